@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Devices: one OpenCL device with a context and an in-order queue of its own.
+@module clcompute
+*/
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "info.h"
+#include "wait.h"
+
+static const char devices_key = 0; /* registry: cl_device_id -> Device object */
+
+/* --- commands in flight ------------------------------------------------ */
+
+static void forget_oldest(clc_Device *d) {
+  clReleaseEvent(d->pending[d->oldest].event);
+  d->oldest = (d->oldest + 1) % CLC_PENDING;
+  d->count--;
+}
+
+/* Takes the oldest command, which has ended with that status, off the ring. */
+static void retire(clc_Device *d, cl_int status) {
+  clc_Command *c = &d->pending[d->oldest];
+  if (status < 0 && d->failure == CL_SUCCESS) {
+    d->failure = status;
+    memcpy(d->failed, c->what, CLC_WHAT);
+  }
+  forget_oldest(d);
+}
+
+static void retire_ended(clc_Device *d) {
+  while (d->count > 0) {
+    cl_int status;
+    cl_int code = clGetEventInfo(d->pending[d->oldest].event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                 sizeof status, &status, NULL);
+    if (code == CL_SUCCESS && status > CL_COMPLETE) return;
+    retire(d, code == CL_SUCCESS ? status : code);
+  }
+}
+
+static void raise_failure(lua_State *L, clc_Device *d) {
+  cl_int code = d->failure;
+  if (code == CL_SUCCESS) return;
+  d->failure = CL_SUCCESS;
+  luaL_error(L, "%s failed on the device: %s (%d)", d->failed, clc_codename(code), (int)code);
+}
+
+static void wait_oldest(lua_State *L, clc_Device *d) {
+  retire(d, clc_waitevent(L, d->pending[d->oldest].event, -1));
+}
+
+cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
+  clc_usedevice(L, d);
+  if (d->count >= CLC_PENDING / 2) retire_ended(d);
+  if (d->count == CLC_PENDING) {
+    clc_check(L, clFlush(d->queue), "clFlush");
+    wait_oldest(L, d);
+  }
+  clc_Command *c = &d->pending[(d->oldest + d->count) % CLC_PENDING];
+  const size_t length = strlen(what);
+  const size_t kept = length < CLC_WHAT ? length : CLC_WHAT - 1;
+  memcpy(c->what, what, kept);
+  c->what[kept] = '\0';
+  return &c->event;
+}
+
+void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
+  if (code != CL_SUCCESS) {
+    const clc_Command *c = &d->pending[(d->oldest + d->count) % CLC_PENDING];
+    clc_raise(L, code, call, "%s", c->what);
+  }
+  d->count++;
+}
+
+static void wait_all(lua_State *L, clc_Device *d) {
+  if (d->count > 0) clc_check(L, clFlush(d->queue), "clFlush");
+  while (d->count > 0) wait_oldest(L, d);
+}
+
+void clc_drain(lua_State *L, clc_Device *d) {
+  clc_usedevice(L, d);
+  wait_all(L, d);
+  raise_failure(L, d);
+}
+
+int clc_isbusy(clc_Device *d) {
+  retire_ended(d);
+  return d->count > 0;
+}
+
+/* --- the object -------------------------------------------------------- */
+
+/* After a fork the driver's threads are missing in the child, where any call
+   may hang; so the child lets go without a call. */
+static void device_release(clc_Handle *h) {
+  clc_Device *d = (clc_Device *)h;
+  const int ours = d->context == NULL || d->pid == (long)getpid();
+  clc_releaseowned(h);
+  if (ours) {
+    while (d->count > 0) forget_oldest(d);
+    if (d->queue != NULL) clReleaseCommandQueue(d->queue);
+    if (d->context != NULL) clReleaseContext(d->context);
+  }
+  d->queue = NULL;
+  d->context = NULL;
+}
+
+const clc_Type clc_devicetype = {"device", "clcompute.Device", sizeof(clc_Device), device_release};
+
+clc_Device *clc_checkdevice(lua_State *L, int arg) {
+  return clc_checkhandle(L, arg, &clc_devicetype);
+}
+
+static void push_align(lua_State *L, const clc_Device *d) {
+  lua_pushinteger(L, (lua_Integer)d->align);
+}
+
+static void push_platform(lua_State *L, const clc_Device *d) {
+  clc_pushplatformtext(L, d->place.platform, CL_PLATFORM_NAME);
+}
+
+static int device_field(lua_State *L) {
+  const clc_Device *d = clc_checkdevice(L, 1);
+  const char *key = lua_tostring(L, 2);
+  if (key == NULL) return 0;
+  if (strcmp(key, "align") == 0)
+    push_align(L, d);
+  else if (strcmp(key, "platform") == 0)
+    push_platform(L, d);
+  else
+    return clc_pushproperty(L, d->place.device, d->version, key);
+  return 1;
+}
+
+clc_Device *clc_checkopen(lua_State *L, int arg) {
+  clc_Device *d = clc_checkdevice(L, arg);
+  clc_usedevice(L, d);
+  return d;
+}
+
+static cl_command_queue create_queue(const clc_Device *d, cl_int *code) {
+  const cl_device_id id = d->place.device;
+  /* Oclgrind (1.2) never returns from the newer call when it comes through ocl-icd. */
+  if (d->version < 200)
+    return clCreateCommandQueue(d->context, id, CL_QUEUE_PROFILING_ENABLE, code);
+  const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+  return clCreateCommandQueueWithProperties(d->context, id, props, code);
+}
+
+static void open_context(lua_State *L, clc_Device *d) {
+  const cl_context_properties props[] = {CL_CONTEXT_PLATFORM,
+                                         (cl_context_properties)d->place.platform, 0};
+  cl_int code;
+  if (d->version < 102)
+    luaL_error(L, "this device has OpenCL %d.%d; clcompute needs 1.2", d->version / 100,
+               d->version % 100);
+  d->pid = (long)getpid();
+  if (d->context == NULL) {
+    d->context = clCreateContext(props, 1, &d->place.device, NULL, NULL, &code);
+    clc_check(L, code, "clCreateContext");
+  }
+  d->queue = create_queue(d, &code);
+  clc_check(L, code, "clCreateCommandQueue");
+}
+
+void clc_usedevice(lua_State *L, clc_Device *d) {
+  if (d->h.released) luaL_error(L, "device is released");
+  if (d->queue == NULL)
+    open_context(L, d);
+  else if (d->pid != (long)getpid())
+    luaL_error(L, "this device was opened before fork(): start a new process instead, OpenCL "
+                  "drivers do not survive a fork");
+}
+
+static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
+  const cl_device_id id = place.device;
+  int device = clc_parseversion(clc_pushdevicetext(L, id, CL_DEVICE_VERSION));
+  int platform = clc_parseversion(clc_pushplatformtext(L, place.platform, CL_PLATFORM_VERSION));
+  lua_pop(L, 2);
+  d->place = place;
+  d->version = device < platform ? device : platform;
+  d->is_cpu = (clc_devicenumber(id, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0;
+  d->has_double = clc_devicenumber(id, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
+  d->align = (size_t)clc_devicenumber(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
+  size_t sizes[8] = {1, 1, 1}; /* OpenCL allows more than three dimensions */
+  clc_check(L, clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL),
+            "clGetDeviceInfo");
+  memcpy(d->max_groups, sizes, sizeof d->max_groups);
+  d->local_memory = clc_devicenumber(id, CL_DEVICE_LOCAL_MEM_SIZE, 0);
+  d->global_memory = clc_devicenumber(id, CL_DEVICE_GLOBAL_MEM_SIZE, 0);
+  d->max_allocation = clc_devicenumber(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
+}
+
+/* Pushes the one object for that hardware, a new one if need be. */
+static void push_place(lua_State *L, clc_Place place) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+  if (lua_rawgetp(L, -1, place.device) == LUA_TNIL) {
+    lua_pop(L, 1);
+    clc_Device *d = clc_newhandle(L, &clc_devicetype, NULL, 1, 0);
+    fill_facts(L, d, place);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, -3, place.device);
+  }
+  lua_remove(L, -2);
+}
+
+void clc_pushdevice(lua_State *L, const clc_Device *d) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+  lua_rawgetp(L, -1, d->place.device);
+  lua_remove(L, -2);
+}
+
+/* --- methods ----------------------------------------------------------- */
+
+/***
+Blocks until every command queued on the device has ended.
+@function Device:wait
+@return the device
+@raise when a queued command failed, naming it
+*/
+static int device_wait(lua_State *L) {
+  clc_drain(L, clc_checkopen(L, 1));
+  lua_settop(L, 1);
+  return 1;
+}
+
+/***
+Every property as a table.
+@function Device:info
+@treturn table name to value; memory in bytes
+*/
+static int device_info(lua_State *L) {
+  const clc_Device *d = clc_checkdevice(L, 1);
+  clc_pushproperties(L, d->place.device, d->version);
+  push_platform(L, d);
+  lua_setfield(L, -2, "platform");
+  push_align(L, d);
+  lua_setfield(L, -2, "align");
+  return 1;
+}
+
+/***
+Waits for the queue, then releases all that was made on the device: buffers,
+programs, kernels, events. Using those later is an error; the next
+`clcompute.device` call opens the hardware afresh. May be called twice.
+@function Device:close
+@return the device
+*/
+static int device_close(lua_State *L) {
+  clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);
+  if (d != NULL && !d->h.released) {
+    if (d->pid == (long)getpid()) wait_all(L, d);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+    lua_pushnil(L);
+    lua_rawsetp(L, -2, d->place.device);
+    clc_release(&d->h);
+  }
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int device_tostring(lua_State *L) {
+  const clc_Device *d = clc_testhandle(L, 1, &clc_devicetype);
+  if (d == NULL) {
+    lua_pushliteral(L, "device (closed)");
+    return 1;
+  }
+  lua_pushfstring(L, "%d:%d ", d->place.p, d->place.d);
+  clc_pushplatformtext(L, d->place.platform, CL_PLATFORM_NAME);
+  lua_pushliteral(L, "/");
+  clc_pushdevicetext(L, d->place.device, CL_DEVICE_NAME);
+  lua_pushliteral(L, " (");
+  clc_pushproperty(L, d->place.device, d->version, "type");
+  lua_pushfstring(L, ", %d compute units, %d MiB)",
+                  (int)clc_devicenumber(d->place.device, CL_DEVICE_MAX_COMPUTE_UNITS, 0),
+                  (int)(d->global_memory >> 20));
+  lua_concat(L, 7);
+  return 1;
+}
+
+/* --- functions --------------------------------------------------------- */
+
+/***
+Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
+@function devices
+@tparam[opt] string selector "gpu", "cpu", "accelerator", a part of
+ "platform/device" in any case, or "platform:device" as numbers from 0
+@treturn table list of devices; empty when none match
+*/
+static int clc_devices(lua_State *L) {
+  const char *selector = luaL_optstring(L, 1, NULL);
+  size_t n;
+  lua_settop(L, 1);
+  const clc_Place *places = clc_pushplaces(L, -1, &n);
+  lua_newtable(L);
+  for (size_t i = 0; i < n; i++)
+    if (clc_selects(L, &places[i], selector)) {
+      push_place(L, places[i]);
+      lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    }
+  return 1;
+}
+
+static const char *env_selector(void) {
+  const char *selector = getenv("CLCOMPUTE_DEVICE");
+  return selector != NULL && *selector != '\0' ? selector : NULL;
+}
+
+/***
+The best device for a selector; without one `$CLCOMPUTE_DEVICE` is it, and
+without that the first GPU, else accelerator, else CPU. Within a Lua state the
+same hardware is the same object; its context and queue open at first use.
+@function device
+@tparam[opt] string selector as for `devices`
+@return the device
+@raise when none matches, listing what there is and what to install
+*/
+static int clc_device(lua_State *L) {
+  const char *selector = luaL_optstring(L, 1, NULL);
+  push_place(L, clc_bestplace(L, selector != NULL ? selector : env_selector()));
+  return 1;
+}
+
+/***
+The platforms of this machine.
+@function platforms
+@treturn table list of {name=, vendor=, version=, devices={...}}
+*/
+static int clc_platforms(lua_State *L) {
+  static const struct {
+    const char *name;
+    cl_platform_info what;
+  } fields[] = {{"name", CL_PLATFORM_NAME},
+                {"vendor", CL_PLATFORM_VENDOR},
+                {"version", CL_PLATFORM_VERSION}};
+  cl_uint n;
+  const cl_platform_id *ids = clc_pushplatforms(L, &n);
+  lua_createtable(L, (int)n, 0);
+  for (cl_uint p = 0; p < n; p++) {
+    size_t count;
+    lua_createtable(L, 0, 4);
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+      clc_pushplatformtext(L, ids[p], fields[f].what);
+      lua_setfield(L, -2, fields[f].name);
+    }
+    const clc_Place *places = clc_pushplaces(L, (int)p, &count);
+    lua_createtable(L, (int)count, 0);
+    for (size_t d = 0; d < count; d++) {
+      push_place(L, places[d]);
+      lua_rawseti(L, -2, (lua_Integer)d + 1);
+    }
+    lua_setfield(L, -3, "devices");
+    lua_pop(L, 1);
+    lua_rawseti(L, -2, (lua_Integer)p + 1);
+  }
+  return 1;
+}
+
+void clc_opendevices(lua_State *L) {
+  static const luaL_Reg methods[] = {
+      {"wait", device_wait}, {"info", device_info}, {"close", device_close}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {
+      {"__tostring", device_tostring}, {"__close", device_close}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"devices", clc_devices},
+                                       {"device", clc_device},
+                                       {"platforms", clc_platforms},
+                                       {NULL, NULL}};
+  clc_opentype(L, &clc_devicetype, device_field, methods, metamethods);
+  lua_newtable(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices: one OpenCL device with a context and an in-order queue of its own. */
+#ifndef CLC_DEVICE_H
+#define CLC_DEVICE_H
+
+#include "handle.h"
+#include "platform.h"
+
+#define CLC_PENDING 256 /* commands in flight; one more waits for the oldest */
+#define CLC_WHAT 48     /* room for what a command is called in messages */
+
+/* A command that was queued and may still fail. */
+typedef struct clc_Command {
+  cl_event event;
+  char what[CLC_WHAT];
+} clc_Command;
+
+typedef struct clc_Device {
+  clc_Handle h;
+  clc_Place place;
+  int version; /* of device and platform, the lower one: 100 * major + minor */
+  int is_cpu;
+  int has_double;
+  size_t align; /* bytes a sub-buffer must start on */
+  size_t max_groups[3]; /* work-items along each dimension of a group */
+  cl_ulong local_memory;
+  cl_ulong global_memory;
+  cl_ulong max_allocation;
+  cl_ulong bytes; /* allocated on it by us */
+  long pid;       /* of the process that opened the context */
+  cl_context context; /* NULL until first use */
+  cl_command_queue queue;
+  clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
+  unsigned oldest, count;
+  cl_int failure; /* code of the first command that failed and was not reported */
+  char failed[CLC_WHAT];
+} clc_Device;
+
+extern const clc_Type clc_devicetype;
+
+/* The device of an argument; open also makes context and queue. */
+clc_Device *clc_checkdevice(lua_State *L, int arg);
+clc_Device *clc_checkopen(lua_State *L, int arg);
+
+/* Makes sure of context, queue and process; raises after a close or a fork. */
+void clc_usedevice(lua_State *L, clc_Device *d);
+
+/* Pushes the Device object of a device (or nil once it was closed). */
+void clc_pushdevice(lua_State *L, const clc_Device *d);
+
+/*
+ * Queueing a command: clc_reserve makes room (it may wait for the oldest) and
+ * returns where the command's event belongs; clc_commit takes the code of the
+ * clEnqueue call. Between the two nothing may raise.
+ */
+cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what);
+void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call);
+
+/* Waits until the queue is empty; raises when a command failed since the last
+   report, naming it. */
+void clc_drain(lua_State *L, clc_Device *d);
+
+/* True while commands are queued that have not been seen to end. */
+int clc_isbusy(clc_Device *d);
+
+void clc_opendevices(lua_State *L);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Element types: OpenCL's scalar types as rows of a table. */
+#include "dtype.h"
+
+#include <CL/cl_half.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * The number at a stack index as a value of each C type. An integer type takes
+ * an integral value within its range; a floating type rounds to nearest and
+ * refuses a finite number that would become infinite.
+ */
+static inline int get_integer(lua_State *L, int idx, lua_Integer min, lua_Integer max,
+                              lua_Integer *v) {
+  int ok;
+  *v = lua_tointegerx(L, idx, &ok);
+  return ok && *v >= min && *v <= max;
+}
+
+static inline int get_float(lua_State *L, int idx, float *v) {
+  int ok;
+  lua_Number x = lua_tonumberx(L, idx, &ok);
+  *v = (float)x;
+  return ok && (isfinite(*v) || !isfinite(x));
+}
+
+static inline int get_double(lua_State *L, int idx, double *v) {
+  int ok;
+  *v = lua_tonumberx(L, idx, &ok);
+  return ok;
+}
+
+static inline int get_half(lua_State *L, int idx, cl_half *v) {
+  int ok;
+  lua_Number x = lua_tonumberx(L, idx, &ok);
+  *v = cl_half_from_double(x, CL_HALF_RTE);
+  return ok && (isfinite(cl_half_to_float(*v)) || !isfinite(x));
+}
+
+/* Four functions a type. The loops are spelled out for each, since a call for
+   every element would cost as much as the element. */
+#define DTYPE(ctype, name, get, push)                                              \
+  static int to_##name(lua_State *L, int idx, void *element) {                     \
+    ctype v;                                                                       \
+    if (!get) return 0;                                                            \
+    memcpy(element, &v, sizeof v);                                                 \
+    return 1;                                                                      \
+  }                                                                                \
+  static void push_##name(lua_State *L, const void *element) {                     \
+    ctype v;                                                                       \
+    memcpy(&v, element, sizeof v);                                                 \
+    push;                                                                          \
+  }                                                                                \
+  static size_t totable_##name(lua_State *L, int t, size_t n, void *elements) {    \
+    ctype *out = elements;                                                         \
+    const int idx = -1;                                                            \
+    t = lua_absindex(L, t);                                                        \
+    for (size_t i = 0; i < n; i++) {                                               \
+      ctype v;                                                                     \
+      lua_rawgeti(L, t, (lua_Integer)i + 1);                                       \
+      if (!get) return lua_pop(L, 1), i + 1;                                       \
+      out[i] = v;                                                                  \
+      lua_pop(L, 1);                                                               \
+    }                                                                              \
+    return 0;                                                                      \
+  }                                                                                \
+  static void pushtable_##name(lua_State *L, size_t n, const void *elements) {     \
+    const ctype *in = elements;                                                    \
+    lua_createtable(L, n > INT32_MAX ? INT32_MAX : (int)n, 0);                     \
+    for (size_t i = 0; i < n; i++) {                                               \
+      const ctype v = in[i];                                                       \
+      push;                                                                        \
+      lua_rawseti(L, -2, (lua_Integer)i + 1);                                      \
+    }                                                                              \
+  }
+
+#define INTEGER(ctype, name, min, max)                                                     \
+  static inline int get_##name(lua_State *L, int idx, ctype *v) {                          \
+    lua_Integer i;                                                                         \
+    if (!get_integer(L, idx, min, max, &i)) return 0;                                      \
+    *v = (ctype)i;                                                                         \
+    return 1;                                                                              \
+  }                                                                                        \
+  DTYPE(ctype, name, get_##name(L, idx, &v), lua_pushinteger(L, (lua_Integer)v))
+
+INTEGER(cl_char, char, INT8_MIN, INT8_MAX)
+INTEGER(cl_uchar, uchar, 0, UINT8_MAX)
+INTEGER(cl_short, short, INT16_MIN, INT16_MAX)
+INTEGER(cl_ushort, ushort, 0, UINT16_MAX)
+INTEGER(cl_int, int, INT32_MIN, INT32_MAX)
+INTEGER(cl_uint, uint, 0, UINT32_MAX)
+INTEGER(cl_long, long, INT64_MIN, INT64_MAX)
+INTEGER(cl_ulong, ulong, INT64_MIN, INT64_MAX) /* the 64 bits of a Lua integer */
+DTYPE(cl_half, half, get_half(L, idx, &v), lua_pushnumber(L, (lua_Number)cl_half_to_float(v)))
+DTYPE(cl_float, float, get_float(L, idx, &v), lua_pushnumber(L, (lua_Number)v))
+DTYPE(cl_double, double, get_double(L, idx, &v), lua_pushnumber(L, v))
+
+#define ROW(ctype, name, floating) \
+  {#name, sizeof(ctype), floating, to_##name, push_##name, totable_##name, pushtable_##name}
+
+static const clc_Dtype dtypes[] = {
+    ROW(cl_char, char, 0),   ROW(cl_uchar, uchar, 0),   ROW(cl_short, short, 0),
+    ROW(cl_ushort, ushort, 0), ROW(cl_int, int, 0),     ROW(cl_uint, uint, 0),
+    ROW(cl_long, long, 0),   ROW(cl_ulong, ulong, 0),   ROW(cl_half, half, 1),
+    ROW(cl_float, float, 1), ROW(cl_double, double, 1),
+};
+#define NDTYPES (sizeof dtypes / sizeof *dtypes)
+
+const clc_Dtype *clc_finddtype(const char *name, size_t length) {
+  for (size_t i = 0; i < NDTYPES; i++)
+    if (strlen(dtypes[i].name) == length && memcmp(dtypes[i].name, name, length) == 0)
+      return &dtypes[i];
+  return NULL;
+}
+
+const clc_Dtype *clc_checkdtype(lua_State *L, int arg) {
+  size_t length;
+  const char *name = luaL_checklstring(L, arg, &length);
+  const clc_Dtype *dtype = clc_finddtype(name, length);
+  if (dtype != NULL) return dtype;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  lua_pushfstring(L, "no dtype '%s'; there are", name);
+  luaL_addvalue(&b);
+  for (size_t i = 0; i < NDTYPES; i++) {
+    luaL_addchar(&b, ' ');
+    luaL_addstring(&b, dtypes[i].name);
+  }
+  luaL_pushresult(&b);
+  luaL_argerror(L, arg, lua_tostring(L, -1));
+  return NULL;
+}
+
+const clc_Dtype *clc_optdtype(lua_State *L, int arg, const char *def) {
+  return lua_isnoneornil(L, arg) ? clc_finddtype(def, strlen(def)) : clc_checkdtype(L, arg);
+}
+
+const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype) {
+  idx = lua_absindex(L, idx);
+  if (!lua_isnumber(L, idx))
+    return lua_pushfstring(L, "number expected, got %s", luaL_typename(L, idx));
+  const char *text = luaL_tolstring(L, idx, NULL);
+  int integral;
+  lua_tointegerx(L, idx, &integral);
+  const char *why = dtype->floating || integral
+                        ? lua_pushfstring(L, "%s does not fit %s", text, dtype->name)
+                        : lua_pushfstring(L, "%s has no integer value", text);
+  lua_remove(L, -2);
+  return why;
+}
+
+void clc_checkelement(lua_State *L, int arg, const clc_Dtype *dtype, void *element) {
+  if (!dtype->to(L, arg, element)) luaL_argerror(L, arg, clc_pushmismatch(L, arg, dtype));
+}

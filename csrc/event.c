@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Events: a launch that can be waited for and timed. A split launch is several
+commands and one event, from the start of the first to the end of the last.
+@module clcompute
+*/
+#include "event.h"
+
+#include <string.h>
+
+#include "wait.h"
+
+static void event_release(clc_Handle *h) {
+  clc_Event *e = (clc_Event *)h;
+  if (e->first != NULL) clReleaseEvent(e->first);
+  if (e->last != NULL) clReleaseEvent(e->last);
+  e->first = e->last = NULL;
+}
+
+static cl_int get_status(lua_State *L, const clc_Event *e) {
+  cl_int status = CL_COMPLETE;
+  if (e->last != NULL)
+    clc_check(L,
+              clGetEventInfo(e->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                             NULL),
+              "clGetEventInfo");
+  return status;
+}
+
+static void push_status(lua_State *L, const clc_Event *e) {
+  /* Asking is no flush: without one a script that polls might poll for ever. */
+  clc_check(L, clFlush(e->device->queue), "clFlush");
+  cl_int status = get_status(L, e);
+  lua_pushstring(L, status == CL_QUEUED      ? "queued"
+                    : status == CL_SUBMITTED ? "submitted"
+                    : status == CL_RUNNING   ? "running"
+                    : status == CL_COMPLETE  ? "complete"
+                                             : clc_codename(status));
+}
+
+static void wait_event(lua_State *L, clc_Event *e, double seconds) {
+  cl_int status = CL_COMPLETE;
+  clc_usedevice(L, e->device);
+  if (e->last != NULL) {
+    clc_check(L, clFlush(e->device->queue), "clFlush");
+    status = clc_waitevent(L, e->last, seconds);
+  }
+  if (status < 0)
+    luaL_error(L, "%s failed on the device: %s (%d)", e->what, clc_codename(status), (int)status);
+  if (status > CL_COMPLETE) luaL_error(L, "%s did not end within %f seconds", e->what, seconds);
+}
+
+static cl_ulong get_time(lua_State *L, cl_event event, cl_profiling_info what) {
+  cl_ulong ns = 0;
+  if (event != NULL)
+    clc_check(L, clGetEventProfilingInfo(event, what, sizeof ns, &ns, NULL),
+              "clGetEventProfilingInfo");
+  return ns;
+}
+
+static double seconds_between(cl_ulong start, cl_ulong end) {
+  return end > start ? (double)(end - start) * 1e-9 : 0.0;
+}
+
+static void push_seconds(lua_State *L, clc_Event *e) {
+  wait_event(L, e, -1);
+  lua_pushnumber(L, seconds_between(get_time(L, e->first, CL_PROFILING_COMMAND_START),
+                                    get_time(L, e->last, CL_PROFILING_COMMAND_END)));
+}
+
+static const clc_Type event_type = {"event", "clcompute.Event", sizeof(clc_Event), event_release};
+
+static int event_field(lua_State *L) {
+  clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  const char *key = lua_tostring(L, 2);
+  if (key == NULL) return 0;
+  if (strcmp(key, "status") == 0)
+    push_status(L, e);
+  else if (strcmp(key, "seconds") == 0)
+    push_seconds(L, e);
+  else if (strcmp(key, "device") == 0)
+    clc_pushdevice(L, e->device);
+  else
+    return 0;
+  return 1;
+}
+
+clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what) {
+  clc_Event *e = clc_newhandle(L, &event_type, &d->h, 0, 0);
+  e->device = d;
+  strncpy(e->what, what, CLC_WHAT - 1);
+  return e;
+}
+
+void clc_addcommand(clc_Event *e, cl_event command) {
+  if (e->last != NULL) clReleaseEvent(e->last);
+  clRetainEvent(e->last = command);
+  if (e->first == NULL) clRetainEvent(e->first = command);
+}
+
+/***
+Blocks until the launch has ended.
+@function Event:wait
+@tparam[opt] number seconds give up with an error after so long
+@return the event
+@raise when the launch failed on the device, or the time ran out
+*/
+static int event_wait(lua_State *L) {
+  clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  lua_Number seconds = luaL_optnumber(L, 2, -1);
+  luaL_argcheck(L, lua_isnoneornil(L, 2) || seconds >= 0, 2, "seconds must not be negative");
+  wait_event(L, e, seconds);
+  lua_settop(L, 1);
+  return 1;
+}
+
+/***
+When the launch passed each stage, waiting for its end first.
+@function Event:profile
+@treturn table {queued=, submitted=, started=, finished=}: seconds by the
+ device's clock, whose zero is arbitrary
+*/
+static int event_profile(lua_State *L) {
+  static const struct {
+    const char *name;
+    cl_profiling_info what;
+  } stages[] = {{"queued", CL_PROFILING_COMMAND_QUEUED},
+                {"submitted", CL_PROFILING_COMMAND_SUBMIT},
+                {"started", CL_PROFILING_COMMAND_START},
+                {"finished", CL_PROFILING_COMMAND_END}};
+  clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  wait_event(L, e, -1);
+  lua_createtable(L, 0, 4);
+  for (int i = 0; i < 4; i++) {
+    lua_pushnumber(L, (double)get_time(L, i < 3 ? e->first : e->last, stages[i].what) * 1e-9);
+    lua_setfield(L, -2, stages[i].name);
+  }
+  return 1;
+}
+
+static int event_tostring(lua_State *L) {
+  const clc_Event *e = clc_testhandle(L, 1, &event_type);
+  if (e == NULL)
+    lua_pushliteral(L, "event (released)");
+  else
+    lua_pushfstring(L, "event of %s", e->what);
+  return 1;
+}
+
+void clc_openevents(lua_State *L) {
+  static const luaL_Reg methods[] = {{"wait", event_wait},
+                                     {"profile", event_profile},
+                                     {"release", clc_releasemethod},
+                                     {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{"__tostring", event_tostring}, {NULL, NULL}};
+  clc_opentype(L, &event_type, event_field, methods, metamethods);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Handles: the objects a script holds, and the list of all that are alive. */
+#include "handle.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define BOX_MARK UINT64_C(0x636c636f6d707574) /* "clcomput": this userdata is ours */
+
+typedef struct {
+  uint64_t mark;
+  clc_Handle *node; /* NULL once collected */
+} Box;
+
+typedef struct {
+  clc_Handle list; /* sentinel of the ring of live handles */
+  int closing;     /* its finalizer ran: the state is going away */
+} State;
+
+static const char state_key = 0; /* its address is the key in the registry */
+
+/* --- nodes ------------------------------------------------------------- */
+
+static void unlink_node(clc_Handle *h) {
+  h->prev->next = h->next;
+  h->next->prev = h->prev;
+}
+
+static void free_node(lua_State *L, clc_Handle *h) {
+  void *ud;
+  lua_Alloc alloc = lua_getallocf(L, &ud);
+  clc_release(h);
+  unlink_node(h);
+  alloc(ud, h, h->size, 0);
+}
+
+static clc_Handle *new_node(lua_State *L, size_t size) {
+  void *ud;
+  lua_Alloc alloc = lua_getallocf(L, &ud);
+  void *node = alloc(ud, NULL, 0, size);
+  if (node == NULL) {
+    lua_gc(L, LUA_GCCOLLECT);
+    node = alloc(ud, NULL, 0, size);
+    if (node == NULL) luaL_error(L, "not enough memory");
+  }
+  return memset(node, 0, size);
+}
+
+void clc_release(clc_Handle *h) {
+  if (h->released) return;
+  h->released = 1;
+  h->type->release(h);
+}
+
+void clc_releaseowned(clc_Handle *owner) {
+  for (clc_Handle *h = owner->next; h != owner; h = h->next)
+    if (h->owner == owner) {
+      clc_release(h);
+      h->owner = NULL;
+    }
+}
+
+/* --- the state's list -------------------------------------------------- */
+
+static State *get_state(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key);
+  State *state = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return state;
+}
+
+/* Made before every box, so Lua finalizes it after all of them: what is still
+   in the list then has lost its finalizer. */
+static int state_gc(lua_State *L) {
+  State *state = lua_touserdata(L, 1);
+  state->closing = 1;
+  while (state->list.next != &state->list) free_node(L, state->list.next);
+  return 0;
+}
+
+void clc_openhandles(lua_State *L) {
+  State *state = lua_newuserdatauv(L, sizeof *state, 0);
+  memset(state, 0, sizeof *state);
+  state->list.prev = state->list.next = &state->list;
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, state_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &state_key);
+}
+
+clc_Handle *clc_nexthandle(lua_State *L, clc_Handle *h) {
+  clc_Handle *list = &get_state(L)->list;
+  clc_Handle *next = h == NULL ? list->next : h->next;
+  return next == list ? NULL : next;
+}
+
+/* --- boxes ------------------------------------------------------------- */
+
+static Box *to_box(lua_State *L, int idx) {
+  Box *box = lua_touserdata(L, idx);
+  if (box == NULL || lua_islightuserdata(L, idx)) return NULL;
+  return lua_rawlen(L, idx) == sizeof *box && box->mark == BOX_MARK ? box : NULL;
+}
+
+static int box_gc(lua_State *L) {
+  Box *box = to_box(L, 1);
+  if (box != NULL && box->node != NULL) {
+    free_node(L, box->node);
+    box->node = NULL;
+  }
+  return 0;
+}
+
+void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int values,
+                    size_t extra) {
+  State *state = get_state(L);
+  if (state == NULL || state->closing)
+    luaL_error(L, "cannot make a %s: the Lua state is closing", type->name);
+  Box *box = lua_newuserdatauv(L, sizeof *box, values);
+  box->mark = BOX_MARK;
+  box->node = NULL;
+  luaL_setmetatable(L, type->tname);
+  clc_Handle *h = new_node(L, type->size + extra);
+  h->type = type;
+  h->size = type->size + extra;
+  h->owner = owner;
+  h->next = &state->list;
+  h->prev = state->list.prev;
+  h->prev->next = h->next->prev = h;
+  return box->node = h;
+}
+
+/* Trusts neither the metatable nor the contents alone: `debug` can exchange
+   the one, a foreign userdata can look like the other. */
+static clc_Handle *test_node(lua_State *L, int idx, const clc_Type *type, int *mine) {
+  Box *box = luaL_testudata(L, idx, type->tname) != NULL ? to_box(L, idx) : NULL;
+  *mine = box != NULL && (box->node == NULL || box->node->type == type);
+  return *mine ? box->node : NULL;
+}
+
+void *clc_testhandle(lua_State *L, int idx, const clc_Type *type) {
+  int mine;
+  clc_Handle *h = test_node(L, idx, type, &mine);
+  return h != NULL && !h->released ? h : NULL;
+}
+
+void *clc_tohandle(lua_State *L, int arg, const clc_Type *type) {
+  int mine;
+  clc_Handle *h = test_node(L, arg, type, &mine);
+  if (!mine) luaL_typeerror(L, arg, type->name);
+  return h;
+}
+
+void *clc_checkhandle(lua_State *L, int arg, const clc_Type *type) {
+  clc_Handle *h = clc_tohandle(L, arg, type);
+  if (h == NULL || h->released) {
+    lua_pushfstring(L, "%s is released", type->name);
+    luaL_argerror(L, arg, lua_tostring(L, -1));
+  }
+  return h;
+}
+
+int clc_releasemethod(lua_State *L) {
+  Box *box = to_box(L, 1);
+  if (box == NULL) return luaL_typeerror(L, 1, "clcompute object");
+  if (box->node != NULL) clc_release(box->node);
+  lua_settop(L, 1);
+  return 1;
+}
+
+/* --- metatables -------------------------------------------------------- */
+
+/* Upvalues: methods, type, field. A method, else a field, else an error. */
+static int box_index(lua_State *L) {
+  lua_settop(L, 2);
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+  lua_settop(L, 2);
+  const clc_Type *type = lua_touserdata(L, lua_upvalueindex(2));
+  lua_CFunction field = lua_tocfunction(L, lua_upvalueindex(3));
+  int mine;
+  clc_Handle *h = test_node(L, 1, type, &mine);
+  if (!mine) return luaL_typeerror(L, 1, type->name);
+  if (h == NULL || h->released) return luaL_error(L, "%s is released", type->name);
+  if (field(L)) return 1;
+  return luaL_error(L, "a %s has no field '%s'", type->name, luaL_tolstring(L, 2, NULL));
+}
+
+static int box_newindex(lua_State *L) {
+  const clc_Type *type = lua_touserdata(L, lua_upvalueindex(1));
+  return luaL_error(L, "cannot set field '%s' of a %s", luaL_tolstring(L, 2, NULL), type->name);
+}
+
+void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field,
+                  const luaL_Reg *methods, const luaL_Reg *metamethods) {
+  luaL_newmetatable(L, type->tname);
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  lua_pushcfunction(L, box_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pushcfunction(L, clc_releasemethod);
+  lua_setfield(L, -2, "__close");
+  lua_pushlightuserdata(L, (void *)type);
+  lua_pushcclosure(L, box_newindex, 1);
+  lua_setfield(L, -2, "__newindex");
+  lua_newtable(L);
+  luaL_setfuncs(L, methods, 0);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "methods");
+  lua_pushlightuserdata(L, (void *)type);
+  lua_pushcfunction(L, field);
+  lua_pushcclosure(L, box_index, 3);
+  lua_setfield(L, -2, "__index");
+  luaL_setfuncs(L, metamethods, 0);
+  lua_pop(L, 1);
+}
+
+void clc_addmethods(lua_State *L, const clc_Type *type, const luaL_Reg *methods) {
+  luaL_getmetatable(L, type->tname);
+  lua_getfield(L, -1, "methods");
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 2);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Properties of platforms and devices, as rows of a table. */
+#include "info.h"
+
+#include <CL/cl_ext.h> /* CL_DEVICE_HALF_FP_CONFIG */
+#include <stdio.h>
+#include <string.h>
+
+/* How a property reads. */
+typedef enum { TEXT, NUMBER, FLAG, NONZERO, KIND, SIZES, MULTIPLE } Reader;
+
+typedef struct {
+  const char *name;
+  cl_device_info what;
+  Reader reader;
+  int since; /* version that brought it */
+} Property;
+
+/* clang-format off */
+static const Property properties[] = {
+    {"name", CL_DEVICE_NAME, TEXT, 100},
+    {"vendor", CL_DEVICE_VENDOR, TEXT, 100},
+    {"type", CL_DEVICE_TYPE, KIND, 100},
+    {"version", CL_DEVICE_VERSION, TEXT, 100},
+    {"c_version", CL_DEVICE_OPENCL_C_VERSION, TEXT, 101},
+    {"driver", CL_DRIVER_VERSION, TEXT, 100},
+    {"extensions", CL_DEVICE_EXTENSIONS, TEXT, 100},
+    {"compute_units", CL_DEVICE_MAX_COMPUTE_UNITS, NUMBER, 100},
+    {"clock_mhz", CL_DEVICE_MAX_CLOCK_FREQUENCY, NUMBER, 100},
+    {"global_memory", CL_DEVICE_GLOBAL_MEM_SIZE, NUMBER, 100},
+    {"max_allocation", CL_DEVICE_MAX_MEM_ALLOC_SIZE, NUMBER, 100},
+    {"cache", CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, NUMBER, 100},
+    {"cache_line", CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, NUMBER, 100},
+    {"local_memory", CL_DEVICE_LOCAL_MEM_SIZE, NUMBER, 100},
+    {"constant_memory", CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, NUMBER, 100},
+    {"max_group_size", CL_DEVICE_MAX_WORK_GROUP_SIZE, NUMBER, 100},
+    {"max_group_sizes", CL_DEVICE_MAX_WORK_ITEM_SIZES, SIZES, 100},
+    {"group_multiple", CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, MULTIPLE, 100},
+    {"address_bits", CL_DEVICE_ADDRESS_BITS, NUMBER, 100},
+    {"vector_width_float", CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, NUMBER, 101},
+    {"vector_width_double", CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, NUMBER, 101},
+    {"timer_resolution_ns", CL_DEVICE_PROFILING_TIMER_RESOLUTION, NUMBER, 100},
+    {"unified_memory", CL_DEVICE_HOST_UNIFIED_MEMORY, FLAG, 101},
+    {"has_compiler", CL_DEVICE_COMPILER_AVAILABLE, FLAG, 100},
+    {"has_double", CL_DEVICE_DOUBLE_FP_CONFIG, NONZERO, 100},
+    {"has_half", CL_DEVICE_HALF_FP_CONFIG, NONZERO, 100},
+};
+/* clang-format on */
+#define NPROPERTIES (sizeof properties / sizeof *properties)
+
+/* The call of clGet*Info, for either kind of object. */
+typedef struct {
+  cl_platform_id platform;
+  cl_device_id device;
+} Subject;
+
+static cl_int ask(Subject s, cl_uint what, size_t size, void *value, size_t *needed) {
+  return s.device != NULL ? clGetDeviceInfo(s.device, what, size, value, needed)
+                          : clGetPlatformInfo(s.platform, what, size, value, needed);
+}
+
+static const char *push_text(lua_State *L, Subject s, cl_uint what) {
+  const char *call = s.device != NULL ? "clGetDeviceInfo" : "clGetPlatformInfo";
+  size_t size = 0;
+  luaL_Buffer b;
+  clc_check(L, ask(s, what, 0, NULL, &size), call);
+  char *text = luaL_buffinitsize(L, &b, size + 1);
+  text[0] = '\0';
+  cl_int code = ask(s, what, size, text, NULL);
+  clc_check(L, code, call);
+  text[size] = '\0';
+  /* Names come padded with blanks from some vendors. */
+  const size_t indent = strspn(text, " ");
+  size_t length = strlen(text);
+  while (length > indent && text[length - 1] == ' ') length--;
+  memmove(text, text + indent, length - indent);
+  luaL_pushresultsize(&b, length - indent);
+  return lua_tostring(L, -1);
+}
+
+const char *clc_pushplatformtext(lua_State *L, cl_platform_id platform, cl_platform_info what) {
+  return push_text(L, (Subject){platform, NULL}, what);
+}
+
+const char *clc_pushdevicetext(lua_State *L, cl_device_id id, cl_device_info what) {
+  return push_text(L, (Subject){NULL, id}, what);
+}
+
+/* Integers come in 4 or 8 bytes; the device says which. */
+cl_ulong clc_devicenumber(cl_device_id id, cl_device_info what, cl_ulong def) {
+  union {
+    cl_uint small;
+    cl_ulong large;
+  } value;
+  size_t size = 0;
+  if (clGetDeviceInfo(id, what, sizeof value, &value, &size) != CL_SUCCESS) return def;
+  return size == sizeof value.small ? value.small : size == sizeof value.large ? value.large : def;
+}
+
+static void push_sizes(lua_State *L, cl_device_id id, cl_device_info what) {
+  size_t sizes[8] = {0};
+  size_t bytes = 0;
+  clc_check(L, clGetDeviceInfo(id, what, sizeof sizes, sizes, &bytes), "clGetDeviceInfo");
+  lua_newtable(L);
+  for (size_t i = 0; i < bytes / sizeof *sizes; i++) {
+    lua_pushinteger(L, (lua_Integer)sizes[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+static const char *kind_name(cl_ulong type) {
+  if (type & CL_DEVICE_TYPE_GPU) return "gpu";
+  if (type & CL_DEVICE_TYPE_ACCELERATOR) return "accelerator";
+  if (type & CL_DEVICE_TYPE_CPU) return "cpu";
+  return "custom";
+}
+
+/* Before OpenCL 3.0 only vendors' queries tell the width of a warp or wavefront. */
+static cl_ulong group_multiple(cl_device_id id, cl_device_info what, int version) {
+  enum { WARP_SIZE_NV = 0x4003, WAVEFRONT_WIDTH_AMD = 0x4043 };
+  if (version >= 300) return clc_devicenumber(id, what, 1);
+  return clc_devicenumber(id, WARP_SIZE_NV, clc_devicenumber(id, WAVEFRONT_WIDTH_AMD, 1));
+}
+
+static void push_property(lua_State *L, cl_device_id id, int version, const Property *p) {
+  switch (p->reader) {
+    case TEXT: clc_pushdevicetext(L, id, p->what); break;
+    case NUMBER: lua_pushinteger(L, (lua_Integer)clc_devicenumber(id, p->what, 0)); break;
+    case FLAG:
+    case NONZERO: lua_pushboolean(L, clc_devicenumber(id, p->what, 0) != 0); break;
+    case KIND: lua_pushstring(L, kind_name(clc_devicenumber(id, p->what, 0))); break;
+    case SIZES: push_sizes(L, id, p->what); break;
+    case MULTIPLE:
+      lua_pushinteger(L, (lua_Integer)group_multiple(id, p->what, version));
+      break;
+  }
+}
+
+int clc_pushproperty(lua_State *L, cl_device_id id, int version, const char *name) {
+  for (size_t i = 0; i < NPROPERTIES; i++)
+    if (strcmp(properties[i].name, name) == 0 && version >= properties[i].since) {
+      push_property(L, id, version, &properties[i]);
+      return 1;
+    }
+  return 0;
+}
+
+void clc_pushproperties(lua_State *L, cl_device_id id, int version) {
+  lua_createtable(L, 0, NPROPERTIES);
+  for (size_t i = 0; i < NPROPERTIES; i++)
+    if (version >= properties[i].since) {
+      push_property(L, id, version, &properties[i]);
+      lua_setfield(L, -2, properties[i].name);
+    }
+}
+
+int clc_parseversion(const char *text) {
+  int major, minor;
+  return sscanf(text, "OpenCL %d.%d", &major, &minor) == 2 ? 100 * major + minor : 0;
+}

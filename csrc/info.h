@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Properties of platforms and devices, as rows of a table. */
+#ifndef CLC_INFO_H
+#define CLC_INFO_H
+
+#include "error.h"
+
+/* Pushes a device's property of that name, or returns 0 where there is none.
+   `version` is the device's, as 100 * major + minor. */
+int clc_pushproperty(lua_State *L, cl_device_id id, int version, const char *name);
+
+/* Pushes a table of all properties. */
+void clc_pushproperties(lua_State *L, cl_device_id id, int version);
+
+/* Pushes a string property of a platform or a device. */
+const char *clc_pushplatformtext(lua_State *L, cl_platform_id platform, cl_platform_info what);
+const char *clc_pushdevicetext(lua_State *L, cl_device_id id, cl_device_info what);
+
+/* A number of a device, or `def` where the device does not answer. */
+cl_ulong clc_devicenumber(cl_device_id id, cl_device_info what, cl_ulong def);
+
+/* "OpenCL 1.2 ..." as 102; 0 for anything else. */
+int clc_parseversion(const char *text);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Kernels: a function on the device, its signature, and launches.
+@module clcompute
+*/
+#include "kernel.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "source.h"
+
+/* --- the object -------------------------------------------------------- */
+
+static void kernel_release(clc_Handle *h) {
+  clc_Kernel *k = (clc_Kernel *)h;
+  if (k->kernel != NULL) clReleaseKernel(k->kernel);
+  k->kernel = NULL;
+}
+
+const clc_Type clc_kerneltype = {"kernel", "clcompute.Kernel", sizeof(clc_Kernel),
+                                 kernel_release};
+
+static void ask_group(lua_State *L, const clc_Kernel *k, cl_kernel_work_group_info what,
+                      size_t size, void *value) {
+  clc_check(L, clGetKernelWorkGroupInfo(k->kernel, k->device->place.device, what, size, value, NULL),
+            "clGetKernelWorkGroupInfo");
+}
+
+static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const char *text) {
+  static const char *const unsplittable[] = {"get_group_id", "get_num_groups", "get_global_size",
+                                             "get_global_linear_id", NULL};
+  static const char *const group_calls[] = {"get_local_id", "get_local_size", "barrier",
+                                            "get_local_linear_id", "work_group_barrier", NULL};
+  clc_Limits *m = &k->limits;
+  m->kernel = k->name;
+  ask_group(L, k, CL_KERNEL_WORK_GROUP_SIZE, sizeof m->max_group, &m->max_group);
+  ask_group(L, k, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof m->required, m->required);
+  ask_group(L, k, CL_KERNEL_LOCAL_MEM_SIZE, sizeof k->local_memory, &k->local_memory);
+  memcpy(m->max_groups, k->device->max_groups, sizeof m->max_groups);
+  m->is_cpu = k->device->is_cpu;
+  m->unsplittable = clc_reaches(L, text, name, unsplittable);
+  m->sees_group = clc_reaches(L, text, name, group_calls) != NULL;
+}
+
+/* Between creation and the box there must be no call that raises, but the box's
+   size depends on the kernel: so a first one is made only to count. */
+static cl_uint count_arguments(lua_State *L, cl_program program, const char *name) {
+  cl_int code;
+  cl_uint n = 0;
+  cl_kernel kernel = clCreateKernel(program, name, &code);
+  if (code != CL_SUCCESS) clc_raise(L, code, "clCreateKernel", "kernel '%s'", name);
+  code = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL);
+  clReleaseKernel(kernel);
+  clc_check(L, code, "clGetKernelInfo");
+  return n;
+}
+
+clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
+                          const char *text) {
+  cl_int code;
+  const cl_uint n = count_arguments(L, program, name);
+  clc_Kernel *k = clc_newhandle(L, &clc_kerneltype, &d->h, 0, n * sizeof(clc_Argument));
+  k->device = d;
+  k->nargs = n;
+  k->kernel = clCreateKernel(program, name, &code);
+  if (code != CL_SUCCESS) k->kernel = NULL;
+  clc_check(L, code, "clCreateKernel");
+  strncpy(k->name, name, sizeof k->name - 1);
+  snprintf(k->what, sizeof k->what, "kernel '%.36s'", name);
+  for (cl_uint i = 0; i < n; i++) clc_askargument(L, k->kernel, i, &k->args[i]);
+  ask_limits(L, k, name, text);
+  return k;
+}
+
+/* --- launching --------------------------------------------------------- */
+
+void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
+  va_list args;
+  va_start(args, letters);
+  for (cl_uint i = 0; letters[i] != '\0'; i++) {
+    if (letters[i] == 'b') {
+      const clc_Buffer *b = va_arg(args, clc_Buffer *);
+      clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
+      continue;
+    }
+    if (letters[i] == 'n')
+      lua_pushnumber(L, va_arg(args, lua_Number));
+    else
+      lua_pushinteger(L, va_arg(args, lua_Integer));
+    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], lua_gettop(L), 0);
+    lua_pop(L, 1);
+  }
+  va_end(args);
+}
+
+static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Part *p,
+                        clc_Event *e) {
+  clc_Device *d = k->device;
+  const int shifted = p->offset[0] != 0 || p->offset[1] != 0 || p->offset[2] != 0;
+  cl_event *event = clc_reserve(L, d, k->what);
+  cl_int code =
+      clEnqueueNDRangeKernel(d->queue, k->kernel, dims, shifted ? p->offset : NULL, p->global,
+                             p->has_group ? p->group : NULL, 0, NULL, event);
+  clc_commit(L, d, code, "clEnqueueNDRangeKernel");
+  if (e != NULL) clc_addcommand(e, *event);
+}
+
+void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e) {
+  clc_Part parts[CLC_MAXPARTS];
+  const int n = clc_planrange(L, range, &k->limits, parts);
+  for (int i = 0; i < n; i++) launch_part(L, k, range->dims, &parts[i], e);
+}
+
+/* Some drivers abort where they should refuse. */
+static void check_local_memory(lua_State *L, const clc_Kernel *k) {
+  cl_ulong bytes = k->local_memory;
+  for (cl_uint i = 0; i < k->nargs; i++)
+    if (k->args[i].kind == CLC_LOCAL) bytes += clc_scratchbytes(L, (int)i + 2);
+  if (bytes > k->device->local_memory)
+    luaL_error(L, "kernel '%s' needs %I bytes of local memory, this device has %I", k->name,
+               (LUAI_UACINT)bytes, (LUAI_UACINT)k->device->local_memory);
+}
+
+static int is_empty(const clc_Range *r) {
+  return r->global[0] == 0 || r->global[1] == 0 || r->global[2] == 0;
+}
+
+/***
+Launches the kernel. Arguments are checked against its own signature: a scalar
+takes a number in its range, a vector a table of numbers, any by-value argument
+a packed string of its size, a pointer a buffer of its dtype, a local pointer
+`scratch`.
+@function Kernel:__call
+@param range n, {nx, ny[, nz]} or {global=, group=, offset=, remainder=
+ "error"|"split"|"pad"}; dimension 0 first
+@param ... the kernel's arguments
+@treturn Event
+*/
+static int kernel_call(lua_State *L) {
+  clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
+  lua_rotate(L, 1, -1); /* the kernel last: messages count the range as argument 1 */
+  const clc_Range range = clc_checkrange(L, 1);
+  const int given = lua_gettop(L) - 2;
+  clc_usedevice(L, k->device);
+  if (given != (int)k->nargs)
+    luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
+  for (cl_uint i = 0; i < k->nargs; i++)
+    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2,
+                    is_empty(&range));
+  check_local_memory(L, k);
+  clc_Event *e = clc_newevent(L, k->device, k->what);
+  clc_launch(L, k, &range, e);
+  return 1;
+}
+
+/* --- information ------------------------------------------------------- */
+
+static void push_arguments(lua_State *L, const clc_Kernel *k) {
+  lua_createtable(L, (int)k->nargs, 0);
+  for (cl_uint i = 0; i < k->nargs; i++) {
+    lua_createtable(L, 0, 3);
+    lua_pushstring(L, k->args[i].name);
+    lua_setfield(L, -2, "name");
+    lua_pushstring(L, k->args[i].type);
+    lua_setfield(L, -2, "type");
+    lua_pushstring(L, k->args[i].space);
+    lua_setfield(L, -2, "space");
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+}
+
+static int kernel_field(lua_State *L) {
+  const clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
+  const char *key = lua_tostring(L, 2);
+  if (key == NULL) return 0;
+  if (strcmp(key, "name") == 0)
+    lua_pushstring(L, k->name);
+  else if (strcmp(key, "args") == 0)
+    push_arguments(L, k);
+  else if (strcmp(key, "device") == 0)
+    clc_pushdevice(L, k->device);
+  else
+    return 0;
+  return 1;
+}
+
+/***
+Limits of the kernel on its device.
+@function Kernel:info
+@treturn table {group_size=, group_multiple=, local_memory=, private_memory=,
+ required_group={x, y, z} or nil}; memory in bytes
+*/
+static int kernel_info(lua_State *L) {
+  const clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
+  size_t multiple;
+  cl_ulong private_memory;
+  ask_group(L, k, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple, &multiple);
+  ask_group(L, k, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private_memory, &private_memory);
+  lua_createtable(L, 0, 5);
+  lua_pushinteger(L, (lua_Integer)k->limits.max_group);
+  lua_setfield(L, -2, "group_size");
+  lua_pushinteger(L, (lua_Integer)multiple);
+  lua_setfield(L, -2, "group_multiple");
+  lua_pushinteger(L, (lua_Integer)k->local_memory);
+  lua_setfield(L, -2, "local_memory");
+  lua_pushinteger(L, (lua_Integer)private_memory);
+  lua_setfield(L, -2, "private_memory");
+  if (k->limits.required[0] != 0) {
+    lua_createtable(L, 3, 0);
+    for (int i = 0; i < 3; i++) {
+      lua_pushinteger(L, (lua_Integer)k->limits.required[i]);
+      lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "required_group");
+  }
+  return 1;
+}
+
+static int kernel_tostring(lua_State *L) {
+  const clc_Kernel *k = clc_testhandle(L, 1, &clc_kerneltype);
+  luaL_Buffer b;
+  if (k == NULL) {
+    lua_pushliteral(L, "kernel (released)");
+    return 1;
+  }
+  luaL_buffinit(L, &b);
+  lua_pushfstring(L, "kernel %s(", k->name);
+  luaL_addvalue(&b);
+  for (cl_uint i = 0; i < k->nargs; i++) {
+    const clc_Argument *a = &k->args[i];
+    if (i > 0) luaL_addstring(&b, ", ");
+    if (a->kind != CLC_VALUE) {
+      luaL_addstring(&b, a->space);
+      luaL_addchar(&b, ' ');
+    }
+    lua_pushfstring(L, "%s %s", a->type, a->name);
+    luaL_addvalue(&b);
+  }
+  luaL_addchar(&b, ')');
+  luaL_pushresult(&b);
+  return 1;
+}
+
+void clc_openkernels(lua_State *L) {
+  static const luaL_Reg methods[] = {
+      {"info", kernel_info}, {"release", clc_releasemethod}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {
+      {"__call", kernel_call}, {"__tostring", kernel_tostring}, {NULL, NULL}};
+  clc_opentype(L, &clc_kerneltype, kernel_field, methods, metamethods);
+}

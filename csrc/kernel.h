@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels: a function on the device, its signature, and launches. */
+#ifndef CLC_KERNEL_H
+#define CLC_KERNEL_H
+
+#include "event.h"
+#include "range.h"
+#include "signature.h"
+
+typedef struct clc_Kernel {
+  clc_Handle h;
+  clc_Device *device;
+  cl_kernel kernel;
+  char name[CLC_WHAT];
+  char what[CLC_WHAT]; /* "kernel 'name'" */
+  clc_Limits limits;
+  cl_ulong local_memory; /* bytes its own __local arrays take */
+  cl_uint nargs;
+  clc_Argument args[]; /* nargs of them */
+} clc_Kernel;
+
+extern const clc_Type clc_kerneltype;
+
+/* Pushes the kernel of that name in a built program whose text is given. */
+clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
+                          const char *text);
+
+/*
+ * Sets all arguments from C, one letter each: n lua_Number, i lua_Integer, b
+ * clc_Buffer * (its memory from the start: the kernel takes an offset).
+ */
+void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...);
+
+/* Queues the kernel with the arguments it has. `e` (or NULL) learns of the commands. */
+void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e);
+
+void clc_openkernels(lua_State *L);
+
+#endif

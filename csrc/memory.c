@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Device memory: typed, shaped pieces of it, and how elements get there and back. */
+#include "memory.h"
+
+#include <string.h>
+
+/* --- the object -------------------------------------------------------- */
+
+static void buffer_release(clc_Handle *h) {
+  clc_Buffer *b = (clc_Buffer *)h;
+  if (b->mem == NULL) return;
+  if (b->sharer == b) b->device->bytes -= b->allocated;
+  b->previous->sharer = b->sharer;
+  b->sharer->previous = b->previous;
+  if (b->sub != NULL) clReleaseMemObject(b->sub);
+  clReleaseMemObject(b->mem);
+  b->mem = b->sub = NULL;
+}
+
+const clc_Type clc_buffertype = {"buffer", "clcompute.Buffer", sizeof(clc_Buffer),
+                                 buffer_release};
+
+clc_Buffer *clc_checkbuffer(lua_State *L, int arg) {
+  return clc_checkhandle(L, arg, &clc_buffertype);
+}
+
+static clc_Buffer *push_buffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                               const clc_Shape *shape) {
+  clc_Buffer *b = clc_newhandle(L, &clc_buffertype, &d->h, 0, 0);
+  b->device = d;
+  b->dtype = dtype;
+  b->shape = *shape;
+  b->count = clc_count(shape);
+  b->previous = b->sharer = b;
+  return b;
+}
+
+/* --- allocation -------------------------------------------------------- */
+
+/* Lua sees a few bytes where the device sees megabytes, so the collector is
+   told: it works as if Lua had allocated them. Finalizers may run here. */
+static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
+  if (lua_gc(L, LUA_GCISRUNNING)) {
+    const size_t kib = bytes >> 10;
+    lua_gc(L, LUA_GCSTEP, kib > INT32_MAX ? INT32_MAX : (int)kib);
+  }
+  if (d->bytes + bytes > d->global_memory) lua_gc(L, LUA_GCCOLLECT);
+  clc_usedevice(L, d);
+}
+
+static int to_mib(cl_ulong bytes) { return (int)(bytes >> 20); }
+
+static void check_capacity(lua_State *L, const clc_Device *d, size_t bytes) {
+  if (bytes > d->max_allocation)
+    luaL_error(L, "a buffer of %d MiB exceeds the largest this device allocates, %d MiB",
+               to_mib(bytes), to_mib(d->max_allocation));
+  if (d->bytes + bytes > d->global_memory)
+    luaL_error(L, "a buffer of %d MiB does not fit: %d of the device's %d MiB are in use",
+               to_mib(bytes), to_mib(d->bytes), to_mib(d->global_memory));
+}
+
+clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                          const clc_Shape *shape) {
+  const size_t bytes = clc_count(shape) * dtype->size;
+  cl_int code;
+  clc_usedevice(L, d);
+  if (bytes == 0) return push_buffer(L, d, dtype, shape);
+  inform_collector(L, d, bytes);
+  check_capacity(L, d, bytes);
+  clc_Buffer *b = push_buffer(L, d, dtype, shape);
+  b->mem = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+  if (clc_isoutofmemory(code)) {
+    lua_gc(L, LUA_GCCOLLECT);
+    clc_usedevice(L, d);
+    b->mem = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+  }
+  if (code != CL_SUCCESS) {
+    b->mem = NULL;
+    clc_raise(L, code, "clCreateBuffer", "%d MiB, %d of %d MiB in use", to_mib(bytes),
+              to_mib(d->bytes), to_mib(d->global_memory));
+  }
+  b->allocated = bytes;
+  d->bytes += bytes;
+  return b;
+}
+
+clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape) {
+  clc_Buffer *b = push_buffer(L, of->device, of->dtype, shape);
+  b->offset = of->offset + offset;
+  if (of->mem == NULL || of->h.released) return b; /* empty, or released by a finalizer */
+  clc_check(L, clRetainMemObject(of->mem), "clRetainMemObject");
+  b->mem = of->mem;
+  b->allocated = of->allocated;
+  b->previous = of;
+  b->sharer = of->sharer;
+  b->previous->sharer = b->sharer->previous = b;
+  return b;
+}
+
+cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b) {
+  const cl_buffer_region region = {b->offset * b->dtype->size, b->count * b->dtype->size};
+  cl_int code;
+  if (b->offset == 0) return b->mem;
+  if (b->sub == NULL) {
+    b->sub = clCreateSubBuffer(b->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    if (code != CL_SUCCESS) b->sub = NULL;
+    clc_check(L, code, "clCreateSubBuffer");
+  }
+  return b->sub;
+}
+
+int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {
+  return a->mem != NULL && a->mem == b->mem && a->offset < b->offset + b->count &&
+         b->offset < a->offset + a->count;
+}
+
+/* --- moving elements --------------------------------------------------- */
+
+static size_t byte_offset(const clc_Buffer *b, size_t first) {
+  return (b->offset + first) * b->dtype->size;
+}
+
+void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *to) {
+  clc_drain(L, b->device);
+  if (n == 0) return;
+  clc_check(L,
+            clEnqueueReadBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first),
+                                n * b->dtype->size, to, 0, NULL, NULL),
+            "clEnqueueReadBuffer");
+}
+
+static void queue_copy(lua_State *L, clc_Device *d, cl_mem from, size_t from_byte, cl_mem to,
+                       size_t to_byte, size_t bytes, const char *what) {
+  cl_event *event = clc_reserve(L, d, what);
+  cl_int code = clEnqueueCopyBuffer(d->queue, from, to, from_byte, to_byte, bytes, 0, NULL, event);
+  clc_commit(L, d, code, "clEnqueueCopyBuffer");
+}
+
+/* Behind queued commands the host's memory would have to wait with them, pinned
+   and out of the collector's reach; a copy in OpenCL's hands does that better. */
+static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
+  clc_Shape shape = {1, {n}};
+  cl_int code;
+  clc_Buffer *stage = push_buffer(L, b->device, b->dtype, &shape);
+  stage->mem = clCreateBuffer(b->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                              n * b->dtype->size, (void *)from, &code);
+  if (code != CL_SUCCESS) stage->mem = NULL;
+  clc_check(L, code, "clCreateBuffer");
+  queue_copy(L, b->device, stage->mem, 0, b->mem, byte_offset(b, first), n * b->dtype->size,
+             "write");
+  clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
+  lua_pop(L, 1);
+}
+
+void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
+  clc_Device *d = b->device;
+  clc_usedevice(L, d);
+  if (n == 0) return;
+  if (clc_isbusy(d)) {
+    write_staged(L, b, first, n, from);
+    return;
+  }
+  clc_check(L,
+            clEnqueueWriteBuffer(d->queue, b->mem, CL_TRUE, byte_offset(b, first),
+                                 n * b->dtype->size, from, 0, NULL, NULL),
+            "clEnqueueWriteBuffer");
+}
+
+void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element) {
+  if (n == 0) return;
+  const size_t size = b->dtype->size;
+  cl_event *event = clc_reserve(L, b->device, "fill");
+  cl_int code = clEnqueueFillBuffer(b->device->queue, b->mem, element, size,
+                                    byte_offset(b, first), n * size, 0, NULL, event);
+  clc_commit(L, b->device, code, "clEnqueueFillBuffer");
+}
+
+static void copy_through_host(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
+                              size_t to_first, size_t n) {
+  void *elements = lua_newuserdatauv(L, n * from->dtype->size, 0);
+  clc_readbuffer(L, from, from_first, n, elements);
+  clc_writebuffer(L, to, to_first, n, elements);
+  lua_pop(L, 1);
+}
+
+void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
+                    size_t to_first, size_t n) {
+  if (n == 0) return;
+  const size_t bytes = n * from->dtype->size;
+  const size_t a = byte_offset(from, from_first), b = byte_offset(to, to_first);
+  if (from->device->context != to->device->context) {
+    copy_through_host(L, from, from_first, to, to_first, n);
+  } else if (from->mem == to->mem && a < b + bytes && b < a + bytes) {
+    const clc_Shape shape = {1, {n}};
+    clc_Buffer *between = clc_newbuffer(L, from->device, from->dtype, &shape);
+    queue_copy(L, from->device, from->mem, a, between->mem, 0, bytes, "copy");
+    queue_copy(L, to->device, between->mem, 0, to->mem, b, bytes, "copy");
+    clc_release(&between->h);
+    lua_pop(L, 1);
+  } else {
+    queue_copy(L, to->device, from->mem, a, to->mem, b, bytes, "copy");
+  }
+}

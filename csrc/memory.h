@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Device memory: typed, shaped pieces of it, and how elements get there and back. */
+#ifndef CLC_MEMORY_H
+#define CLC_MEMORY_H
+
+#include "device.h"
+#include "shape.h"
+
+typedef struct clc_Buffer clc_Buffer;
+
+struct clc_Buffer {
+  clc_Handle h;
+  clc_Device *device;
+  cl_mem mem; /* NULL where there are no elements */
+  cl_mem sub; /* the sub-buffer of a view, once a kernel needed it */
+  const clc_Dtype *dtype;
+  clc_Shape shape;
+  size_t count;                  /* elements */
+  size_t offset;                 /* elements before the first one, in a view */
+  size_t allocated;              /* bytes of the whole memory */
+  clc_Buffer *previous, *sharer; /* ring of the buffers on the same memory */
+};
+
+extern const clc_Type clc_buffertype;
+
+clc_Buffer *clc_checkbuffer(lua_State *L, int arg);
+
+/* Pushes a new buffer with undefined elements. The collector hears of the
+   memory; when it is short, all garbage goes before an error is raised. */
+clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                          const clc_Shape *shape);
+
+/* Pushes a new buffer on elements of another one, from `offset` on. */
+clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape);
+
+/* The memory object whose first byte is the buffer's first element, for a
+   buffer whose start is a multiple of the device's `align`. */
+cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b);
+
+/*
+ * Moving n elements, counted from the buffer's first. Reading blocks. Writing
+ * copies the host's memory before it returns, the rest is queued. The caller has
+ * checked that the elements exist.
+ */
+void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *to);
+void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from);
+void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element);
+/* Both on any device, of the same dtype; parts of one memory may overlap. */
+void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
+                    size_t to_first, size_t n);
+
+/* Whether two buffers have memory in common. */
+int clc_overlap(const clc_Buffer *a, const clc_Buffer *b);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Platforms: what OpenCL finds on this machine, and selectors that choose from it. */
+#include "platform.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "info.h"
+
+#define NO_PLATFORM (-1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader knows no driver */
+
+const cl_platform_id *clc_pushplatforms(lua_State *L, cl_uint *n) {
+  cl_int code = clGetPlatformIDs(0, NULL, n);
+  if (code == NO_PLATFORM) *n = 0;
+  if (code != NO_PLATFORM) clc_check(L, code, "clGetPlatformIDs");
+  cl_platform_id *ids = lua_newuserdatauv(L, (*n + 1) * sizeof *ids, 0);
+  if (*n > 0) clc_check(L, clGetPlatformIDs(*n, ids, NULL), "clGetPlatformIDs");
+  return ids;
+}
+
+static cl_uint count_devices(lua_State *L, cl_platform_id platform) {
+  cl_uint n = 0;
+  cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n);
+  if (code == CL_DEVICE_NOT_FOUND) return 0;
+  clc_check(L, code, "clGetDeviceIDs");
+  return n;
+}
+
+/* Appends the devices of one platform to `places`. */
+static size_t add_places(lua_State *L, clc_Place *places, cl_platform_id platform, int p,
+                         cl_uint n) {
+  if (n == 0) return 0;
+  cl_device_id *ids = lua_newuserdatauv(L, n * sizeof *ids, 0);
+  clc_check(L, clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, ids, NULL), "clGetDeviceIDs");
+  for (cl_uint d = 0; d < n; d++) places[d] = (clc_Place){platform, ids[d], p, (int)d};
+  lua_pop(L, 1);
+  return n;
+}
+
+const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n) {
+  cl_uint platforms;
+  const cl_platform_id *ids = clc_pushplatforms(L, &platforms);
+  cl_uint *counts = lua_newuserdatauv(L, (platforms + 1) * sizeof *counts, 0);
+  size_t total = 0;
+  for (cl_uint i = 0; i < platforms; i++) {
+    counts[i] = p < 0 || p == (int)i ? count_devices(L, ids[i]) : 0;
+    total += counts[i];
+  }
+  clc_Place *places = lua_newuserdatauv(L, (total + 1) * sizeof *places, 0);
+  *n = 0;
+  for (cl_uint i = 0; i < platforms; i++)
+    *n += add_places(L, places + *n, ids[i], (int)i, counts[i]);
+  lua_replace(L, -3); /* drop the ids and the counts */
+  lua_pop(L, 1);
+  return places;
+}
+
+/* --- selectors --------------------------------------------------------- */
+
+static void push_lower(lua_State *L, const char *s) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (; *s != '\0'; s++) luaL_addchar(&b, (char)tolower((unsigned char)*s));
+  luaL_pushresult(&b);
+}
+
+/* Pushes "platform/device". */
+static const char *push_label(lua_State *L, const clc_Place *place) {
+  clc_pushplatformtext(L, place->platform, CL_PLATFORM_NAME);
+  lua_pushliteral(L, "/");
+  clc_pushdevicetext(L, place->device, CL_DEVICE_NAME);
+  lua_concat(L, 3);
+  return lua_tostring(L, -1);
+}
+
+static cl_ulong type_bit(const char *selector) {
+  if (strcmp(selector, "gpu") == 0) return CL_DEVICE_TYPE_GPU;
+  if (strcmp(selector, "accelerator") == 0) return CL_DEVICE_TYPE_ACCELERATOR;
+  if (strcmp(selector, "cpu") == 0) return CL_DEVICE_TYPE_CPU;
+  return 0;
+}
+
+static int has_type(const clc_Place *place, cl_ulong bit) {
+  return (clc_devicenumber(place->device, CL_DEVICE_TYPE, 0) & bit) != 0;
+}
+
+static int is_number_pair(const char *selector, int *p, int *d) {
+  int end = 0;
+  return sscanf(selector, "%9d:%9d%n", p, d, &end) == 2 && selector[end] == '\0';
+}
+
+int clc_selects(lua_State *L, const clc_Place *place, const char *selector) {
+  if (selector == NULL) return 1;
+  push_lower(L, selector);
+  const char *wanted = lua_tostring(L, -1);
+  int p, d, found;
+  if (type_bit(wanted) != 0) {
+    found = has_type(place, type_bit(wanted));
+  } else if (is_number_pair(wanted, &p, &d)) {
+    found = place->p == p && place->d == d;
+  } else {
+    push_lower(L, push_label(L, place));
+    found = strstr(lua_tostring(L, -1), wanted) != NULL;
+    lua_pop(L, 2);
+  }
+  lua_pop(L, 1);
+  return found;
+}
+
+static void raise_none(lua_State *L, const clc_Place *places, size_t n, const char *selector) {
+  if (n == 0)
+    luaL_error(L, "no OpenCL device on this machine: install the driver of your GPU, or for the "
+                  "CPU on Debian and Ubuntu `apt install pocl-opencl-icd`; `clinfo` shows what "
+                  "is installed");
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  lua_pushfstring(L, "no OpenCL device matches '%s'; there are:", selector);
+  luaL_addvalue(&b);
+  for (size_t i = 0; i < n; i++) {
+    lua_pushfstring(L, "\n  %d:%d ", places[i].p, places[i].d);
+    luaL_addvalue(&b);
+    push_label(L, &places[i]);
+    luaL_addvalue(&b);
+  }
+  luaL_pushresult(&b);
+  luaL_error(L, "%s", lua_tostring(L, -1));
+}
+
+/* GPU, then accelerator, then CPU, then anything else. */
+static int rank(const clc_Place *place) {
+  static const cl_ulong order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR,
+                                   CL_DEVICE_TYPE_CPU};
+  int i = 0;
+  while (i < 3 && !has_type(place, order[i])) i++;
+  return i;
+}
+
+clc_Place clc_bestplace(lua_State *L, const char *selector) {
+  size_t n;
+  const clc_Place *places = clc_pushplaces(L, -1, &n);
+  const clc_Place *best = NULL;
+  for (size_t i = 0; i < n; i++)
+    if (clc_selects(L, &places[i], selector) && (best == NULL || rank(&places[i]) < rank(best)))
+      best = &places[i];
+  if (best == NULL) raise_none(L, places, n, selector == NULL ? "" : selector);
+  clc_Place place = *best;
+  lua_pop(L, 1);
+  return place;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Prebuilt kernels: the files of the kernels folder, built once a device.
+@module clcompute
+*/
+#include "prebuilt.h"
+
+#include <string.h>
+
+#include "args.h"
+
+static const char folder_key = 0; /* registry: path of the kernels folder */
+
+/* Pushes the table of programs of a device: key to Program. */
+static void push_cache(lua_State *L, const clc_Device *d) {
+  clc_pushdevice(L, d);
+  if (lua_getiuservalue(L, -1, 1) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, -3, 1);
+  }
+  lua_remove(L, -2);
+}
+
+static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
+                  const char *defines) {
+  if (strcmp(dtype->name, "double") == 0 && !d->has_double)
+    luaL_error(L, "%s: this device has no double precision", name);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &folder_key);
+  const char *path = lua_pushfstring(L, "%s/%s.cl", luaL_optstring(L, -1, "kernels"), name);
+  clc_readfile(L, path);
+  const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);
+  clc_buildprogram(L, d, -2, lua_pushfstring(L, "%s.cl", name), all, "");
+}
+
+clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
+                         const char *defines) {
+  const int top = lua_gettop(L);
+  clc_usedevice(L, d);
+  push_cache(L, d);
+  const char *key = lua_pushfstring(L, "%s %s\n%s", name, dtype->name, defines);
+  if (lua_getfield(L, top + 1, key) == LUA_TNIL) {
+    build(L, d, name, dtype, defines);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, top + 1, key);
+  }
+  clc_Kernel *k = clc_pushkernel(L, -1, name);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+  return k;
+}
+
+static void check_name(lua_State *L, const char *name) {
+  for (const char *p = name; *p != '\0'; p++)
+    if (strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *p) == NULL)
+      luaL_argerror(L, 2, "a prebuilt kernel's name has small letters, digits and _ alone");
+}
+
+/***
+A prebuilt kernel by its name: saxpy, gemm_naive, gemm_tiled, ... The head of
+its file tells its arguments, and the global and local size it needs.
+@function Device:kernel
+@tparam string name
+@tparam[opt] table options `dtype` ("float") and `defines`
+@treturn Kernel
+*/
+static int device_kernel(lua_State *L) {
+  static const char *const keys[] = {"dtype", "defines", NULL};
+  clc_Device *d = clc_checkopen(L, 1);
+  const char *name = luaL_checkstring(L, 2);
+  lua_settop(L, 3);
+  check_name(L, name);
+  clc_checkoptions(L, 3, keys);
+  clc_pushoption(L, 3, "dtype");
+  const clc_Dtype *dtype = clc_optdtype(L, 4, "float");
+  clc_pushoption(L, 3, "defines");
+  clc_prebuilt(L, d, name, dtype, clc_pushdefines(L, 3, -1));
+  return 1;
+}
+
+/* Internal: where the .cl files are, told by the module that found the core. */
+static int set_kernel_folder(lua_State *L) {
+  luaL_checkstring(L, 1);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &folder_key);
+  return 0;
+}
+
+void clc_openprebuilt(lua_State *L) {
+  static const luaL_Reg methods[] = {{"kernel", device_kernel}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"set_kernel_folder", set_kernel_folder}, {NULL, NULL}};
+  clc_addmethods(L, &clc_devicetype, methods);
+  luaL_setfuncs(L, functions, 0);
+}

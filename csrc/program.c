@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Programs: OpenCL C built for a device, and the kernels in it.
+@module clcompute
+*/
+#include "program.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "source.h"
+
+/* User values of a Program. */
+enum { TEXT = 1, KERNELS = 2 };
+
+typedef struct {
+  clc_Handle h;
+  clc_Device *device;
+  cl_program program;
+} Program;
+
+static void program_release(clc_Handle *h) {
+  Program *p = (Program *)h;
+  if (p->program != NULL) clReleaseProgram(p->program);
+  p->program = NULL;
+}
+
+static const clc_Type program_type = {"program", "clcompute.Program", sizeof(Program),
+                                      program_release};
+
+/* --- building ---------------------------------------------------------- */
+
+static const char *push_log(lua_State *L, const Program *p) {
+  size_t size = 0;
+  luaL_Buffer b;
+  const cl_device_id id = p->device->place.device;
+  clGetProgramBuildInfo(p->program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  char *log = luaL_buffinitsize(L, &b, size + 1);
+  if (clGetProgramBuildInfo(p->program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
+    size = 0;
+  log[size] = '\0';
+  size = strlen(log);
+  while (size > 0 && isspace((unsigned char)log[size - 1])) size--;
+  luaL_pushresultsize(&b, size);
+  return lua_tostring(L, -1);
+}
+
+static void raise_build(lua_State *L, const Program *p, cl_int code, const char *text,
+                        const char *name) {
+  const char *log = push_log(L, p);
+  clc_pushexcerpt(L, text, name, log);
+  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", name, log,
+            lua_tostring(L, -1));
+}
+
+void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
+                      const char *defines, const char *options) {
+  const char *text = lua_tostring(L, source);
+  const char *line = lua_pushfstring(L, "#line 1 \"%s\"\n", name);
+  const char *parts[] = {defines, line, text};
+  const char *all_options = lua_pushfstring(L, "-cl-kernel-arg-info %s", options);
+  cl_int code;
+  source = lua_absindex(L, source);
+  clc_usedevice(L, d);
+  Program *p = clc_newhandle(L, &program_type, &d->h, 2, 0);
+  p->device = d;
+  lua_pushvalue(L, source);
+  lua_setiuservalue(L, -2, TEXT);
+  lua_newtable(L);
+  lua_setiuservalue(L, -2, KERNELS);
+  p->program = clCreateProgramWithSource(d->context, 3, parts, NULL, &code);
+  if (code != CL_SUCCESS) p->program = NULL;
+  clc_check(L, code, "clCreateProgramWithSource");
+  code = clBuildProgram(p->program, 1, &d->place.device, all_options, NULL, NULL);
+  if (code != CL_SUCCESS) raise_build(L, p, code, text, name);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+/* --- kernels ----------------------------------------------------------- */
+
+/* Pushes the names as OpenCL gives them: "a;b". */
+static const char *push_names(lua_State *L, const Program *p) {
+  size_t size;
+  luaL_Buffer b;
+  clc_check(L, clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size),
+            "clGetProgramInfo");
+  char *names = luaL_buffinitsize(L, &b, size + 1);
+  clc_check(L, clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL),
+            "clGetProgramInfo");
+  names[size] = '\0';
+  luaL_pushresultsize(&b, strlen(names));
+  return lua_tostring(L, -1);
+}
+
+static void push_name_list(lua_State *L, const Program *p) {
+  const char *names = push_names(L, p);
+  lua_newtable(L);
+  for (lua_Integer n = 1; *names != '\0'; n++) {
+    const size_t length = strcspn(names, ";");
+    lua_pushlstring(L, names, length);
+    lua_rawseti(L, -2, n);
+    names += length + (names[length] == ';');
+  }
+  lua_remove(L, -2);
+}
+
+static int has_kernel(lua_State *L, const Program *p, const char *name) {
+  int found = 0;
+  push_name_list(L, p);
+  for (lua_Integer i = 1; !found && lua_rawgeti(L, -1, i) != LUA_TNIL; i++) {
+    found = strcmp(lua_tostring(L, -1), name) == 0;
+    lua_pop(L, 1);
+  }
+  lua_settop(L, found ? -2 : -3);
+  return found;
+}
+
+clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
+  const Program *p = clc_checkhandle(L, idx, &program_type);
+  idx = lua_absindex(L, idx);
+  lua_getiuservalue(L, idx, KERNELS);
+  if (lua_getfield(L, -1, name) == LUA_TNIL) {
+    lua_pop(L, 1);
+    if (!has_kernel(L, p, name))
+      luaL_error(L, "no kernel '%s' in the program; there are: %s", name,
+                 luaL_gsub(L, push_names(L, p), ";", ", "));
+    lua_getiuservalue(L, idx, TEXT);
+    clc_newkernel(L, p->device, p->program, name, lua_tostring(L, -1));
+    lua_remove(L, -2);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, name);
+  }
+  lua_remove(L, -2);
+  return clc_checkhandle(L, -1, &clc_kerneltype);
+}
+
+/***
+The kernel of that name, the same object each time; `p.name` is the same.
+@function Program:kernel
+@tparam string name
+@treturn Kernel
+*/
+static int program_kernel(lua_State *L) {
+  clc_pushkernel(L, 1, luaL_checkstring(L, 2));
+  return 1;
+}
+
+static int program_field(lua_State *L) {
+  const Program *p = clc_checkhandle(L, 1, &program_type);
+  const char *key = lua_tostring(L, 2);
+  if (key == NULL) return 0;
+  if (strcmp(key, "kernels") == 0)
+    push_name_list(L, p);
+  else if (strcmp(key, "device") == 0)
+    clc_pushdevice(L, p->device);
+  else
+    clc_pushkernel(L, 1, key);
+  return 1;
+}
+
+static int program_tostring(lua_State *L) {
+  const Program *p = clc_testhandle(L, 1, &program_type);
+  if (p == NULL)
+    lua_pushliteral(L, "program (released)");
+  else
+    lua_pushfstring(L, "program with kernels %s", luaL_gsub(L, push_names(L, p), ";", ", "));
+  return 1;
+}
+
+/* --- d:program --------------------------------------------------------- */
+
+static int is_identifier(const char *s) {
+  if (isdigit((unsigned char)*s)) return 0;
+  const char *start = s;
+  while (isalnum((unsigned char)*s) || *s == '_') s++;
+  return s > start && *s == '\0';
+}
+
+/* Pushes the value of a macro; false leaves it undefined. */
+static int push_define_value(lua_State *L, int arg, const char *name) {
+  switch (lua_type(L, -1)) {
+    case LUA_TBOOLEAN:
+      lua_pushliteral(L, "1");
+      return lua_toboolean(L, -2);
+    case LUA_TNUMBER: luaL_tolstring(L, -1, NULL); return 1;
+    case LUA_TSTRING:
+      lua_pushvalue(L, -1);
+      if (strpbrk(lua_tostring(L, -1), "\n\r\\") == NULL) return 1;
+      clc_optionerror(L, arg, "defines", "the value of %s must stay on one line", name);
+      return 0;
+    default:
+      clc_optionerror(L, arg, "defines", "number, string or boolean expected for %s, got %s", name,
+                      luaL_typename(L, -1));
+      return 0;
+  }
+}
+
+const char *clc_pushdefines(lua_State *L, int arg, int idx) {
+  idx = lua_absindex(L, idx);
+  lua_pushliteral(L, "");
+  if (lua_isnil(L, idx)) return lua_tostring(L, -1);
+  if (!lua_istable(L, idx))
+    clc_optionerror(L, arg, "defines", "table expected, got %s", luaL_typename(L, idx));
+  lua_pushnil(L);
+  while (lua_next(L, idx)) {
+    if (lua_type(L, -2) != LUA_TSTRING || !is_identifier(lua_tostring(L, -2)))
+      clc_optionerror(L, arg, "defines", "'%s' is no identifier", luaL_tolstring(L, -2, NULL));
+    const char *name = lua_tostring(L, -2);
+    if (push_define_value(L, arg, name)) {
+      lua_pushfstring(L, "%s#define %s %s\n", lua_tostring(L, -4), name, lua_tostring(L, -1));
+      lua_replace(L, -5);
+    }
+    lua_pop(L, 2);
+  }
+  return lua_tostring(L, -1);
+}
+
+/* A compiler's options can also name files or plug-ins; these cannot. */
+static void check_build_options(lua_State *L, int arg, const char *options) {
+  static const char *const allowed[] = {"-cl-", "-D", "-U", "-w", "-W", "-g", "-O", NULL};
+  for (const char *p = options + strspn(options, " "); *p != '\0'; p += strspn(p, " ")) {
+    const size_t length = strcspn(p, " ");
+    int found = 0;
+    for (int i = 0; allowed[i] != NULL; i++)
+      found = found || strncmp(p, allowed[i], strlen(allowed[i])) == 0;
+    if (!found || memchr(p, '"', length) != NULL || memchr(p, '\n', length) != NULL)
+      clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -w, -W..., -g, -O",
+                      lua_pushlstring(L, p, length));
+    p += length;
+  }
+}
+
+void clc_readfile(lua_State *L, const char *path) {
+  char chunk[4096];
+  size_t n;
+  luaL_Buffer b;
+  luaL_Stream *file = lua_newuserdatauv(L, sizeof *file, 0); /* closes itself if we raise */
+  file->closef = NULL;
+  luaL_setmetatable(L, LUA_FILEHANDLE);
+  errno = 0;
+  file->f = fopen(path, "rb");
+  if (file->f == NULL) luaL_error(L, "%s: %s", path, strerror(errno));
+  luaL_buffinit(L, &b);
+  while ((n = fread(chunk, 1, sizeof chunk, file->f)) > 0) luaL_addlstring(&b, chunk, n);
+  const int failed = ferror(file->f);
+  fclose(file->f);
+  if (failed) luaL_error(L, "%s: cannot be read", path);
+  luaL_pushresult(&b);
+  lua_remove(L, -2);
+}
+
+/* Leaves the text at index 2 and returns what logs call it. */
+static const char *take_source(lua_State *L) {
+  static const char *const keys[] = {"file", NULL};
+  if (lua_type(L, 2) == LUA_TSTRING) return "source";
+  luaL_argexpected(L, lua_istable(L, 2), 2, "string or {file=}");
+  clc_checkoptions(L, 2, keys);
+  const char *path = clc_stringoption(L, 2, "file", NULL);
+  if (path == NULL) clc_optionerror(L, 2, "file", "path expected");
+  clc_readfile(L, path);
+  lua_pushstring(L, path);
+  lua_insert(L, -2);
+  lua_replace(L, 2);
+  return lua_tostring(L, -1);
+}
+
+/* Pushes " -I dir" for each folder of the option. */
+static const char *push_includes(lua_State *L, int arg) {
+  if (clc_pushoption(L, arg, "include") == LUA_TNIL) {
+    lua_pushliteral(L, "");
+    return lua_tostring(L, -1);
+  }
+  if (!lua_istable(L, -1))
+    clc_optionerror(L, arg, "include", "table of folders expected, got %s", luaL_typename(L, -1));
+  const int dirs = lua_gettop(L);
+  lua_pushliteral(L, "");
+  for (lua_Integer i = 1; lua_rawgeti(L, dirs, i) != LUA_TNIL; i++) {
+    const char *dir = lua_tostring(L, -1);
+    if (dir == NULL || strpbrk(dir, " \t\n\"") != NULL)
+      clc_optionerror(L, arg, "include", "folder %d: a path without blanks or quotes expected",
+                      (int)i);
+    lua_pushfstring(L, "%s -I %s", lua_tostring(L, -2), dir);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return lua_tostring(L, -1);
+}
+
+/***
+Builds a program. Blocks.
+@function Device:program
+@param source OpenCL C as a string, or {file="life.cl"}
+@tparam[opt] table options `defines` ({TS=16}), `options` ("-cl-mad-enable"),
+ `include` (list of folders), `name` (what build logs call the source)
+@treturn Program
+@raise with the build log and the lines it points at, numbered
+@usage local p = d:program[[kernel void twice(global float *x) {
+  x[get_global_id(0)] *= 2;
+}]]
+p.twice(#x, x)
+*/
+static int device_program(lua_State *L) {
+  static const char *const keys[] = {"defines", "options", "include", "name", NULL};
+  clc_Device *d = clc_checkopen(L, 1);
+  lua_settop(L, 3);
+  clc_checkoptions(L, 3, keys);
+  const char *name = clc_stringoption(L, 3, "name", take_source(L));
+  const char *options = clc_stringoption(L, 3, "options", "");
+  if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2)) luaL_argerror(L, 2, "source holds a NUL byte");
+  luaL_argcheck(L, strpbrk(name, "\"\\\n") == NULL, 3, "name holds a quote, backslash or newline");
+  check_build_options(L, 3, options);
+  clc_pushoption(L, 3, "defines");
+  const char *defines = clc_pushdefines(L, 3, -1);
+  const char *includes = push_includes(L, 3);
+  const char *all = lua_pushfstring(L, "%s%s", options, includes);
+  clc_buildprogram(L, d, 2, name, defines, all);
+  const Program *p = clc_checkhandle(L, -1, &program_type);
+  if (*push_names(L, p) == '\0') luaL_argerror(L, 2, "no kernel in the source");
+  lua_pop(L, 1);
+  return 1;
+}
+
+void clc_openprograms(lua_State *L) {
+  static const luaL_Reg device_methods[] = {{"program", device_program}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"kernel", program_kernel}, {"release", clc_releasemethod}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{"__tostring", program_tostring}, {NULL, NULL}};
+  clc_opentype(L, &program_type, program_field, methods, metamethods);
+  clc_addmethods(L, &clc_devicetype, device_methods);
+}

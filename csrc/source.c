@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* What the text of a program says that OpenCL cannot be asked. */
+#include "source.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_LINES 5 /* of a build log's lines */
+
+/* --- tokens ------------------------------------------------------------ */
+
+typedef struct {
+  const char *start, *end;
+} Span;
+
+static int is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static const char *skip_quoted(const char *p) {
+  const char quote = *p++;
+  while (*p != '\0' && *p != quote && *p != '\n') p += *p == '\\' && p[1] != '\0' ? 2 : 1;
+  return *p == quote ? p + 1 : p;
+}
+
+static const char *skip_comment(const char *p) {
+  if (p[1] == '/') return p + strcspn(p, "\n");
+  const char *end = strstr(p + 2, "*/");
+  return end != NULL ? end + 2 : p + strlen(p);
+}
+
+static const char *skip_blank(const char *p) {
+  for (;;) {
+    if (isspace((unsigned char)*p) || (*p == '\\' && p[1] == '\n'))
+      p++;
+    else if (*p == '/' && (p[1] == '/' || p[1] == '*'))
+      p = skip_comment(p);
+    else
+      return p;
+  }
+}
+
+/* The next token before `end`: a word, a number, a quoted text or one character. */
+static int next_token(const char **p, const char *end, Span *token) {
+  token->start = skip_blank(*p);
+  if (token->start >= end || *token->start == '\0') return 0;
+  if (*token->start == '"' || *token->start == '\'')
+    token->end = skip_quoted(token->start);
+  else if (is_word_char(*token->start))
+    for (token->end = token->start; is_word_char(*token->end);) token->end++;
+  else
+    token->end = token->start + 1;
+  *p = token->end;
+  return 1;
+}
+
+static int is_word(Span t) { return is_word_char(*t.start) && !isdigit((unsigned char)*t.start); }
+
+static int same(Span t, const char *word) {
+  const size_t n = (size_t)(t.end - t.start);
+  return strlen(word) == n && memcmp(t.start, word, n) == 0;
+}
+
+/* --- definitions ------------------------------------------------------- */
+
+typedef struct {
+  Span name, body;
+  int visited;
+} Definition;
+
+/* The end of a directive: its line, and those it continues on. */
+static const char *directive_end(const char *p) {
+  while (*p != '\0' && *p != '\n') p += *p == '\\' && p[1] == '\n' ? 2 : 1;
+  return p;
+}
+
+/* Notes the macro if the directive at `p` (after #) defines one. */
+static size_t note_macro(Definition *d, const char *p, const char *end) {
+  Span t;
+  if (!next_token(&p, end, &t) || !same(t, "define") || !next_token(&p, end, &t)) return 0;
+  if (d != NULL) *d = (Definition){t, {p, end}, 0};
+  return 1;
+}
+
+/* The end of the block whose `{` stands before p. */
+static const char *block_end(const char *p, const char *end) {
+  Span t;
+  int depth = 1;
+  while (depth > 0 && next_token(&p, end, &t)) depth += *t.start == '{' ? 1 : *t.start == '}' ? -1 : 0;
+  return p;
+}
+
+/* Fills `found` (NULL: only counts) with the functions and macros of a text. */
+static size_t find_definitions(const char *text, Definition *found) {
+  const char *end = text + strlen(text), *p = text;
+  Span t, word = {NULL, NULL}, name = {NULL, NULL};
+  size_t n = 0;
+  int parens = 0;
+  while (next_token(&p, end, &t)) {
+    if (*t.start == '#') {
+      const char *line = directive_end(p);
+      n += note_macro(found == NULL ? NULL : &found[n], p, line);
+      p = line;
+    } else if (*t.start == '(') {
+      if (parens++ == 0) name = word; /* an attribute's name is replaced by the function's */
+    } else if (*t.start == ')') {
+      parens--;
+    } else if (*t.start == '{') {
+      const char *close = block_end(p, end);
+      if (name.start != NULL) {
+        if (found != NULL) found[n] = (Definition){name, {p, close}, 0};
+        n++;
+      }
+      p = close;
+      name = (Span){NULL, NULL};
+    } else if (*t.start == ';') {
+      name = (Span){NULL, NULL};
+    } else if (is_word(t)) {
+      word = t;
+    }
+  }
+  return n;
+}
+
+/* --- what a kernel reaches --------------------------------------------- */
+
+typedef struct {
+  Definition *definitions;
+  size_t n;
+  const char *const *names;
+} Search;
+
+static const char *search_body(Search *s, Span body, int depth) {
+  const char *p = body.start;
+  Span t;
+  while (next_token(&p, body.end, &t)) {
+    if (!is_word(t)) continue;
+    for (int i = 0; s->names[i] != NULL; i++)
+      if (same(t, s->names[i])) return s->names[i];
+    for (size_t i = 0; i < s->n && depth < 100; i++) {
+      Definition *d = &s->definitions[i];
+      const size_t length = (size_t)(t.end - t.start);
+      if (d->visited || (size_t)(d->name.end - d->name.start) != length ||
+          memcmp(d->name.start, t.start, length) != 0)
+        continue;
+      d->visited = 1;
+      const char *found = search_body(s, d->body, depth + 1);
+      if (found != NULL) return found;
+    }
+  }
+  return NULL;
+}
+
+const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
+                        const char *const names[]) {
+  Search s = {NULL, find_definitions(text, NULL), names};
+  s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0);
+  find_definitions(text, s.definitions);
+  const Span start = {kernel, kernel + strlen(kernel)};
+  const char *found = search_body(&s, start, 0); /* the kernel's name leads to its body */
+  lua_pop(L, 1);
+  return found;
+}
+
+/* --- excerpts ---------------------------------------------------------- */
+
+/* Line `number` of the text, without its end. */
+static Span find_line(const char *text, int number) {
+  while (--number > 0 && *text != '\0') {
+    text += strcspn(text, "\n");
+    if (*text == '\n') text++;
+  }
+  return (Span){text, text + strcspn(text, "\n")};
+}
+
+/* The line number of the next `name:line:` in the log, or 0. */
+static int next_reference(const char **log, const char *name) {
+  const size_t length = strlen(name);
+  const char *p = *log;
+  while ((p = strstr(p, name)) != NULL) {
+    p += length;
+    if (*p != ':' || !isdigit((unsigned char)p[1])) continue;
+    *log = p;
+    return atoi(p + 1);
+  }
+  return 0;
+}
+
+void clc_pushexcerpt(lua_State *L, const char *text, const char *name, const char *log) {
+  int shown[SHOWN_LINES], n = 0, number;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  while (n < SHOWN_LINES && (number = next_reference(&log, name)) != 0) {
+    int seen = 0;
+    for (int i = 0; i < n; i++) seen = seen || shown[i] == number;
+    const Span line = find_line(text, number);
+    if (seen || line.start == line.end) continue;
+    shown[n++] = number;
+    lua_pushfstring(L, "\n%s:%d | ", name, number);
+    luaL_addvalue(&b);
+    luaL_addlstring(&b, line.start, (size_t)(line.end - line.start));
+  }
+  luaL_pushresult(&b);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What the text of a program says that OpenCL cannot be asked. */
+#ifndef CLC_SOURCE_H
+#define CLC_SOURCE_H
+
+#include "error.h"
+
+/*
+ * Returns the first of the NULL-terminated names that a kernel reaches: in its
+ * body, or in functions and macros of the same text that it uses. NULL: none.
+ * What included files hold is not seen.
+ */
+const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
+                        const char *const names[]);
+
+/* Pushes lines of the text that a build log points at, numbered, each once;
+   the log names them `name:line:`. */
+void clc_pushexcerpt(lua_State *L, const char *text, const char *name, const char *log);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting for the device so that Ctrl-C still works. */
+#ifndef CLC_WAIT_H
+#define CLC_WAIT_H
+
+#include "error.h"
+
+/* Monotonic seconds. */
+double clc_now(void);
+
+/*
+ * Polls an event, whose queue must have been flushed, until it has ended or
+ * `seconds` (negative: no limit) have passed; returns its execution status, which is CL_COMPLETE,
+ * negative when it failed, positive when the time ran out. Raises when the
+ * script was interrupted meanwhile, as by Ctrl-C in the lua interpreter.
+ */
+cl_int clc_waitevent(lua_State *L, cl_event event, double seconds);
+
+#endif
