@@ -29,8 +29,8 @@ int clc_checkoptions(lua_State *L, int arg, const char *const keys[]) {
     if (lua_type(L, -2) != LUA_TSTRING || find_name(lua_tostring(L, -2), keys) < 0) {
       luaL_tolstring(L, -2, NULL);
       push_names(L, keys);
-      luaL_argerror(L, arg, lua_pushfstring(L, "no option '%s'; there are %s",
-                                            lua_tostring(L, -2), lua_tostring(L, -1)));
+      clc_argerror(L, arg, "no option '%s'; there are %s", lua_tostring(L, -2),
+                   lua_tostring(L, -1));
     }
     lua_pop(L, 1);
   }
@@ -117,11 +117,10 @@ void clc_checkinterval(lua_State *L, int arg, size_t n, size_t *first, size_t *l
   lua_Integer lo = luaL_optinteger(L, arg, 1);
   lua_Integer hi = luaL_optinteger(L, arg + 1, (lua_Integer)n);
   if (lo < 1 || lo > (lua_Integer)n + 1)
-    luaL_argerror(L, arg, lua_pushfstring(L, "%I is outside 1 .. %I", (LUAI_UACINT)lo,
-                                          (LUAI_UACINT)n));
+    clc_argerror(L, arg, "%I is outside 1 .. %I", (LUAI_UACINT)lo, (LUAI_UACINT)n);
   if (hi < lo - 1 || hi > (lua_Integer)n)
-    luaL_argerror(L, arg + 1, lua_pushfstring(L, "%I is outside %I .. %I", (LUAI_UACINT)hi,
-                                              (LUAI_UACINT)lo, (LUAI_UACINT)n));
+    clc_argerror(L, arg + 1, "%I is outside %I .. %I", (LUAI_UACINT)hi, (LUAI_UACINT)lo,
+                 (LUAI_UACINT)n);
   *first = (size_t)lo;
   *last = (size_t)hi;
 }

@@ -80,8 +80,8 @@ static size_t check_start(lua_State *L, int arg, const clc_Buffer *b, size_t row
   const lua_Integer first = luaL_optinteger(L, arg, 1);
   const size_t n = b->shape.dim[0];
   if (first < 1 || (lua_Unsigned)first > n + 1 || rows > n + 1 - (size_t)first)
-    luaL_argerror(L, arg, lua_pushfstring(L, "%I rows from %I do not fit in 1 .. %I",
-                                          (LUAI_UACINT)rows, (LUAI_UACINT)first, (LUAI_UACINT)n));
+    clc_argerror(L, arg, "%I rows from %I do not fit in 1 .. %I", (LUAI_UACINT)rows,
+                 (LUAI_UACINT)first, (LUAI_UACINT)n);
   return (size_t)first;
 }
 
@@ -99,8 +99,8 @@ static void write_bytes(lua_State *L, clc_Buffer *b) {
   const char *bytes = lua_tolstring(L, 2, &length);
   const size_t row = clc_rowcount(&b->shape) * b->dtype->size;
   if (row == 0 ? length != 0 : length % row != 0)
-    luaL_argerror(L, 2, lua_pushfstring(L, "%I bytes are not whole rows of %I bytes",
-                                        (LUAI_UACINT)length, (LUAI_UACINT)row));
+    clc_argerror(L, 2, "%I bytes are not whole rows of %I bytes", (LUAI_UACINT)length,
+                 (LUAI_UACINT)row);
   const size_t rows = row == 0 ? 0 : length / row;
   const size_t first = check_start(L, 3, b, rows);
   clc_writebuffer(L, b, row_start(b, first), length / b->dtype->size, bytes);
@@ -109,12 +109,10 @@ static void write_bytes(lua_State *L, clc_Buffer *b) {
 static void write_buffer(lua_State *L, clc_Buffer *b) {
   clc_Buffer *from = clc_checkbuffer(L, 2);
   if (from->dtype != b->dtype)
-    luaL_argerror(L, 2, lua_pushfstring(L, "%s buffer expected, got %s", b->dtype->name,
-                                        from->dtype->name));
+    clc_argerror(L, 2, "%s buffer expected, got %s", b->dtype->name, from->dtype->name);
   if (clc_rowcount(&from->shape) != clc_rowcount(&b->shape))
-    luaL_argerror(L, 2, lua_pushfstring(L, "rows of %I elements expected, got %I",
-                                        (LUAI_UACINT)clc_rowcount(&b->shape),
-                                        (LUAI_UACINT)clc_rowcount(&from->shape)));
+    clc_argerror(L, 2, "rows of %I elements expected, got %I", (LUAI_UACINT)clc_rowcount(&b->shape),
+                 (LUAI_UACINT)clc_rowcount(&from->shape));
   const size_t first = check_start(L, 3, b, from->shape.dim[0]);
   clc_copybuffer(L, from, 0, b, row_start(b, first), from->count);
 }
@@ -184,8 +182,8 @@ static size_t check_place(lua_State *L, const clc_Buffer *b, int given) {
   for (int i = 0; i < b->shape.n; i++) {
     const lua_Integer at = luaL_checkinteger(L, i + 2);
     if (at < 1 || (lua_Unsigned)at > b->shape.dim[i])
-      luaL_argerror(L, i + 2, lua_pushfstring(L, "%I is outside 1 .. %I", (LUAI_UACINT)at,
-                                              (LUAI_UACINT)b->shape.dim[i]));
+      clc_argerror(L, i + 2, "%I is outside 1 .. %I", (LUAI_UACINT)at,
+                   (LUAI_UACINT)b->shape.dim[i]);
     place = place * b->shape.dim[i] + (size_t)at - 1;
   }
   return place;
@@ -307,8 +305,10 @@ static int buffer_newindex(lua_State *L) {
   if (lua_type(L, 2) != LUA_TNUMBER)
     return luaL_error(L, "cannot set field '%s' of a buffer", luaL_tolstring(L, 2, NULL));
   if (b->shape.n != 1)
-    return luaL_error(L, "b[i] = v is for one dimension; this buffer has %d: use b:set(i, j, v), "
-                         "or b:write({row}, i)", b->shape.n);
+    return luaL_error(L,
+                      "b[i] = v is for one dimension; this buffer has %d: use b:set(i, j, v), "
+                      "or b:write({row}, i)",
+                      b->shape.n);
   return buffer_set(L);
 }
 

@@ -6,7 +6,10 @@ The C core: it only opens one chapter after the other.
 #include "buffer.h"
 #include "create.h"
 #include "event.h"
+#include "gauss.h"
+#include "gemm.h"
 #include "prebuilt.h"
+#include "saxpy.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
 
@@ -21,5 +24,8 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openkernels(L);
   clc_openprograms(L);
   clc_openprebuilt(L);
+  clc_opensaxpy(L);
+  clc_opengemm(L);
+  clc_opengauss(L);
   return 1;
 }

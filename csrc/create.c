@@ -26,10 +26,8 @@ static void buffer_from_bytes(lua_State *L, clc_Device *d) {
   const clc_Dtype *dtype = clc_checkdtype(L, 3);
   const clc_Shape shape = clc_checkshape(L, 4, lua_gettop(L), dtype);
   if (length != clc_count(&shape) * dtype->size)
-    luaL_argerror(L, 2, lua_pushfstring(L, "%s %s elements are %I bytes, got %I",
-                                        clc_pushshape(L, &shape), dtype->name,
-                                        (LUAI_UACINT)(clc_count(&shape) * dtype->size),
-                                        (LUAI_UACINT)length));
+    clc_argerror(L, 2, "%s %s elements are %I bytes, got %I", clc_pushshape(L, &shape), dtype->name,
+                 (LUAI_UACINT)(clc_count(&shape) * dtype->size), (LUAI_UACINT)length);
   clc_Buffer *b = clc_newbuffer(L, d, dtype, &shape);
   clc_writebuffer(L, b, 0, b->count, bytes);
 }
@@ -98,8 +96,8 @@ static uint64_t split_mix(uint64_t seed, uint64_t i) {
 
 typedef struct {
   uint64_t seed;
-  double low, high;          /* floating types: low <= x < high */
-  lua_Integer ilow, ihigh;   /* integer types: both included */
+  double low, high;        /* floating types: low <= x < high */
+  lua_Integer ilow, ihigh; /* integer types: both included */
 } Uniform;
 
 /* 53 bits in [0, 1) stay below 1 in double; in a narrower type the product may

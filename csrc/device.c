@@ -172,8 +172,9 @@ void clc_usedevice(lua_State *L, clc_Device *d) {
   if (d->queue == NULL)
     open_context(L, d);
   else if (d->pid != (long)getpid())
-    luaL_error(L, "this device was opened before fork(): start a new process instead, OpenCL "
-                  "drivers do not survive a fork");
+    luaL_error(L,
+               "this device was opened before fork(): start a new process instead, OpenCL "
+               "drivers do not survive a fork");
 }
 
 static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
@@ -334,9 +335,8 @@ static int clc_platforms(lua_State *L) {
   static const struct {
     const char *name;
     cl_platform_info what;
-  } fields[] = {{"name", CL_PLATFORM_NAME},
-                {"vendor", CL_PLATFORM_VENDOR},
-                {"version", CL_PLATFORM_VERSION}};
+  } fields[] = {
+      {"name", CL_PLATFORM_NAME}, {"vendor", CL_PLATFORM_VENDOR}, {"version", CL_PLATFORM_VERSION}};
   cl_uint n;
   const cl_platform_id *ids = clc_pushplatforms(L, &n);
   lua_createtable(L, (int)n, 0);
@@ -365,10 +365,8 @@ void clc_opendevices(lua_State *L) {
       {"wait", device_wait}, {"info", device_info}, {"close", device_close}, {NULL, NULL}};
   static const luaL_Reg metamethods[] = {
       {"__tostring", device_tostring}, {"__close", device_close}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"devices", clc_devices},
-                                       {"device", clc_device},
-                                       {"platforms", clc_platforms},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"devices", clc_devices}, {"device", clc_device}, {"platforms", clc_platforms}, {NULL, NULL}};
   clc_opentype(L, &clc_devicetype, device_field, methods, metamethods);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);

@@ -21,13 +21,13 @@ typedef struct clc_Device {
   int version; /* of device and platform, the lower one: 100 * major + minor */
   int is_cpu;
   int has_double;
-  size_t align; /* bytes a sub-buffer must start on */
+  size_t align;         /* bytes a sub-buffer must start on */
   size_t max_groups[3]; /* work-items along each dimension of a group */
   cl_ulong local_memory;
   cl_ulong global_memory;
   cl_ulong max_allocation;
-  cl_ulong bytes; /* allocated on it by us */
-  long pid;       /* of the process that opened the context */
+  cl_ulong bytes;     /* allocated on it by us */
+  long pid;           /* of the process that opened the context */
   cl_context context; /* NULL until first use */
   cl_command_queue queue;
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */

@@ -41,48 +41,48 @@ static inline int get_half(lua_State *L, int idx, cl_half *v) {
 
 /* Four functions a type. The loops are spelled out for each, since a call for
    every element would cost as much as the element. */
-#define DTYPE(ctype, name, get, push)                                              \
-  static int to_##name(lua_State *L, int idx, void *element) {                     \
-    ctype v;                                                                       \
-    if (!get) return 0;                                                            \
-    memcpy(element, &v, sizeof v);                                                 \
-    return 1;                                                                      \
-  }                                                                                \
-  static void push_##name(lua_State *L, const void *element) {                     \
-    ctype v;                                                                       \
-    memcpy(&v, element, sizeof v);                                                 \
-    push;                                                                          \
-  }                                                                                \
-  static size_t totable_##name(lua_State *L, int t, size_t n, void *elements) {    \
-    ctype *out = elements;                                                         \
-    const int idx = -1;                                                            \
-    t = lua_absindex(L, t);                                                        \
-    for (size_t i = 0; i < n; i++) {                                               \
-      ctype v;                                                                     \
-      lua_rawgeti(L, t, (lua_Integer)i + 1);                                       \
-      if (!get) return lua_pop(L, 1), i + 1;                                       \
-      out[i] = v;                                                                  \
-      lua_pop(L, 1);                                                               \
-    }                                                                              \
-    return 0;                                                                      \
-  }                                                                                \
-  static void pushtable_##name(lua_State *L, size_t n, const void *elements) {     \
-    const ctype *in = elements;                                                    \
-    lua_createtable(L, n > INT32_MAX ? INT32_MAX : (int)n, 0);                     \
-    for (size_t i = 0; i < n; i++) {                                               \
-      const ctype v = in[i];                                                       \
-      push;                                                                        \
-      lua_rawseti(L, -2, (lua_Integer)i + 1);                                      \
-    }                                                                              \
+#define DTYPE(ctype, name, get, push)                                           \
+  static int to_##name(lua_State *L, int idx, void *element) {                  \
+    ctype v;                                                                    \
+    if (!get) return 0;                                                         \
+    memcpy(element, &v, sizeof v);                                              \
+    return 1;                                                                   \
+  }                                                                             \
+  static void push_##name(lua_State *L, const void *element) {                  \
+    ctype v;                                                                    \
+    memcpy(&v, element, sizeof v);                                              \
+    push;                                                                       \
+  }                                                                             \
+  static size_t totable_##name(lua_State *L, int t, size_t n, void *elements) { \
+    ctype *out = elements;                                                      \
+    const int idx = -1;                                                         \
+    t = lua_absindex(L, t);                                                     \
+    for (size_t i = 0; i < n; i++) {                                            \
+      ctype v;                                                                  \
+      lua_rawgeti(L, t, (lua_Integer)i + 1);                                    \
+      if (!get) return lua_pop(L, 1), i + 1;                                    \
+      out[i] = v;                                                               \
+      lua_pop(L, 1);                                                            \
+    }                                                                           \
+    return 0;                                                                   \
+  }                                                                             \
+  static void pushtable_##name(lua_State *L, size_t n, const void *elements) {  \
+    const ctype *in = elements;                                                 \
+    lua_createtable(L, n > INT32_MAX ? INT32_MAX : (int)n, 0);                  \
+    for (size_t i = 0; i < n; i++) {                                            \
+      const ctype v = in[i];                                                    \
+      push;                                                                     \
+      lua_rawseti(L, -2, (lua_Integer)i + 1);                                   \
+    }                                                                           \
   }
 
-#define INTEGER(ctype, name, min, max)                                                     \
-  static inline int get_##name(lua_State *L, int idx, ctype *v) {                          \
-    lua_Integer i;                                                                         \
-    if (!get_integer(L, idx, min, max, &i)) return 0;                                      \
-    *v = (ctype)i;                                                                         \
-    return 1;                                                                              \
-  }                                                                                        \
+#define INTEGER(ctype, name, min, max)                            \
+  static inline int get_##name(lua_State *L, int idx, ctype *v) { \
+    lua_Integer i;                                                \
+    if (!get_integer(L, idx, min, max, &i)) return 0;             \
+    *v = (ctype)i;                                                \
+    return 1;                                                     \
+  }                                                               \
   DTYPE(ctype, name, get_##name(L, idx, &v), lua_pushinteger(L, (lua_Integer)v))
 
 INTEGER(cl_char, char, INT8_MIN, INT8_MAX)
@@ -98,13 +98,13 @@ DTYPE(cl_float, float, get_float(L, idx, &v), lua_pushnumber(L, (lua_Number)v))
 DTYPE(cl_double, double, get_double(L, idx, &v), lua_pushnumber(L, v))
 
 #define ROW(ctype, name, floating) \
-  {#name, sizeof(ctype), floating, to_##name, push_##name, totable_##name, pushtable_##name}
+  { #name, sizeof(ctype), floating, to_##name, push_##name, totable_##name, pushtable_##name }
 
 static const clc_Dtype dtypes[] = {
-    ROW(cl_char, char, 0),   ROW(cl_uchar, uchar, 0),   ROW(cl_short, short, 0),
-    ROW(cl_ushort, ushort, 0), ROW(cl_int, int, 0),     ROW(cl_uint, uint, 0),
-    ROW(cl_long, long, 0),   ROW(cl_ulong, ulong, 0),   ROW(cl_half, half, 1),
-    ROW(cl_float, float, 1), ROW(cl_double, double, 1),
+    ROW(cl_char, char, 0),     ROW(cl_uchar, uchar, 0),   ROW(cl_short, short, 0),
+    ROW(cl_ushort, ushort, 0), ROW(cl_int, int, 0),       ROW(cl_uint, uint, 0),
+    ROW(cl_long, long, 0),     ROW(cl_ulong, ulong, 0),   ROW(cl_half, half, 1),
+    ROW(cl_float, float, 1),   ROW(cl_double, double, 1),
 };
 #define NDTYPES (sizeof dtypes / sizeof *dtypes)
 

@@ -53,8 +53,7 @@ const char *clc_codename(cl_int code) {
 }
 
 void clc_check(lua_State *L, cl_int code, const char *call) {
-  if (code != CL_SUCCESS)
-    luaL_error(L, "%s: %s (%d)", call, clc_codename(code), (int)code);
+  if (code != CL_SUCCESS) luaL_error(L, "%s: %s (%d)", call, clc_codename(code), (int)code);
 }
 
 int clc_raise(lua_State *L, cl_int code, const char *call, const char *detail, ...) {
@@ -66,6 +65,14 @@ int clc_raise(lua_State *L, cl_int code, const char *call, const char *detail, .
   va_end(args);
   lua_concat(L, 3);
   return lua_error(L);
+}
+
+int clc_argerror(lua_State *L, int arg, const char *complaint, ...) {
+  va_list args;
+  va_start(args, complaint);
+  const char *text = lua_pushvfstring(L, complaint, args);
+  va_end(args);
+  return luaL_argerror(L, arg, text);
 }
 
 int clc_isoutofmemory(cl_int code) {

@@ -9,7 +9,6 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-
 /* The symbolic name of a code ("CL_INVALID_VALUE"), or "unknown code". */
 const char *clc_codename(cl_int code);
 
@@ -18,6 +17,9 @@ void clc_check(lua_State *L, cl_int code, const char *call);
 
 /* Raises "call: NAME (code): detail"; the detail is a lua_pushfstring format. */
 int clc_raise(lua_State *L, cl_int code, const char *call, const char *detail, ...);
+
+/* luaL_argerror with a lua_pushfstring format. */
+int clc_argerror(lua_State *L, int arg, const char *complaint, ...);
 
 /* True for the codes that mean "no memory left", which a collection may cure. */
 int clc_isoutofmemory(cl_int code);

@@ -20,10 +20,9 @@ static void event_release(clc_Handle *h) {
 static cl_int get_status(lua_State *L, const clc_Event *e) {
   cl_int status = CL_COMPLETE;
   if (e->last != NULL)
-    clc_check(L,
-              clGetEventInfo(e->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                             NULL),
-              "clGetEventInfo");
+    clc_check(
+        L, clGetEventInfo(e->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+        "clGetEventInfo");
   return status;
 }
 

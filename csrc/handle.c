@@ -192,8 +192,8 @@ static int box_newindex(lua_State *L) {
   return luaL_error(L, "cannot set field '%s' of a %s", luaL_tolstring(L, 2, NULL), type->name);
 }
 
-void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field,
-                  const luaL_Reg *methods, const luaL_Reg *metamethods) {
+void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, const luaL_Reg *methods,
+                  const luaL_Reg *metamethods) {
   luaL_newmetatable(L, type->tname);
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");

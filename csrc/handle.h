@@ -35,8 +35,8 @@ void clc_openhandles(lua_State *L);
 /* Makes the metatable of a type. `field` is called with object and key for what
    is no method; it pushes the field, or returns 0 when there is none. Files of
    a higher level may add methods. */
-void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field,
-                  const luaL_Reg *methods, const luaL_Reg *metamethods);
+void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, const luaL_Reg *methods,
+                  const luaL_Reg *metamethods);
 void clc_addmethods(lua_State *L, const clc_Type *type, const luaL_Reg *methods);
 
 /* Pushes a new box with `values` user values and returns its zeroed node, which

@@ -130,9 +130,7 @@ static void push_property(lua_State *L, cl_device_id id, int version, const Prop
     case NONZERO: lua_pushboolean(L, clc_devicenumber(id, p->what, 0) != 0); break;
     case KIND: lua_pushstring(L, kind_name(clc_devicenumber(id, p->what, 0))); break;
     case SIZES: push_sizes(L, id, p->what); break;
-    case MULTIPLE:
-      lua_pushinteger(L, (lua_Integer)group_multiple(id, p->what, version));
-      break;
+    case MULTIPLE: lua_pushinteger(L, (lua_Integer)group_multiple(id, p->what, version)); break;
   }
 }
 

@@ -19,19 +19,19 @@ static void kernel_release(clc_Handle *h) {
   k->kernel = NULL;
 }
 
-const clc_Type clc_kerneltype = {"kernel", "clcompute.Kernel", sizeof(clc_Kernel),
-                                 kernel_release};
+const clc_Type clc_kerneltype = {"kernel", "clcompute.Kernel", sizeof(clc_Kernel), kernel_release};
 
 static void ask_group(lua_State *L, const clc_Kernel *k, cl_kernel_work_group_info what,
                       size_t size, void *value) {
-  clc_check(L, clGetKernelWorkGroupInfo(k->kernel, k->device->place.device, what, size, value, NULL),
+  clc_check(L,
+            clGetKernelWorkGroupInfo(k->kernel, k->device->place.device, what, size, value, NULL),
             "clGetKernelWorkGroupInfo");
 }
 
 static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const char *text) {
   static const char *const unsplittable[] = {"get_group_id", "get_num_groups", "get_global_size",
                                              "get_global_linear_id", NULL};
-  static const char *const group_calls[] = {"get_local_id", "get_local_size", "barrier",
+  static const char *const group_calls[] = {"get_local_id",        "get_local_size",     "barrier",
                                             "get_local_linear_id", "work_group_barrier", NULL};
   clc_Limits *m = &k->limits;
   m->kernel = k->name;
@@ -100,9 +100,8 @@ static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Par
   clc_Device *d = k->device;
   const int shifted = p->offset[0] != 0 || p->offset[1] != 0 || p->offset[2] != 0;
   cl_event *event = clc_reserve(L, d, k->what);
-  cl_int code =
-      clEnqueueNDRangeKernel(d->queue, k->kernel, dims, shifted ? p->offset : NULL, p->global,
-                             p->has_group ? p->group : NULL, 0, NULL, event);
+  cl_int code = clEnqueueNDRangeKernel(d->queue, k->kernel, dims, shifted ? p->offset : NULL,
+                                       p->global, p->has_group ? p->group : NULL, 0, NULL, event);
   clc_commit(L, d, code, "clEnqueueNDRangeKernel");
   if (e != NULL) clc_addcommand(e, *event);
 }
@@ -147,8 +146,7 @@ static int kernel_call(lua_State *L) {
   if (given != (int)k->nargs)
     luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
   for (cl_uint i = 0; i < k->nargs; i++)
-    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2,
-                    is_empty(&range));
+    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2, is_empty(&range));
   check_local_memory(L, k);
   clc_Event *e = clc_newevent(L, k->device, k->what);
   clc_launch(L, k, &range, e);

@@ -17,8 +17,7 @@ static void buffer_release(clc_Handle *h) {
   b->mem = b->sub = NULL;
 }
 
-const clc_Type clc_buffertype = {"buffer", "clcompute.Buffer", sizeof(clc_Buffer),
-                                 buffer_release};
+const clc_Type clc_buffertype = {"buffer", "clcompute.Buffer", sizeof(clc_Buffer), buffer_release};
 
 clc_Buffer *clc_checkbuffer(lua_State *L, int arg) {
   return clc_checkhandle(L, arg, &clc_buffertype);
@@ -48,7 +47,9 @@ static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
   clc_usedevice(L, d);
 }
 
-static int to_mib(cl_ulong bytes) { return (int)(bytes >> 20); }
+static int to_mib(cl_ulong bytes) {
+  return (int)(bytes >> 20);
+}
 
 static void check_capacity(lua_State *L, const clc_Device *d, size_t bytes) {
   if (bytes > d->max_allocation)
@@ -170,8 +171,8 @@ void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const v
   if (n == 0) return;
   const size_t size = b->dtype->size;
   cl_event *event = clc_reserve(L, b->device, "fill");
-  cl_int code = clEnqueueFillBuffer(b->device->queue, b->mem, element, size,
-                                    byte_offset(b, first), n * size, 0, NULL, event);
+  cl_int code = clEnqueueFillBuffer(b->device->queue, b->mem, element, size, byte_offset(b, first),
+                                    n * size, 0, NULL, event);
   clc_commit(L, b->device, code, "clEnqueueFillBuffer");
 }
 
@@ -200,4 +201,54 @@ void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffe
   } else {
     queue_copy(L, to->device, from->mem, a, to->mem, b, bytes, "copy");
   }
+}
+
+/* --- rectangles -------------------------------------------------------- */
+
+/* The origin of element `first` where rows are `ld` elements apart. */
+static void rect_origin(const clc_Buffer *b, size_t first, size_t ld, size_t origin[3]) {
+  const size_t at = b->offset + first;
+  origin[0] = at % ld * b->dtype->size;
+  origin[1] = at / ld;
+  origin[2] = 0;
+}
+
+void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
+                  void *to) {
+  const size_t size = b->dtype->size, zero[3] = {0, 0, 0}, region[3] = {cols * size, rows, 1};
+  size_t origin[3];
+  clc_drain(L, b->device);
+  if (rows == 0 || cols == 0) return;
+  rect_origin(b, first, ld, origin);
+  clc_check(L,
+            clEnqueueReadBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region,
+                                    ld * size, 0, cols * size, 0, to, 0, NULL, NULL),
+            "clEnqueueReadBufferRect");
+}
+
+void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
+                   const void *from) {
+  const size_t size = b->dtype->size, zero[3] = {0, 0, 0}, region[3] = {cols * size, rows, 1};
+  size_t origin[3];
+  clc_drain(L, b->device);
+  if (rows == 0 || cols == 0) return;
+  rect_origin(b, first, ld, origin);
+  clc_check(L,
+            clEnqueueWriteBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region,
+                                     ld * size, 0, cols * size, 0, from, 0, NULL, NULL),
+            "clEnqueueWriteBufferRect");
+}
+
+void clc_copyrect(lua_State *L, clc_Buffer *from, size_t from_ld, clc_Buffer *to, size_t to_first,
+                  size_t to_ld, size_t rows, size_t cols) {
+  const size_t size = from->dtype->size, region[3] = {cols * size, rows, 1};
+  size_t from_origin[3], to_origin[3];
+  if (rows == 0 || cols == 0) return;
+  rect_origin(from, 0, from_ld, from_origin);
+  rect_origin(to, to_first, to_ld, to_origin);
+  cl_event *event = clc_reserve(L, to->device, "copy");
+  cl_int code =
+      clEnqueueCopyBufferRect(to->device->queue, from->mem, to->mem, from_origin, to_origin, region,
+                              from_ld * size, 0, to_ld * size, 0, 0, NULL, event);
+  clc_commit(L, to->device, code, "clEnqueueCopyBufferRect");
 }

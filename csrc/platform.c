@@ -110,9 +110,10 @@ int clc_selects(lua_State *L, const clc_Place *place, const char *selector) {
 
 static void raise_none(lua_State *L, const clc_Place *places, size_t n, const char *selector) {
   if (n == 0)
-    luaL_error(L, "no OpenCL device on this machine: install the driver of your GPU, or for the "
-                  "CPU on Debian and Ubuntu `apt install pocl-opencl-icd`; `clinfo` shows what "
-                  "is installed");
+    luaL_error(L,
+               "no OpenCL device on this machine: install the driver of your GPU, or for the "
+               "CPU on Debian and Ubuntu `apt install pocl-opencl-icd`; `clinfo` shows what "
+               "is installed");
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   lua_pushfstring(L, "no OpenCL device matches '%s'; there are:", selector);

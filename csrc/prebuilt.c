@@ -30,8 +30,9 @@ static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype
   lua_rawgetp(L, LUA_REGISTRYINDEX, &folder_key);
   const char *path = lua_pushfstring(L, "%s/%s.cl", luaL_optstring(L, -1, "kernels"), name);
   clc_readfile(L, path);
+  const int source = lua_gettop(L);
   const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);
-  clc_buildprogram(L, d, -2, lua_pushfstring(L, "%s.cl", name), all, "");
+  clc_buildprogram(L, d, source, lua_pushfstring(L, "%s.cl", name), all, "");
 }
 
 clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,

@@ -52,18 +52,17 @@ static void raise_build(lua_State *L, const Program *p, cl_int code, const char 
                         const char *name) {
   const char *log = push_log(L, p);
   clc_pushexcerpt(L, text, name, log);
-  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", name, log,
-            lua_tostring(L, -1));
+  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", name, log, lua_tostring(L, -1));
 }
 
 void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
                       const char *defines, const char *options) {
+  source = lua_absindex(L, source);
   const char *text = lua_tostring(L, source);
   const char *line = lua_pushfstring(L, "#line 1 \"%s\"\n", name);
   const char *parts[] = {defines, line, text};
   const char *all_options = lua_pushfstring(L, "-cl-kernel-arg-info %s", options);
   cl_int code;
-  source = lua_absindex(L, source);
   clc_usedevice(L, d);
   Program *p = clc_newhandle(L, &program_type, &d->h, 2, 0);
   p->device = d;
@@ -183,9 +182,7 @@ static int is_identifier(const char *s) {
 /* Pushes the value of a macro; false leaves it undefined. */
 static int push_define_value(lua_State *L, int arg, const char *name) {
   switch (lua_type(L, -1)) {
-    case LUA_TBOOLEAN:
-      lua_pushliteral(L, "1");
-      return lua_toboolean(L, -2);
+    case LUA_TBOOLEAN: lua_pushliteral(L, "1"); return lua_toboolean(L, -2);
     case LUA_TNUMBER: luaL_tolstring(L, -1, NULL); return 1;
     case LUA_TSTRING:
       lua_pushvalue(L, -1);
@@ -311,7 +308,8 @@ static int device_program(lua_State *L) {
   clc_checkoptions(L, 3, keys);
   const char *name = clc_stringoption(L, 3, "name", take_source(L));
   const char *options = clc_stringoption(L, 3, "options", "");
-  if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2)) luaL_argerror(L, 2, "source holds a NUL byte");
+  if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2))
+    luaL_argerror(L, 2, "source holds a NUL byte");
   luaL_argcheck(L, strpbrk(name, "\"\\\n") == NULL, 3, "name holds a quote, backslash or newline");
   check_build_options(L, 3, options);
   clc_pushoption(L, 3, "defines");

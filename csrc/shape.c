@@ -30,12 +30,11 @@ clc_Shape clc_checkshape(lua_State *L, int first, int last, const clc_Dtype *dty
   if (last - first >= CLC_MAXDIMS) luaL_argerror(L, first + CLC_MAXDIMS, "at most 4 dimensions");
   for (int arg = first; arg <= last; arg++) {
     lua_Integer n = luaL_checkinteger(L, arg);
-    if (n < 0)
-      luaL_argerror(L, arg, lua_pushfstring(L, "size must not be negative, got %I", (LUAI_UACINT)n));
+    if (n < 0) clc_argerror(L, arg, "size must not be negative, got %I", (LUAI_UACINT)n);
     s.dim[s.n++] = (size_t)n;
     if (!fits_memory(&s, dtype->size))
-      luaL_argerror(L, arg, lua_pushfstring(L, "%s %s elements do not fit in memory",
-                                            clc_pushshape(L, &s), dtype->name));
+      clc_argerror(L, arg, "%s %s elements do not fit in memory", clc_pushshape(L, &s),
+                   dtype->name);
   }
   return s;
 }
@@ -86,8 +85,9 @@ static void read_table(Reader *r, int depth) {
   if (!lua_istable(L, -1))
     raise_place(r, depth, lua_pushfstring(L, "table expected, got %s", luaL_typename(L, -1)));
   if (lua_rawlen(L, -1) != n)
-    raise_place(r, depth, lua_pushfstring(L, "%I values expected, got %I", (LUAI_UACINT)n,
-                                          (LUAI_UACINT)lua_rawlen(L, -1)));
+    raise_place(r, depth,
+                lua_pushfstring(L, "%I values expected, got %I", (LUAI_UACINT)n,
+                                (LUAI_UACINT)lua_rawlen(L, -1)));
   if (depth == r->s->n - 1) {
     size_t bad = r->dtype->totable(L, -1, n, r->next);
     if (bad != 0) {
@@ -130,8 +130,7 @@ static const char *push_level(lua_State *L, const clc_Dtype *dtype, const clc_Sh
   return next;
 }
 
-void clc_pushtable(lua_State *L, const clc_Dtype *dtype, const clc_Shape *s,
-                   const void *elements) {
+void clc_pushtable(lua_State *L, const clc_Dtype *dtype, const clc_Shape *s, const void *elements) {
   luaL_checkstack(L, CLC_MAXDIMS + 2, NULL);
   push_level(L, dtype, s, 0, elements);
 }

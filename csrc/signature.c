@@ -51,10 +51,9 @@ static void parse_type(const char *type, clc_Argument *a) {
 
 void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, clc_Argument *a) {
   cl_kernel_arg_address_qualifier space;
-  clc_check(L,
-            clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
-                               NULL),
-            "clGetKernelArgInfo");
+  clc_check(
+      L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL),
+      "clGetKernelArgInfo");
   ask_text(L, kernel, i, CL_KERNEL_ARG_NAME, a->name);
   ask_text(L, kernel, i, CL_KERNEL_ARG_TYPE_NAME, a->type);
   parse_type(a->type, a);
@@ -220,8 +219,7 @@ static void set_buffer(const Setter *s) {
   const char *dtype = s->a->dtype != NULL ? s->a->dtype->name : "a";
   if (b == NULL || (s->a->dtype != NULL && b->dtype != s->a->dtype))
     complain(s, "%s buffer expected, got %s", dtype, value_name(L, s->idx));
-  if (b->device->context != s->device->context)
-    complain(s, "the buffer lives on another device");
+  if (b->device->context != s->device->context) complain(s, "the buffer lives on another device");
   if (b->mem == NULL && !s->empty) complain(s, "the buffer has no elements");
   if (b->mem == NULL) return;
   cl_mem mem = argument_memory(s, b);
@@ -236,8 +234,8 @@ static void set_local(const Setter *s) {
     complain(s, "%s scratch expected, got %s scratch", s->a->dtype->name, scratch->dtype->name);
   const size_t bytes = scratch->n * scratch->dtype->size;
   if (bytes > s->device->local_memory)
-    complain(s, "%I bytes of scratch exceed the device's %I of local memory",
-             (LUAI_UACINT)bytes, (LUAI_UACINT)s->device->local_memory);
+    complain(s, "%I bytes of scratch exceed the device's %I of local memory", (LUAI_UACINT)bytes,
+             (LUAI_UACINT)s->device->local_memory);
   set_raw(s, bytes, NULL);
 }
 

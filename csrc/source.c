@@ -14,7 +14,9 @@ typedef struct {
   const char *start, *end;
 } Span;
 
-static int is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static int is_word_char(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
 
 static const char *skip_quoted(const char *p) {
   const char quote = *p++;
@@ -53,7 +55,9 @@ static int next_token(const char **p, const char *end, Span *token) {
   return 1;
 }
 
-static int is_word(Span t) { return is_word_char(*t.start) && !isdigit((unsigned char)*t.start); }
+static int is_word(Span t) {
+  return is_word_char(*t.start) && !isdigit((unsigned char)*t.start);
+}
 
 static int same(Span t, const char *word) {
   const size_t n = (size_t)(t.end - t.start);
@@ -85,7 +89,8 @@ static size_t note_macro(Definition *d, const char *p, const char *end) {
 static const char *block_end(const char *p, const char *end) {
   Span t;
   int depth = 1;
-  while (depth > 0 && next_token(&p, end, &t)) depth += *t.start == '{' ? 1 : *t.start == '}' ? -1 : 0;
+  while (depth > 0 && next_token(&p, end, &t))
+    depth += *t.start == '{' ? 1 : *t.start == '}' ? -1 : 0;
   return p;
 }
 

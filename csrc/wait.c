@@ -49,10 +49,9 @@ cl_int clc_waitevent(lua_State *L, cl_event event, double seconds) {
   const double start = clc_now();
   for (;;) {
     cl_int status;
-    clc_check(L,
-              clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                             NULL),
-              "clGetEventInfo");
+    clc_check(
+        L, clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+        "clGetEventInfo");
     if (status <= CL_COMPLETE) return status;
     const double waited = clc_now() - start;
     if (seconds >= 0 && waited >= seconds) return status;

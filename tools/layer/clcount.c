@@ -14,7 +14,6 @@
 
 #include "count.h"
 
-
 /*
 ** The layer must come first in OPENCL_LAYERS: ocl-icd writes '\0' over the
 ** colons of the list when it reads it, so the rest may be out of sight.
@@ -23,8 +22,7 @@
 static const count_Api *find_api(lua_State *L) {
   const count_Api *api = NULL;
   const char *list = getenv("OPENCL_LAYERS");
-  if (list == NULL)
-    return NULL;
+  if (list == NULL) return NULL;
   void *layer = dlopen(lua_pushlstring(L, list, strcspn(list, ":")), RTLD_LAZY | RTLD_NOLOAD);
   if (layer != NULL) {
     api = dlsym(layer, "count_api");
@@ -34,23 +32,22 @@ static const count_Api *find_api(lua_State *L) {
   return api;
 }
 
-
 static int not_loaded(lua_State *L) {
   luaL_pushfail(L);
-  lua_pushliteral(L, "the counting layer is not loaded: name it in OPENCL_LAYERS and make an OpenCL call");
+  lua_pushliteral(
+      L, "the counting layer is not loaded: name it in OPENCL_LAYERS and make an OpenCL call");
   return 2;
 }
 
-
-/* clcount.live() --> { {type="cl_mem", call="clCreateBuffer", number=4, references=1}, ... }, oldest first */
+/* clcount.live() --> { {type="cl_mem", call="clCreateBuffer", number=4, references=1}, ... },
+ * oldest first */
 static int clcount_live(lua_State *L) {
   const count_Api *api = find_api(L);
-  if (api == NULL)
-    return not_loaded(L);
+  if (api == NULL) return not_loaded(L);
   const size_t room = api->live(NULL, 0);
   count_Handle *handles = lua_newuserdatauv(L, (room + 1) * sizeof *handles, 0);
   size_t n = api->live(handles, room);
-  if (n > room)    /* another thread has made some since */
+  if (n > room) /* another thread has made some since */
     n = room;
   lua_createtable(L, (int)n, 0);
   for (size_t i = 0; i < n; i++) {
@@ -68,34 +65,24 @@ static int clcount_live(lua_State *L) {
   return 1;
 }
 
-
 /* clcount.bad() --> releases and retains, so far, of handles that were not alive */
 static int clcount_bad(lua_State *L) {
   const count_Api *api = find_api(L);
-  if (api == NULL)
-    return not_loaded(L);
+  if (api == NULL) return not_loaded(L);
   lua_pushinteger(L, (lua_Integer)api->bad());
   return 1;
 }
 
-
 /* clcount.calls() --> OpenCL calls, so far */
 static int clcount_calls(lua_State *L) {
   const count_Api *api = find_api(L);
-  if (api == NULL)
-    return not_loaded(L);
+  if (api == NULL) return not_loaded(L);
   lua_pushinteger(L, (lua_Integer)api->calls());
   return 1;
 }
 
-
 static const luaL_Reg functions[] = {
-  {"live", clcount_live},
-  {"bad", clcount_bad},
-  {"calls", clcount_calls},
-  {NULL, NULL}
-};
-
+    {"live", clcount_live}, {"bad", clcount_bad}, {"calls", clcount_calls}, {NULL, NULL}};
 
 __attribute__((visibility("default"))) int luaopen_clcount(lua_State *L) {
   luaL_newlib(L, functions);

@@ -20,9 +20,9 @@
 
 typedef struct Bad {
   count_Call call;
-  const char *type;          /* what the call takes the handle for */
+  const char *type; /* what the call takes the handle for */
   const void *handle;
-  count_Handle was;          /* what the table knew of it; was.handle is NULL: nothing */
+  count_Handle was; /* what the table knew of it; was.handle is NULL: nothing */
 } Bad;
 
 const cl_icd_dispatch *count_next;
@@ -32,14 +32,13 @@ static pid_t owner;
 
 /* One lock guards all of these; it is never held while a driver runs. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static count_Handle *table;    /* open addressing; a free slot has no handle */
-static size_t table_size;      /* a power of 2 */
+static count_Handle *table; /* open addressing; a free slot has no handle */
+static size_t table_size;   /* a power of 2 */
 static size_t table_used;
 static Bad *bad;
 static size_t bad_size;
 static size_t bad_used;
 static unsigned long calls;
-
 
 static void *need(void *memory) {
   if (memory == NULL) {
@@ -49,7 +48,6 @@ static void *need(void *memory) {
   return memory;
 }
 
-
 /*
 ** The slot of a handle, or the free slot where it would go. Dead handles stay
 ** in the table: they tell a double release from a handle that never was, and
@@ -58,11 +56,9 @@ static void *need(void *memory) {
 static count_Handle *slot_of(const void *handle) {
   const uint64_t hash = (uint64_t)(uintptr_t)handle * UINT64_C(0x9E3779B97F4A7C15);
   size_t i = (size_t)(hash >> 32) & (table_size - 1);
-  while (table[i].handle != NULL && table[i].handle != handle)
-    i = (i + 1) & (table_size - 1);
+  while (table[i].handle != NULL && table[i].handle != handle) i = (i + 1) & (table_size - 1);
   return &table[i];
 }
-
 
 static void table_grow(void) {
   count_Handle *old = table;
@@ -70,20 +66,18 @@ static void table_grow(void) {
   table_size = old_size ? 2 * old_size : 256;
   table = need(calloc(table_size, sizeof *table));
   for (size_t i = 0; i < old_size; i++)
-    if (old[i].handle != NULL)
-      *slot_of(old[i].handle) = old[i];
+    if (old[i].handle != NULL) *slot_of(old[i].handle) = old[i];
   free(old);
 }
 
-
-static void note_bad(count_Call call, const char *type, const void *handle, const count_Handle *was) {
+static void note_bad(count_Call call, const char *type, const void *handle,
+                     const count_Handle *was) {
   if (bad_used == bad_size) {
     bad_size = bad_size ? 2 * bad_size : 16;
     bad = need(realloc(bad, bad_size * sizeof *bad));
   }
   bad[bad_used++] = (Bad){call, type, handle, *was};
 }
-
 
 count_Call count_enter(const char *name) {
   count_Call call = {name, 0};
@@ -93,29 +87,23 @@ count_Call count_enter(const char *name) {
   return call;
 }
 
-
 void count_made(count_Call call, const char *type, const void *handle) {
-  if (handle == NULL)
-    return;
+  if (handle == NULL) return;
   pthread_mutex_lock(&lock);
-  if (2 * (table_used + 1) > table_size)
-    table_grow();
+  if (2 * (table_used + 1) > table_size) table_grow();
   count_Handle *slot = slot_of(handle);
-  if (slot->handle == NULL)
-    table_used++;
-  if (slot->references > 0)    /* a driver may return one object twice, with a reference each time */
+  if (slot->handle == NULL) table_used++;
+  if (slot->references > 0) /* a driver may return one object twice, with a reference each time */
     slot->references++;
   else
     *slot = (count_Handle){handle, type, call, 0, 1};
   pthread_mutex_unlock(&lock);
 }
 
-
 /* Root devices are made by nobody, and OpenCL defines their retain and release to do nothing. */
 static int is_root(const char *type, const count_Handle *slot) {
   return slot->handle == NULL && strcmp(type, "cl_device_id") == 0;
 }
-
 
 static int change(count_Call call, const char *type, const void *handle, int up) {
   int known = 1;
@@ -126,8 +114,7 @@ static int change(count_Call call, const char *type, const void *handle, int up)
       slot->references++;
     else if (--slot->references == 0)
       slot->died = call.number;
-  }
-  else if (!is_root(type, slot)) {
+  } else if (!is_root(type, slot)) {
     note_bad(call, type, handle, slot);
     known = 0;
   }
@@ -135,34 +122,27 @@ static int change(count_Call call, const char *type, const void *handle, int up)
   return known;
 }
 
-
 int count_retain(count_Call call, const char *type, const void *handle) {
   return change(call, type, handle, 1);
 }
-
 
 int count_release(count_Call call, const char *type, const void *handle) {
   return change(call, type, handle, 0);
 }
 
-
 void count_undo_retain(const void *handle) {
   pthread_mutex_lock(&lock);
   count_Handle *slot = slot_of(handle);
-  if (slot->references > 0)
-    slot->references--;
+  if (slot->references > 0) slot->references--;
   pthread_mutex_unlock(&lock);
 }
-
 
 void count_undo_release(const void *handle) {
   pthread_mutex_lock(&lock);
   count_Handle *slot = slot_of(handle);
-  if (slot->handle != NULL)
-    slot->references++;
+  if (slot->handle != NULL) slot->references++;
   pthread_mutex_unlock(&lock);
 }
-
 
 static int older(const void *a, const void *b) {
   const unsigned long x = ((const count_Handle *)a)->made.number;
@@ -170,22 +150,18 @@ static int older(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-
 static size_t live(count_Handle *out, size_t room) {
   size_t n = 0;
   pthread_mutex_lock(&lock);
   for (size_t i = 0; i < table_size; i++)
     if (table[i].references > 0) {
-      if (n < room)
-        out[n] = table[i];
+      if (n < room) out[n] = table[i];
       n++;
     }
   pthread_mutex_unlock(&lock);
-  if (room > 0)
-    qsort(out, n < room ? n : room, sizeof *out, older);
+  if (room > 0) qsort(out, n < room ? n : room, sizeof *out, older);
   return n;
 }
-
 
 static unsigned long bad_count(void) {
   pthread_mutex_lock(&lock);
@@ -194,7 +170,6 @@ static unsigned long bad_count(void) {
   return n;
 }
 
-
 static unsigned long call_count(void) {
   pthread_mutex_lock(&lock);
   const unsigned long n = calls;
@@ -202,17 +177,14 @@ static unsigned long call_count(void) {
   return n;
 }
 
-
 EXPORT const count_Api count_api = {live, bad_count, call_count};
 
-
 static void print_leak(const count_Handle *h) {
-  fprintf(stderr, "leaked %s %p made by %s (call %lu)", h->type, h->handle, h->made.name, h->made.number);
-  if (h->references > 1)
-    fprintf(stderr, ", %lu references", h->references);
+  fprintf(stderr, "leaked %s %p made by %s (call %lu)", h->type, h->handle, h->made.name,
+          h->made.number);
+  if (h->references > 1) fprintf(stderr, ", %lu references", h->references);
   fputc('\n', stderr);
 }
-
 
 static void print_bad(const Bad *b) {
   const count_Handle *was = &b->was;
@@ -220,18 +192,17 @@ static void print_bad(const Bad *b) {
   if (was->handle == NULL)
     fputs("no call made it\n", stderr);
   else if (was->references > 0)
-    fprintf(stderr, "it is a %s made by %s (call %lu)\n", was->type, was->made.name, was->made.number);
+    fprintf(stderr, "it is a %s made by %s (call %lu)\n", was->type, was->made.name,
+            was->made.number);
   else
     fprintf(stderr, "the %s made by %s (call %lu) died in call %lu\n", was->type, was->made.name,
             was->made.number, was->died);
 }
 
-
 static long environment_number(const char *name) {
   const char *value = getenv(name);
   return value ? strtol(value, NULL, 10) : 0;
 }
-
 
 /*
 ** A destructor, because exit() runs those after every atexit handler: what
@@ -240,21 +211,19 @@ static long environment_number(const char *name) {
 ** earlier. stdio is flushed after destructors, so leaving early must do it.
 */
 __attribute__((destructor)) static void report(void) {
-  if (owner != getpid())    /* no loader took the layer in, or a fork: the handles are the parent's */
+  if (owner != getpid()) /* no loader took the layer in, or a fork: the handles are the parent's */
     return;
   const size_t room = live(NULL, 0);
   count_Handle *leaks = need(calloc(room + 1, sizeof *leaks));
   size_t leaked = live(leaks, room);
-  if (leaked > room)        /* a thread still runs */
+  if (leaked > room) /* a thread still runs */
     leaked = room;
   pthread_mutex_lock(&lock);
   const int wrong = leaked > 0 || bad_used > 0;
   if (wrong || !environment_number("CLCOUNT_QUIET"))
     fprintf(stderr, "clcount: %lu calls, %zu leaked, %zu bad releases\n", calls, leaked, bad_used);
-  for (size_t i = 0; i < leaked; i++)
-    print_leak(&leaks[i]);
-  for (size_t i = 0; i < bad_used; i++)
-    print_bad(&bad[i]);
+  for (size_t i = 0; i < leaked; i++) print_leak(&leaks[i]);
+  for (size_t i = 0; i < bad_used; i++) print_bad(&bad[i]);
   pthread_mutex_unlock(&lock);
   free(leaks);
   const int code = (int)environment_number("CLCOUNT_EXIT");
@@ -264,43 +233,44 @@ __attribute__((destructor)) static void report(void) {
   }
 }
 
-
-EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret) {
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value,
+                                                      size_t *size_ret) {
   static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
   static const char layer[] = "clcount";
   const void *from;
   size_t bytes;
   switch (name) {
-    case CL_LAYER_API_VERSION: from = &version; bytes = sizeof version; break;
-    case CL_LAYER_NAME: from = layer; bytes = sizeof layer; break;
+    case CL_LAYER_API_VERSION:
+      from = &version;
+      bytes = sizeof version;
+      break;
+    case CL_LAYER_NAME:
+      from = layer;
+      bytes = sizeof layer;
+      break;
     default: return CL_INVALID_VALUE;
   }
-  if (value != NULL && size < bytes)
-    return CL_INVALID_VALUE;
-  if (value != NULL)
-    memcpy(value, from, bytes);
-  if (size_ret != NULL)
-    *size_ret = bytes;
+  if (value != NULL && size < bytes) return CL_INVALID_VALUE;
+  if (value != NULL) memcpy(value, from, bytes);
+  if (size_ret != NULL) *size_ret = bytes;
   return CL_SUCCESS;
 }
 
-
 /* Comes again when a program unloads the loader and loads it anew; the counts go on. */
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *next,
-                                                   cl_uint *entries_ret, const cl_icd_dispatch **wrappers_ret) {
+                                                   cl_uint *entries_ret,
+                                                   const cl_icd_dispatch **wrappers_ret) {
   const size_t mine = sizeof wrappers / sizeof(void *);
   const size_t shared = entries < mine ? entries : mine;
-  if (next == NULL || entries_ret == NULL || wrappers_ret == NULL)
-    return CL_INVALID_VALUE;
+  if (next == NULL || entries_ret == NULL || wrappers_ret == NULL) return CL_INVALID_VALUE;
   if (count_next != NULL && next->clGetPlatformIDs == wrappers.clGetPlatformIDs)
-    return CL_INVALID_OPERATION;    /* named twice in OPENCL_LAYERS: it would call itself for ever */
+    return CL_INVALID_OPERATION; /* named twice in OPENCL_LAYERS: it would call itself for ever */
   pthread_mutex_lock(&lock);
-  if (table == NULL)
-    table_grow();
+  if (table == NULL) table_grow();
   pthread_mutex_unlock(&lock);
   owner = getpid();
   count_next = next;
-  memcpy(&wrappers, next, shared * sizeof(void *));    /* an entry without a wrapper is passed on */
+  memcpy(&wrappers, next, shared * sizeof(void *)); /* an entry without a wrapper is passed on */
   count_wrap(&wrappers);
   *entries_ret = (cl_uint)shared;
   *wrappers_ret = &wrappers;

@@ -15,14 +15,14 @@ struct _cl_icd_dispatch;
 
 typedef struct count_Call {
   const char *name;
-  unsigned long number;      /* in this process, from 1 */
+  unsigned long number; /* in this process, from 1 */
 } count_Call;
 
 typedef struct count_Handle {
   const void *handle;
   const char *type;
-  count_Call made;           /* by the call that first returned it */
-  unsigned long died;        /* number of the call that gave the last reference back */
+  count_Call made;    /* by the call that first returned it */
+  unsigned long died; /* number of the call that gave the last reference back */
   unsigned long references;
 } count_Handle;
 
@@ -36,10 +36,10 @@ typedef struct count_Api {
 
 /* For the generated wrappers. `type` and `name` are string literals. */
 
-extern const struct _cl_icd_dispatch *count_next;    /* what a wrapper calls */
+extern const struct _cl_icd_dispatch *count_next; /* what a wrapper calls */
 
-count_Call count_enter(const char *name);            /* the first thing in every wrapper */
-void count_made(count_Call call, const char *type, const void *handle);    /* NULL: nothing was made */
+count_Call count_enter(const char *name); /* the first thing in every wrapper */
+void count_made(count_Call call, const char *type, const void *handle); /* NULL: nothing was made */
 
 /*
 ** A retain or release is counted before the driver sees it: once it has freed
@@ -51,6 +51,6 @@ int count_release(count_Call call, const char *type, const void *handle);
 void count_undo_retain(const void *handle);
 void count_undo_release(const void *handle);
 
-void count_wrap(struct _cl_icd_dispatch *table);     /* generated: puts the wrappers in */
+void count_wrap(struct _cl_icd_dispatch *table); /* generated: puts the wrappers in */
 
 #endif

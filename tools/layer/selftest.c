@@ -20,7 +20,6 @@ typedef struct Device {
   cl_program program;
 } Device;
 
-
 static void must(cl_int code, const char *what) {
   if (code != CL_SUCCESS) {
     fprintf(stderr, "selftest: %s: %d\n", what, code);
@@ -28,9 +27,9 @@ static void must(cl_int code, const char *what) {
   }
 }
 
-
 static Device device_open(cl_device_id id) {
-  static const char *source = "kernel void a(global int *x) { *x = 1; } kernel void b(global int *x) { *x = 2; }";
+  static const char *source =
+      "kernel void a(global int *x) { *x = 1; } kernel void b(global int *x) { *x = 2; }";
   Device d;
   cl_int code;
   d.context = clCreateContext(NULL, 1, &id, NULL, NULL, &code);
@@ -45,13 +44,11 @@ static Device device_open(cl_device_id id) {
   return d;
 }
 
-
 static void device_close(Device d) {
   must(clReleaseProgram(d.program), "release of the program");
   must(clReleaseCommandQueue(d.queue), "release of the queue");
   must(clReleaseContext(d.context), "release of the context");
 }
-
 
 static cl_mem buffer_make(Device d) {
   cl_int code;
@@ -59,7 +56,6 @@ static cl_mem buffer_make(Device d) {
   must(code, "buffer");
   return b;
 }
-
 
 /* Every way to come by a handle: returned, in an array, through `event`, retained. */
 static void *use(void *device) {
@@ -74,8 +70,10 @@ static void *use(void *device) {
     cl_mem sub = clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &code);
     must(code, "sub-buffer");
     must(clCreateKernelsInProgram(d.program, 2, kernels, NULL), "kernels");
-    must(clEnqueueWriteBuffer(d.queue, b, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, &events[0]), "write");
-    void *mapped = clEnqueueMapBuffer(d.queue, b, CL_TRUE, CL_MAP_READ, 0, 64, 0, NULL, &events[1], &code);
+    must(clEnqueueWriteBuffer(d.queue, b, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, &events[0]),
+         "write");
+    void *mapped =
+        clEnqueueMapBuffer(d.queue, b, CL_TRUE, CL_MAP_READ, 0, 64, 0, NULL, &events[1], &code);
     must(code, "map");
     must(clEnqueueUnmapMemObject(d.queue, b, mapped, 0, NULL, NULL), "unmap");
     must(clRetainEvent(events[0]), "retain of an event");
@@ -91,7 +89,6 @@ static void *use(void *device) {
   return NULL;
 }
 
-
 /* Oclgrind bears no threads, with or without the layer. */
 static int bears_threads(cl_platform_id platform) {
   char name[64] = "";
@@ -99,15 +96,11 @@ static int bears_threads(cl_platform_id platform) {
   return strcmp(name, "Oclgrind") != 0;
 }
 
-
 static void use_in_threads(Device d) {
   pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; i++)
-    pthread_create(&threads[i], NULL, use, &d);
-  for (int i = 0; i < THREADS; i++)
-    pthread_join(threads[i], NULL);
+  for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, use, &d);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
 }
-
 
 static void release_twice(Device d) {
   const int zero = 0;
@@ -118,7 +111,6 @@ static void release_twice(Device d) {
   must(clReleaseEvent(event), "release of the event");
   printf("second release of the event: %d\n", clReleaseEvent(event));
 }
-
 
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "";
@@ -132,10 +124,8 @@ int main(int argc, char **argv) {
     if (strcmp(mode, "clean") == 0)
       use(&d);
     else if (strcmp(mode, "threads") == 0) {
-      if (bears_threads(platforms[i]))
-        use_in_threads(d);
-    }
-    else if (strcmp(mode, "leak") == 0)
+      if (bears_threads(platforms[i])) use_in_threads(d);
+    } else if (strcmp(mode, "leak") == 0)
       buffer_make(d);
     else if (strcmp(mode, "twice") == 0)
       release_twice(d);

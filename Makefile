@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+# clcompute: `make run` shows it, `make test` tests it; both install what is missing.
+
+# --- settings -----------------------------------------------------------------
+CC         ?= gcc
+LUA        ?= lua5.4
+LUA_INCDIR ?= /usr/include/lua5.4
+PREFIX     ?= /usr/local
+CFLAGS     ?= -O2 -g
+
+WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes
+FLAGS    = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) -I$(LUA_INCDIR) $(CFLAGS)
+SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
+
+# Debian packages: to build and run; to test; to lint.
+RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd
+TEST_PACKAGES = $(RUN_PACKAGES) lua-busted luarocks oclgrind
+LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
+
+# --- files --------------------------------------------------------------------
+CORE       = build/clcompute/core.so
+SEQUENTIAL = build/clcompute/sequential.so
+LAYER      = build/libclcount.so build/clcount.so build/layer-selftest
+LUA_FILES  = $(shell find lua -name '*.lua')
+SPECS      = $(wildcard spec/*_spec.lua)
+
+SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c
+CORE_SOURCES       = $(filter-out csrc/sequential.c,$(wildcard csrc/*.c))
+objects            = $(patsubst csrc/%.c,build/%.o,$(1))
+
+# What makes `require "clcompute"` work here; `;;` stands for the paths there are.
+ENV = LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
+      LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
+
+.DELETE_ON_ERROR:
+.PHONY: all run test check lint env show install clean packages-run packages-test packages-lint
+
+all: $(CORE) $(SEQUENTIAL)
+
+# --- what users type ----------------------------------------------------------
+run: packages-run
+	@$(MAKE) --no-print-directory -s all
+	@$(ENV) $(LUA) examples/tables.lua
+
+test: packages-test
+	@$(MAKE) --no-print-directory -s all layer
+	@$(ENV) tools/test.sh $(SPECS)
+
+# The specs alone, without installing anything: make check SPECS=spec/gemm_spec.lua
+check: all layer
+	@$(ENV) tools/test.sh $(SPECS)
+
+env:
+	@echo 'export $(ENV)'
+
+show:
+	@$(foreach v,CC CFLAGS LDFLAGS LUA LUA_INCDIR PREFIX,echo '$(v) = $($(v))';)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
+	install -m 755 $(CORE) $(SEQUENTIAL) $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute
+	cd lua && find clcompute -name '*.lua' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/lua/5.4/{} \;
+	install -m 644 kernels/*.cl $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
+
+clean:
+	rm -rf build
+
+# --- building -----------------------------------------------------------------
+$(CORE): $(call objects,$(CORE_SOURCES)) | build/clcompute
+	$(CC) $(SHARED) -o $@ $^ -lOpenCL -lm
+
+$(SEQUENTIAL): $(call objects,$(SEQUENTIAL_SOURCES)) | build/clcompute
+	$(CC) $(SHARED) -o $@ $^ -lm
+
+build/%.o: csrc/%.c | build/clcompute
+	$(CC) $(FLAGS) -MMD -c -o $@ $<
+
+build/clcompute:
+	mkdir -p $@
+
+-include $(wildcard build/*.d)
+
+# --- the layer that counts OpenCL handles (tools/layer/README.md) --------------
+LAYER_FLAGS = $(FLAGS) -Itools/layer -pthread
+
+.PHONY: layer
+layer: $(LAYER)
+
+build/clcount_wrap.c: tools/layer/generate.lua | build/clcompute
+	echo '#include <CL/cl_icd.h>' | $(CC) -DCL_TARGET_OPENCL_VERSION=300 -E -P - | $(LUA) $< > $@
+
+build/libclcount.so: tools/layer/count.c build/clcount_wrap.c tools/layer/count.h
+	$(CC) $(LAYER_FLAGS) $(SHARED) -o $@ $(filter %.c,$^)
+
+build/clcount.so: tools/layer/clcount.c tools/layer/count.h
+	$(CC) $(LAYER_FLAGS) $(SHARED) -o $@ $<
+
+build/layer-selftest: tools/layer/selftest.c
+	$(CC) $(LAYER_FLAGS) -o $@ $< -lOpenCL
+
+# --- lint ---------------------------------------------------------------------
+C_FILES = $(wildcard csrc/*.[ch] tools/layer/*.[ch])
+
+lint: packages-lint
+	@for c in csrc/*.c; do clang $(FLAGS) -Werror -Wno-unknown-pragmas -fsyntax-only $$c || exit; done
+	@for c in csrc/*.c; do gcc $(FLAGS) -Werror -o /dev/null -c $$c || exit; done
+	clang-format --dry-run --Werror $(C_FILES)
+	luacheck --quiet lua spec tools examples
+	$(LUA) tools/layers.lua
+
+# --- packages -----------------------------------------------------------------
+packages-run:
+	@tools/packages.sh $(RUN_PACKAGES)
+packages-test:
+	@tools/packages.sh $(TEST_PACKAGES)
+packages-lint:
+	@tools/packages.sh $(LINT_PACKAGES)

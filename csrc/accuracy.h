@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* How good a solution of linear equations is. */
+#ifndef CLC_ACCURACY_H
+#define CLC_ACCURACY_H
+
+#include "memory.h"
+
+/* Of a solve: ||A x - b|| / (||A|| ||x|| eps), in the 1-norm, beyond which it is no
+   longer the exact solution of a nearby system (LAPACK's test threshold). */
+#define CLC_MAXRATIO 30
+
+/* The spacing of the dtype's numbers at 1: 2^-23 or 2^-52. */
+double clc_epsilon(const clc_Dtype *dtype);
+
+/* The 1-norm of a matrix of two dimensions or a vector. Raises where an element is NaN or
+   infinite, naming it as an element of `name`. Blocks. */
+double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name);
+
+/* Queues R = B - A X in twice the precision. */
+void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc_Buffer *r);
+
+/* The largest backward error ratio of the columns of x, from the residual. Blocks. */
+double clc_ratio(lua_State *L, double norm_a, clc_Buffer *x, clc_Buffer *r);
+
+#endif

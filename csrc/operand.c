@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands: the buffers an operation computes with, checked the same way everywhere. */
+#include "operand.h"
+
+#include <string.h>
+
+#include "args.h"
+
+static int is_real(const clc_Buffer *b) {
+  return strcmp(b->dtype->name, "float") == 0 || strcmp(b->dtype->name, "double") == 0;
+}
+
+clc_Buffer *clc_checkreal(lua_State *L, int arg) {
+  clc_Buffer *b = clc_checkbuffer(L, arg);
+  if (!is_real(b)) clc_argerror(L, arg, "float or double buffer expected, got %s", b->dtype->name);
+  return b;
+}
+
+/* Pushes why b does not go with the other one; returns NULL when it does. */
+static const char *push_difference(lua_State *L, const clc_Buffer *b, const clc_Buffer *like) {
+  if (b->dtype != like->dtype)
+    return lua_pushfstring(L, "%s buffer expected, got %s", like->dtype->name, b->dtype->name);
+  if (b->device->context != like->device->context)
+    return lua_pushliteral(L, "the buffers live on different devices; b:copy(device) moves one");
+  return NULL;
+}
+
+clc_Buffer *clc_checklike(lua_State *L, int arg, const clc_Buffer *like) {
+  clc_Buffer *b = clc_checkbuffer(L, arg);
+  const char *difference = push_difference(L, b, like);
+  if (difference != NULL) luaL_argerror(L, arg, difference);
+  return b;
+}
+
+clc_Buffer *clc_bufferoption(lua_State *L, int arg, const char *key, const clc_Buffer *like) {
+  clc_Buffer *b = NULL;
+  if (clc_pushoption(L, arg, key) != LUA_TNIL) {
+    b = clc_testhandle(L, -1, &clc_buffertype);
+    if (b == NULL)
+      clc_optionerror(
+          L, arg, key, "buffer expected, got %s%s",
+          luaL_testudata(L, -1, clc_buffertype.tname) ? "released " : "",
+          luaL_testudata(L, -1, clc_buffertype.tname) ? "buffer" : luaL_typename(L, -1));
+    const char *difference = push_difference(L, b, like);
+    if (difference != NULL) clc_optionerror(L, arg, key, "%s", difference);
+  }
+  lua_pop(L, 1); /* the table keeps it */
+  return b;
+}
+
+void clc_checksameshape(lua_State *L, int arg, const clc_Buffer *b, const clc_Buffer *like) {
+  int same = b->shape.n == like->shape.n;
+  for (int i = 0; same && i < b->shape.n; i++) same = b->shape.dim[i] == like->shape.dim[i];
+  if (!same)
+    clc_argerror(L, arg, "shape %s expected, got %s", clc_pushshape(L, &like->shape),
+                 clc_pushshape(L, &b->shape));
+}
+
+double *clc_pushdoubles(lua_State *L, clc_Buffer *b) {
+  double *values = lua_newuserdatauv(L, b->count * sizeof *values, 0);
+  clc_readbuffer(L, b, 0, b->count, values);
+  if (b->dtype->size == sizeof(float)) /* widen in place, from the end */
+    for (size_t i = b->count; i-- > 0;) {
+      float v;
+      memcpy(&v, (const char *)values + i * sizeof v, sizeof v);
+      values[i] = (double)v;
+    }
+  return values;
+}
+
+clc_Range clc_padded2(size_t n0, size_t n1, size_t g0, size_t g1) {
+  return (clc_Range){2, {n0, n1, 1}, {g0, g1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_PAD};
+}
+
+clc_Range clc_padded1(size_t n0, size_t g0) {
+  return (clc_Range){1, {n0, 1, 1}, {g0, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_PAD};
+}

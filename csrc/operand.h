@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands: the buffers an operation computes with, checked the same way everywhere. */
+#ifndef CLC_OPERAND_H
+#define CLC_OPERAND_H
+
+#include "memory.h"
+#include "range.h"
+
+/* A float or double buffer. */
+clc_Buffer *clc_checkreal(lua_State *L, int arg);
+
+/* A buffer with the dtype and device of another one. */
+clc_Buffer *clc_checklike(lua_State *L, int arg, const clc_Buffer *like);
+
+/* The same in an option table; NULL where absent. */
+clc_Buffer *clc_bufferoption(lua_State *L, int arg, const char *key, const clc_Buffer *like);
+
+/* Raises unless two shapes are equal. */
+void clc_checksameshape(lua_State *L, int arg, const clc_Buffer *b, const clc_Buffer *like);
+
+/* Pushes a block with the elements of a float or double buffer. Blocks. */
+double *clc_pushdoubles(lua_State *L, clc_Buffer *b);
+
+/* A range of at least n0 (x n1) work-items, padded to whole groups: for kernels
+   that check their bounds. */
+clc_Range clc_padded1(size_t n0, size_t g0);
+clc_Range clc_padded2(size_t n0, size_t n1, size_t g0, size_t g1);
+
+#endif

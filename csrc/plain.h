@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sequential program (Borisov 2015): what the kernels compute, as plain C
+ * loops over row-major arrays. A baseline for timing and an oracle for results.
+ */
+#ifndef CLC_PLAIN_H
+#define CLC_PLAIN_H
+
+#include <stddef.h>
+
+#define PLAIN_FUNCTIONS(REAL, TYPE)                                                                \
+  /* out = alpha x + y */                                                                          \
+  void clc_plain_saxpy_##TYPE(size_t n, REAL alpha, const REAL *x, const REAL *y, REAL *out);      \
+  /* C = A B; A is m x k, B k x n */                                                               \
+  void clc_plain_gemm_##TYPE(size_t m, size_t n, size_t k, const REAL *a, const REAL *b, REAL *c); \
+  /* W[i][j] -= l[i] * top[j] for a block of rows x cols, `ld` apart */                            \
+  void clc_plain_eliminate_##TYPE(size_t rows, size_t cols, REAL *w, size_t ld, const REAL *l,     \
+                                  const REAL *top);                                                \
+  /* Solves A X = B in place by Gauss elimination with partial pivoting; a becomes                 \
+     rubbish, b (n x columns) the solution. Returns 0, or the 1-based column without pivot. */     \
+  size_t clc_plain_gauss_##TYPE(size_t n, size_t columns, REAL *a, REAL *b);
+
+PLAIN_FUNCTIONS(float, float)
+PLAIN_FUNCTIONS(double, double)
+#undef PLAIN_FUNCTIONS
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/***
+The sequential program of Borisov 2015: saxpy, gemm and Gauss as plain C loops on
+one core, compiled with -O3. Operands and results are strings of packed elements
+(`Buffer:string`, `string.pack`), and every function also returns the seconds its
+loops took. Needs no OpenCL.
+@module clcompute.sequential
+*/
+#define _POSIX_C_SOURCE 200809L
+#include <lauxlib.h>
+#include <lua.h>
+#include <string.h>
+#include <time.h>
+
+#include "plain.h"
+
+__attribute__((visibility("default"))) int luaopen_clcompute_sequential(lua_State *L);
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The dtype argument: bytes of an element. */
+static size_t check_size(lua_State *L, int arg) {
+  static const char *const names[] = {"float", "double", NULL};
+  return luaL_checkoption(L, arg, "float", names) == 0 ? sizeof(float) : sizeof(double);
+}
+
+static size_t check_count(lua_State *L, int arg) {
+  const lua_Integer n = luaL_checkinteger(L, arg);
+  luaL_argcheck(L, n >= 0 && n <= 1 << 24, arg, "size out of range");
+  return (size_t)n;
+}
+
+/* A string of exactly n elements. */
+static const void *check_elements(lua_State *L, int arg, size_t n, size_t size) {
+  size_t length;
+  const char *bytes = luaL_checklstring(L, arg, &length);
+  if (length != n * size)
+    luaL_argerror(L, arg,
+                  lua_pushfstring(L, "%I bytes expected, got %I", (LUAI_UACINT)(n * size),
+                                  (LUAI_UACINT)length));
+  return bytes;
+}
+
+/* Memory that the collector frees, with a copy of `from` (NULL: none). */
+static void *push_memory(lua_State *L, const void *from, size_t bytes) {
+  void *memory = lua_newuserdatauv(L, bytes, 0);
+  if (from != NULL) memcpy(memory, from, bytes);
+  return memory;
+}
+
+static int push_result(lua_State *L, const void *elements, size_t bytes, double seconds) {
+  lua_pushlstring(L, elements, bytes);
+  lua_pushnumber(L, seconds);
+  return 2;
+}
+
+/***
+alpha * x + y.
+@function saxpy
+@tparam number alpha
+@tparam string x packed elements
+@tparam string y as many
+@tparam[opt="float"] string dtype "float" or "double"
+@treturn string the result
+@treturn number seconds
+*/
+static int seq_saxpy(lua_State *L) {
+  const lua_Number alpha = luaL_checknumber(L, 1);
+  const size_t size = check_size(L, 4);
+  luaL_checkstring(L, 2);
+  const size_t n = lua_rawlen(L, 2) / size;
+  const void *x = check_elements(L, 2, n, size), *y = check_elements(L, 3, n, size);
+  void *out = push_memory(L, y, n * size);
+  const double start = now();
+  if (size == sizeof(float))
+    clc_plain_saxpy_float(n, (float)alpha, x, y, out);
+  else
+    clc_plain_saxpy_double(n, alpha, x, y, out);
+  return push_result(L, out, n * size, now() - start);
+}
+
+/***
+The product of an m x k and a k x n matrix, row-major.
+@function gemm
+@tparam string a packed elements
+@tparam string b packed elements
+@tparam integer m
+@tparam integer n
+@tparam integer k
+@tparam[opt="float"] string dtype "float" or "double"
+@treturn string the m x n result
+@treturn number seconds
+*/
+static int seq_gemm(lua_State *L) {
+  const size_t m = check_count(L, 3), n = check_count(L, 4), k = check_count(L, 5);
+  const size_t size = check_size(L, 6);
+  const void *a = check_elements(L, 1, m * k, size), *b = check_elements(L, 2, k * n, size);
+  void *c = push_memory(L, NULL, m * n * size);
+  const double start = now();
+  if (size == sizeof(float))
+    clc_plain_gemm_float(m, n, k, a, b, c);
+  else
+    clc_plain_gemm_double(m, n, k, a, b, c);
+  return push_result(L, c, m * n * size, now() - start);
+}
+
+/***
+Solves A X = B by Gauss elimination with partial pivoting, row-major.
+@function gauss
+@tparam string a packed elements, n x n
+@tparam string b packed elements, n rows of any number of columns
+@tparam integer n
+@tparam[opt="float"] string dtype "float" or "double"
+@treturn string X, packed as b
+@treturn number seconds
+@raise when a column has no pivot
+*/
+static int seq_gauss(lua_State *L) {
+  const size_t n = check_count(L, 3), size = check_size(L, 4);
+  luaL_checkstring(L, 2);
+  const size_t columns = n == 0 ? 0 : lua_rawlen(L, 2) / (n * size);
+  void *a = push_memory(L, check_elements(L, 1, n * n, size), n * n * size);
+  void *b = push_memory(L, check_elements(L, 2, n * columns, size), n * columns * size);
+  const double start = now();
+  const size_t bad = size == sizeof(float) ? clc_plain_gauss_float(n, columns, a, b)
+                                           : clc_plain_gauss_double(n, columns, a, b);
+  const double seconds = now() - start;
+  if (bad != 0) return luaL_error(L, "matrix is singular: no pivot in column %d", (int)bad);
+  return push_result(L, b, n * columns * size, seconds);
+}
+
+int luaopen_clcompute_sequential(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"saxpy", seq_saxpy}, {"gemm", seq_gemm}, {"gauss", seq_gauss}, {NULL, NULL}};
+  luaL_newlib(L, functions);
+  return 1;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gauss_fwd: step k of the forward elimination (Baranov & Vlatskaya 2013, formula (2))
+ *
+ *     for (i = k + 1; i < n; i++)
+ *       for (j = k + 1; j <= n; j++) W[i][j] -= l[i] * W[k][j];
+ *
+ *           k        n             W is the augmented matrix [A | b]. Column k
+ *       +---+--------+             keeps its elements, which later steps ignore:
+ *     k |   | row k  |             all work-items read at once, so none may
+ *       +---+--------+             zero them.
+ *       | l | update |
+ *       +---+--------+
+ *
+ * Global size: (n + 1) x n, with SHRINK 1 exactly (n - k) x (n - k - 1);
+ * local size: any, the paper varies its first dimension.
+ */
+#ifndef REAL
+#define REAL float /* element type: float or double */
+#endif
+#ifndef SHRINK
+#define SHRINK 0 /* 0: the range is fixed, and guarded; 1: it shrinks with k */
+#endif
+
+__kernel void gauss_fwd(const ulong n, const ulong k, __global REAL *w, __global const REAL *l) {
+#if SHRINK
+  const size_t j = k + 1 + get_global_id(0);
+  const size_t i = k + 1 + get_global_id(1);
+#else
+  const size_t j = get_global_id(0);
+  const size_t i = get_global_id(1);
+  if (j <= k || i <= k || j > n || i >= n) return;
+#endif
+  w[i * (n + 1) + j] -= l[i] * w[k * (n + 1) + j];
+}

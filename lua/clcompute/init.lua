@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: MIT
+--- OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations.
+-- @module clcompute
+
+local here = select(2, ...)
+
+--- Loads the C core, or raises what to do about a missing OpenCL loader.
+local function load_core()
+  local ok, core = pcall(require, "clcompute.core")
+  if ok then return core end
+  if tostring(core):find("libOpenCL", 1, true) then
+    error("clcompute: the OpenCL loader libOpenCL.so.1 is not installed; on Debian and Ubuntu: "
+      .. "apt install ocl-icd-libopencl1 (and for the CPU pocl-opencl-icd)", 0)
+  end
+  error(core, 0)
+end
+
+--- The folder of the .cl files: beside this file when installed, at the top of a checkout.
+local function kernel_folder()
+  local folder = here:match("^(.*)init%.lua$")
+  for _, candidate in ipairs { folder .. "kernels", folder .. "../../kernels" } do
+    local file = io.open(candidate .. "/saxpy.cl")
+    if file then
+      file:close()
+      return candidate
+    end
+  end
+  error("clcompute: the folder of kernels (.cl files) is missing beside " .. here, 0)
+end
+
+local cl = load_core()
+cl._VERSION = "clcompute scm"
+cl.set_kernel_folder(kernel_folder())
+cl.set_kernel_folder = nil
+
+return cl

@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: MIT
+--- What the specs share: the devices they run on, and checks with a say of their own.
+
+local assert = require "luassert"
+local busted = require "busted"
+local cl = require "clcompute"
+
+local helper = {}
+
+--- Bounds from numerical analysis, by dtype: the spacing of its numbers at 1.
+helper.eps = { float = 2.0 ^ -23, double = 2.0 ^ -52 }
+
+--- Unit roundoff: half of that.
+helper.unit = { float = 2.0 ^ -24, double = 2.0 ^ -53 }
+
+--- A device that simulates, a thousand times slower: specs take smaller sizes there.
+function helper.is_simulator(device)
+  return device.platform == "Oclgrind"
+end
+
+--- Every device of this machine; no OpenCL at all is an error.
+function helper.devices()
+  local devices = cl.devices()
+  assert(#devices > 0, "the specs need an OpenCL device")
+  return devices
+end
+
+--- A device that computes at speed.
+function helper.device()
+  for _, device in ipairs(helper.devices()) do
+    if not helper.is_simulator(device) then return device end
+  end
+  error("the specs need an OpenCL device that is no simulator")
+end
+
+--- Describes behaviour on each device: describe_each("a buffer", function(device) it(...) end)
+function helper.describe_each(subject, body)
+  for _, device in ipairs(helper.devices()) do
+    busted.describe(subject .. " on " .. device.platform, function() body(device) end)
+  end
+end
+
+--- Asserts that f(...) raises a message that holds each of the given plain texts.
+function helper.raises(texts, f, ...)
+  local ok, message = pcall(f, ...)
+  assert.is_false(ok, "no error was raised")
+  message = tostring(message)
+  for _, text in ipairs(type(texts) == "table" and texts or { texts }) do
+    assert.truthy(message:find(text, 1, true), ("'%s' is not in: %s"):format(text, message))
+  end
+  return message
+end
+
+--- Runs a Lua script in a process of its own; returns success, what it printed, its exit code.
+-- `environment` is a table of variables; the layer and the modules are inherited.
+function helper.run(script, environment)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(script)
+  file:close()
+  local words = {}
+  for name, value in pairs(environment or {}) do words[#words + 1] = ("%s='%s'"):format(name, value) end
+  local pipe = assert(io.popen(("%s %s %s 2>&1"):format(table.concat(words, " "), helper.lua, path)))
+  local output = pipe:read("a")
+  local ok, _, code = pipe:close()
+  os.remove(path)
+  return ok or false, output, code
+end
+
+--- The interpreter that runs the specs.
+helper.lua = os.getenv("LUA") or "lua5.4"
+
+--- A seed for random data, printed so that a failure can be repeated with SPEC_SEED.
+helper.seed = tonumber(os.getenv("SPEC_SEED")) or os.time()
+io.stderr:write("SPEC_SEED=", helper.seed, "\n")
+math.randomseed(helper.seed)
+
+return helper

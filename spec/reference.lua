@@ -1,0 +1,64 @@
+-- SPDX-License-Identifier: MIT
+--- Slow, obvious versions of the operations, in Lua's doubles on nested tables.
+
+local reference = {}
+
+function reference.saxpy(alpha, x, y)
+  local out = {}
+  for i = 1, #x do out[i] = alpha * x[i] + y[i] end
+  return out
+end
+
+function reference.transpose(a)
+  local t = {}
+  for j = 1, a[1] and #a[1] or 0 do
+    t[j] = {}
+    for i = 1, #a do t[j][i] = a[i][j] end
+  end
+  return t
+end
+
+--- A * B, and with `magnitude` |A| * |B|, which bounds the error.
+function reference.gemm(a, b, magnitude)
+  local size = magnitude and math.abs or function(v) return v end
+  local c = {}
+  for i = 1, #a do
+    c[i] = {}
+    for j = 1, b[1] and #b[1] or 0 do
+      local sum = 0.0
+      for k = 1, #b do sum = sum + size(a[i][k] * b[k][j]) end
+      c[i][j] = sum
+    end
+  end
+  return c
+end
+
+local function norm1(x)
+  local sum = 0
+  for _, v in ipairs(x) do sum = sum + math.abs(v) end
+  return sum
+end
+
+local function matrix_norm1(a)
+  local largest = 0
+  for j = 1, #a[1] do
+    local column = {}
+    for i = 1, #a do column[i] = a[i][j] end
+    largest = math.max(largest, norm1(column))
+  end
+  return largest
+end
+
+--- ||A x - b|| / (||A|| ||x|| eps) in the 1-norm, for vectors x and b.
+function reference.ratio(a, x, b, eps)
+  local residual = {}
+  for i = 1, #a do
+    local sum = -b[i]
+    for j = 1, #x do sum = sum + a[i][j] * x[j] end
+    residual[i] = sum
+  end
+  local error = norm1(residual)
+  return error == 0 and 0 or error / (matrix_norm1(a) * norm1(x) * eps)
+end
+
+return reference
