@@ -142,8 +142,8 @@ const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype) {
   if (!lua_isnumber(L, idx))
     return lua_pushfstring(L, "number expected, got %s", luaL_typename(L, idx));
   const char *text = luaL_tolstring(L, idx, NULL);
-  int integral;
-  lua_tointegerx(L, idx, &integral);
+  const lua_Number x = lua_tonumber(L, idx);
+  const int integral = isfinite(x) && floor(x) == x;
   const char *why = dtype->floating || integral
                         ? lua_pushfstring(L, "%s does not fit %s", text, dtype->name)
                         : lua_pushfstring(L, "%s has no integer value", text);
