@@ -81,8 +81,22 @@ static cl_ulong type_bit(const char *selector) {
   return 0;
 }
 
+/* In order of preference. A device of several types (Oclgrind claims all) is the
+   first of them, as its field `type` says. */
+static const cl_ulong types[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR,
+                                 CL_DEVICE_TYPE_CPU};
+enum { NTYPES = sizeof types / sizeof *types };
+
+static int rank(const clc_Place *place) {
+  const cl_ulong bits = clc_devicenumber(place->device, CL_DEVICE_TYPE, 0);
+  int i = 0;
+  while (i < NTYPES && (bits & types[i]) == 0) i++;
+  return i;
+}
+
 static int has_type(const clc_Place *place, cl_ulong bit) {
-  return (clc_devicenumber(place->device, CL_DEVICE_TYPE, 0) & bit) != 0;
+  const int i = rank(place);
+  return i < NTYPES && types[i] == bit;
 }
 
 static int is_number_pair(const char *selector, int *p, int *d) {
@@ -126,15 +140,6 @@ static void raise_none(lua_State *L, const clc_Place *places, size_t n, const ch
   }
   luaL_pushresult(&b);
   luaL_error(L, "%s", lua_tostring(L, -1));
-}
-
-/* GPU, then accelerator, then CPU, then anything else. */
-static int rank(const clc_Place *place) {
-  static const cl_ulong order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR,
-                                   CL_DEVICE_TYPE_CPU};
-  int i = 0;
-  while (i < 3 && !has_type(place, order[i])) i++;
-  return i;
 }
 
 clc_Place clc_bestplace(lua_State *L, const char *selector) {
