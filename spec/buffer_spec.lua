@@ -293,6 +293,22 @@ helper.describe_each("a number", function(d)
     end)
   end
 
+  it("of every half is its value by IEEE 754, and goes back to the same bits", function()
+    local bytes, values = {}, {}
+    for bits = 0, 0xFFFF do
+      local exponent, fraction = bits >> 10 & 31, bits & 1023
+      if exponent < 31 then
+        local v = exponent == 0 and fraction * 2.0 ^ -24 or (1024 + fraction) * 2.0 ^ (exponent - 25)
+        bytes[#bytes + 1], values[#values + 1] = ("H"):pack(bits), bits >> 15 == 1 and -v or v
+      end
+    end
+    bytes = table.concat(bytes)
+    assert.is_true(bytes == d:buffer(values, "half"):string())
+    for i, v in ipairs(d:buffer(bytes, "half", #values):read()) do
+      if v ~= values[i] then assert.equal(values[i], v) end
+    end
+  end)
+
   it("may be no number in a floating type", function()
     for _, dtype in ipairs { "half", "float", "double" } do
       local v = d:buffer({ nan }, dtype)[1]
