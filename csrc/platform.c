@@ -122,7 +122,8 @@ int clc_selects(lua_State *L, const clc_Place *place, const char *selector) {
   return found;
 }
 
-static void raise_none(lua_State *L, const clc_Place *places, size_t n, const char *selector) {
+static void raise_none(lua_State *L, const clc_Place *places, size_t n, const char *selector,
+                       const char *origin) {
   if (n == 0)
     luaL_error(L,
                "no OpenCL device on this machine: install the driver of your GPU, or for the "
@@ -130,7 +131,7 @@ static void raise_none(lua_State *L, const clc_Place *places, size_t n, const ch
                "is installed");
   luaL_Buffer b;
   luaL_buffinit(L, &b);
-  lua_pushfstring(L, "no OpenCL device matches '%s'; there are:", selector);
+  lua_pushfstring(L, "no OpenCL device matches '%s'%s; there are:", selector, origin);
   luaL_addvalue(&b);
   for (size_t i = 0; i < n; i++) {
     lua_pushfstring(L, "\n  %d:%d ", places[i].p, places[i].d);
@@ -142,14 +143,14 @@ static void raise_none(lua_State *L, const clc_Place *places, size_t n, const ch
   luaL_error(L, "%s", lua_tostring(L, -1));
 }
 
-clc_Place clc_bestplace(lua_State *L, const char *selector) {
+clc_Place clc_bestplace(lua_State *L, const char *selector, const char *origin) {
   size_t n;
   const clc_Place *places = clc_pushplaces(L, -1, &n);
   const clc_Place *best = NULL;
   for (size_t i = 0; i < n; i++)
     if (clc_selects(L, &places[i], selector) && (best == NULL || rank(&places[i]) < rank(best)))
       best = &places[i];
-  if (best == NULL) raise_none(L, places, n, selector == NULL ? "" : selector);
+  if (best == NULL) raise_none(L, places, n, selector == NULL ? "" : selector, origin);
   clc_Place place = *best;
   lua_pop(L, 1);
   return place;

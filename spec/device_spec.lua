@@ -102,7 +102,7 @@ describe("a selector", function()
     end
     local ok, output = helper.run([[(require "clcompute").device()]], { CLCOMPUTE_DEVICE = "nothing" })
     assert.is_false(ok)
-    assert.truthy(output:find("no OpenCL device matches 'nothing'", 1, true), output)
+    assert.truthy(output:find("matches 'nothing' (from $CLCOMPUTE_DEVICE); there are", 1, true), output)
   end)
 end)
 
