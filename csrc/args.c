@@ -8,6 +8,7 @@
 static void push_names(lua_State *L, const char *const names[]) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
+  if (names[0] == NULL) luaL_addstring(&b, "none");
   for (int i = 0; names[i] != NULL; i++) {
     if (i > 0) luaL_addstring(&b, ", ");
     luaL_addstring(&b, names[i]);

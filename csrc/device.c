@@ -9,6 +9,7 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 #include <string.h>
 #include <unistd.h>
 
+#include "args.h"
 #include "info.h"
 #include "wait.h"
 
@@ -76,14 +77,14 @@ void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
   d->count++;
 }
 
-static void wait_all(lua_State *L, clc_Device *d) {
+void clc_settle(lua_State *L, clc_Device *d) {
   if (d->count > 0) clc_check(L, clFlush(d->queue), "clFlush");
   while (d->count > 0) wait_oldest(L, d);
 }
 
 void clc_drain(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
-  wait_all(L, d);
+  clc_settle(L, d);
   raise_failure(L, d);
 }
 
@@ -94,17 +95,12 @@ int clc_isbusy(clc_Device *d) {
 
 /* --- the object -------------------------------------------------------- */
 
-/* After a fork the driver's threads are missing in the child, where any call
-   may hang; so the child lets go without a call. */
 static void device_release(clc_Handle *h) {
   clc_Device *d = (clc_Device *)h;
-  const int ours = d->context == NULL || d->pid == (long)getpid();
   clc_releaseowned(h);
-  if (ours) {
-    while (d->count > 0) forget_oldest(d);
-    if (d->queue != NULL) clReleaseCommandQueue(d->queue);
-    if (d->context != NULL) clReleaseContext(d->context);
-  }
+  while (d->count > 0) forget_oldest(d);
+  if (d->queue != NULL) clReleaseCommandQueue(d->queue);
+  if (d->context != NULL) clReleaseContext(d->context);
   d->queue = NULL;
   d->context = NULL;
 }
@@ -160,7 +156,7 @@ static void open_context(lua_State *L, clc_Device *d) {
   if (d->version < 102)
     luaL_error(L, "this device has OpenCL %d.%d; clcompute needs 1.2", d->version / 100,
                d->version % 100);
-  d->pid = (long)getpid();
+  d->h.pid = (long)getpid();
   if (d->context == NULL) {
     d->context = clCreateContext(props, 1, &d->place.device, NULL, NULL, &code);
     if (code != CL_SUCCESS) d->context = NULL;
@@ -173,7 +169,7 @@ void clc_usedevice(lua_State *L, clc_Device *d) {
   if (d->h.released) luaL_error(L, "device is released");
   if (d->queue == NULL)
     open_context(L, d);
-  else if (d->pid != (long)getpid())
+  else if (d->h.pid != (long)getpid())
     luaL_error(L,
                "this device was opened before fork(): start a new process instead, OpenCL "
                "drivers do not survive a fork");
@@ -256,7 +252,7 @@ programs, kernels, events. Using those later is an error; the next
 static int device_close(lua_State *L) {
   clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);
   if (d != NULL && !d->h.released) {
-    if (d->pid == (long)getpid()) wait_all(L, d);
+    if (d->h.pid == (long)getpid()) clc_settle(L, d);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
     lua_pushnil(L);
     lua_rawsetp(L, -2, d->place.device);
@@ -323,7 +319,10 @@ same hardware is the same object; its context and queue open at first use.
 @raise when none matches, listing what there is and what to install
 */
 static int clc_device(lua_State *L) {
+  static const char *const none[] = {NULL};
   const char *selector = luaL_optstring(L, 1, NULL);
+  luaL_argcheck(L, selector == NULL || *selector != '\0', 1, "empty selector");
+  clc_checkoptions(L, 2, none);
   if (selector != NULL)
     push_place(L, clc_bestplace(L, selector, ""));
   else

@@ -29,7 +29,6 @@ typedef struct clc_Device {
   cl_ulong global_memory;
   cl_ulong max_allocation;
   cl_ulong bytes;     /* allocated on it by us */
-  long pid;           /* of the process that opened the context */
   cl_context context; /* NULL until first use */
   cl_command_queue queue;
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
@@ -57,6 +56,9 @@ void clc_pushdevice(lua_State *L, const clc_Device *d);
  */
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what);
 void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call);
+
+/* Waits until the queue is empty; what failed is reported later. */
+void clc_settle(lua_State *L, clc_Device *d);
 
 /* Waits until the queue is empty; raises when a command failed since the last
    report, naming it. */

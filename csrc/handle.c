@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BOX_MARK UINT64_C(0x636c636f6d707574) /* "clcomput": this userdata is ours */
 
@@ -46,10 +47,15 @@ static clc_Handle *new_node(lua_State *L, size_t size) {
   return memset(node, 0, size);
 }
 
+static int is_forked(const clc_Handle *h) {
+  const long pid = h->owner != NULL ? h->owner->pid : h->pid;
+  return pid != 0 && pid != (long)getpid();
+}
+
 void clc_release(clc_Handle *h) {
   if (h->released) return;
   h->released = 1;
-  h->type->release(h);
+  if (!is_forked(h)) h->type->release(h);
 }
 
 void clc_releaseowned(clc_Handle *owner) {

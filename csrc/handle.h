@@ -28,6 +28,7 @@ struct clc_Handle {
   const clc_Type *type;
   size_t size;       /* of the node */
   clc_Handle *owner; /* the device it was made on; NULL for a device */
+  long pid;          /* of a device: the process that may call OpenCL for it; 0: any */
   int released;      /* what it owned is gone; only the node is left */
 };
 
@@ -53,7 +54,8 @@ void *clc_testhandle(lua_State *L, int idx, const clc_Type *type);
 void *clc_tohandle(lua_State *L, int arg, const clc_Type *type);
 void *clc_checkhandle(lua_State *L, int arg, const clc_Type *type);
 
-/* Releases what a handle owns; a second time it does nothing. */
+/* Releases what a handle owns; a second time it does nothing. After a fork the
+   child lets go without a call: the driver's threads are missing there. */
 void clc_release(clc_Handle *h);
 
 /* Releases all handles that have this owner. */
