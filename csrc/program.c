@@ -55,6 +55,16 @@ static void raise_build(lua_State *L, const Program *p, cl_int code, const char 
   clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", name, log, lua_tostring(L, -1));
 }
 
+/* Pushes what the scanner of kernels reads: a macro from outside the text may hold
+   the very call it looks for. */
+static void push_scanned(lua_State *L, const char *text, const char *defines, const char *options) {
+  const int top = lua_gettop(L);
+  const char *macros = luaL_gsub(L, luaL_gsub(L, options, "-D", "\n#define "), "=", " ");
+  lua_pushfstring(L, "%s\n%s%s", macros, defines, text);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+}
+
 void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
                       const char *defines, const char *options) {
   source = lua_absindex(L, source);
@@ -66,7 +76,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   clc_usedevice(L, d);
   Program *p = clc_newhandle(L, &program_type, &d->h, 2, 0);
   p->device = d;
-  lua_pushvalue(L, source);
+  push_scanned(L, text, defines, options);
   lua_setiuservalue(L, -2, TEXT);
   lua_newtable(L);
   lua_setiuservalue(L, -2, KERNELS);

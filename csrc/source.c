@@ -106,7 +106,8 @@ static size_t find_definitions(const char *text, Definition *found) {
       n += note_macro(found == NULL ? NULL : &found[n], p, line);
       p = line;
     } else if (*t.start == '(') {
-      if (parens++ == 0) name = word; /* an attribute's name is replaced by the function's */
+      /* An attribute's name is replaced by the function's, but not the reverse. */
+      if (parens++ == 0 && (name.start == NULL || !same(word, "__attribute__"))) name = word;
     } else if (*t.start == ')') {
       parens--;
     } else if (*t.start == '{') {
@@ -134,6 +135,17 @@ typedef struct {
   const char *const *names;
 } Search;
 
+static int same_text(Span a, Span b) {
+  const size_t length = (size_t)(a.end - a.start);
+  return (size_t)(b.end - b.start) == length && memcmp(a.start, b.start, length) == 0;
+}
+
+static int defines(const Search *s, Span name) {
+  for (size_t i = 0; i < s->n; i++)
+    if (same_text(s->definitions[i].name, name)) return 1;
+  return 0;
+}
+
 static const char *search_body(Search *s, Span body, int depth) {
   const char *p = body.start;
   Span t;
@@ -143,10 +155,7 @@ static const char *search_body(Search *s, Span body, int depth) {
       if (same(t, s->names[i])) return s->names[i];
     for (size_t i = 0; i < s->n && depth < 100; i++) {
       Definition *d = &s->definitions[i];
-      const size_t length = (size_t)(t.end - t.start);
-      if (d->visited || (size_t)(d->name.end - d->name.start) != length ||
-          memcmp(d->name.start, t.start, length) != 0)
-        continue;
+      if (d->visited || !same_text(d->name, t)) continue;
       d->visited = 1;
       const char *found = search_body(s, d->body, depth + 1);
       if (found != NULL) return found;
@@ -160,8 +169,10 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
   Search s = {NULL, find_definitions(text, NULL), names};
   s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0);
   find_definitions(text, s.definitions);
-  const Span start = {kernel, kernel + strlen(kernel)};
-  const char *found = search_body(&s, start, 0); /* the kernel's name leads to its body */
+  const Span name = {kernel, kernel + strlen(kernel)}; /* leads to the kernel's body */
+  const Span all = {text, text + strlen(text)};
+  /* A macro may have written the kernel's head: then any use in the text counts. */
+  const char *found = search_body(&s, defines(&s, name) ? name : all, 0);
   lua_pop(L, 1);
   return found;
 }
