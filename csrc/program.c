@@ -132,7 +132,8 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   idx = lua_absindex(L, idx);
   lua_getiuservalue(L, idx, KERNELS);
-  if (lua_getfield(L, -1, name) == LUA_TNIL) {
+  lua_getfield(L, -1, name);
+  if (clc_testhandle(L, -1, &clc_kerneltype) == NULL) { /* or released since */
     lua_pop(L, 1);
     if (!has_kernel(L, p, name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name,
