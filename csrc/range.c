@@ -79,6 +79,17 @@ static void read_record(lua_State *L, int arg, clc_Range *r) {
   r->remainder = (clc_Remainder)clc_enumoption(L, arg, "remainder", remainders, CLC_ERROR);
 }
 
+/* {64, group=16} is neither form: its group would be lost. */
+static void check_list(lua_State *L, int arg) {
+  lua_pushnil(L);
+  while (lua_next(L, arg)) {
+    if (lua_type(L, -2) != LUA_TNUMBER)
+      clc_argerror(L, arg, "a list of sizes takes no '%s'; use {global={...}, ...}",
+                   luaL_tolstring(L, -2, NULL));
+    lua_pop(L, 1);
+  }
+}
+
 clc_Range clc_checkrange(lua_State *L, int arg) {
   clc_Range r = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_AUTO, CLC_ERROR};
   if (lua_istable(L, arg) && lua_rawlen(L, arg) == 0) {
@@ -86,6 +97,7 @@ clc_Range clc_checkrange(lua_State *L, int arg) {
   } else {
     luaL_argexpected(L, lua_type(L, arg) == LUA_TNUMBER || lua_istable(L, arg), arg,
                      "range: n, {nx, ny} or {global=}");
+    if (lua_istable(L, arg)) check_list(L, arg);
     lua_pushvalue(L, arg);
     r.dims = read_sizes(L, arg, "global", 0, 0, r.global);
     lua_pop(L, 1);
