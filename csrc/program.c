@@ -235,7 +235,9 @@ static void check_build_options(lua_State *L, int arg, const char *options) {
     int found = 0;
     for (int i = 0; allowed[i] != NULL; i++)
       found = found || strncmp(p, allowed[i], strlen(allowed[i])) == 0;
-    if (!found || memchr(p, '"', length) != NULL || memchr(p, '\n', length) != NULL)
+    found = found && strncmp(p, "-Wp,", 4) != 0 && strncmp(p, "-Wl,", 4) != 0 &&
+            strncmp(p, "-Wa,", 4) != 0; /* these pass options on */
+    if (!found || strcspn(p, "\"\t\n\v\f\r") < length)
       clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -w, -W..., -g, -O",
                       lua_pushlstring(L, p, length));
     p += length;

@@ -7,6 +7,7 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,15 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 
 /* --- asking ------------------------------------------------------------ */
 
+/* Keeps both ends of a text too long for its room: a type's * is the last character. */
+static void shorten(char text[CLC_NAME], const char *whole) {
+  const size_t length = strlen(whole), half = CLC_NAME / 2 - 2;
+  if (length < CLC_NAME)
+    strcpy(text, whole);
+  else
+    snprintf(text, CLC_NAME, "%.*s...%s", (int)half, whole, whole + length - half);
+}
+
 static void ask_text(lua_State *L, cl_kernel kernel, cl_uint i, cl_kernel_arg_info what,
                      char text[CLC_NAME]) {
   size_t size;
@@ -22,8 +32,7 @@ static void ask_text(lua_State *L, cl_kernel kernel, cl_uint i, cl_kernel_arg_in
   char *whole = lua_newuserdatauv(L, size + 1, 0);
   clc_check(L, clGetKernelArgInfo(kernel, i, what, size, whole, NULL), "clGetKernelArgInfo");
   whole[size] = '\0';
-  strncpy(text, whole, CLC_NAME - 1);
-  text[CLC_NAME - 1] = '\0';
+  shorten(text, whole);
   lua_pop(L, 1);
 }
 
