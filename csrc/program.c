@@ -98,6 +98,7 @@ static const char *push_names(lua_State *L, const Program *p) {
   clc_check(L, clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size),
             "clGetProgramInfo");
   char *names = luaL_buffinitsize(L, &b, size + 1);
+  memset(names, 0, size + 1); /* POCL writes nothing when there is no kernel */
   clc_check(L, clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL),
             "clGetProgramInfo");
   names[size] = '\0';
