@@ -165,6 +165,11 @@ static void set_raw(const Setter *s, size_t size, const void *value) {
              (LUAI_UACINT)size);
 }
 
+/* A vector of three takes the room of four. */
+static size_t value_size(const clc_Argument *a) {
+  return (size_t)(a->width == 3 ? 4 : a->width) * a->dtype->size;
+}
+
 static void set_vector(const Setter *s) {
   lua_State *L = s->L;
   const clc_Dtype *dtype = s->a->dtype;
@@ -178,8 +183,7 @@ static void set_vector(const Setter *s) {
       complain(s, "[%d]: %s", i + 1, clc_pushmismatch(L, -1, dtype));
     lua_pop(L, 1);
   }
-  /* A vector of three takes the room of four. */
-  set_raw(s, (size_t)(width == 3 ? 4 : width) * dtype->size, value);
+  set_raw(s, value_size(s->a), value);
 }
 
 static void set_value(const Setter *s) {
@@ -189,6 +193,9 @@ static void set_value(const Setter *s) {
   if (lua_type(L, s->idx) == LUA_TSTRING) {
     size_t length;
     const char *packed = lua_tolstring(L, s->idx, &length);
+    if (dtype != NULL && length != value_size(s->a)) /* POCL takes any size */
+      complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)value_size(s->a),
+               (LUAI_UACINT)length);
     set_raw(s, length, packed);
   } else if (dtype == NULL) {
     complain(s, "packed string expected, got %s", value_name(L, s->idx));
