@@ -158,6 +158,10 @@ static void check_group(lua_State *L, const clc_Range *r, const clc_Limits *m,
   if (m->required[0] != 0 && memcmp(group, m->required, sizeof m->required) != 0)
     luaL_error(L, "kernel '%s' requires a group of %s, got %s", m->kernel,
                push_sizes(L, 3, m->required), push_sizes(L, r->dims, group));
+  for (cl_uint i = r->dims; i < 3; i++)
+    if (group[i] > 1)
+      luaL_error(L, "kernel '%s' requires a group of %s, more dimensions than the range has",
+                 m->kernel, push_sizes(L, 3, group));
   for (cl_uint i = 0; i < r->dims; i++)
     if (group[i] > m->max_groups[i])
       luaL_error(L, "kernel '%s': a group of %I exceeds this device's %I in dimension %d",
