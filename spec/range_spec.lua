@@ -14,7 +14,8 @@ local COUNT = [[
     c[get_global_id(0) + width * (get_global_id(1) + height * get_global_id(2))] =
       get_local_size(0) + 100 * get_local_size(1) + 10000 * get_local_size(2);
   }
-  kernel __attribute__((reqd_work_group_size(4, 2, 1))) void required(global int *c, int width, int height) {
+  kernel __attribute__((reqd_work_group_size(4, 2, 1))) void required(global int *c, int width,
+    int height) {
     atomic_inc(&c[get_global_id(0) + width * (get_global_id(1) + height * get_global_id(2))]);
   }
   kernel void touch(global int *c) { c[0] = 1; }
@@ -48,7 +49,8 @@ helper.describe_each("a range", function(d)
       local inside = x >= (offset[1] or 0) and y >= (offset[2] or 0) and z >= (offset[3] or 0)
       if got[at + 1] ~= (inside and 1 or 0) then wrong = wrong + 1 end
     end
-    assert.equal(0, wrong, ("global %s offset %s: %d wrong counts"):format(text(global), text(offset), wrong))
+    assert.equal(0, wrong, ("global %s offset %s: %d wrong counts"):format(text(global), text(offset),
+      wrong))
   end
 
   it("without a group covers each item once, in one dimension", function()
@@ -79,18 +81,21 @@ helper.describe_each("a range", function(d)
 
   it("split covers each item once", function()
     for _, case in ipairs {
-      { { 10 }, { 4 } }, { { 3 }, { 8 } }, { { 1 }, { 16 } }, { { 257 }, { 16 } }, { { 17 }, { 16 } }, { { 15 }, { 16 } },
+      { { 10 }, { 4 } }, { { 3 }, { 8 } }, { { 1 }, { 16 } }, { { 257 }, { 16 } }, { { 17 }, { 16 } },
+      { { 15 }, { 16 } },
       { { 13, 7 }, { 4, 3 } }, { { 3, 8 }, { 4, 4 } }, { { 8, 3 }, { 4, 4 } },
       { { 5, 3, 7 }, { 2, 2, 2 } }, { { 4, 3, 1 }, { 2, 2, 2 } }, { { 0 }, { 4 } }, { { 5, 0 }, { 2, 2 } },
     } do
       local global, group = case[1], case[2]
       covers { global = global, group = group, remainder = "split" }
-      covers { global = global, group = group, remainder = "split", offset = { 2, #global > 1 and 1 or nil, #global > 2 and 5 or nil } }
+      covers { global = global, group = group, remainder = "split",
+        offset = { 2, #global > 1 and 1 or nil, #global > 2 and 5 or nil } }
     end
   end)
 
   it("padded covers each item once, for a kernel with a bounds check", function()
-    for _, case in ipairs { { { 10 }, { 4 } }, { { 3 }, { 8 } }, { { 13, 7 }, { 4, 3 } }, { { 5, 3, 7 }, { 2, 2, 2 } } } do
+    for _, case in ipairs { { { 10 }, { 4 } }, { { 3 }, { 8 } }, { { 13, 7 }, { 4, 3 } },
+      { { 5, 3, 7 }, { 2, 2, 2 } } } do
       covers({ global = case[1], group = case[2], remainder = "pad" }, "bounded")
       covers({ global = case[1], remainder = "pad" }, "bounded")
     end
@@ -99,7 +104,8 @@ helper.describe_each("a range", function(d)
   it("with the driver's group covers each item once", function()
     for _, global in ipairs { { 1 }, { 257 }, { 13, 7 }, { 3, 5, 7 } } do
       covers { global = global, group = "driver" }
-      covers { global = global, group = "driver", offset = { 1, #global > 1 and 2 or nil, #global > 2 and 3 or nil } }
+      covers { global = global, group = "driver",
+        offset = { 1, #global > 1 and 2 or nil, #global > 2 and 3 or nil } }
     end
   end)
 
@@ -161,7 +167,8 @@ helper.describe_each("a range", function(d)
       { global = { 10 }, group = { 4 } }, { global = { 10 }, group = { 4 }, remainder = "error" },
       { global = { 10 }, group = { 16 } }, { global = { 8, 9 }, group = { 4, 2 } },
     } do
-      helper.raises({ "kernel 'count'", "no multiple of the group's", "split", "pad" }, p.count, range, c, 10, 10)
+      helper.raises({ "kernel 'count'", "no multiple of the group's", "split", "pad" }, p.count, range, c,
+        10, 10)
     end
     helper.raises("in dimension 2", p.count, { global = { 8, 9 }, group = { 4, 2 } }, c, 10, 10)
   end)
@@ -169,8 +176,10 @@ helper.describe_each("a range", function(d)
   it("refuses groups beyond the limits of device and kernel", function()
     local c = d:zeros("int", 1)
     local most = p.touch:info().group_size
-    helper.raises({ "kernel 'touch'", tostring(most + 1) }, p.touch, { global = { most + 1 }, group = { most + 1 } }, c)
-    helper.raises({ "kernel 'touch'", most .. "x2 exceeds" }, p.touch, { global = { most, 2 }, group = { most, 2 } }, c)
+    helper.raises({ "kernel 'touch'", tostring(most + 1) }, p.touch,
+      { global = { most + 1 }, group = { most + 1 } }, c)
+    helper.raises({ "kernel 'touch'", most .. "x2 exceeds" }, p.touch,
+      { global = { most, 2 }, group = { most, 2 } }, c)
     helper.raises({ "kernel 'touch'", tostring(2 ^ 31 - 1 | 0) }, p.touch,
       { global = { 2 ^ 31 - 1 }, group = { 2 ^ 31 - 1 } }, c)
     p.touch({ global = { most }, group = { most } }, c):wait()
@@ -181,29 +190,42 @@ helper.describe_each("a range", function(d)
     local c = d:zeros("int", 1)
     local huge, nan = math.huge, 0.0 / 0.0
     for _, case in ipairs {
-      { nil, "range: n, {nx, ny} or {global=} expected, got nil" }, { "8", "range" }, { true, "range" }, { print, "range" },
-      { c, "range" }, { -1, "dimension 1: -1 is outside" }, { 0.5, "dimension 1: integer expected, got 0.5" },
-      { nan, "integer expected" }, { huge, "integer expected" }, { -huge, "integer expected" }, { 2 ^ 31, "outside" },
+      { nil, "range: n, {nx, ny} or {global=} expected, got nil" }, { "8", "range" }, { true, "range" },
+      { print, "range" },
+      { c, "range" }, { -1, "dimension 1: -1 is outside" },
+      { 0.5, "dimension 1: integer expected, got 0.5" },
+      { nan, "integer expected" }, { huge, "integer expected" }, { -huge, "integer expected" },
+      { 2 ^ 31, "outside" },
       { 1e300, "integer expected" }, { math.maxinteger, "outside" }, { math.mininteger, "outside" },
-      { { 1, -1 }, "dimension 2: -1" }, { { 1, 1, 0.5 }, "dimension 3" }, { { 1, "2" }, "dimension 2: integer expected, got 2" },
-      { { 1, 2, 3, 4 }, "1 to 3 dimensions expected, got 4" }, { { {} }, "dimension 1" }, { { 1, nil, 3 }, "dimension" },
+      { { 1, -1 }, "dimension 2: -1" }, { { 1, 1, 0.5 }, "dimension 3" },
+      { { 1, "2" }, "dimension 2: integer expected, got 2" },
+      { { 1, 2, 3, 4 }, "1 to 3 dimensions expected, got 4" }, { { {} }, "dimension 1" },
+      { { 1, nil, 3 }, "dimension" },
       { { 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },
       { { 2 ^ 31 - 1, 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },
-      { {}, "option 'global': sizes expected, got nil" }, { { global = {} }, "1 to 3 dimensions expected, got 0" },
+      { {}, "option 'global': sizes expected, got nil" },
+      { { global = {} }, "1 to 3 dimensions expected, got 0" },
       { { global = "8" }, "option 'global'" }, { { global = { 8 }, groups = { 4 } }, "no option 'groups'" },
       { { 8, group = { 4 } }, "takes no 'group'" }, { { 8, group = 4 }, "takes no 'group'" },
       { { 8, offset = { 4 } }, "takes no 'offset'" },
-      { { group = { 4 } }, "option 'global'" }, { { global = { 8 }, group = { 0 } }, "option 'group': dimension 1: 0" },
-      { { global = { 8 }, group = { -4 } }, "option 'group'" }, { { global = { 8 }, group = { 0.5 } }, "option 'group'" },
-      { { global = { 8 }, group = { nan } }, "option 'group'" }, { { global = { 8 }, group = { 2, 2 } }, "option 'group'" },
-      { { global = { 8, 8 }, group = { 2 } }, "option 'group'" }, { { global = { 8, 8 }, group = 2 }, "option 'group'" },
+      { { group = { 4 } }, "option 'global'" },
+      { { global = { 8 }, group = { 0 } }, "option 'group': dimension 1: 0" },
+      { { global = { 8 }, group = { -4 } }, "option 'group'" },
+      { { global = { 8 }, group = { 0.5 } }, "option 'group'" },
+      { { global = { 8 }, group = { nan } }, "option 'group'" },
+      { { global = { 8 }, group = { 2, 2 } }, "option 'group'" },
+      { { global = { 8, 8 }, group = { 2 } }, "option 'group'" },
+      { { global = { 8, 8 }, group = 2 }, "option 'group'" },
       { { global = { 8 }, group = "auto" }, 'sizes or "driver" expected, got "auto"' },
       { { global = { 8 }, group = true }, "option 'group'" },
-      { { global = { 8 }, offset = { -1 } }, "option 'offset'" }, { { global = { 8 }, offset = { 0.5 } }, "option 'offset'" },
-      { { global = { 8 }, offset = { 1, 1 } }, "option 'offset'" }, { { global = { 8 }, offset = "1" }, "option 'offset'" },
+      { { global = { 8 }, offset = { -1 } }, "option 'offset'" },
+      { { global = { 8 }, offset = { 0.5 } }, "option 'offset'" },
+      { { global = { 8 }, offset = { 1, 1 } }, "option 'offset'" },
+      { { global = { 8 }, offset = "1" }, "option 'offset'" },
       { { global = { 2 }, offset = { 2 ^ 31 - 1 } }, "offset and global size pass 2^31 in dimension 1" },
       { { global = { 8 }, offset = { math.maxinteger } }, "option 'offset'" },
-      { { global = { 8 }, remainder = "drop" }, "option 'remainder': no 'drop'; there are error, split, pad" },
+      { { global = { 8 }, remainder = "drop" },
+      "option 'remainder': no 'drop'; there are error, split, pad" },
       { { global = { 8 }, remainder = true }, "option 'remainder'" },
     } do
       helper.raises(case[2], p.touch, case[1], c)
@@ -213,7 +235,8 @@ helper.describe_each("a range", function(d)
 
   it("of size 0 checks its arguments and returns a finished event", function()
     local c = d:zeros("int", 1)
-    for _, range in ipairs { 0, { 0, 5 }, { 5, 0, 5 }, { global = 0, group = 64 }, { global = { 0 }, offset = { 7 } } } do
+    for _, range in ipairs { 0, { 0, 5 }, { 5, 0, 5 }, { global = 0, group = 64 },
+      { global = { 0 }, offset = { 7 } } } do
       assert.equal("complete", p.touch(range, c):wait().status)
       helper.raises("int buffer expected", p.touch, range, 1)
       helper.raises("takes 1 arguments", p.touch, range)
@@ -247,12 +270,15 @@ describe("a split range", function()
 
   it("is refused when the call hides in a function, a macro or a define", function()
     refused("get_group_id", "int f(int i) { return i + get_group_id(0); }\n" .. HEAD .. "f(1)" .. USE)
-    refused("get_group_id", "int f(int i);\n" .. HEAD .. "f(1)" .. USE .. "int f(int i) { return get_group_id(0); }")
+    refused("get_group_id", "int f(int i);\n" .. HEAD .. "f(1)" .. USE
+      .. "int f(int i) { return get_group_id(0); }")
     refused("get_num_groups",
-      "int g(void) { return get_num_groups(0); }\nint f(int i) { return g() + i; }\n" .. HEAD .. "f(1)" .. USE)
+      "int g(void) { return get_num_groups(0); }\nint f(int i) { return g() + i; }\n" .. HEAD .. "f(1)"
+        .. USE)
     refused("get_group_id", "#define GROUP get_group_id(0)\n" .. HEAD .. "GROUP" .. USE)
     refused("get_group_id", "#define GROUP(d) \\\n  (1 + get_group_id(d))\n" .. HEAD .. "GROUP(0)" .. USE)
-    refused("get_group_id", "#define ONE get_group_id(0)\n#  define TWO (2 * ONE)\n" .. HEAD .. "TWO" .. USE)
+    refused("get_group_id", "#define ONE get_group_id(0)\n#  define TWO (2 * ONE)\n" .. HEAD .. "TWO"
+      .. USE)
     refused("get_group_id", HEAD .. "GROUP" .. USE, { defines = { GROUP = "get_group_id(0)" } })
     refused("get_group_id", HEAD .. "GROUP" .. USE, { options = "-w -DGROUP=get_group_id(0)" })
   end)
@@ -260,7 +286,8 @@ describe("a split range", function()
   it("is refused when the kernel's head is a macro's or carries attributes", function()
     refused("get_group_id", "#define HEAD(name) kernel void name(global int *c)\n"
       .. "HEAD(k) { c[get_global_id(0)] = get_group_id(0); }")
-    refused("get_group_id", "#define MAKE(n, T) kernel void n(global T *c) { c[get_global_id(0)] = get_group_id(0); }\n"
+    refused("get_group_id",
+      "#define MAKE(n, T) kernel void n(global T *c) { c[get_global_id(0)] = get_group_id(0); }\n"
       .. "MAKE(k, int)")
     refused("get_group_id", "kernel __attribute__((work_group_size_hint(4, 1, 1))) void k(global int *c)"
       .. "{ c[0] = get_group_id(0); }")
@@ -278,7 +305,8 @@ describe("a split range", function()
       "kernel void other(global int *c) { if (c[0]) { c[0] = get_group_id(0); } }\n" .. HEAD .. "1" .. USE,
       "int get_group_identity(void) { return 1; }\n" .. HEAD .. "get_group_identity()" .. USE,
       "#define UNUSED get_group_id(0)\nint f(void) { return UNUSED; }\n" .. HEAD .. "1" .. USE,
-      "kernel void k(global int *c) { constant char *s = \"get_group_id(0) \\\" }\"; c[get_global_id(0)] = s[0] == 'g'; }",
+      "kernel void k(global int *c) { constant char *s = \"get_group_id(0) \\\" }\";"
+        .. "c[get_global_id(0)] = s[0] == 'g'; }",
       "struct S { int a; };\nconstant int table[2] = { 1, 2 };\n" .. HEAD .. "table[0]" .. USE,
     } do
       local ok, message = launch(source)
@@ -288,7 +316,9 @@ describe("a split range", function()
 
   it("is refused rightly in texts that never end", function()
     -- these do not build, but the scanner must not run past them where one does
-    for _, tail in ipairs { "// end", "/* end */", "#define X", "#define X \\\n", "#pragma x '", "#undef" .. " Y" } do
+    for _, tail in ipairs {
+      "// end", "/* end */", "#define X", "#define X \\\n", "#pragma x '", "#undef Y",
+    } do
       assert.is_true((launch(HEAD .. "1" .. USE .. tail)))
     end
   end)
@@ -297,7 +327,8 @@ describe("a split range", function()
     local c = d:zeros("int", 10)
     local e = d:program(HEAD .. "1" .. USE).k(SPLIT, c)
     local times = e:profile()
-    assert.is_true(times.queued <= times.submitted and times.submitted <= times.started and times.started <= times.finished)
+    assert.is_true(times.queued <= times.submitted and times.submitted <= times.started
+      and times.started <= times.finished)
     assert.near(times.finished - times.started, e.seconds, 1e-6)
   end)
 
