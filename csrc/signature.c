@@ -11,6 +11,8 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 #include <stdlib.h>
 #include <string.h>
 
+#include "source.h"
+
 #define MAX_WIDTH 16
 #define SCRATCH "clcompute.Scratch"
 
@@ -38,7 +40,7 @@ static void ask_text(lua_State *L, cl_kernel kernel, cl_uint i, cl_kernel_arg_in
 
 /* "float4*" is float, 4 wide. OpenCL spells unsigned types short, but not every
    driver does. */
-static void parse_type(const char *type, clc_Argument *a) {
+static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   static const struct {
     const char *spelled, *name;
   } aliases[] = {{"unsigned char", "uchar"},
@@ -46,10 +48,12 @@ static void parse_type(const char *type, clc_Argument *a) {
                  {"unsigned int", "uint"},
                  {"unsigned long", "ulong"}};
   char base[CLC_NAME];
-  strcpy(base, type);
+  strcpy(base, a->type);
   base[strcspn(base, "*")] = '\0';
   size_t length = strlen(base);
   while (length > 0 && base[length - 1] == ' ') base[--length] = '\0';
+  shorten(base, clc_pushtype(L, text, base));
+  lua_pop(L, 1);
   for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
     if (strcmp(base, aliases[i].spelled) == 0) strcpy(base, aliases[i].name);
   length = strcspn(base, "0123456789");
@@ -58,14 +62,14 @@ static void parse_type(const char *type, clc_Argument *a) {
   if (a->width < 1 || a->width > MAX_WIDTH) a->dtype = NULL;
 }
 
-void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, clc_Argument *a) {
+void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, const char *text, clc_Argument *a) {
   cl_kernel_arg_address_qualifier space;
   clc_check(
       L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL),
       "clGetKernelArgInfo");
   ask_text(L, kernel, i, CL_KERNEL_ARG_NAME, a->name);
   ask_text(L, kernel, i, CL_KERNEL_ARG_TYPE_NAME, a->type);
-  parse_type(a->type, a);
+  parse_type(L, text, a);
   const int pointer = strchr(a->type, '*') != NULL;
   switch (space) {
     case CL_KERNEL_ARG_ADDRESS_GLOBAL:

@@ -177,6 +177,89 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
   return found;
 }
 
+/* --- typedefs ---------------------------------------------------------- */
+
+#define DEEPEST 8 /* typedefs of typedefs */
+
+/* Reads what stands between `typedef` and `;`. Returns whether it is words alone. */
+static int read_typedef(const char **p, const char *end, Span *base, Span *name) {
+  Span t;
+  int plain = 1, n = 0;
+  *base = *name = (Span){NULL, NULL};
+  while (next_token(p, end, &t) && *t.start != ';') {
+    if (*t.start == '{') *p = block_end(*p, end);
+    if (!is_word(t)) plain = 0;
+    if (n++ == 0) base->start = t.start;
+    base->end = name->end;
+    *name = t;
+  }
+  return plain && n >= 2;
+}
+
+/* The one plain typedef of a name in the text. */
+static int find_typedef(const char *text, Span name, Span *base) {
+  const char *p = text, *end = text + strlen(text);
+  Span t, declared, found;
+  int n = 0, plain = 0;
+  while (next_token(&p, end, &t)) {
+    if (!same(t, "typedef")) continue;
+    const int words = read_typedef(&p, end, &found, &declared);
+    if (declared.start == NULL || !same_text(declared, name)) continue;
+    plain = words;
+    *base = found;
+    n++;
+  }
+  return n == 1 && plain;
+}
+
+/* The replacement of the one macro of that name, if it is words alone. */
+static int find_macro(const char *text, Span name, Span *body) {
+  const char *p = text, *end = text + strlen(text);
+  Span t;
+  Definition d;
+  int n = 0;
+  while (next_token(&p, end, &t)) {
+    if (*t.start != '#') continue;
+    const char *line = directive_end(p);
+    if (note_macro(&d, p, line) && same_text(d.name, name)) {
+      *body = d.body;
+      n++;
+    }
+    p = line;
+  }
+  if (n != 1) return 0;
+  p = body->start;
+  body->start = skip_blank(p);
+  while (next_token(&p, body->end, &t))
+    if (!is_word(t)) return 0;
+  while (body->end > body->start && isspace((unsigned char)body->end[-1])) body->end--;
+  return body->start < body->end;
+}
+
+/* Pushes the words with one space between them. */
+static const char *push_words(lua_State *L, Span words) {
+  const char *p = words.start;
+  Span t;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  while (next_token(&p, words.end, &t)) {
+    if (t.start != words.start) luaL_addchar(&b, ' ');
+    luaL_addlstring(&b, t.start, (size_t)(t.end - t.start));
+  }
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+const char *clc_pushtype(lua_State *L, const char *text, const char *name) {
+  Span type = {name, name + strlen(name)}, next = type;
+  for (int i = 0; i < DEEPEST; i++) {
+    /* The driver has expanded the macros of the first name. */
+    if (!find_typedef(text, type, &next) && (i == 0 || !find_macro(text, type, &next))) break;
+    type = next;
+  }
+  return push_words(L, type);
+}
+
 /* --- excerpts ---------------------------------------------------------- */
 
 /* Line `number` of the text, without its end. */

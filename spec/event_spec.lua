@@ -23,7 +23,8 @@ helper.describe_each("an event", function(d)
   local function times_of(e)
     local t = e:profile()
     local message = ("%.9f %.9f %.9f %.9f"):format(t.queued, t.submitted, t.started, t.finished)
-    assert.is_true(t.queued <= t.submitted and t.submitted <= t.started and t.started <= t.finished, message)
+    assert.is_true(t.queued <= t.submitted and t.submitted <= t.started and t.started <= t.finished,
+      message)
     return t
   end
 
@@ -79,7 +80,8 @@ helper.describe_each("an event", function(d)
     assert.near(t.finished - t.started, whole.seconds, 1e-6)
     for _, v in ipairs(x:read()) do assert.equal(1, v) end
     -- between its neighbours in the queue, so that no part is left out
-    local before, split = p.touch(1, x), p.touch({ global = { 35 }, group = { 16 }, remainder = "split" }, x)
+    local before, split = p.touch(1, x), p.touch({ global = { 35 }, group = { 16 }, remainder = "split" },
+      x)
     local after = p.touch(1, x)
     assert.is_true(times_of(before).finished <= times_of(split).started)
     assert.is_true(times_of(split).finished <= times_of(after).started)
@@ -208,7 +210,8 @@ describe("waiting for a long launch", function()
     -- a shell ignores SIGINT for what it starts in the background; env undoes that
     local command = ([[env --default-signal=INT %s %s %s <%s >%s 2>&1 & child=$!
       for i in $(seq 100); do grep -q waiting %s && break; sleep 0.05; done
-      sleep 0.2; kill -INT $child; wait $child; echo "exit $?" >>%s]]):format(helper.lua, typed and "-i" or "", path, input, out, out, out)
+      sleep 0.2; kill -INT $child; wait $child; echo "exit $?" >>%s]]):format(helper.lua,
+        typed and "-i" or "", path, input, out, out, out)
     os.execute(command)
     local printed = assert(io.open(out))
     local output = printed:read "a"
@@ -248,7 +251,8 @@ describe("waiting for a long launch", function()
   end)
 
   it("is ended by Ctrl-C at the prompt, which stays", function()
-    local output = interrupt("event = e", "waiting() event:wait() print 'not reached'\nprint('then', event:wait().status)\n")
+    local output = interrupt("event = e",
+      "waiting() event:wait() print 'not reached'\nprint('then', event:wait().status)\n")
     assert.truthy(output:find("interrupted!", 1, true), output)
     assert.truthy(output:find("then\tcomplete", 1, true), output)
     assert.is_nil(output:find("not reached\n", 1, true), output)

@@ -18,7 +18,8 @@ local EDGES = {
     },
   },
   uint = { { 0, 2 ^ 32 - 1 }, { [-1] = "does not fit uint", [2 ^ 32] = "does not fit uint" } },
-  long = { { math.mininteger, math.maxinteger }, { [2.0 ^ 63] = "no integer value", [1e300] = "no integer value" } },
+  long = { { math.mininteger, math.maxinteger },
+    { [2.0 ^ 63] = "no integer value", [1e300] = "no integer value" } },
   ulong = { { 0, math.maxinteger, -1 }, { [2.0 ^ 64] = "no integer value" } },
   float = {
     { 0.5, -0.0, 2.0 ^ -149, (2 - 2.0 ^ -23) * 2.0 ^ 127, inf, -inf },
@@ -71,13 +72,15 @@ helper.describe_each("a kernel's scalar argument", function(d)
     k(1, out, string.pack("i4", -77))
     assert.equal(-77, out[1])
     for _, packed in ipairs { "", "abc", "abcde", "12345678" } do
-      helper.raises({ "argument 2 'value' (int)", "of 4 bytes expected, got " .. #packed }, k, 1, out, packed)
+      helper.raises({ "argument 2 'value' (int)", "of 4 bytes expected, got " .. #packed }, k, 1, out,
+        packed)
     end
   end)
 
   it("takes nothing but numbers", function()
     local k, out = build_store(d, "int"), d:zeros("int", 1)
-    for _, value in ipairs { true, {}, print, out, d, io.stdout, cl.scratch("int", 1), coroutine.create(print) } do
+    for _, value in ipairs { true, {}, print, out, d, io.stdout, cl.scratch("int", 1),
+      coroutine.create(print) } do
       helper.raises({ "argument 2 'value' (int)", "number expected, got " }, k, 1, out, value)
     end
     helper.raises("number expected, got nil", k, 1, out, nil)
@@ -87,7 +90,8 @@ end)
 helper.describe_each("a kernel's vector argument", function(d)
   for _, width in ipairs { 2, 3, 4, 8, 16 } do
     it("takes a table of " .. width .. " numbers", function()
-      local source = "kernel void k(global int *o, int%d i, global float *p, float%d f, global uchar *q, uchar%d u)"
+      local source = "kernel void k(global int *o, int%d i, global float *p, float%d f,"
+        .. "global uchar *q, uchar%d u)"
         .. "{ vstore%d(i, 0, o); vstore%d(f, 0, p); vstore%d(u, 0, q); }"
       local k = d:program((source:gsub("%%d", width))).k
       local o, p, q = d:zeros("int", width), d:zeros("float", width), d:zeros("uchar", width)
@@ -142,11 +146,48 @@ helper.describe_each("a kernel's struct argument", function(d)
   it("reaches the device through a buffer of any dtype too", function()
     local k = d:program([[
       struct a_structure_whose_name_is_longer_than_forty_seven_characters { int a, b; };
-      kernel void k(global struct a_structure_whose_name_is_longer_than_forty_seven_characters *s) { s[1].b = 5; }
+      kernel void k(global struct a_structure_whose_name_is_longer_than_forty_seven_characters *s) {
+        s[1].b = 5;
+      }
     ]]).k
     local bytes = d:zeros("uchar", 16)
     k(1, bytes)
     assert.equal(5, (string.unpack("i4", bytes:string(), 13)))
+  end)
+end)
+
+helper.describe_each("a kernel's argument of a typedef", function(d)
+  it("is what simple typedefs make of it", function()
+    local k = d:program([[
+      typedef float real; typedef real number;
+      typedef unsigned  int  word;
+      typedef BASE chosen;
+      typedef float4 quad;
+      kernel void k(global number *o, number f, word w, chosen c, quad q) { o[0] = f + w + c + q.w; }
+    ]], { defines = { BASE = "int" } }).k
+    local o = d:zeros("float", 1)
+    k(1, o, 0.5, 1, 2, { 0, 0, 0, 4 })
+    assert.equal(7.5, o[1])
+    helper.raises({ "argument 1 'o'", "float buffer expected, got int buffer" }, k, 1, d:zeros("int", 1), 0, 0, 0,
+      { 0, 0, 0, 0 })
+    helper.raises("-1 does not fit uint", k, 1, o, 0, -1, 0, { 0, 0, 0, 0 })
+    helper.raises("0.5 has no integer value", k, 1, o, 0, 0, 0.5, { 0, 0, 0, 0 })
+    helper.raises("table of 4 numbers expected", k, 1, o, 0, 0, 0, 1)
+  end)
+
+  it("stays a packed string where the text has two of the name", function()
+    local k = d:program([[
+      #ifdef WIDE
+      typedef long real;
+      #else
+      typedef float real;
+      #endif
+      kernel void k(global float *o, real f) { o[0] = f; }
+    ]]).k
+    local o = d:zeros("float", 1)
+    k(1, o, string.pack("f", 2.5))
+    assert.equal(2.5, o[1])
+    helper.raises("packed string expected", k, 1, o, 2.5)
   end)
 end)
 
@@ -183,11 +224,13 @@ helper.describe_each("a kernel's pointer argument", function(d)
     released:release()
     for _, case in ipairs {
       { 1, "got number" }, { "text", "got string" }, { { 1, 2 }, "got table" }, { true, "got boolean" },
-      { print, "got function" }, { io.stdout, "got userdata" }, { d, "got userdata" }, { k, "got userdata" },
+      { print, "got function" }, { io.stdout, "got userdata" }, { d, "got userdata" },
+      { k, "got userdata" },
       { cl.scratch("int", 4), "got userdata" }, { released, "got released buffer" },
       { d:zeros("float", 4), "got float buffer" }, { d:zeros("uint", 4), "got uint buffer" },
     } do
-      helper.raises({ "kernel 'copy' argument 2 'x' (global int*)", "int buffer expected", case[2] }, k, 4, o, case[1])
+      helper.raises({ "kernel 'copy' argument 2 'x' (global int*)", "int buffer expected", case[2] }, k,
+        4, o, case[1])
     end
     helper.raises({ "argument 1 'o' (global int*)", "got nil" }, k, 4, nil, o)
   end)
@@ -197,7 +240,8 @@ helper.describe_each("a kernel's pointer argument", function(d)
     for _, device in ipairs(helper.devices()) do other = device ~= d and device or other end
     if not other then return pending("there is one device only") end
     local k = d:program(COPY, { defines = { T = "int", S = "global" } }).copy
-    helper.raises({ "argument 2 'x'", "the buffer lives on another device" }, k, 1, d:zeros("int", 1), other:zeros("int", 1))
+    helper.raises({ "argument 2 'x'", "the buffer lives on another device" }, k, 1, d:zeros("int", 1),
+      other:zeros("int", 1))
   end)
 
   it("refuses a buffer without elements, unless nothing is launched", function()
@@ -299,10 +343,13 @@ helper.describe_each("a kernel's local argument", function(d)
 
   it("is within the device's local memory, together with the kernel's own", function()
     local p, x = build(), d:zeros("int", 1)
-    helper.raises({ "argument 2 'a'", "exceed the device's" }, p.both, 1, x, cl.scratch("int", words + 1), cl.scratch("float", 1))
-    helper.raises({ "kernel 'both' needs " .. (words + 1) * 4, "this device has " .. d.local_memory }, p.both, 1, x,
+    helper.raises({ "argument 2 'a'", "exceed the device's" }, p.both, 1, x, cl.scratch("int", words + 1),
+      cl.scratch("float", 1))
+    helper.raises({ "kernel 'both' needs " .. (words + 1) * 4, "this device has " .. d.local_memory },
+      p.both, 1, x,
       cl.scratch("int", words // 2), cl.scratch("float", words - words // 2 + 1))
-    helper.raises({ "kernel 'own' needs " .. (words + 2) * 4 }, p.own, 1, x, cl.scratch("int", words - words // 2 + 2))
+    helper.raises({ "kernel 'own' needs " .. (words + 2) * 4 }, p.own, 1, x,
+      cl.scratch("int", words - words // 2 + 2))
     p.own(1, x, cl.scratch("int", 16))
     assert.equal(3, x[1])
   end)
@@ -330,7 +377,8 @@ end)
 describe("scratch", function()
   it("refuses wrong dtypes and sizes", function()
     for _, case in ipairs {
-      { { "real", 1 }, "no dtype 'real'" }, { { nil, 1 }, "string expected" }, { { "float", 0 }, "at least 1" },
+      { { "real", 1 }, "no dtype 'real'" }, { { nil, 1 }, "string expected" },
+      { { "float", 0 }, "at least 1" },
       { { "float", -1 }, "#2" }, { { "float", 0.5 }, "#2" }, { { "float", nan }, "#2" },
       { { "float", math.maxinteger }, "#2" }, { { "float" }, "#2" }, { { "float", {} }, "#2" },
     } do
@@ -341,7 +389,8 @@ end)
 
 helper.describe_each("a kernel", function(d)
   local SOURCE = [[
-    kernel void work(global const float *x, constant int *table, local uint *s, int n, float4 v, global uchar *u) {
+    kernel void work(global const float *x, constant int *table, local uint *s, int n, float4 v,
+      global uchar *u) {
       if (n == 1) u[0] = (uchar)(x[0] + table[0] + s[0] + v.x);
     }
     kernel void none(void) {}
@@ -385,8 +434,8 @@ helper.describe_each("a kernel", function(d)
 
   it("is its signature in text", function()
     local p = build()
-    assert.equal("kernel work(global float* x, constant int* table, local uint* s, int n, float4 v, global uchar* u)",
-      tostring(p.work))
+    assert.equal("kernel work(global float* x, constant int* table, local uint* s, int n, float4 v, "
+      .. "global uchar* u)", tostring(p.work))
     assert.equal("kernel none()", tostring(p.none))
     assert.equal(d, p.none.device)
   end)
@@ -416,7 +465,8 @@ helper.describe_each("a kernel", function(d)
   end)
 
   it("does not change when its arguments are collected while it waits in the queue", function()
-    local k, o = d:program("kernel void k(global int *o, global int *x) { o[0] += x[0]; }").k, d:zeros("int", 1)
+    local k, o = d:program("kernel void k(global int *o, global int *x) { o[0] += x[0]; }").k,
+      d:zeros("int", 1)
     for i = 1, 20 do
       k(1, o, d:buffer({ i }, "int"))
       collectgarbage()

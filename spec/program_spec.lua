@@ -77,7 +77,8 @@ helper.describe_each("a program", function(d)
       x[0] = N + TYPE + ON;
       #endif
     }]]
-    assert.equal(1016 + 1, result(source, { defines = { N = 16, TYPE = "(10 * 100)", ON = true, OFF = false } }))
+    assert.equal(1016 + 1, result(source, { defines = { N = 16, TYPE = "(10 * 100)", ON = true,
+      OFF = false } }))
   end)
 
   it("passes options of the allow-list on", function()
@@ -191,7 +192,8 @@ helper.describe_each("a build error", function(d)
   local BROKEN = "kernel void k(global int *x) {\n  x[0] = 1;\n  x[1] = nowhere;\n}\n"
 
   it("carries the code, the log and the name of the source", function()
-    helper.raises({ "clBuildProgram", "CL_BUILD_PROGRAM_FAILURE (-11)", "source does not build", "nowhere" },
+    helper.raises({ "clBuildProgram", "CL_BUILD_PROGRAM_FAILURE (-11)", "source does not build",
+      "nowhere" },
       d.program, d, BROKEN)
     helper.raises("life.cl does not build", d.program, d, BROKEN, { name = "life.cl" })
   end)
@@ -201,11 +203,13 @@ helper.describe_each("a build error", function(d)
 
   located("names the line and shows it with its number", function()
     helper.raises({ "source:3:", "source:3 |   x[1] = nowhere;" }, d.program, d, BROKEN)
-    helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN, { name = "life.cl" })
+    helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN,
+      { name = "life.cl" })
   end)
 
   located("does not count defines as lines", function()
-    helper.raises("source:3 |   x[1] = nowhere;", d.program, d, BROKEN, { defines = { A = 1, B = 2, C = 3 } })
+    helper.raises("source:3 |   x[1] = nowhere;", d.program, d, BROKEN,
+      { defines = { A = 1, B = 2, C = 3 } })
   end)
 
   located("names the file it came from", function()
