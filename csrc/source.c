@@ -24,8 +24,14 @@ static const char *skip_quoted(const char *p) {
   return *p == quote ? p + 1 : p;
 }
 
+/* The end of a line, and of those it continues on. */
+static const char *line_end(const char *p) {
+  while (*p != '\0' && *p != '\n') p += *p == '\\' && p[1] == '\n' ? 2 : 1;
+  return p;
+}
+
 static const char *skip_comment(const char *p) {
-  if (p[1] == '/') return p + strcspn(p, "\n");
+  if (p[1] == '/') return line_end(p);
   const char *end = strstr(p + 2, "*/");
   return end != NULL ? end + 2 : p + strlen(p);
 }
@@ -71,18 +77,26 @@ typedef struct {
   int visited;
 } Definition;
 
-/* The end of a directive: its line, and those it continues on. */
-static const char *directive_end(const char *p) {
-  while (*p != '\0' && *p != '\n') p += *p == '\\' && p[1] == '\n' ? 2 : 1;
-  return p;
-}
-
 /* Notes the macro if the directive at `p` (after #) defines one. */
 static size_t note_macro(Definition *d, const char *p, const char *end) {
   Span t;
   if (!next_token(&p, end, &t) || !same(t, "define") || !next_token(&p, end, &t)) return 0;
   if (d != NULL) *d = (Definition){t, {p, end}, 0};
   return 1;
+}
+
+/* The macros: wherever they are defined, all that follows may use them. */
+static size_t find_macros(const char *text, Definition *found) {
+  const char *end = text + strlen(text), *p = text;
+  Span t;
+  size_t n = 0;
+  while (next_token(&p, end, &t)) {
+    if (*t.start != '#') continue;
+    const char *line = line_end(p);
+    n += note_macro(found == NULL ? NULL : &found[n], p, line);
+    p = line;
+  }
+  return n;
 }
 
 /* The end of the block whose `{` stands before p. */
@@ -98,13 +112,11 @@ static const char *block_end(const char *p, const char *end) {
 static size_t find_definitions(const char *text, Definition *found) {
   const char *end = text + strlen(text), *p = text;
   Span t, word = {NULL, NULL}, name = {NULL, NULL};
-  size_t n = 0;
+  size_t n = find_macros(text, found);
   int parens = 0;
   while (next_token(&p, end, &t)) {
     if (*t.start == '#') {
-      const char *line = directive_end(p);
-      n += note_macro(found == NULL ? NULL : &found[n], p, line);
-      p = line;
+      p = line_end(p);
     } else if (*t.start == '(') {
       /* An attribute's name is replaced by the function's, but not the reverse. */
       if (parens++ == 0 && (name.start == NULL || !same(word, "__attribute__"))) name = word;
@@ -220,7 +232,7 @@ static int find_macro(const char *text, Span name, Span *body) {
   int n = 0;
   while (next_token(&p, end, &t)) {
     if (*t.start != '#') continue;
-    const char *line = directive_end(p);
+    const char *line = line_end(p);
     if (note_macro(&d, p, line) && same_text(d.name, name)) {
       *body = d.body;
       n++;

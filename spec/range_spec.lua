@@ -279,6 +279,7 @@ describe("a split range", function()
     refused("get_group_id", "#define GROUP(d) \\\n  (1 + get_group_id(d))\n" .. HEAD .. "GROUP(0)" .. USE)
     refused("get_group_id", "#define ONE get_group_id(0)\n#  define TWO (2 * ONE)\n" .. HEAD .. "TWO"
       .. USE)
+    refused("get_group_id", "void f(void) {\n#define GROUP get_group_id(0)\n}\n" .. HEAD .. "GROUP" .. USE)
     refused("get_group_id", HEAD .. "GROUP" .. USE, { defines = { GROUP = "get_group_id(0)" } })
     refused("get_group_id", HEAD .. "GROUP" .. USE, { options = "-w -DGROUP=get_group_id(0)" })
   end)
@@ -301,6 +302,7 @@ describe("a split range", function()
     for _, source in ipairs {
       "// get_group_id(0)\n" .. HEAD .. "1 /* get_group_id(0)\n get_num_groups(0) */" .. USE,
       HEAD .. "1 // get_group_id(0)\n" .. USE,
+      "// as in \\\n get_group_id(0)\n" .. HEAD .. "1 // or \\\n get_group_id(0)\n" .. USE,
       HEAD .. "1" .. USE .. "kernel void other(global int *c) { c[0] = get_group_id(0); }",
       "kernel void other(global int *c) { if (c[0]) { c[0] = get_group_id(0); } }\n" .. HEAD .. "1" .. USE,
       "int get_group_identity(void) { return 1; }\n" .. HEAD .. "get_group_identity()" .. USE,
