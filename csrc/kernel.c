@@ -69,7 +69,7 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
   clc_check(L, code, "clCreateKernel");
   strncpy(k->name, name, sizeof k->name - 1);
   snprintf(k->what, sizeof k->what, "kernel '%.36s'", name);
-  for (cl_uint i = 0; i < n; i++) clc_askargument(L, k->kernel, i, &k->args[i]);
+  for (cl_uint i = 0; i < n; i++) clc_askargument(L, k->kernel, i, text, &k->args[i]);
   ask_limits(L, k, name, text);
   return k;
 }

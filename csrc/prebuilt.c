@@ -56,6 +56,7 @@ static void check_name(lua_State *L, const char *name) {
   for (const char *p = name; *p != '\0'; p++)
     if (strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *p) == NULL)
       luaL_argerror(L, 2, "a prebuilt kernel's name has small letters, digits and _ alone");
+  if (*name == '\0') luaL_argerror(L, 2, "a prebuilt kernel's name expected, got \"\"");
 }
 
 /***

@@ -55,6 +55,16 @@ static void raise_build(lua_State *L, const Program *p, cl_int code, const char 
   clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", name, log, lua_tostring(L, -1));
 }
 
+/* Pushes what the scanner of kernels reads: a macro from outside the text may hold
+   the very call it looks for. */
+static void push_scanned(lua_State *L, const char *text, const char *defines, const char *options) {
+  const int top = lua_gettop(L);
+  const char *macros = luaL_gsub(L, luaL_gsub(L, options, "-D", "\n#define "), "=", " ");
+  lua_pushfstring(L, "%s\n%s%s", macros, defines, text);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+}
+
 void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
                       const char *defines, const char *options) {
   source = lua_absindex(L, source);
@@ -66,7 +76,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   clc_usedevice(L, d);
   Program *p = clc_newhandle(L, &program_type, &d->h, 2, 0);
   p->device = d;
-  lua_pushvalue(L, source);
+  push_scanned(L, text, defines, options);
   lua_setiuservalue(L, -2, TEXT);
   lua_newtable(L);
   lua_setiuservalue(L, -2, KERNELS);
@@ -88,6 +98,7 @@ static const char *push_names(lua_State *L, const Program *p) {
   clc_check(L, clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size),
             "clGetProgramInfo");
   char *names = luaL_buffinitsize(L, &b, size + 1);
+  memset(names, 0, size + 1); /* POCL writes nothing when there is no kernel */
   clc_check(L, clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL),
             "clGetProgramInfo");
   names[size] = '\0';
@@ -122,7 +133,8 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   idx = lua_absindex(L, idx);
   lua_getiuservalue(L, idx, KERNELS);
-  if (lua_getfield(L, -1, name) == LUA_TNIL) {
+  lua_getfield(L, -1, name);
+  if (clc_testhandle(L, -1, &clc_kerneltype) == NULL) { /* or released since */
     lua_pop(L, 1);
     if (!has_kernel(L, p, name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name,
@@ -224,7 +236,9 @@ static void check_build_options(lua_State *L, int arg, const char *options) {
     int found = 0;
     for (int i = 0; allowed[i] != NULL; i++)
       found = found || strncmp(p, allowed[i], strlen(allowed[i])) == 0;
-    if (!found || memchr(p, '"', length) != NULL || memchr(p, '\n', length) != NULL)
+    found = found && strncmp(p, "-Wp,", 4) != 0 && strncmp(p, "-Wl,", 4) != 0 &&
+            strncmp(p, "-Wa,", 4) != 0; /* these pass options on */
+    if (!found || strcspn(p, "\"\t\n\v\f\r") < length)
       clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -w, -W..., -g, -O",
                       lua_pushlstring(L, p, length));
     p += length;

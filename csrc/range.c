@@ -79,6 +79,17 @@ static void read_record(lua_State *L, int arg, clc_Range *r) {
   r->remainder = (clc_Remainder)clc_enumoption(L, arg, "remainder", remainders, CLC_ERROR);
 }
 
+/* {64, group=16} is neither form: its group would be lost. */
+static void check_list(lua_State *L, int arg) {
+  lua_pushnil(L);
+  while (lua_next(L, arg)) {
+    if (lua_type(L, -2) != LUA_TNUMBER)
+      clc_argerror(L, arg, "a list of sizes takes no '%s'; use {global={...}, ...}",
+                   luaL_tolstring(L, -2, NULL));
+    lua_pop(L, 1);
+  }
+}
+
 clc_Range clc_checkrange(lua_State *L, int arg) {
   clc_Range r = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_AUTO, CLC_ERROR};
   if (lua_istable(L, arg) && lua_rawlen(L, arg) == 0) {
@@ -86,6 +97,7 @@ clc_Range clc_checkrange(lua_State *L, int arg) {
   } else {
     luaL_argexpected(L, lua_type(L, arg) == LUA_TNUMBER || lua_istable(L, arg), arg,
                      "range: n, {nx, ny} or {global=}");
+    if (lua_istable(L, arg)) check_list(L, arg);
     lua_pushvalue(L, arg);
     r.dims = read_sizes(L, arg, "global", 0, 0, r.global);
     lua_pop(L, 1);
@@ -146,6 +158,10 @@ static void check_group(lua_State *L, const clc_Range *r, const clc_Limits *m,
   if (m->required[0] != 0 && memcmp(group, m->required, sizeof m->required) != 0)
     luaL_error(L, "kernel '%s' requires a group of %s, got %s", m->kernel,
                push_sizes(L, 3, m->required), push_sizes(L, r->dims, group));
+  for (cl_uint i = r->dims; i < 3; i++)
+    if (group[i] > 1)
+      luaL_error(L, "kernel '%s' requires a group of %s, more dimensions than the range has",
+                 m->kernel, push_sizes(L, 3, group));
   for (cl_uint i = 0; i < r->dims; i++)
     if (group[i] > m->max_groups[i])
       luaL_error(L, "kernel '%s': a group of %I exceeds this device's %I in dimension %d",

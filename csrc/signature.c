@@ -7,13 +7,25 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "source.h"
 
 #define MAX_WIDTH 16
 #define SCRATCH "clcompute.Scratch"
 
 /* --- asking ------------------------------------------------------------ */
+
+/* Keeps both ends of a text too long for its room: a type's * is the last character. */
+static void shorten(char text[CLC_NAME], const char *whole) {
+  const size_t length = strlen(whole), half = CLC_NAME / 2 - 2;
+  if (length < CLC_NAME)
+    strcpy(text, whole);
+  else
+    snprintf(text, CLC_NAME, "%.*s...%s", (int)half, whole, whole + length - half);
+}
 
 static void ask_text(lua_State *L, cl_kernel kernel, cl_uint i, cl_kernel_arg_info what,
                      char text[CLC_NAME]) {
@@ -22,14 +34,13 @@ static void ask_text(lua_State *L, cl_kernel kernel, cl_uint i, cl_kernel_arg_in
   char *whole = lua_newuserdatauv(L, size + 1, 0);
   clc_check(L, clGetKernelArgInfo(kernel, i, what, size, whole, NULL), "clGetKernelArgInfo");
   whole[size] = '\0';
-  strncpy(text, whole, CLC_NAME - 1);
-  text[CLC_NAME - 1] = '\0';
+  shorten(text, whole);
   lua_pop(L, 1);
 }
 
 /* "float4*" is float, 4 wide. OpenCL spells unsigned types short, but not every
    driver does. */
-static void parse_type(const char *type, clc_Argument *a) {
+static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   static const struct {
     const char *spelled, *name;
   } aliases[] = {{"unsigned char", "uchar"},
@@ -37,10 +48,12 @@ static void parse_type(const char *type, clc_Argument *a) {
                  {"unsigned int", "uint"},
                  {"unsigned long", "ulong"}};
   char base[CLC_NAME];
-  strcpy(base, type);
+  strcpy(base, a->type);
   base[strcspn(base, "*")] = '\0';
   size_t length = strlen(base);
   while (length > 0 && base[length - 1] == ' ') base[--length] = '\0';
+  shorten(base, clc_pushtype(L, text, base));
+  lua_pop(L, 1);
   for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
     if (strcmp(base, aliases[i].spelled) == 0) strcpy(base, aliases[i].name);
   length = strcspn(base, "0123456789");
@@ -49,14 +62,14 @@ static void parse_type(const char *type, clc_Argument *a) {
   if (a->width < 1 || a->width > MAX_WIDTH) a->dtype = NULL;
 }
 
-void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, clc_Argument *a) {
+void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, const char *text, clc_Argument *a) {
   cl_kernel_arg_address_qualifier space;
   clc_check(
       L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL),
       "clGetKernelArgInfo");
   ask_text(L, kernel, i, CL_KERNEL_ARG_NAME, a->name);
   ask_text(L, kernel, i, CL_KERNEL_ARG_TYPE_NAME, a->type);
-  parse_type(a->type, a);
+  parse_type(L, text, a);
   const int pointer = strchr(a->type, '*') != NULL;
   switch (space) {
     case CL_KERNEL_ARG_ADDRESS_GLOBAL:
@@ -156,6 +169,11 @@ static void set_raw(const Setter *s, size_t size, const void *value) {
              (LUAI_UACINT)size);
 }
 
+/* A vector of three takes the room of four. */
+static size_t value_size(const clc_Argument *a) {
+  return (size_t)(a->width == 3 ? 4 : a->width) * a->dtype->size;
+}
+
 static void set_vector(const Setter *s) {
   lua_State *L = s->L;
   const clc_Dtype *dtype = s->a->dtype;
@@ -169,8 +187,7 @@ static void set_vector(const Setter *s) {
       complain(s, "[%d]: %s", i + 1, clc_pushmismatch(L, -1, dtype));
     lua_pop(L, 1);
   }
-  /* A vector of three takes the room of four. */
-  set_raw(s, (size_t)(width == 3 ? 4 : width) * dtype->size, value);
+  set_raw(s, value_size(s->a), value);
 }
 
 static void set_value(const Setter *s) {
@@ -180,6 +197,9 @@ static void set_value(const Setter *s) {
   if (lua_type(L, s->idx) == LUA_TSTRING) {
     size_t length;
     const char *packed = lua_tolstring(L, s->idx, &length);
+    if (dtype != NULL && length != value_size(s->a)) /* POCL takes any size */
+      complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)value_size(s->a),
+               (LUAI_UACINT)length);
     set_raw(s, length, packed);
   } else if (dtype == NULL) {
     complain(s, "packed string expected, got %s", value_name(L, s->idx));

@@ -19,8 +19,8 @@ typedef struct clc_Argument {
   char name[CLC_NAME], type[CLC_NAME];
 } clc_Argument;
 
-/* Asks OpenCL for argument i of a kernel. */
-void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, clc_Argument *a);
+/* Asks OpenCL for argument i of a kernel; the program's text tells the typedefs. */
+void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, const char *text, clc_Argument *a);
 
 /*
  * Sets argument i of a kernel on device d from the Lua value at idx, or raises

@@ -24,8 +24,14 @@ static const char *skip_quoted(const char *p) {
   return *p == quote ? p + 1 : p;
 }
 
+/* The end of a line, and of those it continues on. */
+static const char *line_end(const char *p) {
+  while (*p != '\0' && *p != '\n') p += *p == '\\' && p[1] == '\n' ? 2 : 1;
+  return p;
+}
+
 static const char *skip_comment(const char *p) {
-  if (p[1] == '/') return p + strcspn(p, "\n");
+  if (p[1] == '/') return line_end(p);
   const char *end = strstr(p + 2, "*/");
   return end != NULL ? end + 2 : p + strlen(p);
 }
@@ -71,18 +77,26 @@ typedef struct {
   int visited;
 } Definition;
 
-/* The end of a directive: its line, and those it continues on. */
-static const char *directive_end(const char *p) {
-  while (*p != '\0' && *p != '\n') p += *p == '\\' && p[1] == '\n' ? 2 : 1;
-  return p;
-}
-
 /* Notes the macro if the directive at `p` (after #) defines one. */
 static size_t note_macro(Definition *d, const char *p, const char *end) {
   Span t;
   if (!next_token(&p, end, &t) || !same(t, "define") || !next_token(&p, end, &t)) return 0;
   if (d != NULL) *d = (Definition){t, {p, end}, 0};
   return 1;
+}
+
+/* The macros: wherever they are defined, all that follows may use them. */
+static size_t find_macros(const char *text, Definition *found) {
+  const char *end = text + strlen(text), *p = text;
+  Span t;
+  size_t n = 0;
+  while (next_token(&p, end, &t)) {
+    if (*t.start != '#') continue;
+    const char *line = line_end(p);
+    n += note_macro(found == NULL ? NULL : &found[n], p, line);
+    p = line;
+  }
+  return n;
 }
 
 /* The end of the block whose `{` stands before p. */
@@ -98,15 +112,14 @@ static const char *block_end(const char *p, const char *end) {
 static size_t find_definitions(const char *text, Definition *found) {
   const char *end = text + strlen(text), *p = text;
   Span t, word = {NULL, NULL}, name = {NULL, NULL};
-  size_t n = 0;
+  size_t n = find_macros(text, found);
   int parens = 0;
   while (next_token(&p, end, &t)) {
     if (*t.start == '#') {
-      const char *line = directive_end(p);
-      n += note_macro(found == NULL ? NULL : &found[n], p, line);
-      p = line;
+      p = line_end(p);
     } else if (*t.start == '(') {
-      if (parens++ == 0) name = word; /* an attribute's name is replaced by the function's */
+      /* An attribute's name is replaced by the function's, but not the reverse. */
+      if (parens++ == 0 && (name.start == NULL || !same(word, "__attribute__"))) name = word;
     } else if (*t.start == ')') {
       parens--;
     } else if (*t.start == '{') {
@@ -134,6 +147,17 @@ typedef struct {
   const char *const *names;
 } Search;
 
+static int same_text(Span a, Span b) {
+  const size_t length = (size_t)(a.end - a.start);
+  return (size_t)(b.end - b.start) == length && memcmp(a.start, b.start, length) == 0;
+}
+
+static int defines(const Search *s, Span name) {
+  for (size_t i = 0; i < s->n; i++)
+    if (same_text(s->definitions[i].name, name)) return 1;
+  return 0;
+}
+
 static const char *search_body(Search *s, Span body, int depth) {
   const char *p = body.start;
   Span t;
@@ -143,10 +167,7 @@ static const char *search_body(Search *s, Span body, int depth) {
       if (same(t, s->names[i])) return s->names[i];
     for (size_t i = 0; i < s->n && depth < 100; i++) {
       Definition *d = &s->definitions[i];
-      const size_t length = (size_t)(t.end - t.start);
-      if (d->visited || (size_t)(d->name.end - d->name.start) != length ||
-          memcmp(d->name.start, t.start, length) != 0)
-        continue;
+      if (d->visited || !same_text(d->name, t)) continue;
       d->visited = 1;
       const char *found = search_body(s, d->body, depth + 1);
       if (found != NULL) return found;
@@ -160,10 +181,95 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
   Search s = {NULL, find_definitions(text, NULL), names};
   s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0);
   find_definitions(text, s.definitions);
-  const Span start = {kernel, kernel + strlen(kernel)};
-  const char *found = search_body(&s, start, 0); /* the kernel's name leads to its body */
+  const Span name = {kernel, kernel + strlen(kernel)}; /* leads to the kernel's body */
+  const Span all = {text, text + strlen(text)};
+  /* A macro may have written the kernel's head: then any use in the text counts. */
+  const char *found = search_body(&s, defines(&s, name) ? name : all, 0);
   lua_pop(L, 1);
   return found;
+}
+
+/* --- typedefs ---------------------------------------------------------- */
+
+#define DEEPEST 8 /* typedefs of typedefs */
+
+/* Reads what stands between `typedef` and `;`. Returns whether it is words alone. */
+static int read_typedef(const char **p, const char *end, Span *base, Span *name) {
+  Span t;
+  int plain = 1, n = 0;
+  *base = *name = (Span){NULL, NULL};
+  while (next_token(p, end, &t) && *t.start != ';') {
+    if (*t.start == '{') *p = block_end(*p, end);
+    if (!is_word(t)) plain = 0;
+    if (n++ == 0) base->start = t.start;
+    base->end = name->end;
+    *name = t;
+  }
+  return plain && n >= 2;
+}
+
+/* The one plain typedef of a name in the text. */
+static int find_typedef(const char *text, Span name, Span *base) {
+  const char *p = text, *end = text + strlen(text);
+  Span t, declared, found;
+  int n = 0, plain = 0;
+  while (next_token(&p, end, &t)) {
+    if (!same(t, "typedef")) continue;
+    const int words = read_typedef(&p, end, &found, &declared);
+    if (declared.start == NULL || !same_text(declared, name)) continue;
+    plain = words;
+    *base = found;
+    n++;
+  }
+  return n == 1 && plain;
+}
+
+/* The replacement of the one macro of that name, if it is words alone. */
+static int find_macro(const char *text, Span name, Span *body) {
+  const char *p = text, *end = text + strlen(text);
+  Span t;
+  Definition d;
+  int n = 0;
+  while (next_token(&p, end, &t)) {
+    if (*t.start != '#') continue;
+    const char *line = line_end(p);
+    if (note_macro(&d, p, line) && same_text(d.name, name)) {
+      *body = d.body;
+      n++;
+    }
+    p = line;
+  }
+  if (n != 1) return 0;
+  p = body->start;
+  body->start = skip_blank(p);
+  while (next_token(&p, body->end, &t))
+    if (!is_word(t)) return 0;
+  while (body->end > body->start && isspace((unsigned char)body->end[-1])) body->end--;
+  return body->start < body->end;
+}
+
+/* Pushes the words with one space between them. */
+static const char *push_words(lua_State *L, Span words) {
+  const char *p = words.start;
+  Span t;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  while (next_token(&p, words.end, &t)) {
+    if (t.start != words.start) luaL_addchar(&b, ' ');
+    luaL_addlstring(&b, t.start, (size_t)(t.end - t.start));
+  }
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+const char *clc_pushtype(lua_State *L, const char *text, const char *name) {
+  Span type = {name, name + strlen(name)}, next = type;
+  for (int i = 0; i < DEEPEST; i++) {
+    /* The driver has expanded the macros of the first name. */
+    if (!find_typedef(text, type, &next) && (i == 0 || !find_macro(text, type, &next))) break;
+    type = next;
+  }
+  return push_words(L, type);
 }
 
 /* --- excerpts ---------------------------------------------------------- */

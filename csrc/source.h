@@ -15,6 +15,12 @@
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
 
+/*
+ * Pushes the type that the text's typedefs make of a name ("real", "vec"), the name
+ * itself where there is none, or where there are several or none that is plain words.
+ */
+const char *clc_pushtype(lua_State *L, const char *text, const char *name);
+
 /* Pushes lines of the text that a build log points at, numbered, each once;
    the log names them `name:line:`. */
 void clc_pushexcerpt(lua_State *L, const char *text, const char *name, const char *log);

@@ -1,0 +1,500 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local cl = require "clcompute"
+
+local inf, nan = math.huge, 0.0 / 0.0
+
+--- For each dtype: values it takes, and values it refuses, each with what the message says.
+local EDGES = {
+  char = { { -128, 127, 0, 3.0 }, { [-129] = "does not fit char", [128] = "does not fit char" } },
+  uchar = { { 0, 255 }, { [-1] = "does not fit uchar", [256] = "does not fit uchar" } },
+  short = { { -32768, 32767 }, { [-32769] = "does not fit short", [32768] = "does not fit short" } },
+  ushort = { { 0, 65535 }, { [-1] = "does not fit ushort", [65536] = "does not fit ushort" } },
+  int = {
+    { -2 ^ 31, 2 ^ 31 - 1, 0 },
+    {
+      [-2 ^ 31 - 1] = "does not fit int", [2 ^ 31] = "does not fit int", [0.5] = "0.5 has no integer value",
+      [inf] = "no integer value",
+    },
+  },
+  uint = { { 0, 2 ^ 32 - 1 }, { [-1] = "does not fit uint", [2 ^ 32] = "does not fit uint" } },
+  long = { { math.mininteger, math.maxinteger },
+    { [2.0 ^ 63] = "no integer value", [1e300] = "no integer value" } },
+  ulong = { { 0, math.maxinteger, -1 }, { [2.0 ^ 64] = "no integer value" } },
+  float = {
+    { 0.5, -0.0, 2.0 ^ -149, (2 - 2.0 ^ -23) * 2.0 ^ 127, inf, -inf },
+    { [1e39] = "does not fit float", [-1e39] = "does not fit float" },
+  },
+  double = { { 0.1, 2.0 ^ -1074, 1.7976931348623157e308, inf, -inf }, {} },
+  half = { { 0.5, 65504, inf }, { [65536] = "does not fit half" } },
+}
+
+local EXTENSION = { half = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" }
+
+--- Puts its argument into the first element of a buffer: k(out, value).
+local function build_store(d, dtype)
+  return d:program((EXTENSION[dtype] or "") .. "kernel void k(global T *out, T value) { out[0] = value; }",
+    { defines = { T = dtype } }).k
+end
+
+helper.describe_each("a kernel's scalar argument", function(d)
+  for dtype, edges in pairs(EDGES) do
+    local has = (dtype ~= "half" or d.has_half) and (dtype ~= "double" or d.has_double)
+    local case = has and it or pending
+
+    case("takes every value of " .. dtype .. " and no other", function()
+      local k, out = build_store(d, dtype), d:zeros(dtype, 1)
+      for _, value in ipairs(edges[1]) do
+        k(1, out, value)
+        assert.equal(value, out[1])
+      end
+      for value, message in pairs(edges[2]) do
+        helper.raises({ "kernel 'k' argument 2 'value' (" .. dtype .. ")", message }, k, 1, out, value)
+      end
+    end)
+  end
+
+  it("takes NaN for a floating type alone", function()
+    local out = d:zeros("float", 1)
+    build_store(d, "float")(1, out, nan)
+    assert.is_true(out[1] ~= out[1])
+    helper.raises("has no integer value", build_store(d, "int"), 1, d:zeros("int", 1), nan)
+  end)
+
+  it("is rounded to nearest for float", function()
+    local out = d:zeros("float", 1)
+    build_store(d, "float")(1, out, 0.1)
+    assert.equal(string.unpack("f", string.pack("f", 0.1)), out[1])
+  end)
+
+  it("takes a packed string of its size", function()
+    local k, out = build_store(d, "int"), d:zeros("int", 1)
+    k(1, out, string.pack("i4", -77))
+    assert.equal(-77, out[1])
+    for _, packed in ipairs { "", "abc", "abcde", "12345678" } do
+      helper.raises({ "argument 2 'value' (int)", "of 4 bytes expected, got " .. #packed }, k, 1, out,
+        packed)
+    end
+  end)
+
+  it("takes nothing but numbers", function()
+    local k, out = build_store(d, "int"), d:zeros("int", 1)
+    for _, value in ipairs { true, {}, print, out, d, io.stdout, cl.scratch("int", 1),
+      coroutine.create(print) } do
+      helper.raises({ "argument 2 'value' (int)", "number expected, got " }, k, 1, out, value)
+    end
+    helper.raises("number expected, got nil", k, 1, out, nil)
+  end)
+end)
+
+helper.describe_each("a kernel's vector argument", function(d)
+  for _, width in ipairs { 2, 3, 4, 8, 16 } do
+    it("takes a table of " .. width .. " numbers", function()
+      local source = "kernel void k(global int *o, int%d i, global float *p, float%d f,"
+        .. "global uchar *q, uchar%d u)"
+        .. "{ vstore%d(i, 0, o); vstore%d(f, 0, p); vstore%d(u, 0, q); }"
+      local k = d:program((source:gsub("%%d", width))).k
+      local o, p, q = d:zeros("int", width), d:zeros("float", width), d:zeros("uchar", width)
+      local i, f, u = {}, {}, {}
+      for n = 1, width do i[n], f[n], u[n] = -n, n / 2, 255 - n end
+      k(1, o, i, p, f, q, u)
+      assert.same(i, o:read())
+      assert.same(f, p:read())
+      assert.same(u, q:read())
+    end)
+  end
+
+  local function build() return d:program("kernel void k(global int *o, int3 v) { vstore3(v, 0, o); }").k end
+
+  it("takes a packed string, three elements in the room of four", function()
+    local k, o = build(), d:zeros("int", 3)
+    k(1, o, string.pack("i4i4i4i4", 7, 8, 9, 0))
+    assert.same({ 7, 8, 9 }, o:read())
+    helper.raises("argument 2 'v'", k, 1, o, string.pack("i4i4i4", 7, 8, 9))
+  end)
+
+  it("refuses tables that do not fit", function()
+    local k, o = build(), d:zeros("int", 3)
+    for _, case in ipairs {
+      { {}, "table of 3 numbers expected" },
+      { { 1, 2 }, "table of 3 numbers expected" },
+      { { 1, 2, 3, 4 }, "table of 3 numbers expected" },
+      { 1, "table of 3 numbers expected, got number" },
+      { o, "table of 3 numbers expected, got int buffer" },
+      { { 1, 2, 0.5 }, "[3]: 0.5 has no integer value" },
+      { { 1, 2 ^ 40, 3 }, "[2]:" },
+      { { {}, 2, 3 }, "[1]: number expected, got table" },
+    } do
+      helper.raises({ "kernel 'k' argument 2 'v' (int3)", case[2] }, k, 1, o, case[1])
+    end
+  end)
+end)
+
+helper.describe_each("a kernel's struct argument", function(d)
+  it("is a packed string", function()
+    local k = d:program([[
+      typedef struct { int count; float weight; uchar tag; } Item;
+      kernel void k(global float *o, Item item) { o[0] = item.count * item.weight + item.tag; }
+    ]]).k
+    local o = d:zeros("float", 1)
+    k(1, o, string.pack("!4 i4 f B !4 Xi4", 3, 0.5, 200))
+    assert.equal(201.5, o[1])
+    helper.raises("packed string expected, got table", k, 1, o, { 3, 0.5, 200 })
+    helper.raises("packed string expected, got number", k, 1, o, 3)
+  end)
+
+  it("reaches the device through a buffer of any dtype too", function()
+    local k = d:program([[
+      struct a_structure_whose_name_is_longer_than_forty_seven_characters { int a, b; };
+      kernel void k(global struct a_structure_whose_name_is_longer_than_forty_seven_characters *s) {
+        s[1].b = 5;
+      }
+    ]]).k
+    local bytes = d:zeros("uchar", 16)
+    k(1, bytes)
+    assert.equal(5, (string.unpack("i4", bytes:string(), 13)))
+  end)
+end)
+
+helper.describe_each("a kernel's argument of a typedef", function(d)
+  it("is what simple typedefs make of it", function()
+    local k = d:program([[
+      typedef float real; typedef real number;
+      typedef unsigned  int  word;
+      typedef BASE chosen;
+      typedef float4 quad;
+      kernel void k(global number *o, number f, word w, chosen c, quad q) { o[0] = f + w + c + q.w; }
+    ]], { defines = { BASE = "int" } }).k
+    local o = d:zeros("float", 1)
+    k(1, o, 0.5, 1, 2, { 0, 0, 0, 4 })
+    assert.equal(7.5, o[1])
+    helper.raises({ "argument 1 'o'", "float buffer expected, got int buffer" }, k, 1, d:zeros("int", 1), 0, 0, 0,
+      { 0, 0, 0, 0 })
+    helper.raises("-1 does not fit uint", k, 1, o, 0, -1, 0, { 0, 0, 0, 0 })
+    helper.raises("0.5 has no integer value", k, 1, o, 0, 0, 0.5, { 0, 0, 0, 0 })
+    helper.raises("table of 4 numbers expected", k, 1, o, 0, 0, 0, 1)
+  end)
+
+  it("stays a packed string where the text has two of the name", function()
+    local k = d:program([[
+      #ifdef WIDE
+      typedef long real;
+      #else
+      typedef float real;
+      #endif
+      kernel void k(global float *o, real f) { o[0] = f; }
+    ]]).k
+    local o = d:zeros("float", 1)
+    k(1, o, string.pack("f", 2.5))
+    assert.equal(2.5, o[1])
+    helper.raises("packed string expected", k, 1, o, 2.5)
+  end)
+end)
+
+helper.describe_each("a kernel's pointer argument", function(d)
+  local COPY = "kernel void copy(global T *o, S const T *x) { int i = get_global_id(0); o[i] = x[i]; }"
+
+  for _, space in ipairs { "global", "constant" } do
+    it("takes a buffer in " .. space .. " memory", function()
+      local k = d:program(COPY, { defines = { T = "int", S = space } }).copy
+      local o, x = d:zeros("int", 3), d:buffer({ 4, 5, 6 }, "int")
+      k(3, o, x)
+      assert.same({ 4, 5, 6 }, o:read())
+    end)
+  end
+
+  it("takes a buffer of the scalars for a pointer to vectors", function()
+    local k = d:program(COPY, { defines = { T = "float4", S = "global" } }).copy
+    local o, x = d:zeros("float", 8), d:buffer { 1, 2, 3, 4, 5, 6, 7, 8 }
+    k(2, o, x)
+    assert.same(x:read(), o:read())
+    helper.raises("float buffer expected, got int buffer", k, 2, o, d:zeros("int", 8))
+  end)
+
+  it("takes one buffer twice", function()
+    local k = d:program(COPY, { defines = { T = "int", S = "global" } }).copy
+    local x = d:buffer({ 4, 5, 6 }, "int")
+    k(3, x, x)
+    assert.same({ 4, 5, 6 }, x:read())
+  end)
+
+  it("refuses everything else", function()
+    local k = d:program(COPY, { defines = { T = "int", S = "global" } }).copy
+    local o, released = d:zeros("int", 4), d:zeros("int", 4)
+    released:release()
+    for _, case in ipairs {
+      { 1, "got number" }, { "text", "got string" }, { { 1, 2 }, "got table" }, { true, "got boolean" },
+      { print, "got function" }, { io.stdout, "got userdata" }, { d, "got userdata" },
+      { k, "got userdata" },
+      { cl.scratch("int", 4), "got userdata" }, { released, "got released buffer" },
+      { d:zeros("float", 4), "got float buffer" }, { d:zeros("uint", 4), "got uint buffer" },
+    } do
+      helper.raises({ "kernel 'copy' argument 2 'x' (global int*)", "int buffer expected", case[2] }, k,
+        4, o, case[1])
+    end
+    helper.raises({ "argument 1 'o' (global int*)", "got nil" }, k, 4, nil, o)
+  end)
+
+  it("refuses a buffer of another device", function()
+    local other
+    for _, device in ipairs(helper.devices()) do other = device ~= d and device or other end
+    if not other then return pending("there is one device only") end
+    local k = d:program(COPY, { defines = { T = "int", S = "global" } }).copy
+    helper.raises({ "argument 2 'x'", "the buffer lives on another device" }, k, 1, d:zeros("int", 1),
+      other:zeros("int", 1))
+  end)
+
+  it("refuses a buffer without elements, unless nothing is launched", function()
+    local k = d:program(COPY, { defines = { T = "int", S = "global" } }).copy
+    local o, empty = d:zeros("int", 1), d:zeros("int", 0)
+    helper.raises({ "argument 2 'x'", "the buffer has no elements" }, k, 1, o, empty)
+    assert.equal("complete", k(0, o, empty).status)
+    helper.raises("int buffer expected, got float buffer", k, 0, o, d:zeros("float", 0))
+  end)
+
+  it("starts at a view's first element where the device allows it", function()
+    local k = d:program(COPY, { defines = { T = "int", S = "global" } }).copy
+    local n = d.align // 4
+    local x, o = d:zeros("int", 2 * n + 3), d:zeros("int", 3)
+    for i = 1, 3 do x[n + i] = 10 * i end
+    k(3, o, x:view(n + 1, n + 3))
+    assert.same({ 10, 20, 30 }, o:read())
+    k(3, x:view(n + n + 1, n + n + 3), o)
+    assert.same({ 10, 20, 30 }, x:read(n + n + 1, n + n + 3))
+    k(3, o, x:view(1, 3):view(1, 3))
+    assert.same({ 0, 0, 0 }, o:read())
+  end)
+
+  it("names the nearest first that a view may have", function()
+    local k = d:program(COPY, { defines = { T = "int", S = "global" } }).copy
+    local o = d:zeros("int", 3)
+    local rows = 3 * d.align
+    -- rows of 1, 3 and 8 elements; asked for the view that starts at `first`
+    for _, columns in ipairs { 1, 3, 8 } do
+      local whole = d:zeros("int", rows, columns)
+      for _, first in ipairs { 2, rows // 2, rows - 1 } do
+        local view = whole:view(first, rows)
+        local ok, message = pcall(k, 1, o, view)
+        if ok then
+          assert.equal(0, (first - 1) * columns * 4 % d.align)
+        else
+          local named = tonumber(message:match "nearest first that is one is (%d+)")
+          assert.is_true(named <= first, message)
+          whole:set(named, 1, first)
+          k(1, o, whole:view(named, rows))
+          assert.equal(first, o[1])
+          -- nothing nearer would have done
+          for nearer = named + 1, first do
+            assert.is_false((pcall(k, 1, o, whole:view(nearer, rows))))
+          end
+        end
+      end
+    end
+  end)
+end)
+
+helper.describe_each("a kernel's local argument", function(d)
+  local REVERSE = [[
+    kernel void reverse(global int *x, local int *s) {
+      int l = get_local_id(0), n = get_local_size(0);
+      s[l] = x[get_global_id(0)];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      x[get_global_id(0)] = s[n - 1 - l];
+    }
+    kernel void both(global int *x, local int *a, local float *b) {
+      a[0] = 1; b[0] = 2;
+      x[0] = a[0] + (int)b[0];
+    }
+    kernel void own(global int *x, local int *a) {
+      local int own[WORDS];
+      int l = get_local_id(0);
+      own[l] = 1; a[l] = 2;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      x[l] = own[(l + x[l]) % WORDS] + a[l];
+    }
+  ]]
+  local words = d.local_memory // 4
+  local function build() return d:program(REVERSE, { defines = { WORDS = words // 2 } }) end
+
+  it("is scratch for each work-group", function()
+    local x = d:buffer({ 1, 2, 3, 4, 5, 6, 7, 8 }, "int")
+    build().reverse({ global = { 8 }, group = { 4 } }, x, cl.scratch("int", 4))
+    assert.same({ 4, 3, 2, 1, 8, 7, 6, 5 }, x:read())
+  end)
+
+  it("may differ from launch to launch", function()
+    local k, x = build().both, d:zeros("int", 1)
+    for _, n in ipairs { 1, 64, 2 } do
+      k(1, x, cl.scratch("int", n), cl.scratch("float", n))
+      assert.equal(3, x[1])
+    end
+  end)
+
+  it("refuses what is no scratch of its dtype", function()
+    local k, x = build().reverse, d:zeros("int", 4)
+    for _, case in ipairs {
+      { 4, "got number" }, { x, "got int buffer" }, { "abcd", "got string" }, { io.stdout, "got userdata" },
+      { { 1 }, "got table" }, { cl.scratch("float", 4), "int scratch expected, got float scratch" },
+    } do
+      helper.raises({ "kernel 'reverse' argument 2 's' (local int*)", case[2] }, k, 4, x, case[1])
+    end
+    helper.raises("got nil", k, 4, x, nil)
+  end)
+
+  it("is within the device's local memory, together with the kernel's own", function()
+    local p, x = build(), d:zeros("int", 1)
+    helper.raises({ "argument 2 'a'", "exceed the device's" }, p.both, 1, x, cl.scratch("int", words + 1),
+      cl.scratch("float", 1))
+    helper.raises({ "kernel 'both' needs " .. (words + 1) * 4, "this device has " .. d.local_memory },
+      p.both, 1, x,
+      cl.scratch("int", words // 2), cl.scratch("float", words - words // 2 + 1))
+    helper.raises({ "kernel 'own' needs " .. (words + 2) * 4 }, p.own, 1, x,
+      cl.scratch("int", words - words // 2 + 2))
+    p.own(1, x, cl.scratch("int", 16))
+    assert.equal(3, x[1])
+  end)
+
+  it("is refused where the kernel's own arrays are too large already", function()
+    local ok, message = pcall(function()
+      local k = d:program([[kernel void large(global int *x) {
+        local int own[WORDS];
+        int l = get_local_id(0);
+        own[l] = x[l];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        x[l] = own[(l + 1) % WORDS];
+      }]], { defines = { WORDS = words + 1 } }).large
+      k(1, d:zeros("int", 1)):wait()
+    end)
+    assert.is_false(ok)
+    assert.truthy(message:find("local", 1, true), message)
+  end)
+
+  it("is described by its tostring", function()
+    assert.equal("float scratch 16", tostring(cl.scratch("float", 16)))
+  end)
+end)
+
+describe("scratch", function()
+  it("refuses wrong dtypes and sizes", function()
+    for _, case in ipairs {
+      { { "real", 1 }, "no dtype 'real'" }, { { nil, 1 }, "string expected" },
+      { { "float", 0 }, "at least 1" },
+      { { "float", -1 }, "#2" }, { { "float", 0.5 }, "#2" }, { { "float", nan }, "#2" },
+      { { "float", math.maxinteger }, "#2" }, { { "float" }, "#2" }, { { "float", {} }, "#2" },
+    } do
+      helper.raises(case[2], cl.scratch, case[1][1], case[1][2])
+    end
+  end)
+end)
+
+helper.describe_each("a kernel", function(d)
+  local SOURCE = [[
+    kernel void work(global const float *x, constant int *table, local uint *s, int n, float4 v,
+      global uchar *u) {
+      if (n == 1) u[0] = (uchar)(x[0] + table[0] + s[0] + v.x);
+    }
+    kernel void none(void) {}
+    kernel __attribute__((reqd_work_group_size(8, 2, 1))) void fixed(global int *x) { x[0] = 1; }
+  ]]
+  local function build() return d:program(SOURCE) end
+
+  it("tells its arguments", function()
+    local p = build()
+    assert.same({
+      { name = "x", type = "float*", space = "global" },
+      { name = "table", type = "int*", space = "constant" },
+      { name = "s", type = "uint*", space = "local" },
+      { name = "n", type = "int", space = "private" },
+      { name = "v", type = "float4", space = "private" },
+      { name = "u", type = "uchar*", space = "global" },
+    }, p.work.args)
+    assert.same({}, p.none.args)
+  end)
+
+  it("tells its limits", function()
+    local p = build()
+    local info = p.work:info()
+    assert.is_true(info.group_size >= 1 and info.group_size <= d.max_group_size)
+    assert.is_true(info.group_multiple >= 1)
+    assert.is_true(info.local_memory >= 0 and info.private_memory >= 0)
+    assert.is_nil(info.required_group)
+    assert.same({ 8, 2, 1 }, p.fixed:info().required_group)
+  end)
+
+  it("counts its own local arrays in its limits", function()
+    local k = d:program([[kernel void k(global int *x) {
+      local int own[64];
+      int l = get_local_id(0);
+      own[l] = x[l];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      x[l] = own[63 - l];
+    }]]).k
+    assert.equal(256, k:info().local_memory)
+  end)
+
+  it("is its signature in text", function()
+    local p = build()
+    assert.equal("kernel work(global float* x, constant int* table, local uint* s, int n, float4 v, "
+      .. "global uchar* u)", tostring(p.work))
+    assert.equal("kernel none()", tostring(p.none))
+    assert.equal(d, p.none.device)
+  end)
+
+  it("counts its arguments", function()
+    local p, x = build(), d:zeros("int", 1)
+    helper.raises("kernel 'fixed' takes 1 arguments, got 0", p.fixed, { 8, 2 })
+    helper.raises("kernel 'fixed' takes 1 arguments, got 2", p.fixed, { 8, 2 }, x, x)
+    helper.raises("kernel 'none' takes 0 arguments, got 1", p.none, 1, nil)
+    p.none(1):wait()
+  end)
+
+  it("has no other fields", function()
+    local k = build().none
+    helper.raises("nothing", function() return k.nothing end)
+    helper.raises("", function() k.name = "x" end)
+    helper.raises("", function() return k[1] end)
+  end)
+
+  it("works on after a refused argument", function()
+    local k, o = build_store(d, "int"), d:zeros("int", 1)
+    k(1, o, 3)
+    helper.raises("float buffer", k, 1, d:zeros("float", 1), 4)
+    assert.equal(3, o[1])
+    k(1, o, 5)
+    assert.equal(5, o[1])
+  end)
+
+  it("does not change when its arguments are collected while it waits in the queue", function()
+    local k, o = d:program("kernel void k(global int *o, global int *x) { o[0] += x[0]; }").k,
+      d:zeros("int", 1)
+    for i = 1, 20 do
+      k(1, o, d:buffer({ i }, "int"))
+      collectgarbage()
+    end
+    assert.equal(210, o[1])
+  end)
+
+  it("refuses images and samplers", function()
+    local ok, p = pcall(d.program, d, [[
+      kernel void image(read_only image2d_t i) { int2 s = get_image_dim(i); (void)s; }
+      kernel void sampler(sampler_t s) {}
+    ]])
+    if not ok then return pending("this device builds no images") end
+    for _, name in ipairs(p.kernels) do
+      helper.raises("images and samplers are not supported", p:kernel(name), 1, 0)
+    end
+  end)
+
+  it("is of no use on a closed device", function()
+    -- a state of its own: other specs hold the device
+    local ok, output = helper.run(([[
+      local cl = require "clcompute"
+      local d = cl.device "%s"
+      local k, x = d:kernel "saxpy", d:zeros("float", 1)
+      d:close()
+      print(pcall(k, 1, x), tostring(k))
+    ]]):format(d.platform))
+    assert.is_true(ok, output)
+    assert.truthy(output:find("released", 1, true), output)
+  end)
+end)

@@ -1,0 +1,281 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local cl = require "clcompute"
+
+local TWICE = [[
+kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }
+kernel void thrice(global float *x) { x[get_global_id(0)] *= 3; }
+]]
+
+--- Calls f(path) with a temporary file of that text, which is gone afterwards.
+local function with_file(text, f)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  local ok, message = pcall(f, path)
+  os.remove(path)
+  if not ok then error(message, 0) end
+end
+
+helper.describe_each("a program", function(d)
+  --- What a kernel `k` that writes one int writes.
+  local function result(source, options)
+    local p = d:program(source, options)
+    local out = d:zeros("int", 1)
+    p.k(1, out)
+    return out[1]
+  end
+
+  it("gives a kernel in two lines", function()
+    local x = d:buffer { 1, 2, 3 }
+    local p = d:program(TWICE)
+    p.twice(#x, x)
+    assert.same({ 2, 4, 6 }, x:read())
+  end)
+
+  it("lists its kernels", function()
+    local names = d:program(TWICE).kernels
+    table.sort(names)
+    assert.same({ "thrice", "twice" }, names)
+  end)
+
+  it("gives the same kernel each time, as a field and by name", function()
+    local p = d:program(TWICE)
+    assert.is_true(rawequal(p.twice, p:kernel "twice"))
+    assert.is_true(rawequal(p.twice, p.twice))
+    assert.is_false(rawequal(p.twice, p.thrice))
+    assert.equal("thrice", p.thrice.name)
+  end)
+
+  it("reaches a kernel named like a method or field by p:kernel", function()
+    local p = d:program [[
+      kernel void release(global int *x) { x[0] = 7; }
+      kernel void kernels(global int *x) { x[0] = 8; }
+    ]]
+    local x = d:zeros("int", 1)
+    assert.equal("table", type(p.kernels))
+    p:kernel "release"(1, x)
+    assert.equal(7, x[1])
+    p:kernel "kernels"(1, x)
+    assert.equal(8, x[1])
+  end)
+
+  it("comes from a file", function()
+    with_file(TWICE, function(path)
+      local x = d:buffer { 1, 2 }
+      d:program({ file = path }).thrice(2, x)
+      assert.same({ 3, 6 }, x:read())
+    end)
+  end)
+
+  it("takes numbers, texts and booleans as defines", function()
+    local source = [[kernel void k(global int *x) {
+      #if defined(OFF)
+      x[0] = -1;
+      #else
+      x[0] = N + TYPE + ON;
+      #endif
+    }]]
+    assert.equal(1016 + 1, result(source, { defines = { N = 16, TYPE = "(10 * 100)", ON = true,
+      OFF = false } }))
+  end)
+
+  it("passes options of the allow-list on", function()
+    local source = "kernel void k(global int *x) { x[0] = N; }"
+    assert.equal(5, result(source, { options = "-cl-mad-enable -DN=5  -w" }))
+  end)
+
+  it("finds included files in the given folders", function()
+    with_file("#define FROM_HEADER 42\n", function(path)
+      local folder, name = path:match "^(.*)/([^/]*)$"
+      local source = ("#include \"%s\"\nkernel void k(global int *x) { x[0] = FROM_HEADER; }"):format(name)
+      assert.equal(42, result(source, { include = { folder } }))
+    end)
+  end)
+
+  it("is told in text", function()
+    local p = d:program(TWICE)
+    assert.truthy(tostring(p):find("twice", 1, true))
+    p:release()
+    assert.equal("program (released)", tostring(p))
+  end)
+
+  it("says which kernels there are when one is unknown", function()
+    local p = d:program(TWICE)
+    helper.raises({ "no kernel 'twyce'", "twice", "thrice" }, function() return p.twyce end)
+    helper.raises({ "no kernel ''" }, p.kernel, p, "")
+    helper.raises({ "string expected" }, p.kernel, p)
+  end)
+
+  it("is of no use once released, but its kernels live on", function()
+    local p, x = d:program(TWICE), d:buffer { 1 }
+    local twice = p.twice
+    p:release()
+    p:release()
+    for _, use in ipairs {
+      function() return p.twice end,
+      function() return p.kernels end,
+      function() return p:kernel "twice" end,
+    } do
+      helper.raises("program is released", use)
+    end
+    twice(1, x)
+    assert.equal(2, x[1])
+  end)
+
+  it("makes a released kernel anew", function()
+    local p, x = d:program(TWICE), d:buffer { 1 }
+    local twice = p.twice
+    twice:release()
+    assert.equal("kernel (released)", tostring(twice))
+    helper.raises("kernel is released", twice, 1, x)
+    helper.raises("kernel is released", function() return twice.args end)
+    p.twice(1, x)
+    assert.equal(2, x[1])
+  end)
+
+  it("refuses what is no source", function()
+    for _, case in ipairs {
+      { "", "no kernel in the source" },
+      { " \n// nothing\n", "no kernel in the source" },
+      { "int f(void) { return 1; }", "no kernel in the source" },
+      { TWICE .. "\0", "NUL byte" },
+      { "\0" .. TWICE, "NUL byte" },
+      { 12, "string or {file=} expected" },
+      { nil, "string or {file=} expected" },
+      { true, "string or {file=} expected" },
+      { {}, "option 'file': path expected" },
+      { { file = 1 }, "option 'file': string expected" },
+      { { file = "/nowhere/life.cl" }, "/nowhere/life.cl: No such file" },
+      { { file = "/" }, "/: " },
+      { { file = "life.cl", name = "x" }, "no option 'name'" },
+    } do
+      helper.raises(case[2], d.program, d, case[1])
+    end
+  end)
+
+  it("refuses wrong options", function()
+    for _, case in ipairs {
+      { { define = {} }, { "no option 'define'", "defines" } },
+      { { "defines" }, "no option '1'" },
+      { "-w", "table expected" },
+      { { defines = "N=1" }, "option 'defines': table expected" },
+      { { defines = { ["N 1"] = 1 } }, "'N 1' is no identifier" },
+      { { defines = { [1] = 1 } }, "'1' is no identifier" },
+      { { defines = { ["2N"] = 1 } }, "'2N' is no identifier" },
+      { { defines = { N = {} } }, "expected for N, got table" },
+      { { defines = { N = "1\n2" } }, "the value of N must stay on one line" },
+      { { defines = { N = "1\\" } }, "the value of N must stay on one line" },
+      { { options = 1 }, "option 'options': string expected" },
+      { { options = "-include /etc/passwd" }, "'-include' is none of" },
+      { { options = "-w -fplugin=x.so" }, "'-fplugin=x.so' is none of" },
+      { { options = "-w\t-fplugin=x.so" }, "is none of" },
+      { { options = "-Wp,-include,/etc/passwd" }, "is none of" },
+      { { options = "-I /tmp" }, "'-I' is none of" },
+      { { options = "-DN=\"x\"" }, "is none of" },
+      { { options = "x" }, "'x' is none of" },
+      { { include = "/tmp" }, "option 'include': table of folders expected" },
+      { { include = { "/tmp -fplugin=x" } }, "folder 1: a path without blanks" },
+      { { include = { "/tmp", 'a"b' } }, "folder 2: a path without blanks" },
+      { { include = { {} } }, "folder 1: a path" },
+      { { name = 'a"b' }, "name holds a quote" },
+      { { name = "a\nb" }, "name holds a quote" },
+      { { name = {} }, "option 'name': string expected" },
+    } do
+      helper.raises(case[1] and case[2], d.program, d, TWICE, case[1])
+    end
+  end)
+end)
+
+helper.describe_each("a build error", function(d)
+  local BROKEN = "kernel void k(global int *x) {\n  x[0] = 1;\n  x[1] = nowhere;\n}\n"
+
+  it("carries the code, the log and the name of the source", function()
+    helper.raises({ "clBuildProgram", "CL_BUILD_PROGRAM_FAILURE (-11)", "source does not build",
+      "nowhere" },
+      d.program, d, BROKEN)
+    helper.raises("life.cl does not build", d.program, d, BROKEN, { name = "life.cl" })
+  end)
+
+  -- Oclgrind 21.10 counts lines by itself, whatever #line says.
+  local located = helper.is_simulator(d) and pending or it
+
+  located("names the line and shows it with its number", function()
+    helper.raises({ "source:3:", "source:3 |   x[1] = nowhere;" }, d.program, d, BROKEN)
+    helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN,
+      { name = "life.cl" })
+  end)
+
+  located("does not count defines as lines", function()
+    helper.raises("source:3 |   x[1] = nowhere;", d.program, d, BROKEN,
+      { defines = { A = 1, B = 2, C = 3 } })
+  end)
+
+  located("names the file it came from", function()
+    with_file(BROKEN, function(path)
+      helper.raises({ path .. ":3:", path .. ":3 |   x[1] = nowhere;" }, d.program, d, { file = path })
+      helper.raises("given.cl:3 |   x[1] = nowhere;", d.program, d, { file = path }, { name = "given.cl" })
+    end)
+  end)
+
+  located("shows each line once, and the last one without a newline too", function()
+    local message = helper.raises("source:2 | x[0] = a + a; }", d.program, d,
+      "kernel void k(global int *x) {\nx[0] = a + a; }")
+    local _, shown = message:gsub("source:2 |", "")
+    assert.equal(1, shown)
+  end)
+
+  it("leaves the device usable", function()
+    pcall(d.program, d, BROKEN)
+    local x = d:buffer { 4 }
+    d:program(TWICE).twice(1, x)
+    assert.equal(8, x[1])
+  end)
+end)
+
+helper.describe_each("a prebuilt kernel", function(d)
+  it("is a Kernel, the same each time", function()
+    local k = d:kernel "saxpy"
+    assert.is_true(rawequal(k, d:kernel "saxpy"))
+    assert.equal("saxpy", k.name)
+    assert.truthy(tostring(k):find("global float* x", 1, true))
+  end)
+
+  it("comes for another dtype", function()
+    assert.truthy(tostring(d:kernel("saxpy", { dtype = "int" })):find("global int* x", 1, true))
+    if d.has_double then
+      assert.truthy(tostring(d:kernel("saxpy", { dtype = "double" })):find("global double* x", 1, true))
+    end
+  end)
+
+  it("takes defines", function()
+    local k = d:kernel("gemm_tiled", { defines = { TS = 4 } })
+    assert.is_false(rawequal(k, d:kernel "gemm_tiled"))
+  end)
+
+  it("may be released: the next use makes it anew", function()
+    local x, y = d:buffer { 1, 2 }, d:buffer { 10, 20 }
+    d:kernel("saxpy"):release()
+    assert.same({ 12, 24 }, cl.saxpy(2, x, y):read())
+  end)
+
+  it("is refused under a wrong name or with wrong options", function()
+    for _, case in ipairs {
+      { "../x", nil, "small letters, digits and _" },
+      { "/etc/passwd", nil, "small letters, digits and _" },
+      { "saxpy.cl", nil, "small letters, digits and _" },
+      { "SAXPY", nil, "small letters, digits and _" },
+      { "", nil, 'got ""' },
+      { "saxpi", nil, "saxpi" },
+      { 1.5, nil, "small letters" },
+      { {}, nil, "string expected" },
+      { "saxpy", { type = "float" }, "no option 'type'" },
+      { "saxpy", { dtype = "real" }, "no dtype 'real'" },
+      { "saxpy", { dtype = 1 }, "no dtype" },
+      { "saxpy", { defines = 1 }, "option 'defines': table expected" },
+    } do
+      helper.raises(case[3], d.kernel, d, case[1], case[2])
+    end
+  end)
+end)

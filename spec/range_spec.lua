@@ -1,0 +1,344 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+
+--- Counts for each global id how often it came; the box is sizes[1] x sizes[2] x sizes[3].
+local COUNT = [[
+  kernel void count(global int *c, int width, int height) {
+    atomic_inc(&c[get_global_id(0) + width * (get_global_id(1) + height * get_global_id(2))]);
+  }
+  kernel void bounded(global int *c, int width, int height, int depth) {
+    int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    if (x < width && y < height && z < depth) atomic_inc(&c[x + width * (y + height * z)]);
+  }
+  kernel void groups(global int *c, int width, int height) {
+    c[get_global_id(0) + width * (get_global_id(1) + height * get_global_id(2))] =
+      get_local_size(0) + 100 * get_local_size(1) + 10000 * get_local_size(2);
+  }
+  kernel __attribute__((reqd_work_group_size(4, 2, 1))) void required(global int *c, int width,
+    int height) {
+    atomic_inc(&c[get_global_id(0) + width * (get_global_id(1) + height * get_global_id(2))]);
+  }
+  kernel void touch(global int *c) { c[0] = 1; }
+]]
+
+local function text(sizes) return table.concat(sizes, "x") end
+
+helper.describe_each("a range", function(d)
+  local p = d:program(COUNT)
+
+  --- Asserts that the range reaches each item of its box once and nothing before its offset.
+  local function covers(range, kernel)
+    local function list(sizes) return type(sizes) == "table" and sizes or { sizes } end
+    local record = type(range) == "table" and range.global ~= nil
+    local global, offset = list(record and range.global or range), list(record and range.offset or nil)
+    local size, n = {}, 1
+    for i = 1, 3 do
+      size[i] = (global[i] or 1) + (offset[i] or 0)
+      n = n * size[i]
+    end
+    -- written, not zeros: Oclgrind 21.10 takes filled memory for uninitialised
+    local counts = d:buffer(("\0"):rep(4 * math.max(n, 1)), "int", math.max(n, 1))
+    if kernel == "bounded" then
+      p.bounded(range, counts, size[1], size[2], size[3])
+    else
+      p:kernel(kernel or "count")(range, counts, size[1], size[2])
+    end
+    local got, wrong = counts:read(), 0
+    for at = 0, n - 1 do
+      local x, y, z = at % size[1], at // size[1] % size[2], at // (size[1] * size[2])
+      local inside = x >= (offset[1] or 0) and y >= (offset[2] or 0) and z >= (offset[3] or 0)
+      if got[at + 1] ~= (inside and 1 or 0) then wrong = wrong + 1 end
+    end
+    assert.equal(0, wrong, ("global %s offset %s: %d wrong counts"):format(text(global), text(offset),
+      wrong))
+  end
+
+  it("without a group covers each item once, in one dimension", function()
+    for _, n in ipairs { 0, 1, 2, 3, 5, 7, 15, 16, 17, 31, 251, 255, 256, 257, 1000, 1009 } do
+      covers(n)
+      covers { n }
+      covers { global = { n }, offset = { 3 } }
+    end
+    covers { global = 17, offset = 5 }
+  end)
+
+  it("without a group covers each item once, in two and three dimensions", function()
+    for _, global in ipairs {
+      { 1, 1 }, { 7, 13 }, { 16, 16 }, { 17, 3 }, { 1, 257 }, { 257, 1 }, { 3, 0 }, { 0, 3 },
+      { 3, 5, 7 }, { 1, 1, 11 }, { 17, 2, 3 }, { 33, 9, 5 }, { 2, 3, 0 },
+    } do
+      covers(global)
+      covers { global = global, offset = { 2, 1, #global == 3 and 3 or nil } }
+    end
+  end)
+
+  it("with a group that divides it covers each item once", function()
+    covers { global = { 12 }, group = { 4 } }
+    covers { global = 12, group = 4, offset = 1 }
+    covers { global = { 12, 9 }, group = { 4, 3 }, offset = { 1, 2 } }
+    covers { global = { 4, 6, 8 }, group = { 2, 3, 4 }, remainder = "split" }
+  end)
+
+  it("split covers each item once", function()
+    for _, case in ipairs {
+      { { 10 }, { 4 } }, { { 3 }, { 8 } }, { { 1 }, { 16 } }, { { 257 }, { 16 } }, { { 17 }, { 16 } },
+      { { 15 }, { 16 } },
+      { { 13, 7 }, { 4, 3 } }, { { 3, 8 }, { 4, 4 } }, { { 8, 3 }, { 4, 4 } },
+      { { 5, 3, 7 }, { 2, 2, 2 } }, { { 4, 3, 1 }, { 2, 2, 2 } }, { { 0 }, { 4 } }, { { 5, 0 }, { 2, 2 } },
+    } do
+      local global, group = case[1], case[2]
+      covers { global = global, group = group, remainder = "split" }
+      covers { global = global, group = group, remainder = "split",
+        offset = { 2, #global > 1 and 1 or nil, #global > 2 and 5 or nil } }
+    end
+  end)
+
+  it("padded covers each item once, for a kernel with a bounds check", function()
+    for _, case in ipairs { { { 10 }, { 4 } }, { { 3 }, { 8 } }, { { 13, 7 }, { 4, 3 } },
+      { { 5, 3, 7 }, { 2, 2, 2 } } } do
+      covers({ global = case[1], group = case[2], remainder = "pad" }, "bounded")
+      covers({ global = case[1], remainder = "pad" }, "bounded")
+    end
+  end)
+
+  it("with the driver's group covers each item once", function()
+    for _, global in ipairs { { 1 }, { 257 }, { 13, 7 }, { 3, 5, 7 } } do
+      covers { global = global, group = "driver" }
+      covers { global = global, group = "driver",
+        offset = { 1, #global > 1 and 2 or nil, #global > 2 and 3 or nil } }
+    end
+  end)
+
+  it("has groups of the size asked for", function()
+    for _, case in ipairs { { { 12 }, { 4 } }, { { 12, 6 }, { 3, 2 } }, { { 4, 4, 6 }, { 2, 1, 3 } } } do
+      local global, group = case[1], case[2]
+      local width, height = global[1], global[2] or 1
+      local sizes = d:zeros("int", width * height * (global[3] or 1))
+      p.groups({ global = global, group = group }, sizes, width, height)
+      for _, size in ipairs(sizes:read()) do
+        assert.equal(group[1] + 100 * (group[2] or 1) + 10000 * (group[3] or 1), size)
+      end
+    end
+  end)
+
+  it("splits into SZ1 = OGS * floor(M / OGS) and the rest", function()
+    local sizes = d:zeros("int", 11)
+    p.groups({ global = { 11 }, group = { 4 }, remainder = "split" }, sizes, 11, 1)
+    assert.same({ 4, 4, 4, 4, 4, 4, 4, 4, 3, 3, 3 }, (function()
+      local got = sizes:read()
+      for i, size in ipairs(got) do got[i] = size % 100 end
+      return got
+    end)())
+  end)
+
+  it("tells the number of work-items to a kernel that asks, when nothing was said of groups", function()
+    local k = d:program("kernel void k(global int *c) { c[get_global_id(0)] = get_global_size(0); }").k
+    for _, n in ipairs { 1, 17, 251, 257 } do
+      local c = d:zeros("int", n)
+      k(n, c)
+      for _, size in ipairs(c:read()) do assert.equal(n, size) end
+    end
+  end)
+
+  it("takes the group that a kernel requires", function()
+    covers({ 8, 6 }, "required")
+    covers({ global = { 8, 6 }, group = { 4, 2 } }, "required")
+    covers({ global = { 8, 6, 3 }, group = { 4, 2, 1 }, offset = { 4, 2, 1 } }, "required")
+    covers({ global = { 8, 6 }, group = "driver" }, "required")
+    covers({ 0, 6 }, "required")
+    local c = d:zeros("int", 100)
+    for _, case in ipairs {
+      { { 9, 6 }, "requires groups of 4x2x1, which do not divide 9x6" },
+      { { 8 }, "requires a group of 4x2x1, more dimensions than the range has" },
+      { { global = { 8 }, remainder = "pad" }, "more dimensions than the range has" },
+      { 8, "more dimensions than the range has" },
+      { { global = { 9, 6 }, remainder = "split" }, "requires groups of 4x2x1" },
+      { { global = { 9, 6 }, group = "driver" }, "requires groups of 4x2x1" },
+      { { global = { 8, 6 }, group = { 2, 2 } }, "requires a group of 4x2x1, got 2x2" },
+      { { global = { 8, 6 }, group = { 4, 1 } }, "requires a group of 4x2x1, got 4x1" },
+    } do
+      helper.raises({ "kernel 'required'", case[2] }, p.required, case[1], c, 10, 10)
+    end
+  end)
+
+  it("refuses a remainder unless told what to do with it", function()
+    local c = d:zeros("int", 100)
+    for _, range in ipairs {
+      { global = { 10 }, group = { 4 } }, { global = { 10 }, group = { 4 }, remainder = "error" },
+      { global = { 10 }, group = { 16 } }, { global = { 8, 9 }, group = { 4, 2 } },
+    } do
+      helper.raises({ "kernel 'count'", "no multiple of the group's", "split", "pad" }, p.count, range, c,
+        10, 10)
+    end
+    helper.raises("in dimension 2", p.count, { global = { 8, 9 }, group = { 4, 2 } }, c, 10, 10)
+  end)
+
+  it("refuses groups beyond the limits of device and kernel", function()
+    local c = d:zeros("int", 1)
+    local most = p.touch:info().group_size
+    helper.raises({ "kernel 'touch'", tostring(most + 1) }, p.touch,
+      { global = { most + 1 }, group = { most + 1 } }, c)
+    helper.raises({ "kernel 'touch'", most .. "x2 exceeds" }, p.touch,
+      { global = { most, 2 }, group = { most, 2 } }, c)
+    helper.raises({ "kernel 'touch'", tostring(2 ^ 31 - 1 | 0) }, p.touch,
+      { global = { 2 ^ 31 - 1 }, group = { 2 ^ 31 - 1 } }, c)
+    p.touch({ global = { most }, group = { most } }, c):wait()
+    assert.equal(1, c[1])
+  end)
+
+  it("refuses what is no range", function()
+    local c = d:zeros("int", 1)
+    local huge, nan = math.huge, 0.0 / 0.0
+    for _, case in ipairs {
+      { nil, "range: n, {nx, ny} or {global=} expected, got nil" }, { "8", "range" }, { true, "range" },
+      { print, "range" },
+      { c, "range" }, { -1, "dimension 1: -1 is outside" },
+      { 0.5, "dimension 1: integer expected, got 0.5" },
+      { nan, "integer expected" }, { huge, "integer expected" }, { -huge, "integer expected" },
+      { 2 ^ 31, "outside" },
+      { 1e300, "integer expected" }, { math.maxinteger, "outside" }, { math.mininteger, "outside" },
+      { { 1, -1 }, "dimension 2: -1" }, { { 1, 1, 0.5 }, "dimension 3" },
+      { { 1, "2" }, "dimension 2: integer expected, got 2" },
+      { { 1, 2, 3, 4 }, "1 to 3 dimensions expected, got 4" }, { { {} }, "dimension 1" },
+      { { 1, nil, 3 }, "dimension" },
+      { { 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },
+      { { 2 ^ 31 - 1, 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },
+      { {}, "option 'global': sizes expected, got nil" },
+      { { global = {} }, "1 to 3 dimensions expected, got 0" },
+      { { global = "8" }, "option 'global'" }, { { global = { 8 }, groups = { 4 } }, "no option 'groups'" },
+      { { 8, group = { 4 } }, "takes no 'group'" }, { { 8, group = 4 }, "takes no 'group'" },
+      { { 8, offset = { 4 } }, "takes no 'offset'" },
+      { { group = { 4 } }, "option 'global'" },
+      { { global = { 8 }, group = { 0 } }, "option 'group': dimension 1: 0" },
+      { { global = { 8 }, group = { -4 } }, "option 'group'" },
+      { { global = { 8 }, group = { 0.5 } }, "option 'group'" },
+      { { global = { 8 }, group = { nan } }, "option 'group'" },
+      { { global = { 8 }, group = { 2, 2 } }, "option 'group'" },
+      { { global = { 8, 8 }, group = { 2 } }, "option 'group'" },
+      { { global = { 8, 8 }, group = 2 }, "option 'group'" },
+      { { global = { 8 }, group = "auto" }, 'sizes or "driver" expected, got "auto"' },
+      { { global = { 8 }, group = true }, "option 'group'" },
+      { { global = { 8 }, offset = { -1 } }, "option 'offset'" },
+      { { global = { 8 }, offset = { 0.5 } }, "option 'offset'" },
+      { { global = { 8 }, offset = { 1, 1 } }, "option 'offset'" },
+      { { global = { 8 }, offset = "1" }, "option 'offset'" },
+      { { global = { 2 }, offset = { 2 ^ 31 - 1 } }, "offset and global size pass 2^31 in dimension 1" },
+      { { global = { 8 }, offset = { math.maxinteger } }, "option 'offset'" },
+      { { global = { 8 }, remainder = "drop" },
+      "option 'remainder': no 'drop'; there are error, split, pad" },
+      { { global = { 8 }, remainder = true }, "option 'remainder'" },
+    } do
+      helper.raises(case[2], p.touch, case[1], c)
+    end
+    assert.equal(0, c[1])
+  end)
+
+  it("of size 0 checks its arguments and returns a finished event", function()
+    local c = d:zeros("int", 1)
+    for _, range in ipairs { 0, { 0, 5 }, { 5, 0, 5 }, { global = 0, group = 64 },
+      { global = { 0 }, offset = { 7 } } } do
+      assert.equal("complete", p.touch(range, c):wait().status)
+      helper.raises("int buffer expected", p.touch, range, 1)
+      helper.raises("takes 1 arguments", p.touch, range)
+    end
+    assert.equal(0, c[1])
+  end)
+end)
+
+describe("a split range", function()
+  local d = helper.device()
+  local SPLIT = { global = { 10 }, group = { 4 }, remainder = "split" }
+  local HEAD, USE = "kernel void k(global int *c) { c[get_global_id(0)] = ", "; }\n"
+
+  local function launch(source, options)
+    return pcall(d:program(source, options).k, SPLIT, d:zeros("int", 10))
+  end
+
+  local function refused(call, source, options)
+    local ok, message = launch(source, options)
+    assert.is_false(ok, source)
+    assert.truthy(message:find("kernel 'k' calls " .. call, 1, true), message)
+    assert.truthy(message:find("pad", 1, true), message)
+  end
+
+  it("is refused for a kernel that asks for its group's number or the size of the range", function()
+    for _, call in ipairs { "get_group_id", "get_num_groups", "get_global_size" } do
+      refused(call, HEAD .. call .. "(0)" .. USE)
+    end
+    refused("get_group_id", HEAD .. "get_group_id /* which */ (0)" .. USE)
+  end)
+
+  it("is refused when the call hides in a function, a macro or a define", function()
+    refused("get_group_id", "int f(int i) { return i + get_group_id(0); }\n" .. HEAD .. "f(1)" .. USE)
+    refused("get_group_id", "int f(int i);\n" .. HEAD .. "f(1)" .. USE
+      .. "int f(int i) { return get_group_id(0); }")
+    refused("get_num_groups",
+      "int g(void) { return get_num_groups(0); }\nint f(int i) { return g() + i; }\n" .. HEAD .. "f(1)"
+        .. USE)
+    refused("get_group_id", "#define GROUP get_group_id(0)\n" .. HEAD .. "GROUP" .. USE)
+    refused("get_group_id", "#define GROUP(d) \\\n  (1 + get_group_id(d))\n" .. HEAD .. "GROUP(0)" .. USE)
+    refused("get_group_id", "#define ONE get_group_id(0)\n#  define TWO (2 * ONE)\n" .. HEAD .. "TWO"
+      .. USE)
+    refused("get_group_id", "void f(void) {\n#define GROUP get_group_id(0)\n}\n" .. HEAD .. "GROUP" .. USE)
+    refused("get_group_id", HEAD .. "GROUP" .. USE, { defines = { GROUP = "get_group_id(0)" } })
+    refused("get_group_id", HEAD .. "GROUP" .. USE, { options = "-w -DGROUP=get_group_id(0)" })
+  end)
+
+  it("is refused when the kernel's head is a macro's or carries attributes", function()
+    refused("get_group_id", "#define HEAD(name) kernel void name(global int *c)\n"
+      .. "HEAD(k) { c[get_global_id(0)] = get_group_id(0); }")
+    refused("get_group_id",
+      "#define MAKE(n, T) kernel void n(global T *c) { c[get_global_id(0)] = get_group_id(0); }\n"
+      .. "MAKE(k, int)")
+    refused("get_group_id", "kernel __attribute__((work_group_size_hint(4, 1, 1))) void k(global int *c)"
+      .. "{ c[0] = get_group_id(0); }")
+    refused("get_group_id", "__attribute__((work_group_size_hint(4, 1, 1)))\nkernel void k(global int *c)"
+      .. "{ c[0] = get_group_id(0); }")
+    refused("get_group_id", "kernel void k(global int *c) __attribute__((work_group_size_hint(4, 1, 1)))"
+      .. "{ c[0] = get_group_id(0); }")
+  end)
+
+  it("is taken when the name stands in a comment, a string, another kernel or a longer name", function()
+    for _, source in ipairs {
+      "// get_group_id(0)\n" .. HEAD .. "1 /* get_group_id(0)\n get_num_groups(0) */" .. USE,
+      HEAD .. "1 // get_group_id(0)\n" .. USE,
+      "// as in \\\n get_group_id(0)\n" .. HEAD .. "1 // or \\\n get_group_id(0)\n" .. USE,
+      HEAD .. "1" .. USE .. "kernel void other(global int *c) { c[0] = get_group_id(0); }",
+      "kernel void other(global int *c) { if (c[0]) { c[0] = get_group_id(0); } }\n" .. HEAD .. "1" .. USE,
+      "int get_group_identity(void) { return 1; }\n" .. HEAD .. "get_group_identity()" .. USE,
+      "#define UNUSED get_group_id(0)\nint f(void) { return UNUSED; }\n" .. HEAD .. "1" .. USE,
+      "kernel void k(global int *c) { constant char *s = \"get_group_id(0) \\\" }\";"
+        .. "c[get_global_id(0)] = s[0] == 'g'; }",
+      "struct S { int a; };\nconstant int table[2] = { 1, 2 };\n" .. HEAD .. "table[0]" .. USE,
+    } do
+      local ok, message = launch(source)
+      assert.is_true(ok, source .. "\n" .. tostring(message))
+    end
+  end)
+
+  it("is taken in texts that end in a directive or a comment", function()
+    -- the scanner must not run past the end
+    for _, tail in ipairs {
+      "// end", "/* end */", "#define X", "#define X \\\n", "#pragma x '", "#undef Y",
+    } do
+      assert.is_true((launch(HEAD .. "1" .. USE .. tail)))
+    end
+  end)
+
+  it("is one event for all its parts", function()
+    local c = d:zeros("int", 10)
+    local e = d:program(HEAD .. "1" .. USE).k(SPLIT, c)
+    local times = e:profile()
+    assert.is_true(times.queued <= times.submitted and times.submitted <= times.started
+      and times.started <= times.finished)
+    assert.near(times.finished - times.started, e.seconds, 1e-6)
+  end)
+
+  it("lets a kernel that calls them have a range without a group", function()
+    local c = d:zeros("int", 17)
+    d:program(HEAD .. "get_group_id(0) * 1000 + get_local_size(0)" .. USE).k(17, c)
+    local got = c:read()
+    assert.equal(got[1] % 1000, got[17] % 1000)
+    assert.equal(17 // (got[1] % 1000) - 1, got[17] // 1000)
+  end)
+end)
