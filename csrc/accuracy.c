@@ -25,6 +25,11 @@ static void raise_element(lua_State *L, const clc_Buffer *b, const char *name, s
     luaL_error(L, "gauss: %s[%d][%d] is %s", name, row, column, what);
 }
 
+/* The larger one; once NaN, always NaN. */
+static double larger(double a, double b) {
+  return isnan(a) || a >= b ? a : b;
+}
+
 /* The exact place costs a transfer of everything, so it is looked for only when
    something is wrong. Sums that overflow end here too, and are told apart. */
 static double scan_on_host(lua_State *L, clc_Buffer *b, const char *name) {
@@ -55,7 +60,7 @@ double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name) {
                    (lua_Integer)b->offset, sums);
   clc_launch(L, k, &range, NULL);
   const double *v = clc_pushdoubles(L, sums);
-  for (size_t j = 0; j < columns; j++) norm = v[j] <= norm ? norm : v[j]; /* keeps a NaN */
+  for (size_t j = 0; j < columns; j++) norm = larger(norm, v[j]);
   clc_release(&sums->h);
   lua_pop(L, 3);
   return isfinite(norm) ? norm : scan_on_host(L, b, name);
@@ -83,7 +88,7 @@ double clc_ratio(lua_State *L, double norm_a, clc_Buffer *x, clc_Buffer *r) {
       norm_r += fabs(vr[i]);
     }
     const double ratio = norm_r == 0 ? 0 : norm_r / norm_a / norm_x / eps;
-    worst = ratio <= worst ? worst : ratio; /* keeps a NaN */
+    worst = larger(worst, ratio);
   }
   lua_pop(L, 2);
   return worst;
