@@ -1,4 +1,7 @@
 -- SPDX-License-Identifier: MIT
+-- OCLGRIND_UNINITIALIZED=0: Oclgrind 21.10 gives a buffer in the place of a released one the shadow
+-- of a smaller one made after it, and then takes what kernels wrote beyond for uninitialised. A solve
+-- makes and releases several; lu_kernels_spec runs its kernels under the check, releasing nothing.
 local helper = require "spec.helper"
 local reference = require "spec.reference"
 local cl = require "clcompute"
@@ -147,7 +150,8 @@ helper.describe_each("gauss", function(d)
         local a = d:buffer(rows, dtype)
         local _, info = cl.gauss(a, d:buffer(vector(#rows, uniform), dtype))
         local exact = reference.rcond(a:read())
-        assert(info.rcond <= 10 * exact and info.rcond >= exact / 10, ("%s: %g, not %g"):format(name, info.rcond, exact))
+        local near = info.rcond <= 10 * exact and info.rcond >= exact / 10
+        assert(near, ("%s: %g, not %g"):format(name, info.rcond, exact))
       end
     end)
 
@@ -200,7 +204,8 @@ helper.describe_each("gauss", function(d)
         local u, v = vector(n, uniform), vector(n, uniform)
         a = matrix(n, n, function(i, j) return u[i] * v[j] end)
         helper.raises({ "singular" }, cl.gauss, d:buffer(a, dtype), b)
-        helper.raises({ "singular", "column 1" }, cl.gauss, d:buffer(matrix(n, n, function() return 0 end), dtype), b)
+        a = matrix(n, n, function() return 0 end)
+        helper.raises({ "singular", "column 1" }, cl.gauss, d:buffer(a, dtype), b)
       end
     end)
   end
@@ -261,7 +266,8 @@ helper.describe_each("gauss", function(d)
     for first = 1, 7 do
       local a, b = all:view(first, first + 2), rights:view(8 - first, 10 - first)
       for _, kernel in ipairs { "unblocked", "paper" } do
-        local x, info = solve_or_say({ "singular to working", "without pivoting elements grew" }, a, b, { kernel = kernel })
+        local reasons = { "singular to working", "without pivoting elements grew" }
+        local x, info = solve_or_say(reasons, a, b, { kernel = kernel })
         if kernel == "unblocked" then assert.is_truthy(x and info.rcond > 0) end
       end
     end
@@ -272,7 +278,8 @@ helper.describe_each("gauss", function(d)
     local x, info = cl.gauss(a, b)
     assert_solved(a, b, x, info)
     assert.is_true(info.steps >= 1)
-    helper.raises({ "backward error ratio", "exceeds 30", "refine=false" }, cl.gauss, a, b, { refine = false })
+    local texts = { "backward error ratio", "exceeds 30", "refine=false" }
+    helper.raises(texts, cl.gauss, a, b, { refine = false })
     a = d:buffer(dominant(9))
     b = d:buffer(matrix(9, 2, uniform))
     for refine, steps in pairs { [true] = 1, [false] = 0 } do
@@ -289,9 +296,10 @@ helper.describe_each("gauss", function(d)
       for i = 1, 3 do
         for j = 1, 3 do
           for value, name in pairs { [inf] = "infinite", [-inf] = "infinite", NaN = "NaN" } do
-            local bad = matrix(3, 3, function(r, c) return r == i and c == j and (tonumber(value) or nan) or a[r][c] end)
-            helper.raises(("a[%d][%d] is %s"):format(i, j, name), cl.gauss, d:buffer(bad), d:buffer { 1, 2, 3 },
-              { kernel = kernel })
+            local wrong = tonumber(value) or nan
+            local bad = matrix(3, 3, function(r, c) return r == i and c == j and wrong or a[r][c] end)
+            local text = ("a[%d][%d] is %s"):format(i, j, name)
+            helper.raises(text, cl.gauss, d:buffer(bad), d:buffer { 1, 2, 3 }, { kernel = kernel })
           end
         end
         local line = { 1, 2, 3 }
@@ -308,8 +316,9 @@ helper.describe_each("gauss", function(d)
   end)
 
   it("reports an elimination that leaves the range of the dtype", function()
-    helper.raises({ "overflows", "column 2" }, cl.gauss, d:buffer { { 3e38, 3e38 }, { 3e38, -3e38 } }, d:buffer { 1, 1 })
-    local a = d:buffer { { 3e38, 0 }, { 3e38, 3e38 } } -- a norm above the largest float alone is no fault
+    local a = d:buffer { { 3e38, 3e38 }, { 3e38, -3e38 } }
+    helper.raises({ "overflows", "column 2" }, cl.gauss, a, d:buffer { 1, 1 })
+    a = d:buffer { { 3e38, 0 }, { 3e38, 3e38 } } -- a norm above the largest float alone is no fault
     local b = d:buffer { 3e38, 3e38 }
     assert_solved(a, b, cl.gauss(a, b))
   end)
@@ -414,7 +423,8 @@ helper.describe_each("gauss as the paper has it", function(d)
           { { 1, 1, 2 }, { 1, 1, 1 }, { 1, 2, 1 } },
           { { 1, 1, 2 }, { 1, 2, 1 }, { 2, 3, 3 } },
         } do
-          helper.raises({ "pivot " .. k .. " is 0", "unblocked" }, cl.gauss, d:buffer(a), d:buffer { 1, 2, 4 }, options)
+          local texts = { "pivot " .. k .. " is 0", "unblocked" }
+          helper.raises(texts, cl.gauss, d:buffer(a), d:buffer { 1, 2, 4 }, options)
         end
       end)
     end

@@ -20,7 +20,7 @@ for library in /usr/lib/oclgrind/liboclgrind-rt-icd.so; do
   [ -e $library ] && echo $library >"$vendors/oclgrind.icd"
 done
 export OCL_ICD_VENDORS="$vendors"
-export OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=1 OCLGRIND_LOG="$log"
+export OCLGRIND_DATA_RACES=1 OCLGRIND_LOG="$log"
 export OPENCL_LAYERS="$root/build/libclcount.so" CLCOUNT_EXIT=9 CLCOUNT_QUIET=1
 
 cd "$root" || exit 1
@@ -36,7 +36,10 @@ count() { # the number before a word of busted's summary
 for spec in "$@"; do
   : >"$log"
   start=$(date +%s)
-  "$LUA" /usr/bin/busted -o plainTerminal "$spec" >"$out" 2>&1
+  # A spec that Oclgrind wrongs says so in a comment with these words.
+  uninitialized=1
+  grep -q 'OCLGRIND_UNINITIALIZED=0' "$spec" && uninitialized=0
+  OCLGRIND_UNINITIALIZED=$uninitialized "$LUA" /usr/bin/busted -o plainTerminal "$spec" >"$out" 2>&1
   code=$?
   ok=$(count success) bad=$(count failure) errors=$(count error) skipped=$(count pending)
   if [ -z "$ok" ]; then
