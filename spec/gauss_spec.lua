@@ -146,6 +146,8 @@ helper.describe_each("gauss", function(d)
         random = matrix(6, 6, uniform), growing = growing(5), scaled = dominant(5, 1e-30),
         -- the walk of the estimate starts where it sees nothing of the inverse
         hidden = { { 1, 0, 0 }, { 0, 0.5, 0.5 - 2.0 ^ -15 }, { 0, 0.5 - 2.0 ^ -15, 0.5 } },
+        -- one column of the inverse in 30 counts, and exchanges lead there
+        cycle = matrix(30, 30, function(i, j) return j ~= i % 30 + 1 and 0 or i == 7 and 2.0 ^ -10 or 1 end),
       } do
         local a = d:buffer(rows, dtype)
         local _, info = cl.gauss(a, d:buffer(vector(#rows, uniform), dtype))
