@@ -5,6 +5,8 @@
 
 #include "memory.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Of a solve: ||A x - b|| / (||A|| ||x|| eps), in the 1-norm, beyond which it is no
    longer the exact solution of a nearby system (LAPACK's test threshold). */
 #define CLC_MAXRATIO 30
@@ -21,5 +23,7 @@ void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc
 
 /* The largest backward error ratio of the columns of x, from the residual. Blocks. */
 double clc_ratio(lua_State *L, double norm_a, clc_Buffer *x, clc_Buffer *r);
+
+#pragma GCC visibility pop
 
 #endif

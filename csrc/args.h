@@ -5,6 +5,8 @@
 
 #include "error.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Checks that an argument is absent or a table whose keys are all in the
    NULL-terminated list; returns whether it is a table. Fields are read raw. */
 int clc_checkoptions(lua_State *L, int arg, const char *const keys[]);
@@ -28,5 +30,7 @@ int clc_optionerror(lua_State *L, int arg, const char *key, const char *complain
 /* An optional pair first, last: 1-based, inclusive, within 1 .. n; default all.
    `first == last + 1` is the empty range. */
 void clc_checkinterval(lua_State *L, int arg, size_t n, size_t *first, size_t *last);
+
+#pragma GCC visibility pop
 
 #endif

@@ -216,7 +216,7 @@ static int buffer_set(lua_State *L) {
   const int value = lua_gettop(L);
   const size_t place = check_place(L, b, value - 2);
   clc_checkelement(L, value, b->dtype, element);
-  clc_writebuffer(L, b, place, 1, element);
+  clc_fillbuffer(L, b, place, 1, element);
   lua_settop(L, 1);
   return 1;
 }

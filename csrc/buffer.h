@@ -5,6 +5,10 @@
 
 #include "memory.h"
 
+#pragma GCC visibility push(hidden)
+
 void clc_openbuffers(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

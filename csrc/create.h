@@ -5,6 +5,10 @@
 
 #include "memory.h"
 
+#pragma GCC visibility push(hidden)
+
 void clc_opencreate(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

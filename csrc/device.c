@@ -142,13 +142,15 @@ clc_Device *clc_checkopen(lua_State *L, int arg) {
   return d;
 }
 
-static cl_command_queue create_queue(const clc_Device *d, cl_int *code) {
-  const cl_device_id id = d->place.device;
-  /* Oclgrind (1.2) never returns from the newer call when it comes through ocl-icd. */
-  if (d->version < 200)
-    return clCreateCommandQueue(d->context, id, CL_QUEUE_PROFILING_ENABLE, code);
+static void create_queue(lua_State *L, const clc_Device *d, cl_command_queue *queue) {
   const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
-  return clCreateCommandQueueWithProperties(d->context, id, props, code);
+  const cl_device_id id = d->place.device;
+  cl_int code;
+  /* Oclgrind (1.2) never returns from the newer call when it comes through ocl-icd. */
+  *queue = d->version < 200 ? clCreateCommandQueue(d->context, id, CL_QUEUE_PROFILING_ENABLE, &code)
+                            : clCreateCommandQueueWithProperties(d->context, id, props, &code);
+  if (code != CL_SUCCESS) *queue = NULL;
+  clc_check(L, code, "clCreateCommandQueue");
 }
 
 static void open_context(lua_State *L, clc_Device *d) {
@@ -161,10 +163,10 @@ static void open_context(lua_State *L, clc_Device *d) {
   d->pid = (long)getpid();
   if (d->context == NULL) {
     d->context = clCreateContext(props, 1, &d->place.device, NULL, NULL, &code);
+    if (code != CL_SUCCESS) d->context = NULL;
     clc_check(L, code, "clCreateContext");
   }
-  d->queue = create_queue(d, &code);
-  clc_check(L, code, "clCreateCommandQueue");
+  create_queue(L, d, &d->queue);
 }
 
 void clc_usedevice(lua_State *L, clc_Device *d) {
@@ -360,13 +362,26 @@ static int clc_platforms(lua_State *L) {
   return 1;
 }
 
+/***
+Time that only goes forward, for measuring.
+@function clock
+@treturn number seconds from an arbitrary start
+*/
+static int clc_clock(lua_State *L) {
+  lua_pushnumber(L, clc_now());
+  return 1;
+}
+
 void clc_opendevices(lua_State *L) {
   static const luaL_Reg methods[] = {
       {"wait", device_wait}, {"info", device_info}, {"close", device_close}, {NULL, NULL}};
   static const luaL_Reg metamethods[] = {
       {"__tostring", device_tostring}, {"__close", device_close}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"devices", clc_devices}, {"device", clc_device}, {"platforms", clc_platforms}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"devices", clc_devices},
+                                       {"device", clc_device},
+                                       {"platforms", clc_platforms},
+                                       {"clock", clc_clock},
+                                       {NULL, NULL}};
   clc_opentype(L, &clc_devicetype, device_field, methods, metamethods);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);

@@ -6,6 +6,8 @@
 #include "handle.h"
 #include "platform.h"
 
+#pragma GCC visibility push(hidden)
+
 #define CLC_PENDING 256 /* commands in flight; one more waits for the oldest */
 #define CLC_WHAT 48     /* room for what a command is called in messages */
 
@@ -64,5 +66,7 @@ void clc_drain(lua_State *L, clc_Device *d);
 int clc_isbusy(clc_Device *d);
 
 void clc_opendevices(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

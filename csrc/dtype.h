@@ -6,6 +6,8 @@
 
 #include "error.h"
 
+#pragma GCC visibility push(hidden)
+
 typedef struct clc_Dtype {
   const char *name; /* as in OpenCL C: "float" */
   size_t size;      /* bytes of an element */
@@ -33,5 +35,7 @@ const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype);
 
 /* Converts an argument, or raises with the mismatch. */
 void clc_checkelement(lua_State *L, int arg, const clc_Dtype *dtype, void *element);
+
+#pragma GCC visibility pop
 
 #endif

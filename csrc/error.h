@@ -9,6 +9,8 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#pragma GCC visibility push(hidden)
+
 /* The symbolic name of a code ("CL_INVALID_VALUE"), or "unknown code". */
 const char *clc_codename(cl_int code);
 
@@ -23,5 +25,7 @@ int clc_argerror(lua_State *L, int arg, const char *complaint, ...);
 
 /* True for the codes that mean "no memory left", which a collection may cure. */
 int clc_isoutofmemory(cl_int code);
+
+#pragma GCC visibility pop
 
 #endif

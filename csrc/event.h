@@ -5,6 +5,8 @@
 
 #include "device.h"
 
+#pragma GCC visibility push(hidden)
+
 typedef struct clc_Event {
   clc_Handle h;
   clc_Device *device;
@@ -19,5 +21,7 @@ clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what);
 void clc_addcommand(clc_Event *e, cl_event command);
 
 void clc_openevents(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

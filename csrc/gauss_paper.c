@@ -99,6 +99,17 @@ static void push_kernels(Solve *s) {
   s->bwd = clc_prebuilt(s->L, d, "gauss_bwd", dtype, shrink);
 }
 
+/* Puts a matrix of n rows into the augmented one, from column `column` on. */
+static void augment(const Solve *s, clc_Buffer *from, size_t columns, size_t column) {
+  const clc_Range range = clc_padded2(columns, s->n, columns < 64 ? 1 : 64, 1);
+  clc_Kernel *copy = clc_prebuilt(s->L, s->w->device, "copy_matrix", s->w->dtype, "");
+  clc_setarguments(s->L, copy, "iibiibii", (lua_Integer)s->n, (lua_Integer)columns, from,
+                   (lua_Integer)from->offset, (lua_Integer)columns, s->w, (lua_Integer)column,
+                   (lua_Integer)(s->n + 1));
+  clc_launch(s->L, copy, &range, NULL);
+  lua_pop(s->L, 1);
+}
+
 clc_Buffer *clc_papersolve(lua_State *L, clc_Buffer *a, clc_Buffer *b, clc_PaperOptions options) {
   const size_t n = a->shape.dim[0];
   const clc_Shape augmented = {2, {n, n + 1}}, line = {1, {n}};
@@ -108,8 +119,8 @@ clc_Buffer *clc_papersolve(lua_State *L, clc_Buffer *a, clc_Buffer *b, clc_Paper
   s.w = clc_newbuffer(L, a->device, a->dtype, &augmented);
   s.l = clc_newbuffer(L, a->device, a->dtype, &line);
   push_kernels(&s);
-  clc_copyrect(L, a, n, s.w, 0, n + 1, n, n);
-  clc_copyrect(L, b, 1, s.w, n, n + 1, n, 1);
+  augment(&s, a, n, 0);
+  augment(&s, b, 1, n);
   for (size_t k = 0; k + 1 < n; k++) forward_step(&s, k);
   check_pivots(&s);
   for (size_t k = n; k-- > 0;) backward_step(&s, k);

@@ -5,6 +5,8 @@
 
 #include "memory.h"
 
+#pragma GCC visibility push(hidden)
+
 typedef struct clc_PaperOptions {
   size_t group;       /* work-group size along the first dimension; OGS in the paper */
   int shrink;         /* the range shrinks with the step, instead of being guarded */
@@ -16,5 +18,7 @@ typedef struct clc_PaperOptions {
  * or not finite. Blocks.
  */
 clc_Buffer *clc_papersolve(lua_State *L, clc_Buffer *a, clc_Buffer *b, clc_PaperOptions options);
+
+#pragma GCC visibility pop
 
 #endif

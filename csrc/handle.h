@@ -12,6 +12,8 @@
 
 #include "error.h"
 
+#pragma GCC visibility push(hidden)
+
 typedef struct clc_Handle clc_Handle;
 
 typedef struct clc_Type {
@@ -62,5 +64,7 @@ clc_Handle *clc_nexthandle(lua_State *L, clc_Handle *h);
 
 /* The method `release` (and `close`) of every type. */
 int clc_releasemethod(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

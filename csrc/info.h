@@ -5,6 +5,8 @@
 
 #include "error.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Pushes a device's property of that name, or returns 0 where there is none.
    `version` is the device's, as 100 * major + minor. */
 int clc_pushproperty(lua_State *L, cl_device_id id, int version, const char *name);
@@ -21,5 +23,7 @@ cl_ulong clc_devicenumber(cl_device_id id, cl_device_info what, cl_ulong def);
 
 /* "OpenCL 1.2 ..." as 102; 0 for anything else. */
 int clc_parseversion(const char *text);
+
+#pragma GCC visibility pop
 
 #endif

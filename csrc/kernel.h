@@ -7,6 +7,8 @@
 #include "range.h"
 #include "signature.h"
 
+#pragma GCC visibility push(hidden)
+
 typedef struct clc_Kernel {
   clc_Handle h;
   clc_Device *device;
@@ -35,5 +37,7 @@ void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...);
 void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e);
 
 void clc_openkernels(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "memory.h"
 
+#pragma GCC visibility push(hidden)
+
 typedef struct clc_Lu {
   clc_Buffer *lu; /* n x n: U, and below its diagonal the multipliers L */
   size_t n;
@@ -24,5 +26,7 @@ clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b);
 /* Reciprocal condition number in the 1-norm, from the norm of A: estimated from
    below for the norm of the inverse (Higham 1988), usually exact. Blocks. */
 double clc_rcond(lua_State *L, const clc_Lu *f, double norm);
+
+#pragma GCC visibility pop
 
 #endif

@@ -140,15 +140,14 @@ static void queue_copy(lua_State *L, clc_Device *d, cl_mem from, size_t from_byt
 /* Behind queued commands the host's memory would have to wait with them, pinned
    and out of the collector's reach; a copy in OpenCL's hands does that better. */
 static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
-  clc_Shape shape = {1, {n}};
+  const clc_Shape shape = {1, {n}};
+  const size_t bytes = n * b->dtype->size;
   cl_int code;
   clc_Buffer *stage = push_buffer(L, b->device, b->dtype, &shape);
-  stage->mem = clCreateBuffer(b->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                              n * b->dtype->size, (void *)from, &code);
+  stage->mem = clCreateBuffer(b->device->context, CL_MEM_COPY_HOST_PTR, bytes, (void *)from, &code);
   if (code != CL_SUCCESS) stage->mem = NULL;
   clc_check(L, code, "clCreateBuffer");
-  queue_copy(L, b->device, stage->mem, 0, b->mem, byte_offset(b, first), n * b->dtype->size,
-             "write");
+  queue_copy(L, b->device, stage->mem, 0, b->mem, byte_offset(b, first), bytes, "write");
   clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
   lua_pop(L, 1);
 }
@@ -237,18 +236,4 @@ void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t 
             clEnqueueWriteBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region,
                                      ld * size, 0, cols * size, 0, from, 0, NULL, NULL),
             "clEnqueueWriteBufferRect");
-}
-
-void clc_copyrect(lua_State *L, clc_Buffer *from, size_t from_ld, clc_Buffer *to, size_t to_first,
-                  size_t to_ld, size_t rows, size_t cols) {
-  const size_t size = from->dtype->size, region[3] = {cols * size, rows, 1};
-  size_t from_origin[3], to_origin[3];
-  if (rows == 0 || cols == 0) return;
-  rect_origin(from, 0, from_ld, from_origin);
-  rect_origin(to, to_first, to_ld, to_origin);
-  cl_event *event = clc_reserve(L, to->device, "copy");
-  cl_int code =
-      clEnqueueCopyBufferRect(to->device->queue, from->mem, to->mem, from_origin, to_origin, region,
-                              from_ld * size, 0, to_ld * size, 0, 0, NULL, event);
-  clc_commit(L, to->device, code, "clEnqueueCopyBufferRect");
 }

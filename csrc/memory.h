@@ -6,6 +6,8 @@
 #include "device.h"
 #include "shape.h"
 
+#pragma GCC visibility push(hidden)
+
 typedef struct clc_Buffer clc_Buffer;
 
 struct clc_Buffer {
@@ -51,16 +53,16 @@ void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffe
 
 /*
  * The same for a rectangle of rows x cols elements, `ld` apart from row to row in
- * the buffer and packed in the host's memory. Both directions block.
+ * the buffer and packed in the host's memory. Both block.
  */
 void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
                   void *to);
 void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
                    const void *from);
-void clc_copyrect(lua_State *L, clc_Buffer *from, size_t from_ld, clc_Buffer *to, size_t to_first,
-                  size_t to_ld, size_t rows, size_t cols);
 
 /* Whether two buffers have memory in common. */
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b);
+
+#pragma GCC visibility pop
 
 #endif

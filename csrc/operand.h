@@ -6,6 +6,8 @@
 #include "memory.h"
 #include "range.h"
 
+#pragma GCC visibility push(hidden)
+
 /* A float or double buffer. */
 clc_Buffer *clc_checkreal(lua_State *L, int arg);
 
@@ -26,5 +28,7 @@ double *clc_pushdoubles(lua_State *L, clc_Buffer *b);
    that check their bounds. */
 clc_Range clc_padded1(size_t n0, size_t g0);
 clc_Range clc_padded2(size_t n0, size_t n1, size_t g0, size_t g1);
+
+#pragma GCC visibility pop
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#pragma GCC visibility push(hidden)
+
 #define PLAIN_FUNCTIONS(REAL, TYPE)                                                                \
   /* out = alpha x + y */                                                                          \
   void clc_plain_saxpy_##TYPE(size_t n, REAL alpha, const REAL *x, const REAL *y, REAL *out);      \
@@ -23,5 +25,7 @@
 PLAIN_FUNCTIONS(float, float)
 PLAIN_FUNCTIONS(double, double)
 #undef PLAIN_FUNCTIONS
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "error.h"
 
+#pragma GCC visibility push(hidden)
+
 /* A device and where it stands: "platform:device", counted from 0 as clinfo does. */
 typedef struct clc_Place {
   cl_platform_id platform;
@@ -25,5 +27,7 @@ int clc_selects(lua_State *L, const clc_Place *place, const char *selector);
 /* The best match: GPU before accelerator before CPU unless the selector says
    more. Raises, listing what there is or what to install, when none matches. */
 clc_Place clc_bestplace(lua_State *L, const char *selector);
+
+#pragma GCC visibility pop
 
 #endif

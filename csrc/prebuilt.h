@@ -5,6 +5,8 @@
 
 #include "program.h"
 
+#pragma GCC visibility push(hidden)
+
 /*
  * Pushes the kernel of kernels/<name>.cl for elements of a dtype (the macro
  * REAL), with further macros ("#define TRANSA 1\n", or "").
@@ -13,5 +15,7 @@ clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const cl
                          const char *defines);
 
 void clc_openprebuilt(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "kernel.h"
 
+#pragma GCC visibility push(hidden)
+
 /*
  * Pushes the program built from the text at stack index `source`. The text of
  * `defines` (lines that end in a newline, or "") goes before it, outside the
@@ -23,5 +25,7 @@ void clc_readfile(lua_State *L, const char *path);
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name);
 
 void clc_openprograms(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

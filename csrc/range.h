@@ -5,6 +5,8 @@
 
 #include "error.h"
 
+#pragma GCC visibility push(hidden)
+
 #define CLC_MAXPARTS 8 /* two along each of three dimensions */
 
 typedef enum { CLC_AUTO, CLC_GIVEN, CLC_DRIVER } clc_GroupChoice;
@@ -40,5 +42,7 @@ clc_Range clc_checkrange(lua_State *L, int arg);
 /* Covers a range; returns the number of launches, 0 for an empty range. */
 int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *limits,
                   clc_Part parts[CLC_MAXPARTS]);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,10 +5,14 @@
 
 #include "memory.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Queues it for checked operands of the same dtype, count and device; out may be
    x or y itself. */
 void clc_saxpy(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y, clc_Buffer *out);
 
 void clc_opensaxpy(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "dtype.h"
 
+#pragma GCC visibility push(hidden)
+
 #define CLC_MAXDIMS 4
 
 typedef struct clc_Shape {
@@ -33,5 +35,7 @@ void clc_pushtable(lua_State *L, const clc_Dtype *dtype, const clc_Shape *s, con
 
 /* Pushes the shape as text: "3x4". */
 const char *clc_pushshape(lua_State *L, const clc_Shape *s);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "memory.h"
 
+#pragma GCC visibility push(hidden)
+
 #define CLC_NAME 48 /* room for the name of an argument or its type */
 
 typedef enum { CLC_VALUE, CLC_BUFFER, CLC_LOCAL, CLC_OPAQUE } clc_ArgumentKind;
@@ -32,5 +34,7 @@ void clc_setargument(lua_State *L, clc_Device *d, cl_kernel kernel, const char *
 size_t clc_scratchbytes(lua_State *L, int idx);
 
 void clc_opensignatures(lua_State *L);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "error.h"
 
+#pragma GCC visibility push(hidden)
+
 /*
  * Returns the first of the NULL-terminated names that a kernel reaches: in its
  * body, or in functions and macros of the same text that it uses. NULL: none.
@@ -16,5 +18,7 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
 /* Pushes lines of the text that a build log points at, numbered, each once;
    the log names them `name:line:`. */
 void clc_pushexcerpt(lua_State *L, const char *text, const char *name, const char *log);
+
+#pragma GCC visibility pop
 
 #endif

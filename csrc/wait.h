@@ -5,6 +5,8 @@
 
 #include "error.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Monotonic seconds. */
 double clc_now(void);
 
@@ -15,5 +17,7 @@ double clc_now(void);
  * script was interrupted meanwhile, as by Ctrl-C in the lua interpreter.
  */
 cl_int clc_waitevent(lua_State *L, cl_event event, double seconds);
+
+#pragma GCC visibility pop
 
 #endif

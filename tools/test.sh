@@ -3,7 +3,8 @@
 # Runs spec files, each in a process of its own, on every OpenCL driver of this
 # machine and on Oclgrind, under the layer that counts handles; ends with one line
 # `N passed, N failed` and fails when anything did: a spec, a leaked handle, or a
-# race, overrun or uninitialised read that Oclgrind saw in a kernel.
+# race or overrun that Oclgrind saw in a kernel. (Its check for uninitialised memory
+# does not understand fills and partial writes; oclgrind_spec.lua has it on for the kernels.)
 set -u
 
 LUA=${LUA:-lua5.4}

@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+
+local function shell(command)
+  local pipe = assert(io.popen(command .. " 2>&1"))
+  local output = pipe:read("a")
+  local ok = pipe:close()
+  return ok or false, output
+end
+
+local function succeeds(command)
+  local ok, output = shell(command)
+  assert.is_true(ok, output)
+  return output
+end
+
+describe("the rockspec", function()
+  local rockspec = {}
+  assert(loadfile("clcompute-scm-1.rockspec", "t", rockspec))()
+
+  it("names every source, kernel and Lua file", function()
+    local listed, present = {}, {}
+    local function list(value)
+      if type(value) == "string" then listed[#listed + 1] = value end
+      if type(value) == "table" then
+        for _, v in pairs(value) do list(v) end
+      end
+    end
+    for _, module in pairs(rockspec.build.modules) do list(type(module) == "table" and module.sources or module) end
+    list(rockspec.build.install.lua)
+    for path in succeeds("ls csrc/*.c kernels/*.cl; find lua -name '*.lua'"):gmatch("%S+") do
+      present[#present + 1] = path
+    end
+    present[#present + 1] = "csrc/plain.c" -- in both modules
+    table.sort(listed)
+    table.sort(present)
+    assert.same(present, listed)
+  end)
+end)
+
+describe("an installation", function()
+  local folder = succeeds("mktemp -d"):gsub("%s+$", "")
+  teardown(function() shell("rm -rf " .. folder) end)
+
+  local script = [[
+    local cl = require "clcompute"
+    local d = cl.device()
+    local c = cl.gemm(d:buffer{{1, 2}, {3, 4}}, d:buffer{{5, 6}, {7, 8}})
+    print(c:get(1, 1), c:get(1, 2), c:get(2, 1), c:get(2, 2))]]
+
+  --- Runs the script from another folder with only that tree on the paths.
+  local function run_in(tree)
+    return succeeds(([[cd / && env LUA_PATH_5_4='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua' ]]
+      .. [[LUA_CPATH_5_4='%s/lib/lua/5.4/?.so' %s -e '%s']]):format(tree, tree, tree, helper.lua, script))
+  end
+
+  it("by LuaRocks computes a gemm with only its tree", function()
+    local tree = folder .. "/rock"
+    succeeds(("cp -r csrc kernels lua *.rockspec %s && cd %s && luarocks --lua-version 5.4 --tree %s make")
+      :format(folder, folder, tree))
+    assert.equal("19.0\t22.0\t43.0\t50.0\n", run_in(tree))
+  end)
+
+  it("by make install does so too", function()
+    local tree = folder .. "/made"
+    succeeds("make -s install PREFIX=" .. tree)
+    assert.equal("19.0\t22.0\t43.0\t50.0\n", run_in(tree))
+  end)
+end)

@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: MIT
+--- Checks that files use lower levels only. The tables below are the architecture: a file may
+-- include or require what stands on a line above its own, never its own line or one below.
+
+local C_LEVELS = {
+  { "error" }, -- codes in words
+  { "handle", "dtype", "args", "wait", "info", "source", "plain_loops" },
+  { "shape", "platform", "range", "plain" },
+  { "device", "sequential" },
+  { "event", "memory" },
+  { "buffer", "create", "signature", "operand" }, -- what a script holds; what operations take
+  { "kernel" },
+  { "program" },
+  { "prebuilt" },
+  { "saxpy", "gemm", "accuracy", "lu", "gauss_paper" }, -- operations
+  { "gauss" },
+  { "core" }, -- opens them all
+}
+
+local LUA_LEVELS = {
+  { "clcompute.core", "clcompute.sequential" }, -- in C
+  { "clcompute" },
+}
+
+local faults = 0
+
+local function complain(...)
+  faults = faults + 1
+  io.stderr:write(string.format(...), "\n")
+end
+
+--- Name to level.
+local function index(levels)
+  local level_of = {}
+  for level, names in ipairs(levels) do
+    for _, name in ipairs(names) do level_of[name] = level end
+  end
+  return level_of
+end
+
+local function files(pattern)
+  local list, pipe = {}, assert(io.popen("ls " .. pattern .. " 2>/dev/null"))
+  for path in pipe:lines() do list[#list + 1] = path end
+  pipe:close()
+  return list
+end
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read("a")
+  file:close()
+  return text
+end
+
+--- Checks one file against its level; `uses` iterates over the names it refers to.
+local function check(path, name, level_of, uses)
+  if not level_of[name] then return complain("%s: not in the table of tools/layers.lua", path) end
+  for used in uses do
+    if used ~= name and not level_of[used] then
+      complain("%s: uses %s, which is not in the table", path, used)
+    elseif used ~= name and level_of[used] >= level_of[name] then
+      complain("%s (level %d) uses %s (level %d)", path, level_of[name], used, level_of[used])
+    end
+  end
+end
+
+local c_levels = index(C_LEVELS)
+for _, path in ipairs(files("csrc/*.c csrc/*.h")) do
+  check(path, path:match("([%w_]+)%.[ch]$"), c_levels, read(path):gmatch('#include "([%w_]+)%.h"'))
+end
+
+local lua_levels = index(LUA_LEVELS)
+for _, path in ipairs(files("lua/clcompute/*.lua lua/clcompute/*/*.lua")) do
+  local name = path:match("^lua/(.*)%.lua$"):gsub("/", "."):gsub("%.init$", "")
+  check(path, name, lua_levels, read(path):gmatch('require[ (]*"(clcompute[%w_.]*)"'))
+end
+
+os.exit(faults == 0 and 0 or 1)
