@@ -76,20 +76,26 @@ void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc
   lua_pop(L, 1);
 }
 
+/* The ratio of one column, from the first of its n elements, `step` apart. */
+static double column_ratio(const double *x, const double *r, size_t n, size_t step, double norm_a,
+                           double eps) {
+  double largest = 0, norm_x = 0, norm_r = 0;
+  for (size_t i = 0; i < n; i++) largest = larger(largest, fabs(x[i * step]));
+  const double scale = largest > 1 ? 0x1p-64 : 1; /* sums of great numbers would overflow */
+  for (size_t i = 0; i < n; i++) {
+    norm_x += fabs(x[i * step]) * scale;
+    norm_r += fabs(r[i * step]);
+  }
+  return norm_r == 0 ? 0 : norm_r / norm_a / norm_x / eps * scale;
+}
+
 double clc_ratio(lua_State *L, double norm_a, clc_Buffer *x, clc_Buffer *r) {
   const size_t columns = columns_of(x);
   const double eps = clc_epsilon(x->dtype);
   const double *vx = clc_pushdoubles(L, x), *vr = clc_pushdoubles(L, r);
   double worst = 0;
-  for (size_t j = 0; j < columns; j++) {
-    double norm_x = 0, norm_r = 0;
-    for (size_t i = j; i < x->count; i += columns) {
-      norm_x += fabs(vx[i]);
-      norm_r += fabs(vr[i]);
-    }
-    const double ratio = norm_r == 0 ? 0 : norm_r / norm_a / norm_x / eps;
-    worst = larger(worst, ratio);
-  }
+  for (size_t j = 0; j < columns; j++)
+    worst = larger(worst, column_ratio(vx + j, vr + j, x->count / columns, columns, norm_a, eps));
   lua_pop(L, 2);
   return worst;
 }

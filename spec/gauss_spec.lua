@@ -325,6 +325,20 @@ helper.describe_each("gauss", function(d)
     assert_solved(a, b, cl.gauss(a, b))
   end)
 
+  it("sees growth where the norm of the solution overflows", function()
+    local n = slow and 3 or 100 -- small, nothing grows
+    local a = growing(n)
+    for i = 1, n do
+      for j = 1, n do a[i][j] = a[i][j] * 2.0 ^ -1000 end
+    end
+    local b = d:buffer(vector(n, function() return uniform() * 2.0 ^ 21 end), "double")
+    a = d:buffer(a, "double")
+    if not slow then helper.raises({ "gauss: " }, cl.gauss, a, b) end
+    local tiny = d:buffer({ { 1e-300, 0 }, { 0, 1e-300 } }, "double")
+    local x = cl.gauss(tiny, d:buffer({ 1e8, 1.2e8 }, "double"))
+    assert.is_true(x[1] > 9e307 and x[2] > 1e308)
+  end)
+
   it("names the argument or option that is wrong", function()
     local a, b, released = d:buffer { { 2, 1 }, { 1, 3 } }, d:buffer { 1, 2 }, d:buffer { 1, 2 }
     released:release()

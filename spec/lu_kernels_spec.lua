@@ -36,7 +36,8 @@ helper.describe_each("the kernels of gauss", function(d)
     local rows = {}
     for i = 1, 2 * GROUP + 3 do
       rows[i] = {}
-      for j = 1, 2 * GROUP + 3 do rows[i][j] = (i == 6 or i == 2 * GROUP - 2 or i == GROUP + 2) and -9 or 1 end
+      local large = i == 6 or i == GROUP + 2 or i == 2 * GROUP - 2
+      for j = 1, 2 * GROUP + 3 do rows[i][j] = large and -9 or 1 end
     end
     local n = #rows
     local w, pivots, diagonal = d:buffer(rows), d:random("int", n), d:random("float", n)
