@@ -1,7 +1,4 @@
 -- SPDX-License-Identifier: MIT
--- OCLGRIND_UNINITIALIZED=0: Oclgrind 21.10 gives a buffer in the place of a released one the shadow
--- of a smaller one made after it, and then takes what kernels wrote beyond for uninitialised. A solve
--- makes and releases several; lu_kernels_spec runs its kernels under the check, releasing nothing.
 local helper = require "spec.helper"
 local reference = require "spec.reference"
 local cl = require "clcompute"

@@ -275,7 +275,6 @@ helper.describe_each("gemm", function(d)
   end)
 
   it("sees an overlap through views", function()
-    -- written, not filled: Oclgrind takes what clEnqueueFillBuffer wrote for uninitialised
     local all = d:random("float", 20)
     local a, b = all:view(1, 4), all:view(9, 12)
     helper.raises({ "'c'", "overlap" }, cl.gemm, a, b, { c = all:view(4, 7), m = 2, n = 2, k = 2 })

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The kernels that gauss is made of, each by itself: under Oclgrind's check of uninitialised reads.
+-- The kernels that gauss is made of, each by itself.
 local helper = require "spec.helper"
 local reference = require "spec.reference"
 
@@ -12,9 +12,6 @@ local packed = { { 8, 4, -2 }, { 0.5, 4, 2 }, { -0.25, 0.5, 2 } }
 local solution = { { 1, -2 }, { 3, 4 }, { -5, 6 } }
 
 helper.describe_each("the kernels of gauss", function(d)
-  setup(function() collectgarbage("stop") end) -- nothing is released: see gauss_spec
-  teardown(function() collectgarbage("restart") end)
-
   it("factor a matrix, column by column", function()
     -- rows of lower * upper, exchanged: the largest of column 1 is in row 3, of column 2 then in row 3
     local product = reference.gemm(lower, upper)
