@@ -177,8 +177,8 @@ static int buffer_copy(lua_State *L) {
 static size_t check_place(lua_State *L, const clc_Buffer *b, int given) {
   size_t place = 0;
   if (given != b->shape.n)
-    luaL_error(L, "%d indices expected for a buffer of %d dimensions, got %d", b->shape.n,
-               b->shape.n, given);
+    luaL_error(L, "%d-dimensional buffer: expected as many indices, got %d", b->shape.n,
+               given < 0 ? 0 : given);
   for (int i = 0; i < b->shape.n; i++) {
     const lua_Integer at = luaL_checkinteger(L, i + 2);
     if (at < 1 || (lua_Unsigned)at > b->shape.dim[i])

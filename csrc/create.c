@@ -5,6 +5,7 @@ Making buffers: from tables and bytes, of zeros, of random numbers.
 */
 #include "create.h"
 
+#include <CL/cl_half.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,7 +14,8 @@ Making buffers: from tables and bytes, of zeros, of random numbers.
 
 static void buffer_from_table(lua_State *L, clc_Device *d) {
   const clc_Dtype *dtype = clc_optdtype(L, 3, "float");
-  const clc_Shape shape = clc_tableshape(L, 2);
+  const clc_Shape shape = clc_tableshape(L, 2, dtype);
+  clc_checkallocation(L, d, clc_count(&shape) * dtype->size); /* before a host copy as large */
   void *elements = lua_newuserdatauv(L, clc_count(&shape) * dtype->size, 0);
   clc_checktable(L, 2, dtype, &shape, elements);
   clc_Buffer *b = clc_newbuffer(L, d, dtype, &shape);
@@ -128,14 +130,19 @@ static void random_doubles(const Uniform *u, size_t first, size_t n, double *out
   }
 }
 
-/* The other types are rarer and go through Lua's numbers. */
-static void random_others(lua_State *L, const Uniform *u, const clc_Dtype *dtype, size_t first,
-                          size_t n, char *out) {
+/* A half has so few digits that rounding to nearest would reach `high` often. */
+static void random_halves(const Uniform *u, size_t first, size_t n, cl_half *out) {
   for (size_t i = 0; i < n; i++) {
-    if (dtype->floating)
-      lua_pushnumber(L, random_real(u, first + i));
-    else
-      lua_pushinteger(L, random_integer(u, first + i));
+    const double v = random_real(u, first + i);
+    out[i] = cl_half_from_double(v < u->high ? v : nextafter(u->high, u->low), CL_HALF_RTN);
+  }
+}
+
+/* Integers are rarer and go through Lua's numbers. */
+static void random_integers(lua_State *L, const Uniform *u, const clc_Dtype *dtype, size_t first,
+                            size_t n, char *out) {
+  for (size_t i = 0; i < n; i++) {
+    lua_pushinteger(L, random_integer(u, first + i));
     dtype->to(L, -1, out + i * dtype->size);
     lua_pop(L, 1);
   }
@@ -150,14 +157,28 @@ static void fill_random(lua_State *L, clc_Buffer *b, const Uniform *u) {
       random_floats(u, first, n, elements);
     else if (strcmp(b->dtype->name, "double") == 0)
       random_doubles(u, first, n, elements);
+    else if (b->dtype->floating)
+      random_halves(u, first, n, elements);
     else
-      random_others(L, u, b->dtype, first, n, elements);
+      random_integers(L, u, b->dtype, first, n, elements);
     clc_writebuffer(L, b, first, n, elements);
   }
   lua_pop(L, 1);
 }
 
-/* The bounds must be elements of the type, low not above high. */
+/* The number of the type that is nearest. */
+static double round_to(lua_State *L, const clc_Dtype *dtype, lua_Number bound) {
+  char element[sizeof(cl_ulong)];
+  lua_pushnumber(L, bound);
+  dtype->to(L, -1, element);
+  dtype->push(L, element);
+  const double nearest = lua_tonumber(L, -1);
+  lua_pop(L, 2);
+  return nearest;
+}
+
+/* The bounds must be elements of the type, low not above high; a floating type
+   takes them rounded, or an element could fall below `low`. */
 static Uniform check_uniform(lua_State *L, int arg, const clc_Dtype *dtype) {
   static const char *const keys[] = {"seed", "low", "high", NULL};
   static const char *const bounds[] = {"low", "high"};
@@ -171,8 +192,8 @@ static Uniform check_uniform(lua_State *L, int arg, const clc_Dtype *dtype) {
     lua_pop(L, 1);
   }
   if (dtype->floating) {
-    u.low = clc_numberoption(L, arg, "low", 0);
-    u.high = clc_numberoption(L, arg, "high", 1);
+    u.low = round_to(L, dtype, clc_numberoption(L, arg, "low", 0));
+    u.high = round_to(L, dtype, clc_numberoption(L, arg, "high", 1));
     luaL_argcheck(L, u.low <= u.high && isfinite(u.high - u.low), arg,
                   "option 'low' must not exceed 'high'; both must be finite");
   } else {

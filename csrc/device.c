@@ -324,7 +324,10 @@ same hardware is the same object; its context and queue open at first use.
 */
 static int clc_device(lua_State *L) {
   const char *selector = luaL_optstring(L, 1, NULL);
-  push_place(L, clc_bestplace(L, selector != NULL ? selector : env_selector()));
+  if (selector != NULL)
+    push_place(L, clc_bestplace(L, selector, ""));
+  else
+    push_place(L, clc_bestplace(L, env_selector(), " (from $CLCOMPUTE_DEVICE)"));
   return 1;
 }
 

@@ -32,11 +32,20 @@ static inline int get_double(lua_State *L, int idx, double *v) {
   return ok;
 }
 
+/* Not cl_half_to_float: for negative numbers it shifts a bit out of an int. */
+static double half_number(cl_half h) {
+  const int exponent = h >> 10 & 31, fraction = h & 1023;
+  const double v = exponent == 31  ? (fraction != 0 ? (double)NAN : (double)INFINITY)
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(fraction + 1024, exponent - 25);
+  return h >> 15 ? -v : v;
+}
+
 static inline int get_half(lua_State *L, int idx, cl_half *v) {
   int ok;
   lua_Number x = lua_tonumberx(L, idx, &ok);
   *v = cl_half_from_double(x, CL_HALF_RTE);
-  return ok && (isfinite(cl_half_to_float(*v)) || !isfinite(x));
+  return ok && (isfinite(half_number(*v)) || !isfinite(x));
 }
 
 /* Four functions a type. The loops are spelled out for each, since a call for
@@ -93,7 +102,7 @@ INTEGER(cl_int, int, INT32_MIN, INT32_MAX)
 INTEGER(cl_uint, uint, 0, UINT32_MAX)
 INTEGER(cl_long, long, INT64_MIN, INT64_MAX)
 INTEGER(cl_ulong, ulong, INT64_MIN, INT64_MAX) /* the 64 bits of a Lua integer */
-DTYPE(cl_half, half, get_half(L, idx, &v), lua_pushnumber(L, (lua_Number)cl_half_to_float(v)))
+DTYPE(cl_half, half, get_half(L, idx, &v), lua_pushnumber(L, half_number(v)))
 DTYPE(cl_float, float, get_float(L, idx, &v), lua_pushnumber(L, (lua_Number)v))
 DTYPE(cl_double, double, get_double(L, idx, &v), lua_pushnumber(L, v))
 
@@ -142,8 +151,8 @@ const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype) {
   if (!lua_isnumber(L, idx))
     return lua_pushfstring(L, "number expected, got %s", luaL_typename(L, idx));
   const char *text = luaL_tolstring(L, idx, NULL);
-  int integral;
-  lua_tointegerx(L, idx, &integral);
+  const lua_Number x = lua_tonumber(L, idx);
+  const int integral = isfinite(x) && floor(x) == x;
   const char *why = dtype->floating || integral
                         ? lua_pushfstring(L, "%s does not fit %s", text, dtype->name)
                         : lua_pushfstring(L, "%s has no integer value", text);

@@ -47,16 +47,19 @@ static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
   clc_usedevice(L, d);
 }
 
-static int to_mib(cl_ulong bytes) {
-  return (int)(bytes >> 20);
+static LUAI_UACINT to_mib(cl_ulong bytes) {
+  return (LUAI_UACINT)(bytes >> 20);
+}
+
+void clc_checkallocation(lua_State *L, const clc_Device *d, size_t bytes) {
+  if (bytes > d->max_allocation)
+    luaL_error(L, "a buffer of %I MiB exceeds the largest this device allocates, %I MiB",
+               to_mib(bytes), to_mib(d->max_allocation));
 }
 
 static void check_capacity(lua_State *L, const clc_Device *d, size_t bytes) {
-  if (bytes > d->max_allocation)
-    luaL_error(L, "a buffer of %d MiB exceeds the largest this device allocates, %d MiB",
-               to_mib(bytes), to_mib(d->max_allocation));
   if (d->bytes + bytes > d->global_memory)
-    luaL_error(L, "a buffer of %d MiB does not fit: %d of the device's %d MiB are in use",
+    luaL_error(L, "a buffer of %I MiB does not fit: %I of the device's %I MiB are in use",
                to_mib(bytes), to_mib(d->bytes), to_mib(d->global_memory));
 }
 
@@ -66,6 +69,7 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   cl_int code;
   clc_usedevice(L, d);
   if (bytes == 0) return push_buffer(L, d, dtype, shape);
+  clc_checkallocation(L, d, bytes);
   inform_collector(L, d, bytes);
   check_capacity(L, d, bytes);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
@@ -77,7 +81,7 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   }
   if (code != CL_SUCCESS) {
     b->mem = NULL;
-    clc_raise(L, code, "clCreateBuffer", "%d MiB, %d of %d MiB in use", to_mib(bytes),
+    clc_raise(L, code, "clCreateBuffer", "%I MiB, %I of %I MiB in use", to_mib(bytes),
               to_mib(d->bytes), to_mib(d->global_memory));
   }
   b->allocated = bytes;

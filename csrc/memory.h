@@ -27,6 +27,9 @@ extern const clc_Type clc_buffertype;
 
 clc_Buffer *clc_checkbuffer(lua_State *L, int arg);
 
+/* Raises when the device never allocates that much at once. */
+void clc_checkallocation(lua_State *L, const clc_Device *d, size_t bytes);
+
 /* Pushes a new buffer with undefined elements. The collector hears of the
    memory; when it is short, all garbage goes before an error is raised. */
 clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,

@@ -81,8 +81,22 @@ static cl_ulong type_bit(const char *selector) {
   return 0;
 }
 
+/* In order of preference. A device of several types (Oclgrind claims all) is the
+   first of them, as its field `type` says. */
+static const cl_ulong types[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR,
+                                 CL_DEVICE_TYPE_CPU};
+enum { NTYPES = sizeof types / sizeof *types };
+
+static int rank(const clc_Place *place) {
+  const cl_ulong bits = clc_devicenumber(place->device, CL_DEVICE_TYPE, 0);
+  int i = 0;
+  while (i < NTYPES && (bits & types[i]) == 0) i++;
+  return i;
+}
+
 static int has_type(const clc_Place *place, cl_ulong bit) {
-  return (clc_devicenumber(place->device, CL_DEVICE_TYPE, 0) & bit) != 0;
+  const int i = rank(place);
+  return i < NTYPES && types[i] == bit;
 }
 
 static int is_number_pair(const char *selector, int *p, int *d) {
@@ -108,7 +122,8 @@ int clc_selects(lua_State *L, const clc_Place *place, const char *selector) {
   return found;
 }
 
-static void raise_none(lua_State *L, const clc_Place *places, size_t n, const char *selector) {
+static void raise_none(lua_State *L, const clc_Place *places, size_t n, const char *selector,
+                       const char *origin) {
   if (n == 0)
     luaL_error(L,
                "no OpenCL device on this machine: install the driver of your GPU, or for the "
@@ -116,7 +131,7 @@ static void raise_none(lua_State *L, const clc_Place *places, size_t n, const ch
                "is installed");
   luaL_Buffer b;
   luaL_buffinit(L, &b);
-  lua_pushfstring(L, "no OpenCL device matches '%s'; there are:", selector);
+  lua_pushfstring(L, "no OpenCL device matches '%s'%s; there are:", selector, origin);
   luaL_addvalue(&b);
   for (size_t i = 0; i < n; i++) {
     lua_pushfstring(L, "\n  %d:%d ", places[i].p, places[i].d);
@@ -128,23 +143,14 @@ static void raise_none(lua_State *L, const clc_Place *places, size_t n, const ch
   luaL_error(L, "%s", lua_tostring(L, -1));
 }
 
-/* GPU, then accelerator, then CPU, then anything else. */
-static int rank(const clc_Place *place) {
-  static const cl_ulong order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR,
-                                   CL_DEVICE_TYPE_CPU};
-  int i = 0;
-  while (i < 3 && !has_type(place, order[i])) i++;
-  return i;
-}
-
-clc_Place clc_bestplace(lua_State *L, const char *selector) {
+clc_Place clc_bestplace(lua_State *L, const char *selector, const char *origin) {
   size_t n;
   const clc_Place *places = clc_pushplaces(L, -1, &n);
   const clc_Place *best = NULL;
   for (size_t i = 0; i < n; i++)
     if (clc_selects(L, &places[i], selector) && (best == NULL || rank(&places[i]) < rank(best)))
       best = &places[i];
-  if (best == NULL) raise_none(L, places, n, selector == NULL ? "" : selector);
+  if (best == NULL) raise_none(L, places, n, selector == NULL ? "" : selector, origin);
   clc_Place place = *best;
   lua_pop(L, 1);
   return place;

@@ -25,8 +25,9 @@ const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n);
 int clc_selects(lua_State *L, const clc_Place *place, const char *selector);
 
 /* The best match: GPU before accelerator before CPU unless the selector says
-   more. Raises, listing what there is or what to install, when none matches. */
-clc_Place clc_bestplace(lua_State *L, const char *selector);
+   more. Raises, listing what there is or what to install, when none matches;
+   `origin` says behind the selector where it came from. */
+clc_Place clc_bestplace(lua_State *L, const char *selector, const char *origin);
 
 #pragma GCC visibility pop
 

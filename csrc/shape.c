@@ -24,6 +24,11 @@ static int fits_memory(const clc_Shape *s, size_t size) {
   return bytes <= PTRDIFF_MAX;
 }
 
+static void check_memory(lua_State *L, int arg, const clc_Shape *s, const clc_Dtype *dtype) {
+  if (!fits_memory(s, dtype->size))
+    clc_argerror(L, arg, "%s %s elements do not fit in memory", clc_pushshape(L, s), dtype->name);
+}
+
 clc_Shape clc_checkshape(lua_State *L, int first, int last, const clc_Dtype *dtype) {
   clc_Shape s = {0, {0}};
   if (last < first) luaL_argerror(L, first, "size expected");
@@ -32,14 +37,12 @@ clc_Shape clc_checkshape(lua_State *L, int first, int last, const clc_Dtype *dty
     lua_Integer n = luaL_checkinteger(L, arg);
     if (n < 0) clc_argerror(L, arg, "size must not be negative, got %I", (LUAI_UACINT)n);
     s.dim[s.n++] = (size_t)n;
-    if (!fits_memory(&s, dtype->size))
-      clc_argerror(L, arg, "%s %s elements do not fit in memory", clc_pushshape(L, &s),
-                   dtype->name);
+    check_memory(L, arg, &s, dtype);
   }
   return s;
 }
 
-clc_Shape clc_tableshape(lua_State *L, int arg) {
+clc_Shape clc_tableshape(lua_State *L, int arg, const clc_Dtype *dtype) {
   clc_Shape s = {0, {0}};
   lua_pushvalue(L, arg);
   while (lua_istable(L, -1)) {
@@ -49,6 +52,7 @@ clc_Shape clc_tableshape(lua_State *L, int arg) {
     lua_remove(L, -2);
   }
   lua_pop(L, 1);
+  check_memory(L, arg, &s, dtype);
   return s;
 }
 

@@ -23,8 +23,9 @@ size_t clc_rowcount(const clc_Shape *s);
 /* The extents given as arguments first .. last, refusing what does not fit in memory. */
 clc_Shape clc_checkshape(lua_State *L, int first, int last, const clc_Dtype *dtype);
 
-/* The shape a (nested) table has, judged by its first members. */
-clc_Shape clc_tableshape(lua_State *L, int arg);
+/* The shape a (nested) table has, judged by its first members, refusing what does
+   not fit in memory: tables that share rows can be larger than it. */
+clc_Shape clc_tableshape(lua_State *L, int arg, const clc_Dtype *dtype);
 
 /* Converts a nested table of exactly that shape; errors name the place: [3][2]. */
 void clc_checktable(lua_State *L, int arg, const clc_Dtype *dtype, const clc_Shape *s,

@@ -1,0 +1,641 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local cl = require "clcompute"
+
+local inf, nan = math.huge, 0 / 0
+
+-- Each dtype: how string.pack writes it, and numbers that it holds exactly.
+local dtypes = {
+  char = { "b", { -128, -1, 0, 127 } },
+  uchar = { "B", { 0, 1, 200, 255 } },
+  short = { "h", { -32768, -1, 0, 32767 } },
+  ushort = { "H", { 0, 1, 40000, 65535 } },
+  int = { "i4", { -2147483648, -1, 0, 2147483647 } },
+  uint = { "I4", { 0, 1, 3000000000, 4294967295 } },
+  long = { "j", { math.mininteger, -1, 0, math.maxinteger } },
+  ulong = { "j", { 0, 1, math.maxinteger, -1 } },
+  half = { nil, { -2.0, 0.0, 0.099975586, 65504.0 } },
+  float = { "f", { -1.5, 0.0, 0.1, 3.0 } },
+  double = { "d", { -1e300, 0.0, 0.1, 3.0 } },
+}
+dtypes.half[2][3] = 1639 / 2 ^ 14 -- the half nearest to 0.1
+dtypes.float[2][3] = string.unpack("f", string.pack("f", 0.1))
+
+local names = {}
+for name in pairs(dtypes) do names[#names + 1] = name end
+table.sort(names)
+
+-- A table of nested tables of that shape, with 1, 2, 3, ... inside.
+local function counting(shape, next_value)
+  next_value = next_value or (function()
+    local i = 0
+    return function() i = i + 1 return i end
+  end)()
+  local t = {}
+  for i = 1, shape[1] do
+    t[i] = #shape == 1 and next_value() or counting({ table.unpack(shape, 2) }, next_value)
+  end
+  return t
+end
+
+-- object:method(...), spelled so, since Lua counts a method's arguments from there.
+local function call(object, method, ...)
+  return load(("local object, t = ... object:%s(table.unpack(t, 1, t.n))"):format(method))(
+    object, table.pack(...))
+end
+
+local shapes = {
+  { 0 }, { 1 }, { 7 }, { 2, 3 }, { 3, 1 }, { 2, 0 }, { 2, 3, 4 }, { 1, 1, 1, 1 }, { 2, 3, 1, 5 },
+}
+
+helper.describe_each("making a buffer", function(d)
+  for _, dtype in ipairs(names) do
+    local format, values = table.unpack(dtypes[dtype])
+    it("of " .. dtype .. " keeps its numbers and its bytes", function()
+      local b = d:buffer(values, dtype)
+      assert.equal(dtype, b.dtype)
+      assert.same(values, b:read())
+      assert.equal(math.type(values[1]), math.type(b[1]))
+      local bytes = b:string()
+      assert.equal(b.bytes, #bytes)
+      if format then assert.equal(string.pack(format:rep(4), table.unpack(values)), bytes) end
+      assert.same({ { values[1], values[2] }, { values[3], values[4] } }, d:buffer(bytes, dtype, 2, 2):read())
+    end)
+  end
+
+  it("takes the shape of nested tables, up to 4 deep", function()
+    for _, shape in ipairs(shapes) do
+      local t = counting(shape)
+      local b = d:buffer(t, "int")
+      assert.same(shape, b.shape)
+      assert.equal(shape[1], #b)
+      assert.same(t, b:read())
+      assert.equal(#b:string(), b.bytes)
+    end
+  end)
+
+  it("gives floats unless told otherwise", function()
+    assert.equal("float", d:buffer({ 1 }).dtype)
+    assert.equal("float", d:buffer({ 1 }, nil).dtype)
+  end)
+
+  it("of zeros or of unset elements has the shape given", function()
+    for _, shape in ipairs(shapes) do
+      local zeros = d:zeros("double", table.unpack(shape))
+      assert.same(shape, zeros.shape)
+      assert.same(shape, d:empty("char", table.unpack(shape)).shape)
+      assert.equal(("\0"):rep(zeros.bytes), zeros:string())
+    end
+  end)
+
+  it("reads tables raw, whatever their metatables say", function()
+    local t = setmetatable({ 1, 2 }, {
+      __index = function() error "asked" end,
+      __len = function() error "asked" end,
+    })
+    assert.same({ 1, 2 }, d:buffer(t):read())
+  end)
+
+  it("refuses tables that are no array, naming the place", function()
+    local cases = {
+      ["[2]: number expected, got nil"] = { 1, nil, 3 },
+      ["[2]: 2 values expected, got 1"] = { { 1, 2 }, { 3 } },
+      ["[2]: 1 values expected, got 2"] = { { 1 }, { 2, 3 } },
+      ["[2]: table expected, got number"] = { { 1 }, 2 },
+      ["[2]: number expected, got table"] = { 1, { 2 } },
+      ["[1][2][1]: number expected, got boolean"] = { { { 1 }, { true } } },
+      ["[2][1]: number expected, got string"] = { { 1 }, { "one" } },
+      ["nested more than 4 deep"] = { { { { { 1 } } } } },
+      ["[3]: number expected, got userdata"] = { 1, 2, d },
+    }
+    for text, t in pairs(cases) do helper.raises({ "#1", text }, function() d:buffer(t) end) end
+    local endless = {}
+    endless[1] = endless
+    helper.raises("nested more than 4 deep", d.buffer, d, endless)
+  end)
+
+  it("refuses tables that share rows until no memory holds them", function()
+    local function rows(row, n)
+      local t = {}
+      for i = 1, n do t[i] = row end
+      return t
+    end
+    local t = rows(1, 65536)
+    helper.raises("exceeds the largest this device allocates", d.buffer, d, rows(rows(t, 64), 65536))
+    for _ = 1, 3 do t = rows(t, 65536) end -- 2^64 elements
+    helper.raises({ "#2", "65536x65536x65536x65536 float elements do not fit" }, d.buffer, d, t)
+  end)
+
+  it("refuses sizes that are none, naming the argument", function()
+    local cases = {
+      { "#2", "size expected" },
+      { "#2", "must not be negative, got -1", -1 },
+      { "#2", "no integer representation", 1.5 },
+      { "#2", "no integer representation", nan },
+      { "#2", "no integer representation", inf },
+      { "#2", "no integer representation", 1e30 },
+      { "#2", "number expected, got string", "many" },
+      { "#2", "number expected, got table", {} },
+      { "#2", "number expected, got nil", nil, 3, n = 4 },
+      { "#3", "must not be negative, got -2", 3, -2 },
+      { "#6", "at most 4 dimensions", 1, 1, 1, 1, 1 },
+      { "#2", "do not fit in memory", math.maxinteger },
+      { "#3", "do not fit in memory", 2 ^ 31, 2 ^ 31 },
+      { "#3", "do not fit in memory", 0, 2 ^ 62 },
+    }
+    for _, method in ipairs { "zeros", "empty" } do
+      for _, case in ipairs(cases) do
+        helper.raises({ case[1], case[2] }, call, d, method, "double", table.unpack(case, 3, case.n or #case))
+      end
+      helper.raises({ "4194304 MiB exceeds the largest" }, call, d, method, "float", 2 ^ 40)
+      helper.raises({ "#1", "no dtype 'real'; there are char uchar" }, call, d, method, "real", 1)
+      helper.raises({ "#1", "string expected, got no value" }, call, d, method)
+      helper.raises({ "#1", "string expected, got table" }, call, d, method, {}, 1)
+    end
+  end)
+
+  it("refuses other values and counts, naming the argument", function()
+    helper.raises({ "#2", "table or string expected, got FILE*" }, d.buffer, d, io.stdout)
+    helper.raises({ "#2", "table or string expected, got no value" }, d.buffer, d)
+    helper.raises({ "#2", "table or string expected, got number" }, d.buffer, d, 3)
+    helper.raises({ "#3", "no dtype 'real'" }, d.buffer, d, { 1 }, "real")
+    helper.raises({ "#4", "a table brings its own shape" }, d.buffer, d, { 1 }, "float", 1)
+    helper.raises({ "#3", "string expected" }, d.buffer, d, "\0\0\0\0")
+    helper.raises({ "#4", "size expected" }, d.buffer, d, "\0\0\0\0", "float")
+    helper.raises({ "#2", "2x3 short elements are 12 bytes, got 4" }, d.buffer, d, "\0\0\0\0", "short", 2, 3)
+  end)
+end)
+
+describe("making a buffer", function()
+  it("that would not fit beside the others says how much is in use", function()
+    local d, kept = helper.device(), {}
+    local half = math.min(d:info().max_allocation, d.global_memory) // 2 + 1
+    helper.raises({ "does not fit", "are in use" }, function()
+      for i = 1, 2 + 2 * d.global_memory // half do kept[i] = d:empty("char", half) end
+    end)
+    for _, b in ipairs(kept) do b:release() end
+    assert.equal(half, #d:empty("char", half)) -- released memory counts as free at once
+  end)
+end)
+
+describe("random numbers", function()
+  it("are the same on every device, and depend on the seed", function()
+    for _, dtype in ipairs(names) do
+      local first
+      for _, d in ipairs(helper.devices()) do
+        local b = d:random(dtype, 7, 11, { seed = 5 })
+        first = first or b:string()
+        assert.equal(first, b:string())
+        assert.are_not.equal(first, d:random(dtype, 7, 11, { seed = 6 }):string())
+        assert.equal(d:random(dtype, 7, 11):string(), d:random(dtype, 7, 11, { seed = 0 }):string())
+      end
+    end
+  end)
+
+  it("of a longer buffer begin with those of a shorter one", function()
+    local d = helper.device()
+    assert.equal(d:random("int", 10):string(), d:random("int", 70001):string():sub(1, 40))
+  end)
+
+  it("of a floating type lie in low <= x < high, spread evenly", function()
+    local d, n = helper.device(), 70000
+    local cases = { { 0, 1 }, { -1, 1 }, { 1000, 1001 }, { 0.5, 0.75 }, { 3, 3 } }
+    for _, dtype in ipairs { "half", "float", "double" } do
+      for _, case in ipairs(cases) do
+        local low, high = table.unpack(case)
+        local least, most, sum = inf, -inf, 0
+        for _, v in ipairs(d:random(dtype, n, { seed = helper.seed, low = low, high = high }):read()) do
+          least, most, sum = math.min(least, v), math.max(most, v), sum + v
+        end
+        assert.is_true(least >= low)
+        assert.is_true(low == high and most == high or most < high, ("%s: %g"):format(dtype, most))
+        -- six standard deviations of the mean, and half the spacing of halves
+        local slack = (high - low) * 6 / math.sqrt(12 * n) + (dtype == "half" and high * 2 ^ -11 or 0)
+        assert.near((low + high) / 2, sum / n, slack)
+      end
+    end
+    assert.is_true(d:random("float", 1):get(1) < 1) -- 0 and 1 unless given
+  end)
+
+  it("of an integer type reach both bounds and nothing else", function()
+    local d = helper.device()
+    for _, dtype in ipairs { "char", "int", "long" } do
+      local seen = {}
+      for _, v in ipairs(d:random(dtype, 1000, { low = -2, high = 2, seed = helper.seed }):read()) do
+        seen[v] = true
+      end
+      assert.same({ [-2] = true, [-1] = true, [0] = true, true, true }, seen)
+    end
+    local all = d:random("long", 1000, { low = math.mininteger, high = math.maxinteger }):read()
+    assert.is_true(math.max(table.unpack(all)) > 2 ^ 62 and math.min(table.unpack(all)) < -2 ^ 62)
+    assert.same({ 7, 7 }, d:random("uchar", 2, { low = 7, high = 7 }):read())
+  end)
+
+  it("refuse bounds that are none, naming the option", function()
+    local cases = {
+      { "no option 'sed'; there are seed, low, high", "float", { sed = 1 } },
+      { "'low' must not exceed 'high'", "float", { low = 2, high = 1 } },
+      { "'low' must not exceed 'high'", "int", { low = 2, high = 1 } },
+      { "'low' must not exceed 'high'; both must be finite", "float", { low = nan } },
+      { "both must be finite", "double", { high = inf } },
+      { "option 'low': 1.5 has no integer value", "int", { low = 1.5 } },
+      { "option 'high': 1000 does not fit char", "char", { high = 1000 } },
+      { "option 'low': -1 does not fit uint", "uint", { low = -1 } },
+      { "option 'high': 1e+39 does not fit float", "float", { high = 1e39 } },
+      { "option 'low': number expected, got table", "float", { low = {} } },
+      { "option 'seed': integer expected, got string", "float", { seed = "x" } },
+      { "option 'seed': integer", "float", { seed = 0.5 } },
+    }
+    local d = helper.device()
+    for _, case in ipairs(cases) do helper.raises({ "#4", case[1] }, d.random, d, case[2], 3, case[3]) end
+    helper.raises({ "#3", "size expected" }, d.random, d, "float", { seed = 1 })
+    helper.raises({ "#3", "number expected" }, d.random, d, "float", {}, 3)
+  end)
+end)
+
+helper.describe_each("a number", function(d)
+  -- dtype, number given, number held (nil: refused)
+  local cases = {
+    { "int", 3.0, 3 }, { "int", 2.5 }, { "int", 2147483648 }, { "int", -2147483649 }, { "int", nan },
+    { "int", inf }, { "int", 1e300 }, { "uint", -1 }, { "uint", 4294967296 }, { "char", 128 },
+    { "char", -129 }, { "uchar", 256 }, { "uchar", -1 }, { "short", 32768 }, { "ushort", 65536 },
+    { "long", 2.0 ^ 53, 2 ^ 53 | 0 }, { "long", 2.0 ^ 63 }, { "ulong", -1, -1 }, { "ulong", 2.0 ^ 64 },
+    { "float", 0.1, string.unpack("f", string.pack("f", 0.1)) }, { "float", 16777217, 16777216.0 },
+    { "float", 3.4028235e38, (2 - 2 ^ -23) * 2.0 ^ 127 }, { "float", 1e39 }, { "float", -1e39 },
+    { "float", inf, inf }, { "float", -inf, -inf }, { "float", 1e-60, 0.0 }, { "float", 2 ^ -149, 2 ^ -149 },
+    { "half", 65504, 65504.0 }, { "half", 65519.99, 65504.0 }, { "half", 65520 }, { "half", inf, inf },
+    { "half", 2049, 2048.0 }, { "half", 2051, 2052.0 }, { "half", 2 ^ -24, 2 ^ -24 }, { "half", 1e-9, 0.0 },
+    { "double", 1e308, 1e308 }, { "double", 2 ^ 53 | 1, 9007199254740992.0 }, { "double", inf, inf },
+  }
+  for _, case in ipairs(cases) do
+    local dtype, given, held = table.unpack(case, 1, 3)
+    it(("%s %s %s"):format(tostring(given), held and "is held by" or "is refused by", dtype), function()
+      local b = d:zeros(dtype, 2)
+      local ways = {
+        table = function() return d:buffer({ 0, given }, dtype)[2] end,
+        write = function() return b:write({ given }, 2)[2] end,
+        index = function() b[2] = given return b[2] end,
+        set = function() return b:set(2, given):get(2) end,
+        fill = function() return b:fill(given, 2)[2] end,
+      }
+      for way, f in pairs(ways) do
+        if held then
+          local got = f()
+          assert.equal(held, got, way)
+          assert.equal(math.type(held), math.type(got), way)
+        else
+          local why = math.type(given) == "integer" or given == given // 1 and given - given == 0
+          helper.raises(why and "does not fit " .. dtype or
+            dtype:find "^[hf]" and "does not fit" or "has no integer value", f)
+        end
+      end
+      if not held then assert.same({ 0, 0 }, b:read()) end
+    end)
+  end
+
+  it("of every half is its value by IEEE 754, and goes back to the same bits", function()
+    local bytes, values = {}, {}
+    for bits = 0, 0xFFFF do
+      local exponent, fraction = bits >> 10 & 31, bits & 1023
+      if exponent < 31 then
+        local v = exponent == 0 and fraction * 2.0 ^ -24 or (1024 + fraction) * 2.0 ^ (exponent - 25)
+        bytes[#bytes + 1], values[#values + 1] = ("H"):pack(bits), bits >> 15 == 1 and -v or v
+      end
+    end
+    bytes = table.concat(bytes)
+    assert.is_true(bytes == d:buffer(values, "half"):string())
+    for i, v in ipairs(d:buffer(bytes, "half", #values):read()) do
+      if v ~= values[i] then assert.equal(values[i], v) end
+    end
+  end)
+
+  it("may be no number in a floating type", function()
+    for _, dtype in ipairs { "half", "float", "double" } do
+      local v = d:buffer({ nan }, dtype)[1]
+      assert.are_not.equal(v, v)
+    end
+  end)
+end)
+
+helper.describe_each("a buffer", function(d)
+  local function matrix()
+    return d:buffer({ { 1, 2, 3 }, { 4, 5, 6 }, { 7, 8, 9 }, { 10, 11, 12 } }, "int")
+  end
+
+  it("reads rows first to last", function()
+    local b = matrix()
+    assert.same({ { 4, 5, 6 }, { 7, 8, 9 } }, b:read(2, 3))
+    assert.same({ { 10, 11, 12 } }, b:read(4))
+    assert.same({ { 1, 2, 3 } }, b:read(nil, 1))
+    assert.same({}, b:read(3, 2))
+    assert.same({}, b:read(5))
+    assert.same({}, d:zeros("float", 0):read())
+    assert.same({ {}, {} }, d:zeros("float", 2, 0):read())
+  end)
+
+  it("writes tables, bytes and buffers over the rows from first on", function()
+    local b = d:zeros("int", 4, 2)
+    assert.equal(b, b:write({ { 1, 2 } }))
+    assert.equal(b, b:write(string.pack("i4i4", 3, 4), 2))
+    assert.equal(b, b:write(d:buffer({ { 5, 6 }, { 7, 8 } }, "int"), 3))
+    assert.same({ { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 } }, b:read())
+    b:write({}, 5):write("", 5):write(d:zeros("int", 0, 2), 5)
+    assert.same({ { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 } }, b:read())
+  end)
+
+  it("writes parts of itself as if they were copied first", function()
+    local b = d:buffer({ 1, 2, 3, 4, 5 }, "short")
+    assert.same({ 1, 1, 2, 3, 5 }, b:write(b:view(1, 3), 2):read())
+    assert.same({ 1, 2, 3, 5, 5 }, b:write(b:view(2, 5)):read())
+    assert.same({ 1, 2, 3, 5, 5 }, b:write(b):read())
+  end)
+
+  it("fills rows with one value", function()
+    assert.same({ { 1, 2, 3 }, { 0, 0, 0 }, { 0, 0, 0 }, { 10, 11, 12 } }, matrix():fill(0, 2, 3):read())
+    for _, dtype in ipairs(names) do
+      local value = dtypes[dtype][2][4]
+      assert.same({ value, value, value }, d:empty(dtype, 3):fill(value):read())
+    end
+    assert.same({ 7, 8 }, d:buffer({ 7, 8 }, "int"):fill(0, 3):fill(0, 1, 0):read())
+  end)
+
+  it("copies itself to memory of its own", function()
+    local b = matrix()
+    local c = b:copy()
+    b:fill(0)
+    assert.same({ { 1, 2, 3 }, { 4, 5, 6 }, { 7, 8, 9 }, { 10, 11, 12 } }, c:read())
+    assert.equal(d, c.device)
+    assert.same({ 4, 3 }, c.shape)
+    assert.same({ { 7, 8, 9 } }, c:view(3, 3):copy():read())
+  end)
+
+  it("copies itself to, and is written from, every device", function()
+    for _, other in ipairs(cl.devices()) do
+      local c = matrix():copy(other)
+      assert.equal(other, c.device)
+      assert.same(matrix():read(), c:read())
+      assert.same({ { 4, 5, 6 }, { 7, 8, 9 } }, d:zeros("int", 2, 3):write(c:view(2, 3)):read())
+      assert.equal(0, #d:zeros("int", 0):copy(other))
+    end
+  end)
+
+  it("gets and sets single elements", function()
+    local b = matrix()
+    assert.equal(6, b:get(2, 3))
+    assert.equal(b, b:set(2, 3, -6))
+    assert.same({ 4, 5, -6 }, b[2]:read())
+    local v = d:buffer { 1, 2, 3 }
+    v[3] = v[1] + v:get(2) * 10
+    assert.same({ 1, 2, 21 }, v:read())
+    assert.equal(2.0, v[2.0])
+    assert.equal(24, d:buffer(counting { 2, 3, 2, 2 }, "int"):get(2, 3, 2, 2))
+  end)
+
+  it("gives the rows of a matrix as views", function()
+    local b = matrix()
+    local row = b[3]
+    assert.same({ 3 }, row.shape)
+    row[2] = 80
+    row:fill(0, 3)
+    assert.same({ 7, 80, 0 }, b:read(3, 3)[1])
+    assert.same({ 2, 5 }, d:zeros("int", 3, 2, 5)[1].shape)
+  end)
+
+  it("gives views and other shapes of the same memory, of views too", function()
+    local b = d:buffer(counting { 12 }, "int")
+    local middle = b:view(3, 8)
+    assert.same({ 3, 4, 5, 6, 7, 8 }, middle:read())
+    assert.equal(string.pack("i4i4i4i4i4i4", 3, 4, 5, 6, 7, 8), middle:string())
+    local square = middle:view(2, 5):reshape(2, 2)
+    assert.same({ { 4, 5 }, { 6, 7 } }, square:read())
+    square:set(1, 2, 50)
+    square[2]:write { 60, 70 }
+    assert.same({ 1, 2, 3, 4, 50, 60, 70, 8, 9, 10, 11, 12 }, b:read())
+    assert.equal(0, #b:view(13, 12))
+    assert.same({ 2, 1, 3, 2 }, b:reshape(2, 1, 3, 2).shape)
+    assert.same({ 0, 7 }, d:zeros("int", 0):reshape(0, 7).shape)
+  end)
+
+  it("outlives its views, and they outlive it", function()
+    local b = matrix()
+    local view = b:view(2, 2)
+    b:release()
+    collectgarbage()
+    assert.same({ { 4, 5, 6 } }, view:read())
+    view:release()
+    local c = matrix()
+    c[1]:release()
+    assert.equal(1, c:get(1, 1))
+  end)
+
+  it("has fields, a length and no others", function()
+    local b = matrix()
+    assert.equal(4, #b)
+    assert.equal(48, b.bytes)
+    assert.equal("int", b.dtype)
+    assert.equal(d, b.device)
+    b.shape[1] = 99
+    assert.same({ 4, 3 }, b.shape)
+    helper.raises("a buffer has no field 'colour'", function() return b.colour end)
+    helper.raises("a buffer has no field 'nil'", function() return b[nil] end)
+    helper.raises("cannot set field 'dtype' of a buffer", function() b.dtype = "float" end)
+    helper.raises("use b:set(i, j, v)", function() b[1] = 3 end)
+    assert.is_false(getmetatable(b))
+  end)
+
+  it("shows dtype, shape, device and first elements", function()
+    local text = tostring(matrix())
+    for _, part in ipairs { "int", "4x3", d.name, "1, 2, 3, 4, 5, 6, ..." } do
+      assert.truthy(text:find(part, 1, true), text)
+    end
+    assert.truthy(tostring(d:buffer { 0.1, 2, inf }):find("0.1, 2, inf", 1, true))
+    assert.truthy(tostring(d:zeros("float", 0)):find "float buffer 0 on ")
+    assert.equal("buffer (released)", tostring(matrix():release()))
+  end)
+
+  it("copies what is written behind queued commands, and in their order", function()
+    local n = helper.is_simulator(d) and 64 or 4096
+    local add = d:program("kernel void add(global int *p, int v) { p[get_global_id(0)] += v; }"):kernel "add"
+    local t = {}
+    for i = 1, n do t[i] = 0 end
+    -- Oclgrind calls uninitialised what d:zeros filled, and what lies beside a partial copy.
+    local b, partial = d:buffer(t, "int"), not helper.is_simulator(d)
+    for round = 1, 20 do
+      for i = 1, n do t[i] = round * i end
+      add(n, b, 1)
+      b:write(t)
+      for i = 1, n do t[i] = 0 end
+      add(n, b, round)
+      if partial then b:set(1, -round) end
+      add(n, b, 1)
+    end
+    local got = b:read()
+    if partial then assert.equal(-20 + 1, got[1]) end
+    for i = partial and 2 or 1, n do assert.equal(20 * i + 21, got[i]) end
+  end)
+
+  it("takes more queued commands than it keeps track of", function()
+    local b = d:zeros("int", 2)
+    for i = 1, 1000 do b:fill(i) end
+    assert.same({ 1000, 1000 }, b:read())
+  end)
+end)
+
+helper.describe_each("misuse of a buffer", function(d)
+  local b, v = d:zeros("int", 4, 3), d:zeros("float", 3)
+  local kernel = d:program("kernel void f(global int *p) { p[0] = 1; }"):kernel "f"
+
+  -- What the message holds, then method and arguments.
+  local cases = {
+    { "#1", "0 is outside 1 .. 4", b, "read", 0 },
+    { "#1", "6 is outside 1 .. 4", b, "read", 6 },
+    { "#2", "5 is outside 2 .. 4", b, "read", 2, 5 },
+    { "#2", "1 is outside 3 .. 4", b, "read", 3, 1 },
+    { "#1", "no integer representation", b, "read", 1.5 },
+    { "#1", "no integer representation", b, "read", nan },
+    { "#1", "number expected, got string", b, "read", "all" },
+    { "#1", "number expected, got table", v, "fill", {} },
+    { "#1", "number expected, got no value", v, "fill" },
+    { "#2", "0 is outside", v, "fill", 1, 0 },
+    { "#3", "4 is outside", v, "fill", 1, 1, 4 },
+    { "#1", "table, string or buffer expected, got nil", v, "write" },
+    { "#1", "table, string or buffer expected, got number", v, "write", 3 },
+    { "#1", "buffer expected, got FILE*", v, "write", io.stdout },
+    { "#1", "buffer expected, got clcompute.Kernel", v, "write", kernel },
+    { "#1", "float buffer expected, got int", v, "write", d:zeros("int", 3) },
+    { "#1", "rows of 3 elements expected, got 2", b, "write", d:zeros("int", 3, 2) },
+    { "#1", "5 bytes are not whole rows of 12 bytes", b, "write", "12345" },
+    { "#2", "4 rows from 1 do not fit in 1 .. 3", v, "write", { 1, 2, 3, 4 } },
+    { "#2", "2 rows from 3 do not fit in 1 .. 3", v, "write", { 1, 2 }, 3 },
+    { "#2", "1 rows from 0 do not fit in 1 .. 3", v, "write", { 1 }, 0 },
+    { "#2", "do not fit in 1 .. 3", v, "write", { 1 }, math.maxinteger },
+    { "#2", "do not fit in 1 .. 3", v, "write", ("\0"):rep(16) },
+    { "#1", "[2]: 3 values expected, got 2", b, "write", { { 1, 2, 3 }, { 1, 2 } } },
+    { "#1", "[1]: table expected, got number", b, "write", { 1, 2, 3 } },
+    { "#1", "[2]: number expected, got nil", v, "write", { 1, nil, 3 } },
+    { "#1", "device expected, got clcompute.Buffer", v, "copy", b },
+    { "#1", "number expected, got no value", v, "view" },
+    { "#2", "number expected, got no value", v, "view", 1 },
+    { "#2", "4 is outside 1 .. 3", v, "view", 1, 4 },
+    { "#1", "size expected", v, "reshape" },
+    { "", "2x2 is 4 elements, but the buffer has 3", v, "reshape", 2, 2 },
+    { "#1", "must not be negative", v, "reshape", -3 },
+    { "#5", "at most 4 dimensions", v, "reshape", 3, 1, 1, 1, 1 },
+    { "", "expected as many indices, got 1", b, "get", 1 },
+    { "", "expected as many indices, got 3", b, "get", 1, 2, 3 },
+    { "", "expected as many indices, got 0", v, "set", 1 },
+    { "", "expected as many indices, got 0", v, "set" },
+    { "#2", "4 is outside 1 .. 3", b, "get", 1, 4 },
+    { "#1", "0 is outside 1 .. 4", b, "set", 0, 1, 9 },
+    { "#1", "no integer representation", v, "get", 0.5 },
+    { "#2", "number expected, got string", v, "set", 1, "x" },
+    { "#3", "1.5 has no integer value", b, "set", 1, 1, 1.5 },
+  }
+  for _, case in ipairs(cases) do
+    local place, text, object, method = table.unpack(case, 1, 4)
+    it(("of %s: %s"):format(method, text), function()
+      helper.raises({ place, text }, call, object, method, table.unpack(case, 5))
+    end)
+  end
+
+  it("by index names the index", function()
+    for _, i in ipairs { 0, 4, -1, math.mininteger } do
+      helper.raises(i .. " is outside 1 .. 3", function() return v[i] end)
+      helper.raises(i .. " is outside 1 .. 3", function() v[i] = 1 end)
+    end
+    helper.raises("row 5 is outside 1 .. 4", function() return b[5] end)
+    helper.raises("no integer representation", function() return v[1.5] end)
+    helper.raises("no integer representation", function() return b[nan] end)
+    helper.raises("number expected, got string", function() v[1] = "x" end)
+    helper.raises("number expected, got nil", function() v[1] = nil end)
+  end)
+
+  it("with another value in its place says what came", function()
+    local others = {
+      ["FILE*"] = io.stdout, ["clcompute.Kernel"] = kernel, ["clcompute.Device"] = d, string = "x",
+    }
+    for _, method in ipairs { "read", "string", "write", "fill", "copy", "get", "set", "view", "reshape" } do
+      for text, value in pairs(others) do
+        helper.raises({ "#1", "buffer expected, got " .. text }, v[method], value)
+      end
+      helper.raises({ "#1", "buffer expected, got no value" }, v[method])
+    end
+  end)
+
+  it("after its release is an error, for every use", function()
+    local gone = d:zeros("float", 3)
+    local view = gone:view(1, 2)
+    assert.equal(gone, gone:release())
+    assert.equal(gone, gone:release())
+    local uses = {
+      read = {}, string = {}, write = { { 1 } }, fill = { 1 }, copy = {}, get = { 1 }, set = { 1, 1 },
+      view = { 1, 1 }, reshape = { 3 },
+    }
+    for method, arguments in pairs(uses) do
+      helper.raises("buffer is released", gone[method], gone, table.unpack(arguments))
+    end
+    helper.raises("buffer is released", function() return #gone end)
+    helper.raises("buffer is released", function() return gone[1] end)
+    helper.raises("buffer is released", function() gone[1] = 1 end)
+    helper.raises("buffer is released", function() return gone.shape end)
+    helper.raises({ "#1", "buffer is released" }, function() v:write(gone) end)
+    assert.same({ 0, 0 }, view:read())
+  end)
+
+  it("is released at the end of a <close> block", function()
+    local kept
+    do
+      local c <close> = d:zeros("float", 1)
+      kept = c
+    end
+    helper.raises("buffer is released", kept.read, kept)
+  end)
+
+  it("with forged metatables is an error", function()
+    local meta, kernels = debug.getmetatable(v), debug.getmetatable(kernel)
+    local forged = d:zeros("float", 3)
+    debug.setmetatable(forged, kernels)
+    helper.raises("kernel expected", function() forged(3) end)
+    helper.raises("buffer expected", v.read, forged)
+    debug.setmetatable(forged, meta)
+    assert.same({ 0, 0, 0 }, forged:read())
+    local file <close> = io.tmpfile()
+    local own = debug.getmetatable(file)
+    debug.setmetatable(file, meta)
+    helper.raises("buffer expected", v.read, file)
+    helper.raises("buffer expected", function() return file.shape end)
+    helper.raises("expected", function() file:release() end)
+    meta.__gc(file)
+    debug.setmetatable(file, own)
+    assert.equal("file", io.type(file))
+    helper.raises("buffer expected", v.read, setmetatable({}, meta))
+    for _, value in ipairs { io.stdout, 1, {}, "x" } do meta.__gc(value) end
+    meta.__gc(forged)
+    meta.__gc(forged)
+    helper.raises("buffer is released", v.read, forged)
+    assert.equal("buffer (released)", tostring(forged))
+  end)
+end)
+
+describe("the collector", function()
+  it("frees dropped buffers as their device memory asks for it", function()
+    local ok, output = helper.run(([[
+      local cl = require "clcompute"
+      local d = cl.device %q
+      local function memory(what)
+        for line in io.lines "/proc/self/status" do
+          local kib = line:match("^" .. what .. ":%%s*(%%d+)")
+          if kib then return kib // 1024 end
+        end
+      end
+      d:zeros("float", 1):read()
+      local before = memory "VmRSS"
+      for i = 1, 200 do d:empty("char", 16 << 20):fill(i %% 100) end
+      d:wait()
+      io.write(memory "VmHWM" - before)
+    ]]):format(helper.device().platform))
+    assert.is_true(ok, output)
+    assert.is_true(tonumber(output) >= 16, output) -- pages were touched
+    assert.is_true(tonumber(output) < 512, output .. " MiB held for 3200 MiB dropped, 16 at a time")
+  end)
+end)
