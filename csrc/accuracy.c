@@ -25,6 +25,11 @@ static void raise_element(lua_State *L, const clc_Buffer *b, const char *name, s
     luaL_error(L, "gauss: %s[%d][%d] is %s", name, row, column, what);
 }
 
+/* The larger one; once NaN, always NaN. */
+static double larger(double a, double b) {
+  return isnan(a) || a >= b ? a : b;
+}
+
 /* The exact place costs a transfer of everything, so it is looked for only when
    something is wrong. Sums that overflow end here too, and are told apart. */
 static double scan_on_host(lua_State *L, clc_Buffer *b, const char *name) {
@@ -55,7 +60,7 @@ double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name) {
                    (lua_Integer)b->offset, sums);
   clc_launch(L, k, &range, NULL);
   const double *v = clc_pushdoubles(L, sums);
-  for (size_t j = 0; j < columns; j++) norm = v[j] <= norm ? norm : v[j]; /* keeps a NaN */
+  for (size_t j = 0; j < columns; j++) norm = larger(norm, v[j]);
   clc_release(&sums->h);
   lua_pop(L, 3);
   return isfinite(norm) ? norm : scan_on_host(L, b, name);
@@ -71,20 +76,26 @@ void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc
   lua_pop(L, 1);
 }
 
+/* The ratio of one column, from the first of its n elements, `step` apart. */
+static double column_ratio(const double *x, const double *r, size_t n, size_t step, double norm_a,
+                           double eps) {
+  double largest = 0, norm_x = 0, norm_r = 0;
+  for (size_t i = 0; i < n; i++) largest = larger(largest, fabs(x[i * step]));
+  const double scale = largest > 1 ? 0x1p-64 : 1; /* sums of great numbers would overflow */
+  for (size_t i = 0; i < n; i++) {
+    norm_x += fabs(x[i * step]) * scale;
+    norm_r += fabs(r[i * step]);
+  }
+  return norm_r == 0 ? 0 : norm_r / norm_a / norm_x / eps * scale;
+}
+
 double clc_ratio(lua_State *L, double norm_a, clc_Buffer *x, clc_Buffer *r) {
   const size_t columns = columns_of(x);
   const double eps = clc_epsilon(x->dtype);
   const double *vx = clc_pushdoubles(L, x), *vr = clc_pushdoubles(L, r);
   double worst = 0;
-  for (size_t j = 0; j < columns; j++) {
-    double norm_x = 0, norm_r = 0;
-    for (size_t i = j; i < x->count; i += columns) {
-      norm_x += fabs(vx[i]);
-      norm_r += fabs(vr[i]);
-    }
-    const double ratio = norm_r == 0 ? 0 : norm_r / norm_a / norm_x / eps;
-    worst = ratio <= worst ? worst : ratio; /* keeps a NaN */
-  }
+  for (size_t j = 0; j < columns; j++)
+    worst = larger(worst, column_ratio(vx + j, vr + j, x->count / columns, columns, norm_a, eps));
   lua_pop(L, 2);
   return worst;
 }

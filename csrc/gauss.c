@@ -120,6 +120,13 @@ static void refine(lua_State *L, const clc_Lu *f, clc_Buffer *a, clc_Buffer *b, 
   lua_pop(L, 1);
 }
 
+/* What may help where the ratio is too large. */
+static const char *advise(const Options *o, const clc_Dtype *dtype) {
+  if (!o->may_refine) return "refinement, which refine=false forbids, may mend it";
+  return dtype->size == sizeof(float) ? "elements grew beyond what refinement can mend; use double"
+                                      : "elements grew beyond what refinement can mend";
+}
+
 /* Pushes x, then the factors. */
 static Findings solve_unblocked(lua_State *L, clc_Buffer *a, clc_Buffer *b, double norm,
                                 const Options *o, clc_Lu *f) {
@@ -139,10 +146,7 @@ static Findings solve_unblocked(lua_State *L, clc_Buffer *a, clc_Buffer *b, doub
   }
   clc_release(&r->h);
   lua_pop(L, 1);
-  if (!(found.ratio <= CLC_MAXRATIO))
-    raise_ratio(L, found.ratio,
-                o->may_refine ? "elements grew beyond what refinement can mend; use double"
-                              : "refinement, which refine=false forbids, may mend it");
+  if (!(found.ratio <= CLC_MAXRATIO)) raise_ratio(L, found.ratio, advise(o, x->dtype));
   lua_rotate(L, -2, 1);
   return found;
 }

@@ -68,10 +68,8 @@ static clc_Buffer *find_result(lua_State *L, const clc_Buffer *a, const clc_Buff
   const clc_Shape shape = {2, {m, n}};
   if (c == NULL && beta != 0) luaL_error(L, "gemm: beta other than 0 needs option 'c'");
   if (c == NULL) return clc_newbuffer(L, a->device, a->dtype, &shape);
-  if (c->shape.n == 2 && extent(L, "m") < 0 && extent(L, "n") < 0 &&
-      (c->shape.dim[0] != m || c->shape.dim[1] != n))
-    clc_optionerror(L, 3, "c", "shape %s expected, got %s", clc_pushshape(L, &shape),
-                    clc_pushshape(L, &c->shape));
+  if (c->shape.n == 2 && extent(L, "m") < 0 && extent(L, "n") < 0)
+    clc_checkshapeof(L, 3, "c", c, &shape);
   if (clc_overlap(c, a) || clc_overlap(c, b)) clc_optionerror(L, 3, "c", "must not overlap a or b");
   lua_getfield(L, 3, "c");
   return c;

@@ -201,7 +201,8 @@ static double inverse_norm(lua_State *L, Vector *x) {
   for (int step = 0; step < ESTIMATES; step++) {
     apply_inverse(L, x);
     const double norm = norm1(x->v, n);
-    if (!(norm > estimate)) return norm != norm ? norm : estimate;
+    if (isnan(norm)) return INFINITY; /* what overflowed is beyond every norm */
+    if (norm <= estimate) break;
     estimate = norm;
     for (size_t i = 0; i < n; i++) x->v[i] = x->v[i] < 0 ? -1 : 1;
     apply_transposed(L, x);
@@ -214,6 +215,7 @@ static double inverse_norm(lua_State *L, Vector *x) {
     x->v[vertex] = 1;
   }
   const double alternating = alternating_estimate(L, x);
+  if (isnan(alternating)) return INFINITY;
   return alternating > estimate ? alternating : estimate;
 }
 

@@ -48,12 +48,18 @@ clc_Buffer *clc_bufferoption(lua_State *L, int arg, const char *key, const clc_B
   return b;
 }
 
-void clc_checksameshape(lua_State *L, int arg, const clc_Buffer *b, const clc_Buffer *like) {
-  int same = b->shape.n == like->shape.n;
-  for (int i = 0; same && i < b->shape.n; i++) same = b->shape.dim[i] == like->shape.dim[i];
-  if (!same)
-    clc_argerror(L, arg, "shape %s expected, got %s", clc_pushshape(L, &like->shape),
-                 clc_pushshape(L, &b->shape));
+static int has_shape(const clc_Buffer *b, const clc_Shape *shape) {
+  int same = b->shape.n == shape->n;
+  for (int i = 0; same && i < shape->n; i++) same = b->shape.dim[i] == shape->dim[i];
+  return same;
+}
+
+void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *b,
+                      const clc_Shape *shape) {
+  if (has_shape(b, shape)) return;
+  const char *expected = clc_pushshape(L, shape), *got = clc_pushshape(L, &b->shape);
+  if (key == NULL) clc_argerror(L, arg, "shape %s expected, got %s", expected, got);
+  clc_optionerror(L, arg, key, "shape %s expected, got %s", expected, got);
 }
 
 double *clc_pushdoubles(lua_State *L, clc_Buffer *b) {

@@ -17,8 +17,9 @@ clc_Buffer *clc_checklike(lua_State *L, int arg, const clc_Buffer *like);
 /* The same in an option table; NULL where absent. */
 clc_Buffer *clc_bufferoption(lua_State *L, int arg, const char *key, const clc_Buffer *like);
 
-/* Raises unless two shapes are equal. */
-void clc_checksameshape(lua_State *L, int arg, const clc_Buffer *b, const clc_Buffer *like);
+/* Raises unless b, an argument or with `key` an option of it, has the shape. */
+void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *b,
+                      const clc_Shape *shape);
 
 /* Pushes a block with the elements of a float or double buffer. Blocks. */
 double *clc_pushdoubles(lua_State *L, clc_Buffer *b);

@@ -30,7 +30,7 @@ static clc_Buffer *check_out(lua_State *L, int arg, const clc_Buffer *x, clc_Buf
   clc_checkoptions(L, arg, keys);
   clc_Buffer *out = clc_bufferoption(L, arg, "out", x);
   if (out == NULL) out = y;
-  clc_checksameshape(L, arg, out, x);
+  clc_checkshapeof(L, arg, "out", out, &x->shape);
   /* Element by element in place is fine; shifted, items would read what others wrote. */
   if (clc_overlap(out, x) && !is_same(out, x))
     luaL_error(L, "saxpy: the result overlaps x, shifted");
@@ -54,7 +54,7 @@ static int op_saxpy(lua_State *L) {
   clc_Buffer *x = clc_checkreal(L, 2);
   clc_Buffer *y = clc_checklike(L, 3, x);
   lua_settop(L, 4);
-  clc_checksameshape(L, 3, y, x);
+  clc_checkshapeof(L, 3, NULL, y, &x->shape);
   clc_Buffer *out = check_out(L, 4, x, y);
   clc_saxpy(L, alpha, x, y, out);
   if (out == y)

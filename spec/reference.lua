@@ -61,4 +61,33 @@ function reference.ratio(a, x, b, eps)
   return error == 0 and 0 or error / (matrix_norm1(a) * norm1(x) * eps)
 end
 
+--- The inverse by Gauss-Jordan elimination with partial pivoting.
+local function inverse(a)
+  local n, w = #a, {}
+  for i = 1, n do
+    w[i] = table.move(a[i], 1, n, 1, {})
+    for j = 1, n do w[i][n + j] = i == j and 1 or 0 end
+  end
+  for k = 1, n do
+    local p = k
+    for i = k + 1, n do
+      if math.abs(w[i][k]) > math.abs(w[p][k]) then p = i end
+    end
+    w[k], w[p] = w[p], w[k]
+    for j = 2 * n, k, -1 do w[k][j] = w[k][j] / w[k][k] end
+    for i = 1, n do
+      if i ~= k then
+        for j = 2 * n, k, -1 do w[i][j] = w[i][j] - w[i][k] * w[k][j] end
+      end
+    end
+  end
+  for i = 1, n do w[i] = table.move(w[i], n + 1, 2 * n, 1, {}) end
+  return w
+end
+
+--- Reciprocal condition number in the 1-norm, for what doubles can invert.
+function reference.rcond(a)
+  return 1 / (matrix_norm1(a) * matrix_norm1(inverse(a)))
+end
+
 return reference

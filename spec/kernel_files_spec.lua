@@ -1,0 +1,64 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+
+--- The .cl files: name to text.
+local function kernel_files()
+  local files = {}
+  local pipe = assert(io.popen("ls kernels/*.cl"))
+  for path in pipe:lines() do
+    local file = assert(io.open(path))
+    files[path:match("([%w_]+)%.cl$")] = file:read("a")
+    file:close()
+  end
+  pipe:close()
+  return files
+end
+
+--- The text without comments, so that words in them do not count.
+local function code_of(text)
+  return (text:gsub("/%*.-%*/", " "):gsub("//[^\n]*", " "))
+end
+
+local files = kernel_files()
+
+describe("the folder of kernels", function()
+  it("holds the operations of the papers", function()
+    local names = "saxpy gemm_naive gemm_tiled gauss_fwd_pre gauss_fwd gauss_bwd_prepare gauss_bwd"
+    for name in names:gmatch "%S+" do assert.is_string(files[name], name) end
+  end)
+
+  for name, text in pairs(files) do
+    it("has a licence line, and a head that explains, in " .. name, function()
+      assert.equal("/* SPDX-License-Identifier: MIT */", text:match("^[^\n]*"))
+      assert.truthy(text:find(name .. ":", 1, true) or text:find(name .. " ", 1, true))
+      assert.truthy(text:find("lobal size") or text:find("One work%-"), "no word on the size it needs")
+    end)
+
+    it("asks for the group's size in no loop condition, which POCL 3.1 miscompiles, in " .. name, function()
+      local code = code_of(text)
+      for condition in code:gmatch("for%s*(%b())") do
+        assert.is_nil(condition:find("get_local_size", 1, true), condition)
+      end
+      for condition in code:gmatch("while%s*(%b())") do
+        assert.is_nil(condition:find("get_local_size", 1, true), condition)
+      end
+    end)
+  end
+end)
+
+helper.describe_each("the folder of kernels", function(d)
+  for name, text in pairs(files) do
+    it("holds one kernel of the file's name, which builds alone: " .. name, function()
+      local program = d:program(text, { name = name .. ".cl" })
+      assert.same({ name }, program.kernels)
+    end)
+
+    it("builds for double where the device has it: " .. name, function()
+      if not d.has_double then return pending "no double precision" end
+      local double = d:kernel(name, { dtype = "double" })
+      for _, argument in ipairs(double.args) do
+        assert.is_nil(argument.type:find("float", 1, true), argument.name)
+      end
+    end)
+  end
+end)

@@ -1,0 +1,88 @@
+-- SPDX-License-Identifier: MIT
+-- The kernels that gauss is made of, each by itself.
+local helper = require "spec.helper"
+local reference = require "spec.reference"
+
+local GROUP = 8
+
+-- Small integers and powers of two: all results are exact.
+local lower = { { 1, 0, 0 }, { 0.5, 1, 0 }, { -0.25, 0.5, 1 } }
+local upper = { { 8, 4, -2 }, { 0, 4, 2 }, { 0, 0, 2 } }
+local packed = { { 8, 4, -2 }, { 0.5, 4, 2 }, { -0.25, 0.5, 2 } }
+local solution = { { 1, -2 }, { 3, 4 }, { -5, 6 } }
+
+helper.describe_each("the kernels of gauss", function(d)
+  it("factor a matrix, column by column", function()
+    -- rows of lower * upper, exchanged: the largest of column 1 is in row 3, of column 2 then in row 3
+    local product = reference.gemm(lower, upper)
+    local w = d:buffer { product[2], product[3], product[1] }
+    local pivots, diagonal = d:buffer({ -1, -1, -1 }, "int"), d:buffer { 0, 0, 0 }
+    local pivot = d:kernel("lu_pivot", { defines = { GROUP = GROUP } })
+    local swap, update = d:kernel "lu_swap", d:kernel "lu_update"
+    for k = 0, 2 do
+      pivot({ global = GROUP, group = GROUP }, 3, k, w, pivots, diagonal)
+      swap({ global = 8, group = 8 }, 3, k, w, pivots, diagonal)
+      update({ global = { 4, 4 }, group = { 4, 1 } }, 3, k, w)
+    end
+    assert.same({ 2, 2, 2 }, pivots:read())
+    assert.same({ 8, 4, 2 }, diagonal:read())
+    assert.same(packed, w:read())
+  end)
+
+  it("take the upper of rows that are equally large, past the group too", function()
+    local rows = {}
+    for i = 1, 2 * GROUP + 3 do
+      rows[i] = {}
+      local large = i == 6 or i == GROUP + 2 or i == 2 * GROUP - 2
+      for j = 1, 2 * GROUP + 3 do rows[i][j] = large and -9 or 1 end
+    end
+    local n = #rows
+    local w, pivots, diagonal = d:buffer(rows), d:random("int", n), d:random("float", n)
+    local pivot = d:kernel("lu_pivot", { defines = { GROUP = GROUP } })
+    pivot({ global = GROUP, group = GROUP }, n, 0, w, pivots, diagonal)
+    assert.equal(5, pivots[1])
+    assert.equal(-9, diagonal[1])
+  end)
+
+  it("leave a column of zeros as it is", function()
+    local w = d:buffer { { 0, 1 }, { 0, 2 } }
+    local pivots, diagonal = d:buffer({ 0, 0 }, "int"), d:buffer { 0, 0 }
+    d:kernel "lu_swap"({ global = 4, group = 4 }, 2, 0, w, pivots, diagonal)
+    assert.same({ { 0, 1 }, { 0, 2 } }, w:read())
+  end)
+
+  it("substitute with either triangle and its transpose", function()
+    for _, case in ipairs {
+      { lower, { LOWER = 1, UNIT = 1, TRANSPOSE = 0 } },
+      { upper, { LOWER = 0, UNIT = 0, TRANSPOSE = 0 } },
+      { reference.transpose(upper), { LOWER = 1, UNIT = 0, TRANSPOSE = 1 } },
+      { reference.transpose(lower), { LOWER = 0, UNIT = 1, TRANSPOSE = 1 } },
+    } do
+      case[2].GROUP = GROUP
+      local w, x = d:buffer(packed), d:buffer(reference.gemm(case[1], solution))
+      d:kernel("lu_substitute", { defines = case[2] })({ global = 2 * GROUP, group = GROUP }, 3, 2, w, x)
+      assert.same(solution, x:read())
+    end
+  end)
+
+  it("gather rows in another order, and sum columns", function()
+    local order, x = d:buffer({ 2, 0, 1 }, "int"), d:buffer { 9, 1, 2, 3, 4, 5, 6 }
+    local y = d:random("float", 3, 2)
+    d:kernel "gather_rows"({ global = { 4, 4 }, group = { 2, 2 } }, 3, 2, order, x, 1, y)
+    assert.same({ { 5, 6 }, { 1, 2 }, { 3, 4 } }, y:read())
+    local sums = d:random("float", 2)
+    d:kernel "column_sums"(4, 3, 2, d:buffer { 7, -1, 2, 3, -4, 5, 6 }, 1, sums)
+    assert.same({ 9, 12 }, sums:read())
+  end)
+
+  it("keep the residual that a plain sum would lose", function()
+    -- 1 - (1 + e)(1 - e) is e^2, far below the spacing of the numbers that cancel
+    for _, dtype in ipairs { "float", "double" } do
+      local e = dtype == "float" and 2.0 ^ -16 or 2.0 ^ -40
+      local a, x = d:buffer({ 99, 1 + e }, dtype), d:buffer({ 99, 99, 1 - e }, dtype)
+      local b, r = d:buffer({ 1 }, dtype), d:buffer({ 99 }, dtype)
+      d:kernel("residual", { dtype = dtype })({ 1, 1 }, 1, 1, a, 1, x, 2, b, 0, r)
+      assert.equal(e * e, r[1])
+    end
+  end)
+end)

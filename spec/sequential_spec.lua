@@ -1,0 +1,133 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local reference = require "spec.reference"
+local sequential = require "clcompute.sequential"
+
+local formats = { float = "f", double = "d" }
+
+local function pack(values, dtype)
+  local bytes = {}
+  for i, v in ipairs(values) do bytes[i] = string.pack(formats[dtype], v) end
+  return table.concat(bytes)
+end
+
+local function unpack_all(bytes, dtype)
+  local values, at = {}, 1
+  while at <= #bytes do values[#values + 1], at = string.unpack(formats[dtype], bytes, at) end
+  return values
+end
+
+--- Small integers: every product and sum of a few is exact.
+local function integers(n)
+  local values = {}
+  for i = 1, n do values[i] = math.random(-8, 8) end
+  return values
+end
+
+local function nest(values, rows, cols)
+  local m = {}
+  for i = 1, rows do m[i] = table.move(values, (i - 1) * cols + 1, i * cols, 1, {}) end
+  return m
+end
+
+local function flatten(m)
+  local values = {}
+  for _, row in ipairs(m) do table.move(row, 1, #row, #values + 1, values) end
+  return values
+end
+
+describe("sequential", function()
+  for _, dtype in ipairs { "float", "double" } do
+    it("computes saxpy, " .. dtype, function()
+      for _, n in ipairs { 0, 1, 7, 64, 101 } do
+        local x, y = integers(n), integers(n)
+        local out, seconds = sequential.saxpy(3, pack(x, dtype), pack(y, dtype), dtype)
+        assert.same(reference.saxpy(3, x, y), unpack_all(out, dtype))
+        assert.is_true(seconds >= 0)
+      end
+    end)
+
+    it("computes gemm, " .. dtype, function()
+      local sizes = { { 0, 0, 0 }, { 2, 3, 0 }, { 0, 3, 2 }, { 1, 1, 1 }, { 2, 3, 5 }, { 17, 16, 15 } }
+      for _, size in ipairs(sizes) do
+        local m, n, k = table.unpack(size)
+        local a, b = integers(m * k), integers(k * n)
+        local c, seconds = sequential.gemm(pack(a, dtype), pack(b, dtype), m, n, k, dtype)
+        local expected = {}
+        for i = 1, m * n do expected[i] = 0 end
+        if k > 0 then expected = flatten(reference.gemm(nest(a, m, k), nest(b, k, n))) end
+        assert.same(expected, unpack_all(c, dtype))
+        assert.is_true(seconds >= 0)
+      end
+    end)
+
+    it("solves systems with one and several right-hand sides, " .. dtype, function()
+      for _, size in ipairs { { 0, 0 }, { 1, 1 }, { 2, 3 }, { 17, 1 }, { 33, 5 } } do
+        local n, columns = table.unpack(size)
+        local a, b = integers(n * n), integers(n * columns)
+        for i = 1, n do a[(i - 1) * n + i] = 200 + i end -- diagonally dominant
+        local x, seconds = sequential.gauss(pack(a, dtype), pack(b, dtype), n, dtype)
+        assert.is_true(seconds >= 0)
+        local xs, bs, as = nest(unpack_all(x, dtype), n, columns), nest(b, n, columns), nest(a, n, n)
+        local xt, bt = reference.transpose(xs), reference.transpose(bs)
+        assert.equal(n * columns, #flatten(xs))
+        for j = 1, columns do
+          assert.is_true(reference.ratio(as, xt[j], bt[j], helper.eps[dtype]) <= 30)
+        end
+      end
+    end)
+
+    it("exchanges rows where it must, " .. dtype, function()
+      local x = sequential.gauss(pack({ 0, 1, 2, 0 }, dtype), pack({ 3, 8 }, dtype), 2, dtype)
+      assert.same({ 4, 3 }, unpack_all(x, dtype))
+    end)
+  end
+
+  it("computes in float unless told otherwise", function()
+    local x, y = pack({ 1, 2 }, "float"), pack({ 3, 4 }, "float")
+    assert.same({ 5, 8 }, unpack_all(sequential.saxpy(2, x, y), "float"))
+  end)
+
+  it("says which column of a singular matrix has no pivot", function()
+    local b = pack({ 1, 1 }, "float")
+    helper.raises({ "singular", "column 1" }, sequential.gauss, pack({ 0, 1, 0, 2 }, "float"), b, 2)
+    helper.raises({ "singular", "column 2" }, sequential.gauss, pack({ 1, 2, 2, 4 }, "float"), b, 2)
+  end)
+
+  it("names the argument that is wrong", function()
+    local two, four = pack({ 1, 2 }, "float"), pack({ 1, 2, 3, 4 }, "float")
+    for _, case in ipairs {
+      { "saxpy", { "#1", "number" }, "x", two, two },
+      { "saxpy", { "#2", "string" }, 1, {}, two },
+      { "saxpy", { "#3", "string" }, 1, two },
+      { "saxpy", { "#3", "8 bytes", "16" }, 1, two, four },
+      { "saxpy", { "#2", "bytes", "5" }, 1, "12345", "12345" },
+      { "saxpy", { "#4", "half" }, 1, two, two, "half" },
+      { "gemm", { "#1", "16 bytes", "8" }, two, four, 2, 2, 2 },
+      { "gemm", { "#2", "16 bytes", "8" }, four, two, 2, 2, 2 },
+      { "gemm", { "#3", "range" }, four, four, -1, 2, 2 },
+      { "gemm", { "#4", "integer" }, four, four, 2, 1.5, 2 },
+      { "gemm", { "#5", "range" }, four, four, 2, 2, math.maxinteger },
+      { "gauss", { "#1", "16 bytes", "8" }, two, two, 2 },
+      { "gauss", { "#2", "bytes" }, four, "12345", 2 },
+      { "gauss", { "#3", "range" }, four, two, -2 },
+      { "gauss", { "#4", "half" }, four, two, 2, "half" },
+    } do
+      helper.raises(case[2], sequential[case[1]], table.unpack(case, 3, 7))
+    end
+  end)
+
+  it("needs no OpenCL", function()
+    local empty = os.tmpname()
+    os.remove(empty)
+    assert(os.execute("mkdir " .. empty))
+    local ok, output = helper.run([[
+      local sequential = require "clcompute.sequential"
+      print(string.unpack("f", (sequential.saxpy(2, string.pack("f", 1), string.pack("f", 3)))))
+      assert(not package.loaded["clcompute.core"])
+    ]], { OCL_ICD_VENDORS = empty })
+    os.remove(empty)
+    assert.is_true(ok, output)
+    assert.equal("5.0", output:match("^[%d.]+"))
+  end)
+end)
