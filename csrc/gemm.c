@@ -68,8 +68,7 @@ static clc_Buffer *find_result(lua_State *L, const clc_Buffer *a, const clc_Buff
   const clc_Shape shape = {2, {m, n}};
   if (c == NULL && beta != 0) luaL_error(L, "gemm: beta other than 0 needs option 'c'");
   if (c == NULL) return clc_newbuffer(L, a->device, a->dtype, &shape);
-  if (c->shape.n == 2 && extent(L, "m") < 0 && extent(L, "n") < 0)
-    clc_checkshapeof(L, 3, "c", c, &shape);
+  if (extent(L, "m") < 0 && extent(L, "n") < 0) clc_checkshapeof(L, 3, "c", c, &shape);
   if (clc_overlap(c, a) || clc_overlap(c, b)) clc_optionerror(L, 3, "c", "must not overlap a or b");
   lua_getfield(L, 3, "c");
   return c;
@@ -88,7 +87,7 @@ static Variant choose_variant(const clc_Device *d) {
 
 static clc_Range cover(const clc_Device *d, Variant variant, size_t m, size_t n) {
   if (variant == TILED) return clc_padded2(n, m, TILE, TILE);
-  return d->is_cpu ? clc_padded2(n, m, 64, 1) : clc_padded2(n, m, 32, 8);
+  return clc_covermatrix(d, m, n);
 }
 
 static void multiply(lua_State *L, Variant variant, lua_Number alpha, Matrix a, int transa,
