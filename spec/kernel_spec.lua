@@ -452,7 +452,7 @@ helper.describe_each("a kernel", function(d)
   end)
 
   it("has no other fields", function()
-    local k = build().none
+    local k = build_none()
     helper.raises("nothing", function() return k.nothing end)
     helper.raises("", function() k.name = "x" end)
     helper.raises("", function() return k[1] end)
