@@ -91,7 +91,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   const char *all_options = lua_pushfstring(L, ARG_INFO "%s", options);
   cl_int code;
   clc_usedevice(L, d);
-  Program *p = clc_newhandle(L, &program_type, &d->h, 2, 0);
+  Program *p = clc_newowned(L, &program_type, d, 2, 0);
   p->device = d;
   push_scanned(L, text, defines, options);
   check_kernel(L, lua_tostring(L, -1));
@@ -147,6 +147,15 @@ static int has_kernel(lua_State *L, const Program *p, const char *name) {
   return found;
 }
 
+/* Pushes what OpenCL calls the kernel. POCL's headers define its built-in functions
+   as macros, so there a kernel called `dot` becomes `_cl_dot`. */
+static const char *push_real_name(lua_State *L, const Program *p, const char *name) {
+  const char *renamed = lua_pushfstring(L, "_cl_%s", name);
+  if (!has_kernel(L, p, name) && has_kernel(L, p, renamed)) return renamed;
+  lua_pop(L, 1);
+  return lua_pushstring(L, name);
+}
+
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   idx = lua_absindex(L, idx);
@@ -154,12 +163,14 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   lua_getfield(L, -1, name);
   if (clc_testhandle(L, -1, &clc_kerneltype) == NULL) { /* or released since */
     lua_pop(L, 1);
-    if (!has_kernel(L, p, name))
+    const char *real_name = push_real_name(L, p, name);
+    if (!has_kernel(L, p, real_name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name,
                  luaL_gsub(L, push_names(L, p), ";", ", "));
     lua_getiuservalue(L, idx, TEXT);
-    clc_newkernel(L, p->device, p->program, name, lua_tostring(L, -1));
-    lua_remove(L, -2);
+    clc_newkernel(L, p->device, p->program, real_name, lua_tostring(L, -1));
+    lua_replace(L, -3);
+    lua_pop(L, 1);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, name);
   }
