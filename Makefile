@@ -2,7 +2,9 @@
 # clcompute: `make run` shows it, `make test` tests it; both install what is missing.
 
 # --- settings -----------------------------------------------------------------
-CC         ?= gcc
+ifeq ($(origin CC),default)
+CC          = gcc
+endif
 LUA        ?= lua5.4
 LUA_INCDIR ?= /usr/include/lua5.4
 PREFIX     ?= /usr/local
@@ -21,7 +23,6 @@ LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
 CORE       = build/clcompute/core.so
 SEQUENTIAL = build/clcompute/sequential.so
 LAYER      = build/libclcount.so build/clcount.so build/layer-selftest
-LUA_FILES  = $(shell find lua -name '*.lua')
 SPECS      = $(wildcard spec/*_spec.lua)
 
 SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c
@@ -99,11 +100,12 @@ build/layer-selftest: tools/layer/selftest.c
 	$(CC) $(LAYER_FLAGS) -o $@ $< -lOpenCL
 
 # --- lint ---------------------------------------------------------------------
-C_FILES = $(wildcard csrc/*.[ch] tools/layer/*.[ch])
+C_FILES = $(wildcard csrc/*.[ch] tools/layer/*.[ch] spec/support/*.c)
 
 lint: packages-lint
-	@for c in csrc/*.c; do clang $(FLAGS) -Werror -Wno-unknown-pragmas -fsyntax-only $$c || exit; done
-	@for c in csrc/*.c; do gcc $(FLAGS) -Werror -o /dev/null -c $$c || exit; done
+	@for c in $(filter %.c,$(C_FILES)); do \
+	  clang $(FLAGS) -Itools/layer -Werror -Wno-unknown-pragmas -fsyntax-only $$c && \
+	  gcc $(FLAGS) -Itools/layer -Werror -o /dev/null -c $$c || exit; done
 	clang-format --dry-run --Werror $(C_FILES)
 	luacheck --quiet lua spec tools examples
 	$(LUA) tools/layers.lua

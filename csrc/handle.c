@@ -167,10 +167,10 @@ void *clc_checkhandle(lua_State *L, int arg, const clc_Type *type) {
   return h;
 }
 
-int clc_releasemethod(lua_State *L) {
-  Box *box = to_box(L, 1);
-  if (box == NULL) return luaL_typeerror(L, 1, "clcompute object");
-  if (box->node != NULL) clc_release(box->node);
+/* Upvalue: type. */
+static int box_release(lua_State *L) {
+  clc_Handle *h = clc_tohandle(L, 1, lua_touserdata(L, lua_upvalueindex(1)));
+  if (h != NULL) clc_release(h);
   lua_settop(L, 1);
   return 1;
 }
@@ -193,20 +193,40 @@ static int box_index(lua_State *L) {
   return luaL_error(L, "a %s has no field '%s'", type->name, luaL_tolstring(L, 2, NULL));
 }
 
+/* Upvalues: type, show. Never raises. */
+static int box_tostring(lua_State *L) {
+  const clc_Type *type = lua_touserdata(L, lua_upvalueindex(1));
+  lua_settop(L, 1);
+  if (clc_testhandle(L, 1, type) == NULL) {
+    lua_pushfstring(L, "%s (released)", type->name);
+    return 1;
+  }
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
+    const char *message = luaL_tolstring(L, -1, NULL);
+    if (strstr(message, "interrupted!") != NULL) return lua_error(L); /* Ctrl-C, not a fault */
+    lua_pushfstring(L, "%s (%s)", type->name, message);
+  }
+  return 1;
+}
+
 static int box_newindex(lua_State *L) {
   const clc_Type *type = lua_touserdata(L, lua_upvalueindex(1));
   return luaL_error(L, "cannot set field '%s' of a %s", luaL_tolstring(L, 2, NULL), type->name);
 }
 
-void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, const luaL_Reg *methods,
-                  const luaL_Reg *metamethods) {
+void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
+                  const luaL_Reg *methods, const luaL_Reg *metamethods) {
   luaL_newmetatable(L, type->tname);
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   lua_pushcfunction(L, box_gc);
   lua_setfield(L, -2, "__gc");
-  lua_pushcfunction(L, clc_releasemethod);
-  lua_setfield(L, -2, "__close");
+  lua_pushlightuserdata(L, (void *)type);
+  lua_pushcfunction(L, show);
+  lua_pushcclosure(L, box_tostring, 2);
+  lua_setfield(L, -2, "__tostring");
   lua_pushlightuserdata(L, (void *)type);
   lua_pushcclosure(L, box_newindex, 1);
   lua_setfield(L, -2, "__newindex");
@@ -220,6 +240,18 @@ void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, const
   lua_setfield(L, -2, "__index");
   luaL_setfuncs(L, metamethods, 0);
   lua_pop(L, 1);
+}
+
+void clc_addrelease(lua_State *L, const clc_Type *type) {
+  luaL_getmetatable(L, type->tname);
+  lua_pushlightuserdata(L, (void *)type);
+  lua_pushcclosure(L, box_release, 1);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "__close");
+  lua_getfield(L, -2, "methods");
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "release");
+  lua_pop(L, 2);
 }
 
 void clc_addmethods(lua_State *L, const clc_Type *type, const luaL_Reg *methods) {

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define CLC_NAME 48 /* room for the name of an argument or its type */
+#define CLC_NAME 128 /* room for the name of an argument or its type */
 
 typedef enum { CLC_VALUE, CLC_BUFFER, CLC_LOCAL, CLC_OPAQUE } clc_ArgumentKind;
 

@@ -158,13 +158,20 @@ static int defines(const Search *s, Span name) {
   return 0;
 }
 
+/* Whether a word is the name, or starts like a name that ends in `*`. */
+static int matches(Span t, const char *name) {
+  const size_t length = strlen(name);
+  if (length == 0 || name[length - 1] != '*') return same(t, name);
+  return (size_t)(t.end - t.start) >= length - 1 && memcmp(t.start, name, length - 1) == 0;
+}
+
 static const char *search_body(Search *s, Span body, int depth) {
   const char *p = body.start;
   Span t;
   while (next_token(&p, body.end, &t)) {
     if (!is_word(t)) continue;
     for (int i = 0; s->names[i] != NULL; i++)
-      if (same(t, s->names[i])) return s->names[i];
+      if (matches(t, s->names[i])) return s->names[i];
     for (size_t i = 0; i < s->n && depth < 100; i++) {
       Definition *d = &s->definitions[i];
       if (d->visited || !same_text(d->name, t)) continue;
@@ -174,6 +181,12 @@ static const char *search_body(Search *s, Span body, int depth) {
     }
   }
   return NULL;
+}
+
+const char *clc_hidden(const char *text) {
+  static const char *const include[] = {"include", NULL};
+  if (clc_mentions(text, include)) return "what an #include may hold";
+  return strstr(text, "##") != NULL ? "what a pasted name (##) may be" : NULL;
 }
 
 int clc_mentions(const char *text, const char *const names[]) {

@@ -2,7 +2,7 @@
 --- OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations.
 -- @module clcompute
 
-local here = select(2, ...)
+local here = select(2, ...) or "lua/clcompute/init.lua"
 
 --- Loads the C core, or raises what to do about a missing OpenCL loader.
 local function load_core()
@@ -30,7 +30,9 @@ end
 
 local cl = load_core()
 cl._VERSION = "clcompute scm"
-cl.set_kernel_folder(kernel_folder())
-cl.set_kernel_folder = nil
+if cl.set_kernel_folder then -- not when required again
+  cl.set_kernel_folder(kernel_folder())
+  cl.set_kernel_folder = nil
+end
 
 return cl
