@@ -33,4 +33,9 @@ cl._VERSION = "clcompute scm"
 cl.set_kernel_folder(kernel_folder())
 cl.set_kernel_folder = nil
 
+-- Files are rarely used: their module loads with the first call.
+cl.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
+cl.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(...) end })
+cl.add_methods = nil
+
 return cl
