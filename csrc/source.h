@@ -15,6 +15,9 @@
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
 
+/* Whether one of the names stands anywhere in the code of a text. */
+int clc_mentions(const char *text, const char *const names[]);
+
 /*
  * Pushes the type that the text's typedefs make of a name ("real", "vec"), the name
  * itself where there is none, or where there are several or none that is plain words.
