@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+
 --- OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations.
 -- @module clcompute
 

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
+
 --- Buffers as .npy files, which numpy reads and writes: `d:load(path)`, `b:save(path)`.
 --
 -- Elements pass in pieces, so that a large file never becomes a large string.
--- @module clcompute.npy
+-- @module clcompute
 
 local npy_header = require "clcompute.npy_header"
 

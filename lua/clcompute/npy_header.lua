@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+
 --- The header of a .npy file (numpy's NEP 1): read strictly, written as numpy writes it.
 --
 -- A header is the text of one Python literal and nothing else is understood here: a dict with the
