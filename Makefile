@@ -18,6 +18,7 @@ SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd
 TEST_PACKAGES = $(RUN_PACKAGES) lua-busted luarocks oclgrind
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
+DOC_PACKAGES  = lua-ldoc lua-discount
 
 # --- files --------------------------------------------------------------------
 CORE       = build/clcompute/core.so
@@ -34,7 +35,8 @@ ENV = LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check lint env show install clean packages-run packages-test packages-lint
+.PHONY: all run test check lint doc env show install clean \
+        packages-run packages-test packages-lint packages-doc
 
 all: $(CORE) $(SEQUENTIAL)
 
@@ -110,6 +112,12 @@ lint: packages-lint
 	luacheck --quiet lua spec tools examples
 	$(LUA) tools/layers.lua
 
+# --- documentation ------------------------------------------------------------
+# The API page, into build/doc; a comment that LDoc does not understand is an error.
+doc: packages-doc
+	@ldoc --quiet --fatalwarnings . >/dev/null
+	@echo build/doc/index.html
+
 # --- packages -----------------------------------------------------------------
 packages-run:
 	@tools/packages.sh $(RUN_PACKAGES)
@@ -117,3 +125,5 @@ packages-test:
 	@tools/packages.sh $(TEST_PACKAGES)
 packages-lint:
 	@tools/packages.sh $(LINT_PACKAGES)
+packages-doc:
+	@tools/packages.sh $(DOC_PACKAGES)

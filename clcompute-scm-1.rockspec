@@ -26,6 +26,8 @@ build = {
   type = "builtin",
   modules = {
     clcompute = "lua/clcompute/init.lua",
+    ["clcompute.npy"] = "lua/clcompute/npy.lua",
+    ["clcompute.npy_header"] = "lua/clcompute/npy_header.lua",
     ["clcompute.core"] = {
       sources = {
         "csrc/accuracy.c",
@@ -84,6 +86,7 @@ build = {
       ["clcompute.kernels.lu_swap"] = "kernels/lu_swap.cl",
       ["clcompute.kernels.lu_update"] = "kernels/lu_update.cl",
       ["clcompute.kernels.residual"] = "kernels/residual.cl",
+      ["clcompute.kernels.reverse_axes"] = "kernels/reverse_axes.cl",
       ["clcompute.kernels.saxpy"] = "kernels/saxpy.cl",
     },
   },

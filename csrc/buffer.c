@@ -364,6 +364,13 @@ static int buffer_show(lua_State *L) {
   return 1;
 }
 
+/***
+Releases the buffer at once instead of when it is collected; the memory goes when
+its last view or other holder does. May be called twice; `<close>` does the same.
+@function Buffer:release
+@return the buffer
+*/
+
 void clc_openbuffers(lua_State *L) {
   static const luaL_Reg methods[] = {{"read", buffer_read},       {"string", buffer_string},
                                      {"write", buffer_write},     {"fill", buffer_fill},

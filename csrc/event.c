@@ -168,6 +168,12 @@ static int event_show(lua_State *L) {
   return 1;
 }
 
+/***
+Releases the event at once instead of when it is collected. May be called twice.
+@function Event:release
+@return the event
+*/
+
 void clc_openevents(lua_State *L) {
   static const luaL_Reg methods[] = {
       {"wait", event_wait}, {"profile", event_profile}, {"before", event_before}, {NULL, NULL}};

@@ -84,7 +84,37 @@ static int state_gc(lua_State *L) {
   return 0;
 }
 
+/* Upvalues: type, the Lua function. Checks the object as every C method does;
+   the function may raise with level 3 to name the script's line. */
+static int call_method(lua_State *L) {
+  clc_checkhandle(L, 1, lua_touserdata(L, lua_upvalueindex(1)));
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+/* Internal: add_methods("Buffer", {save = f}) gives a type methods in Lua, since
+   a script cannot reach the metatables. */
+static int add_methods(lua_State *L) {
+  luaL_checktype(L, 2, LUA_TTABLE);
+  lua_pushfstring(L, "clcompute.%s", luaL_checkstring(L, 1));
+  luaL_argcheck(L, luaL_getmetatable(L, lua_tostring(L, -1)) == LUA_TTABLE, 1, "no such type");
+  lua_getfield(L, -1, "type");
+  lua_getfield(L, -2, "methods");
+  for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
+    lua_pushvalue(L, -2); /* name */
+    lua_pushvalue(L, -5); /* type */
+    lua_pushvalue(L, -3); /* function */
+    lua_pushcclosure(L, call_method, 2);
+    lua_rawset(L, -5);
+  }
+  return 0;
+}
+
 void clc_openhandles(lua_State *L) {
+  static const luaL_Reg functions[] = {{"add_methods", add_methods}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
   State *state = lua_newuserdatauv(L, sizeof *state, 0);
   memset(state, 0, sizeof *state);
   state->list.prev = state->list.next = &state->list;
@@ -234,6 +264,8 @@ void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_C
   luaL_setfuncs(L, methods, 0);
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, "methods");
+  lua_pushlightuserdata(L, (void *)type);
+  lua_setfield(L, -3, "type");
   lua_pushlightuserdata(L, (void *)type);
   lua_pushcfunction(L, field);
   lua_pushcclosure(L, box_index, 3);

@@ -32,7 +32,8 @@ struct clc_Handle {
   int released;      /* what it owned is gone; only the node is left */
 };
 
-/* Makes the list; the first thing a state does. */
+/* Makes the list; the first thing a state does. Adds the internal function
+   `add_methods`, which the Lua side takes away again, to the table at the top. */
 void clc_openhandles(lua_State *L);
 
 /* Makes the metatable of a type. `field` is called with object and key for what

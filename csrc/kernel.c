@@ -250,6 +250,12 @@ static int kernel_show(lua_State *L) {
   return 1;
 }
 
+/***
+Releases the kernel at once instead of when it is collected. May be called twice.
+@function Kernel:release
+@return the kernel
+*/
+
 void clc_openkernels(lua_State *L) {
   static const luaL_Reg methods[] = {{"info", kernel_info}, {NULL, NULL}};
   static const luaL_Reg metamethods[] = {{"__call", kernel_call}, {NULL, NULL}};

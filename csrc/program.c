@@ -369,6 +369,12 @@ static int device_program(lua_State *L) {
   return 1;
 }
 
+/***
+Releases the program at once instead of when it is collected. May be called twice.
+@function Program:release
+@return the program
+*/
+
 void clc_openprograms(lua_State *L) {
   static const luaL_Reg device_methods[] = {{"program", device_program}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"kernel", program_kernel}, {NULL, NULL}};

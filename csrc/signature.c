@@ -236,6 +236,7 @@ static void set_value(const Setter *s) {
     if (dtype != NULL && length != value_size(s->a)) /* POCL takes any size */
       complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)value_size(s->a),
                (LUAI_UACINT)length);
+    if (length == 0) complain(s, "packed string expected, got \"\""); /* POCL aborts */
     set_raw(s, length, packed);
   } else if (dtype == NULL) {
     complain(s, "packed string expected, got %s", value_name(L, s->idx));

@@ -141,6 +141,7 @@ helper.describe_each("a kernel's struct argument", function(d)
     assert.equal(201.5, o[1])
     helper.raises("packed string expected, got table", k, 1, o, { 3, 0.5, 200 })
     helper.raises("packed string expected, got number", k, 1, o, 3)
+    helper.raises('packed string expected, got ""', k, 1, o, "") -- POCL aborts on it
   end)
 
   it("reaches the device through a buffer of any dtype too", function()

@@ -19,6 +19,8 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential" }, -- in C
+  { "clcompute.npy_header" },
+  { "clcompute.npy" },
   { "clcompute" },
 }
 

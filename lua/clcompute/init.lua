@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+
 --- OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations.
 -- @module clcompute
 
@@ -34,5 +35,10 @@ if cl.set_kernel_folder then -- not when required again
   cl.set_kernel_folder(kernel_folder())
   cl.set_kernel_folder = nil
 end
+
+-- Files are rarely used: their module loads with the first call.
+cl.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
+cl.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(...) end })
+cl.add_methods = nil
 
 return cl
