@@ -33,4 +33,15 @@ cl._VERSION = "clcompute scm"
 cl.set_kernel_folder(kernel_folder())
 cl.set_kernel_folder = nil
 
+cl.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
+cl.set_loop_check = nil
+
+--- Finds out what is wrong with OpenCL on this machine; `clcompute.doctor` does so where this module
+-- does not load.
+-- @tparam[opt] table options those of `clcompute.doctor.examine`
+-- @treturn table whose tostring() is the report
+function cl.doctor(options)
+  return require "clcompute.doctor".examine(options)
+end
+
 return cl

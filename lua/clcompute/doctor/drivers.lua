@@ -38,7 +38,7 @@ end
 
 local function files_in(folder)
   local list = {}
-  local names = process.output("ls -1 -- " .. process.quote(folder) .. " 2>/dev/null") or ""
+  local names = process.tool("ls -1 -- " .. process.quote(folder) .. " 2>/dev/null") or ""
   for name in names:gmatch "[^\n]+" do
     if name:find "%.icd$" then list[#list + 1] = folder .. "/" .. name end
   end
@@ -79,7 +79,8 @@ function drivers.remedy(driver)
   for _, row in ipairs(PACKAGES) do
     if name:lower():find(row[1]:lower(), 1, true) then
       local install = "apt install --reinstall " .. row[2]
-      return driver.file and ("%s; or, if it is not wanted, rm %s"):format(install, process.quote(driver.file)) or install
+      if not driver.file then return install end
+      return ("%s; or, if it is not wanted, rm %s"):format(install, process.quote(driver.file))
     end
   end
   if not driver.file then return "unset OCL_ICD_VENDORS" end

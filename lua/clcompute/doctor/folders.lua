@@ -37,19 +37,21 @@ function folders.pocl()
   return variable "POCL_CACHE_DIR" or user_cache "pocl/kcache" or "/tmp/pocl/kcache"
 end
 
--- Prints the nearest of folder and parents that exists, then what is wrong with it or "ok".
+-- Prints the nearest of folder and parents that exists, what is wrong with it or "ok", and what df says.
 local EXAMINE = [[
 p=%s
-while [ ! -e "$p" ] && [ "$p" != / ] && [ "$p" != . ]; do p=$(dirname -- "$p"); done
+while [ ! -e "$p" ] && [ "$p" != / ] && [ "$p" != . ]; do
+  case $p in */*) p=${p%%/*} p=${p:-/} ;; *) p=. ;; esac
+done
 printf '%%s\n' "$p"
 if [ ! -d "$p" ]; then echo file; elif [ ! -w "$p" ] || [ ! -x "$p" ]; then echo closed; else echo ok; fi
-df -Pk -- "$p" 2>/dev/null | awk 'NR == 2 { print $4, $6 }']]
+df -Pk -- "$p" 2>/dev/null]]
 
 --- What keeps programs from being written to a folder.
 -- @treturn string|nil detail of the fault; nil when there is none
 -- @treturn string remedy, or without a fault the space left
 function folders.fault(folder)
-  local text = process.output(EXAMINE:format(process.quote(folder)))
+  local text = process.tool(EXAMINE:format(process.quote(folder)))
   local nearest, state, rest = (text or ""):match "^(.-)\n(%l+)\n?(.*)$"
   if not nearest then return nil, "not examined: no shell" end
   if state == "file" then return nearest .. " is no folder", "rm " .. process.quote(nearest) end
@@ -57,7 +59,7 @@ function folders.fault(folder)
     return nearest .. " is not writable", ("chown -R \"$USER\" %s && chmod -R u+rwX %s")
       :format(process.quote(nearest), process.quote(nearest))
   end
-  local free, mount = rest:match "^(%d+) (.+)$"
+  local free, mount = rest:match "%s(%d+)%s+%d+%%%s+(/[^\n]*)$"
   if not free then return nil, "free space unknown" end
   if tonumber(free) < ENOUGH then
     return ("only %d KiB are free on %s"):format(free, mount), "make room on " .. mount

@@ -14,7 +14,10 @@ function process.quote(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
---- What a shell command prints on standard output, without the last newline; nil when it cannot run.
+-- The folders of the system's own tools come last: a broken PATH is what the doctor may have to report.
+local WITH_TOOLS = 'PATH="$PATH:/usr/bin:/bin"; '
+
+--- What a shell command prints on standard output, without the last newline; nil when there is no shell.
 function process.output(command)
   local ok, pipe = pcall(io.popen, command)
   if not ok or not pipe then return nil end
@@ -23,17 +26,22 @@ function process.output(command)
   return (text:gsub("%s+$", ""))
 end
 
---- The path of a program, or nil.
-function process.find(program)
-  local path = process.output("command -v " .. process.quote(program))
+--- The same with the tools of the system, whatever PATH is.
+function process.tool(command)
+  return process.output(WITH_TOOLS .. command)
+end
+
+--- The path of a program, or nil; `anywhere`: also where PATH does not lead.
+function process.find(program, anywhere)
+  local path = process.output((anywhere and WITH_TOOLS or "") .. "command -v " .. process.quote(program))
   return path ~= "" and path or nil
 end
 
 --- This interpreter; a host that is none gets the one of the system.
 local function interpreter()
-  local own = process.output "readlink /proc/$PPID/exe" or ""
+  local own = process.tool "readlink /proc/$PPID/exe" or ""
   if own:match "/lua[%d.]*$" then return own end
-  return process.find "lua5.4" or process.find "lua"
+  return process.find("lua5.4", true) or process.find("lua", true)
 end
 
 local ESCAPES = { ["\\"] = "\\\\", ["\t"] = "\\t", ["\n"] = "\\n" }
@@ -68,15 +76,15 @@ end
 
 --- Runs `require(module)[f](...)`, whose arguments are texts, in a child with this process's paths.
 -- @treturn table the records it put
--- @treturn string|nil how it ended, unless it came to its end
--- @treturn string|nil the last line that is no record
+-- @treturn string|nil how it ended, unless it came to its end, with the last line that is no record
 function process.call(limit, module, f, ...)
   local lua = interpreter()
   if not lua then return {}, "no Lua interpreter in PATH to run the check in a process of its own" end
   local arguments = {}
   for i, argument in ipairs { ... } do arguments[i] = ("%q"):format(argument) end
   local code = CHILD:format(package.path, package.cpath, module, f, table.concat(arguments, ", "))
-  local guard = process.find "timeout" and ("timeout -k 2 %g "):format(limit) or ""
+  local timeout = process.find("timeout", true)
+  local guard = timeout and ("%s -k 2 %g "):format(process.quote(timeout), limit) or ""
   local pipe = io.popen(("%s%s -e %s 2>&1 </dev/null"):format(guard, process.quote(lua), process.quote(code)))
   local records, last = {}, nil
   for line in pipe:lines() do
@@ -92,7 +100,15 @@ function process.call(limit, module, f, ...)
     records[#records] = nil
     return records
   end
-  return records, how_it_ended(kind, code_or_signal, limit), last
+  local ended = how_it_ended(kind, code_or_signal, limit)
+  return records, last and ("%s (%s)"):format(ended, last) or ended
+end
+
+--- The last step that a child began, of its records { "begin", step }.
+function process.last_begun(records)
+  for i = #records, 1, -1 do
+    if records[i][1] == "begin" then return records[i][2] end
+  end
 end
 
 return process
