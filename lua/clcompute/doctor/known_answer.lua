@@ -46,17 +46,18 @@ end
 -- @tparam table test
 -- @treturn string "ok", "fault" or "skipped"
 -- @treturn string|nil what was found
+-- @treturn boolean whether the kernel ran, so that a fault is a wrong answer
 function known_answer.run(device, test)
   local reason = unfit(device, test)
-  if reason then return "skipped", reason end
+  if reason then return "skipped", reason, false end
   local held = {}
   local ran, values, message = pcall(compute, device, test, held)
   for _, object in pairs(held) do object:release() end
-  if not ran then return "fault", tostring(values) end
-  if not values and test.offered then return "skipped", "the compiler does not offer " .. test.offered end
-  if not values then return "fault", tostring(message) end
+  if not ran then return "fault", tostring(values), false end
+  if not values and test.offered then return "skipped", "the compiler does not offer " .. test.offered, false end
+  if not values then return "fault", tostring(message), false end
   local wrong = difference(values, test)
-  return wrong and "fault" or "ok", wrong
+  return wrong and "fault" or "ok", wrong, true
 end
 
 return known_answer

@@ -67,9 +67,10 @@ local function parse(line)
   return record
 end
 
-local function how_it_ended(kind, code, limit)
+--- In words; `seconds` tell a kill by `timeout` from one by others.
+local function how_it_ended(kind, code, seconds, limit)
   if kind == "signal" then code = 128 + code end
-  if code == 124 or code == 137 then return ("did not end within %g s"):format(limit) end
+  if code == 124 or (code == 137 and seconds >= limit) then return ("did not end within %g s"):format(limit) end
   if code > 128 then return ("the process died: %s"):format(SIGNALS[code - 128] or "signal " .. code - 128) end
   return ("the process ended with exit code %d"):format(code)
 end
@@ -84,9 +85,9 @@ function process.call(limit, module, f, ...)
   for i, argument in ipairs { ... } do arguments[i] = ("%q"):format(argument) end
   local code = CHILD:format(package.path, package.cpath, module, f, table.concat(arguments, ", "))
   local timeout = process.find("timeout", true)
-  local guard = timeout and ("%s -k 2 %g "):format(process.quote(timeout), limit) or ""
+  local guard = timeout and ("%s -k 2 %.3f "):format(process.quote(timeout), limit) or ""
   local pipe = io.popen(("%s%s -e %s 2>&1 </dev/null"):format(guard, process.quote(lua), process.quote(code)))
-  local records, last = {}, nil
+  local records, last, start = {}, nil, os.time()
   for line in pipe:lines() do
     if line:sub(1, #MARK) == MARK then
       records[#records + 1] = parse(line)
@@ -100,7 +101,7 @@ function process.call(limit, module, f, ...)
     records[#records] = nil
     return records
   end
-  local ended = how_it_ended(kind, code_or_signal, limit)
+  local ended = how_it_ended(kind, code_or_signal, os.time() - start, limit)
   return records, last and ("%s (%s)"):format(ended, last) or ended
 end
 
