@@ -156,6 +156,16 @@ describe("the doctor names the remedy of", function()
       "unset OCL_ICD_VENDORS")
   end)
 
+  it("an NVIDIA GPU that no file is for", function()
+    has_fault(report_in({ ["unset OCL_ICD_VENDORS; X"] = "" }, [[
+      local open = io.open
+      function io.open(path, ...)
+        return open(path == "/proc/driver/nvidia/version" and "/dev/null" or path, ...)
+      end]]), "driver of the NVIDIA GPU", "no .icd file in /etc/OpenCL/vendors names it",
+      "apt install nvidia-opencl-icd; or, where libnvidia-opencl.so.1 is there: mkdir -p /etc/OpenCL/vendors"
+      .. " && echo libnvidia-opencl.so.1 > /etc/OpenCL/vendors/nvidia.icd")
+  end)
+
   it("a platform without a device", function()
     has_fault(report_in { POCL_DEVICES = "nosuch" }, "platform Portable Computing Language", "has no device",
       "unset POCL_DEVICES (it is 'nosuch')")
@@ -243,10 +253,10 @@ describe("a driver", function()
   end
 
   it("that kills the process is a row, and the other tests run", function()
-    -- twice: LLVM's handler returns from the first, for the fault to come again
-    check(with_first_test("os.execute('kill -SEGV $PPID; kill -SEGV $PPID')", "{device = '0:0'}"),
-      "the process died: segmentation fault")
-    check(with_first_test("os.exit(3)", "{device = '0:0'}"), "the process ended with exit code 3")
+    -- again and again: the handler of each LLVM returns once, for the fault to come again
+    check(with_first_test("os.execute('for i in 1 2 3 4 5; do kill -SEGV $PPID; sleep 0.1; done')",
+      "{device = '0:0'}"), "the process died: segmentation fault")
+    check(with_first_test("os.exit(3)", "{device = '0:0'}"), "the process ended with exit code ")
   end)
 
   it("that does not return is a row, and the other tests run", function()

@@ -70,6 +70,8 @@ local function examine_drivers(report, limit)
   for _, driver in ipairs(list) do
     report:check("driver " .. (driver.file or "$OCL_ICD_VENDORS"), examine_driver, driver, limit)
   end
+  local remedy = drivers.unlisted_gpu(list)
+  if remedy then report:add("driver of the NVIDIA GPU", "fault", "no .icd file in " .. where .. " names it", remedy) end
 end
 
 -- --- devices ------------------------------------------------------------------

@@ -9,7 +9,7 @@ local process = require "clcompute.doctor.process"
 local compilers = {}
 
 local DEATHS = 2 -- of a driver, after which the rest of its tests is skipped
-local UPDATE = "update the driver"
+local UPDATE = "update the driver, or choose another device with $CLCOMPUTE_DEVICE"
 
 --- Whether a platform's name is POCL's.
 function compilers.is_pocl(platform)
@@ -37,7 +37,7 @@ local function run_answers(report, device, first, limit)
   if last and last[1] == "answer" then
     report:add(device.place .. " end of the process", "fault", ended, UPDATE)
   else
-    add_answer(report, device, guilty, "fault", ended)
+    report:add(("%s %s"):format(device.place, answers.tests[guilty].name), "fault", ended, UPDATE)
   end
   return guilty
 end

@@ -87,13 +87,29 @@ function drivers.remedy(driver)
   return "install the driver that " .. driver.file .. " belongs to, or rm " .. process.quote(driver.file)
 end
 
+--- Whether Linux drives an NVIDIA GPU here.
+local function has_nvidia()
+  local file = io.open "/proc/driver/nvidia/version"
+  if file then file:close() end
+  return file ~= nil
+end
+
 --- What to install where there is no driver: the GPU's own if one is seen, and the CPU's.
 function drivers.to_install()
   local cpu = "apt install pocl-opencl-icd"
-  local gpu = io.open "/proc/driver/nvidia/version"
-  if not gpu then return cpu .. " (for the CPU), or the driver of your GPU" end
-  gpu:close()
-  return "apt install nvidia-opencl-icd (for the NVIDIA GPU), " .. cpu .. " (for the CPU)"
+  if has_nvidia() then return "apt install nvidia-opencl-icd (for the NVIDIA GPU), " .. cpu .. " (for the CPU)" end
+  return cpu .. " (for the CPU), or the driver of your GPU"
+end
+
+--- What to do about an NVIDIA GPU that no file of the list is for, as in containers that were given the
+-- driver's libraries alone; nil where there is none.
+function drivers.unlisted_gpu(list)
+  if not has_nvidia() or drivers.redirected() then return nil end
+  for _, driver in ipairs(list) do
+    if (driver.library or ""):find("nvidia", 1, true) then return nil end
+  end
+  return ("apt install nvidia-opencl-icd; or, where libnvidia-opencl.so.1 is there:"
+    .. " mkdir -p %s && echo libnvidia-opencl.so.1 > %s/nvidia.icd"):format(STANDARD, STANDARD)
 end
 
 --- The environment variable that leads the loader elsewhere than usual, or nil.
