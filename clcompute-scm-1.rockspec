@@ -43,6 +43,7 @@ build = {
         "csrc/handle.c",
         "csrc/info.c",
         "csrc/kernel.c",
+        "csrc/live.c",
         "csrc/lu.c",
         "csrc/memory.c",
         "csrc/operand.c",

@@ -62,11 +62,19 @@ static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   if (a->width < 1 || a->width > MAX_WIDTH) a->dtype = NULL;
 }
 
+/* Raises where the program was built without the information (see program.c). */
+static void check_info(lua_State *L, cl_int code) {
+  if (code == CL_KERNEL_ARG_INFO_NOT_AVAILABLE)
+    luaL_error(L,
+               "this driver tells no argument types for a program with a kernel that takes no "
+               "arguments: put that one into a program of its own");
+  clc_check(L, code, "clGetKernelArgInfo");
+}
+
 void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, const char *text, clc_Argument *a) {
   cl_kernel_arg_address_qualifier space;
-  clc_check(
-      L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL),
-      "clGetKernelArgInfo");
+  check_info(L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
+                                   NULL));
   ask_text(L, kernel, i, CL_KERNEL_ARG_NAME, a->name);
   ask_text(L, kernel, i, CL_KERNEL_ARG_TYPE_NAME, a->type);
   parse_type(L, text, a);

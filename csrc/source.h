@@ -15,6 +15,9 @@
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
 
+/* Whether one of the names stands anywhere in the code of a text. */
+int clc_mentions(const char *text, const char *const names[]);
+
 /*
  * Where the condition of a `for` or `while` reaches `name` (itself, by macros or by functions of
  * the text): the line of the first such loop, counted from 1 at text + start; loops before are not

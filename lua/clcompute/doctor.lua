@@ -125,6 +125,7 @@ local function check_options(options)
       error(("examine: option '%s': %s expected, got %s"):format(key, expected, type(value)), 3)
     end
   end
+  if options.limit and not (options.limit > 0) then error("examine: option 'limit': must be above 0", 3) end
   return options
 end
 
@@ -139,9 +140,9 @@ function doctor.examine(options)
   local given = check_options(options)
   local settings = { device = given.device, limit = given.limit or 120 }
   local report = Report.new()
-  local works = examine_libraries(report, settings.limit)
-  examine_drivers(report, settings.limit)
-  if works then examine_devices(report, settings) end
+  local works = report:guard("OpenCL loader", examine_libraries, settings.limit)
+  report:guard("drivers", examine_drivers, settings.limit)
+  if works then report:guard("devices", examine_devices, settings) end
   report:check("memory", machine.memory)
   report:check("open files", machine.open_files)
   report:check("cache folder", machine.cache)
@@ -151,7 +152,7 @@ function doctor.examine(options)
     report:check("POCL's cache folder", machine.pocl_cache)
     report:check("POCL's linker", machine.linker)
   end
-  if given.answers ~= false then compilers.examine(report, settings.limit) end
+  if given.answers ~= false then report:guard("known answers", compilers.examine, settings.limit) end
   return report
 end
 

@@ -6,6 +6,8 @@ local Report = {}
 Report.__index = Report
 Report.__name = "clcompute.Report"
 
+local AUTHORS = "report this text to the authors of clcompute"
+
 --- Adds a row.
 function Report.add(report, check, status, detail, remedy)
   report.rows[#report.rows + 1] = { check = check, status = status, detail = detail, remedy = remedy }
@@ -16,7 +18,14 @@ end
 function Report.check(report, name, check, ...)
   local ok, status, detail, remedy = pcall(check, ...)
   if ok then return report:add(name, status, detail, remedy) end
-  report:add(name, "fault", "the check failed: " .. tostring(status), "report this text to the authors of clcompute")
+  report:add(name, "fault", "the check failed: " .. tostring(status), AUTHORS)
+end
+
+--- Calls f(report, ...), which adds rows itself; returns its result. That it raises is a fault.
+function Report.guard(report, name, f, ...)
+  local ok, result = pcall(f, report, ...)
+  if ok then return result end
+  report:add(name, "fault", "the check failed: " .. tostring(result), AUTHORS)
 end
 
 local function indent(text)
