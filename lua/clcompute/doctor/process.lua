@@ -40,7 +40,7 @@ end
 --- This interpreter; a host that is none gets the one of the system.
 local function interpreter()
   local own = process.tool "readlink /proc/$PPID/exe" or ""
-  if own:match "/lua[%d.]*$" then return own end
+  if own:match "/lua[^/]*$" then return own end -- also one that was built with sanitizers
   return process.find("lua5.4", true) or process.find("lua", true)
 end
 
