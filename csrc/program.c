@@ -334,6 +334,38 @@ static const char *push_includes(lua_State *L, int arg) {
   return lua_tostring(L, -1);
 }
 
+/* What the Lua side wants to know of sources that a driver may miscompile. */
+#define LOOP_CHECK "clcompute.loop_check"
+
+/*
+ * POCL 3.1 miscompiles loops with a barrier whose condition calls get_local_size. Hands the first
+ * of such loops to the function that cl.set_loop_check took, which knows the device.
+ * -cl-opt-disable cures it.
+ */
+static void check_loops(lua_State *L, int source, const char *name, const char *options) {
+  if (strstr(options, "-cl-opt-disable") != NULL) return;
+  lua_getiuservalue(L, -1, TEXT);
+  const char *text = lua_tostring(L, -1);
+  const int line =
+      strstr(text, "barrier") == NULL
+          ? 0
+          : clc_loopline(L, text, lua_rawlen(L, -1) - lua_rawlen(L, source), "get_local_size");
+  if (line > 0 && lua_getfield(L, LUA_REGISTRYINDEX, LOOP_CHECK) == LUA_TFUNCTION) {
+    lua_pushvalue(L, 1);
+    lua_pushstring(L, name);
+    lua_pushinteger(L, line);
+    lua_call(L, 3, 0);
+  }
+}
+
+/* cl.set_loop_check(f): f(device, name, line) is called after a build; init.lua takes it away. */
+static int set_loop_check(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, LOOP_CHECK);
+  return 0;
+}
+
 /***
 Builds a program. Blocks.
 @function Device:program
@@ -366,6 +398,9 @@ static int device_program(lua_State *L) {
   const Program *p = clc_checkhandle(L, -1, &program_type);
   if (*push_names(L, p) == '\0') luaL_argerror(L, 2, "no kernel in the source");
   lua_pop(L, 1);
+  const int program = lua_gettop(L);
+  check_loops(L, 2, name, options);
+  lua_settop(L, program);
   return 1;
 }
 
@@ -382,4 +417,6 @@ void clc_openprograms(lua_State *L) {
   clc_opentype(L, &program_type, program_field, program_show, methods, metamethods);
   clc_addrelease(L, &program_type);
   clc_addmethods(L, &clc_devicetype, device_methods);
+  lua_pushcfunction(L, set_loop_check);
+  lua_setfield(L, -2, "set_loop_check");
 }

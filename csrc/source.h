@@ -23,6 +23,13 @@ const char *clc_hidden(const char *text);
 int clc_mentions(const char *text, const char *const names[]);
 
 /*
+ * Where the condition of a `for` or `while` reaches `name` (itself, by macros or by functions of
+ * the text): the line of the first such loop, counted from 1 at text + start; loops before are not
+ * looked at. 0: none.
+ */
+int clc_loopline(lua_State *L, const char *text, size_t start, const char *name);
+
+/*
  * Pushes the type that the text's typedefs make of a name ("real", "vec"), the name
  * itself where there is none, or where there are several or none that is plain words.
  */

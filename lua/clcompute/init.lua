@@ -41,4 +41,15 @@ cl.add_methods("Device", { load = function(...) return require("clcompute.npy").
 cl.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(...) end })
 cl.add_methods = nil
 
+cl.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
+cl.set_loop_check = nil
+
+--- Finds out what is wrong with OpenCL on this machine; `clcompute.doctor` does so where this module
+-- does not load.
+-- @tparam[opt] table options those of `clcompute.doctor.examine`
+-- @treturn table whose tostring() is the report
+function cl.doctor(options)
+  return require "clcompute.doctor".examine(options)
+end
+
 return cl
