@@ -58,7 +58,7 @@ static cl_uint count_arguments(lua_State *L, cl_program program, const char *nam
 }
 
 clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
-                          const char *text) {
+                          const char *text, const char *declarations) {
   cl_int code;
   const cl_uint n = count_arguments(L, program, name);
   clc_Kernel *k = clc_newhandle(L, &clc_kerneltype, &d->h, 0, n * sizeof(clc_Argument));
@@ -69,7 +69,12 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
   clc_check(L, code, "clCreateKernel");
   strncpy(k->name, name, sizeof k->name - 1);
   snprintf(k->what, sizeof k->what, "kernel '%.36s'", name);
-  for (cl_uint i = 0; i < n; i++) clc_askargument(L, k->kernel, i, text, &k->args[i]);
+  for (cl_uint i = 0; i < n; i++) {
+    clc_Declaration declared;
+    if (declarations == NULL || !clc_finddeclaration(declarations, name, i, &declared))
+      clc_askdeclaration(L, k->kernel, i, &declared);
+    clc_readargument(L, &declared, text, &k->args[i]);
+  }
   ask_limits(L, k, name, text);
   return k;
 }

@@ -23,9 +23,10 @@ typedef struct clc_Kernel {
 
 extern const clc_Type clc_kerneltype;
 
-/* Pushes the kernel of that name in a built program whose text is given. */
+/* Pushes the kernel of that name in a built program whose text is given.
+   `declarations` were kept with its binary; NULL: OpenCL is asked. */
 clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
-                          const char *text);
+                          const char *text, const char *declarations);
 
 /*
  * Sets all arguments from C, one letter each: n lua_Number, i lua_Integer, b
