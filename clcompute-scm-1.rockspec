@@ -48,6 +48,7 @@ build = {
         "csrc/include.c",
         "csrc/info.c",
         "csrc/kernel.c",
+        "csrc/live.c",
         "csrc/lu.c",
         "csrc/memory.c",
         "csrc/operand.c",

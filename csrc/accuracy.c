@@ -69,7 +69,7 @@ double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name) {
 void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc_Buffer *r) {
   const size_t columns = columns_of(x), n = a->shape.dim[0];
   clc_Kernel *k = clc_prebuilt(L, a->device, "residual", a->dtype, "");
-  const clc_Range range = columns == 1 ? clc_padded2(1, n, 1, 64) : clc_padded2(columns, n, 16, 16);
+  const clc_Range range = clc_covermatrix(a->device, n, columns);
   clc_setarguments(L, k, "iibibibib", (lua_Integer)n, (lua_Integer)columns, a,
                    (lua_Integer)a->offset, x, (lua_Integer)x->offset, b, (lua_Integer)b->offset, r);
   clc_launch(L, k, &range, NULL);

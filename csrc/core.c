@@ -8,6 +8,7 @@ The C core: it only opens one chapter after the other.
 #include "event.h"
 #include "gauss.h"
 #include "gemm.h"
+#include "live.h"
 #include "prebuilt.h"
 #include "saxpy.h"
 
@@ -20,6 +21,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openevents(L);
   clc_openbuffers(L);
   clc_opencreate(L);
+  clc_openlive(L);
   clc_opensignatures(L);
   clc_openkernels(L);
   clc_openprograms(L);

@@ -52,15 +52,21 @@ static cl_int get_declaration(cl_kernel kernel, cl_uint i, char *room, size_t si
   return code;
 }
 
+/* Raises where the program was built without the information (see program.c). */
+static void check_info(lua_State *L, cl_int code) {
+  if (code == CL_KERNEL_ARG_INFO_NOT_AVAILABLE)
+    luaL_error(L,
+               "this driver tells no argument types for a program with a kernel that takes no "
+               "arguments: put that one into a program of its own");
+  clc_check(L, code, "clGetKernelArgInfo");
+}
+
 void clc_askdeclaration(lua_State *L, cl_kernel kernel, cl_uint i, clc_Declaration *d) {
   size_t name, type;
-  clc_check(L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_NAME, 0, NULL, &name),
-            "clGetKernelArgInfo");
-  clc_check(L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_TYPE_NAME, 0, NULL, &type),
-            "clGetKernelArgInfo");
+  check_info(L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_NAME, 0, NULL, &name));
+  check_info(L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_TYPE_NAME, 0, NULL, &type));
   const size_t size = (name > type ? name : type) + 1;
-  clc_check(L, get_declaration(kernel, i, lua_newuserdatauv(L, size, 0), size, d),
-            "clGetKernelArgInfo");
+  check_info(L, get_declaration(kernel, i, lua_newuserdatauv(L, size, 0), size, d));
   lua_pop(L, 1);
 }
 

@@ -14,6 +14,7 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 #include "wait.h"
 
 static const char devices_key = 0; /* registry: cl_device_id -> Device object */
+static const char queues_key = 0;  /* registry, weak: node -> Device object of a further queue */
 
 /* --- commands in flight ------------------------------------------------ */
 
@@ -180,6 +181,7 @@ static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   int device = clc_parseversion(clc_pushdevicetext(L, id, CL_DEVICE_VERSION));
   int platform = clc_parseversion(clc_pushplatformtext(L, place.platform, CL_PLATFORM_VERSION));
   lua_pop(L, 2);
+  d->root = d;
   d->place = place;
   d->version = device < platform ? device : platform;
   d->is_cpu = (clc_devicenumber(id, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0;
@@ -192,6 +194,21 @@ static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   d->local_memory = clc_devicenumber(id, CL_DEVICE_LOCAL_MEM_SIZE, 0);
   d->global_memory = clc_devicenumber(id, CL_DEVICE_GLOBAL_MEM_SIZE, 0);
   d->max_allocation = clc_devicenumber(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
+}
+
+/* Of the handle it keeps its own, and the ring stays empty. */
+static void copy_facts(clc_Device *to, const clc_Device *from) {
+  to->root = from->root;
+  to->place = from->place;
+  to->version = from->version;
+  to->is_cpu = from->is_cpu;
+  to->has_double = from->has_double;
+  to->align = from->align;
+  memcpy(to->max_groups, from->max_groups, sizeof to->max_groups);
+  to->local_memory = from->local_memory;
+  to->global_memory = from->global_memory;
+  to->max_allocation = from->max_allocation;
+  to->h.pid = from->h.pid;
 }
 
 /* Pushes the one object for that hardware, a new one if need be. */
@@ -208,9 +225,24 @@ static void push_place(lua_State *L, clc_Place place) {
 }
 
 void clc_pushdevice(lua_State *L, const clc_Device *d) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
-  lua_rawgetp(L, -1, d->place.device);
+  if (d->root == d) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+    lua_rawgetp(L, -1, d->place.device);
+  } else {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &queues_key);
+    lua_rawgetp(L, -1, d);
+  }
   lua_remove(L, -2);
+}
+
+/* The registry keeps a root; a further queue lives as long as what was made on it. */
+void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, int values, size_t extra) {
+  void *h = clc_newhandle(L, type, &d->h, values + 1, extra);
+  if (d->root != d) {
+    clc_pushdevice(L, d);
+    lua_setiuservalue(L, -2, values + 1);
+  }
+  return h;
 }
 
 /* --- methods ----------------------------------------------------------- */
@@ -253,12 +285,35 @@ static int device_close(lua_State *L) {
   clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);
   if (d != NULL && !d->h.released) {
     if (d->h.pid == (long)getpid()) clc_settle(L, d);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
-    lua_pushnil(L);
-    lua_rawsetp(L, -2, d->place.device);
+    if (d->root == d) {
+      lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+      lua_pushnil(L);
+      lua_rawsetp(L, -2, d->place.device);
+    }
     clc_release(&d->h);
   }
   lua_settop(L, 1);
+  return 1;
+}
+
+/***
+A further in-order queue on the same memory: its commands run beside those of the
+device. It is a Device itself: what is made on it is queued there, and buffers of
+either may be used on both; `Event:before` orders them.
+@function Device:queue
+@treturn Device
+*/
+static int device_queue(lua_State *L) {
+  clc_Device *root = clc_checkopen(L, 1)->root;
+  clc_Device *d = clc_newhandle(L, &clc_devicetype, &root->h, 1, 0);
+  copy_facts(d, root);
+  clc_check(L, clRetainContext(root->context), "clRetainContext");
+  d->context = root->context;
+  create_queue(L, d, &d->queue);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &queues_key);
+  lua_pushvalue(L, -2);
+  lua_rawsetp(L, -2, d);
+  lua_pop(L, 1);
   return 1;
 }
 
@@ -274,9 +329,9 @@ static int device_tostring(lua_State *L) {
   clc_pushdevicetext(L, d->place.device, CL_DEVICE_NAME);
   lua_pushliteral(L, " (");
   clc_pushproperty(L, d->place.device, d->version, "type");
-  lua_pushfstring(L, ", %d compute units, %d MiB)",
+  lua_pushfstring(L, ", %d compute units, %d MiB)%s",
                   (int)clc_devicenumber(d->place.device, CL_DEVICE_MAX_COMPUTE_UNITS, 0),
-                  (int)(d->global_memory >> 20));
+                  (int)(d->global_memory >> 20), d->root == d ? "" : " queue");
   lua_concat(L, 7);
   return 1;
 }
@@ -375,8 +430,11 @@ static int clc_clock(lua_State *L) {
 }
 
 void clc_opendevices(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"wait", device_wait}, {"info", device_info}, {"close", device_close}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"wait", device_wait},
+                                     {"info", device_info},
+                                     {"queue", device_queue},
+                                     {"close", device_close},
+                                     {NULL, NULL}};
   static const luaL_Reg metamethods[] = {
       {"__tostring", device_tostring}, {"__close", device_close}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"devices", clc_devices},
@@ -387,5 +445,11 @@ void clc_opendevices(lua_State *L) {
   clc_opentype(L, &clc_devicetype, device_field, methods, metamethods);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &queues_key);
   luaL_setfuncs(L, functions, 0);
 }

@@ -17,8 +17,11 @@ typedef struct clc_Command {
   char what[CLC_WHAT];
 } clc_Command;
 
-typedef struct clc_Device {
+typedef struct clc_Device clc_Device;
+
+struct clc_Device {
   clc_Handle h;
+  clc_Device *root; /* the device that opened the context: itself, unless it is a further queue */
   clc_Place place;
   int version; /* of device and platform, the lower one: 100 * major + minor */
   int is_cpu;
@@ -28,14 +31,14 @@ typedef struct clc_Device {
   cl_ulong local_memory;
   cl_ulong global_memory;
   cl_ulong max_allocation;
-  cl_ulong bytes;     /* allocated on it by us */
+  cl_ulong bytes;     /* allocated by us; of the root alone */
   cl_context context; /* NULL until first use */
   cl_command_queue queue;
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
   cl_int failure; /* code of the first command that failed and was not reported */
   char failed[CLC_WHAT];
-} clc_Device;
+};
 
 extern const clc_Type clc_devicetype;
 
@@ -45,6 +48,9 @@ clc_Device *clc_checkopen(lua_State *L, int arg);
 
 /* Makes sure of context, queue and process; raises after a close or a fork. */
 void clc_usedevice(lua_State *L, clc_Device *d);
+
+/* Pushes a new handle that belongs to a device and keeps its object alive. */
+void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, int values, size_t extra);
 
 /* Pushes the Device object of a device (or nil once it was closed). */
 void clc_pushdevice(lua_State *L, const clc_Device *d);

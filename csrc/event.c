@@ -85,7 +85,7 @@ static int event_field(lua_State *L) {
 }
 
 clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what) {
-  clc_Event *e = clc_newhandle(L, &event_type, &d->h, 0, 0);
+  clc_Event *e = clc_newowned(L, &event_type, d, 0, 0);
   e->device = d;
   strncpy(e->what, what, CLC_WHAT - 1);
   return e;
@@ -137,6 +137,28 @@ static int event_profile(lua_State *L) {
   return 1;
 }
 
+/***
+Makes the next command queued on another queue wait for this launch. On a device
+of another context it blocks until the launch has ended.
+@function Event:before
+@tparam Device device usually made by `Device:queue`
+@return the event
+*/
+static int event_before(lua_State *L) {
+  clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  clc_Device *d = clc_checkopen(L, 2);
+  if (d->context != e->device->context) {
+    wait_event(L, e, -1);
+  } else if (e->last != NULL && d != e->device) {
+    clc_check(L, clFlush(e->device->queue), "clFlush"); /* or the two could wait for ever */
+    cl_event *event = clc_reserve(L, d, "waiting for an event of another queue");
+    clc_commit(L, d, clEnqueueBarrierWithWaitList(d->queue, 1, &e->last, event),
+               "clEnqueueBarrierWithWaitList");
+  }
+  lua_settop(L, 1);
+  return 1;
+}
+
 static int event_tostring(lua_State *L) {
   const clc_Event *e = clc_testhandle(L, 1, &event_type);
   if (e == NULL)
@@ -149,6 +171,7 @@ static int event_tostring(lua_State *L) {
 void clc_openevents(lua_State *L) {
   static const luaL_Reg methods[] = {{"wait", event_wait},
                                      {"profile", event_profile},
+                                     {"before", event_before},
                                      {"release", clc_releasemethod},
                                      {NULL, NULL}};
   static const luaL_Reg metamethods[] = {{"__tostring", event_tostring}, {NULL, NULL}};

@@ -101,7 +101,7 @@ static void push_kernels(Solve *s) {
 
 /* Puts a matrix of n rows into the augmented one, from column `column` on. */
 static void augment(const Solve *s, clc_Buffer *from, size_t columns, size_t column) {
-  const clc_Range range = clc_padded2(columns, s->n, columns < 64 ? 1 : 64, 1);
+  const clc_Range range = clc_covermatrix(s->w->device, s->n, columns);
   clc_Kernel *copy = clc_prebuilt(s->L, s->w->device, "copy_matrix", s->w->dtype, "");
   clc_setarguments(s->L, copy, "iibiibii", (lua_Integer)s->n, (lua_Integer)columns, from,
                    (lua_Integer)from->offset, (lua_Integer)columns, s->w, (lua_Integer)column,

@@ -61,7 +61,7 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
                           const char *text, const char *declarations) {
   cl_int code;
   const cl_uint n = count_arguments(L, program, name);
-  clc_Kernel *k = clc_newhandle(L, &clc_kerneltype, &d->h, 0, n * sizeof(clc_Argument));
+  clc_Kernel *k = clc_newowned(L, &clc_kerneltype, d, 0, n * sizeof(clc_Argument));
   k->device = d;
   k->nargs = n;
   k->kernel = clCreateKernel(program, name, &code);

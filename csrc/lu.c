@@ -41,8 +41,7 @@ static void eliminate_column(lua_State *L, const Kernels *kernels, clc_Buffer *w
   const clc_Device *d = w->device;
   const size_t group = (size_t)group_size(d), rest = n - k - 1;
   const clc_Range one = clc_padded1(group, group), line = clc_padded1(2 * n - k - 1, group),
-                  square =
-                      d->is_cpu ? clc_padded2(rest, rest, 64, 1) : clc_padded2(rest, rest, 32, 8);
+                  square = clc_covermatrix(d, rest, rest);
   clc_setarguments(L, kernels->pivot, "iibbb", (lua_Integer)n, (lua_Integer)k, w, pivots, diagonal);
   clc_launch(L, kernels->pivot, &one, NULL);
   clc_setarguments(L, kernels->swap, "iibbb", (lua_Integer)n, (lua_Integer)k, w, pivots, diagonal);
@@ -114,7 +113,7 @@ clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b) {
   if (x->count == 0) return x;
   const size_t columns = x->count / f->n;
   clc_Buffer *order = push_order(L, f);
-  const clc_Range range = clc_padded2(columns, f->n, columns < 64 ? 1 : 64, 1);
+  const clc_Range range = clc_covermatrix(d, f->n, columns);
   clc_Kernel *gather = clc_prebuilt(L, d, "gather_rows", x->dtype, "");
   clc_setarguments(L, gather, "iibbib", (lua_Integer)f->n, (lua_Integer)columns, order, b,
                    (lua_Integer)b->offset, x);

@@ -9,7 +9,7 @@
 static void buffer_release(clc_Handle *h) {
   clc_Buffer *b = (clc_Buffer *)h;
   if (b->mem == NULL) return;
-  if (b->sharer == b) b->device->bytes -= b->allocated;
+  if (b->sharer == b) b->device->root->bytes -= b->allocated;
   b->previous->sharer = b->sharer;
   b->sharer->previous = b->previous;
   if (b->sub != NULL) clReleaseMemObject(b->sub);
@@ -25,7 +25,7 @@ clc_Buffer *clc_checkbuffer(lua_State *L, int arg) {
 
 static clc_Buffer *push_buffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                                const clc_Shape *shape) {
-  clc_Buffer *b = clc_newhandle(L, &clc_buffertype, &d->h, 0, 0);
+  clc_Buffer *b = clc_newowned(L, &clc_buffertype, d, 0, 0);
   b->device = d;
   b->dtype = dtype;
   b->shape = *shape;
@@ -43,7 +43,7 @@ static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
     const size_t kib = bytes >> 10;
     lua_gc(L, LUA_GCSTEP, kib > INT32_MAX ? INT32_MAX : (int)kib);
   }
-  if (d->bytes + bytes > d->global_memory) lua_gc(L, LUA_GCCOLLECT);
+  if (d->root->bytes + bytes > d->global_memory) lua_gc(L, LUA_GCCOLLECT);
   clc_usedevice(L, d);
 }
 
@@ -58,9 +58,9 @@ void clc_checkallocation(lua_State *L, const clc_Device *d, size_t bytes) {
 }
 
 static void check_capacity(lua_State *L, const clc_Device *d, size_t bytes) {
-  if (d->bytes + bytes > d->global_memory)
+  if (d->root->bytes + bytes > d->global_memory)
     luaL_error(L, "a buffer of %I MiB does not fit: %I of the device's %I MiB are in use",
-               to_mib(bytes), to_mib(d->bytes), to_mib(d->global_memory));
+               to_mib(bytes), to_mib(d->root->bytes), to_mib(d->global_memory));
 }
 
 clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
@@ -82,10 +82,10 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   if (code != CL_SUCCESS) {
     b->mem = NULL;
     clc_raise(L, code, "clCreateBuffer", "%I MiB, %I of %I MiB in use", to_mib(bytes),
-              to_mib(d->bytes), to_mib(d->global_memory));
+              to_mib(d->root->bytes), to_mib(d->global_memory));
   }
   b->allocated = bytes;
-  d->bytes += bytes;
+  d->root->bytes += bytes;
   return b;
 }
 

@@ -81,3 +81,10 @@ clc_Range clc_padded2(size_t n0, size_t n1, size_t g0, size_t g1) {
 clc_Range clc_padded1(size_t n0, size_t g0) {
   return (clc_Range){1, {n0, 1, 1}, {g0, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_PAD};
 }
+
+/* A CPU fills its vectors along a row, or down the column of a narrow matrix; a
+   GPU's square-ish groups share the lines they load. */
+clc_Range clc_covermatrix(const clc_Device *d, size_t rows, size_t columns) {
+  if (columns < 16) return clc_padded2(columns, rows, 1, 64);
+  return d->is_cpu ? clc_padded2(columns, rows, 64, 1) : clc_padded2(columns, rows, 32, 8);
+}

@@ -29,6 +29,10 @@ double *clc_pushdoubles(lua_State *L, clc_Buffer *b);
 clc_Range clc_padded1(size_t n0, size_t g0);
 clc_Range clc_padded2(size_t n0, size_t n1, size_t g0, size_t g1);
 
+/* The same for one work-item an element of a matrix, in groups that suit the
+   device and the shape. */
+clc_Range clc_covermatrix(const clc_Device *d, size_t rows, size_t columns);
+
 #pragma GCC visibility pop
 
 #endif

@@ -15,6 +15,8 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "include.h"
 #include "source.h"
 
+#define ARG_INFO "-cl-kernel-arg-info "
+
 /* User values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3 };
 
@@ -81,12 +83,27 @@ static Job push_job(lua_State *L, const char *text, const char *name, const char
                     const char *options) {
   Job j = {.name = name, .defines = defines, .text = text};
   j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", name);
-  j.options = lua_pushfstring(L, "-cl-kernel-arg-info %s", options);
+  j.options = lua_pushfstring(L, ARG_INFO "%s", options);
   j.macros = push_macros(L, defines, options);
   j.searched = lua_pushfstring(L, "%s\n%s", text, j.macros);
   j.complete = clc_pushincluded(L, j.searched, options);
   j.included = lua_tostring(L, -1);
   return j;
+}
+
+/* NVIDIA's compiler crashes on a text without a kernel. An include may bring one. */
+static void check_kernel(lua_State *L, const char *scanned) {
+  static const char *const words[] = {"kernel", "__kernel", "include", NULL};
+  if (!clc_mentions(scanned, words)) luaL_error(L, "no kernel in the source");
+}
+
+/* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
+   of the others, so a build that failed is tried once more without. */
+static cl_int build(const Program *p, const char *options) {
+  const cl_device_id *id = &p->device->place.device;
+  const cl_int code = clBuildProgram(p->program, 1, id, options, NULL, NULL);
+  if (code != CL_BUILD_PROGRAM_FAILURE) return code;
+  return clBuildProgram(p->program, 1, id, options + sizeof ARG_INFO - 1, NULL, NULL);
 }
 
 static void build_source(lua_State *L, Program *p, const Job *j) {
@@ -95,7 +112,7 @@ static void build_source(lua_State *L, Program *p, const Job *j) {
   p->program = clCreateProgramWithSource(p->device->context, 3, parts, NULL, &code);
   if (code != CL_SUCCESS) p->program = NULL;
   clc_check(L, code, "clCreateProgramWithSource");
-  code = clBuildProgram(p->program, 1, &p->device->place.device, j->options, NULL, NULL);
+  code = build(p, j->options);
   if (code != CL_SUCCESS) raise_build(L, p, code, j->text, j->name);
 }
 
@@ -122,12 +139,13 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   const int top = lua_gettop(L);
   const Job j = push_job(L, lua_tostring(L, source), name, defines, options);
   clc_usedevice(L, d);
-  Program *p = clc_newhandle(L, &program_type, &d->h, 3, 0);
+  Program *p = clc_newowned(L, &program_type, d, 3, 0);
   const int self = lua_gettop(L);
   p->device = d;
   /* For the scanner of kernels: a macro from outside the text may hold the very call
      it looks for. */
   lua_pushfstring(L, "%s\n%s%s", j.macros, j.included, j.text);
+  check_kernel(L, lua_tostring(L, -1));
   lua_setiuservalue(L, self, TEXT);
   lua_newtable(L);
   lua_setiuservalue(L, self, KERNELS);
@@ -162,6 +180,15 @@ static int has_kernel(lua_State *L, const Program *p, const char *name) {
   return found;
 }
 
+/* Pushes what OpenCL calls the kernel. POCL's headers define its built-in functions
+   as macros, so there a kernel called `dot` becomes `_cl_dot`. */
+static const char *push_real_name(lua_State *L, const Program *p, const char *name) {
+  const char *renamed = lua_pushfstring(L, "_cl_%s", name);
+  if (!has_kernel(L, p, name) && has_kernel(L, p, renamed)) return renamed;
+  lua_pop(L, 1);
+  return lua_pushstring(L, name);
+}
+
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   idx = lua_absindex(L, idx);
@@ -169,14 +196,15 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   lua_getfield(L, -1, name);
   if (clc_testhandle(L, -1, &clc_kerneltype) == NULL) { /* or released since */
     lua_pop(L, 1);
-    if (!has_kernel(L, p, name))
+    const char *real_name = push_real_name(L, p, name);
+    if (!has_kernel(L, p, real_name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name,
                  luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
     lua_getiuservalue(L, idx, TEXT);
     lua_getiuservalue(L, idx, DECLARATIONS); /* nil: built from source */
-    clc_newkernel(L, p->device, p->program, name, lua_tostring(L, -2), lua_tostring(L, -1));
-    lua_replace(L, -3);
-    lua_pop(L, 1);
+    clc_newkernel(L, p->device, p->program, real_name, lua_tostring(L, -2), lua_tostring(L, -1));
+    lua_replace(L, -4);
+    lua_pop(L, 2);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, name);
   }

@@ -176,6 +176,15 @@ static const char *search_body(Search *s, Span body, int depth) {
   return NULL;
 }
 
+int clc_mentions(const char *text, const char *const names[]) {
+  const char *p = text, *end = text + strlen(text);
+  Span t;
+  while (next_token(&p, end, &t))
+    for (int i = 0; names[i] != NULL; i++)
+      if (same(t, names[i])) return 1;
+  return 0;
+}
+
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]) {
   Search s = {NULL, find_definitions(text, NULL), names};

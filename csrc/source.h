@@ -10,10 +10,12 @@
 /*
  * Returns the first of the NULL-terminated names that a kernel reaches: in its
  * body, or in functions and macros of the same text that it uses. NULL: none.
- * What included files hold is not seen.
  */
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
+
+/* Whether one of the names stands anywhere in the code of a text. */
+int clc_mentions(const char *text, const char *const names[]);
 
 /*
  * Pushes the type that the text's typedefs make of a name ("real", "vec"), the name

@@ -19,8 +19,8 @@ local EDGES = {
   },
   uint = { { 0, 2 ^ 32 - 1 }, { [-1] = "does not fit uint", [2 ^ 32] = "does not fit uint" } },
   long = { { math.mininteger, math.maxinteger },
-    { [2.0 ^ 63] = "no integer value", [1e300] = "no integer value" } },
-  ulong = { { 0, math.maxinteger, -1 }, { [2.0 ^ 64] = "no integer value" } },
+    { [2.0 ^ 63] = "does not fit long", [1e300] = "does not fit long" } },
+  ulong = { { 0, math.maxinteger, -1 }, { [2.0 ^ 64] = "does not fit ulong" } },
   float = {
     { 0.5, -0.0, 2.0 ^ -149, (2 - 2.0 ^ -23) * 2.0 ^ 127, inf, -inf },
     { [1e39] = "does not fit float", [-1e39] = "does not fit float" },
@@ -345,10 +345,11 @@ helper.describe_each("a kernel's local argument", function(d)
     local p, x = build(), d:zeros("int", 1)
     helper.raises({ "argument 2 'a'", "exceed the device's" }, p.both, 1, x, cl.scratch("int", words + 1),
       cl.scratch("float", 1))
-    helper.raises({ "kernel 'both' needs " .. (words + 1) * 4, "this device has " .. d.local_memory },
+    -- a driver may keep some bytes for itself
+    helper.raises({ "kernel 'both' needs ", "this device has " .. d.local_memory },
       p.both, 1, x,
       cl.scratch("int", words // 2), cl.scratch("float", words - words // 2 + 1))
-    helper.raises({ "kernel 'own' needs " .. (words + 2) * 4 }, p.own, 1, x,
+    helper.raises("kernel 'own' needs ", p.own, 1, x,
       cl.scratch("int", words - words // 2 + 2))
     p.own(1, x, cl.scratch("int", 16))
     assert.equal(3, x[1])
@@ -393,10 +394,12 @@ helper.describe_each("a kernel", function(d)
       global uchar *u) {
       if (n == 1) u[0] = (uchar)(x[0] + table[0] + s[0] + v.x);
     }
-    kernel void none(void) {}
     kernel __attribute__((reqd_work_group_size(8, 2, 1))) void fixed(global int *x) { x[0] = 1; }
   ]]
   local function build() return d:program(SOURCE) end
+
+  -- in a program of its own: see program.c on NVIDIA
+  local function build_none() return d:program("kernel void none(void) {}").none end
 
   it("tells its arguments", function()
     local p = build()
@@ -408,7 +411,7 @@ helper.describe_each("a kernel", function(d)
       { name = "v", type = "float4", space = "private" },
       { name = "u", type = "uchar*", space = "global" },
     }, p.work.args)
-    assert.same({}, p.none.args)
+    assert.same({}, build_none().args)
   end)
 
   it("tells its limits", function()
@@ -429,27 +432,27 @@ helper.describe_each("a kernel", function(d)
       barrier(CLK_LOCAL_MEM_FENCE);
       x[l] = own[63 - l];
     }]]).k
-    assert.equal(256, k:info().local_memory)
+    assert.is_true(k:info().local_memory >= 256) -- NVIDIA adds 4 bytes of its own
   end)
 
   it("is its signature in text", function()
     local p = build()
     assert.equal("kernel work(global float* x, constant int* table, local uint* s, int n, float4 v, "
       .. "global uchar* u)", tostring(p.work))
-    assert.equal("kernel none()", tostring(p.none))
-    assert.equal(d, p.none.device)
+    assert.equal("kernel none()", tostring(build_none()))
+    assert.equal(d, p.work.device)
   end)
 
   it("counts its arguments", function()
     local p, x = build(), d:zeros("int", 1)
     helper.raises("kernel 'fixed' takes 1 arguments, got 0", p.fixed, { 8, 2 })
     helper.raises("kernel 'fixed' takes 1 arguments, got 2", p.fixed, { 8, 2 }, x, x)
-    helper.raises("kernel 'none' takes 0 arguments, got 1", p.none, 1, nil)
-    p.none(1):wait()
+    helper.raises("kernel 'none' takes 0 arguments, got 1", build_none(), 1, nil)
+    build_none()(1):wait()
   end)
 
   it("has no other fields", function()
-    local k = build().none
+    local k = build_none()
     helper.raises("nothing", function() return k.nothing end)
     helper.raises("", function() k.name = "x" end)
     helper.raises("", function() return k[1] end)

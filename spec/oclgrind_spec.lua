@@ -1,7 +1,13 @@
 -- SPDX-License-Identifier: MIT
 --- Every prebuilt kernel once under Oclgrind with all its checks on, in a process of its own.
 
+local cl = require "clcompute"
 local helper = require "spec.helper"
+
+if #cl.devices("oclgrind") == 0 then
+  pending("every prebuilt kernel under Oclgrind: it is not installed")
+  return
+end
 
 --- Fresh operands for each launch, written as a whole and never released: after fills, partial
 -- writes and reused memory Oclgrind 21.10 takes what was written for uninitialised.

@@ -48,6 +48,14 @@ helper.describe_each("a program", function(d)
     assert.equal("thrice", p.thrice.name)
   end)
 
+  it("reaches a kernel named like a built-in function", function()
+    local x = d:buffer({ 5 }, "int")
+    local p = d:program "kernel void dot(global int *x) { x[0] += 1; }"
+    p.dot(1, x)
+    p:kernel "dot"(1, x):wait()
+    assert.equal(7, x[1])
+  end)
+
   it("reaches a kernel named like a method or field by p:kernel", function()
     local p = d:program [[
       kernel void release(global int *x) { x[0] = 7; }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/***
+What is alive in a state, and what holds device memory.
+@module clcompute
+*/
+#include "live.h"
+
+typedef struct {
+  const clc_Dtype *dtype;
+  clc_Shape shape;
+  size_t allocated;
+  int view;
+} Holder;
+
+static int is_holder(const clc_Handle *h) {
+  return h->type == &clc_buffertype && !h->released && ((const clc_Buffer *)h)->mem != NULL;
+}
+
+/* Copies what is needed first: making tables may collect, and change the list. */
+static Holder *push_holders(lua_State *L, size_t *n) {
+  size_t room = 0;
+  for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
+    room += (size_t)is_holder(h);
+  Holder *holders = lua_newuserdatauv(L, (room + 1) * sizeof *holders, 0);
+  *n = 0;
+  for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL && *n < room; h = clc_nexthandle(L, h))
+    if (is_holder(h)) {
+      const clc_Buffer *b = (const clc_Buffer *)h;
+      holders[(*n)++] = (Holder){b->dtype, b->shape, b->allocated, b->sharer != b};
+    }
+  return holders;
+}
+
+static void push_holder(lua_State *L, const Holder *h) {
+  lua_createtable(L, 0, 4);
+  lua_pushstring(L, h->dtype->name);
+  lua_setfield(L, -2, "dtype");
+  clc_pushshape(L, &h->shape);
+  lua_setfield(L, -2, "shape");
+  lua_pushinteger(L, (lua_Integer)h->allocated);
+  lua_setfield(L, -2, "bytes");
+  lua_pushboolean(L, h->view);
+  lua_setfield(L, -2, "shared");
+}
+
+/* Adds to the field of the table at the top. */
+static void count(lua_State *L, const char *key, lua_Integer n) {
+  lua_getfield(L, -1, key);
+  lua_pushinteger(L, lua_tointeger(L, -1) + n);
+  lua_setfield(L, -3, key);
+  lua_pop(L, 1);
+}
+
+/* Objects that own something in OpenCL, by type. Counting makes no garbage that
+   could change the list: the keys are there, integers are values. */
+static void count_objects(lua_State *L) {
+  static const char *const keys[] = {"device", "buffer", "program", "kernel", "event"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) count(L, keys[i], 0);
+  for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
+    if (!h->released) count(L, h->type->name, 1);
+}
+
+/***
+What is alive and what holds device memory, to find what was not released.
+@function live
+@treturn table a list of buffers {dtype=, shape="3x4", bytes= of the whole memory,
+ shared= with views}; its fields `bytes` (all memory in use) and `device`, `buffer`,
+ `program`, `kernel`, `event` (how many of each are alive)
+*/
+static int clc_live(lua_State *L) {
+  size_t n;
+  lua_Integer bytes = 0;
+  const Holder *holders = push_holders(L, &n);
+  lua_createtable(L, (int)n, 6);
+  for (size_t i = 0; i < n; i++) {
+    push_holder(L, &holders[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  count_objects(L);
+  for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
+    if (h->type == &clc_devicetype && !h->released) bytes += (lua_Integer)((clc_Device *)h)->bytes;
+  lua_pushinteger(L, bytes);
+  lua_setfield(L, -2, "bytes");
+  return 1;
+}
+
+void clc_openlive(lua_State *L) {
+  static const luaL_Reg functions[] = {{"live", clc_live}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,109 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local cl = require "clcompute"
+
+local STEP = [[
+  kernel void step(global int *x, int n) {
+    int v = x[0];
+    for (int i = 0; i < n; i++) v = v * 3 + 1;
+    x[0] = v;
+  }
+]]
+
+helper.describe_each("a further queue", function(d)
+  it("is a Device of its own on the same memory", function()
+    local q = d:queue()
+    assert.not_equal(d, q)
+    assert.equal(d.name, q.name)
+    assert.equal(d.align, q.align)
+    assert.matches(" queue$", tostring(q))
+    local x = d:buffer({ 1, 2, 3 }, "int")
+    d:wait()
+    q:program(STEP).step(1, x, 1):wait()
+    assert.same({ 4, 2, 3 }, x:read())
+    assert.equal(q, q:zeros("int", 1).device)
+    assert.equal(q, q:program(STEP).step.device)
+  end)
+
+  it("waits for an event of another one", function()
+    local q = d:queue()
+    local long = helper.is_simulator(d) and 1000 or 20000000
+    local x = d:buffer({ 0 }, "int")
+    local first, second = d:program(STEP).step, q:program(STEP).step
+    second(1, q:zeros("int", 1), 1):wait() -- compiled
+    local expected = x:copy()
+    first(1, expected, long)
+    first(1, expected, 1):wait()
+    local e = first(1, x, long)
+    assert.equal(e, e:before(q))
+    second(1, x, 1)
+    q:wait()
+    assert.equal("complete", e.status)
+    assert.equal(expected[1], x[1])
+  end)
+
+  it("lives as long as what was made on it", function()
+    local x = d:queue():buffer { 1, 2, 3 }
+    collectgarbage()
+    collectgarbage()
+    assert.same({ 1, 2, 3 }, x:read())
+    assert.matches(" queue$", tostring(x.device))
+  end)
+
+  it("closes by itself, and with its device", function()
+    local q = d:queue()
+    local x, y = q:zeros("int", 1), d:zeros("int", 1)
+    q:close()
+    helper.raises("buffer is released", x.read, x)
+    helper.raises("device is released", q.zeros, q, "int", 1)
+    assert.same({ 0 }, y:read())
+    local again = d:queue():queue()
+    d:close()
+    helper.raises("device is released", again.zeros, again, "int", 1)
+  end)
+end)
+
+describe("two queues", function()
+  it("run their commands beside each other", function()
+    local d = helper.device()
+    if d.compute_units < 2 then return pending("one compute unit") end
+    local q = d:queue()
+    local p, r = d:program(STEP).step, q:program(STEP).step
+    local x, y = d:zeros("int", 1), q:zeros("int", 1)
+    local function seconds(second, n, z)
+      d:wait()
+      q:wait()
+      local start = cl.clock()
+      p(1, x, n)
+      second(1, z, n)
+      d:wait()
+      q:wait()
+      return cl.clock() - start
+    end
+    local n = 30000000
+    seconds(r, 1, y)
+    local best = math.huge
+    for _ = 1, 5 do best = math.min(best, seconds(r, n, y) / seconds(p, n, x)) end
+    assert.is_true(best < 0.8, ("beside each other they take %.2f of one after the other"):format(best))
+  end)
+end)
+
+describe("live", function()
+  it("lists what holds memory and counts objects", function()
+    collectgarbage()
+    local d = helper.device()
+    d:wait()
+    local before = cl.live()
+    local b = d:empty("float", 3, 4)
+    local view = b:view(2, 3)
+    local after = cl.live()
+    assert.equal(before.bytes + 48, after.bytes)
+    assert.equal(before.buffer + 2, after.buffer)
+    assert.same({ dtype = "float", shape = "3x4", bytes = 48, shared = true }, after[#before + 1])
+    assert.equal("2x4", after[#before + 2].shape)
+    b:release()
+    assert.equal(before.bytes + 48, cl.live().bytes)
+    view:release()
+    assert.equal(before.bytes, cl.live().bytes)
+  end)
+end)
