@@ -11,17 +11,20 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include <string.h>
 
 #include "args.h"
+#include "binary.h"
+#include "include.h"
 #include "source.h"
 
 #define ARG_INFO "-cl-kernel-arg-info "
 
 /* User values of a Program. */
-enum { TEXT = 1, KERNELS = 2 };
+enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3 };
 
 typedef struct {
   clc_Handle h;
   clc_Device *device;
   cl_program program;
+  int incomplete; /* it includes files that were not found */
 } Program;
 
 static void program_release(clc_Handle *h) {
@@ -57,14 +60,36 @@ static void raise_build(lua_State *L, const Program *p, cl_int code, const char 
   clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", name, log, lua_tostring(L, -1));
 }
 
-/* Pushes what the scanner of kernels reads: a macro from outside the text may hold
-   the very call it looks for. */
-static void push_scanned(lua_State *L, const char *text, const char *defines, const char *options) {
+/* Pushes the macros that options and defines make, as lines. */
+static const char *push_macros(lua_State *L, const char *defines, const char *options) {
   const int top = lua_gettop(L);
   const char *macros = luaL_gsub(L, luaL_gsub(L, options, "-D", "\n#define "), "=", " ");
-  lua_pushfstring(L, "%s\n%s%s", macros, defines, text);
+  lua_pushfstring(L, "%s\n%s", macros, defines);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
+  return lua_tostring(L, -1);
+}
+
+/* What is built: the parts that the driver gets, and what they include. */
+typedef struct {
+  const char *name, *line, *defines, *text, *options;
+  const char *macros;   /* what options and defines define, for a look at the text */
+  const char *searched; /* the text and these */
+  const char *included;
+  int complete; /* nothing else decides the outcome */
+} Job;
+
+/* Leaves what it refers to on the stack. */
+static Job push_job(lua_State *L, const char *text, const char *name, const char *defines,
+                    const char *options) {
+  Job j = {.name = name, .defines = defines, .text = text};
+  j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", name);
+  j.options = lua_pushfstring(L, ARG_INFO "%s", options);
+  j.macros = push_macros(L, defines, options);
+  j.searched = lua_pushfstring(L, "%s\n%s", text, j.macros);
+  j.complete = clc_pushincluded(L, j.searched, options);
+  j.included = lua_tostring(L, -1);
+  return j;
 }
 
 /* NVIDIA's compiler crashes on a text without a kernel. An include may bring one. */
@@ -82,50 +107,60 @@ static cl_int build(const Program *p, const char *options) {
   return clBuildProgram(p->program, 1, id, options + sizeof ARG_INFO - 1, NULL, NULL);
 }
 
-void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
-                      const char *defines, const char *options) {
-  source = lua_absindex(L, source);
-  const char *text = lua_tostring(L, source);
-  const char *line = lua_pushfstring(L, "#line 1 \"%s\"\n", name);
-  const char *parts[] = {defines, line, text};
-  const char *all_options = lua_pushfstring(L, ARG_INFO "%s", options);
+static void build_source(lua_State *L, Program *p, const Job *j) {
+  const char *parts[] = {j->defines, j->line, j->text};
   cl_int code;
-  clc_usedevice(L, d);
-  Program *p = clc_newowned(L, &program_type, d, 2, 0);
-  p->device = d;
-  push_scanned(L, text, defines, options);
-  check_kernel(L, lua_tostring(L, -1));
-  lua_setiuservalue(L, -2, TEXT);
-  lua_newtable(L);
-  lua_setiuservalue(L, -2, KERNELS);
-  p->program = clCreateProgramWithSource(d->context, 3, parts, NULL, &code);
+  p->program = clCreateProgramWithSource(p->device->context, 3, parts, NULL, &code);
   if (code != CL_SUCCESS) p->program = NULL;
   clc_check(L, code, "clCreateProgramWithSource");
-  code = build(p, all_options);
-  if (code != CL_SUCCESS) raise_build(L, p, code, text, name);
-  lua_replace(L, -3);
-  lua_pop(L, 1);
+  code = build(p, j->options);
+  if (code != CL_SUCCESS) raise_build(L, p, code, j->text, j->name);
+}
+
+/* Builds from what was kept, pushing the declarations of the kernels, or from the
+   source, pushing nil. */
+static void build_program(lua_State *L, Program *p, const Job *j) {
+  const int top = lua_gettop(L);
+  lua_pushfstring(L, "%s%s%s%s", j->included, j->defines, j->line, j->text);
+  const int keyed = j->complete && clc_pushkey(L, p->device, lua_tostring(L, -1), j->options);
+  const int key = lua_gettop(L);
+  if (!keyed || !clc_loadbinary(L, p->device, key, j->options, &p->program)) {
+    build_source(L, p, j);
+    /* A file that was changed meanwhile may or may not be in the binary. */
+    clc_pushincluded(L, j->searched, j->options);
+    if (keyed && strcmp(lua_tostring(L, -1), j->included) == 0) clc_storebinary(L, key, p->program);
+    lua_pushnil(L);
+  }
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+}
+
+void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
+                      const char *defines, const char *options) {
+  const int top = lua_gettop(L);
+  const Job j = push_job(L, lua_tostring(L, source), name, defines, options);
+  clc_usedevice(L, d);
+  Program *p = clc_newowned(L, &program_type, d, 3, 0);
+  const int self = lua_gettop(L);
+  p->device = d;
+  p->incomplete = !j.complete;
+  /* For the scanner of kernels: a macro from outside the text may hold the very call
+     it looks for. */
+  lua_pushfstring(L, "%s\n%s%s", j.macros, j.included, j.text);
+  check_kernel(L, lua_tostring(L, -1));
+  lua_setiuservalue(L, self, TEXT);
+  lua_newtable(L);
+  lua_setiuservalue(L, self, KERNELS);
+  build_program(L, p, &j);
+  lua_setiuservalue(L, self, DECLARATIONS);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
 }
 
 /* --- kernels ----------------------------------------------------------- */
 
-/* Pushes the names as OpenCL gives them: "a;b". */
-static const char *push_names(lua_State *L, const Program *p) {
-  size_t size;
-  luaL_Buffer b;
-  clc_check(L, clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size),
-            "clGetProgramInfo");
-  char *names = luaL_buffinitsize(L, &b, size + 1);
-  memset(names, 0, size + 1); /* POCL writes nothing when there is no kernel */
-  clc_check(L, clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL),
-            "clGetProgramInfo");
-  names[size] = '\0';
-  luaL_pushresultsize(&b, strlen(names));
-  return lua_tostring(L, -1);
-}
-
 static void push_name_list(lua_State *L, const Program *p) {
-  const char *names = push_names(L, p);
+  const char *names = clc_pushkernelnames(L, p->program);
   lua_newtable(L);
   for (lua_Integer n = 1; *names != '\0'; n++) {
     const size_t length = strcspn(names, ";");
@@ -156,6 +191,12 @@ static const char *push_real_name(lua_State *L, const Program *p, const char *na
   return lua_pushstring(L, name);
 }
 
+/* What keeps the scanner of kernels from seeing every call, or NULL. */
+static const char *hidden_part(const Program *p, const char *code) {
+  if (p->incomplete) return "what an #include may hold";
+  return strstr(code, "##") != NULL ? "what a pasted name (##) may be" : NULL;
+}
+
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   idx = lua_absindex(L, idx);
@@ -166,11 +207,14 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
     const char *real_name = push_real_name(L, p, name);
     if (!has_kernel(L, p, real_name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name,
-                 luaL_gsub(L, push_names(L, p), ";", ", "));
+                 luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
     lua_getiuservalue(L, idx, TEXT);
-    clc_newkernel(L, p->device, p->program, real_name, lua_tostring(L, -1));
-    lua_replace(L, -3);
-    lua_pop(L, 1);
+    lua_getiuservalue(L, idx, DECLARATIONS); /* nil: built from source */
+    const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
+                           lua_tostring(L, -1)};
+    clc_newkernel(L, p->device, p->program, real_name, &text);
+    lua_replace(L, -4);
+    lua_pop(L, 2);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, name);
   }
@@ -204,7 +248,8 @@ static int program_field(lua_State *L) {
 
 static int program_show(lua_State *L) {
   const Program *p = clc_checkhandle(L, 1, &program_type);
-  lua_pushfstring(L, "program with kernels %s", luaL_gsub(L, push_names(L, p), ";", ", "));
+  lua_pushfstring(L, "program with kernels %s",
+                  luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
   return 1;
 }
 
@@ -396,7 +441,7 @@ static int device_program(lua_State *L) {
   const char *all = lua_pushfstring(L, "%s%s", options, includes);
   clc_buildprogram(L, d, 2, name, defines, all);
   const Program *p = clc_checkhandle(L, -1, &program_type);
-  if (*push_names(L, p) == '\0') luaL_argerror(L, 2, "no kernel in the source");
+  if (*clc_pushkernelnames(L, p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");
   lua_pop(L, 1);
   const int program = lua_gettop(L);
   check_loops(L, 2, name, options);

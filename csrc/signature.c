@@ -17,27 +17,7 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 #define MAX_WIDTH 16
 #define SCRATCH "clcompute.Scratch"
 
-/* --- asking ------------------------------------------------------------ */
-
-/* Keeps both ends of a text too long for its room: a type's * is the last character. */
-static void shorten(char text[CLC_NAME], const char *whole) {
-  const size_t length = strlen(whole), half = CLC_NAME / 2 - 2;
-  if (length < CLC_NAME)
-    strcpy(text, whole);
-  else
-    snprintf(text, CLC_NAME, "%.*s...%s", (int)half, whole, whole + length - half);
-}
-
-static void ask_text(lua_State *L, cl_kernel kernel, cl_uint i, cl_kernel_arg_info what,
-                     char text[CLC_NAME]) {
-  size_t size;
-  clc_check(L, clGetKernelArgInfo(kernel, i, what, 0, NULL, &size), "clGetKernelArgInfo");
-  char *whole = lua_newuserdatauv(L, size + 1, 0);
-  clc_check(L, clGetKernelArgInfo(kernel, i, what, size, whole, NULL), "clGetKernelArgInfo");
-  whole[size] = '\0';
-  shorten(text, whole);
-  lua_pop(L, 1);
-}
+/* --- reading ----------------------------------------------------------- */
 
 /* The width that digits at the end of a type's name say, 1 without; 0 for others, as in
    the name of some typedef. */
@@ -77,7 +57,7 @@ static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   base[strcspn(base, "*")] = '\0';
   size_t length = strlen(base);
   while (length > 0 && base[length - 1] == ' ') base[--length] = '\0';
-  shorten(base, clc_pushtype(L, text, base));
+  clc_shorten(base, clc_pushtype(L, text, base));
   lua_pop(L, 1);
   join_words(base);
   length = strcspn(base, "0123456789");
@@ -85,24 +65,12 @@ static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   a->dtype = a->width > 0 ? clc_finddtype(base, length) : NULL;
 }
 
-/* Raises where the program was built without the information (see program.c). */
-static void check_info(lua_State *L, cl_int code) {
-  if (code == CL_KERNEL_ARG_INFO_NOT_AVAILABLE)
-    luaL_error(L,
-               "this driver tells no argument types for a program with a kernel that takes no "
-               "arguments: put that one into a program of its own");
-  clc_check(L, code, "clGetKernelArgInfo");
-}
-
-void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, const char *text, clc_Argument *a) {
-  cl_kernel_arg_address_qualifier space;
-  check_info(L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
-                                   NULL));
-  ask_text(L, kernel, i, CL_KERNEL_ARG_NAME, a->name);
-  ask_text(L, kernel, i, CL_KERNEL_ARG_TYPE_NAME, a->type);
+void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, clc_Argument *a) {
+  strcpy(a->name, d->name);
+  strcpy(a->type, d->type);
   parse_type(L, text, a);
   const int pointer = strchr(a->type, '*') != NULL;
-  switch (space) {
+  switch (d->space) {
     case CL_KERNEL_ARG_ADDRESS_GLOBAL:
       a->space = "global";
       a->kind = pointer ? CLC_BUFFER : CLC_OPAQUE; /* an image is global too */

@@ -3,11 +3,10 @@
 #ifndef CLC_SIGNATURE_H
 #define CLC_SIGNATURE_H
 
+#include "declaration.h"
 #include "memory.h"
 
 #pragma GCC visibility push(hidden)
-
-#define CLC_NAME 128 /* room for the name of an argument or its type */
 
 typedef enum { CLC_VALUE, CLC_BUFFER, CLC_LOCAL, CLC_OPAQUE } clc_ArgumentKind;
 
@@ -19,8 +18,8 @@ typedef struct clc_Argument {
   char name[CLC_NAME], type[CLC_NAME];
 } clc_Argument;
 
-/* Asks OpenCL for argument i of a kernel; the program's text tells the typedefs. */
-void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, const char *text, clc_Argument *a);
+/* What a declaration means; the program's text tells the typedefs. */
+void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, clc_Argument *a);
 
 /*
  * Sets argument i of a kernel on device d from the Lua value at idx, or raises

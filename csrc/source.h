@@ -11,13 +11,9 @@
  * Returns the first of the NULL-terminated names that a kernel reaches: in its
  * body, or in functions and macros of the same text that it uses. NULL: none. A name
  * that ends in `*` stands for all that start so.
- * What included files hold is not seen.
  */
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
-
-/* What makes a text's calls impossible to see ("what an #include may hold"), or NULL. */
-const char *clc_hidden(const char *text);
 
 /* Whether one of the names stands anywhere in the code of a text. */
 int clc_mentions(const char *text, const char *const names[]);

@@ -4,10 +4,10 @@
 
 local C_LEVELS = {
   { "error" }, -- codes in words
-  { "handle", "dtype", "args", "wait", "info", "source", "plain_loops" },
-  { "shape", "platform", "range", "plain" },
+  { "handle", "dtype", "args", "wait", "info", "source", "include", "declaration", "folder", "plain_loops" },
+  { "shape", "platform", "range", "plain", "cache" },
   { "device", "sequential" },
-  { "event", "memory" },
+  { "event", "memory", "binary" },
   { "buffer", "create", "live", "signature", "operand" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },

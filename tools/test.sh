@@ -27,6 +27,9 @@ elif [ -n "${CI:-}" ]; then
 fi
 export OCL_ICD_VENDORS="$vendors"
 export OCLGRIND_DATA_RACES=1 OCLGRIND_LOG="$log"
+# The user's compiled programs stay as they are, and no run depends on the one before.
+export CLCOMPUTE_CACHE="$root/build/cache"
+rm -rf "$CLCOMPUTE_CACHE"
 export OPENCL_LAYERS="$root/build/libclcount.so" CLCOUNT_EXIT=9 CLCOUNT_QUIET=1
 
 cd "$root" || exit 1

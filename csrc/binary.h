@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Binaries: built programs out of the cache and into it. */
+#ifndef CLC_BINARY_H
+#define CLC_BINARY_H
+
+#include "device.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Pushes what decides the outcome of a build of the text, which holds all that it
+   includes; returns 0, and nothing pushed, where nothing is to be kept. */
+int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char *options);
+
+/*
+ * Builds the program that was kept for the key at a stack index, stores it at
+ * *program and pushes the declarations of its kernels; 0, and nothing pushed, where
+ * there is none or the driver refuses it.
+ */
+int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *options,
+                   cl_program *program);
+
+/* Keeps a built program, if that is possible. */
+void clc_storebinary(lua_State *L, int key, cl_program program);
+
+#pragma GCC visibility pop
+
+#endif

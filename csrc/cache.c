@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Cache: compiled programs kept on disk. */
+#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* mkstemp */
+#include "cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "folder.h"
+
+#define MAGIC UINT64_C(0x65686361636c6c63) /* "cllcache" */
+#define LARGEST ((uint64_t)64 << 20)       /* bytes of a file */
+#define DAY 86400
+
+enum { KEY, DECLARATIONS, BINARY, SECTIONS };
+
+typedef struct {
+  uint64_t magic, version;
+  uint64_t checksum; /* of what follows it */
+  uint64_t length[SECTIONS];
+} Header;
+
+/* FNV-1a: a changed byte always changes it. */
+static uint64_t hash(uint64_t h, const void *data, size_t n) {
+  const unsigned char *p = data;
+  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+  return h;
+}
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* Pushes the path of the file for a key, or returns NULL. */
+static const char *push_path(lua_State *L, int key) {
+  char name[CLC_CACHENAME];
+  size_t n;
+  const char *folder = clc_pushcachefolder(L);
+  if (folder == NULL) return NULL;
+  const char *text = lua_tolstring(L, key, &n);
+  snprintf(name, sizeof name, "%016llx" CLC_CACHESUFFIX,
+           (unsigned long long)hash(HASH_START, text, n));
+  const char *path = lua_pushfstring(L, "%s/%s", folder, name);
+  lua_remove(L, -2);
+  return path;
+}
+
+/* --- reading ----------------------------------------------------------- */
+
+/* Opens a file that is ours alone to write, or returns -1. */
+static int open_own(const char *path, struct stat *st) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return -1;
+  if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
+      (st->st_mode & (S_IWGRP | S_IWOTH)) == 0)
+    return fd;
+  close(fd);
+  return -1;
+}
+
+static int read_all(int fd, char *p, size_t n) {
+  while (n > 0) {
+    const ssize_t got = read(fd, p, n);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return 0;
+    p += got;
+    n -= (size_t)got;
+  }
+  return 1;
+}
+
+/* Pushes all of a file as a block and returns its size; 0: there is none. */
+static size_t push_bytes(lua_State *L, const char *path) {
+  struct stat st;
+  int fd = open_own(path, &st);
+  if (fd < 0) return 0;
+  close(fd); /* allocating may raise */
+  const size_t n = (size_t)st.st_size;
+  if (st.st_size < (off_t)sizeof(Header) || n > LARGEST) return 0;
+  char *bytes = lua_newuserdatauv(L, n, 0);
+  fd = open_own(path, &st);
+  const int read = fd >= 0 && read_all(fd, bytes, n);
+  /* In use: among the oldest no more. Once a day will do. */
+  if (read && st.st_mtime < time(NULL) - DAY) futimens(fd, NULL);
+  if (fd >= 0) close(fd);
+  if (read) return n;
+  lua_pop(L, 1);
+  return 0;
+}
+
+static uint64_t checksum(const Header *h, const char *const section[]) {
+  uint64_t sum = hash(HASH_START, h->length, sizeof h->length);
+  for (int i = 0; i < SECTIONS; i++) sum = hash(sum, section[i], (size_t)h->length[i]);
+  return sum;
+}
+
+/* Whether n bytes are what was written for the key; tells the sections. */
+static int is_sound(lua_State *L, int key, const char *bytes, size_t n, Header *h,
+                    const char *section[]) {
+  memcpy(h, bytes, sizeof *h);
+  if (h->magic != MAGIC || h->version != CLC_CACHE_VERSION) return 0;
+  const char *p = bytes + sizeof *h;
+  uint64_t left = n - sizeof *h;
+  for (int i = 0; i < SECTIONS; i++) {
+    if (h->length[i] > left) return 0;
+    section[i] = p;
+    p += h->length[i];
+    left -= h->length[i];
+  }
+  return left == 0 && h->checksum == checksum(h, section) && h->length[KEY] == lua_rawlen(L, key) &&
+         memcmp(section[KEY], lua_tostring(L, key), lua_rawlen(L, key)) == 0;
+}
+
+int clc_loadcache(lua_State *L, int key) {
+  const int top = lua_gettop(L);
+  Header h;
+  const char *section[SECTIONS];
+  key = lua_absindex(L, key);
+  const char *path = push_path(L, key);
+  const size_t n = path == NULL ? 0 : push_bytes(L, path);
+  const int sound = n > 0 && is_sound(L, key, lua_touserdata(L, -1), n, &h, section);
+  if (sound) {
+    lua_pushlstring(L, section[DECLARATIONS], (size_t)h.length[DECLARATIONS]);
+    lua_pushlstring(L, section[BINARY], (size_t)h.length[BINARY]);
+    lua_rotate(L, top + 1, 2);
+  }
+  lua_settop(L, top + 2 * sound);
+  return sound;
+}
+
+/* --- writing ----------------------------------------------------------- */
+
+static int write_all(int fd, const void *data, size_t n) {
+  const char *p = data;
+  while (n > 0) {
+    const ssize_t put = write(fd, p, n);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return 0;
+    p += put;
+    n -= (size_t)put;
+  }
+  return 1;
+}
+
+static int write_file(int fd, const Header *h, const char *const section[]) {
+  int written = write_all(fd, h, sizeof *h);
+  for (int i = 0; i < SECTIONS; i++)
+    written = written && write_all(fd, section[i], (size_t)h->length[i]);
+  return written;
+}
+
+/* Other processes see the whole file or none: it is renamed when it is complete. */
+void clc_storecache(lua_State *L, int key, int declarations, int binary) {
+  const int top = lua_gettop(L);
+  const int index[SECTIONS] = {key, declarations, binary};
+  Header h = {MAGIC, CLC_CACHE_VERSION, 0, {0}};
+  const char *section[SECTIONS];
+  uint64_t size = sizeof h;
+  for (int i = 0; i < SECTIONS; i++) {
+    section[i] = lua_tostring(L, index[i]);
+    h.length[i] = lua_rawlen(L, index[i]);
+    size += h.length[i];
+  }
+  h.checksum = checksum(&h, section);
+  const char *path = size <= LARGEST ? push_path(L, key) : NULL;
+  if (path != NULL) {
+    char *temporary = lua_newuserdatauv(L, strlen(path) + sizeof ".XXXXXX", 0);
+    strcpy(temporary, path);
+    strcat(temporary, ".XXXXXX");
+    clc_makefolders(L, path);
+    const int fd = mkstemp(temporary); /* 0600 */
+    if (fd >= 0) {
+      const int written = write_file(fd, &h, section);
+      if (close(fd) != 0 || !written || rename(temporary, path) != 0) unlink(temporary);
+      clc_trimcache(L);
+    }
+  }
+  lua_settop(L, top);
+}

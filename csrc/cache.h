@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cache: compiled programs kept on disk (Borisov 2015, section 3).
+ *
+ * A file is a header, the whole key, the declarations of the kernels and the
+ * binary. A driver may die of a damaged binary, so nothing is handed out that is
+ * not what was written: lengths, checksum and key are compared first. Whatever is
+ * wrong with file or folder means "not there", never an error.
+ */
+#ifndef CLC_CACHE_H
+#define CLC_CACHE_H
+
+#include "error.h"
+
+#pragma GCC visibility push(hidden)
+
+#define CLC_CACHE_VERSION 1 /* of the file's format and of what the key says */
+
+/* Pushes declarations and binary that were kept for the key at stack index `key`
+   and returns 1; 0, and nothing pushed, where there are none. */
+int clc_loadcache(lua_State *L, int key);
+
+/* Keeps the strings at stack indices `declarations` and `binary` for a key. */
+void clc_storecache(lua_State *L, int key, int declarations, int binary);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Declarations: how kernels declare their arguments, asked from OpenCL or read from
+ * a text that was kept with a binary (a binary may have lost them).
+ */
+#ifndef CLC_DECLARATION_H
+#define CLC_DECLARATION_H
+
+#include "error.h"
+
+#pragma GCC visibility push(hidden)
+
+#define CLC_NAME 128 /* room for the name of an argument or its type */
+
+typedef struct clc_Declaration {
+  cl_kernel_arg_address_qualifier space;
+  char name[CLC_NAME], type[CLC_NAME];
+} clc_Declaration;
+
+/* Pushes the names of a program's kernels as OpenCL gives them: "a;b". */
+const char *clc_pushkernelnames(lua_State *L, cl_program program);
+
+/* Copies a text that may be too long for its room. */
+void clc_shorten(char text[CLC_NAME], const char *whole);
+
+/* Asks OpenCL for argument i of a kernel. */
+void clc_askdeclaration(lua_State *L, cl_kernel kernel, cl_uint i, clc_Declaration *d);
+
+/* Pushes the declarations of the named kernels ("a;b") as a text; NULL, and nothing
+   pushed, where OpenCL does not tell. */
+const char *clc_pushdeclarations(lua_State *L, cl_program program, const char *names);
+
+/* Reads argument i of a kernel from such a text; returns whether it is there. */
+int clc_finddeclaration(const char *text, const char *kernel, cl_uint i, clc_Declaration *d);
+
+/* Whether the text is about these kernels ("a;b"), in any order, and no others. */
+int clc_declares(const char *text, const char *names);
+
+#pragma GCC visibility pop
+
+#endif

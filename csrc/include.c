@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Includes: the files that the text of a program takes in. */
+#include "include.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEEPEST 32                    /* includes within includes */
+#define MOST_BYTES ((size_t)16 << 20) /* of a file; more is no header */
+
+typedef struct {
+  lua_State *L;
+  const char *options;
+  int seen;     /* stack index: set of paths */
+  int found;    /* stack index: list of texts */
+  int complete; /* all that decides the build was found */
+} Search;
+
+/* --- plain text -------------------------------------------------------- */
+
+static size_t splice_length(const char *p) {
+  if (*p != '\\') return 0;
+  const size_t blanks = strspn(p + 1, " \t\r\v\f"); /* compilers allow them there */
+  return p[1 + blanks] == '\n' ? 2 + blanks : 0;
+}
+
+/* Joins continued lines. Both lengths are at most that of the text. */
+static void splice(const char *text, char *out) {
+  while (*text != '\0') {
+    const size_t n = splice_length(text);
+    text += n;
+    if (n == 0) *out++ = *text++;
+  }
+  *out = '\0';
+}
+
+/* Replaces comments by a blank, outside quoted texts. */
+static void strip(char *text) {
+  char *out = text;
+  for (const char *p = text; *p != '\0';) {
+    if (p[0] == '/' && p[1] == '*') {
+      const char *end = strstr(p + 2, "*/");
+      p = end != NULL ? end + 2 : p + strlen(p);
+      *out++ = ' ';
+    } else if (p[0] == '/' && p[1] == '/') {
+      p += strcspn(p, "\n");
+    } else if (*p == '"' || *p == '\'') {
+      const char quote = *p;
+      do {
+        if (*p == '\\' && p[1] != '\0') *out++ = *p++;
+        *out++ = *p++;
+      } while (*p != '\0' && *p != quote && *p != '\n');
+      if (*p == quote) *out++ = *p++;
+    } else {
+      *out++ = *p++;
+    }
+  }
+  *out = '\0';
+}
+
+/* --- files ------------------------------------------------------------- */
+
+/* Pushes what a file holds and returns it; NULL, and nothing pushed, if it cannot be
+   read or is no text. */
+static const char *push_file(lua_State *L, const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return NULL;
+  const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  fclose(file); /* allocating may raise */
+  if (size < 0 || (size_t)size > MOST_BYTES) return NULL;
+  char *bytes = lua_newuserdatauv(L, (size_t)size + 1, 0);
+  file = fopen(path, "rb");
+  const size_t n = file != NULL ? fread(bytes, 1, (size_t)size, file) : 0;
+  if (file != NULL) fclose(file);
+  if (n == (size_t)size && memchr(bytes, '\0', n) == NULL) lua_pushlstring(L, bytes, n);
+  const int read = lua_type(L, -1) == LUA_TSTRING;
+  lua_remove(L, read ? -2 : -1);
+  return read ? lua_tostring(L, -1) : NULL;
+}
+
+static void search_text(Search *s, const char *text, const char *folder, int depth);
+
+/* Takes the file in, once; returns whether it is there. */
+static int take(Search *s, const char *path, int depth) {
+  lua_State *L = s->L;
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 20, "includes");
+  int there = lua_getfield(L, s->seen, path) != LUA_TNIL;
+  const char *text = there ? NULL : push_file(L, path);
+  if (text != NULL) {
+    there = 1;
+    lua_pushfstring(L, "#include \"%s\" /* %I bytes */\n%s\n", path, (LUAI_UACINT)lua_rawlen(L, -1),
+                    text);
+    lua_rawseti(L, s->found, (lua_Integer)lua_rawlen(L, s->found) + 1);
+    lua_pushboolean(L, 1);
+    lua_setfield(L, s->seen, path);
+    const char *slash = strrchr(path, '/');
+    const char *folder =
+        slash != NULL ? lua_pushlstring(L, path, (size_t)(slash - path)) : lua_pushstring(L, ".");
+    search_text(s, text, folder, depth + 1);
+  }
+  lua_settop(L, top);
+  return there;
+}
+
+/* Takes every file of that name: in the folder and in those of the options. */
+static void find(Search *s, const char *name, const char *folder, int depth) {
+  lua_State *L = s->L;
+  const int top = lua_gettop(L);
+  int found = 0;
+  if (*name == '/') {
+    found = take(s, name, depth);
+  } else {
+    found = take(s, lua_pushfstring(L, "%s/%s", folder, name), depth);
+    for (const char *p = s->options; (p = strstr(p, "-I ")) != NULL;) {
+      p += 3;
+      const char *dir = lua_pushlstring(L, p, strcspn(p, " "));
+      found = take(s, lua_pushfstring(L, "%s/%s", dir, name), depth) || found;
+      lua_pop(L, 2);
+    }
+  }
+  if (!found) s->complete = 0;
+  lua_settop(L, top);
+}
+
+/* --- directives -------------------------------------------------------- */
+
+static int starts(const char *p, const char *word) {
+  return strncmp(p, word, strlen(word)) == 0;
+}
+
+/* Reads the directive behind the # of a line. */
+static void read_directive(Search *s, const char *p, const char *folder, int depth) {
+  p += strspn(p, " \t\v\f\r");
+  if (starts(p, "import") || starts(p, "include_next")) s->complete = 0;
+  if (!starts(p, "include")) return;
+  p += strlen("include");
+  p += strspn(p, " \t\v\f\r");
+  const char close = *p == '<' ? '>' : '"';
+  const char *end = *p == '<' || *p == '"' ? strpbrk(p + 1, close == '>' ? ">\n" : "\"\n") : NULL;
+  if (end == NULL || *end != close || depth > DEEPEST) {
+    s->complete = 0; /* a macro, or nothing a compiler takes */
+    return;
+  }
+  find(s, lua_pushlstring(s->L, p + 1, (size_t)(end - p - 1)), folder, depth);
+  lua_pop(s->L, 1);
+}
+
+/* What makes a build depend on more than texts, or writes # in another way. */
+static int has_surprise(const char *text) {
+  static const char *const words[] = {"__has_include", "__DATE__", "__TIME__", "__TIMESTAMP__",
+                                      "?\?=",          "?\?/",     "%:",       NULL};
+  for (int i = 0; words[i] != NULL; i++)
+    if (strstr(text, words[i]) != NULL) return 1;
+  return 0;
+}
+
+static void search_text(Search *s, const char *text, const char *folder, int depth) {
+  char *plain = lua_newuserdatauv(s->L, strlen(text) + 1, 0);
+  splice(text, plain);
+  if (has_surprise(plain)) s->complete = 0;
+  strip(plain);
+  for (const char *p = plain; *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
+    p += strspn(p, " \t\v\f\r");
+    if (*p == '#') read_directive(s, p + 1, folder, depth);
+  }
+  lua_pop(s->L, 1);
+}
+
+int clc_pushincluded(lua_State *L, const char *text, const char *options) {
+  const int top = lua_gettop(L);
+  luaL_Buffer b;
+  lua_newtable(L);
+  lua_newtable(L);
+  Search s = {L, options, top + 1, top + 2, 1};
+  search_text(&s, text, ".", 0); /* the text of a script is nowhere, some drivers look here */
+  luaL_buffinit(L, &b);
+  for (lua_Integer i = 1; lua_rawgeti(L, s.found, i) != LUA_TNIL; i++) luaL_addvalue(&b);
+  lua_pop(L, 1);
+  luaL_pushresult(&b);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+  return s.complete;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Includes: the files that the text of a program takes in. */
+#ifndef CLC_INCLUDE_H
+#define CLC_INCLUDE_H
+
+#include "error.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * Pushes the text of every file that the text includes, directly or not, each
+ * behind a directive that tells its path and length. `options` holds the folders
+ * ("-I dir"). Which of several files of that name the compiler takes is its
+ * affair: all of them are there. Returns whether the outcome of a build depends on
+ * these and the text alone: 0 when an include was not found, or is a macro, or the
+ * text asks for the time or for the presence of a file.
+ */
+int clc_pushincluded(lua_State *L, const char *text, const char *options);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,359 @@
+-- SPDX-License-Identifier: MIT
+--- Compiled programs kept on disk. Every build is in a child process with a folder of its own;
+--- the counting layer tells which OpenCL call made a program: of a source or of a binary.
+
+local helper = require "spec.helper"
+
+local device = helper.device()
+
+--- What each script starts with: build(source [, options]) returns "source" or "binary", what the
+--- kernel `k` wrote, and the program.
+local PRELUDE = ([[
+  local cl, count = require "clcompute", require "clcount"
+  local d = cl.device "%s"
+  local SOURCE = "kernel void k(global int *x, const float4 v) { x[0] = 40 + (int)v.y; }"
+  local function build(source, options)
+    local p = d:program(source, options)
+    local call
+    for _, handle in ipairs(count.live()) do
+      if handle.type == "cl_program" then call = handle.call end
+    end
+    local out = d:zeros("int", 1)
+    p.k(1, out, {1, 2, 3, 4})
+    return call:match "^clCreateProgramWith(%%a+)$":lower(), out[1], p
+  end
+  local function show(...)
+    local made, value = build(...)
+    print(made, value)
+  end
+  local function read(path)
+    local file = assert(io.open(path, "rb"))
+    local bytes = file:read "a"
+    file:close()
+    return bytes
+  end
+  local function write(path, bytes)
+    local file = assert(io.open(path, "wb"))
+    file:write(bytes)
+    file:close()
+  end
+]]):format(tostring(device):match "^%d+:%d+")
+
+local function shell(command)
+  local pipe = assert(io.popen(command .. " 2>&1"))
+  local output = pipe:read "a"
+  return output, pipe:close()
+end
+
+describe("the cache of programs", function()
+  local folder
+
+  before_each(function() folder = shell("mktemp -d"):gsub("%s+$", "") end)
+  after_each(function() shell("rm -rf " .. folder) end)
+
+  --- What a child prints that runs the script with the folder as its cache; it must end well.
+  local function run(script, environment)
+    environment = environment or {}
+    environment.CLCOMPUTE_CACHE = environment.CLCOMPUTE_CACHE or folder .. "/cache"
+    local ok, output, code = helper.run(PRELUDE .. script, environment)
+    assert.is_true(ok, ("exit code %s: %s"):format(code, output))
+    return output
+  end
+
+  local function files() return (shell(("ls %s/cache"):format(folder))) end
+
+  --- Path of the one file that is kept.
+  local function kept() return folder .. "/cache/" .. files():match "^(%x+%.bin)\n$" end
+
+  it("builds from source once, then from the binary in each process", function()
+    assert.equal("source\t42\n", run "show(SOURCE)")
+    assert.equal("binary\t42\n", run "show(SOURCE)")
+    assert.equal("binary\t42\nbinary\t42\n", run "show(SOURCE) show(SOURCE)")
+    assert.matches("^" .. ("%x"):rep(16) .. "%.bin\n$", files())
+  end)
+
+  it("serves prebuilt kernels", function()
+    local script = [[
+      local x = d:buffer {1, 2}
+      print(cl.saxpy(2, x, d:buffer {3, 4}):read()[2])
+      for _, h in ipairs(count.live()) do if h.type == "cl_program" then print(h.call) end end]]
+    assert.equal("8.0\nclCreateProgramWithSource\n", run(script))
+    assert.equal("8.0\nclCreateProgramWithBinary\n", run(script))
+  end)
+
+  it("makes folders and files for the user alone", function()
+    run "show(SOURCE)"
+    assert.equal("700 600\n", (shell(("echo $(stat -c %%a %s/cache %s)"):format(folder, kept()))))
+  end)
+
+  it("is in $XDG_CACHE_HOME or ~/.cache where $CLCOMPUTE_CACHE is no absolute path", function()
+    run("show(SOURCE)", { CLCOMPUTE_CACHE = "here", XDG_CACHE_HOME = folder .. "/xdg" })
+    assert.matches("^%x+%.bin\n$", (shell(("ls %s/xdg/clcompute"):format(folder))))
+    run("show(SOURCE)",
+      { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "xdg", HOME = folder, POCL_CACHE_DIR = folder .. "/kcache" })
+    assert.matches("^%x+%.bin\n$", (shell(("ls %s/.cache/clcompute"):format(folder))))
+  end)
+
+  it("is switched off by CLCOMPUTE_CACHE=off", function()
+    local off = { CLCOMPUTE_CACHE = "off", XDG_CACHE_HOME = folder .. "/xdg" }
+    assert.equal("source\t42\nsource\t42\n", run("show(SOURCE) show(SOURCE)", off))
+    -- POCL keeps its own files there
+    assert.matches("No such file", (shell(("ls %s/xdg/clcompute"):format(folder))))
+  end)
+
+  it("is no fault where its folder cannot be made", function()
+    shell(("touch %s/file"):format(folder))
+    for _, path in ipairs { folder .. "/file", folder .. "/file/below", "/proc/clcompute", "/dev/null" } do
+      assert.equal("source\t42\nsource\t42\n", run("show(SOURCE) show(SOURCE)", { CLCOMPUTE_CACHE = path }))
+    end
+  end)
+
+  it("tells programs apart by all that decides the outcome", function()
+    local output = run [[
+      local function both(...) show(...) show(...) end
+      both(SOURCE)
+      both(SOURCE .. " ")
+      local other = "kernel void k(global int *x, const float4 v) { x[0] = N; }"
+      both(other, {defines = {N = 1}})
+      both(other, {defines = {N = 2}})
+      both(other, {options = "-DN=2"})
+      both(other, {options = "-DN=3"})
+      both(other, {options = "-DN=3 -cl-opt-disable"})
+      both(SOURCE, {name = "other.cl"})]]
+    local expected = {}
+    for _, value in ipairs { 42, 42, 1, 2, 2, 3, 3, 42 } do
+      expected[#expected + 1] = ("source\t%d\nbinary\t%d\n"):format(value, value)
+    end
+    assert.equal(table.concat(expected), output)
+  end)
+
+  it("tells devices apart", function()
+    run "show(SOURCE)"
+    local text = assert(io.open(kept(), "rb")):read "a"
+    for _, fact in ipairs { device.name, device.vendor, device.driver, device.platform } do
+      assert.truthy(text:find("\n" .. fact .. "\n", 1, true), fact)
+    end
+  end)
+
+  it("sees a change in an included file, in one that that one includes, and in which is found", function()
+    local output = run(([[
+      local dir = "%s"
+      os.execute("mkdir " .. dir .. "/a " .. dir .. "/b")
+      local source = "/* x */ # /* y */ inc\\\nlude <one.h>\n"
+        .. "kernel void k(global int *x, const float4 v) { x[0] = ONE; }"
+      local function both() for _ = 1, 2 do show(source, {include = {dir .. "/a", dir .. "/b"}}) end end
+      write(dir .. "/b/one.h", "#define ONE 1\n")
+      both()
+      write(dir .. "/b/one.h", "#define ONE 2\n")
+      both()
+      write(dir .. "/b/one.h", "#include \"two.h\"\n#define ONE TWO\n")
+      write(dir .. "/b/two.h", "#define TWO 3\n")
+      both()
+      write(dir .. "/b/two.h", "#define TWO 4\n")
+      both()
+      write(dir .. "/a/one.h", "#define ONE 5\n")
+      both()
+      os.remove(dir .. "/a/one.h")
+      show(source, {include = {dir .. "/a", dir .. "/b"}})]]):format(folder))
+    local expected = {}
+    for value = 1, 5 do expected[value] = ("source\t%d\nbinary\t%d\n"):format(value, value) end
+    assert.equal(table.concat(expected) .. "binary\t4\n", output)
+  end)
+
+  it("keeps nothing whose includes it cannot tell, or that asks for the time", function()
+    run(([[
+      local dir = "%s"
+      write(dir .. "/one.h", "#define ONE 1\n")
+      for _, head in ipairs {
+        "#define HEADER <one.h>\n#include HEADER\n",
+        "#if __has_include(<one.h>)\n#define ONE 1\n#endif\n",
+        "constant char t[] = __TIME__;\n#define ONE 1\n",
+      } do
+        local source = head .. "kernel void k(global int *x, const float4 v) { x[0] = ONE; }"
+        for _ = 1, 2 do
+          local made, value = build(source, {include = {dir}})
+          assert(made == "source" and value == 1, head)
+        end
+      end]]):format(folder))
+    assert.matches("No such file", files())
+  end)
+
+  it("lets the scanner of split launches see what is included", function()
+    run(([[
+      local dir = "%s"
+      write(dir .. "/helper.h", "int where(void) { return get_group_id(0); }\n")
+      local p = d:program("#include \"helper.h\"\nkernel void k(global int *x) { x[0] = where(); }",
+        {include = {dir}})
+      local ok, message = pcall(p.k, {global = 10, group = 4, remainder = "split"}, d:zeros("int", 10))
+      assert(not ok and message:find("get_group_id", 1, true), message)]]):format(folder))
+  end)
+
+  it("gives kernels the same signature, limits and complaints", function()
+    local script = [[
+      local p = d:program("typedef float real; typedef struct { int a; } pair;\n"
+        .. "kernel __attribute__((reqd_work_group_size(4, 2, 1)))\n"
+        .. "void all(global const real *x, constant int2 *a_name_longer_than_the_room_there_is_for_names,\n"
+        .. "  local uchar *s, const real r, pair q, const uint3 u) { if (s) s[0] = x[0]; }\n"
+        .. "kernel void none(void) {}\nkernel void last(global int *release) { release[0] = 1; }")
+      print(p.all, p.none, p.last)
+      local i = p.all:info()
+      print(i.group_size, i.local_memory, table.concat(i.required_group, " "))
+      local x, s = d:zeros("float", 8), cl.scratch("uchar", 4)
+      local c = d:zeros("int", 8)
+      for _, case in ipairs {
+        {x}, {c, c, s, 1, "1234", {1, 2, 3}}, {x, x, s, 1, "1234", {1, 2, 3}}, {x, c, 1, 1, "1234", {1, 2, 3}},
+        {x, c, s, "1", "1234", {1, 2, 3}}, {x, c, s, 1, 1, {1, 2, 3}}, {x, c, s, 1, "1234", {1, 2}},
+        {x, c, s, 1, "1234", {1, 2, -3}},
+      } do
+        print(select(2, pcall(p.all, {4, 2}, table.unpack(case))))
+      end
+      print(pcall(p.kernel, p, "nowhere"))
+      for _, h in ipairs(count.live()) do if h.type == "cl_program" then io.stderr:write(h.call) end end]]
+    local first, second = run(script), run(script)
+    assert.equal(1, select(2, first:gsub("clCreateProgramWithSource", "")))
+    assert.equal(first, (second:gsub("clCreateProgramWithBinary", "clCreateProgramWithSource")))
+  end)
+
+  it("gives the same build error each time, and keeps nothing of it", function()
+    local script = [[
+      local broken = "kernel void k(global int *x) {\n  x[0] = nowhere;\n}"
+      print(select(2, pcall(d.program, d, broken)))
+      print(select(2, pcall(d.program, d, "int f(void) { return 1; }")))]]
+    assert.equal(run(script), run(script))
+    assert.matches("No such file", files())
+  end)
+
+  describe("that was damaged", function()
+    --- `damage` is Lua text: a list of {name, bytes} made from the sound file's `bytes`. Each is built
+    --- from source, and puts a sound file in its place.
+    local function survives(damage)
+      run "show(SOURCE)"
+      run(([[
+        local path = "%s"
+        local bytes = read(path)
+        local function flip(i) return bytes:sub(1, i - 1) .. string.char(bytes:byte(i) ~ 1) .. bytes:sub(i + 1) end
+        for _, case in ipairs((function() %s end)()) do
+          write(path, case[2])
+          local made, value = build(SOURCE)
+          assert(made == "source" and value == 42, case[1])
+          made, value = build(SOURCE)
+          assert(made == "binary" and value == 42, case[1] .. ", again")
+          collectgarbage()
+        end]]):format(kept(), damage))
+    end
+
+    it("at every byte of its header is not used", function()
+      survives [[
+        local cases = {}
+        for i = 1, 48 do cases[i] = {"header byte " .. i, flip(i)} end
+        return cases]]
+    end)
+
+    it("anywhere behind it is not used", function()
+      survives [[
+        local cases = {}
+        for i = 0, 31 do
+          local at = 49 + (#bytes - 49) * i // 31
+          cases[#cases + 1] = {"byte " .. at, flip(at)}
+        end
+        return cases]]
+    end)
+
+    it("by truncation or by what was appended is not used", function()
+      survives [[
+        local cases = {{"longer", bytes .. "\0"}, {"twice", bytes .. bytes}}
+        for i = 0, 7 do cases[#cases + 1] = {"length of " .. i .. "/8", bytes:sub(1, #bytes * i // 8)} end
+        cases[#cases + 1] = {"the header", bytes:sub(1, 48)}
+        cases[#cases + 1] = {"one byte less", bytes:sub(1, -2)}
+        return cases]]
+    end)
+
+    it("so that the driver refuses the binary is not used", function()
+      -- Sound for the checks: another binary under a checksum that is right.
+      survives [[
+        local lengths = {string.unpack("<I8I8I8", bytes, 25)}
+        local start = 49 + lengths[1] + lengths[2]
+        local function forge(declarations, binary)
+          local rest = string.pack("<I8I8I8", lengths[1], #declarations, #binary)
+            .. bytes:sub(49, 48 + lengths[1]) .. declarations .. binary
+          local sum = 0xcbf29ce484222325
+          for i = 1, #rest do sum = (sum ~ rest:byte(i)) * 0x100000001b3 end
+          return bytes:sub(1, 16) .. string.pack("<I8", sum) .. rest
+        end
+        local declarations, binary = bytes:sub(49 + lengths[1], start - 1), bytes:sub(start)
+        assert(forge(declarations, binary) == bytes)
+        return {{"no program", forge(declarations, "this is no program")},
+          {"of no length", forge(declarations, "")},
+          {"other kernels", forge(declarations:gsub("kernel k", "kernel j"), binary)},
+          {"no declarations", forge("", binary)}}]]
+    end)
+
+    it("by one that holds another key is not used", function()
+      run "show(SOURCE)"
+      local first = kept()
+      run [[show(SOURCE .. "\n")]]
+      for name in files():gmatch "%S+" do
+        local path = folder .. "/cache/" .. name
+        if path ~= first then shell(("cp %s %s"):format(path, first)) end
+      end
+      assert.equal("source\t42\nbinary\t42\n", run "show(SOURCE) show(SOURCE)")
+    end)
+
+    it("by a folder, a pipe or a link in its place is not used", function()
+      run "show(SOURCE)"
+      local path = kept()
+      for _, command in ipairs { "mkdir %s", "mkfifo %s", "ln -s /dev/zero %s", "mkdir %s; touch %s/file" } do
+        shell(("rm -rf %s; "):format(path) .. command:gsub("%%s", path))
+        assert.matches("^source\t42\n", run "show(SOURCE)")
+      end
+      assert.equal(path:match "[^/]*$" .. "\n", files())
+    end)
+
+    it("by a file that others may write is not used", function()
+      run "show(SOURCE)"
+      shell("chmod 666 " .. kept())
+      assert.equal("source\t42\nbinary\t42\n", run "show(SOURCE) show(SOURCE)")
+    end)
+  end)
+
+  it("is shared by processes that build at once", function()
+    local script = PRELUDE .. [[
+      for i = 1, 20 do
+        local made, value = build("constant int n = " .. i .. ";" .. SOURCE)
+        assert(value == 42)
+      end]]
+    local path = folder .. "/script.lua"
+    local file = assert(io.open(path, "w"))
+    file:write(script)
+    file:close()
+    local command = ("CLCOMPUTE_CACHE=%s/cache %s %s"):format(folder, helper.lua, path)
+    local output, ok = shell(("%s & %s & p=$!; wait %%1 && wait $p"):format(command, command))
+    assert.is_true(ok, output)
+    assert.equal(20, select(2, files():gsub("%x+%.bin\n", "")))
+    run [[for i = 1, 20 do assert(build("constant int n = " .. i .. ";" .. SOURCE) == "binary") end]]
+  end)
+
+  it("drops the oldest files when all are too large together, and old remains", function()
+    run "show(SOURCE)"
+    local first = kept():match "[^/]*$"
+    shell(([[cd %s/cache && for i in 1 2 3 4 5; do truncate -s 60M 000000000000000$i.bin;
+      touch -d "$((10 - i)) days ago" 000000000000000$i.bin; done
+      touch 0000000000000006.bin.abcdef; touch -d '2 days ago' 0000000000000007.bin.abcdef; touch other]])
+      :format(folder))
+    run [[show(SOURCE .. "\n")]]
+    local left = files()
+    assert.truthy(left:find(first, 1, true))
+    for name, stays in pairs { ["0000000000000001.bin\n"] = false, ["0000000000000002.bin\n"] = false,
+      ["0000000000000003.bin\n"] = true, ["0000000000000004.bin\n"] = true, ["0000000000000005.bin\n"] = true,
+      ["0000000000000006.bin.abcdef"] = true, ["0000000000000007.bin.abcdef"] = false, other = true } do
+      assert.equal(stays, left:find(name, 1, true) ~= nil, name .. " in\n" .. left)
+    end
+  end)
+
+  local simulated = pcall(function() return require "clcompute".device "oclgrind" end) and it or pending
+
+  simulated("leaves Oclgrind alone, which shows lines of the source", function()
+    run [[d = cl.device "oclgrind" show(SOURCE) show(SOURCE)]]
+    assert.matches("No such file", files())
+  end)
+end)
