@@ -118,6 +118,11 @@ static int box_gc(lua_State *L) {
   return 0;
 }
 
+/* Allocating runs finalizers, which may have closed the device. */
+static void check_owner(lua_State *L, const clc_Handle *owner) {
+  if (owner != NULL && owner->released) luaL_error(L, "%s is released", owner->type->name);
+}
+
 void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int values,
                     size_t extra) {
   State *state = get_state(L);
@@ -127,7 +132,14 @@ void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int v
   box->mark = BOX_MARK;
   box->node = NULL;
   luaL_setmetatable(L, type->tname);
+  check_owner(L, owner); /* before the owner itself could be collected */
   clc_Handle *h = new_node(L, type->size + extra);
+  if (owner != NULL && owner->released) {
+    void *ud;
+    lua_Alloc alloc = lua_getallocf(L, &ud);
+    alloc(ud, h, type->size + extra, 0);
+    check_owner(L, owner);
+  }
   h->type = type;
   h->size = type->size + extra;
   h->owner = owner;

@@ -61,13 +61,14 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
                           const char *text) {
   cl_int code;
   const cl_uint n = count_arguments(L, program, name);
-  clc_Kernel *k = clc_newhandle(L, &clc_kerneltype, &d->h, 0, n * sizeof(clc_Argument));
+  clc_Kernel *k =
+      clc_newhandle(L, &clc_kerneltype, &d->h, 0, n * sizeof(clc_Argument) + strlen(name) + 1);
   k->device = d;
   k->nargs = n;
+  k->name = strcpy((char *)&k->args[n], name);
   k->kernel = clCreateKernel(program, name, &code);
   if (code != CL_SUCCESS) k->kernel = NULL;
   clc_check(L, code, "clCreateKernel");
-  strncpy(k->name, name, sizeof k->name - 1);
   snprintf(k->what, sizeof k->what, "kernel '%.36s'", name);
   for (cl_uint i = 0; i < n; i++) clc_askargument(L, k->kernel, i, text, &k->args[i]);
   ask_limits(L, k, name, text);
@@ -82,6 +83,8 @@ void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
   for (cl_uint i = 0; letters[i] != '\0'; i++) {
     if (letters[i] == 'b') {
       const clc_Buffer *b = va_arg(args, clc_Buffer *);
+      /* A finalizer may have run since the operation checked it. */
+      if (b->mem == NULL) luaL_error(L, "buffer is released");
       clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
       continue;
     }
@@ -116,7 +119,7 @@ void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *
 static void check_local_memory(lua_State *L, const clc_Kernel *k) {
   cl_ulong bytes = k->local_memory;
   for (cl_uint i = 0; i < k->nargs; i++)
-    if (k->args[i].kind == CLC_LOCAL) bytes += clc_scratchbytes(L, (int)i + 2);
+    if (k->args[i].kind == CLC_LOCAL) bytes += clc_scratchbytes(L, (int)i + 3);
   if (bytes > k->device->local_memory)
     luaL_error(L, "kernel '%s' needs %I bytes of local memory, this device has %I", k->name,
                (LUAI_UACINT)bytes, (LUAI_UACINT)k->device->local_memory);
@@ -145,11 +148,16 @@ static int kernel_call(lua_State *L) {
   clc_usedevice(L, k->device);
   if (given != (int)k->nargs)
     luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
-  for (cl_uint i = 0; i < k->nargs; i++)
-    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2, is_empty(&range));
-  check_local_memory(L, k);
+  /* From the first argument to the launch nothing may be allocated: a finalizer
+     could release what was set, or launch the kernel with other arguments. */
   clc_Event *e = clc_newevent(L, k->device, k->what);
+  lua_insert(L, 1);
+  if (k->h.released) luaL_error(L, "kernel is released");
+  for (cl_uint i = 0; i < k->nargs; i++)
+    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 3, is_empty(&range));
+  check_local_memory(L, k);
   clc_launch(L, k, &range, e);
+  lua_settop(L, 1);
   return 1;
 }
 

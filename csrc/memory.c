@@ -92,7 +92,8 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
 clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape) {
   clc_Buffer *b = push_buffer(L, of->device, of->dtype, shape);
   b->offset = of->offset + offset;
-  if (of->mem == NULL || of->h.released) return b; /* empty, or released by a finalizer */
+  if (of->h.released) luaL_error(L, "buffer is released"); /* by a finalizer */
+  if (of->mem == NULL) return b;
   clc_check(L, clRetainMemObject(of->mem), "clRetainMemObject");
   b->mem = of->mem;
   b->allocated = of->allocated;

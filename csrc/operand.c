@@ -44,8 +44,7 @@ clc_Buffer *clc_bufferoption(lua_State *L, int arg, const char *key, const clc_B
     const char *difference = push_difference(L, b, like);
     if (difference != NULL) clc_optionerror(L, arg, key, "%s", difference);
   }
-  lua_pop(L, 1); /* the table keeps it */
-  return b;
+  return b; /* a finalizer could take it out of the table, so it stays on the stack */
 }
 
 static int has_shape(const clc_Buffer *b, const clc_Shape *shape) {

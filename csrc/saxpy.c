@@ -25,11 +25,16 @@ static int is_same(const clc_Buffer *a, const clc_Buffer *b) {
   return a->mem == b->mem && a->offset == b->offset;
 }
 
+/* Pushes the result. */
 static clc_Buffer *check_out(lua_State *L, int arg, const clc_Buffer *x, clc_Buffer *y) {
   static const char *const keys[] = {"out", NULL};
   clc_checkoptions(L, arg, keys);
   clc_Buffer *out = clc_bufferoption(L, arg, "out", x);
-  if (out == NULL) out = y;
+  if (out == NULL) {
+    out = y;
+    lua_pushvalue(L, 3);
+    lua_replace(L, -2);
+  }
   clc_checkshapeof(L, arg, "out", out, &x->shape);
   /* Element by element in place is fine; shifted, items would read what others wrote. */
   if (clc_overlap(out, x) && !is_same(out, x))
@@ -57,10 +62,6 @@ static int op_saxpy(lua_State *L) {
   clc_checkshapeof(L, 3, NULL, y, &x->shape);
   clc_Buffer *out = check_out(L, 4, x, y);
   clc_saxpy(L, alpha, x, y, out);
-  if (out == y)
-    lua_settop(L, 3);
-  else
-    lua_getfield(L, 4, "out");
   return 1;
 }
 
