@@ -9,14 +9,15 @@
 #define BOX_MARK UINT64_C(0x636c636f6d707574) /* "clcomput": this userdata is ours */
 
 typedef struct {
-  uint64_t mark;
-  clc_Handle *node; /* NULL once collected */
-} Box;
+  clc_Handle list; /* sentinel of the ring of live handles */
+  int closing;     /* its finalizer ran: the state is going away, and the nodes are gone */
+} State;
 
 typedef struct {
-  clc_Handle list; /* sentinel of the ring of live handles */
-  int closing;     /* its finalizer ran: the state is going away */
-} State;
+  uint64_t mark;
+  const State *state;
+  clc_Handle *node; /* NULL once collected */
+} Box;
 
 static const char state_key = 0; /* its address is the key in the registry */
 
@@ -106,7 +107,10 @@ clc_Handle *clc_nexthandle(lua_State *L, clc_Handle *h) {
 static Box *to_box(lua_State *L, int idx) {
   Box *box = lua_touserdata(L, idx);
   if (box == NULL || lua_islightuserdata(L, idx)) return NULL;
-  return lua_rawlen(L, idx) == sizeof *box && box->mark == BOX_MARK ? box : NULL;
+  if (lua_rawlen(L, idx) != sizeof *box || box->mark != BOX_MARK) return NULL;
+  /* Made by a finalizer while the state closed, it has none of its own. */
+  if (box->state->closing) box->node = NULL;
+  return box;
 }
 
 static int box_gc(lua_State *L) {
@@ -130,6 +134,7 @@ void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int v
     luaL_error(L, "cannot make a %s: the Lua state is closing", type->name);
   Box *box = lua_newuserdatauv(L, sizeof *box, values);
   box->mark = BOX_MARK;
+  box->state = state;
   box->node = NULL;
   luaL_setmetatable(L, type->tname);
   check_owner(L, owner); /* before the owner itself could be collected */
