@@ -56,11 +56,12 @@ static void raise_build(lua_State *L, const Program *p, cl_int code, const char 
 }
 
 /* Pushes what the scanner of kernels reads: a macro from outside the text may hold
-   the very call it looks for. */
+   the very call it looks for, and a line may go on in the next one. */
 static void push_scanned(lua_State *L, const char *text, const char *defines, const char *options) {
   const int top = lua_gettop(L);
   const char *macros = luaL_gsub(L, luaL_gsub(L, options, "-D", "\n#define "), "=", " ");
-  lua_pushfstring(L, "%s\n%s%s", macros, defines, text);
+  const char *spliced = luaL_gsub(L, luaL_gsub(L, text, "\\\r\n", ""), "\\\n", "");
+  lua_pushfstring(L, "%s\n%s%s", macros, defines, spliced);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
 }

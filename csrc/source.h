@@ -10,7 +10,7 @@
 /*
  * Returns the first of the NULL-terminated names that a kernel reaches: in its
  * body, or in functions and macros of the same text that it uses. NULL: none.
- * What included files hold is not seen.
+ * Included files are not read: a text with an #include reaches "code of an #include".
  */
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
