@@ -80,6 +80,7 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
 void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
   va_list args;
   va_start(args, letters);
+  if (strlen(letters) != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
   for (cl_uint i = 0; letters[i] != '\0'; i++) {
     if (letters[i] == 'b') {
       const clc_Buffer *b = va_arg(args, clc_Buffer *);

@@ -140,7 +140,7 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
     if (!has_kernel(L, p, name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name,
                  luaL_gsub(L, push_names(L, p), ";", ", "));
-    lua_getiuservalue(L, idx, TEXT);
+    if (lua_getiuservalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     clc_newkernel(L, p->device, p->program, name, lua_tostring(L, -1));
     lua_remove(L, -2);
     lua_pushvalue(L, -1);
@@ -238,12 +238,20 @@ static void check_build_options(lua_State *L, int arg, const char *options) {
     for (int i = 0; allowed[i] != NULL; i++)
       found = found || strncmp(p, allowed[i], strlen(allowed[i])) == 0;
     found = found && strncmp(p, "-Wp,", 4) != 0 && strncmp(p, "-Wl,", 4) != 0 &&
-            strncmp(p, "-Wa,", 4) != 0; /* these pass options on */
+            strncmp(p, "-Wa,", 4) != 0;              /* these pass options on */
+    if (length == 2 && (p[1] == 'D' || p[1] == 'U')) /* POCL dies of one at the end */
+      clc_optionerror(L, arg, "options", "'%s' must be followed by a name, without a blank",
+                      lua_pushlstring(L, p, length));
     if (!found || strcspn(p, "\"\t\n\v\f\r") < length)
       clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -w, -W..., -g, -O",
                       lua_pushlstring(L, p, length));
     p += length;
   }
+}
+
+static int close_file(lua_State *L) {
+  luaL_Stream *file = lua_touserdata(L, 1);
+  return luaL_fileresult(L, fclose(file->f) == 0, NULL);
 }
 
 void clc_readfile(lua_State *L, const char *path) {
@@ -256,9 +264,11 @@ void clc_readfile(lua_State *L, const char *path) {
   errno = 0;
   file->f = fopen(path, "rb");
   if (file->f == NULL) luaL_error(L, "%s: %s", path, strerror(errno));
+  file->closef = close_file;
   luaL_buffinit(L, &b);
   while ((n = fread(chunk, 1, sizeof chunk, file->f)) > 0) luaL_addlstring(&b, chunk, n);
   const int failed = ferror(file->f);
+  file->closef = NULL;
   fclose(file->f);
   if (failed) luaL_error(L, "%s: cannot be read", path);
   luaL_pushresult(&b);
@@ -292,7 +302,7 @@ static const char *push_includes(lua_State *L, int arg) {
   lua_pushliteral(L, "");
   for (lua_Integer i = 1; lua_rawgeti(L, dirs, i) != LUA_TNIL; i++) {
     const char *dir = lua_tostring(L, -1);
-    if (dir == NULL || strpbrk(dir, " \t\n\"") != NULL)
+    if (dir == NULL || *dir == '\0' || strpbrk(dir, " \t\n\"") != NULL)
       clc_optionerror(L, arg, "include", "folder %d: a path without blanks or quotes expected",
                       (int)i);
     lua_pushfstring(L, "%s -I %s", lua_tostring(L, -2), dir);
@@ -325,7 +335,9 @@ static int device_program(lua_State *L) {
   const char *options = clc_stringoption(L, 3, "options", "");
   if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2))
     luaL_argerror(L, 2, "source holds a NUL byte");
-  luaL_argcheck(L, strpbrk(name, "\"\\\n") == NULL, 3, "name holds a quote, backslash or newline");
+  luaL_argcheck(L, *name != '\0', 3, "name is empty");
+  luaL_argcheck(L, strpbrk(name, "\"\\\r\n") == NULL, 3,
+                "name holds a quote, backslash or newline");
   check_build_options(L, 3, options);
   clc_pushoption(L, 3, "defines");
   const char *defines = clc_pushdefines(L, 3, -1);

@@ -92,10 +92,19 @@ void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, const char *text
 
 /* --- scratch ----------------------------------------------------------- */
 
+/* `debug` can give any userdata the metatable, so the mark and the size say it too. */
 typedef struct {
+  const char *mark; /* scratch_mark */
   const clc_Dtype *dtype;
   size_t n;
 } Scratch;
+
+static const char scratch_mark[] = SCRATCH;
+
+static const Scratch *test_scratch(lua_State *L, int idx) {
+  const Scratch *s = luaL_testudata(L, idx, SCRATCH);
+  return s != NULL && lua_rawlen(L, idx) == sizeof *s && s->mark == scratch_mark ? s : NULL;
+}
 
 /***
 An argument for a `__local` pointer: local memory for each work-group.
@@ -109,19 +118,16 @@ static int clc_scratch(lua_State *L) {
   const clc_Shape shape = clc_checkshape(L, 2, 2, dtype);
   luaL_argcheck(L, shape.dim[0] > 0, 2, "size must be at least 1");
   Scratch *s = lua_newuserdatauv(L, sizeof *s, 0);
-  *s = (Scratch){dtype, shape.dim[0]};
+  *s = (Scratch){scratch_mark, dtype, shape.dim[0]};
   luaL_setmetatable(L, SCRATCH);
   return 1;
 }
 
 static int scratch_tostring(lua_State *L) {
-  const Scratch *s = luaL_checkudata(L, 1, SCRATCH);
+  const Scratch *s = test_scratch(L, 1);
+  if (s == NULL) return luaL_typeerror(L, 1, "scratch");
   lua_pushfstring(L, "%s scratch %I", s->dtype->name, (LUAI_UACINT)s->n);
   return 1;
-}
-
-static const Scratch *test_scratch(lua_State *L, int idx) {
-  return lua_rawlen(L, idx) == sizeof(Scratch) ? luaL_testudata(L, idx, SCRATCH) : NULL;
 }
 
 size_t clc_scratchbytes(lua_State *L, int idx) {

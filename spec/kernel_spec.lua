@@ -385,6 +385,12 @@ describe("scratch", function()
       helper.raises(case[2], cl.scratch, case[1][1], case[1][2])
     end
   end)
+
+  it("is told from a userdata that `debug` gave its metatable", function()
+    local meta = debug.getmetatable(cl.scratch("float", 1))
+    local forged = debug.setmetatable(helper.device():zeros("float", 1), meta)
+    helper.raises("scratch expected", tostring, forged)
+  end)
 end)
 
 helper.describe_each("a kernel", function(d)
