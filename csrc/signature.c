@@ -8,7 +8,6 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "source.h"
@@ -38,6 +37,17 @@ static void ask_text(lua_State *L, cl_kernel kernel, cl_uint i, cl_kernel_arg_in
   lua_pop(L, 1);
 }
 
+/* What follows a type's letters; 0 for what no vector has, as in int8_t. */
+static int parse_width(const char *digits) {
+  static const struct {
+    const char *digits;
+    int width;
+  } widths[] = {{"", 1}, {"2", 2}, {"3", 3}, {"4", 4}, {"8", 8}, {"16", MAX_WIDTH}};
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+    if (strcmp(digits, widths[i].digits) == 0) return widths[i].width;
+  return 0;
+}
+
 /* "float4*" is float, 4 wide. OpenCL spells unsigned types short, but not every
    driver does. */
 static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
@@ -57,9 +67,8 @@ static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
     if (strcmp(base, aliases[i].spelled) == 0) strcpy(base, aliases[i].name);
   length = strcspn(base, "0123456789");
-  a->width = base[length] == '\0' ? 1 : atoi(base + length);
-  a->dtype = clc_finddtype(base, length);
-  if (a->width < 1 || a->width > MAX_WIDTH) a->dtype = NULL;
+  a->width = parse_width(base + length);
+  a->dtype = a->width > 0 ? clc_finddtype(base, length) : NULL;
 }
 
 void clc_askargument(lua_State *L, cl_kernel kernel, cl_uint i, const char *text, clc_Argument *a) {
@@ -206,6 +215,7 @@ static void set_value(const Setter *s) {
     if (dtype != NULL && length != value_size(s->a)) /* POCL takes any size */
       complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)value_size(s->a),
                (LUAI_UACINT)length);
+    if (length == 0) complain(s, "packed string of its size expected, got 0 bytes"); /* POCL dies */
     set_raw(s, length, packed);
   } else if (dtype == NULL) {
     complain(s, "packed string expected, got %s", value_name(L, s->idx));
