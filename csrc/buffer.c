@@ -331,6 +331,7 @@ static void shorten_number(lua_State *L) {
 static int show_elements(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   const size_t n = b->count < SHOWN ? b->count : SHOWN;
+  clc_usedevice(L, b->device);
   clc_settle(L, b->device);
   if (b->device->failure != CL_SUCCESS) { /* left for the next call that may raise */
     lua_pushfstring(L, "(%s failed)", b->device->failed);

@@ -27,6 +27,7 @@ static cl_int get_status(lua_State *L, const clc_Event *e) {
 }
 
 static void push_status(lua_State *L, const clc_Event *e) {
+  clc_usedevice(L, e->device);
   /* Asking is no flush: without one a script that polls might poll for ever. */
   clc_check(L, clFlush(e->device->queue), "clFlush");
   cl_int status = get_status(L, e);

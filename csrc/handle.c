@@ -186,7 +186,9 @@ void *clc_checkhandle(lua_State *L, int arg, const clc_Type *type) {
 
 int clc_releasemethod(lua_State *L) {
   Box *box = to_box(L, 1);
-  if (box == NULL) return luaL_typeerror(L, 1, "clcompute object");
+  /* What nothing owns is a device, which has more to do: see its close. */
+  if (box == NULL || (box->node != NULL && !box->node->released && box->node->owner == NULL))
+    return luaL_typeerror(L, 1, "buffer, program, kernel or event");
   if (box->node != NULL) clc_release(box->node);
   lua_settop(L, 1);
   return 1;
