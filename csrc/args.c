@@ -117,7 +117,7 @@ int clc_enumoption(lua_State *L, int arg, const char *key, const char *const nam
 void clc_checkinterval(lua_State *L, int arg, size_t n, size_t *first, size_t *last) {
   lua_Integer lo = luaL_optinteger(L, arg, 1);
   lua_Integer hi = luaL_optinteger(L, arg + 1, (lua_Integer)n);
-  if (lo < 1 || lo > (lua_Integer)n + 1)
+  if (lo < 1 || lo - 1 > (lua_Integer)n)
     clc_argerror(L, arg, "%I is outside 1 .. %I", (LUAI_UACINT)lo, (LUAI_UACINT)n);
   if (hi < lo - 1 || hi > (lua_Integer)n)
     clc_argerror(L, arg + 1, "%I is outside %I .. %I", (LUAI_UACINT)hi, (LUAI_UACINT)lo,

@@ -68,7 +68,10 @@ static clc_Buffer *find_result(lua_State *L, const clc_Buffer *a, size_t m, size
   clc_Buffer *c = clc_pushbufferoption(L, 3, "c", a);
   const clc_Shape shape = {2, {m, n}};
   if (c == NULL && beta != 0) luaL_error(L, "gemm: beta other than 0 needs option 'c'");
-  if (c == NULL) return clc_newbuffer(L, a->device, a->dtype, &shape);
+  if (c == NULL) {
+    lua_pop(L, 1);
+    return clc_newbuffer(L, a->device, a->dtype, &shape);
+  }
   if (extent(L, "m") < 0 && extent(L, "n") < 0) clc_checkshapeof(L, 3, "c", c, &shape);
   return c;
 }

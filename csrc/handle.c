@@ -9,14 +9,15 @@
 #define BOX_MARK UINT64_C(0x636c636f6d707574) /* "clcomput": this userdata is ours */
 
 typedef struct {
-  uint64_t mark;
-  clc_Handle *node; /* NULL once collected */
-} Box;
+  clc_Handle list; /* sentinel of the ring of live handles */
+  int closing;     /* its finalizer ran: the state is going away, and the nodes are gone */
+} State;
 
 typedef struct {
-  clc_Handle list; /* sentinel of the ring of live handles */
-  int closing;     /* its finalizer ran: the state is going away */
-} State;
+  uint64_t mark;
+  const State *state;
+  clc_Handle *node; /* NULL once collected */
+} Box;
 
 static const char state_key = 0; /* its address is the key in the registry */
 
@@ -136,7 +137,10 @@ clc_Handle *clc_nexthandle(lua_State *L, clc_Handle *h) {
 static Box *to_box(lua_State *L, int idx) {
   Box *box = lua_touserdata(L, idx);
   if (box == NULL || lua_islightuserdata(L, idx)) return NULL;
-  return lua_rawlen(L, idx) == sizeof *box && box->mark == BOX_MARK ? box : NULL;
+  if (lua_rawlen(L, idx) != sizeof *box || box->mark != BOX_MARK) return NULL;
+  /* Made by a finalizer while the state closed, it has none of its own. */
+  if (box->state->closing) box->node = NULL;
+  return box;
 }
 
 static int box_gc(lua_State *L) {
@@ -148,6 +152,11 @@ static int box_gc(lua_State *L) {
   return 0;
 }
 
+/* Allocating runs finalizers, which may have closed the device. */
+static void check_owner(lua_State *L, const clc_Handle *owner) {
+  if (owner != NULL && owner->released) luaL_error(L, "%s is released", owner->type->name);
+}
+
 void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int values,
                     size_t extra) {
   State *state = get_state(L);
@@ -155,9 +164,17 @@ void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int v
     luaL_error(L, "cannot make a %s: the Lua state is closing", type->name);
   Box *box = lua_newuserdatauv(L, sizeof *box, values);
   box->mark = BOX_MARK;
+  box->state = state;
   box->node = NULL;
   luaL_setmetatable(L, type->tname);
+  check_owner(L, owner); /* before the owner itself could be collected */
   clc_Handle *h = new_node(L, type->size + extra);
+  if (owner != NULL && owner->released) {
+    void *ud;
+    lua_Alloc alloc = lua_getallocf(L, &ud);
+    alloc(ud, h, type->size + extra, 0);
+    check_owner(L, owner);
+  }
   h->type = type;
   h->size = type->size + extra;
   h->owner = owner;

@@ -377,7 +377,10 @@ static void check_build_options(lua_State *L, int arg, const char *options) {
     for (int i = 0; allowed[i] != NULL; i++)
       found = found || strncmp(p, allowed[i], strlen(allowed[i])) == 0;
     found = found && strncmp(p, "-Wp,", 4) != 0 && strncmp(p, "-Wl,", 4) != 0 &&
-            strncmp(p, "-Wa,", 4) != 0; /* these pass options on */
+            strncmp(p, "-Wa,", 4) != 0;              /* these pass options on */
+    if (length == 2 && (p[1] == 'D' || p[1] == 'U')) /* POCL dies of one at the end */
+      clc_optionerror(L, arg, "options", "'%s' must be followed by a name, without a blank",
+                      lua_pushlstring(L, p, length));
     if (!found || strcspn(p, "\"\t\n\v\f\r") < length)
       clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -w, -W..., -g, -O",
                       lua_pushlstring(L, p, length));
@@ -437,7 +440,7 @@ static const char *push_includes(lua_State *L, int arg) {
   lua_pushliteral(L, "");
   for (lua_Integer i = 1; lua_rawgeti(L, dirs, i) != LUA_TNIL; i++) {
     const char *dir = lua_tostring(L, -1);
-    if (dir == NULL || strpbrk(dir, " \t\n\"") != NULL)
+    if (dir == NULL || *dir == '\0' || strpbrk(dir, " \t\n\"") != NULL)
       clc_optionerror(L, arg, "include", "folder %d: a path without blanks or quotes expected",
                       (int)i);
     lua_pushfstring(L, "%s -I %s", lua_tostring(L, -2), dir);
@@ -502,7 +505,9 @@ static int device_program(lua_State *L) {
   const char *options = clc_stringoption(L, 3, "options", "");
   if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2))
     luaL_argerror(L, 2, "source holds a NUL byte");
-  luaL_argcheck(L, strpbrk(name, "\"\\\n") == NULL, 3, "name holds a quote, backslash or newline");
+  luaL_argcheck(L, *name != '\0', 3, "name is empty");
+  luaL_argcheck(L, strpbrk(name, "\"\\\r\n") == NULL, 3,
+                "name holds a quote, backslash or newline");
   check_build_options(L, 3, options);
   clc_pushoption(L, 3, "defines");
   const char *defines = clc_pushdefines(L, 3, -1);

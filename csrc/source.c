@@ -99,21 +99,23 @@ static size_t find_macros(const char *text, Definition *found) {
   return n;
 }
 
-/* The end of the block whose `{` stands before p. */
-static const char *block_end(const char *p, const char *end) {
+/* The end of the block whose `{` stands before p; *open: the blocks that never end. */
+static const char *block_end(const char *p, const char *end, int *open) {
   Span t;
-  int depth = 1;
-  while (depth > 0 && next_token(&p, end, &t))
-    depth += *t.start == '{' ? 1 : *t.start == '}' ? -1 : 0;
+  *open = 1;
+  while (*open > 0 && next_token(&p, end, &t))
+    *open += *t.start == '{' ? 1 : *t.start == '}' ? -1 : 0;
   return p;
 }
 
-/* Fills `found` (NULL: only counts) with the functions and macros of a text. */
-static size_t find_definitions(const char *text, Definition *found) {
+/* Fills `found` (NULL: only counts) with the functions and macros of a text. Where
+   branches of an #if open and close blocks unevenly, that is *unclear. */
+static size_t find_definitions(const char *text, Definition *found, int *unclear) {
   const char *end = text + strlen(text), *p = text;
   Span t, word = {NULL, NULL}, name = {NULL, NULL};
   size_t n = find_macros(text, found);
-  int parens = 0;
+  int parens = 0, open;
+  *unclear = 0;
   while (next_token(&p, end, &t)) {
     if (*t.start == '#') {
       p = line_end(p);
@@ -123,13 +125,16 @@ static size_t find_definitions(const char *text, Definition *found) {
     } else if (*t.start == ')') {
       parens--;
     } else if (*t.start == '{') {
-      const char *close = block_end(p, end);
+      const char *close = block_end(p, end, &open);
+      if (open > 0) *unclear = 1;
       if (name.start != NULL) {
         if (found != NULL) found[n] = (Definition){name, {p, close}, 0};
         n++;
       }
       p = close;
       name = (Span){NULL, NULL};
+    } else if (*t.start == '}') {
+      *unclear = 1;
     } else if (*t.start == ';') {
       name = (Span){NULL, NULL};
     } else if (is_word(t)) {
@@ -145,6 +150,7 @@ typedef struct {
   Definition *definitions;
   size_t n;
   const char *const *names;
+  int unclear; /* bodies or calls were not all followed */
 } Search;
 
 static int same_text(Span a, Span b) {
@@ -175,6 +181,10 @@ static const char *search_body(Search *s, Span body, int depth) {
     for (size_t i = 0; i < s->n && depth < 100; i++) {
       Definition *d = &s->definitions[i];
       if (d->visited || !same_text(d->name, t)) continue;
+      if (depth == DEEPEST_CALL) {
+        s->unclear = 1;
+        continue;
+      }
       d->visited = 1;
       const char *found = search_body(s, d->body, depth + 1);
       if (found != NULL) return found;
@@ -205,8 +215,11 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
   Search s = new_search(L, text, names);
   const Span name = {kernel, kernel + strlen(kernel)}; /* leads to the kernel's body */
   const Span all = {text, text + strlen(text)};
+  const char *found = NULL;
+  if (!s.unclear && defines(&s, name)) found = search_body(&s, name, 0);
   /* A macro may have written the kernel's head: then any use in the text counts. */
-  const char *found = search_body(&s, defines(&s, name) ? name : all, 0);
+  if (found == NULL && (s.unclear || !defines(&s, name))) found = search_body(&s, all, 0);
+  if (found == NULL && has_include(text)) found = "code of an #include";
   lua_pop(L, 1);
   return found;
 }
@@ -265,10 +278,10 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
 /* Reads what stands between `typedef` and `;`. Returns whether it is words alone. */
 static int read_typedef(const char **p, const char *end, Span *base, Span *name) {
   Span t;
-  int plain = 1, n = 0;
+  int plain = 1, n = 0, open;
   *base = *name = (Span){NULL, NULL};
   while (next_token(p, end, &t) && *t.start != ';') {
-    if (*t.start == '{') *p = block_end(*p, end);
+    if (*t.start == '{') *p = block_end(*p, end, &open);
     if (!is_word(t)) plain = 0;
     if (n++ == 0) base->start = t.start;
     base->end = name->end;

@@ -615,6 +615,17 @@ helper.describe_each("misuse of a buffer", function(d)
     helper.raises("buffer is released", v.read, forged)
     assert.equal("buffer (released)", tostring(forged))
   end)
+
+  it("counts rows up to the largest integer", function()
+    local long = d:zeros("char", math.maxinteger, 0)
+    assert.equal(math.maxinteger, #long:fill(0))
+    assert.equal(1, #long:view(2, 2))
+  end)
+
+  it("does not release a device in a buffer's name", function()
+    helper.raises("buffer, program, kernel or event expected", d:zeros("float", 1).release, d)
+    assert.same({ 0 }, d:zeros("float", 1):read())
+  end)
 end)
 
 describe("the collector", function()

@@ -359,6 +359,21 @@ describe("at the end of a state", function()
       print "done"
     ]])
   end)
+
+  it("what a finalizer makes is released for the finalizers after the library's", function()
+    local ok, output = helper.run [[
+      made = {}
+      early = setmetatable({}, { __gc = function()
+        for _, b in ipairs(made) do print(pcall(b.read, b)) end
+      end })
+      local cl = require "clcompute"
+      local d = cl.device()
+      late = setmetatable({}, { __gc = function()
+        for i = 1, 3 do made[i] = d:zeros("float", 4) end
+      end })
+    ]]
+    assert.is_true(ok, output)
+  end)
 end)
 
 describe("the core", function()

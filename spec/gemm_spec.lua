@@ -307,4 +307,36 @@ describe("gemm", function()
     helper.raises({ "#2", "different devices" }, cl.gemm, a, b)
     helper.raises({ "'c'", "different devices" }, cl.gemm, a, a, { c = b })
   end)
+
+  it("raises when a finalizer releases an operand meanwhile", function()
+    local ok, output = helper.run [[
+      local cl = require "clcompute"
+      local d = cl.device()
+      local function after(collections, finalizer)
+        setmetatable({}, { __gc = function()
+          if collections == 0 then finalizer() else after(collections - 1, finalizer) end
+        end })
+      end
+      local function amid(finalizer, collections, ...)
+        collectgarbage "stop"
+        after(collections, finalizer)
+        collectgarbage "restart"
+        collectgarbage("setpause", 0)
+        collectgarbage("setstepmul", 1000)
+        pcall(...)
+        collectgarbage "stop"
+        d:wait()
+      end
+      for i = 1, 60 do
+        local x, y, z = d:random("float", 8, 8), d:random("float", 8, 8), d:random("float", 8, 8)
+        amid(function() x:release() end, i % 30, cl.gemm, x, y)
+        amid(function() y:release() end, i % 30, cl.gauss, y, z)
+        local view
+        amid(function() z:release() end, 0, function() view = z:view(1, 8) end)
+        if view then pcall(cl.saxpy, 1, view, view) end
+        d:wait()
+      end
+    ]]
+    assert.is_true(ok, output)
+  end)
 end)

@@ -388,6 +388,12 @@ describe("scratch", function()
       helper.raises(case[2], cl.scratch, case[1][1], case[1][2])
     end
   end)
+
+  it("is told from a userdata that `debug` gave its metatable", function()
+    local meta = debug.getmetatable(cl.scratch("float", 1))
+    local forged = debug.setmetatable(helper.device():zeros("float", 1), meta)
+    helper.raises("scratch expected", tostring, forged)
+  end)
 end)
 
 helper.describe_each("a kernel", function(d)
@@ -501,6 +507,50 @@ helper.describe_each("a kernel", function(d)
     ]]):format(d.platform))
     assert.is_true(ok, output)
     assert.truthy(output:find("released", 1, true), output)
+  end)
+
+  it("sees the arguments of its own launch, whatever a finalizer does meanwhile", function()
+    local ok, output = helper.run(([[
+      local cl = require "clcompute"
+      local d = cl.device "%s"
+      local k = d:program "kernel void put(global int *x, int v) { x[get_global_id(0)] = v; }".put
+      local function amid_launch(finalizer, ...)
+        collectgarbage "stop"
+        setmetatable({}, { __gc = finalizer })
+        collectgarbage "restart"
+        collectgarbage("setpause", 0)
+        collectgarbage("setstepmul", 1000)
+        pcall(k, ...)
+        collectgarbage "stop"
+      end
+      for _ = 1, 20 do
+        local x, y = d:zeros("int", 8), d:zeros("int", 8)
+        amid_launch(function() k(8, y, 7) end, 8, x, 1)
+        assert(x[1] == 1, x[1])
+        amid_launch(function() x:release() end, 8, x, 1)
+        d:wait()
+      end
+    ]]):format(d.platform))
+    assert.is_true(ok, output)
+  end)
+
+  it("keeps a long name whole", function()
+    local name = ("k"):rep(200)
+    local k = d:program("kernel void " .. name .. "(global int *x) { x[0] = 1; }"):kernel(name)
+    assert.equal(name, k.name)
+    assert.truthy(tostring(k):find(name, 1, true))
+  end)
+
+  it("takes a user's int8_t for what it is, not for a vector of 8", function()
+    local p = d:program [[
+      typedef struct { char c; } int8_t;
+      kernel void f(global int8_t *x, int8_t v) { x[get_global_id(0)] = v; }
+    ]]
+    local x = d:zeros("char", 2)
+    p.f(2, x, "\5")
+    assert.same({ 5, 5 }, x:read())
+    helper.raises("packed string expected", p.f, 2, x, { 1, 2, 3, 4, 5, 6, 7, 8 })
+    helper.raises("got 0 bytes", p.f, 2, x, "")
   end)
 end)
 

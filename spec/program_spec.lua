@@ -194,6 +194,19 @@ helper.describe_each("a program", function(d)
       helper.raises(case[1] and case[2], d.program, d, TWICE, case[1])
     end
   end)
+
+  it("is refused without a name for its logs, and with options that lack one", function()
+    helper.raises("name is empty", d.program, d, "kernel void f() { bad }", { name = "" })
+    helper.raises("must be followed by a name", d.program, d, "kernel void f() {}", { options = "-D" })
+    helper.raises("must be followed by a name", d.program, d, "kernel void f() {}", { options = "-U X" })
+    helper.raises("folder 1", d.program, d, "kernel void f() {}", { include = { "" } })
+  end)
+
+  it("that lost its text to `debug` raises", function()
+    local p = d:program "kernel void f() {}"
+    debug.setuservalue(p, nil, 1)
+    helper.raises("lost its text", p.kernel, p, "f")
+  end)
 end)
 
 helper.describe_each("a build error", function(d)
@@ -285,5 +298,17 @@ helper.describe_each("a prebuilt kernel", function(d)
     } do
       helper.raises(case[3], d.kernel, d, case[1], case[2])
     end
+  end)
+
+  it("is not exchanged for a user's, which takes other arguments", function()
+    local ok, output = helper.run(([[
+      local cl = require "clcompute"
+      local d = cl.device "%s"
+      local p = d:program "kernel void saxpy(global float *x) {}"
+      debug.setuservalue(d, { ["saxpy float\n"] = p }, 1)
+      print(pcall(cl.saxpy, 1, d:zeros("float", 1), d:zeros("float", 1)))
+    ]]):format(d.platform))
+    assert.is_true(ok, output)
+    assert.truthy(output:find("not the prebuilt one", 1, true), output)
   end)
 end)

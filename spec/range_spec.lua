@@ -243,6 +243,35 @@ helper.describe_each("a range", function(d)
     end
     assert.equal(0, c[1])
   end)
+
+  it("is right for a kernel whose calls hide behind the preprocessor", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    local file = assert(io.open(folder .. "/total.h", "w"))
+    file:write "int total(void) { return (int)get_global_size(0); }\n"
+    file:close()
+    local head = "kernel void f(global int *x) { x[get_global_id(0)] = "
+    local chain = "int h0(void) { return (int)get_global_size(0); }\n"
+    for i = 1, 150 do chain = chain .. ("int h%d(void) { return h%d(); }\n"):format(i, i - 1) end
+    for name, source in pairs {
+      include = '#include "total.h"\n' .. head .. "total(); }",
+      ["a macro of a CRLF file"] = "#define G(d) \\\r\n get_global_size(d)\r\n" .. head .. "G(0); }\r\n",
+      ["a spliced line"] = head .. "get_glo\\\nbal_size(0); }",
+      ["branches that close a block twice"] = "kernel void f(global int *x) { int i = get_global_id(0); if (x) {\n"
+        .. "#ifndef A\n x[i] = 0; }\n#else\n x[i] = 1; }\n#endif\n x[i] = get_global_size(0); }",
+      ["branches that open one twice"] = "int h(void);\n" .. head .. "h(); }\n#ifdef A\nint u(int a) {\n#else\n"
+        .. "int u(float a) {\n#endif\n return 1; }\nint h(void) { return (int)get_global_size(0); }",
+      ["a long chain of calls"] = chain .. head .. "h150(); }",
+    } do
+      local k, x = d:program(source, { include = { folder } }).f, d:zeros("int", 300)
+      k(300, x)
+      for i, v in ipairs(x:read()) do assert.equal(300, v, name .. " at " .. i) end
+      helper.raises("speak of one part", k, { global = 300, group = 16, remainder = "split" }, x)
+    end
+    os.remove(folder .. "/total.h")
+    os.remove(folder)
+  end)
 end)
 
 describe("a split range", function()
