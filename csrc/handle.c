@@ -198,13 +198,18 @@ void *clc_testhandle(lua_State *L, int idx, const clc_Type *type) {
   return h != NULL && !h->released ? h : NULL;
 }
 
+/* As luaL_typeerror, with the slip that is likely where the object itself is wrong. */
+static void raise_type(lua_State *L, int arg, const clc_Type *type) {
+  const char *got = luaL_getmetafield(L, arg, "__name") == LUA_TSTRING ? lua_tostring(L, -1)
+                                                                       : luaL_typename(L, arg);
+  clc_argerror(L, arg, "%s expected, got %s%s", type->name, got,
+               arg == 1 ? "; a method is called with a colon" : "");
+}
+
 void *clc_tohandle(lua_State *L, int arg, const clc_Type *type) {
   int mine;
   clc_Handle *h = test_node(L, arg, type, &mine);
-  if (!mine && arg == 1)
-    clc_argerror(L, arg, "%s expected, got %s; a method is called with a colon", type->name,
-                 luaL_typename(L, arg));
-  if (!mine) luaL_typeerror(L, arg, type->name);
+  if (!mine) raise_type(L, arg, type);
   return h;
 }
 

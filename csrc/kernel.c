@@ -70,13 +70,14 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
                           const clc_Text *text) {
   cl_int code;
   const cl_uint n = count_arguments(L, program, name);
-  clc_Kernel *k = clc_newowned(L, &clc_kerneltype, d, 0, n * sizeof(clc_Argument));
+  clc_Kernel *k =
+      clc_newowned(L, &clc_kerneltype, d, 0, n * sizeof(clc_Argument) + strlen(name) + 1);
   k->device = d;
   k->nargs = n;
-  k->name = strcpy((char *)&k->args[n], name);
   k->kernel = clCreateKernel(program, name, &code);
   if (code != CL_SUCCESS) k->kernel = NULL;
   clc_check(L, code, "clCreateKernel");
+  k->name = strcpy((char *)&k->args[n], name);
   snprintf(k->what, sizeof k->what, "kernel '%.36s'", name);
   for (cl_uint i = 0; i < n; i++) {
     clc_Declaration declared;
@@ -134,7 +135,7 @@ void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *
 static void check_local_memory(lua_State *L, const clc_Kernel *k) {
   cl_ulong bytes = k->local_memory;
   for (cl_uint i = 0; i < k->nargs; i++)
-    if (k->args[i].kind == CLC_LOCAL) bytes += clc_scratchbytes(L, (int)i + 3);
+    if (k->args[i].kind == CLC_LOCAL) bytes += clc_scratchbytes(L, (int)i + 2);
   if (bytes > k->device->local_memory)
     luaL_error(L, "kernel '%s' needs %I bytes of local memory, this device has %I", k->name,
                (LUAI_UACINT)bytes, (LUAI_UACINT)k->device->local_memory);
@@ -170,7 +171,6 @@ static int kernel_call(lua_State *L) {
     clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2,
                     clc_isempty(&range));
   clc_launch(L, k, &range, e);
-  lua_settop(L, 1);
   return 1;
 }
 

@@ -105,7 +105,8 @@ clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_S
   b->base = of->offset;
   b->base_rows = of->shape.dim[0];
   b->step = clc_rowcount(&of->shape);
-  if (of->mem == NULL || of->h.released) return b; /* empty, or released by a finalizer */
+  if (of->h.released) luaL_error(L, "buffer is released"); /* by a finalizer */
+  if (of->mem == NULL) return b;
   clc_check(L, clRetainMemObject(of->mem), "clRetainMemObject");
   b->mem = of->mem;
   b->allocated = of->allocated;

@@ -135,6 +135,14 @@ static void build_program(lua_State *L, Program *p, const Job *j) {
   lua_settop(L, top + 1);
 }
 
+/* Pushes a text in which no line goes on in the next one. */
+static void push_spliced(lua_State *L, const char *text) {
+  const int top = lua_gettop(L);
+  luaL_gsub(L, luaL_gsub(L, text, "\\\r\n", ""), "\\\n", "");
+  lua_replace(L, top);
+  lua_settop(L, top);
+}
+
 /* Pushes what the program is made of, to make others of it. */
 static void push_source(lua_State *L, const char *text, const char *defines, const char *options) {
   const char *parts[] = {text, defines, options};
@@ -158,7 +166,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   p->incomplete = !j.complete;
   /* For the scanner of kernels: a macro from outside the text may hold the very call
      it looks for. */
-  lua_pushfstring(L, "%s\n%s%s", j.macros, j.included, j.text);
+  push_spliced(L, lua_pushfstring(L, "%s\n%s%s", j.macros, j.included, j.text));
   check_kernel(L, lua_tostring(L, -1));
   lua_setiuservalue(L, self, TEXT);
   lua_newtable(L);
@@ -241,6 +249,7 @@ static int ask_sizes(lua_State *L) {
   for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, 3, i);
   push_probe(L, lua_tostring(L, 4), k);
   clc_buildprogram(L, p->device, -1, "sizes", lua_tostring(L, 5), lua_tostring(L, 6));
+  const int program = lua_gettop(L);
   clc_Kernel *probe = clc_pushkernel(L, -1, "clc_sizes");
   clc_Buffer *sizes = clc_newbuffer(L, p->device, clc_finddtype("ulong", 5), &line);
   cl_ulong *values = lua_newuserdatauv(L, k->nargs * sizeof *values, 0);
@@ -249,6 +258,9 @@ static int ask_sizes(lua_State *L) {
   clc_readbuffer(L, sizes, 0, k->nargs, values);
   for (cl_uint i = 0; i < k->nargs; i++)
     if (is_struct(&k->args[i])) k->args[i].size = (size_t)values[i];
+  clc_release(&sizes->h);
+  clc_release(&probe->h);
+  clc_release(clc_checkhandle(L, program, &program_type));
   return 0;
 }
 
@@ -276,7 +288,7 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
     if (!has_kernel(L, p, real_name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name,
                  luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
-    lua_getiuservalue(L, idx, TEXT);
+    if (lua_getiuservalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     lua_getiuservalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
                            lua_tostring(L, -1)};

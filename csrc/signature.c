@@ -9,6 +9,7 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "source.h"
@@ -97,13 +98,6 @@ typedef struct {
   const clc_Dtype *dtype;
   size_t n;
 } Scratch;
-
-static const char scratch_mark[] = SCRATCH;
-
-static const Scratch *test_scratch(lua_State *L, int idx) {
-  const Scratch *s = luaL_testudata(L, idx, SCRATCH);
-  return s != NULL && lua_rawlen(L, idx) == sizeof *s && s->mark == scratch_mark ? s : NULL;
-}
 
 /***
 An argument for a `__local` pointer: local memory for each work-group.

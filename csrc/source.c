@@ -171,6 +171,8 @@ static int matches(Span t, const char *name) {
   return (size_t)(t.end - t.start) >= length - 1 && memcmp(t.start, name, length - 1) == 0;
 }
 
+#define DEEPEST_CALL 100 /* of functions and macros that are followed */
+
 static const char *search_body(Search *s, Span body, int depth) {
   const char *p = body.start;
   Span t;
@@ -178,7 +180,7 @@ static const char *search_body(Search *s, Span body, int depth) {
     if (!is_word(t)) continue;
     for (int i = 0; s->names[i] != NULL; i++)
       if (matches(t, s->names[i])) return s->names[i];
-    for (size_t i = 0; i < s->n && depth < 100; i++) {
+    for (size_t i = 0; i < s->n; i++) {
       Definition *d = &s->definitions[i];
       if (d->visited || !same_text(d->name, t)) continue;
       if (depth == DEEPEST_CALL) {
@@ -204,9 +206,10 @@ int clc_mentions(const char *text, const char *const names[]) {
 
 /* Leaves a block on the stack. */
 static Search new_search(lua_State *L, const char *text, const char *const *names) {
-  Search s = {NULL, find_definitions(text, NULL), names};
+  Search s = {NULL, 0, names, 0};
+  s.n = find_definitions(text, NULL, &s.unclear);
   s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0);
-  find_definitions(text, s.definitions);
+  find_definitions(text, s.definitions, &s.unclear);
   return s;
 }
 
@@ -219,7 +222,6 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
   if (!s.unclear && defines(&s, name)) found = search_body(&s, name, 0);
   /* A macro may have written the kernel's head: then any use in the text counts. */
   if (found == NULL && (s.unclear || !defines(&s, name))) found = search_body(&s, all, 0);
-  if (found == NULL && has_include(text)) found = "code of an #include";
   lua_pop(L, 1);
   return found;
 }

@@ -141,7 +141,9 @@ helper.describe_each("a kernel's struct argument", function(d)
     assert.equal(201.5, o[1])
     helper.raises("packed string expected, got table", k, 1, o, { 3, 0.5, 200 })
     helper.raises("packed string expected, got number", k, 1, o, 3)
-    helper.raises('packed string expected, got ""', k, 1, o, "") -- POCL aborts on it
+    for _, length in ipairs { 0, 1, 11, 13, 1000 } do -- POCL takes any, and aborts on none
+      helper.raises("packed string of 12 bytes expected, got " .. length, k, 1, o, ("x"):rep(length))
+    end
   end)
 
   it("reaches the device through a buffer of any dtype too", function()

@@ -83,7 +83,8 @@ describe("under Oclgrind with races and uninitialised reads watched", function()
     it("the kernel " .. name .. " is clean", function()
       local launch = assert(LAUNCHES[name], "no launch of this kernel")
       for _, dtype in ipairs { "float", "double" } do
-        assert.equal("", faults_of(("local T = '%s'"):format(dtype) .. PREAMBLE .. launch .. " d:wait()", HAS_FREEZE[name]))
+        local script = ("local T = '%s'"):format(dtype) .. PREAMBLE .. launch .. " d:wait()"
+        assert.equal("", faults_of(script, HAS_FREEZE[name]))
       end
     end)
   end
