@@ -2,7 +2,9 @@
 # clcompute: `make run` shows it, `make test` tests it; both install what is missing.
 
 # --- settings -----------------------------------------------------------------
-CC         ?= gcc
+ifeq ($(origin CC),default)
+CC          = gcc
+endif
 LUA        ?= lua5.4
 LUA_INCDIR ?= /usr/include/lua5.4
 PREFIX     ?= /usr/local
@@ -16,12 +18,12 @@ SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd
 TEST_PACKAGES = $(RUN_PACKAGES) lua-busted luarocks oclgrind
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
+DOC_PACKAGES  = lua-ldoc lua-discount
 
 # --- files --------------------------------------------------------------------
 CORE       = build/clcompute/core.so
 SEQUENTIAL = build/clcompute/sequential.so
 LAYER      = build/libclcount.so build/clcount.so build/layer-selftest
-LUA_FILES  = $(shell find lua -name '*.lua')
 SPECS      = $(wildcard spec/*_spec.lua)
 
 SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c
@@ -33,7 +35,8 @@ ENV = LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check lint env show install clean packages-run packages-test packages-lint
+.PHONY: all run test check lint doc env show install clean \
+        packages-run packages-test packages-lint packages-doc
 
 all: $(CORE) $(SEQUENTIAL)
 
@@ -99,14 +102,21 @@ build/layer-selftest: tools/layer/selftest.c
 	$(CC) $(LAYER_FLAGS) -o $@ $< -lOpenCL
 
 # --- lint ---------------------------------------------------------------------
-C_FILES = $(wildcard csrc/*.[ch] tools/layer/*.[ch])
+C_FILES = $(wildcard csrc/*.[ch] tools/layer/*.[ch] spec/support/*.c)
 
 lint: packages-lint
-	@for c in csrc/*.c; do clang $(FLAGS) -Werror -Wno-unknown-pragmas -fsyntax-only $$c || exit; done
-	@for c in csrc/*.c; do gcc $(FLAGS) -Werror -o /dev/null -c $$c || exit; done
+	@for c in $(filter %.c,$(C_FILES)); do \
+	  clang $(FLAGS) -Itools/layer -Werror -Wno-unknown-pragmas -fsyntax-only $$c && \
+	  gcc $(FLAGS) -Itools/layer -Werror -o /dev/null -c $$c || exit; done
 	clang-format --dry-run --Werror $(C_FILES)
 	luacheck --quiet lua spec tools examples
 	$(LUA) tools/layers.lua
+
+# --- documentation ------------------------------------------------------------
+# The API page, into build/doc; a comment that LDoc does not understand is an error.
+doc: packages-doc
+	@ldoc --quiet --fatalwarnings . >/dev/null
+	@echo build/doc/index.html
 
 # --- packages -----------------------------------------------------------------
 packages-run:
@@ -115,3 +125,5 @@ packages-test:
 	@tools/packages.sh $(TEST_PACKAGES)
 packages-lint:
 	@tools/packages.sh $(LINT_PACKAGES)
+packages-doc:
+	@tools/packages.sh $(DOC_PACKAGES)

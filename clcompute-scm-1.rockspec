@@ -26,6 +26,8 @@ build = {
   type = "builtin",
   modules = {
     clcompute = "lua/clcompute/init.lua",
+    ["clcompute.npy"] = "lua/clcompute/npy.lua",
+    ["clcompute.npy_header"] = "lua/clcompute/npy_header.lua",
     ["clcompute.core"] = {
       sources = {
         "csrc/accuracy.c",
@@ -68,6 +70,17 @@ build = {
       incdirs = { "$(OPENCL_INCDIR)" },
       libdirs = { "$(OPENCL_LIBDIR)" },
     },
+    ["clcompute.doctor"] = "lua/clcompute/doctor.lua",
+    ["clcompute.doctor.answers"] = "lua/clcompute/doctor/answers.lua",
+    ["clcompute.doctor.compilers"] = "lua/clcompute/doctor/compilers.lua",
+    ["clcompute.doctor.drivers"] = "lua/clcompute/doctor/drivers.lua",
+    ["clcompute.doctor.folders"] = "lua/clcompute/doctor/folders.lua",
+    ["clcompute.doctor.known_answer"] = "lua/clcompute/doctor/known_answer.lua",
+    ["clcompute.doctor.machine"] = "lua/clcompute/doctor/machine.lua",
+    ["clcompute.doctor.probe"] = "lua/clcompute/doctor/probe.lua",
+    ["clcompute.doctor.process"] = "lua/clcompute/doctor/process.lua",
+    ["clcompute.doctor.report"] = "lua/clcompute/doctor/report.lua",
+    ["clcompute.loop_warning"] = "lua/clcompute/loop_warning.lua",
     ["clcompute.sequential"] = {
       sources = { "csrc/sequential.c", "csrc/plain.c" },
       libraries = { "m" },
@@ -90,6 +103,7 @@ build = {
       ["clcompute.kernels.lu_swap"] = "kernels/lu_swap.cl",
       ["clcompute.kernels.lu_update"] = "kernels/lu_update.cl",
       ["clcompute.kernels.residual"] = "kernels/residual.cl",
+      ["clcompute.kernels.reverse_axes"] = "kernels/reverse_axes.cl",
       ["clcompute.kernels.saxpy"] = "kernels/saxpy.cl",
     },
   },

@@ -9,7 +9,7 @@
 #include "prebuilt.h"
 
 double clc_epsilon(const clc_Dtype *dtype) {
-  return dtype->size == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON;
+  return dtype == clc_float ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
 static size_t columns_of(const clc_Buffer *b) {

@@ -331,6 +331,7 @@ static void shorten_number(lua_State *L) {
 static int show_elements(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   const size_t n = b->count < SHOWN ? b->count : SHOWN;
+  clc_usedevice(L, b->device);
   clc_settle(L, b->device);
   if (b->device->failure != CL_SUCCESS) { /* left for the next call that may raise */
     lua_pushfstring(L, "(%s failed)", b->device->failed);
@@ -350,42 +351,34 @@ static int show_elements(lua_State *L) {
   return 1;
 }
 
-/* Never raises: what cannot be read is said instead. */
-static int buffer_tostring(lua_State *L) {
-  const clc_Buffer *b = clc_testhandle(L, 1, &clc_buffertype);
-  if (b == NULL) {
-    lua_pushliteral(L, "buffer (released)");
-    return 1;
-  }
-  lua_settop(L, 1);
+static int buffer_show(lua_State *L) {
+  const clc_Buffer *b = clc_checkbuffer(L, 1);
   lua_pushfstring(L, "%s buffer %s on ", b->dtype->name, clc_pushshape(L, &b->shape));
   lua_remove(L, 2);
   clc_pushdevicetext(L, b->device->place.device, CL_DEVICE_NAME);
   lua_pushliteral(L, ": ");
   lua_pushcfunction(L, show_elements);
   lua_pushvalue(L, 1);
-  lua_pcall(L, 1, 1, 0);
-  luaL_tolstring(L, -1, NULL);
-  lua_remove(L, -2);
+  lua_call(L, 1, 1);
   lua_concat(L, 4);
   return 1;
 }
 
+/***
+Releases the buffer at once instead of when it is collected; the memory goes when
+its last view or other holder does. May be called twice; `<close>` does the same.
+@function Buffer:release
+@return the buffer
+*/
+
 void clc_openbuffers(lua_State *L) {
-  static const luaL_Reg methods[] = {{"read", buffer_read},
-                                     {"string", buffer_string},
-                                     {"write", buffer_write},
-                                     {"fill", buffer_fill},
-                                     {"copy", buffer_copy},
-                                     {"get", buffer_get},
-                                     {"set", buffer_set},
-                                     {"view", buffer_view},
-                                     {"reshape", buffer_reshape},
-                                     {"release", clc_releasemethod},
-                                     {NULL, NULL}};
-  static const luaL_Reg metamethods[] = {{"__len", buffer_len},
-                                         {"__newindex", buffer_newindex},
-                                         {"__tostring", buffer_tostring},
-                                         {NULL, NULL}};
-  clc_opentype(L, &clc_buffertype, buffer_field, methods, metamethods);
+  static const luaL_Reg methods[] = {{"read", buffer_read},       {"string", buffer_string},
+                                     {"write", buffer_write},     {"fill", buffer_fill},
+                                     {"copy", buffer_copy},       {"get", buffer_get},
+                                     {"set", buffer_set},         {"view", buffer_view},
+                                     {"reshape", buffer_reshape}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {
+      {"__len", buffer_len}, {"__newindex", buffer_newindex}, {NULL, NULL}};
+  clc_opentype(L, &clc_buffertype, buffer_field, buffer_show, methods, metamethods);
+  clc_addrelease(L, &clc_buffertype);
 }

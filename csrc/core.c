@@ -14,7 +14,11 @@ The C core: it only opens one chapter after the other.
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
 
+static const char core_key = 0; /* registry: the module */
+
+/* Once a state: objects of an earlier opening must find the same lists. */
 int luaopen_clcompute_core(lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &core_key) == LUA_TTABLE) return 1;
   lua_newtable(L);
   clc_openhandles(L);
   clc_opendevices(L);
@@ -29,5 +33,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_opensaxpy(L);
   clc_opengemm(L);
   clc_opengauss(L);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &core_key);
   return 1;
 }

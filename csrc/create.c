@@ -153,9 +153,9 @@ static void fill_random(lua_State *L, clc_Buffer *b, const Uniform *u) {
   void *elements = lua_newuserdatauv(L, chunk * b->dtype->size, 0);
   for (size_t first = 0; first < b->count; first += chunk) {
     const size_t n = b->count - first < chunk ? b->count - first : chunk;
-    if (strcmp(b->dtype->name, "float") == 0)
+    if (b->dtype == clc_float)
       random_floats(u, first, n, elements);
-    else if (strcmp(b->dtype->name, "double") == 0)
+    else if (b->dtype == clc_double)
       random_doubles(u, first, n, elements);
     else if (b->dtype->floating)
       random_halves(u, first, n, elements);

@@ -44,7 +44,8 @@ static void retire_ended(clc_Device *d) {
   }
 }
 
-static void raise_failure(lua_State *L, clc_Device *d) {
+void clc_report(lua_State *L, clc_Device *d) {
+  retire_ended(d);
   cl_int code = d->failure;
   if (code == CL_SUCCESS) return;
   d->failure = CL_SUCCESS;
@@ -55,13 +56,17 @@ static void wait_oldest(lua_State *L, clc_Device *d) {
   retire(d, clc_waitevent(L, d->pending[d->oldest].event, -1));
 }
 
-cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
+void clc_makeroom(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
+  clc_checkinterrupt(L);
   if (d->count >= CLC_PENDING / 2) retire_ended(d);
-  if (d->count == CLC_PENDING) {
-    clc_check(L, clFlush(d->queue), "clFlush");
-    wait_oldest(L, d);
-  }
+  if (d->count > CLC_PENDING - CLC_ROOM) clFlush(d->queue);
+  while (d->count > CLC_PENDING - CLC_ROOM) wait_oldest(L, d);
+}
+
+cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
+  if (d->count == CLC_PENDING) clc_makeroom(L, d);
+  clc_usedevice(L, d);
   clc_Command *c = &d->pending[(d->oldest + d->count) % CLC_PENDING];
   const size_t length = strlen(what);
   const size_t kept = length < CLC_WHAT ? length : CLC_WHAT - 1;
@@ -75,18 +80,20 @@ void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
     const clc_Command *c = &d->pending[(d->oldest + d->count) % CLC_PENDING];
     clc_raise(L, code, call, "%s", c->what);
   }
-  d->count++;
+  if (d->count++ == 0) clFlush(d->queue); /* let an idle device begin */
 }
 
+/* After a fault in a kernel NVIDIA's driver fails in every call. Then the state of
+   the commands is that failure, and all of them end. */
 void clc_settle(lua_State *L, clc_Device *d) {
-  if (d->count > 0) clc_check(L, clFlush(d->queue), "clFlush");
+  if (d->count > 0) clFlush(d->queue);
   while (d->count > 0) wait_oldest(L, d);
 }
 
 void clc_drain(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
   clc_settle(L, d);
-  raise_failure(L, d);
+  clc_report(L, d);
 }
 
 int clc_isbusy(clc_Device *d) {
@@ -187,6 +194,7 @@ static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   d->is_cpu = (clc_devicenumber(id, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0;
   d->has_double = clc_devicenumber(id, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
   d->align = (size_t)clc_devicenumber(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
+  d->max_group = (size_t)clc_devicenumber(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
   size_t sizes[8] = {1, 1, 1}; /* OpenCL allows more than three dimensions */
   clc_check(L, clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL),
             "clGetDeviceInfo");
@@ -204,6 +212,7 @@ static void copy_facts(clc_Device *to, const clc_Device *from) {
   to->is_cpu = from->is_cpu;
   to->has_double = from->has_double;
   to->align = from->align;
+  to->max_group = from->max_group;
   memcpy(to->max_groups, from->max_groups, sizeof to->max_groups);
   to->local_memory = from->local_memory;
   to->global_memory = from->global_memory;
@@ -214,7 +223,8 @@ static void copy_facts(clc_Device *to, const clc_Device *from) {
 /* Pushes the one object for that hardware, a new one if need be. */
 static void push_place(lua_State *L, clc_Place place) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
-  if (lua_rawgetp(L, -1, place.device) == LUA_TNIL) {
+  lua_rawgetp(L, -1, place.device);
+  if (clc_testhandle(L, -1, &clc_devicetype) == NULL) {
     lua_pop(L, 1);
     clc_Device *d = clc_newhandle(L, &clc_devicetype, NULL, 1, 0);
     fill_facts(L, d, place);
@@ -317,12 +327,8 @@ static int device_queue(lua_State *L) {
   return 1;
 }
 
-static int device_tostring(lua_State *L) {
-  const clc_Device *d = clc_testhandle(L, 1, &clc_devicetype);
-  if (d == NULL) {
-    lua_pushliteral(L, "device (closed)");
-    return 1;
-  }
+static int device_show(lua_State *L) {
+  const clc_Device *d = clc_checkdevice(L, 1);
   lua_pushfstring(L, "%d:%d ", d->place.p, d->place.d);
   clc_pushplatformtext(L, d->place.platform, CL_PLATFORM_NAME);
   lua_pushliteral(L, "/");
@@ -348,6 +354,7 @@ Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
 static int clc_devices(lua_State *L) {
   const char *selector = luaL_optstring(L, 1, NULL);
   size_t n;
+  luaL_argcheck(L, selector == NULL || *selector != '\0', 1, "empty selector");
   lua_settop(L, 1);
   const clc_Place *places = clc_pushplaces(L, -1, &n);
   lua_newtable(L);
@@ -435,14 +442,13 @@ void clc_opendevices(lua_State *L) {
                                      {"queue", device_queue},
                                      {"close", device_close},
                                      {NULL, NULL}};
-  static const luaL_Reg metamethods[] = {
-      {"__tostring", device_tostring}, {"__close", device_close}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{"__close", device_close}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"devices", clc_devices},
                                        {"device", clc_device},
                                        {"platforms", clc_platforms},
                                        {"clock", clc_clock},
                                        {NULL, NULL}};
-  clc_opentype(L, &clc_devicetype, device_field, methods, metamethods);
+  clc_opentype(L, &clc_devicetype, device_field, device_show, methods, metamethods);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
   lua_newtable(L);

@@ -9,6 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 #define CLC_PENDING 256 /* commands in flight; one more waits for the oldest */
+#define CLC_ROOM 8      /* commands of one launch, at most */
 #define CLC_WHAT 48     /* room for what a command is called in messages */
 
 /* A command that was queued and may still fail. */
@@ -27,11 +28,13 @@ struct clc_Device {
   int is_cpu;
   int has_double;
   size_t align;         /* bytes a sub-buffer must start on */
+  size_t max_group;     /* work-items of a group */
   size_t max_groups[3]; /* work-items along each dimension of a group */
   cl_ulong local_memory;
   cl_ulong global_memory;
   cl_ulong max_allocation;
   cl_ulong bytes;     /* allocated by us; of the root alone */
+  size_t untold;      /* of these, the collector has not heard of; likewise */
   cl_context context; /* NULL until first use */
   cl_command_queue queue;
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
@@ -55,6 +58,10 @@ void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, int values
 /* Pushes the Device object of a device (or nil once it was closed). */
 void clc_pushdevice(lua_State *L, const clc_Device *d);
 
+/* Makes room for the commands of one launch, by waiting if need be. To be called before
+   a kernel's arguments are set, since waiting may run other Lua code. */
+void clc_makeroom(lua_State *L, clc_Device *d);
+
 /*
  * Queueing a command: clc_reserve makes room (it may wait for the oldest) and
  * returns where the command's event belongs; clc_commit takes the code of the
@@ -62,6 +69,9 @@ void clc_pushdevice(lua_State *L, const clc_Device *d);
  */
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what);
 void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call);
+
+/* Raises when a command that has ended failed and was not reported yet, naming it. */
+void clc_report(lua_State *L, clc_Device *d);
 
 /* Waits until the queue is empty; what failed is reported later. */
 void clc_settle(lua_State *L, clc_Device *d);

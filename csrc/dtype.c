@@ -109,6 +109,8 @@ DTYPE(cl_double, double, get_double(L, idx, &v), lua_pushnumber(L, v))
 #define ROW(ctype, name, floating) \
   { #name, sizeof(ctype), floating, to_##name, push_##name, totable_##name, pushtable_##name }
 
+enum { INT_ROW = 4, FLOAT_ROW = 9, DOUBLE_ROW = 10 };
+
 static const clc_Dtype dtypes[] = {
     ROW(cl_char, char, 0),     ROW(cl_uchar, uchar, 0),   ROW(cl_short, short, 0),
     ROW(cl_ushort, ushort, 0), ROW(cl_int, int, 0),       ROW(cl_uint, uint, 0),
@@ -116,6 +118,9 @@ static const clc_Dtype dtypes[] = {
     ROW(cl_float, float, 1),   ROW(cl_double, double, 1),
 };
 #define NDTYPES (sizeof dtypes / sizeof *dtypes)
+
+const clc_Dtype *const clc_int = &dtypes[INT_ROW], *const clc_float = &dtypes[FLOAT_ROW],
+                       *const clc_double = &dtypes[DOUBLE_ROW];
 
 const clc_Dtype *clc_finddtype(const char *name, size_t length) {
   for (size_t i = 0; i < NDTYPES; i++)

@@ -22,6 +22,8 @@ typedef struct clc_Dtype {
   void (*pushtable)(lua_State *L, size_t n, const void *elements);
 } clc_Dtype;
 
+extern const clc_Dtype *const clc_int, *const clc_float, *const clc_double;
+
 /* The type of that name, or NULL. */
 const clc_Dtype *clc_finddtype(const char *name, size_t length);
 

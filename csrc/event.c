@@ -27,6 +27,7 @@ static cl_int get_status(lua_State *L, const clc_Event *e) {
 }
 
 static void push_status(lua_State *L, const clc_Event *e) {
+  clc_usedevice(L, e->device);
   /* Asking is no flush: without one a script that polls might poll for ever. */
   clc_check(L, clFlush(e->device->queue), "clFlush");
   cl_int status = get_status(L, e);
@@ -37,16 +38,18 @@ static void push_status(lua_State *L, const clc_Event *e) {
                                              : clc_codename(status));
 }
 
+/* A failure of any command queued before is reported too, as by every call that blocks. */
 static void wait_event(lua_State *L, clc_Event *e, double seconds) {
   cl_int status = CL_COMPLETE;
   clc_usedevice(L, e->device);
   if (e->last != NULL) {
-    clc_check(L, clFlush(e->device->queue), "clFlush");
+    clFlush(e->device->queue); /* where it fails, so does the event */
     status = clc_waitevent(L, e->last, seconds);
   }
+  if (status > CL_COMPLETE) luaL_error(L, "%s did not end within %f seconds", e->what, seconds);
+  clc_report(L, e->device);
   if (status < 0)
     luaL_error(L, "%s failed on the device: %s (%d)", e->what, clc_codename(status), (int)status);
-  if (status > CL_COMPLETE) luaL_error(L, "%s did not end within %f seconds", e->what, seconds);
 }
 
 static cl_ulong get_time(lua_State *L, cl_event event, cl_profiling_info what) {
@@ -159,21 +162,22 @@ static int event_before(lua_State *L) {
   return 1;
 }
 
-static int event_tostring(lua_State *L) {
-  const clc_Event *e = clc_testhandle(L, 1, &event_type);
-  if (e == NULL)
-    lua_pushliteral(L, "event (released)");
-  else
-    lua_pushfstring(L, "event of %s", e->what);
+static int event_show(lua_State *L) {
+  const clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  lua_pushfstring(L, "event of %s", e->what);
   return 1;
 }
 
+/***
+Releases the event at once instead of when it is collected. May be called twice.
+@function Event:release
+@return the event
+*/
+
 void clc_openevents(lua_State *L) {
-  static const luaL_Reg methods[] = {{"wait", event_wait},
-                                     {"profile", event_profile},
-                                     {"before", event_before},
-                                     {"release", clc_releasemethod},
-                                     {NULL, NULL}};
-  static const luaL_Reg metamethods[] = {{"__tostring", event_tostring}, {NULL, NULL}};
-  clc_opentype(L, &event_type, event_field, methods, metamethods);
+  static const luaL_Reg methods[] = {
+      {"wait", event_wait}, {"profile", event_profile}, {"before", event_before}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{NULL, NULL}};
+  clc_opentype(L, &event_type, event_field, event_show, methods, metamethods);
+  clc_addrelease(L, &event_type);
 }

@@ -126,8 +126,8 @@ static void refine(lua_State *L, const clc_Lu *f, clc_Buffer *a, clc_Buffer *b, 
 /* What may help where the ratio is too large. */
 static const char *advise(const Options *o, const clc_Dtype *dtype) {
   if (!o->may_refine) return "refinement, which refine=false forbids, may mend it";
-  return dtype->size == sizeof(float) ? "elements grew beyond what refinement can mend; use double"
-                                      : "elements grew beyond what refinement can mend";
+  return dtype == clc_float ? "elements grew beyond what refinement can mend; use double"
+                            : "elements grew beyond what refinement can mend";
 }
 
 /* Pushes x, then the factors. */
@@ -193,6 +193,7 @@ static int op_gauss(lua_State *L) {
   clc_Buffer *a = clc_checkreal(L, 1);
   clc_Buffer *b = clc_checklike(L, 2, a);
   lua_settop(L, 3);
+  luaL_checkstack(L, 60, NULL);
   const Options o = check_options(L, a->device);
   check_shapes(L, a, b);
   Findings found = {0, 1, 0};

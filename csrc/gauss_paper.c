@@ -24,8 +24,8 @@ typedef struct {
 
 /* Along one dimension; what no group covers is launched by itself. */
 static void launch1(const Solve *s, clc_Kernel *kernel, size_t k, clc_Buffer *other, size_t size) {
-  const clc_Range range = {1,         {size, 1, 1}, {s->options.group, 1, 1},
-                           {0, 0, 0}, CLC_GIVEN,    CLC_SPLIT};
+  const clc_Range range = {
+      1, {size, 1, 1}, {s->options.group, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_SPLIT, 0};
   clc_setarguments(s->L, kernel, "iibb", (lua_Integer)s->n, (lua_Integer)k, s->w, other);
   clc_launch(s->L, kernel, &range, NULL);
 }
@@ -33,8 +33,8 @@ static void launch1(const Solve *s, clc_Kernel *kernel, size_t k, clc_Buffer *ot
 /* gauss_fwd over `columns` columns, from the first of its range. */
 static void launch_fwd(const Solve *s, size_t k, size_t columns) {
   const size_t rows = s->options.shrink ? s->n - k - 1 : s->n;
-  const clc_Range range = {2,         {columns, rows, 1}, {s->options.group, 1, 1},
-                           {0, 0, 0}, CLC_GIVEN,          CLC_SPLIT};
+  const clc_Range range = {
+      2, {columns, rows, 1}, {s->options.group, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_SPLIT, 0};
   clc_setarguments(s->L, s->fwd, "iibb", (lua_Integer)s->n, (lua_Integer)k, s->w, s->l);
   clc_launch(s->L, s->fwd, &range, NULL);
 }
@@ -75,18 +75,22 @@ static void backward_step(const Solve *s, size_t k) {
   if (k > 0) launch1(s, s->bwd, k, s->x, s->options.shrink ? k : s->n);
 }
 
-/* The pivots stay on the diagonal, so one look at the end finds a bad one. */
+/* The pivots stay on the diagonal, so one look at the end finds a bad one. It is a column
+   of the matrix whose rows are one element longer. */
 static void check_pivots(const Solve *s) {
-  const double *w = clc_pushdoubles(s->L, s->w);
+  lua_State *L = s->L;
+  char *pivots = lua_newuserdatauv(L, s->n * s->w->dtype->size, 0);
+  clc_readrect(L, s->w, 0, s->n + 2, s->n, 1, pivots);
   for (size_t k = 0; k < s->n; k++) {
-    const double pivot = w[k * (s->n + 1) + k];
+    s->w->dtype->push(L, pivots + k * s->w->dtype->size);
+    const double pivot = lua_tonumber(L, -1);
+    lua_pop(L, 1);
     if (pivot == 0 || !isfinite(pivot))
       luaL_error(
-          s->L,
-          "gauss: pivot %d is %s; the paper's method does not pivot, kernel=\"unblocked\" does",
+          L, "gauss: pivot %d is %s; the paper's method does not pivot, kernel=\"unblocked\" does",
           (int)k + 1, pivot == 0 ? "0" : "not finite");
   }
-  lua_pop(s->L, 1);
+  lua_pop(L, 1);
 }
 
 static void push_kernels(Solve *s) {

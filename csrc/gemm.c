@@ -62,16 +62,31 @@ static void check_inner(lua_State *L, const clc_Buffer *a, const clc_Buffer *b, 
                clc_pushshape(L, &b->shape), transb ? " transposed" : "");
 }
 
-static clc_Buffer *find_result(lua_State *L, const clc_Buffer *a, const clc_Buffer *b, size_t m,
-                               size_t n, lua_Number beta) {
-  clc_Buffer *c = clc_bufferoption(L, 3, "c", a);
+/* Pushes the option, or a new buffer. */
+static clc_Buffer *find_result(lua_State *L, const clc_Buffer *a, size_t m, size_t n,
+                               lua_Number beta) {
+  clc_Buffer *c = clc_pushbufferoption(L, 3, "c", a);
   const clc_Shape shape = {2, {m, n}};
   if (c == NULL && beta != 0) luaL_error(L, "gemm: beta other than 0 needs option 'c'");
   if (c == NULL) return clc_newbuffer(L, a->device, a->dtype, &shape);
   if (extent(L, "m") < 0 && extent(L, "n") < 0) clc_checkshapeof(L, 3, "c", c, &shape);
-  if (clc_overlap(c, a) || clc_overlap(c, b)) clc_optionerror(L, 3, "c", "must not overlap a or b");
-  lua_getfield(L, 3, "c");
   return c;
+}
+
+/* Two matrices may lie side by side in one with the same distance from row to row. */
+static int share_elements(Matrix x, Matrix y) {
+  if (!clc_overlap(x.b, y.b)) return 0;
+  const size_t ld = x.ld;
+  const size_t xi = x.b->offset / ld, xj = x.b->offset % ld;
+  const size_t yi = y.b->offset / ld, yj = y.b->offset % ld;
+  if (ld != y.ld || xj + x.cols > ld || yj + y.cols > ld) return 1;
+  return xi < yi + y.rows && yi < xi + x.rows && xj < yj + y.cols && yj < xj + x.cols;
+}
+
+static void check_aliasing(lua_State *L, Matrix a, Matrix b, Matrix c) {
+  if (c.rows == 0 || c.cols == 0) return;
+  if (share_elements(c, a) || share_elements(c, b))
+    clc_optionerror(L, 3, "c", "must not overlap a or b");
 }
 
 /* --- kernels ----------------------------------------------------------- */
@@ -82,6 +97,7 @@ static const char *const variants[] = {"naive", "tiled", NULL};
 /* On a CPU local memory is ordinary memory, and tiles pay only once B outgrows a
    core's cache: measured on POCL, from 256 x 256 floats on. */
 static Variant choose_variant(const clc_Device *d, size_t n, size_t k) {
+  if (d->max_group < TILE * TILE) return NAIVE;
   return d->is_cpu && k * n < 256 * 256 ? NAIVE : TILED;
 }
 
@@ -129,6 +145,7 @@ static int op_gemm(lua_State *L) {
   clc_Buffer *a = clc_checkreal(L, 1);
   clc_Buffer *b = clc_checklike(L, 2, a);
   lua_settop(L, 3);
+  luaL_checkstack(L, 40, NULL);
   clc_checkoptions(L, 3, keys);
   const lua_Number alpha = clc_numberoption(L, 3, "alpha", 1);
   const lua_Number beta = clc_numberoption(L, 3, "beta", 0);
@@ -144,8 +161,9 @@ static int op_gemm(lua_State *L) {
       transa ? make_matrix(L, a, "a", k, m, "lda") : make_matrix(L, a, "a", m, k, "lda");
   const Matrix mb =
       transb ? make_matrix(L, b, "b", n, k, "ldb") : make_matrix(L, b, "b", k, n, "ldb");
-  clc_Buffer *c = find_result(L, a, b, m, n, beta);
+  clc_Buffer *c = find_result(L, a, m, n, beta);
   const Matrix mc = make_matrix(L, c, "c", m, n, "ldc");
+  check_aliasing(L, ma, mb, mc);
   if (m > 0 && n > 0) multiply(L, variant, alpha, ma, transa, mb, transb, beta, mc);
   return 1;
 }

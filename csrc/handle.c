@@ -84,7 +84,37 @@ static int state_gc(lua_State *L) {
   return 0;
 }
 
+/* Upvalues: type, the Lua function. Checks the object as every C method does;
+   the function may raise with level 3 to name the script's line. */
+static int call_method(lua_State *L) {
+  clc_checkhandle(L, 1, lua_touserdata(L, lua_upvalueindex(1)));
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+/* Internal: add_methods("Buffer", {save = f}) gives a type methods in Lua, since
+   a script cannot reach the metatables. */
+static int add_methods(lua_State *L) {
+  luaL_checktype(L, 2, LUA_TTABLE);
+  lua_pushfstring(L, "clcompute.%s", luaL_checkstring(L, 1));
+  luaL_argcheck(L, luaL_getmetatable(L, lua_tostring(L, -1)) == LUA_TTABLE, 1, "no such type");
+  lua_getfield(L, -1, "type");
+  lua_getfield(L, -2, "methods");
+  for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
+    lua_pushvalue(L, -2); /* name */
+    lua_pushvalue(L, -5); /* type */
+    lua_pushvalue(L, -3); /* function */
+    lua_pushcclosure(L, call_method, 2);
+    lua_rawset(L, -5);
+  }
+  return 0;
+}
+
 void clc_openhandles(lua_State *L) {
+  static const luaL_Reg functions[] = {{"add_methods", add_methods}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
   State *state = lua_newuserdatauv(L, sizeof *state, 0);
   memset(state, 0, sizeof *state);
   state->list.prev = state->list.next = &state->list;
@@ -167,10 +197,10 @@ void *clc_checkhandle(lua_State *L, int arg, const clc_Type *type) {
   return h;
 }
 
-int clc_releasemethod(lua_State *L) {
-  Box *box = to_box(L, 1);
-  if (box == NULL) return luaL_typeerror(L, 1, "clcompute object");
-  if (box->node != NULL) clc_release(box->node);
+/* Upvalue: type. */
+static int box_release(lua_State *L) {
+  clc_Handle *h = clc_tohandle(L, 1, lua_touserdata(L, lua_upvalueindex(1)));
+  if (h != NULL) clc_release(h);
   lua_settop(L, 1);
   return 1;
 }
@@ -193,20 +223,40 @@ static int box_index(lua_State *L) {
   return luaL_error(L, "a %s has no field '%s'", type->name, luaL_tolstring(L, 2, NULL));
 }
 
+/* Upvalues: type, show. Never raises. */
+static int box_tostring(lua_State *L) {
+  const clc_Type *type = lua_touserdata(L, lua_upvalueindex(1));
+  lua_settop(L, 1);
+  if (clc_testhandle(L, 1, type) == NULL) {
+    lua_pushfstring(L, "%s (released)", type->name);
+    return 1;
+  }
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
+    const char *message = luaL_tolstring(L, -1, NULL);
+    if (strstr(message, "interrupted!") != NULL) return lua_error(L); /* Ctrl-C, not a fault */
+    lua_pushfstring(L, "%s (%s)", type->name, message);
+  }
+  return 1;
+}
+
 static int box_newindex(lua_State *L) {
   const clc_Type *type = lua_touserdata(L, lua_upvalueindex(1));
   return luaL_error(L, "cannot set field '%s' of a %s", luaL_tolstring(L, 2, NULL), type->name);
 }
 
-void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, const luaL_Reg *methods,
-                  const luaL_Reg *metamethods) {
+void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
+                  const luaL_Reg *methods, const luaL_Reg *metamethods) {
   luaL_newmetatable(L, type->tname);
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   lua_pushcfunction(L, box_gc);
   lua_setfield(L, -2, "__gc");
-  lua_pushcfunction(L, clc_releasemethod);
-  lua_setfield(L, -2, "__close");
+  lua_pushlightuserdata(L, (void *)type);
+  lua_pushcfunction(L, show);
+  lua_pushcclosure(L, box_tostring, 2);
+  lua_setfield(L, -2, "__tostring");
   lua_pushlightuserdata(L, (void *)type);
   lua_pushcclosure(L, box_newindex, 1);
   lua_setfield(L, -2, "__newindex");
@@ -215,11 +265,25 @@ void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, const
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, "methods");
   lua_pushlightuserdata(L, (void *)type);
+  lua_setfield(L, -3, "type");
+  lua_pushlightuserdata(L, (void *)type);
   lua_pushcfunction(L, field);
   lua_pushcclosure(L, box_index, 3);
   lua_setfield(L, -2, "__index");
   luaL_setfuncs(L, metamethods, 0);
   lua_pop(L, 1);
+}
+
+void clc_addrelease(lua_State *L, const clc_Type *type) {
+  luaL_getmetatable(L, type->tname);
+  lua_pushlightuserdata(L, (void *)type);
+  lua_pushcclosure(L, box_release, 1);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "__close");
+  lua_getfield(L, -2, "methods");
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "release");
+  lua_pop(L, 2);
 }
 
 void clc_addmethods(lua_State *L, const clc_Type *type, const luaL_Reg *methods) {

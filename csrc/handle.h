@@ -32,14 +32,16 @@ struct clc_Handle {
   int released;      /* what it owned is gone; only the node is left */
 };
 
-/* Makes the list; the first thing a state does. */
+/* Makes the list; the first thing a state does. Adds the internal function
+   `add_methods`, which the Lua side takes away again, to the table at the top. */
 void clc_openhandles(lua_State *L);
 
 /* Makes the metatable of a type. `field` is called with object and key for what
-   is no method; it pushes the field, or returns 0 when there is none. Files of
-   a higher level may add methods. */
-void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, const luaL_Reg *methods,
-                  const luaL_Reg *metamethods);
+   is no method; it pushes the field, or returns 0 when there is none. `show` pushes
+   what tostring says of an object that is alive; what it raises is said too. Files
+   of a higher level may add methods. */
+void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
+                  const luaL_Reg *methods, const luaL_Reg *metamethods);
 void clc_addmethods(lua_State *L, const clc_Type *type, const luaL_Reg *methods);
 
 /* Pushes a new box with `values` user values and returns its zeroed node, which
@@ -64,8 +66,8 @@ void clc_releaseowned(clc_Handle *owner);
 /* The next live handle after h (NULL: the first one), or NULL at the end. */
 clc_Handle *clc_nexthandle(lua_State *L, clc_Handle *h);
 
-/* The method `release` (and `close`) of every type. */
-int clc_releasemethod(lua_State *L);
+/* Adds the method `release` and the metamethod `__close`. */
+void clc_addrelease(lua_State *L, const clc_Type *type);
 
 #pragma GCC visibility pop
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* How a property reads. */
-typedef enum { TEXT, NUMBER, FLAG, NONZERO, KIND, SIZES, MULTIPLE } Reader;
+typedef enum { TEXT, NUMBER, FLAG, KIND, SIZES, MULTIPLE } Reader;
 
 typedef struct {
   const char *name;
@@ -42,8 +42,8 @@ static const Property properties[] = {
     {"timer_resolution_ns", CL_DEVICE_PROFILING_TIMER_RESOLUTION, NUMBER, 100},
     {"unified_memory", CL_DEVICE_HOST_UNIFIED_MEMORY, FLAG, 101},
     {"has_compiler", CL_DEVICE_COMPILER_AVAILABLE, FLAG, 100},
-    {"has_double", CL_DEVICE_DOUBLE_FP_CONFIG, NONZERO, 100},
-    {"has_half", CL_DEVICE_HALF_FP_CONFIG, NONZERO, 100},
+    {"has_double", CL_DEVICE_DOUBLE_FP_CONFIG, FLAG, 100},
+    {"has_half", CL_DEVICE_HALF_FP_CONFIG, FLAG, 100},
 };
 /* clang-format on */
 #define NPROPERTIES (sizeof properties / sizeof *properties)
@@ -126,8 +126,7 @@ static void push_property(lua_State *L, cl_device_id id, int version, const Prop
   switch (p->reader) {
     case TEXT: clc_pushdevicetext(L, id, p->what); break;
     case NUMBER: lua_pushinteger(L, (lua_Integer)clc_devicenumber(id, p->what, 0)); break;
-    case FLAG:
-    case NONZERO: lua_pushboolean(L, clc_devicenumber(id, p->what, 0) != 0); break;
+    case FLAG: lua_pushboolean(L, clc_devicenumber(id, p->what, 0) != 0); break;
     case KIND: lua_pushstring(L, kind_name(clc_devicenumber(id, p->what, 0))); break;
     case SIZES: push_sizes(L, id, p->what); break;
     case MULTIPLE: lua_pushinteger(L, (lua_Integer)group_multiple(id, p->what, version)); break;

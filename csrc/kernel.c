@@ -29,10 +29,18 @@ static void ask_group(lua_State *L, const clc_Kernel *k, cl_kernel_work_group_in
 }
 
 static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const char *text) {
-  static const char *const unsplittable[] = {"get_group_id", "get_num_groups", "get_global_size",
+  static const char *const unsplittable[] = {"get_group_id",         "get_num_groups",
+                                             "get_global_size",      "get_global_offset",
                                              "get_global_linear_id", NULL};
-  static const char *const group_calls[] = {"get_local_id",        "get_local_size",     "barrier",
-                                            "get_local_linear_id", "work_group_barrier", NULL};
+  static const char *const group_calls[] = {"get_local_*",
+                                            "get_enqueued_local_size",
+                                            "barrier",
+                                            "work_group_*",
+                                            "sub_group_*",
+                                            "get_sub_group_*",
+                                            "async_work_group_*",
+                                            "wait_group_events",
+                                            NULL};
   clc_Limits *m = &k->limits;
   m->kernel = k->name;
   ask_group(L, k, CL_KERNEL_WORK_GROUP_SIZE, sizeof m->max_group, &m->max_group);
@@ -40,8 +48,9 @@ static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const char
   ask_group(L, k, CL_KERNEL_LOCAL_MEM_SIZE, sizeof k->local_memory, &k->local_memory);
   memcpy(m->max_groups, k->device->max_groups, sizeof m->max_groups);
   m->is_cpu = k->device->is_cpu;
-  m->unsplittable = clc_reaches(L, text, name, unsplittable);
-  m->sees_group = clc_reaches(L, text, name, group_calls) != NULL;
+  m->unsplittable = clc_hidden(text);
+  if (m->unsplittable == NULL) m->unsplittable = clc_reaches(L, text, name, unsplittable);
+  m->sees_group = clc_hidden(text) != NULL || clc_reaches(L, text, name, group_calls) != NULL;
 }
 
 /* Between creation and the box there must be no call that raises, but the box's
@@ -83,10 +92,13 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
 
 void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
   va_list args;
+  clc_makeroom(L, k->device);
+  if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name);
   va_start(args, letters);
   for (cl_uint i = 0; letters[i] != '\0'; i++) {
     if (letters[i] == 'b') {
       const clc_Buffer *b = va_arg(args, clc_Buffer *);
+      if (b->h.released) luaL_error(L, "%s: a buffer was released meanwhile", k->what);
       clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
       continue;
     }
@@ -127,10 +139,6 @@ static void check_local_memory(lua_State *L, const clc_Kernel *k) {
                (LUAI_UACINT)bytes, (LUAI_UACINT)k->device->local_memory);
 }
 
-static int is_empty(const clc_Range *r) {
-  return r->global[0] == 0 || r->global[1] == 0 || r->global[2] == 0;
-}
-
 /***
 Launches the kernel. Arguments are checked against its own signature: a scalar
 takes a number in its range, a vector a table of numbers, any by-value argument
@@ -150,10 +158,15 @@ static int kernel_call(lua_State *L) {
   clc_usedevice(L, k->device);
   if (given != (int)k->nargs)
     luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
-  for (cl_uint i = 0; i < k->nargs; i++)
-    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2, is_empty(&range));
   check_local_memory(L, k);
+  clc_makeroom(L, k->device);
   clc_Event *e = clc_newevent(L, k->device, k->what);
+  /* From here to the launch nothing may allocate: a finalizer could release what
+     was set, which OpenCL does not keep alive. One may have run just now. */
+  if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name);
+  for (cl_uint i = 0; i < k->nargs; i++)
+    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2,
+                    clc_isempty(&range));
   clc_launch(L, k, &range, e);
   return 1;
 }
@@ -221,13 +234,9 @@ static int kernel_info(lua_State *L) {
   return 1;
 }
 
-static int kernel_tostring(lua_State *L) {
-  const clc_Kernel *k = clc_testhandle(L, 1, &clc_kerneltype);
+static int kernel_show(lua_State *L) {
+  const clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
   luaL_Buffer b;
-  if (k == NULL) {
-    lua_pushliteral(L, "kernel (released)");
-    return 1;
-  }
   luaL_buffinit(L, &b);
   lua_pushfstring(L, "kernel %s(", k->name);
   luaL_addvalue(&b);
@@ -246,10 +255,15 @@ static int kernel_tostring(lua_State *L) {
   return 1;
 }
 
+/***
+Releases the kernel at once instead of when it is collected. May be called twice.
+@function Kernel:release
+@return the kernel
+*/
+
 void clc_openkernels(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"info", kernel_info}, {"release", clc_releasemethod}, {NULL, NULL}};
-  static const luaL_Reg metamethods[] = {
-      {"__call", kernel_call}, {"__tostring", kernel_tostring}, {NULL, NULL}};
-  clc_opentype(L, &clc_kerneltype, kernel_field, methods, metamethods);
+  static const luaL_Reg methods[] = {{"info", kernel_info}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{"__call", kernel_call}, {NULL, NULL}};
+  clc_opentype(L, &clc_kerneltype, kernel_field, kernel_show, methods, metamethods);
+  clc_addrelease(L, &clc_kerneltype);
 }

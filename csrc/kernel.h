@@ -13,7 +13,7 @@ typedef struct clc_Kernel {
   clc_Handle h;
   clc_Device *device;
   cl_kernel kernel;
-  char name[CLC_WHAT];
+  char name[CLC_NAME];
   char what[CLC_WHAT]; /* "kernel 'name'" */
   clc_Limits limits;
   cl_ulong local_memory; /* bytes its own __local arrays take */

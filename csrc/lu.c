@@ -13,7 +13,9 @@
 /* Work-items of the kernels that are one work-group a task: what fills the
    vectors of a CPU, and hides the latency of a GPU's memory. */
 static int group_size(const clc_Device *d) {
-  return d->is_cpu ? 64 : 256;
+  int size = d->is_cpu ? 64 : 256; /* a power of two: lu_pivot halves it */
+  while ((size_t)size > d->max_group) size /= 2;
+  return size;
 }
 
 static const char *push_group_define(lua_State *L, const clc_Device *d) {
@@ -58,7 +60,7 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a) {
   const int parts = lua_gettop(L);
   clc_Buffer *w = clc_newbuffer(L, d, a->dtype, &a->shape);
   lua_rawseti(L, parts, 1);
-  clc_Buffer *pivots = clc_newbuffer(L, d, clc_finddtype("int", 3), &line);
+  clc_Buffer *pivots = clc_newbuffer(L, d, clc_int, &line);
   clc_Buffer *diagonal = clc_newbuffer(L, d, a->dtype, &line);
   clc_copybuffer(L, a, 0, w, 0, w->count);
   const Kernels kernels = push_kernels(L, d, a->dtype);
@@ -101,7 +103,7 @@ static clc_Buffer *push_order(lua_State *L, const clc_Lu *f) {
     order[i] = order[f->pivots[i]];
     order[f->pivots[i]] = t;
   }
-  clc_Buffer *b = clc_newbuffer(L, f->lu->device, clc_finddtype("int", 3), &line);
+  clc_Buffer *b = clc_newbuffer(L, f->lu->device, clc_int, &line);
   clc_writebuffer(L, b, 0, f->n, order);
   lua_remove(L, -2);
   return b;

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#define TOLD_FROM                                                                \
+  65536 /* bytes of small buffers that gather before the collector hears of them \
+         */
+
 /* --- the object -------------------------------------------------------- */
 
 static void buffer_release(clc_Handle *h) {
@@ -39,9 +43,12 @@ static clc_Buffer *push_buffer(lua_State *L, clc_Device *d, const clc_Dtype *dty
 /* Lua sees a few bytes where the device sees megabytes, so the collector is
    told: it works as if Lua had allocated them. Finalizers may run here. */
 static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
-  if (lua_gc(L, LUA_GCISRUNNING)) {
-    const size_t kib = bytes >> 10;
+  d->root->untold += bytes;
+  if (d->root->untold >= TOLD_FROM && lua_gc(L, LUA_GCISRUNNING)) {
+    const size_t kib = d->root->untold >> 10;
+    d->root->untold = 0;
     lua_gc(L, LUA_GCSTEP, kib > INT32_MAX ? INT32_MAX : (int)kib);
+    clc_usedevice(L, d);
   }
   if (d->root->bytes + bytes > d->global_memory) lua_gc(L, LUA_GCCOLLECT);
   clc_usedevice(L, d);
@@ -65,14 +72,17 @@ static void check_capacity(lua_State *L, const clc_Device *d, size_t bytes) {
 
 clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                           const clc_Shape *shape) {
+  clc_checkmemory(L, shape, dtype);
   const size_t bytes = clc_count(shape) * dtype->size;
   cl_int code;
   clc_usedevice(L, d);
   if (bytes == 0) return push_buffer(L, d, dtype, shape);
   clc_checkallocation(L, d, bytes);
+  clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
   inform_collector(L, d, bytes);
   check_capacity(L, d, bytes);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
+  lua_remove(L, -2);
   b->mem = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
   if (clc_isoutofmemory(code)) {
     lua_gc(L, LUA_GCCOLLECT);
@@ -92,6 +102,9 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
 clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape) {
   clc_Buffer *b = push_buffer(L, of->device, of->dtype, shape);
   b->offset = of->offset + offset;
+  b->base = of->offset;
+  b->base_rows = of->shape.dim[0];
+  b->step = clc_rowcount(&of->shape);
   if (of->mem == NULL || of->h.released) return b; /* empty, or released by a finalizer */
   clc_check(L, clRetainMemObject(of->mem), "clRetainMemObject");
   b->mem = of->mem;
@@ -141,6 +154,13 @@ static void queue_copy(lua_State *L, clc_Device *d, cl_mem from, size_t from_byt
   clc_commit(L, d, code, "clEnqueueCopyBuffer");
 }
 
+static void write_directly(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
+  clc_check(L,
+            clEnqueueWriteBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first),
+                                 n * b->dtype->size, from, 0, NULL, NULL),
+            "clEnqueueWriteBuffer");
+}
+
 /* Behind queued commands the host's memory would have to wait with them, pinned
    and out of the collector's reach; a copy in OpenCL's hands does that better. */
 static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
@@ -150,6 +170,12 @@ static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, co
   clc_Buffer *stage = push_buffer(L, b->device, b->dtype, &shape);
   stage->mem = clCreateBuffer(b->device->context, CL_MEM_COPY_HOST_PTR, bytes, (void *)from, &code);
   if (code != CL_SUCCESS) stage->mem = NULL;
+  if (clc_isoutofmemory(code)) {
+    lua_pop(L, 1);
+    clc_drain(L, b->device);
+    write_directly(L, b, first, n, from);
+    return;
+  }
   clc_check(L, code, "clCreateBuffer");
   queue_copy(L, b->device, stage->mem, 0, b->mem, byte_offset(b, first), bytes, "write");
   clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
@@ -160,14 +186,10 @@ void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const 
   clc_Device *d = b->device;
   clc_usedevice(L, d);
   if (n == 0) return;
-  if (clc_isbusy(d)) {
+  if (clc_isbusy(d))
     write_staged(L, b, first, n, from);
-    return;
-  }
-  clc_check(L,
-            clEnqueueWriteBuffer(d->queue, b->mem, CL_TRUE, byte_offset(b, first),
-                                 n * b->dtype->size, from, 0, NULL, NULL),
-            "clEnqueueWriteBuffer");
+  else
+    write_directly(L, b, first, n, from);
 }
 
 void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element) {

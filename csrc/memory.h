@@ -19,6 +19,7 @@ struct clc_Buffer {
   clc_Shape shape;
   size_t count;                  /* elements */
   size_t offset;                 /* elements before the first one, in a view */
+  size_t base, base_rows, step;  /* of the buffer it is a view of: its offset, its rows, a row */
   size_t allocated;              /* bytes of the whole memory */
   clc_Buffer *previous, *sharer; /* ring of the buffers on the same memory */
 };

@@ -7,7 +7,7 @@
 #include "args.h"
 
 static int is_real(const clc_Buffer *b) {
-  return strcmp(b->dtype->name, "float") == 0 || strcmp(b->dtype->name, "double") == 0;
+  return b->dtype == clc_float || b->dtype == clc_double;
 }
 
 clc_Buffer *clc_checkreal(lua_State *L, int arg) {
@@ -32,7 +32,7 @@ clc_Buffer *clc_checklike(lua_State *L, int arg, const clc_Buffer *like) {
   return b;
 }
 
-clc_Buffer *clc_bufferoption(lua_State *L, int arg, const char *key, const clc_Buffer *like) {
+clc_Buffer *clc_pushbufferoption(lua_State *L, int arg, const char *key, const clc_Buffer *like) {
   clc_Buffer *b = NULL;
   if (clc_pushoption(L, arg, key) != LUA_TNIL) {
     b = clc_testhandle(L, -1, &clc_buffertype);
@@ -44,7 +44,6 @@ clc_Buffer *clc_bufferoption(lua_State *L, int arg, const char *key, const clc_B
     const char *difference = push_difference(L, b, like);
     if (difference != NULL) clc_optionerror(L, arg, key, "%s", difference);
   }
-  lua_pop(L, 1); /* the table keeps it */
   return b;
 }
 
@@ -65,7 +64,7 @@ void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *
 double *clc_pushdoubles(lua_State *L, clc_Buffer *b) {
   double *values = lua_newuserdatauv(L, b->count * sizeof *values, 0);
   clc_readbuffer(L, b, 0, b->count, values);
-  if (b->dtype->size == sizeof(float)) /* widen in place, from the end */
+  if (b->dtype == clc_float) /* widen in place, from the end */
     for (size_t i = b->count; i-- > 0;) {
       float v;
       memcpy(&v, (const char *)values + i * sizeof v, sizeof v);
@@ -75,11 +74,11 @@ double *clc_pushdoubles(lua_State *L, clc_Buffer *b) {
 }
 
 clc_Range clc_padded2(size_t n0, size_t n1, size_t g0, size_t g1) {
-  return (clc_Range){2, {n0, n1, 1}, {g0, g1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_PAD};
+  return (clc_Range){2, {n0, n1, 1}, {g0, g1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_PAD, 1};
 }
 
 clc_Range clc_padded1(size_t n0, size_t g0) {
-  return (clc_Range){1, {n0, 1, 1}, {g0, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_PAD};
+  return (clc_Range){1, {n0, 1, 1}, {g0, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_PAD, 1};
 }
 
 /* A CPU fills its vectors along a row, or down the column of a narrow matrix; a

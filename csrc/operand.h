@@ -14,8 +14,9 @@ clc_Buffer *clc_checkreal(lua_State *L, int arg);
 /* A buffer with the dtype and device of another one. */
 clc_Buffer *clc_checklike(lua_State *L, int arg, const clc_Buffer *like);
 
-/* The same in an option table; NULL where absent. */
-clc_Buffer *clc_bufferoption(lua_State *L, int arg, const char *key, const clc_Buffer *like);
+/* The same in an option table; it is pushed, so that it stays. Where absent NULL, and nil is
+   pushed. */
+clc_Buffer *clc_pushbufferoption(lua_State *L, int arg, const char *key, const clc_Buffer *like);
 
 /* Raises unless b, an argument or with `key` an option of it, has the shape. */
 void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *b,

@@ -25,7 +25,7 @@ static void push_cache(lua_State *L, const clc_Device *d) {
 
 static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
                   const char *defines) {
-  if (strcmp(dtype->name, "double") == 0 && !d->has_double)
+  if (dtype == clc_double && !d->has_double)
     luaL_error(L, "%s: this device has no double precision", name);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &folder_key);
   const char *path = lua_pushfstring(L, "%s/%s.cl", luaL_optstring(L, -1, "kernels"), name);
@@ -37,6 +37,8 @@ static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype
 
 clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
                          const char *defines) {
+  luaL_checkstack(L, 30, NULL);
+  clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
   const int top = lua_gettop(L);
   clc_usedevice(L, d);
   push_cache(L, d);
@@ -47,8 +49,8 @@ clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const cl
     lua_setfield(L, top + 1, key);
   }
   clc_Kernel *k = clc_pushkernel(L, -1, name);
-  lua_replace(L, top + 1);
-  lua_settop(L, top + 1);
+  lua_replace(L, top); /* in place of the device */
+  lua_settop(L, top);
   return k;
 }
 

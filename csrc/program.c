@@ -66,7 +66,7 @@ static int has_kernel(lua_State *L, const Program *p, const char *name) {
     found = strcmp(lua_tostring(L, -1), name) == 0;
     lua_pop(L, 1);
   }
-  lua_settop(L, found ? -2 : -3);
+  lua_pop(L, found ? 1 : 2); /* the list, and the nil that ended it */
   return found;
 }
 
@@ -126,6 +126,7 @@ static int program_field(lua_State *L) {
   return 1;
 }
 
+<<<<<<< HEAD
 static int program_tostring(lua_State *L) {
   const Program *p = clc_testhandle(L, 1, &program_type);
   if (p == NULL)
@@ -133,6 +134,11 @@ static int program_tostring(lua_State *L) {
   else
     lua_pushfstring(L, "program with kernels %s",
                     luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
+=======
+static int program_show(lua_State *L) {
+  const Program *p = clc_checkhandle(L, 1, &program_type);
+  lua_pushfstring(L, "program with kernels %s", luaL_gsub(L, push_names(L, p), ";", ", "));
+>>>>>>> main
   return 1;
 }
 
@@ -199,22 +205,28 @@ static void check_build_options(lua_State *L, int arg, const char *options) {
   }
 }
 
+/* The size of a file that can be read as a whole, or -1 with errno set. */
+static long file_size(const char *path) {
+  FILE *f = fopen(path, "rb");
+  if (f == NULL) return -1;
+  const int there = fseek(f, 0, SEEK_END) == 0 && fgetc(f) == EOF && !ferror(f);
+  const long size = there ? ftell(f) : -1;
+  if (!there) errno = EISDIR;
+  fclose(f);
+  return size;
+}
+
+/* No file is open across a call that may raise. */
 void clc_readfile(lua_State *L, const char *path) {
-  char chunk[4096];
-  size_t n;
-  luaL_Buffer b;
-  luaL_Stream *file = lua_newuserdatauv(L, sizeof *file, 0); /* closes itself if we raise */
-  file->closef = NULL;
-  luaL_setmetatable(L, LUA_FILEHANDLE);
-  errno = 0;
-  file->f = fopen(path, "rb");
-  if (file->f == NULL) luaL_error(L, "%s: %s", path, strerror(errno));
-  luaL_buffinit(L, &b);
-  while ((n = fread(chunk, 1, sizeof chunk, file->f)) > 0) luaL_addlstring(&b, chunk, n);
-  const int failed = ferror(file->f);
-  fclose(file->f);
+  const long size = file_size(path);
+  if (size < 0) luaL_error(L, "%s: %s", path, strerror(errno));
+  char *bytes = lua_newuserdatauv(L, (size_t)size + 1, 0);
+  FILE *f = fopen(path, "rb");
+  const size_t n = f != NULL ? fread(bytes, 1, (size_t)size, f) : 0;
+  const int failed = f == NULL || ferror(f);
+  if (f != NULL) fclose(f);
   if (failed) luaL_error(L, "%s: cannot be read", path);
-  luaL_pushresult(&b);
+  lua_pushlstring(L, bytes, n);
   lua_remove(L, -2);
 }
 
@@ -256,6 +268,38 @@ static const char *push_includes(lua_State *L, int arg) {
   return lua_tostring(L, -1);
 }
 
+/* What the Lua side wants to know of sources that a driver may miscompile. */
+#define LOOP_CHECK "clcompute.loop_check"
+
+/*
+ * POCL 3.1 miscompiles loops with a barrier whose condition calls get_local_size. Hands the first
+ * of such loops to the function that cl.set_loop_check took, which knows the device.
+ * -cl-opt-disable cures it.
+ */
+static void check_loops(lua_State *L, int source, const char *name, const char *options) {
+  if (strstr(options, "-cl-opt-disable") != NULL) return;
+  lua_getiuservalue(L, -1, TEXT);
+  const char *text = lua_tostring(L, -1);
+  const int line =
+      strstr(text, "barrier") == NULL
+          ? 0
+          : clc_loopline(L, text, lua_rawlen(L, -1) - lua_rawlen(L, source), "get_local_size");
+  if (line > 0 && lua_getfield(L, LUA_REGISTRYINDEX, LOOP_CHECK) == LUA_TFUNCTION) {
+    lua_pushvalue(L, 1);
+    lua_pushstring(L, name);
+    lua_pushinteger(L, line);
+    lua_call(L, 3, 0);
+  }
+}
+
+/* cl.set_loop_check(f): f(device, name, line) is called after a build; init.lua takes it away. */
+static int set_loop_check(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, LOOP_CHECK);
+  return 0;
+}
+
 /***
 Builds a program. Blocks.
 @function Device:program
@@ -288,14 +332,25 @@ static int device_program(lua_State *L) {
   const Program *p = clc_checkhandle(L, -1, &program_type);
   if (*clc_pushkernelnames(L, p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");
   lua_pop(L, 1);
+  const int program = lua_gettop(L);
+  check_loops(L, 2, name, options);
+  lua_settop(L, program);
   return 1;
 }
 
+/***
+Releases the program at once instead of when it is collected. May be called twice.
+@function Program:release
+@return the program
+*/
+
 void clc_openprograms(lua_State *L) {
   static const luaL_Reg device_methods[] = {{"program", device_program}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {
-      {"kernel", program_kernel}, {"release", clc_releasemethod}, {NULL, NULL}};
-  static const luaL_Reg metamethods[] = {{"__tostring", program_tostring}, {NULL, NULL}};
-  clc_opentype(L, &program_type, program_field, methods, metamethods);
+  static const luaL_Reg methods[] = {{"kernel", program_kernel}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{NULL, NULL}};
+  clc_opentype(L, &program_type, program_field, program_show, methods, metamethods);
+  clc_addrelease(L, &program_type);
   clc_addmethods(L, &clc_devicetype, device_methods);
+  lua_pushcfunction(L, set_loop_check);
+  lua_setfield(L, -2, "set_loop_check");
 }

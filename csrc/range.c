@@ -91,7 +91,7 @@ static void check_list(lua_State *L, int arg) {
 }
 
 clc_Range clc_checkrange(lua_State *L, int arg) {
-  clc_Range r = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_AUTO, CLC_ERROR};
+  clc_Range r = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_AUTO, CLC_ERROR, 0};
   if (lua_istable(L, arg) && lua_rawlen(L, arg) == 0) {
     read_record(L, arg, &r);
   } else {
@@ -175,7 +175,7 @@ static void check_group(lua_State *L, const clc_Range *r, const clc_Limits *m,
 static void check_extent(lua_State *L, const clc_Range *r, const clc_Limits *m) {
   size_t items = 1;
   for (cl_uint i = 0; i < r->dims; i++) {
-    if (r->offset[i] + r->global[i] > (size_t)INT_MAX + 1)
+    if (!r->internal && r->offset[i] + r->global[i] > (size_t)INT_MAX + 1)
       luaL_error(L, "kernel '%s': offset and global size pass 2^31 in dimension %d", m->kernel,
                  (int)i + 1);
     if (__builtin_mul_overflow(items, r->global[i], &items) || items > (size_t)1 << 40)
@@ -234,10 +234,18 @@ static void pad_range(clc_Range *r, const size_t group[3]) {
     r->global[i] += (group[i] - r->global[i] % group[i]) % group[i];
 }
 
-static int is_empty(const clc_Range *r) {
+int clc_isempty(const clc_Range *r) {
   for (cl_uint i = 0; i < r->dims; i++)
     if (r->global[i] == 0) return 1;
   return 0;
+}
+
+/* For devices with groups smaller than usual. */
+static void shrink_group(const clc_Limits *m, size_t group[3]) {
+  for (int i = 0; i < 3; i++)
+    while (m->required[0] == 0 && group[i] > 1 &&
+           (group[i] > m->max_groups[i] || group[0] * group[1] * group[2] > m->max_group))
+      group[i] /= 2;
 }
 
 int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *m,
@@ -245,7 +253,7 @@ int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *m,
   clc_Range r = *range;
   size_t group[3] = {1, 1, 1};
   int n = 0;
-  if (is_empty(&r)) return 0;
+  if (clc_isempty(&r)) return 0;
   check_extent(L, &r, m);
   if (r.choice == CLC_DRIVER && m->required[0] == 0) {
     *parts = (clc_Part){{r.offset[0], r.offset[1], r.offset[2]},
@@ -260,6 +268,7 @@ int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *m,
     memcpy(group, m->required, sizeof group);
   else
     choose_groups(&r, m, group);
+  if (r.internal) shrink_group(m, group);
   check_group(L, &r, m, group);
   check_remainder(L, &r, m, group);
   if (r.remainder == CLC_PAD) pad_range(&r, group);

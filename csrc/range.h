@@ -17,6 +17,7 @@ typedef struct clc_Range {
   size_t global[3], group[3], offset[3];
   clc_GroupChoice choice;
   clc_Remainder remainder;
+  int internal; /* of our own kernels, which count in 64 bits and take any group */
 } clc_Range;
 
 /* What device and kernel allow. */
@@ -38,6 +39,9 @@ typedef struct clc_Part {
 
 /* Reads a range: n, {nx [, ny [, nz]]} or {global=, group=, offset=, remainder=}. */
 clc_Range clc_checkrange(lua_State *L, int arg);
+
+/* Whether it has no work-item. */
+int clc_isempty(const clc_Range *range);
 
 /* Covers a range; returns the number of launches, 0 for an empty range. */
 int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *limits,

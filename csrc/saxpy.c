@@ -25,10 +25,11 @@ static int is_same(const clc_Buffer *a, const clc_Buffer *b) {
   return a->mem == b->mem && a->offset == b->offset;
 }
 
+/* Pushes the option, which may be nil. */
 static clc_Buffer *check_out(lua_State *L, int arg, const clc_Buffer *x, clc_Buffer *y) {
   static const char *const keys[] = {"out", NULL};
   clc_checkoptions(L, arg, keys);
-  clc_Buffer *out = clc_bufferoption(L, arg, "out", x);
+  clc_Buffer *out = clc_pushbufferoption(L, arg, "out", x);
   if (out == NULL) out = y;
   clc_checkshapeof(L, arg, "out", out, &x->shape);
   /* Element by element in place is fine; shifted, items would read what others wrote. */
@@ -57,10 +58,7 @@ static int op_saxpy(lua_State *L) {
   clc_checkshapeof(L, 3, NULL, y, &x->shape);
   clc_Buffer *out = check_out(L, 4, x, y);
   clc_saxpy(L, alpha, x, y, out);
-  if (out == y)
-    lua_settop(L, 3);
-  else
-    lua_getfield(L, 4, "out");
+  lua_settop(L, lua_isnil(L, 5) ? 3 : 5);
   return 1;
 }
 

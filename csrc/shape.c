@@ -24,6 +24,11 @@ static int fits_memory(const clc_Shape *s, size_t size) {
   return bytes <= PTRDIFF_MAX;
 }
 
+void clc_checkmemory(lua_State *L, const clc_Shape *s, const clc_Dtype *dtype) {
+  if (!fits_memory(s, dtype->size))
+    luaL_error(L, "%s %s elements do not fit in memory", clc_pushshape(L, s), dtype->name);
+}
+
 static void check_memory(lua_State *L, int arg, const clc_Shape *s, const clc_Dtype *dtype) {
   if (!fits_memory(s, dtype->size))
     clc_argerror(L, arg, "%s %s elements do not fit in memory", clc_pushshape(L, s), dtype->name);

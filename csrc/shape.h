@@ -20,6 +20,9 @@ size_t clc_count(const clc_Shape *s);
 /* Elements of one step along the first dimension: 1, or those of a row. */
 size_t clc_rowcount(const clc_Shape *s);
 
+/* Raises when so many elements can exist nowhere. */
+void clc_checkmemory(lua_State *L, const clc_Shape *s, const clc_Dtype *dtype);
+
 /* The extents given as arguments first .. last, refusing what does not fit in memory. */
 clc_Shape clc_checkshape(lua_State *L, int first, int last, const clc_Dtype *dtype);
 

@@ -7,6 +7,7 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +19,39 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 
 /* --- reading ----------------------------------------------------------- */
 
-/* "float4*" is float, 4 wide. OpenCL spells unsigned types short, but not every
-   driver does. */
+/* The width that digits at the end of a type's name say, 1 without; 0 for others, as in
+   the name of some typedef. */
+static int vector_width(const char *digits) {
+  static const char *const widths[] = {"2", "3", "4", "8", "16"};
+  if (*digits == '\0') return 1;
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+    if (strcmp(digits, widths[i]) == 0) return atoi(digits);
+  return 0;
+}
+
+/* C spells an integer type in several words of any order: "long unsigned int". */
+static void join_words(char *name) {
+  static const char *const ints[] = {"char", "short", "long"};
+  char words[CLC_NAME];
+  const char *base = NULL;
+  int is_unsigned = 0, known = 1;
+  strcpy(words, name);
+  for (char *w = strtok(words, " "); w != NULL; w = strtok(NULL, " ")) {
+    int found = strcmp(w, "int") == 0 || strcmp(w, "signed") == 0;
+    if (strcmp(w, "unsigned") == 0) is_unsigned = found = 1;
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
+      if (strcmp(w, ints[i]) == 0) {
+        base = ints[i];
+        found = 1;
+      }
+    known = known && found;
+  }
+  if (known && *name != '\0')
+    snprintf(name, CLC_NAME, "%s%s", is_unsigned ? "u" : "", base != NULL ? base : "int");
+}
+
+/* "float4*" is float, 4 wide. */
 static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
-  static const struct {
-    const char *spelled, *name;
-  } aliases[] = {{"unsigned char", "uchar"},
-                 {"unsigned short", "ushort"},
-                 {"unsigned int", "uint"},
-                 {"unsigned long", "ulong"}};
   char base[CLC_NAME];
   strcpy(base, a->type);
   base[strcspn(base, "*")] = '\0';
@@ -34,12 +59,10 @@ static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   while (length > 0 && base[length - 1] == ' ') base[--length] = '\0';
   clc_shorten(base, clc_pushtype(L, text, base));
   lua_pop(L, 1);
-  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-    if (strcmp(base, aliases[i].spelled) == 0) strcpy(base, aliases[i].name);
+  join_words(base);
   length = strcspn(base, "0123456789");
-  a->width = base[length] == '\0' ? 1 : atoi(base + length);
-  a->dtype = clc_finddtype(base, length);
-  if (a->width < 1 || a->width > MAX_WIDTH) a->dtype = NULL;
+  a->width = vector_width(base + length);
+  a->dtype = a->width > 0 ? clc_finddtype(base, length) : NULL;
 }
 
 void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, clc_Argument *a) {
@@ -68,7 +91,10 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
 
 /* --- scratch ----------------------------------------------------------- */
 
+#define SCRATCH_MARK UINT64_C(0x7363726174636800) /* this userdata is one */
+
 typedef struct {
+  uint64_t mark; /* a metatable alone can be set by `debug` */
   const clc_Dtype *dtype;
   size_t n;
 } Scratch;
@@ -85,19 +111,21 @@ static int clc_scratch(lua_State *L) {
   const clc_Shape shape = clc_checkshape(L, 2, 2, dtype);
   luaL_argcheck(L, shape.dim[0] > 0, 2, "size must be at least 1");
   Scratch *s = lua_newuserdatauv(L, sizeof *s, 0);
-  *s = (Scratch){dtype, shape.dim[0]};
+  *s = (Scratch){SCRATCH_MARK, dtype, shape.dim[0]};
   luaL_setmetatable(L, SCRATCH);
   return 1;
 }
 
-static int scratch_tostring(lua_State *L) {
-  const Scratch *s = luaL_checkudata(L, 1, SCRATCH);
-  lua_pushfstring(L, "%s scratch %I", s->dtype->name, (LUAI_UACINT)s->n);
-  return 1;
+static const Scratch *test_scratch(lua_State *L, int idx) {
+  const Scratch *s = luaL_testudata(L, idx, SCRATCH);
+  return s != NULL && lua_rawlen(L, idx) == sizeof *s && s->mark == SCRATCH_MARK ? s : NULL;
 }
 
-static const Scratch *test_scratch(lua_State *L, int idx) {
-  return lua_rawlen(L, idx) == sizeof(Scratch) ? luaL_testudata(L, idx, SCRATCH) : NULL;
+static int scratch_tostring(lua_State *L) {
+  const Scratch *s = test_scratch(L, 1);
+  if (s == NULL) return luaL_typeerror(L, 1, "scratch");
+  lua_pushfstring(L, "%s scratch %I", s->dtype->name, (LUAI_UACINT)s->n);
+  return 1;
 }
 
 size_t clc_scratchbytes(lua_State *L, int idx) {
@@ -176,6 +204,7 @@ static void set_value(const Setter *s) {
     if (dtype != NULL && length != value_size(s->a)) /* POCL takes any size */
       complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)value_size(s->a),
                (LUAI_UACINT)length);
+    if (length == 0) complain(s, "packed string expected, got \"\""); /* POCL aborts */
     set_raw(s, length, packed);
   } else if (dtype == NULL) {
     complain(s, "packed string expected, got %s", value_name(L, s->idx));
@@ -187,26 +216,34 @@ static void set_value(const Setter *s) {
   }
 }
 
-/* The largest first, counted in rows of the whole memory from 1, that is not
-   after `start` and where a sub-buffer may begin. */
-static size_t nearest_first(size_t start, size_t row, size_t align) {
-  size_t first = row == 0 ? 0 : start / row;
-  while (first > 0 && first * row % align != 0) first--;
-  return first + 1;
+/* The first of `view(first, ...)` on the buffer it was taken from that is nearest to
+   the view's own and may start a sub-buffer; 0: there is none. */
+static size_t nearest_first(const clc_Buffer *b) {
+  const size_t size = b->dtype->size, align = b->device->align;
+  const size_t own = (b->offset - b->base) / b->step;
+  for (size_t away = 1; away <= own || away <= align; away++) {
+    if (away <= own && (b->base + (own - away) * b->step) * size % align == 0)
+      return own - away + 1;
+    if ((b->base + (own + away) * b->step) * size % align == 0 && own + away < b->base_rows)
+      return own + away + 1;
+  }
+  return 0;
 }
 
 /* The memory a kernel gets for a buffer: a view that starts later needs a
    sub-buffer, which can start only where the device allows it. */
 static cl_mem argument_memory(const Setter *s, clc_Buffer *b) {
-  const size_t start = b->offset * b->dtype->size;
-  const size_t align = b->device->align;
-  const size_t row = clc_rowcount(&b->shape) * b->dtype->size;
-  if (start % align != 0)
-    complain(s,
-             "the view starts %I bytes into its memory, no multiple of this device's %I; the "
-             "nearest first that is one is %I (d.align), or copy the view",
-             (LUAI_UACINT)start, (LUAI_UACINT)align, (LUAI_UACINT)nearest_first(start, row, align));
-  return clc_subbuffer(s->L, b);
+  const size_t start = b->offset * b->dtype->size, align = b->device->align;
+  if (start % align == 0) return clc_subbuffer(s->L, b);
+  const size_t first = b->step > 0 ? nearest_first(b) : 0;
+  const char *advice =
+      first > 0 ? lua_pushfstring(s->L, "the nearest first that is one is %I", (LUAI_UACINT)first)
+                : "no other first of that buffer is one";
+  complain(s,
+           "the view starts %I bytes into its memory, no multiple of this device's %I (d.align); "
+           "%s, or copy the view",
+           (LUAI_UACINT)start, (LUAI_UACINT)align, advice);
+  return NULL;
 }
 
 static void set_buffer(const Setter *s) {

@@ -158,13 +158,20 @@ static int defines(const Search *s, Span name) {
   return 0;
 }
 
+/* Whether a word is the name, or starts like a name that ends in `*`. */
+static int matches(Span t, const char *name) {
+  const size_t length = strlen(name);
+  if (length == 0 || name[length - 1] != '*') return same(t, name);
+  return (size_t)(t.end - t.start) >= length - 1 && memcmp(t.start, name, length - 1) == 0;
+}
+
 static const char *search_body(Search *s, Span body, int depth) {
   const char *p = body.start;
   Span t;
   while (next_token(&p, body.end, &t)) {
     if (!is_word(t)) continue;
     for (int i = 0; s->names[i] != NULL; i++)
-      if (same(t, s->names[i])) return s->names[i];
+      if (matches(t, s->names[i])) return s->names[i];
     for (size_t i = 0; i < s->n && depth < 100; i++) {
       Definition *d = &s->definitions[i];
       if (d->visited || !same_text(d->name, t)) continue;
@@ -176,6 +183,12 @@ static const char *search_body(Search *s, Span body, int depth) {
   return NULL;
 }
 
+const char *clc_hidden(const char *text) {
+  static const char *const include[] = {"include", NULL};
+  if (clc_mentions(text, include)) return "what an #include may hold";
+  return strstr(text, "##") != NULL ? "what a pasted name (##) may be" : NULL;
+}
+
 int clc_mentions(const char *text, const char *const names[]) {
   const char *p = text, *end = text + strlen(text);
   Span t;
@@ -185,17 +198,70 @@ int clc_mentions(const char *text, const char *const names[]) {
   return 0;
 }
 
-const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
-                        const char *const names[]) {
+/* Leaves a block on the stack. */
+static Search new_search(lua_State *L, const char *text, const char *const *names) {
   Search s = {NULL, find_definitions(text, NULL), names};
   s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0);
   find_definitions(text, s.definitions);
+  return s;
+}
+
+const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
+                        const char *const names[]) {
+  Search s = new_search(L, text, names);
   const Span name = {kernel, kernel + strlen(kernel)}; /* leads to the kernel's body */
   const Span all = {text, text + strlen(text)};
   /* A macro may have written the kernel's head: then any use in the text counts. */
   const char *found = search_body(&s, defines(&s, name) ? name : all, 0);
   lua_pop(L, 1);
   return found;
+}
+
+/* --- conditions of loops ----------------------------------------------- */
+
+/* What stands in the parentheses after `for` or `while`; of a `for` its second part. */
+static Span read_condition(const char *p, const char *end, int is_for) {
+  Span t, condition = {p, p};
+  int depth = 0, part = 0;
+  while (next_token(&p, end, &t)) {
+    if (*t.start == '(' && depth++ == 0) condition.start = p;
+    if (depth == 0) break; /* a word of a comment-free text that begins no loop */
+    if (*t.start == ')' && --depth == 0) {
+      if (!is_for || part == 1) condition.end = t.start;
+      break;
+    }
+    if (*t.start != ';' || depth != 1 || !is_for) continue;
+    if (part++ == 0)
+      condition.start = p;
+    else {
+      condition.end = t.start;
+      break;
+    }
+  }
+  return condition.end > condition.start ? condition : (Span){p, p};
+}
+
+static int count_lines(const char *start, const char *end) {
+  int n = 1;
+  for (; start < end; start++) n += *start == '\n';
+  return n;
+}
+
+int clc_loopline(lua_State *L, const char *text, size_t start, const char *name) {
+  const char *const names[] = {name, NULL};
+  const char *p = text + start, *end = text + strlen(text);
+  if (strstr(text, name) == NULL) return 0;
+  Search s = new_search(L, text, names);
+  Span t;
+  int line = 0;
+  while (line == 0 && next_token(&p, end, &t)) {
+    const int is_for = same(t, "for");
+    if (!is_for && !same(t, "while")) continue;
+    if (search_body(&s, read_condition(p, end, is_for), 0) != NULL)
+      line = count_lines(text + start, t.start);
+  }
+  lua_pop(L, 1);
+  return line;
 }
 
 /* --- typedefs ---------------------------------------------------------- */

@@ -9,13 +9,29 @@
 
 /*
  * Returns the first of the NULL-terminated names that a kernel reaches: in its
+<<<<<<< HEAD
  * body, or in functions and macros of the same text that it uses. NULL: none.
+=======
+ * body, or in functions and macros of the same text that it uses. NULL: none. A name
+ * that ends in `*` stands for all that start so.
+ * What included files hold is not seen.
+>>>>>>> main
  */
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
 
+/* What makes a text's calls impossible to see ("what an #include may hold"), or NULL. */
+const char *clc_hidden(const char *text);
+
 /* Whether one of the names stands anywhere in the code of a text. */
 int clc_mentions(const char *text, const char *const names[]);
+
+/*
+ * Where the condition of a `for` or `while` reaches `name` (itself, by macros or by functions of
+ * the text): the line of the first such loop, counted from 1 at text + start; loops before are not
+ * looked at. 0: none.
+ */
+int clc_loopline(lua_State *L, const char *text, size_t start, const char *name);
 
 /*
  * Pushes the type that the text's typedefs make of a name ("real", "vec"), the name

@@ -6,9 +6,9 @@
 #include <sched.h>
 #include <time.h>
 
-#define SPIN 50e-6      /* seconds of busy polling: most launches end within */
-#define MAX_SLEEP 1e-3  /* keeps Ctrl-C prompt */
-#define SLEEP_SHARE 0.1 /* of the time waited so far: what a late look may cost */
+#define SPIN 100e-6      /* seconds of busy polling: most launches end within */
+#define MAX_SLEEP 1e-3   /* keeps Ctrl-C prompt */
+#define SLEEP_SHARE 0.03 /* of the time waited so far: what a late look may cost */
 
 double clc_now(void) {
   struct timespec t;
@@ -26,6 +26,14 @@ static int do_nothing(lua_State *L) {
   return 0;
 }
 
+/* A signal handler cannot raise; the interpreter's sets a hook that will, at the
+   next call. */
+void clc_checkinterrupt(lua_State *L) {
+  if (lua_gethook(L) == NULL) return;
+  lua_pushcfunction(L, do_nothing);
+  lua_call(L, 0, 0);
+}
+
 static lua_State *main_thread(lua_State *L) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
   lua_State *thread = lua_tothread(L, -1);
@@ -33,29 +41,22 @@ static lua_State *main_thread(lua_State *L) {
   return thread;
 }
 
-/* A signal handler cannot raise; the interpreter's sets a hook that will, at
-   the next call. So a hook that appears while we wait means: stop. Calling a
-   function lets the hook raise its own error; a coroutine, which has hooks of
-   its own, gets ours. */
-static void raise_interrupt(lua_State *L) {
-  lua_pushcfunction(L, do_nothing);
-  lua_call(L, 0, 0);
-  luaL_error(L, "interrupted!");
-}
-
 cl_int clc_waitevent(lua_State *L, cl_event event, double seconds) {
+  /* The interpreter's handler reaches the main thread alone. A coroutine takes a hook
+     that appears there while it waits for an interrupt, and raises itself. */
   lua_State *thread = main_thread(L);
   const lua_Hook hook = lua_gethook(thread);
   const double start = clc_now();
   for (;;) {
     cl_int status;
-    clc_check(
-        L, clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
-        "clGetEventInfo");
+    const cl_int code =
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    clc_checkinterrupt(L);
+    if (lua_gethook(thread) != hook) luaL_error(L, "interrupted!");
+    if (code != CL_SUCCESS) return code;
     if (status <= CL_COMPLETE) return status;
     const double waited = clc_now() - start;
     if (seconds >= 0 && waited >= seconds) return status;
-    if (lua_gethook(thread) != hook) raise_interrupt(L);
     if (waited < SPIN)
       sched_yield();
     else

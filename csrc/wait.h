@@ -10,10 +10,14 @@
 /* Monotonic seconds. */
 double clc_now(void);
 
+/* Gives a hook its turn, such as the one that an interrupt sets. May raise, and may
+   run other Lua code. */
+void clc_checkinterrupt(lua_State *L);
+
 /*
  * Polls an event, whose queue must have been flushed, until it has ended or
  * `seconds` (negative: no limit) have passed; returns its execution status, which is CL_COMPLETE,
- * negative when it failed, positive when the time ran out. Raises when the
+ * negative when it (or asking for it) failed, positive when the time ran out. Raises when the
  * script was interrupted meanwhile, as by Ctrl-C in the lua interpreter.
  */
 cl_int clc_waitevent(lua_State *L, cl_event event, double seconds);

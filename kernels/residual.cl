@@ -10,7 +10,8 @@
  *
  * Most digits of B cancel, so a plain sum would be left with noise. Products and
  * sums are split into the rounded value and its error, and the errors are summed
- * beside (Ogita, Rump & Oishi 2005, Dot2); no double precision is needed.
+ * beside (Ogita, Rump & Oishi 2005, Dot2); no double precision is needed. Products
+ * below 2^-102 (float) lose part of their error, which is then far below any unit.
  * a0, b0, x0: elements before each matrix. Global size: at least columns x n;
  * local size: any.
  */

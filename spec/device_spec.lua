@@ -236,7 +236,7 @@ helper.describe_each("closing a device", function(found)
     for what, list in pairs(uses) do
       for _, use in ipairs(list) do helper.raises(what .. " is released", use) end
     end
-    assert.equal("device (closed)", tostring(d))
+    assert.equal("device (released)", tostring(d))
     for what, object in pairs { buffer = buffer, program = program, kernel = kernel, event = event } do
       assert.equal(what .. " (released)", tostring(object))
       assert.equal(object, object:release())
@@ -358,5 +358,36 @@ describe("at the end of a state", function()
       collectgarbage()
       print "done"
     ]])
+  end)
+end)
+
+describe("the core", function()
+  it("is one in a state, however often it is required", function()
+    local ok, output = helper.run([[
+      local cl = require "clcompute"
+      local d = cl.device()
+      local b = d:buffer { 1, 2, 3 }
+      package.loaded["clcompute"], package.loaded["clcompute.core"] = nil, nil
+      local again = require "clcompute"
+      collectgarbage()
+      collectgarbage()
+      assert(again.device() == d and b[2] == 2)
+      assert(again.saxpy(1, b, b)[3] == 6)
+      print "one"]])
+    assert.is_true(ok, output)
+    assert.matches("one", output)
+  end)
+
+  it("gives a new device where the old one was released in an odd way", function()
+    local ok, output = helper.run([[
+      local cl = require "clcompute"
+      local d = cl.device()
+      local b = d:buffer { 1 }
+      assert(not pcall(b.release, d))
+      debug.getmetatable(d).__gc(d)
+      assert(cl.device():buffer { 2 }[1] == 2)
+      print "new"]])
+    assert.is_true(ok, output)
+    assert.matches("new", output)
   end)
 end)

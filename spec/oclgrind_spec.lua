@@ -83,6 +83,19 @@ describe("under Oclgrind with races and uninitialised reads watched", function()
     end)
   end
 
+  it("a race would be found", function()
+    assert.matches("data race", faults_of("local T = 'float'" .. PREAMBLE .. [[
+      d:program("kernel void f(global float *x) { x[0] = get_global_id(0); }").f(4, reals(4))
+      d:wait()]]))
+  end)
+
+  it("an uninitialised read would be found", function()
+    assert.matches("Uninitialized", faults_of("local T = 'float'" .. PREAMBLE .. [[
+      d:program("kernel void f(global float *x, global float *y) { x[0] = y[0]; }").f(1, reals(4),
+        d:empty("float", 4))
+      d:wait()]]))
+  end)
+
   it("a kernel that reads past its buffer would be found", function()
     assert.matches("Invalid read", faults_of("local T = 'float'" .. PREAMBLE .. [[
       d:program("kernel void f(global float *x) { x[0] = x[get_global_size(0)]; }").f(4, reals(4))

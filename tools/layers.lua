@@ -19,6 +19,12 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential" }, -- in C
+  { "clcompute.npy_header" },
+  { "clcompute.npy" },
+  { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
+  { "clcompute.doctor.folders", "clcompute.doctor.drivers", "clcompute.doctor.known_answer" },
+  { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.loop_warning" },
+  { "clcompute.doctor" },
   { "clcompute" },
 }
 

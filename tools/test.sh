@@ -15,11 +15,16 @@ passed=0 failed=0 pending=0
 
 # Oclgrind beside the drivers there are, as a second platform of the same process.
 vendors=$root/build/vendors
+rm -rf "$vendors"
 mkdir -p "$vendors"
 cp "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd "$vendors"/ 2>/dev/null
-for library in /usr/lib/oclgrind/liboclgrind-rt-icd.so; do
-  [ -e $library ] && echo $library >"$vendors/oclgrind.icd"
-done
+oclgrind=/usr/lib/oclgrind/liboclgrind-rt-icd.so
+if [ -e $oclgrind ]; then
+  echo $oclgrind >"$vendors/oclgrind.icd"
+elif [ -n "${CI:-}" ]; then
+  echo "Oclgrind is missing: races would go unseen"
+  exit 1
+fi
 export OCL_ICD_VENDORS="$vendors"
 export OCLGRIND_DATA_RACES=1 OCLGRIND_LOG="$log"
 # The user's compiled programs stay as they are, and no run depends on the one before.

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
+
 --- OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations.
 -- @module clcompute
 
-local here = select(2, ...)
+local here = select(2, ...) or "lua/clcompute/init.lua"
 
 --- Loads the C core, or raises what to do about a missing OpenCL loader.
 local function load_core()
@@ -30,7 +31,25 @@ end
 
 local cl = load_core()
 cl._VERSION = "clcompute scm"
-cl.set_kernel_folder(kernel_folder())
-cl.set_kernel_folder = nil
+if cl.set_kernel_folder then -- not when required again
+  cl.set_kernel_folder(kernel_folder())
+  cl.set_kernel_folder = nil
+end
+
+-- Files are rarely used: their module loads with the first call.
+cl.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
+cl.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(...) end })
+cl.add_methods = nil
+
+cl.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
+cl.set_loop_check = nil
+
+--- Finds out what is wrong with OpenCL on this machine; `clcompute.doctor` does so where this module
+-- does not load.
+-- @tparam[opt] table options those of `clcompute.doctor.examine`
+-- @treturn table whose tostring() is the report
+function cl.doctor(options)
+  return require "clcompute.doctor".examine(options)
+end
 
 return cl

@@ -1,0 +1,394 @@
+---@meta clcompute
+-- SPDX-License-Identifier: MIT
+-- What the Lua language server knows of clcompute: completion, signatures and types in the editor.
+-- Never run; spec/documentation_spec.lua compares it with the library.
+
+---OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations.
+---@class clcompute
+---@field _VERSION string
+local cl = {}
+
+---@alias clcompute.Dtype
+---| "char"
+---| "uchar"
+---| "short"
+---| "ushort"
+---| "int"
+---| "uint"
+---| "long"
+---| "ulong"
+---| "half"
+---| "float"
+---| "double"
+
+---Numbers, nested as deep as the buffer has dimensions.
+---@alias clcompute.Values (number|clcompute.Values)[]
+
+-- --- devices -------------------------------------------------------------------------------------
+
+---@class clcompute.Platform
+---@field name string
+---@field vendor string
+---@field version string
+---@field devices clcompute.Device[]
+
+---@class clcompute.DeviceOptions none yet
+
+---The platforms of this machine.
+---@return clcompute.Platform[]
+function cl.platforms() end
+
+---Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
+---@param selector? string "gpu", "cpu", "accelerator", part of "platform/device", or "0:1"
+---@return clcompute.Device[] # empty when none match
+function cl.devices(selector) end
+
+---The best device for a selector; without one `$CLCOMPUTE_DEVICE` is it, and without that the first GPU,
+---else accelerator, else CPU. No match is an error.
+---@param selector? string "gpu", "cpu", "accelerator", part of "platform/device", or "0:1"
+---@param options? clcompute.DeviceOptions
+---@return clcompute.Device
+function cl.device(selector, options) end
+
+---Seconds from an arbitrary start that only go forward.
+---@return number
+function cl.clock() end
+
+---@class clcompute.Holder what holds device memory
+---@field dtype clcompute.Dtype
+---@field shape string "3x4"
+---@field bytes integer of the whole memory
+---@field shared boolean with views
+
+---@class clcompute.Live
+---@field [integer] clcompute.Holder
+---@field bytes integer all memory in use
+---@field device integer how many are alive
+---@field buffer integer
+---@field program integer
+---@field kernel integer
+---@field event integer
+
+---What is alive and what holds device memory.
+---@return clcompute.Live
+function cl.live() end
+
+---@class clcompute.Device
+---@field name string
+---@field vendor string
+---@field platform string
+---@field type "gpu"|"cpu"|"accelerator"|string
+---@field version string
+---@field c_version string
+---@field driver string
+---@field extensions string
+---@field compute_units integer
+---@field clock_mhz integer
+---@field global_memory integer bytes
+---@field max_allocation integer bytes
+---@field cache integer bytes
+---@field cache_line integer bytes
+---@field local_memory integer bytes
+---@field constant_memory integer bytes
+---@field max_group_size integer
+---@field max_group_sizes integer[] along each dimension
+---@field group_multiple integer
+---@field align integer bytes a view must start on to be a kernel's argument
+---@field address_bits integer
+---@field vector_width_float integer
+---@field vector_width_double integer
+---@field timer_resolution_ns integer
+---@field unified_memory boolean
+---@field has_compiler boolean
+---@field has_double boolean
+---@field has_half boolean
+local Device = {}
+
+---Every property as a table.
+---@return table<string, any>
+function Device:info() end
+
+---Blocks until every command queued on the device has ended; raises when one failed.
+---@return clcompute.Device
+function Device:wait() end
+
+---A further in-order queue on the same memory; `Event:before` orders the two.
+---@return clcompute.Device
+function Device:queue() end
+
+---Waits, then releases all that was made on the device. May be called twice.
+---@return clcompute.Device
+function Device:close() end
+
+---A new buffer from a (nested) table, or from packed bytes and a shape.
+---@param values clcompute.Values
+---@param dtype? clcompute.Dtype "float" unless given
+---@return clcompute.Buffer
+---@overload fun(self: clcompute.Device, bytes: string, dtype: clcompute.Dtype, n: integer, ...: integer): clcompute.Buffer
+function Device:buffer(values, dtype) end
+
+---A new buffer of zeros.
+---@param dtype clcompute.Dtype
+---@param n integer
+---@param ... integer up to 4 extents
+---@return clcompute.Buffer
+function Device:zeros(dtype, n, ...) end
+
+---A new buffer whose elements are not set.
+---@param dtype clcompute.Dtype
+---@param n integer
+---@param ... integer up to 4 extents
+---@return clcompute.Buffer
+function Device:empty(dtype, n, ...) end
+
+---@class clcompute.RandomOptions
+---@field seed? integer 0 unless given
+---@field low? number 0 unless given
+---@field high? number floating types: excluded, 1 unless given; integer types: included, 100
+
+---A new buffer of uniformly distributed numbers, the same on every device.
+---@param dtype clcompute.Dtype
+---@param n integer
+---@param ... integer|clcompute.RandomOptions up to 4 extents, options last
+---@return clcompute.Buffer
+function Device:random(dtype, n, ...) end
+
+---A new buffer with the array of a .npy file.
+---@param path string
+---@return clcompute.Buffer
+function Device:load(path) end
+
+---@class clcompute.ProgramOptions
+---@field defines? table<string, string|number|boolean>
+---@field options? string "-cl-mad-enable"
+---@field include? string[] folders
+---@field name? string what build logs call the source
+
+---Builds a program; raises with the build log.
+---@param source string|{file: string} OpenCL C
+---@param options? clcompute.ProgramOptions
+---@return clcompute.Program
+function Device:program(source, options) end
+
+---@class clcompute.KernelOptions
+---@field dtype? clcompute.Dtype "float" unless given
+---@field defines? table<string, string|number|boolean>
+
+---A prebuilt kernel by its name; the head of its file tells its arguments.
+---@param name string "saxpy", "gemm_naive", "gemm_tiled", ...
+---@param options? clcompute.KernelOptions
+---@return clcompute.Kernel
+function Device:kernel(name, options) end
+
+-- --- buffers -------------------------------------------------------------------------------------
+
+---An element of one dimension, or the view of row i.
+---@class clcompute.Buffer
+---@field [integer] number|clcompute.Buffer|any
+---@field dtype clcompute.Dtype
+---@field shape integer[] a fresh table
+---@field bytes integer
+---@field device clcompute.Device
+---@operator len: integer
+local Buffer = {}
+
+---Elements as a table, nested as the shape. Blocks.
+---@param first? integer
+---@param last? integer
+---@return table
+function Buffer:read(first, last) end
+
+---All elements, packed in the machine's byte order. Blocks.
+---@return string
+function Buffer:string() end
+
+---Writes rows over those from `first` on.
+---@param values clcompute.Values|string|clcompute.Buffer
+---@param first? integer
+---@return clcompute.Buffer
+function Buffer:write(values, first) end
+
+---Sets rows `first` to `last` to one value.
+---@param value number
+---@param first? integer
+---@param last? integer
+---@return clcompute.Buffer
+function Buffer:fill(value, first, last) end
+
+---A new buffer with the same elements.
+---@param device? clcompute.Device where to
+---@return clcompute.Buffer
+function Buffer:copy(device) end
+
+---One element. Blocks.
+---@param i integer
+---@param ... integer one index a dimension
+---@return number
+function Buffer:get(i, ...) end
+
+---Sets one element.
+---@param i integer
+---@param ... number one index a dimension, then the value
+---@return clcompute.Buffer
+function Buffer:set(i, ...) end
+
+---Rows `first` to `last` as a buffer on the same memory.
+---@param first integer
+---@param last integer
+---@return clcompute.Buffer
+function Buffer:view(first, last) end
+
+---The same elements in another shape, on the same memory.
+---@param n integer
+---@param ... integer up to 4 extents
+---@return clcompute.Buffer
+function Buffer:reshape(n, ...) end
+
+---Writes the buffer as a .npy file. Blocks.
+---@param path string
+---@return clcompute.Buffer
+function Buffer:save(path) end
+
+---Releases it at once instead of when it is collected. May be called twice.
+---@return clcompute.Buffer
+function Buffer:release() end
+
+-- --- programs, kernels, events -------------------------------------------------------------------
+
+---A kernel by its name is a field.
+---@class clcompute.Program
+---@field [string] clcompute.Kernel
+---@field kernels string[] names
+---@field device clcompute.Device
+local Program = {}
+
+---The kernel of that name, the same object each time.
+---@param name string
+---@return clcompute.Kernel
+function Program:kernel(name) end
+
+---Releases it at once instead of when it is collected. May be called twice.
+---@return clcompute.Program
+function Program:release() end
+
+---@class clcompute.RangeTable
+---@field global integer|integer[] dimension 0 first
+---@field group? integer|integer[]|"driver"
+---@field offset? integer|integer[] counted from 0
+---@field remainder? "error"|"split"|"pad"
+
+---@alias clcompute.Range integer|integer[]|clcompute.RangeTable
+
+---@class clcompute.Argument
+---@field name string
+---@field type string
+---@field space "global"|"constant"|"local"|"private"
+
+---A launch is a call: the range, then the kernel's arguments.
+---@class clcompute.Kernel
+---@field name string
+---@field args clcompute.Argument[]
+---@field device clcompute.Device
+---@overload fun(range: clcompute.Range, ...: number|string|table|clcompute.Buffer|clcompute.Scratch): clcompute.Event
+local Kernel = {}
+
+---@class clcompute.KernelInfo
+---@field group_size integer
+---@field group_multiple integer
+---@field local_memory integer bytes
+---@field private_memory integer bytes
+---@field required_group? integer[]
+
+---Limits of the kernel on its device.
+---@return clcompute.KernelInfo
+function Kernel:info() end
+
+---Releases it at once instead of when it is collected. May be called twice.
+---@return clcompute.Kernel
+function Kernel:release() end
+
+---@class clcompute.Scratch local memory of each work-group
+
+---An argument for a `local` pointer.
+---@param dtype clcompute.Dtype
+---@param n integer
+---@return clcompute.Scratch
+function cl.scratch(dtype, n) end
+
+---@class clcompute.Event
+---@field status string
+---@field seconds number from start to end; waits
+---@field device clcompute.Device
+local Event = {}
+
+---Blocks until the launch has ended; raises when it failed or the time ran out.
+---@param seconds? number
+---@return clcompute.Event
+function Event:wait(seconds) end
+
+---When the launch passed each stage, in seconds of the device's clock; waits.
+---@return {queued: number, submitted: number, started: number, finished: number}
+function Event:profile() end
+
+---Makes the next command queued on another queue wait for this launch.
+---@param device clcompute.Device
+---@return clcompute.Event
+function Event:before(device) end
+
+---Releases it at once instead of when it is collected. May be called twice.
+---@return clcompute.Event
+function Event:release() end
+
+-- --- prebuilt operations -------------------------------------------------------------------------
+
+---y <- alpha * x + y, or with `out` out <- alpha * x + y. Queued.
+---@param alpha number
+---@param x clcompute.Buffer float or double
+---@param y clcompute.Buffer same dtype, shape and device
+---@param options? {out: clcompute.Buffer}
+---@return clcompute.Buffer # y, or out
+function cl.saxpy(alpha, x, y, options) end
+
+---@class clcompute.GemmOptions
+---@field c? clcompute.Buffer the result
+---@field alpha? number 1 unless given
+---@field beta? number 0 unless given; other values need `c`
+---@field transa? boolean
+---@field transb? boolean
+---@field kernel? "naive"|"tiled"
+---@field m? integer
+---@field n? integer
+---@field k? integer
+---@field lda? integer elements from row to row of a
+---@field ldb? integer
+---@field ldc? integer
+
+---C <- alpha * op(A) * op(B) + beta * C, row-major. Queued.
+---@param a clcompute.Buffer float or double
+---@param b clcompute.Buffer same dtype and device
+---@param options? clcompute.GemmOptions
+---@return clcompute.Buffer # c
+function cl.gemm(a, b, options) end
+
+---@class clcompute.GaussOptions
+---@field kernel? "unblocked"|"paper"
+---@field refine? boolean nil: when needed
+---@field group? integer for "paper": work-group size
+---@field range? "fixed"|"shrink" for "paper"
+---@field remainder? "split"|"host" for "paper"
+
+---@class clcompute.GaussInfo
+---@field backward_error number at most 30 is good
+---@field steps integer of refinement
+---@field rcond? number
+---@field pivots? integer[] row i was exchanged with row pivots[i]
+
+---Solves A X = B; a and b stay as they are. Blocks.
+---@param a clcompute.Buffer float or double, n x n
+---@param b clcompute.Buffer n, or n x columns
+---@param options? clcompute.GaussOptions
+---@return clcompute.Buffer x of b's shape
+---@return clcompute.GaussInfo info
+function cl.gauss(a, b, options) end
+
+return cl

@@ -1,0 +1,37 @@
+---@meta clcompute.sequential
+-- SPDX-License-Identifier: MIT
+
+---The operations as plain C loops on one core, over packed strings: a baseline and an oracle.
+---@class clcompute.sequential
+local sequential = {}
+
+---alpha * x + y.
+---@param alpha number
+---@param x string packed elements
+---@param y string as many
+---@param dtype? "float"|"double"
+---@return string result
+---@return number seconds
+function sequential.saxpy(alpha, x, y, dtype) end
+
+---The product of an m x k and a k x n matrix, row-major.
+---@param a string packed elements
+---@param b string packed elements
+---@param m integer
+---@param n integer
+---@param k integer
+---@param dtype? "float"|"double"
+---@return string result
+---@return number seconds
+function sequential.gemm(a, b, m, n, k, dtype) end
+
+---Solves A X = B by Gauss elimination with partial pivoting.
+---@param a string packed elements, n x n
+---@param b string packed elements, n rows of any number of columns
+---@param n integer
+---@param dtype? "float"|"double"
+---@return string x packed as b
+---@return number seconds
+function sequential.gauss(a, b, n, dtype) end
+
+return sequential

@@ -1,0 +1,76 @@
+-- SPDX-License-Identifier: MIT
+--- The known-answer tests of the devices of a report, each device's in a process of its own: when a driver
+-- ends or stops it, the test that ran is a fault and the next process goes on behind it.
+-- @module clcompute.doctor.compilers
+
+local answers = require "clcompute.doctor.answers"
+local process = require "clcompute.doctor.process"
+
+local compilers = {}
+
+local DEATHS = 2 -- of a driver, after which the rest of its tests is skipped
+local UPDATE = "update the driver, or choose another device with $CLCOMPUTE_DEVICE"
+
+--- Whether a platform's name is POCL's.
+function compilers.is_pocl(platform)
+  return platform:find("Portable Computing", 1, true) ~= nil
+end
+
+local function add_answer(report, device, i, status, detail)
+  local test = answers.tests[i]
+  local check = ("%s %s"):format(device.place, test.name)
+  if status ~= "fault" then return report:add(check, status, detail) end
+  report:add(check, status, ("%s: %s"):format(detail, test.consequence), test.remedy)
+end
+
+--- Runs the tests from `first` on in one child; returns the number of the one that ended it, if any.
+local function run_answers(report, device, first, limit)
+  local records, ended = process.call(limit, "clcompute.doctor.probe", "answers", device.place, tostring(first))
+  for _, record in ipairs(records) do
+    if record[1] == "answer" then
+      add_answer(report, device, tonumber(record[2]), record[3], record[4])
+    end
+  end
+  if not ended then return nil end
+  local guilty = tonumber(process.last_begun(records)) or first
+  local last = records[#records]
+  if last and last[1] == "answer" then
+    report:add(device.place .. " end of the process", "fault", ended, UPDATE)
+  else
+    report:add(("%s %s"):format(device.place, answers.tests[guilty].name), "fault", ended, UPDATE)
+  end
+  return guilty
+end
+
+local function examine_answers(report, device, limit)
+  local first, deaths = 1, 0
+  while first <= #answers.tests do
+    local guilty = run_answers(report, device, first, limit)
+    if not guilty then return end
+    first, deaths = guilty + 1, deaths + 1
+    if deaths == DEATHS and first <= #answers.tests then
+      return report:add(device.place .. " further tests", "skipped", ("the process died %d times"):format(deaths))
+    end
+  end
+end
+
+--- A reason to leave a device's tests out, or nil.
+local function untestable(device, has_linker)
+  if not device.has_compiler then return "no compiler" end
+  if compilers.is_pocl(device.platform) and not has_linker then return "no ld: the driver would abort the process" end
+end
+
+--- Adds the rows of the devices that the report lists; `limit`: seconds for each process.
+function compilers.examine(report, limit)
+  local has_linker = process.find "ld" ~= nil
+  for _, device in ipairs(report.devices) do
+    local reason = untestable(device, has_linker)
+    if reason then
+      report:add(device.place .. " known answers", "skipped", reason)
+    else
+      examine_answers(report, device, limit)
+    end
+  end
+end
+
+return compilers

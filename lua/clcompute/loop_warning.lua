@@ -1,0 +1,74 @@
+-- SPDX-License-Identifier: MIT
+--- Warns of loops that a device's compiler gets wrong: those with a barrier whose condition calls get_local_size
+-- (POCL 3.1). Whether it does is found out by a known-answer test, run when the first such source is built;
+-- the verdict is a line `verdict TAB device` of the file `verdicts` in the folder of compiled programs.
+-- @module clcompute.loop_warning
+
+local answers = require "clcompute.doctor.answers"
+local folders = require "clcompute.doctor.folders"
+local known_answer = require "clcompute.doctor.known_answer"
+local process = require "clcompute.doctor.process"
+
+local MESSAGE = "clcompute: %s:%d: get_local_size in a loop condition: this device's compiler (%s, %s) gets such loops"
+  .. " wrong; %s"
+
+local verdicts = {} -- by device, of this state
+
+--- What a verdict depends on.
+local function key_of(device)
+  local key = table.concat({ device.platform, device.name, device.driver, device.version }, " | ")
+  return (key:gsub("[\t\n]", " "))
+end
+
+local function recall(path, key)
+  local file = path and io.open(path)
+  if not file then return nil end
+  local found
+  for line in file:lines() do
+    local verdict, device = line:match "^(%l+)\t(.*)$"
+    if device == key then found = verdict end
+  end
+  file:close()
+  return found
+end
+
+--- Adds a line; one write at the end of a file, so that processes do not mix theirs. What cannot be kept
+-- is found out again.
+local function keep(folder, path, key, verdict)
+  process.tool("mkdir -p -m 700 -- " .. process.quote(folder) .. " 2>/dev/null")
+  local file = io.open(path, "a")
+  if not file then return end
+  file:write(verdict, "\t", key, "\n")
+  file:close()
+end
+
+--- Runs the test: "ok", "fault" or "unknown". That is also the verdict where POCL could not launch it: without a
+-- linker it ends the process.
+local function test(device)
+  if device.platform:find("Portable Computing", 1, true) and not process.find "ld" then return "unknown" end
+  device:wait() -- what failed before raises here, not in the test
+  local status, _, ran = known_answer.run(device, answers.local_size_loop)
+  return ran and status or "unknown"
+end
+
+local function verdict_on(device)
+  local key = key_of(device)
+  if verdicts[key] then return verdicts[key] end
+  verdicts[key] = "unknown" -- the test's own source comes here too
+  local folder = folders.cache()
+  local path = folder and folder .. "/verdicts"
+  local verdict = recall(path, key)
+  if not verdict then
+    verdict = test(device)
+    if folder and verdict ~= "unknown" then keep(folder, path, key, verdict) end
+  end
+  verdicts[key] = verdict
+  return verdict
+end
+
+--- Called by d:program with the line of the first such loop.
+return function(device, name, line)
+  if verdict_on(device) ~= "fault" then return end
+  local where = device.platform .. " " .. device.driver
+  warn(MESSAGE:format(name, line, device.name, where, answers.local_size_loop.remedy))
+end
