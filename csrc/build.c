@@ -18,8 +18,9 @@ typedef struct {
   const char *line, *options;
   const char *macros;   /* what options and defines define, for a look at the text */
   const char *searched; /* the text and these */
-  const char *included;
-  int complete; /* nothing else decides the outcome */
+  const char *included; /* the files */
+  int seen;             /* no file is missing there */
+  int repeatable;       /* nothing else decides the outcome */
 } Job;
 
 static const char *push_log(lua_State *L, const clc_Device *d, cl_program program) {
@@ -60,14 +61,14 @@ static Job push_job(lua_State *L, const clc_Device *d, const clc_Source *s) {
   j.options = lua_pushfstring(L, ARG_INFO "%s", s->options);
   j.macros = push_macros(L, s->defines, s->options);
   j.searched = lua_pushfstring(L, "%s\n%s", s->text, j.macros);
-  j.complete = clc_pushincluded(L, j.searched, s->options);
+  j.seen = clc_pushincluded(L, j.searched, s->options, &j.repeatable);
   j.included = lua_tostring(L, -1);
   return j;
 }
 
-/* NVIDIA's compiler crashes on a text without a kernel. An include may bring one. */
+/* NVIDIA's compiler crashes on a text without a kernel. */
 static void check_kernel(lua_State *L, const char *scanned) {
-  static const char *const words[] = {"kernel", "__kernel", "include", NULL};
+  static const char *const words[] = {"kernel", "__kernel", CLC_UNSEEN, NULL};
   if (!clc_mentions(scanned, words)) luaL_error(L, "no kernel in the source");
 }
 
@@ -95,12 +96,13 @@ static void build_source(lua_State *L, const Job *j, cl_program *program) {
 static void build_job(lua_State *L, const Job *j, cl_program *program) {
   const int top = lua_gettop(L);
   lua_pushfstring(L, "%s%s%s%s", j->included, j->source->defines, j->line, j->source->text);
-  const int keyed = j->complete && clc_pushkey(L, j->device, lua_tostring(L, -1), j->options);
+  const int keyed = j->repeatable && clc_pushkey(L, j->device, lua_tostring(L, -1), j->options);
   const int key = lua_gettop(L);
   if (!keyed || !clc_loadbinary(L, j->device, key, j->options, program)) {
     build_source(L, j, program);
     /* A file that was changed meanwhile may or may not be in the binary. */
-    clc_pushincluded(L, j->searched, j->options);
+    int repeatable;
+    clc_pushincluded(L, j->searched, j->options, &repeatable);
     if (keyed && strcmp(lua_tostring(L, -1), j->included) == 0) clc_storebinary(L, key, *program);
     lua_pushnil(L);
   }
@@ -111,7 +113,8 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
 void clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program) {
   const int top = lua_gettop(L);
   const Job j = push_job(L, d, s);
-  const char *scanned = lua_pushfstring(L, "%s\n%s%s", j.macros, j.included, s->text);
+  const char *scanned = lua_pushfstring(L, "%s\n%s%s%s", j.macros,
+                                        j.seen ? "" : "#" CLC_UNSEEN "\n", j.included, s->text);
   check_kernel(L, scanned);
   build_job(L, &j, program);
   lua_replace(L, top + 2);

@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define CLC_NAME 48 /* room for the name of an argument or its type */
+#define CLC_NAME 128 /* room for the name of an argument or its type */
 
 typedef struct clc_Declaration {
   cl_kernel_arg_address_qualifier space;

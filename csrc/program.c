@@ -12,6 +12,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 
 #include "args.h"
 #include "build.h"
+#include "source.h"
 
 /* User values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3 };
@@ -126,19 +127,10 @@ static int program_field(lua_State *L) {
   return 1;
 }
 
-<<<<<<< HEAD
-static int program_tostring(lua_State *L) {
-  const Program *p = clc_testhandle(L, 1, &program_type);
-  if (p == NULL)
-    lua_pushliteral(L, "program (released)");
-  else
-    lua_pushfstring(L, "program with kernels %s",
-                    luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
-=======
 static int program_show(lua_State *L) {
   const Program *p = clc_checkhandle(L, 1, &program_type);
-  lua_pushfstring(L, "program with kernels %s", luaL_gsub(L, push_names(L, p), ";", ", "));
->>>>>>> main
+  lua_pushfstring(L, "program with kernels %s",
+                  luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
   return 1;
 }
 

@@ -8,11 +8,6 @@
 
 #pragma GCC visibility push(hidden)
 
-<<<<<<< HEAD
-=======
-#define CLC_NAME 128 /* room for the name of an argument or its type */
-
->>>>>>> main
 typedef enum { CLC_VALUE, CLC_BUFFER, CLC_LOCAL, CLC_OPAQUE } clc_ArgumentKind;
 
 typedef struct clc_Argument {

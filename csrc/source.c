@@ -184,7 +184,7 @@ static const char *search_body(Search *s, Span body, int depth) {
 }
 
 const char *clc_hidden(const char *text) {
-  static const char *const include[] = {"include", NULL};
+  static const char *const include[] = {CLC_UNSEEN, NULL};
   if (clc_mentions(text, include)) return "what an #include may hold";
   return strstr(text, "##") != NULL ? "what a pasted name (##) may be" : NULL;
 }

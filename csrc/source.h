@@ -9,16 +9,14 @@
 
 /*
  * Returns the first of the NULL-terminated names that a kernel reaches: in its
-<<<<<<< HEAD
- * body, or in functions and macros of the same text that it uses. NULL: none.
-=======
  * body, or in functions and macros of the same text that it uses. NULL: none. A name
  * that ends in `*` stands for all that start so.
- * What included files hold is not seen.
->>>>>>> main
  */
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
+
+/* A word that marks a text some of whose includes are not in it. */
+#define CLC_UNSEEN "include_unseen"
 
 /* What makes a text's calls impossible to see ("what an #include may hold"), or NULL. */
 const char *clc_hidden(const char *text);

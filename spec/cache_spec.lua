@@ -89,7 +89,8 @@ describe("the cache of programs", function()
   it("is in $XDG_CACHE_HOME or ~/.cache where $CLCOMPUTE_CACHE is no absolute path", function()
     run("show(SOURCE)", { CLCOMPUTE_CACHE = "here", XDG_CACHE_HOME = folder .. "/xdg" })
     assert.matches("^%x+%.bin\n$", (shell(("ls %s/xdg/clcompute"):format(folder))))
-    run("show(SOURCE)", { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "xdg", HOME = folder })
+    run("show(SOURCE)", { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "xdg", HOME = folder,
+      POCL_CACHE_DIR = folder .. "/pocl" })
     assert.matches("^%x+%.bin\n$", (shell(("ls %s/.cache/clcompute"):format(folder))))
   end)
 
@@ -183,8 +184,15 @@ describe("the cache of programs", function()
       write(dir .. "/helper.h", "int where(void) { return get_group_id(0); }\n")
       local p = d:program("#include \"helper.h\"\nkernel void k(global int *x) { x[0] = where(); }",
         {include = {dir}})
-      local ok, message = pcall(p.k, {global = 10, group = 4, remainder = "split"}, d:zeros("int", 10))
-      assert(not ok and message:find("get_group_id", 1, true), message)]]):format(folder))
+      local range = {global = 10, group = 4, remainder = "split"}
+      local ok, message = pcall(p.k, range, d:zeros("int", 10))
+      assert(not ok and message:find("get_group_id", 1, true), message)
+      write(dir .. "/helper.h", "int where(void) { return get_global_id(0); }\n")
+      p = d:program("#include \"helper.h\"\nkernel void k(global int *x) { x[where()] = where(); }",
+        {include = {dir}})
+      local x = d:zeros("int", 10)
+      p.k(range, x)
+      assert(x[10] == 9)]]):format(folder))
   end)
 
   it("gives kernels the same signature, limits and complaints", function()
