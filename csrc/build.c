@@ -66,10 +66,10 @@ static Job push_job(lua_State *L, const clc_Device *d, const clc_Source *s) {
   return j;
 }
 
-/* NVIDIA's compiler crashes on a text without a kernel. */
-static void check_kernel(lua_State *L, const char *scanned) {
-  static const char *const words[] = {"kernel", "__kernel", CLC_UNSEEN, NULL};
-  if (!clc_mentions(scanned, words)) luaL_error(L, "no kernel in the source");
+/* NVIDIA's compiler crashes on a text without a kernel. A file not found may bring one. */
+static void check_kernel(lua_State *L, const Job *j, const char *scanned) {
+  static const char *const words[] = {"kernel", "__kernel", NULL};
+  if (j->seen && !clc_mentions(scanned, words)) luaL_error(L, "no kernel in the source");
 }
 
 /* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
@@ -110,14 +110,15 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
   lua_settop(L, top + 1);
 }
 
-void clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program) {
+int clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program) {
   const int top = lua_gettop(L);
   const Job j = push_job(L, d, s);
-  const char *scanned = lua_pushfstring(L, "%s\n%s%s%s", j.macros,
-                                        j.seen ? "" : "#" CLC_UNSEEN "\n", j.included, s->text);
-  check_kernel(L, scanned);
+  check_kernel(L, &j, lua_pushfstring(L, "%s\n%s%s", j.macros, j.included, s->text));
+  const int scanned = lua_gettop(L);
   build_job(L, &j, program);
-  lua_replace(L, top + 2);
+  lua_pushvalue(L, scanned);
   lua_replace(L, top + 1);
+  lua_replace(L, top + 2);
   lua_settop(L, top + 2);
+  return j.seen;
 }

@@ -19,9 +19,9 @@ typedef struct clc_Source {
  * raises with the build log. Pushes the text that scanners of kernels read (with
  * all that it includes and what options and defines define: a macro from outside
  * may hold the very call they look for), and the declarations of the kernels if
- * they were kept, else nil.
+ * they were kept, else nil. Returns whether every include was found.
  */
-void clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program);
+int clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program);
 
 #pragma GCC visibility pop
 

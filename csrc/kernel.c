@@ -28,7 +28,7 @@ static void ask_group(lua_State *L, const clc_Kernel *k, cl_kernel_work_group_in
             "clGetKernelWorkGroupInfo");
 }
 
-static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const char *text) {
+static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_Text *text) {
   static const char *const unsplittable[] = {"get_group_id",         "get_num_groups",
                                              "get_global_size",      "get_global_offset",
                                              "get_global_linear_id", NULL};
@@ -48,9 +48,9 @@ static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const char
   ask_group(L, k, CL_KERNEL_LOCAL_MEM_SIZE, sizeof k->local_memory, &k->local_memory);
   memcpy(m->max_groups, k->device->max_groups, sizeof m->max_groups);
   m->is_cpu = k->device->is_cpu;
-  m->unsplittable = clc_hidden(text);
-  if (m->unsplittable == NULL) m->unsplittable = clc_reaches(L, text, name, unsplittable);
-  m->sees_group = clc_hidden(text) != NULL || clc_reaches(L, text, name, group_calls) != NULL;
+  m->unsplittable =
+      text->hidden != NULL ? text->hidden : clc_reaches(L, text->code, name, unsplittable);
+  m->sees_group = text->hidden != NULL || clc_reaches(L, text->code, name, group_calls) != NULL;
 }
 
 /* Between creation and the box there must be no call that raises, but the box's
@@ -67,7 +67,7 @@ static cl_uint count_arguments(lua_State *L, cl_program program, const char *nam
 }
 
 clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
-                          const char *text, const char *declarations) {
+                          const clc_Text *text) {
   cl_int code;
   const cl_uint n = count_arguments(L, program, name);
   clc_Kernel *k = clc_newowned(L, &clc_kerneltype, d, 0, n * sizeof(clc_Argument));
@@ -80,9 +80,9 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
   snprintf(k->what, sizeof k->what, "kernel '%.36s'", name);
   for (cl_uint i = 0; i < n; i++) {
     clc_Declaration declared;
-    if (declarations == NULL || !clc_finddeclaration(declarations, name, i, &declared))
+    if (text->declarations == NULL || !clc_finddeclaration(text->declarations, name, i, &declared))
       clc_askdeclaration(L, k->kernel, i, &declared);
-    clc_readargument(L, &declared, text, &k->args[i]);
+    clc_readargument(L, &declared, text->code, &k->args[i]);
   }
   ask_limits(L, k, name, text);
   return k;

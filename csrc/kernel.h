@@ -23,10 +23,16 @@ typedef struct clc_Kernel {
 
 extern const clc_Type clc_kerneltype;
 
-/* Pushes the kernel of that name in a built program whose text is given.
-   `declarations` were kept with its binary; NULL: OpenCL is asked. */
+/* What is known of a program besides OpenCL's object. */
+typedef struct clc_Text {
+  const char *code;         /* with the macros and files that go into it */
+  const char *hidden;       /* what of it cannot be seen; NULL: nothing */
+  const char *declarations; /* of its kernels, kept with a binary; NULL: OpenCL is asked */
+} clc_Text;
+
+/* Pushes the kernel of that name in a built program. */
 clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
-                          const char *text, const char *declarations);
+                          const clc_Text *text);
 
 /*
  * Sets all arguments from C, one letter each: n lua_Number, i lua_Integer, b

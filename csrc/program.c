@@ -21,6 +21,7 @@ typedef struct {
   clc_Handle h;
   clc_Device *device;
   cl_program program;
+  int incomplete; /* it includes files that were not found */
 } Program;
 
 static void program_release(clc_Handle *h) {
@@ -39,7 +40,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   clc_usedevice(L, d);
   Program *p = clc_newowned(L, &program_type, d, 3, 0);
   p->device = d;
-  clc_build(L, d, &s, &p->program);
+  p->incomplete = !clc_build(L, d, &s, &p->program);
   lua_setiuservalue(L, self, DECLARATIONS);
   lua_setiuservalue(L, self, TEXT);
   lua_newtable(L);
@@ -80,6 +81,12 @@ static const char *push_real_name(lua_State *L, const Program *p, const char *na
   return lua_pushstring(L, name);
 }
 
+/* What keeps the scanner of kernels from seeing every call, or NULL. */
+static const char *hidden_part(const Program *p, const char *code) {
+  if (p->incomplete) return "what an #include may hold";
+  return strstr(code, "##") != NULL ? "what a pasted name (##) may be" : NULL;
+}
+
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   idx = lua_absindex(L, idx);
@@ -93,7 +100,9 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
                  luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
     lua_getiuservalue(L, idx, TEXT);
     lua_getiuservalue(L, idx, DECLARATIONS); /* nil: built from source */
-    clc_newkernel(L, p->device, p->program, real_name, lua_tostring(L, -2), lua_tostring(L, -1));
+    const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
+                           lua_tostring(L, -1)};
+    clc_newkernel(L, p->device, p->program, real_name, &text);
     lua_replace(L, -4);
     lua_pop(L, 2);
     lua_pushvalue(L, -1);

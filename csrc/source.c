@@ -183,12 +183,6 @@ static const char *search_body(Search *s, Span body, int depth) {
   return NULL;
 }
 
-const char *clc_hidden(const char *text) {
-  static const char *const include[] = {CLC_UNSEEN, NULL};
-  if (clc_mentions(text, include)) return "what an #include may hold";
-  return strstr(text, "##") != NULL ? "what a pasted name (##) may be" : NULL;
-}
-
 int clc_mentions(const char *text, const char *const names[]) {
   const char *p = text, *end = text + strlen(text);
   Span t;

@@ -15,12 +15,6 @@
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
 
-/* A word that marks a text some of whose includes are not in it. */
-#define CLC_UNSEEN "include_unseen"
-
-/* What makes a text's calls impossible to see ("what an #include may hold"), or NULL. */
-const char *clc_hidden(const char *text);
-
 /* Whether one of the names stands anywhere in the code of a text. */
 int clc_mentions(const char *text, const char *const names[]);
 

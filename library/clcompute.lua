@@ -391,4 +391,27 @@ function cl.gemm(a, b, options) end
 ---@return clcompute.GaussInfo info
 function cl.gauss(a, b, options) end
 
+-- --- the doctor ----------------------------------------------------------------------------------
+
+---@class clcompute.DoctorOptions
+---@field device? string a selector; every device unless given
+---@field answers? boolean false leaves out the tests with known answers
+---@field limit? number seconds for each process that looks at something that could hang
+
+---@class clcompute.DoctorRow
+---@field check string
+---@field status "ok"|"fault"|"skipped"
+---@field detail string
+---@field remedy? string
+
+---What is wrong with OpenCL on this machine, and the remedy; tostring() of it is the report.
+---@class clcompute.DoctorReport
+---@field rows clcompute.DoctorRow[]
+---@field faults integer
+
+---Examines loader, drivers, devices, folders and compilers. Blocks.
+---@param options? clcompute.DoctorOptions
+---@return clcompute.DoctorReport
+function cl.doctor(options) end
+
 return cl

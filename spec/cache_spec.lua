@@ -89,8 +89,8 @@ describe("the cache of programs", function()
   it("is in $XDG_CACHE_HOME or ~/.cache where $CLCOMPUTE_CACHE is no absolute path", function()
     run("show(SOURCE)", { CLCOMPUTE_CACHE = "here", XDG_CACHE_HOME = folder .. "/xdg" })
     assert.matches("^%x+%.bin\n$", (shell(("ls %s/xdg/clcompute"):format(folder))))
-    run("show(SOURCE)", { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "xdg", HOME = folder,
-      POCL_CACHE_DIR = folder .. "/pocl" })
+    run("show(SOURCE)",
+      { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "xdg", HOME = folder, POCL_CACHE_DIR = folder .. "/kcache" })
     assert.matches("^%x+%.bin\n$", (shell(("ls %s/.cache/clcompute"):format(folder))))
   end)
 

@@ -31,21 +31,21 @@ end
 
 local cl = load_core()
 cl._VERSION = "clcompute scm"
-if cl.set_kernel_folder then -- not when required again
-  cl.set_kernel_folder(kernel_folder())
-  cl.set_kernel_folder = nil
+
+--- What the core leaves to Lua; its modules load with the first call that needs them.
+local function complete(core)
+  core.set_kernel_folder(kernel_folder())
+  core.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
+  core.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(...) end })
+  core.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
+  core.set_kernel_folder, core.add_methods, core.set_loop_check = nil, nil, nil
 end
 
--- Files are rarely used: their module loads with the first call.
-cl.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
-cl.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(...) end })
-cl.add_methods = nil
-
-cl.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
-cl.set_loop_check = nil
+if cl.set_kernel_folder then complete(cl) end -- the core is the same when required again
 
 --- Finds out what is wrong with OpenCL on this machine; `clcompute.doctor` does so where this module
 -- does not load.
+-- @function doctor
 -- @tparam[opt] table options those of `clcompute.doctor.examine`
 -- @treturn table whose tostring() is the report
 function cl.doctor(options)
