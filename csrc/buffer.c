@@ -274,8 +274,12 @@ static void push_shape_table(lua_State *L, const clc_Shape *s) {
 }
 
 static int index_element(lua_State *L, clc_Buffer *b) {
-  if (b->shape.n == 1) return buffer_get(L);
   const lua_Integer i = luaL_checkinteger(L, 2);
+  if (i >= 1 && (lua_Unsigned)i == b->shape.dim[0] + 1) { /* where ipairs looks for the end */
+    lua_pushnil(L);
+    return 1;
+  }
+  if (b->shape.n == 1) return buffer_get(L);
   if (i < 1 || (lua_Unsigned)i > b->shape.dim[0])
     luaL_error(L, "row %I is outside 1 .. %I", (LUAI_UACINT)i, (LUAI_UACINT)b->shape.dim[0]);
   push_row(L, b, (size_t)i);
@@ -310,6 +314,21 @@ static int buffer_newindex(lua_State *L) {
                       "or b:write({row}, i)",
                       b->shape.n);
   return buffer_set(L);
+}
+
+static int next_element(lua_State *L) {
+  lua_settop(L, 2);
+  return lua_next(L, 1) ? 2 : 0;
+}
+
+/* Over what `read` gives, read once. */
+static int buffer_pairs(lua_State *L) {
+  lua_settop(L, 1);
+  buffer_read(L);
+  lua_pushcfunction(L, next_element);
+  lua_insert(L, -2);
+  lua_pushnil(L);
+  return 3;
 }
 
 static int buffer_len(lua_State *L) {
@@ -377,8 +396,10 @@ void clc_openbuffers(lua_State *L) {
                                      {"copy", buffer_copy},       {"get", buffer_get},
                                      {"set", buffer_set},         {"view", buffer_view},
                                      {"reshape", buffer_reshape}, {NULL, NULL}};
-  static const luaL_Reg metamethods[] = {
-      {"__len", buffer_len}, {"__newindex", buffer_newindex}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{"__len", buffer_len},
+                                         {"__newindex", buffer_newindex},
+                                         {"__pairs", buffer_pairs},
+                                         {NULL, NULL}};
   clc_opentype(L, &clc_buffertype, buffer_field, buffer_show, methods, metamethods);
   clc_addrelease(L, &clc_buffertype);
 }

@@ -344,6 +344,14 @@ static int device_show(lua_State *L) {
 
 /* --- functions --------------------------------------------------------- */
 
+/* A number would be taken for part of a name. */
+static const char *opt_selector(lua_State *L) {
+  if (lua_isnoneornil(L, 1)) return NULL;
+  luaL_checktype(L, 1, LUA_TSTRING);
+  luaL_argcheck(L, lua_rawlen(L, 1) > 0, 1, "empty selector");
+  return lua_tostring(L, 1);
+}
+
 /***
 Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
 @function devices
@@ -352,9 +360,8 @@ Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
 @treturn table list of devices; empty when none match
 */
 static int clc_devices(lua_State *L) {
-  const char *selector = luaL_optstring(L, 1, NULL);
+  const char *selector = opt_selector(L);
   size_t n;
-  luaL_argcheck(L, selector == NULL || *selector != '\0', 1, "empty selector");
   lua_settop(L, 1);
   const clc_Place *places = clc_pushplaces(L, -1, &n);
   lua_newtable(L);
@@ -382,8 +389,7 @@ same hardware is the same object; its context and queue open at first use.
 */
 static int clc_device(lua_State *L) {
   static const char *const none[] = {NULL};
-  const char *selector = luaL_optstring(L, 1, NULL);
-  luaL_argcheck(L, selector == NULL || *selector != '\0', 1, "empty selector");
+  const char *selector = opt_selector(L);
   clc_checkoptions(L, 2, none);
   if (selector != NULL)
     push_place(L, clc_bestplace(L, selector, ""));

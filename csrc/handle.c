@@ -184,6 +184,9 @@ void *clc_testhandle(lua_State *L, int idx, const clc_Type *type) {
 void *clc_tohandle(lua_State *L, int arg, const clc_Type *type) {
   int mine;
   clc_Handle *h = test_node(L, arg, type, &mine);
+  if (!mine && arg == 1)
+    clc_argerror(L, arg, "%s expected, got %s; a method is called with a colon", type->name,
+                 luaL_typename(L, arg));
   if (!mine) luaL_typeerror(L, arg, type->name);
   return h;
 }

@@ -152,6 +152,7 @@ a packed string of its size, a pointer a buffer of its dtype, a local pointer
 */
 static int kernel_call(lua_State *L) {
   clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
+  if (lua_gettop(L) == 1) luaL_error(L, "kernel '%s' is called with a range first", k->name);
   lua_rotate(L, 1, -1); /* the kernel last: messages count the range as argument 1 */
   const clc_Range range = clc_checkrange(L, 1);
   const int given = lua_gettop(L) - 2;

@@ -5,6 +5,7 @@ Prebuilt kernels: the files of the kernels folder, built once a device.
 */
 #include "prebuilt.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "args.h"
@@ -23,12 +24,20 @@ static void push_cache(lua_State *L, const clc_Device *d) {
   lua_remove(L, -2);
 }
 
+static int exists(const char *path) {
+  FILE *f = fopen(path, "rb");
+  if (f != NULL) fclose(f);
+  return f != NULL;
+}
+
 static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
                   const char *defines) {
   if (dtype == clc_double && !d->has_double)
     luaL_error(L, "%s: this device has no double precision", name);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &folder_key);
   const char *path = lua_pushfstring(L, "%s/%s.cl", luaL_optstring(L, -1, "kernels"), name);
+  if (!exists(path))
+    luaL_error(L, "no prebuilt kernel '%s'; each is a file in %s", name, luaL_optstring(L, -2, ""));
   clc_readfile(L, path);
   const int source = lua_gettop(L);
   const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);

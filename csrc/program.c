@@ -15,7 +15,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "source.h"
 
 /* User values of a Program. */
-enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3 };
+enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
 
 typedef struct {
   clc_Handle h;
@@ -33,12 +33,24 @@ static void program_release(clc_Handle *h) {
 static const clc_Type program_type = {"program", "clcompute.Program", sizeof(Program),
                                       program_release};
 
+/* Pushes what the program is made of, to make others of it. */
+static void push_source(lua_State *L, const char *text, const char *defines, const char *options) {
+  const char *parts[] = {text, defines, options};
+  lua_createtable(L, 3, 0);
+  for (int i = 0; i < 3; i++) {
+    lua_pushstring(L, parts[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
 void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
                       const char *defines, const char *options) {
   const clc_Source s = {lua_tostring(L, source), name, defines, options};
   const int self = lua_gettop(L) + 1;
   clc_usedevice(L, d);
-  Program *p = clc_newowned(L, &program_type, d, 3, 0);
+  Program *p = clc_newowned(L, &program_type, d, 4, 0);
+  push_source(L, s.text, defines, options);
+  lua_setiuservalue(L, self, SOURCE);
   p->device = d;
   p->incomplete = !clc_build(L, d, &s, &p->program);
   lua_setiuservalue(L, self, DECLARATIONS);
@@ -87,6 +99,62 @@ static const char *hidden_part(const Program *p, const char *code) {
   return strstr(code, "##") != NULL ? "what a pasted name (##) may be" : NULL;
 }
 
+/* --- sizes of structs -------------------------------------------------- */
+
+static int is_struct(const clc_Argument *a) {
+  return a->kind == CLC_VALUE && a->dtype == NULL;
+}
+
+/* Pushes the source with one more kernel, which tells the sizes of the types. */
+static void push_probe(lua_State *L, const char *source, const clc_Kernel *k) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, source);
+  luaL_addstring(&b, "\n__kernel void clc_sizes(__global ulong *sizes) {\n");
+  for (cl_uint i = 0; i < k->nargs; i++)
+    if (is_struct(&k->args[i])) {
+      lua_pushfstring(L, "  sizes[%d] = sizeof(%s);\n", (int)i, k->args[i].type);
+      luaL_addvalue(&b);
+    }
+  luaL_addstring(&b, "}\n");
+  luaL_pushresult(&b);
+}
+
+/* Arguments: the program and its new kernel. */
+static int ask_sizes(lua_State *L) {
+  const Program *p = clc_checkhandle(L, 1, &program_type);
+  clc_Kernel *k = clc_checkhandle(L, 2, &clc_kerneltype);
+  const clc_Range one = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_ERROR, 1};
+  const clc_Shape line = {1, {k->nargs}};
+  luaL_checkstack(L, 20, NULL);
+  lua_getiuservalue(L, 1, SOURCE);
+  for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, 3, i);
+  push_probe(L, lua_tostring(L, 4), k);
+  clc_buildprogram(L, p->device, -1, "sizes", lua_tostring(L, 5), lua_tostring(L, 6));
+  clc_Kernel *probe = clc_pushkernel(L, -1, "clc_sizes");
+  clc_Buffer *sizes = clc_newbuffer(L, p->device, clc_finddtype("ulong", 5), &line);
+  cl_ulong *values = lua_newuserdatauv(L, k->nargs * sizeof *values, 0);
+  clc_setarguments(L, probe, "b", sizes);
+  clc_launch(L, probe, &one, NULL);
+  clc_readbuffer(L, sizes, 0, k->nargs, values);
+  for (cl_uint i = 0; i < k->nargs; i++)
+    if (is_struct(&k->args[i])) k->args[i].size = (size_t)values[i];
+  return 0;
+}
+
+/* OpenCL does not tell the size of a struct, and POCL takes an argument of any size,
+   reading past it. So the compiler is asked; what it cannot tell stays unknown. The
+   kernel is at the top of the stack. */
+static void measure_structs(lua_State *L, int program, const clc_Kernel *k) {
+  int any = 0;
+  for (cl_uint i = 0; i < k->nargs; i++) any = any || is_struct(&k->args[i]);
+  if (!any) return;
+  lua_pushcfunction(L, ask_sizes);
+  lua_pushvalue(L, program);
+  lua_pushvalue(L, -3);
+  if (lua_pcall(L, 2, 0, 0) != LUA_OK) lua_pop(L, 1);
+}
+
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   idx = lua_absindex(L, idx);
@@ -102,7 +170,8 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
     lua_getiuservalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
                            lua_tostring(L, -1)};
-    clc_newkernel(L, p->device, p->program, real_name, &text);
+    clc_Kernel *k = clc_newkernel(L, p->device, p->program, real_name, &text);
+    measure_structs(L, idx, k);
     lua_replace(L, -4);
     lua_pop(L, 2);
     lua_pushvalue(L, -1);

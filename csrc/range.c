@@ -95,6 +95,10 @@ clc_Range clc_checkrange(lua_State *L, int arg) {
   if (lua_istable(L, arg) && lua_rawlen(L, arg) == 0) {
     read_record(L, arg, &r);
   } else {
+    if (lua_isuserdata(L, arg))
+      clc_argerror(L, arg,
+                   "range expected first: n, {nx, ny} or {global=}; a kernel is called "
+                   "with a dot, p.name(range, ...)");
     luaL_argexpected(L, lua_type(L, arg) == LUA_TNUMBER || lua_istable(L, arg), arg,
                      "range: n, {nx, ny} or {global=}");
     if (lua_istable(L, arg)) check_list(L, arg);

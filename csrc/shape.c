@@ -87,6 +87,24 @@ static void raise_place(Reader *r, int depth, const char *complaint) {
   luaL_argerror(L, r->arg, lua_tostring(L, -1));
 }
 
+/* Refuses keys beside 1 .. n at the top of the stack, such as the 0 of another
+   language. They come after the list, so a table that is one costs nothing. */
+static void check_keys(Reader *r, int depth, size_t n) {
+  lua_State *L = r->L;
+  if (n > 0)
+    lua_pushinteger(L, (lua_Integer)n);
+  else
+    lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    int integral;
+    const lua_Integer key = lua_tointegerx(L, -2, &integral);
+    if (!integral || lua_type(L, -2) != LUA_TNUMBER || key < 1 || (lua_Unsigned)key > n)
+      raise_place(r, depth,
+                  lua_pushfstring(L, "a list has no key '%s'", luaL_tolstring(L, -2, NULL)));
+    lua_pop(L, 1);
+  }
+}
+
 /* Reads the table at the top of the stack, `depth` levels down. */
 static void read_table(Reader *r, int depth) {
   lua_State *L = r->L;
@@ -97,6 +115,7 @@ static void read_table(Reader *r, int depth) {
     raise_place(r, depth,
                 lua_pushfstring(L, "%I values expected, got %I", (LUAI_UACINT)n,
                                 (LUAI_UACINT)lua_rawlen(L, -1)));
+  check_keys(r, depth, n);
   if (depth == r->s->n - 1) {
     size_t bad = r->dtype->totable(L, -1, n, r->next);
     if (bad != 0) {

@@ -183,8 +183,11 @@ static void set_vector(const Setter *s) {
   const clc_Dtype *dtype = s->a->dtype;
   char value[MAX_WIDTH * sizeof(cl_ulong)];
   const int width = s->a->width;
-  if (!lua_istable(L, s->idx) || lua_rawlen(L, s->idx) != (size_t)width)
+  if (!lua_istable(L, s->idx))
     complain(s, "table of %d numbers expected, got %s", width, value_name(L, s->idx));
+  if (lua_rawlen(L, s->idx) != (size_t)width)
+    complain(s, "table of %d numbers expected, got one of %I", width,
+             (LUAI_UACINT)lua_rawlen(L, s->idx));
   for (int i = 0; i < width; i++) {
     lua_rawgeti(L, s->idx, i + 1);
     if (!dtype->to(L, -1, value + (size_t)i * dtype->size))
@@ -203,6 +206,9 @@ static void set_value(const Setter *s) {
     const char *packed = lua_tolstring(L, s->idx, &length);
     if (dtype != NULL && length != value_size(s->a)) /* POCL takes any size */
       complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)value_size(s->a),
+               (LUAI_UACINT)length);
+    if (dtype == NULL && s->a->size > 0 && length != s->a->size)
+      complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)s->a->size,
                (LUAI_UACINT)length);
     if (length == 0) complain(s, "packed string expected, got \"\""); /* POCL aborts */
     set_raw(s, length, packed);
@@ -262,7 +268,7 @@ static void set_buffer(const Setter *s) {
 static void set_local(const Setter *s) {
   const Scratch *scratch = test_scratch(s->L, s->idx);
   if (scratch == NULL)
-    complain(s, "scratch (clcompute.scratch) expected, got %s", value_name(s->L, s->idx));
+    complain(s, "scratch (cl.scratch) expected, got %s", value_name(s->L, s->idx));
   if (s->a->dtype != NULL && s->a->dtype != scratch->dtype)
     complain(s, "%s scratch expected, got %s scratch", s->a->dtype->name, scratch->dtype->name);
   const size_t bytes = scratch->n * scratch->dtype->size;

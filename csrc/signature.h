@@ -14,6 +14,7 @@ typedef struct clc_Argument {
   clc_ArgumentKind kind;
   const clc_Dtype *dtype; /* of the value or pointee; NULL: another type */
   int width;              /* elements of a vector, 1 for a scalar */
+  size_t size;            /* bytes of a value of another type; 0: not known */
   const char *space;      /* "private", "global", "constant" or "local" */
   char name[CLC_NAME], type[CLC_NAME];
 } clc_Argument;
