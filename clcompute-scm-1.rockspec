@@ -34,6 +34,7 @@ build = {
         "csrc/args.c",
         "csrc/binary.c",
         "csrc/buffer.c",
+        "csrc/build.c",
         "csrc/cache.c",
         "csrc/core.c",
         "csrc/create.c",

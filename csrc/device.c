@@ -24,12 +24,29 @@ static void forget_oldest(clc_Device *d) {
   d->count--;
 }
 
+static cl_int get_status(cl_event event, cl_int *status) {
+  return clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
+}
+
+/* The oldest command, which failed; where the driver now fails in every call, as
+   NVIDIA's does after a fault, a kernel in the queue is to blame rather than the copy
+   or fill that stands first in it. */
+static const clc_Command *find_culprit(const clc_Device *d) {
+  const clc_Command *oldest = &d->pending[d->oldest];
+  cl_int status;
+  if (get_status(oldest->event, &status) == CL_SUCCESS) return oldest;
+  for (unsigned i = 0; i < d->count; i++) {
+    const clc_Command *c = &d->pending[(d->oldest + i) % CLC_PENDING];
+    if (strncmp(c->what, "kernel", 6) == 0) return c;
+  }
+  return oldest;
+}
+
 /* Takes the oldest command, which has ended with that status, off the ring. */
 static void retire(clc_Device *d, cl_int status) {
-  clc_Command *c = &d->pending[d->oldest];
   if (status < 0 && d->failure == CL_SUCCESS) {
     d->failure = status;
-    memcpy(d->failed, c->what, CLC_WHAT);
+    memcpy(d->failed, find_culprit(d)->what, CLC_WHAT);
   }
   forget_oldest(d);
 }
@@ -37,8 +54,7 @@ static void retire(clc_Device *d, cl_int status) {
 static void retire_ended(clc_Device *d) {
   while (d->count > 0) {
     cl_int status;
-    cl_int code = clGetEventInfo(d->pending[d->oldest].event, CL_EVENT_COMMAND_EXECUTION_STATUS,
-                                 sizeof status, &status, NULL);
+    const cl_int code = get_status(d->pending[d->oldest].event, &status);
     if (code == CL_SUCCESS && status > CL_COMPLETE) return;
     retire(d, code == CL_SUCCESS ? status : code);
   }

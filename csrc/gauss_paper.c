@@ -80,7 +80,9 @@ static void backward_step(const Solve *s, size_t k) {
 static void check_pivots(const Solve *s) {
   lua_State *L = s->L;
   char *pivots = lua_newuserdatauv(L, s->n * s->w->dtype->size, 0);
-  clc_readrect(L, s->w, 0, s->n + 2, s->n, 1, pivots);
+  /* All but the last by row length: NVIDIA wants room for the rest of the last row too. */
+  clc_readrect(L, s->w, 0, s->n + 2, s->n - 1, 1, pivots);
+  clc_readbuffer(L, s->w, (s->n - 1) * (s->n + 2), 1, pivots + (s->n - 1) * s->w->dtype->size);
   for (size_t k = 0; k < s->n; k++) {
     s->w->dtype->push(L, pivots + k * s->w->dtype->size);
     const double pivot = lua_tonumber(L, -1);

@@ -11,9 +11,10 @@
 typedef struct {
   lua_State *L;
   const char *options;
-  int seen;     /* stack index: set of paths */
-  int found;    /* stack index: list of texts */
-  int complete; /* all that decides the build was found */
+  int seen;       /* stack index: set of paths */
+  int found;      /* stack index: list of texts */
+  int complete;   /* every include was found */
+  int repeatable; /* no text asks for the time or for files */
 } Search;
 
 /* --- plain text -------------------------------------------------------- */
@@ -146,19 +147,20 @@ static void read_directive(Search *s, const char *p, const char *folder, int dep
   lua_pop(s->L, 1);
 }
 
-/* What makes a build depend on more than texts, or writes # in another way. */
-static int has_surprise(const char *text) {
-  static const char *const words[] = {"__has_include", "__DATE__", "__TIME__", "__TIMESTAMP__",
-                                      "?\?=",          "?\?/",     "%:",       NULL};
+static int holds(const char *text, const char *const words[]) {
   for (int i = 0; words[i] != NULL; i++)
     if (strstr(text, words[i]) != NULL) return 1;
   return 0;
 }
 
 static void search_text(Search *s, const char *text, const char *folder, int depth) {
+  static const char *const other_hashes[] = {"?\?=", "?\?/", "%:", NULL};
+  static const char *const whims[] = {"__has_include", "__DATE__", "__TIME__", "__TIMESTAMP__",
+                                      NULL};
   char *plain = lua_newuserdatauv(s->L, strlen(text) + 1, 0);
   splice(text, plain);
-  if (has_surprise(plain)) s->complete = 0;
+  if (holds(plain, other_hashes)) s->complete = 0;
+  if (holds(plain, whims)) s->repeatable = 0;
   strip(plain);
   for (const char *p = plain; *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
     p += strspn(p, " \t\v\f\r");
@@ -167,12 +169,12 @@ static void search_text(Search *s, const char *text, const char *folder, int dep
   lua_pop(s->L, 1);
 }
 
-int clc_pushincluded(lua_State *L, const char *text, const char *options) {
+int clc_pushincluded(lua_State *L, const char *text, const char *options, int *repeatable) {
   const int top = lua_gettop(L);
   luaL_Buffer b;
   lua_newtable(L);
   lua_newtable(L);
-  Search s = {L, options, top + 1, top + 2, 1};
+  Search s = {L, options, top + 1, top + 2, 1, 1};
   search_text(&s, text, ".", 0); /* the text of a script is nowhere, some drivers look here */
   luaL_buffinit(L, &b);
   for (lua_Integer i = 1; lua_rawgeti(L, s.found, i) != LUA_TNIL; i++) luaL_addvalue(&b);
@@ -180,5 +182,6 @@ int clc_pushincluded(lua_State *L, const char *text, const char *options) {
   luaL_pushresult(&b);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
+  *repeatable = s.complete && s.repeatable;
   return s.complete;
 }

@@ -11,11 +11,11 @@
  * Pushes the text of every file that the text includes, directly or not, each
  * behind a directive that tells its path and length. `options` holds the folders
  * ("-I dir"). Which of several files of that name the compiler takes is its
- * affair: all of them are there. Returns whether the outcome of a build depends on
- * these and the text alone: 0 when an include was not found, or is a macro, or the
- * text asks for the time or for the presence of a file.
+ * affair: all of them are there. Returns whether every include was found. `repeatable`
+ * learns whether the outcome of a build depends on these texts alone: not when one
+ * was not found, or a text asks for the time or for the presence of a file.
  */
-int clc_pushincluded(lua_State *L, const char *text, const char *options);
+int clc_pushincluded(lua_State *L, const char *text, const char *options, int *repeatable);
 
 #pragma GCC visibility pop
 

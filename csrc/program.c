@@ -11,11 +11,8 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include <string.h>
 
 #include "args.h"
-#include "binary.h"
-#include "include.h"
+#include "build.h"
 #include "source.h"
-
-#define ARG_INFO "-cl-kernel-arg-info "
 
 /* User values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
@@ -36,113 +33,6 @@ static void program_release(clc_Handle *h) {
 static const clc_Type program_type = {"program", "clcompute.Program", sizeof(Program),
                                       program_release};
 
-/* --- building ---------------------------------------------------------- */
-
-static const char *push_log(lua_State *L, const Program *p) {
-  size_t size = 0;
-  luaL_Buffer b;
-  const cl_device_id id = p->device->place.device;
-  clGetProgramBuildInfo(p->program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-  char *log = luaL_buffinitsize(L, &b, size + 1);
-  if (clGetProgramBuildInfo(p->program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
-    size = 0;
-  log[size] = '\0';
-  size = strlen(log);
-  while (size > 0 && isspace((unsigned char)log[size - 1])) size--;
-  luaL_pushresultsize(&b, size);
-  return lua_tostring(L, -1);
-}
-
-static void raise_build(lua_State *L, const Program *p, cl_int code, const char *text,
-                        const char *name) {
-  const char *log = push_log(L, p);
-  clc_pushexcerpt(L, text, name, log);
-  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", name, log, lua_tostring(L, -1));
-}
-
-/* Pushes the macros that options and defines make, as lines. */
-static const char *push_macros(lua_State *L, const char *defines, const char *options) {
-  const int top = lua_gettop(L);
-  const char *macros = luaL_gsub(L, luaL_gsub(L, options, "-D", "\n#define "), "=", " ");
-  lua_pushfstring(L, "%s\n%s", macros, defines);
-  lua_replace(L, top + 1);
-  lua_settop(L, top + 1);
-  return lua_tostring(L, -1);
-}
-
-/* What is built: the parts that the driver gets, and what they include. */
-typedef struct {
-  const char *name, *line, *defines, *text, *options;
-  const char *macros;   /* what options and defines define, for a look at the text */
-  const char *searched; /* the text and these */
-  const char *included;
-  int complete; /* nothing else decides the outcome */
-} Job;
-
-/* Leaves what it refers to on the stack. */
-static Job push_job(lua_State *L, const char *text, const char *name, const char *defines,
-                    const char *options) {
-  Job j = {.name = name, .defines = defines, .text = text};
-  j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", name);
-  j.options = lua_pushfstring(L, ARG_INFO "%s", options);
-  j.macros = push_macros(L, defines, options);
-  j.searched = lua_pushfstring(L, "%s\n%s", text, j.macros);
-  j.complete = clc_pushincluded(L, j.searched, options);
-  j.included = lua_tostring(L, -1);
-  return j;
-}
-
-/* NVIDIA's compiler crashes on a text without a kernel. An include may bring one. */
-static void check_kernel(lua_State *L, const char *scanned) {
-  static const char *const words[] = {"kernel", "__kernel", "include", NULL};
-  if (!clc_mentions(scanned, words)) luaL_error(L, "no kernel in the source");
-}
-
-/* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
-   of the others, so a build that failed is tried once more without. */
-static cl_int build(const Program *p, const char *options) {
-  const cl_device_id *id = &p->device->place.device;
-  const cl_int code = clBuildProgram(p->program, 1, id, options, NULL, NULL);
-  if (code != CL_BUILD_PROGRAM_FAILURE) return code;
-  return clBuildProgram(p->program, 1, id, options + sizeof ARG_INFO - 1, NULL, NULL);
-}
-
-static void build_source(lua_State *L, Program *p, const Job *j) {
-  const char *parts[] = {j->defines, j->line, j->text};
-  cl_int code;
-  p->program = clCreateProgramWithSource(p->device->context, 3, parts, NULL, &code);
-  if (code != CL_SUCCESS) p->program = NULL;
-  clc_check(L, code, "clCreateProgramWithSource");
-  code = build(p, j->options);
-  if (code != CL_SUCCESS) raise_build(L, p, code, j->text, j->name);
-}
-
-/* Builds from what was kept, pushing the declarations of the kernels, or from the
-   source, pushing nil. */
-static void build_program(lua_State *L, Program *p, const Job *j) {
-  const int top = lua_gettop(L);
-  lua_pushfstring(L, "%s%s%s%s", j->included, j->defines, j->line, j->text);
-  const int keyed = j->complete && clc_pushkey(L, p->device, lua_tostring(L, -1), j->options);
-  const int key = lua_gettop(L);
-  if (!keyed || !clc_loadbinary(L, p->device, key, j->options, &p->program)) {
-    build_source(L, p, j);
-    /* A file that was changed meanwhile may or may not be in the binary. */
-    clc_pushincluded(L, j->searched, j->options);
-    if (keyed && strcmp(lua_tostring(L, -1), j->included) == 0) clc_storebinary(L, key, p->program);
-    lua_pushnil(L);
-  }
-  lua_replace(L, top + 1);
-  lua_settop(L, top + 1);
-}
-
-/* Pushes a text in which no line goes on in the next one. */
-static void push_spliced(lua_State *L, const char *text) {
-  const int top = lua_gettop(L);
-  luaL_gsub(L, luaL_gsub(L, text, "\\\r\n", ""), "\\\n", "");
-  lua_replace(L, top);
-  lua_settop(L, top);
-}
-
 /* Pushes what the program is made of, to make others of it. */
 static void push_source(lua_State *L, const char *text, const char *defines, const char *options) {
   const char *parts[] = {text, defines, options};
@@ -155,26 +45,18 @@ static void push_source(lua_State *L, const char *text, const char *defines, con
 
 void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
                       const char *defines, const char *options) {
-  const int top = lua_gettop(L);
-  const Job j = push_job(L, lua_tostring(L, source), name, defines, options);
+  const clc_Source s = {lua_tostring(L, source), name, defines, options};
+  const int self = lua_gettop(L) + 1;
   clc_usedevice(L, d);
   Program *p = clc_newowned(L, &program_type, d, 4, 0);
-  const int self = lua_gettop(L);
-  push_source(L, j.text, defines, options);
+  push_source(L, s.text, defines, options);
   lua_setiuservalue(L, self, SOURCE);
   p->device = d;
-  p->incomplete = !j.complete;
-  /* For the scanner of kernels: a macro from outside the text may hold the very call
-     it looks for. */
-  push_spliced(L, lua_pushfstring(L, "%s\n%s%s", j.macros, j.included, j.text));
-  check_kernel(L, lua_tostring(L, -1));
+  p->incomplete = !clc_build(L, d, &s, &p->program);
+  lua_setiuservalue(L, self, DECLARATIONS);
   lua_setiuservalue(L, self, TEXT);
   lua_newtable(L);
   lua_setiuservalue(L, self, KERNELS);
-  build_program(L, p, &j);
-  lua_setiuservalue(L, self, DECLARATIONS);
-  lua_replace(L, top + 1);
-  lua_settop(L, top + 1);
 }
 
 /* --- kernels ----------------------------------------------------------- */

@@ -219,28 +219,26 @@ helper.describe_each("a build error", function(d)
     helper.raises("life.cl does not build", d.program, d, BROKEN, { name = "life.cl" })
   end)
 
-  -- Oclgrind 21.10 counts lines by itself, whatever #line says.
-  local located = helper.is_simulator(d) and pending or it
-
-  located("names the line and shows it with its number", function()
+  -- Oclgrind and NVIDIA count lines by themselves, whatever #line says.
+  it("names the line and shows it with its number", function()
     helper.raises({ "source:3:", "source:3 |   x[1] = nowhere;" }, d.program, d, BROKEN)
     helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN,
       { name = "life.cl" })
   end)
 
-  located("does not count defines as lines", function()
+  it("does not count defines as lines", function()
     helper.raises("source:3 |   x[1] = nowhere;", d.program, d, BROKEN,
       { defines = { A = 1, B = 2, C = 3 } })
   end)
 
-  located("names the file it came from", function()
+  it("names the file it came from", function()
     with_file(BROKEN, function(path)
       helper.raises({ path .. ":3:", path .. ":3 |   x[1] = nowhere;" }, d.program, d, { file = path })
       helper.raises("given.cl:3 |   x[1] = nowhere;", d.program, d, { file = path }, { name = "given.cl" })
     end)
   end)
 
-  located("shows each line once, and the last one without a newline too", function()
+  it("shows each line once, and the last one without a newline too", function()
     local message = helper.raises("source:2 | x[0] = a + a; }", d.program, d,
       "kernel void k(global int *x) {\nx[0] = a + a; }")
     local _, shown = message:gsub("source:2 |", "")

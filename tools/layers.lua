@@ -8,7 +8,7 @@ local C_LEVELS = {
   { "shape", "platform", "range", "plain", "cache" },
   { "device", "sequential" },
   { "event", "memory", "binary" },
-  { "buffer", "create", "live", "signature", "operand" }, -- what a script holds; what operations take
+  { "buffer", "create", "live", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },
   { "prebuilt" },

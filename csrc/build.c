@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Building: OpenCL C into a program, or the binary that was kept of it. */
+#include "build.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binary.h"
+#include "include.h"
+#include "source.h"
+
+#define ARG_INFO "-cl-kernel-arg-info "
+
+/* A build, and what belongs to its source. */
+typedef struct {
+  const clc_Device *device;
+  const clc_Source *source;
+  const char *line, *options;
+  const char *macros;   /* what options and defines define, for a look at the text */
+  const char *searched; /* the text and these */
+  const char *included; /* the files */
+  int seen;             /* no file is missing there */
+  int repeatable;       /* nothing else decides the outcome */
+} Job;
+
+static const char *push_log(lua_State *L, const clc_Device *d, cl_program program) {
+  size_t size = 0;
+  luaL_Buffer b;
+  const cl_device_id id = d->place.device;
+  clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  char *log = luaL_buffinitsize(L, &b, size + 1);
+  if (clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
+    size = 0;
+  log[size] = '\0';
+  size = strlen(log);
+  while (size > 0 && isspace((unsigned char)log[size - 1])) size--;
+  luaL_pushresultsize(&b, size);
+  return lua_tostring(L, -1);
+}
+
+static int count_lines(const char *text) {
+  int n = 0;
+  for (; *text != '\0'; text++) n += *text == '\n';
+  return n;
+}
+
+/* The length of the name that a compiler which ignores #line gives the source, at the
+   start of a text: NVIDIA's and Oclgrind's. */
+static size_t own_name(const char *text) {
+  static const char *const names[] = {"<kernel>:", "input.cl:"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(text, names[i], strlen(names[i])) == 0) return strlen(names[i]);
+  return 0;
+}
+
+/* Pushes the log with our name and the source's own lines in place of such. */
+static const char *push_named(lua_State *L, const Job *j, const char *log) {
+  const int before = count_lines(j->source->defines) + 1;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  while (*log != '\0') {
+    const size_t length = own_name(log);
+    char *end;
+    const long line = length > 0 ? strtol(log + length, &end, 10) : 0;
+    if (line > before) {
+      lua_pushfstring(L, "%s:%d", j->source->name, (int)line - before);
+      luaL_addvalue(&b);
+      log = end;
+    } else {
+      luaL_addchar(&b, *log++);
+    }
+  }
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+static void raise_build(lua_State *L, const Job *j, cl_program program, cl_int code) {
+  const char *log = push_named(L, j, push_log(L, j->device, program)), *name = j->source->name;
+  clc_pushexcerpt(L, j->source->text, name, log);
+  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", name, log, lua_tostring(L, -1));
+}
+
+/* Pushes the macros that options and defines make, as lines. */
+static const char *push_macros(lua_State *L, const char *defines, const char *options) {
+  const int top = lua_gettop(L);
+  const char *macros = luaL_gsub(L, luaL_gsub(L, options, "-D", "\n#define "), "=", " ");
+  lua_pushfstring(L, "%s\n%s", macros, defines);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+  return lua_tostring(L, -1);
+}
+
+/* Leaves what it refers to on the stack. */
+static Job push_job(lua_State *L, const clc_Device *d, const clc_Source *s) {
+  Job j = {.device = d, .source = s};
+  j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
+  j.options = lua_pushfstring(L, ARG_INFO "%s", s->options);
+  j.macros = push_macros(L, s->defines, s->options);
+  j.searched = lua_pushfstring(L, "%s\n%s", s->text, j.macros);
+  j.seen = clc_pushincluded(L, j.searched, s->options, &j.repeatable);
+  j.included = lua_tostring(L, -1);
+  return j;
+}
+
+/* NVIDIA's compiler crashes on a text without a kernel. A file not found may bring one. */
+static void check_kernel(lua_State *L, const Job *j, const char *scanned) {
+  static const char *const words[] = {"kernel", "__kernel", NULL};
+  if (j->seen && !clc_mentions(scanned, words)) luaL_error(L, "no kernel in the source");
+}
+
+/* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
+   of the others, so a build that failed is tried once more without. */
+static cl_int build(const Job *j, cl_program program) {
+  const cl_device_id *id = &j->device->place.device;
+  const cl_int code = clBuildProgram(program, 1, id, j->options, NULL, NULL);
+  if (code != CL_BUILD_PROGRAM_FAILURE) return code;
+  return clBuildProgram(program, 1, id, j->options + sizeof ARG_INFO - 1, NULL, NULL);
+}
+
+static void build_source(lua_State *L, const Job *j, cl_program *program) {
+  const char *parts[] = {j->source->defines, j->line, j->source->text};
+  cl_int code;
+  *program = clCreateProgramWithSource(j->device->context, 3, parts, NULL, &code);
+  if (code != CL_SUCCESS) *program = NULL;
+  clc_check(L, code, "clCreateProgramWithSource");
+  code = build(j, *program);
+  if (code != CL_SUCCESS) raise_build(L, j, *program, code);
+}
+
+/* Builds from what was kept, pushing the declarations of the kernels, or from the
+   source, pushing nil. */
+static void build_job(lua_State *L, const Job *j, cl_program *program) {
+  const int top = lua_gettop(L);
+  lua_pushfstring(L, "%s%s%s%s", j->included, j->source->defines, j->line, j->source->text);
+  const int keyed = j->repeatable && clc_pushkey(L, j->device, lua_tostring(L, -1), j->options);
+  const int key = lua_gettop(L);
+  if (!keyed || !clc_loadbinary(L, j->device, key, j->options, program)) {
+    build_source(L, j, program);
+    /* A file that was changed meanwhile may or may not be in the binary. */
+    int repeatable;
+    clc_pushincluded(L, j->searched, j->options, &repeatable);
+    if (keyed && strcmp(lua_tostring(L, -1), j->included) == 0) clc_storebinary(L, key, *program);
+    lua_pushnil(L);
+  }
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+}
+
+/* Pushes a text in which no line goes on in the next one. */
+static void push_spliced(lua_State *L, const char *text) {
+  const int top = lua_gettop(L);
+  luaL_gsub(L, luaL_gsub(L, text, "\\\r\n", ""), "\\\n", "");
+  lua_replace(L, top);
+  lua_settop(L, top);
+}
+
+int clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program) {
+  const int top = lua_gettop(L);
+  const Job j = push_job(L, d, s);
+  push_spliced(L, lua_pushfstring(L, "%s\n%s%s", j.macros, j.included, s->text));
+  check_kernel(L, &j, lua_tostring(L, -1));
+  const int scanned = lua_gettop(L);
+  build_job(L, &j, program);
+  lua_pushvalue(L, scanned);
+  lua_replace(L, top + 1);
+  lua_replace(L, top + 2);
+  lua_settop(L, top + 2);
+  return j.seen;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Building: OpenCL C into a program, or the binary that was kept of it. */
+#ifndef CLC_BUILD_H
+#define CLC_BUILD_H
+
+#include "device.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct clc_Source {
+  const char *text;
+  const char *name;    /* what build logs call the text */
+  const char *defines; /* goes before it, outside the count of lines */
+  const char *options;
+} clc_Source;
+
+/*
+ * Builds a program and stores it at *program, which an object owns already, or
+ * raises with the build log. Pushes the text that scanners of kernels read (with
+ * all that it includes and what options and defines define: a macro from outside
+ * may hold the very call they look for), and the declarations of the kernels if
+ * they were kept, else nil. Returns whether every include was found.
+ */
+int clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program);
+
+#pragma GCC visibility pop
+
+#endif
