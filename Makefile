@@ -66,7 +66,7 @@ install: all
 	install -m 644 kernels/*.cl $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
 
 clean:
-	rm -rf build
+	rm -rf build clcompute csrc/*.o # LuaRocks builds in place
 
 # --- building -----------------------------------------------------------------
 $(CORE): $(call objects,$(CORE_SOURCES)) | build/clcompute

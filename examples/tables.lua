@@ -19,8 +19,10 @@ local UNIT = 2.0 ^ -24 -- unit roundoff of float
 
 io.stdout:setvbuf("line")
 
+local on_terminal = os.execute "test -t 2"
+
 local function progress(text)
-  io.stderr:write("\r\27[K", text)
+  if on_terminal then io.stderr:write("\r\27[K", text) end
 end
 
 -- Measuring ----------------------------------------------------------------------------------
