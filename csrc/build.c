@@ -2,11 +2,10 @@
 /* Building: OpenCL C into a program, or the binary that was kept of it. */
 #include "build.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "binary.h"
+#include "buildlog.h"
 #include "include.h"
 #include "source.h"
 
@@ -23,63 +22,6 @@ typedef struct {
   int seen;             /* no file is missing there */
   int repeatable;       /* nothing else decides the outcome */
 } Job;
-
-static const char *push_log(lua_State *L, const clc_Device *d, cl_program program) {
-  size_t size = 0;
-  luaL_Buffer b;
-  const cl_device_id id = d->place.device;
-  clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-  char *log = luaL_buffinitsize(L, &b, size + 1);
-  if (clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
-    size = 0;
-  log[size] = '\0';
-  size = strlen(log);
-  while (size > 0 && isspace((unsigned char)log[size - 1])) size--;
-  luaL_pushresultsize(&b, size);
-  return lua_tostring(L, -1);
-}
-
-static int count_lines(const char *text) {
-  int n = 0;
-  for (; *text != '\0'; text++) n += *text == '\n';
-  return n;
-}
-
-/* The length of the name that a compiler which ignores #line gives the source, at the
-   start of a text: NVIDIA's and Oclgrind's. */
-static size_t own_name(const char *text) {
-  static const char *const names[] = {"<kernel>:", "input.cl:"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strncmp(text, names[i], strlen(names[i])) == 0) return strlen(names[i]);
-  return 0;
-}
-
-/* Pushes the log with our name and the source's own lines in place of such. */
-static const char *push_named(lua_State *L, const Job *j, const char *log) {
-  const int before = count_lines(j->source->defines) + 1;
-  luaL_Buffer b;
-  luaL_buffinit(L, &b);
-  while (*log != '\0') {
-    const size_t length = own_name(log);
-    char *end;
-    const long line = length > 0 ? strtol(log + length, &end, 10) : 0;
-    if (line > before) {
-      lua_pushfstring(L, "%s:%d", j->source->name, (int)line - before);
-      luaL_addvalue(&b);
-      log = end;
-    } else {
-      luaL_addchar(&b, *log++);
-    }
-  }
-  luaL_pushresult(&b);
-  return lua_tostring(L, -1);
-}
-
-static void raise_build(lua_State *L, const Job *j, cl_program program, cl_int code) {
-  const char *log = push_named(L, j, push_log(L, j->device, program)), *name = j->source->name;
-  clc_pushexcerpt(L, j->source->text, name, log);
-  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", name, log, lua_tostring(L, -1));
-}
 
 /* Pushes the macros that options and defines make, as lines. */
 static const char *push_macros(lua_State *L, const char *defines, const char *options) {
@@ -125,7 +67,7 @@ static void build_source(lua_State *L, const Job *j, cl_program *program) {
   if (code != CL_SUCCESS) *program = NULL;
   clc_check(L, code, "clCreateProgramWithSource");
   code = build(j, *program);
-  if (code != CL_SUCCESS) raise_build(L, j, *program, code);
+  if (code != CL_SUCCESS) clc_raisebuild(L, j->device, j->source, *program, code);
 }
 
 /* Builds from what was kept, pushing the declarations of the kernels, or from the

@@ -3,16 +3,9 @@
 #ifndef CLC_BUILD_H
 #define CLC_BUILD_H
 
-#include "device.h"
+#include "buildlog.h"
 
 #pragma GCC visibility push(hidden)
-
-typedef struct clc_Source {
-  const char *text;
-  const char *name;    /* what build logs call the text */
-  const char *defines; /* goes before it, outside the count of lines */
-  const char *options;
-} clc_Source;
 
 /*
  * Builds a program and stores it at *program, which an object owns already, or

@@ -2,85 +2,22 @@
 /* What the text of a program says that OpenCL cannot be asked. */
 #include "source.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_LINES 5 /* of a build log's lines */
-
-/* --- tokens ------------------------------------------------------------ */
-
-typedef struct {
-  const char *start, *end;
-} Span;
-
-static int is_word_char(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
-static const char *skip_quoted(const char *p) {
-  const char quote = *p++;
-  while (*p != '\0' && *p != quote && *p != '\n') p += *p == '\\' && p[1] != '\0' ? 2 : 1;
-  return *p == quote ? p + 1 : p;
-}
-
-/* The end of a line, and of those it continues on. */
-static const char *line_end(const char *p) {
-  while (*p != '\0' && *p != '\n') p += *p == '\\' && p[1] == '\n' ? 2 : 1;
-  return p;
-}
-
-static const char *skip_comment(const char *p) {
-  if (p[1] == '/') return line_end(p);
-  const char *end = strstr(p + 2, "*/");
-  return end != NULL ? end + 2 : p + strlen(p);
-}
-
-static const char *skip_blank(const char *p) {
-  for (;;) {
-    if (isspace((unsigned char)*p) || (*p == '\\' && p[1] == '\n'))
-      p++;
-    else if (*p == '/' && (p[1] == '/' || p[1] == '*'))
-      p = skip_comment(p);
-    else
-      return p;
-  }
-}
-
-/* The next token before `end`: a word, a number, a quoted text or one character. */
-static int next_token(const char **p, const char *end, Span *token) {
-  token->start = skip_blank(*p);
-  if (token->start >= end || *token->start == '\0') return 0;
-  if (*token->start == '"' || *token->start == '\'')
-    token->end = skip_quoted(token->start);
-  else if (is_word_char(*token->start))
-    for (token->end = token->start; is_word_char(*token->end);) token->end++;
-  else
-    token->end = token->start + 1;
-  *p = token->end;
-  return 1;
-}
-
-static int is_word(Span t) {
-  return is_word_char(*t.start) && !isdigit((unsigned char)*t.start);
-}
-
-static int same(Span t, const char *word) {
-  const size_t n = (size_t)(t.end - t.start);
-  return strlen(word) == n && memcmp(t.start, word, n) == 0;
-}
+#include "lexer.h"
 
 /* --- definitions ------------------------------------------------------- */
 
 typedef struct {
-  Span name, body;
+  clc_Span name, body;
   int visited;
 } Definition;
 
 /* Notes the macro if the directive at `p` (after #) defines one. */
 static size_t note_macro(Definition *d, const char *p, const char *end) {
-  Span t;
-  if (!next_token(&p, end, &t) || !same(t, "define") || !next_token(&p, end, &t)) return 0;
+  clc_Span t;
+  if (!clc_nexttoken(&p, end, &t) || !clc_isthe(t, "define") || !clc_nexttoken(&p, end, &t))
+    return 0;
   if (d != NULL) *d = (Definition){t, {p, end}, 0};
   return 1;
 }
@@ -88,11 +25,11 @@ static size_t note_macro(Definition *d, const char *p, const char *end) {
 /* The macros: wherever they are defined, all that follows may use them. */
 static size_t find_macros(const char *text, Definition *found) {
   const char *end = text + strlen(text), *p = text;
-  Span t;
+  clc_Span t;
   size_t n = 0;
-  while (next_token(&p, end, &t)) {
+  while (clc_nexttoken(&p, end, &t)) {
     if (*t.start != '#') continue;
-    const char *line = line_end(p);
+    const char *line = clc_lineend(p);
     n += note_macro(found == NULL ? NULL : &found[n], p, line);
     p = line;
   }
@@ -101,9 +38,9 @@ static size_t find_macros(const char *text, Definition *found) {
 
 /* The end of the block whose `{` stands before p; *open: the blocks that never end. */
 static const char *block_end(const char *p, const char *end, int *open) {
-  Span t;
+  clc_Span t;
   *open = 1;
-  while (*open > 0 && next_token(&p, end, &t))
+  while (*open > 0 && clc_nexttoken(&p, end, &t))
     *open += *t.start == '{' ? 1 : *t.start == '}' ? -1 : 0;
   return p;
 }
@@ -112,16 +49,16 @@ static const char *block_end(const char *p, const char *end, int *open) {
    branches of an #if open and close blocks unevenly, that is *unclear. */
 static size_t find_definitions(const char *text, Definition *found, int *unclear) {
   const char *end = text + strlen(text), *p = text;
-  Span t, word = {NULL, NULL}, name = {NULL, NULL};
+  clc_Span t, word = {NULL, NULL}, name = {NULL, NULL};
   size_t n = find_macros(text, found);
   int parens = 0, open;
   *unclear = 0;
-  while (next_token(&p, end, &t)) {
+  while (clc_nexttoken(&p, end, &t)) {
     if (*t.start == '#') {
-      p = line_end(p);
+      p = clc_lineend(p);
     } else if (*t.start == '(') {
       /* An attribute's name is replaced by the function's, but not the reverse. */
-      if (parens++ == 0 && (name.start == NULL || !same(word, "__attribute__"))) name = word;
+      if (parens++ == 0 && (name.start == NULL || !clc_isthe(word, "__attribute__"))) name = word;
     } else if (*t.start == ')') {
       parens--;
     } else if (*t.start == '{') {
@@ -132,12 +69,12 @@ static size_t find_definitions(const char *text, Definition *found, int *unclear
         n++;
       }
       p = close;
-      name = (Span){NULL, NULL};
+      name = (clc_Span){NULL, NULL};
     } else if (*t.start == '}') {
       *unclear = 1;
     } else if (*t.start == ';') {
-      name = (Span){NULL, NULL};
-    } else if (is_word(t)) {
+      name = (clc_Span){NULL, NULL};
+    } else if (clc_isword(t)) {
       word = t;
     }
   }
@@ -153,31 +90,31 @@ typedef struct {
   int unclear; /* bodies or calls were not all followed */
 } Search;
 
-static int same_text(Span a, Span b) {
+static int same_text(clc_Span a, clc_Span b) {
   const size_t length = (size_t)(a.end - a.start);
   return (size_t)(b.end - b.start) == length && memcmp(a.start, b.start, length) == 0;
 }
 
-static int defines(const Search *s, Span name) {
+static int defines(const Search *s, clc_Span name) {
   for (size_t i = 0; i < s->n; i++)
     if (same_text(s->definitions[i].name, name)) return 1;
   return 0;
 }
 
 /* Whether a word is the name, or starts like a name that ends in `*`. */
-static int matches(Span t, const char *name) {
+static int matches(clc_Span t, const char *name) {
   const size_t length = strlen(name);
-  if (length == 0 || name[length - 1] != '*') return same(t, name);
+  if (length == 0 || name[length - 1] != '*') return clc_isthe(t, name);
   return (size_t)(t.end - t.start) >= length - 1 && memcmp(t.start, name, length - 1) == 0;
 }
 
 #define DEEPEST_CALL 100 /* of functions and macros that are followed */
 
-static const char *search_body(Search *s, Span body, int depth) {
+static const char *search_body(Search *s, clc_Span body, int depth) {
   const char *p = body.start;
-  Span t;
-  while (next_token(&p, body.end, &t)) {
-    if (!is_word(t)) continue;
+  clc_Span t;
+  while (clc_nexttoken(&p, body.end, &t)) {
+    if (!clc_isword(t)) continue;
     for (int i = 0; s->names[i] != NULL; i++)
       if (matches(t, s->names[i])) return s->names[i];
     for (size_t i = 0; i < s->n; i++) {
@@ -197,10 +134,10 @@ static const char *search_body(Search *s, Span body, int depth) {
 
 int clc_mentions(const char *text, const char *const names[]) {
   const char *p = text, *end = text + strlen(text);
-  Span t;
-  while (next_token(&p, end, &t))
+  clc_Span t;
+  while (clc_nexttoken(&p, end, &t))
     for (int i = 0; names[i] != NULL; i++)
-      if (same(t, names[i])) return 1;
+      if (clc_isthe(t, names[i])) return 1;
   return 0;
 }
 
@@ -216,8 +153,8 @@ static Search new_search(lua_State *L, const char *text, const char *const *name
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]) {
   Search s = new_search(L, text, names);
-  const Span name = {kernel, kernel + strlen(kernel)}; /* leads to the kernel's body */
-  const Span all = {text, text + strlen(text)};
+  const clc_Span name = {kernel, kernel + strlen(kernel)}; /* leads to the kernel's body */
+  const clc_Span all = {text, text + strlen(text)};
   const char *found = NULL;
   if (!s.unclear && defines(&s, name)) found = search_body(&s, name, 0);
   /* A macro may have written the kernel's head: then any use in the text counts. */
@@ -229,10 +166,10 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
 /* --- conditions of loops ----------------------------------------------- */
 
 /* What stands in the parentheses after `for` or `while`; of a `for` its second part. */
-static Span read_condition(const char *p, const char *end, int is_for) {
-  Span t, condition = {p, p};
+static clc_Span read_condition(const char *p, const char *end, int is_for) {
+  clc_Span t, condition = {p, p};
   int depth = 0, part = 0;
-  while (next_token(&p, end, &t)) {
+  while (clc_nexttoken(&p, end, &t)) {
     if (*t.start == '(' && depth++ == 0) condition.start = p;
     if (depth == 0) break; /* a word of a comment-free text that begins no loop */
     if (*t.start == ')' && --depth == 0) {
@@ -247,7 +184,7 @@ static Span read_condition(const char *p, const char *end, int is_for) {
       break;
     }
   }
-  return condition.end > condition.start ? condition : (Span){p, p};
+  return condition.end > condition.start ? condition : (clc_Span){p, p};
 }
 
 static int count_lines(const char *start, const char *end) {
@@ -261,11 +198,11 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
   const char *p = text + start, *end = text + strlen(text);
   if (strstr(text, name) == NULL) return 0;
   Search s = new_search(L, text, names);
-  Span t;
+  clc_Span t;
   int line = 0;
-  while (line == 0 && next_token(&p, end, &t)) {
-    const int is_for = same(t, "for");
-    if (!is_for && !same(t, "while")) continue;
+  while (line == 0 && clc_nexttoken(&p, end, &t)) {
+    const int is_for = clc_isthe(t, "for");
+    if (!is_for && !clc_isthe(t, "while")) continue;
     if (search_body(&s, read_condition(p, end, is_for), 0) != NULL)
       line = count_lines(text + start, t.start);
   }
@@ -278,13 +215,13 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
 #define DEEPEST 8 /* typedefs of typedefs */
 
 /* Reads what stands between `typedef` and `;`. Returns whether it is words alone. */
-static int read_typedef(const char **p, const char *end, Span *base, Span *name) {
-  Span t;
+static int read_typedef(const char **p, const char *end, clc_Span *base, clc_Span *name) {
+  clc_Span t;
   int plain = 1, n = 0, open;
-  *base = *name = (Span){NULL, NULL};
-  while (next_token(p, end, &t) && *t.start != ';') {
+  *base = *name = (clc_Span){NULL, NULL};
+  while (clc_nexttoken(p, end, &t) && *t.start != ';') {
     if (*t.start == '{') *p = block_end(*p, end, &open);
-    if (!is_word(t)) plain = 0;
+    if (!clc_isword(t)) plain = 0;
     if (n++ == 0) base->start = t.start;
     base->end = name->end;
     *name = t;
@@ -293,12 +230,12 @@ static int read_typedef(const char **p, const char *end, Span *base, Span *name)
 }
 
 /* The one plain typedef of a name in the text. */
-static int find_typedef(const char *text, Span name, Span *base) {
+static int find_typedef(const char *text, clc_Span name, clc_Span *base) {
   const char *p = text, *end = text + strlen(text);
-  Span t, declared, found;
+  clc_Span t, declared, found;
   int n = 0, plain = 0;
-  while (next_token(&p, end, &t)) {
-    if (!same(t, "typedef")) continue;
+  while (clc_nexttoken(&p, end, &t)) {
+    if (!clc_isthe(t, "typedef")) continue;
     const int words = read_typedef(&p, end, &found, &declared);
     if (declared.start == NULL || !same_text(declared, name)) continue;
     plain = words;
@@ -309,14 +246,14 @@ static int find_typedef(const char *text, Span name, Span *base) {
 }
 
 /* The replacement of the one macro of that name, if it is words alone. */
-static int find_macro(const char *text, Span name, Span *body) {
+static int find_macro(const char *text, clc_Span name, clc_Span *body) {
   const char *p = text, *end = text + strlen(text);
-  Span t;
+  clc_Span t;
   Definition d;
   int n = 0;
-  while (next_token(&p, end, &t)) {
+  while (clc_nexttoken(&p, end, &t)) {
     if (*t.start != '#') continue;
-    const char *line = line_end(p);
+    const char *line = clc_lineend(p);
     if (note_macro(&d, p, line) && same_text(d.name, name)) {
       *body = d.body;
       n++;
@@ -325,20 +262,20 @@ static int find_macro(const char *text, Span name, Span *body) {
   }
   if (n != 1) return 0;
   p = body->start;
-  body->start = skip_blank(p);
-  while (next_token(&p, body->end, &t))
-    if (!is_word(t)) return 0;
-  while (body->end > body->start && isspace((unsigned char)body->end[-1])) body->end--;
+  body->start = p;
+  while (clc_nexttoken(&p, body->end, &t))
+    if (!clc_isword(t)) return 0;
+  while (body->end > body->start && strchr(" \t\n\r", body->end[-1]) != NULL) body->end--;
   return body->start < body->end;
 }
 
 /* Pushes the words with one space between them. */
-static const char *push_words(lua_State *L, Span words) {
+static const char *push_words(lua_State *L, clc_Span words) {
   const char *p = words.start;
-  Span t;
+  clc_Span t;
   luaL_Buffer b;
   luaL_buffinit(L, &b);
-  while (next_token(&p, words.end, &t)) {
+  while (clc_nexttoken(&p, words.end, &t)) {
     if (t.start != words.start) luaL_addchar(&b, ' ');
     luaL_addlstring(&b, t.start, (size_t)(t.end - t.start));
   }
@@ -347,52 +284,11 @@ static const char *push_words(lua_State *L, Span words) {
 }
 
 const char *clc_pushtype(lua_State *L, const char *text, const char *name) {
-  Span type = {name, name + strlen(name)}, next = type;
+  clc_Span type = {name, name + strlen(name)}, next = type;
   for (int i = 0; i < DEEPEST; i++) {
     /* The driver has expanded the macros of the first name. */
     if (!find_typedef(text, type, &next) && (i == 0 || !find_macro(text, type, &next))) break;
     type = next;
   }
   return push_words(L, type);
-}
-
-/* --- excerpts ---------------------------------------------------------- */
-
-/* Line `number` of the text, without its end. */
-static Span find_line(const char *text, int number) {
-  while (--number > 0 && *text != '\0') {
-    text += strcspn(text, "\n");
-    if (*text == '\n') text++;
-  }
-  return (Span){text, text + strcspn(text, "\n")};
-}
-
-/* The line number of the next `name:line:` in the log, or 0. */
-static int next_reference(const char **log, const char *name) {
-  const size_t length = strlen(name);
-  const char *p = *log;
-  while ((p = strstr(p, name)) != NULL) {
-    p += length;
-    if (*p != ':' || !isdigit((unsigned char)p[1])) continue;
-    *log = p;
-    return atoi(p + 1);
-  }
-  return 0;
-}
-
-void clc_pushexcerpt(lua_State *L, const char *text, const char *name, const char *log) {
-  int shown[SHOWN_LINES], n = 0, number;
-  luaL_Buffer b;
-  luaL_buffinit(L, &b);
-  while (n < SHOWN_LINES && (number = next_reference(&log, name)) != 0) {
-    int seen = 0;
-    for (int i = 0; i < n; i++) seen = seen || shown[i] == number;
-    const Span line = find_line(text, number);
-    if (seen || line.start == line.end) continue;
-    shown[n++] = number;
-    lua_pushfstring(L, "\n%s:%d | ", name, number);
-    luaL_addvalue(&b);
-    luaL_addlstring(&b, line.start, (size_t)(line.end - line.start));
-  }
-  luaL_pushresult(&b);
 }

@@ -31,10 +31,6 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
  */
 const char *clc_pushtype(lua_State *L, const char *text, const char *name);
 
-/* Pushes lines of the text that a build log points at, numbered, each once;
-   the log names them `name:line:`. */
-void clc_pushexcerpt(lua_State *L, const char *text, const char *name, const char *log);
-
 #pragma GCC visibility pop
 
 #endif

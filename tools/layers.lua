@@ -3,11 +3,11 @@
 -- include or require what stands on a line above its own, never its own line or one below.
 
 local C_LEVELS = {
-  { "error" }, -- codes in words
+  { "error", "lexer" }, -- codes in words, tokens
   { "handle", "dtype", "args", "wait", "info", "source", "include", "declaration", "folder", "plain_loops" },
   { "shape", "platform", "range", "plain", "cache" },
   { "device", "sequential" },
-  { "event", "memory", "binary" },
+  { "event", "memory", "binary", "buildlog" },
   { "buffer", "create", "live", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },

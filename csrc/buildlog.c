@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Build logs: why a program does not build, with the lines that are meant. */
+#include "buildlog.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lexer.h"
+
+#define SHOWN_LINES 5
+
+static const char *push_log(lua_State *L, const clc_Device *d, cl_program program) {
+  size_t size = 0;
+  luaL_Buffer b;
+  const cl_device_id id = d->place.device;
+  clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  char *log = luaL_buffinitsize(L, &b, size + 1);
+  if (clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
+    size = 0;
+  log[size] = '\0';
+  size = strlen(log);
+  while (size > 0 && isspace((unsigned char)log[size - 1])) size--;
+  luaL_pushresultsize(&b, size);
+  return lua_tostring(L, -1);
+}
+
+static int count_lines(const char *text) {
+  int n = 0;
+  for (; *text != '\0'; text++) n += *text == '\n';
+  return n;
+}
+
+/* The length of the name that a compiler which ignores #line gives the source, at the
+   start of a text: NVIDIA's and Oclgrind's. */
+static size_t own_name(const char *text) {
+  static const char *const names[] = {"<kernel>:", "input.cl:"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(text, names[i], strlen(names[i])) == 0) return strlen(names[i]);
+  return 0;
+}
+
+/* Pushes the log with our name and the source's own lines in place of such. */
+static const char *push_named(lua_State *L, const clc_Source *s, const char *log) {
+  const int before = count_lines(s->defines) + 1;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  while (*log != '\0') {
+    const size_t length = own_name(log);
+    char *end;
+    const long line = length > 0 ? strtol(log + length, &end, 10) : 0;
+    if (line > before) {
+      lua_pushfstring(L, "%s:%d", s->name, (int)line - before);
+      luaL_addvalue(&b);
+      log = end;
+    } else {
+      luaL_addchar(&b, *log++);
+    }
+  }
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+/* Line `number` of the text, without its end. */
+static clc_Span find_line(const char *text, int number) {
+  while (--number > 0 && *text != '\0') {
+    text += strcspn(text, "\n");
+    if (*text == '\n') text++;
+  }
+  return (clc_Span){text, text + strcspn(text, "\n")};
+}
+
+/* The line number of the next `name:line:` in the log, or 0. */
+static int next_reference(const char **log, const char *name) {
+  const size_t length = strlen(name);
+  const char *p = *log;
+  while ((p = strstr(p, name)) != NULL) {
+    p += length;
+    if (*p != ':' || !isdigit((unsigned char)p[1])) continue;
+    *log = p;
+    return atoi(p + 1);
+  }
+  return 0;
+}
+
+static void push_excerpt(lua_State *L, const char *text, const char *name, const char *log) {
+  int shown[SHOWN_LINES], n = 0, number;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  while (n < SHOWN_LINES && (number = next_reference(&log, name)) != 0) {
+    int seen = 0;
+    for (int i = 0; i < n; i++) seen = seen || shown[i] == number;
+    const clc_Span line = find_line(text, number);
+    if (seen || line.start == line.end) continue;
+    shown[n++] = number;
+    lua_pushfstring(L, "\n%s:%d | ", name, number);
+    luaL_addvalue(&b);
+    luaL_addlstring(&b, line.start, (size_t)(line.end - line.start));
+  }
+  luaL_pushresult(&b);
+}
+
+void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program program,
+                    cl_int code) {
+  const char *log = push_named(L, s, push_log(L, d, program));
+  push_excerpt(L, s->text, s->name, log);
+  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", s->name, log,
+            lua_tostring(L, -1));
+}

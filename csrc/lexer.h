@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The tokens of OpenCL C, as far as finding names in a text needs them. */
+#ifndef CLC_LEXER_H
+#define CLC_LEXER_H
+
+#pragma GCC visibility push(hidden)
+
+/* A part of a text. */
+typedef struct clc_Span {
+  const char *start, *end;
+} clc_Span;
+
+/* The next token before `end`: a word, a number, a quoted text or one character.
+   Returns whether there is one, and moves *p behind it. */
+int clc_nexttoken(const char **p, const char *end, clc_Span *token);
+
+/* Whether a token is an identifier or keyword, and whether it is that one. */
+int clc_isword(clc_Span t);
+int clc_isthe(clc_Span t, const char *word);
+
+/* The end of a line, and of those it continues on. */
+const char *clc_lineend(const char *p);
+
+#pragma GCC visibility pop
+
+#endif
