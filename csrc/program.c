@@ -13,6 +13,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "args.h"
 #include "binary.h"
 #include "include.h"
+#include "pocl.h"
 #include "source.h"
 
 #define ARG_INFO "-cl-kernel-arg-info "
@@ -158,6 +159,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   const int top = lua_gettop(L);
   const Job j = push_job(L, lua_tostring(L, source), name, defines, options);
   clc_usedevice(L, d);
+  clc_checkpocl(L, d);
   Program *p = clc_newowned(L, &program_type, d, 4, 0);
   const int self = lua_gettop(L);
   push_source(L, j.text, defines, options);

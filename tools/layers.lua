@@ -7,7 +7,7 @@ local C_LEVELS = {
   { "handle", "dtype", "args", "wait", "info", "source", "include", "declaration", "folder", "plain_loops" },
   { "shape", "platform", "range", "plain", "cache" },
   { "device", "sequential" },
-  { "event", "memory", "binary" },
+  { "event", "memory", "binary", "pocl" },
   { "buffer", "create", "live", "signature", "operand" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },
