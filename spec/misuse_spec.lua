@@ -39,6 +39,8 @@ local PRELUDE = [[
     for i = 1, 64 do assert(y[i] == 1 + i / 2, "saxpy is wrong") end
   end
   local function build(source, options) return d:program(source, options).k end
+  local LONG = [=[
+    kernel void k(global int *x, int n) { volatile int i; for (i = 0; i < n; i++); x[0] = i; }]=]
   local function ints(n) return d:zeros("int", n) end
   local function case(index, script, no_builds)
     local function line(...) io.stdout:write("\nROW\t", table.concat({...}, "\t"), "\n") io.stdout:flush() end
@@ -70,28 +72,28 @@ local SECTIONS = {
     { row = "nil for a buffer", alone = true, message = { "kernel 'k' argument 1 'x' (global int*)", "got nil" },
       script = "build(" .. ONE .. ")(4, nil)" },
     { row = "endless loop", isolation = "never returns; wait(seconds) gives up, the device stays busy" },
-    { row = "long loop with a limit to the wait", alone = true,
+    { row = "long loop with a limit to the wait", on = "pocl", alone = true,
       message = { "kernel 'k'", "did not end within" },
       script = [[
-        local k = build "kernel void k(global int *x, int n) { volatile int i; for (i = 0; i < n; i++); x[0] = i; }"
+        local k = build(LONG)
         k(1, ints(1), 1):wait()
-        k(1, ints(1), d.platform == "Oclgrind" and 20000 or 200000000):wait(0.001)]] },
+        k(1, ints(1), 200000000):wait(0.001)]] },
     { row = "integer division by zero", isolation = "silent: any number" },
     { row = "(int)1e30f and 1 << -1", isolation = "silent: differs from device to device" },
     { row = "barrier in divergent flow", isolation = "POCL dies of SIGSEGV or hangs" },
     { row = "barrier in divergent flow, seen", on = "oclgrind", log = "divergence",
-      script = [[build "kernel void k(global int *x) { if (get_local_id(0) < 4) barrier(CLK_LOCAL_MEM_FENCE);
-        x[get_global_id(0)] = 1; }"({global = {8}, group = {8}}, ints(8)):wait()]] },
+      script = [=[build [[kernel void k(global int *x) { if (get_local_id(0) < 4) barrier(CLK_LOCAL_MEM_FENCE);
+        x[get_global_id(0)] = 1; }]]({global = {8}, group = {8}}, ints(8)):wait()]=] },
     { row = "barrier in a loop of uneven count", isolation = "POCL dies of SIGSEGV or hangs" },
     { row = "private array of 64 MB", isolation = "POCL dies of SIGSEGV" },
     { row = "private arrays of 4 KB in a group of 4096", isolation = "POCL dies of SIGSEGV" },
     { row = "private arrays of 4 KB in the group chosen", on = "pocl", alone = true,
-      script = [[
+      script = [=[
         local x = ints(4096)
-        build "kernel void k(global int *x) { int i = get_global_id(0), a[1024];
+        build [[kernel void k(global int *x) { int i = get_global_id(0), a[1024];
           for (int j = 0; j < 1024; j++) a[j] = i + j;
-          x[i] = a[(i * 7) % 1024] - (i * 7) % 1024; }"(4096, x)
-        for i, v in ipairs(x:read()) do assert(v == i - 1) end]] },
+          x[i] = a[(i * 7) % 1024] - (i * 7) % 1024; }]](4096, x)
+        for i, v in ipairs(x:read()) do assert(v == i - 1) end]=] },
     { row = "local array above the device's local memory", alone = true,
       message = { "kernel 'k' needs", "this device has" },
       script = [[build("kernel void k(global int *x) { local int s[N]; s[get_local_id(0)] = x[0];"
@@ -102,16 +104,16 @@ local SECTIONS = {
     { row = "local argument of 2^63 bytes", alone = true, message = { "#2", "do not fit in memory" },
       script = "build(" .. LOCAL .. ")(1, ints(1), cl.scratch('float', 1 << 61)):wait()" },
     { row = "local arguments whose sum wraps", alone = true, message = { "kernel 'k' needs", "this device has" },
-      script = [[local s = cl.scratch("float", (1 << 61) - 1)
-        build "kernel void k(global int *x, local float *s, local float *t, local float *u) {
-          s[0] = t[0] = u[0] = 1; x[0] = s[0]; }"(1, ints(1), s, s, s):wait()]] },
+      script = [=[local s = cl.scratch("float", (1 << 61) - 1)
+        build [[kernel void k(global int *x, local float *s, local float *t, local float *u) {
+          s[0] = t[0] = u[0] = 1; x[0] = s[0]; }]](1, ints(1), s, s, s):wait()]=] },
     { row = "local argument of 0 bytes", message = { "#2", "size must be at least 1" },
       script = "build(" .. LOCAL .. ")(1, ints(1), cl.scratch('float', 0)):wait()" },
     { row = "local argument too small for its use", isolation = "silent on POCL" },
     { row = "local argument too small, seen", on = "oclgrind", log = "Invalid write",
       script = "build(" .. LOCAL .. ")({global = {8}, group = {8}}, ints(1), cl.scratch('float', 2)):wait()" },
     { row = 'printf("%s", int)', on = "pocl", alone = true,
-      script = [[build 'kernel void k(global int *x) { printf("%s\n", x[0]); }'(1, ints(1)):wait()]] },
+      script = [[build 'kernel void k(global int *x) { printf("%s\\n", x[0]); }'(1, ints(1)):wait()]] },
     { row = 'printf("%s", int) on Oclgrind', isolation = "Oclgrind aborts" },
     { row = "gemm into its input", message = { "'c'", "must not overlap" },
       script = "local a = d:zeros('float', 4, 4) cl.gemm(a, a, {c = a})" },
@@ -167,10 +169,10 @@ local SECTIONS = {
       script = [[build "kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(global int *x) { x[0] = 1; }"(
         {global = {8}, group = {2}}, ints(8))]] },
     { row = "no group where one is required",
-      script = [[local x = ints(8)
-        build "kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(global int *x) {
-          x[get_global_id(0)] = get_local_size(0); }"(8, x)
-        assert(x[8] == 4)]] },
+      script = [=[local x = ints(8)
+        build [[kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(global int *x) {
+          x[get_global_id(0)] = get_local_size(0); }]](8, x)
+        assert(x[8] == 4)]=] },
   } },
 
   { "arguments", {
@@ -185,7 +187,7 @@ local SECTIONS = {
     { row = "float for an int", message = { "kernel 'k' argument 2 'n' (int)", "0.5 has no integer value" },
       script = "build(" .. VALUE .. ")(1, ints(1), 0.5)" },
     { row = "buffer for a long", alone = true,
-      message = { "kernel 'k' argument 2 'n' (long)", "number expected, got int buffer" },
+      message = { "kernel 'k' argument 2 'n' (long)", "number expected, got userdata" },
       script = "build 'kernel void k(global int *x, long n) { x[0] = n; }'(1, ints(1), ints(1))" },
     { row = "8-byte integer for a buffer", alone = true,
       message = { "kernel 'k' argument 1 'x' (global int*)", "int buffer expected, got number" },
@@ -247,7 +249,7 @@ local SECTIONS = {
       script = [[local most = d.global_memory // 4
         for _ = 1, 12 do d:empty("char", most) end]] },
     { row = "read past the end", message = { "#2", "65 is outside 1 .. 64" }, script = "keep:read(1, 65)" },
-    { row = "read before the start", message = { "#1", "0 is outside 1 .. 65" }, script = "keep:read(0)" },
+    { row = "read before the start", message = { "#1", "0 is outside 1 .. 64" }, script = "keep:read(0)" },
     { row = "read whose end wraps", alone = true, message = "is outside",
       script = "keep:read(math.maxinteger, math.mininteger)" },
     { row = "write past the end", message = { "#2", "2 rows from 64 do not fit in 1 .. 64" },
@@ -298,13 +300,13 @@ local SECTIONS = {
     { row = "use of a closed device", alone = true, message = "device is released",
       script = "local old = d d:close() open() old:zeros('int', 1)" },
     { row = "release of a buffer that a queued launch uses", alone = true,
-      script = [[local k = build "kernel void k(global int *x, int n) { volatile int i; for (i = 0; i < n; i++); x[0] = i; }"
+      script = [[local k = build(LONG)
         local x = ints(1)
         local e = k(1, x, d.platform == "Oclgrind" and 1000 or 10000000)
         x:release() k:release() collectgarbage() e:wait()]] },
     { row = "host memory dropped under a pending write",
       script = [[local n = d.platform == "Oclgrind" and 1000 or 10000000
-        local k = build "kernel void k(global int *x, int n) { volatile int i; for (i = 0; i < n; i++); x[0] = i; }"
+        local k = build(LONG)
         local x, y = ints(1000), ints(1)
         k(1, y, n)
         x:write(string.pack("i4", 7):rep(1000))
@@ -312,7 +314,7 @@ local SECTIONS = {
         for _, v in ipairs(x:read()) do assert(v == 7) end]] },
     { row = "profile before the end",
       script = [[local n = d.platform == "Oclgrind" and 1000 or 10000000
-        local k = build "kernel void k(global int *x, int n) { volatile int i; for (i = 0; i < n; i++); x[0] = i; }"
+        local k = build(LONG)
         local t = k(1, ints(1), n):profile()
         assert(t.queued <= t.started and t.started <= t.finished)]] },
     { row = "a device opened before fork(), in the child", alone = true, fork = true,
