@@ -27,6 +27,7 @@ struct clc_Device {
   int version; /* of device and platform, the lower one: 100 * major + minor */
   int is_cpu;
   int has_double;
+  int has_linker;       /* POCL's was looked for and found; of the root alone */
   size_t align;         /* bytes a sub-buffer must start on */
   size_t max_group;     /* work-items of a group */
   size_t max_groups[3]; /* work-items along each dimension of a group */

@@ -12,6 +12,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 
 #include "args.h"
 #include "build.h"
+#include "pocl.h"
 #include "source.h"
 
 /* User values of a Program. */
@@ -48,6 +49,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   const clc_Source s = {lua_tostring(L, source), name, defines, options};
   const int self = lua_gettop(L) + 1;
   clc_usedevice(L, d);
+  clc_checkpocl(L, d);
   Program *p = clc_newowned(L, &program_type, d, 4, 0);
   push_source(L, s.text, defines, options);
   lua_setiuservalue(L, self, SOURCE);

@@ -52,15 +52,17 @@ function helper.raises(texts, f, ...)
 end
 
 --- Runs a Lua script in a process of its own; returns success, what it printed, its exit code.
--- `environment` is a table of variables; the layer and the modules are inherited.
-function helper.run(script, environment)
+-- `environment` is a table of variables; the layer and the modules are inherited. After `limit`
+-- seconds, if given, it is ended.
+function helper.run(script, environment, limit)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
   file:write(script)
   file:close()
   local words = {}
   for name, value in pairs(environment or {}) do words[#words + 1] = ("%s='%s'"):format(name, value) end
-  local pipe = assert(io.popen(("%s %s %s 2>&1"):format(table.concat(words, " "), helper.lua, path)))
+  local command = limit and ("timeout %d %s"):format(limit, helper.lua) or helper.lua
+  local pipe = assert(io.popen(("%s %s %s 2>&1"):format(table.concat(words, " "), command, path)))
   local output = pipe:read("a")
   local ok, _, code = pipe:close()
   os.remove(path)

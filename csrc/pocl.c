@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What POCL must have before it compiles: without it the driver ends the process. */
+#include "pocl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "info.h"
+
+#define LEAST_MIB 16 /* room for the files of one kernel */
+
+static int is_pocl(lua_State *L, const clc_Device *d) {
+  const int is = strcmp(clc_pushplatformtext(L, d->place.platform, CL_PLATFORM_NAME),
+                        "Portable Computing Language") == 0;
+  lua_pop(L, 1);
+  return is;
+}
+
+static int has_linker(lua_State *L) {
+  const char *path = getenv("PATH");
+  int found = 0;
+  while (!found && path != NULL && *path != '\0') {
+    const size_t length = strcspn(path, ":");
+    lua_pushlstring(L, path, length);
+    found = access(lua_pushfstring(L, "%s/ld", lua_tostring(L, -1)), X_OK) == 0;
+    lua_pop(L, 2);
+    path += length + (path[length] == ':');
+  }
+  return found;
+}
+
+/* Pushes POCL's folder, which it has made by now. */
+static const char *push_folder(lua_State *L) {
+  const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME");
+  const char *home = getenv("HOME");
+  if (own != NULL) return lua_pushstring(L, own);
+  if (cache != NULL && *cache != '\0') return lua_pushfstring(L, "%s/pocl/kcache", cache);
+  if (home != NULL) return lua_pushfstring(L, "%s/.cache/pocl/kcache", home);
+  return lua_pushliteral(L, "/tmp/pocl/kcache");
+}
+
+void clc_checkpocl(lua_State *L, clc_Device *d) {
+  struct statvfs s;
+  if (!is_pocl(L, d)) return;
+  if (!d->root->has_linker && !has_linker(L))
+    luaL_error(L,
+               "no ld in PATH: POCL would end the process at the first launch of a kernel; apt "
+               "install binutils, or add its folder (/usr/bin) to PATH");
+  d->root->has_linker = 1;
+  const char *folder = push_folder(L);
+  if (statvfs(folder, &s) == 0 && (s.f_bavail * s.f_frsize) >> 20 < LEAST_MIB)
+    luaL_error(L,
+               "%s has less than %d MiB left: POCL would end the process; make room, or set "
+               "POCL_CACHE_DIR to another folder",
+               folder, LEAST_MIB);
+  lua_pop(L, 1);
+}
