@@ -7,6 +7,7 @@ CC          = gcc
 endif
 LUA        ?= lua5.4
 LUA_INCDIR ?= /usr/include/lua5.4
+LUA_LIB    ?= lua5.4
 PREFIX     ?= /usr/local
 CFLAGS     ?= -O2 -g
 
@@ -35,7 +36,7 @@ ENV = LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check lint doc env show install clean \
+.PHONY: all run test check asan stress lint doc env show install clean \
         packages-run packages-test packages-lint packages-doc
 
 all: $(CORE) $(SEQUENTIAL)
@@ -101,8 +102,47 @@ build/clcount.so: tools/layer/clcount.c tools/layer/count.h
 build/layer-selftest: tools/layer/selftest.c
 	$(CC) $(LAYER_FLAGS) -o $@ $< -lOpenCL
 
+# --- the suite under sanitizers, and with the collector forced ------------------
+SANITIZE  = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+ASAN_HOST = build/asan/lua-asan
+ASAN      = $(ASAN_HOST) build/asan/clcompute/core.so build/asan/clcompute/sequential.so
+ASAN_ENV  = LUA="$(CURDIR)/$(ASAN_HOST)" WORK="$(CURDIR)/build/asan" \
+            LUA_CPATH_5_4="$(CURDIR)/build/asan/?.so;$(CURDIR)/build/?.so;;" \
+            LSAN_OPTIONS="suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0" \
+            ASAN_OPTIONS="allocator_may_return_null=1" UBSAN_OPTIONS="print_stacktrace=1"
+# What forces it: the next collection begins when one ends, and does much at every step.
+STRESS_ENV = LUA_INIT_5_4='collectgarbage("incremental", 0, 1000)' STRESS=1 WORK="$(CURDIR)/build/stress"
+
+# Left out: install builds and tests a module of its own, transfer_speed measures time.
+NOT_ASAN   = spec/install_spec.lua spec/transfer_speed_spec.lua
+NOT_STRESS = spec/install_spec.lua spec/transfer_speed_spec.lua
+
+asan: all layer $(ASAN)
+	@$(ENV) $(ASAN_ENV) tools/test.sh $(filter-out $(NOT_ASAN),$(SPECS))
+
+stress: all layer
+	@mkdir -p build/stress
+	@$(ENV) $(STRESS_ENV) tools/test.sh $(filter-out $(NOT_STRESS),$(SPECS))
+
+build/asan/clcompute/core.so: $(CORE_SOURCES:csrc/%.c=build/asan/%.o)
+	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -lOpenCL -lm
+
+build/asan/clcompute/sequential.so: $(SEQUENTIAL_SOURCES:csrc/%.c=build/asan/%.o)
+	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -lm
+
+$(ASAN_HOST): tools/host.c | build/asan/clcompute
+	$(CC) $(FLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $< -l$(LUA_LIB) -Wl,-E
+
+build/asan/%.o: csrc/%.c | build/asan/clcompute
+	$(CC) $(FLAGS) $(SANITIZE) -MMD -c -o $@ $<
+
+build/asan/clcompute:
+	mkdir -p $@
+
+-include $(wildcard build/asan/*.d)
+
 # --- lint ---------------------------------------------------------------------
-C_FILES = $(wildcard csrc/*.[ch] tools/layer/*.[ch] spec/support/*.c)
+C_FILES = $(wildcard csrc/*.[ch] tools/*.c tools/layer/*.[ch] spec/support/*.c)
 
 lint: packages-lint
 	@for c in $(filter %.c,$(C_FILES)); do \

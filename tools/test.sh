@@ -9,12 +9,13 @@ set -u
 
 LUA=${LUA:-lua5.4}
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-log=$root/build/oclgrind.log
-out=$root/build/spec.out
+work=${WORK:-$root/build} # what a run writes, so that two kinds of run may go on at once
+log=$work/oclgrind.log
+out=$work/spec.out
 passed=0 failed=0 pending=0
 
 # Oclgrind beside the drivers there are, as a second platform of the same process.
-vendors=$root/build/vendors
+vendors=$work/vendors
 rm -rf "$vendors"
 mkdir -p "$vendors"
 cp "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd "$vendors"/ 2>/dev/null
@@ -28,7 +29,7 @@ fi
 export OCL_ICD_VENDORS="$vendors"
 export OCLGRIND_DATA_RACES=1 OCLGRIND_LOG="$log"
 # The user's compiled programs stay as they are, and no run depends on the one before.
-export CLCOMPUTE_CACHE="$root/build/cache"
+export CLCOMPUTE_CACHE="$work/cache"
 rm -rf "$CLCOMPUTE_CACHE"
 export OPENCL_LAYERS="$root/build/libclcount.so" CLCOUNT_EXIT=9 CLCOUNT_QUIET=1
 
