@@ -59,6 +59,7 @@ build = {
         "csrc/operand.c",
         "csrc/plain.c",
         "csrc/platform.c",
+        "csrc/pocl.c",
         "csrc/prebuilt.c",
         "csrc/program.c",
         "csrc/range.c",
