@@ -35,7 +35,7 @@ ENV = LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check lint doc env show install clean \
+.PHONY: all run test check lint doc env show install clean overhead bench-overhead \
         packages-run packages-test packages-lint packages-doc
 
 all: $(CORE) $(SEQUENTIAL)
@@ -52,6 +52,12 @@ test: packages-test
 # The specs alone, without installing anything: make check SPECS=spec/gemm_spec.lua
 check: all layer
 	@$(ENV) tools/test.sh $(SPECS)
+
+# What the library costs above the same OpenCL calls from C.
+bench-overhead: all overhead
+	@$(ENV) $(LUA) examples/overhead.lua
+
+overhead: build/overhead.so
 
 env:
 	@echo 'export $(ENV)'
@@ -101,8 +107,12 @@ build/clcount.so: tools/layer/clcount.c tools/layer/count.h
 build/layer-selftest: tools/layer/selftest.c
 	$(CC) $(LAYER_FLAGS) -o $@ $< -lOpenCL
 
+# --- the yardstick of bench-overhead -------------------------------------------
+build/overhead.so: tools/overhead.c | build/clcompute
+	$(CC) $(FLAGS) $(SHARED) -o $@ $< -lOpenCL
+
 # --- lint ---------------------------------------------------------------------
-C_FILES = $(wildcard csrc/*.[ch] tools/layer/*.[ch] spec/support/*.c)
+C_FILES = $(wildcard csrc/*.[ch] tools/*.c tools/layer/*.[ch] spec/support/*.c)
 
 lint: packages-lint
 	@for c in $(filter %.c,$(C_FILES)); do \
