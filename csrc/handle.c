@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles: the objects a script holds, and the list of all that are alive. */
+#define _POSIX_C_SOURCE 200809L
 #include "handle.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +22,25 @@ typedef struct {
 } Box;
 
 static const char state_key = 0; /* its address is the key in the registry */
+
+/* --- the process ------------------------------------------------------- */
+
+/* The one variable of the process, and about it: asking the kernel at every use would
+   cost a launch more than all else the library does for it. */
+static long process;
+
+static void renew_process(void) {
+  process = (long)getpid();
+}
+
+__attribute__((constructor)) static void watch_process(void) {
+  renew_process();
+  pthread_atfork(NULL, NULL, renew_process);
+}
+
+long clc_process(void) {
+  return process;
+}
 
 /* --- nodes ------------------------------------------------------------- */
 
@@ -50,7 +71,7 @@ static clc_Handle *new_node(lua_State *L, size_t size) {
 
 static int is_forked(const clc_Handle *h) {
   const long pid = h->owner != NULL ? h->owner->pid : h->pid;
-  return pid != 0 && pid != (long)getpid();
+  return pid != 0 && pid != process;
 }
 
 void clc_release(clc_Handle *h) {

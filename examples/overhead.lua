@@ -5,18 +5,24 @@
 --- Usage: make bench-overhead, or lua5.4 examples/overhead.lua [rounds [processes]] after `make overhead`.
 --- Rounds take turns; what is printed are medians and quartiles of them. Launches, retiring them and
 --- making buffers are timed in processor time of the script's own thread, which bears busy neighbours;
---- what blocks is timed by the clock.
+--- what blocks is timed by the clock. Launches are queued behind a kernel that runs for some milliseconds:
+--- else it would be chance how often each has to wake the driver's threads.
 
 local cl = require "clcompute"
 local bare = assert(package.loadlib("build/overhead.so", "luaopen_overhead"), "make overhead first")()
 
 local ROUNDS, PROCESSES = tonumber(arg[1]) or 61, tonumber(arg[2]) or 9
-local N, COUNT, FEW = 16, 100, 50
+local N, COUNT, FEW, TURNS = 16, 100, 50, 1000000
 
 local SOURCE = [[
   kernel void work(global float *out, global const float *x, float factor, int n) {
     const int i = get_global_id(0);
     if (i < n) out[i] = factor * x[i];
+  }
+  kernel void gate(global float *out, int turns) {
+    float v = out[0];
+    for (int i = 0; i < turns; i++) v = 0.5f * v + 1;
+    out[0] = v;
   }
   kernel void empty() {}
 ]]
@@ -26,7 +32,7 @@ local program = device:program(SOURCE)
 local values = {}
 for i = 1, N do values[i] = i end
 local x, out = device:buffer(values), device:zeros("float", N)
-local work, empty = program.work, program.empty
+local work, gate, empty = program.work, program.gate, program.empty
 
 local platform_index, device_index = tostring(device):match "^(%d+):(%d+)"
 bare.open(tonumber(platform_index), tonumber(device_index), SOURCE, N)
@@ -48,6 +54,7 @@ end
 --- Seconds of a launch through the library: queueing it, and retiring it once it has ended.
 local function launch(range, factor)
   local last
+  gate(1, out, TURNS)
   local start = bare.cpu()
   for _ = 1, COUNT do last = work(range, out, x, factor, N) end
   local queued = bare.cpu() - start
@@ -58,6 +65,7 @@ local function launch(range, factor)
 end
 
 local function launch_bare(_, factor)
+  bare.shut(TURNS)
   local queued = bare.launch(COUNT, N, N, factor)
   return (queued + bare.retire(COUNT)) / COUNT
 end
@@ -80,8 +88,10 @@ local LAUNCHES = {
 
 local function time(clock, f)
   local start = clock()
-  for i = 1, FEW do f(i) end
-  return (clock() - start) / FEW
+  for _ = 1, FEW do f() end
+  local seconds = (clock() - start) / FEW
+  device:wait()
+  return seconds
 end
 
 local function get() return x:get(1) end
@@ -90,10 +100,10 @@ local function await() empty(1):wait() end
 local function create() device:empty("float", 256):release() end
 
 local CALLS = {
-  { "get an element", function() return (bare.element(FEW)) / FEW end, function() return time(cl.clock, get) end },
-  { "set an element", function() return select(2, bare.element(FEW)) / FEW end, function() return time(cl.clock, set) end },
-  { "empty launch and wait", function() return bare.await(FEW) / FEW end, function() return time(cl.clock, await) end },
-  { "new buffer, released", function() return bare.create(FEW, 1024) / FEW end, function() return time(bare.cpu, create) end },
+  { "get an element", bare.get, cl.clock, get },
+  { "set an element, queued", bare.set, bare.cpu, set },
+  { "empty launch and wait", bare.await, cl.clock, await },
+  { "new buffer, released", bare.create, bare.cpu, create },
 }
 
 --- Adds rounds in turns of the first function against the others: seconds[i][round].
@@ -165,9 +175,13 @@ end
 
 local function print_calls()
   for _, call in ipairs(CALLS) do
-    local seconds = measure { call[2], call[3] }
-    print_row(call[1] .. ", C", seconds[1])
-    print_row(call[1], seconds[2], seconds[1])
+    local name, from_c, clock, f = table.unpack(call)
+    local seconds = measure {
+      function() return from_c(FEW) / FEW end,
+      function() return time(clock, f) end,
+    }
+    print_row(name .. ", C", seconds[1])
+    print_row(name, seconds[2], seconds[1])
   end
 end
 

@@ -16,7 +16,7 @@
 static cl_device_id device;
 static cl_context context;
 static cl_command_queue queue;
-static cl_kernel work, empty;
+static cl_kernel work, empty, gate;
 static cl_mem x, out;
 static cl_event pending[MOST];
 
@@ -47,7 +47,7 @@ static void find_device(lua_State *L, lua_Integer p, lua_Integer d) {
   device = devices[d];
 }
 
-/* open(platform, device, source, n): kernels `work` and `empty` of the source, and
+/* open(platform, device, source, n): kernels `work`, `empty` and `gate` of the source, and
    buffers of n floats. */
 static int overhead_open(lua_State *L) {
   const char *source = luaL_checkstring(L, 3);
@@ -64,6 +64,8 @@ static int overhead_open(lua_State *L) {
   work = clCreateKernel(program, "work", &code);
   check(L, code, "clCreateKernel");
   empty = clCreateKernel(program, "empty", &code);
+  check(L, code, "clCreateKernel");
+  gate = clCreateKernel(program, "gate", &code);
   check(L, code, "clCreateKernel");
   x = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &code);
   check(L, code, "clCreateBuffer");
@@ -91,6 +93,18 @@ static int overhead_read(lua_State *L) {
   return 1;
 }
 
+/* shut(turns): queues `gate`, behind which launches pile up. */
+static int overhead_shut(lua_State *L) {
+  const cl_int turns = (cl_int)luaL_checkinteger(L, 1);
+  const size_t one = 1;
+  clSetKernelArg(gate, 0, sizeof out, &out);
+  clSetKernelArg(gate, 1, sizeof turns, &turns);
+  check(L, clEnqueueNDRangeKernel(queue, gate, 1, NULL, &one, &one, 0, NULL, NULL),
+        "clEnqueueNDRangeKernel");
+  check(L, clFlush(queue), "clFlush");
+  return 0;
+}
+
 /* launch(count, n, group, factor): queues `work` so often; seconds of this thread. */
 static int overhead_launch(lua_State *L) {
   const lua_Integer count = luaL_checkinteger(L, 1);
@@ -106,7 +120,6 @@ static int overhead_launch(lua_State *L) {
     code |= clSetKernelArg(work, 2, sizeof factor, &factor);
     code |= clSetKernelArg(work, 3, sizeof n, &n);
     code |= clEnqueueNDRangeKernel(queue, work, 1, NULL, &global, &group, 0, NULL, &pending[i]);
-    if (i == 0) clFlush(queue);
   }
   const double end = read_clock(CLOCK_THREAD_CPUTIME_ID);
   check(L, code, "launch");
@@ -133,23 +146,38 @@ static int overhead_retire(lua_State *L) {
   return 1;
 }
 
-/* element(count): so many elements read, then written, each by itself; the seconds
-   of both on the clock. */
-static int overhead_element(lua_State *L) {
+/* get(count): so many elements read, each by itself; seconds on the clock. */
+static int overhead_get(lua_State *L) {
   const lua_Integer count = luaL_checkinteger(L, 1);
-  cl_float value = 0;
+  cl_float value;
   cl_int code = CL_SUCCESS;
   const double start = read_clock(CLOCK_MONOTONIC);
   for (lua_Integer i = 0; i < count; i++)
     code |= clEnqueueReadBuffer(queue, x, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL);
-  const double middle = read_clock(CLOCK_MONOTONIC);
-  for (lua_Integer i = 0; i < count; i++)
-    code |= clEnqueueWriteBuffer(queue, x, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL);
   const double end = read_clock(CLOCK_MONOTONIC);
-  check(L, code, "element");
-  lua_pushnumber(L, middle - start);
-  lua_pushnumber(L, end - middle);
-  return 2;
+  check(L, code, "clEnqueueReadBuffer");
+  lua_pushnumber(L, end - start);
+  return 1;
+}
+
+/* set(count): so many elements filled, each by itself; seconds of this thread. */
+static int overhead_set(lua_State *L) {
+  const lua_Integer count = luaL_checkinteger(L, 1);
+  const cl_float value = 1;
+  cl_int code = CL_SUCCESS;
+  luaL_argcheck(L, count <= MOST, 1, "too many");
+  const double start = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  for (lua_Integer i = 0; i < count; i++) {
+    code |=
+        clEnqueueFillBuffer(queue, x, &value, sizeof value, 0, sizeof value, 0, NULL, &pending[i]);
+    if (i == 0) clFlush(queue);
+  }
+  const double end = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  check(L, code, "clEnqueueFillBuffer");
+  check(L, clFinish(queue), "clFinish");
+  for (lua_Integer i = 0; i < count; i++) clReleaseEvent(pending[i]);
+  lua_pushnumber(L, end - start);
+  return 1;
 }
 
 /* await(count): launches of the empty kernel, each waited for; seconds on the clock. */
@@ -170,14 +198,13 @@ static int overhead_await(lua_State *L) {
   return 1;
 }
 
-/* create(count, bytes): buffers made and released; seconds of this thread. */
+/* create(count): buffers of 1 KiB made and released; seconds of this thread. */
 static int overhead_create(lua_State *L) {
   const lua_Integer count = luaL_checkinteger(L, 1);
-  const size_t bytes = (size_t)luaL_checkinteger(L, 2);
   cl_int code = CL_SUCCESS;
   const double start = read_clock(CLOCK_THREAD_CPUTIME_ID);
   for (lua_Integer i = 0; i < count && code == CL_SUCCESS; i++)
-    clReleaseMemObject(clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &code));
+    clReleaseMemObject(clCreateBuffer(context, CL_MEM_READ_WRITE, 1024, NULL, &code));
   const double end = read_clock(CLOCK_THREAD_CPUTIME_ID);
   check(L, code, "clCreateBuffer");
   lua_pushnumber(L, end - start);
@@ -185,11 +212,11 @@ static int overhead_create(lua_State *L) {
 }
 
 __attribute__((visibility("default"))) int luaopen_overhead(lua_State *L) {
-  static const luaL_Reg functions[] = {{"cpu", overhead_cpu},         {"open", overhead_open},
-                                       {"write", overhead_write},     {"read", overhead_read},
-                                       {"launch", overhead_launch},   {"retire", overhead_retire},
-                                       {"element", overhead_element}, {"await", overhead_await},
-                                       {"create", overhead_create},   {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"cpu", overhead_cpu},       {"open", overhead_open},     {"write", overhead_write},
+      {"read", overhead_read},     {"shut", overhead_shut},     {"launch", overhead_launch},
+      {"retire", overhead_retire}, {"get", overhead_get},       {"set", overhead_set},
+      {"await", overhead_await},   {"create", overhead_create}, {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }
