@@ -5,14 +5,14 @@
 --- Usage: make bench-overhead, or lua5.4 examples/overhead.lua [rounds [processes]] after `make overhead`.
 --- Rounds take turns; what is printed are medians and quartiles of them. Launches, retiring them and
 --- making buffers are timed in processor time of the script's own thread, which bears busy neighbours;
---- what blocks is timed by the clock. Launches are queued behind a kernel that runs for some milliseconds:
+--- what blocks is timed by the clock. Launches are queued behind a kernel that runs for about a millisecond:
 --- else it would be chance how often each has to wake the driver's threads.
 
 local cl = require "clcompute"
 local bare = assert(package.loadlib("build/overhead.so", "luaopen_overhead"), "make overhead first")()
 
-local ROUNDS, PROCESSES = tonumber(arg[1]) or 61, tonumber(arg[2]) or 9
-local N, COUNT, FEW, TURNS = 16, 100, 50, 1000000
+local ROUNDS, PROCESSES = tonumber(arg[1]) or 201, tonumber(arg[2]) or 9
+local N, COUNT, FEW, TURNS = 16, 25, 50, 200000
 
 local SOURCE = [[
   kernel void work(global float *out, global const float *x, float factor, int n) {
@@ -106,13 +106,14 @@ local CALLS = {
   { "new buffer, released", bare.create, bare.cpu, create },
 }
 
---- Adds rounds in turns of the first function against the others: seconds[i][round].
+--- What each function returns, round by round: seconds[i][round].
 local function measure(functions)
   local seconds = {}
   for i = 1, #functions do seconds[i] = {} end
   for round = 1, ROUNDS + 1 do
-    for i, f in ipairs(functions) do
-      local result = f(round)
+    for turn = 1, #functions do
+      local i = (turn + round) % #functions + 1 -- none always comes first
+      local result = functions[i](round)
       if round > 1 then seconds[i][round - 1] = result end -- the first one warms up
     end
   end
