@@ -12,7 +12,7 @@ local cl = require "clcompute"
 local bare = assert(package.loadlib("build/overhead.so", "luaopen_overhead"), "make overhead first")()
 
 local ROUNDS, PROCESSES = tonumber(arg[1]) or 201, tonumber(arg[2]) or 9
-local N, COUNT, FEW, TURNS = 16, 25, 50, 200000
+local N, COUNT, FEW, TURNS = 16, 25, 50, 1000000
 
 local SOURCE = [[
   kernel void work(global float *out, global const float *x, float factor, int n) {
