@@ -36,7 +36,7 @@ ENV = LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check asan stress lint doc env show install clean \
+.PHONY: all run test check asan stress lint doc env show install clean overhead bench-overhead \
         packages-run packages-test packages-lint packages-doc
 
 all: $(CORE) $(SEQUENTIAL)
@@ -53,6 +53,12 @@ test: packages-test
 # The specs alone, without installing anything: make check SPECS=spec/gemm_spec.lua
 check: all layer
 	@$(ENV) tools/test.sh $(SPECS)
+
+# What the library costs above the same OpenCL calls from C.
+bench-overhead: all overhead
+	@$(ENV) $(LUA) examples/overhead.lua
+
+overhead: build/overhead.so
 
 env:
 	@echo 'export $(ENV)'
@@ -109,13 +115,13 @@ ASAN      = $(ASAN_HOST) build/asan/clcompute/core.so build/asan/clcompute/seque
 ASAN_ENV  = LUA="$(CURDIR)/$(ASAN_HOST)" WORK="$(CURDIR)/build/asan" \
             LUA_CPATH_5_4="$(CURDIR)/build/asan/?.so;$(CURDIR)/build/?.so;;" \
             LSAN_OPTIONS="suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0" \
-            ASAN_OPTIONS="allocator_may_return_null=1" UBSAN_OPTIONS="print_stacktrace=1"
+            ASAN_OPTIONS="allocator_may_return_null=1" SANITIZED=1 UBSAN_OPTIONS="print_stacktrace=1"
 # What forces it: the next collection begins when one ends, and does much at every step.
 STRESS_ENV = LUA_INIT_5_4='collectgarbage("setpause", 0) collectgarbage("setstepmul", 1000)' STRESS=1 WORK="$(CURDIR)/build/stress"
 
-# Left out: install builds and tests a module of its own, transfer_speed measures time.
-NOT_ASAN   = spec/install_spec.lua spec/transfer_speed_spec.lua
-NOT_STRESS = spec/install_spec.lua spec/transfer_speed_spec.lua
+# Left out: install builds and tests a module of its own, the others measure time.
+NOT_ASAN   = spec/install_spec.lua spec/transfer_speed_spec.lua spec/overhead_spec.lua
+NOT_STRESS = $(NOT_ASAN)
 
 asan: all layer $(ASAN)
 	@$(ENV) $(ASAN_ENV) tools/test.sh $(filter-out $(NOT_ASAN),$(SPECS))
@@ -140,6 +146,10 @@ build/asan/clcompute:
 	mkdir -p $@
 
 -include $(wildcard build/asan/*.d)
+
+# --- the yardstick of bench-overhead -------------------------------------------
+build/overhead.so: tools/overhead.c | build/clcompute
+	$(CC) $(FLAGS) $(SHARED) -o $@ $< -lOpenCL
 
 # --- lint ---------------------------------------------------------------------
 C_FILES = $(wildcard csrc/*.[ch] tools/*.c tools/layer/*.[ch] spec/support/*.c)

@@ -7,7 +7,6 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "args.h"
 #include "info.h"
@@ -180,7 +179,7 @@ static void open_context(lua_State *L, clc_Device *d) {
   if (d->version < 102)
     luaL_error(L, "this device has OpenCL %d.%d; clcompute needs 1.2", d->version / 100,
                d->version % 100);
-  d->h.pid = (long)getpid();
+  d->h.pid = clc_process();
   if (d->context == NULL) {
     d->context = clCreateContext(props, 1, &d->place.device, NULL, NULL, &code);
     if (code != CL_SUCCESS) d->context = NULL;
@@ -193,7 +192,7 @@ void clc_usedevice(lua_State *L, clc_Device *d) {
   if (d->h.released) luaL_error(L, "device is released");
   if (d->queue == NULL)
     open_context(L, d);
-  else if (d->h.pid != (long)getpid())
+  else if (d->h.pid != clc_process())
     luaL_error(L,
                "this device was opened before fork(): start a new process instead, OpenCL "
                "drivers do not survive a fork");
@@ -310,7 +309,7 @@ programs, kernels, events. Using those later is an error; the next
 static int device_close(lua_State *L) {
   clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);
   if (d != NULL && !d->h.released) {
-    if (d->h.pid == (long)getpid()) clc_settle(L, d);
+    if (d->h.pid == clc_process()) clc_settle(L, d);
     if (d->root == d) {
       lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
       lua_pushnil(L);

@@ -12,7 +12,7 @@ commands and one event, from the start of the first to the end of the last.
 
 static void event_release(clc_Handle *h) {
   clc_Event *e = (clc_Event *)h;
-  if (e->first != NULL) clReleaseEvent(e->first);
+  if (e->first != e->last) clReleaseEvent(e->first);
   if (e->last != NULL) clReleaseEvent(e->last);
   e->first = e->last = NULL;
 }
@@ -95,9 +95,9 @@ clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what) {
 }
 
 void clc_addcommand(clc_Event *e, cl_event command) {
-  if (e->last != NULL) clReleaseEvent(e->last);
+  if (e->last != e->first) clReleaseEvent(e->last);
   clRetainEvent(e->last = command);
-  if (e->first == NULL) clRetainEvent(e->first = command);
+  if (e->first == NULL) e->first = command;
 }
 
 /***

@@ -10,7 +10,7 @@
 typedef struct clc_Event {
   clc_Handle h;
   clc_Device *device;
-  cl_event first, last; /* the same unless split; NULL: nothing was launched */
+  cl_event first, last; /* one, retained once, unless split; NULL: nothing was launched */
   char what[CLC_WHAT];
 } clc_Event;
 

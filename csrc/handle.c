@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles: the objects a script holds, and the list of all that are alive. */
+#define _POSIX_C_SOURCE 200809L
 #include "handle.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +22,25 @@ typedef struct {
 } Box;
 
 static const char state_key = 0; /* its address is the key in the registry */
+
+/* --- the process ------------------------------------------------------- */
+
+/* The one variable of the process, and about it: asking the kernel at every use would
+   cost a launch more than all else the library does for it. */
+static long process;
+
+static void renew_process(void) {
+  process = (long)getpid();
+}
+
+__attribute__((constructor)) static void watch_process(void) {
+  renew_process();
+  pthread_atfork(NULL, NULL, renew_process);
+}
+
+long clc_process(void) {
+  return process;
+}
 
 /* --- nodes ------------------------------------------------------------- */
 
@@ -50,7 +71,7 @@ static clc_Handle *new_node(lua_State *L, size_t size) {
 
 static int is_forked(const clc_Handle *h) {
   const long pid = h->owner != NULL ? h->owner->pid : h->pid;
-  return pid != 0 && pid != (long)getpid();
+  return pid != 0 && pid != process;
 }
 
 void clc_release(clc_Handle *h) {
@@ -135,9 +156,9 @@ clc_Handle *clc_nexthandle(lua_State *L, clc_Handle *h) {
 /* --- boxes ------------------------------------------------------------- */
 
 static Box *to_box(lua_State *L, int idx) {
+  if (lua_type(L, idx) != LUA_TUSERDATA || lua_rawlen(L, idx) != sizeof(Box)) return NULL;
   Box *box = lua_touserdata(L, idx);
-  if (box == NULL || lua_islightuserdata(L, idx)) return NULL;
-  if (lua_rawlen(L, idx) != sizeof *box || box->mark != BOX_MARK) return NULL;
+  if (box->mark != BOX_MARK) return NULL;
   /* Made by a finalizer while the state closed, it has none of its own. */
   if (box->state->closing) box->node = NULL;
   return box;
@@ -166,7 +187,8 @@ void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int v
   box->mark = BOX_MARK;
   box->state = state;
   box->node = NULL;
-  luaL_setmetatable(L, type->tname);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, type);
+  lua_setmetatable(L, -2);
   check_owner(L, owner); /* before the owner itself could be collected */
   clc_Handle *h = new_node(L, type->size + extra);
   if (owner != NULL && owner->released) {
@@ -184,10 +206,19 @@ void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int v
   return box->node = h;
 }
 
+/* As luaL_testudata, but a pointer is found sooner than a name. */
+static int has_metatable(lua_State *L, int idx, const clc_Type *type) {
+  if (!lua_getmetatable(L, idx)) return 0;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, type);
+  const int same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same;
+}
+
 /* Trusts neither the metatable nor the contents alone: `debug` can exchange
    the one, a foreign userdata can look like the other. */
 static clc_Handle *test_node(lua_State *L, int idx, const clc_Type *type, int *mine) {
-  Box *box = luaL_testudata(L, idx, type->tname) != NULL ? to_box(L, idx) : NULL;
+  Box *box = has_metatable(L, idx, type) ? to_box(L, idx) : NULL;
   *mine = box != NULL && (box->node == NULL || box->node->type == type);
   return *mine ? box->node : NULL;
 }
@@ -274,6 +305,8 @@ static int box_newindex(lua_State *L) {
 void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
                   const luaL_Reg *methods, const luaL_Reg *metamethods) {
   luaL_newmetatable(L, type->tname);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, type);
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   lua_pushcfunction(L, box_gc);

@@ -56,6 +56,9 @@ void *clc_testhandle(lua_State *L, int idx, const clc_Type *type);
 void *clc_tohandle(lua_State *L, int arg, const clc_Type *type);
 void *clc_checkhandle(lua_State *L, int arg, const clc_Type *type);
 
+/* The process id, at the cost of a variable. */
+long clc_process(void);
+
 /* Releases what a handle owns; a second time it does nothing. After a fork the
    child lets go without a call: the driver's threads are missing there. */
 void clc_release(clc_Handle *h);

@@ -406,3 +406,29 @@ describe("the core", function()
     assert.matches("new", output)
   end)
 end)
+
+describe("a forked child", function()
+  it("is refused by what was opened before, which stays sound in the parent", function()
+    local forked = helper.compile "forked"
+    local device = helper.device()
+    local buffer = device:buffer { 1, 2, 3 }
+    local twice = device:program("kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }").twice
+    local calls = {
+      function() twice(3, buffer) end,
+      function() return buffer[1] end,
+      function() buffer[1] = 5 end,
+      function() device:wait() end,
+      function() device:zeros("float", 4) end,
+      function() device:queue() end,
+    }
+    for _, call in ipairs(calls) do assert.matches("opened before fork()", forked.call(call), 1, true) end
+    assert.equal("released", forked.call(function()
+      buffer:release()
+      device:close()
+      collectgarbage()
+      return "released"
+    end))
+    twice(3, buffer)
+    assert.same({ 2, 4, 6 }, buffer:read())
+  end)
+end)

@@ -69,6 +69,20 @@ function helper.run(script, environment, limit)
   return ok or false, output, code
 end
 
+--- Loads spec/support/<name>.c, a Lua module, compiled with the Makefile's settings.
+function helper.compile(name)
+  local pipe = assert(io.popen("make -s show"))
+  local settings = {}
+  for line in pipe:lines() do
+    local key, value = line:match "^(%w+[_%w]*) = (.*)$"
+    if key then settings[key] = value end
+  end
+  pipe:close()
+  assert(os.execute(("%s -O2 -fPIC -shared -I%s -o build/%s.so spec/support/%s.c")
+    :format(settings.CC, settings.LUA_INCDIR, name, name)))
+  return assert(package.loadlib(("build/%s.so"):format(name), "luaopen_" .. name))()
+end
+
 --- The interpreter that runs the specs.
 helper.lua = os.getenv("LUA") or "lua5.4"
 

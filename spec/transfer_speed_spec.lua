@@ -3,20 +3,6 @@ local helper = require "spec.helper"
 
 local N, ROUNDS, ATTEMPTS, LIMIT = 1000000, 9, 4, 1.4
 
--- The yardstick, spec/support/bare.c, compiled with the Makefile's settings.
-local function load_bare()
-  local pipe = io.popen("make -s show")
-  local settings = {}
-  for line in pipe:lines() do
-    local name, value = line:match "^(%w+[_%w]*) = (.*)$"
-    if name then settings[name] = value end
-  end
-  pipe:close()
-  assert(os.execute(("%s -O2 -fPIC -shared -I%s -o build/bare.so spec/support/bare.c")
-    :format(settings.CC, settings.LUA_INCDIR)))
-  return assert(package.loadlib("build/bare.so", "luaopen_bare"))()
-end
-
 -- Seconds of processor time, the driver's threads included, which bears busy
 -- neighbours better than the clock on the wall.
 local function time(f, ...)
@@ -47,7 +33,7 @@ end
 
 describe("a million numbers", function()
   it(("go from a table to a buffer, and back, within %g times a bare loop"):format(LIMIT), function()
-    local bare, device, values = load_bare(), helper.device(), {}
+    local bare, device, values = helper.compile "bare", helper.device(), {}
     for i = 1, N do values[i] = i * 0.25 end
     device:buffer(values):read() -- opens the device
     local there, back
