@@ -41,6 +41,7 @@ build = {
         "csrc/create.c",
         "csrc/declaration.c",
         "csrc/device.c",
+        "csrc/discover.c",
         "csrc/dtype.c",
         "csrc/error.c",
         "csrc/event.c",

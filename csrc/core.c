@@ -5,6 +5,7 @@ The C core: it only opens one chapter after the other.
 */
 #include "buffer.h"
 #include "create.h"
+#include "discover.h"
 #include "event.h"
 #include "gauss.h"
 #include "gemm.h"
@@ -22,6 +23,7 @@ int luaopen_clcompute_core(lua_State *L) {
   lua_newtable(L);
   clc_openhandles(L);
   clc_opendevices(L);
+  clc_opendiscovery(L);
   clc_openevents(L);
   clc_openbuffers(L);
   clc_opencreate(L);

@@ -5,10 +5,8 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 */
 #include "device.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
 #include "info.h"
 #include "wait.h"
 
@@ -235,8 +233,7 @@ static void copy_facts(clc_Device *to, const clc_Device *from) {
   to->h.pid = from->h.pid;
 }
 
-/* Pushes the one object for that hardware, a new one if need be. */
-static void push_place(lua_State *L, clc_Place place) {
+void clc_pushplace(lua_State *L, clc_Place place) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
   lua_rawgetp(L, -1, place.device);
   if (clc_testhandle(L, -1, &clc_devicetype) == NULL) {
@@ -357,106 +354,6 @@ static int device_show(lua_State *L) {
   return 1;
 }
 
-/* --- functions --------------------------------------------------------- */
-
-/* A number would be taken for part of a name. */
-static const char *opt_selector(lua_State *L) {
-  if (lua_isnoneornil(L, 1)) return NULL;
-  luaL_checktype(L, 1, LUA_TSTRING);
-  luaL_argcheck(L, lua_rawlen(L, 1) > 0, 1, "empty selector");
-  return lua_tostring(L, 1);
-}
-
-/***
-Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
-@function devices
-@tparam[opt] string selector "gpu", "cpu", "accelerator", a part of
- "platform/device" in any case, or "platform:device" as numbers from 0
-@treturn table list of devices; empty when none match
-*/
-static int clc_devices(lua_State *L) {
-  const char *selector = opt_selector(L);
-  size_t n;
-  lua_settop(L, 1);
-  const clc_Place *places = clc_pushplaces(L, -1, &n);
-  lua_newtable(L);
-  for (size_t i = 0; i < n; i++)
-    if (clc_selects(L, &places[i], selector)) {
-      push_place(L, places[i]);
-      lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
-    }
-  return 1;
-}
-
-static const char *env_selector(void) {
-  const char *selector = getenv("CLCOMPUTE_DEVICE");
-  return selector != NULL && *selector != '\0' ? selector : NULL;
-}
-
-/***
-The best device for a selector; without one `$CLCOMPUTE_DEVICE` is it, and
-without that the first GPU, else accelerator, else CPU. Within a Lua state the
-same hardware is the same object; its context and queue open at first use.
-@function device
-@tparam[opt] string selector as for `devices`
-@return the device
-@raise when none matches, listing what there is and what to install
-*/
-static int clc_device(lua_State *L) {
-  static const char *const none[] = {NULL};
-  const char *selector = opt_selector(L);
-  clc_checkoptions(L, 2, none);
-  if (selector != NULL)
-    push_place(L, clc_bestplace(L, selector, ""));
-  else
-    push_place(L, clc_bestplace(L, env_selector(), " (from $CLCOMPUTE_DEVICE)"));
-  return 1;
-}
-
-/***
-The platforms of this machine.
-@function platforms
-@treturn table list of {name=, vendor=, version=, devices={...}}
-*/
-static int clc_platforms(lua_State *L) {
-  static const struct {
-    const char *name;
-    cl_platform_info what;
-  } fields[] = {
-      {"name", CL_PLATFORM_NAME}, {"vendor", CL_PLATFORM_VENDOR}, {"version", CL_PLATFORM_VERSION}};
-  cl_uint n;
-  const cl_platform_id *ids = clc_pushplatforms(L, &n);
-  lua_createtable(L, (int)n, 0);
-  for (cl_uint p = 0; p < n; p++) {
-    size_t count;
-    lua_createtable(L, 0, 4);
-    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
-      clc_pushplatformtext(L, ids[p], fields[f].what);
-      lua_setfield(L, -2, fields[f].name);
-    }
-    const clc_Place *places = clc_pushplaces(L, (int)p, &count);
-    lua_createtable(L, (int)count, 0);
-    for (size_t d = 0; d < count; d++) {
-      push_place(L, places[d]);
-      lua_rawseti(L, -2, (lua_Integer)d + 1);
-    }
-    lua_setfield(L, -3, "devices");
-    lua_pop(L, 1);
-    lua_rawseti(L, -2, (lua_Integer)p + 1);
-  }
-  return 1;
-}
-
-/***
-Time that only goes forward, for measuring.
-@function clock
-@treturn number seconds from an arbitrary start
-*/
-static int clc_clock(lua_State *L) {
-  lua_pushnumber(L, clc_now());
-  return 1;
-}
-
 void clc_opendevices(lua_State *L) {
   static const luaL_Reg methods[] = {{"wait", device_wait},
                                      {"info", device_info},
@@ -464,11 +361,6 @@ void clc_opendevices(lua_State *L) {
                                      {"close", device_close},
                                      {NULL, NULL}};
   static const luaL_Reg metamethods[] = {{"__close", device_close}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"devices", clc_devices},
-                                       {"device", clc_device},
-                                       {"platforms", clc_platforms},
-                                       {"clock", clc_clock},
-                                       {NULL, NULL}};
   clc_opentype(L, &clc_devicetype, device_field, device_show, methods, metamethods);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
@@ -478,5 +370,4 @@ void clc_opendevices(lua_State *L) {
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &queues_key);
-  luaL_setfuncs(L, functions, 0);
 }

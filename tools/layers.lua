@@ -7,7 +7,7 @@ local C_LEVELS = {
   { "handle", "dtype", "args", "wait", "info", "source", "include", "declaration", "folder", "plain_loops" },
   { "shape", "platform", "range", "plain", "cache" },
   { "device", "sequential" },
-  { "event", "memory", "binary", "buildlog", "pocl" },
+  { "event", "memory", "discover", "binary", "buildlog", "pocl" },
   { "buffer", "create", "live", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },

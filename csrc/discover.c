@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Discovery: the platforms and devices of this machine, as functions of the module.
+@module clcompute
+*/
+#include "discover.h"
+
+#include <stdlib.h>
+
+#include "args.h"
+#include "device.h"
+#include "info.h"
+#include "wait.h"
+
+/* A number would be taken for part of a name. */
+static const char *opt_selector(lua_State *L) {
+  if (lua_isnoneornil(L, 1)) return NULL;
+  luaL_checktype(L, 1, LUA_TSTRING);
+  luaL_argcheck(L, lua_rawlen(L, 1) > 0, 1, "empty selector");
+  return lua_tostring(L, 1);
+}
+
+/***
+Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
+@function devices
+@tparam[opt] string selector "gpu", "cpu", "accelerator", a part of
+ "platform/device" in any case, or "platform:device" as numbers from 0
+@treturn table list of devices; empty when none match
+*/
+static int clc_devices(lua_State *L) {
+  const char *selector = opt_selector(L);
+  size_t n;
+  lua_settop(L, 1);
+  const clc_Place *places = clc_pushplaces(L, -1, &n);
+  lua_newtable(L);
+  for (size_t i = 0; i < n; i++)
+    if (clc_selects(L, &places[i], selector)) {
+      clc_pushplace(L, places[i]);
+      lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    }
+  return 1;
+}
+
+static const char *env_selector(void) {
+  const char *selector = getenv("CLCOMPUTE_DEVICE");
+  return selector != NULL && *selector != '\0' ? selector : NULL;
+}
+
+/***
+The best device for a selector; without one `$CLCOMPUTE_DEVICE` is it, and
+without that the first GPU, else accelerator, else CPU. Within a Lua state the
+same hardware is the same object; its context and queue open at first use.
+@function device
+@tparam[opt] string selector as for `devices`
+@return the device
+@raise when none matches, listing what there is and what to install
+*/
+static int clc_device(lua_State *L) {
+  static const char *const none[] = {NULL};
+  const char *selector = opt_selector(L);
+  clc_checkoptions(L, 2, none);
+  if (selector != NULL)
+    clc_pushplace(L, clc_bestplace(L, selector, ""));
+  else
+    clc_pushplace(L, clc_bestplace(L, env_selector(), " (from $CLCOMPUTE_DEVICE)"));
+  return 1;
+}
+
+/***
+The platforms of this machine.
+@function platforms
+@treturn table list of {name=, vendor=, version=, devices={...}}
+*/
+static int clc_platforms(lua_State *L) {
+  static const struct {
+    const char *name;
+    cl_platform_info what;
+  } fields[] = {
+      {"name", CL_PLATFORM_NAME}, {"vendor", CL_PLATFORM_VENDOR}, {"version", CL_PLATFORM_VERSION}};
+  cl_uint n;
+  const cl_platform_id *ids = clc_pushplatforms(L, &n);
+  lua_createtable(L, (int)n, 0);
+  for (cl_uint p = 0; p < n; p++) {
+    size_t count;
+    lua_createtable(L, 0, 4);
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+      clc_pushplatformtext(L, ids[p], fields[f].what);
+      lua_setfield(L, -2, fields[f].name);
+    }
+    const clc_Place *places = clc_pushplaces(L, (int)p, &count);
+    lua_createtable(L, (int)count, 0);
+    for (size_t d = 0; d < count; d++) {
+      clc_pushplace(L, places[d]);
+      lua_rawseti(L, -2, (lua_Integer)d + 1);
+    }
+    lua_setfield(L, -3, "devices");
+    lua_pop(L, 1);
+    lua_rawseti(L, -2, (lua_Integer)p + 1);
+  }
+  return 1;
+}
+
+/***
+Time that only goes forward, for measuring.
+@function clock
+@treturn number seconds from an arbitrary start
+*/
+static int clc_clock(lua_State *L) {
+  lua_pushnumber(L, clc_now());
+  return 1;
+}
+
+void clc_opendiscovery(lua_State *L) {
+  static const luaL_Reg functions[] = {{"devices", clc_devices},
+                                       {"device", clc_device},
+                                       {"platforms", clc_platforms},
+                                       {"clock", clc_clock},
+                                       {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}
