@@ -77,7 +77,7 @@ clean:
 
 # --- building -----------------------------------------------------------------
 $(CORE): $(call objects,$(CORE_SOURCES)) | build/clcompute
-	$(CC) $(SHARED) -o $@ $^ -lOpenCL -lm
+	$(CC) $(SHARED) -o $@ $^ -lOpenCL -lm -lpthread
 
 $(SEQUENTIAL): $(call objects,$(SEQUENTIAL_SOURCES)) | build/clcompute
 	$(CC) $(SHARED) -o $@ $^ -lm

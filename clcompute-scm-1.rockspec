@@ -70,7 +70,7 @@ build = {
         "csrc/source.c",
         "csrc/wait.c",
       },
-      libraries = { "OpenCL", "m" },
+      libraries = { "OpenCL", "m", "pthread" },
       incdirs = { "$(OPENCL_INCDIR)" },
       libdirs = { "$(OPENCL_LIBDIR)" },
     },
