@@ -28,6 +28,10 @@ describe("the example", function()
     assert.matches("matrix is singular: column 3 has no pivot", output, 1, true)
   end)
 
+  it("queues keeps the order that its event asks for", function()
+    assert.matches("in order: a = ", run_example("queues", "1000"), 1, true)
+  end)
+
   it("tables shows every device and the sequential program, all checked", function()
     local output = run_example("tables", "257 17 9 0.01")
     local _, rows = output:gsub(" ok\n", "")
