@@ -133,7 +133,7 @@ static int starts(const char *p, const char *word) {
 /* Reads the directive behind the # of a line. */
 static void read_directive(Search *s, const char *p, const char *folder, int depth) {
   p += strspn(p, " \t\v\f\r");
-  if (starts(p, "import") || starts(p, "include_next")) s->complete = 0;
+  if (starts(p, "import") || starts(p, "include_next") || starts(p, "embed")) s->complete = 0;
   if (!starts(p, "include")) return;
   p += strlen("include");
   p += strspn(p, " \t\v\f\r");
@@ -155,8 +155,8 @@ static int holds(const char *text, const char *const words[]) {
 
 static void search_text(Search *s, const char *text, const char *folder, int depth) {
   static const char *const other_hashes[] = {"?\?=", "?\?/", "%:", NULL};
-  static const char *const whims[] = {"__has_include", "__DATE__", "__TIME__", "__TIMESTAMP__",
-                                      NULL};
+  static const char *const whims[] = {"__has_include", "__has_embed",   "__DATE__",
+                                      "__TIME__",      "__TIMESTAMP__", NULL};
   char *plain = lua_newuserdatauv(s->L, strlen(text) + 1, 0);
   splice(text, plain);
   if (holds(plain, other_hashes)) s->complete = 0;

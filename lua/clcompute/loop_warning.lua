@@ -26,7 +26,7 @@ local function recall(path, key)
   local found
   for line in file:lines() do
     local verdict, device = line:match "^(%l+)\t(.*)$"
-    if device == key then found = verdict end
+    if device == key and (verdict == "ok" or verdict == "fault") then found = verdict end
   end
   file:close()
   return found
@@ -38,7 +38,7 @@ local function keep(folder, path, key, verdict)
   process.tool("mkdir -p -m 700 -- " .. process.quote(folder) .. " 2>/dev/null")
   local file = io.open(path, "a")
   if not file then return end
-  file:write(verdict, "\t", key, "\n")
+  file:write("\n", verdict, "\t", key, "\n") -- a line that was cut off before must not swallow this one
   file:close()
 end
 
@@ -59,7 +59,12 @@ local function verdict_on(device)
   local path = folder and folder .. "/verdicts"
   local verdict = recall(path, key)
   if not verdict then
-    verdict = test(device)
+    local ran
+    ran, verdict = pcall(test, device)
+    if not ran then -- what failed before; the next program asks again
+      verdicts[key] = nil
+      error(verdict, 0)
+    end
     if folder and verdict ~= "unknown" then keep(folder, path, key, verdict) end
   end
   verdicts[key] = verdict
