@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-#define TOLD_FROM                                                                \
-  65536 /* bytes of small buffers that gather before the collector hears of them \
-         */
+/* Bytes of small buffers that gather before the collector hears of them. */
+#define TOLD_FROM 65536
 
 /* --- the object -------------------------------------------------------- */
 
