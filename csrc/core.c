@@ -10,6 +10,7 @@ The C core: it only opens one chapter after the other.
 #include "gauss.h"
 #include "gemm.h"
 #include "live.h"
+#include "newfile.h"
 #include "prebuilt.h"
 #include "saxpy.h"
 
@@ -28,6 +29,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openbuffers(L);
   clc_opencreate(L);
   clc_openlive(L);
+  clc_opennewfiles(L);
   clc_opensignatures(L);
   clc_openkernels(L);
   clc_openprograms(L);

@@ -51,27 +51,33 @@ static void count(lua_State *L, const char *key, lua_Integer n) {
   lua_pop(L, 1);
 }
 
-/* Objects that own something in OpenCL, by type. Counting makes no garbage that
+/* A further queue of a device is a Device too, but what a user looks for is the queue. */
+static const char *kind(const clc_Handle *h) {
+  const clc_Device *d = (const clc_Device *)h;
+  return h->type == &clc_devicetype && d->root != d ? "queue" : h->type->name;
+}
+
+/* Objects that own something in OpenCL, by kind. Counting makes no garbage that
    could change the list: the keys are there, integers are values. */
 static void count_objects(lua_State *L) {
-  static const char *const keys[] = {"device", "buffer", "program", "kernel", "event"};
+  static const char *const keys[] = {"device", "queue", "buffer", "program", "kernel", "event"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) count(L, keys[i], 0);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
-    if (!h->released) count(L, h->type->name, 1);
+    if (!h->released) count(L, kind(h), 1);
 }
 
 /***
 What is alive and what holds device memory, to find what was not released.
 @function live
 @treturn table a list of buffers {dtype=, shape="3x4", bytes= of the whole memory,
- shared= with views}; its fields `bytes` (all memory in use) and `device`, `buffer`,
- `program`, `kernel`, `event` (how many of each are alive)
+ shared= with views}; its fields `bytes` (all memory in use) and `device`, `queue`,
+ `buffer`, `program`, `kernel`, `event` (how many of each are alive)
 */
 static int clc_live(lua_State *L) {
   size_t n;
   lua_Integer bytes = 0;
   const Holder *holders = push_holders(L, &n);
-  lua_createtable(L, (int)n, 6);
+  lua_createtable(L, (int)n, 7);
   for (size_t i = 0; i < n; i++) {
     push_holder(L, &holders[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);

@@ -9,6 +9,7 @@ Prebuilt kernels: the files of the kernels folder, built once a device.
 #include <string.h>
 
 #include "args.h"
+#include "buildoptions.h"
 
 static const char folder_key = 0; /* registry: path of the kernels folder */
 

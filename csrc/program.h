@@ -15,9 +15,6 @@
 void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
                       const char *defines, const char *options);
 
-/* Pushes the text of "#define" lines for the table at idx ({TS=16, REAL="float"}). */
-const char *clc_pushdefines(lua_State *L, int arg, int idx);
-
 /* Pushes what a file holds. */
 void clc_readfile(lua_State *L, const char *path);
 

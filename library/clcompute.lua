@@ -64,6 +64,7 @@ function cl.clock() end
 ---@field [integer] clcompute.Holder
 ---@field bytes integer all memory in use
 ---@field device integer how many are alive
+---@field queue integer further queues of these
 ---@field buffer integer
 ---@field program integer
 ---@field kernel integer

@@ -169,6 +169,7 @@ describe("a .npy file", function()
       '{"fortran_order": False, "shape": (2, 1), "descr": "<i2",}',
       " \n{ 'descr' : '<i2' ,\n 'fortran_order' : False , 'shape' : ( 2 , 1 , ) , } \n",
       "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 1)}",
+      "{'descr': '<i2', 'fortran_order': False, 'shape': (2L, 1L)}", -- Python 2
       header_text("<i2", "(2, 1)") .. (" "):rep(30000),
     }
     for _, text in ipairs(texts) do
@@ -304,14 +305,36 @@ describe("a .npy file", function()
     helper.raises({ "#1", "path expected, got none" }, function() b:save() end)
     helper.raises({ "#1", "path expected, got number" }, function() b:save(3) end)
     helper.raises({ "#1", "holds a NUL byte" }, function() b:save "a\0b" end)
-    helper.raises("/dev/null: a device is no place", b.save, b, "/dev/null")
+    helper.raises("/dev/null: not a regular file", b.save, b, "/dev/null")
+    helper.raises("//dev/null: not a regular file", b.save, b, "//dev/null")
     helper.raises("buffer expected", b.save, d, path)
     local sub = folder .. "/sub"
     assert.is_true(os.execute("mkdir " .. sub))
     helper.raises(sub .. ": ", b.save, b, sub) -- a folder is there
-    assert.is_nil(io.popen("ls " .. folder .. " | grep tmp"):read("a"):match("%S"))
+    assert.is_nil(io.popen("ls -A " .. folder .. " | grep clcompute-"):read("a"):match("%S"))
     b:release()
     helper.raises("buffer is released", b.save, b, path)
+  end)
+
+  it("that replaces another keeps its mode, and where links lead", function()
+    local b, sub = d:buffer { 1, 2, 3 }, folder .. "/replaced"
+    local function sh(command) assert.is_true(os.execute("cd " .. sub .. " && " .. command), command) end
+    assert.is_true(os.execute("mkdir " .. sub))
+    sh "touch private && chmod 600 private && ln -s private link && ln -s link chain && ln -s nothing dangling"
+    b:save(sub .. "/chain")
+    sh "test -L link && test -L chain && test $(stat -c %a private) = 600"
+    assert.same({ 1, 2, 3 }, d:load(sub .. "/private"):read())
+    write_file(([[
+      local cl = require "clcompute"
+      cl.device():buffer { 1 }:save(%q)]]):format(sub .. "/new"), folder .. "/new.lua")
+    sh(("umask 027; %s ../new.lua"):format(helper.lua)) -- what new files get
+    sh "test $(stat -c %a new) = 640"
+    helper.raises("dangling: a symbolic link to nothing", b.save, b, sub .. "/dangling")
+    sh "mkfifo pipe"
+    helper.raises("pipe: not a regular file", b.save, b, sub .. "/pipe")
+    sh "test -p pipe"
+    local long = sub .. "/" .. ("n"):rep(255) -- as long as a name may be
+    assert.same({ 1, 2, 3 }, d:load(b:save(long) and long):read())
   end)
 
   it("survives a full disk: the old one stays, the new part goes", function()
@@ -325,7 +348,7 @@ describe("a .npy file", function()
     pipe:close()
     assert.truthy(output:find("array.npy: File too large", 1, true), output)
     assert.equal("old", read_file())
-    assert.is_nil(io.popen("ls " .. folder .. " | grep tmp"):read("a"):match("%S"))
+    assert.is_nil(io.popen("ls -A " .. folder .. " | grep clcompute-"):read("a"):match("%S"))
   end)
 
   it("has its module loaded with the first call only", function()

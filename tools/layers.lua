@@ -4,10 +4,10 @@
 
 local C_LEVELS = {
   { "error", "lexer" }, -- codes in words, tokens
-  { "handle", "dtype", "args", "wait", "info", "source", "include", "declaration", "folder", "plain_loops" },
+  { "handle", "dtype", "args", "wait", "info", "source", "include", "declaration", "folder", "newfile", "plain_loops" },
   { "shape", "platform", "range", "plain", "cache" },
   { "device", "sequential" },
-  { "event", "memory", "discover", "binary", "buildlog", "pocl" },
+  { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl" },
   { "buffer", "create", "live", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },

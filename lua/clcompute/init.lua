@@ -34,11 +34,12 @@ cl._VERSION = "clcompute scm"
 
 --- What the core leaves to Lua; its modules load with the first call that needs them.
 local function complete(core)
+  local new_file = core.new_file
   core.set_kernel_folder(kernel_folder())
   core.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
-  core.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(...) end })
+  core.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(new_file, ...) end })
   core.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
-  core.set_kernel_folder, core.add_methods, core.set_loop_check = nil, nil, nil
+  for _, name in ipairs { "new_file", "set_kernel_folder", "add_methods", "set_loop_check" } do core[name] = nil end
 end
 
 if cl.set_kernel_folder then complete(cl) end -- the core is the same when required again

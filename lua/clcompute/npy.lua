@@ -17,14 +17,14 @@ local function fail(...)
   error(string.format(...), 0)
 end
 
---- Calls f(object, path) and raises its errors in the name of the script that called the method:
+--- Calls f(object, path, ...) and raises its errors in the name of the script that called the method:
 -- level 1 is `guard`, 2 the method below, 3 the core's check of the object, 4 the script.
-local function guard(method, f, object, path)
+local function guard(method, f, object, path, ...)
   if type(path) ~= "string" then
     error(("bad argument #1 to '%s' (path expected, got %s)"):format(method, path == nil and "none" or type(path)), 4)
   end
   if path:find("\0", 1, true) then error(("bad argument #1 to '%s' (the path holds a NUL byte)"):format(method), 4) end
-  local ok, result = pcall(f, object, path)
+  local ok, result = pcall(f, object, path, ...)
   if ok then return result end
   if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
   -- The core's own messages start with the line of this file that called it.
@@ -119,12 +119,6 @@ end
 
 -- --- saving --------------------------------------------------------------------------------------
 
---- A name in the same folder, so that a rename suffices: no other call's and no other process's.
-local function temporary(path)
-  local unique = tostring({}):gsub("%W", "") .. ("%x"):format(math.floor(os.clock() * 1e6))
-  return ("%s.%x%s.tmp"):format(path, os.time(), unique)
-end
-
 local function check_done(ok, message)
   if not ok then fail("%s", message) end
 end
@@ -144,15 +138,12 @@ local function write_elements(file, buffer)
 end
 
 --- Writes beside the target, then renames: a reader sees the old file or the new one, never a part.
-local function save_file(buffer, path)
-  -- A rename would replace a device by a file.
-  if path:find("^/dev/") and not path:find("^/dev/shm/") then fail("a device is no place for a file") end
-  local name = temporary(path)
-  local file = open(name, "wb")
+local function save_file(buffer, path, new_file)
+  local file, name, target = new_file(path)
   local ok, message = pcall(function()
     write_elements(file, buffer)
     check_done(file:close())
-    check_done(os.rename(name, path))
+    check_done(os.rename(name, target))
   end)
   if ok then return buffer end
   if io.type(file) == "file" then file:close() end
@@ -161,13 +152,13 @@ local function save_file(buffer, path)
 end
 
 --- Writes the buffer as a .npy file: version 1.0, C order, the machine's byte order, in place of
--- what was there. Blocks.
+-- what was there: a regular file, whose owner and mode stay, or the one that a symbolic link names. Blocks.
 -- @function Buffer:save
 -- @tparam string path
 -- @treturn Buffer the buffer
 -- @raise when the file cannot be written; then the old one stays
-function npy.save(buffer, path)
-  return (guard("save", save_file, buffer, path))
+function npy.save(new_file, buffer, path)
+  return (guard("save", save_file, buffer, path, new_file))
 end
 
 return npy

@@ -66,12 +66,13 @@ local function read_boolean(cursor)
   return word == "True"
 end
 
---- A tuple of integers: (), (3,), (3, 4), (3, 4,); but (3) is a number.
+--- A tuple of integers: (), (3,), (3, 4), (3, 4,); but (3) is a number. Python 2 wrote (3L,).
 local function read_tuple(cursor)
   local numbers = {}
   expect(cursor, "^%(", "the shape, a tuple,")
   while not take(cursor, "^%)") do
     numbers[#numbers + 1] = expect(cursor, "^%-?%d+", "an integer extent")
+    take(cursor, "^L")
     if #numbers > 32 then fail("bad header: the shape has more than 32 extents") end
     if not take(cursor, "^,") then
       expect(cursor, "^%)", "',' or ')' of the shape")

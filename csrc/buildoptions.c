@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Build options: what a script may tell the compiler. */
+#include "buildoptions.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "args.h"
+
+/* --- defines ----------------------------------------------------------- */
+
+static int is_identifier(const char *s) {
+  if (isdigit((unsigned char)*s)) return 0;
+  const char *start = s;
+  while (isalnum((unsigned char)*s) || *s == '_') s++;
+  return s > start && *s == '\0';
+}
+
+/* Pushes the value of a macro; false leaves it undefined. */
+static int push_define_value(lua_State *L, int arg, const char *name) {
+  switch (lua_type(L, -1)) {
+    case LUA_TBOOLEAN: lua_pushliteral(L, "1"); return lua_toboolean(L, -2);
+    case LUA_TNUMBER: luaL_tolstring(L, -1, NULL); return 1;
+    case LUA_TSTRING:
+      lua_pushvalue(L, -1);
+      if (strpbrk(lua_tostring(L, -1), "\n\r\\") == NULL) return 1;
+      clc_optionerror(L, arg, "defines", "the value of %s must stay on one line", name);
+      return 0;
+    default:
+      clc_optionerror(L, arg, "defines", "number, string or boolean expected for %s, got %s", name,
+                      luaL_typename(L, -1));
+      return 0;
+  }
+}
+
+const char *clc_pushdefines(lua_State *L, int arg, int idx) {
+  idx = lua_absindex(L, idx);
+  lua_pushliteral(L, "");
+  if (lua_isnil(L, idx)) return lua_tostring(L, -1);
+  if (!lua_istable(L, idx))
+    clc_optionerror(L, arg, "defines", "table expected, got %s", luaL_typename(L, idx));
+  lua_pushnil(L);
+  while (lua_next(L, idx)) {
+    if (lua_type(L, -2) != LUA_TSTRING || !is_identifier(lua_tostring(L, -2)))
+      clc_optionerror(L, arg, "defines", "'%s' is no identifier", luaL_tolstring(L, -2, NULL));
+    const char *name = lua_tostring(L, -2);
+    if (push_define_value(L, arg, name)) {
+      lua_pushfstring(L, "%s#define %s %s\n", lua_tostring(L, -4), name, lua_tostring(L, -1));
+      lua_replace(L, -5);
+    }
+    lua_pop(L, 2);
+  }
+  return lua_tostring(L, -1);
+}
+
+/* --- options ----------------------------------------------------------- */
+
+void clc_checkbuildoptions(lua_State *L, int arg, const char *options) {
+  static const char *const allowed[] = {"-cl-", "-D", "-U", "-w", "-W", "-g", "-O", NULL};
+  for (const char *p = options + strspn(options, " "); *p != '\0'; p += strspn(p, " ")) {
+    const size_t length = strcspn(p, " ");
+    int found = 0;
+    for (int i = 0; allowed[i] != NULL; i++)
+      found = found || strncmp(p, allowed[i], strlen(allowed[i])) == 0;
+    found = found && strncmp(p, "-Wp,", 4) != 0 && strncmp(p, "-Wl,", 4) != 0 &&
+            strncmp(p, "-Wa,", 4) != 0;              /* these pass options on */
+    if (length == 2 && (p[1] == 'D' || p[1] == 'U')) /* POCL dies of one at the end */
+      clc_optionerror(L, arg, "options", "'%s' must be followed by a name, without a blank",
+                      lua_pushlstring(L, p, length));
+    if (!found || strcspn(p, "\"\t\n\v\f\r") < length)
+      clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -w, -W..., -g, -O",
+                      lua_pushlstring(L, p, length));
+    p += length;
+  }
+}
+
+/* --- include ----------------------------------------------------------- */
+
+const char *clc_pushincludes(lua_State *L, int arg) {
+  if (clc_pushoption(L, arg, "include") == LUA_TNIL) {
+    lua_pushliteral(L, "");
+    return lua_tostring(L, -1);
+  }
+  if (!lua_istable(L, -1))
+    clc_optionerror(L, arg, "include", "table of folders expected, got %s", luaL_typename(L, -1));
+  const int dirs = lua_gettop(L);
+  lua_pushliteral(L, "");
+  for (lua_Integer i = 1; lua_rawgeti(L, dirs, i) != LUA_TNIL; i++) {
+    const char *dir = lua_tostring(L, -1);
+    if (dir == NULL || *dir == '\0' || strpbrk(dir, " \t\n\"") != NULL)
+      clc_optionerror(L, arg, "include", "folder %d: a path without blanks or quotes expected",
+                      (int)i);
+    lua_pushfstring(L, "%s -I %s", lua_tostring(L, -2), dir);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return lua_tostring(L, -1);
+}

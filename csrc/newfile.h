@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* New files: written beside the one they replace, so that readers see a whole file. */
+#ifndef CLC_NEWFILE_H
+#define CLC_NEWFILE_H
+
+#include "error.h"
+
+#pragma GCC visibility push(hidden)
+
+void clc_opennewfiles(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif
