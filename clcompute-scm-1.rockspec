@@ -104,6 +104,7 @@ build = {
       ["clcompute.kernels.gauss_fwd_pre"] = "kernels/gauss_fwd_pre.cl",
       ["clcompute.kernels.gemm_naive"] = "kernels/gemm_naive.cl",
       ["clcompute.kernels.gemm_tiled"] = "kernels/gemm_tiled.cl",
+      ["clcompute.kernels.life"] = "kernels/life.cl",
       ["clcompute.kernels.lu_pivot"] = "kernels/lu_pivot.cl",
       ["clcompute.kernels.lu_substitute"] = "kernels/lu_substitute.cl",
       ["clcompute.kernels.lu_swap"] = "kernels/lu_swap.cl",

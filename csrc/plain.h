@@ -26,6 +26,9 @@ PLAIN_FUNCTIONS(float, float)
 PLAIN_FUNCTIONS(double, double)
 #undef PLAIN_FUNCTIONS
 
+/* One generation of the Game of Life on a cube of edge n (kernels/life.cl). */
+void clc_plain_life(size_t n, const unsigned char *from, unsigned char *to);
+
 #pragma GCC visibility pop
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /***
 The sequential program of Borisov 2015: saxpy, gemm and Gauss as plain C loops on
-one core, compiled with -O3. Operands and results are strings of packed elements
+one core, compiled with -O3; the Game of Life beside them. Operands and results are strings of
+packed elements
 (`Buffer:string`, `string.pack`), and every function also returns the seconds its
 loops took. Needs no OpenCL.
 @module clcompute.sequential
@@ -133,9 +134,38 @@ static int seq_gauss(lua_State *L) {
   return push_result(L, b, n * columns * size, seconds);
 }
 
+/***
+Generations of the Game of Life on a cube whose edges wrap round, by rule 4555 (Bays 1987).
+@function life
+@tparam string field a byte for each of n x n x n cells; 1 lives, all else is dead
+@tparam integer n
+@tparam integer generations
+@treturn string the last generation
+@treturn number seconds
+*/
+static int seq_life(lua_State *L) {
+  const lua_Integer n = luaL_checkinteger(L, 2), generations = luaL_checkinteger(L, 3);
+  luaL_argcheck(L, n >= 0 && n <= 1 << 10, 2, "size out of range");
+  luaL_argcheck(L, generations >= 0, 3, "generations must not be negative");
+  const size_t edge = (size_t)n, cells = edge * edge * edge;
+  unsigned char *from = push_memory(L, check_elements(L, 1, cells, 1), cells);
+  unsigned char *to = push_memory(L, NULL, cells);
+  const double start = now();
+  for (lua_Integer g = 0; g < generations; g++) {
+    clc_plain_life(edge, from, to);
+    unsigned char *swap = from;
+    from = to;
+    to = swap;
+  }
+  return push_result(L, from, cells, now() - start);
+}
+
 int luaopen_clcompute_sequential(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"saxpy", seq_saxpy}, {"gemm", seq_gemm}, {"gauss", seq_gauss}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"saxpy", seq_saxpy},
+                                       {"gemm", seq_gemm},
+                                       {"gauss", seq_gauss},
+                                       {"life", seq_life},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

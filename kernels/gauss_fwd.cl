@@ -12,6 +12,8 @@
  *       | l | update |
  *       +---+--------+
  *
+ * With RECORD 1 the first work-item also stores the local size that it finds.
+ *
  * Global size: (n + 1) x n, with SHRINK 1 exactly (n - k) x (n - k - 1);
  * local size: any, the paper varies its first dimension.
  */
@@ -21,8 +23,22 @@
 #ifndef SHRINK
 #define SHRINK 0 /* 0: the range is fixed, and guarded; 1: it shrinks with k */
 #endif
+#ifndef RECORD
+#define RECORD 0 /* 1: one more argument, two numbers, takes the local size */
+#endif
 
-__kernel void gauss_fwd(const ulong n, const ulong k, __global REAL *w, __global const REAL *l) {
+__kernel void gauss_fwd(const ulong n, const ulong k, __global REAL *w, __global const REAL *l
+#if RECORD
+                        ,
+                        __global uint *group
+#endif
+) {
+#if RECORD
+  if (get_global_id(0) == 0 && get_global_id(1) == 0) {
+    group[0] = get_local_size(0);
+    group[1] = get_local_size(1);
+  }
+#endif
 #if SHRINK
   const size_t j = k + 1 + get_global_id(0);
   const size_t i = k + 1 + get_global_id(1);

@@ -65,7 +65,7 @@ describe("the example", function()
 
   it("life3d lives as the program in Lua does", function()
     local output = run_example("life3d", "8 13")
-    assert.matches("4 generations of edge 7 are those of the program in Lua", output, 1, true)
+    assert.matches("4 generations of edge 7 are those of the sequential program", output, 1, true)
     assert.matches("3 generations of edge 12 are those of the program in Lua", output, 1, true)
     assert.matches("\n *8 +%d+%.%d+ +%d+%.%d+\n *13 +%d+%.%d+ +%d+%.%d+\n$", output)
   end)

@@ -23,7 +23,7 @@ local files = kernel_files()
 
 describe("the folder of kernels", function()
   it("holds the operations of the papers", function()
-    local names = "saxpy gemm_naive gemm_tiled gauss_fwd_pre gauss_fwd gauss_bwd_prepare gauss_bwd"
+    local names = "saxpy gemm_naive gemm_tiled gauss_fwd_pre gauss_fwd gauss_bwd_prepare gauss_bwd life"
     for name in names:gmatch "%S+" do assert.is_string(files[name], name) end
   end)
 

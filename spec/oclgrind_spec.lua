@@ -41,10 +41,13 @@ local LAUNCHES = {
   gauss_fwd_pre = [[run("gauss_fwd_pre", 9)(9, 2, reals(90), reals(9))
     run("gauss_fwd_pre", 6, {SHRINK = 1})(9, 2, reals(90), reals(9))]],
   gauss_fwd = [[run("gauss_fwd", {10, 9})(9, 2, reals(90), reals(9))
-    run("gauss_fwd", {7, 6}, {SHRINK = 1})(9, 2, reals(90), reals(9))]],
+    run("gauss_fwd", {7, 6}, {SHRINK = 1})(9, 2, reals(90), reals(9))
+    run("gauss_fwd", {10, 9}, {RECORD = 1})(9, 2, reals(90), reals(9), d:empty("uint", 2))]],
   gauss_bwd_prepare = [[run("gauss_bwd_prepare", 1)(9, 2, reals(90), reals(9))]],
   gauss_bwd = [[run("gauss_bwd", 9)(9, 5, reals(90), reals(9))
     run("gauss_bwd", 5, {SHRINK = 1})(9, 5, reals(90), reals(9))]],
+  life = [[local function cells() return buffer(125, function(i) return i % 3 end, "uchar") end
+    run("life", {global = {5, 5, 5}, group = {4, 4, 1}, remainder = "pad"})(5, cells(), cells())]],
   lu_pivot = [[run("lu_pivot", 64)(70, 3, reals(4900), ints(70), reals(70))]],
   lu_swap = [[local diagonal = reals(9)
     local pivots = buffer(9, function() return 6 end, "int")

@@ -90,4 +90,27 @@ function reference.rcond(a)
   return 1 / (matrix_norm1(a) * matrix_norm1(inverse(a)))
 end
 
+--- The next generation of a cube of n x n x n cells, a list with dimension 0 along a row.
+function reference.life(cells, n)
+  local function alive(x, y, z)
+    return cells[(z % n * n + y % n) * n + x % n + 1] == 1 and 1 or 0
+  end
+  local next_cells = {}
+  for z = 0, n - 1 do
+    for y = 0, n - 1 do
+      for x = 0, n - 1 do
+        local neighbours = -alive(x, y, z)
+        for k = -1, 1 do
+          for j = -1, 1 do
+            for i = -1, 1 do neighbours = neighbours + alive(x + i, y + j, z + k) end
+          end
+        end
+        local lives = neighbours == 5 or neighbours == 4 and alive(x, y, z) == 1
+        next_cells[#next_cells + 1] = lives and 1 or 0
+      end
+    end
+  end
+  return next_cells
+end
+
 return reference

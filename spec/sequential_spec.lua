@@ -130,4 +130,23 @@ describe("sequential", function()
     assert.is_true(ok, output)
     assert.equal("5.0", output:match("^[%d.]+"))
   end)
+
+  it("plays the Game of Life on a cube", function()
+    for n = 1, 6 do
+      local cells = {}
+      for i = 1, n ^ 3 do cells[i] = math.random(0, 3) end
+      local field, expected = string.char(table.unpack(cells)), cells
+      for generation = 1, 3 do
+        expected = reference.life(expected, n)
+        local got, seconds = sequential.life(field, n, generation)
+        assert.same(expected, { got:byte(1, -1) })
+        assert.is_true(seconds >= 0)
+      end
+      assert.equal(field, (sequential.life(field, n, 0)))
+    end
+    assert.equal("", (sequential.life("", 0, 3)))
+    helper.raises("8 bytes expected, got 7", sequential.life, "1234567", 2, 1)
+    helper.raises("must not be negative", sequential.life, "1", 1, -1)
+    helper.raises("out of range", sequential.life, "1", -1, 1)
+  end)
 end)

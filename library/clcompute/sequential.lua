@@ -34,4 +34,12 @@ function sequential.gemm(a, b, m, n, k, dtype) end
 ---@return number seconds
 function sequential.gauss(a, b, n, dtype) end
 
+---Generations of the Game of Life on a cube whose edges wrap round, by rule 4555 (Bays 1987).
+---@param field string a byte for each of n x n x n cells; 1 lives, all else is dead
+---@param n integer
+---@param generations integer
+---@return string result the last generation
+---@return number seconds
+function sequential.life(field, n, generations) end
+
 return sequential
