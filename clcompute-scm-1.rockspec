@@ -70,6 +70,7 @@ build = {
         "csrc/shape.c",
         "csrc/signature.c",
         "csrc/source.c",
+        "csrc/text.c",
         "csrc/wait.c",
       },
       libraries = { "OpenCL", "m", "pthread" },

@@ -8,6 +8,7 @@
 #include "buildlog.h"
 #include "include.h"
 #include "source.h"
+#include "text.h"
 
 #define ARG_INFO "-cl-kernel-arg-info "
 
@@ -89,18 +90,22 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
   lua_settop(L, top + 1);
 }
 
-/* Pushes a text in which no line goes on in the next one. */
-static void push_spliced(lua_State *L, const char *text) {
+/* Pushes the plain text of all that goes into the program, the source last, and
+   returns where that starts. */
+static size_t push_scanned(lua_State *L, const Job *j) {
   const int top = lua_gettop(L);
-  luaL_gsub(L, luaL_gsub(L, text, "\\\r\n", ""), "\\\n", "");
-  lua_replace(L, top);
-  lua_settop(L, top);
+  const char *before = clc_pushplain(L, lua_pushfstring(L, "%s\n%s\n", j->macros, j->included));
+  lua_pushfstring(L, "%s%s", before, clc_pushplain(L, j->source->text));
+  const size_t start = strlen(before);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+  return start;
 }
 
-int clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program) {
+clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program) {
   const int top = lua_gettop(L);
   const Job j = push_job(L, d, s);
-  push_spliced(L, lua_pushfstring(L, "%s\n%s%s", j.macros, j.included, s->text));
+  const size_t start = push_scanned(L, &j);
   check_kernel(L, &j, lua_tostring(L, -1));
   const int scanned = lua_gettop(L);
   build_job(L, &j, program);
@@ -108,5 +113,5 @@ int clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program
   lua_replace(L, top + 1);
   lua_replace(L, top + 2);
   lua_settop(L, top + 2);
-  return j.seen;
+  return (clc_Built){j.seen, start};
 }

@@ -7,14 +7,20 @@
 
 #pragma GCC visibility push(hidden)
 
+/* What is known of a build besides the program. */
+typedef struct clc_Built {
+  int seen;     /* every include was found */
+  size_t start; /* of the source itself in the text that was pushed */
+} clc_Built;
+
 /*
  * Builds a program and stores it at *program, which an object owns already, or
- * raises with the build log. Pushes the text that scanners of kernels read (with
+ * raises with the build log. Pushes the text that scanners of kernels read, as plain text (with
  * all that it includes and what options and defines define: a macro from outside
  * may hold the very call they look for), and the declarations of the kernels if
- * they were kept, else nil. Returns whether every include was found.
+ * they were kept, else nil.
  */
-int clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program);
+clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program);
 
 #pragma GCC visibility pop
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "text.h"
+
 #define DEEPEST 32                    /* includes within includes */
 #define MOST_BYTES ((size_t)16 << 20) /* of a file; more is no header */
 
@@ -16,48 +18,6 @@ typedef struct {
   int complete;   /* every include was found */
   int repeatable; /* no text asks for the time or for files */
 } Search;
-
-/* --- plain text -------------------------------------------------------- */
-
-static size_t splice_length(const char *p) {
-  if (*p != '\\') return 0;
-  const size_t blanks = strspn(p + 1, " \t\r\v\f"); /* compilers allow them there */
-  return p[1 + blanks] == '\n' ? 2 + blanks : 0;
-}
-
-/* Joins continued lines. Both lengths are at most that of the text. */
-static void splice(const char *text, char *out) {
-  while (*text != '\0') {
-    const size_t n = splice_length(text);
-    text += n;
-    if (n == 0) *out++ = *text++;
-  }
-  *out = '\0';
-}
-
-/* Replaces comments by a blank, outside quoted texts. */
-static void strip(char *text) {
-  char *out = text;
-  for (const char *p = text; *p != '\0';) {
-    if (p[0] == '/' && p[1] == '*') {
-      const char *end = strstr(p + 2, "*/");
-      p = end != NULL ? end + 2 : p + strlen(p);
-      *out++ = ' ';
-    } else if (p[0] == '/' && p[1] == '/') {
-      p += strcspn(p, "\n");
-    } else if (*p == '"' || *p == '\'') {
-      const char quote = *p;
-      do {
-        if (*p == '\\' && p[1] != '\0') *out++ = *p++;
-        *out++ = *p++;
-      } while (*p != '\0' && *p != quote && *p != '\n');
-      if (*p == quote) *out++ = *p++;
-    } else {
-      *out++ = *p++;
-    }
-  }
-  *out = '\0';
-}
 
 /* --- files ------------------------------------------------------------- */
 
@@ -157,11 +117,9 @@ static void search_text(Search *s, const char *text, const char *folder, int dep
   static const char *const other_hashes[] = {"?\?=", "?\?/", "%:", NULL};
   static const char *const whims[] = {"__has_include", "__has_embed",   "__DATE__",
                                       "__TIME__",      "__TIMESTAMP__", NULL};
-  char *plain = lua_newuserdatauv(s->L, strlen(text) + 1, 0);
-  splice(text, plain);
-  if (holds(plain, other_hashes)) s->complete = 0;
+  const char *plain = clc_pushplain(s->L, text);
+  if (holds(text, other_hashes)) s->complete = 0;
   if (holds(plain, whims)) s->repeatable = 0;
-  strip(plain);
   for (const char *p = plain; *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
     p += strspn(p, " \t\v\f\r");
     if (*p == '#') read_directive(s, p + 1, folder, depth);

@@ -17,29 +17,12 @@ static const char *skip_quoted(const char *p) {
 }
 
 const char *clc_lineend(const char *p) {
-  while (*p != '\0' && *p != '\n') p += *p == '\\' && p[1] == '\n' ? 2 : 1;
-  return p;
-}
-
-static const char *skip_comment(const char *p) {
-  if (p[1] == '/') return clc_lineend(p);
-  const char *end = strstr(p + 2, "*/");
-  return end != NULL ? end + 2 : p + strlen(p);
-}
-
-static const char *skip_blank(const char *p) {
-  for (;;) {
-    if (isspace((unsigned char)*p) || (*p == '\\' && p[1] == '\n'))
-      p++;
-    else if (*p == '/' && (p[1] == '/' || p[1] == '*'))
-      p = skip_comment(p);
-    else
-      return p;
-  }
+  return p + strcspn(p, "\n");
 }
 
 int clc_nexttoken(const char **p, const char *end, clc_Span *token) {
-  token->start = skip_blank(*p);
+  token->start = *p;
+  while (isspace((unsigned char)*token->start)) token->start++;
   if (token->start >= end || *token->start == '\0') return 0;
   if (*token->start == '"' || *token->start == '\'')
     token->end = skip_quoted(token->start);

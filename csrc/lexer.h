@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tokens of OpenCL C, as far as finding names in a text needs them. */
+/* The tokens of OpenCL C, as far as finding names in a plain text (text.h) needs them. */
 #ifndef CLC_LEXER_H
 #define CLC_LEXER_H
 
@@ -18,7 +18,7 @@ int clc_nexttoken(const char **p, const char *end, clc_Span *token);
 int clc_isword(clc_Span t);
 int clc_isthe(clc_Span t, const char *word);
 
-/* The end of a line, and of those it continues on. */
+/* The end of a line. */
 const char *clc_lineend(const char *p);
 
 #pragma GCC visibility pop

@@ -22,7 +22,7 @@ typedef struct {
   clc_Handle h;
   clc_Device *device;
   cl_program program;
-  int incomplete; /* it includes files that were not found */
+  clc_Built built;
 } Program;
 
 static void program_release(clc_Handle *h) {
@@ -54,7 +54,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   push_source(L, s.text, defines, options);
   lua_setiuservalue(L, self, SOURCE);
   p->device = d;
-  p->incomplete = !clc_build(L, d, &s, &p->program);
+  p->built = clc_build(L, d, &s, &p->program);
   lua_setiuservalue(L, self, DECLARATIONS);
   lua_setiuservalue(L, self, TEXT);
   lua_newtable(L);
@@ -97,7 +97,7 @@ static const char *push_real_name(lua_State *L, const Program *p, const char *na
 
 /* What keeps the scanner of kernels from seeing every call, or NULL. */
 static const char *hidden_part(const Program *p, const char *code) {
-  if (p->incomplete) return "what an #include may hold";
+  if (!p->built.seen) return "what an #include may hold";
   return strstr(code, "##") != NULL ? "what a pasted name (##) may be" : NULL;
 }
 
@@ -122,20 +122,26 @@ static void push_probe(lua_State *L, const char *source, const clc_Kernel *k) {
   luaL_pushresult(&b);
 }
 
-/* Arguments: the program and its new kernel. */
-static int ask_sizes(lua_State *L) {
+/* Arguments: the program and its new kernel. Returns the program of the probe. */
+static int build_probe(lua_State *L) {
   const Program *p = clc_checkhandle(L, 1, &program_type);
-  clc_Kernel *k = clc_checkhandle(L, 2, &clc_kerneltype);
-  const clc_Range one = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_ERROR, 1};
-  const clc_Shape line = {1, {k->nargs}};
+  const clc_Kernel *k = clc_checkhandle(L, 2, &clc_kerneltype);
   luaL_checkstack(L, 20, NULL);
   lua_getiuservalue(L, 1, SOURCE);
   for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, 3, i);
   push_probe(L, lua_tostring(L, 4), k);
   clc_buildprogram(L, p->device, -1, "sizes", lua_tostring(L, 5), lua_tostring(L, 6));
+  return 1;
+}
+
+/* Launches the probe, whose program is at the top of the stack, and drops it. */
+static void read_sizes(lua_State *L, clc_Kernel *k) {
   const int program = lua_gettop(L);
-  clc_Kernel *probe = clc_pushkernel(L, -1, "clc_sizes");
-  clc_Buffer *sizes = clc_newbuffer(L, p->device, clc_finddtype("ulong", 5), &line);
+  const clc_Range one = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_ERROR, 1};
+  const clc_Shape line = {1, {k->nargs}};
+  luaL_checkstack(L, 20, NULL);
+  clc_Kernel *probe = clc_pushkernel(L, program, "clc_sizes");
+  clc_Buffer *sizes = clc_newbuffer(L, k->device, clc_finddtype("ulong", 5), &line);
   cl_ulong *values = lua_newuserdatauv(L, k->nargs * sizeof *values, 0);
   clc_setarguments(L, probe, "b", sizes);
   clc_launch(L, probe, &one, NULL);
@@ -145,20 +151,26 @@ static int ask_sizes(lua_State *L) {
   clc_release(&sizes->h);
   clc_release(&probe->h);
   clc_release(clc_checkhandle(L, program, &program_type));
-  return 0;
+  lua_settop(L, program - 1);
 }
 
 /* OpenCL does not tell the size of a struct, and POCL takes an argument of any size,
-   reading past it. So the compiler is asked; what it cannot tell stays unknown. The
-   kernel is at the top of the stack. */
-static void measure_structs(lua_State *L, int program, const clc_Kernel *k) {
+   reading past it. So the compiler is asked; where the probe does not build, the size
+   stays unknown. The kernel is at the top of the stack. */
+static void measure_structs(lua_State *L, int program, clc_Kernel *k) {
   int any = 0;
   for (cl_uint i = 0; i < k->nargs; i++) any = any || is_struct(&k->args[i]);
   if (!any) return;
-  lua_pushcfunction(L, ask_sizes);
+  lua_pushcfunction(L, build_probe);
   lua_pushvalue(L, program);
   lua_pushvalue(L, -3);
-  if (lua_pcall(L, 2, 0, 0) != LUA_OK) lua_pop(L, 1);
+  const int status = lua_pcall(L, 2, 1, 0);
+  if (status == LUA_OK)
+    read_sizes(L, k);
+  else if (status == LUA_ERRMEM)
+    lua_error(L);
+  else
+    lua_pop(L, 1);
 }
 
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
@@ -268,14 +280,12 @@ static const char *take_source(lua_State *L) {
  * of such loops to the function that cl.set_loop_check took, which knows the device.
  * -cl-opt-disable cures it.
  */
-static void check_loops(lua_State *L, int source, const char *name, const char *options) {
+static void check_loops(lua_State *L, size_t start, const char *name, const char *options) {
   if (strstr(options, "-cl-opt-disable") != NULL) return;
   lua_getiuservalue(L, -1, TEXT);
   const char *text = lua_tostring(L, -1);
   const int line =
-      strstr(text, "barrier") == NULL
-          ? 0
-          : clc_loopline(L, text, lua_rawlen(L, -1) - lua_rawlen(L, source), "get_local_size");
+      strstr(text, "barrier") == NULL ? 0 : clc_loopline(L, text, start, "get_local_size");
   if (line > 0 && lua_getfield(L, LUA_REGISTRYINDEX, LOOP_CHECK) == LUA_TFUNCTION) {
     lua_pushvalue(L, 1);
     lua_pushstring(L, name);
@@ -327,7 +337,7 @@ static int device_program(lua_State *L) {
   if (*clc_pushkernelnames(L, p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");
   lua_pop(L, 1);
   const int program = lua_gettop(L);
-  check_loops(L, 2, name, options);
+  check_loops(L, p->built.start, name, options);
   lua_settop(L, program);
   return 1;
 }

@@ -3,6 +3,7 @@
 Signatures: what a kernel takes, and setting its arguments from Lua values.
 @module clcompute
 */
+#define _POSIX_C_SOURCE 200809L /* strtok_r */
 #include "signature.h"
 
 #include <ctype.h>
@@ -32,11 +33,11 @@ static int vector_width(const char *digits) {
 /* C spells an integer type in several words of any order: "long unsigned int". */
 static void join_words(char *name) {
   static const char *const ints[] = {"char", "short", "long"};
-  char words[CLC_NAME];
+  char words[CLC_NAME], *rest;
   const char *base = NULL;
   int is_unsigned = 0, known = 1;
   strcpy(words, name);
-  for (char *w = strtok(words, " "); w != NULL; w = strtok(NULL, " ")) {
+  for (char *w = strtok_r(words, " ", &rest); w != NULL; w = strtok_r(NULL, " ", &rest)) {
     int found = strcmp(w, "int") == 0 || strcmp(w, "signed") == 0;
     if (strcmp(w, "unsigned") == 0) is_unsigned = found = 1;
     for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)

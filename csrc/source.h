@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the text of a program says that OpenCL cannot be asked. */
+/* What the text of a program says that OpenCL cannot be asked. It is plain (text.h). */
 #ifndef CLC_SOURCE_H
 #define CLC_SOURCE_H
 

@@ -341,6 +341,15 @@ describe("a source with get_local_size in a loop condition", function()
     end)
   end
 
+  on_pocl("is named by its line where lines before it go on in the next one", function()
+    for _, n in ipairs { 1, 2, 200 } do
+      local found = warnings("int w = 0" .. (" \\\n"):rep(n) .. ";\nfor (int k = 1; k < get_local_size(0);)" .. BODY,
+        "{name = 'sum.cl'}")
+      assert.equal(1, #found)
+      assert.matches("sum.cl:" .. 7 + n .. ": get_local_size", found[1], 1, true)
+    end
+  end)
+
   on_pocl("in a macro of the options is found too", function()
     for _, options in ipairs { "{defines = {N = 'get_local_size(0)'}}", "{options = '-DN=get_local_size(0)'}" } do
       local found = warnings("for (int k = 1; k < N;)" .. BODY, options)

@@ -257,6 +257,8 @@ helper.describe_each("a range", function(d)
     for name, source in pairs {
       include = '#include "total.h"\n' .. head .. "total(); }",
       ["a macro of a CRLF file"] = "#define G(d) \\\r\n get_global_size(d)\r\n" .. head .. "G(0); }\r\n",
+      ["a macro whose line goes on behind blanks"] = "#define W \\ \n get_global_size(0)\n" .. head .. "W; }",
+      ["a macro whose line goes on in a comment"] = "#define W /*\n*/ get_global_size(0)\n" .. head .. "W; }",
       ["a spliced line"] = head .. "get_glo\\\nbal_size(0); }",
       ["branches that close a block twice"] = "kernel void f(global int *x) { int i = get_global_id(0); if (x) {\n"
         .. "#ifndef A\n x[i] = 0; }\n#else\n x[i] = 1; }\n#endif\n x[i] = get_global_size(0); }",

@@ -4,8 +4,8 @@
 
 local C_LEVELS = {
   { "error", "lexer" }, -- codes in words, tokens
-  { "handle", "dtype", "args", "wait", "info", "source", "include", "declaration", "folder", "newfile", "plain_loops" },
-  { "shape", "platform", "range", "plain", "cache" },
+  { "text", "handle", "dtype", "args", "wait", "info", "source", "declaration", "folder", "newfile", "plain_loops" },
+  { "include", "shape", "platform", "range", "plain", "cache" },
   { "device", "sequential" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl" },
   { "buffer", "create", "live", "signature", "operand", "build" }, -- what a script holds; what operations take

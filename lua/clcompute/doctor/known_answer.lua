@@ -53,6 +53,7 @@ function known_answer.run(device, test)
   local held = {}
   local ran, values, message = pcall(compute, device, test, held)
   for _, object in pairs(held) do object:release() end
+  if not ran and tostring(values):find("interrupted!", 1, true) then error(values, 0) end -- Ctrl-C, no finding
   if not ran then return "fault", tostring(values), false end
   if not values and test.offered then return "skipped", "the compiler does not offer " .. test.offered, false end
   if not values then return "fault", tostring(message), false end

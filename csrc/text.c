@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Plain text: OpenCL C without what compilers drop before they look for words. */
+#include "text.h"
+
+#include <string.h>
+
+/* Where the text goes, which never grows: so it may be the text itself. */
+typedef struct {
+  char *end;
+  int owed; /* ends of lines that were dropped and follow at the next one */
+} Output;
+
+static void pay(Output *out) {
+  for (; out->owed > 0; out->owed--) *out->end++ = '\n';
+}
+
+static void put(Output *out, char c) {
+  *out->end++ = c;
+  if (c == '\n') pay(out);
+}
+
+static void finish(Output *out) {
+  pay(out);
+  *out->end = '\0';
+}
+
+/* The characters of a backslash that ends a line, and of the end; 0: there is none. */
+static size_t splice_length(const char *p) {
+  if (*p != '\\') return 0;
+  const size_t blanks = strspn(p + 1, " \t\r\v\f"); /* compilers allow them there */
+  return p[1 + blanks] == '\n' ? 2 + blanks : 0;
+}
+
+static void splice(char *text) {
+  Output out = {text, 0};
+  for (const char *p = text; *p != '\0';) {
+    const size_t n = splice_length(p);
+    out.owed += n > 0;
+    p += n;
+    if (n == 0) put(&out, *p++);
+  }
+  finish(&out);
+}
+
+/* Copies what stands between quotes, or up to the end of the line. */
+static const char *copy_quoted(Output *out, const char *p) {
+  const char quote = *p;
+  put(out, *p++);
+  while (*p != '\0' && *p != quote && *p != '\n') {
+    if (*p == '\\' && p[1] != '\0') put(out, *p++);
+    put(out, *p++);
+  }
+  if (*p == quote) put(out, *p++);
+  return p;
+}
+
+static const char *drop_comment(Output *out, const char *p) {
+  if (p[1] == '/') return p + strcspn(p, "\n");
+  const char *close = strstr(p + 2, "*/");
+  const char *end = close != NULL ? close + 2 : p + strlen(p);
+  for (; p < end; p++) out->owed += *p == '\n';
+  put(out, ' ');
+  return end;
+}
+
+static void strip(char *text) {
+  Output out = {text, 0};
+  for (const char *p = text; *p != '\0';) {
+    if (p[0] == '/' && (p[1] == '*' || p[1] == '/'))
+      p = drop_comment(&out, p);
+    else if (*p == '"' || *p == '\'')
+      p = copy_quoted(&out, p);
+    else
+      put(&out, *p++);
+  }
+  finish(&out);
+}
+
+const char *clc_pushplain(lua_State *L, const char *text) {
+  char *copy = lua_newuserdatauv(L, strlen(text) + 1, 0);
+  strcpy(copy, text);
+  splice(copy);
+  strip(copy);
+  lua_pushstring(L, copy);
+  lua_remove(L, -2);
+  return lua_tostring(L, -1);
+}
