@@ -3,6 +3,9 @@
 #include "buildoptions.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
@@ -16,11 +19,34 @@ static int is_identifier(const char *s) {
   return s > start && *s == '\0';
 }
 
+/* Pushes a floating literal that reads back as the same number, in any locale. */
+static void push_literal(lua_State *L, double value) {
+  char text[40];
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  char *point = strpbrk(text, ".,e");
+  if (point == NULL)
+    strcat(text, ".0");
+  else if (*point == ',')
+    *point = '.';
+  lua_pushstring(L, text);
+}
+
 /* Pushes the value of a macro; false leaves it undefined. */
 static int push_define_value(lua_State *L, int arg, const char *name) {
   switch (lua_type(L, -1)) {
     case LUA_TBOOLEAN: lua_pushliteral(L, "1"); return lua_toboolean(L, -2);
-    case LUA_TNUMBER: luaL_tolstring(L, -1, NULL); return 1;
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, -1))
+        luaL_tolstring(L, -1, NULL);
+      else if (isfinite(lua_tonumber(L, -1)))
+        push_literal(L, lua_tonumber(L, -1));
+      else
+        clc_optionerror(L, arg, "defines", "%s is not finite; INFINITY and NAN as strings are",
+                        name);
+      return 1;
     case LUA_TSTRING:
       lua_pushvalue(L, -1);
       if (strpbrk(lua_tostring(L, -1), "\n\r\\") == NULL) return 1;

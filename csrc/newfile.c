@@ -69,10 +69,14 @@ static int open_new(lua_State *L, const Target *t) {
   }
 }
 
-/* As far as the process may: another's file becomes its own otherwise. */
+/* As far as the process may; what a group or an owner was allowed falls with them. */
 static void keep_owner_and_mode(int fd, const struct stat *old) {
-  const int same = old->st_uid == geteuid() || fchown(fd, old->st_uid, old->st_gid) == 0;
-  if (same || (old->st_mode & (S_ISUID | S_ISGID)) == 0) (void)fchmod(fd, old->st_mode & 07777);
+  mode_t mode = old->st_mode & 07777;
+  if (fchown(fd, old->st_uid, old->st_gid) != 0) {
+    mode &= (mode_t)~S_ISUID;
+    if (fchown(fd, (uid_t)-1, old->st_gid) != 0) mode &= (mode_t) ~(S_ISGID | S_IRWXG);
+  }
+  (void)fchmod(fd, mode);
 }
 
 static int close_file(lua_State *L) {

@@ -49,6 +49,7 @@ clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const cl
                          const char *defines) {
   luaL_checkstack(L, 30, NULL);
   clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
+  if (clc_testhandle(L, -1, &clc_devicetype) == NULL) luaL_error(L, "%s: device is released", name);
   const int top = lua_gettop(L);
   clc_usedevice(L, d);
   push_cache(L, d);

@@ -173,6 +173,8 @@ helper.describe_each("a program", function(d)
       { { defines = { [1] = 1 } }, "'1' is no identifier" },
       { { defines = { ["2N"] = 1 } }, "'2N' is no identifier" },
       { { defines = { N = {} } }, "expected for N, got table" },
+      { { defines = { N = 1 / 0 } }, "N is not finite" },
+      { { defines = { N = 0 / 0 } }, "N is not finite" },
       { { defines = { N = "1\n2" } }, "the value of N must stay on one line" },
       { { defines = { N = "1\\" } }, "the value of N must stay on one line" },
       { { options = 1 }, "option 'options': string expected" },
@@ -224,6 +226,16 @@ helper.describe_each("a build error", function(d)
     helper.raises({ "source:3:", "source:3 |   x[1] = nowhere;" }, d.program, d, BROKEN)
     helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN,
       { name = "life.cl" })
+  end)
+
+  it("keeps every digit of a number that it defines", function()
+    if not d.has_double then return pending "no double precision" end
+    local out = d:zeros("double", 1)
+    for _, x in ipairs { math.pi, -0.1, 1 / 3, 1e300, 5e-324, 2.0 ^ 53, 1e22, -0.0 } do
+      d:program("kernel void f(global double *out) { out[0] = X; }", { defines = { X = x } }).f(1, out)
+      assert.equal(x, out[1])
+      assert.equal(1 / x, 1 / out[1])
+    end
   end)
 
   it("does not count defines as lines", function()
