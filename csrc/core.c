@@ -11,6 +11,7 @@ The C core: it only opens one chapter after the other.
 #include "gemm.h"
 #include "live.h"
 #include "prebuilt.h"
+#include "raw.h"
 #include "saxpy.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
@@ -28,6 +29,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openbuffers(L);
   clc_opencreate(L);
   clc_openlive(L);
+  clc_openraw(L);
   clc_opensignatures(L);
   clc_openkernels(L);
   clc_openprograms(L);
