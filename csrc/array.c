@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays in host memory that a script holds and a C library computes with, uncopied. */
+/***
+Arrays in host memory that a script holds and a C library computes with, uncopied.
+@module clcompute.blas
+*/
 #define _POSIX_C_SOURCE 200809L
 #include "array.h"
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* CLBlast, a peer to be compared with on the same OpenCL device. Its headers are not needed:
-   what is called of them is declared here. Of clcompute it uses what a script could: the
-   fields of a buffer, and the raw handles behind it. */
+/***
+CLBlast, a peer to be compared with on the same OpenCL device. Its headers are not needed:
+what is called of them is declared here. Of clcompute it uses what a script could: the
+fields of a buffer, and the raw handles behind it.
+@module clcompute.blas
+*/
 #define _POSIX_C_SOURCE 200809L
 #include "clblast.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenBLAS, a peer to be compared with on the CPU. Its headers are not needed: what is
-   called of them is declared here. */
+/***
+OpenBLAS, a peer to be compared with on the CPU. Its headers are not needed: what is
+called of them is declared here.
+@module clcompute.blas
+*/
 #include "openblas.h"
 
 #include <limits.h>
