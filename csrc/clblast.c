@@ -106,7 +106,8 @@ static const CLBlast *check_clblast(lua_State *L) {
 Opens CLBlast: a baseline on the device of the buffers it is given. `$CLCOMPUTE_CLBLAST` is the
 path of the library, if it is no system library.
 @function clblast
-@treturn CLBlast with the fields `name`, `path`; or nil where it is not installed
+@treturn CLBlast with the fields `name`, `path` (which ends with the version); or nil where it is
+not installed
 @treturn string why it does not open
 */
 static int blas_clblast(lua_State *L) {

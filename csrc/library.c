@@ -4,6 +4,7 @@
 #include "library.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,12 @@ static void *open_any(lua_State *L, const clc_Library *library) {
   return handle;
 }
 
+/* Without links, so that the name tells the version: libclblast.so.1.5.3. */
 static const char *push_path(lua_State *L, void *handle) {
   struct link_map *map = NULL;
-  return lua_pushstring(L, dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "");
+  char real[PATH_MAX];
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return lua_pushliteral(L, "");
+  return lua_pushstring(L, realpath(map->l_name, real) != NULL ? real : map->l_name);
 }
 
 int clc_openlibrary(lua_State *L, const clc_Library *library, void *functions) {
