@@ -15,20 +15,24 @@ WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes
 FLAGS    = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) -I$(LUA_INCDIR) $(CFLAGS)
 SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
 
-# Debian packages: to build and run; to test; to lint.
+# Debian packages: to build and run; what clcompute.blas compares with; to test; to lint.
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd
-TEST_PACKAGES = $(RUN_PACKAGES) lua-busted luarocks oclgrind
+PEER_PACKAGES = libopenblas0 libclblast1
+TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
 DOC_PACKAGES  = lua-ldoc lua-discount
 
 # --- files --------------------------------------------------------------------
 CORE       = build/clcompute/core.so
 SEQUENTIAL = build/clcompute/sequential.so
+BLAS       = build/clcompute/blas.so
 LAYER      = build/libclcount.so build/clcount.so build/layer-selftest
 SPECS      = $(wildcard spec/*_spec.lua)
 
-SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c
-CORE_SOURCES       = $(filter-out csrc/sequential.c,$(wildcard csrc/*.c))
+SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c csrc/clock.c
+BLAS_ONLY          = $(addprefix csrc/,blas.c array.c clblast.c library.c object.c openblas.c product.c)
+BLAS_SOURCES       = $(BLAS_ONLY) csrc/args.c csrc/clock.c csrc/error.c
+CORE_SOURCES       = $(filter-out csrc/sequential.c $(BLAS_ONLY),$(wildcard csrc/*.c))
 objects            = $(patsubst csrc/%.c,build/%.o,$(1))
 
 # What makes `require "clcompute"` work here; `;;` stands for the paths there are.
@@ -39,7 +43,7 @@ ENV = LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
 .PHONY: all run test check asan stress lint doc env show install clean overhead bench-overhead \
         packages-run packages-test packages-lint packages-doc
 
-all: $(CORE) $(SEQUENTIAL)
+all: $(CORE) $(SEQUENTIAL) $(BLAS)
 
 # --- what users type ----------------------------------------------------------
 run: packages-run
@@ -68,7 +72,7 @@ show:
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
-	install -m 755 $(CORE) $(SEQUENTIAL) $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute
+	install -m 755 $(CORE) $(SEQUENTIAL) $(BLAS) $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute
 	cd lua && find clcompute -name '*.lua' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/lua/5.4/{} \;
 	install -m 644 kernels/*.cl $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
 
@@ -81,6 +85,9 @@ $(CORE): $(call objects,$(CORE_SOURCES)) | build/clcompute
 
 $(SEQUENTIAL): $(call objects,$(SEQUENTIAL_SOURCES)) | build/clcompute
 	$(CC) $(SHARED) -o $@ $^ -lm
+
+$(BLAS): $(call objects,$(BLAS_SOURCES)) | build/clcompute
+	$(CC) $(SHARED) -o $@ $^ -ldl
 
 build/%.o: csrc/%.c | build/clcompute
 	$(CC) $(FLAGS) -MMD -c -o $@ $<
@@ -111,7 +118,8 @@ build/layer-selftest: tools/layer/selftest.c
 # --- the suite under sanitizers, and with the collector forced ------------------
 SANITIZE  = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ASAN_HOST = build/asan/lua-asan
-ASAN      = $(ASAN_HOST) build/asan/clcompute/core.so build/asan/clcompute/sequential.so
+ASAN      = $(ASAN_HOST) build/asan/clcompute/core.so build/asan/clcompute/sequential.so \
+            build/asan/clcompute/blas.so
 ASAN_ENV  = LUA="$(CURDIR)/$(ASAN_HOST)" WORK="$(CURDIR)/build/asan" \
             LUA_CPATH_5_4="$(CURDIR)/build/asan/?.so;$(CURDIR)/build/?.so;;" \
             LSAN_OPTIONS="suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0" \
@@ -135,6 +143,9 @@ build/asan/clcompute/core.so: $(CORE_SOURCES:csrc/%.c=build/asan/%.o)
 
 build/asan/clcompute/sequential.so: $(SEQUENTIAL_SOURCES:csrc/%.c=build/asan/%.o)
 	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -lm
+
+build/asan/clcompute/blas.so: $(BLAS_SOURCES:csrc/%.c=build/asan/%.o)
+	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -ldl
 
 $(ASAN_HOST): tools/host.c | build/asan/clcompute
 	$(CC) $(FLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $< -l$(LUA_LIB) -Wl,-E

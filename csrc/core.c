@@ -12,6 +12,7 @@ The C core: it only opens one chapter after the other.
 #include "live.h"
 #include "newfile.h"
 #include "prebuilt.h"
+#include "raw.h"
 #include "saxpy.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
@@ -30,6 +31,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_opencreate(L);
   clc_openlive(L);
   clc_opennewfiles(L);
+  clc_openraw(L);
   clc_opensignatures(L);
   clc_openkernels(L);
   clc_openprograms(L);

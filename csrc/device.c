@@ -39,12 +39,16 @@ static const clc_Command *find_culprit(const clc_Device *d) {
   return oldest;
 }
 
+/* Keeps the first failure until it is reported. */
+static void note_failure(clc_Device *d, cl_int code, const char what[CLC_WHAT]) {
+  if (d->failure != CL_SUCCESS) return;
+  d->failure = code;
+  memcpy(d->failed, what, CLC_WHAT);
+}
+
 /* Takes the oldest command, which has ended with that status, off the ring. */
 static void retire(clc_Device *d, cl_int status) {
-  if (status < 0 && d->failure == CL_SUCCESS) {
-    d->failure = status;
-    memcpy(d->failed, find_culprit(d)->what, CLC_WHAT);
-  }
+  if (status < 0) note_failure(d, status, find_culprit(d)->what);
   forget_oldest(d);
 }
 
@@ -98,9 +102,26 @@ void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
 
 /* After a fault in a kernel NVIDIA's driver fails in every call. Then the state of
    the commands is that failure, and all of them end. */
-void clc_settle(lua_State *L, clc_Device *d) {
+static void wait_all(lua_State *L, clc_Device *d) {
   if (d->count > 0) clFlush(d->queue);
   while (d->count > 0) wait_oldest(L, d);
+}
+
+/* A marker ends after all that others have put into the queue. */
+static void wait_foreign(lua_State *L, clc_Device *d) {
+  cl_event *event = clc_reserve(L, d, "commands of another library");
+  const cl_int code = clEnqueueMarkerWithWaitList(d->queue, 0, NULL, event);
+  d->foreign = 0;
+  if (code == CL_SUCCESS)
+    d->count++;
+  else
+    note_failure(d, code, d->pending[(d->oldest + d->count) % CLC_PENDING].what);
+  wait_all(L, d);
+}
+
+void clc_settle(lua_State *L, clc_Device *d) {
+  wait_all(L, d);
+  if (d->foreign) wait_foreign(L, d);
 }
 
 void clc_drain(lua_State *L, clc_Device *d) {
@@ -111,7 +132,7 @@ void clc_drain(lua_State *L, clc_Device *d) {
 
 int clc_isbusy(clc_Device *d) {
   retire_ended(d);
-  return d->count > 0;
+  return d->count > 0 || d->foreign;
 }
 
 /* --- the object -------------------------------------------------------- */

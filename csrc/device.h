@@ -40,6 +40,7 @@ struct clc_Device {
   cl_command_queue queue;
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
+  int foreign;    /* others may have put commands into the queue */
   cl_int failure; /* code of the first command that failed and was not reported */
   char failed[CLC_WHAT];
 };
@@ -84,7 +85,7 @@ void clc_settle(lua_State *L, clc_Device *d);
    report, naming it. */
 void clc_drain(lua_State *L, clc_Device *d);
 
-/* True while commands are queued that have not been seen to end. */
+/* True while commands are queued, or may be, that have not been seen to end. */
 int clc_isbusy(clc_Device *d);
 
 void clc_opendevices(lua_State *L);

@@ -8,9 +8,9 @@ Discovery: the platforms and devices of this machine, as functions of the module
 #include <stdlib.h>
 
 #include "args.h"
+#include "clock.h"
 #include "device.h"
 #include "info.h"
-#include "wait.h"
 
 /* A number would be taken for part of a name. */
 static const char *opt_selector(lua_State *L) {

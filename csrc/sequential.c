@@ -7,21 +7,14 @@ packed elements
 loops took. Needs no OpenCL.
 @module clcompute.sequential
 */
-#define _POSIX_C_SOURCE 200809L
 #include <lauxlib.h>
 #include <lua.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "plain.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_sequential(lua_State *L);
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* The dtype argument: bytes of an element. */
 static size_t check_size(lua_State *L, int arg) {
@@ -76,12 +69,12 @@ static int seq_saxpy(lua_State *L) {
   const size_t n = lua_rawlen(L, 2) / size;
   const void *x = check_elements(L, 2, n, size), *y = check_elements(L, 3, n, size);
   void *out = push_memory(L, y, n * size);
-  const double start = now();
+  const double start = clc_now();
   if (size == sizeof(float))
     clc_plain_saxpy_float(n, (float)alpha, x, y, out);
   else
     clc_plain_saxpy_double(n, alpha, x, y, out);
-  return push_result(L, out, n * size, now() - start);
+  return push_result(L, out, n * size, clc_now() - start);
 }
 
 /***
@@ -101,12 +94,12 @@ static int seq_gemm(lua_State *L) {
   const size_t size = check_size(L, 6);
   const void *a = check_elements(L, 1, m * k, size), *b = check_elements(L, 2, k * n, size);
   void *c = push_memory(L, NULL, m * n * size);
-  const double start = now();
+  const double start = clc_now();
   if (size == sizeof(float))
     clc_plain_gemm_float(m, n, k, a, b, c);
   else
     clc_plain_gemm_double(m, n, k, a, b, c);
-  return push_result(L, c, m * n * size, now() - start);
+  return push_result(L, c, m * n * size, clc_now() - start);
 }
 
 /***
@@ -126,10 +119,10 @@ static int seq_gauss(lua_State *L) {
   const size_t columns = n == 0 ? 0 : lua_rawlen(L, 2) / (n * size);
   void *a = push_memory(L, check_elements(L, 1, n * n, size), n * n * size);
   void *b = push_memory(L, check_elements(L, 2, n * columns, size), n * columns * size);
-  const double start = now();
+  const double start = clc_now();
   const size_t bad = size == sizeof(float) ? clc_plain_gauss_float(n, columns, a, b)
                                            : clc_plain_gauss_double(n, columns, a, b);
-  const double seconds = now() - start;
+  const double seconds = clc_now() - start;
   if (bad != 0) return luaL_error(L, "matrix is singular: no pivot in column %d", (int)bad);
   return push_result(L, b, n * columns * size, seconds);
 }
@@ -150,14 +143,14 @@ static int seq_life(lua_State *L) {
   const size_t edge = (size_t)n, cells = edge * edge * edge;
   unsigned char *from = push_memory(L, check_elements(L, 1, cells, 1), cells);
   unsigned char *to = push_memory(L, NULL, cells);
-  const double start = now();
+  const double start = clc_now();
   for (lua_Integer g = 0; g < generations; g++) {
     clc_plain_life(edge, from, to);
     unsigned char *swap = from;
     from = to;
     to = swap;
   }
-  return push_result(L, from, cells, now() - start);
+  return push_result(L, from, cells, clc_now() - start);
 }
 
 int luaopen_clcompute_sequential(lua_State *L) {

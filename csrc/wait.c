@@ -6,15 +6,11 @@
 #include <sched.h>
 #include <time.h>
 
+#include "clock.h"
+
 #define SPIN 100e-6      /* seconds of busy polling: most launches end within */
 #define MAX_SLEEP 1e-3   /* keeps Ctrl-C prompt */
 #define SLEEP_SHARE 0.03 /* of the time waited so far: what a late look may cost */
-
-double clc_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void sleep_for(double seconds) {
   struct timespec t = {0, (long)(seconds * 1e9)};

@@ -7,9 +7,6 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Monotonic seconds. */
-double clc_now(void);
-
 /* Gives a hook its turn, such as the one that an interrupt sets. May raise, and may
    run other Lua code. */
 void clc_checkinterrupt(lua_State *L);

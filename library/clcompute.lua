@@ -117,6 +117,12 @@ function Device:wait() end
 ---@return clcompute.Device
 function Device:queue() end
 
+---The OpenCL handles behind it, for other libraries. The next wait covers what they queue.
+---@return userdata # cl_command_queue
+---@return userdata # cl_context
+---@return userdata # cl_device_id
+function Device:raw() end
+
 ---Waits, then releases all that was made on the device. May be called twice.
 ---@return clcompute.Device
 function Device:close() end
@@ -244,6 +250,11 @@ function Buffer:view(first, last) end
 ---@param ... integer up to 4 extents
 ---@return clcompute.Buffer
 function Buffer:reshape(n, ...) end
+
+---The OpenCL handle of its memory, for other libraries.
+---@return userdata # cl_mem
+---@return integer # elements before the first one
+function Buffer:raw() end
 
 ---Writes the buffer as a .npy file. Blocks.
 ---@param path string

@@ -4,6 +4,8 @@
 local helper = require "spec.helper"
 local cl = require "clcompute"
 
+local modules = { blas = require "clcompute.blas", sequential = require "clcompute.sequential" }
+
 local function read_files(pattern)
   local texts, pipe = {}, assert(io.popen("find " .. pattern))
   for path in pipe:lines() do
@@ -15,13 +17,16 @@ local function read_files(pattern)
   return texts
 end
 
---- One object of each type.
+local kinds = { "Device", "Buffer", "Program", "Kernel", "Event", "Array", "OpenBLAS", "CLBlast" }
+
+--- One object of each kind; the libraries only where they are installed.
 local function make_objects(d)
   local program = d:program "kernel void nothing(global int *x) { x[0] = 1; }"
   local buffer = d:zeros("int", 1)
   return {
     Device = d, Buffer = buffer, Program = program, Kernel = program.nothing,
     Event = program.nothing(1, buffer),
+    Array = modules.blas.array(1), OpenBLAS = modules.blas.openblas(), CLBlast = modules.blas.clblast(),
   }
 end
 
@@ -31,9 +36,11 @@ local function public_names()
   for name, value in pairs(cl) do
     if type(value) == "function" then names[name] = true end
   end
-  for name in pairs(require "clcompute.sequential") do names["sequential." .. name] = true end
-  for kind, object in pairs(make_objects(helper.device())) do
-    for name in pairs(debug.getmetatable(object).methods) do names[kind .. ":" .. name] = true end
+  for module, functions in pairs(modules) do
+    for name in pairs(functions) do names[module .. "." .. name] = true end
+  end
+  for _, kind in ipairs(kinds) do
+    for name in pairs(debug.getregistry()["clcompute." .. kind].methods) do names[kind .. ":" .. name] = true end
   end
   return names
 end
@@ -42,10 +49,12 @@ end
 local function documented_names()
   local names = {}
   for path, text in pairs(read_files "csrc lua -name '*.c' -o -name '*.lua'") do
-    local prefix = text:find("@module clcompute.sequential", 1, true) and "sequential." or ""
+    local module = text:match "@module clcompute%.(%w+)"
+    local prefix = modules[module] and module .. "." or ""
     for name in text:gmatch("\n[%- ]*@function ([%w_:]+)") do
-      assert.is_nil(names[prefix .. name], path .. " documents a name again: " .. name)
-      names[prefix .. name] = true
+      local full = name:find(":", 1, true) and name or prefix .. name
+      assert.is_nil(names[full], path .. " documents a name again: " .. name)
+      names[full] = true
     end
   end
   names["Kernel:__call"] = nil -- a metamethod
@@ -64,9 +73,15 @@ local function stub_names()
   return names
 end
 
+local function texts(files)
+  local list = {}
+  for _, text in pairs(files) do list[#list + 1] = text end
+  return list
+end
+
 --- The fields that the stub of a class names.
 local function stub_fields(class)
-  local text = read_files("library/clcompute.lua")["library/clcompute.lua"]
+  local text = table.concat(texts(read_files "library -name '*.lua'"), "\n")
   local block = assert(text:match("%-%-%-@class clcompute%." .. class .. "%f[^%w][^\n]*\n(.-)\nlocal "), class)
   local fields = {}
   for name in ("\n" .. block):gmatch("\n%-%-%-@field ([%a_][%w_]*)") do fields[name] = true end
@@ -114,9 +129,10 @@ describe("the documentation", function()
     local pipe = io.popen "ldoc --quiet --fatalwarnings --dir build/doc . 2>&1"
     local output = pipe:read("a")
     assert.is_true(pipe:close(), output)
-    local page = read_files("build/doc/modules/clcompute.html")["build/doc/modules/clcompute.html"]
+    local pages = table.concat(texts(read_files "build/doc -name '*.html'"))
     for name in pairs(documented_names()) do
-      if not name:find("^sequential") then assert.truthy(page:find('name = "' .. name .. '"', 1, true), name) end
+      name = name:match "^%l+%.(.+)$" or name
+      assert.truthy(pages:find('name = "' .. name .. '"', 1, true), name)
     end
   end)
 end)

@@ -69,8 +69,9 @@ function helper.run(script, environment, limit)
   return ok or false, output, code
 end
 
---- Loads spec/support/<name>.c, a Lua module, compiled with the Makefile's settings.
-function helper.compile(name)
+--- Loads spec/support/<name>.c, a Lua module, compiled with the Makefile's settings and linked
+-- with `libraries` ("-lOpenCL").
+function helper.compile(name, libraries)
   local pipe = assert(io.popen("make -s show"))
   local settings = {}
   for line in pipe:lines() do
@@ -78,8 +79,8 @@ function helper.compile(name)
     if key then settings[key] = value end
   end
   pipe:close()
-  assert(os.execute(("%s -O2 -fPIC -shared -I%s -o build/%s.so spec/support/%s.c")
-    :format(settings.CC, settings.LUA_INCDIR, name, name)))
+  assert(os.execute(("%s -O2 -fPIC -shared -I%s -o build/%s.so spec/support/%s.c %s")
+    :format(settings.CC, settings.LUA_INCDIR, name, name, libraries or "")))
   return assert(package.loadlib(("build/%s.so"):format(name), "luaopen_" .. name))()
 end
 

@@ -3,12 +3,12 @@
 -- include or require what stands on a line above its own, never its own line or one below.
 
 local C_LEVELS = {
-  { "error", "lexer" }, -- codes in words, tokens
+  { "error", "lexer", "clock", "object", "library" }, -- codes in words, tokens
   { "text", "handle", "dtype", "args", "wait", "info", "source", "declaration", "folder", "newfile", "plain_loops" },
-  { "include", "shape", "platform", "range", "plain", "cache" },
-  { "device", "sequential" },
-  { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl" },
-  { "buffer", "create", "live", "signature", "operand", "build" }, -- what a script holds; what operations take
+  { "include", "shape", "platform", "range", "plain", "cache", "array", "product" },
+  { "device", "sequential", "openblas", "clblast" },
+  { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "blas" },
+  { "buffer", "create", "live", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },
   { "prebuilt" },
@@ -18,7 +18,7 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential" }, -- in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas" }, -- in C
   { "clcompute.npy_header" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },

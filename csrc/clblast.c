@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/***
+CLBlast, a peer to be compared with on the same OpenCL device. Its headers are not needed:
+what is called of them is declared here. Of clcompute it uses what a script could: the
+fields of a buffer, and the raw handles behind it.
+@module clcompute.blas
+*/
+#define _POSIX_C_SOURCE 200809L
+#include "clblast.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "library.h"
+#include "object.h"
+#include "product.h"
+
+#define TNAME "clcompute.CLBlast"
+
+enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 }; /* as in CBLAS */
+
+/* The event is not wanted, so it is NULL and there is none to release. */
+#define GEMM(real)                                                                          \
+  (int layout, int transa, int transb, size_t m, size_t n, size_t k, real alpha, cl_mem a,  \
+   size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, real beta, cl_mem c, \
+   size_t c_offset, size_t ldc, cl_command_queue *queue, cl_event *event)
+#define AXPY(real)                                                                          \
+  (size_t n, real alpha, cl_mem x, size_t x_offset, size_t incx, cl_mem y, size_t y_offset, \
+   size_t incy, cl_command_queue * queue, cl_event * event)
+#define DOT                                                                                   \
+  (size_t n, cl_mem out, size_t out_offset, cl_mem x, size_t x_offset, size_t incx, cl_mem y, \
+   size_t y_offset, size_t incy, cl_command_queue * queue, cl_event * event)
+
+#define FUNCTIONS(F)            \
+  F(CLBlastSgemm, GEMM(float))  \
+  F(CLBlastDgemm, GEMM(double)) \
+  F(CLBlastSaxpy, AXPY(float))  \
+  F(CLBlastDaxpy, AXPY(double)) \
+  F(CLBlastSdot, DOT)           \
+  F(CLBlastDdot, DOT)           \
+  F(CLBlastClearCache, (void))
+
+typedef struct {
+#define FIELD(name, parameters) int(*name) parameters;
+  FUNCTIONS(FIELD)
+#undef FIELD
+  pid_t pid; /* the process whose OpenCL it uses */
+  int released;
+} CLBlast;
+
+static const clc_Symbol symbols[] = {
+#define SYMBOL(name, parameters) {#name, offsetof(CLBlast, name)},
+    FUNCTIONS(SYMBOL)
+#undef SYMBOL
+        {NULL, 0}};
+
+static const clc_Library library = {
+    "CLCOMPUTE_CLBLAST", {"libclblast.so.1", "libclblast.so", NULL}, "libclblast1", symbols};
+
+/* --- codes ------------------------------------------------------------- */
+
+/* Those of its own; the others are OpenCL's. */
+static const struct {
+  int code;
+  const char *words;
+} codes[] = {
+    {-1024, "not implemented"},
+    {-1022, "a is no buffer of this context"},
+    {-1021, "b is no buffer of this context"},
+    {-1020, "c is no buffer of this context"},
+    {-1019, "x is no buffer of this context"},
+    {-1018, "y is no buffer of this context"},
+    {-1017, "a size is 0"},
+    {-1011, "a is too small"},
+    {-1010, "b is too small"},
+    {-1009, "c is too small"},
+    {-1008, "x is too small"},
+    {-1007, "y is too small"},
+    {-2050, "temporary buffer is too small"},
+    {-2046, "the device has too little local memory"},
+    {-2044, "the device has no double"},
+    {-2043, "the result's buffer is no buffer of this context"},
+    {-2042, "the result's buffer is too small"},
+    {-2041, "the device is not in its database"},
+    {-2040, "unknown error"},
+    {-2039, "unexpected exception"},
+};
+
+static void check_code(lua_State *L, int code, const char *call) {
+  const char *words = clc_codename(code);
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    if (codes[i].code == code) words = codes[i].words;
+  if (code != 0) luaL_error(L, "%s: %s (%d)", call, words, code);
+}
+
+/* --- the object -------------------------------------------------------- */
+
+static const CLBlast *check_clblast(lua_State *L) {
+  const CLBlast *c = luaL_checkudata(L, 1, TNAME);
+  if (c->released) luaL_argerror(L, 1, "CLBlast is released");
+  luaL_checkstack(L, 3 * LUA_MINSTACK, NULL); /* what follows a check must not collect */
+  return c;
+}
+
+/***
+Opens CLBlast: a baseline on the device of the buffers it is given. `$CLCOMPUTE_CLBLAST` is the
+path of the library, if it is no system library.
+@function clblast
+@treturn CLBlast with the fields `name`, `path` (which ends with the version); or nil where it is
+not installed
+@treturn string why it does not open
+*/
+static int blas_clblast(lua_State *L) {
+  lua_settop(L, 0);
+  CLBlast *c = lua_newuserdatauv(L, sizeof *c, 1);
+  if (!clc_openlibrary(L, &library, c)) {
+    lua_pushnil(L);
+    lua_insert(L, -2);
+    return 2;
+  }
+  c->pid = getpid();
+  c->released = 0;
+  lua_createtable(L, 0, 2);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "path");
+  lua_pushliteral(L, "CLBlast");
+  lua_setfield(L, -2, "name");
+  lua_setiuservalue(L, 1, 1);
+  luaL_setmetatable(L, TNAME);
+  return 1;
+}
+
+/***
+Drops the programs that CLBlast compiled, for all devices: they would keep the contexts of
+closed devices. Done when the object is collected, at the latest; `<close>` does the same. May
+be called twice.
+@function CLBlast:release
+@return the object
+*/
+static int clblast_release(lua_State *L) {
+  CLBlast *c = luaL_checkudata(L, 1, TNAME);
+  if (!c->released && c->pid == getpid()) c->CLBlastClearCache(); /* no OpenCL after a fork */
+  c->released = 1;
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int clblast_tostring(lua_State *L) {
+  const CLBlast *c = luaL_checkudata(L, 1, TNAME);
+  lua_pushstring(L, c->released ? "CLBlast (released)" : "CLBlast");
+  return 1;
+}
+
+/* --- operands ---------------------------------------------------------- */
+
+typedef struct {
+  cl_mem mem;
+  size_t offset; /* elements */
+} Operand;
+
+/* Calls the method `raw` of the object at an index, which leaves two results. It allocates
+   nothing that could run a finalizer. */
+static void call_raw(lua_State *L, int idx) {
+  idx = lua_absindex(L, idx);
+  lua_getfield(L, idx, "raw");
+  lua_pushvalue(L, idx);
+  lua_call(L, 1, 2);
+}
+
+static Operand get_operand(lua_State *L, int arg) {
+  call_raw(L, arg);
+  const Operand operand = {lua_touserdata(L, -2), (size_t)lua_tointeger(L, -1)};
+  lua_pop(L, 2);
+  return operand;
+}
+
+/* The queue of a buffer, and its context. */
+static cl_command_queue get_queue(lua_State *L, int arg, cl_context *context) {
+  lua_getfield(L, arg, "device");
+  call_raw(L, -1);
+  cl_command_queue queue = lua_touserdata(L, -2);
+  *context = lua_touserdata(L, -1);
+  lua_pop(L, 3);
+  return queue;
+}
+
+/* The queue of the buffer that takes the result; all of first .. last share its context. */
+static cl_command_queue check_queue(lua_State *L, int first, int last, int result) {
+  cl_context own, other;
+  cl_command_queue queue = get_queue(L, result, &own);
+  for (int arg = first; arg <= last; arg++) {
+    get_queue(L, arg, &other);
+    if (other != own)
+      luaL_argerror(L, arg, "the buffers live on different devices; b:copy(device) moves one");
+  }
+  return queue;
+}
+
+static size_t count_elements(lua_State *L, int arg, int is_double) {
+  lua_getfield(L, arg, "bytes");
+  const size_t bytes = (size_t)lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return bytes / (is_double ? sizeof(double) : sizeof(float));
+}
+
+/* Whether a buffer is of doubles, else of floats. */
+static int check_dtype(lua_State *L, int arg) {
+  luaL_checkudata(L, arg, "clcompute.Buffer");
+  lua_getfield(L, arg, "dtype");
+  const char *dtype = lua_tostring(L, -1);
+  const int is_double = strcmp(dtype, "double") == 0;
+  if (!is_double && strcmp(dtype, "float") != 0)
+    clc_argerror(L, arg, "float or double buffer expected, got %s", dtype);
+  lua_pop(L, 1);
+  return is_double;
+}
+
+static void check_buffer(lua_State *L, int arg, int is_double, size_t count) {
+  if (check_dtype(L, arg) != is_double)
+    clc_argerror(L, arg, "%s buffer expected, got %s", is_double ? "double" : "float",
+                 is_double ? "float" : "double");
+  const size_t got = count_elements(L, arg, is_double);
+  if (got != count)
+    clc_argerror(L, arg, "%I elements expected, got %I", (LUAI_UACINT)count, (LUAI_UACINT)got);
+}
+
+/* --- operations -------------------------------------------------------- */
+
+/***
+C <- alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) k x n, C m x n, all packed
+and row-major (CLBlastSgemm, CLBlastDgemm). Queued on the device of c; the first call for a
+device compiles.
+@function CLBlast:gemm
+@tparam Buffer a float or double: m x k, or k x m with `transa`
+@tparam Buffer b same dtype and device: k x n, or n x k with `transb`
+@tparam Buffer c same dtype and device; must not overlap a or b
+@tparam integer m at least 1
+@tparam integer n at least 1
+@tparam integer k at least 1
+@tparam[opt] table options `alpha` (1), `beta` (0), `transa`, `transb` (false)
+@treturn Buffer c
+*/
+static int clblast_gemm(lua_State *L) {
+  lua_settop(L, 8);
+  const CLBlast *o = check_clblast(L);
+  const clc_Product p = clc_checkproduct(L, 5);
+  const int is_double = check_dtype(L, 2);
+  check_buffer(L, 2, is_double, clc_area(p.m, p.k));
+  check_buffer(L, 3, is_double, clc_area(p.k, p.n));
+  check_buffer(L, 4, is_double, clc_area(p.m, p.n));
+  const int transa = p.transa ? TRANSPOSED : AS_IT_IS, transb = p.transb ? TRANSPOSED : AS_IT_IS;
+  const size_t m = (size_t)p.m, n = (size_t)p.n, k = (size_t)p.k;
+  const size_t lda = (size_t)p.lda, ldb = (size_t)p.ldb, ldc = (size_t)p.ldc;
+  cl_command_queue queue = check_queue(L, 2, 3, 4);
+  const Operand a = get_operand(L, 2), b = get_operand(L, 3), c = get_operand(L, 4);
+  if (is_double)
+    check_code(L,
+               o->CLBlastDgemm(ROW_MAJOR, transa, transb, m, n, k, p.alpha, a.mem, a.offset, lda,
+                               b.mem, b.offset, ldb, p.beta, c.mem, c.offset, ldc, &queue, NULL),
+               "CLBlastDgemm");
+  else
+    check_code(
+        L,
+        o->CLBlastSgemm(ROW_MAJOR, transa, transb, m, n, k, (float)p.alpha, a.mem, a.offset, lda,
+                        b.mem, b.offset, ldb, (float)p.beta, c.mem, c.offset, ldc, &queue, NULL),
+        "CLBlastSgemm");
+  lua_settop(L, 4);
+  return 1;
+}
+
+/***
+y <- alpha * x + y (CLBlastSaxpy, CLBlastDaxpy). Queued on the device of y.
+@function CLBlast:axpy
+@tparam number alpha
+@tparam Buffer x float or double
+@tparam Buffer y same dtype, length and device
+@treturn Buffer y
+*/
+static int clblast_axpy(lua_State *L) {
+  lua_settop(L, 4);
+  const CLBlast *o = check_clblast(L);
+  const double alpha = luaL_checknumber(L, 2);
+  const int is_double = check_dtype(L, 3);
+  const size_t n = count_elements(L, 3, is_double);
+  check_buffer(L, 4, is_double, n);
+  cl_command_queue queue = check_queue(L, 3, 3, 4);
+  const Operand x = get_operand(L, 3), y = get_operand(L, 4);
+  if (is_double)
+    check_code(L, o->CLBlastDaxpy(n, alpha, x.mem, x.offset, 1, y.mem, y.offset, 1, &queue, NULL),
+               "CLBlastDaxpy");
+  else
+    check_code(
+        L, o->CLBlastSaxpy(n, (float)alpha, x.mem, x.offset, 1, y.mem, y.offset, 1, &queue, NULL),
+        "CLBlastSaxpy");
+  return 1;
+}
+
+/***
+out <- the sum of x[i] * y[i] (CLBlastSdot, CLBlastDdot). Queued on the device of out.
+@function CLBlast:dot
+@tparam Buffer x float or double
+@tparam Buffer y same dtype, length and device
+@tparam Buffer out same dtype and device, of one element
+@treturn Buffer out
+*/
+static int clblast_dot(lua_State *L) {
+  lua_settop(L, 4);
+  const CLBlast *o = check_clblast(L);
+  const int is_double = check_dtype(L, 2);
+  const size_t n = count_elements(L, 2, is_double);
+  check_buffer(L, 3, is_double, n);
+  check_buffer(L, 4, is_double, 1);
+  cl_command_queue queue = check_queue(L, 2, 3, 4);
+  const Operand x = get_operand(L, 2), y = get_operand(L, 3), out = get_operand(L, 4);
+  const char *call = is_double ? "CLBlastDdot" : "CLBlastSdot";
+  check_code(L,
+             (is_double ? o->CLBlastDdot : o->CLBlastSdot)(n, out.mem, out.offset, x.mem, x.offset,
+                                                           1, y.mem, y.offset, 1, &queue, NULL),
+             call);
+  return 1;
+}
+
+void clc_openclblast(lua_State *L) {
+  static const luaL_Reg functions[] = {{"clblast", blas_clblast}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"gemm", clblast_gemm},
+                                     {"axpy", clblast_axpy},
+                                     {"dot", clblast_dot},
+                                     {"release", clblast_release},
+                                     {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{"__gc", clblast_release},
+                                         {"__close", clblast_release},
+                                         {"__tostring", clblast_tostring},
+                                         {NULL, NULL}};
+  clc_openobject(L, TNAME, methods, metamethods);
+  luaL_setfuncs(L, functions, 0);
+}

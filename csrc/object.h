@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects with methods and constant fields, which stand in a table that is their user value. */
+#ifndef CLC_OBJECT_H
+#define CLC_OBJECT_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#pragma GCC visibility push(hidden)
+
+/* Makes the metatable of a type. What is neither a method nor a field is an error. */
+void clc_openobject(lua_State *L, const char *tname, const luaL_Reg *methods,
+                    const luaL_Reg *metamethods);
+
+#pragma GCC visibility pop
+
+#endif
