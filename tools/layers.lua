@@ -18,7 +18,7 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential" }, -- in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.version" }, -- two in C
   { "clcompute.npy_header" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
@@ -26,6 +26,11 @@ local LUA_LEVELS = {
   { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.loop_warning" },
   { "clcompute.doctor" },
   { "clcompute" },
+  { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.width" },
+  { "clcompute.cli.json", "clcompute.cli.columns", "clcompute.cli.progress", "clcompute.cli.parser",
+    "clcompute.cli.session" },
+  { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.repl" }, -- the commands
+  { "clcompute.cli" },
 }
 
 local faults = 0
