@@ -78,6 +78,7 @@ build = {
         "csrc/range.c",
         "csrc/saxpy.c",
         "csrc/shape.c",
+        "csrc/show.c",
         "csrc/signature.c",
         "csrc/source.c",
         "csrc/wait.c",

@@ -8,6 +8,7 @@ local C_LEVELS = {
   { "shape", "platform", "range", "plain", "cache" },
   { "device", "sequential" },
   { "event", "memory", "discover", "binary", "buildlog", "pocl" },
+  { "show" },
   { "buffer", "create", "live", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },
