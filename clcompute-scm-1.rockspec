@@ -76,6 +76,7 @@ build = {
         "csrc/prebuilt.c",
         "csrc/program.c",
         "csrc/range.c",
+        "csrc/result.c",
         "csrc/saxpy.c",
         "csrc/shape.c",
         "csrc/show.c",

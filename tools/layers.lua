@@ -4,7 +4,7 @@
 
 local C_LEVELS = {
   { "error", "lexer" }, -- codes in words, tokens
-  { "handle", "dtype", "args", "wait", "info", "source", "include", "declaration", "folder", "plain_loops" },
+  { "handle", "dtype", "args", "wait", "info", "result", "source", "include", "declaration", "folder", "plain_loops" },
   { "shape", "platform", "range", "plain", "cache" },
   { "device", "sequential" },
   { "event", "memory", "discover", "binary", "buildlog", "pocl" },
