@@ -16,7 +16,8 @@ FLAGS    = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) -I$(LUA_INCDIR) $(CFLA
 SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
 
 # Debian packages: to build and run; what clcompute.blas compares with; to test; to lint.
-RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd
+RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd \
+                lua-argparse lua-dkjson
 PEER_PACKAGES = libopenblas0 libclblast1
 TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
@@ -35,8 +36,9 @@ BLAS_SOURCES       = $(BLAS_ONLY) csrc/args.c csrc/clock.c csrc/error.c
 CORE_SOURCES       = $(filter-out csrc/sequential.c $(BLAS_ONLY),$(wildcard csrc/*.c))
 objects            = $(patsubst csrc/%.c,build/%.o,$(1))
 
-# What makes `require "clcompute"` work here; `;;` stands for the paths there are.
-ENV = LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
+# What makes `require "clcompute"` and the command work here; `;;` stands for the paths there are.
+ENV = PATH="$(CURDIR)/bin:$$PATH" \
+      LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
@@ -74,6 +76,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
 	install -m 755 $(CORE) $(SEQUENTIAL) $(BLAS) $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute
 	cd lua && find clcompute -name '*.lua' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/lua/5.4/{} \;
+	install -D -m 755 bin/clcompute $(DESTDIR)$(PREFIX)/bin/clcompute
 	install -m 644 kernels/*.cl $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
 
 clean:
@@ -170,7 +173,7 @@ lint: packages-lint
 	  clang $(FLAGS) -Itools/layer -Werror -Wno-unknown-pragmas -fsyntax-only $$c && \
 	  gcc $(FLAGS) -Itools/layer -Werror -o /dev/null -c $$c || exit; done
 	clang-format --dry-run --Werror $(C_FILES)
-	luacheck --quiet lua spec tools examples
+	luacheck --quiet lua spec tools examples bin/clcompute
 	$(LUA) tools/layers.lua
 
 # --- documentation ------------------------------------------------------------

@@ -28,6 +28,18 @@ build = {
     clcompute = "lua/clcompute/init.lua",
     ["clcompute.npy"] = "lua/clcompute/npy.lua",
     ["clcompute.npy_header"] = "lua/clcompute/npy_header.lua",
+    ["clcompute.cli"] = "lua/clcompute/cli.lua",
+    ["clcompute.cli.columns"] = "lua/clcompute/cli/columns.lua",
+    ["clcompute.cli.doctor"] = "lua/clcompute/cli/doctor.lua",
+    ["clcompute.cli.info"] = "lua/clcompute/cli/info.lua",
+    ["clcompute.cli.json"] = "lua/clcompute/cli/json.lua",
+    ["clcompute.cli.need"] = "lua/clcompute/cli/need.lua",
+    ["clcompute.cli.output"] = "lua/clcompute/cli/output.lua",
+    ["clcompute.cli.parser"] = "lua/clcompute/cli/parser.lua",
+    ["clcompute.cli.progress"] = "lua/clcompute/cli/progress.lua",
+    ["clcompute.cli.repl"] = "lua/clcompute/cli/repl.lua",
+    ["clcompute.cli.session"] = "lua/clcompute/cli/session.lua",
+    ["clcompute.cli.width"] = "lua/clcompute/cli/width.lua",
     ["clcompute.core"] = {
       sources = {
         "csrc/accuracy.c",
@@ -68,8 +80,10 @@ build = {
         "csrc/program.c",
         "csrc/range.c",
         "csrc/raw.c",
+        "csrc/result.c",
         "csrc/saxpy.c",
         "csrc/shape.c",
+        "csrc/show.c",
         "csrc/signature.c",
         "csrc/source.c",
         "csrc/text.c",
@@ -110,8 +124,10 @@ build = {
       libraries = { "dl" },
       incdirs = { "$(OPENCL_INCDIR)" },
     },
+    ["clcompute.version"] = "lua/clcompute/version.lua",
   },
   install = {
+    bin = { "bin/clcompute" },
     -- a module path with a file of another kind: it lands beside the Lua files
     lua = {
       ["clcompute.kernels.column_sums"] = "kernels/column_sums.cl",

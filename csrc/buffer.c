@@ -7,13 +7,11 @@ dimension, which is rows for a matrix.
 */
 #include "buffer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "args.h"
 #include "info.h"
-
-#define SHOWN 6 /* elements in tostring */
+#include "show.h"
 
 /* --- rows -------------------------------------------------------------- */
 
@@ -338,47 +336,13 @@ static int buffer_len(lua_State *L) {
 
 /* --- tostring ---------------------------------------------------------- */
 
-/* Replaces the number at the top by text of 6 digits, enough for a glance. */
-static void shorten_number(lua_State *L) {
-  char text[32];
-  snprintf(text, sizeof text, "%.6g", (double)lua_tonumber(L, -1));
-  lua_pop(L, 1);
-  lua_pushstring(L, text);
-}
-
-/* Argument 1: the buffer. Returns its first elements as text. */
-static int show_elements(lua_State *L) {
-  clc_Buffer *b = clc_checkbuffer(L, 1);
-  const size_t n = b->count < SHOWN ? b->count : SHOWN;
-  clc_usedevice(L, b->device);
-  clc_settle(L, b->device);
-  if (b->device->failure != CL_SUCCESS) { /* left for the next call that may raise */
-    lua_pushfstring(L, "(%s failed)", b->device->failed);
-    return 1;
-  }
-  const char *elements = push_elements(L, b, 0, n);
-  luaL_Buffer text;
-  luaL_buffinit(L, &text);
-  for (size_t i = 0; i < n; i++) {
-    if (i > 0) luaL_addstring(&text, ", ");
-    b->dtype->push(L, elements + i * b->dtype->size);
-    if (b->dtype->floating) shorten_number(L);
-    luaL_addvalue(&text);
-  }
-  if (n < b->count) luaL_addstring(&text, ", ...");
-  luaL_pushresult(&text);
-  return 1;
-}
-
 static int buffer_show(lua_State *L) {
   const clc_Buffer *b = clc_checkbuffer(L, 1);
   lua_pushfstring(L, "%s buffer %s on ", b->dtype->name, clc_pushshape(L, &b->shape));
   lua_remove(L, 2);
   clc_pushdevicetext(L, b->device->place.device, CL_DEVICE_NAME);
-  lua_pushliteral(L, ": ");
-  lua_pushcfunction(L, show_elements);
-  lua_pushvalue(L, 1);
-  lua_call(L, 1, 1);
+  lua_pushliteral(L, ":");
+  clc_pushelements(L, 1);
   lua_concat(L, 4);
   return 1;
 }

@@ -11,6 +11,7 @@ Discovery: the platforms and devices of this machine, as functions of the module
 #include "clock.h"
 #include "device.h"
 #include "info.h"
+#include "result.h"
 
 /* A number would be taken for part of a name. */
 static const char *opt_selector(lua_State *L) {
@@ -25,7 +26,7 @@ Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
 @function devices
 @tparam[opt] string selector "gpu", "cpu", "accelerator", a part of
  "platform/device" in any case, or "platform:device" as numbers from 0
-@treturn table list of devices; empty when none match
+@treturn table list of devices, which print shows a line each; empty when none match
 */
 static int clc_devices(lua_State *L) {
   const char *selector = opt_selector(L);
@@ -38,6 +39,7 @@ static int clc_devices(lua_State *L) {
       clc_pushplace(L, places[i]);
       lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
     }
+  clc_namelist(L, "clcompute.Devices", "no device");
   return 1;
 }
 

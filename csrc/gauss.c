@@ -12,6 +12,7 @@ gauss: solves A X = B, or says clearly why not.
 #include "gauss_paper.h"
 #include "lu.h"
 #include "operand.h"
+#include "result.h"
 #include "saxpy.h"
 
 #define MAX_STEPS 3 /* of refinement: where it helps at all, the first does most */
@@ -155,7 +156,9 @@ static Findings solve_unblocked(lua_State *L, clc_Buffer *a, clc_Buffer *b, doub
 }
 
 static void push_info(lua_State *L, const Findings *found, const clc_Lu *f) {
+  static const char *const keys[] = {"backward_error", "rcond", "steps", "pivots", NULL};
   lua_createtable(L, 0, 4);
+  clc_namerecord(L, "clcompute.GaussInfo", keys);
   lua_pushnumber(L, found->ratio);
   lua_setfield(L, -2, "backward_error");
   lua_pushinteger(L, found->steps);
@@ -187,7 +190,7 @@ no pivoting, one right-hand side, the same check of the ratio.
  size), `range` ("fixed", "shrink") and `remainder` ("split", "host")
 @treturn Buffer x, of b's shape
 @treturn table info: `backward_error` (the ratio), `steps` of refinement; but for
- "paper" also `rcond` and `pivots` (row i was exchanged with row pivots[i])
+ "paper" also `rcond` and `pivots` (row i was exchanged with row pivots[i]); print shows them
 */
 static int op_gauss(lua_State *L) {
   clc_Buffer *a = clc_checkreal(L, 1);

@@ -257,10 +257,21 @@ void clc_readfile(lua_State *L, const char *path) {
   lua_remove(L, -2);
 }
 
+/* A name where the text is due would be a strange error of the compiler. */
+static void refuse_name(lua_State *L, int arg) {
+  const char *text = lua_tostring(L, arg);
+  const size_t length = strlen(text);
+  if (length > 3 && strcmp(text + length - 3, ".cl") == 0 && strpbrk(text, "{\n") == NULL)
+    clc_argerror(L, arg, "source expected, got a file's name: use {file=\"%s\"}", text);
+}
+
 /* Leaves the text at index 2 and returns what logs call it. */
 static const char *take_source(lua_State *L) {
   static const char *const keys[] = {"file", NULL};
-  if (lua_type(L, 2) == LUA_TSTRING) return "source";
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    refuse_name(L, 2);
+    return "source";
+  }
   luaL_argexpected(L, lua_istable(L, 2), 2, "string or {file=}");
   clc_checkoptions(L, 2, keys);
   const char *path = clc_stringoption(L, 2, "file", NULL);

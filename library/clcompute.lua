@@ -40,7 +40,7 @@ function cl.platforms() end
 
 ---Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
 ---@param selector? string "gpu", "cpu", "accelerator", part of "platform/device", or "0:1"
----@return clcompute.Device[] # empty when none match
+---@return clcompute.Device[] # empty when none match; tostring() of it is a line for each
 function cl.devices(selector) end
 
 ---The best device for a selector; without one `$CLCOMPUTE_DEVICE` is it, and without that the first GPU,
@@ -389,7 +389,7 @@ function cl.gemm(a, b, options) end
 ---@field range? "fixed"|"shrink" for "paper"
 ---@field remainder? "split"|"host" for "paper"
 
----@class clcompute.GaussInfo
+---@class clcompute.GaussInfo tostring() of it shows the fields
 ---@field backward_error number at most 30 is good
 ---@field steps integer of refinement
 ---@field rcond? number

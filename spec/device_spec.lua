@@ -25,6 +25,23 @@ describe("platforms", function()
   end)
 end)
 
+describe("the list of devices", function()
+  it("is a plain list that prints a line for each", function()
+    local list, lines, fields = cl.devices(), {}, 0
+    for i, device in ipairs(list) do lines[i] = tostring(device) end
+    for i, device in pairs(list) do
+      assert.equal(list[i], device)
+      fields = fields + 1
+    end
+    assert.equal(#helper.devices(), #lines)
+    assert.equal(#lines, fields)
+    assert.equal(table.concat(lines, "\n"), tostring(list))
+    assert.equal("no device", tostring(cl.devices "no such device"))
+    list[1] = 1.5 -- a script's own change
+    assert.equal("1.5", tostring(list):match "^[^\n]*")
+  end)
+end)
+
 describe("a selector", function()
   -- Each form for a device, and what it must match.
   local forms = {

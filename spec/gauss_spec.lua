@@ -209,6 +209,20 @@ helper.describe_each("gauss", function(d)
     end)
   end
 
+  it("gives an info that prints its fields", function()
+    local _, info = cl.gauss(d:buffer { { 4, 1 }, { 1, 3 } }, d:buffer { 1, 2 })
+    local names = {}
+    for name in pairs(info) do names[#names + 1] = name end
+    table.sort(names)
+    assert.same({ "backward_error", "pivots", "rcond", "steps" }, names)
+    assert.equal(("backward_error = %.6g, rcond = %.6g, steps = 0, pivots = {1, 2}")
+      :format(info.backward_error, info.rcond), tostring(info))
+    info.pivots = { 9, 8, 7, 6, 5, 4, 3 }
+    assert.matches("pivots = {9, 8, 7, 6, 5, 4, ...}", tostring(info), 1, true)
+    _, info = cl.gauss(d:buffer { { 4, 1 }, { 1, 3 } }, d:buffer { 1, 2 }, { kernel = "paper" })
+    assert.equal(("backward_error = %.6g, steps = 0"):format(info.backward_error), tostring(info))
+  end)
+
   it("exchanges rows where the diagonal is zero", function()
     for _, case in ipairs { -- matrix, right-hand side, solution, pivots
       { { { 0, 1 }, { 1, 0 } }, { 3, 4 }, { 4, 3 }, { 2, 2 } },

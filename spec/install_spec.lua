@@ -39,6 +39,10 @@ describe("the rockspec", function()
     table.sort(present)
     assert.same(present, listed)
   end)
+
+  it("names the command", function()
+    assert.same({ succeeds("ls bin/*"):match "^(%S+)\n$" }, rockspec.build.install.bin)
+  end)
 end)
 
 describe("an installation", function()
@@ -57,16 +61,28 @@ describe("an installation", function()
       .. [[LUA_CPATH_5_4='%s/lib/lua/5.4/?.so' %s -e '%s']]):format(tree, tree, tree, helper.lua, script))
   end
 
+  --- Runs the command of that tree from another folder.
+  local function run_command(tree, environment)
+    local command = ("cd / && %s %s/bin/clcompute "):format(environment, tree)
+    assert.equal(require "clcompute"._VERSION .. "\n", succeeds(command .. "--version"))
+    assert.matches('"place":"0:0"', succeeds(command .. "info --device 0:0 --json"), 1, true)
+    assert.matches("paths travel: 0:0", succeeds(
+      ("echo 'print(\"paths travel: \" .. tostring(d))' | (%s repl --device 0:0)"):format(command)), 1, true)
+  end
+
   it("by LuaRocks computes a gemm with only its tree", function()
     local tree = folder .. "/rock"
-    succeeds(("cp -r csrc kernels lua *.rockspec %s && cd %s && luarocks --lua-version 5.4 --tree %s make")
+    succeeds(("cp -r bin csrc kernels lua *.rockspec %s && cd %s && luarocks --lua-version 5.4 --tree %s make")
       :format(folder, folder, tree))
     assert.equal("19.0\t22.0\t43.0\t50.0\n", run_in(tree))
+    run_command(tree, "env -u LUA_PATH_5_4 -u LUA_CPATH_5_4") -- the wrapper of LuaRocks sets them
   end)
 
   it("by make install does so too", function()
     local tree = folder .. "/made"
     succeeds("make -s install PREFIX=" .. tree)
     assert.equal("19.0\t22.0\t43.0\t50.0\n", run_in(tree))
+    run_command(tree, ("env LUA_PATH_5_4='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua;;' "
+      .. "LUA_CPATH_5_4='%s/lib/lua/5.4/?.so'"):format(tree, tree, tree))
   end)
 end)

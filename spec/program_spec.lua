@@ -150,6 +150,8 @@ helper.describe_each("a program", function(d)
       { "int f(void) { return 1; }", "no kernel in the source" },
       { TWICE .. "\0", "NUL byte" },
       { "\0" .. TWICE, "NUL byte" },
+      { "life.cl", 'source expected, got a file\'s name: use {file="life.cl"}' },
+      { "kernels/no life.cl", 'use {file="kernels/no life.cl"}' },
       { 12, "string or {file=} expected" },
       { nil, "string or {file=} expected" },
       { true, "string or {file=} expected" },
@@ -161,6 +163,7 @@ helper.describe_each("a program", function(d)
     } do
       helper.raises(case[2], d.program, d, case[1])
     end
+    assert.equal("twice", d:program(TWICE .. "// life.cl").kernels[1]) -- a source may end so
   end)
 
   it("refuses wrong options", function()

@@ -4,10 +4,12 @@
 
 local C_LEVELS = {
   { "error", "lexer", "clock", "object", "library" }, -- codes in words, tokens
-  { "text", "handle", "dtype", "args", "wait", "info", "source", "declaration", "folder", "newfile", "plain_loops" },
+  { "text", "handle", "dtype", "args", "wait", "info", "result", "source", "declaration", "folder", "newfile",
+    "plain_loops" },
   { "include", "shape", "platform", "range", "plain", "cache", "array", "product" },
   { "device", "sequential", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "blas" },
+  { "show" },
   { "buffer", "create", "live", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },
@@ -18,7 +20,7 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential", "clcompute.blas" }, -- in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version" }, -- three in C
   { "clcompute.npy_header" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
@@ -26,6 +28,11 @@ local LUA_LEVELS = {
   { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.loop_warning" },
   { "clcompute.doctor" },
   { "clcompute" },
+  { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.width" },
+  { "clcompute.cli.json", "clcompute.cli.columns", "clcompute.cli.progress", "clcompute.cli.parser",
+    "clcompute.cli.session" },
+  { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.repl" }, -- the commands
+  { "clcompute.cli" },
 }
 
 local faults = 0

@@ -30,7 +30,7 @@ local function kernel_folder()
 end
 
 local cl = load_core()
-cl._VERSION = "clcompute scm"
+cl._VERSION = require "clcompute.version"
 
 --- What the core leaves to Lua; its modules load with the first call that needs them.
 local function complete(core)

@@ -17,14 +17,21 @@ local function fail(...)
   error(string.format(...), 0)
 end
 
---- Calls f(object, path, ...) and raises its errors in the name of the script that called the method:
--- level 1 is `guard`, 2 the method below, 3 the core's check of the object, 4 the script.
-local function guard(method, f, object, path, ...)
+--- What came where a path is due: an explicit nil is not nothing.
+local function type_given(...)
+  return select("#", ...) == 0 and "none" or type((...))
+end
+
+--- Calls f(object, path), the path being the first of the further arguments, and raises its errors in
+-- the name of the script that called the method: level 1 is `guard`, 2 the method below, 3 the core's
+-- check of the object, 4 the script.
+local function guard(method, f, object, ...)
+  local path = ...
   if type(path) ~= "string" then
-    error(("bad argument #1 to '%s' (path expected, got %s)"):format(method, path == nil and "none" or type(path)), 4)
+    error(("bad argument #1 to '%s' (path expected, got %s)"):format(method, type_given(...)), 4)
   end
   if path:find("\0", 1, true) then error(("bad argument #1 to '%s' (the path holds a NUL byte)"):format(method), 4) end
-  local ok, result = pcall(f, object, path, ...)
+  local ok, result = pcall(f, object, path)
   if ok then return result end
   if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
   -- The core's own messages start with the line of this file that called it.
@@ -113,8 +120,8 @@ end
 -- @tparam string path
 -- @treturn Buffer
 -- @raise when the file cannot be read, or is not exactly what its header says
-function npy.load(device, path)
-  return (guard("load", load_file, device, path))
+function npy.load(device, ...)
+  return (guard("load", load_file, device, ...))
 end
 
 -- --- saving --------------------------------------------------------------------------------------
@@ -157,8 +164,9 @@ end
 -- @tparam string path
 -- @treturn Buffer the buffer
 -- @raise when the file cannot be written; then the old one stays
-function npy.save(new_file, buffer, path)
-  return (guard("save", save_file, buffer, path, new_file))
+function npy.save(new_file, buffer, ...)
+  local function save(b, path) return save_file(b, path, new_file) end
+  return (guard("save", save, buffer, ...))
 end
 
 return npy

@@ -37,8 +37,8 @@ function process.find(program, anywhere)
   return path ~= "" and path or nil
 end
 
---- This interpreter; a host that is none gets the one of the system.
-local function interpreter()
+--- The path of this interpreter; a host that is none gets the one of the system, or nil.
+function process.interpreter()
   local own = process.tool "readlink /proc/$PPID/exe" or ""
   if own:match "/lua[^/]*$" then return own end -- also one that was built with sanitizers
   return process.find("lua5.4", true) or process.find("lua", true)
@@ -79,7 +79,7 @@ end
 -- @treturn table the records it put
 -- @treturn string|nil how it ended, unless it came to its end, with the last line that is no record
 function process.call(limit, module, f, ...)
-  local lua = interpreter()
+  local lua = process.interpreter()
   if not lua then return {}, "no Lua interpreter in PATH to run the check in a process of its own" end
   local arguments = {}
   for i, argument in ipairs { ... } do arguments[i] = ("%q"):format(argument) end

@@ -14,18 +14,25 @@ function Report.add(report, check, status, detail, remedy)
   if status == "fault" then report.faults = report.faults + 1 end
 end
 
+--- Adds the row of a check that raised; Ctrl-C is no fault, it ends the examination.
+local function add_failure(report, name, message)
+  message = tostring(message)
+  if message:find "interrupted!$" then error(message, 0) end
+  report:add(name, "fault", "the check failed: " .. message, AUTHORS)
+end
+
 --- Adds the row of a check that returns status, detail and remedy; one that raises is a fault itself.
 function Report.check(report, name, check, ...)
   local ok, status, detail, remedy = pcall(check, ...)
   if ok then return report:add(name, status, detail, remedy) end
-  report:add(name, "fault", "the check failed: " .. tostring(status), AUTHORS)
+  add_failure(report, name, status)
 end
 
 --- Calls f(report, ...), which adds rows itself; returns its result. That it raises is a fault.
 function Report.guard(report, name, f, ...)
   local ok, result = pcall(f, report, ...)
   if ok then return result end
-  report:add(name, "fault", "the check failed: " .. tostring(result), AUTHORS)
+  add_failure(report, name, result)
 end
 
 local function indent(text)

@@ -1,0 +1,34 @@
+-- SPDX-License-Identifier: MIT
+
+--- `clcompute doctor`: what is wrong with OpenCL here, and its remedy. Needs neither OpenCL nor the C core.
+-- @module clcompute.cli.doctor
+
+local json = require "clcompute.cli.json"
+local output = require "clcompute.cli.output"
+
+local doctor = {
+  name = "doctor",
+  description = "Find out what is wrong with OpenCL on this machine. The exit code is 1 when there is a fault.",
+  examples = {
+    "clcompute doctor                # everything",
+    "clcompute doctor --quick        # without the tests of the compilers",
+    "clcompute doctor --device 0:0 --json",
+  },
+}
+
+--- Adds the options.
+function doctor.configure(parser)
+  parser:option("--device", "Only this device: gpu, cpu, accelerator, part of its name, or 0:1.")
+    :argname "<selector>"
+  parser:flag("--quick", "Leave the known-answer tests out.")
+  parser:flag("--json", "Print JSON.")
+end
+
+--- Runs the command.
+function doctor.run(options)
+  local report = require "clcompute.doctor".examine { device = options.device, answers = not options.quick }
+  output.print(options.json and json.encode(report) or tostring(report))
+  return report.faults == 0 and 0 or 1
+end
+
+return doctor

@@ -1,0 +1,306 @@
+-- SPDX-License-Identifier: MIT
+--- The command, as a process: what it prints on which stream, and its exit codes.
+
+local cl = require "clcompute"
+local columns = require "clcompute.cli.columns"
+local helper = require "spec.helper"
+local parser = require "clcompute.cli.parser"
+local progress = require "clcompute.cli.progress"
+local width = require "clcompute.cli.width"
+
+local NO_OPENCL = "OCL_ICD_VENDORS=/nonexistent"
+local NO_CORE = "LUA_CPATH_5_4='/nonexistent/?.so'"
+local COMMAND = helper.lua .. " bin/clcompute "
+
+local scratch = os.tmpname()
+
+--- Runs a shell command; returns its exit code, standard output and standard error.
+local function shell(command)
+  local pipe = assert(io.popen(("{ %s; } 2>%s"):format(command, scratch)))
+  local out = pipe:read("a")
+  local _, kind, code = pipe:close()
+  local file = assert(io.open(scratch))
+  local err = file:read("a")
+  file:close()
+  return kind == "signal" and 128 + code or code, out, err
+end
+
+--- The same of the command with those arguments, in an environment.
+local function run(arguments, environment)
+  return shell(("%s %s%s"):format(environment or "", COMMAND, arguments))
+end
+
+--- Asserts that the command ends with that code and one line on standard error which holds each text.
+local function fails(expected, texts, ...)
+  local code, out, err = run(...)
+  assert.equal(expected, code, err)
+  assert.matches("^clcompute: [^\n]+\n$", err)
+  for _, text in ipairs(texts) do assert.truthy(err:find(text, 1, true), err) end
+  return out
+end
+
+local function decode(text)
+  local value, _, message = require "dkjson".decode(text)
+  return assert(value, message)
+end
+
+teardown(function() os.remove(scratch) end)
+
+describe("the command", function()
+  it("tells its version without the C core", function()
+    assert.same({ 0, cl._VERSION .. "\n", "" }, { run("--version", NO_CORE) })
+  end)
+
+  it("has help with examples for itself and each command, in 80 columns", function()
+    for _, command in ipairs { "", "info", "doctor", "repl" } do
+      local code, out, err = run(command .. " --help", NO_CORE)
+      assert.equal(0, code, err)
+      assert.matches("^Usage: clcompute", out)
+      assert.matches("\nExamples:\n  clcompute " .. command, out, 1, true)
+      for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
+    end
+  end)
+
+  it("ends with 2 and one line when it is used wrongly", function()
+    fails(2, { "a command is required", "`clcompute --help`" }, "")
+    fails(2, { "unknown command 'zork'", "`clcompute --help`" }, "zork")
+    fails(2, { "unknown option '--zork'", "`clcompute info --help`" }, "info --zork")
+    fails(2, { "option '--device' requires an argument" }, "info --device")
+    fails(2, { "too many arguments", "`clcompute doctor --help`" }, "doctor now")
+  end)
+
+  it("ends with 1 and one line when a module is missing, naming the Debian package", function()
+    fails(1, { "argparse", "apt install lua-argparse" }, "info", "LUA_PATH_5_4='lua/?.lua;lua/?/init.lua'")
+    local folder = scratch .. ".d" -- with argparse alone
+    shell(("mkdir %s; ln -s %s %s"):format(folder, assert(package.searchpath("argparse", package.path)), folder))
+    finally(function() shell("rm -r " .. folder) end)
+    fails(1, { "dkjson", "apt install lua-dkjson" }, "doctor --quick --json",
+      ("LUA_PATH_5_4='lua/?.lua;lua/?/init.lua;%s/?.lua'"):format(folder))
+  end)
+
+  it("ends in silence when nobody reads on", function()
+    for _, trap in ipairs { "true", "trap '' PIPE" } do -- the signal, or where it is ignored the failing write
+      local code, out, err = shell(("%s; { sleep 0.3; %s info; echo $? >&2; } | true"):format(trap, COMMAND))
+      assert.same({ 0, "", "141\n" }, { code, out, err })
+    end
+  end)
+
+  it("fails when its output cannot be written", function()
+    fails(1, { "standard output", "No space left on device" }, "info >/dev/full")
+    fails(1, { "standard output" }, "--help >/dev/full")
+  end)
+
+  it("ends with 130 and one line on Ctrl-C, whatever it was doing", function()
+    local code, _, err = shell("CLCOMPUTE_CACHE=off timeout --preserve-status -s INT 0.6 " .. COMMAND .. "doctor")
+    assert.equal(130, code)
+    assert.equal("clcompute: interrupted\n", err)
+  end)
+end)
+
+describe("clcompute info", function()
+  it("shows every platform and device", function()
+    local code, out, err = run "info"
+    assert.equal(0, code, err)
+    for _, platform in ipairs(cl.platforms()) do assert.truthy(out:find(platform.name, 1, true), out) end
+    for _, device in ipairs(helper.devices()) do
+      local place = tostring(device):match "^%S+"
+      local line = assert(out:match("\n(" .. place .. " [^\n]*)"), out)
+      assert.truthy(line:find(device.name, 1, true) and line:find((" %d "):format(device.max_group_size)), line)
+    end
+  end)
+
+  it("gives the same as JSON", function()
+    local code, out, err = run "info --json"
+    assert.equal(0, code, err)
+    local expected = {}
+    for p, platform in ipairs(cl.platforms()) do
+      expected[p] = { name = platform.name, vendor = platform.vendor, version = platform.version, devices = {} }
+      for i, device in ipairs(platform.devices) do
+        expected[p].devices[i] = device:info()
+        expected[p].devices[i].place = ("%d:%d"):format(p - 1, i - 1)
+      end
+    end
+    assert.same(expected, decode(out))
+    assert.same({ 0, out, "" }, { run "info --json" }) -- byte for byte: the keys are in order
+  end)
+
+  it("shows all properties of the device that a selector means", function()
+    local facts = cl.device "0:0":info()
+    local code, out, err = run "info --device 0:0"
+    assert.equal(0, code, err)
+    for name, value in pairs(facts) do
+      local shown = type(value) == "table" and table.concat(value, " x ") or tostring(value)
+      assert.truthy((out .. "\n"):find(("\n%s +"):format(name)), name)
+      assert.truthy(out:find(shown, 1, true), name)
+    end
+    facts.place = "0:0"
+    assert.same(facts, decode(select(2, run "info --device 0:0 --json")))
+  end)
+
+  it("fails where nothing matches, or is there", function()
+    fails(1, { "no OpenCL device matches 'zork'; there are: 0:0 " }, "info --device zork")
+    assert.equal("", fails(1, { "no OpenCL platform", "clcompute doctor" }, "info", NO_OPENCL))
+    assert.equal("[]\n", fails(1, { "no OpenCL platform" }, "info --json", NO_OPENCL))
+    fails(1, { "'clcompute.core' not found", "clcompute doctor" }, "info", NO_CORE)
+  end)
+end)
+
+describe("clcompute doctor", function()
+  it("prints the doctor's report, and ends with 0 only when all is well", function()
+    local report = require "clcompute.doctor".examine { answers = false }
+    local code, out, err = run "doctor --quick --json"
+    assert.equal(report.faults == 0 and 0 or 1, code, err)
+    local got = decode(out)
+    assert.equal(report.faults, got.faults)
+    assert.equal(#report.rows, #got.rows)
+    for i, row in ipairs(report.rows) do assert.equal(row.check, got.rows[i].check) end
+    local text = select(2, run "doctor --quick")
+    assert.equal(("clcompute doctor: %d"):format(report.faults), text:match "^clcompute doctor: %d+")
+  end)
+
+  it("ends with 1 and names the remedy where there is no driver", function()
+    local code, out, err = run("doctor", NO_OPENCL)
+    assert.same({ 1, "" }, { code, err })
+    assert.matches("remedy: unset OCL_ICD_VENDORS", out, 1, true)
+  end)
+
+  it("works without the C core", function()
+    local code, out, err = run("doctor", NO_CORE)
+    assert.same({ 1, "" }, { code, err })
+    assert.matches("fault    C core", out, 1, true)
+  end)
+
+  it("examines the device that a selector means", function()
+    local got = decode(select(2, run "doctor --quick --json --device 0:0"))
+    assert.equal(1, #got.devices)
+    assert.equal("0:0", got.devices[1].place)
+  end)
+end)
+
+describe("clcompute repl", function()
+  --- What the prompt prints of a line of Lua.
+  local function converse(line, arguments, environment)
+    return shell(("echo '%s' | %s %srepl %s"):format(line, environment or "", COMMAND, arguments or ""))
+  end
+
+  it("has cl and d, named by its banner, in the same interpreter", function()
+    local code, out, err = converse([[print("<" .. tostring(d) .. ">", cl.saxpy ~= nil)]], "--device 0:0")
+    assert.equal(0, code, err)
+    local d = tostring(cl.device "0:0")
+    assert.truthy(out:find(cl._VERSION .. ": cl is the library, d is " .. d, 1, true), out)
+    assert.truthy(out:find(("<%s>\ttrue"):format(d), 1, true), out)
+  end)
+
+  it("has cl, and says what is missing, where there is no device", function()
+    local code, out = converse("print(type(cl), d)", "", NO_OPENCL)
+    assert.equal(0, code)
+    assert.matches("d is nil: no OpenCL device on this machine: install", out, 1, true)
+    assert.matches("table\tnil", out, 1, true)
+    code, out = converse("print(type(cl), d)", "--device zork")
+    assert.equal(0, code)
+    assert.matches("d is nil: no OpenCL device matches 'zork'", out, 1, true)
+  end)
+
+  it("ends with 1 where the library does not load", function()
+    local code, _, err = converse("print(1)", "", NO_CORE)
+    assert.equal(1, code)
+    assert.equal("clcompute: module 'clcompute.core' not found; `clcompute doctor` says what to do\n", err)
+  end)
+
+  it("ends as the interpreter does", function()
+    assert.equal(7, (converse "os.exit(7)"))
+  end)
+end)
+
+describe("the parser", function()
+  it("adds a command from its name, description, examples and options", function()
+    local added = { name = "square", description = "Square.", examples = { "clcompute square 3" },
+      configure = function(p) p:argument("n"):convert(tonumber) end }
+    local request = parser.parse({ added }, { "square", "3" })
+    assert.equal(added, request.command)
+    assert.equal(3, request.options.n)
+    assert.matches("Square.*Examples:\n  clcompute square 3", parser.parse({ added }, { "square", "-h" }).text)
+    assert.matches("malformed", parser.parse({ added }, { "square", "x" }).misuse)
+  end)
+end)
+
+describe("aligned columns", function()
+  it("put numbers to the right and count the columns of wide characters", function()
+    assert.equal("name   n\n行列  10\na      9", columns.format({ "name", "n" }, { { "行列", 10 }, { "a", 9 } }))
+    assert.equal("a  b", columns.format({ "a", "b" }, {}))
+  end)
+
+  it("know the width of a text and where to cut it", function()
+    for text, expected in pairs { abc = 3, ["行列の積"] = 8, ["é"] = 1, ["e\u{301}"] = 1, ["матрица"] = 7,
+      ["\xff\xfe"] = 2 } do
+      assert.equal(expected, width.of(text), text)
+      for n = 0, expected + 1 do
+        local cut = width.cut(text, n)
+        assert.is_true(width.of(cut) <= n, text)
+        assert.equal(n >= expected, cut == text, text .. n)
+      end
+    end
+    assert.equal("行..", width.cut("行列の積", 5))
+  end)
+end)
+
+describe("the progress", function()
+  --- A display on a table of what was written, with a clock to set.
+  local function display(options)
+    local shown = { written = {}, now = 100 }
+    options.stream = {
+      write = function(_, ...) shown.written[#shown.written + 1] = table.concat { ... } end,
+      flush = function() end,
+    }
+    options.clock = function() return shown.now end
+    shown.show = progress.new(options)
+    return shown
+  end
+
+  it("is a bar on a terminal, with the time left, told or estimated", function()
+    local on = display { terminal = true, columns = 80 }
+    on.show { name = "gemm", done = 0, total = 4 }
+    on.now = 130
+    on.show { name = "gemm", done = 1, total = 4 }
+    on.show { name = "gemm", done = 2, total = 4, seconds_left = 7200 }
+    on.show { name = "gemm", done = 4, total = 4 }
+    on.show "writing\nthe page"
+    on.show:close()
+    on.show:close()
+    assert.same({
+      "\rgemm [........................]   0 %\27[K",
+      "\rgemm [######..................]  25 %, 1 min 30 s left\27[K",
+      "\rgemm [############............]  50 %, 2 h 00 min left\27[K",
+      "\rgemm [########################] 100 %\27[K",
+      "\rwriting the page\27[K",
+      "\r\27[K",
+    }, on.written)
+  end)
+
+  it("stays in a line of any width, whatever the name", function()
+    for columns_there = 20, 100, 7 do
+      for _, name in ipairs { "g", "gemm, tiled, 1024 x 1024, float", ("行列の積"):rep(9) } do
+        local on = display { terminal = true, columns = columns_there }
+        on.show { name = name, done = 3, total = 7 }
+        local line = on.written[1]:match "^\r(.*)\27%[K$"
+        assert.is_true(width.of(line) < columns_there, line)
+        assert.matches("42 %", line, 1, true)
+      end
+    end
+  end)
+
+  it("is a plain line every few seconds elsewhere", function()
+    local on = display { terminal = false }
+    for i = 0, 10 do
+      on.now = 100 + i
+      on.show { name = "gemm", done = i, total = 10 }
+    end
+    on.show:close()
+    assert.same({ "gemm   0 %\n", "gemm  50 %, 5 s left\n", "gemm 100 %\n" }, on.written)
+  end)
+
+  it("knows that a pipe is no terminal", function()
+    local code, out, err = shell(helper.lua .. [[ -e 'require "clcompute.cli.progress".new() "measuring"']])
+    assert.same({ 0, "", "measuring\n" }, { code, out, err })
+  end)
+end)
