@@ -38,6 +38,7 @@ build = {
         "csrc/buildlog.c",
         "csrc/cache.c",
         "csrc/core.c",
+        "csrc/counter.c",
         "csrc/create.c",
         "csrc/declaration.c",
         "csrc/device.c",
@@ -62,6 +63,7 @@ build = {
         "csrc/platform.c",
         "csrc/pocl.c",
         "csrc/prebuilt.c",
+        "csrc/profile.c",
         "csrc/program.c",
         "csrc/range.c",
         "csrc/saxpy.c",
@@ -85,6 +87,7 @@ build = {
     ["clcompute.doctor.process"] = "lua/clcompute/doctor/process.lua",
     ["clcompute.doctor.report"] = "lua/clcompute/doctor/report.lua",
     ["clcompute.loop_warning"] = "lua/clcompute/loop_warning.lua",
+    ["clcompute.profile"] = "lua/clcompute/profile.lua",
     ["clcompute.sequential"] = {
       sources = { "csrc/sequential.c", "csrc/plain.c" },
       libraries = { "m" },

@@ -11,6 +11,7 @@ The C core: it only opens one chapter after the other.
 #include "gemm.h"
 #include "live.h"
 #include "prebuilt.h"
+#include "profile.h"
 #include "saxpy.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
@@ -22,12 +23,14 @@ int luaopen_clcompute_core(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &core_key) == LUA_TTABLE) return 1;
   lua_newtable(L);
   clc_openhandles(L);
+  clc_opencounters(L);
   clc_opendevices(L);
   clc_opendiscovery(L);
   clc_openevents(L);
   clc_openbuffers(L);
   clc_opencreate(L);
   clc_openlive(L);
+  clc_openprofile(L);
   clc_opensignatures(L);
   clc_openkernels(L);
   clc_openprograms(L);

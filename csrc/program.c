@@ -14,6 +14,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "build.h"
 #include "pocl.h"
 #include "source.h"
+#include "wait.h"
 
 /* User values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
@@ -44,6 +45,16 @@ static void push_source(lua_State *L, const char *text, const char *defines, con
   }
 }
 
+/* As clc_build; a build that succeeds is profiled. */
+static int build_timed(lua_State *L, const clc_Device *d, const clc_Source *s,
+                       cl_program *program) {
+  clc_Counter *c = d->profile->on ? clc_findcounter(L, &d->place, CLC_BUILD, s->name) : NULL;
+  const double start = clc_now();
+  const int complete = clc_build(L, d, s, program);
+  if (c != NULL) clc_addcall(c, (cl_ulong)((clc_now() - start) * 1e9), 0);
+  return complete;
+}
+
 void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
                       const char *defines, const char *options) {
   const clc_Source s = {lua_tostring(L, source), name, defines, options};
@@ -54,7 +65,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   push_source(L, s.text, defines, options);
   lua_setiuservalue(L, self, SOURCE);
   p->device = d;
-  p->incomplete = !clc_build(L, d, &s, &p->program);
+  p->incomplete = !build_timed(L, d, &s, &p->program);
   lua_setiuservalue(L, self, DECLARATIONS);
   lua_setiuservalue(L, self, TEXT);
   lua_newtable(L);

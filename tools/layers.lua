@@ -6,8 +6,9 @@ local C_LEVELS = {
   { "error", "lexer" }, -- codes in words, tokens
   { "handle", "dtype", "args", "wait", "info", "source", "include", "declaration", "folder", "plain_loops" },
   { "shape", "platform", "range", "plain", "cache" },
+  { "counter" },
   { "device", "sequential" },
-  { "event", "memory", "discover", "binary", "buildlog", "pocl" },
+  { "event", "memory", "discover", "binary", "buildlog", "pocl", "profile" },
   { "buffer", "create", "live", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
   { "program" },
@@ -19,7 +20,7 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential" }, -- in C
-  { "clcompute.npy_header" },
+  { "clcompute.npy_header", "clcompute.profile" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
   { "clcompute.doctor.folders", "clcompute.doctor.drivers", "clcompute.doctor.known_answer" },

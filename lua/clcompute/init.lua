@@ -38,7 +38,9 @@ local function complete(core)
   core.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
   core.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(...) end })
   core.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
-  core.set_kernel_folder, core.add_methods, core.set_loop_check = nil, nil, nil
+  local read_profile = core.read_profile
+  core.profile = function(...) return require("clcompute.profile")(read_profile, ...) end
+  core.set_kernel_folder, core.add_methods, core.set_loop_check, core.read_profile = nil, nil, nil, nil
 end
 
 if cl.set_kernel_folder then complete(cl) end -- the core is the same when required again
