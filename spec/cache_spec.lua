@@ -359,6 +359,17 @@ describe("the cache of programs", function()
     end
   end)
 
+  it("never fails a build where the driver does not tell the kernels", function()
+    if os.getenv "SANITIZED" then return pending "LD_PRELOAD comes before the sanitizer" end
+    local library = shell("pwd"):gsub("%s+$", "") .. "/" .. helper.compile_library "nameless"
+    local function failing(times) return { LD_PRELOAD = library, NAMELESS = times } end
+    assert.equal("source\t42\n", run("show(SOURCE)", failing(1))) -- when it is stored
+    assert.matches("No such file", files())
+    run "show(SOURCE)"
+    assert.equal("source\t42\n", run("show(SOURCE)", failing(1))) -- when it is loaded
+    assert.equal("binary\t42\n", run "show(SOURCE)")
+  end)
+
   local simulated = pcall(function() return require "clcompute".device "oclgrind" end) and it or pending
 
   simulated("leaves Oclgrind alone, which shows lines of the source", function()

@@ -69,8 +69,8 @@ function helper.run(script, environment, limit)
   return ok or false, output, code
 end
 
---- Loads spec/support/<name>.c, a Lua module, compiled with the Makefile's settings.
-function helper.compile(name)
+--- Compiles spec/support/<name>.c with the Makefile's settings; returns the path of the library.
+function helper.compile_library(name)
   local pipe = assert(io.popen("make -s show"))
   local settings = {}
   for line in pipe:lines() do
@@ -80,7 +80,12 @@ function helper.compile(name)
   pipe:close()
   assert(os.execute(("%s -O2 -fPIC -shared -I%s -o build/%s.so spec/support/%s.c")
     :format(settings.CC, settings.LUA_INCDIR, name, name)))
-  return assert(package.loadlib(("build/%s.so"):format(name), "luaopen_" .. name))()
+  return ("build/%s.so"):format(name)
+end
+
+--- Loads one that is a Lua module.
+function helper.compile(name)
+  return assert(package.loadlib(helper.compile_library(name), "luaopen_" .. name))()
 end
 
 --- The interpreter that runs the specs.
