@@ -359,6 +359,18 @@ describe("the cache of programs", function()
     end
   end)
 
+  it("is kept small within one process too", function()
+    run(([[
+      show(SOURCE)
+      os.execute("cd %s/cache && for i in 1 2 3 4 5; do truncate -s 60M 000000000000000$i.bin;"
+        .. " touch -d yesterday 000000000000000$i.bin; done")
+      for i = 1, 4 do build(SOURCE .. "/* " .. i .. (" "):rep(9 << 20) .. "*/") end]]):format(folder))
+    local size = tonumber(shell(("du -b -s %s/cache"):format(folder)):match "%d+")
+    assert.is_true(size <= 256 << 20, size .. " bytes")
+    local left, old = select(2, files():gsub("%.bin\n", "")), select(2, files():gsub("000000000000000%d", ""))
+    assert.equal(5, left - old) -- those that the process stored
+  end)
+
   it("never fails a build where the driver does not tell the kernels", function()
     if os.getenv "SANITIZED" then return pending "LD_PRELOAD comes before the sanitizer" end
     local library = shell("pwd"):gsub("%s+$", "") .. "/" .. helper.compile_library "nameless"
