@@ -12,6 +12,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 
 #include "args.h"
 #include "build.h"
+#include "include.h"
 #include "pocl.h"
 #include "source.h"
 #include "wait.h"
@@ -308,6 +309,7 @@ static long file_size(const char *path) {
 
 /* No file is open across a call that may raise. */
 void clc_readfile(lua_State *L, const char *path) {
+  clc_checkplainfile(L, path);
   const long size = file_size(path);
   if (size < 0) luaL_error(L, "%s: %s", path, strerror(errno));
   char *bytes = lua_newuserdatauv(L, (size_t)size + 1, 0);

@@ -178,6 +178,18 @@ describe("the cache of programs", function()
     assert.matches("No such file", files())
   end)
 
+  it("refuses to wait for a pipe that is included or is the source", function()
+    local ok, output = helper.run(([[
+      local d = require "clcompute".device "%s"
+      os.execute "mkfifo %s/pipe"
+      print(pcall(d.program, d, "#include <pipe>\nkernel void k(global int *x) { x[0] = 1; }", {include = {"%s"}}))
+      print(pcall(d.program, d, {file = "%s/pipe"}))]])
+      :format(tostring(device):match "^%d+:%d+", folder, folder, folder), nil, 10)
+    assert.is_true(ok, output)
+    local message = ("false\t%s/pipe: a plain file expected, not a pipe, socket or device\n"):format(folder)
+    assert.equal(message:rep(2), output)
+  end)
+
   it("lets the scanner of split launches see what is included", function()
     run(([[
       local dir = "%s"
