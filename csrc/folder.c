@@ -24,7 +24,7 @@ const char *clc_pushcachefolder(lua_State *L) {
   const char *own = getenv("CLCOMPUTE_CACHE"), *all = getenv("XDG_CACHE_HOME"),
              *home = getenv("HOME");
   if (own != NULL && strcmp(own, "off") == 0) return NULL;
-  if (own != NULL && *own == '/') return lua_pushstring(L, own);
+  if (own != NULL && *own != '\0') return lua_pushstring(L, own);
   if (all != NULL && *all == '/') return lua_pushfstring(L, "%s/clcompute", all);
   if (home != NULL && *home == '/') return lua_pushfstring(L, "%s/.cache/clcompute", home);
   return NULL;

@@ -11,7 +11,8 @@
 #define CLC_CACHESUFFIX ".bin"
 #define CLC_CACHENAME (CLC_CACHEDIGITS + sizeof CLC_CACHESUFFIX)
 
-/* Pushes the folder: $CLCOMPUTE_CACHE, $XDG_CACHE_HOME/clcompute or ~/.cache/clcompute.
+/* Pushes the folder: $CLCOMPUTE_CACHE, $XDG_CACHE_HOME/clcompute or ~/.cache/clcompute. The first
+   may be relative to the current folder; of the second the XDG specification says that it may not.
    NULL, and nothing pushed: there is to be no cache. */
 const char *clc_pushcachefolder(lua_State *L);
 

@@ -86,8 +86,15 @@ describe("the cache of programs", function()
     assert.equal("700 600\n", (shell(("echo $(stat -c %%a %s/cache %s)"):format(folder, kept()))))
   end)
 
-  it("is in $XDG_CACHE_HOME or ~/.cache where $CLCOMPUTE_CACHE is no absolute path", function()
-    run("show(SOURCE)", { CLCOMPUTE_CACHE = "here", XDG_CACHE_HOME = folder .. "/xdg" })
+  it("may be in a folder relative to the current one", function()
+    local up = shell("pwd"):gsub("%s+$", ""):gsub("/[^/]+", "/.."):sub(2) -- from here to the root
+    local relative = { CLCOMPUTE_CACHE = up .. folder .. "/relative/below" }
+    assert.equal("source\t42\nbinary\t42\n", run("show(SOURCE) show(SOURCE)", relative))
+    assert.matches("^%x+%.bin\n$", (shell(("ls %s/relative/below"):format(folder))))
+  end)
+
+  it("is in $XDG_CACHE_HOME or ~/.cache where $CLCOMPUTE_CACHE is empty", function()
+    run("show(SOURCE)", { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = folder .. "/xdg" })
     assert.matches("^%x+%.bin\n$", (shell(("ls %s/xdg/clcompute"):format(folder))))
     run("show(SOURCE)",
       { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "xdg", HOME = folder, POCL_CACHE_DIR = folder .. "/kcache" })

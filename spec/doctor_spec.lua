@@ -197,7 +197,9 @@ describe("the doctor names the remedy of", function()
       has_fault(report_in { CLCOMPUTE_CACHE = folder }, "cache folder", file .. " is no folder",
         ("rm '%s'; or set CLCOMPUTE_CACHE to another folder"):format(file))
     end
-    has_fault(report_in { CLCOMPUTE_CACHE = "relative", XDG_CACHE_HOME = file }, "cache folder",
+    assert.matches("ok       cache folder: build/nowhere (relative to the current folder), ",
+      report_in { CLCOMPUTE_CACHE = "build/nowhere" }, 1, true)
+    has_fault(report_in { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = file }, "cache folder",
       file .. "/clcompute: " .. file .. " is no folder",
       ("rm '%s'; or set CLCOMPUTE_CACHE to another folder"):format(file))
     has_fault(report_in { POCL_CACHE_DIR = file }, "POCL's cache folder", file .. " is no folder",
