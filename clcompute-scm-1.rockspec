@@ -52,6 +52,7 @@ build = {
         "csrc/cache.c",
         "csrc/clock.c",
         "csrc/core.c",
+        "csrc/counter.c",
         "csrc/create.c",
         "csrc/declaration.c",
         "csrc/device.c",
@@ -77,6 +78,7 @@ build = {
         "csrc/platform.c",
         "csrc/pocl.c",
         "csrc/prebuilt.c",
+        "csrc/profile.c",
         "csrc/program.c",
         "csrc/range.c",
         "csrc/raw.c",
@@ -104,6 +106,7 @@ build = {
     ["clcompute.doctor.process"] = "lua/clcompute/doctor/process.lua",
     ["clcompute.doctor.report"] = "lua/clcompute/doctor/report.lua",
     ["clcompute.loop_warning"] = "lua/clcompute/loop_warning.lua",
+    ["clcompute.profile"] = "lua/clcompute/profile.lua",
     ["clcompute.sequential"] = {
       sources = { "csrc/sequential.c", "csrc/plain.c", "csrc/clock.c" },
       libraries = { "m" },

@@ -71,9 +71,9 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
   const char *declarations = lua_tostring(L, -2), *binary = lua_tostring(L, -1);
   build(d, binary, lua_rawlen(L, -1), options, program);
   if (*program != NULL) {
-    const char *names = clc_pushkernelnames(L, *program);
-    if (!clc_declares(declarations, names)) drop(program);
-    lua_pop(L, 1);
+    const char *names = clc_testkernelnames(L, *program);
+    if (names == NULL || !clc_declares(declarations, names)) drop(program);
+    if (names != NULL) lua_pop(L, 1);
   }
   lua_pop(L, *program != NULL ? 1 : 2);
   return *program != NULL;
@@ -96,8 +96,9 @@ static int push_binary(lua_State *L, cl_program program) {
 
 void clc_storebinary(lua_State *L, int key, cl_program program) {
   const int top = lua_gettop(L);
-  const char *names = clc_pushkernelnames(L, program);
-  if (*names != '\0' && clc_pushdeclarations(L, program, names) != NULL && push_binary(L, program))
+  const char *names = clc_testkernelnames(L, program);
+  if (names != NULL && *names != '\0' && clc_pushdeclarations(L, program, names) != NULL &&
+      push_binary(L, program))
     clc_storecache(L, key, lua_gettop(L) - 1, lua_gettop(L));
   lua_settop(L, top);
 }

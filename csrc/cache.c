@@ -178,7 +178,7 @@ void clc_storecache(lua_State *L, int key, int declarations, int binary) {
     if (fd >= 0) {
       const int written = write_file(fd, &h, section);
       if (close(fd) != 0 || !written || rename(temporary, path) != 0) unlink(temporary);
-      clc_trimcache(L);
+      clc_trimcache(L, (size_t)size);
     }
   }
   lua_settop(L, top);

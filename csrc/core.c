@@ -12,6 +12,7 @@ The C core: it only opens one chapter after the other.
 #include "live.h"
 #include "newfile.h"
 #include "prebuilt.h"
+#include "profile.h"
 #include "raw.h"
 #include "saxpy.h"
 
@@ -24,6 +25,7 @@ int luaopen_clcompute_core(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &core_key) == LUA_TTABLE) return 1;
   lua_newtable(L);
   clc_openhandles(L);
+  clc_opencounters(L);
   clc_opendevices(L);
   clc_opendiscovery(L);
   clc_openevents(L);
@@ -32,6 +34,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openlive(L);
   clc_opennewfiles(L);
   clc_openraw(L);
+  clc_openprofile(L);
   clc_opensignatures(L);
   clc_openkernels(L);
   clc_openprograms(L);

@@ -18,18 +18,27 @@ void clc_shorten(char text[CLC_NAME], const char *whole) {
     snprintf(text, CLC_NAME, "%.*s...%s", (int)half, whole, whole + length - half);
 }
 
-const char *clc_pushkernelnames(lua_State *L, cl_program program) {
+static cl_int push_names(lua_State *L, cl_program program) {
   size_t size;
   luaL_Buffer b;
-  clc_check(L, clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size),
-            "clGetProgramInfo");
+  cl_int code = clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+  if (code != CL_SUCCESS) return code;
   char *names = luaL_buffinitsize(L, &b, size + 1);
   memset(names, 0, size + 1); /* POCL writes nothing when there is no kernel */
-  clc_check(L, clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL),
-            "clGetProgramInfo");
+  code = clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
   names[size] = '\0';
   luaL_pushresultsize(&b, strlen(names));
+  if (code != CL_SUCCESS) lua_pop(L, 1);
+  return code;
+}
+
+const char *clc_pushkernelnames(lua_State *L, cl_program program) {
+  clc_check(L, push_names(L, program), "clGetProgramInfo");
   return lua_tostring(L, -1);
+}
+
+const char *clc_testkernelnames(lua_State *L, cl_program program) {
+  return push_names(L, program) == CL_SUCCESS ? lua_tostring(L, -1) : NULL;
 }
 
 /* --- asking ------------------------------------------------------------ */

@@ -20,6 +20,9 @@ typedef struct clc_Declaration {
 /* Pushes the names of a program's kernels as OpenCL gives them: "a;b". */
 const char *clc_pushkernelnames(lua_State *L, cl_program program);
 
+/* The same; NULL, and nothing pushed, when OpenCL does not tell. */
+const char *clc_testkernelnames(lua_State *L, cl_program program);
+
 /* Copies a text that may be too long for its room. */
 void clc_shorten(char text[CLC_NAME], const char *whole);
 

@@ -46,8 +46,19 @@ static void note_failure(clc_Device *d, cl_int code, const char what[CLC_WHAT]) 
   memcpy(d->failed, what, CLC_WHAT);
 }
 
+/* A launch of several commands is one call that took their sum. */
+static void count_oldest(clc_Device *d, cl_int status) {
+  const clc_Command *c = &d->pending[d->oldest];
+  if (c->counter == NULL) return;
+  if (c->first) d->elapsed = 0;
+  d->whole =
+      (c->first || d->whole) && status == CL_COMPLETE && clc_addelapsed(c->event, &d->elapsed);
+  if (c->last && d->whole) clc_addcall(c->counter, d->elapsed, c->bytes);
+}
+
 /* Takes the oldest command, which has ended with that status, off the ring. */
 static void retire(clc_Device *d, cl_int status) {
+  count_oldest(d, status);
   if (status < 0) note_failure(d, status, find_culprit(d)->what);
   forget_oldest(d);
 }
@@ -89,7 +100,24 @@ cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
   const size_t kept = length < CLC_WHAT ? length : CLC_WHAT - 1;
   memcpy(c->what, what, kept);
   c->what[kept] = '\0';
+  c->counter = NULL;
   return &c->event;
+}
+
+void clc_countpart(clc_Device *d, clc_Counter *counter, size_t bytes, int i, int n) {
+  clc_Command *c = &d->pending[(d->oldest + d->count) % CLC_PENDING];
+  c->counter = counter;
+  c->bytes = bytes;
+  c->first = i == 0;
+  c->last = i == n - 1;
+}
+
+clc_Counter *clc_transfercounter(const clc_Device *d, clc_Kind kind) {
+  return d->profile->on ? d->transfers[kind] : NULL;
+}
+
+void clc_uncount(clc_Device *d) {
+  for (unsigned i = 0; i < d->count; i++) d->pending[(d->oldest + i) % CLC_PENDING].counter = NULL;
 }
 
 void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
@@ -139,6 +167,7 @@ int clc_isbusy(clc_Device *d) {
 
 static void device_release(clc_Handle *h) {
   clc_Device *d = (clc_Device *)h;
+  retire_ended(d); /* what ended is profiled */
   clc_releaseowned(h);
   while (d->count > 0) forget_oldest(d);
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
@@ -238,8 +267,17 @@ static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   d->max_allocation = clc_devicenumber(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
 }
 
+/* Made before it is needed: nothing may allocate where a transfer is queued. */
+static void make_counters(lua_State *L, clc_Device *d) {
+  d->profile = clc_getprofile(L);
+  for (clc_Kind kind = 0; kind < CLC_TRANSFERS; kind++)
+    d->transfers[kind] = clc_findcounter(L, &d->place, kind, clc_kindname(kind));
+}
+
 /* Of the handle it keeps its own, and the ring stays empty. */
 static void copy_facts(clc_Device *to, const clc_Device *from) {
+  to->profile = from->profile;
+  memcpy(to->transfers, from->transfers, sizeof to->transfers);
   to->root = from->root;
   to->place = from->place;
   to->version = from->version;
@@ -261,6 +299,7 @@ void clc_pushplace(lua_State *L, clc_Place place) {
     lua_pop(L, 1);
     clc_Device *d = clc_newhandle(L, &clc_devicetype, NULL, 1, 0);
     fill_facts(L, d, place);
+    make_counters(L, d);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, -3, place.device);
   }
@@ -286,6 +325,26 @@ void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, int values
     lua_setiuservalue(L, -2, values + 1);
   }
   return h;
+}
+
+/* Pushes a Device with commands in flight (root: of that one and its further queues), or returns
+   NULL. One that is being collected, or was opened before a fork, is none. */
+static clc_Device *push_busy(lua_State *L, const clc_Device *root) {
+  for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h)) {
+    clc_Device *d = (clc_Device *)h;
+    if (h->type != &clc_devicetype || h->released || h->pid != clc_process() ||
+        (root != NULL && d->root != root) || !clc_isbusy(d))
+      continue;
+    clc_pushdevice(L, d);
+    if (clc_testhandle(L, -1, &clc_devicetype) == d) return d;
+    lua_pop(L, 1);
+  }
+  return NULL;
+}
+
+/* Waiting may run Lua code, which changes the list of handles: so from its start each time. */
+void clc_settleall(lua_State *L, const clc_Device *root) {
+  for (clc_Device *d; (d = push_busy(L, root)) != NULL; lua_pop(L, 1)) clc_settle(L, d);
 }
 
 /* --- methods ----------------------------------------------------------- */
@@ -318,9 +377,10 @@ static int device_info(lua_State *L) {
 }
 
 /***
-Waits for the queue, then releases all that was made on the device: buffers,
-programs, kernels, events. Using those later is an error; the next
-`clcompute.device` call opens the hardware afresh. May be called twice.
+Waits for the queue, and for further ones on the same memory, then releases all
+that was made on the device: buffers, programs, kernels, events. Using those later
+is an error; the next `clcompute.device` call opens the hardware afresh. May be
+called twice.
 @function Device:close
 @return the device
 */
@@ -329,6 +389,7 @@ static int device_close(lua_State *L) {
   if (d != NULL && !d->h.released) {
     if (d->h.pid == clc_process()) clc_settle(L, d);
     if (d->root == d) {
+      clc_settleall(L, d);
       lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
       lua_pushnil(L);
       lua_rawsetp(L, -2, d->place.device);

@@ -3,8 +3,8 @@
 #ifndef CLC_DEVICE_H
 #define CLC_DEVICE_H
 
+#include "counter.h"
 #include "handle.h"
-#include "platform.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -15,6 +15,9 @@
 /* A command that was queued and may still fail. */
 typedef struct clc_Command {
   cl_event event;
+  clc_Counter *counter; /* NULL: it is not profiled */
+  size_t bytes;         /* moved, of the whole launch */
+  int first, last;      /* of the commands of its launch */
   char what[CLC_WHAT];
 } clc_Command;
 
@@ -34,14 +37,18 @@ struct clc_Device {
   cl_ulong local_memory;
   cl_ulong global_memory;
   cl_ulong max_allocation;
-  cl_ulong bytes;     /* allocated by us; of the root alone */
-  size_t untold;      /* of these, the collector has not heard of; likewise */
+  cl_ulong bytes; /* allocated by us; of the root alone */
+  size_t untold;  /* of these, the collector has not heard of; likewise */
+  clc_Profile *profile;
+  clc_Counter *transfers[CLC_TRANSFERS];
   cl_context context; /* NULL until first use */
   cl_command_queue queue;
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
-  int foreign;    /* others may have put commands into the queue */
-  cl_int failure; /* code of the first command that failed and was not reported */
+  cl_ulong elapsed; /* of the commands seen of a profiled launch; they come one after the other */
+  int whole;        /* all of them are known */
+  int foreign;      /* others may have put commands into the queue */
+  cl_int failure;   /* code of the first command that failed and was not reported */
   char failed[CLC_WHAT];
 };
 
@@ -75,11 +82,24 @@ void clc_makeroom(lua_State *L, clc_Device *d);
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what);
 void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call);
 
+/* Between the two: has the command counted as part `i` of the `n` of a launch that moves so
+   many bytes. No counter: not profiled. */
+void clc_countpart(clc_Device *d, clc_Counter *counter, size_t bytes, int i, int n);
+
+/* The counter of a kind of transfer; NULL while nothing is profiled. */
+clc_Counter *clc_transfercounter(const clc_Device *d, clc_Kind kind);
+
+/* Has no command in flight counted. */
+void clc_uncount(clc_Device *d);
+
 /* Raises when a command that has ended failed and was not reported yet, naming it. */
 void clc_report(lua_State *L, clc_Device *d);
 
 /* Waits until the queue is empty; what failed is reported later. */
 void clc_settle(lua_State *L, clc_Device *d);
+
+/* The same for all queues on a device, or (NULL) on all devices of the state. */
+void clc_settleall(lua_State *L, const clc_Device *root);
 
 /* Waits until the queue is empty; raises when a command failed since the last
    report, naming it. */

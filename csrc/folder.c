@@ -15,15 +15,16 @@
 
 #define LIMIT ((uint64_t)256 << 20) /* bytes; then the oldest files go */
 #define KEPT (LIMIT / 4 * 3)        /* what is left of them */
+#define UNSEEN (LIMIT / 8)          /* bytes a state may store before it looks again */
 #define DAY 86400
 
-static const char trimmed_key = 0; /* registry: the size was looked at */
+static const char stored_key = 0; /* registry: bytes stored since the size was looked at */
 
 const char *clc_pushcachefolder(lua_State *L) {
   const char *own = getenv("CLCOMPUTE_CACHE"), *all = getenv("XDG_CACHE_HOME"),
              *home = getenv("HOME");
   if (own != NULL && strcmp(own, "off") == 0) return NULL;
-  if (own != NULL && *own == '/') return lua_pushstring(L, own);
+  if (own != NULL && *own != '\0') return lua_pushstring(L, own);
   if (all != NULL && *all == '/') return lua_pushfstring(L, "%s/clcompute", all);
   if (home != NULL && *home == '/') return lua_pushfstring(L, "%s/.cache/clcompute", home);
   return NULL;
@@ -79,24 +80,35 @@ static size_t list(const char *folder, Entry *entries, size_t room) {
   return n;
 }
 
-void clc_trimcache(lua_State *L) {
-  const int top = lua_gettop(L);
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &trimmed_key) == LUA_TNIL) {
-    lua_pushboolean(L, 1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &trimmed_key);
-    const char *folder = clc_pushcachefolder(L);
-    uint64_t sum = 0;
-    size_t n = list(folder, NULL, SIZE_MAX);
-    Entry *entries = lua_newuserdatauv(L, (n + 1) * sizeof *entries, 0);
-    n = list(folder, entries, n);
-    for (size_t i = 0; i < n; i++) sum += entries[i].size;
-    int64_t excess = sum > LIMIT ? (int64_t)(sum - KEPT) : 0;
-    qsort(entries, n, sizeof *entries, older_first);
-    for (size_t i = 0; excess > 0 && i < n; i++) {
-      remove(lua_pushfstring(L, "%s/%s", folder, entries[i].name));
-      lua_pop(L, 1);
-      excess -= (int64_t)entries[i].size;
-    }
+/* Counts what is stored; whether it is time to look at the size of all. */
+static int is_due(lua_State *L, size_t stored) {
+  const int first = lua_rawgetp(L, LUA_REGISTRYINDEX, &stored_key) == LUA_TNIL;
+  const lua_Integer sum = lua_tointeger(L, -1) + (lua_Integer)stored;
+  const int due = first || sum >= (lua_Integer)UNSEEN;
+  lua_pushinteger(L, due ? 0 : sum);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &stored_key);
+  lua_pop(L, 1);
+  return due;
+}
+
+static void trim(lua_State *L, const char *folder) {
+  uint64_t sum = 0;
+  size_t n = list(folder, NULL, SIZE_MAX);
+  Entry *entries = lua_newuserdatauv(L, (n + 1) * sizeof *entries, 0);
+  n = list(folder, entries, n);
+  for (size_t i = 0; i < n; i++) sum += entries[i].size;
+  int64_t excess = sum > LIMIT ? (int64_t)(sum - KEPT) : 0;
+  qsort(entries, n, sizeof *entries, older_first);
+  for (size_t i = 0; excess > 0 && i < n; i++) {
+    remove(lua_pushfstring(L, "%s/%s", folder, entries[i].name));
+    lua_pop(L, 1);
+    excess -= (int64_t)entries[i].size;
   }
+}
+
+void clc_trimcache(lua_State *L, size_t stored) {
+  const int top = lua_gettop(L);
+  const char *folder = is_due(L, stored) ? clc_pushcachefolder(L) : NULL;
+  if (folder != NULL) trim(L, folder);
   lua_settop(L, top);
 }

@@ -11,15 +11,17 @@
 #define CLC_CACHESUFFIX ".bin"
 #define CLC_CACHENAME (CLC_CACHEDIGITS + sizeof CLC_CACHESUFFIX)
 
-/* Pushes the folder: $CLCOMPUTE_CACHE, $XDG_CACHE_HOME/clcompute or ~/.cache/clcompute.
+/* Pushes the folder: $CLCOMPUTE_CACHE, $XDG_CACHE_HOME/clcompute or ~/.cache/clcompute. The first
+   may be relative to the current folder; of the second the XDG specification says that it may not.
    NULL, and nothing pushed: there is to be no cache. */
 const char *clc_pushcachefolder(lua_State *L);
 
 /* Makes the folder of a path and those above it; failing shows when it is used. */
 void clc_makefolders(lua_State *L, const char *path);
 
-/* Once a state: removes the oldest files of the cache when all are too large together. */
-void clc_trimcache(lua_State *L);
+/* Told of a file that was stored: with the first of a state, and again after so many bytes,
+   removes the oldest files of the cache when all are too large together. */
+void clc_trimcache(lua_State *L, size_t stored);
 
 #pragma GCC visibility pop
 

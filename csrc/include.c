@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Includes: the files that the text of a program takes in. */
+#define _POSIX_C_SOURCE 200809L
 #include "include.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "text.h"
 
@@ -21,9 +23,16 @@ typedef struct {
 
 /* --- files ------------------------------------------------------------- */
 
+void clc_checkplainfile(lua_State *L, const char *path) {
+  struct stat st;
+  if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    luaL_error(L, "%s: a plain file expected, not a pipe, socket or device", path);
+}
+
 /* Pushes what a file holds and returns it; NULL, and nothing pushed, if it cannot be
    read or is no text. */
 static const char *push_file(lua_State *L, const char *path) {
+  clc_checkplainfile(L, path);
   FILE *file = fopen(path, "rb");
   if (file == NULL) return NULL;
   const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;

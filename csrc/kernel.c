@@ -91,9 +91,21 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
 
 /* --- launching --------------------------------------------------------- */
 
+/* What a launch needs that may allocate or raise, before the arguments are set. */
+static void prepare(lua_State *L, clc_Kernel *k) {
+  clc_makeroom(L, k->device);
+  if (k->counter == NULL && k->device->profile->on)
+    k->counter = clc_findcounter(L, &k->device->place, CLC_LAUNCH, k->name);
+  k->bytes = 0;
+}
+
+static size_t bytes_of(const clc_Buffer *b) {
+  return b->count * b->dtype->size;
+}
+
 void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
   va_list args;
-  clc_makeroom(L, k->device);
+  prepare(L, k);
   if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name);
   va_start(args, letters);
   if (strlen(letters) != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
@@ -102,6 +114,7 @@ void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
       const clc_Buffer *b = va_arg(args, clc_Buffer *);
       if (b->h.released) luaL_error(L, "%s: a buffer was released meanwhile", k->what);
       clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
+      k->bytes += bytes_of(b);
       continue;
     }
     if (letters[i] == 'n')
@@ -114,11 +127,12 @@ void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
   va_end(args);
 }
 
-static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Part *p,
+static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Part *p, int i, int n,
                         clc_Event *e) {
   clc_Device *d = k->device;
   const int shifted = p->offset[0] != 0 || p->offset[1] != 0 || p->offset[2] != 0;
   cl_event *event = clc_reserve(L, d, k->what);
+  if (d->profile->on) clc_countpart(d, k->counter, k->bytes, i, n);
   cl_int code = clEnqueueNDRangeKernel(d->queue, k->kernel, dims, shifted ? p->offset : NULL,
                                        p->global, p->has_group ? p->group : NULL, 0, NULL, event);
   clc_commit(L, d, code, "clEnqueueNDRangeKernel");
@@ -128,7 +142,17 @@ static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Par
 void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e) {
   clc_Part parts[CLC_MAXPARTS];
   const int n = clc_planrange(L, range, &k->limits, parts);
-  for (int i = 0; i < n; i++) launch_part(L, k, range->dims, &parts[i], e);
+  for (int i = 0; i < n; i++) launch_part(L, k, range->dims, &parts[i], i, n, e);
+}
+
+/* Of buffers that were given from Lua. */
+static size_t argument_bytes(lua_State *L, const clc_Kernel *k) {
+  size_t bytes = 0;
+  for (cl_uint i = 0; i < k->nargs; i++) {
+    const clc_Buffer *b = clc_testhandle(L, (int)i + 2, &clc_buffertype);
+    if (b != NULL) bytes += bytes_of(b);
+  }
+  return bytes;
 }
 
 /* Some drivers abort where they should refuse. */
@@ -162,7 +186,7 @@ static int kernel_call(lua_State *L) {
   if (given != (int)k->nargs)
     luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
   check_local_memory(L, k);
-  clc_makeroom(L, k->device);
+  prepare(L, k);
   clc_Event *e = clc_newevent(L, k->device, k->what);
   /* From here to the launch nothing may allocate: a finalizer could release what
      was set, which OpenCL does not keep alive. One may have run just now. */
@@ -170,6 +194,7 @@ static int kernel_call(lua_State *L) {
   for (cl_uint i = 0; i < k->nargs; i++)
     clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2,
                     clc_isempty(&range));
+  if (k->device->profile->on) k->bytes = argument_bytes(L, k);
   clc_launch(L, k, &range, e);
   return 1;
 }

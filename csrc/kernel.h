@@ -17,6 +17,8 @@ typedef struct clc_Kernel {
   char what[CLC_WHAT]; /* "kernel 'name'" */
   clc_Limits limits;
   cl_ulong local_memory; /* bytes its own __local arrays take */
+  clc_Counter *counter;  /* NULL until it was profiled */
+  size_t bytes;          /* of the buffers among the arguments that are set, while it is profiled */
   cl_uint nargs;
   clc_Argument args[]; /* nargs of them */
 } clc_Kernel;

@@ -139,26 +139,35 @@ static size_t byte_offset(const clc_Buffer *b, size_t first) {
 }
 
 void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *to) {
+  const size_t bytes = n * b->dtype->size;
+  cl_event event = NULL;
   clc_drain(L, b->device);
   if (n == 0) return;
+  clc_Counter *counter = clc_transfercounter(b->device, CLC_READ);
   clc_check(L,
-            clEnqueueReadBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first),
-                                n * b->dtype->size, to, 0, NULL, NULL),
+            clEnqueueReadBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first), bytes, to,
+                                0, NULL, counter != NULL ? &event : NULL),
             "clEnqueueReadBuffer");
+  clc_countended(counter, event, bytes);
 }
 
 static void queue_copy(lua_State *L, clc_Device *d, cl_mem from, size_t from_byte, cl_mem to,
-                       size_t to_byte, size_t bytes, const char *what) {
-  cl_event *event = clc_reserve(L, d, what);
+                       size_t to_byte, size_t bytes, clc_Kind kind) {
+  cl_event *event = clc_reserve(L, d, clc_kindname(kind));
+  clc_countpart(d, clc_transfercounter(d, kind), bytes, 0, 1);
   cl_int code = clEnqueueCopyBuffer(d->queue, from, to, from_byte, to_byte, bytes, 0, NULL, event);
   clc_commit(L, d, code, "clEnqueueCopyBuffer");
 }
 
 static void write_directly(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
+  const size_t bytes = n * b->dtype->size;
+  cl_event event = NULL;
+  clc_Counter *counter = clc_transfercounter(b->device, CLC_WRITE);
   clc_check(L,
-            clEnqueueWriteBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first),
-                                 n * b->dtype->size, from, 0, NULL, NULL),
+            clEnqueueWriteBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first), bytes,
+                                 from, 0, NULL, counter != NULL ? &event : NULL),
             "clEnqueueWriteBuffer");
+  clc_countended(counter, event, bytes);
 }
 
 /* Behind queued commands the host's memory would have to wait with them, pinned
@@ -177,7 +186,7 @@ static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, co
     return;
   }
   clc_check(L, code, "clCreateBuffer");
-  queue_copy(L, b->device, stage->mem, 0, b->mem, byte_offset(b, first), bytes, "write");
+  queue_copy(L, b->device, stage->mem, 0, b->mem, byte_offset(b, first), bytes, CLC_WRITE);
   clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
   lua_pop(L, 1);
 }
@@ -196,6 +205,7 @@ void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const v
   if (n == 0) return;
   const size_t size = b->dtype->size;
   cl_event *event = clc_reserve(L, b->device, "fill");
+  clc_countpart(b->device, clc_transfercounter(b->device, CLC_FILL), n * size, 0, 1);
   cl_int code = clEnqueueFillBuffer(b->device->queue, b->mem, element, size, byte_offset(b, first),
                                     n * size, 0, NULL, event);
   clc_commit(L, b->device, code, "clEnqueueFillBuffer");
@@ -219,12 +229,12 @@ void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffe
   } else if (from->mem == to->mem && a < b + bytes && b < a + bytes) {
     const clc_Shape shape = {1, {n}};
     clc_Buffer *between = clc_newbuffer(L, from->device, from->dtype, &shape);
-    queue_copy(L, from->device, from->mem, a, between->mem, 0, bytes, "copy");
-    queue_copy(L, to->device, between->mem, 0, to->mem, b, bytes, "copy");
+    queue_copy(L, from->device, from->mem, a, between->mem, 0, bytes, CLC_COPY);
+    queue_copy(L, to->device, between->mem, 0, to->mem, b, bytes, CLC_COPY);
     clc_release(&between->h);
     lua_pop(L, 1);
   } else {
-    queue_copy(L, to->device, from->mem, a, to->mem, b, bytes, "copy");
+    queue_copy(L, to->device, from->mem, a, to->mem, b, bytes, CLC_COPY);
   }
 }
 
@@ -242,24 +252,32 @@ void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t r
                   void *to) {
   const size_t size = b->dtype->size, zero[3] = {0, 0, 0}, region[3] = {cols * size, rows, 1};
   size_t origin[3];
+  cl_event event = NULL;
   clc_drain(L, b->device);
   if (rows == 0 || cols == 0) return;
   rect_origin(b, first, ld, origin);
-  clc_check(L,
-            clEnqueueReadBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region,
-                                    ld * size, 0, cols * size, 0, to, 0, NULL, NULL),
-            "clEnqueueReadBufferRect");
+  clc_Counter *counter = clc_transfercounter(b->device, CLC_READ);
+  clc_check(
+      L,
+      clEnqueueReadBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region, ld * size, 0,
+                              cols * size, 0, to, 0, NULL, counter != NULL ? &event : NULL),
+      "clEnqueueReadBufferRect");
+  clc_countended(counter, event, rows * cols * size);
 }
 
 void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
                    const void *from) {
   const size_t size = b->dtype->size, zero[3] = {0, 0, 0}, region[3] = {cols * size, rows, 1};
   size_t origin[3];
+  cl_event event = NULL;
   clc_drain(L, b->device);
   if (rows == 0 || cols == 0) return;
   rect_origin(b, first, ld, origin);
-  clc_check(L,
-            clEnqueueWriteBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region,
-                                     ld * size, 0, cols * size, 0, from, 0, NULL, NULL),
-            "clEnqueueWriteBufferRect");
+  clc_Counter *counter = clc_transfercounter(b->device, CLC_WRITE);
+  clc_check(
+      L,
+      clEnqueueWriteBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region, ld * size,
+                               0, cols * size, 0, from, 0, NULL, counter != NULL ? &event : NULL),
+      "clEnqueueWriteBufferRect");
+  clc_countended(counter, event, rows * cols * size);
 }

@@ -12,6 +12,8 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "args.h"
 #include "build.h"
 #include "buildoptions.h"
+#include "clock.h"
+#include "include.h"
 #include "pocl.h"
 #include "source.h"
 
@@ -44,6 +46,16 @@ static void push_source(lua_State *L, const char *text, const char *defines, con
   }
 }
 
+/* As clc_build; a build that succeeds is profiled. */
+static clc_Built build_timed(lua_State *L, const clc_Device *d, const clc_Source *s,
+                             cl_program *program) {
+  clc_Counter *c = d->profile->on ? clc_findcounter(L, &d->place, CLC_BUILD, s->name) : NULL;
+  const double start = clc_now();
+  const clc_Built built = clc_build(L, d, s, program);
+  if (c != NULL) clc_addcall(c, (cl_ulong)((clc_now() - start) * 1e9), 0);
+  return built;
+}
+
 void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
                       const char *defines, const char *options) {
   const clc_Source s = {lua_tostring(L, source), name, defines, options};
@@ -54,7 +66,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   push_source(L, s.text, defines, options);
   lua_setiuservalue(L, self, SOURCE);
   p->device = d;
-  p->built = clc_build(L, d, &s, &p->program);
+  p->built = build_timed(L, d, &s, &p->program);
   lua_setiuservalue(L, self, DECLARATIONS);
   lua_setiuservalue(L, self, TEXT);
   lua_newtable(L);
@@ -245,6 +257,7 @@ static long file_size(const char *path) {
 
 /* No file is open across a call that may raise. */
 void clc_readfile(lua_State *L, const char *path) {
+  clc_checkplainfile(L, path);
   const long size = file_size(path);
   if (size < 0) luaL_error(L, "%s: %s", path, strerror(errno));
   char *bytes = lua_newuserdatauv(L, (size_t)size + 1, 0);

@@ -74,6 +74,25 @@ function cl.clock() end
 ---@return clcompute.Live
 function cl.live() end
 
+---@class clcompute.ProfileRow
+---@field name string of the kernel or program; a transfer's is its kind
+---@field kind "kernel"|"write"|"read"|"copy"|"fill"|"build"
+---@field device string its name
+---@field place string "0:1", as selectors have it
+---@field calls integer a launch that was split is one
+---@field total number seconds on the device; of a build on the host
+---@field mean number of a call
+---@field min number
+---@field max number
+---@field share? number 0 to 1, of the time of all commands; nil for a build
+---@field bytes? integer moved by a transfer; of a kernel the sizes of its buffer arguments; nil for a build
+
+---What the commands of this state took, by kernel and kind of transfer: true clears and starts, false stops, without
+---an argument it waits for all queues and returns the rows, whose tostring() is a table.
+---@param on? boolean
+---@return clcompute.ProfileRow[]? # the longest total first; nil when it starts or stops
+function cl.profile(on) end
+
 ---@class clcompute.Device
 ---@field name string
 ---@field vendor string

@@ -86,8 +86,15 @@ describe("the cache of programs", function()
     assert.equal("700 600\n", (shell(("echo $(stat -c %%a %s/cache %s)"):format(folder, kept()))))
   end)
 
-  it("is in $XDG_CACHE_HOME or ~/.cache where $CLCOMPUTE_CACHE is no absolute path", function()
-    run("show(SOURCE)", { CLCOMPUTE_CACHE = "here", XDG_CACHE_HOME = folder .. "/xdg" })
+  it("may be in a folder relative to the current one", function()
+    local up = shell("pwd"):gsub("%s+$", ""):gsub("/[^/]+", "/.."):sub(2) -- from here to the root
+    local relative = { CLCOMPUTE_CACHE = up .. folder .. "/relative/below" }
+    assert.equal("source\t42\nbinary\t42\n", run("show(SOURCE) show(SOURCE)", relative))
+    assert.matches("^%x+%.bin\n$", (shell(("ls %s/relative/below"):format(folder))))
+  end)
+
+  it("is in $XDG_CACHE_HOME or ~/.cache where $CLCOMPUTE_CACHE is empty", function()
+    run("show(SOURCE)", { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = folder .. "/xdg" })
     assert.matches("^%x+%.bin\n$", (shell(("ls %s/xdg/clcompute"):format(folder))))
     run("show(SOURCE)",
       { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "xdg", HOME = folder, POCL_CACHE_DIR = folder .. "/kcache" })
@@ -176,6 +183,18 @@ describe("the cache of programs", function()
         end
       end]]):format(folder))
     assert.matches("No such file", files())
+  end)
+
+  it("refuses to wait for a pipe that is included or is the source", function()
+    local ok, output = helper.run(([[
+      local d = require "clcompute".device "%s"
+      os.execute "mkfifo %s/pipe"
+      print(pcall(d.program, d, "#include <pipe>\nkernel void k(global int *x) { x[0] = 1; }", {include = {"%s"}}))
+      print(pcall(d.program, d, {file = "%s/pipe"}))]])
+      :format(tostring(device):match "^%d+:%d+", folder, folder, folder), nil, 10)
+    assert.is_true(ok, output)
+    local message = ("false\t%s/pipe: a plain file expected, not a pipe, socket or device\n"):format(folder)
+    assert.equal(message:rep(2), output)
   end)
 
   it("lets the scanner of split launches see what is included", function()
@@ -357,6 +376,29 @@ describe("the cache of programs", function()
       ["0000000000000006.bin.abcdef"] = true, ["0000000000000007.bin.abcdef"] = false, other = true } do
       assert.equal(stays, left:find(name, 1, true) ~= nil, name .. " in\n" .. left)
     end
+  end)
+
+  it("is kept small within one process too", function()
+    run(([[
+      show(SOURCE)
+      os.execute("cd %s/cache && for i in 1 2 3 4 5; do truncate -s 60M 000000000000000$i.bin;"
+        .. " touch -d yesterday 000000000000000$i.bin; done")
+      for i = 1, 4 do build(SOURCE .. "/* " .. i .. (" "):rep(9 << 20) .. "*/") end]]):format(folder))
+    local size = tonumber(shell(("du -b -s %s/cache"):format(folder)):match "%d+")
+    assert.is_true(size <= 256 << 20, size .. " bytes")
+    local left, old = select(2, files():gsub("%.bin\n", "")), select(2, files():gsub("000000000000000%d", ""))
+    assert.equal(5, left - old) -- those that the process stored
+  end)
+
+  it("never fails a build where the driver does not tell the kernels", function()
+    if os.getenv "SANITIZED" then return pending "LD_PRELOAD comes before the sanitizer" end
+    local library = shell("pwd"):gsub("%s+$", "") .. "/" .. helper.compile_library "nameless"
+    local function failing(times) return { LD_PRELOAD = library, NAMELESS = times } end
+    assert.equal("source\t42\n", run("show(SOURCE)", failing(1))) -- when it is stored
+    assert.matches("No such file", files())
+    run "show(SOURCE)"
+    assert.equal("source\t42\n", run("show(SOURCE)", failing(1))) -- when it is loaded
+    assert.equal("binary\t42\n", run "show(SOURCE)")
   end)
 
   local simulated = pcall(function() return require "clcompute".device "oclgrind" end) and it or pending

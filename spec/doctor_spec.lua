@@ -197,7 +197,9 @@ describe("the doctor names the remedy of", function()
       has_fault(report_in { CLCOMPUTE_CACHE = folder }, "cache folder", file .. " is no folder",
         ("rm '%s'; or set CLCOMPUTE_CACHE to another folder"):format(file))
     end
-    has_fault(report_in { CLCOMPUTE_CACHE = "relative", XDG_CACHE_HOME = file }, "cache folder",
+    assert.matches("ok       cache folder: build/nowhere (relative to the current folder), ",
+      report_in { CLCOMPUTE_CACHE = "build/nowhere" }, 1, true)
+    has_fault(report_in { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = file }, "cache folder",
       file .. "/clcompute: " .. file .. " is no folder",
       ("rm '%s'; or set CLCOMPUTE_CACHE to another folder"):format(file))
     has_fault(report_in { POCL_CACHE_DIR = file }, "POCL's cache folder", file .. " is no folder",
@@ -307,7 +309,7 @@ describe("a source with get_local_size in a loop condition", function()
         local p = d:program([=[%s]=], %s)
         for _ = 1, 2 do p.f({global = 256, group = 128}, d:zeros("int", 2)) end
         d:wait()
-      end]==]):format(HEAD:format(loop), options or "nil"), environment)
+      end]==]):format(HEAD:format(loop), options or "nil"), environment, 60)
     assert.is_true(ok, output)
     local of_pocl = {}
     local pocl = false
@@ -387,6 +389,8 @@ describe("a source with get_local_size in a loop condition", function()
       put("kept/verdicts", broken)
       for _ = 1, 2 do assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder })) end
     end
+    shell(("cd %s/kept && rm verdicts && mkfifo verdicts"):format(scratch))
+    assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder })) -- does not wait for a writer
     for _, none in ipairs { "off", put("no folder", "") } do
       assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = none }))
     end

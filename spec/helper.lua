@@ -69,9 +69,9 @@ function helper.run(script, environment, limit)
   return ok or false, output, code
 end
 
---- Loads spec/support/<name>.c, a Lua module, compiled with the Makefile's settings and linked
--- with `libraries` ("-lOpenCL").
-function helper.compile(name, libraries)
+--- Compiles spec/support/<name>.c with the Makefile's settings, linked with `libraries` ("-lOpenCL"); returns the
+-- path of the library.
+function helper.compile_library(name, libraries)
   local pipe = assert(io.popen("make -s show"))
   local settings = {}
   for line in pipe:lines() do
@@ -81,7 +81,12 @@ function helper.compile(name, libraries)
   pipe:close()
   assert(os.execute(("%s -O2 -fPIC -shared -I%s -o build/%s.so spec/support/%s.c %s")
     :format(settings.CC, settings.LUA_INCDIR, name, name, libraries or "")))
-  return assert(package.loadlib(("build/%s.so"):format(name), "luaopen_" .. name))()
+  return ("build/%s.so"):format(name)
+end
+
+--- Loads one that is a Lua module.
+function helper.compile(name, libraries)
+  return assert(package.loadlib(helper.compile_library(name, libraries), "luaopen_" .. name))()
 end
 
 --- The interpreter that runs the specs.

@@ -7,8 +7,9 @@ local C_LEVELS = {
   { "text", "handle", "dtype", "args", "wait", "info", "result", "source", "declaration", "folder", "newfile",
     "plain_loops" },
   { "include", "shape", "platform", "range", "plain", "cache", "array", "product" },
+  { "counter" },
   { "device", "sequential", "openblas", "clblast" },
-  { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "blas" },
+  { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas" },
   { "show" },
   { "buffer", "create", "live", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
@@ -21,7 +22,7 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version" }, -- three in C
-  { "clcompute.npy_header" },
+  { "clcompute.npy_header", "clcompute.profile" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
   { "clcompute.doctor.folders", "clcompute.doctor.drivers", "clcompute.doctor.known_answer" },

@@ -20,6 +20,14 @@ local function key_of(device)
   return (key:gsub("[\t\n]", " "))
 end
 
+--- Where verdicts are kept; nil where none can be, as in a pipe: to open one would wait for ever.
+local function verdicts_path(folder)
+  local path = folder and folder .. "/verdicts"
+  local quoted = path and process.quote(path)
+  local special = path and process.tool(("[ -e %s ] && [ ! -f %s ] && echo special"):format(quoted, quoted))
+  return special ~= "special" and path or nil
+end
+
 local function recall(path, key)
   local file = path and io.open(path)
   if not file then return nil end
@@ -56,7 +64,7 @@ local function verdict_on(device)
   if verdicts[key] then return verdicts[key] end
   verdicts[key] = "unknown" -- the test's own source comes here too
   local folder = folders.cache()
-  local path = folder and folder .. "/verdicts"
+  local path = verdicts_path(folder)
   local verdict = recall(path, key)
   if not verdict then
     local ran
@@ -65,7 +73,7 @@ local function verdict_on(device)
       verdicts[key] = nil
       error(verdict, 0)
     end
-    if folder and verdict ~= "unknown" then keep(folder, path, key, verdict) end
+    if path and verdict ~= "unknown" then keep(folder, path, key, verdict) end
   end
   verdicts[key] = verdict
   return verdict

@@ -26,10 +26,11 @@ local function user_cache(name)
   return home and home .. "/.cache/" .. name
 end
 
---- Where compiled programs and verdicts are kept; nil when switched off or without a home.
+--- Where compiled programs and verdicts are kept; nil when switched off or without a home. The path that
+-- $CLCOMPUTE_CACHE gives may be relative to the current folder.
 function folders.cache()
   if os.getenv "CLCOMPUTE_CACHE" == "off" then return nil end
-  return absolute "CLCOMPUTE_CACHE" or user_cache "clcompute"
+  return variable "CLCOMPUTE_CACHE" or user_cache "clcompute"
 end
 
 --- Where POCL keeps compiled kernels.

@@ -12,9 +12,14 @@ local ENOUGH_MEMORY = 1 << 20 -- KiB of address space: below it compilers fail
 local ENOUGH_AVAILABLE = 256 << 10 -- KiB
 local ENOUGH_FILES = 64 -- POCL aborts the process when it runs out of them
 
+--- What a path that does not begin at the root depends on.
+local function relative(folder)
+  return folder:sub(1, 1) == "/" and "" or " (relative to the current folder)"
+end
+
 local function examine_folder(folder, variable)
   local fault, rest = folders.fault(folder)
-  if not fault then return "ok", folder .. ", " .. rest end
+  if not fault then return "ok", folder .. relative(folder) .. ", " .. rest end
   return "fault", ("%s: %s"):format(folder, fault), ("%s; or set %s to another folder"):format(rest, variable)
 end
 
@@ -23,7 +28,7 @@ function machine.cache()
   if os.getenv "CLCOMPUTE_CACHE" == "off" then return "skipped", "switched off by CLCOMPUTE_CACHE=off" end
   local folder = folders.cache()
   if not folder then
-    return "fault", "no folder: HOME is not set", "export HOME, or set CLCOMPUTE_CACHE to an absolute path"
+    return "fault", "no folder: HOME is not set", "export HOME, or set CLCOMPUTE_CACHE to a folder"
   end
   return examine_folder(folder, "CLCOMPUTE_CACHE")
 end
