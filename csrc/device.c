@@ -80,16 +80,24 @@ void clc_report(lua_State *L, clc_Device *d) {
   luaL_error(L, "%s failed on the device: %s (%d)", d->failed, clc_codename(code), (int)code);
 }
 
-static void wait_oldest(lua_State *L, clc_Device *d) {
-  retire(d, clc_waitevent(L, d->pending[d->oldest].event, -1));
+/* Until at most so many commands are in flight. After a fault in a kernel NVIDIA's driver
+   fails in every call: then the state of the commands is that failure, and all of them end. */
+static void wait_until(lua_State *L, clc_Device *d, unsigned most) {
+  if (d->count <= most) return;
+  const clc_Wait w = clc_beginwait(L);
+  luaL_checkstack(L, 5, NULL);
+  clc_pushdevice(L, d); /* keeps it, should a hook close it */
+  clFlush(d->queue);
+  clc_checkinterrupt(L);
+  for (retire_ended(d); d->count > most; retire_ended(d)) clc_pause(L, &w);
+  lua_pop(L, 1);
 }
 
 void clc_makeroom(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
   clc_checkinterrupt(L);
   if (d->count >= CLC_PENDING / 2) retire_ended(d);
-  if (d->count > CLC_PENDING - CLC_ROOM) clFlush(d->queue);
-  while (d->count > CLC_PENDING - CLC_ROOM) wait_oldest(L, d);
+  wait_until(L, d, CLC_PENDING - CLC_ROOM);
 }
 
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
@@ -128,13 +136,6 @@ void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
   if (d->count++ == 0) clFlush(d->queue); /* let an idle device begin */
 }
 
-/* After a fault in a kernel NVIDIA's driver fails in every call. Then the state of
-   the commands is that failure, and all of them end. */
-static void wait_all(lua_State *L, clc_Device *d) {
-  if (d->count > 0) clFlush(d->queue);
-  while (d->count > 0) wait_oldest(L, d);
-}
-
 /* A marker ends after all that others have put into the queue. */
 static void wait_foreign(lua_State *L, clc_Device *d) {
   cl_event *event = clc_reserve(L, d, "commands of another library");
@@ -144,17 +145,18 @@ static void wait_foreign(lua_State *L, clc_Device *d) {
     d->count++;
   else
     note_failure(d, code, d->pending[(d->oldest + d->count) % CLC_PENDING].what);
-  wait_all(L, d);
+  wait_until(L, d, 0);
 }
 
 void clc_settle(lua_State *L, clc_Device *d) {
-  wait_all(L, d);
-  if (d->foreign) wait_foreign(L, d);
+  wait_until(L, d, 0);
+  if (d->foreign && !d->h.released) wait_foreign(L, d);
 }
 
 void clc_drain(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
   clc_settle(L, d);
+  clc_usedevice(L, d); /* a hook may have closed it */
   clc_report(L, d);
 }
 
@@ -176,7 +178,8 @@ static void device_release(clc_Handle *h) {
   d->context = NULL;
 }
 
-const clc_Type clc_devicetype = {"device", "clcompute.Device", sizeof(clc_Device), device_release};
+const clc_Type clc_devicetype = {"device", "clcompute.Device", sizeof(clc_Device), device_release,
+                                 1};
 
 clc_Device *clc_checkdevice(lua_State *L, int arg) {
   return clc_checkhandle(L, arg, &clc_devicetype);
@@ -227,7 +230,6 @@ static void open_context(lua_State *L, clc_Device *d) {
   if (d->version < 102)
     luaL_error(L, "this device has OpenCL %d.%d; clcompute needs 1.2", d->version / 100,
                d->version % 100);
-  d->h.pid = clc_process();
   if (d->context == NULL) {
     d->context = clCreateContext(props, 1, &d->place.device, NULL, NULL, &code);
     if (code != CL_SUCCESS) d->context = NULL;
@@ -238,12 +240,8 @@ static void open_context(lua_State *L, clc_Device *d) {
 
 void clc_usedevice(lua_State *L, clc_Device *d) {
   if (d->h.released) luaL_error(L, "device is released");
-  if (d->queue == NULL)
-    open_context(L, d);
-  else if (d->h.pid != clc_process())
-    luaL_error(L,
-               "this device was opened before fork(): start a new process instead, OpenCL "
-               "drivers do not survive a fork");
+  clc_checkfork(L);
+  if (d->queue == NULL) open_context(L, d);
 }
 
 static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
@@ -289,7 +287,6 @@ static void copy_facts(clc_Device *to, const clc_Device *from) {
   to->local_memory = from->local_memory;
   to->global_memory = from->global_memory;
   to->max_allocation = from->max_allocation;
-  to->h.pid = from->h.pid;
 }
 
 void clc_pushplace(lua_State *L, clc_Place place) {
@@ -328,12 +325,13 @@ void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, int values
 }
 
 /* Pushes a Device with commands in flight (root: of that one and its further queues), or returns
-   NULL. One that is being collected, or was opened before a fork, is none. */
+   NULL. One that is being collected is none, nor is one from before a fork. */
 static clc_Device *push_busy(lua_State *L, const clc_Device *root) {
+  if (clc_isforked()) return NULL;
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h)) {
     clc_Device *d = (clc_Device *)h;
-    if (h->type != &clc_devicetype || h->released || h->pid != clc_process() ||
-        (root != NULL && d->root != root) || !clc_isbusy(d))
+    if (h->type != &clc_devicetype || h->released || (root != NULL && d->root != root) ||
+        !clc_isbusy(d))
       continue;
     clc_pushdevice(L, d);
     if (clc_testhandle(L, -1, &clc_devicetype) == d) return d;
@@ -376,6 +374,17 @@ static int device_info(lua_State *L) {
   return 1;
 }
 
+/* A device that a hook opened afresh meanwhile stays. */
+static void forget_place(lua_State *L, const clc_Device *d) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+  lua_rawgetp(L, -1, d->place.device);
+  if (clc_testhandle(L, -1, &clc_devicetype) == d) {
+    lua_pushnil(L);
+    lua_rawsetp(L, -3, d->place.device);
+  }
+  lua_pop(L, 2);
+}
+
 /***
 Waits for the queue, and for further ones on the same memory, then releases all
 that was made on the device: buffers, programs, kernels, events. Using those later
@@ -383,18 +392,18 @@ is an error; the next `clcompute.device` call opens the hardware afresh. May be
 called twice.
 @function Device:close
 @return the device
+@raise when a queued command failed, naming it; the device is closed all the same
 */
 static int device_close(lua_State *L) {
   clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);
   if (d != NULL && !d->h.released) {
-    if (d->h.pid == clc_process()) clc_settle(L, d);
+    if (!clc_isforked()) clc_settle(L, d);
     if (d->root == d) {
       clc_settleall(L, d);
-      lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
-      lua_pushnil(L);
-      lua_rawsetp(L, -2, d->place.device);
+      forget_place(L, d);
     }
     clc_release(&d->h);
+    if (!clc_isforked()) clc_report(L, d);
   }
   lua_settop(L, 1);
   return 1;

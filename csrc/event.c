@@ -8,6 +8,7 @@ commands and one event, from the start of the first to the end of the last.
 
 #include <string.h>
 
+#include "clock.h"
 #include "wait.h"
 
 static void event_release(clc_Handle *h) {
@@ -38,13 +39,29 @@ static void push_status(lua_State *L, const clc_Event *e) {
                                              : clc_codename(status));
 }
 
+/* Until the event has ended or `seconds` (negative: no limit) have passed; returns its
+   status, above CL_COMPLETE when the time ran out. */
+static cl_int poll_event(lua_State *L, const clc_Event *e, double seconds) {
+  const clc_Wait w = clc_beginwait(L);
+  clc_checkinterrupt(L);
+  for (;;) {
+    if (e->h.released) luaL_error(L, "%s: event was released meanwhile", e->what);
+    cl_int status;
+    const cl_int code =
+        clGetEventInfo(e->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (code != CL_SUCCESS) return code;
+    if (status <= CL_COMPLETE || (seconds >= 0 && clc_now() - w.start >= seconds)) return status;
+    clc_pause(L, &w);
+  }
+}
+
 /* A failure of any command queued before is reported too, as by every call that blocks. */
 static void wait_event(lua_State *L, clc_Event *e, double seconds) {
   cl_int status = CL_COMPLETE;
   clc_usedevice(L, e->device);
   if (e->last != NULL) {
     clFlush(e->device->queue); /* where it fails, so does the event */
-    status = clc_waitevent(L, e->last, seconds);
+    status = poll_event(L, e, seconds);
   }
   if (status > CL_COMPLETE) luaL_error(L, "%s did not end within %f seconds", e->what, seconds);
   clc_report(L, e->device);
@@ -70,7 +87,8 @@ static void push_seconds(lua_State *L, clc_Event *e) {
                                     get_time(L, e->last, CL_PROFILING_COMMAND_END)));
 }
 
-static const clc_Type event_type = {"event", "clcompute.Event", sizeof(clc_Event), event_release};
+static const clc_Type event_type = {"event", "clcompute.Event", sizeof(clc_Event), event_release,
+                                    0};
 
 static int event_field(lua_State *L) {
   clc_Event *e = clc_checkhandle(L, 1, &event_type);

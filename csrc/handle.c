@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BOX_MARK UINT64_C(0x636c636f6d707574) /* "clcomput": this userdata is ours */
 
@@ -25,21 +24,29 @@ static const char state_key = 0; /* its address is the key in the registry */
 
 /* --- the process ------------------------------------------------------- */
 
-/* The one variable of the process, and about it: asking the kernel at every use would
-   cost a launch more than all else the library does for it. */
-static long process;
+/* The variables of the process, and about it: asking the kernel for its id at every use
+   would cost a launch more than all else the library does for it. */
+static int used;   /* OpenCL was called, here or in a process that this one was forked from */
+static int forked; /* it was in such a process; drivers do not survive that */
 
-static void renew_process(void) {
-  process = (long)getpid();
+static void note_fork(void) {
+  forked = used;
 }
 
 __attribute__((constructor)) static void watch_process(void) {
-  renew_process();
-  pthread_atfork(NULL, NULL, renew_process);
+  pthread_atfork(NULL, NULL, note_fork);
 }
 
-long clc_process(void) {
-  return process;
+int clc_isforked(void) {
+  return forked;
+}
+
+void clc_checkfork(lua_State *L) {
+  used = 1;
+  if (forked)
+    luaL_error(L,
+               "OpenCL was used before fork(): start a new process instead, drivers do not "
+               "survive a fork");
 }
 
 /* --- nodes ------------------------------------------------------------- */
@@ -69,15 +76,13 @@ static clc_Handle *new_node(lua_State *L, size_t size) {
   return memset(node, 0, size);
 }
 
-static int is_forked(const clc_Handle *h) {
-  const long pid = h->owner != NULL ? h->owner->pid : h->pid;
-  return pid != 0 && pid != process;
-}
-
 void clc_release(clc_Handle *h) {
   if (h->released) return;
   h->released = 1;
-  if (!is_forked(h)) h->type->release(h);
+  if (!forked)
+    h->type->release(h);
+  else if (h->type->owns)
+    clc_releaseowned(h);
 }
 
 void clc_releaseowned(clc_Handle *owner) {

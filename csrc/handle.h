@@ -21,6 +21,7 @@ typedef struct clc_Type {
   const char *tname;              /* metatable: "clcompute.Buffer" */
   size_t size;                    /* of the node, or of its fixed part */
   void (*release)(clc_Handle *h); /* drops what it owns; never raises */
+  int owns;                       /* others are made on it */
 } clc_Type;
 
 struct clc_Handle {
@@ -28,7 +29,6 @@ struct clc_Handle {
   const clc_Type *type;
   size_t size;       /* of the node */
   clc_Handle *owner; /* the device it was made on; NULL for a device */
-  long pid;          /* of a device: the process that may call OpenCL for it; 0: any */
   int released;      /* what it owned is gone; only the node is left */
 };
 
@@ -56,8 +56,11 @@ void *clc_testhandle(lua_State *L, int idx, const clc_Type *type);
 void *clc_tohandle(lua_State *L, int arg, const clc_Type *type);
 void *clc_checkhandle(lua_State *L, int arg, const clc_Type *type);
 
-/* The process id, at the cost of a variable. */
-long clc_process(void);
+/* Whether OpenCL was called before a fork() that made this process. */
+int clc_isforked(void);
+
+/* Before OpenCL is called: raises in such a process, where drivers hang or crash. */
+void clc_checkfork(lua_State *L);
 
 /* Releases what a handle owns; a second time it does nothing. After a fork the
    child lets go without a call: the driver's threads are missing there. */

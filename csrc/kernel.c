@@ -19,7 +19,8 @@ static void kernel_release(clc_Handle *h) {
   k->kernel = NULL;
 }
 
-const clc_Type clc_kerneltype = {"kernel", "clcompute.Kernel", sizeof(clc_Kernel), kernel_release};
+const clc_Type clc_kerneltype = {"kernel", "clcompute.Kernel", sizeof(clc_Kernel), kernel_release,
+                                 0};
 
 static void ask_group(lua_State *L, const clc_Kernel *k, cl_kernel_work_group_info what,
                       size_t size, void *value) {

@@ -20,7 +20,8 @@ static void buffer_release(clc_Handle *h) {
   b->mem = b->sub = NULL;
 }
 
-const clc_Type clc_buffertype = {"buffer", "clcompute.Buffer", sizeof(clc_Buffer), buffer_release};
+const clc_Type clc_buffertype = {"buffer", "clcompute.Buffer", sizeof(clc_Buffer), buffer_release,
+                                 0};
 
 clc_Buffer *clc_checkbuffer(lua_State *L, int arg) {
   return clc_checkhandle(L, arg, &clc_buffertype);

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "handle.h"
 #include "info.h"
 
 #define NO_PLATFORM (-1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader knows no driver */
 
 const cl_platform_id *clc_pushplatforms(lua_State *L, cl_uint *n) {
+  clc_checkfork(L);
   cl_int code = clGetPlatformIDs(0, NULL, n);
   if (code == NO_PLATFORM) *n = 0;
   if (code != NO_PLATFORM) clc_check(L, code, "clGetPlatformIDs");

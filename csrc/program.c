@@ -34,7 +34,7 @@ static void program_release(clc_Handle *h) {
 }
 
 static const clc_Type program_type = {"program", "clcompute.Program", sizeof(Program),
-                                      program_release};
+                                      program_release, 0};
 
 /* Pushes what the program is made of, to make others of it. */
 static void push_source(lua_State *L, const char *text, const char *defines, const char *options) {

@@ -37,25 +37,20 @@ static lua_State *main_thread(lua_State *L) {
   return thread;
 }
 
-cl_int clc_waitevent(lua_State *L, cl_event event, double seconds) {
-  /* The interpreter's handler reaches the main thread alone. A coroutine takes a hook
-     that appears there while it waits for an interrupt, and raises itself. */
+/* The interpreter's handler reaches the main thread alone. A coroutine takes a hook
+   that appears there while it waits for an interrupt, and raises itself. */
+clc_Wait clc_beginwait(lua_State *L) {
   lua_State *thread = main_thread(L);
-  const lua_Hook hook = lua_gethook(thread);
-  const double start = clc_now();
-  for (;;) {
-    cl_int status;
-    const cl_int code =
-        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    clc_checkinterrupt(L);
-    if (lua_gethook(thread) != hook) luaL_error(L, "interrupted!");
-    if (code != CL_SUCCESS) return code;
-    if (status <= CL_COMPLETE) return status;
-    const double waited = clc_now() - start;
-    if (seconds >= 0 && waited >= seconds) return status;
-    if (waited < SPIN)
-      sched_yield();
-    else
-      sleep_for(waited * SLEEP_SHARE < MAX_SLEEP ? waited * SLEEP_SHARE : MAX_SLEEP);
-  }
+  if (thread == L) thread = NULL;
+  return (clc_Wait){clc_now(), thread, thread != NULL ? lua_gethook(thread) : NULL};
+}
+
+void clc_pause(lua_State *L, const clc_Wait *w) {
+  clc_checkinterrupt(L);
+  if (w->thread != NULL && lua_gethook(w->thread) != w->hook) luaL_error(L, "interrupted!");
+  const double waited = clc_now() - w->start;
+  if (waited < SPIN)
+    sched_yield();
+  else
+    sleep_for(waited * SLEEP_SHARE < MAX_SLEEP ? waited * SLEEP_SHARE : MAX_SLEEP);
 }

@@ -11,13 +11,21 @@
    run other Lua code. */
 void clc_checkinterrupt(lua_State *L);
 
+/* A wait that began. */
+typedef struct clc_Wait {
+  double start;
+  lua_State *thread; /* the main one, unless that waits itself */
+  lua_Hook hook;     /* that it had then */
+} clc_Wait;
+
+clc_Wait clc_beginwait(lua_State *L);
+
 /*
- * Polls an event, whose queue must have been flushed, until it has ended or
- * `seconds` (negative: no limit) have passed; returns its execution status, which is CL_COMPLETE,
- * negative when it (or asking for it) failed, positive when the time ran out. Raises when the
- * script was interrupted meanwhile, as by Ctrl-C in the lua interpreter.
+ * Between two looks at what is waited for: gives hooks their turn and then the processor away,
+ * shortly at first. Raises when the script was interrupted meanwhile, as by Ctrl-C in the lua
+ * interpreter. A hook may have waited for the same, or released it.
  */
-cl_int clc_waitevent(lua_State *L, cl_event event, double seconds);
+void clc_pause(lua_State *L, const clc_Wait *w);
 
 #pragma GCC visibility pop
 

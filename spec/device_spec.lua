@@ -425,10 +425,21 @@ describe("the core", function()
 end)
 
 describe("a forked child", function()
+  local forked = helper.compile "forked"
+
+  it("is refused where the parent only listed the devices", function()
+    local _, output = helper.run([[
+      local cl = require "clcompute"
+      local forked = package.loadlib("build/forked.so", "luaopen_forked")()
+      print(forked.call(function() return "unused" end), forked.call(function() return #cl.devices() > 0 end))
+      local d = cl.device()
+      print(forked.call(function() return d:zeros("float", 1) end))]], { OPENCL_LAYERS = "" })
+    assert.matches("^unused\ttrue\n[^\n]*used before fork%(%)", output)
+  end)
+
   it("is refused by what was opened before, which stays sound in the parent", function()
-    local forked = helper.compile "forked"
     local device = helper.device()
-    local buffer = device:buffer { 1, 2, 3 }
+    local buffer, other = device:buffer { 1, 2, 3 }, device:queue():zeros("float", 3)
     local twice = device:program("kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }").twice
     local calls = {
       function() twice(3, buffer) end,
@@ -437,13 +448,20 @@ describe("a forked child", function()
       function() device:wait() end,
       function() device:zeros("float", 4) end,
       function() device:queue() end,
+      function() cl.devices() end,
+      function()
+        device:close()
+        return cl.device():zeros("float", 1)
+      end,
     }
-    for _, call in ipairs(calls) do assert.matches("opened before fork()", forked.call(call), 1, true) end
+    for _, call in ipairs(calls) do assert.matches("used before fork()", forked.call(call), 1, true) end
     assert.equal("released", forked.call(function()
-      buffer:release()
+      twice:release()
       device:close()
-      collectgarbage()
-      return "released"
+      device = nil
+      for _ = 1, 2 do collectgarbage() end
+      for _, b in ipairs { buffer, other } do helper.raises("buffer is released", b.read, b) end
+      return tostring(buffer):match "released"
     end))
     twice(3, buffer)
     assert.same({ 2, 4, 6 }, buffer:read())

@@ -258,3 +258,55 @@ describe("waiting for a long launch", function()
     assert.is_nil(output:find("not reached\n", 1, true), output)
   end)
 end)
+
+helper.describe_each("waiting while a debug hook does the same on", function(d)
+  local LOOPS = d.platform == "Oclgrind" and 20 or 20000
+  local k = d:program([[kernel void f(global float *x, int n) {
+    float a = x[get_global_id(0)];
+    for (int i = 0; i < n; i++) a = a * 0.5f + 1;
+    x[get_global_id(0)] = a;
+  }]]).f
+  local x = d:zeros("float", 64)
+
+  --- Calls wait() while commands run, and act() in each hook meanwhile; returns what pcall does.
+  local function waiting(wait, act)
+    local event
+    for _ = 1, 8 do event = k(64, x, LOOPS) end
+    local inside, times = false, 0
+    debug.sethook(function()
+      if inside then return end
+      inside, times = true, times + 1
+      act(event)
+      inside = false
+    end, "c")
+    local ok, message = pcall(wait, event)
+    debug.sethook()
+    assert.is_true(times > 0)
+    return ok, message
+  end
+
+  it("goes on when the hook waits for the queue too", function()
+    for _, act in ipairs { function() d:wait() end, function() return x:read() end, function(e) e:wait() end } do
+      assert.is_true(waiting(function() return d:wait() end, act))
+      assert.is_true(waiting(function(e) return e:wait() end, act))
+      assert.is_true(waiting(function() return x[1] end, act))
+    end
+  end)
+
+  it("ends in an error when the hook releases the event", function()
+    local ok, message = waiting(function(e) return e:wait() end, function(e)
+      d:wait()
+      e:release()
+    end)
+    assert.is_false(ok)
+    assert.matches("event .*released", message)
+  end)
+
+  it("is not interrupted by a hook that takes itself away", function()
+    local count = 0
+    assert.is_true(waiting(function() return d:wait() end, function()
+      count = count + 1
+      if count == 3 then debug.sethook() end
+    end))
+  end)
+end)

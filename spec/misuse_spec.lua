@@ -319,7 +319,7 @@ local SECTIONS = {
         local k = build(LONG)
         local t = k(1, ints(1), n):profile()
         assert(t.queued <= t.started and t.started <= t.finished)]] },
-    { row = "a device opened before fork(), in the child", alone = true, fork = true,
+    { row = "OpenCL used before fork(), in the child", alone = true, fork = true,
       environment = { OPENCL_LAYERS = "", CLCOUNT_EXIT = "0" },
       script = [[local x, k = ints(4), build(]] .. ONE .. [[)
         local e = k(4, x):wait()
@@ -330,7 +330,7 @@ local SECTIONS = {
             function() d:queue() end, function() cl.saxpy(1, keep, keep) end,
           } do
             local ok, message = pcall(f)
-            if ok or not message:find("opened before fork(): start a new process instead", 1, true) then
+            if ok or not message:find("used before fork(): start a new process instead", 1, true) then
               io.stderr:write(debug.getinfo(f, "S").linedefined, " in the child: ", tostring(message), "\n")
               os.exit(3)
             end
