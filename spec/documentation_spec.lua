@@ -4,6 +4,9 @@
 local helper = require "spec.helper"
 local cl = require "clcompute"
 
+--- The modules of their own whose functions are looked at.
+local MODULES = { "sequential", "bench" }
+
 local function read_files(pattern)
   local texts, pipe = {}, assert(io.popen("find " .. pattern))
   for path in pipe:lines() do
@@ -31,7 +34,9 @@ local function public_names()
   for name, value in pairs(cl) do
     if type(value) == "function" then names[name] = true end
   end
-  for name in pairs(require "clcompute.sequential") do names["sequential." .. name] = true end
+  for _, module in ipairs(MODULES) do
+    for name in pairs(require("clcompute." .. module)) do names[module .. "." .. name] = true end
+  end
   for kind, object in pairs(make_objects(helper.device())) do
     for name in pairs(debug.getmetatable(object).methods) do names[kind .. ":" .. name] = true end
   end
@@ -42,7 +47,10 @@ end
 local function documented_names()
   local names = {}
   for path, text in pairs(read_files "csrc lua -name '*.c' -o -name '*.lua'") do
-    local prefix = text:find("@module clcompute.sequential", 1, true) and "sequential." or ""
+    local prefix = ""
+    for _, module in ipairs(MODULES) do
+      if text:find("@module clcompute%." .. module .. "\n") then prefix = module .. "." end
+    end
     for name in text:gmatch("\n[%- ]*@function ([%w_:]+)") do
       assert.is_nil(names[prefix .. name], path .. " documents a name again: " .. name)
       names[prefix .. name] = true
@@ -116,7 +124,7 @@ describe("the documentation", function()
     assert.is_true(pipe:close(), output)
     local page = read_files("build/doc/modules/clcompute.html")["build/doc/modules/clcompute.html"]
     for name in pairs(documented_names()) do
-      if not name:find("^sequential") then assert.truthy(page:find('name = "' .. name .. '"', 1, true), name) end
+      if not name:find("%.") then assert.truthy(page:find('name = "' .. name .. '"', 1, true), name) end
     end
   end)
 end)

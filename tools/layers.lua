@@ -26,6 +26,13 @@ local LUA_LEVELS = {
   { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.loop_warning" },
   { "clcompute.doctor" },
   { "clcompute" },
+  { "clcompute.bench.statistics", "clcompute.bench.options", "clcompute.bench.clock" },
+  { "clcompute.bench.ratio", "clcompute.bench.split", "clcompute.bench.target", "clcompute.bench.row",
+    "clcompute.bench.rounds", "clcompute.bench.journal", "clcompute.bench.estimate" },
+  { "clcompute.bench.candidate", "clcompute.bench.sweep" },
+  { "clcompute.bench.fastest" },
+  { "clcompute.bench.peak_flops", "clcompute.bench.peak_bandwidth" },
+  { "clcompute.bench" },
 }
 
 local faults = 0
