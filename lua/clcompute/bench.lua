@@ -1,22 +1,25 @@
 -- SPDX-License-Identifier: MIT
---- Measures functions: queued work of devices, or anything else. A measurement is a row, a plain table; nothing is printed.
+--- Measures functions: queued work of devices, or anything else. A measurement is a row, a plain table;
+-- nothing is printed.
 --
--- A candidate is a table of `fn` and any of these: `name`; `params`, plain values that identify it; `device`, a Device
--- or a list of them, whose queues each run waits for (default: all devices, and that of the Event or Buffer that fn
--- returns), or a string, the name of what runs it without a queue; `flops` and `bytes` of a call; `dtype` ("float"), whose peak
--- counts; `check(result)`, called once with what the first call returned: it returns the largest error as a
--- share of its bound, or whether the result is right and why not, or raises; `reset`, called before each run, which then is one
--- call; `timed=true`: fn returns the seconds it took, then its result; `unit` of the times, "s", "ms", "us" or "ns";
--- `needs`, "double" or "half"; `unsupported`, why it cannot run.
+-- A candidate is a table of `fn` and any of these: `name`; `params`, plain values that identify it;
+-- `device`, a Device or a list of them, whose queues each run waits for (default: all devices, and that
+-- of the Event or Buffer that fn returns), or a string, the name of what runs it without a queue; `flops`
+-- and `bytes` of a call; `dtype` ("float"), whose peak counts; `check(result)`, called once with what the
+-- first call returned: it returns the largest error as a share of its bound, or whether the result is
+-- right and why not, or raises; `reset`, called before each run, which then is one call; `timed=true`: fn
+-- returns the seconds it took, then its result; `unit` of the times, "s", "ms", "us" or "ns"; `needs`,
+-- "double" or "half"; `unsupported`, why it cannot run.
 --
--- A row has `name`, `params`, `device`, `driver`, `date`; `value` (the median of a call), `min`, `q1`, `q3` in
--- `unit`; `runs` and `batch`, the calls of a run; in seconds `cold`, the first call with what it compiled, and as far as `cl.profile`
--- tells `compile` of the first call, and `upload`, `kernel`, `download` of a warm one (not while the script itself
--- profiles); `flops`, `bytes`, `gflops`, `gbs`, `peak_share` (the share of the peak that binds, 0 to 1); `checked`,
--- `max_error`; `status`, "ok", "unsupported", "skipped" or "failed", and the `reason`.
--- A row of `compare` also has `baseline`, its name; `ratio` of the times (below 1 is faster), `ratio_low` and
--- `ratio_high`, between which it lies with `ratio_confidence`; and `agrees`: whether the ratio, taken three times, is the
--- same within 10 %; if not, `reason` says so.
+-- A row has `name`, `params`, `device`, `driver`, `date`; `value` (the median of a call), `min`, `q1`,
+-- `q3` in `unit`; `runs` and `batch`, the calls of a run; in seconds `cold`, the first call with what it
+-- compiled, and as far as `cl.profile` tells `compile` of the first call, and `upload`, `kernel`,
+-- `download` of a warm one (not while the script itself profiles); `flops`, `bytes`, `gflops`, `gbs`,
+-- `peak_share` (the share of the peak that binds, 0 to 1); `checked`, `max_error`; `status`, "ok",
+-- "unsupported", "skipped" or "failed", and the `reason`. A row of `compare` also has `baseline`, its
+-- name; `ratio` of the times (below 1 is faster), `ratio_low` and `ratio_high`, between which it lies
+-- with `ratio_confidence`; and `agrees`: whether the ratio, taken three times, is the same within 10 %;
+-- if not, `reason` says so.
 -- @module clcompute.bench
 -- @usage local row = bench.measure(function() cl.saxpy(2, x, y) end, { device = d, bytes = 12 * #x })
 
@@ -35,8 +38,8 @@ local bench = {}
 local PEAK_SECONDS = 0.2
 
 local CANDIDATE = { fn = "function", name = "string", params = "table", device = "Device|table|string",
-  flops = "number", bytes = "number", dtype = "string", check = "function", reset = "function", timed = "boolean",
-  unit = "string", needs = "string", unsupported = "string" }
+  flops = "number", bytes = "number", dtype = "string", check = "function", reset = "function",
+  timed = "boolean", unit = "string", needs = "string", unsupported = "string" }
 local SETTINGS = { seconds = "number", rounds = "integer", progress = "function", peak = "boolean|table" }
 local COMPARE = options.merge(SETTINGS, { baseline = "string" })
 local MEASURE = options.merge(CANDIDATE, SETTINGS, { fn = false })
@@ -54,7 +57,9 @@ end
 
 local function check_candidate(where, given)
   options.check(where, given, CANDIDATE)
-  if not given.fn and not given.unsupported then error(where .. ": option 'fn': function expected, got nil", 0) end
+  if not given.fn and not given.unsupported then
+    error(where .. ": option 'fn': function expected, got nil", 0)
+  end
   options.positive(where, given, "flops", "bytes")
   one_of(where, "dtype", given.dtype, { float = true, double = true })
   one_of(where, "needs", given.needs, { double = true, half = true })
@@ -100,8 +105,8 @@ local function measure_all(list, settings, peak_of)
   local candidates = {}
   for i, given in ipairs(list) do candidates[i] = Candidate.new(given) end
   local function report(stage, candidate, round)
-    settings.progress { stage = stage, name = candidate.options.name, device = candidate.target.name, round = round,
-      rounds = settings.rounds }
+    settings.progress { stage = stage, name = candidate.options.name, device = candidate.target.name,
+      round = round, rounds = settings.rounds }
   end
   for _, candidate in ipairs(candidates) do
     if candidate.status == "ok" then
@@ -118,12 +123,14 @@ local function measure_all(list, settings, peak_of)
   return candidates
 end
 
---- Measures one function. It is called once by itself, then so often that a run lasts, and in at least five runs.
+--- Measures one function. It is called once by itself, then so often that a run lasts, and in at least
+-- five runs.
 -- @function measure
 -- @tparam function fn queues work or does it; not called with arguments
--- @tparam[opt] table given fields of a candidate, and `seconds` of warm runs (1); `rounds`, to fix their number; `peak`, false
---  to go without or what `bench.peak` returned (default: it is measured, where `flops` or `bytes` and one device are known);
---  `progress`, called with { stage=, name=, device=, round=, rounds= }
+-- @tparam[opt] table given fields of a candidate, and `seconds` of warm runs (1); `rounds`, to fix their
+--  number; `peak`, false to go without or what `bench.peak` returned (default: it is measured, where
+--  `flops` or `bytes` and one device are known); `progress`, called with { stage=, name=, device=,
+--  round=, rounds= }
 -- @treturn table its row; a function that fails is one too
 -- @raise only for wrong options
 function bench.measure(fn, given)
@@ -161,7 +168,8 @@ end
 -- runs of the same round.
 -- @function compare
 -- @tparam table list candidates
--- @tparam[opt] table given `seconds`, `rounds`, `peak`, `progress` as in `measure`; `baseline`, a name (default: the first)
+-- @tparam[opt] table given `seconds`, `rounds`, `peak`, `progress` as in `measure`; `baseline`, a name
+--  (default: the first)
 -- @treturn table a row for each, in their order
 -- @raise only for wrong options
 function bench.compare(list, given)
@@ -181,11 +189,13 @@ function bench.compare(list, given)
   return rows
 end
 
---- The most that a device does: operations by a loop of multiply-adds, bytes by a copy and an update in place.
+--- The most that a device does: operations by a loop of multiply-adds, bytes by a copy and an update in
+-- place.
 -- @function peak
 -- @tparam Device device
 -- @tparam[opt] table given `seconds` of each (0.2); `dtype` of the operations ("float")
--- @treturn table `flops` (operations a second, a multiply-add is two), `bytes_per_second` (read and written), `dtype`
+-- @treturn table `flops` (operations a second, a multiply-add is two), `bytes_per_second` (read and
+--  written), `dtype`
 -- @raise when the device computes a wrong result, or has no such dtype
 function bench.peak(device, given)
   given = options.check("peak", given or {}, PEAK)
@@ -197,15 +207,16 @@ function bench.peak(device, given)
     dtype = dtype }
 end
 
---- Measures every combination of the values of some axes. Rows are appended to a file as they come; called again, it goes on
--- where it was cut off. One file is for one sweep.
+--- Measures every combination of the values of some axes. Rows are appended to a file as they come;
+-- called again, it goes on where it was cut off. One file is for one sweep.
 -- @function sweep
--- @tparam table given the axes `devices`, `kernels`, `sizes`, `groups`, of which a point has `device`, `kernel`, `size`,
---  `group`, and further ones as `axes`, a list of { name, values } (the last axis varies first); `run(point)` returns a candidate
---  or nil and why there is none; `file`, a path ending in .jsonl; `limit`, the seconds after which what is left becomes
---  rows "skipped", not written; `work(point)`, how much there is to do, for the estimate; `progress`, called with
---  { done=, total=, point=, elapsed=, remaining= (seconds, nil while nothing is known) }; `seconds`, `rounds` and `peak` as in
---  `measure`, for each point
+-- @tparam table given the axes `devices`, `kernels`, `sizes`, `groups`, of which a point has `device`,
+--  `kernel`, `size`, `group`, and further ones as `axes`, a list of { name, values } (the last axis
+--  varies first); `run(point)` returns a candidate or nil and why there is none; `file`, a path ending in
+--  .jsonl; `limit`, the seconds after which what is left becomes rows "skipped", not written;
+--  `work(point)`, how much there is to do, for the estimate; `progress`, called with { done=, total=,
+--  point=, elapsed=, remaining= (seconds, nil while nothing is known) }; `seconds`, `rounds` and `peak`
+--  as in `measure`, for each point
 -- @treturn table rows in the order of the points; their `params` hold the point
 -- @raise when options are wrong, or the file is not one of rows
 function bench.sweep(given)

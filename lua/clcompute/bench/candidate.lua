@@ -83,14 +83,16 @@ function Candidate:start()
   if went_well then judge(self, verdict, detail) end
 end
 
---- A warm call, profiled: where its time goes.
+--- A warm call, profiled if the first one could be: where its time goes.
 function Candidate:divide()
+  if not self.compile then return end
   local ok, parts = self:attempt(split.of, run, self, 1)
-  if ok and parts then self.upload, self.kernel, self.download = parts.upload, parts.kernel, parts.download end
+  if not (ok and parts) then return end
+  self.upload, self.kernel, self.download = parts.upload, parts.kernel, parts.download
 end
 
---- Warms up, and finds how many calls of a run last at least so many seconds. What must be reset before each
--- call is called once a run.
+--- Warms up, and finds how many calls of a run last at least so many seconds. What must be reset before
+-- each call is called once a run.
 function Candidate:calibrate(seconds)
   local ok, took = self:attempt(run, self, 1)
   while ok and took < seconds and self.batch < MAX_BATCH and not self.options.reset do

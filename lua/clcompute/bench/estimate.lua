@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: MIT
---- How long the rest of a sweep takes: a point costs what every point costs, and so much for its work. Both are fitted
--- to the points that are done, also to those of earlier calls, whose rows tell what they took.
+--- How long the rest of a sweep takes: a point costs what every point costs, and so much for its work.
+-- Both are fitted to the points that are done, also to those of earlier calls, whose rows tell what they
+-- took.
 -- @module clcompute.bench.estimate
 
 local Estimate = {}
 Estimate.__index = Estimate
 
---- @tparam function|nil work work(point): how much there is to do, in any unit; without it all points count alike
+--- @tparam function|nil work work(point): how much there is to do, in any unit; without it all points
+--  count alike
 function Estimate.new(work)
   return setmetatable({ work = work or function() return 0 end, open = {}, samples = {}, done = 0 }, Estimate)
 end

@@ -5,9 +5,9 @@
 local Journal = {}
 Journal.__index = Journal
 
-local ORDER = { "name", "params", "device", "driver", "date", "value", "unit", "min", "q1", "q3", "runs", "batch",
-  "cold", "compile", "upload", "kernel", "download", "flops", "bytes", "gflops", "gbs", "peak_share", "checked",
-  "max_error", "status", "reason" }
+local ORDER = { "name", "params", "device", "driver", "date", "value", "unit", "min", "q1", "q3", "runs",
+  "batch", "cold", "compile", "upload", "kernel", "download", "flops", "bytes", "gflops", "gbs",
+  "peak_share", "checked", "max_error", "status", "reason" }
 
 local function load_json()
   local ok, json = pcall(require, "dkjson")
@@ -30,7 +30,7 @@ local function parse(self, text)
     local value = self.json.decode(line)
     if type(value) == "table" and type(value.params) == "table" then
       self.rows[#self.rows + 1], whole = value, finish - 1
-    elseif line:find "%S" and not (is_last and text:sub(-1) ~= "\n") then
+    elseif line:find "%S" and not (line:find "^{" and is_last and text:sub(-1) ~= "\n") then
       error(("sweep: %s: line %d is no row of a sweep"):format(self.path, #self.rows + 1), 0)
     end
   end

@@ -38,7 +38,8 @@ function options.check(where, given, known)
       error(("%s: unknown option '%s'; there are: %s"):format(where, tostring(key), known_names(known)), 0)
     end
     if not fits(value, types) then
-      error(("%s: option '%s': %s expected, got %s"):format(where, key, types:gsub("|", " or "), type_of(value)), 0)
+      local expected = types:gsub("|", " or ")
+      error(("%s: option '%s': %s expected, got %s"):format(where, key, expected, type_of(value)), 0)
     end
   end
   return given

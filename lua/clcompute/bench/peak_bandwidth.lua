@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- The most bytes a second that a device moves: a copy, and an update in place, both of more than its caches hold
--- where there is memory for it. The faster one is the peak: a store that begins with a load, as a CPU's to
--- fresh lines does, moves bytes that nobody counts.
+--- The most bytes a second that a device moves: a copy, and an update in place, both of more than its
+-- caches hold where there is memory for it. The faster one is the peak: a store that begins with a load,
+-- as a CPU's to fresh lines does, moves bytes that nobody counts.
 -- @module clcompute.bench.peak_bandwidth
 
 local fastest = require "clcompute.bench.fastest"
@@ -31,7 +31,8 @@ local function check(device, from, to, n, sign)
   end
 end
 
---- Bytes a second, each element read and written. The update comes after the copy, of which it needs the values.
+--- Bytes a second, each element read and written. The update comes after the copy, of which it needs the
+-- values.
 -- @tparam Device device
 -- @number seconds that it may take, about
 -- @treturn number bytes a second

@@ -33,9 +33,9 @@ local function disagreement(medians)
 end
 
 --- Relates times to those of the baseline in the same rounds.
--- @treturn table `ratio`, the median of the rounds (below 1 is faster); `ratio_low` and `ratio_high`, between which
---  it lies with `ratio_confidence`, widened to hold the ratio of each third of the rounds; `agrees`, whether these
---  thirds do within 10 %; `reason`, when not
+-- @treturn table `ratio`, the median of the rounds (below 1 is faster); `ratio_low` and `ratio_high`,
+--  between which it lies with `ratio_confidence`, widened to hold the ratio of each third of the rounds;
+--  `agrees`, whether these thirds do within 10 %; `reason`, when not
 function ratio.relate(times, baseline)
   local ratios = {}
   for i, seconds in ipairs(times) do ratios[i] = seconds / baseline[i] end

@@ -41,7 +41,8 @@ local function is_enough(round, spent, n, settings)
   return round >= MAX or (round >= (n > 1 and MIN_TOGETHER or MIN_ALONE) and spent >= settings.seconds * n)
 end
 
---- Takes the last round out of the times of whoever ran in it: one candidate failed, and pairs must stay pairs.
+--- Takes the last round out of the times of whoever ran in it: one candidate failed, and pairs must stay
+-- pairs.
 local function drop_round(candidates, round)
   for _, candidate in ipairs(candidates) do candidate.times[round] = nil end
 end

@@ -14,7 +14,9 @@ row.UNITS = { s = 1, ms = 1e3, us = 1e6, ns = 1e9 }
 local function peak_share(options, seconds, peak)
   local best = 0
   if options.flops and peak.flops then best = math.max(best, options.flops / peak.flops) end
-  if options.bytes and peak.bytes_per_second then best = math.max(best, options.bytes / peak.bytes_per_second) end
+  if options.bytes and peak.bytes_per_second then
+    best = math.max(best, options.bytes / peak.bytes_per_second)
+  end
   return best > 0 and best / seconds or nil
 end
 

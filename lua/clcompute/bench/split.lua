@@ -16,8 +16,8 @@ local function is_free(cl)
 end
 
 --- Calls f(...) while profiling.
--- @treturn table|nil seconds of `compile`, `upload`, `kernel`, `download`; nil where that cannot be known: without
---  OpenCL, or while the script itself profiles
+-- @treturn table|nil seconds of `compile`, `upload`, `kernel`, `download`; nil where that cannot be
+--  known: without OpenCL, or while the script itself profiles
 -- @return what f returned
 function split.of(f, ...)
   local cl = clock.library

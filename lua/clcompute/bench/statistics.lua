@@ -31,11 +31,12 @@ function statistics.summary(values)
 end
 
 --- The largest rank r, at least 1, whose interval from the r-th value to the r-th from the end holds the
--- true median with the confidence asked for, and the confidence it has: 1 - 2 P(fewer than r of n coins are heads).
+-- true median with the confidence asked for, and the confidence it has: 1 - 2 P(fewer than r of n coins
+-- are heads).
 local function rank_of(n, confidence)
-  local log_term = -n * math.log(2) -- of the probability of exactly r heads; as a logarithm it does not underflow
-  local tail, rank, reached = math.exp(log_term), 1, nil
-  reached = 1 - 2 * tail
+  local log_term = -n * math.log(2) -- of the probability of no head; of many coins it would underflow
+  local tail, rank = math.exp(log_term), 1
+  local reached = 1 - 2 * tail
   while 2 * (rank + 1) <= n do
     log_term = log_term + math.log((n - rank + 1) / rank)
     tail = tail + math.exp(log_term)

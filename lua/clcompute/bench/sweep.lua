@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Every combination of the values of some axes, measured one after the other; what a file already holds is not repeated.
+--- Every combination of the values of some axes, measured one after the other; what a file already holds
+-- is not repeated.
 -- @module clcompute.bench.sweep
 
 local Journal = require "clcompute.bench.journal"
@@ -80,7 +81,9 @@ local function measure_point(given, point, params, measure)
     if tostring(candidate):find "interrupted!$" then error(candidate, 0) end
     return status_row("failed", tostring(candidate), params)
   end
-  if candidate == nil then return status_row("unsupported", reason or "no candidate for this point", params) end
+  if candidate == nil then
+    return status_row("unsupported", reason or "no candidate for this point", params)
+  end
   local row = measure(candidate)
   local all = plain_point(row.params)
   for key, value in pairs(params) do all[key] = value end

@@ -29,7 +29,7 @@ function target.new(device)
   for i, each in ipairs(devices) do
     if not is_device(each) then error(("option 'device': element %d is no Device"):format(i), 0) end
   end
-  if #devices == 0 then error("option 'device': a Device or a list of them expected, got an empty table", 0) end
+  if #devices == 0 then error("option 'device': a Device or a list of them expected, got {}", 0) end
   return { devices = devices, name = join(devices, "name"), driver = join(devices, "driver") }
 end
 
