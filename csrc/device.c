@@ -277,7 +277,7 @@ without one has nothing to wait for.
 @raise when a queued command failed, naming it
 */
 static int device_wait(lua_State *L) {
-  clc_Device *d = clc_checkopen(L, 1);
+  clc_Device *d = clc_checkdevice(L, 1);
   if (d->queue != NULL) clc_drain(L, d);
   lua_settop(L, 1);
   return 1;

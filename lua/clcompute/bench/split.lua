@@ -12,7 +12,8 @@ local PARTS = { build = "compile", write = "upload", kernel = "kernel", copy = "
 
 --- Whether this library profiles, and its user does not: his rows must not be cleared.
 local function is_free(cl)
-  return cl ~= nil and cl.profile ~= nil and #cl.profile() == 0
+  local rows = cl and cl.profile and cl.profile()
+  return rows ~= nil and #rows == 0 and not rows.on
 end
 
 --- Calls f(...) while profiling.
