@@ -348,13 +348,15 @@ void clc_settleall(lua_State *L, const clc_Device *root) {
 /* --- methods ----------------------------------------------------------- */
 
 /***
-Blocks until every command queued on the device has ended.
+Blocks until every command queued on the device has ended. Opens no context: a device
+without one has nothing to wait for.
 @function Device:wait
 @return the device
 @raise when a queued command failed, naming it
 */
 static int device_wait(lua_State *L) {
-  clc_drain(L, clc_checkopen(L, 1));
+  clc_Device *d = clc_checkdevice(L, 1);
+  if (d->queue != NULL) clc_drain(L, d);
   lua_settop(L, 1);
   return 1;
 }

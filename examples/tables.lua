@@ -4,6 +4,7 @@
 -- checked. `make run` starts it. Sizes can be given, and
 -- seconds of warm runs: tables.lua SAXPY GEMM GAUSS SECONDS
 
+local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local sequential = require "clcompute.sequential"
 
@@ -12,7 +13,7 @@ local GEMM_N = tonumber(arg[2]) or 1024
 local GAUSS_N = tonumber(arg[3]) or 1000
 
 local SECONDS = tonumber(arg[4]) or 3 -- of warm runs a table and candidate, about
-local MIN_RUNS, MAX_RUNS = 5, 15
+local ROUNDS = 7
 local UNIT = 2.0 ^ -24 -- unit roundoff of float
 
 -- Progress -----------------------------------------------------------------------------------
@@ -27,46 +28,17 @@ end
 
 -- Measuring ----------------------------------------------------------------------------------
 
---- Value at a share of a sorted list.
-local function quantile(sorted, share)
-  return sorted[math.floor((#sorted - 1) * share + 0.5) + 1]
-end
-
---- Runs the candidates in turn, so that all meet the same moods of the machine. A candidate is
--- {platform=, device=, method=, prepare=function, run=function -> seconds, check=function -> error,
--- release=function}.
+--- The rows of the candidates, which ran in turn, so that all met the same moods of the machine; the
+-- last one is the baseline.
 local function measure(title, candidates)
-  for _, c in ipairs(candidates) do
-    progress(("%s: %s, first run"):format(title, c.device))
-    c.prepare()
-    c.cold = c.run()
-    c.error = c.check()
-    c.times, c.spent = {}, 0
-  end
-  for round = 1, MAX_RUNS do
-    for _, c in ipairs(candidates) do
-      if round <= MIN_RUNS or c.spent < SECONDS then
-        progress(("%s: %s %s, run %d"):format(title, c.device, c.method, round))
-        local seconds = c.run()
-        c.times[#c.times + 1], c.spent = seconds, c.spent + seconds
-      end
-    end
-  end
-  for _, c in ipairs(candidates) do
-    table.sort(c.times)
-    c.median, c.q1, c.q3 = quantile(c.times, 0.5), quantile(c.times, 0.25), quantile(c.times, 0.75)
-    c.release()
-  end
+  local rows = bench.compare(candidates, {
+    seconds = SECONDS, rounds = ROUNDS, peak = false, baseline = candidates[#candidates].name,
+    progress = function(state)
+      progress(("%s: %s, %s %s"):format(title, state.name, state.stage, state.round or ""))
+    end,
+  })
   progress("")
-end
-
---- Seconds of a call on a device, until its queue is empty.
-local function timed(device, call, ...)
-  device:wait()
-  local start = cl.clock()
-  call(...)
-  device:wait()
-  return cl.clock() - start
+  return rows
 end
 
 -- Printing -----------------------------------------------------------------------------------
@@ -78,18 +50,21 @@ local function cut(text, width)
   return #text <= width and text or text:sub(1, width - 2) .. ".."
 end
 
---- work: of one run; unit: what work / seconds / 1e9 is called.
-local function print_table(title, candidates, work, unit)
+--- unit: what work / seconds / 1e9 is called. The ratio is how many times as fast as the baseline.
+local function print_table(title, rows, unit)
   io.write("\n", title, "\n")
   io.write(FORMAT:format("platform", "device", "method", "cold ms", "warm ms", "quartiles", unit,
     "ratio", "error/bound"))
-  local baseline = candidates[#candidates].median
-  for _, c in ipairs(candidates) do
-    io.write(FORMAT:format(cut(c.platform, 20), cut(c.device, 24), c.method,
-      ("%.1f"):format(c.cold * 1e3), ("%.2f"):format(c.median * 1e3),
-      ("%.2f .. %.2f"):format(c.q1 * 1e3, c.q3 * 1e3), ("%.2f"):format(work / c.median / 1e9),
-      ("%.2f"):format(baseline / c.median),
-      ("%.3f %s"):format(c.error, c.error <= 1 and "ok" or "WRONG")))
+  for _, row in ipairs(rows) do
+    local platform, device, method = cut(row.params.platform, 20), cut(row.device, 24), row.params.method
+    if row.status == "ok" then
+      io.write(FORMAT:format(platform, device, method, ("%.1f"):format(row.cold * 1e3),
+        ("%.2f"):format(row.value), ("%.2f .. %.2f"):format(row.q1, row.q3),
+        ("%.2f"):format(row.gflops or row.gbs), row.ratio and ("%.2f"):format(1 / row.ratio) or "",
+        ("%.3f ok"):format(row.max_error)))
+    else
+      io.write(("  %-20s %-24s %-9s WRONG: %s\n"):format(platform, device, method, row.reason))
+    end
   end
 end
 
@@ -133,36 +108,35 @@ end
 -- Candidates ---------------------------------------------------------------------------------
 
 --- Candidates on every device, then the sequential program. A case has prepare(device), which makes
--- the operands, run(operands, variant), result(operands), sequential() and check(result).
+-- the operands, run(operands, variant), result(operands), sequential(), check(result), and `flops` or
+-- `bytes`. Also returns the operands, to be released.
 local function candidates_for(case)
-  local list = {}
+  local list, all = {}, {}
+  local function add(platform, method, candidate)
+    candidate.name = ("%s %s"):format(tostring(candidate.device), method)
+    candidate.params, candidate.unit = { platform = platform, method = method }, "ms"
+    candidate.flops, candidate.bytes = case.flops, case.bytes
+    list[#list + 1] = candidate
+  end
   for _, device in ipairs(cl.devices()) do
     for _, variant in ipairs(case.variants or { "" }) do
-      local operands
-      list[#list + 1] = {
-        platform = device.platform, device = device.name, method = variant,
-        prepare = function() operands = case.prepare(device) end,
-        run = function() return timed(device, case.run, operands, variant) end,
+      local operands = case.prepare(device)
+      all[#all + 1] = operands
+      add(device.platform, variant, {
+        device = device,
+        fn = function() case.run(operands, variant) end,
         check = function() return case.check(case.result(operands)) end,
-        release = function()
-          for _, operand in pairs(operands) do operand:release() end
-        end,
-      }
+      })
     end
   end
-  local result
-  list[#list + 1] = {
-    platform = "-", device = "sequential, one core", method = "",
-    prepare = function() end,
-    run = function()
-      local seconds
-      result, seconds = case.sequential()
-      return seconds
+  add("-", "", {
+    device = "sequential, one core", timed = true, check = case.check,
+    fn = function()
+      local result, seconds = case.sequential()
+      return seconds, result
     end,
-    check = function() return case.check(result) end,
-    release = function() end,
-  }
-  return list
+  })
+  return list, all
 end
 
 local host = cl.device() -- makes the data; the same numbers come on every device
@@ -181,6 +155,7 @@ local function saxpy_case(n)
   local y, y_double = random(2, n)
   local oracle = sequential.saxpy(1.5, x_double, y_double, "double")
   return {
+    bytes = 12 * n,
     prepare = function(device)
       return {
         x = device:buffer(x, "float", n), y = device:buffer(y, "float", n),
@@ -202,6 +177,7 @@ local function gemm_cases(n)
   local oracle = sequential.gemm(a_double, b_double, n, n, n, "double")
   local function case(kernel)
     return {
+      flops = 2 * n ^ 3,
       prepare = function(device)
         return {
           a = device:buffer(a, "float", n, n), b = device:buffer(b, "float", n, n),
@@ -234,6 +210,7 @@ local function gauss_case(n)
     pivoting = { kernel = "unblocked" },
   }
   return {
+    flops = 2 / 3 * n ^ 3,
     variants = { "fixed", "shrinking", "pivoting" },
     prepare = function(device)
       return { a = device:buffer(a, "float", n, n), b = device:buffer(b, "float", n) }
@@ -258,18 +235,17 @@ Each table: the first call with its compile (cold), the median of later ones (wa
 quartiles, the rate, how many times the sequential program's, and the largest error found as a
 share of what rounding allows.]]
 
-local function show(title, case, work, unit)
-  local candidates = candidates_for(case)
-  measure(title, candidates)
-  print_table(title, candidates, work, unit)
+local function show(title, case, unit)
+  local candidates, all = candidates_for(case)
+  print_table(title, measure(title, candidates), unit)
+  for _, operands in ipairs(all) do
+    for _, operand in pairs(operands) do operand:release() end
+  end
 end
 
 local naive, tiled = gemm_cases(GEMM_N)
-show(("Table 1. saxpy, out = 1.5 x + y, %d floats"):format(SAXPY_N), saxpy_case(SAXPY_N),
-  12 * SAXPY_N, "GB/s")
-show(("Table 2. gemm, naive, %d x %d floats"):format(GEMM_N, GEMM_N), naive, 2 * GEMM_N ^ 3, "GFLOP/s")
-show(("Table 3. gemm, tiles in local memory, %d x %d floats"):format(GEMM_N, GEMM_N), tiled,
-  2 * GEMM_N ^ 3, "GFLOP/s")
+show(("Table 1. saxpy, out = 1.5 x + y, %d floats"):format(SAXPY_N), saxpy_case(SAXPY_N), "GB/s")
+show(("Table 2. gemm, naive, %d x %d floats"):format(GEMM_N, GEMM_N), naive, "GFLOP/s")
+show(("Table 3. gemm, tiles in local memory, %d x %d floats"):format(GEMM_N, GEMM_N), tiled, "GFLOP/s")
 show(("Gauss elimination, %d equations, float: Baranov & Vlatskaya 2013 with a fixed and a shrinking "
-  .. "range, and with pivoting and checks"):format(GAUSS_N), gauss_case(GAUSS_N),
-  2 / 3 * GAUSS_N ^ 3, "GFLOP/s")
+  .. "range, and with pivoting and checks"):format(GAUSS_N), gauss_case(GAUSS_N), "GFLOP/s")

@@ -467,3 +467,24 @@ describe("a forked child", function()
     assert.same({ 2, 4, 6 }, buffer:read())
   end)
 end)
+
+describe("waiting for a device that was not used", function()
+  it("makes no context and no queue", function()
+    local ok, output = helper.run [[
+      local cl, count = require "clcompute", require "clcount"
+      local function contexts()
+        local n = 0
+        for _, handle in ipairs(assert(count.live())) do
+          if handle.type == "cl_context" or handle.type == "cl_command_queue" then n = n + 1 end
+        end
+        return n
+      end
+      for _, device in ipairs(cl.devices()) do assert(device:wait() == device) end
+      assert(contexts() == 0)
+      cl.device():zeros("int", 1)
+      cl.device():wait()
+      assert(contexts() == 2)
+    ]]
+    assert.is_true(ok, output)
+  end)
+end)

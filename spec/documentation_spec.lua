@@ -4,7 +4,8 @@
 local helper = require "spec.helper"
 local cl = require "clcompute"
 
-local modules = { blas = require "clcompute.blas", sequential = require "clcompute.sequential" }
+local modules = {}
+for _, name in ipairs { "bench", "blas", "sequential" } do modules[name] = require("clcompute." .. name) end
 
 local function read_files(pattern)
   local texts, pipe = {}, assert(io.popen("find " .. pattern))

@@ -60,6 +60,9 @@ local LAUNCHES = {
   copy_matrix = [[run("copy_matrix", {16, 16})(9, 5, reals(70), 3, 7, reals(60), 2, 6)]],
   reverse_axes = [[run("reverse_axes", 64)(0, 60, {3, 4, 5, 1}, reals(60), reals(60))]],
   column_sums = [[run("column_sums", 16)(9, 5, reals(50), 5, reals(5))]],
+  peak_fma = [[run("peak_fma", 3, {WIDTH = 2, CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(6), reals(18))
+    run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))]],
+  peak_copy = [[run("peak_copy", 64, {NEGATE = 1})(reals(1024), reals(1024))]],
   residual = [[run("residual", {16, 16})(9, 3, reals(82), 1, reals(28), 1, reals(29), 2, reals(27))]],
 }
 

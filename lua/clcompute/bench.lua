@@ -1,0 +1,234 @@
+-- SPDX-License-Identifier: MIT
+--- Measures functions: queued work of devices, or anything else. A measurement is a row, a plain table;
+-- nothing is printed.
+--
+-- A candidate is a table of `fn` and any of these: `name`; `params`, plain values that identify it;
+-- `device`, a Device or a list of them, whose queues each run waits for (default: all devices, and that
+-- of the Event or Buffer that fn returns), or a string, the name of what runs it without a queue; `flops`
+-- and `bytes` of a call; `dtype` ("float"), whose peak counts; `check(result)`, called once with what the
+-- first call returned: it returns the largest error as a share of its bound, or whether the result is
+-- right and why not, or raises; `reset`, called before each run, which then is one call; `timed=true`: fn
+-- returns the seconds it took, then its result; `unit` of the times, "s", "ms", "us" or "ns"; `needs`,
+-- "double" or "half"; `unsupported`, why it cannot run.
+--
+-- A row has `name`, `params`, `device`, `driver`, `date`; `value` (the median of a call), `min`, `q1`,
+-- `q3` in `unit`; `runs` and `batch`, the calls of a run; in seconds `cold`, the first call with what it
+-- compiled, and as far as `cl.profile` tells `compile` of the first call, and `upload`, `kernel`,
+-- `download` of a warm one (not while the script itself profiles); `flops`, `bytes`, `gflops`, `gbs`,
+-- `peak_share` (the share of the peak that binds, 0 to 1); `checked`, `max_error`; `status`, "ok",
+-- "unsupported", "skipped" or "failed", and the `reason`. A row of `compare` also has `baseline`, its
+-- name; `ratio` of the times (below 1 is faster), `ratio_low` and `ratio_high`, between which it lies
+-- with `ratio_confidence`; and `agrees`: whether the ratio, taken three times, is the same within 10 %;
+-- if not, `reason` says so.
+-- @module clcompute.bench
+-- @usage local row = bench.measure(function() cl.saxpy(2, x, y) end, { device = d, bytes = 12 * #x })
+
+local Candidate = require "clcompute.bench.candidate"
+local options = require "clcompute.bench.options"
+local peak_bandwidth = require "clcompute.bench.peak_bandwidth"
+local peak_flops = require "clcompute.bench.peak_flops"
+local ratio = require "clcompute.bench.ratio"
+local rounds = require "clcompute.bench.rounds"
+local row = require "clcompute.bench.row"
+local sweep = require "clcompute.bench.sweep"
+local target = require "clcompute.bench.target"
+
+local bench = {}
+
+local PEAK_SECONDS = 0.2
+
+local CANDIDATE = { fn = "function", name = "string", params = "table", device = "Device|table|string",
+  flops = "number", bytes = "number", dtype = "string", check = "function", reset = "function",
+  timed = "boolean", unit = "string", needs = "string", unsupported = "string" }
+local SETTINGS = { seconds = "number", rounds = "integer", progress = "function", peak = "boolean|table" }
+local COMPARE = options.merge(SETTINGS, { baseline = "string" })
+local MEASURE = options.merge(CANDIDATE, SETTINGS, { fn = false })
+local PEAK = { seconds = "number", dtype = "string" }
+
+-- --- options ------------------------------------------------------------------
+
+local function one_of(where, key, value, allowed)
+  if value == nil or allowed[value] then return end
+  local names = {}
+  for name in pairs(allowed) do names[#names + 1] = name end
+  table.sort(names)
+  error(("%s: option '%s': %s expected, got '%s'"):format(where, key, table.concat(names, " or "), value), 0)
+end
+
+local function check_candidate(where, given)
+  options.check(where, given, CANDIDATE)
+  if not given.fn and not given.unsupported then
+    error(where .. ": option 'fn': function expected, got nil", 0)
+  end
+  options.positive(where, given, "flops", "bytes")
+  one_of(where, "dtype", given.dtype, { float = true, double = true })
+  one_of(where, "needs", given.needs, { double = true, half = true })
+  one_of(where, "unit", given.unit, row.UNITS)
+  if given.needs and not given.device then error(where .. ": option 'needs' goes with 'device'", 0) end
+end
+
+local function with_defaults(where, settings)
+  options.positive(where, settings, "seconds", "rounds")
+  return options.merge({ seconds = 1, peak = true, progress = function() end }, settings)
+end
+
+-- --- peaks --------------------------------------------------------------------
+
+--- @return function(candidate): the peak of its device, as far as it needs it; each is measured once.
+local function peak_source(setting)
+  local known = {}
+  local function once(device, what, measure, ...)
+    local key = what .. tostring(device)
+    if known[key] == nil then
+      local ok, value = pcall(measure, device, ...)
+      if not ok and tostring(value):find "interrupted!$" then error(value, 0) end
+      known[key] = ok and value
+    end
+    return known[key] or nil
+  end
+  return function(candidate)
+    local device, given = target.single(candidate.target), candidate.options
+    if not setting or not device or candidate.status ~= "ok" then return nil end
+    if type(setting) == "table" then return setting end
+    local dtype = given.dtype or "float"
+    return {
+      flops = given.flops and once(device, dtype, peak_flops, dtype, PEAK_SECONDS),
+      bytes_per_second = given.bytes and once(device, "bytes", peak_bandwidth, PEAK_SECONDS),
+    }
+  end
+end
+
+-- --- measuring ----------------------------------------------------------------
+
+--- Measures candidates that were checked together; they stay in their order.
+local function measure_all(list, settings, peak_of)
+  local candidates = {}
+  for i, given in ipairs(list) do candidates[i] = Candidate.new(given) end
+  local function report(stage, candidate, round)
+    settings.progress { stage = stage, name = candidate.options.name, device = candidate.target.name,
+      round = round, rounds = settings.rounds }
+  end
+  for _, candidate in ipairs(candidates) do
+    if candidate.status == "ok" then
+      report("cold", candidate)
+      candidate:start()
+    end
+    if candidate.status == "ok" then candidate:divide() end
+  end
+  for _, candidate in ipairs(candidates) do
+    if candidate.status == "ok" then report("peak", candidate) end
+    candidate.peak = peak_of(candidate)
+  end
+  rounds.run(candidates, settings, report)
+  return candidates
+end
+
+--- Measures one function. It is called once by itself, then so often that a run lasts, and in at least
+-- five runs.
+-- @function measure
+-- @tparam function fn queues work or does it; not called with arguments
+-- @tparam[opt] table given fields of a candidate, and `seconds` of warm runs (1); `rounds`, to fix their
+--  number; `peak`, false to go without or what `bench.peak` returned (default: it is measured, where
+--  `flops` or `bytes` and one device are known); `progress`, called with { stage=, name=, device=,
+--  round=, rounds= }
+-- @treturn table its row; a function that fails is one too
+-- @raise only for wrong options
+function bench.measure(fn, given)
+  options.check("measure", given or {}, MEASURE)
+  local candidate, settings = { fn = fn }, {}
+  for key, value in pairs(given or {}) do
+    if SETTINGS[key] then settings[key] = value else candidate[key] = value end
+  end
+  check_candidate("measure", candidate)
+  settings = with_defaults("measure", settings)
+  return row.of(measure_all({ candidate }, settings, peak_source(settings.peak))[1])
+end
+
+local function find_baseline(candidates, name)
+  if not name then return candidates[1] end
+  for _, candidate in ipairs(candidates) do
+    if candidate.options.name == name then return candidate end
+  end
+  error(("compare: option 'baseline': no candidate is named '%s'"):format(name), 0)
+end
+
+local function add_ratio(result, candidate, baseline)
+  if candidate.status ~= "ok" then return end
+  result.baseline = baseline.options.name
+  if baseline.status ~= "ok" then
+    result.reason = ("no ratio: the baseline is %s: %s"):format(baseline.status, baseline.reason)
+  elseif candidate == baseline then
+    result.ratio, result.ratio_low, result.ratio_high, result.agrees = 1, 1, 1, true
+  else
+    for key, value in pairs(ratio.relate(candidate.times, baseline.times)) do result[key] = value end
+  end
+end
+
+--- Measures candidates in turns, in an order that is fair to each, and relates them to one of them by the
+-- runs of the same round.
+-- @function compare
+-- @tparam table list candidates
+-- @tparam[opt] table given `seconds`, `rounds`, `peak`, `progress` as in `measure`; `baseline`, a name
+--  (default: the first)
+-- @treturn table a row for each, in their order
+-- @raise only for wrong options
+function bench.compare(list, given)
+  if type(list) ~= "table" then error("compare: list of candidates expected, got " .. type(list), 0) end
+  options.check("compare", given or {}, COMPARE)
+  for i, candidate in ipairs(list) do check_candidate(("compare: candidate %d"):format(i), candidate) end
+  local settings = with_defaults("compare", given or {})
+  local named = {}
+  for i, candidate in ipairs(list) do named[i] = { options = candidate } end
+  if #list > 0 then find_baseline(named, settings.baseline) end -- before anything is measured
+  local candidates = measure_all(list, settings, peak_source(settings.peak))
+  local baseline, rows = find_baseline(candidates, settings.baseline), {}
+  for i, candidate in ipairs(candidates) do
+    rows[i] = row.of(candidate)
+    add_ratio(rows[i], candidate, baseline)
+  end
+  return rows
+end
+
+--- The most that a device does: operations by a loop of multiply-adds, bytes by a copy and an update in
+-- place.
+-- @function peak
+-- @tparam Device device
+-- @tparam[opt] table given `seconds` of each (0.2); `dtype` of the operations ("float")
+-- @treturn table `flops` (operations a second, a multiply-add is two), `bytes_per_second` (read and
+--  written), `dtype`
+-- @raise when the device computes a wrong result, or has no such dtype
+function bench.peak(device, given)
+  given = options.check("peak", given or {}, PEAK)
+  options.check("peak", { device = device }, { device = "Device" })
+  options.positive("peak", given, "seconds")
+  local dtype, seconds = given.dtype or "float", given.seconds or PEAK_SECONDS
+  one_of("peak", "dtype", dtype, { float = true, double = true })
+  return { flops = peak_flops(device, dtype, seconds), bytes_per_second = peak_bandwidth(device, seconds),
+    dtype = dtype }
+end
+
+--- Measures every combination of the values of some axes. Rows are appended to a file as they come;
+-- called again, it goes on where it was cut off. One file is for one sweep.
+-- @function sweep
+-- @tparam table given the axes `devices`, `kernels`, `sizes`, `groups`, of which a point has `device`,
+--  `kernel`, `size`, `group`, and further ones as `axes`, a list of { name, values } (the last axis
+--  varies first); `run(point)` returns a candidate or nil and why there is none; `file`, a path ending in
+--  .jsonl; `limit`, the seconds after which what is left becomes rows "skipped", not written;
+--  `work(point)`, how much there is to do, for the estimate; `progress`, called with { done=, total=,
+--  point=, elapsed=, remaining= (seconds, nil while nothing is known) }; `seconds`, `rounds` and `peak`
+--  as in `measure`, for each point
+-- @treturn table rows in the order of the points; their `params` hold the point
+-- @raise when options are wrong, or the file is not one of rows
+function bench.sweep(given)
+  local known = options.merge(SETTINGS, sweep.OPTIONS)
+  options.check("sweep", given, known)
+  local settings = with_defaults("sweep", given)
+  local peak_of = peak_source(settings.peak)
+  local quiet = options.merge(settings, { progress = function() end })
+  return sweep.run(settings, function(candidate)
+    check_candidate("sweep: what run() returned", candidate)
+    return row.of(measure_all({ candidate }, quiet, peak_of)[1])
+  end)
+end
+
+return bench

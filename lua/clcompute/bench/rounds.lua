@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: MIT
+--- Interleaves the runs of candidates, so that all meet the same moods of the machine.
+-- @module clcompute.bench.rounds
+
+local clock = require "clcompute.bench.clock"
+
+local rounds = {}
+
+local AIM = 30          -- runs of a candidate, of which the seconds are made
+local MIN_ALONE = 5     -- rounds, however long they take
+local MIN_TOGETHER = 11 -- with fewer an interval for a ratio has less than its confidence
+local MAX = 500
+
+--- The order of a round of n candidates: every candidate comes at every place and after every neighbour as
+-- often as any other; two are run A B, B A, B A, A B.
+function rounds.order(round, n)
+  local shift, backwards = (round - 1) // 2, round % 2 == 0
+  local order = {}
+  for place = 1, n do
+    local i = (place - 1 + shift) % n + 1
+    order[backwards and n + 1 - place or place] = i
+  end
+  return order
+end
+
+local function alive(candidates)
+  local list = {}
+  for _, candidate in ipairs(candidates) do
+    if candidate.status == "ok" then list[#list + 1] = candidate end
+  end
+  return list
+end
+
+--- The seconds that a run should last at least.
+local function run_seconds(settings)
+  return settings.seconds / (settings.rounds or AIM)
+end
+
+local function is_enough(round, spent, n, settings)
+  if settings.rounds then return round >= settings.rounds end
+  return round >= MAX or (round >= (n > 1 and MIN_TOGETHER or MIN_ALONE) and spent >= settings.seconds * n)
+end
+
+--- Takes the last round out of the times of whoever ran in it: one candidate failed, and pairs must stay
+-- pairs.
+local function drop_round(candidates, round)
+  for _, candidate in ipairs(candidates) do candidate.times[round] = nil end
+end
+
+--- Calibrates the candidates that are well, then runs them in rounds until each had its seconds.
+-- A candidate that fails on the way takes part no longer.
+-- @tparam table candidates
+-- @tparam table settings `seconds` of runs a candidate, `rounds` if their number is fixed
+-- @tparam function report report(stage, candidate, round)
+function rounds.run(candidates, settings, report)
+  for _, candidate in ipairs(alive(candidates)) do
+    report("calibrate", candidate)
+    candidate:calibrate(run_seconds(settings))
+  end
+  collectgarbage()
+  local list, round, start = alive(candidates), 0, clock.now()
+  while #list > 0 do
+    round = round + 1
+    for _, i in ipairs(rounds.order(round, #list)) do
+      report("run", list[i], round)
+      list[i]:run()
+    end
+    local left = alive(list)
+    if #left < #list then
+      drop_round(list, round)
+      list, round = left, round - 1
+    elseif is_enough(round, clock.now() - start, #list, settings) then
+      return
+    end
+  end
+end
+
+return rounds

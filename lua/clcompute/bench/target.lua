@@ -1,0 +1,64 @@
+-- SPDX-License-Identifier: MIT
+--- What a candidate runs on: the devices whose queues its runs wait for, and their names.
+-- @module clcompute.bench.target
+
+local clock = require "clcompute.bench.clock"
+
+local target = {}
+
+local function is_device(value)
+  local meta = type(value) == "userdata" and debug.getmetatable(value)
+  return meta and meta.__name == "clcompute.Device"
+end
+
+local function join(devices, field)
+  local texts = {}
+  for i, device in ipairs(devices) do texts[i] = device[field] end
+  return table.concat(texts, " + ")
+end
+
+--- From the option `device`: a Device, a list of them, a name of what needs no waiting, or nil for every
+-- device of this process.
+-- @treturn table `devices` to wait for, `name` and `driver` as far as known, `guess` when nothing was told
+function target.new(device)
+  if type(device) == "string" then return { devices = {}, name = device } end
+  if device == nil then
+    return { devices = clock.library and clock.library.devices() or {}, guess = true }
+  end
+  local devices = is_device(device) and { device } or device
+  for i, each in ipairs(devices) do
+    if not is_device(each) then error(("option 'device': element %d is no Device"):format(i), 0) end
+  end
+  if #devices == 0 then error("option 'device': a Device or a list of them expected, got {}", 0) end
+  return { devices = devices, name = join(devices, "name"), driver = join(devices, "driver") }
+end
+
+--- Where nothing was told, an Event or Buffer that the function returned tells its device.
+function target.learn(self, result)
+  local meta = type(result) == "userdata" and debug.getmetatable(result)
+  if not self.guess or not meta or not tostring(meta.__name):find "^clcompute%." then return end
+  local ok, device = pcall(function() return result.device end)
+  if not ok or not is_device(device) then return end
+  self.devices, self.guess = { device }, nil
+  self.name, self.driver = device.name, device.driver
+end
+
+--- The one device that a peak can be measured on, or nil.
+function target.single(self)
+  return not self.guess and #self.devices == 1 and self.devices[1] or nil
+end
+
+--- Blocks until the queues are empty.
+function target.wait(self)
+  for _, device in ipairs(self.devices) do device:wait() end
+end
+
+--- Why it cannot run what needs "double" or "half", or nil.
+function target.lacks(self, need)
+  if not need then return nil end
+  for _, device in ipairs(self.devices) do
+    if not device["has_" .. need] then return ("no %s on %s"):format(need, device.name) end
+  end
+end
+
+return target
