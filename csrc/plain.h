@@ -20,7 +20,12 @@
                                   const REAL *top);                                                \
   /* Solves A X = B in place by Gauss elimination with partial pivoting; a becomes                 \
      rubbish, b (n x columns) the solution. Returns 0, or the 1-based column without pivot. */     \
-  size_t clc_plain_gauss_##TYPE(size_t n, size_t columns, REAL *a, REAL *b);
+  size_t clc_plain_gauss_##TYPE(size_t n, size_t columns, REAL *a, REAL *b);                       \
+  /* The largest |x - expected| / |expected| */                                                    \
+  double clc_plain_relative_error_##TYPE(size_t n, const REAL *x, const double *expected);         \
+  /* ||A x - b|| / (||A|| ||x||) in the 1-norm; `sums` is room for n numbers */                    \
+  double clc_plain_backward_error_##TYPE(size_t n, const REAL *a, const REAL *b, const REAL *x,    \
+                                         double *sums);
 
 PLAIN_FUNCTIONS(float, float)
 PLAIN_FUNCTIONS(double, double)

@@ -56,3 +56,32 @@ size_t NAME(gauss)(size_t n, size_t columns, REAL *a, REAL *b) {
   }
   return 0;
 }
+
+double NAME(relative_error)(size_t n, const REAL *x, const double *expected) {
+  double worst = 0;
+  for (size_t i = 0; i < n; i++) {
+    const double off = fabs((double)x[i] - expected[i]);
+    const double error = off == 0 ? 0 : off / fabs(expected[i]);
+    if (!(error <= worst)) worst = error; /* NaN stays */
+    if (isnan(worst)) break;
+  }
+  return worst;
+}
+
+/* Column sums of |A| gather in `sums`, n of them. */
+double NAME(backward_error)(size_t n, const REAL *a, const REAL *b, const REAL *x, double *sums) {
+  double residual = 0, norm_a = 0, norm_x = 0;
+  for (size_t j = 0; j < n; j++) sums[j] = 0;
+  for (size_t i = 0; i < n; i++) {
+    double r = -(double)b[i];
+    for (size_t j = 0; j < n; j++) {
+      r += (double)a[i * n + j] * (double)x[j];
+      sums[j] += fabs((double)a[i * n + j]);
+    }
+    residual += fabs(r);
+    norm_x += fabs((double)x[i]);
+  }
+  for (size_t j = 0; j < n; j++)
+    if (!(sums[j] <= norm_a)) norm_a = sums[j];
+  return residual == 0 ? 0 : residual / (norm_a * norm_x);
+}

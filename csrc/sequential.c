@@ -153,11 +153,54 @@ static int seq_life(lua_State *L) {
   return push_result(L, from, cells, clc_now() - start);
 }
 
+/***
+The largest relative error of numbers whose exact values are known.
+@function relative_error
+@tparam string x packed elements
+@tparam string expected as many packed doubles
+@tparam[opt="float"] string dtype of x, "float" or "double"
+@treturn number the largest |x - expected| / |expected|; NaN where one of them is
+*/
+static int seq_relative_error(lua_State *L) {
+  const size_t size = check_size(L, 3);
+  luaL_checkstring(L, 1);
+  const size_t n = lua_rawlen(L, 1) / size;
+  const void *x = check_elements(L, 1, n, size);
+  const double *expected = check_elements(L, 2, n, sizeof *expected);
+  lua_pushnumber(L, size == sizeof(float) ? clc_plain_relative_error_float(n, x, expected)
+                                          : clc_plain_relative_error_double(n, x, expected));
+  return 1;
+}
+
+/***
+How well x solves A x = b: ||A x - b|| / (||A|| ||x|| eps) in the 1-norm, computed in double. What
+backward stable methods give is of the order of 1, at most 30 where n is not huge.
+@function backward_error
+@tparam string a packed elements, n x n
+@tparam string b packed elements, n
+@tparam string x packed elements, n
+@tparam integer n
+@tparam[opt="float"] string dtype "float" (eps = 2^-23) or "double" (2^-52)
+@treturn number
+*/
+static int seq_backward_error(lua_State *L) {
+  const size_t n = check_count(L, 4), size = check_size(L, 5);
+  const void *a = check_elements(L, 1, n * n, size), *b = check_elements(L, 2, n, size);
+  const void *x = check_elements(L, 3, n, size);
+  double *sums = push_memory(L, NULL, n * sizeof *sums);
+  lua_pushnumber(L, size == sizeof(float)
+                        ? clc_plain_backward_error_float(n, a, b, x, sums) * 0x1p23
+                        : clc_plain_backward_error_double(n, a, b, x, sums) * 0x1p52);
+  return 1;
+}
+
 int luaopen_clcompute_sequential(lua_State *L) {
   static const luaL_Reg functions[] = {{"saxpy", seq_saxpy},
                                        {"gemm", seq_gemm},
                                        {"gauss", seq_gauss},
                                        {"life", seq_life},
+                                       {"relative_error", seq_relative_error},
+                                       {"backward_error", seq_backward_error},
                                        {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;

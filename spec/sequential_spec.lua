@@ -149,4 +149,31 @@ describe("sequential", function()
     helper.raises("must not be negative", sequential.life, "1", 1, -1)
     helper.raises("out of range", sequential.life, "1", -1, 1)
   end)
+
+  for _, dtype in ipairs { "float", "double" } do
+    it("finds the largest relative error, " .. dtype, function()
+      local expected = pack({ 1, -2, 4, 0 }, "double")
+      assert.equal(0, sequential.relative_error(pack({ 1, -2, 4, 0 }, dtype), expected, dtype))
+      assert.equal(0.25, sequential.relative_error(pack({ 1.125, -2.5, 3.5, 0 }, dtype), expected, dtype))
+      assert.equal(math.huge, sequential.relative_error(pack({ 1, -2, 4, 1 }, dtype), expected, dtype))
+      for i = 1, 4 do
+        local x = { 1, -2, 4, 0 }
+        x[i] = 0 / 0
+        local error = sequential.relative_error(pack(x, dtype), expected, dtype)
+        assert.is_true(error ~= error)
+      end
+      assert.equal(0, sequential.relative_error("", "", dtype))
+      helper.raises("16 bytes expected, got 8", sequential.relative_error, pack({ 1, 2 }, dtype), "12345678", dtype)
+    end)
+
+    it("finds the backward error of a solution, " .. dtype, function()
+      -- A x - b = (1, -1), the column sums of |A| are 4 and 6, ||x|| = 3
+      local a, b, x = pack({ 1, -2, 3, 4 }, dtype), pack({ -6, 6 }, dtype), pack({ -1, 2 }, dtype)
+      local eps = dtype == "float" and 2.0 ^ -23 or 2.0 ^ -52
+      assert.near(2 / (6 * 3 * eps), sequential.backward_error(a, b, x, 2, dtype), 1 / eps * 1e-12)
+      assert.equal(0, sequential.backward_error(a, pack({ -5, 5 }, dtype), x, 2, dtype))
+      local error = sequential.backward_error(a, b, pack({ 0 / 0, 1 }, dtype), 2, dtype)
+      assert.is_true(error ~= error)
+    end)
+  end
 end)

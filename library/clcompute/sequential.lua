@@ -42,4 +42,20 @@ function sequential.gauss(a, b, n, dtype) end
 ---@return number seconds
 function sequential.life(field, n, generations) end
 
+---The largest relative error of numbers whose exact values are known.
+---@param x string packed elements
+---@param expected string as many packed doubles
+---@param dtype? "float"|"double" of x
+---@return number error NaN where one of them is
+function sequential.relative_error(x, expected, dtype) end
+
+---How well x solves A x = b: ||A x - b|| / (||A|| ||x|| eps) in the 1-norm.
+---@param a string packed elements, n x n
+---@param b string packed elements, n
+---@param x string packed elements, n
+---@param n integer
+---@param dtype? "float"|"double"
+---@return number ratio
+function sequential.backward_error(a, b, x, n, dtype) end
+
 return sequential
