@@ -17,7 +17,7 @@ SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
 
 # Debian packages: to build and run; to test; to lint.
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd
-TEST_PACKAGES = $(RUN_PACKAGES) lua-busted luarocks oclgrind
+TEST_PACKAGES = $(RUN_PACKAGES) lua-busted luarocks oclgrind lua-dkjson chromium
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
 DOC_PACKAGES  = lua-ldoc lua-discount
 

@@ -19,7 +19,16 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential" }, -- in C
-  { "clcompute.npy_header" },
+  { "clcompute.npy_header", "clcompute.report.check", "clcompute.report.extent", "clcompute.report.fields",
+    "clcompute.report.format", "clcompute.report.palette", "clcompute.report.scale", "clcompute.report.style" },
+  { "clcompute.report.document", "clcompute.report.markup" }, -- what a report says; how it is written down
+  { "clcompute.report.cells", "clcompute.report.points", "clcompute.report.axes", "clcompute.report.marks" },
+  { "clcompute.report.series" },
+  { "clcompute.report.line", "clcompute.report.bar", "clcompute.report.heat" },
+  { "clcompute.report.chart" },
+  { "clcompute.report.text", "clcompute.report.markdown", "clcompute.report.csv", "clcompute.report.json",
+    "clcompute.report.html" },
+  { "clcompute.report" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
   { "clcompute.doctor.folders", "clcompute.doctor.drivers", "clcompute.doctor.known_answer" },

@@ -6,23 +6,25 @@
 -- document of one section with default columns:
 --
 --     { title=, subtitle=, facts = { { "device", "..." }, ... }, sections = { section, ... } }
---     section: { title=, text = "..." or list of paragraphs, rows = { row, ... }, columns = { column, ... }, chart=, caption= }
+--     section: { title=, text = "..." or list of paragraphs, rows=, columns=, chart=, caption= }
 --     column:  { key = "params.n" or { "q1", "q3" } (a range), title=, unit=, align=,
 --                format = "%.2f", "percent" or function(value, row) }
---     chart:   { kind = "line", x=, y=, series=, low=, high=, xlog=, ylog=, ... }    reads the section's rows
---              { kind = "bar",  x=, y=, series=, low=, high=, ylog=, ... }           x: what the bars are called
---              { kind = "heat", x=, y=, value=, log=, ... }
---              all: title=, xtitle=, ytitle=, vtitle=, xunit=, yunit=, vunit=; hollow = key of rows drawn hollow (another's numbers);
---              marks = { { key=, title= }, ... }: rows where that field is true have a ring or a frame
+--     chart:   { kind = "line", x=, y=, series=, low=, high=, xlog=, ylog= }
+--              { kind = "bar", x=, y=, series=, low=, high=, ylog= }     x: what the bars are called
+--              { kind = "heat", x=, y=, value=, log= }
+--              all: title=, xtitle=, ytitle=, vtitle=, xunit=, yunit=, vunit=,
+--              hollow = field that is true in rows to be drawn hollow (another's numbers),
+--              marks = { { key=, title= }, ... } (a ring or frame where that field is true)
 --
--- Keys are names of fields, with dots into nested tables; `x` of bars and `series` may be lists of them. `xlog`, `ylog` and `log` are 2 or 10.
--- Units s, B, B/s, FLOP, FLOP/s, Hz, J and W get prefixes; `value` and its quartiles are in the row's `unit`, else seconds.
--- A row whose `status` is not "ok" is in the table, with its reason, and not in the chart.
+-- A chart reads the rows of its section. Keys are names of fields, with dots into nested tables; `x` of bars and
+-- `series` may be lists of them. `xlog`, `ylog` and `log` are 2 or 10. Units s, B, B/s, FLOP, FLOP/s, Hz, J and W get
+-- prefixes; `value`, `min`, `q1`, `q3` and `cold` are in the row's `unit`, else seconds. A row whose `status` is not
+-- "ok" is in the table, with its reason, and not in the chart.
 -- @module clcompute.report
 -- @usage local report = require "clcompute.report"
 -- print(report.text(rows))
 -- io.open("page.html", "w"):write(report.html { title = "saxpy", sections = { { rows = rows,
---   chart = { kind = "line", x = "params.n", y = "value", series = "device", low = "q1", high = "q3", xlog = 2, ylog = 10 } } } })
+--   chart = { kind = "line", x = "params.n", y = "value", series = "device", xlog = 2, ylog = 10 } } } })
 
 local chart = require "clcompute.report.chart"
 local check = require "clcompute.report.check"
@@ -56,10 +58,10 @@ local function width_option(given, default, least)
 end
 
 --- Aligned columns for a terminal, with a bar for the measured value.
--- @function report.text
+-- @function text
 -- @tparam table given document, section or rows
--- @tparam[opt] table options `width`: columns of the terminal (100); names are cut to fit, and a narrower one gets a line
---  a cell; `ascii`: no other characters (false); `bar`: false for none
+-- @tparam[opt] table options `width`: columns of the terminal (100); names are cut to fit, and where
+--  that is not enough each cell has a line; `ascii`: no other characters (false); `bar`: false for none
 -- @treturn string
 function report.text(given, options)
   return (guard("text", function()
@@ -70,7 +72,7 @@ function report.text(given, options)
 end
 
 --- Markdown with GitHub's tables.
--- @function report.markdown
+-- @function markdown
 -- @tparam table given document, section or rows
 -- @treturn string
 function report.markdown(given)
@@ -79,7 +81,7 @@ end
 
 --- Comma-separated values after RFC 4180: every field of every row with all its digits, nested ones as "params.n".
 -- Of a document with several sections, the first field is the section's title.
--- @function report.csv
+-- @function csv
 -- @tparam table given document, section or rows
 -- @treturn string
 function report.csv(given)
@@ -87,7 +89,7 @@ function report.csv(given)
 end
 
 --- JSON of just what was given, without functions; NaN and infinity become null.
--- @function report.json
+-- @function json
 -- @tparam table given document, section or rows
 -- @treturn string
 -- @raise when lua-dkjson is missing
@@ -98,8 +100,17 @@ function report.json(given)
   end))
 end
 
+--- Rows as JSON, one object a line, for files that grow: report.read reads them back.
+-- @function jsonl
+-- @tparam table rows
+-- @treturn string ends with a newline, unless there are no rows
+-- @raise when lua-dkjson is missing
+function report.jsonl(rows)
+  return (guard("jsonl", function() return json.lines(check.tables("rows", rows)) end))
+end
+
 --- One page that needs nothing else: charts as SVG, a table under each, light and dark, for phones and paper.
--- @function report.html
+-- @function html
 -- @tparam table given document, section or rows
 -- @treturn string
 function report.html(given)
@@ -107,22 +118,23 @@ function report.html(given)
 end
 
 --- The chart of one section as an SVG file.
--- @function report.svg
+-- @function svg
 -- @tparam table section with `rows` and `chart`
 -- @tparam[opt] table options `width`: pixels (760); below 500 it is laid out for a phone
 -- @treturn ?string nil when no row has a point
 -- @treturn ?string which rows are not in the chart, and why
 function report.svg(section, options)
-  return guard("svg", function()
+  local svg, note = guard("svg", function()
     local o = check.keys("options", options or {}, SVG_OPTIONS)
     if type(section) ~= "table" or not section.chart then error("section with 'rows' and 'chart' expected", 0) end
     local made = document.new { sections = { section } }
     return chart.svg(made.sections[1], width_option(o.width, 760, LEAST_SVG), "chart", true)
   end)
+  return svg, note
 end
 
 --- Rows that were kept, one JSON object a line. A last line that was cut off is left out.
--- @function report.read
+-- @function read
 -- @tparam string path of a .jsonl file
 -- @treturn table rows
 -- @raise when the file cannot be read or a line is no JSON object, with its number; when lua-dkjson is missing

@@ -87,7 +87,7 @@ end
 local function draw_groups(groups, x, top, plot)
   local parts, y = {}, top
   for _, one in ipairs(groups) do
-    local text = extent.cut_pixels(one.label, plot.label_room, axes.FONT)
+    local text = extent.cut_middle(one.label, plot.label_room, axes.FONT)
     local full = text ~= one.label and markup.text("title", {}, one.label) or ""
     local middle = plot.stacked and y + axes.LINE / 2 or y + #one * STEP / 2
     if text ~= "" then

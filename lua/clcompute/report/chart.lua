@@ -14,6 +14,7 @@ local style = require "clcompute.report.style"
 local chart = {}
 
 local KINDS = { line = line, bar = bar, heat = heat }
+local NAMES = { line = "Line chart", bar = "Bar chart", heat = "Heat map" }
 local NEEDED = { line = { "x", "y" }, bar = { "x", "y" }, heat = { "x", "y", "value" } }
 local SPEC = {
   kind = "string", title = "string", x = "string|table", y = "string", value = "string", series = "string|table",
@@ -65,8 +66,8 @@ end
 local function description(spec, titles, count)
   local what = spec.kind == "heat" and ("%s over %s and %s"):format(titles.value, titles.x, titles.y)
     or ("%s over %s"):format(titles.y, titles.x)
-  return ("%s chart of %s, %d %s; the table has the numbers."):format(
-    spec.kind == "heat" and "Heat" or spec.kind == "bar" and "Bar" or "Line", what, count, count == 1 and "point" or "points")
+  return ("%s of %s, %d %s; the table has the numbers."):format(NAMES[spec.kind], what, count,
+    count == 1 and "point" or "points")
 end
 
 local function count_drawn(list)

@@ -87,4 +87,16 @@ function extent.cut_pixels(text, limit, size)
   return cut(text, limit, function(t) return extent.pixels(t, size) end, "…")
 end
 
+--- Cut to so many pixels in the middle: names often differ at their end.
+function extent.cut_middle(text, limit, size)
+  if extent.pixels(text, size) <= limit then return text end
+  local ends = utf8.len(text)
+  for kept = ends - 1, 2, -1 do
+    local head, tail = utf8.offset(text, kept - kept // 2 + 1), utf8.offset(text, ends - kept // 2 + 1)
+    local shorter = text:sub(1, head - 1) .. "…" .. text:sub(tail)
+    if extent.pixels(shorter, size) <= limit then return shorter end
+  end
+  return "…"
+end
+
 return extent

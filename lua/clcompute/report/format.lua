@@ -84,8 +84,9 @@ local function all_integers(values)
 end
 
 --- How to write values that stand below each other: a function from number to text, and the unit
--- for the head of the column (nil where each cell has its own).
-function format.shared(values, unit)
+-- for the head of the column (nil where each cell has its own). All have the same decimals, unless
+-- so many `digits` are asked for.
+function format.shared(values, unit, digits)
   local low, high = extent(values)
   if not low or all_integers(values) and not LARGEST_PREFIX[unit] then return format.significant, unit end
   if high / low > WIDE then
@@ -100,7 +101,7 @@ function format.shared(values, unit)
   decimals = math.max(0, math.min(decimals, 5))
   local function write(value)
     if not format.is_finite(value) then return not_finite(value) end
-    return fixed(value / 10.0 ^ power, decimals)
+    return digits and format.significant(value / 10.0 ^ power, digits) or fixed(value / 10.0 ^ power, decimals)
   end
   return write, LARGEST_PREFIX[unit] and PREFIXES[power] .. unit or unit
 end

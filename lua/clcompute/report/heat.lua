@@ -40,18 +40,26 @@ local function category_text(value)
   return type(value) == "number" and format.significant(value, 6) or extent.clean(tostring(value))
 end
 
+--- A pair without a value, and why.
+local function absent_cell(point, x, y, size)
+  local why = document.is_ok(point.row) and "no value" or document.reason(point.row)
+  return markup.element("rect", { class = "absent", x = x + 1.0, y = y + 1.0, width = size - 2.0,
+    height = HEIGHT - 2.0 }, markup.text("title", {}, why))
+end
+
+local function tooltip(point, plot)
+  return markup.text("title", {}, ("%s = %s, %s = %s: %s"):format(
+    plot.x_title, category_text(document.field(point.row, plot.x_key)),
+    plot.y_title, category_text(document.field(point.row, plot.y_key)), format.engineering(point.y, plot.unit, 4)))
+end
+
 local function cell(point, x, y, size, plot)
-  if point.gap then
-    return markup.element("rect", { class = "absent", x = x + 1.0, y = y + 1.0, width = size - 2.0, height = HEIGHT - 2.0 },
-      markup.text("title", {}, document.is_ok(point.row) and "no value" or document.reason(point.row)))
-  end
+  if point.gap then return absent_cell(point, x, y, size) end
   local fill, ink = palette.colour(plot.scale:share(point.y))
   local text = plot.write(point.y)
   local fits = extent.pixels(text, axes.FONT) <= size - 4
-  local tooltip = ("%s = %s, %s = %s: %s"):format(plot.x_title, category_text(document.field(point.row, plot.x_key)),
-    plot.y_title, category_text(document.field(point.row, plot.y_key)), format.engineering(point.y, plot.unit, 4))
   return markup.element("rect", { class = "cell", x = x + 0.0, y = y + 0.0, width = size + 0.0, height = HEIGHT,
-      fill = fill, ["data-value"] = markup.exact(point.y) }, markup.text("title", {}, tooltip))
+      fill = fill, ["data-value"] = markup.exact(point.y) }, tooltip(point, plot))
     .. marks.frames(point, x, y, size, HEIGHT)
     .. (fits and markup.text("text", { class = "label middle cell-text", x = x + size / 2,
       y = y + HEIGHT / 2 + axes.FONT * 0.35, fill = ink, ["data-on"] = fill }, text) or "")
@@ -68,7 +76,7 @@ local function column_names(columns, left, size, y)
   local parts = {}
   for i = 1, #columns.values, step do
     local text = category_text(columns.values[i])
-    if not numeric then text = extent.cut_pixels(text, size - 4, axes.FONT) end
+    if not numeric then text = extent.cut_middle(text, size - 4, axes.FONT) end
     parts[#parts + 1] = markup.text("text", { class = "label middle", x = left + (i - 0.5) * size, y = y }, text)
   end
   return table.concat(parts)
@@ -77,8 +85,9 @@ end
 local function row_names(rows, room, top)
   local parts = {}
   for i, value in ipairs(rows.values) do
-    parts[i] = markup.text("text", { class = "label end", x = room + 0.0, y = top + (i - 0.5) * HEIGHT + axes.FONT * 0.35 },
-      extent.cut_pixels(category_text(value), room, axes.FONT))
+    local y = top + (i - 0.5) * HEIGHT + axes.FONT * 0.35
+    parts[i] = markup.text("text", { class = "label end", x = room + 0.0, y = y },
+      extent.cut_middle(category_text(value), room, axes.FONT))
   end
   return table.concat(parts)
 end
@@ -142,9 +151,10 @@ function heat.draw(list, spec, titles, width, id)
     columns, rows = rows, columns
     plot.x_title, plot.y_title, plot.x_key, plot.y_key = titles.y, titles.x, spec.y, spec.x
   end
-  local values, unit = {}, nil
+  local values = {}
   for _, point in ipairs(list) do values[#values + 1] = point.y end
-  plot.write, unit = format.shared(values, titles.value_unit)
+  local write, unit = format.shared(values, titles.value_unit, 3)
+  plot.write = write
   plot.write_end = function(value) return format.engineering(value, titles.value_unit) end
   plot.scale = colour_scale(list, spec)
   local legend, top = series.legend({}, marks.legend(spec, list), 0, width)

@@ -12,21 +12,35 @@ local function dkjson()
   return module
 end
 
---- A copy without functions (of columns), which have no JSON.
-local function without_functions(value)
+-- dkjson takes { n = 1024 }, common among params, for a list of that length: such tables write themselves.
+local LONE_N = { __tojson = function(value) return ('{"n":%s}'):format(dkjson().encode(value.n)) end }
+
+local function has_lone_n(value)
+  return type(value.n) == "number" and next(value) == "n" and next(value, "n") == nil
+end
+
+--- A copy for dkjson, without functions (of columns), which have no JSON.
+local function prepared(value)
   if type(value) ~= "table" then return value end
   local copy = {}
   for key, item in pairs(value) do
-    if type(item) ~= "function" then copy[key] = without_functions(item) end
+    if type(item) ~= "function" then copy[key] = prepared(item) end
   end
-  return setmetatable(copy, getmetatable(value))
+  return has_lone_n(copy) and setmetatable(copy, LONE_N) or copy
 end
 
 --- What a script gave, as indented JSON; NaN and infinity become null.
 function json.write(given)
-  local copy = without_functions(given)
-  if next(copy) == nil then copy = setmetatable({}, { __jsontype = "array" }) end
-  return dkjson().encode(copy, { indent = true, keyorder = fields.ORDER }) .. "\n"
+  return dkjson().encode(prepared(given), { indent = true, keyorder = fields.ORDER }) .. "\n"
+end
+
+--- Rows as JSON, one a line.
+function json.lines(rows)
+  local lines = {}
+  for i, row in ipairs(rows) do
+    lines[i] = dkjson().encode(prepared(row), { keyorder = fields.ORDER })
+  end
+  return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
 end
 
 --- The rows of a .jsonl file. A last line that was cut off, as a sweep that was ended leaves it, is left out.

@@ -69,7 +69,8 @@ local function tooltip(point, one, plot)
   local parts = { one.name ~= "" and one.name .. ": " or "",
     ("%s = %s, %s"):format(plot.x_title, format.significant(point.x, 6), format.engineering(point.y, plot.unit, 4)) }
   if point.low < point.high then
-    parts[3] = (" (%s to %s)"):format(format.engineering(point.low, plot.unit), format.engineering(point.high, plot.unit))
+    parts[3] = (" (%s to %s)"):format(format.engineering(point.low, plot.unit),
+      format.engineering(point.high, plot.unit))
   end
   return markup.text("title", {}, table.concat(parts))
 end
@@ -120,12 +121,21 @@ local function label_room(list, width)
   return room <= WIDEST_LABEL and room or nil
 end
 
---- Scales around all points; a linear vertical one begins at zero.
+local function all_integers(list)
+  for _, point in ipairs(list) do
+    if not point.gap and point.x % 1 ~= 0 then return false end
+  end
+  return true
+end
+
+--- Scales around all points; a linear vertical one begins at zero, and whole numbers get no ticks between.
 local function scales(list, spec, width)
   local low, high = points.range(list, "low", "high")
   if not spec.ylog then low, high = math.min(low, 0), math.max(high, 0) end
   local first, last = points.range(list, "x", "x")
-  return scale.new(first, last, spec.xlog, width < NARROW and 5 or 10, true),
+  local count = width < NARROW and 5 or 10
+  if not spec.xlog and all_integers(list) then count = math.max(1, math.min(count, last - first)) end
+  return scale.new(first, last, spec.xlog, count, true),
     scale.new(low, high, spec.ylog, width < NARROW and 5 or 7)
 end
 

@@ -10,7 +10,7 @@ local points = {}
 --- A value that has a place on the axis, else why it has none.
 local function place(row, key, is_log, axis)
   local value = document.field(row, key)
-  if value == nil then return nil, "no " .. axis .. " value" end
+  if value == nil then return nil, "no " .. axis end
   if type(value) ~= "number" then return nil, axis .. " is no number" end
   if not format.is_finite(value) then return nil, axis .. " is not finite" end
   if is_log and value <= 0 then return nil, axis .. " is not positive" end
@@ -41,7 +41,7 @@ local function read(row, spec)
   end
   if reason then return nil, reason end
   local y_key = spec.kind == "heat" and spec.value or spec.y
-  y, reason = place(row, y_key, spec.kind == "heat" and spec.log or spec.ylog, "y")
+  y, reason = place(row, y_key, spec.kind == "heat" and spec.log or spec.ylog, "value")
   if reason then return nil, reason end
   local is_log = spec.ylog
   local low, high = spread(row, spec.low, y, is_log), spread(row, spec.high, y, is_log)

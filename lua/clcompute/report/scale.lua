@@ -40,7 +40,9 @@ local function log_ticks(low, high, base, count)
   for power = first, last, stride do
     for _, factor in ipairs(factors) do ticks[#ticks + 1] = factor * (base + 0.0) ^ power end
   end
-  if ticks[#ticks] < high * (1 - ENOUGH) then ticks[#ticks + 1] = (base + 0.0) ^ (first + stride * math.ceil((last - first) / stride)) end
+  if ticks[#ticks] < high * (1 - ENOUGH) then
+    ticks[#ticks + 1] = (base + 0.0) ^ (first + stride * math.ceil((last - first) / stride))
+  end
   while ticks[2] and ticks[2] <= low * (1 + ENOUGH) do table.remove(ticks, 1) end
   while #ticks > 2 and ticks[#ticks - 1] >= high * (1 - ENOUGH) do ticks[#ticks] = nil end
   return ticks
@@ -50,7 +52,8 @@ end
 -- values, else at ticks. `from` and `to` are the positions of its ends and may be set later.
 function scale.new(low, high, base, count, tight)
   local ticks = base and log_ticks(low, high, base, count) or linear_ticks(low, high, count)
-  local self = setmetatable({ base = base, ticks = ticks, low = ticks[1], high = ticks[#ticks], from = 0, to = 1 }, scale)
+  local ends = { base = base, ticks = ticks, low = ticks[1], high = ticks[#ticks], from = 0, to = 1 }
+  local self = setmetatable(ends, scale)
   if tight and low < high then
     self.low, self.high = low, high
     for i = #ticks, 1, -1 do
@@ -70,7 +73,9 @@ end
 
 --- 0 at the low end, 1 at the high end.
 function scale:share(value)
-  if self.base then return math.log(value / self.low) / math.log(self.high / self.low) end
+  if self.base then -- logarithms first: high / low may exceed every number
+    return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
+  end
   return (value - self.low) / (self.high - self.low)
 end
 
@@ -82,7 +87,7 @@ end
 --- The value at a position.
 function scale:value(position)
   local share = (position - self.from) / (self.to - self.from)
-  if self.base then return self.low * (self.high / self.low) ^ share end
+  if self.base then return self.low ^ (1 - share) * self.high ^ share end
   return self.low + share * (self.high - self.low)
 end
 

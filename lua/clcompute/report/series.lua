@@ -42,7 +42,7 @@ end
 --- A marker at a position; `content`: its tooltip.
 function series.marker(one, x, y, radius, list, content)
   list = list or {}
-  list.class = one.hollow and "marker hollow" or "marker"
+  list.class = radius < 2 and "marker dot" or one.hollow and "marker hollow" or "marker"
   local shape = MARKERS[(one.index - 1) % #MARKERS + 1]
   if shape.round then
     list.cx, list.cy, list.r = x + 0.0, y + 0.0, radius + 0.0
@@ -69,7 +69,7 @@ end
 local function legend_item(one, x, y, text, swatch)
   local label = markup.text("text", { class = "label", x = x + SAMPLE + GAP, y = y + axes.FONT * 0.35 }, text)
   local full = text ~= one.name and markup.text("title", {}, one.name) or ""
-  return markup.element("g", { class = one.class or series.class(one) }, full .. sample(one, x + 0.0, y + 0.0, swatch) .. label)
+  return markup.element("g", { class = series.class(one) }, full .. sample(one, x + 0.0, y + 0.0, swatch) .. label)
 end
 
 --- Names above the plot, in as many lines as they take; returns the markup and the height. `swatch`: for bars.
@@ -77,7 +77,7 @@ end
 function series.legend(list, extra, top, width, swatch)
   local parts, x, y = {}, 0, top + axes.LINE / 2
   local function place(name, draw)
-    local text = extent.cut_pixels(extent.clean(name), width - SAMPLE - GAP, axes.FONT)
+    local text = extent.cut_middle(extent.clean(name), width - SAMPLE - GAP, axes.FONT)
     local taken = SAMPLE + GAP + extent.pixels(text, axes.FONT)
     if x > 0 and x + taken > width then x, y = 0, y + axes.LINE + 3 end
     parts[#parts + 1] = draw(x, y, text)
@@ -116,7 +116,7 @@ function series.end_labels(ends, x, top, bottom, width)
   local parts = {}
   for i, y in ipairs(spread(wanted, top, bottom)) do
     local item = ends[i]
-    local text = extent.cut_pixels(extent.clean(item.series.name), width, axes.FONT)
+    local text = extent.cut_middle(extent.clean(item.series.name), width, axes.FONT)
     local full = text ~= item.series.name and markup.text("title", {}, item.series.name) or ""
     parts[i] = markup.element("g", { class = series.class(item.series) }, full
       .. markup.element("path", { class = "leader", d = ("M%.1f %.1fL%.1f %.1fL%.1f %.1f"):format(item.x + 7, item.y,

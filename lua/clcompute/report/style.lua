@@ -13,21 +13,24 @@ local DARK = [[
 --paper:#14171a;--panel:#1a1e22;--ink:#e9ecee;--soft:#a6afb7;--rule:#343a40;--grid:#2b3136;--accent:#6cbcf0;
 --s1:#4aa8e0;--s2:#f08a4b;--s3:#2fc499;--s4:#de9cc2;--s5:#e6a91f;--s6:#8ccbf0;--s7:#c9cfd4;--bad:#ff8a80;]]
 
-local FONT = [[font-family:-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue","Liberation Sans",Arial,sans-serif;]]
+local FONT = [[
+font-family:-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue","Liberation Sans",Arial,sans-serif;]]
 
 local CHART = [[
 .chart{display:block;width:100%;height:auto;overflow:visible}
 .chart text{font-size:13px;fill:var(--ink);font-variant-numeric:tabular-nums}
+.chart text{paint-order:stroke;stroke:var(--panel);stroke-width:4px;stroke-linejoin:round}
 .chart .label{fill:var(--soft)}.chart .strong{fill:var(--ink)}
 .chart .axis-title{fill:var(--ink);font-weight:600}
 .chart .end{text-anchor:end}.chart .middle{text-anchor:middle}
-.chart .cell-text{fill:inherit}.chart .cell-text[fill="#ffffff"]{fill:#fff}.chart .cell-text[fill="#000000"]{fill:#000}
+.chart .cell-text{stroke:none}.chart .cell-text[fill="#ffffff"]{fill:#fff}.chart .cell-text[fill="#000000"]{fill:#000}
 .chart .grid{stroke:var(--grid);stroke-width:1}.chart .axis{stroke:var(--soft);stroke-width:1}
 .chart .line{fill:none;stroke:var(--c);stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round}
 .chart .band{fill:var(--c);opacity:.16}
 .chart .whisker{fill:none;stroke:var(--ink);stroke-width:1.5}
 .chart .marker{fill:var(--c);stroke:var(--panel);stroke-width:1.25}
 .chart .marker.hollow{fill:var(--panel);stroke:var(--c);stroke-width:2}
+.chart .marker.dot{stroke:none}
 .chart .bar{fill:var(--c)}
 .chart .bar.hollow{fill:var(--panel);stroke:var(--c);stroke-width:2;stroke-dasharray:4 3}
 .chart .leader{fill:none;stroke:var(--c);stroke-width:1;opacity:.7}
@@ -55,13 +58,15 @@ margin:2.2rem 0 0;padding:1.4rem 0;border-block:1px solid var(--rule)}
 .facts dt{font-size:.74rem;letter-spacing:.07em;text-transform:uppercase;color:var(--soft);line-height:1.4}
 .facts dd{margin:.15rem 0 0;line-height:1.4;overflow-wrap:anywhere}
 nav{margin-top:2rem;font-size:.94rem}
-nav h2{font-size:.74rem;letter-spacing:.07em;text-transform:uppercase;color:var(--soft);margin:0 0 .4rem;font-weight:500}
-nav ol{margin:0;padding:0;list-style:none}
+nav h2{font-size:.74rem;
+letter-spacing:.07em;text-transform:uppercase;color:var(--soft);margin:0 0 .4rem;font-weight:500}
+nav ol{margin:0;padding:0;list-style:none;columns:17rem}
 nav li{padding:.16rem 0}
 a{color:var(--accent);text-decoration-thickness:1px;text-underline-offset:.2em}
 nav a{text-decoration:none}nav a:hover,nav a:focus-visible{text-decoration:underline}
 section{margin-top:clamp(2.8rem,6vw,4.6rem);scroll-margin-top:1.5rem}
-h2{font-size:clamp(1.3rem,1.1rem + .9vw,1.7rem);line-height:1.25;letter-spacing:-.012em;font-weight:650;margin:0 0 .8rem;
+h2{font-size:clamp(1.3rem,1.1rem + .9vw,1.7rem);
+line-height:1.25;letter-spacing:-.012em;font-weight:650;margin:0 0 .8rem;
 text-wrap:balance}
 p{margin:0 0 1rem;max-width:42em}
 figure{margin:1.6rem 0 1.2rem;background:var(--panel);border:1px solid var(--rule);border-radius:10px;
