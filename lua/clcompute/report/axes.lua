@@ -17,7 +17,7 @@ local GAP = 8 -- between two labels, and between label and axis
 function axes.labels(scale, unit)
   if not scale.base then return format.linear_ticks(scale.ticks, unit) end
   local labels = {}
-  for i, tick in ipairs(scale.ticks) do labels[i] = format.log_tick(tick, unit, scale.base) end
+  for i, tick in ipairs(scale.ticks) do labels[i] = format.log_tick(tick, unit, scale.base, scale.high) end
   return labels, not format.has_prefix(unit) and unit or nil
 end
 

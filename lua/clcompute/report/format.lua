@@ -134,15 +134,19 @@ end
 local function binary(value)
   local power = 60
   while power > 10 and value % 2 ^ power ~= 0 do power = power - 10 end
-  if value < 65536 or value % 2 ^ power ~= 0 then return nil end
+  if value % 2 ^ power ~= 0 then return nil end
   return ("%d %s"):format(value // 2 ^ power, BINARY[power])
 end
 
---- A label of a logarithmic axis, with its own prefix.
-function format.log_tick(value, unit, base)
-  if base == 2 and not unit and value >= 1 then
-    return binary(value) or format.significant(value < 2 ^ 53 and value % 1 == 0 and value | 0 or value)
-  end
+--- A size on an axis that ends at `last`: in Ki and Mi where sizes are large.
+local function size_tick(value, last)
+  local short = last >= 65536 and binary(value)
+  return short or format.significant(math.tointeger(value) or value)
+end
+
+--- A label of a logarithmic axis that ends at `last`, with its own prefix.
+function format.log_tick(value, unit, base, last)
+  if base == 2 and not unit and value >= 1 then return size_tick(value, last) end
   if LARGEST_PREFIX[unit] then
     local power = prefix_power(value, unit)
     return ("%.12g %s%s"):format(value / 10.0 ^ power, PREFIXES[power], unit)

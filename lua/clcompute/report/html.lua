@@ -112,8 +112,7 @@ function html.write(made)
   for i, section in ipairs(made.sections) do sections[i] = section_markup(section, "section-" .. i) end
   local page = element("div", { class = nav and "page listed" or "page" }, {
     header(made, title), nav or "", element("main", {}, sections),
-    text("footer", {}, "Written by clcompute.report. Bands and whiskers reach from the first to the third quartile "
-      .. "where a row has them; hovering over a point shows its numbers."),
+    text("footer", {}, "Written by clcompute.report. Resting on a point of a chart shows its numbers."),
   })
   return table.concat({
     "<!doctype html>", '<html lang="en">', "<head>", element("meta", { charset = "utf-8" }),
