@@ -127,7 +127,7 @@ function format.linear_ticks(values, unit)
   for i, value in ipairs(values) do labels[i] = fixed(value / 10.0 ^ power, math.min(decimals, 12)) end
   if LARGEST_PREFIX[unit] then return labels, PREFIXES[power] .. unit end
   if power == 0 then return labels, unit end
-  return labels, PREFIXES[power] and unit == nil and "10^" .. power or ("10^%d %s"):format(power, unit)
+  return labels, ("10^%d"):format(power) .. (unit and " " .. unit or "")
 end
 
 --- 1048576 as 1 Mi; nil for what is no whole multiple.

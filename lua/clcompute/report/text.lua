@@ -150,13 +150,13 @@ local function to_ascii(string)
   return (string:gsub(utf8.charpattern, function(char) return #char > 1 and (ASCII[char] or "?") or nil end))
 end
 
-local function put_facts(facts, options, put)
+local function put_facts(facts, put)
   local width = 0
   for _, fact in ipairs(facts) do width = math.max(width, extent.columns(extent.clean(tostring(fact[1])))) end
   for _, fact in ipairs(facts) do
     put(pad(extent.clean(tostring(fact[1])), width) .. "  " .. extent.clean(tostring(fact[2])))
   end
-  if #facts > 0 and options then put "" end
+  if #facts > 0 then put "" end
 end
 
 --- The document (of document.new) as text. Options: width (100), ascii (false), bar (true).
@@ -169,7 +169,7 @@ function text.write(made, options)
   end
   if made.title then paragraph(made.title) end
   if made.subtitle then paragraph(made.subtitle) end
-  put_facts(made.facts, options, put)
+  put_facts(made.facts, put)
   for _, section in ipairs(made.sections) do
     if section.title and section.title ~= made.title then paragraph(section.title) end
     for _, string in ipairs(section.text) do paragraph(string) end
