@@ -44,6 +44,8 @@ static void push_row(lua_State *L, const clc_Counter *c) {
 static void push_rows(lua_State *L) {
   lua_Integer n = 0;
   lua_newtable(L);
+  lua_pushboolean(L, clc_getprofile(L)->on);
+  lua_setfield(L, -2, "on");
   for (const clc_Counter *c = clc_getprofile(L)->counters; c != NULL; c = c->next)
     if (c->calls > 0) {
       push_row(L, c);

@@ -40,6 +40,18 @@ describe("the example", function()
     assert.equal(3 * (#helper.devices() + 1) + 3 * #helper.devices() + 1, rows)
   end)
 
+  it("report shows a checked row and a bar for each size, and writes a page", function()
+    local path = os.tmpname()
+    local output = run_example("report", path)
+    local file <close> = assert(io.open(path))
+    local page = file:read "a"
+    os.remove(path)
+    local _, rows = output:gsub("saxpy +%d+ +sequential[^\n]* ok ", "")
+    local _, points = page:gsub('<circle[^>]* data%-value=', "")
+    assert.equal(11, rows)
+    assert.equal(2 * 11, points) -- laid out for a screen and for a phone
+  end)
+
   it("npy saves and loads an array, a view and a row", function()
     local output = run_example("npy")
     assert.matches("rows 11 to 20: 10 x 300\nrow 17: 300 elements", output, 1, true)

@@ -107,7 +107,8 @@ end
 -- neither share nor bytes.
 -- @function profile
 -- @tparam[opt] boolean on start or stop; absent: return what was counted
--- @treturn table|nil rows, the longest total first; tostring() of it is an aligned table
+-- @treturn table|nil rows, the longest total first; tostring() of it is an aligned table; its field `on` tells
+-- whether profiling goes on
 -- @usage cl.profile(true)
 -- local x = cl.gauss(a, b)
 -- print(cl.profile())

@@ -2,12 +2,10 @@
 --- Rows in a file, one JSON object a line, appended as they come. A line that was cut off is taken away.
 -- @module clcompute.bench.journal
 
+local report = require "clcompute.report"
+
 local Journal = {}
 Journal.__index = Journal
-
-local ORDER = { "name", "params", "device", "driver", "date", "value", "unit", "min", "q1", "q3", "runs",
-  "batch", "cold", "compile", "upload", "kernel", "download", "flops", "bytes", "gflops", "gbs",
-  "peak_share", "checked", "max_error", "status", "reason" }
 
 local function load_json()
   local ok, json = pcall(require, "dkjson")
@@ -54,7 +52,7 @@ end
 
 --- Appends a row; it is in the file when this returns.
 function Journal:append(row)
-  write(self.path, "ab", self.json.encode(row, { keyorder = ORDER }) .. "\n")
+  write(self.path, "ab", report.jsonl { row })
 end
 
 return Journal

@@ -1,0 +1,88 @@
+-- SPDX-License-Identifier: MIT
+--- The frame of a chart: ticks with labels, grid lines, titles with units.
+-- @module clcompute.report.axes
+
+local extent = require "clcompute.report.extent"
+local format = require "clcompute.report.format"
+local markup = require "clcompute.report.markup"
+
+local axes = {}
+
+--- Font size of all texts of a chart, and the distance of two lines of text.
+axes.FONT, axes.LINE = 13, 18
+
+local GAP = 8 -- between two labels, and between label and axis
+
+--- Labels for the ticks of a scale, and the unit they are in (nil where each has its own).
+function axes.labels(scale, unit)
+  if not scale.base then return format.linear_ticks(scale.ticks, unit) end
+  local labels = {}
+  for i, tick in ipairs(scale.ticks) do labels[i] = format.log_tick(tick, unit, scale.base, scale.high) end
+  return labels, not format.has_prefix(unit) and unit or nil
+end
+
+--- "time, ms".
+function axes.title(title, unit)
+  if not unit or unit == "" then return title end
+  return title == "" and unit or ("%s, %s"):format(title, unit)
+end
+
+--- Width of the widest label.
+function axes.width(labels)
+  local width = 0
+  for _, label in ipairs(labels) do width = math.max(width, extent.pixels(label, axes.FONT)) end
+  return width
+end
+
+local function tick_group(axis, value, content)
+  return markup.element("g", { class = "tick", ["data-axis"] = axis, ["data-value"] = markup.exact(value) }, content)
+end
+
+--- Grid lines across and labels on the left, for a vertical scale.
+function axes.vertical(scale, labels, left, right)
+  local parts = {}
+  for i, tick in ipairs(scale.ticks) do
+    local y = scale:at(tick)
+    parts[i] = tick_group("y", tick, markup.element("line", { class = "grid", x1 = left, x2 = right, y1 = y, y2 = y })
+      .. markup.text("text", { class = "label end", x = left - GAP, y = y + axes.FONT * 0.35 }, labels[i]))
+  end
+  return table.concat(parts)
+end
+
+--- Which labels to show, so that none touches the next: every one, or every 2nd, 3rd ...
+local function stride(positions, labels)
+  for step = 1, #labels do
+    local fits, edge = true, -math.huge
+    for i = 1, #labels, step do
+      local half = extent.pixels(labels[i], axes.FONT) / 2
+      if positions[i] - half < edge then fits = false end
+      edge = positions[i] + half + GAP
+    end
+    if fits then return step end
+  end
+  return math.max(1, #labels)
+end
+
+--- Ticks below, for a horizontal scale; `grid`: lines up to there, instead of marks on the axis. Labels stay left of
+-- `limit`.
+function axes.horizontal(scale, labels, bottom, grid, limit)
+  local positions = {}
+  for i, tick in ipairs(scale.ticks) do positions[i] = scale:at(tick) end
+  local step = stride(positions, labels)
+  local parts = {}
+  for i, tick in ipairs(scale.ticks) do
+    local x = positions[i]
+    local line = markup.element("line", { class = grid and "grid" or "axis", x1 = x, x2 = x, y1 = bottom,
+      y2 = grid or bottom + 5 })
+    local label = ""
+    if (i - 1) % step == 0 then
+      local half = extent.pixels(labels[i], axes.FONT) / 2
+      local at = math.max(half, math.min(x, limit - half))
+      label = markup.text("text", { class = "label middle", x = at, y = bottom + axes.LINE + 2 }, labels[i])
+    end
+    parts[i] = tick_group("x", tick, line .. label)
+  end
+  return table.concat(parts)
+end
+
+return axes

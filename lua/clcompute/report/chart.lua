@@ -1,0 +1,100 @@
+-- SPDX-License-Identifier: MIT
+--- A section's chart as SVG, of any width. Colours are classes: the page has the style, or the picture itself.
+-- @module clcompute.report.chart
+
+local bar = require "clcompute.report.bar"
+local check = require "clcompute.report.check"
+local document = require "clcompute.report.document"
+local heat = require "clcompute.report.heat"
+local line = require "clcompute.report.line"
+local markup = require "clcompute.report.markup"
+local points = require "clcompute.report.points"
+local style = require "clcompute.report.style"
+
+local chart = {}
+
+local KINDS = { line = line, bar = bar, heat = heat }
+local NAMES = { line = "Line chart", bar = "Bar chart", heat = "Heat map" }
+local NEEDED = { line = { "x", "y" }, bar = { "x", "y" }, heat = { "x", "y", "value" } }
+local SPEC = {
+  kind = "string", title = "string", x = "string|table", y = "string", value = "string", series = "string|table",
+  low = "string", high = "string", xlog = "number", ylog = "number", log = "number", marks = "table",
+  hollow = "string", xtitle = "string", ytitle = "string", vtitle = "string", xunit = "string", yunit = "string",
+  vunit = "string",
+}
+local MARK = { key = "string", title = "string" }
+local BASES = { [2] = true, [10] = true }
+
+local function check_spec(spec)
+  check.keys("chart", spec, SPEC)
+  check.choice("chart: 'kind'", spec.kind, KINDS)
+  for _, name in ipairs(NEEDED[spec.kind]) do
+    if not spec[name] then error(("chart: a %s chart needs '%s', the name of a field"):format(spec.kind, name), 0) end
+  end
+  if type(spec.x) == "table" and spec.kind ~= "bar" then error("chart: 'x': one name expected, got a list", 0) end
+  for _, name in ipairs { "xlog", "ylog", "log" } do
+    if spec[name] and not BASES[spec[name]] then
+      error(("chart: '%s': 2 or 10 expected, got %s"):format(name, spec[name]), 0)
+    end
+  end
+  for i, mark in ipairs(check.tables("chart: 'marks'", spec.marks or {})) do
+    check.keys(("chart: mark %d"):format(i), mark, MARK)
+    if not mark.key then error(("chart: mark %d: 'key' is missing"):format(i), 0) end
+  end
+  return spec
+end
+
+--- The name of a field for an axis: as its column has it.
+local function title_of(section, key)
+  for _, column in ipairs(section.columns) do
+    if column.key == key and column.title then return column.title end
+  end
+  return key:match "[^.]+$"
+end
+
+local function titles_of(section, spec)
+  local x = type(spec.x) == "table" and spec.x[1] or spec.x
+  return {
+    x = spec.xtitle or title_of(section, x), x_unit = spec.xunit or document.unit(section, x),
+    y = spec.ytitle or title_of(section, spec.y), y_unit = spec.yunit or document.unit(section, spec.y),
+    value = spec.value and (spec.vtitle or title_of(section, spec.value)),
+    value_unit = spec.value and (spec.vunit or document.unit(section, spec.value)),
+  }
+end
+
+--- What a listener hears instead of seeing the chart.
+local function description(spec, titles, count)
+  local what = spec.kind == "heat" and ("%s over %s and %s"):format(titles.value, titles.x, titles.y)
+    or ("%s over %s"):format(titles.y, titles.x)
+  return ("%s of %s, %d %s; the table has the numbers."):format(NAMES[spec.kind], what, count,
+    count == 1 and "point" or "points")
+end
+
+local function count_drawn(list)
+  local count = 0
+  for _, point in ipairs(list) do count = count + (point.gap and 0 or 1) end
+  return count
+end
+
+--- The chart of a section (of document.new) as <svg>, and a note on rows that are not in it. `id` must be unique on the
+-- page; `alone`: with its own style, as a file. Nil and the note when no row has a point.
+function chart.svg(section, width, id, alone)
+  local spec = check_spec(section.chart)
+  local list, note = points.read(section, spec)
+  local count = count_drawn(list)
+  if count == 0 then return nil, note or "There are no rows." end
+  local titles = titles_of(section, spec)
+  local drawing, height = KINDS[spec.kind].draw(list, spec, titles, width, id .. "-colours")
+  local svg = markup.element("svg", {
+    xmlns = "http://www.w3.org/2000/svg", class = "chart", viewBox = ("0 0 %d %d"):format(width, math.ceil(height)),
+    role = "img", ["aria-labelledby"] = ("%s-title %s-desc"):format(id, id), ["data-kind"] = spec.kind,
+    ["data-xlog"] = spec.xlog, ["data-ylog"] = spec.ylog,
+  }, {
+    markup.text("title", { id = id .. "-title" }, spec.title or section.title or titles.y),
+    markup.text("desc", { id = id .. "-desc" }, description(spec, titles, count)),
+    alone and markup.element("style", {}, style.alone) or "", drawing,
+  })
+  return svg, note
+end
+
+return chart

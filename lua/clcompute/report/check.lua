@@ -1,0 +1,48 @@
+-- SPDX-License-Identifier: MIT
+--- What a script hands over is checked against a table of known keys before it is used.
+-- @module clcompute.report.check
+
+local check = {}
+
+local function sorted_keys(known)
+  local names = {}
+  for name in pairs(known) do names[#names + 1] = name end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
+--- Raises unless `given` is a table with keys of `known` only: name to the types it may have, "string|table".
+function check.keys(what, given, known)
+  if type(given) ~= "table" then error(("%s: table expected, got %s"):format(what, type(given)), 0) end
+  for key, value in pairs(given) do
+    local types = known[key]
+    if not types then
+      error(("%s: unknown key '%s' (known: %s)"):format(what, tostring(key), sorted_keys(known)), 0)
+    end
+    if not ("|" .. types .. "|"):find("|" .. type(value) .. "|", 1, true) then
+      error(("%s: '%s': %s expected, got %s"):format(what, key, types:gsub("|", " or "), type(value)), 0)
+    end
+  end
+  return given
+end
+
+--- Raises unless value is one of the keys of `choices`.
+function check.choice(what, value, choices)
+  if value == nil or choices[value] == nil then
+    error(("%s: one of %s expected, got %s"):format(what, sorted_keys(choices), tostring(value)), 0)
+  end
+  return value
+end
+
+--- Raises unless value is a list of tables.
+function check.tables(what, value)
+  if type(value) ~= "table" then error(("%s: list of tables expected, got %s"):format(what, type(value)), 0) end
+  for key, item in pairs(value) do
+    if math.type(key) ~= "integer" or type(item) ~= "table" then
+      error(("%s: list of tables expected, got a %s at '%s'"):format(what, type(item), tostring(key)), 0)
+    end
+  end
+  return value
+end
+
+return check

@@ -1,0 +1,163 @@
+-- SPDX-License-Identifier: MIT
+--- Numbers as text: significant digits, engineering prefixes, one unit for a whole column or axis.
+-- @module clcompute.report.format
+
+local format = {}
+
+--- What stands for a value that is not there.
+format.MISSING = "–"
+
+local PREFIXES = {
+  [-24] = "y", [-21] = "z", [-18] = "a", [-15] = "f", [-12] = "p", [-9] = "n", [-6] = "µ", [-3] = "m",
+  [0] = "", [3] = "k", [6] = "M", [9] = "G", [12] = "T", [15] = "P", [18] = "E", [21] = "Z", [24] = "Y",
+}
+local BINARY = { [20] = "Mi", [30] = "Gi", [40] = "Ti", [50] = "Pi", [60] = "Ei", [10] = "Ki" }
+
+-- Units that take a prefix, and the largest: nobody says kiloseconds.
+local LARGEST_PREFIX = { s = 0, B = 24, ["B/s"] = 24, ["FLOP/s"] = 24, FLOP = 24, Hz = 24, J = 24, W = 24 }
+
+local WIDE = 1000 -- a column whose values differ by more has a prefix in each cell
+local PLAIN_FROM, PLAIN_BELOW = -5, 7 -- powers of ten written without an exponent
+
+--- Whether a value is a number that has a place on an axis.
+function format.is_finite(value)
+  return type(value) == "number" and value - value == 0
+end
+
+--- The power of ten of a number's first digit, after rounding to `digits`.
+local function magnitude(value, digits)
+  return math.floor(tonumber(("%." .. (digits - 1) .. "e"):format(math.abs(value)):match "e(.*)$"))
+end
+
+local function fixed(value, decimals)
+  return (("%." .. math.max(decimals, 0) .. "f"):format(value):gsub("^%-(0[0.]*)$", "%1"))
+end
+
+local function not_finite(value)
+  if value ~= value then return "NaN" end
+  return value > 0 and "inf" or "-inf"
+end
+
+--- A number with so many significant digits (3 unless told); integers as they are.
+function format.significant(value, digits)
+  digits = digits or 3
+  if math.type(value) == "integer" then return ("%d"):format(value) end
+  if not format.is_finite(value) then return not_finite(value) end
+  if value == 0 then return "0" end
+  local power = magnitude(value, digits)
+  if power >= PLAIN_FROM and power < PLAIN_BELOW then return fixed(value, digits - 1 - power) end
+  local mantissa, exponent = ("%." .. (digits - 1) .. "e"):format(value):match "^(.*)e(.*)$"
+  return ("%se%d"):format(mantissa, math.floor(tonumber(exponent)))
+end
+
+--- The power of ten, a multiple of three, whose prefix suits a value of this unit.
+local function prefix_power(value, unit)
+  if value == 0 then return 0 end
+  local power = magnitude(value, 3) // 3 * 3
+  return math.max(-24, math.min(power, LARGEST_PREFIX[unit]))
+end
+
+--- A number with prefix and unit: 8.62 ms.
+function format.engineering(value, unit, digits)
+  if not format.is_finite(value) then return not_finite(value) end
+  if not LARGEST_PREFIX[unit] then return format.significant(value, digits) .. (unit and " " .. unit or "") end
+  if value == 0 then return "0 " .. unit end
+  local power = prefix_power(value, unit)
+  return ("%s %s%s"):format(format.significant(value / 10.0 ^ power, digits), PREFIXES[power], unit)
+end
+
+--- Smallest and largest absolute value that is not zero.
+local function extent(values)
+  local low, high
+  for _, value in ipairs(values) do
+    local size = format.is_finite(value) and math.abs(value) or 0
+    if size > 0 then low, high = math.min(low or size, size), math.max(high or size, size) end
+  end
+  return low, high
+end
+
+local function all_integers(values)
+  for _, value in ipairs(values) do
+    if math.type(value) ~= "integer" then return false end
+  end
+  return true
+end
+
+--- How to write values that stand below each other: a function from number to text, and the unit
+-- for the head of the column (nil where each cell has its own). All have the same decimals, unless
+-- so many `digits` are asked for.
+function format.shared(values, unit, digits)
+  local low, high = extent(values)
+  if not low or all_integers(values) and not LARGEST_PREFIX[unit] then return format.significant, unit end
+  if high / low > WIDE then
+    if not LARGEST_PREFIX[unit] then return format.significant, unit end
+    return function(value) return format.engineering(value, unit) end, nil
+  end
+  local power = LARGEST_PREFIX[unit] and prefix_power(math.sqrt(low) * math.sqrt(high), unit) or 0
+  local decimals = 2 - magnitude(low / 10.0 ^ power, 3)
+  if decimals > 5 or magnitude(high / 10.0 ^ power, 3) >= PLAIN_BELOW then
+    return function(value) return format.engineering(value, unit) end, nil
+  end
+  decimals = math.max(0, math.min(decimals, 5))
+  local function write(value)
+    if not format.is_finite(value) then return not_finite(value) end
+    return digits and format.significant(value / 10.0 ^ power, digits) or fixed(value / 10.0 ^ power, decimals)
+  end
+  return write, LARGEST_PREFIX[unit] and PREFIXES[power] .. unit or unit
+end
+
+--- A share of 1 as percent.
+function format.percent(value)
+  if not format.is_finite(value) then return not_finite(value) end
+  return format.significant(value * 100.0, 3) .. " %"
+end
+
+-- --- axes ------------------------------------------------------------------------
+
+--- Evenly spaced ticks: as many decimals as the step needs, one prefix for all.
+function format.linear_ticks(values, unit)
+  local _, high = extent(values)
+  local step = #values > 1 and values[2] - values[1] or high or 1
+  local power = LARGEST_PREFIX[unit] and prefix_power(high or 0, unit) or 0
+  if not LARGEST_PREFIX[unit] and high and (high >= 1e6 or high < 1e-3) then power = magnitude(high, 3) // 3 * 3 end
+  local scaled = step / 10.0 ^ power
+  local decimals = scaled >= 1 and scaled % 1 == 0 and 0 or math.max(0, math.ceil(-math.log(scaled, 10) - 1e-9))
+  if fixed(scaled, decimals) + 0 ~= scaled and decimals < 12 then decimals = decimals + 1 end -- 2.5
+  local labels = {}
+  for i, value in ipairs(values) do labels[i] = fixed(value / 10.0 ^ power, math.min(decimals, 12)) end
+  if LARGEST_PREFIX[unit] then return labels, PREFIXES[power] .. unit end
+  if power == 0 then return labels, unit end
+  return labels, ("10^%d"):format(power) .. (unit and " " .. unit or "")
+end
+
+--- 1048576 as 1 Mi; nil for what is no whole multiple.
+local function binary(value)
+  local power = 60
+  while power > 10 and value % 2 ^ power ~= 0 do power = power - 10 end
+  if value % 2 ^ power ~= 0 then return nil end
+  return ("%d %s"):format(value // 2 ^ power, BINARY[power])
+end
+
+--- A size on an axis that ends at `last`: in Ki and Mi where sizes are large.
+local function size_tick(value, last)
+  local short = last >= 65536 and binary(value)
+  return short or format.significant(math.tointeger(value) or value)
+end
+
+--- A label of a logarithmic axis that ends at `last`, with its own prefix.
+function format.log_tick(value, unit, base, last)
+  if base == 2 and not unit and value >= 1 then return size_tick(value, last) end
+  if LARGEST_PREFIX[unit] then
+    local power = prefix_power(value, unit)
+    return ("%.12g %s%s"):format(value / 10.0 ^ power, PREFIXES[power], unit)
+  end
+  if value >= 1e-4 and value < 1e5 then return ("%.12g"):format(value) end
+  return (("%.12g"):format(value):gsub("e([+-])0*", "e%1"):gsub("e%+", "e"))
+end
+
+--- Whether labels of a logarithmic axis carry this unit themselves.
+function format.has_prefix(unit)
+  return LARGEST_PREFIX[unit] ~= nil
+end
+
+return format

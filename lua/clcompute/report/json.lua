@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: MIT
+--- Rows and documents as JSON, and kept rows back from a file of one JSON object a line.
+-- @module clcompute.report.json
+
+local fields = require "clcompute.report.fields"
+
+local json = {}
+
+local function dkjson()
+  local ok, module = pcall(require, "dkjson")
+  if not ok then error("JSON needs the Lua module dkjson: apt install lua-dkjson", 0) end
+  return module
+end
+
+-- dkjson takes { n = 1024 }, common among params, for a list of that length: such tables write themselves.
+local LONE_N = { __tojson = function(value) return ('{"n":%s}'):format(dkjson().encode(value.n)) end }
+
+local function has_lone_n(value)
+  return type(value.n) == "number" and next(value) == "n" and next(value, "n") == nil
+end
+
+--- A copy for dkjson, without functions (of columns), which have no JSON.
+local function prepared(value)
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for key, item in pairs(value) do
+    if type(item) ~= "function" then copy[key] = prepared(item) end
+  end
+  return has_lone_n(copy) and setmetatable(copy, LONE_N) or copy
+end
+
+--- What a script gave, as indented JSON; NaN and infinity become null.
+function json.write(given)
+  return dkjson().encode(prepared(given), { indent = true, keyorder = fields.ORDER }) .. "\n"
+end
+
+--- Rows as JSON, one a line.
+function json.lines(rows)
+  local lines = {}
+  for i, row in ipairs(rows) do
+    lines[i] = dkjson().encode(prepared(row), { keyorder = fields.ORDER })
+  end
+  return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
+end
+
+--- The rows of a .jsonl file. A last line that was cut off, as a sweep that was ended leaves it, is left out.
+function json.read(path)
+  local decode = dkjson().decode
+  local file, message = io.open(path, "rb")
+  if not file then error(message, 0) end
+  local text, failure = file:read("a")
+  file:close()
+  if not text then error(("%s: %s"):format(path, failure), 0) end
+  local rows, number = {}, 0
+  for content, ending in text:gmatch "([^\n]*)(\n?)" do
+    number = number + 1
+    local row, stop, why = decode(content, 1, nil)
+    local rest = row ~= nil and content:find("%S", stop)
+    if type(row) == "table" and not rest then
+      rows[#rows + 1] = row
+    elseif content:find "%S" and ending == "\n" then
+      error(("%s:%d: one JSON object a line expected: %s"):format(path, number, why or content:sub(1, 40)), 0)
+    end
+  end
+  return rows
+end
+
+return json

@@ -1,0 +1,119 @@
+-- SPDX-License-Identifier: MIT
+--- The points of a chart, read from the rows of its section: table and chart cannot disagree.
+-- @module clcompute.report.points
+
+local document = require "clcompute.report.document"
+local format = require "clcompute.report.format"
+
+local points = {}
+
+--- A value that has a place on the axis, else why it has none.
+local function place(row, key, is_log, axis)
+  local value = document.field(row, key)
+  if value == nil then return nil, "no " .. axis end
+  if type(value) ~= "number" then return nil, axis .. " is no number" end
+  if not format.is_finite(value) then return nil, axis .. " is not finite" end
+  if is_log and value <= 0 then return nil, axis .. " is not positive" end
+  return value
+end
+
+--- One end of a spread; the value itself where the row has none.
+local function spread(row, key, value, is_log)
+  return key and place(row, key, is_log, "spread") or value
+end
+
+local function marks_of(row, spec)
+  local list = {}
+  for i, mark in ipairs(spec.marks or {}) do
+    if document.field(row, mark.key) then list[#list + 1] = i end
+  end
+  return list
+end
+
+--- The point of a row, or nil and why it is not in the chart.
+local function read(row, spec)
+  if not document.is_ok(row) then return nil, document.reason(row) end
+  local x, y, reason
+  if spec.kind == "line" then
+    x, reason = place(row, spec.x, spec.xlog, "x")
+  elseif spec.kind == "heat" and (document.field(row, spec.x) == nil or document.field(row, spec.y) == nil) then
+    reason = "not at a cell"
+  end
+  if reason then return nil, reason end
+  local y_key = spec.kind == "heat" and spec.value or spec.y
+  y, reason = place(row, y_key, spec.kind == "heat" and spec.log or spec.ylog, "value")
+  if reason then return nil, reason end
+  local is_log = spec.ylog
+  local low, high = spread(row, spec.low, y, is_log), spread(row, spec.high, y, is_log)
+  return {
+    x = x, y = y, low = math.min(low, y), high = math.max(high, y), row = row, marks = marks_of(row, spec),
+    hollow = spec.hollow and document.field(row, spec.hollow) and true or false,
+  }
+end
+
+--- Texts with how often each came: "unsupported: no double (2)".
+local function tally(reasons)
+  local count, order = {}, {}
+  for _, reason in ipairs(reasons) do
+    if not count[reason] then order[#order + 1] = reason end
+    count[reason] = (count[reason] or 0) + 1
+  end
+  for i, reason in ipairs(order) do order[i] = ("%s (%d)"):format(reason, count[reason]) end
+  return table.concat(order, "; ")
+end
+
+--- All points in the order of the rows (a row without is a gap: { x =, gap = true }), and a note on those left out.
+function points.read(section, spec)
+  local list, reasons = {}, {}
+  for _, row in ipairs(section.rows) do
+    local point, reason = read(row, spec)
+    if not point then
+      reasons[#reasons + 1] = reason
+      point = { gap = true, row = row, x = spec.kind == "line" and document.field(row, spec.x) or nil }
+    end
+    point.series = spec.series and document.label(row, spec.series) or ""
+    list[#list + 1] = point
+  end
+  if #reasons == 0 then return list, nil end
+  return list, ("%d of %d rows are not in the chart: %s."):format(#reasons, #section.rows, tally(reasons))
+end
+
+--- Points by series, each { name, index, points, hollow }, in order of appearance; series of gaps alone are left out.
+function points.by_series(list)
+  local found, order = {}, {}
+  for _, point in ipairs(list) do
+    local series = found[point.series]
+    if not series then
+      series = { name = point.series, points = {}, drawn = 0, hollow = true }
+      found[point.series] = series
+      order[#order + 1] = series
+    end
+    series.points[#series.points + 1] = point
+    if not point.gap then
+      series.drawn = series.drawn + 1
+      series.hollow = series.hollow and point.hollow
+    end
+  end
+  local drawn = {}
+  for _, series in ipairs(order) do
+    if series.drawn > 0 then
+      drawn[#drawn + 1] = series
+      series.index = #drawn
+    end
+  end
+  return drawn
+end
+
+--- Smallest and largest of a field over all points that are drawn.
+function points.range(list, low_field, high_field)
+  local low, high
+  for _, point in ipairs(list) do
+    if not point.gap then
+      low = math.min(low or point[low_field], point[low_field])
+      high = math.max(high or point[high_field], point[high_field])
+    end
+  end
+  return low, high
+end
+
+return points

@@ -1,0 +1,349 @@
+-- SPDX-License-Identifier: MIT
+local json = require "dkjson"
+local extent = require "clcompute.report.extent"
+local format = require "clcompute.report.format"
+local palette = require "clcompute.report.palette"
+local report = require "clcompute.report"
+local scale = require "clcompute.report.scale"
+
+local SEED = tonumber(os.getenv "SPEC_SEED") or os.time()
+io.stderr:write("SPEC_SEED=", SEED, "\n")
+math.randomseed(SEED)
+
+local EVIL = '<b>"x" & \'y\', | *z* [l](u) `c`\nnext' -- what each format has a meaning for
+
+local function raises(texts, f, ...)
+  local arguments = table.pack(...)
+  local ok, message = pcall(function() f(table.unpack(arguments, 1, arguments.n)) end)
+  assert.is_false(ok)
+  for _, text in ipairs(texts) do assert.truthy(message:find(text, 1, true), message) end
+  assert.truthy(message:find("spec/report_spec.lua", 1, true), "does not point at the script: " .. message)
+end
+
+local function lines_of(text)
+  local list = {}
+  for line in text:gmatch "([^\n]*)\n" do list[#list + 1] = line end
+  return list
+end
+
+local ROWS = {
+  { name = "saxpy", params = { n = 1024, group = 64 }, device = "GPU α", value = 8.62e-3, q1 = 8.57e-3, q3 = 11.13e-3,
+    gflops = 1.5, checked = true, status = "ok" },
+  { name = "saxpy", params = { n = 2048 }, device = "CPU", value = 17.2e-3, q1 = 17e-3, q3 = 17.4e-3, gflops = 3.25,
+    checked = false, status = "ok" },
+  { name = "saxpy", params = { n = 4096 }, device = "CPU", status = "unsupported", reason = "no double" },
+}
+
+describe("numbers", function()
+  it("have significant digits and no exponent where people need none", function()
+    local cases = { { 1500000000, "1500000000" }, { 8.6249, "8.62" }, { 0.012349, "0.0123" }, { 1e-12, "1.00e-12" },
+      { 9.999, "10.0" }, { -0.5, "-0.500" }, { 123456.0, "123456" }, { 1.5e9, "1.50e9" }, { 0.0, "0" } }
+    for _, case in ipairs(cases) do assert.equal(case[2], format.significant(case[1])) end
+    assert.equal("NaN", format.significant(0 / 0))
+    assert.equal("-inf", format.significant(-math.huge))
+  end)
+
+  it("have engineering prefixes, of which seconds take only small ones", function()
+    assert.equal("8.62 ms", format.engineering(8.62e-3, "s"))
+    assert.equal("1.00 µs", format.engineering(0.9999e-6, "s"))
+    assert.equal("5400 s", format.engineering(5400.0, "s"))
+    assert.equal("3.20 TB/s", format.engineering(3.2e12, "B/s"))
+    assert.equal("1.50 GFLOP/s", format.engineering(1.5, "GFLOP/s"))
+    assert.equal("0.00100 ys", format.engineering(1e-27, "s"))
+  end)
+
+  it("share a unit within a column, unless they differ too much", function()
+    local write, unit = format.shared({ 8.62e-3, 0.5169 }, "s")
+    assert.equal("ms", unit)
+    assert.equal("8.62", write(8.62e-3))
+    assert.equal("516.90", write(0.5169))
+    write, unit = format.shared({ 1e-6, 10.0 }, "s")
+    assert.is_nil(unit)
+    assert.equal("1.00 µs", write(1e-6))
+  end)
+
+  it("in a column are never off by more than their last digit shows", function()
+    for _ = 1, 200 do
+      local values, power = {}, math.random(-20, 20)
+      for i = 1, 5 do values[i] = (0.001 + math.random()) * 10.0 ^ power end
+      local write = format.shared(values, nil)
+      for _, value in ipairs(values) do
+        assert.is_true(math.abs(tonumber(write(value)) - value) <= 0.0051 * value, write(value))
+      end
+    end
+  end)
+end)
+
+describe("a scale", function()
+  it("maps values to positions and back, linear and logarithmic", function()
+    for _, base in ipairs { 0, 2, 10 } do
+      for _ = 1, 100 do
+        local low = 10.0 ^ math.random(-12, 12) * (0.1 + math.random())
+        local high = low * (1 + 1000 * math.random())
+        local s = scale.new(low, high, base > 0 and base or nil, 6):place(300, 20)
+        assert.is_true(s.low <= low * (1 + 1e-9) and s.high >= high * (1 - 1e-9))
+        assert.is_true(#s.ticks >= 2 and #s.ticks <= 24)
+        for _, value in ipairs { low, high, (low + high) / 2 } do
+          assert.is_true(math.abs(s:value(s:at(value)) - value) <= 1e-9 * value)
+        end
+      end
+    end
+  end)
+
+  it("has ticks at round numbers, in order, and a span even where all values are equal", function()
+    assert.same({ 0, 20, 40, 60, 80, 100 }, scale.new(0, 97, nil, 5).ticks)
+    assert.same({ 32, 64, 128, 256 }, scale.new(32, 256, 2, 8).ticks)
+    assert.same({ 1, 2, 5, 10, 20 }, scale.new(1, 19, 10, 8).ticks)
+    for _, value in ipairs { 0, 5, -5, 1e-300, 1e300 } do
+      local s = scale.new(value, value, nil, 5)
+      assert.is_true(s.low < s.high and s.low <= value and value <= s.high)
+    end
+  end)
+end)
+
+describe("texts", function()
+  it("are as wide as a terminal shows them, and are cut to fit", function()
+    assert.equal(3, extent.columns "αβγ")
+    assert.equal(4, extent.columns "矩阵")
+    assert.equal(1, extent.columns "e\u{301}")
+    assert.equal("矩…", extent.cut_columns("矩阵乘法", 4))
+    assert.equal("a\u{FFFD}b c", extent.clean "a\xFFb\nc\0")
+  end)
+
+  it("on a colour of the ramp are legible", function()
+    for i = 0, 200 do
+      local colour, ink = palette.colour(i / 200)
+      assert.is_true(palette.contrast(colour, ink) >= 4.5, colour)
+    end
+  end)
+end)
+
+describe("report.text", function()
+  it("aligns columns, flattens params, and shows why a row failed", function()
+    local lines = lines_of(report.text(ROWS))
+    assert.matches("^name +group +n +device +median, ms +quartiles, ms +rate, GFLOP/s +check +status", lines[1])
+    assert.matches("^saxpy +64 +1024 +GPU α +8.62 +8.57 – 11.13 +1.50 +ok +ok", lines[3])
+    assert.matches("WRONG +ok", lines[4])
+    assert.matches("unsupported: no double$", lines[5])
+    local at = extent.columns(lines[1]:match "^(.*)status")
+    assert.equal(at, extent.columns(lines[5]:match "^(.*)unsupported"))
+  end)
+
+  it("draws bars in proportion, none for failed rows", function()
+    local lines = lines_of(report.text(ROWS, { ascii = true, width = 140 }))
+    local _, first = lines[3]:gsub("#", "")
+    local _, second = lines[4]:gsub("#", "")
+    assert.equal(24, second)
+    assert.equal(math.floor(24 * 8.62 / 17.2 + 0.5), first)
+    assert.is_nil(lines[5]:find "#")
+    assert.is_nil(report.text(ROWS, { ascii = true, width = 140, bar = false }):find "#")
+  end)
+
+  it("keeps to its width, and to ASCII when told", function()
+    for width = 60, 140, 7 do
+      local rows = { { name = ("n"):rep(200), value = 1e-6 }, { name = "b", value = 2e-6 } }
+      for _, line in ipairs(lines_of(report.text(rows, { width = width }))) do
+        assert.is_true(extent.columns(line) <= width, line)
+      end
+    end
+    assert.is_nil(report.text(ROWS, { ascii = true }):find "[\x80-\xff]")
+  end)
+
+  it("has a line for each cell where the terminal is too narrow", function()
+    local text = report.text(ROWS, { width = 30 })
+    assert.truthy(text:find("n: 1024\ndevice: GPU α\n", 1, true))
+  end)
+
+  it("takes no rows, one row, and values that are no numbers", function()
+    assert.equal("(no rows)\n", report.text {})
+    for _, value in ipairs { 0, 0 / 0, math.huge, -1e300, 5e-324 } do
+      assert.is_string(report.text { { name = "x", value = value }, { name = "y" } })
+    end
+  end)
+end)
+
+describe("report.markdown", function()
+  it("has a table with alignment, and names that mean themselves", function()
+    local section = { rows = { { name = EVIL, value = 0.5 } } }
+    local lines = lines_of(report.markdown { title = "A # B", sections = { section } })
+    assert.same({ "# A \\# B", "", "| name | median, ms |", "| :-- | --: |",
+      '| &lt;b&gt;"x" &amp; \'y\', \\| \\*z\\* \\[l\\](u) \\`c\\` next | 500 |' }, lines)
+  end)
+end)
+
+--- An independent reader of RFC 4180.
+local function parse_csv(text)
+  local rows, row, at = {}, {}, 1
+  while at <= #text do
+    local field
+    if text:sub(at, at) == '"' then
+      local parts = {}
+      repeat
+        local stop = text:find('"', at + 1, true)
+        parts[#parts + 1] = text:sub(at + 1, stop - 1)
+        at = stop + 1
+      until text:sub(at, at) ~= '"'
+      field = table.concat(parts, '"')
+    else
+      local stop = text:find("[,\r]", at)
+      field, at = text:sub(at, stop - 1), stop
+    end
+    row[#row + 1] = field
+    if text:sub(at, at) == "," then
+      at = at + 1
+    else
+      assert.equal("\r\n", text:sub(at, at + 1))
+      rows[#rows + 1], row, at = row, {}, at + 2
+    end
+  end
+  return rows
+end
+
+describe("report.csv", function()
+  it("gives back every field, exactly", function()
+    local value = math.random() * 1e-5
+    local params = { n = 7, list = { 1, "b" } }
+    local rows = parse_csv(report.csv { { name = EVIL, params = params, value = value, checked = true } })
+    assert.same({ "name", "params.list.1", "params.list.2", "params.n", "value", "checked" }, rows[1])
+    assert.equal(EVIL, rows[2][1])
+    assert.equal(value, tonumber(rows[2][5]))
+    assert.same({ "1", "b", "7" }, { rows[2][2], rows[2][3], rows[2][4] })
+    assert.equal("true", rows[2][6])
+  end)
+
+  it("says whose section a row is, and leaves absent fields empty", function()
+    local a, b = { title = "a", rows = { { x = 1 } } }, { title = "b", rows = { { y = 2 } } }
+    local text = report.csv { sections = { a, b } }
+    assert.equal("section,x,y\r\na,1,\r\nb,,2\r\n", text)
+    assert.equal("", report.csv {})
+  end)
+end)
+
+describe("report.json and report.read", function()
+  local path
+  before_each(function() path = os.tmpname() end)
+  after_each(function() os.remove(path) end)
+
+  local function keep(text)
+    local file <close> = assert(io.open(path, "wb"))
+    file:write(text)
+  end
+
+  it("are JSON of what was given, without functions, NaN as null", function()
+    assert.same(ROWS, json.decode(report.json(ROWS)))
+    assert.equal("[]\n", report.json {})
+    local back = json.decode(report.json { sections = { { rows = { { x = 0 / 0, y = 1 } },
+      columns = { { key = "y", format = function() return "" end } } } } })
+    assert.same({ sections = { { rows = { { y = 1 } }, columns = { { key = "y" } } } } }, back)
+  end)
+
+  it("read rows that were kept, without the last where it was cut off", function()
+    keep(report.jsonl(ROWS) .. '{"name": "sax')
+    assert.same(ROWS, report.read(path))
+    keep(report.jsonl(ROWS):gsub("\n", "\n\n"):sub(1, -3) .. "")
+    assert.same(ROWS, report.read(path))
+    assert.equal("", report.jsonl {})
+    keep ""
+    assert.same({}, report.read(path))
+  end)
+
+  it("name the line that is no row, and a file that is none", function()
+    keep '{"a":1}\n[1\n{}\n'
+    raises({ "read: ", path .. ":2: one JSON object a line expected" }, report.read, path)
+    keep '{"a":1} {"b":2}\n'
+    raises({ path .. ":1:" }, report.read, path)
+    raises({ "/nowhere/rows.jsonl" }, report.read, "/nowhere/rows.jsonl")
+    raises({ "path expected, got nil" }, report.read)
+  end)
+end)
+
+--- The tags of a page in pairs: raises where one is not closed.
+local function check_nesting(text)
+  local open = {}
+  for close, name, rest in text:gsub("<style>.-</style>", ""):gmatch "<(/?)(%a%w*)([^<>]*)>" do
+    if close == "/" then
+      assert.equal(table.remove(open), name)
+    elseif name ~= "meta" and rest:sub(-1) ~= "/" then
+      open[#open + 1] = name
+    end
+  end
+  assert.same({}, open)
+end
+
+local LINE = { kind = "line", x = "params.n", y = "value", series = "device" }
+
+describe("report.html", function()
+  it("is one page without script, network or broken tags, whatever names hold", function()
+    local page = report.html { title = EVIL, subtitle = EVIL, facts = { { EVIL, EVIL } }, sections = {
+      { title = EVIL, text = EVIL, caption = EVIL, rows = {
+        { name = EVIL, device = EVIL, params = { n = 1 }, value = 1 },
+        { name = EVIL, device = "</title><script>", params = { n = 2 }, value = 1 } }, chart = LINE } } }
+    check_nesting(page)
+    assert.is_nil(page:find("<b>", 1, true))
+    assert.is_nil(page:find("<script", 1, true))
+    assert.is_nil(page:gsub('xmlns="http://www.w3.org/2000/svg"', ""):find("https?:"))
+  end)
+
+  it("shows failed rows with their reason in the table, and says that the chart lacks them", function()
+    local page = report.html { rows = ROWS, chart = LINE }
+    assert.truthy(page:find("1 of 3 rows are not in the chart: unsupported: no double (1).", 1, true))
+    assert.truthy(page:find("unsupported: no double</td>", 1, true))
+    local _, points = page:gsub('data%-series="CPU"', "")
+    assert.equal(2, points) -- one of the wide chart, one of the narrow
+  end)
+end)
+
+describe("report.svg", function()
+  it("is a picture of its own, or nil and why", function()
+    local svg, note = report.svg({ rows = { ROWS[1] }, chart = LINE }, { width = 400 })
+    assert.matches('^<svg [^>]*viewBox="0 0 400 %d+"', svg)
+    assert.is_nil(note)
+    check_nesting(svg)
+    svg, note = report.svg { rows = { ROWS[3] }, chart = LINE }
+    assert.is_nil(svg)
+    assert.equal("1 of 1 rows are not in the chart: unsupported: no double (1).", note)
+  end)
+
+  it("has a gap in the line where a row between has no value", function()
+    local rows = {}
+    for n = 1, 5 do rows[n] = { device = "d", params = { n = n }, value = n ~= 3 and n or nil } end
+    local _, lines = report.svg({ rows = rows, chart = LINE }):gsub('<path class="line"', "")
+    assert.equal(2, lines)
+  end)
+
+  it("takes hundreds of random values of any size", function()
+    for _, log in ipairs { 0, 2, 10 } do
+      local rows = {}
+      for n = 1, 300 do
+        rows[n] = { params = { n = n }, value = (math.random() - 0.1) * 10.0 ^ math.random(-300, 300) }
+      end
+      local chart = { kind = "line", x = "params.n", y = "value", ylog = log > 0 and log or nil }
+      local svg = report.svg { rows = rows, chart = chart }
+      check_nesting(svg)
+      assert.is_nil(svg:find "[\" ,L-]nan")
+      assert.is_nil(svg:find "[\" ,L-]inf")
+    end
+  end)
+end)
+
+describe("wrong arguments", function()
+  it("are errors that say which, what was expected, what came", function()
+    raises({ "text: document or list of rows expected, got nil" }, report.text)
+    raises({ "text: options: unknown key 'with' (known: ascii, bar, width)" }, report.text, {}, { with = 1 })
+    raises({ "'width': at least 20 expected, got 3" }, report.text, {}, { width = 3 })
+    raises({ "html: document: unknown key 'sektions'" }, report.html, { sektions = {} })
+    raises({ "section 1: 'rows': list of tables expected, got a number at '1'" }, report.csv,
+      { sections = { { rows = { 1 } } } })
+    raises({ "section 1, column 1: 'key' is missing" }, report.markdown, { rows = {}, columns = { {} } })
+    raises({ "'align': one of center, left, right expected, got up" }, report.text,
+      { rows = {}, columns = { { key = "a", align = "up" } } })
+    raises({ "chart: 'kind': one of bar, heat, line expected, got pie" }, report.html,
+      { rows = {}, chart = { kind = "pie" } })
+    raises({ "a heat chart needs 'value'" }, report.html, { rows = {}, chart = { kind = "heat", x = "a", y = "b" } })
+    raises({ "'xlog': 2 or 10 expected, got 3" }, report.html,
+      { rows = {}, chart = { kind = "line", x = "a", y = "b", xlog = 3 } })
+    raises({ "svg: section with 'rows' and 'chart' expected" }, report.svg, { rows = {} })
+    raises({ "two rows for a = 1, b = 2" }, report.html, { rows = { { a = 1, b = 2, c = 3 }, { a = 1, b = 2, c = 4 } },
+      chart = { kind = "heat", x = "a", y = "b", value = "c" } })
+  end)
+end)
