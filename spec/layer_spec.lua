@@ -31,7 +31,7 @@ describe("the counting layer", function()
     local count = require "clcount"
     local cl = require "clcompute"
     local d = cl.device()
-    d:wait() -- opens its context and queue
+    d:empty("float", 1):release() -- opens its context and queue
     local before = #assert(count.live())
     local b = d:empty("float", 10)
     assert.equal(before + 1, #count.live())

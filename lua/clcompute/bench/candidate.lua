@@ -86,15 +86,17 @@ end
 --- A warm call, profiled if the first one could be: where its time goes.
 function Candidate:divide()
   if not self.compile then return end
-  local ok, parts = self:attempt(split.of, run, self, 1)
+  local ok, parts, took = self:attempt(split.of, run, self, 1)
   if not (ok and parts) then return end
+  self.warm = took
   self.upload, self.kernel, self.download = parts.upload, parts.kernel, parts.download
 end
 
---- Warms up, and finds how many calls of a run last at least so many seconds. What must be reset before
+--- Warms up unless that was done, and finds how many calls of a run last at least so many seconds. What must be reset before
 -- each call is called once a run.
 function Candidate:calibrate(seconds)
-  local ok, took = self:attempt(run, self, 1)
+  local ok, took = true, self.warm
+  if not took then ok, took = self:attempt(run, self, 1) end
   while ok and took < seconds and self.batch < MAX_BATCH and not self.options.reset do
     local growth = took > 0 and math.min(10, math.max(1.1 * seconds / took, 1.2)) or 10
     self.batch = math.min(MAX_BATCH, math.ceil(self.batch * growth))

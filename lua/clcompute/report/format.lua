@@ -83,14 +83,19 @@ local function all_integers(values)
   return true
 end
 
+--- The same as a writer of cells, which are given more than the value.
+local function plain(value)
+  return format.significant(value)
+end
+
 --- How to write values that stand below each other: a function from number to text, and the unit
 -- for the head of the column (nil where each cell has its own). All have the same decimals, unless
 -- so many `digits` are asked for.
 function format.shared(values, unit, digits)
   local low, high = extent(values)
-  if not low or all_integers(values) and not LARGEST_PREFIX[unit] then return format.significant, unit end
+  if not low or all_integers(values) and not LARGEST_PREFIX[unit] then return plain, unit end
   if high / low > WIDE then
-    if not LARGEST_PREFIX[unit] then return format.significant, unit end
+    if not LARGEST_PREFIX[unit] then return plain, unit end
     return function(value) return format.engineering(value, unit) end, nil
   end
   local power = LARGEST_PREFIX[unit] and prefix_power(math.sqrt(low) * math.sqrt(high), unit) or 0

@@ -1,0 +1,79 @@
+-- SPDX-License-Identifier: MIT
+
+--- The measurements of Borisov 2015 on the devices here: saxpy, the naive and the tiled matrix product, each set
+-- against the sequential program; and as the paper's times ask for it, Gauss elimination in the same form.
+-- @module clcompute.papers.borisov
+
+local cl = require "clcompute"
+local gauss = require "clcompute.workload.gauss"
+local gemm = require "clcompute.workload.gemm"
+local saxpy = require "clcompute.workload.saxpy"
+local section = require "clcompute.workload.section"
+
+--- What the paper measured, in milliseconds; it does not tell the sizes.
+local PAPER = {
+  { "NVIDIA", "Quadro FX 1700", 3.2, 5169.5, 169.5 },
+  { "AMD", "Intel Core2 CPU 6300", 19.1, 2279.0, 2301.1 },
+  { "Intel", "Intel Core2 CPU 6300", 11.0, 920.1, 1402.7 },
+  { "-", "Intel Core2 CPU 6300, sequential", 9.3, 1340.6, 1340.6 },
+}
+
+local TITLES = {
+  "Table 1. saxpy, out = 1.5 x + y, %d floats",
+  "Table 2. Matrix product, naive, %d x %d floats",
+  "Table 3. Matrix product, tiles in local memory, %d x %d floats",
+}
+
+local SIZES = {
+  full = { saxpy = 1 << 24, gemm = 1024, gauss = 1000 },
+  quick = { saxpy = 1 << 20, gemm = 256, gauss = 200 },
+}
+
+--- The rows of a table of the paper.
+local function paper_rows(number)
+  local rows, baseline = {}, PAPER[#PAPER][2 + number]
+  for i, row in ipairs(PAPER) do
+    local value = row[2 + number]
+    rows[i] = { name = ("Borisov 2015: %s, %s"):format(row[1], row[2]), device = row[2] .. " (Borisov 2015)",
+      params = { platform = row[1] }, value = value, unit = "ms", ratio = value / baseline, status = "ok", paper = true }
+  end
+  return rows
+end
+
+local borisov = { name = "borisov", description = "the tables of Borisov 2015: saxpy and the matrix product" }
+
+--- Measures and reports.
+-- @tparam table options `devices`; `quick`: small sizes; `seconds` of warm runs a candidate (2); `progress`
+-- @treturn table a document for `clcompute.report`
+function borisov.measure(options)
+  local sizes, sections = options.quick and SIZES.quick or SIZES.full, {}
+  local function add(work, title, text, methods, number)
+    local function progress(state)
+      if options.progress then
+        options.progress { name = ("%s: %s"):format(title, state.name), done = #sections, total = 4 }
+      end
+    end
+    sections[#sections + 1] = section(work, { title = title, text = text, devices = options.devices, methods = methods,
+      seconds = options.seconds or 2, rounds = 7, progress = progress, paper = number and paper_rows(number) })
+  end
+  local product = gemm(sizes.gemm, "float")
+  add(saxpy(sizes.saxpy, "float"), TITLES[1]:format(sizes.saxpy),
+    "Memory bounds it: 12 bytes move for two operations.", { "out" }, 1)
+  add(product, TITLES[2]:format(sizes.gemm, sizes.gemm),
+    "A work-item computes an element and reads a row and a column from global memory.", { "naive" }, 2)
+  add(product, TITLES[3]:format(sizes.gemm, sizes.gemm),
+    "A work-group keeps a tile of both factors in local memory, so that each element is read once a tile.",
+    { "tiled" }, 3)
+  add(gauss(sizes.gauss, "float"), ("Gauss elimination, %d equations, float"):format(sizes.gauss),
+    "Not in this paper: the kernels of Baranov & Vlatskaya 2013 over a fixed and a shrinking range, and with pivoting.")
+  return {
+    title = "Borisov 2015, repeated",
+    subtitle = "OpenCL on every platform and device, against the sequential program",
+    facts = { { "clcompute", cl._VERSION }, { "runs", "cold: the first call with its compile; median and quartiles of "
+      .. "warm runs, all candidates in turns; speed-up: against the sequential program" },
+      { "Borisov 2015", "the paper's own times; it does not tell its sizes, so only ratios compare" } },
+    sections = sections,
+  }
+end
+
+return borisov

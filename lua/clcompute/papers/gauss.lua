@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: MIT
+
+--- The measurements of Baranov & Vlatskaya 2013 on the devices here: the Game of Life over its edge, the driver's choice of
+-- the group, the time of an elimination over the group size, and the rule for it. The paper prints its figures
+-- without numbers; what it says of them stands in the texts.
+-- @module clcompute.papers.gauss
+
+local cl = require "clcompute"
+local driver_choice = require "clcompute.papers.gauss.driver_choice"
+local group_size = require "clcompute.papers.gauss.group_size"
+local life = require "clcompute.papers.gauss.life"
+local shrinking = require "clcompute.papers.gauss.shrinking"
+
+local gauss = { name = "gauss", description = "the figures of Baranov & Vlatskaya 2013: Gauss elimination and its work-groups" }
+
+local function place(device)
+  return tostring(device):match "^%d+:%d+"
+end
+
+--- The file that keeps the rows of a figure, or nil.
+local function file_in(folder)
+  return function(figure, device)
+    if not folder then return nil end
+    return ("%s/%s%s.jsonl"):format(folder, figure, device and "_" .. place(device):gsub(":", ".") or "")
+  end
+end
+
+--- A callback for a figure's progress.
+local function progress_to(show)
+  return function(figure, device)
+    local title = device and ("%s on %s"):format(figure, place(device)) or figure
+    return function(state)
+      if show then
+        show { name = state.name and ("%s: %s"):format(title, state.name) or title, done = state.done, total = state.total,
+          seconds_left = state.remaining }
+      end
+    end
+  end
+end
+
+--- Measures and reports.
+-- @tparam table options `devices`; `quick`; `cores` of a compute unit; `sizes` of figures 3 and 4, `large_sizes` of 5 and
+--  6; `limit`, seconds a figure; `rows`, a folder that keeps what was measured, so that a report that was cut off
+--  goes on; `progress`
+-- @treturn table a document for `clcompute.report`
+function gauss.measure(options)
+  local settings = {
+    devices = options.devices, quick = options.quick, cores = options.cores, sizes = options.sizes,
+    large_sizes = options.large_sizes, limit = options.limit, file = file_in(options.rows),
+    progress = progress_to(options.progress),
+  }
+  local sections = { life(settings) }
+  for _, part in ipairs { driver_choice(settings), group_size(settings), { shrinking(settings) } } do
+    table.move(part, 1, #part, #sections + 1, sections)
+  end
+  local facts = { { "clcompute", cl._VERSION } }
+  for _, device in ipairs(options.devices) do facts[#facts + 1] = { place(device), tostring(device) } end
+  return {
+    title = "Baranov & Vlatskaya 2013, repeated",
+    subtitle = "Gauss elimination in four kernels: the effect and the choice of the work-group size",
+    facts = facts, sections = sections,
+  }
+end
+
+return gauss

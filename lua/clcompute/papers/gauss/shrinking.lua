@@ -1,0 +1,42 @@
+-- SPDX-License-Identifier: MIT
+
+--- A fixed range with a guard in the kernels against one that shrinks with every step (Baranov & Vlatskaya 2013), beside
+-- elimination with pivoting and the sequential program.
+-- @module clcompute.papers.gauss.shrinking
+
+local bench = require "clcompute.bench"
+local candidates = require "clcompute.workload.candidates"
+local workload = require "clcompute.workload.gauss"
+
+local SIZES = { full = { 100, 200, 400, 800, 1600 }, quick = { 100, 200, 400 } }
+
+local function measure(n, options)
+  local show = options.progress "Fixed or shrinking"
+  local list <close> = candidates(workload(n, "float"), { devices = options.devices })
+  return bench.compare(list.list, { rounds = 5, seconds = 0.5, peak = false, baseline = list.baseline,
+    progress = function(state) show { name = ("N = %d, %s"):format(n, state.name) } end })
+end
+
+--- @tparam table options of `clcompute.papers.gauss`
+-- @treturn table section
+return function(options)
+  local rows = {}
+  for _, n in ipairs(options.quick and SIZES.quick or SIZES.full) do
+    local more = measure(n, options)
+    table.move(more, 1, #more, #rows + 1, rows)
+  end
+  for _, row in ipairs(rows) do row.series = row.name end
+  return {
+    title = "A fixed or a shrinking range",
+    text = "Both launch the same kernels; the fixed range guards them, the shrinking one launches only what there is to do. "
+      .. "What no whole group covers is launched by itself with one fixed group, so that a driver that compiles for each "
+      .. "local size does not compile for each step; compiling is in the first call.",
+    rows = rows,
+    columns = { { key = "params.n", title = "N" }, { key = "name" }, { key = "cold", unit = "s" },
+      { key = "compile", title = "of it compiling", unit = "s" }, { key = "value", title = "median" },
+      { key = { "q1", "q3" }, title = "quartiles" }, { key = "gflops", title = "GFLOP/s", format = "%.2f" },
+      { key = "max_error", title = "error/bound", format = "%.3f" } },
+    chart = { kind = "line", x = "params.n", y = "value", series = "series", low = "q1", high = "q3", xlog = 2, ylog = 10,
+      xtitle = "N", ytitle = "time of an elimination" },
+  }
+end

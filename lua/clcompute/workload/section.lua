@@ -1,0 +1,50 @@
+-- SPDX-License-Identifier: MIT
+
+--- Measures a workload and says what came of it: a section of a report (`clcompute.report`).
+-- @module clcompute.workload.section
+
+local bench = require "clcompute.bench"
+local candidates = require "clcompute.workload.candidates"
+
+local RATE = {
+  flops = { key = "gflops", title = "GFLOP/s", format = "%.2f" },
+  bytes = { key = "gbs", title = "GB/s", format = "%.2f" },
+}
+
+--- How many times as fast as the baseline.
+local function speed_up(ratio)
+  return ratio and ("%.2f"):format(1 / ratio) or ""
+end
+
+local function columns(work)
+  local kind = work.flops and "flops" or "bytes"
+  return {
+    { key = "params.platform", title = "platform" },
+    { key = "device" },
+    { key = "params.method", title = "method" },
+    { key = "cold", title = "cold", unit = "s" },
+    { key = "value", title = "median" },
+    { key = { "q1", "q3" }, title = "quartiles" },
+    RATE[kind],
+    { key = "peak_share", title = "of peak", format = "percent" },
+    { key = "ratio", title = "speed-up", format = speed_up, align = "right" },
+    { key = "max_error", title = "error/bound", format = "%.3f" },
+  }
+end
+
+--- @tparam table work the workload
+-- @tparam table options those of `clcompute.workload.candidates`, and `title`, `text`; `seconds` of warm runs a
+--  candidate (1), `rounds`, `peak` (false) and `progress` of `bench.compare`; `paper`: rows of others to stand beside, with
+--  `paper=true`
+-- @treturn table the section, with the rows
+return function(work, options)
+  local list <close> = candidates(work, options)
+  local rows = bench.compare(list.list, { seconds = options.seconds, rounds = options.rounds,
+    peak = options.peak or false, baseline = list.baseline, progress = options.progress })
+  table.move(options.paper or {}, 1, #(options.paper or {}), #rows + 1, rows)
+  return {
+    title = options.title, text = options.text, rows = rows, columns = columns(work),
+    chart = { kind = "bar", x = "name", y = "value", low = "q1", high = "q3", ylog = 10, ytitle = "time of a run",
+      hollow = "paper" },
+  }
+end
