@@ -52,7 +52,7 @@ describe("the command", function()
   end)
 
   it("has help with examples for itself and each command, in 80 columns", function()
-    for _, command in ipairs { "", "info", "doctor", "repl" } do
+    for _, command in ipairs { "", "info", "doctor", "bench", "report", "repl" } do
       local code, out, err = run(command .. " --help", NO_CORE)
       assert.equal(0, code, err)
       assert.matches("^Usage: clcompute", out)
@@ -302,5 +302,84 @@ describe("the progress", function()
   it("knows that a pipe is no terminal", function()
     local code, out, err = shell(helper.lua .. [[ -e 'require "clcompute.cli.progress".new() "measuring"']])
     assert.same({ 0, "", "measuring\n" }, { code, out, err })
+  end)
+end)
+
+describe("clcompute bench", function()
+  it("measures and checks every operation on every device, as a table and as JSON", function()
+    local code, out, err = run "bench gemm --size 40 --seconds 0.01 --json"
+    assert.equal(0, code, err)
+    local rows = decode(out).sections[1].rows
+    assert.equal(2 * #cl.devices() + 1, #rows)
+    for _, row in ipairs(rows) do
+      assert.equal("ok", row.status)
+      assert.is_true(row.checked and row.max_error <= 1 and row.gflops > 0)
+      assert.equal(40, row.params.n)
+    end
+    code, out, err = run "bench --size 40 --seconds 0.01 --dtype double"
+    assert.equal(0, code, err)
+    for _, title in ipairs { "saxpy, 40 elements, double", "Matrix product, 40", "Gauss elimination, 40" } do
+      assert.matches(title, out, 1, true)
+    end
+  end)
+
+  it("sets the libraries beside them, which may be missing", function()
+    local code, out, err = run("bench saxpy --size 100 --seconds 0.01 --against --csv", "CLCOMPUTE_OPENBLAS=/none")
+    assert.equal(0, code, err)
+    assert.matches("\nOpenBLAS,[^\n]*unsupported", out)
+    assert.matches("\nsequential,[^\n]*ok", out)
+  end)
+
+  it("writes a page", function()
+    local page = os.tmpname()
+    local code, out, err = run("bench saxpy --size 100 --seconds 0.01 --markdown --html " .. page)
+    assert.equal(0, code, err)
+    assert.matches("| sequential, one core |", out, 1, true)
+    local file = assert(io.open(page))
+    local text = file:read("a")
+    file:close()
+    os.remove(page)
+    assert.matches("^<!doctype html>", text:lower())
+    assert.matches("<svg", text, 1, true)
+    fails(1, { "/none/x.html" }, "bench saxpy --size 10 --seconds 0.01 --html /none/x.html")
+  end)
+
+  it("refuses what it cannot measure", function()
+    fails(2, { "'saxpy', 'gemm', 'gauss'" }, "bench dot")
+    fails(2, { "positive integer expected, got '0'" }, "bench gemm --size 0")
+    fails(2, { "seconds above 0 expected" }, "bench gemm --seconds x")
+    fails(1, { "device matches 'none'" }, "bench --device none")
+    fails(1, { "clcompute doctor" }, "bench", NO_OPENCL)
+  end)
+end)
+
+describe("clcompute report", function()
+  it("repeats a paper", function()
+    if #cl.devices "Portable" == 0 then return pending "Oclgrind is too slow" end
+    local code, out, err = run "report borisov --quick --device Portable --json"
+    assert.equal(0, code, err)
+    local document = decode(out)
+    assert.equal("Borisov 2015, repeated", document.title)
+    assert.equal(4, #document.sections)
+  end)
+
+  it("shows rows that were kept", function()
+    local path = os.tmpname()
+    local file = assert(io.open(path .. ".jsonl", "w"))
+    file:write('{"name":"a","params":{"n":8},"device":"d","value":0.25,"unit":"s","status":"ok"}\n')
+    file:close()
+    local code, out, err = run("report " .. path .. ".jsonl")
+    os.remove(path)
+    os.remove(path .. ".jsonl")
+    assert.equal(0, code, err)
+    assert.matches("1 rows", out, 1, true)
+    assert.matches("250", out, 1, true)
+  end)
+
+  it("names what there is", function()
+    fails(1, { "no report 'nope'; there are borisov and gauss" }, "report nope")
+    fails(1, { "/none.jsonl" }, "report /none.jsonl")
+    fails(2, { "positive integers with commas expected" }, "report gauss --sizes 1,x")
+    fails(2, {}, "report")
   end)
 end)

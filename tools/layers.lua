@@ -46,10 +46,17 @@ local LUA_LEVELS = {
   { "clcompute.bench.fastest" },
   { "clcompute.bench.peak_flops", "clcompute.bench.peak_bandwidth" },
   { "clcompute.bench" },
+  { "clcompute.workload.data", "clcompute.workload.candidates" },
+  { "clcompute.workload.saxpy", "clcompute.workload.gemm", "clcompute.workload.gauss", "clcompute.workload.section",
+    "clcompute.papers.gauss.rule" },
+  { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
+    "clcompute.papers.gauss.shrinking" },
+  { "clcompute.papers.borisov", "clcompute.papers.gauss" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.width" },
   { "clcompute.cli.json", "clcompute.cli.columns", "clcompute.cli.progress", "clcompute.cli.parser",
-    "clcompute.cli.session" },
-  { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.repl" }, -- the commands
+    "clcompute.cli.session", "clcompute.cli.publish" },
+  { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.bench", "clcompute.cli.report",
+    "clcompute.cli.repl" }, -- the commands
   { "clcompute.cli" },
 }
 

@@ -7,17 +7,19 @@
 -- code; it raises what ends it with code 1. The list below is all that knows of it.
 -- @module clcompute.cli
 
+local bench = require "clcompute.cli.bench"
 local doctor = require "clcompute.cli.doctor"
 local info = require "clcompute.cli.info"
 local output = require "clcompute.cli.output"
 local parser = require "clcompute.cli.parser"
 local repl = require "clcompute.cli.repl"
+local report = require "clcompute.cli.report"
 
 local cli = {}
 
 local FAILED, MISUSED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141 -- the last two as a shell counts signals
 
-local commands = { info, doctor, repl }
+local commands = { info, doctor, bench, report, repl }
 
 --- Runs what the arguments ask for; returns the exit code.
 local function execute(arguments)

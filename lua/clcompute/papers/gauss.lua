@@ -53,8 +53,8 @@ function gauss.measure(options)
   for _, part in ipairs { driver_choice(settings), group_size(settings), { shrinking(settings) } } do
     table.move(part, 1, #part, #sections + 1, sections)
   end
-  local facts = { { "clcompute", cl._VERSION } }
-  for _, device in ipairs(options.devices) do facts[#facts + 1] = { place(device), tostring(device) } end
+  local facts = { { "version", cl._VERSION } }
+  for _, device in ipairs(options.devices) do facts[#facts + 1] = { "device", tostring(device) } end
   return {
     title = "Baranov & Vlatskaya 2013, repeated",
     subtitle = "Gauss elimination in four kernels: the effect and the choice of the work-group size",

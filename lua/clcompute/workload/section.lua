@@ -7,29 +7,29 @@ local bench = require "clcompute.bench"
 local candidates = require "clcompute.workload.candidates"
 
 local RATE = {
-  flops = { key = "gflops", title = "GFLOP/s", format = "%.2f" },
-  bytes = { key = "gbs", title = "GB/s", format = "%.2f" },
+  flops = { key = "gflops", title = "GFLOP/s", format = "%.3g" },
+  bytes = { key = "gbs", title = "GB/s", format = "%.3g" },
 }
 
 --- How many times as fast as the baseline.
 local function speed_up(ratio)
-  return ratio and ("%.2f"):format(1 / ratio) or ""
+  return ratio and ("%.3g"):format(1 / ratio) or ""
 end
 
-local function columns(work)
-  local kind = work.flops and "flops" or "bytes"
-  return {
+local function columns(work, has_peak)
+  local list = {
     { key = "params.platform", title = "platform" },
     { key = "device" },
     { key = "params.method", title = "method" },
     { key = "cold", title = "cold", unit = "s" },
     { key = "value", title = "median" },
     { key = { "q1", "q3" }, title = "quartiles" },
-    RATE[kind],
-    { key = "peak_share", title = "of peak", format = "percent" },
+    RATE[work.flops and "flops" or "bytes"],
     { key = "ratio", title = "speed-up", format = speed_up, align = "right" },
     { key = "max_error", title = "error/bound", format = "%.3f" },
   }
+  if has_peak then table.insert(list, 8, { key = "peak_share", title = "of peak", format = "percent" }) end
+  return list
 end
 
 --- @tparam table work the workload
@@ -43,7 +43,7 @@ return function(work, options)
     peak = options.peak or false, baseline = list.baseline, progress = options.progress })
   table.move(options.paper or {}, 1, #(options.paper or {}), #rows + 1, rows)
   return {
-    title = options.title, text = options.text, rows = rows, columns = columns(work),
+    title = options.title, text = options.text, rows = rows, columns = columns(work, options.peak),
     chart = { kind = "bar", x = "name", y = "value", low = "q1", high = "q3", ylog = 10, ytitle = "time of a run",
       hollow = "paper" },
   }

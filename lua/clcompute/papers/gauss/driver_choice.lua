@@ -24,7 +24,7 @@ local function next_prime(n, step)
   return n
 end
 
---- Columns around the largest group: below it a prime is a group of its own, above it there is none.
+--- Columns around the largest group: a prime below it may be a group of its own, one above it may not.
 local function column_counts(largest, quick)
   local below, above = next_prime(largest, -1), next_prime(largest, 1)
   local list = {}
@@ -119,10 +119,10 @@ return function(options)
     local rows = sweep_device(device, options)
     for _, row in ipairs(rows) do row.chooser = CHOOSERS[row.params.chooser] end
     sections[i] = {
-      title = "Figure 2. The driver's choice of the group: " .. device.name,
+      title = "Figure 2. The driver's choice of the group: " .. tostring(device):match "^%d+:%d+",
       text = { ("Time of one step of the elimination over the columns of the augmented matrix, N + 1, about the largest "
-        .. "group of the device, %d. The driver takes a divisor of the range: below the limit a prime number of columns "
-        .. "is one group, above it there is none but 1."):format(device.max_group_size),
+        .. "group of the device, %d. A driver takes divisors of the range; where N + 1 is prime, it finds none along the "
+        .. "rows of the matrix but 1 and all of it."):format(device.max_group_size),
         "Ringed: N + 1 is prime. The table has the group that the kernel found itself in." },
       rows = rows,
       columns = { { key = "params.columns", title = "N + 1" }, { key = "params.prime", title = "prime" },

@@ -85,10 +85,10 @@ local function mark_best(rows)
   return best
 end
 
-local function section(title, text, rows, without_one)
+local function section(title, text, rows, from, to)
   local shown = {}
   for _, row in ipairs(rows) do
-    if not (without_one and row.params.group == 1) then
+    if row.params.group >= (from or 1) and row.params.group <= (to or math.huge) then
       row.series = ("N = %d"):format(row.params.size)
       shown[#shown + 1] = row
     end
@@ -104,9 +104,10 @@ local function section(title, text, rows, without_one)
   }
 end
 
+--- Relative to the fastest group of each size.
 local function heat(title, rows)
   return {
-    title = title, text = "The same as figure 5, relative to the fastest group of each size: 1 is the fastest.", rows = rows,
+    title = title, text = "The times of figure 5, divided by that of the fastest group of each size.", rows = rows,
     columns = { { key = "params.size", title = "N" }, { key = "params.group", title = "group" },
       { key = "relative", title = "times the fastest", format = "%.2f" } },
     chart = { kind = "heat", x = "params.group", y = "params.size", value = "relative", xtitle = "group size", ytitle = "N",
@@ -132,7 +133,7 @@ local function rule_section(device, found, rows, best)
     .. "and %d that exceeds %d is %d."):format(found.multiple, found.units, found.cores, found.multiple, found.cores,
     found.total, found.group) or ""
   return {
-    title = "The rule for the group size: " .. device.name,
+    title = "The rule for the group size: " .. tostring(device):match "^%d+:%d+",
     text = { "The paper: 32 and 48 cores a unit, above 144 cores, give 192. Here: " .. words .. (found.reason and
       " But " .. found.reason .. "." or "") },
     rows = list,
@@ -145,14 +146,14 @@ end
 local function report_device(device, options, sections)
   local kind, found = options.quick and "quick" or "full", rule.of(device, options.cores)
   local small, large = SMALL[kind], LARGE[kind]
-  local name = device.name
+  local name = tostring(device):match "^%d+:%d+"
   local rows = sweep(device, options, "3", options.sizes or small.sizes, small.groups, options.quick and 2 or 3)
   mark_best(rows)
   sections[#sections + 1] = section("Figure 3. Time over the group size, small matrices: " .. name,
     "Fixed range; what no whole group covers is launched by itself. A group of one work-item is the worst of all sizes.",
     rows)
   sections[#sections + 1] = section("Figure 4. The same without group 1: " .. name,
-    "Below N = 1000 what is left over of whole groups shows.", rows, true)
+    "Below N = 1000 what is left over of whole groups shows.", rows, 2)
   local groups = with_rule(large.groups, found)
   local sizes = options.large_sizes or large_sizes(device, groups, large.seconds)
   local large_rows = sweep(device, options, "5", sizes, groups, 1)
@@ -162,7 +163,9 @@ local function report_device(device, options, sections)
   end
   sections[#sections + 1] = section("Figure 5. Time over the group size, large matrices: " .. name,
     "As many sizes of 1000 to 10000 as the device gets through in the time.", large_rows)
-  sections[#sections + 1] = heat("Figure 6. Which groups are near the fastest: " .. name, large_rows)
+  sections[#sections + 1] = section("Figure 6. The same from 128 to 384: " .. name, "The paper's best is 192.", large_rows,
+    128, 384)
+  sections[#sections + 1] = heat("How much a group costs: " .. name, large_rows)
   sections[#sections + 1] = rule_section(device, found, large_rows, best)
 end
 

@@ -1,0 +1,75 @@
+-- SPDX-License-Identifier: MIT
+
+--- `clcompute bench`: the prebuilt operations on every device, against the sequential program and, if asked for, the
+-- libraries that are installed.
+-- @module clcompute.cli.bench
+
+local need = require "clcompute.cli.need"
+local progress = require "clcompute.cli.progress"
+local publish = require "clcompute.cli.publish"
+
+local bench = {
+  name = "bench",
+  description = "Measure the operations on every device against the sequential program; every result is checked.",
+  examples = {
+    "clcompute bench                             # all operations",
+    "clcompute bench gemm --size 2048 --dtype double",
+    "clcompute bench gemm --against              # OpenBLAS and CLBlast on the same data",
+    "clcompute bench saxpy --device gpu --html saxpy.html",
+  },
+}
+
+local WORKLOADS = { saxpy = "clcompute.workload.saxpy", gemm = "clcompute.workload.gemm",
+  gauss = "clcompute.workload.gauss" }
+local OPERATIONS = { "saxpy", "gemm", "gauss" }
+local SIZES = { saxpy = 1 << 24, gemm = 1024, gauss = 1000 }
+local TITLES = {
+  saxpy = "saxpy, %d elements, %s", gemm = "Matrix product, %d rows and columns, %s",
+  gauss = "Gauss elimination, %d equations, %s",
+}
+
+local function positive(text)
+  local n = math.tointeger(tonumber(text))
+  if not n or n < 1 then return nil, ("positive integer expected, got '%s'"):format(text) end
+  return n
+end
+
+local function seconds(text)
+  local s = tonumber(text)
+  if not s or not (s > 0 and s < math.huge) then return nil, ("seconds above 0 expected, got '%s'"):format(text) end
+  return s
+end
+
+--- Adds the options.
+function bench.configure(parser)
+  parser:argument("operation", "saxpy, gemm or gauss; all of them unless told."):args "?":choices(OPERATIONS)
+  parser:option("--size", "Elements of a vector, rows of a matrix."):argname "<n>":convert(positive)
+  parser:option("--dtype", "float or double."):choices { "float", "double" }:default "float"
+  parser:option("--seconds", "Of warm runs of each candidate."):argname "<s>":default "1":convert(seconds)
+  parser:flag("--against", "Measure OpenBLAS and CLBlast too, where they are installed.")
+  publish.configure(parser)
+end
+
+--- Runs the command.
+function bench.run(options)
+  local library, devices = need.library(), publish.devices(options)
+  local section = require "clcompute.workload.section"
+  local show <close> = progress.new()
+  local operations, sections = options.operation and { options.operation } or OPERATIONS, {}
+  for i, name in ipairs(operations) do
+    local size = options.size or SIZES[name]
+    sections[i] = section(require(WORKLOADS[name])(size, options.dtype), {
+      title = TITLES[name]:format(size, options.dtype), devices = devices, against = options.against,
+      seconds = options.seconds, peak = true,
+      progress = function(state)
+        show { name = ("%s: %s, %s"):format(name, state.name, state.stage), done = i - 1, total = #operations }
+      end,
+    })
+  end
+  show:close()
+  local facts = { { "version", library._VERSION } }
+  for i, device in ipairs(devices) do facts[i + 1] = { "device", tostring(device) } end
+  return publish.document({ title = "clcompute bench", facts = facts, sections = sections }, options)
+end
+
+return bench

@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local rule = require "clcompute.papers.gauss.rule"
+
+describe("the rule for the group size", function()
+  it("gives the paper's 192 for 32, 48 and 3 units", function()
+    assert.equal(192, rule.group(32, 48, 3))
+  end)
+
+  it("is the smallest common multiple above the cores", function()
+    for _, case in ipairs { { 32, 128, 1 }, { 64, 64, 10 }, { 8, 1, 2 }, { 32, 48, 4 }, { 7, 3, 5 } } do
+      local multiple, cores, units = table.unpack(case)
+      local group = rule.group(multiple, cores, units)
+      assert.is_true(group > cores * units)
+      for n = cores * units + 1, group - 1 do assert.is_false(n % multiple == 0 and n % cores == 0) end
+      assert.is_true(group % multiple == 0 and group % cores == 0)
+    end
+  end)
+
+  local function device(facts)
+    return setmetatable(facts, { __index = { vendor = "NVIDIA Corporation", type = "gpu", group_multiple = 32,
+      max_group_size = 1024 } })
+  end
+
+  it("knows the cores of a unit by vendor and architecture, or is told", function()
+    for name, cores in pairs { ["NVIDIA H200"] = 128, ["NVIDIA H100 PCIe"] = 128, ["NVIDIA A100-SXM4-40GB"] = 64,
+      ["Tesla V100-SXM2-16GB"] = 64, ["Tesla T4"] = 64, ["NVIDIA GeForce RTX 2080 Ti"] = 64,
+      ["NVIDIA GeForce RTX 4090"] = 128, ["NVIDIA GeForce GTX 1080"] = 128, ["Tesla K40c"] = 192,
+      ["GeForce GT 555M"] = 48 } do
+      assert.equal(cores, rule.cores(device { name = name }), name)
+    end
+    assert.equal(1, rule.cores { type = "cpu", vendor = "any", name = "any" })
+    assert.is_nil(rule.cores { type = "gpu", vendor = "nobody", name = "any" })
+    assert.equal(192, rule.of(device { name = "any", compute_units = 3 }, 48).group)
+  end)
+
+  it("says where it does not carry over", function()
+    local found = rule.of(device { name = "NVIDIA H200", compute_units = 132 })
+    assert.equal(16896, found.total)
+    assert.matches("exceeds the largest group, 1024", found.reason)
+    assert.matches("cores=", rule.of(device { vendor = "nobody", name = "any", compute_units = 3 }).reason)
+  end)
+end)
+
+describe("the report", function()
+  local device
+  for _, d in ipairs(helper.devices()) do
+    if d.platform ~= "Oclgrind" then device = d end
+  end
+  if not device then return pending "Oclgrind is too slow for them" end
+  local report = require "clcompute.report"
+
+  local function section_of(document, title)
+    for _, section in ipairs(document.sections) do
+      if section.title:find(title, 1, true) then return section end
+    end
+    error("no section " .. title)
+  end
+
+  it("borisov has the paper's times beside those measured, all checked", function()
+    local document = require "clcompute.papers.borisov".measure { devices = { device }, quick = true, seconds = 0.01 }
+    local value = { [1] = 3.2, [2] = 5169.5, [3] = 169.5 }
+    for number, expected in pairs(value) do
+      local section = section_of(document, "Table " .. number)
+      local paper, ours
+      for _, row in ipairs(section.rows) do
+        if row.paper and row.params.platform == "NVIDIA" then paper = row end
+        if row.device == device.name then ours = row end
+      end
+      assert.equal(expected, paper.value)
+      assert.is_true(ours.checked and ours.max_error <= 1, ours.reason)
+      assert.is_true(ours.value > 0 and ours.ratio > 0)
+    end
+    assert.matches("Quadro FX 1700", report.text(document, { width = 200 }), 1, true)
+    assert.matches("<svg", report.html(document), 1, true)
+  end)
+
+  it("gauss has every figure, records the driver's group, and goes on from the rows it kept", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    local options = { devices = { device }, quick = true, rows = folder, sizes = { 30 }, large_sizes = { 40 } }
+    local gauss = require "clcompute.papers.gauss"
+    local document = gauss.measure(options)
+    for figure = 1, 6 do
+      local section = section_of(document, "Figure " .. figure)
+      assert.is_true(#section.rows > 0)
+      for _, row in ipairs(section.rows) do
+        assert.is_true(row.status == "unsupported" or row.status == "ok" and row.checked, row.reason)
+      end
+    end
+    local primes = 0
+    for _, row in ipairs(section_of(document, "Figure 2").rows) do
+      assert.matches("^%d+ x %d+$", row.params.group)
+      if row.params.chooser == "fixed" then assert.matches(" x 1$", row.params.group) end
+      if row.params.prime then primes = primes + 1 end
+    end
+    assert.equal(4, primes) -- one on either side of the limit, by two choosers
+    for _, row in ipairs(section_of(document, "Figure 4").rows) do assert.is_true(row.params.group > 1) end
+    for _, row in ipairs(section_of(document, "Figure 6").rows) do
+      assert.is_true(row.params.group >= 128 and row.params.group <= 384)
+    end
+    local best = 0
+    for _, row in ipairs(section_of(document, "Figure 5").rows) do
+      assert.is_true(row.relative >= 1)
+      best = best + (row.best and 1 or 0)
+    end
+    assert.equal(1, best)
+    assert.equal(1, #section_of(document, "The rule").rows)
+    local again = gauss.measure(options)
+    for _, figure in ipairs { "Figure 1", "Figure 2", "Figure 3", "Figure 5" } do
+      local first, second = section_of(document, figure).rows[1], section_of(again, figure).rows[1]
+      assert.near(first.value, second.value, 1e-12 * first.value) -- as many digits as the file has
+    end
+    assert.matches("</html>", report.html(again), 1, true)
+    os.execute("rm -r " .. folder)
+  end)
+end)
