@@ -248,7 +248,11 @@ static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   const cl_device_id id = place.device;
   int device = clc_parseversion(clc_pushdevicetext(L, id, CL_DEVICE_VERSION));
   int platform = clc_parseversion(clc_pushplatformtext(L, place.platform, CL_PLATFORM_VERSION));
-  lua_pop(L, 2);
+  /* Driver 580 says 256 of every kernel, also of one that requires 1024, and takes up to
+     the device's limit; a kernel that needs too many registers fails at its launch. */
+  d->understates_groups =
+      strstr(clc_pushplatformtext(L, place.platform, CL_PLATFORM_NAME), "NVIDIA") != NULL;
+  lua_pop(L, 3);
   d->root = d;
   d->place = place;
   d->version = device < platform ? device : platform;
@@ -280,6 +284,7 @@ static void copy_facts(clc_Device *to, const clc_Device *from) {
   to->place = from->place;
   to->version = from->version;
   to->is_cpu = from->is_cpu;
+  to->understates_groups = from->understates_groups;
   to->has_double = from->has_double;
   to->align = from->align;
   to->max_group = from->max_group;

@@ -29,6 +29,7 @@ struct clc_Device {
   clc_Place place;
   int version; /* of device and platform, the lower one: 100 * major + minor */
   int is_cpu;
+  int understates_groups; /* kernels take larger groups than the driver says of them */
   int has_double;
   int has_linker;       /* POCL's was looked for and found; of the root alone */
   size_t align;         /* bytes a sub-buffer must start on */

@@ -48,6 +48,8 @@ static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_
   ask_group(L, k, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof m->required, m->required);
   ask_group(L, k, CL_KERNEL_LOCAL_MEM_SIZE, sizeof k->local_memory, &k->local_memory);
   memcpy(m->max_groups, k->device->max_groups, sizeof m->max_groups);
+  if (k->device->understates_groups && m->max_group < k->device->max_group)
+    m->max_group = k->device->max_group;
   m->is_cpu = k->device->is_cpu;
   m->unsplittable =
       text->hidden != NULL ? text->hidden : clc_reaches(L, text->code, name, unsplittable);

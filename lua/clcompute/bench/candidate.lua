@@ -92,8 +92,8 @@ function Candidate:divide()
   self.upload, self.kernel, self.download = parts.upload, parts.kernel, parts.download
 end
 
---- Warms up unless that was done, and finds how many calls of a run last at least so many seconds. What must be reset before
--- each call is called once a run.
+--- Warms up unless that was done, and finds how many calls of a run last at least so many seconds. What must be
+-- reset before each call is called once a run.
 function Candidate:calibrate(seconds)
   local ok, took = true, self.warm
   if not took then ok, took = self:attempt(run, self, 1) end

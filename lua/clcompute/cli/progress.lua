@@ -83,7 +83,7 @@ end
 
 local function write_line(self, event)
   local now = self.clock()
-  if self.written and now - self.written < PAUSE then return end
+  if now - (self.written or self.start) < PAUSE then return end
   self.stream:write(format(self, event, math.huge), "\n")
   self.written = now
 end

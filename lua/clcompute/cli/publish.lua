@@ -32,9 +32,10 @@ end
 
 local function write_file(path, text)
   local file, message = io.open(path, "wb")
-  local written, why = file and file:write(text)
-  local closed, reason = file and file:close()
-  if not (written and closed) then error(message or ("%s: %s"):format(path, why or reason), 0) end
+  if not file then error(message, 0) end
+  local written, why = file:write(text)
+  local closed, reason = file:close()
+  if not (written and closed) then error(("%s: %s"):format(path, why or reason), 0) end
 end
 
 local function as_text(report, document, options)

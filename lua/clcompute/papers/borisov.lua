@@ -34,13 +34,14 @@ local function paper_rows(number)
   local rows, baseline = {}, PAPER[#PAPER][2 + number]
   for i, row in ipairs(PAPER) do
     local value = row[2 + number]
-    rows[i] = { name = ("Borisov 2015: %s, %s"):format(row[1], row[2]), device = row[2] .. " (Borisov 2015)",
-      params = { platform = row[1] }, value = value, unit = "ms", ratio = value / baseline, status = "ok", paper = true }
+    rows[i] = { name = ("Borisov 2015: %s, %s"):format(row[1], row[2]), params = { platform = row[1] },
+      device = row[2] .. " (Borisov 2015)", value = value, unit = "ms", ratio = value / baseline, status = "ok",
+      paper = true }
   end
   return rows
 end
 
-local borisov = { name = "borisov", description = "the tables of Borisov 2015: saxpy and the matrix product" }
+local borisov = {}
 
 --- Measures and reports.
 -- @tparam table options `devices`; `quick`: small sizes; `seconds` of warm runs a candidate (2); `progress`

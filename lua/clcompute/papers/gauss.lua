@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- The measurements of Baranov & Vlatskaya 2013 on the devices here: the Game of Life over its edge, the driver's choice of
--- the group, the time of an elimination over the group size, and the rule for it. The paper prints its figures
--- without numbers; what it says of them stands in the texts.
+--- The measurements of Baranov & Vlatskaya 2013 on the devices here: the Game of Life over its edge, the driver's
+-- choice of the group, the time of an elimination over the group size, and the rule for it. The paper prints its
+-- figures without numbers; what it says of them stands in the texts.
 -- @module clcompute.papers.gauss
 
 local cl = require "clcompute"
@@ -11,7 +11,7 @@ local group_size = require "clcompute.papers.gauss.group_size"
 local life = require "clcompute.papers.gauss.life"
 local shrinking = require "clcompute.papers.gauss.shrinking"
 
-local gauss = { name = "gauss", description = "the figures of Baranov & Vlatskaya 2013: Gauss elimination and its work-groups" }
+local gauss = {}
 
 local function place(device)
   return tostring(device):match "^%d+:%d+"
@@ -31,17 +31,17 @@ local function progress_to(show)
     local title = device and ("%s on %s"):format(figure, place(device)) or figure
     return function(state)
       if show then
-        show { name = state.name and ("%s: %s"):format(title, state.name) or title, done = state.done, total = state.total,
-          seconds_left = state.remaining }
+        show { name = state.name and ("%s: %s"):format(title, state.name) or title, done = state.done,
+          total = state.total, seconds_left = state.remaining }
       end
     end
   end
 end
 
 --- Measures and reports.
--- @tparam table options `devices`; `quick`; `cores` of a compute unit; `sizes` of figures 3 and 4, `large_sizes` of 5 and
---  6; `limit`, seconds a figure; `rows`, a folder that keeps what was measured, so that a report that was cut off
---  goes on; `progress`
+-- @tparam table options `devices`; `quick`; `cores` of a compute unit; `sizes` of figures 3 and 4, `large_sizes` of
+--  5 and 6; `limit`, seconds a figure; `rows`, a folder that keeps what was measured, so that a report that was cut
+--  off goes on; `progress`
 -- @treturn table a document for `clcompute.report`
 function gauss.measure(options)
   local settings = {

@@ -7,13 +7,14 @@ local bench = require "clcompute.bench"
 local candidates = require "clcompute.workload.candidates"
 
 local RATE = {
-  flops = { key = "gflops", title = "GFLOP/s", format = "%.3g" },
-  bytes = { key = "gbs", title = "GB/s", format = "%.3g" },
+  flops = { key = "gflops", title = "GFLOP/s" },
+  bytes = { key = "gbs", title = "GB/s" },
 }
 
 --- How many times as fast as the baseline.
 local function speed_up(ratio)
-  return ratio and ("%.3g"):format(1 / ratio) or ""
+  local times = 1 / ratio
+  return (times >= 99.5 and "%.0f" or times >= 9.95 and "%.1f" or "%.2f"):format(times)
 end
 
 local function columns(work, has_peak)
@@ -34,8 +35,8 @@ end
 
 --- @tparam table work the workload
 -- @tparam table options those of `clcompute.workload.candidates`, and `title`, `text`; `seconds` of warm runs a
---  candidate (1), `rounds`, `peak` (false) and `progress` of `bench.compare`; `paper`: rows of others to stand beside, with
---  `paper=true`
+--  candidate (1), `rounds`, `peak` (false) and `progress` of `bench.compare`; `paper`: rows of others to stand
+--  beside, with `paper=true`
 -- @treturn table the section, with the rows
 return function(work, options)
   local list <close> = candidates(work, options)

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- Figure 2 of Baranov & Vlatskaya 2013: the driver chooses the group, and where the range of N + 1 columns has no divisor
--- but one it chooses badly. The kernel itself records the group it ran in; beside it the remedy, a fixed group and
--- the rest launched by itself.
+--- Figure 2 of Baranov & Vlatskaya 2013: the driver chooses the group, and where the range of N + 1 columns has no
+-- divisor but one it chooses badly. The kernel itself records the group it ran in; beside it the remedy, a fixed
+-- group and the rest launched by itself.
 -- @module clcompute.papers.gauss.driver_choice
 
 local bench = require "clcompute.bench"
@@ -86,7 +86,8 @@ local function ranges(device, n)
   }
 end
 
---- The candidate of a point: a step by the driver's group or a fixed one. Its parameters learn what the kernel recorded.
+--- The candidate of a point: a step by the driver's group or a fixed one. Its parameters learn what the kernel
+-- recorded.
 local function candidate(device, columns, chooser)
   local step, params = new_step(device, columns - 1), { prime = is_prime(columns) }
   local range = ranges(device, step.n)[chooser]
@@ -120,17 +121,19 @@ return function(options)
     for _, row in ipairs(rows) do row.chooser = CHOOSERS[row.params.chooser] end
     sections[i] = {
       title = "Figure 2. The driver's choice of the group: " .. tostring(device):match "^%d+:%d+",
-      text = { ("Time of one step of the elimination over the columns of the augmented matrix, N + 1, about the largest "
-        .. "group of the device, %d. A driver takes divisors of the range; where N + 1 is prime, it finds none along the "
-        .. "rows of the matrix but 1 and all of it."):format(device.max_group_size),
+      text = { ("Time of one step of the elimination over the columns of the augmented matrix, N + 1, about the "
+        .. "largest group of the device, %d. A driver takes divisors of the range; where N + 1 is prime, it finds none "
+        .. "along the rows of the matrix but 1 and all of it."):format(device.max_group_size),
         "Ringed: N + 1 is prime. The table has the group that the kernel found itself in." },
       rows = rows,
       columns = { { key = "params.columns", title = "N + 1" }, { key = "params.prime", title = "prime" },
         { key = "chooser", title = "group chosen" }, { key = "params.group", title = "group", align = "right" },
         { key = "value", title = "step" }, { key = { "q1", "q3" }, title = "quartiles" },
-        { key = "cold", title = "cold, with compile", unit = "s" }, { key = "max_error", title = "error/bound", format = "%.3f" } },
-      chart = { kind = "line", x = "params.columns", y = "value", series = "chooser", low = "q1", high = "q3", ylog = 10,
-        xtitle = "N + 1", ytitle = "time of a step", marks = { { key = "params.prime", title = "N + 1 is prime" } } },
+        { key = "cold", title = "cold, with compile", unit = "s" },
+        { key = "max_error", title = "error/bound", format = "%.3f" } },
+      chart = { kind = "line", x = "params.columns", y = "value", series = "chooser", low = "q1", high = "q3",
+        ylog = 10, xtitle = "N + 1", ytitle = "time of a step",
+        marks = { { key = "params.prime", title = "N + 1 is prime" } } },
     }
   end
   return sections

@@ -44,7 +44,12 @@ local function candidate(point)
   local n = point.edge
   local field = soup(n)
   local expected = sequential.life(field, n, 1)
-  local made = point.device == ONE_CORE and on_one_core(n, field, expected) or on_device(point.device, n, field, expected)
+  local made
+  if point.device == ONE_CORE then
+    made = on_one_core(n, field, expected)
+  else
+    made = on_device(point.device, n, field, expected)
+  end
   made.name, made.unit = ("edge %d"):format(n), "ms"
   return made
 end

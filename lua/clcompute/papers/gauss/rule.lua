@@ -9,9 +9,10 @@ local rule = {}
 --- Cores (lanes of single precision) of a compute unit, by a pattern of the vendor and one of the device's name, the
 -- first that fits. OpenCL cannot be asked. From the vendors' descriptions of their architectures.
 local CORES = {
-  { "NVIDIA", "GH?[BH]?[12]00", 128 }, { "NVIDIA", "[BH][12]00", 128 }, -- Hopper, Blackwell
+  { "NVIDIA", "[BH][12]00", 128 }, -- Hopper, Blackwell
   { "NVIDIA", "A100", 64 }, { "NVIDIA", "A30", 64 }, { "NVIDIA", "V100", 64 }, { "NVIDIA", "P100", 64 },
-  { "NVIDIA", "T4", 64 }, { "NVIDIA", "RTX 20", 64 }, { "NVIDIA", "GTX 16", 64 }, { "NVIDIA", "TITAN RTX", 64 }, -- Turing
+  { "NVIDIA", "T4", 64 }, { "NVIDIA", "RTX 20", 64 }, { "NVIDIA", "GTX 16", 64 }, -- Turing
+  { "NVIDIA", "TITAN RTX", 64 },
   { "NVIDIA", "RTX", 128 }, { "NVIDIA", "L40?", 128 }, { "NVIDIA", "A10", 128 }, { "NVIDIA", "A[2-6]", 128 },
   { "NVIDIA", "GTX 10", 128 }, { "NVIDIA", "GTX 9", 128 }, -- Pascal, Maxwell
   { "NVIDIA", "K[2-8]0", 192 }, { "NVIDIA", "GTX [67]", 192 }, -- Kepler

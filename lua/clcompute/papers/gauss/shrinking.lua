@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- A fixed range with a guard in the kernels against one that shrinks with every step (Baranov & Vlatskaya 2013), beside
--- elimination with pivoting and the sequential program.
+--- A fixed range with a guard in the kernels against one that shrinks with every step (Baranov & Vlatskaya 2013),
+-- beside elimination with pivoting and the sequential program.
 -- @module clcompute.papers.gauss.shrinking
 
 local bench = require "clcompute.bench"
@@ -28,15 +28,15 @@ return function(options)
   for _, row in ipairs(rows) do row.series = row.name end
   return {
     title = "A fixed or a shrinking range",
-    text = "Both launch the same kernels; the fixed range guards them, the shrinking one launches only what there is to do. "
-      .. "What no whole group covers is launched by itself with one fixed group, so that a driver that compiles for each "
-      .. "local size does not compile for each step; compiling is in the first call.",
+    text = "Both launch the same kernels; the fixed range guards them, the shrinking one launches only what there is "
+      .. "to do. What no whole group covers is launched by itself: on a CPU with one fixed group, so that a driver "
+      .. "which compiles for each local size does not compile for each step. Compiling is in the first call.",
     rows = rows,
     columns = { { key = "params.n", title = "N" }, { key = "name" }, { key = "cold", unit = "s" },
       { key = "compile", title = "of it compiling", unit = "s" }, { key = "value", title = "median" },
-      { key = { "q1", "q3" }, title = "quartiles" }, { key = "gflops", title = "GFLOP/s", format = "%.2f" },
+      { key = { "q1", "q3" }, title = "quartiles" }, { key = "gflops", title = "GFLOP/s" },
       { key = "max_error", title = "error/bound", format = "%.3f" } },
-    chart = { kind = "line", x = "params.n", y = "value", series = "series", low = "q1", high = "q3", xlog = 2, ylog = 10,
-      xtitle = "N", ytitle = "time of an elimination" },
+    chart = { kind = "line", x = "params.n", y = "value", series = "series", low = "q1", high = "q3", xlog = 2,
+      ylog = 10, xtitle = "N", ytitle = "time of an elimination" },
   }
 end
