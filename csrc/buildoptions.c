@@ -59,23 +59,51 @@ static int push_define_value(lua_State *L, int arg, const char *name) {
   }
 }
 
-const char *clc_pushdefines(lua_State *L, int arg, int idx) {
-  idx = lua_absindex(L, idx);
-  lua_pushliteral(L, "");
-  if (lua_isnil(L, idx)) return lua_tostring(L, -1);
-  if (!lua_istable(L, idx))
-    clc_optionerror(L, arg, "defines", "table expected, got %s", luaL_typename(L, idx));
+/* Pops a string into its place in a sorted list. */
+static void insert_sorted(lua_State *L, int list) {
+  lua_Integer i = (lua_Integer)lua_rawlen(L, list);
+  for (; i > 0; i--) {
+    lua_rawgeti(L, list, i);
+    if (strcmp(lua_tostring(L, -1), lua_tostring(L, -2)) <= 0) break;
+    lua_rawseti(L, list, i + 1);
+  }
+  lua_settop(L, lua_gettop(L) - (i > 0));
+  lua_rawseti(L, list, i + 1);
+}
+
+/* Pushes a list of the "#define" lines. Its order is not that of the table, which is another
+   one in every process: what is built from it must be found in the cache again. */
+static void push_lines(lua_State *L, int arg, int idx) {
+  lua_newtable(L);
+  const int list = lua_gettop(L);
   lua_pushnil(L);
   while (lua_next(L, idx)) {
     if (lua_type(L, -2) != LUA_TSTRING || !is_identifier(lua_tostring(L, -2)))
       clc_optionerror(L, arg, "defines", "'%s' is no identifier", luaL_tolstring(L, -2, NULL));
     const char *name = lua_tostring(L, -2);
     if (push_define_value(L, arg, name)) {
-      lua_pushfstring(L, "%s#define %s %s\n", lua_tostring(L, -4), name, lua_tostring(L, -1));
-      lua_replace(L, -5);
+      lua_pushfstring(L, "#define %s %s\n", name, lua_tostring(L, -1));
+      insert_sorted(L, list);
     }
-    lua_pop(L, 2);
+    lua_settop(L, list + 1);
   }
+}
+
+const char *clc_pushdefines(lua_State *L, int arg, int idx) {
+  luaL_Buffer b;
+  idx = lua_absindex(L, idx);
+  lua_pushliteral(L, "");
+  if (lua_isnil(L, idx)) return lua_tostring(L, -1);
+  if (!lua_istable(L, idx))
+    clc_optionerror(L, arg, "defines", "table expected, got %s", luaL_typename(L, idx));
+  push_lines(L, arg, idx);
+  const int list = lua_gettop(L);
+  luaL_buffinit(L, &b);
+  for (lua_Integer i = 1; lua_rawgeti(L, list, i) != LUA_TNIL; i++) luaL_addvalue(&b);
+  lua_pop(L, 1);
+  luaL_pushresult(&b);
+  lua_replace(L, list - 1);
+  lua_settop(L, list - 1);
   return lua_tostring(L, -1);
 }
 

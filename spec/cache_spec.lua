@@ -115,6 +115,14 @@ describe("the cache of programs", function()
     end
   end)
 
+  it("finds a program again whatever the order of its defines", function()
+    for _ = 1, 6 do -- each process has an order of its own
+      run [[d:program("kernel void f(global int *x) { x[0] = A + B + C + D; }",
+        { defines = { A = 1, B = 2, C = 3, D = 4 } }).f(1, d:zeros("int", 1))]]
+    end
+    assert.equal(1, tonumber((shell("ls " .. folder .. "/cache/*.bin | wc -l"))))
+  end)
+
   it("tells programs apart by all that decides the outcome", function()
     local output = run [[
       local function both(...) show(...) show(...) end

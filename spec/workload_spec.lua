@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local helper = require "spec.helper"
 local candidates = require "clcompute.workload.candidates"
@@ -61,6 +62,10 @@ describe("a workload", function()
     setmetatable(device, { __tostring = function() return "7:1 none/old" end })
     local list <close> = candidates(workloads.gemm(3, "double"), { devices = { device } })
     assert.equal("no double", list.list[1].unsupported)
+    for _, candidate in ipairs(list.list) do -- a name stands in for the device that is none
+      if candidate.device == device then candidate.device = "old" end
+    end
+    assert.equal("unsupported", bench.compare(list.list, { rounds = 1, seconds = 0.01 })[1].status)
     assert.equal("7:1 old naive", list.list[1].name)
     local ok, output = helper.run([[
       local candidates = require "clcompute.workload.candidates"

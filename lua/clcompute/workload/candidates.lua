@@ -20,9 +20,9 @@ Candidates.__index = Candidates
 
 local function add(self, platform, method, candidate)
   local work = self.work
-  candidate.name = ("%s %s"):format(candidate.name or candidate.device.name, method):gsub("%s+$", "")
+  candidate.name = ("%s %s"):format(candidate.name, method):gsub("%s+$", "")
   candidate.params = { platform = platform, method = method, n = work.size, dtype = work.dtype }
-  candidate.unit, candidate.flops, candidate.bytes, candidate.dtype = "ms", work.flops, work.bytes, work.dtype
+  candidate.flops, candidate.bytes, candidate.dtype = work.flops, work.bytes, work.dtype
   self.list[#self.list + 1] = candidate
   return candidate
 end
@@ -43,7 +43,7 @@ local function add_device(self, device, method)
   add(self, device.platform, method, {
     device = device, unsupported = lack(work, device),
     name = ("%s %s"):format(tostring(device):match "^%d+:%d+", device.name),
-    fn = operands and function() work.run(operands, method) end,
+    fn = operands and function() work.run(operands, method) end or nil,
     check = function() return work.check(work.result(operands, method)) end,
   })
 end
@@ -66,7 +66,7 @@ local function add_openblas(self)
   local run = library and work.openblas(library, blas.array)
   add(self, "OpenBLAS", "", {
     name = "OpenBLAS", device = library and ("%s, %d threads"):format(library.core, library.threads) or "host",
-    unsupported = reason, timed = true, fn = run,
+    unsupported = reason, timed = true, fn = run or nil,
     check = function(result) return work.check(result:string()) end,
   })
 end
@@ -78,7 +78,7 @@ local function add_clblast(self, device)
   local operands = library and own(self, work.prepare(device))
   add(self, "CLBlast", "", {
     device = device, name = "CLBlast on " .. tostring(device):match "^%d+:%d+", unsupported = reason,
-    fn = library and function() work.clblast(library, operands) end,
+    fn = library and function() work.clblast(library, operands) end or nil,
     check = function() return work.check(work.clblast_result(operands)) end,
   })
 end

@@ -92,7 +92,7 @@ local function candidate(device, columns, chooser)
   local step, params = new_step(device, columns - 1), { prime = is_prime(columns) }
   local range = ranges(device, step.n)[chooser]
   return {
-    name = ("%d columns, %s"):format(columns, chooser), device = device, params = params, unit = "ms",
+    name = ("%d columns, %s"):format(columns, chooser), device = device, params = params,
     fn = function() run(step, range) end,
     check = function()
       params.group = table.concat(step.group:read(), " x ")

@@ -37,7 +37,7 @@ local function candidates(device)
     end
     local this, own = work, operands
     return {
-      name = ("N = %d, group %d"):format(point.size, point.group), device = device, unit = "ms", flops = this.flops,
+      name = ("N = %d, group %d"):format(point.size, point.group), device = device, flops = this.flops,
       fn = function() return this.run(own, "fixed", point.group) end,
       check = function() return this.check(this.result(own)) end,
     }
@@ -130,7 +130,7 @@ end
 local function rule_section(device, found, rows, best)
   local list = {}
   for size, fastest in pairs(best) do
-    local row = { size = size, best = fastest.params.group, value = fastest.value, unit = "ms", rule = found.group,
+    local row = { size = size, best = fastest.params.group, value = fastest.value, rule = found.group,
       status = "ok" }
     for _, other in ipairs(rows) do
       if other.params.size == size and other.params.group == found.group and other.status == "ok" then

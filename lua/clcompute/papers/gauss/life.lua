@@ -50,7 +50,7 @@ local function candidate(point)
   else
     made = on_device(point.device, n, field, expected)
   end
-  made.name, made.unit = ("edge %d"):format(n), "ms"
+  made.name = ("edge %d"):format(n)
   return made
 end
 
