@@ -201,6 +201,8 @@ static int device_field(lua_State *L) {
     push_align(L, d);
   else if (strcmp(key, "platform") == 0)
     push_platform(L, d);
+  else if (strcmp(key, "place") == 0)
+    lua_pushfstring(L, "%d:%d", d->place.p, d->place.d);
   else
     return clc_pushproperty(L, d->place.device, d->version, key);
   return 1;

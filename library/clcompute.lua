@@ -113,6 +113,7 @@ function cl.profile(on) end
 ---@field max_group_size integer
 ---@field max_group_sizes integer[] along each dimension
 ---@field group_multiple integer
+---@field place string "0:1": platform and device from 0, as selectors have it
 ---@field align integer bytes a view must start on to be a kernel's argument
 ---@field address_bits integer
 ---@field vector_width_float integer

@@ -37,7 +37,7 @@ local PRELUDE = ([[
     file:write(bytes)
     file:close()
   end
-]]):format(tostring(device):match "^%d+:%d+")
+]]):format(device.place)
 
 local function shell(command)
   local pipe = assert(io.popen(command .. " 2>&1"))
@@ -199,7 +199,7 @@ describe("the cache of programs", function()
       os.execute "mkfifo %s/pipe"
       print(pcall(d.program, d, "#include <pipe>\nkernel void k(global int *x) { x[0] = 1; }", {include = {"%s"}}))
       print(pcall(d.program, d, {file = "%s/pipe"}))]])
-      :format(tostring(device):match "^%d+:%d+", folder, folder, folder), nil, 10)
+      :format(device.place, folder, folder, folder), nil, 10)
     assert.is_true(ok, output)
     local message = ("false\t%s/pipe: a plain file expected, not a pipe, socket or device\n"):format(folder)
     assert.equal(message:rep(2), output)

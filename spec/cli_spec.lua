@@ -13,7 +13,7 @@ local NO_CORE = "LUA_CPATH_5_4='/nonexistent/?.so'"
 --- A device that is no simulator, if there is one.
 local FAST
 for _, d in ipairs(cl.devices()) do
-  if not FAST or d.platform ~= "Oclgrind" then FAST = tostring(d):match "^%d+:%d+" end
+  if not FAST or d.platform ~= "Oclgrind" then FAST = d.place end
 end
 
 local COMMAND = helper.lua .. " bin/clcompute "
@@ -336,7 +336,8 @@ describe("clcompute bench", function()
   end)
 
   it("sets the libraries beside them, which may be missing", function()
-    local code, out, err = run("bench saxpy --size 100 --seconds 0.01 --against --csv --device " .. FAST, "CLCOMPUTE_OPENBLAS=/none")
+    local code, out, err = run("bench saxpy --size 100 --seconds 0.01 --against --csv --device " .. FAST,
+      "CLCOMPUTE_OPENBLAS=/none")
     assert.equal(0, code, err)
     assert.matches("\nOpenBLAS,[^\n]*unsupported", out)
     assert.matches("\nsequential,[^\n]*ok", out)
@@ -344,7 +345,8 @@ describe("clcompute bench", function()
 
   it("writes a page", function()
     local page = os.tmpname()
-    local code, out, err = run(("bench saxpy --size 100 --seconds 0.01 --markdown --device %s --html %s"):format(FAST, page))
+    local code, out, err = run(
+      ("bench saxpy --size 100 --seconds 0.01 --markdown --device %s --html %s"):format(FAST, page))
     assert.equal(0, code, err)
     assert.matches("| sequential, one core |", out, 1, true)
     local file = assert(io.open(page))

@@ -2,11 +2,6 @@
 local helper = require "spec.helper"
 local cl = require "clcompute"
 
--- "platform:device" of a device, as its text shows it.
-local function place(device)
-  return tostring(device):match "^%d+:%d+"
-end
-
 describe("platforms", function()
   it("lists every platform with its devices", function()
     local listed = {}
@@ -17,7 +12,8 @@ describe("platforms", function()
       assert.truthy(#platform.name > 0 and #platform.vendor > 0)
       for d, device in ipairs(platform.devices) do
         assert.equal(platform.name, device.platform)
-        assert.equal(("%d:%d"):format(p - 1, d - 1), place(device))
+        assert.equal(("%d:%d"):format(p - 1, d - 1), device.place)
+        assert.equal(device.place, tostring(device):match "^%S+")
         listed[#listed + 1] = device
       end
     end
@@ -50,7 +46,7 @@ describe("a selector", function()
       function(d) return d.type:upper() end,
       function(d, other) return d.type == other.type end,
     },
-    ["a place"] = { place, rawequal },
+    ["a place"] = { function(d) return d.place end, rawequal },
     ["a platform's name in small letters"] = {
       function(d) return d.platform:lower() end,
       function(d, other) return d.platform == other.platform end,
@@ -85,7 +81,7 @@ describe("a selector", function()
   it("that matches none is an error that lists what there is, never a fallback", function()
     local lines = {}
     for _, d in ipairs(helper.devices()) do
-      lines[#lines + 1] = ("%s %s/%s"):format(place(d), d.platform, d.name)
+      lines[#lines + 1] = ("%s %s/%s"):format(d.place, d.platform, d.name)
     end
     for _, selector in ipairs { "no such device", "0:99", "99:0", "0:0x", "accelerator", "-1:0" } do
       assert.same({}, cl.devices(selector))
@@ -113,7 +109,7 @@ describe("a selector", function()
       local ok, output = helper.run([[
         local cl = require "clcompute"
         print(cl.device(), #cl.devices(), cl.device "0:0")
-      ]], { CLCOMPUTE_DEVICE = place(device) })
+      ]], { CLCOMPUTE_DEVICE = device.place })
       assert.is_true(ok, output)
       assert.equal(("%s\t%d\t%s\n"):format(device, #cl.devices(), cl.device "0:0"), output)
     end
@@ -151,8 +147,8 @@ end)
 
 helper.describe_each("a device", function(d)
   it("is the same object each time", function()
-    assert.equal(d, cl.device(place(d)))
-    assert.equal(d, cl.devices(place(d))[1])
+    assert.equal(d, cl.device(d.place))
+    assert.equal(d, cl.devices(d.place)[1])
     assert.equal(d, d:zeros("float", 1).device)
   end)
 
@@ -218,7 +214,7 @@ helper.describe_each("a device", function(d)
 end)
 
 helper.describe_each("closing a device", function(found)
-  local selector = place(found)
+  local selector = found.place
   local source = "kernel void put(global int *p, int v) { p[get_global_id(0)] = v; }"
 
   it("makes later use of it and of all made on it a clear error", function()
@@ -288,7 +284,7 @@ helper.describe_each("closing a device", function(found)
   it("leaves the other devices alone", function()
     local kept = {}
     for _, other in ipairs(cl.devices()) do
-      if place(other) ~= selector then kept[#kept + 1] = other:zeros("int", 2):fill(3) end
+      if other.place ~= selector then kept[#kept + 1] = other:zeros("int", 2):fill(3) end
     end
     cl.device(selector):zeros("int", 1).device:close()
     for _, b in ipairs(kept) do assert.same({ 3, 3 }, b:read()) end
@@ -326,7 +322,7 @@ describe("at the end of a state", function()
     succeeds(make .. ("math.randomseed(%d)"):format(helper.seed) .. [[
       for _ = 1, 20 do
         for i = 1, #cl.devices() do
-          local things = make(tostring(cl.devices()[i]):match "^%d+:%d+")
+          local things = make(cl.devices()[i].place)
           while #things > 0 do
             table.remove(things, math.random(#things))
             collectgarbage()
@@ -340,7 +336,7 @@ describe("at the end of a state", function()
   it("all is released by the state's close, with commands in flight and <close> behind", function()
     succeeds(make .. [[
       kept = {}
-      for i, d in ipairs(cl.devices()) do kept[i] = make(tostring(d):match "^%d+:%d+") end
+      for i, d in ipairs(cl.devices()) do kept[i] = make(d.place) end
       abandoned = coroutine.create(function()
         local b <close> = cl.device():zeros("int", 4)
         coroutine.yield()

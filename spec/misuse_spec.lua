@@ -435,7 +435,7 @@ end
 
 --- The text of a process that runs rows first to last, on a device.
 local function compose(device, rows, first, last)
-  local parts = { (PRELUDE:gsub("%%s", (tostring(device):match "^%d+:%d+"))) }
+  local parts = { (PRELUDE:gsub("%%s", device.place)) }
   for i = first, last do
     local row = rows[i]
     if row.fork then parts[#parts + 1] = "local fork = package.loadlib('build/fork.so', 'luaopen_fork')()" end
@@ -522,7 +522,7 @@ end
 --- Another device, as a selector; nil when there is one only.
 local function other_than(device)
   for _, other in ipairs(helper.devices()) do
-    if other ~= device then return tostring(other):match "^%d+:%d+" end
+    if other ~= device then return other.place end
   end
 end
 

@@ -8,7 +8,7 @@ local SHARE = os.getenv("STRESS") and 1 or 10
 
 --- Runs a script that has `d`, a device; returns what it printed.
 local function run(device, script, ...)
-  local place = tostring(device):match "^%d+:%d+"
+  local place = device.place
   local ok, output, code = helper.run(([[
     local cl = require "clcompute"
     local d = cl.device %q

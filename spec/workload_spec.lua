@@ -58,8 +58,7 @@ describe("a workload", function()
   end)
 
   it("says what a device lacks, and what is not installed", function()
-    local device = { name = "old", platform = "none", has_double = false }
-    setmetatable(device, { __tostring = function() return "7:1 none/old" end })
+    local device = { name = "old", place = "7:1", platform = "none", has_double = false }
     local list <close> = candidates(workloads.gemm(3, "double"), { devices = { device } })
     assert.equal("no double", list.list[1].unsupported)
     for _, candidate in ipairs(list.list) do -- a name stands in for the device that is none

@@ -36,7 +36,7 @@ local FACTS = {
 --- All properties of a device and where it is, as a plain table.
 local function describe(device)
   local facts = device:info()
-  facts.place = tostring(device):match "^%d+:%d+"
+  facts.place = device.place
   return facts
 end
 

@@ -37,10 +37,6 @@ function probe.driver(library)
   process.put("driver", opened and "yes" or "no", message)
 end
 
-local function place(device)
-  return tostring(device):match "^%d+:%d+"
-end
-
 --- { "platform", name, number of devices, version } each, then { "device", place, platform, name, type,
 -- version, driver, has a compiler } for those that the selector means.
 function probe.devices(selector)
@@ -50,7 +46,7 @@ function probe.devices(selector)
     process.put("platform", platform.name, #platform.devices, platform.version)
   end
   for _, d in ipairs(core.devices(selector ~= "" and selector or nil)) do
-    process.put("device", place(d), d.platform, d.name, d.type, d.version, d.driver, d:info().has_compiler)
+    process.put("device", d.place, d.platform, d.name, d.type, d.version, d.driver, d:info().has_compiler)
   end
 end
 

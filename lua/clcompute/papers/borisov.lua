@@ -15,7 +15,7 @@ local PAPER = {
   { "NVIDIA", "Quadro FX 1700", 3.2, 5169.5, 169.5 },
   { "AMD", "Intel Core2 CPU 6300", 19.1, 2279.0, 2301.1 },
   { "Intel", "Intel Core2 CPU 6300", 11.0, 920.1, 1402.7 },
-  { "-", "Intel Core2 CPU 6300, sequential", 9.3, 1340.6, 1340.6 },
+  { "sequential", "Intel Core2 CPU 6300", 9.3, 1340.6, 1340.6 },
 }
 
 local TITLES = {
@@ -34,9 +34,11 @@ local function paper_rows(number)
   local rows, baseline = {}, PAPER[#PAPER][2 + number]
   for i, row in ipairs(PAPER) do
     local value = row[2 + number]
-    rows[i] = { name = ("Borisov 2015: %s, %s"):format(row[1], row[2]), params = { platform = row[1] },
-      device = row[2] .. " (Borisov 2015)", value = value / 1e3, ratio = value / baseline, status = "ok",
-      paper = true }
+    rows[i] = {
+      name = ("Borisov 2015: %s, %s"):format(row[1], row[2]), params = { platform = row[1] },
+      device = ("%s, %s (Borisov 2015)"):format(row[2], row[1]),
+      value = value / 1e3, ratio = value / baseline, status = "ok", paper = true,
+    }
   end
   return rows
 end

@@ -13,22 +13,18 @@ local shrinking = require "clcompute.papers.gauss.shrinking"
 
 local gauss = {}
 
-local function place(device)
-  return tostring(device):match "^%d+:%d+"
-end
-
 --- The file that keeps the rows of a figure, or nil.
 local function file_in(folder)
   return function(figure, device)
     if not folder then return nil end
-    return ("%s/%s%s.jsonl"):format(folder, figure, device and "_" .. place(device):gsub(":", ".") or "")
+    return ("%s/%s%s.jsonl"):format(folder, figure, device and "_" .. device.place:gsub(":", ".") or "")
   end
 end
 
 --- A callback for a figure's progress.
 local function progress_to(show)
   return function(figure, device)
-    local title = device and ("%s on %s"):format(figure, place(device)) or figure
+    local title = device and ("%s on %s"):format(figure, device.place) or figure
     return function(state)
       if show then
         show { name = state.name and ("%s: %s"):format(title, state.name) or title, done = state.done,

@@ -42,7 +42,7 @@ local function add_device(self, device, method)
   local operands = not lack(work, device) and own(self, work.prepare(device))
   add(self, device.platform, method, {
     device = device, unsupported = lack(work, device),
-    name = ("%s %s"):format(tostring(device):match "^%d+:%d+", device.name),
+    name = ("%s %s"):format(device.place, device.name),
     fn = operands and function() work.run(operands, method) end or nil,
     check = function() return work.check(work.result(operands, method)) end,
   })
@@ -77,7 +77,7 @@ local function add_clblast(self, device)
   local library, reason = blas.clblast()
   local operands = library and own(self, work.prepare(device))
   add(self, "CLBlast", "", {
-    device = device, name = "CLBlast on " .. tostring(device):match "^%d+:%d+", unsupported = reason,
+    device = device, name = "CLBlast on " .. device.place, unsupported = reason,
     fn = library and function() work.clblast(library, operands) end or nil,
     check = function() return work.check(work.clblast_result(operands)) end,
   })

@@ -19,7 +19,6 @@ end
 
 local function columns(work, has_peak)
   local list = {
-    { key = "params.platform", title = "platform" },
     { key = "device" },
     { key = "params.method", title = "method" },
     { key = "cold", title = "cold", unit = "s" },
@@ -29,7 +28,7 @@ local function columns(work, has_peak)
     { key = "ratio", title = "speed-up", format = speed_up, align = "right" },
     { key = "max_error", title = "error/bound", format = "%.3f" },
   }
-  if has_peak then table.insert(list, 8, { key = "peak_share", title = "of peak", format = "percent" }) end
+  if has_peak then table.insert(list, 7, { key = "peak_share", title = "of peak", format = "percent" }) end
   return list
 end
 

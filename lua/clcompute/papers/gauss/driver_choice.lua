@@ -37,8 +37,8 @@ local function column_counts(largest, quick)
 end
 
 --- What works for a device without the driver's choice: the rule's group, where the kernel can take it.
-local function fixed_group(device)
-  local found = rule.of(device)
+local function fixed_group(device, cores)
+  local found = rule.of(device, cores)
   return found.group and not found.reason and math.max(found.group, 64) or math.min(256, device.max_group_size)
 end
 
@@ -78,21 +78,18 @@ local function check(step)
   return worst
 end
 
-local function ranges(device, n)
-  local group = fixed_group(device)
-  return {
-    driver = { global = { n + 1, n }, group = "driver" },
-    fixed = { global = { n + 1, n }, group = { group, 1 }, remainder = "split" },
-  }
+local function range_of(n, group)
+  if not group then return { global = { n + 1, n }, group = "driver" } end
+  return { global = { n + 1, n }, group = { group, 1 }, remainder = "split" }
 end
 
---- The candidate of a point: a step by the driver's group or a fixed one. Its parameters learn what the kernel
+--- The candidate of a point: a step by that group, or nil, the driver's. Its parameters learn what the kernel
 -- recorded.
-local function candidate(device, columns, chooser)
+local function candidate(device, columns, group)
   local step, params = new_step(device, columns - 1), { prime = is_prime(columns) }
-  local range = ranges(device, step.n)[chooser]
+  local range = range_of(step.n, group)
   return {
-    name = ("%d columns, %s"):format(columns, chooser), device = device, params = params,
+    name = ("%d columns, %s"):format(columns, group or "driver"), device = device, params = params,
     fn = function() run(step, range) end,
     check = function()
       params.group = table.concat(step.group:read(), " x ")
@@ -104,7 +101,9 @@ end
 local function sweep_device(device, options)
   return bench.sweep {
     axes = { { "columns", column_counts(device.max_group_size, options.quick) }, { "chooser", { "driver", "fixed" } } },
-    run = function(point) return candidate(device, point.columns, point.chooser) end,
+    run = function(point)
+      return candidate(device, point.columns, point.chooser == "fixed" and fixed_group(device, options.cores) or nil)
+    end,
     rounds = 3, seconds = 0.3, peak = false, limit = options.limit, file = options.file("driver_choice", device),
     progress = options.progress("Figure 2", device),
   }
@@ -120,7 +119,7 @@ return function(options)
     local rows = sweep_device(device, options)
     for _, row in ipairs(rows) do row.chooser = CHOOSERS[row.params.chooser] end
     sections[i] = {
-      title = "Figure 2. The driver's choice of the group: " .. tostring(device):match "^%d+:%d+",
+      title = "Figure 2. The driver's choice of the group: " .. device.place,
       text = { ("Time of one step of the elimination over the columns of the augmented matrix, N + 1, about the "
         .. "largest group of the device, %d. A driver takes divisors of the range; where N + 1 is prime, it finds none "
         .. "along the rows of the matrix but 1 and all of it."):format(device.max_group_size),

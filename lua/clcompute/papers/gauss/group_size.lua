@@ -144,7 +144,7 @@ local function rule_section(device, found, rows, best)
     .. "of %d and %d that exceeds %d is %d."):format(found.multiple, found.units, found.cores, found.multiple,
     found.cores, found.total, found.group) or ""
   return {
-    title = "The rule for the group size: " .. tostring(device):match "^%d+:%d+",
+    title = "The rule for the group size: " .. device.place,
     text = { "The paper: 32 and 48 cores a unit, above 144 cores, give 192. Here: " .. words .. (found.reason and
       " But " .. found.reason .. "." or "") },
     rows = list,
@@ -157,7 +157,7 @@ end
 local function report_device(device, options, sections)
   local kind, found = options.quick and "quick" or "full", rule.of(device, options.cores)
   local small, large = SMALL[kind], LARGE[kind]
-  local name = tostring(device):match "^%d+:%d+"
+  local name = device.place
   local rows = sweep(device, options, "3", options.sizes or small.sizes, small.groups, options.quick and 2 or 3)
   mark_best(rows)
   sections[#sections + 1] = section("Figure 3. Time over the group size, small matrices: " .. name,

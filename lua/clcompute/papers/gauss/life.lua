@@ -29,26 +29,22 @@ local function on_device(device, n, field, expected)
   }
 end
 
-local function on_one_core(n, field, expected)
+--- The oracle itself, which is checked against a slower one where it is specified.
+local function on_one_core(n, field)
   return {
     device = ONE_CORE, timed = true,
-    fn = function()
-      local next_field, seconds = sequential.life(field, n, 1)
-      return seconds, next_field
-    end,
-    check = function(result) return result == expected end,
+    fn = function() return select(2, sequential.life(field, n, 1)) end,
   }
 end
 
 local function candidate(point)
   local n = point.edge
   local field = soup(n)
-  local expected = sequential.life(field, n, 1)
   local made
   if point.device == ONE_CORE then
-    made = on_one_core(n, field, expected)
+    made = on_one_core(n, field)
   else
-    made = on_device(point.device, n, field, expected)
+    made = on_device(point.device, n, field, sequential.life(field, n, 1))
   end
   made.name = ("edge %d"):format(n)
   return made
@@ -68,8 +64,9 @@ return function(options)
   for _, row in ipairs(rows) do row.cells = row.params.edge ^ 3 | 0 end
   return {
     title = "Figure 1. Game of Life on a cubic field",
-    text = "Time of a generation over the edge of the field, 26 neighbours a cell, rule 4555; every field is checked "
-      .. "against the sequential program's.",
+    text = { "Time of a generation over the edge of the field, 26 neighbours a cell, rule 4555; the first generation "
+      .. "of each is checked against the sequential program's.",
+      "The paper's figure, from Alekseenko and Kazennov 2010, sets CUDA against OpenCL." },
     rows = rows,
     columns = { { key = "params.edge", title = "edge" }, { key = "device" }, { key = "cold", unit = "s" },
       { key = "value", title = "generation" }, { key = { "q1", "q3" }, title = "quartiles" },

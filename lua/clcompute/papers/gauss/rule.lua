@@ -9,16 +9,18 @@ local rule = {}
 --- Cores (lanes of single precision) of a compute unit, by a pattern of the vendor and one of the device's name, the
 -- first that fits. OpenCL cannot be asked. From the vendors' descriptions of their architectures.
 local CORES = {
-  { "NVIDIA", "[BH][12]00", 128 }, -- Hopper, Blackwell
-  { "NVIDIA", "A100", 64 }, { "NVIDIA", "A30", 64 }, { "NVIDIA", "V100", 64 }, { "NVIDIA", "P100", 64 },
-  { "NVIDIA", "T4", 64 }, { "NVIDIA", "RTX 20", 64 }, { "NVIDIA", "GTX 16", 64 }, -- Turing
-  { "NVIDIA", "TITAN RTX", 64 },
-  { "NVIDIA", "RTX", 128 }, { "NVIDIA", "L40?", 128 }, { "NVIDIA", "A10", 128 }, { "NVIDIA", "A[2-6]", 128 },
-  { "NVIDIA", "GTX 10", 128 }, { "NVIDIA", "GTX 9", 128 }, -- Pascal, Maxwell
-  { "NVIDIA", "K[2-8]0", 192 }, { "NVIDIA", "GTX [67]", 192 }, -- Kepler
-  { "NVIDIA", "GT[XS]? ?[45]%d%d", 48 }, { "NVIDIA", "Quadro FX", 8 }, -- Fermi; Tesla
-  { "NVIDIA", "", 128 },
-  { "Advanced Micro", "", 64 }, { "AMD", "", 64 },
+  { "NVIDIA", "Quadro RTX", 64 }, { "NVIDIA", "TITAN RTX", 64 }, { "NVIDIA", "RTX 20", 64 }, -- Turing
+  { "NVIDIA", "GTX 16", 64 }, { "NVIDIA", "T4$", 64 },
+  { "NVIDIA", "TITAN V", 64 }, { "NVIDIA", "V100", 64 }, -- Volta
+  { "NVIDIA", "P100", 64 }, { "NVIDIA", "A100", 64 }, { "NVIDIA", "A30$", 64 },
+  { "NVIDIA", "[BH][12]00", 128 }, { "NVIDIA", "RTX", 128 }, { "NVIDIA", "L4", 128 }, -- Blackwell, Hopper, Ada, Ampere
+  { "NVIDIA", "A[1246]0?$", 128 }, { "NVIDIA", "A16$", 128 },
+  { "NVIDIA", "TITAN Xp?", 128 }, { "NVIDIA", "GTX 10", 128 }, { "NVIDIA", "GTX 9", 128 }, -- Pascal, Maxwell
+  { "NVIDIA", "GTX 75", 128 },
+  { "NVIDIA", "GTX TITAN", 192 }, { "NVIDIA", "GTX [67]", 192 }, { "NVIDIA", "K[1248]0", 192 }, -- Kepler
+  { "NVIDIA", "GTX 4[678]0", 32 }, { "NVIDIA", "GTX 5[789]0", 32 }, { "NVIDIA", "GT[XS]? ?[45]%d%d", 48 }, -- Fermi
+  { "NVIDIA", "Quadro FX", 8 }, -- Tesla
+  { "Advanced Micro", "", 64 }, { "AMD", "", 64 }, -- GCN, RDNA
 }
 
 --- Cores of a compute unit of a device: a unit of a CPU is one.
