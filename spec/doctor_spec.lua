@@ -193,17 +193,24 @@ describe("the doctor names the remedy of", function()
 
   on_pocl("a cache folder that cannot be written", function()
     local file = put("file", "")
-    for _, folder in ipairs { file, file .. "/below" } do
-      has_fault(report_in { CLCOMPUTE_CACHE = folder }, "cache folder", file .. " is no folder",
-        ("rm '%s'; or set CLCOMPUTE_CACHE to another folder"):format(file))
+    local link = scratch .. "/dangling"
+    shell(("ln -s nothing %s"):format(link))
+    for _, path in ipairs { file, link, "/dev/null" } do
+      for _, folder in ipairs { path, path .. "/below" } do
+        has_fault(report_in { CLCOMPUTE_CACHE = folder }, "cache folder", path .. " is no folder",
+          "set CLCOMPUTE_CACHE to another folder")
+      end
     end
     assert.matches("ok       cache folder: build/nowhere (relative to the current folder), ",
       report_in { CLCOMPUTE_CACHE = "build/nowhere" }, 1, true)
     has_fault(report_in { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = file }, "cache folder",
       file .. "/clcompute: " .. file .. " is no folder",
-      ("rm '%s'; or set CLCOMPUTE_CACHE to another folder"):format(file))
+      "set CLCOMPUTE_CACHE to another folder")
     has_fault(report_in { POCL_CACHE_DIR = file }, "POCL's cache folder", file .. " is no folder",
-      ("rm '%s'; or set POCL_CACHE_DIR to another folder"):format(file))
+      "set POCL_CACHE_DIR to another folder")
+    has_fault(report_in { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "", HOME = "here" }, "cache folder",
+      "HOME is not set to an absolute path", "export HOME, or set CLCOMPUTE_CACHE to a folder")
+    has_fault(report_in { POCL_CACHE_DIR = "" }, "devices", "the process died", "unset POCL_CACHE_DIR (it is empty)")
     assert.matches("skipped  cache folder: switched off", report_in { CLCOMPUTE_CACHE = "off" })
     assert.matches("ok       cache folder: /proc/clcompute, ", report_in { CLCOMPUTE_CACHE = "/tmp/clcompute" }
       :gsub("/tmp/", "/proc/"), 1, true)

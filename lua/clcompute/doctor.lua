@@ -104,8 +104,8 @@ local function examine_devices(report, options)
     if record[1] == "device" then add_device(report, record) end
   end
   if ended then
-    report:add("devices", "fault", ended, "remove the driver that causes it: "
-      .. "OCL_ICD_VENDORS=/etc/OpenCL/vendors/one.icd tries one at a time")
+    report:add("devices", "fault", ended, os.getenv "POCL_CACHE_DIR" == "" and "unset POCL_CACHE_DIR (it is empty)"
+      or "remove the driver that causes it: OCL_ICD_VENDORS=/etc/OpenCL/vendors/one.icd tries one at a time")
   elseif #report.platforms == 0 then
     report:add("devices", "fault", "no platform", drivers.to_install())
   elseif #report.devices == 0 and options.device then
