@@ -150,13 +150,20 @@ describe("the doctor names the remedy of", function()
     local icd = put("missing/pocl.icd", "libpocl.so.999\n")
     local other = put("missing/x.icd", "/nowhere/libx.so\n")
     local nothing = put("missing/y.icd", "\n")
+    local zeros = put("missing/z.icd", "\0\0libpocl.so.2\n")
+    local folder = scratch .. "/missing/f.icd"
+    shell("mkdir " .. folder)
     local text = report_in { OCL_ICD_VENDORS = scratch .. "/missing" }
-    has_fault(text, "driver " .. icd, "libpocl.so.999: libpocl.so.999: cannot open shared object file",
+    has_fault(text, "driver " .. icd, icd .. ": libpocl.so.999: cannot open shared object file",
       ("apt install --reinstall pocl-opencl-icd; or, if it is not wanted, rm '%s'"):format(icd))
     has_fault(text, "driver " .. other, "/nowhere/libx.so: cannot open shared object file",
       ("install the driver that %s belongs to, or rm '%s'"):format(other, other))
     has_fault(text, "driver " .. nothing, "names no library",
       ("install the driver that %s belongs to, or rm '%s'"):format(nothing, nothing))
+    has_fault(text, "driver " .. zeros, "names no library",
+      ("install the driver that %s belongs to, or rm '%s'"):format(zeros, zeros))
+    has_fault(text, "driver " .. folder, "names no library",
+      ("install the driver that %s belongs to, or move the folder '%s' elsewhere"):format(folder, folder))
     has_fault(report_in { OCL_ICD_VENDORS = icd }, "driver " .. icd, "cannot open shared object file",
       ("apt install --reinstall pocl-opencl-icd; or, if it is not wanted, rm '%s'"):format(icd))
     has_fault(report_in { OCL_ICD_VENDORS = "/nowhere/libx.so" }, "driver $OCL_ICD_VENDORS", "/nowhere/libx.so",
@@ -398,6 +405,11 @@ describe("a source with get_local_size in a loop condition", function()
     end
     shell(("cd %s/kept && rm verdicts && mkfifo verdicts"):format(scratch))
     assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder })) -- does not wait for a writer
+    shell(("cd %s/kept && rm verdicts && mkdir verdicts"):format(scratch))
+    assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder }))
+    local ok, output = helper.run("io.popen = nil require 'clcompute'.device('Portable'):program [["
+      .. HEAD:format(loop) .. "]]", { CLCOMPUTE_CACHE = folder }) -- without a shell it looks like a file
+    assert.is_true(ok, output)
     for _, none in ipairs { "off", put("no folder", "") } do
       assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = none }))
     end

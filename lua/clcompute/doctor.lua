@@ -55,8 +55,9 @@ local function examine_driver(driver, limit)
   local found = records[#records] or {}
   driver.opens = not ended and found[2] == "yes"
   if driver.opens then return "ok", driver.library .. " opens" end
-  return "fault", ("%s: %s"):format(driver.library, ended and ended or found[3]),
-    drivers.remedy(driver)
+  local detail = ended or found[3]
+  if detail:find(driver.library, 1, true) ~= 1 then detail = driver.library .. ": " .. detail end
+  return "fault", detail, drivers.remedy(driver)
 end
 
 local function examine_drivers(report, limit)

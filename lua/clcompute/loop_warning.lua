@@ -28,15 +28,20 @@ local function verdicts_path(folder)
   return special ~= "special" and path or nil
 end
 
+--- All of a file; "" where it cannot be read, as a folder cannot.
+local function read(path)
+  local file = io.open(path)
+  local text = file and file:read("a") or ""
+  if file then file:close() end
+  return text
+end
+
 local function recall(path, key)
-  local file = path and io.open(path)
-  if not file then return nil end
   local found
-  for line in file:lines() do
+  for line in read(path):gmatch "[^\n]+" do
     local verdict, device = line:match "^(%l+)\t(.*)$"
     if device == key and (verdict == "ok" or verdict == "fault") then found = verdict end
   end
-  file:close()
   return found
 end
 
@@ -65,7 +70,7 @@ local function verdict_on(device)
   verdicts[key] = "unknown" -- the test's own source comes here too
   local folder = folders.cache()
   local path = verdicts_path(folder)
-  local verdict = recall(path, key)
+  local verdict = path and recall(path, key)
   if not verdict then
     local ran
     ran, verdict = pcall(test, device)
