@@ -214,13 +214,18 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
 
 #define DEEPEST 8 /* typedefs of typedefs */
 
-/* Reads what stands between `typedef` and `;`. Returns whether it is words alone. */
+/* Reads what stands between `typedef` and `;`. Returns whether it is words alone, beside
+   the enumerators of an enum, which its type does not depend on. */
 static int read_typedef(const char **p, const char *end, clc_Span *base, clc_Span *name) {
   clc_Span t;
-  int plain = 1, n = 0, open;
+  int plain = 1, n = 0, is_enum = 0, open;
   *base = *name = (clc_Span){NULL, NULL};
   while (clc_nexttoken(p, end, &t) && *t.start != ';') {
-    if (*t.start == '{') *p = block_end(*p, end, &open);
+    if (n == 0) is_enum = clc_isthe(t, "enum");
+    if (*t.start == '{') {
+      *p = block_end(*p, end, &open);
+      if (is_enum) continue;
+    }
     if (!clc_isword(t)) plain = 0;
     if (n++ == 0) base->start = t.start;
     base->end = name->end;
