@@ -187,12 +187,6 @@ static clc_Span read_condition(const char *p, const char *end, int is_for) {
   return condition.end > condition.start ? condition : (clc_Span){p, p};
 }
 
-static int count_lines(const char *start, const char *end) {
-  int n = 1;
-  for (; start < end; start++) n += *start == '\n';
-  return n;
-}
-
 int clc_loopline(lua_State *L, const char *text, size_t start, const char *name) {
   const char *const names[] = {name, NULL};
   const char *p = text + start, *end = text + strlen(text);
@@ -204,7 +198,7 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
     const int is_for = clc_isthe(t, "for");
     if (!is_for && !clc_isthe(t, "while")) continue;
     if (search_body(&s, read_condition(p, end, is_for), 0) != NULL)
-      line = count_lines(text + start, t.start);
+      line = 1 + clc_countlines(text + start, t.start);
   }
   lua_pop(L, 1);
   return line;

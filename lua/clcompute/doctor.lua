@@ -81,7 +81,7 @@ local function add_platform(report, record)
   local _, name, devices, version = table.unpack(record)
   report.platforms[#report.platforms + 1] = { name = name, version = version, devices = tonumber(devices) }
   if devices ~= "0" then return report:add("platform " .. name, "ok", version) end
-  local restricted = compilers.is_pocl(name) and os.getenv "POCL_DEVICES"
+  local restricted = drivers.is_pocl(name) and os.getenv "POCL_DEVICES"
   report:add("platform " .. name, "fault", "has no device", restricted
     and ("unset POCL_DEVICES (it is '%s')"):format(restricted)
     or "check with `clinfo` that its hardware is seen, and that this user may open it (groups video and render)")
@@ -148,7 +148,7 @@ function doctor.examine(options)
   report:check("open files", machine.open_files)
   report:check("cache folder", machine.cache)
   local pocl = false
-  for _, platform in ipairs(report.platforms) do pocl = pocl or compilers.is_pocl(platform.name) end
+  for _, platform in ipairs(report.platforms) do pocl = pocl or drivers.is_pocl(platform.name) end
   if pocl then
     report:check("POCL's cache folder", machine.pocl_cache)
     report:check("POCL's linker", machine.linker)

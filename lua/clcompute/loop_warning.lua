@@ -5,6 +5,7 @@
 -- @module clcompute.loop_warning
 
 local answers = require "clcompute.doctor.answers"
+local drivers = require "clcompute.doctor.drivers"
 local folders = require "clcompute.doctor.folders"
 local known_answer = require "clcompute.doctor.known_answer"
 local process = require "clcompute.doctor.process"
@@ -58,7 +59,7 @@ end
 --- Runs the test: "ok", "fault" or "unknown". That is also the verdict where POCL could not launch it: without a
 -- linker it ends the process.
 local function test(device)
-  if device.platform:find("Portable Computing", 1, true) and not process.find "ld" then return "unknown" end
+  if drivers.is_pocl(device.platform) and not process.find "ld" then return "unknown" end
   device:wait() -- what failed before raises here, not in the test
   local status, _, ran = known_answer.run(device, answers.local_size_loop)
   return ran and status or "unknown"

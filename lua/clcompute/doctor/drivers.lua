@@ -117,6 +117,11 @@ function drivers.unlisted_gpu(list)
     .. " mkdir -p %s && echo libnvidia-opencl.so.1 > %s/nvidia.icd"):format(STANDARD, STANDARD)
 end
 
+--- Whether a platform's name is POCL's; csrc/pocl.c has the same.
+function drivers.is_pocl(platform)
+  return platform == "Portable Computing Language"
+end
+
 --- The environment variable that leads the loader elsewhere than usual, or nil.
 function drivers.redirected()
   for _, name in ipairs { "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH" } do
