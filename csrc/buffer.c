@@ -47,6 +47,7 @@ Elements as a table, nested as the shape. Blocks.
 @tparam[opt=1] integer first
 @tparam[opt=#b] integer last
 @treturn table
+@raise where there are no elements in more than 2^20 rows
 */
 static int buffer_read(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);

@@ -25,12 +25,6 @@ static const char *push_log(lua_State *L, const clc_Device *d, cl_program progra
   return lua_tostring(L, -1);
 }
 
-static int count_lines(const char *text) {
-  int n = 0;
-  for (; *text != '\0'; text++) n += *text == '\n';
-  return n;
-}
-
 /* The length of the name that a compiler which ignores #line gives the source, at the
    start of a text: NVIDIA's and Oclgrind's. */
 static size_t own_name(const char *text) {
@@ -42,7 +36,7 @@ static size_t own_name(const char *text) {
 
 /* Pushes the log with our name and the source's own lines in place of such. */
 static const char *push_named(lua_State *L, const clc_Source *s, const char *log) {
-  const int before = count_lines(s->defines) + 1;
+  const int before = clc_countlines(s->defines, s->defines + strlen(s->defines)) + 1;
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   while (*log != '\0') {

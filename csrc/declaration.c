@@ -18,6 +18,13 @@ void clc_shorten(char text[CLC_NAME], const char *whole) {
     snprintf(text, CLC_NAME, "%.*s...%s", (int)half, whole, whole + length - half);
 }
 
+size_t clc_nextname(const char **list, const char **name) {
+  const size_t length = strcspn(*list, ";");
+  *name = *list;
+  *list += length + ((*list)[length] == ';');
+  return length;
+}
+
 static cl_int push_names(lua_State *L, cl_program program) {
   size_t size;
   luaL_Buffer b;
@@ -116,17 +123,16 @@ static int push_kernel(lua_State *L, cl_program program, const char *name) {
 }
 
 const char *clc_pushdeclarations(lua_State *L, cl_program program, const char *names) {
+  const char *name;
+  size_t length;
   lua_pushliteral(L, "");
-  while (*names != '\0') {
-    const size_t length = strcspn(names, ";");
-    const char *name = lua_pushlstring(L, names, length);
-    if (!push_kernel(L, program, name)) {
+  while ((length = clc_nextname(&names, &name)) > 0) {
+    if (!push_kernel(L, program, lua_pushlstring(L, name, length))) {
       lua_pop(L, 2);
       return NULL;
     }
     lua_remove(L, -2);
     lua_concat(L, 2);
-    names += length + (names[length] == ';');
   }
   return lua_tostring(L, -1);
 }
@@ -170,13 +176,10 @@ int clc_finddeclaration(const char *text, const char *kernel, cl_uint i, clc_Dec
 }
 
 int clc_declares(const char *text, const char *names) {
-  size_t named = 0, declared = 0;
-  while (*names != '\0') {
-    const size_t length = strcspn(names, ";");
-    if (find_kernel(text, names, length) == NULL) return 0;
-    named++;
-    names += length + (names[length] == ';');
-  }
+  size_t named = 0, declared = 0, length;
+  const char *name;
+  for (; (length = clc_nextname(&names, &name)) > 0; named++)
+    if (find_kernel(text, name, length) == NULL) return 0;
   for (const char *p = text; p != NULL && *p != '\0'; p = next_line(p))
     declared += strncmp(p, "kernel ", 7) == 0;
   return named == declared;

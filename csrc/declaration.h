@@ -17,6 +17,9 @@ typedef struct clc_Declaration {
   char name[CLC_NAME], type[CLC_NAME];
 } clc_Declaration;
 
+/* Takes the first name off a list "a;b" as OpenCL gives it; returns its length, 0 at the end. */
+size_t clc_nextname(const char **list, const char **name);
+
 /* Pushes the names of a program's kernels as OpenCL gives them: "a;b". */
 const char *clc_pushkernelnames(lua_State *L, cl_program program);
 

@@ -13,6 +13,11 @@ Discovery: the platforms and devices of this machine, as functions of the module
 #include "info.h"
 #include "result.h"
 
+/* Gives a list of devices its text. */
+static void name_devices(lua_State *L) {
+  clc_namelist(L, "clcompute.Devices", "no device");
+}
+
 /* A number would be taken for part of a name. */
 static const char *opt_selector(lua_State *L) {
   if (lua_isnoneornil(L, 1)) return NULL;
@@ -39,7 +44,7 @@ static int clc_devices(lua_State *L) {
       clc_pushplace(L, places[i]);
       lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
     }
-  clc_namelist(L, "clcompute.Devices", "no device");
+  name_devices(L);
   return 1;
 }
 
@@ -71,7 +76,7 @@ static int clc_device(lua_State *L) {
 /***
 The platforms of this machine.
 @function platforms
-@treturn table list of {name=, vendor=, version=, devices={...}}
+@treturn table list of {name=, vendor=, version=, devices={...}}, which print shows a line each
 */
 static int clc_platforms(lua_State *L) {
   static const struct {
@@ -79,6 +84,7 @@ static int clc_platforms(lua_State *L) {
     cl_platform_info what;
   } fields[] = {
       {"name", CL_PLATFORM_NAME}, {"vendor", CL_PLATFORM_VENDOR}, {"version", CL_PLATFORM_VERSION}};
+  static const char *const shown[] = {"name", "vendor", "version", "devices", NULL};
   cl_uint n;
   const cl_platform_id *ids = clc_pushplatforms(L, &n);
   lua_createtable(L, (int)n, 0);
@@ -95,10 +101,13 @@ static int clc_platforms(lua_State *L) {
       clc_pushplace(L, places[d]);
       lua_rawseti(L, -2, (lua_Integer)d + 1);
     }
+    name_devices(L);
     lua_setfield(L, -3, "devices");
     lua_pop(L, 1);
+    clc_namerecord(L, "clcompute.Platform", shown);
     lua_rawseti(L, -2, (lua_Integer)p + 1);
   }
+  clc_namelist(L, "clcompute.Platforms", "no platform");
   return 1;
 }
 

@@ -170,9 +170,9 @@ static void check_local_memory(lua_State *L, const clc_Kernel *k) {
 
 /***
 Launches the kernel. Arguments are checked against its own signature: a scalar
-takes a number in its range, a vector a table of numbers, any by-value argument
-a packed string of its size, a pointer a buffer of its dtype, a local pointer
-`scratch`.
+takes a number in its range, an enum an integer of 32 bits, a vector a table of
+numbers, any by-value argument a packed string of its size, a pointer a buffer of
+its dtype, a local pointer `scratch`.
 @function Kernel:__call
 @param range n, {nx, ny[, nz]} or {global=, group=, offset=, remainder=
  "error"|"split"|"pad"}; dimension 0 first

@@ -20,6 +20,12 @@ const char *clc_lineend(const char *p) {
   return p + strcspn(p, "\n");
 }
 
+int clc_countlines(const char *start, const char *end) {
+  int n = 0;
+  for (; start < end; start++) n += *start == '\n';
+  return n;
+}
+
 int clc_nexttoken(const char **p, const char *end, clc_Span *token) {
   token->start = *p;
   while (isspace((unsigned char)*token->start)) token->start++;

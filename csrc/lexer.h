@@ -21,6 +21,9 @@ int clc_isthe(clc_Span t, const char *word);
 /* The end of a line. */
 const char *clc_lineend(const char *p);
 
+/* The lines that end between two places of a text. */
+int clc_countlines(const char *start, const char *end);
+
 #pragma GCC visibility pop
 
 #endif

@@ -76,15 +76,19 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
 /* --- kernels ----------------------------------------------------------- */
 
 static void push_name_list(lua_State *L, const Program *p) {
-  const char *names = clc_pushkernelnames(L, p->program);
+  const char *names = clc_pushkernelnames(L, p->program), *name;
+  size_t length;
   lua_newtable(L);
-  for (lua_Integer n = 1; *names != '\0'; n++) {
-    const size_t length = strcspn(names, ";");
-    lua_pushlstring(L, names, length);
+  for (lua_Integer n = 1; (length = clc_nextname(&names, &name)) > 0; n++) {
+    lua_pushlstring(L, name, length);
     lua_rawseti(L, -2, n);
-    names += length + (names[length] == ';');
   }
   lua_remove(L, -2);
+}
+
+/* Pushes "a, b". */
+static const char *push_name_text(lua_State *L, const Program *p) {
+  return luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", ");
 }
 
 static int has_kernel(lua_State *L, const Program *p, const char *name) {
@@ -194,8 +198,7 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
     lua_pop(L, 1);
     const char *real_name = push_real_name(L, p, name);
     if (!has_kernel(L, p, real_name))
-      luaL_error(L, "no kernel '%s' in the program; there are: %s", name,
-                 luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
+      luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, p));
     if (lua_getiuservalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     lua_getiuservalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
@@ -237,8 +240,7 @@ static int program_field(lua_State *L) {
 
 static int program_show(lua_State *L) {
   const Program *p = clc_checkhandle(L, 1, &program_type);
-  lua_pushfstring(L, "program with kernels %s",
-                  luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", "));
+  lua_pushfstring(L, "program with kernels %s", push_name_text(L, p));
   return 1;
 }
 

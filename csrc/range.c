@@ -69,7 +69,7 @@ static void read_record(lua_State *L, int arg, clc_Range *r) {
   static const char *const keys[] = {"global", "group", "offset", "remainder", NULL};
   clc_checkoptions(L, arg, keys);
   if (clc_pushoption(L, arg, "global") == LUA_TNIL)
-    clc_optionerror(L, arg, "global", "sizes expected, got nil");
+    clc_argerror(L, arg, "range expected: n, {nx, ny} or {global=}, got a table without sizes");
   r->dims = read_sizes(L, arg, "global", 0, 0, r->global);
   lua_pop(L, 1);
   read_group(L, arg, r);

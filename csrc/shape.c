@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#define MOST_EMPTY ((size_t)1 << 20) /* tables without an element that are made */
+
 size_t clc_count(const clc_Shape *s) {
   size_t count = 1;
   for (int i = 0; i < s->n; i++) count *= s->dim[i];
@@ -158,8 +160,19 @@ static const char *push_level(lua_State *L, const clc_Dtype *dtype, const clc_Sh
   return next;
 }
 
+/* Rows without elements cost no memory on a device, but a table each here. */
+static void check_empty(lua_State *L, const clc_Shape *s) {
+  size_t tables = 1;
+  int i = 0;
+  for (; i < s->n && s->dim[i] > 0; i++) tables *= s->dim[i];
+  if (i < s->n && tables > MOST_EMPTY)
+    luaL_error(L, "%s elements are none, but %I empty tables: at most %I are made",
+               clc_pushshape(L, s), (LUAI_UACINT)tables, (LUAI_UACINT)MOST_EMPTY);
+}
+
 void clc_pushtable(lua_State *L, const clc_Dtype *dtype, const clc_Shape *s, const void *elements) {
   luaL_checkstack(L, CLC_MAXDIMS + 2, NULL);
+  check_empty(L, s);
   push_level(L, dtype, s, 0, elements);
 }
 

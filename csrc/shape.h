@@ -34,7 +34,8 @@ clc_Shape clc_tableshape(lua_State *L, int arg, const clc_Dtype *dtype);
 void clc_checktable(lua_State *L, int arg, const clc_Dtype *dtype, const clc_Shape *s,
                     void *elements);
 
-/* Pushes elements as a table nested as the shape. */
+/* Pushes elements as a table nested as the shape; raises where that is a great many empty tables.
+ */
 void clc_pushtable(lua_State *L, const clc_Dtype *dtype, const clc_Shape *s, const void *elements);
 
 /* Pushes the shape as text: "3x4". */

@@ -51,7 +51,13 @@ static void join_words(char *name) {
     snprintf(name, CLC_NAME, "%s%s", is_unsigned ? "u" : "", base != NULL ? base : "int");
 }
 
-/* "float4*" is float, 4 wide. */
+/* Whether a type is an enumeration, with or without a tag. */
+static int is_enum(const char *type) {
+  return strcmp(type, "enum") == 0 || strncmp(type, "enum ", 5) == 0;
+}
+
+/* "float4*" is float, 4 wide. The value of an enumeration is an int; a pointer to one is to
+   another type, because compilers differ in its sign. */
 static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   char base[CLC_NAME];
   strcpy(base, a->type);
@@ -60,6 +66,7 @@ static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   while (length > 0 && base[length - 1] == ' ') base[--length] = '\0';
   clc_shorten(base, clc_pushtype(L, text, base));
   lua_pop(L, 1);
+  if (is_enum(base) && strchr(a->type, '*') == NULL) strcpy(base, "int");
   join_words(base);
   length = strcspn(base, "0123456789");
   a->width = vector_width(base + length);

@@ -187,12 +187,6 @@ static clc_Span read_condition(const char *p, const char *end, int is_for) {
   return condition.end > condition.start ? condition : (clc_Span){p, p};
 }
 
-static int count_lines(const char *start, const char *end) {
-  int n = 1;
-  for (; start < end; start++) n += *start == '\n';
-  return n;
-}
-
 int clc_loopline(lua_State *L, const char *text, size_t start, const char *name) {
   const char *const names[] = {name, NULL};
   const char *p = text + start, *end = text + strlen(text);
@@ -204,7 +198,7 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
     const int is_for = clc_isthe(t, "for");
     if (!is_for && !clc_isthe(t, "while")) continue;
     if (search_body(&s, read_condition(p, end, is_for), 0) != NULL)
-      line = count_lines(text + start, t.start);
+      line = 1 + clc_countlines(text + start, t.start);
   }
   lua_pop(L, 1);
   return line;
@@ -214,13 +208,18 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
 
 #define DEEPEST 8 /* typedefs of typedefs */
 
-/* Reads what stands between `typedef` and `;`. Returns whether it is words alone. */
+/* Reads what stands between `typedef` and `;`. Returns whether it is words alone, beside
+   the enumerators of an enum, which its type does not depend on. */
 static int read_typedef(const char **p, const char *end, clc_Span *base, clc_Span *name) {
   clc_Span t;
-  int plain = 1, n = 0, open;
+  int plain = 1, n = 0, is_enum = 0, open;
   *base = *name = (clc_Span){NULL, NULL};
   while (clc_nexttoken(p, end, &t) && *t.start != ';') {
-    if (*t.start == '{') *p = block_end(*p, end, &open);
+    if (n == 0) is_enum = clc_isthe(t, "enum");
+    if (*t.start == '{') {
+      *p = block_end(*p, end, &open);
+      if (is_enum) continue;
+    }
     if (!clc_isword(t)) plain = 0;
     if (n++ == 0) base->start = t.start;
     base->end = name->end;

@@ -27,7 +27,8 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
 
 /*
  * Pushes the type that the text's typedefs make of a name ("real", "vec"), the name
- * itself where there is none, or where there are several or none that is plain words.
+ * itself where there is none, or where there are several or none that is plain words. An
+ * enumeration is "enum", with its tag if it has one.
  */
 const char *clc_pushtype(lua_State *L, const char *text, const char *name);
 

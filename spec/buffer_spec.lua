@@ -331,6 +331,13 @@ helper.describe_each("a buffer", function(d)
     assert.same({}, b:read(5))
     assert.same({}, d:zeros("float", 0):read())
     assert.same({ {}, {} }, d:zeros("float", 2, 0):read())
+    local rows = 1 << 20
+    assert.equal(rows, #d:empty("char", rows, 0):read())
+    helper.raises("1048577x0 elements are none, but 1048577 empty tables: at most 1048576 are made",
+      function() d:empty("char", rows + 1, 0):read() end)
+    helper.raises("2097152 empty tables", function() d:empty("char", rows, 2, 0, 3):read() end)
+    assert.same({}, d:empty("char", 0, 1 << 30):read())
+    assert.same({ {}, {} }, d:empty("char", 1 << 30, 0):read(5, 6))
   end)
 
   it("writes tables, bytes and buffers over the rows from first on", function()

@@ -36,6 +36,19 @@ describe("the list of devices", function()
     list[1] = 1.5 -- a script's own change
     assert.equal("1.5", tostring(list):match "^[^\n]*")
   end)
+
+  it("shows platforms as a line each, with their devices", function()
+    local lines = {}
+    for i, p in ipairs(cl.platforms()) do
+      local devices = {}
+      for j, device in ipairs(p.devices) do devices[j] = tostring(device) end
+      assert.equal(table.concat(devices, "\n"), tostring(p.devices))
+      lines[i] = ("name = %s, vendor = %s, version = %s, devices = {%s}"):format(p.name, p.vendor, p.version,
+        table.concat(devices, ", "))
+      assert.equal(lines[i], tostring(p))
+    end
+    assert.equal(table.concat(lines, "\n"), tostring(cl.platforms()))
+  end)
 end)
 
 describe("a selector", function()

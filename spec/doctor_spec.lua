@@ -150,13 +150,20 @@ describe("the doctor names the remedy of", function()
     local icd = put("missing/pocl.icd", "libpocl.so.999\n")
     local other = put("missing/x.icd", "/nowhere/libx.so\n")
     local nothing = put("missing/y.icd", "\n")
+    local zeros = put("missing/z.icd", "\0\0libpocl.so.2\n")
+    local folder = scratch .. "/missing/f.icd"
+    shell("mkdir " .. folder)
     local text = report_in { OCL_ICD_VENDORS = scratch .. "/missing" }
-    has_fault(text, "driver " .. icd, "libpocl.so.999: libpocl.so.999: cannot open shared object file",
+    has_fault(text, "driver " .. icd, icd .. ": libpocl.so.999: cannot open shared object file",
       ("apt install --reinstall pocl-opencl-icd; or, if it is not wanted, rm '%s'"):format(icd))
     has_fault(text, "driver " .. other, "/nowhere/libx.so: cannot open shared object file",
       ("install the driver that %s belongs to, or rm '%s'"):format(other, other))
     has_fault(text, "driver " .. nothing, "names no library",
       ("install the driver that %s belongs to, or rm '%s'"):format(nothing, nothing))
+    has_fault(text, "driver " .. zeros, "names no library",
+      ("install the driver that %s belongs to, or rm '%s'"):format(zeros, zeros))
+    has_fault(text, "driver " .. folder, "names no library",
+      ("install the driver that %s belongs to, or move the folder '%s' elsewhere"):format(folder, folder))
     has_fault(report_in { OCL_ICD_VENDORS = icd }, "driver " .. icd, "cannot open shared object file",
       ("apt install --reinstall pocl-opencl-icd; or, if it is not wanted, rm '%s'"):format(icd))
     has_fault(report_in { OCL_ICD_VENDORS = "/nowhere/libx.so" }, "driver $OCL_ICD_VENDORS", "/nowhere/libx.so",
@@ -193,17 +200,24 @@ describe("the doctor names the remedy of", function()
 
   on_pocl("a cache folder that cannot be written", function()
     local file = put("file", "")
-    for _, folder in ipairs { file, file .. "/below" } do
-      has_fault(report_in { CLCOMPUTE_CACHE = folder }, "cache folder", file .. " is no folder",
-        ("rm '%s'; or set CLCOMPUTE_CACHE to another folder"):format(file))
+    local link = scratch .. "/dangling"
+    shell(("ln -s nothing %s"):format(link))
+    for _, path in ipairs { file, link, "/dev/null" } do
+      for _, folder in ipairs { path, path .. "/below" } do
+        has_fault(report_in { CLCOMPUTE_CACHE = folder }, "cache folder", path .. " is no folder",
+          "set CLCOMPUTE_CACHE to another folder")
+      end
     end
     assert.matches("ok       cache folder: build/nowhere (relative to the current folder), ",
       report_in { CLCOMPUTE_CACHE = "build/nowhere" }, 1, true)
     has_fault(report_in { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = file }, "cache folder",
       file .. "/clcompute: " .. file .. " is no folder",
-      ("rm '%s'; or set CLCOMPUTE_CACHE to another folder"):format(file))
+      "set CLCOMPUTE_CACHE to another folder")
     has_fault(report_in { POCL_CACHE_DIR = file }, "POCL's cache folder", file .. " is no folder",
-      ("rm '%s'; or set POCL_CACHE_DIR to another folder"):format(file))
+      "set POCL_CACHE_DIR to another folder")
+    has_fault(report_in { CLCOMPUTE_CACHE = "", XDG_CACHE_HOME = "", HOME = "here" }, "cache folder",
+      "HOME is not set to an absolute path", "export HOME, or set CLCOMPUTE_CACHE to a folder")
+    has_fault(report_in { POCL_CACHE_DIR = "" }, "devices", "the process died", "unset POCL_CACHE_DIR (it is empty)")
     assert.matches("skipped  cache folder: switched off", report_in { CLCOMPUTE_CACHE = "off" })
     assert.matches("ok       cache folder: /proc/clcompute, ", report_in { CLCOMPUTE_CACHE = "/tmp/clcompute" }
       :gsub("/tmp/", "/proc/"), 1, true)
@@ -391,6 +405,11 @@ describe("a source with get_local_size in a loop condition", function()
     end
     shell(("cd %s/kept && rm verdicts && mkfifo verdicts"):format(scratch))
     assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder })) -- does not wait for a writer
+    shell(("cd %s/kept && rm verdicts && mkdir verdicts"):format(scratch))
+    assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder }))
+    local ok, output = helper.run("io.popen = nil require 'clcompute'.device('Portable'):program [["
+      .. HEAD:format(loop) .. "]]", { CLCOMPUTE_CACHE = folder }) -- without a shell it looks like a file
+    assert.is_true(ok, output)
     for _, none in ipairs { "off", put("no folder", "") } do
       assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = none }))
     end

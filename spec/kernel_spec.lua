@@ -130,6 +130,34 @@ helper.describe_each("a kernel's vector argument", function(d)
   end)
 end)
 
+helper.describe_each("a kernel's enum argument", function(d)
+  local p = d:program [[
+    typedef enum { A, B } E;
+    typedef enum tag { C, D = -7 } F;
+    typedef F G;
+    enum plain { H = 5 };
+    kernel void k(E e, F f, G g, enum plain h, global int *x) { x[0] = e; x[1] = f; x[2] = g; x[3] = h; }
+    kernel void points(global E *e) { e[0] = B; }]]
+  local x = d:zeros("int", 4)
+
+  it("takes an integer, or the packed bytes of one", function()
+    p.k(1, 1, -7, string.pack("i4", -2), 5, x)
+    assert.same({ 1, -7, -2, 5 }, x:read())
+    helper.raises("0.5 has no integer value", p.k, 1, 0.5, 0, 0, 0, x)
+    helper.raises("(E): ", p.k, 1, 2 ^ 31, 0, 0, 0, x)
+    helper.raises("packed string of 4 bytes expected, got 1 bytes", p.k, 1, "1", 0, 0, 0, x)
+    helper.raises("argument 3 'g' (G)", p.k, 1, 0, 0, {}, 0, x)
+  end)
+
+  it("that is a pointer takes a buffer of any dtype", function()
+    for _, dtype in ipairs { "int", "uint" } do
+      local e = d:zeros(dtype, 1)
+      p.points(1, e)
+      assert.equal(1, e[1])
+    end
+  end)
+end)
+
 helper.describe_each("a kernel's struct argument", function(d)
   it("is a packed string", function()
     local k = d:program([[

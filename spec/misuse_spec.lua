@@ -161,7 +161,7 @@ local SECTIONS = {
       script = "build(" .. ONE .. ")({global = {8}, offset = {-4}}, ints(8))" },
     { row = "offset and range pass 2^31", message = "offset and global size pass 2^31 in dimension 1",
       script = "build(" .. ONE .. ")({global = {8}, offset = {(1 << 31) - 4}}, ints(8))" },
-    { row = "no dimension", message = "option 'global': sizes expected",
+    { row = "no dimension", message = "range expected: n, {nx, ny} or {global=}",
       script = "build(" .. ONE .. ")({}, ints(1))" },
     { row = "four dimensions", message = "1 to 3 dimensions expected, got 4",
       script = "build(" .. ONE .. ")({1, 1, 1, 1}, ints(1))" },

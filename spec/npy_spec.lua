@@ -227,6 +227,7 @@ describe("a .npy file", function()
       { "extent '999999999999999999999999...' is no integer",
         npy(header_text("<i2", "(" .. ("9"):rep(500) .. ",)"), "") },
       { "negative extent -1", npy(header_text("<i2", "(-1,)"), "") },
+      { "negative extent -0", npy(header_text("<i2", "(-0,)"), "") },
       { "negative extent -2", npy(header_text("<i2", "(-2, -2)"), "\0\0\0\0\0\0\0\0") },
       { "overflow", npy(header_text("<i2", "(" .. big .. ",)"), "") },
       { "4294967296x4294967296 elements of 1 bytes overflow", npy(header_text("|i1", "(4294967296, 4294967296)"), "") },

@@ -55,8 +55,9 @@ local function examine_driver(driver, limit)
   local found = records[#records] or {}
   driver.opens = not ended and found[2] == "yes"
   if driver.opens then return "ok", driver.library .. " opens" end
-  return "fault", ("%s: %s"):format(driver.library, ended and ended or found[3]),
-    drivers.remedy(driver)
+  local detail = ended or found[3]
+  if detail:find(driver.library, 1, true) ~= 1 then detail = driver.library .. ": " .. detail end
+  return "fault", detail, drivers.remedy(driver)
 end
 
 local function examine_drivers(report, limit)
@@ -80,7 +81,7 @@ local function add_platform(report, record)
   local _, name, devices, version = table.unpack(record)
   report.platforms[#report.platforms + 1] = { name = name, version = version, devices = tonumber(devices) }
   if devices ~= "0" then return report:add("platform " .. name, "ok", version) end
-  local restricted = compilers.is_pocl(name) and os.getenv "POCL_DEVICES"
+  local restricted = drivers.is_pocl(name) and os.getenv "POCL_DEVICES"
   report:add("platform " .. name, "fault", "has no device", restricted
     and ("unset POCL_DEVICES (it is '%s')"):format(restricted)
     or "check with `clinfo` that its hardware is seen, and that this user may open it (groups video and render)")
@@ -104,8 +105,8 @@ local function examine_devices(report, options)
     if record[1] == "device" then add_device(report, record) end
   end
   if ended then
-    report:add("devices", "fault", ended, "remove the driver that causes it: "
-      .. "OCL_ICD_VENDORS=/etc/OpenCL/vendors/one.icd tries one at a time")
+    report:add("devices", "fault", ended, os.getenv "POCL_CACHE_DIR" == "" and "unset POCL_CACHE_DIR (it is empty)"
+      or "remove the driver that causes it: OCL_ICD_VENDORS=/etc/OpenCL/vendors/one.icd tries one at a time")
   elseif #report.platforms == 0 then
     report:add("devices", "fault", "no platform", drivers.to_install())
   elseif #report.devices == 0 and options.device then
@@ -147,7 +148,7 @@ function doctor.examine(options)
   report:check("open files", machine.open_files)
   report:check("cache folder", machine.cache)
   local pocl = false
-  for _, platform in ipairs(report.platforms) do pocl = pocl or compilers.is_pocl(platform.name) end
+  for _, platform in ipairs(report.platforms) do pocl = pocl or drivers.is_pocl(platform.name) end
   if pocl then
     report:check("POCL's cache folder", machine.pocl_cache)
     report:check("POCL's linker", machine.linker)

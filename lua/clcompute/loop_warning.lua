@@ -5,6 +5,7 @@
 -- @module clcompute.loop_warning
 
 local answers = require "clcompute.doctor.answers"
+local drivers = require "clcompute.doctor.drivers"
 local folders = require "clcompute.doctor.folders"
 local known_answer = require "clcompute.doctor.known_answer"
 local process = require "clcompute.doctor.process"
@@ -28,15 +29,20 @@ local function verdicts_path(folder)
   return special ~= "special" and path or nil
 end
 
+--- All of a file; "" where it cannot be read, as a folder cannot.
+local function read(path)
+  local file = io.open(path)
+  local text = file and file:read("a") or ""
+  if file then file:close() end
+  return text
+end
+
 local function recall(path, key)
-  local file = path and io.open(path)
-  if not file then return nil end
   local found
-  for line in file:lines() do
+  for line in read(path):gmatch "[^\n]+" do
     local verdict, device = line:match "^(%l+)\t(.*)$"
     if device == key and (verdict == "ok" or verdict == "fault") then found = verdict end
   end
-  file:close()
   return found
 end
 
@@ -53,7 +59,7 @@ end
 --- Runs the test: "ok", "fault" or "unknown". That is also the verdict where POCL could not launch it: without a
 -- linker it ends the process.
 local function test(device)
-  if device.platform:find("Portable Computing", 1, true) and not process.find "ld" then return "unknown" end
+  if drivers.is_pocl(device.platform) and not process.find "ld" then return "unknown" end
   device:wait() -- what failed before raises here, not in the test
   local status, _, ran = known_answer.run(device, answers.local_size_loop)
   return ran and status or "unknown"
@@ -65,7 +71,7 @@ local function verdict_on(device)
   verdicts[key] = "unknown" -- the test's own source comes here too
   local folder = folders.cache()
   local path = verdicts_path(folder)
-  local verdict = recall(path, key)
+  local verdict = path and recall(path, key)
   if not verdict then
     local ran
     ran, verdict = pcall(test, device)

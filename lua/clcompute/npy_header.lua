@@ -129,7 +129,7 @@ local function check_shape(digits, size)
   for i, text in ipairs(digits) do
     local n = math.tointeger(tonumber(text))
     if not n or text:find("^%-?0%d") then fail("extent %s is no integer of 64 bits", quote(text)) end
-    if n < 0 then fail("negative extent %d", n) end
+    if text:find "^%-" then fail("negative extent %s", text) end
     if n > 0 and product > math.maxinteger // n then
       fail("bad header: %s elements of %d bytes overflow", table.concat(digits, "x"), size)
     end

@@ -81,8 +81,29 @@ static int clcount_calls(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"live", clcount_live}, {"bad", clcount_bad}, {"calls", clcount_calls}, {NULL, NULL}};
+/*
+ * clcount.fail(call, code [, nth=1 [, times=1]]): that call of OpenCL fails with that code, the nth
+ * time from now and `times` in all; "command": a program that asks for the status of a command
+ * that has ended is told the code. clcount.fail(): no more. Replaces what was planned before.
+ */
+static int clcount_fail(lua_State *L) {
+  const count_Api *api = find_api(L);
+  if (api == NULL) return not_loaded(L);
+  const char *call = luaL_optstring(L, 1, "");
+  const lua_Integer code = luaL_optinteger(L, 2, -1), nth = luaL_optinteger(L, 3, 1);
+  const lua_Integer times = luaL_optinteger(L, 4, *call != '\0');
+  luaL_argcheck(L, code < 0, 2, "negative code expected");
+  luaL_argcheck(L, nth > 0, 3, "number from 1 expected");
+  luaL_argcheck(L, times >= 0, 4, "number from 0 expected");
+  api->fail(call, (unsigned long)nth, (int)code, (unsigned long)times);
+  return 0;
+}
+
+static const luaL_Reg functions[] = {{"live", clcount_live},
+                                     {"bad", clcount_bad},
+                                     {"calls", clcount_calls},
+                                     {"fail", clcount_fail},
+                                     {NULL, NULL}};
 
 __attribute__((visibility("default"))) int luaopen_clcount(lua_State *L) {
   luaL_newlib(L, functions);

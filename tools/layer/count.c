@@ -39,6 +39,11 @@ static Bad *bad;
 static size_t bad_size;
 static size_t bad_used;
 static unsigned long calls;
+static struct {
+  char call[64];
+  int code;
+  unsigned long skip, times; /* calls that pass first, then those that fail */
+} plan;
 
 static void *need(void *memory) {
   if (memory == NULL) {
@@ -177,7 +182,36 @@ static unsigned long call_count(void) {
   return n;
 }
 
-EXPORT const count_Api count_api = {live, bad_count, call_count};
+static void fail(const char *call, unsigned long nth, int code, unsigned long times) {
+  pthread_mutex_lock(&lock);
+  snprintf(plan.call, sizeof plan.call, "%s", call);
+  plan.code = code;
+  plan.skip = nth - 1;
+  plan.times = times;
+  pthread_mutex_unlock(&lock);
+}
+
+int count_fault(const char *name) {
+  int code = 0;
+  pthread_mutex_lock(&lock);
+  if (plan.times > 0 && strcmp(plan.call, name) == 0) {
+    if (plan.skip > 0) {
+      plan.skip--;
+    } else {
+      plan.times--;
+      code = plan.code;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return code;
+}
+
+int count_status(int status) {
+  const int code = status <= CL_COMPLETE ? count_fault("command") : 0;
+  return code != 0 ? code : status;
+}
+
+EXPORT const count_Api count_api = {live, bad_count, call_count, fail};
 
 static void print_leak(const count_Handle *h) {
   fprintf(stderr, "leaked %s %p made by %s (call %lu)", h->type, h->handle, h->made.name,

@@ -32,6 +32,9 @@ typedef struct count_Api {
   size_t (*live)(count_Handle *out, size_t room);
   unsigned long (*bad)(void);
   unsigned long (*calls)(void);
+  /* Lets the nth call from now on, and those after it until there were `times`, fail with that
+     code; 0 times: none. One plan at a time. "command": see count_status. */
+  void (*fail)(const char *call, unsigned long nth, int code, unsigned long times);
 } count_Api;
 
 /* For the generated wrappers. `type` and `name` are string literals. */
@@ -50,6 +53,13 @@ int count_retain(count_Call call, const char *type, const void *handle);
 int count_release(count_Call call, const char *type, const void *handle);
 void count_undo_retain(const void *handle);
 void count_undo_release(const void *handle);
+
+/* The code that a call is to fail with instead of reaching the driver; 0: it is not to fail. */
+int count_fault(const char *name);
+
+/* What a program is to be told of a command in that state: once it has ended, the code
+   planned for "command", as if it had failed on the device. */
+int count_status(int status);
 
 void count_wrap(struct _cl_icd_dispatch *table); /* generated: puts the wrappers in */
 

@@ -165,6 +165,33 @@ local function write_making(call, counted, forward)
   emit "  return result;"
 end
 
+-- A call that a test lets fail does not reach the driver. Retains and releases are left alone: a program
+-- can do nothing about their failure.
+local function write_fault(call)
+  local last = call.parameters[#call.parameters]
+  if call.returns == "cl_int" then
+    emit('  const cl_int fault = count_fault("%s");', call.name)
+    emit "  if (fault != CL_SUCCESS)"
+    emit "    return fault;"
+  elseif last and last.type == "cl_int *" then
+    emit('  const cl_int fault = count_fault("%s");', call.name)
+    emit "  if (fault != CL_SUCCESS) {"
+    emit("    if (%s != NULL)", last.name)
+    emit("      *%s = fault;", last.name)
+    emit "    return NULL;"
+    emit "  }"
+  end
+end
+
+-- clGetEventInfo(event, what, size, value, ...), by which a program learns that a command failed.
+local function write_status(call, forward)
+  local what, value = call.parameters[2].name, call.parameters[4].name
+  emit("  const cl_int result = %s;", forward)
+  emit("  if (result == CL_SUCCESS && %s == CL_EVENT_COMMAND_EXECUTION_STATUS && %s != NULL)", what, value)
+  emit("    *(cl_int *)%s = count_status(*(cl_int *)%s);", value, value)
+  emit "  return result;"
+end
+
 local function write_wrapper(call, counted)
   local declared, passed = {}, {}
   for i, p in ipairs(call.parameters) do
@@ -176,8 +203,11 @@ local function write_wrapper(call, counted)
   local list = #declared > 0 and table.concat(declared, ", ") or "void"
   emit("static %s CL_API_CALL wrap_%s(%s) {", call.returns, call.name, list)
   emit('  %scount_enter("%s");', counts and "const count_Call call = " or "", call.name)
+  if not verb then write_fault(call) end
   if verb then
     write_change(call, verb:lower(), forward)
+  elseif call.name == "clGetEventInfo" then
+    write_status(call, forward)
   elseif counts then
     write_making(call, counted, forward)
   else

@@ -4,17 +4,13 @@
 -- @module clcompute.doctor.compilers
 
 local answers = require "clcompute.doctor.answers"
+local drivers = require "clcompute.doctor.drivers"
 local process = require "clcompute.doctor.process"
 
 local compilers = {}
 
 local DEATHS = 2 -- of a driver, after which the rest of its tests is skipped
 local UPDATE = "update the driver, or choose another device with $CLCOMPUTE_DEVICE"
-
---- Whether a platform's name is POCL's.
-function compilers.is_pocl(platform)
-  return platform:find("Portable Computing", 1, true) ~= nil
-end
 
 local function add_answer(report, device, i, status, detail)
   local test = answers.tests[i]
@@ -57,7 +53,7 @@ end
 --- A reason to leave a device's tests out, or nil.
 local function untestable(device, has_linker)
   if not device.has_compiler then return "no compiler" end
-  if compilers.is_pocl(device.platform) and not has_linker then return "no ld: the driver would abort the process" end
+  if drivers.is_pocl(device.platform) and not has_linker then return "no ld: the driver would abort the process" end
 end
 
 --- Adds the rows of the devices that the report lists; `limit`: seconds for each process.

@@ -28,12 +28,12 @@ local function is_folder(path)
   return process.output("test -d " .. process.quote(path) .. " && echo yes") == "yes"
 end
 
---- What an .icd file names on its first line; nil when it cannot be read.
+--- What an .icd file names on its first line, to a NUL as in C; nil when it cannot be read.
 local function library_of(file)
   local handle = io.open(file)
   local line = handle and handle:read("l")
   if handle then handle:close() end
-  return line and line:match "^%s*(.-)%s*$"
+  return line and line:match "^%s*([^\0]-)%s*%f[\0]"
 end
 
 local function files_in(folder)
@@ -73,6 +73,11 @@ function drivers.list()
   return folder, list
 end
 
+--- How to be rid of what names a driver: of a folder nobody but its owner can tell what is in it.
+local function removal(file)
+  return is_folder(file) and "move the folder " .. process.quote(file) .. " elsewhere" or "rm " .. process.quote(file)
+end
+
 --- What to do about a driver whose library does not open.
 function drivers.remedy(driver)
   local name = (driver.library or "") .. (driver.file or "")
@@ -80,11 +85,11 @@ function drivers.remedy(driver)
     if name:lower():find(row[1]:lower(), 1, true) then
       local install = "apt install --reinstall " .. row[2]
       if not driver.file then return install end
-      return ("%s; or, if it is not wanted, rm %s"):format(install, process.quote(driver.file))
+      return ("%s; or, if it is not wanted, %s"):format(install, removal(driver.file))
     end
   end
   if not driver.file then return "unset OCL_ICD_VENDORS" end
-  return "install the driver that " .. driver.file .. " belongs to, or rm " .. process.quote(driver.file)
+  return "install the driver that " .. driver.file .. " belongs to, or " .. removal(driver.file)
 end
 
 --- Whether Linux drives an NVIDIA GPU here.
@@ -110,6 +115,11 @@ function drivers.unlisted_gpu(list)
   end
   return ("apt install nvidia-opencl-icd; or, where libnvidia-opencl.so.1 is there:"
     .. " mkdir -p %s && echo libnvidia-opencl.so.1 > %s/nvidia.icd"):format(STANDARD, STANDARD)
+end
+
+--- Whether a platform's name is POCL's; csrc/pocl.c has the same.
+function drivers.is_pocl(platform)
+  return platform == "Portable Computing Language"
 end
 
 --- The environment variable that leads the loader elsewhere than usual, or nil.

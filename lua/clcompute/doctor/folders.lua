@@ -8,57 +8,57 @@ local folders = {}
 
 local ENOUGH = 16 * 1024 -- KiB; POCL exits the process when it cannot write what it compiled
 
-local function variable(name)
-  local value = os.getenv(name)
-  return value ~= "" and value or nil
-end
-
+--- An environment variable that is an absolute path, or nil.
 local function absolute(name)
-  local value = variable(name)
+  local value = os.getenv(name)
   return value and value:sub(1, 1) == "/" and value or nil
 end
 
---- The folder for `name` where programs keep what they can compute again; nil without a home.
-local function user_cache(name)
-  local base = absolute "XDG_CACHE_HOME"
-  if base then return base .. "/" .. name end
-  local home = variable "HOME"
-  return home and home .. "/.cache/" .. name
-end
-
---- Where compiled programs and verdicts are kept; nil when switched off or without a home. The path that
--- $CLCOMPUTE_CACHE gives may be relative to the current folder.
+--- Where compiled programs and verdicts are kept, as clc_pushcachefolder (csrc/folder.c) has it; nil when switched off
+-- or without a home. The path that $CLCOMPUTE_CACHE gives may be relative to the current folder.
 function folders.cache()
-  if os.getenv "CLCOMPUTE_CACHE" == "off" then return nil end
-  return variable "CLCOMPUTE_CACHE" or user_cache "clcompute"
+  local own, all, home = os.getenv "CLCOMPUTE_CACHE", absolute "XDG_CACHE_HOME", absolute "HOME"
+  if own == "off" then return nil end
+  if own and own ~= "" then return own end
+  if all then return all .. "/clcompute" end
+  return home and home .. "/.cache/clcompute"
 end
 
---- Where POCL keeps compiled kernels.
+--- Where POCL keeps compiled kernels. Its rules are looser: paths may be relative, and an empty $POCL_CACHE_DIR is
+-- taken as it is, with which POCL ends the process.
 function folders.pocl()
-  return variable "POCL_CACHE_DIR" or user_cache "pocl/kcache" or "/tmp/pocl/kcache"
+  local own, all, home = os.getenv "POCL_CACHE_DIR", os.getenv "XDG_CACHE_HOME", os.getenv "HOME"
+  if own then return own end
+  if all and all ~= "" then return all .. "/pocl/kcache" end
+  return home and home .. "/.cache/pocl/kcache" or "/tmp/pocl/kcache"
 end
 
 -- Prints the nearest of folder and parents that exists, what is wrong with it or "ok", and what df says.
 local EXAMINE = [[
 p=%s
-while [ ! -e "$p" ] && [ "$p" != / ] && [ "$p" != . ]; do
+while [ ! -e "$p" ] && [ ! -L "$p" ] && [ "$p" != / ] && [ "$p" != . ]; do
   case $p in */*) p=${p%%/*} p=${p:-/} ;; *) p=. ;; esac
 done
 printf '%%s\n' "$p"
-if [ ! -d "$p" ]; then echo file; elif [ ! -w "$p" ] || [ ! -x "$p" ]; then echo closed; else echo ok; fi
+if [ ! -d "$p" ]; then echo file
+elif [ -w "$p" ] && [ -x "$p" ]; then echo ok
+elif [ -O "$p" ]; then echo own
+else echo foreign
+fi
 df -Pk -- "$p" 2>/dev/null]]
 
---- What keeps programs from being written to a folder.
+--- What keeps programs from being written to a folder. The remedy, if there is one besides another folder, destroys
+-- nothing and changes only the folder itself: what is above it, or another user's, is not to be touched for a cache.
 -- @treturn string|nil detail of the fault; nil when there is none
--- @treturn string remedy, or without a fault the space left
+-- @treturn string|nil remedy, or without a fault the space left
 function folders.fault(folder)
   local text = process.tool(EXAMINE:format(process.quote(folder)))
   local nearest, state, rest = (text or ""):match "^(.-)\n(%l+)\n?(.*)$"
   if not nearest then return nil, "not examined: no shell" end
-  if state == "file" then return nearest .. " is no folder", "rm " .. process.quote(nearest) end
-  if state == "closed" then
-    return nearest .. " is not writable", ("chown -R \"$USER\" %s && chmod -R u+rwX %s")
-      :format(process.quote(nearest), process.quote(nearest))
+  if state == "file" then return nearest .. " is no folder", nil end
+  if state ~= "ok" then
+    local may_change = state == "own" and nearest == folder
+    return nearest .. " is not writable", may_change and "chmod u+rwx " .. process.quote(folder) or nil
   end
   local free, mount = rest:match "%s(%d+)%s+%d+%%%s+(/[^\n]*)$"
   if not free then return nil, "free space unknown" end

@@ -20,7 +20,8 @@ end
 local function examine_folder(folder, variable)
   local fault, rest = folders.fault(folder)
   if not fault then return "ok", folder .. relative(folder) .. ", " .. rest end
-  return "fault", ("%s: %s"):format(folder, fault), ("%s; or set %s to another folder"):format(rest, variable)
+  local elsewhere = ("set %s to another folder"):format(variable)
+  return "fault", ("%s: %s"):format(folder, fault), rest and rest .. "; or " .. elsewhere or elsewhere
 end
 
 --- The folder of compiled programs.
@@ -28,7 +29,7 @@ function machine.cache()
   if os.getenv "CLCOMPUTE_CACHE" == "off" then return "skipped", "switched off by CLCOMPUTE_CACHE=off" end
   local folder = folders.cache()
   if not folder then
-    return "fault", "no folder: HOME is not set", "export HOME, or set CLCOMPUTE_CACHE to a folder"
+    return "fault", "no folder: HOME is not set to an absolute path", "export HOME, or set CLCOMPUTE_CACHE to a folder"
   end
   return examine_folder(folder, "CLCOMPUTE_CACHE")
 end
