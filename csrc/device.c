@@ -7,8 +7,11 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 
 #include <string.h>
 
+#include "clock.h"
 #include "info.h"
 #include "wait.h"
+
+#define PATIENCE 2 /* seconds that the end of a device waits for its commands */
 
 static const char devices_key = 0; /* registry: cl_device_id -> Device object */
 static const char queues_key = 0;  /* registry, weak: node -> Device object of a further queue */
@@ -167,9 +170,20 @@ int clc_isbusy(clc_Device *d) {
 
 /* --- the object -------------------------------------------------------- */
 
+/*
+ * Commands may be in flight still when a state ends, and the process with it: POCL aborts when
+ * it compiles a kernel meanwhile. One that does not end must not keep the process for ever.
+ */
+static void await_end(clc_Device *d) {
+  const double start = clc_now();
+  if (d->count > 0) clFlush(d->queue);
+  for (retire_ended(d); d->count > 0 && clc_now() - start < PATIENCE; retire_ended(d))
+    clc_rest(clc_now() - start);
+}
+
 static void device_release(clc_Handle *h) {
   clc_Device *d = (clc_Device *)h;
-  retire_ended(d); /* what ended is profiled */
+  await_end(d);
   clc_releaseowned(h);
   while (d->count > 0) forget_oldest(d);
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
@@ -193,6 +207,10 @@ static void push_platform(lua_State *L, const clc_Device *d) {
   clc_pushplatformtext(L, d->place.platform, CL_PLATFORM_NAME);
 }
 
+static void push_place(lua_State *L, const clc_Device *d) {
+  lua_pushfstring(L, "%d:%d", d->place.p, d->place.d);
+}
+
 static int device_field(lua_State *L) {
   const clc_Device *d = clc_checkdevice(L, 1);
   const char *key = lua_tostring(L, 2);
@@ -202,7 +220,7 @@ static int device_field(lua_State *L) {
   else if (strcmp(key, "platform") == 0)
     push_platform(L, d);
   else if (strcmp(key, "place") == 0)
-    lua_pushfstring(L, "%d:%d", d->place.p, d->place.d);
+    push_place(L, d);
   else
     return clc_pushproperty(L, d->place.device, d->version, key);
   return 1;
@@ -380,6 +398,8 @@ static int device_info(lua_State *L) {
   lua_setfield(L, -2, "platform");
   push_align(L, d);
   lua_setfield(L, -2, "align");
+  push_place(L, d);
+  lua_setfield(L, -2, "place");
   return 1;
 }
 

@@ -48,7 +48,10 @@ clc_Wait clc_beginwait(lua_State *L) {
 void clc_pause(lua_State *L, const clc_Wait *w) {
   clc_checkinterrupt(L);
   if (w->thread != NULL && lua_gethook(w->thread) != w->hook) luaL_error(L, "interrupted!");
-  const double waited = clc_now() - w->start;
+  clc_rest(clc_now() - w->start);
+}
+
+void clc_rest(double waited) {
   if (waited < SPIN)
     sched_yield();
   else

@@ -27,6 +27,9 @@ clc_Wait clc_beginwait(lua_State *L);
  */
 void clc_pause(lua_State *L, const clc_Wait *w);
 
+/* Gives the processor away, the longer the more seconds were waited already. */
+void clc_rest(double waited);
+
 #pragma GCC visibility pop
 
 #endif

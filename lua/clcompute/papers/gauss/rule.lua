@@ -6,7 +6,7 @@
 
 local rule = {}
 
---- Cores (lanes of single precision) of a compute unit, by a pattern of the vendor and one of the device's name, the
+-- Cores (lanes of single precision) of a compute unit, by a pattern of the vendor and one of the device's name, the
 -- first that fits. OpenCL cannot be asked. From the vendors' descriptions of their architectures.
 local CORES = {
   { "NVIDIA", "Quadro RTX", 64 }, { "NVIDIA", "TITAN RTX", 64 }, { "NVIDIA", "RTX 20", 64 }, -- Turing
