@@ -155,7 +155,7 @@ static int clblast_tostring(lua_State *L) {
 
 typedef struct {
   cl_mem mem;
-  size_t offset; /* elements */
+  size_t offset, count; /* elements */
 } Operand;
 
 /* Calls the method `raw` of the object at an index, which leaves two results. It allocates
@@ -167,11 +167,18 @@ static void call_raw(lua_State *L, int idx) {
   lua_call(L, 1, 2);
 }
 
-static Operand get_operand(lua_State *L, int arg) {
+static Operand get_operand(lua_State *L, int arg, size_t count) {
   call_raw(L, arg);
-  const Operand operand = {lua_touserdata(L, -2), (size_t)lua_tointeger(L, -1)};
+  const Operand operand = {lua_touserdata(L, -2), (size_t)lua_tointeger(L, -1), count};
   lua_pop(L, 2);
   return operand;
+}
+
+/* CLBlast does not look whether it overwrites what it still reads. */
+static void check_apart(lua_State *L, int arg, Operand result, Operand other) {
+  if (result.mem == other.mem && result.offset < other.offset + other.count &&
+      other.offset < result.offset + result.count)
+    luaL_argerror(L, arg, "the result must not overlap an operand");
 }
 
 /* The queue of a buffer, and its context. */
@@ -252,7 +259,10 @@ static int clblast_gemm(lua_State *L) {
   const size_t m = (size_t)p.m, n = (size_t)p.n, k = (size_t)p.k;
   const size_t lda = (size_t)p.lda, ldb = (size_t)p.ldb, ldc = (size_t)p.ldc;
   cl_command_queue queue = check_queue(L, 2, 3, 4);
-  const Operand a = get_operand(L, 2), b = get_operand(L, 3), c = get_operand(L, 4);
+  const Operand a = get_operand(L, 2, m * k), b = get_operand(L, 3, k * n);
+  const Operand c = get_operand(L, 4, m * n);
+  check_apart(L, 4, c, a);
+  check_apart(L, 4, c, b);
   if (is_double)
     check_code(L,
                o->CLBlastDgemm(ROW_MAJOR, transa, transb, m, n, k, p.alpha, a.mem, a.offset, lda,
@@ -284,7 +294,8 @@ static int clblast_axpy(lua_State *L) {
   const size_t n = count_elements(L, 3, is_double);
   check_buffer(L, 4, is_double, n);
   cl_command_queue queue = check_queue(L, 3, 3, 4);
-  const Operand x = get_operand(L, 3), y = get_operand(L, 4);
+  const Operand x = get_operand(L, 3, n), y = get_operand(L, 4, n);
+  check_apart(L, 4, y, x);
   if (is_double)
     check_code(L, o->CLBlastDaxpy(n, alpha, x.mem, x.offset, 1, y.mem, y.offset, 1, &queue, NULL),
                "CLBlastDaxpy");
@@ -311,7 +322,9 @@ static int clblast_dot(lua_State *L) {
   check_buffer(L, 3, is_double, n);
   check_buffer(L, 4, is_double, 1);
   cl_command_queue queue = check_queue(L, 2, 3, 4);
-  const Operand x = get_operand(L, 2), y = get_operand(L, 3), out = get_operand(L, 4);
+  const Operand x = get_operand(L, 2, n), y = get_operand(L, 3, n), out = get_operand(L, 4, 1);
+  check_apart(L, 4, out, x);
+  check_apart(L, 4, out, y);
   const char *call = is_double ? "CLBlastDdot" : "CLBlastSdot";
   check_code(L,
              (is_double ? o->CLBlastDdot : o->CLBlastSdot)(n, out.mem, out.offset, x.mem, x.offset,

@@ -352,6 +352,20 @@ describe("CLBlast", function()
     end)
   end)
 
+  it("refuses a result that overlaps an operand", function()
+    local d = cl.device()
+    local m, v = d:zeros("float", 4, 4), d:zeros("float", 10)
+    local other = d:zeros("float", 4, 4)
+    for _, call in ipairs {
+      function() clblast:gemm(m, other, m, 4, 4, 4) end,
+      function() clblast:gemm(other, m, m, 4, 4, 4) end,
+      function() clblast:axpy(2, v:view(1, 6), v:view(5, 10)) end,
+      function() clblast:dot(v:view(1, 4), v:view(5, 8), v:view(8, 8)) end,
+    } do helper.raises("must not overlap", call) end
+    clblast:axpy(2, v:view(1, 5), v:view(6, 10)) -- beside each other
+    d:wait()
+  end)
+
   it("refuses buffers of two devices", function()
     local devices = cl.devices()
     if #devices < 2 then return pending "one device only" end
