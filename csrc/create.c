@@ -26,6 +26,12 @@ static void buffer_from_bytes(lua_State *L, clc_Device *d) {
   size_t length;
   const char *bytes = luaL_checklstring(L, 2, &length);
   const clc_Dtype *dtype = clc_checkdtype(L, 3);
+  if (lua_gettop(L) == 3) { /* without a shape: a line of all */
+    if (length % dtype->size != 0)
+      clc_argerror(L, 2, "a multiple of the %d bytes of a %s expected, got %I", (int)dtype->size,
+                   dtype->name, (LUAI_UACINT)length);
+    lua_pushinteger(L, (lua_Integer)(length / dtype->size));
+  }
   const clc_Shape shape = clc_checkshape(L, 4, lua_gettop(L), dtype);
   if (length != clc_count(&shape) * dtype->size)
     clc_argerror(L, 2, "%s %s elements are %I bytes, got %I", clc_pushshape(L, &shape), dtype->name,
@@ -39,7 +45,7 @@ A new buffer from a (nested) table, or from packed bytes and a shape.
 @function Device:buffer
 @param values table of numbers, nested as deep as the buffer has dimensions, or string
 @tparam[opt="float"] string dtype char uchar short ushort int uint long ulong half float double
-@tparam integer n with bytes: up to 4 extents
+@tparam integer n with bytes: up to 4 extents; without, as many as the bytes make
 @return the buffer
 @usage local m = d:buffer({{1, 2, 3}, {4, 5, 6}}, "int")
 */

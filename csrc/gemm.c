@@ -31,8 +31,10 @@ static size_t find_extent(lua_State *L, const char *key, const clc_Buffer *b, in
   const lua_Integer given = extent(L, key);
   if (given >= 0) return (size_t)given;
   if (b->shape.n != 2)
-    luaL_error(L, "gemm: %s has %d dimensions: option '%s' must say what part of it is meant", name,
-               b->shape.n, key);
+    luaL_error(L,
+               "gemm: %s has %d dimension%s: option '%s' must say what part of it is meant, or "
+               "%s:reshape(rows, cols) make it a matrix",
+               name, b->shape.n, b->shape.n == 1 ? "" : "s", key, name);
   return b->shape.dim[dim];
 }
 

@@ -70,25 +70,25 @@ static cl_uint count_arguments(lua_State *L, cl_program program, const char *nam
 }
 
 clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
-                          const clc_Text *text) {
+                          const char *shown, const clc_Text *text) {
   cl_int code;
   const cl_uint n = count_arguments(L, program, name);
   clc_Kernel *k =
-      clc_newowned(L, &clc_kerneltype, d, 0, n * sizeof(clc_Argument) + strlen(name) + 1);
+      clc_newowned(L, &clc_kerneltype, d, 0, n * sizeof(clc_Argument) + strlen(shown) + 1);
   k->device = d;
   k->nargs = n;
   k->kernel = clCreateKernel(program, name, &code);
   if (code != CL_SUCCESS) k->kernel = NULL;
   clc_check(L, code, "clCreateKernel");
-  k->name = strcpy((char *)&k->args[n], name);
-  snprintf(k->what, sizeof k->what, "kernel '%.36s'", name);
+  k->name = strcpy((char *)&k->args[n], shown);
+  snprintf(k->what, sizeof k->what, "kernel '%.36s'", shown);
   for (cl_uint i = 0; i < n; i++) {
     clc_Declaration declared;
     if (text->declarations == NULL || !clc_finddeclaration(text->declarations, name, i, &declared))
       clc_askdeclaration(L, k->kernel, i, &declared);
     clc_readargument(L, &declared, text->code, &k->args[i]);
   }
-  ask_limits(L, k, name, text);
+  ask_limits(L, k, shown, text);
   return k;
 }
 

@@ -32,9 +32,9 @@ typedef struct clc_Text {
   const char *declarations; /* of its kernels, kept with a binary; NULL: OpenCL is asked */
 } clc_Text;
 
-/* Pushes the kernel of that name in a built program. */
+/* Pushes the kernel of that name in a built program; messages call it `shown`. */
 clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
-                          const clc_Text *text);
+                          const char *shown, const clc_Text *text);
 
 /*
  * Sets all arguments from C, one letter each: n lua_Number, i lua_Integer, b

@@ -3,8 +3,10 @@
 Prebuilt kernels: the files of the kernels folder, built once a device.
 @module clcompute
 */
+#define _POSIX_C_SOURCE 200809L /* opendir */
 #include "prebuilt.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,14 +33,28 @@ static int exists(const char *path) {
   return f != NULL;
 }
 
+/* Raises with the names of those there are, in the order of the folder. */
+static void raise_unknown(lua_State *L, const char *folder, const char *name) {
+  DIR *dir = opendir(folder);
+  const struct dirent *entry;
+  char names[1000] = "";
+  while (dir != NULL && (entry = readdir(dir)) != NULL) {
+    const size_t used = strlen(names), length = strlen(entry->d_name);
+    if (length > 3 && strcmp(entry->d_name + length - 3, ".cl") == 0)
+      snprintf(names + used, sizeof names - used, "%s%.*s", used > 0 ? ", " : "", (int)length - 3,
+               entry->d_name);
+  }
+  if (dir != NULL) closedir(dir);
+  luaL_error(L, "no prebuilt kernel '%s'; there are: %s", name, names);
+}
+
 static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
                   const char *defines) {
   if (dtype == clc_double && !d->has_double)
     luaL_error(L, "%s: this device has no double precision", name);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &folder_key);
   const char *path = lua_pushfstring(L, "%s/%s.cl", luaL_optstring(L, -1, "kernels"), name);
-  if (!exists(path))
-    luaL_error(L, "no prebuilt kernel '%s'; each is a file in %s", name, luaL_optstring(L, -2, ""));
+  if (!exists(path)) raise_unknown(L, luaL_optstring(L, -2, "kernels"), name);
   clc_readfile(L, path);
   const int source = lua_gettop(L);
   const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);

@@ -75,8 +75,24 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
 
 /* --- kernels ----------------------------------------------------------- */
 
-static void push_name_list(lua_State *L, const Program *p) {
-  const char *names = clc_pushkernelnames(L, p->program), *name;
+/*
+ * POCL's headers define its built-in functions as macros, so there a kernel called `dot`
+ * becomes `_cl_dot`. Pushes "a;b" as the source of the program at idx has them.
+ */
+static const char *push_names(lua_State *L, int idx) {
+  const Program *p = clc_checkhandle(L, idx, &program_type);
+  const int top = lua_gettop(L);
+  const char *names = clc_pushkernelnames(L, p->program);
+  lua_getiuservalue(L, idx, TEXT);
+  if (strstr(luaL_optstring(L, -1, ""), "_cl_") == NULL) names = luaL_gsub(L, names, "_cl_", "");
+  lua_pushstring(L, names);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+  return lua_tostring(L, -1);
+}
+
+static void push_name_list(lua_State *L, int idx) {
+  const char *names = push_names(L, idx), *name;
   size_t length;
   lua_newtable(L);
   for (lua_Integer n = 1; (length = clc_nextname(&names, &name)) > 0; n++) {
@@ -87,23 +103,20 @@ static void push_name_list(lua_State *L, const Program *p) {
 }
 
 /* Pushes "a, b". */
-static const char *push_name_text(lua_State *L, const Program *p) {
-  return luaL_gsub(L, clc_pushkernelnames(L, p->program), ";", ", ");
+static const char *push_name_text(lua_State *L, int idx) {
+  return luaL_gsub(L, push_names(L, idx), ";", ", ");
 }
 
-static int has_kernel(lua_State *L, const Program *p, const char *name) {
-  int found = 0;
-  push_name_list(L, p);
-  for (lua_Integer i = 1; !found && lua_rawgeti(L, -1, i) != LUA_TNIL; i++) {
-    found = strcmp(lua_tostring(L, -1), name) == 0;
-    lua_pop(L, 1);
-  }
-  lua_pop(L, found ? 1 : 2); /* the list, and the nil that ended it */
-  return found;
+static int has_kernel(lua_State *L, const Program *p, const char *wanted) {
+  const char *names = clc_pushkernelnames(L, p->program), *name;
+  size_t length;
+  while ((length = clc_nextname(&names, &name)) > 0)
+    if (length == strlen(wanted) && memcmp(name, wanted, length) == 0) break;
+  lua_pop(L, 1);
+  return length > 0;
 }
 
-/* Pushes what OpenCL calls the kernel. POCL's headers define its built-in functions
-   as macros, so there a kernel called `dot` becomes `_cl_dot`. */
+/* Pushes what OpenCL calls the kernel. */
 static const char *push_real_name(lua_State *L, const Program *p, const char *name) {
   const char *renamed = lua_pushfstring(L, "_cl_%s", name);
   if (!has_kernel(L, p, name) && has_kernel(L, p, renamed)) return renamed;
@@ -198,12 +211,12 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
     lua_pop(L, 1);
     const char *real_name = push_real_name(L, p, name);
     if (!has_kernel(L, p, real_name))
-      luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, p));
+      luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, idx));
     if (lua_getiuservalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     lua_getiuservalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
                            lua_tostring(L, -1)};
-    clc_Kernel *k = clc_newkernel(L, p->device, p->program, real_name, &text);
+    clc_Kernel *k = clc_newkernel(L, p->device, p->program, real_name, name, &text);
     measure_structs(L, idx, k);
     lua_replace(L, -4);
     lua_pop(L, 2);
@@ -230,7 +243,7 @@ static int program_field(lua_State *L) {
   const char *key = lua_tostring(L, 2);
   if (key == NULL) return 0;
   if (strcmp(key, "kernels") == 0)
-    push_name_list(L, p);
+    push_name_list(L, 1);
   else if (strcmp(key, "device") == 0)
     clc_pushdevice(L, p->device);
   else
@@ -239,8 +252,7 @@ static int program_field(lua_State *L) {
 }
 
 static int program_show(lua_State *L) {
-  const Program *p = clc_checkhandle(L, 1, &program_type);
-  lua_pushfstring(L, "program with kernels %s", push_name_text(L, p));
+  lua_pushfstring(L, "program with kernels %s", push_name_text(L, 1));
   return 1;
 }
 

@@ -28,6 +28,17 @@ static size_t check_count(lua_State *L, int arg) {
   return (size_t)n;
 }
 
+/* The elements of a string. */
+static size_t count_elements(lua_State *L, int arg, size_t size) {
+  luaL_checkstring(L, arg);
+  const size_t length = lua_rawlen(L, arg);
+  if (length % size != 0)
+    luaL_argerror(L, arg,
+                  lua_pushfstring(L, "a multiple of %d bytes expected, got %I", (int)size,
+                                  (LUAI_UACINT)length));
+  return length / size;
+}
+
 /* A string of exactly n elements. */
 static const void *check_elements(lua_State *L, int arg, size_t n, size_t size) {
   size_t length;
@@ -65,8 +76,7 @@ alpha * x + y.
 static int seq_saxpy(lua_State *L) {
   const lua_Number alpha = luaL_checknumber(L, 1);
   const size_t size = check_size(L, 4);
-  luaL_checkstring(L, 2);
-  const size_t n = lua_rawlen(L, 2) / size;
+  const size_t n = count_elements(L, 2, size);
   const void *x = check_elements(L, 2, n, size), *y = check_elements(L, 3, n, size);
   void *out = push_memory(L, y, n * size);
   const double start = clc_now();
@@ -163,8 +173,7 @@ The largest relative error of numbers whose exact values are known.
 */
 static int seq_relative_error(lua_State *L) {
   const size_t size = check_size(L, 3);
-  luaL_checkstring(L, 1);
-  const size_t n = lua_rawlen(L, 1) / size;
+  const size_t n = count_elements(L, 1, size);
   const void *x = check_elements(L, 1, n, size);
   const double *expected = check_elements(L, 2, n, sizeof *expected);
   lua_pushnumber(L, size == sizeof(float) ? clc_plain_relative_error_float(n, x, expected)

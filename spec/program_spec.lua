@@ -53,6 +53,10 @@ helper.describe_each("a program", function(d)
     local p = d:program "kernel void dot(global int *x) { x[0] += 1; }"
     p.dot(1, x)
     p:kernel "dot"(1, x):wait()
+    assert.same({ "dot" }, p.kernels) -- whatever the driver calls it
+    assert.equal("program with kernels dot", tostring(p))
+    helper.raises("kernel 'dot' takes 1 arguments", p.dot, 1)
+    helper.raises("no kernel 'dt' in the program; there are: dot", p.kernel, p, "dt")
     assert.equal(7, x[1])
   end)
 

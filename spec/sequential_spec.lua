@@ -150,6 +150,11 @@ describe("sequential", function()
     helper.raises("out of range", sequential.life, "1", -1, 1)
   end)
 
+  it("refuses bytes that are no whole elements", function()
+    helper.raises("a multiple of 4 bytes expected, got 3", sequential.saxpy, 2, "abc", "abcd")
+    helper.raises("a multiple of 8 bytes expected, got 12", sequential.relative_error, "123456789012", "", "double")
+  end)
+
   for _, dtype in ipairs { "float", "double" } do
     it("finds the largest relative error, " .. dtype, function()
       local expected = pack({ 1, -2, 4, 0 }, "double")
