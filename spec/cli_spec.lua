@@ -2,11 +2,10 @@
 --- The command, as a process: what it prints on which stream, and its exit codes.
 
 local cl = require "clcompute"
-local columns = require "clcompute.cli.columns"
 local helper = require "spec.helper"
 local parser = require "clcompute.cli.parser"
 local progress = require "clcompute.cli.progress"
-local width = require "clcompute.cli.width"
+local width = require "clcompute.text.width"
 
 local NO_OPENCL = "OCL_ICD_VENDORS=/nonexistent"
 local NO_CORE = "LUA_CPATH_5_4='/nonexistent/?.so'"
@@ -227,26 +226,6 @@ describe("the parser", function()
     assert.equal(3, request.options.n)
     assert.matches("Square.*Examples:\n  clcompute square 3", parser.parse({ added }, { "square", "-h" }).text)
     assert.matches("malformed", parser.parse({ added }, { "square", "x" }).misuse)
-  end)
-end)
-
-describe("aligned columns", function()
-  it("put numbers to the right and count the columns of wide characters", function()
-    assert.equal("name   n\n行列  10\na      9", columns.format({ "name", "n" }, { { "行列", 10 }, { "a", 9 } }))
-    assert.equal("a  b", columns.format({ "a", "b" }, {}))
-  end)
-
-  it("know the width of a text and where to cut it", function()
-    for text, expected in pairs { abc = 3, ["行列の積"] = 8, ["é"] = 1, ["e\u{301}"] = 1, ["матрица"] = 7,
-      ["\xff\xfe"] = 2 } do
-      assert.equal(expected, width.of(text), text)
-      for n = 0, expected + 1 do
-        local cut = width.cut(text, n)
-        assert.is_true(width.of(cut) <= n, text)
-        assert.equal(n >= expected, cut == text, text .. n)
-      end
-    end
-    assert.equal("行..", width.cut("行列の積", 5))
   end)
 end)
 

@@ -21,7 +21,9 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version" }, -- three in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version", -- three in C
+    "clcompute.text.width" },
+  { "clcompute.text.columns" },
   { "clcompute.npy_header", "clcompute.profile" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
@@ -52,8 +54,8 @@ local LUA_LEVELS = {
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
     "clcompute.papers.gauss.shrinking" },
   { "clcompute.papers.borisov", "clcompute.papers.gauss" },
-  { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.width" },
-  { "clcompute.cli.json", "clcompute.cli.columns", "clcompute.cli.progress", "clcompute.cli.parser",
+  { "clcompute.cli.need", "clcompute.cli.output" },
+  { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
     "clcompute.cli.session", "clcompute.cli.publish" },
   { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.bench", "clcompute.cli.report",
     "clcompute.cli.repl" }, -- the commands
