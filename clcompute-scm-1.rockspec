@@ -119,6 +119,7 @@ build = {
     ["clcompute.doctor.probe"] = "lua/clcompute/doctor/probe.lua",
     ["clcompute.doctor.process"] = "lua/clcompute/doctor/process.lua",
     ["clcompute.doctor.report"] = "lua/clcompute/doctor/report.lua",
+    ["clcompute.interrupt"] = "lua/clcompute/interrupt.lua",
     ["clcompute.loop_warning"] = "lua/clcompute/loop_warning.lua",
     ["clcompute.profile"] = "lua/clcompute/profile.lua",
     ["clcompute.report"] = "lua/clcompute/report.lua",

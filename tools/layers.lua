@@ -22,7 +22,7 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version", -- three in C
-    "clcompute.text.width" },
+    "clcompute.interrupt", "clcompute.text.width" },
   { "clcompute.text.columns" },
   { "clcompute.npy_header", "clcompute.profile" },
   { "clcompute.npy" },
