@@ -22,7 +22,7 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version", -- three in C
-    "clcompute.interrupt", "clcompute.text.width" },
+    "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file" },
   { "clcompute.text.columns" },
   { "clcompute.npy_header", "clcompute.profile" },
   { "clcompute.npy" },
@@ -50,11 +50,11 @@ local LUA_LEVELS = {
   { "clcompute.bench" },
   { "clcompute.workload.data", "clcompute.workload.candidates" },
   { "clcompute.workload.saxpy", "clcompute.workload.gemm", "clcompute.workload.gauss", "clcompute.workload.section",
-    "clcompute.papers.gauss.rule" },
+    "clcompute.papers.gauss.rule", "clcompute.papers.keep" },
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
     "clcompute.papers.gauss.shrinking" },
   { "clcompute.papers.borisov", "clcompute.papers.gauss" },
-  { "clcompute.cli.need", "clcompute.cli.output" },
+  { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
     "clcompute.cli.session", "clcompute.cli.publish" },
   { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.bench", "clcompute.cli.report",
