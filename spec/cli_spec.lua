@@ -2,11 +2,11 @@
 --- The command, as a process: what it prints on which stream, and its exit codes.
 
 local cl = require "clcompute"
-local columns = require "clcompute.cli.columns"
+local convert = require "clcompute.cli.convert"
 local helper = require "spec.helper"
 local parser = require "clcompute.cli.parser"
 local progress = require "clcompute.cli.progress"
-local width = require "clcompute.cli.width"
+local width = require "clcompute.text.width"
 
 local NO_OPENCL = "OCL_ICD_VENDORS=/nonexistent"
 local NO_CORE = "LUA_CPATH_5_4='/nonexistent/?.so'"
@@ -80,8 +80,11 @@ describe("the command", function()
     local folder = scratch .. ".d" -- with argparse alone
     shell(("mkdir %s; ln -s %s %s"):format(folder, assert(package.searchpath("argparse", package.path)), folder))
     finally(function() shell("rm -r " .. folder) end)
-    fails(1, { "dkjson", "apt install lua-dkjson" }, "doctor --quick --json",
-      ("LUA_PATH_5_4='lua/?.lua;lua/?/init.lua;%s/?.lua'"):format(folder))
+    for _, words in ipairs { "doctor --quick --json", "bench gemm --size 9000 --json", "report gauss --json",
+      ("report gauss --rows %s/rows"):format(folder), "report kept.jsonl" } do
+      fails(1, { "dkjson", "apt install lua-dkjson" }, words,
+        ("LUA_PATH_5_4='lua/?.lua;lua/?/init.lua;%s/?.lua'"):format(folder))
+    end
   end)
 
   it("ends in silence when nobody reads on", function()
@@ -227,26 +230,27 @@ describe("the parser", function()
     assert.equal(3, request.options.n)
     assert.matches("Square.*Examples:\n  clcompute square 3", parser.parse({ added }, { "square", "-h" }).text)
     assert.matches("malformed", parser.parse({ added }, { "square", "x" }).misuse)
+    added.misuse = function(options) return options.n > 3 and "too large" or nil end
+    assert.equal("too large; see `clcompute square --help`", parser.parse({ added }, { "square", "4" }).misuse)
+    assert.equal(3, parser.parse({ added }, { "square", "3" }).options.n)
   end)
 end)
 
-describe("aligned columns", function()
-  it("put numbers to the right and count the columns of wide characters", function()
-    assert.equal("name   n\n行列  10\na      9", columns.format({ "name", "n" }, { { "行列", 10 }, { "a", 9 } }))
-    assert.equal("a  b", columns.format({ "a", "b" }, {}))
-  end)
-
-  it("know the width of a text and where to cut it", function()
-    for text, expected in pairs { abc = 3, ["行列の積"] = 8, ["é"] = 1, ["e\u{301}"] = 1, ["матрица"] = 7,
-      ["\xff\xfe"] = 2 } do
-      assert.equal(expected, width.of(text), text)
-      for n = 0, expected + 1 do
-        local cut = width.cut(text, n)
-        assert.is_true(width.of(cut) <= n, text)
-        assert.equal(n >= expected, cut == text, text .. n)
+describe("the converters", function()
+  it("take numbers above 0 and say what they expected", function()
+    assert.equal(64, convert.positive_integer "64")
+    assert.equal("integer", math.type(convert.positive_integer "64.0"))
+    assert.same({ 1, 20 }, convert.positive_integers "1,20")
+    assert.equal(0.5, convert.seconds "0.5")
+    for name, words in pairs { positive_integer = { "0", "-1", "1.5", "x", "", "1e99" },
+      positive_integers = { "", ",", "1,,2", "1,", "1,0", "1.5" },
+      seconds = { "0", "-1", "inf", "nan", "1e999", "x" } } do
+      for _, word in ipairs(words) do
+        local value, message = convert[name](word)
+        assert.is_nil(value, name .. " " .. word)
+        assert.truthy(message:find(("expected, got '%s'"):format(word), 1, true), message)
       end
     end
-    assert.equal("行..", width.cut("行列の積", 5))
   end)
 end)
 
@@ -355,7 +359,18 @@ describe("clcompute bench", function()
     os.remove(page)
     assert.matches("^<!doctype html>", text:lower())
     assert.matches("<svg", text, 1, true)
-    fails(1, { "/none/x.html" }, "bench saxpy --size 10 --seconds 0.01 --html /none/x.html --device " .. FAST)
+  end)
+
+  it("finds a page that cannot be written before it measures, and touches none", function()
+    for _, page in ipairs { "/none/x.html", "/dev/null/x.html", "/tmp", "''" } do
+      local start = cl.clock()
+      fails(1, { "--html: cannot write" }, "bench gemm --size 3000 --seconds 60 --html " .. page)
+      assert.is_true(cl.clock() - start < 10)
+    end
+    local page = os.tmpname()
+    os.remove(page)
+    fails(1, { "device matches 'none'" }, ("bench --device none --html %s"):format(page))
+    assert.is_nil(io.open(page))
   end)
 
   it("refuses what it cannot measure", function()
@@ -370,11 +385,18 @@ end)
 describe("clcompute report", function()
   it("repeats a paper", function()
     if cl.device(FAST).platform == "Oclgrind" then return pending "Oclgrind is too slow" end
-    local code, out, err = run("report borisov --quick --json --device " .. FAST)
+    local folder = scratch .. ".a'b" -- made, with its quote
+    finally(function() shell(('rm -rf "%s"'):format(folder)) end)
+    local code, out, err = run(('report borisov --quick --json --rows "%s/kept" --device %s'):format(folder, FAST))
     assert.equal(0, code, err)
     local document = decode(out)
     assert.equal("Borisov 2015, repeated", document.title)
     assert.equal(4, #document.sections)
+    local count = 0
+    for _, section in ipairs(document.sections) do count = count + #section.rows end
+    code, out, err = run(('report "%s/kept/borisov.jsonl"'):format(folder))
+    assert.equal(0, code, err)
+    assert.matches(("%d rows"):format(count), out, 1, true)
   end)
 
   it("shows rows that were kept", function()
@@ -392,8 +414,26 @@ describe("clcompute report", function()
 
   it("names what there is", function()
     fails(1, { "no report 'nope'; there are borisov and gauss" }, "report nope")
-    fails(1, { "/none.jsonl" }, "report /none.jsonl")
+    local _, _, err = run "report /none.jsonl"
+    assert.matches("^clcompute: read: /none.jsonl: [^\n]*\n$", err)
+    assert.is_nil(err:find ".lua:")
     fails(2, { "positive integers with commas expected" }, "report gauss --sizes 1,x")
+    fails(2, { "positive integer expected, got '1.5'" }, "report gauss --cores 1.5")
     fails(2, {}, "report")
+  end)
+
+  it("refuses an option that the report does not take", function()
+    for _, option in ipairs { "--sizes 10", "--large-sizes 10", "--limit 1", "--cores 8" } do
+      fails(2, { "report borisov does not take " .. option:match "^%S+", "`clcompute report --help`" },
+        "report borisov --quick " .. option)
+    end
+    for _, option in ipairs { "--quick", "--rows x", "--cores 8", "--device cpu" } do
+      fails(2, { "a file of rows does not take " .. option:match "^%S+" }, "report x.jsonl " .. option)
+    end
+  end)
+
+  it("finds a folder that cannot be written before it measures", function()
+    fails(1, { "--rows: cannot write in folder '/dev/null/kept'" }, "report gauss --rows /dev/null/kept")
+    fails(1, { "--rows: cannot write in folder '/dev/null'" }, "report borisov --rows /dev/null")
   end)
 end)

@@ -45,6 +45,24 @@ describe("the rule for the group size", function()
   end)
 end)
 
+describe("kept rows", function()
+  local keep = require "clcompute.papers.keep"
+
+  it("are read back, and replace what the file held", function()
+    local path = os.tmpname()
+    finally(function() os.remove(path) end)
+    for _, rows in ipairs { { { name = "a", value = 0.25 }, { name = "b" } }, { { name = "c" } }, {} } do
+      keep(path, rows)
+      assert.same(rows, require "clcompute.report".read(path))
+    end
+  end)
+
+  it("raise what keeps them from being written", function()
+    helper.raises({ "/none/rows" }, keep, "/none/rows", {})
+    helper.raises({ "/dev/full", "No space left" }, keep, "/dev/full", { { name = "a" } })
+  end)
+end)
+
 describe("the report", function()
   local device
   for _, d in ipairs(helper.devices()) do
@@ -61,7 +79,21 @@ describe("the report", function()
   end
 
   it("borisov has the paper's times beside those measured, all checked", function()
-    local document = require "clcompute.papers.borisov".measure { devices = { device }, quick = true, seconds = 0.01 }
+    local folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    finally(function() os.execute("rm -r " .. folder) end)
+    local document = require "clcompute.papers.borisov".measure { devices = { device }, quick = true, seconds = 0.01,
+      rows = folder }
+    local kept, at = report.read(folder .. "/borisov.jsonl"), 0
+    for _, section in ipairs(document.sections) do
+      for _, row in ipairs(section.rows) do
+        at = at + 1
+        assert.same({ section.title, row.name, row.status }, { kept[at].section, kept[at].name, kept[at].status })
+        assert.near(row.value, kept[at].value, 1e-12 * row.value)
+      end
+    end
+    assert.equal(at, #kept)
     local value = { [1] = 3.2e-3, [2] = 5.1695, [3] = 0.1695 }
     for number, expected in pairs(value) do
       local section = section_of(document, "Table " .. number)
@@ -111,6 +143,13 @@ describe("the report", function()
     end
     assert.equal(1, best)
     assert.equal(1, #section_of(document, "The rule").rows)
+    local place = "_" .. tostring(device):match("^%d+:%d+"):gsub(":", ".")
+    for file, title in pairs { life = "Figure 1", driver_choice = "Figure 2", group_size_3 = "Figure 3",
+      group_size_5 = "Figure 5", shrinking = "A fixed or a shrinking range" } do
+      local of_all = file == "life" or file == "shrinking"
+      local kept = report.read(("%s/%s%s.jsonl"):format(folder, file, of_all and "" or place))
+      assert.equal(#section_of(document, title).rows, #kept, file)
+    end
     local again = gauss.measure(options)
     for _, figure in ipairs { "Figure 1", "Figure 2", "Figure 3", "Figure 5" } do
       local first, second = section_of(document, figure).rows[1], section_of(again, figure).rows[1]

@@ -2,6 +2,7 @@
 --- What cl.profile counts, held against the events of the same launches.
 
 local helper = require "spec.helper"
+local text_width = require "clcompute.text.width"
 
 --- A device that is no simulator, if there is one.
 local FAST
@@ -206,7 +207,33 @@ helper.describe_each("a profile", function(d)
     for line in tostring(cl.profile()):gmatch "[^\n]+" do lines[#lines + 1] = line end
     assert.equal(4, #lines)
     assert.matches("^name +kind +device +calls +total +share +mean +min +max +MiB$", lines[1])
-    for _, line in ipairs(lines) do assert.equal(#lines[1], #line) end
+    for _, line in ipairs(lines) do assert.equal(text_width.of(lines[1]), text_width.of(line)) end
+  end)
+
+  --- The table of one kernel with that name and time.
+  local function shown(name, seconds)
+    return tostring(require "clcompute.profile"(function()
+      return { { name = name, kind = "kernel", device = "D", place = "0:0", calls = 1, total = seconds,
+        min = seconds, max = seconds } }
+    end))
+  end
+
+  it("shows times with at most three digits before the point", function()
+    for seconds, text in pairs { [0] = "0 s", [5e-10] = "0.50 ns", [9.99994e-7] = "999.99 ns",
+      [9.99996e-7] = "1.00 us", [9.99994e-4] = "999.99 us", [9.99996e-4] = "1.00 ms",
+      [0.9999949] = "999.99 ms", [0.9999951] = "1.00 s",
+      [1] = "1.00 s", [12345] = "12345.00 s" } do
+      local _, count = shown("k", seconds):gsub("%f[%d]" .. text:gsub("%.", "%%.") .. "%f[^%w]", "")
+      assert.equal(4, count, shown("k", seconds))
+    end
+  end)
+
+  it("cuts long names between characters", function()
+    local text = shown(("行列"):rep(30), 1)
+    assert.truthy(utf8.len(text))
+    local header, line = text:match "^(.-)\n(.*)$"
+    assert.equal(42, text_width.of(header:match "^(.*)kind")) -- a cell of 40, and the gap
+    assert.equal(42, text_width.of(line:match "^(.*)kernel"))
   end)
 end)
 

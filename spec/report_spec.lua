@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 local json = require "dkjson"
 local extent = require "clcompute.report.extent"
+local text_width = require "clcompute.text.width"
 local format = require "clcompute.report.format"
 local palette = require "clcompute.report.palette"
 local report = require "clcompute.report"
@@ -102,11 +103,15 @@ describe("a scale", function()
 end)
 
 describe("texts", function()
-  it("are as wide as a terminal shows them, and are cut to fit", function()
-    assert.equal(3, extent.columns "αβγ")
-    assert.equal(4, extent.columns "矩阵")
-    assert.equal(1, extent.columns "e\u{301}")
-    assert.equal("矩…", extent.cut_columns("矩阵乘法", 4))
+  it("are cleaned, and cut to the pixels there are", function()
+    assert.equal(0, extent.pixels("\u{301}", 10))
+    assert.is_true(extent.pixels("矩", 10) > extent.pixels("β", 10))
+    for limit = 10, 60 do
+      for _, cut in ipairs { extent.cut_pixels("矩阵 product", limit, 10), extent.cut_middle("矩阵 product", limit, 10) } do
+        assert.is_true(extent.pixels(cut, 10) <= limit, cut)
+      end
+    end
+    assert.equal("矩阵", extent.cut_pixels("矩阵", extent.pixels("矩阵", 10), 10))
     assert.equal("a\u{FFFD}b c", extent.clean "a\xFFb\nc\0")
   end)
 
@@ -125,8 +130,8 @@ describe("report.text", function()
     assert.matches("^saxpy +64 +1024 +GPU α +8.62 +8.57 – 11.13 +1.50 +ok +ok", lines[3])
     assert.matches("WRONG +ok", lines[4])
     assert.matches("unsupported: no double$", lines[5])
-    local at = extent.columns(lines[1]:match "^(.*)status")
-    assert.equal(at, extent.columns(lines[5]:match "^(.*)unsupported"))
+    local at = text_width.of(lines[1]:match "^(.*)status")
+    assert.equal(at, text_width.of(lines[5]:match "^(.*)unsupported"))
   end)
 
   it("draws bars in proportion, none for failed rows", function()
@@ -143,7 +148,7 @@ describe("report.text", function()
     for width = 60, 140, 7 do
       local rows = { { name = ("n"):rep(200), value = 1e-6 }, { name = "b", value = 2e-6 } }
       for _, line in ipairs(lines_of(report.text(rows, { width = width }))) do
-        assert.is_true(extent.columns(line) <= width, line)
+        assert.is_true(text_width.of(line) <= width, line)
       end
     end
     assert.is_nil(report.text(ROWS, { ascii = true }):find "[\x80-\xff]")

@@ -21,7 +21,9 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version" }, -- three in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version", -- three in C
+    "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file" },
+  { "clcompute.text.columns" },
   { "clcompute.npy_header", "clcompute.profile" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
@@ -48,12 +50,12 @@ local LUA_LEVELS = {
   { "clcompute.bench" },
   { "clcompute.workload.data", "clcompute.workload.candidates" },
   { "clcompute.workload.saxpy", "clcompute.workload.gemm", "clcompute.workload.gauss", "clcompute.workload.section",
-    "clcompute.papers.gauss.rule" },
+    "clcompute.papers.gauss.rule", "clcompute.papers.keep" },
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
     "clcompute.papers.gauss.shrinking" },
   { "clcompute.papers.borisov", "clcompute.papers.gauss" },
-  { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.width" },
-  { "clcompute.cli.json", "clcompute.cli.columns", "clcompute.cli.progress", "clcompute.cli.parser",
+  { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
+  { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
     "clcompute.cli.session", "clcompute.cli.publish" },
   { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.bench", "clcompute.cli.report",
     "clcompute.cli.repl" }, -- the commands
@@ -77,7 +79,7 @@ local function index(levels)
 end
 
 local function files(pattern)
-  local list, pipe = {}, assert(io.popen("ls " .. pattern .. " 2>/dev/null"))
+  local list, pipe = {}, assert(io.popen("find " .. pattern))
   for path in pipe:lines() do list[#list + 1] = path end
   pipe:close()
   return list
@@ -103,12 +105,12 @@ local function check(path, name, level_of, uses)
 end
 
 local c_levels = index(C_LEVELS)
-for _, path in ipairs(files("csrc/*.c csrc/*.h")) do
+for _, path in ipairs(files("csrc -name '*.[ch]'")) do
   check(path, path:match("([%w_]+)%.[ch]$"), c_levels, read(path):gmatch('#include "([%w_]+)%.h"'))
 end
 
 local lua_levels = index(LUA_LEVELS)
-for _, path in ipairs(files("lua/clcompute/*.lua lua/clcompute/*/*.lua")) do
+for _, path in ipairs(files("lua -name '*.lua'")) do
   local name = path:match("^lua/(.*)%.lua$"):gsub("/", "."):gsub("%.init$", "")
   check(path, name, lua_levels, read(path):gmatch('require[ (]*"(clcompute[%w_.]*)"'))
 end

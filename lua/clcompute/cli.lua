@@ -4,12 +4,14 @@
 --
 -- A command is a file that returns a table with `name`, `description`, `examples` (a list of lines),
 -- `configure(parser)`, which adds its options to an argparse command, and `run(options)`, which returns the exit
--- code; it raises what ends it with code 1. The list below is all that knows of it.
+-- code; it raises what ends it with code 1. It may have `misuse(options)`, which returns what is wrong with options
+-- that do not go together, or nil. The list below is all that knows of it.
 -- @module clcompute.cli
 
 local bench = require "clcompute.cli.bench"
 local doctor = require "clcompute.cli.doctor"
 local info = require "clcompute.cli.info"
+local interrupt = require "clcompute.interrupt"
 local output = require "clcompute.cli.output"
 local parser = require "clcompute.cli.parser"
 local repl = require "clcompute.cli.repl"
@@ -41,12 +43,11 @@ end
 --- Says what ended the command; returns the exit code.
 local function fail(reason)
   if reason == output.BROKEN_PIPE then return BROKEN_PIPE end
-  local message = tostring(reason)
-  if message:find "interrupted!$" then -- the standard interpreter's words for Ctrl-C
+  if interrupt.is(reason) then
     output.complain "interrupted"
     return INTERRUPTED
   end
-  output.complain(message)
+  output.complain(tostring(reason))
   return FAILED
 end
 

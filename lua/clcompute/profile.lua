@@ -3,64 +3,50 @@
 --- What the commands of a script took: the rows of cl.profile, and the table that shows them.
 -- @module clcompute
 
+local columns = require "clcompute.text.columns"
+
 local Profile = {} -- metatable of the rows
 
-local UNITS = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" } }
+local UNITS = { { "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 }, { "s", 1 } }
 
+--- Seconds in the unit that has at most three digits before the point, as they are printed.
 local function time(seconds)
+  if seconds == 0 then return "0 s" end
   for _, unit in ipairs(UNITS) do
-    if seconds >= unit[1] then return ("%.2f %s"):format(seconds / unit[1], unit[2]) end
+    local text = ("%.2f"):format(seconds / unit[2])
+    if tonumber(text) < 1000 or unit[1] == "s" then return text .. " " .. unit[1] end
   end
-  return "0 s"
 end
 
 local function number(format, value)
   return value and format:format(value) or "-"
 end
 
--- Heading, what stands below it, and the format that takes a width.
+-- Heading, what stands below it, and on which side.
 local COLUMNS = {
-  { "name", function(row) return row.name end, "%%-%ds" },
-  { "kind", function(row) return row.kind end, "%%-%ds" },
-  { "device", function(row) return row.place .. " " .. row.device end, "%%-%ds" },
-  { "calls", function(row) return tostring(row.calls) end, "%%%ds" },
-  { "total", function(row) return time(row.total) end, "%%%ds" },
-  { "share", function(row) return number("%.1f %%", row.share and 100 * row.share) end, "%%%ds" },
-  { "mean", function(row) return time(row.mean) end, "%%%ds" },
-  { "min", function(row) return time(row.min) end, "%%%ds" },
-  { "max", function(row) return time(row.max) end, "%%%ds" },
-  { "MiB", function(row) return number("%.3f", row.bytes and row.bytes / 2 ^ 20) end, "%%%ds" },
+  { "name", function(row) return row.name end, "left" },
+  { "kind", function(row) return row.kind end, "left" },
+  { "device", function(row) return row.place .. " " .. row.device end, "left" },
+  { "calls", function(row) return tostring(row.calls) end, "right" },
+  { "total", function(row) return time(row.total) end, "right" },
+  { "share", function(row) return number("%.1f %%", row.share and 100 * row.share) end, "right" },
+  { "mean", function(row) return time(row.mean) end, "right" },
+  { "min", function(row) return time(row.min) end, "right" },
+  { "max", function(row) return time(row.max) end, "right" },
+  { "MiB", function(row) return number("%.3f", row.bytes and row.bytes / 2 ^ 20) end, "right" },
 }
 
-local LONGEST = 40 -- characters of a cell
-
-local function shorten(text)
-  return #text <= LONGEST and text or text:sub(1, LONGEST - 2) .. ".."
-end
-
---- The lines of a table of cells, columns aligned.
-local function align(lines)
-  local formats = {}
-  for i, column in ipairs(COLUMNS) do
-    local width = 0
-    for _, cells in ipairs(lines) do width = math.max(width, #cells[i]) end
-    formats[i] = column[3]:format(width)
-  end
-  local format = table.concat(formats, "  ")
-  for i, cells in ipairs(lines) do lines[i] = format:format(table.unpack(cells)):gsub("%s+$", "") end
-  return table.concat(lines, "\n")
-end
+local LONGEST = 40 -- columns of a cell
 
 function Profile.__tostring(rows)
   if #rows == 0 then return "nothing was profiled" end
-  local lines = { {} }
-  for i, column in ipairs(COLUMNS) do lines[1][i] = column[1] end
-  for _, row in ipairs(rows) do
-    local cells = {}
-    for i, column in ipairs(COLUMNS) do cells[i] = shorten(column[2](row)) end
-    lines[#lines + 1] = cells
+  local header, aligns, lines = {}, {}, {}
+  for i, column in ipairs(COLUMNS) do header[i], aligns[i] = column[1], column[3] end
+  for r, row in ipairs(rows) do
+    lines[r] = {}
+    for i, column in ipairs(COLUMNS) do lines[r][i] = column[2](row) end
   end
-  return align(lines)
+  return columns.format(header, lines, aligns, LONGEST)
 end
 
 local function longer_first(a, b)

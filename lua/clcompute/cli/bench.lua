@@ -4,6 +4,7 @@
 -- libraries that are installed.
 -- @module clcompute.cli.bench
 
+local convert = require "clcompute.cli.convert"
 local need = require "clcompute.cli.need"
 local progress = require "clcompute.cli.progress"
 local publish = require "clcompute.cli.publish"
@@ -28,30 +29,19 @@ local TITLES = {
   gauss = "Gauss elimination, %d equations, %s",
 }
 
-local function positive(text)
-  local n = math.tointeger(tonumber(text))
-  if not n or n < 1 then return nil, ("positive integer expected, got '%s'"):format(text) end
-  return n
-end
-
-local function seconds(text)
-  local s = tonumber(text)
-  if not s or not (s > 0 and s < math.huge) then return nil, ("seconds above 0 expected, got '%s'"):format(text) end
-  return s
-end
-
 --- Adds the options.
 function bench.configure(parser)
   parser:argument("operation", "saxpy, gemm or gauss; all of them unless told."):args "?":choices(OPERATIONS)
-  parser:option("--size", "Elements of a vector, rows of a matrix."):argname "<n>":convert(positive)
+  parser:option("--size", "Elements of a vector, rows of a matrix."):argname "<n>":convert(convert.positive_integer)
   parser:option("--dtype", "float or double."):choices { "float", "double" }:default "float"
-  parser:option("--seconds", "Of warm runs of each candidate."):argname "<s>":default "1":convert(seconds)
+  parser:option("--seconds", "Of warm runs of each candidate."):argname "<s>":default "1":convert(convert.seconds)
   parser:flag("--against", "Measure OpenBLAS and CLBlast too, where they are installed.")
   publish.configure(parser)
 end
 
 --- Runs the command.
 function bench.run(options)
+  publish.check(options)
   local library, devices = need.library(), publish.devices(options)
   local section = require "clcompute.workload.section"
   local show <close> = progress.new()

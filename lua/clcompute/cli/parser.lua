@@ -19,6 +19,11 @@ local function stop(result)
   error(setmetatable(result, Stop), 0)
 end
 
+--- The result for a command line that is wrong.
+local function misuse(name, message)
+  return { misuse = ("%s; see `%s --help`"):format(message, name) }
+end
+
 local function add_help(of)
   of:add_help { action = function() stop { text = of:get_help() } end, description = "Show this help." }
   of:help_max_width(WIDTH)
@@ -46,7 +51,7 @@ local function new(commands)
   root:epilog("Examples:\n" .. table.concat(examples, "\n"))
   add_help(root)
   function root.error(at, message)
-    stop { misuse = ("%s; see `%s --help`"):format(message, names[at]) }
+    stop(misuse(names[at], message))
   end
   return root
 end
@@ -63,7 +68,11 @@ function parser.parse(commands, arguments)
     error(result, 0)
   end
   for _, command in ipairs(commands) do
-    if command.name == result.command then return { command = command, options = result } end
+    if command.name == result.command then
+      local wrong = command.misuse and command.misuse(result)
+      if wrong then return misuse("clcompute " .. command.name, wrong) end
+      return { command = command, options = result }
+    end
   end
 end
 

@@ -5,6 +5,8 @@
 
 local need = require "clcompute.cli.need"
 local output = require "clcompute.cli.output"
+local process = require "clcompute.doctor.process"
+local write_file = require "clcompute.write_file"
 
 local publish = {}
 
@@ -21,6 +23,36 @@ function publish.configure(parser)
     parser:flag("--csv", "Print comma-separated values."))
 end
 
+--- Whether a file can be written. Only asks: opening it would empty a page, or leave an empty one.
+local function is_writable(path)
+  local file = process.quote(path)
+  if path == "" then return false end
+  if os.execute("test -e " .. file) then
+    return os.execute(("test ! -d %s && test -w %s"):format(file, file))
+  end
+  local folder = process.quote(path:match "^.*/" or ".")
+  return os.execute(("test -d %s && test -w %s"):format(folder, folder))
+end
+
+--- Makes a folder where there is none; returns whether files can be written in it.
+local function make_folder(path)
+  local folder = process.quote(path)
+  return os.execute(("mkdir -p -- %s 2>/dev/null && test -w %s"):format(folder, folder))
+end
+
+--- Raises what would keep the result from being shown or kept: to be called before anything is measured.
+-- @tparam table options those of `configure`, and `rows`, a folder, which is made
+-- @raise a missing lua-dkjson, or a file or folder that cannot be written
+function publish.check(options)
+  if options.json or options.rows then need.module("dkjson", "lua-dkjson") end
+  if options.html and not is_writable(options.html) then
+    error(("--html: cannot write '%s'"):format(options.html), 0)
+  end
+  if options.rows and not make_folder(options.rows) then
+    error(("--rows: cannot write in folder '%s'"):format(options.rows), 0)
+  end
+end
+
 --- The devices to be measured.
 -- @treturn table a list that is not empty
 function publish.devices(options)
@@ -30,19 +62,8 @@ function publish.devices(options)
   return devices
 end
 
-local function write_file(path, text)
-  local file, message = io.open(path, "wb")
-  if not file then error(message, 0) end
-  local written, why = file:write(text)
-  local closed, reason = file:close()
-  if not (written and closed) then error(("%s: %s"):format(path, why or reason), 0) end
-end
-
 local function as_text(report, document, options)
-  if options.json then
-    need.module("dkjson", "lua-dkjson")
-    return report.json(document)
-  end
+  if options.json then return report.json(document) end
   if options.markdown then return report.markdown(document) end
   if options.csv then return (report.csv(document):gsub("\r?\n$", "")) end
   return report.text(document, { width = math.max(40, math.tointeger(tonumber(os.getenv "COLUMNS")) or WIDTH) })

@@ -3,6 +3,8 @@
 --- `clcompute report`: the measurements of a paper, repeated here; or rows that were kept.
 -- @module clcompute.cli.report
 
+local convert = require "clcompute.cli.convert"
+local need = require "clcompute.cli.need"
 local progress = require "clcompute.cli.progress"
 local publish = require "clcompute.cli.publish"
 
@@ -19,43 +21,60 @@ local report = {
 
 local PAPERS = { borisov = "clcompute.papers.borisov", gauss = "clcompute.papers.gauss" }
 
-local function integers(text)
-  local list = {}
-  for word in text:gmatch "[^,]+" do
-    local n = math.tointeger(tonumber(word))
-    if not n or n < 1 then return nil, ("positive integers with commas expected, got '%s'"):format(text) end
-    list[#list + 1] = n
-  end
-  return list
-end
-
-local function positive(text)
-  local n = tonumber(text)
-  if not n or not (n > 0 and n < math.huge) then return nil, ("number above 0 expected, got '%s'"):format(text) end
-  return math.tointeger(n) or n
-end
+-- The options that not every report takes, as on the command line, and the reports that do.
+local TAKEN_BY = {
+  { "quick", "--quick", { borisov = true, gauss = true } },
+  { "rows", "--rows", { borisov = true, gauss = true } },
+  { "device", "--device", { borisov = true, gauss = true } },
+  { "limit", "--limit", { gauss = true } },
+  { "sizes", "--sizes", { gauss = true } },
+  { "large_sizes", "--large-sizes", { gauss = true } },
+  { "cores", "--cores", { gauss = true } },
+}
 
 --- Adds the options.
 function report.configure(parser)
   parser:argument("name", "borisov, gauss, or a file of rows (.jsonl)."):argname "<name>"
   parser:flag("--quick", "Small sizes.")
-  parser:option("--rows", "Keep what is measured in this folder, and do not repeat what is there (gauss).")
+  parser:option("--rows", "Keep what is measured in this folder; gauss goes on from what is there.")
     :argname "<folder>"
-  parser:option("--limit", "Seconds a figure may take; the rest is skipped (gauss)."):argname "<s>":convert(positive)
-  parser:option("--sizes", "N of figures 3 and 4, with commas (gauss)."):argname "<n,..>":convert(integers)
-  parser:option("--large-sizes", "N of figures 5 and 6, with commas (gauss)."):argname "<n,..>":convert(integers)
-  parser:option("--cores", "Cores of a compute unit, which OpenCL cannot tell (gauss)."):argname "<n>":convert(positive)
+  parser:option("--limit", "Seconds a figure may take; the rest is skipped (gauss)."):argname "<s>"
+    :convert(convert.seconds)
+  parser:option("--sizes", "N of figures 3 and 4, with commas (gauss)."):argname "<n,..>"
+    :convert(convert.positive_integers)
+  parser:option("--large-sizes", "N of figures 5 and 6, with commas (gauss)."):argname "<n,..>"
+    :convert(convert.positive_integers)
+  parser:option("--cores", "Cores of a compute unit, which OpenCL cannot tell (gauss)."):argname "<n>"
+    :convert(convert.positive_integer)
   publish.configure(parser)
 end
 
+local function is_file(name)
+  return name:find "%.jsonl$" ~= nil
+end
+
+--- What is wrong with the options: one that the report does not take.
+-- @treturn ?string
+function report.misuse(options)
+  local name = options.name
+  if not PAPERS[name] and not is_file(name) then return nil end -- run says what there is
+  for _, option in ipairs(TAKEN_BY) do
+    local key, shown, names = table.unpack(option)
+    if options[key] and not names[name] then
+      return ("%s does not take %s"):format(PAPERS[name] and "report " .. name or "a file of rows", shown)
+    end
+  end
+end
+
 local function kept(path)
-  local rows = require "clcompute.report".read(path)
+  need.module("dkjson", "lua-dkjson")
+  local found, rows = pcall(require "clcompute.report".read, path)
+  if not found then error(rows, 0) end
   return { title = path, sections = { { title = ("%d rows"):format(#rows), rows = rows } } }
 end
 
 local function measured(paper, options)
   local show <close> = progress.new()
-  if options.rows then os.execute(("mkdir -p -- '%s'"):format((options.rows:gsub("'", "'\\''")))) end
   return require(paper).measure {
     devices = publish.devices(options), quick = options.quick, rows = options.rows, limit = options.limit,
     sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores, progress = show,
@@ -65,9 +84,10 @@ end
 --- Runs the command.
 function report.run(options)
   local paper = PAPERS[options.name]
-  if not paper and not options.name:find "%.jsonl$" then
+  if not paper and not is_file(options.name) then
     error(("no report '%s'; there are borisov and gauss, and files of rows (.jsonl)"):format(options.name), 0)
   end
+  publish.check(options)
   return publish.document(paper and measured(paper, options) or kept(options.name), options)
 end
 

@@ -2,6 +2,8 @@
 --- Runs one known-answer test on a device.
 -- @module clcompute.doctor.known_answer
 
+local interrupt = require "clcompute.interrupt"
+
 local known_answer = {}
 
 --- Why the test is not for this device, or nil.
@@ -53,8 +55,10 @@ function known_answer.run(device, test)
   local held = {}
   local ran, values, message = pcall(compute, device, test, held)
   for _, object in pairs(held) do object:release() end
-  if not ran and tostring(values):find("interrupted!", 1, true) then error(values, 0) end -- Ctrl-C, no finding
-  if not ran then return "fault", tostring(values), false end
+  if not ran then
+    interrupt.pass_on(values)
+    return "fault", tostring(values), false
+  end
   if not values and test.offered then return "skipped", "the compiler does not offer " .. test.offered, false end
   if not values then return "fault", tostring(message), false end
   local wrong = difference(values, test)

@@ -2,6 +2,8 @@
 --- What the doctor found: rows, and the report as text.
 -- @module clcompute.doctor.report
 
+local interrupt = require "clcompute.interrupt"
+
 local Report = {}
 Report.__index = Report
 Report.__name = "clcompute.Report"
@@ -16,9 +18,8 @@ end
 
 --- Adds the row of a check that raised; Ctrl-C is no fault, it ends the examination.
 local function add_failure(report, name, message)
-  message = tostring(message)
-  if message:find "interrupted!$" then error(message, 0) end
-  report:add(name, "fault", "the check failed: " .. message, AUTHORS)
+  interrupt.pass_on(message)
+  report:add(name, "fault", "the check failed: " .. tostring(message), AUTHORS)
 end
 
 --- Adds the row of a check that returns status, detail and remedy; one that raises is a fault itself.

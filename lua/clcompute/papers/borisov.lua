@@ -7,6 +7,7 @@
 local cl = require "clcompute"
 local gauss = require "clcompute.workload.gauss"
 local gemm = require "clcompute.workload.gemm"
+local keep = require "clcompute.papers.keep"
 local saxpy = require "clcompute.workload.saxpy"
 local section = require "clcompute.workload.section"
 
@@ -43,10 +44,24 @@ local function paper_rows(number)
   return rows
 end
 
+--- The rows of all sections, each with the title of its own.
+local function rows_of(sections)
+  local rows = {}
+  for _, part in ipairs(sections) do
+    for _, row in ipairs(part.rows) do
+      local copy = { section = part.title }
+      for key, value in pairs(row) do copy[key] = value end
+      rows[#rows + 1] = copy
+    end
+  end
+  return rows
+end
+
 local borisov = {}
 
 --- Measures and reports.
--- @tparam table options `devices`; `quick`: small sizes; `seconds` of warm runs a candidate (2); `progress`
+-- @tparam table options `devices`; `quick`: small sizes; `seconds` of warm runs a candidate (2); `rows`, a
+--  folder that keeps what was measured and the paper's times, in borisov.jsonl; `progress`
 -- @treturn table a document for `clcompute.report`
 function borisov.measure(options)
   local sizes, sections = options.quick and SIZES.quick or SIZES.full, {}
@@ -69,6 +84,7 @@ function borisov.measure(options)
     { "tiled" }, 3)
   add(gauss(sizes.gauss, "float"), ("Gauss elimination, %d equations, float"):format(sizes.gauss),
     "Not in this paper: the kernels of Baranov & Vlatskaya 2013 over a fixed and a shrinking range, and with pivoting.")
+  if options.rows then keep(options.rows .. "/borisov.jsonl", rows_of(sections)) end
   local facts = { { "version", cl._VERSION } }
   for _, device in ipairs(options.devices) do facts[#facts + 1] = { "device", tostring(device) } end
   facts[#facts + 1] = { "columns", "cold: the first call with its compile; median and quartiles of warm runs, all "

@@ -4,9 +4,9 @@
 
 local cells = require "clcompute.report.cells"
 local chart = require "clcompute.report.chart"
-local extent = require "clcompute.report.extent"
 local markup = require "clcompute.report.markup"
 local style = require "clcompute.report.style"
+local width = require "clcompute.text.width"
 
 local html = {}
 
@@ -27,7 +27,7 @@ end
 
 local function cell(column, one)
   local classes = column.align
-  if column.align == "left" and extent.columns(one.text) > LONG then classes = "left words" end
+  if column.align == "left" and width.of(one.text) > LONG then classes = "left words" end
   return text("td", { class = classes, ["data-key"] = column.key,
     ["data-value"] = one.value and markup.exact(one.value) or nil }, one.text)
 end

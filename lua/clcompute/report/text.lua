@@ -1,21 +1,23 @@
 -- SPDX-License-Identifier: MIT
---- A report for a terminal: aligned columns, a bar for the measured value.
+--- A report for a terminal: aligned columns, cut to fit, a bar for the measured value.
 -- @module clcompute.report.text
 
 local cells = require "clcompute.report.cells"
+local columns = require "clcompute.text.columns"
 local extent = require "clcompute.report.extent"
 local format = require "clcompute.report.format"
+local width = require "clcompute.text.width"
 
 local text = {}
 
-local GAP, SMALLEST, BAR, SMALLEST_BAR = 2, 8, 24, 6 -- columns of the terminal
+local SMALLEST, BAR, SMALLEST_BAR = 8, 24, 6 -- columns of the terminal
 local EIGHTHS = { [0] = "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
 
 -- --- bars -----------------------------------------------------------------------
 
-local function bar(share, width, ascii)
-  if ascii then return ("#"):rep(math.max(1, math.floor(share * width + 0.5))) end
-  local eighths = math.max(1, math.floor(share * width * 8 + 0.5))
+local function bar(share, room, ascii)
+  if ascii then return ("#"):rep(math.max(1, math.floor(share * room + 0.5))) end
+  local eighths = math.max(1, math.floor(share * room * 8 + 0.5))
   return ("█"):rep(eighths // 8) .. EIGHTHS[eighths % 8]
 end
 
@@ -39,32 +41,35 @@ local function measured_column(grid)
   end
 end
 
-local function add_bars(grid, width, ascii)
+local function add_bars(grid, room, ascii)
   local index = measured_column(grid)
   local high = index and largest(grid, index)
-  if not high or width < SMALLEST_BAR then return end
+  if not high or room < SMALLEST_BAR then return end
   grid.columns[#grid.columns + 1] = { title = "", align = "left" }
   for _, row in ipairs(grid.rows) do
     local value = row[index].value
-    local drawn = row.ok and format.is_finite(value) and bar(value / high, width, ascii) or ""
+    local drawn = row.ok and format.is_finite(value) and bar(value / high, room, ascii) or ""
     row[#row + 1] = { text = drawn }
   end
 end
 
 -- --- layout ----------------------------------------------------------------------
 
-local function widths_of(grid)
-  local widths = {}
-  for j, column in ipairs(grid.columns) do
-    widths[j] = extent.columns(cells.head(column))
-    for _, row in ipairs(grid.rows) do widths[j] = math.max(widths[j], extent.columns(row[j].text)) end
+--- The texts of a grid by line, the heads first; and the side of each column.
+local function lines_of(grid)
+  local heads, aligns = {}, {}
+  for j, column in ipairs(grid.columns) do heads[j], aligns[j] = cells.head(column), column.align end
+  local lines = { heads }
+  for i, row in ipairs(grid.rows) do
+    lines[i + 1] = {}
+    for j, cell in ipairs(row) do lines[i + 1][j] = cell.text end
   end
-  return widths
+  return lines, aligns
 end
 
 local function total(widths)
-  local sum = GAP * math.max(0, #widths - 1)
-  for _, width in ipairs(widths) do sum = sum + width end
+  local sum = columns.GAP * math.max(0, #widths - 1)
+  for _, one in ipairs(widths) do sum = sum + one end
   return sum
 end
 
@@ -82,21 +87,6 @@ local function shrink(grid, widths, limit)
   return true
 end
 
-local function pad(string, width, align)
-  local room = width - extent.columns(string)
-  if align == "right" then return (" "):rep(room) .. string end
-  if align == "center" then return (" "):rep(room // 2) .. string .. (" "):rep(room - room // 2) end
-  return string .. (" "):rep(room)
-end
-
-local function line(grid, widths, texts)
-  local parts = {}
-  for j, column in ipairs(grid.columns) do
-    parts[j] = pad(extent.cut_columns(texts[j], widths[j]), widths[j], column.align)
-  end
-  return (table.concat(parts, (" "):rep(GAP)):gsub("%s+$", ""))
-end
-
 --- Where a line does not fit: one line a cell.
 local function records(grid, put)
   for i, row in ipairs(grid.rows) do
@@ -109,33 +99,28 @@ end
 
 local function put_table(section, options, put)
   local grid = cells.of(section)
-  local widths = widths_of(grid)
-  local room = options.width - total(widths) - GAP
+  local lines, aligns = lines_of(grid)
+  local widths = columns.measure(lines)
+  local room = options.width - total(widths) - columns.GAP
   if not shrink(grid, widths, options.width) then return records(grid, put) end
   if options.bar and room >= SMALLEST_BAR then
     add_bars(grid, math.min(room, BAR), options.ascii)
-    widths = widths_of(grid)
+    lines, aligns = lines_of(grid)
+    widths = columns.measure(lines)
   end
-  local heads, rules = {}, {}
-  for j, column in ipairs(grid.columns) do
-    heads[j], rules[j] = cells.head(column), ("─"):rep(widths[j])
-  end
-  put(line(grid, widths, heads))
-  put(line(grid, widths, rules))
-  for _, row in ipairs(grid.rows) do
-    local texts = {}
-    for j, cell in ipairs(row) do texts[j] = cell.text end
-    put(line(grid, widths, texts))
-  end
+  local rules = {}
+  for j, one in ipairs(widths) do rules[j] = ("─"):rep(one) end
+  table.insert(lines, 2, rules)
+  for _, texts in ipairs(lines) do put(columns.line(texts, widths, aligns)) end
 end
 
 -- --- words -------------------------------------------------------------------------
 
 --- Breaks a paragraph at spaces; a longer word has a line of its own.
-local function put_paragraph(paragraph, width, put)
+local function put_paragraph(paragraph, limit, put)
   local current = ""
   for word in extent.clean(paragraph):gmatch "%S+" do
-    if current ~= "" and extent.columns(current) + 1 + extent.columns(word) > width then
+    if current ~= "" and width.of(current) + 1 + width.of(word) > limit then
       put(current)
       current = ""
     end
@@ -151,12 +136,14 @@ local function to_ascii(string)
 end
 
 local function put_facts(facts, put)
-  local width = 0
-  for _, fact in ipairs(facts) do width = math.max(width, extent.columns(extent.clean(tostring(fact[1])))) end
-  for _, fact in ipairs(facts) do
-    put(pad(extent.clean(tostring(fact[1])), width) .. "  " .. extent.clean(tostring(fact[2])))
+  if #facts == 0 then return end
+  local lines = {}
+  for i, fact in ipairs(facts) do
+    lines[i] = { extent.clean(tostring(fact[1])), extent.clean(tostring(fact[2])) }
   end
-  if #facts > 0 then put "" end
+  local widths = columns.measure(lines)
+  for _, line in ipairs(lines) do put(columns.line(line, widths, {})) end
+  put ""
 end
 
 --- The document (of document.new) as text. Options: width (100), ascii (false), bar (true).

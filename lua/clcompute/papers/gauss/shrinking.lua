@@ -6,6 +6,7 @@
 
 local bench = require "clcompute.bench"
 local candidates = require "clcompute.workload.candidates"
+local keep = require "clcompute.papers.keep"
 local workload = require "clcompute.workload.gauss"
 
 local SIZES = { full = { 100, 200, 400, 800, 1600 }, quick = { 100, 200, 400 } }
@@ -25,6 +26,8 @@ return function(options)
     local more = measure(n, options)
     table.move(more, 1, #more, #rows + 1, rows)
   end
+  local file = options.file "shrinking"
+  if file then keep(file, rows) end
   for _, row in ipairs(rows) do row.series = row.name end
   return {
     title = "A fixed or a shrinking range",

@@ -1,0 +1,22 @@
+-- SPDX-License-Identifier: MIT
+
+--- Ctrl-C among errors: the standard interpreter raises it like any other, and who catches errors must not
+-- take it for a finding.
+-- @module clcompute.interrupt
+
+local interrupt = {}
+
+--- Whether an error is Ctrl-C, by the words of the standard interpreter, which the core uses too.
+-- @param reason what was raised
+-- @treturn boolean
+function interrupt.is(reason)
+  return tostring(reason):find "interrupted!$" ~= nil
+end
+
+--- Raises an error again if it is Ctrl-C; returns after any other.
+-- @param reason what was raised
+function interrupt.pass_on(reason)
+  if interrupt.is(reason) then error(reason, 0) end
+end
+
+return interrupt
