@@ -12,7 +12,7 @@ local axes = {}
 axes.FONT, axes.LINE = 13, 18
 
 local GAP = 8 -- between two labels, and between label and axis
-local MOST_VALUES = 12 -- on an axis, up to which the ticks are at the values
+local MOST_VALUES, LEAST_VALUES = 12, 3 -- of an axis whose ticks are at the values: all there are, those with room
 
 local function positions_of(scale)
   local positions = {}
@@ -42,16 +42,35 @@ function axes.labels(scale, unit)
   return labels, not format.has_prefix(unit) and unit or nil
 end
 
---- Puts the ticks of a horizontal scale (placed already) at the data, where all their labels have room; returns the
--- labels and their unit.
+--- Which labels have room, from the left: a list of their indices.
+local function with_room(positions, labels)
+  local list, edge = {}, -math.huge
+  for i, label in ipairs(labels) do
+    local half = extent.pixels(label, axes.FONT) / 2
+    if positions[i] - half >= edge then
+      list[#list + 1] = i
+      edge = positions[i] + half + GAP
+    end
+  end
+  return list
+end
+
+--- Puts the ticks of a horizontal scale (placed already) at the data where these are few, as many as have room for
+-- their labels; returns the labels and their unit.
 function axes.ticks_at(scale, values, unit)
-  local kept, labels, label_unit = scale.ticks, axes.labels(scale, unit)
-  if #values < 2 or #values > MOST_VALUES then return labels, label_unit end
+  local round = scale.ticks
+  if #values < 2 or #values > MOST_VALUES then return axes.labels(scale, unit) end
   scale.ticks = values
-  local own, own_unit = axes.labels(scale, unit)
-  if stride(positions_of(scale), own) == 1 then return own, own_unit end
-  scale.ticks = kept
-  return labels, label_unit
+  local labels, label_unit = axes.labels(scale, unit)
+  local shown = with_room(positions_of(scale), labels)
+  if #shown < math.min(#values, LEAST_VALUES) then
+    scale.ticks = round
+    return axes.labels(scale, unit)
+  end
+  local ticks, texts = {}, {}
+  for i, index in ipairs(shown) do ticks[i], texts[i] = values[index], labels[index] end
+  scale.ticks = ticks
+  return texts, label_unit
 end
 
 --- "time, ms".

@@ -1,16 +1,20 @@
 -- SPDX-License-Identifier: MIT
 --- The style sheets of the page and of its charts: light, dark and paper.
+-- Veil and shade: a table that is wider than the screen has a shade at the edge behind which it goes on; the veil,
+-- which scrolls with the table, hides it where the table ends.
 -- Series have the colours of Okabe and Ito, darkened on white and lightened on black to a contrast of 3 or more.
 -- @module clcompute.report.style
 
 local style = {}
 
 local LIGHT = [[
---paper:#fdfdfc;--veil:#fdfdfc00;--shade:#1c212640;--panel:#ffffff;--ink:#1c2126;--soft:#565f68;--rule:#dfe3e6;--grid:#e6e9ec;--accent:#0067a3;
+--paper:#fdfdfc;--veil:#fdfdfc00;--shade:#1c212640;
+--panel:#ffffff;--ink:#1c2126;--soft:#565f68;--rule:#dfe3e6;--grid:#e6e9ec;--accent:#0067a3;
 --s1:#0072b2;--s2:#d55e00;--s3:#008a64;--s4:#b5568c;--s5:#a37000;--s6:#2a8cc4;--s7:#3c4248;--bad:#b3261e;]]
 
 local DARK = [[
---paper:#14171a;--veil:#14171a00;--shade:#e9ecee4d;--panel:#1a1e22;--ink:#e9ecee;--soft:#a6afb7;--rule:#343a40;--grid:#2b3136;--accent:#6cbcf0;
+--paper:#14171a;--veil:#14171a00;--shade:#e9ecee4d;
+--panel:#1a1e22;--ink:#e9ecee;--soft:#a6afb7;--rule:#343a40;--grid:#2b3136;--accent:#6cbcf0;
 --s1:#4aa8e0;--s2:#f08a4b;--s3:#2fc499;--s4:#de9cc2;--s5:#e6a91f;--s6:#8ccbf0;--s7:#c9cfd4;--bad:#ff8a80;]]
 
 local FONT = [[
@@ -110,7 +114,8 @@ max-height:calc(100vh - 6rem);overflow-y:auto}
 body{font-size:10.5pt;background:#fff}.page{padding:0;max-width:none;display:block!important}
 nav{display:none}.wide{display:block}.narrow{display:none}
 figure,tr{break-inside:avoid}h2{break-after:avoid}section{margin-top:2rem}
-section{display:block}.scroll{overflow:visible;background:none}details::details-content{content-visibility:visible;block-size:auto}summary{display:none}
+section{display:block}.scroll{overflow:visible;background:none}
+details::details-content{content-visibility:visible;block-size:auto}summary{display:none}
 th,td{white-space:normal;padding:.25rem .4rem}table{font-size:8pt}
 }
 ]]
