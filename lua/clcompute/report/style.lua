@@ -91,7 +91,7 @@ background-attachment:local,local,scroll,scroll}
 .scroll+.note{margin-top:.7rem}
 .scroll:focus-visible{outline:2px solid var(--accent)}
 table{border-collapse:collapse;width:100%;font-size:.88rem;line-height:1.4;font-variant-numeric:tabular-nums}
-th,td{padding:.48rem .8rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--rule)}
+th,td{padding:.48rem .65rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--rule)}
 th:first-child,td:first-child{padding-left:.2rem}
 tbody tr:last-child td{border-bottom:0}
 th{font-weight:600;color:var(--soft);vertical-align:bottom}
@@ -101,7 +101,7 @@ tr.bad td{color:var(--soft)}tr.bad td:last-child{color:var(--bad)}
 summary{cursor:pointer;font-size:.92rem;color:var(--accent);padding:.3rem 0}
 footer{margin-top:5rem;padding-top:1.2rem;border-top:1px solid var(--rule);font-size:.85rem;color:var(--soft)}
 @media (max-width:680px){.wide{display:none}.narrow{display:block}body{font-size:16px}figure{margin-inline:-.4rem}}
-@media (min-width:1180px){
+@media (min-width:1440px){
 .page.listed{display:grid;max-width:1550px;grid-template-columns:190px minmax(0,1200px);column-gap:64px;
 justify-content:center}
 .listed header,.listed main,.listed footer{grid-column:2;margin-inline:0;width:100%}
