@@ -143,6 +143,7 @@ build = {
     ["clcompute.report.markup"] = "lua/clcompute/report/markup.lua",
     ["clcompute.report.palette"] = "lua/clcompute/report/palette.lua",
     ["clcompute.report.points"] = "lua/clcompute/report/points.lua",
+    ["clcompute.report.remarks"] = "lua/clcompute/report/remarks.lua",
     ["clcompute.report.scale"] = "lua/clcompute/report/scale.lua",
     ["clcompute.report.series"] = "lua/clcompute/report/series.lua",
     ["clcompute.report.style"] = "lua/clcompute/report/style.lua",

@@ -88,6 +88,17 @@ local function equal_points()
   return rows
 end
 
+--- A comparison with all that bench says of it: as wide as tables get.
+local function comparison()
+  local rows = {}
+  for i, method in ipairs { "naive", "tiled", "fast" } do
+    rows[i] = row(0.0144 / i, { device = DEVICES[2], params = { platform = "Portable Computing Language",
+      method = method }, cold = 0.0163, gflops = 2.33 * i, peak_share = 0.6 * i, ratio = 1 / i, agrees = i ~= 2,
+      max_error = 0.057 })
+  end
+  return rows
+end
+
 local SIZE = { key = "params.n", title = "size n" }
 local TIME = { key = "value", title = "time" }
 
@@ -127,6 +138,11 @@ local DOCUMENT = {
     { title = "Nothing worked", rows = { { name = "x", status = "unsupported", reason = "no double" } },
       chart = { kind = "bar", x = "name", y = "value" } },
     { title = "No rows", rows = {}, chart = { kind = "bar", x = "name", y = "value" } },
+    { title = "Every column", rows = comparison(), columns = {
+      { key = "params.platform", title = "platform" }, { key = "device" }, { key = "params.method", title = "method" },
+      { key = "cold", unit = "s" }, TIME, { key = { "q1", "q3" }, title = "quartiles" },
+      { key = "gflops", title = "GFLOP/s" }, { key = "peak_share", title = "of peak", format = "percent" },
+      { key = "ratio", title = "ratio" }, { key = "max_error", title = "error/bound", format = "%.3f" } } },
   },
 }
 
@@ -166,6 +182,7 @@ end
 
 -- --- the checks -------------------------------------------------------------------------
 
+local WIDEST, LONGEST_LINE = 1280, 820 -- pixels
 local TOLERANCE = 0.004 -- of an axis: a pixel or so, positions are rounded to hundredths
 
 --- How far value and position are apart, as a share of the values of the chart.
@@ -234,6 +251,13 @@ describe("the page of a report in a browser", function()
     for _, view in ipairs(views) do
       assert.equal(0, view.overflow, ("at %d"):format(view.width))
       assert.same({}, view.spilled, ("at %d"):format(view.width))
+    end
+  end)
+
+  it("shows whole tables on a wide screen, and lines of text that are no longer for it", function()
+    for _, view in ipairs(views) do
+      if view.width == WIDEST then assert.same({}, view.cut) end
+      for _, width in ipairs(view.lines) do assert.is_true(width <= LONGEST_LINE) end
     end
   end)
 

@@ -95,10 +95,33 @@ describe("a scale", function()
     assert.same({ 0, 20, 40, 60, 80, 100 }, scale.new(0, 97, nil, 5).ticks)
     assert.same({ 32, 64, 128, 256 }, scale.new(32, 256, 2, 8).ticks)
     assert.same({ 1, 2, 5, 10, 20 }, scale.new(1, 19, 10, 8).ticks)
+    assert.same({ 2, 5, 10, 20, 50, 100, 200 }, scale.new(2.4, 132, 10, 8).ticks)
+    assert.same({ 1, 10, 100, 1000 }, scale.new(0.6, 1900, 10, 8).ticks)
     for _, value in ipairs { 0, 5, -5, 1e-300, 1e300 } do
       local s = scale.new(value, value, nil, 5)
       assert.is_true(s.low < s.high and s.low <= value and value <= s.high)
     end
+  end)
+end)
+
+describe("a logarithmic scale", function()
+  it("ends at the round numbers next to the values", function()
+    local ends = {}
+    for _, range in ipairs { { 0.6, 1900, 10 }, { 2.4, 132, 10 }, { 33, 900, 2 }, { 10, 1000, 10 } } do
+      local s = scale.new(range[1], range[2], range[3], 8)
+      ends[#ends + 1] = { s.low, s.high }
+    end
+    assert.same({ { 0.5, 2000 }, { 2, 200 }, { 32, 1024 }, { 10, 1000 } }, ends)
+  end)
+end)
+
+describe("labels of ticks", function()
+  it("have as many decimals as they need", function()
+    assert.same({ "0", "20", "140" }, (format.linear_ticks { 0.0, 20.0, 140.0 }))
+    local labels, unit = format.linear_ticks({ 0, 0.02, 0.04, 7 * 0.02 }, "s")
+    assert.same({ { "0", "20", "40", "140" }, "ms" }, { labels, unit })
+    assert.same({ "0.0", "2.5", "5.0" }, (format.linear_ticks { 0, 2.5, 5 }))
+    assert.same({ "16.25", "17.00" }, (format.linear_ticks { 16.25, 17 }))
   end)
 end)
 
@@ -159,10 +182,77 @@ describe("report.text", function()
     assert.truthy(text:find("n: 1024\ndevice: GPU α\n", 1, true))
   end)
 
+  it("has one unit for all times of a table, or one in each cell where they differ too much", function()
+    local columns = { { key = "cold", unit = "s" }, { key = "value" }, { key = "share", unit = "s", format = "%.1f" } }
+    local rows = { { cold = 712e-6, value = 98.6e-6, share = 0.5 } }
+    local lines = lines_of(report.text { rows = rows, columns = columns })
+    assert.same({ "cold, µs  value, µs  share, s", "     712       98.6       0.5" }, { lines[1], lines[3] })
+    rows[1].value = 98.6e-9
+    lines = lines_of(report.text { rows = rows, columns = columns })
+    assert.same({ "  cold    value  share, s", "712 µs  98.6 ns       0.5" }, { lines[1], lines[3] })
+  end)
+
+  it("calls a result wrong only where a check said so", function()
+    local row = { name = "x", value = 1 }
+    assert.is_nil(report.text({ row }):find "check")
+    local lines = lines_of(report.text({ row, { name = "y", value = 1, checked = false } }, { bar = false }))
+    assert.matches("^x .* –$", lines[3])
+    assert.matches("^y .* WRONG$", lines[4])
+  end)
+
+  it("has a dash for what is not there, and the same decimals in a column", function()
+    local rows = { { name = "", gbs = 35, ratio = 1 }, { name = "b", gbs = 2.41, ratio = 2.5 } }
+    local lines = lines_of(report.text(rows))
+    assert.matches("^– +35.00 +1.00$", lines[3])
+    assert.matches("^b +2.41 +2.50$", lines[4])
+  end)
+
   it("takes no rows, one row, and values that are no numbers", function()
     assert.equal("(no rows)\n", report.text {})
     for _, value in ipairs { 0, 0 / 0, math.huge, -1e300, 5e-324 } do
       assert.is_string(report.text { { name = "x", value = value }, { name = "y" } })
+    end
+  end)
+end)
+
+describe("a number that must not be taken as it stands", function()
+  local rows = { { name = "a", value = 1, ratio = 1, agrees = true, peak_share = 0.5 },
+    { name = "b", value = 2, ratio = 1.11, agrees = false, peak_share = 1.18 } }
+  local UNCERTAIN, CACHE = "it moved by more than 10 %.", "the data came from a cache."
+
+  it("is marked, and a footnote says why, in each form", function()
+    for _, write in ipairs { report.text, report.markdown, report.html } do
+      local written = write(rows):gsub("%s+", " ")
+      assert.truthy(written:find("1.11 ?", 1, true))
+      assert.is_nil(written:find("1.00 ?", 1, true))
+      assert.truthy(written:find("in cache", 1, true))
+      assert.is_nil(written:find("118 %", 1, true))
+      assert.truthy(written:find(UNCERTAIN, 1, true))
+      assert.truthy(written:find(CACHE, 1, true))
+      local _, notes = written:gsub("moved by more", "")
+      assert.equal(1, notes)
+      written = write({ rows[1] }):gsub("%s+", " ")
+      assert.is_nil(written:find(UNCERTAIN, 1, true) or written:find(CACHE, 1, true))
+    end
+  end)
+
+  it("is marked where its column has a format of its own, too", function()
+    local columns = { { key = "ratio", format = function(value) return ("%.1f times"):format(1 / value) end } }
+    assert.truthy(report.text({ rows = rows, columns = columns }):find("0.9 times ?", 1, true))
+  end)
+end)
+
+describe("a caption", function()
+  it("is shown with and without a chart, rows and points", function()
+    local chart = { kind = "line", x = "n", y = "value" }
+    for _, given in ipairs { {}, { { n = 1, value = 2 } }, { { n = 1, status = "failed", reason = "no" } } } do
+      for _, drawn in ipairs { chart, false } do
+        local section = { caption = "What it means.", rows = given, chart = drawn or nil }
+        for _, write in ipairs { report.text, report.markdown, report.html } do
+          local _, count = write(section):gsub("What it means%.", "")
+          assert.equal(1, count)
+        end
+      end
     end
   end)
 end)
@@ -296,9 +386,41 @@ describe("report.html", function()
     local _, points = page:gsub('data%-series="CPU"', "")
     assert.equal(2, points) -- one of the wide chart, one of the narrow
   end)
+
+  it("speaks of charts only where there is one", function()
+    assert.truthy(report.html({ rows = ROWS, chart = LINE }):find("a point of a chart", 1, true))
+    assert.is_nil(report.html({ rows = ROWS }):find("a point of a chart", 1, true))
+    assert.is_nil(report.html({ rows = { ROWS[3] }, chart = LINE }):find("a point of a chart", 1, true))
+  end)
 end)
 
+--- The values at which a chart has ticks.
+local function ticks(svg, axis)
+  local list = {}
+  for value in svg:gmatch('class="tick" data%-axis="' .. axis .. '" data%-value="([^"]*)"') do
+    list[#list + 1] = tonumber(value)
+  end
+  return list
+end
+
 describe("report.svg", function()
+  it("has ticks at the data where these are few and have room, else at round numbers", function()
+    local function x_ticks(sizes, xlog)
+      local rows = {}
+      for i, n in ipairs(sizes) do rows[i] = { params = { n = n }, value = 1 } end
+      local chart = { kind = "line", x = "params.n", y = "value", xlog = xlog }
+      return ticks(report.svg { rows = rows, chart = chart }, "x")
+    end
+    for _, xlog in ipairs { false, 2, 10 } do
+      assert.same({ 100, 200, 400 }, x_ticks({ 400, 100, 200, 100 }, xlog or nil))
+    end
+    assert.same({ 1, 32, 128, 256, 1024 }, x_ticks { 1, 2, 4, 32, 128, 256, 1024 })
+    assert.equal(300, x_ticks({ 0, 1, 2, 3, 4, 5, 1000 })[4], "crammed at one end")
+    local many = {}
+    for n = 1, 29 do many[n] = n end
+    assert.same({ 5, 10, 15, 20, 25 }, x_ticks(many))
+  end)
+
   it("is a picture of its own, or nil and why", function()
     local svg, note = report.svg({ rows = { ROWS[1] }, chart = LINE }, { width = 400 })
     assert.matches('^<svg [^>]*viewBox="0 0 400 %d+"', svg)

@@ -32,7 +32,7 @@ local LUA_LEVELS = {
   { "clcompute.doctor" },
   { "clcompute" },
   { "clcompute.report.check", "clcompute.report.extent", "clcompute.report.fields", "clcompute.report.format",
-    "clcompute.report.palette", "clcompute.report.scale", "clcompute.report.style" },
+    "clcompute.report.palette", "clcompute.report.remarks", "clcompute.report.scale", "clcompute.report.style" },
   { "clcompute.report.document", "clcompute.report.markup" }, -- what a report says; how it is written down
   { "clcompute.report.cells", "clcompute.report.points", "clcompute.report.axes", "clcompute.report.marks" },
   { "clcompute.report.series" },

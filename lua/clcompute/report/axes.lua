@@ -12,6 +12,27 @@ local axes = {}
 axes.FONT, axes.LINE = 13, 18
 
 local GAP = 8 -- between two labels, and between label and axis
+local MOST_VALUES, LEAST_VALUES = 12, 3 -- of an axis whose ticks are at the values: all there are, those with room
+
+local function positions_of(scale)
+  local positions = {}
+  for i, tick in ipairs(scale.ticks) do positions[i] = scale:at(tick) end
+  return positions
+end
+
+--- Which labels to show, so that none touches the next: every one, or every 2nd, 3rd ...
+local function stride(positions, labels)
+  for step = 1, #labels do
+    local fits, edge = true, -math.huge
+    for i = 1, #labels, step do
+      local half = extent.pixels(labels[i], axes.FONT) / 2
+      if positions[i] - half < edge then fits = false end
+      edge = positions[i] + half + GAP
+    end
+    if fits then return step end
+  end
+  return math.max(1, #labels)
+end
 
 --- Labels for the ticks of a scale, and the unit they are in (nil where each has its own).
 function axes.labels(scale, unit)
@@ -19,6 +40,37 @@ function axes.labels(scale, unit)
   local labels = {}
   for i, tick in ipairs(scale.ticks) do labels[i] = format.log_tick(tick, unit, scale.base, scale.high) end
   return labels, not format.has_prefix(unit) and unit or nil
+end
+
+--- Which labels have room, from the left: a list of their indices.
+local function with_room(positions, labels)
+  local list, edge = {}, -math.huge
+  for i, label in ipairs(labels) do
+    local half = extent.pixels(label, axes.FONT) / 2
+    if positions[i] - half >= edge then
+      list[#list + 1] = i
+      edge = positions[i] + half + GAP
+    end
+  end
+  return list
+end
+
+--- Puts the ticks of a horizontal scale (placed already) at the data where these are few, as many as have room for
+-- their labels; returns the labels and their unit.
+function axes.ticks_at(scale, values, unit)
+  local round = scale.ticks
+  if #values < 2 or #values > MOST_VALUES then return axes.labels(scale, unit) end
+  scale.ticks = values
+  local labels, label_unit = axes.labels(scale, unit)
+  local shown = with_room(positions_of(scale), labels)
+  if #shown < math.min(#values, LEAST_VALUES) then
+    scale.ticks = round
+    return axes.labels(scale, unit)
+  end
+  local ticks, texts = {}, {}
+  for i, index in ipairs(shown) do ticks[i], texts[i] = values[index], labels[index] end
+  scale.ticks = ticks
+  return texts, label_unit
 end
 
 --- "time, ms".
@@ -49,25 +101,10 @@ function axes.vertical(scale, labels, left, right)
   return table.concat(parts)
 end
 
---- Which labels to show, so that none touches the next: every one, or every 2nd, 3rd ...
-local function stride(positions, labels)
-  for step = 1, #labels do
-    local fits, edge = true, -math.huge
-    for i = 1, #labels, step do
-      local half = extent.pixels(labels[i], axes.FONT) / 2
-      if positions[i] - half < edge then fits = false end
-      edge = positions[i] + half + GAP
-    end
-    if fits then return step end
-  end
-  return math.max(1, #labels)
-end
-
 --- Ticks below, for a horizontal scale; `grid`: lines up to there, instead of marks on the axis. Labels stay left of
 -- `limit`.
 function axes.horizontal(scale, labels, bottom, grid, limit)
-  local positions = {}
-  for i, tick in ipairs(scale.ticks) do positions[i] = scale:at(tick) end
+  local positions = positions_of(scale)
   local step = stride(positions, labels)
   local parts = {}
   for i, tick in ipairs(scale.ticks) do

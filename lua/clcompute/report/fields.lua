@@ -8,7 +8,7 @@ local fields = {}
 fields.ORDER = {
   "section", "name", "params", "device", "driver", "date", "status", "reason", "value", "unit", "min", "q1", "q3",
   "runs", "cold", "compile", "upload", "kernel", "download", "flops", "bytes", "gflops", "gbs", "peak_share",
-  "ratio", "checked", "max_error",
+  "ratio", "ratio_low", "ratio_high", "agrees", "checked", "max_error",
 }
 
 local RANK = {}

@@ -18,6 +18,7 @@ local LARGEST_PREFIX = { s = 0, B = 24, ["B/s"] = 24, ["FLOP/s"] = 24, FLOP = 24
 
 local WIDE = 1000 -- a column whose values differ by more has a prefix in each cell
 local PLAIN_FROM, PLAIN_BELOW = -5, 7 -- powers of ten written without an exponent
+local MOST_DECIMALS, ROUNDING = 12, 1e-9 -- of a tick; the share of a number that computing it may have cost
 
 --- Whether a value is a number that has a place on an axis.
 function format.is_finite(value)
@@ -83,22 +84,28 @@ local function all_integers(values)
   return true
 end
 
---- The same as a writer of cells, which are given more than the value.
+--- Writers of cells, which are given more than the value: integers as they are, and with three digits like the
+-- others of their column.
 local function plain(value)
   return format.significant(value)
 end
 
+local function three_digits(value)
+  return format.significant(value + 0.0)
+end
+
 --- How to write values that stand below each other: a function from number to text, and the unit
 -- for the head of the column (nil where each cell has its own). All have the same decimals, unless
--- so many `digits` are asked for.
-function format.shared(values, unit, digits)
+-- so many `digits` are asked for. `all`: the values of every column that is to have this unit.
+function format.shared(values, unit, digits, all)
   local low, high = extent(values)
   if not low or all_integers(values) and not LARGEST_PREFIX[unit] then return plain, unit end
-  if high / low > WIDE then
-    if not LARGEST_PREFIX[unit] then return plain, unit end
+  local least, most = extent(all or values)
+  if most / least > WIDE then
+    if not LARGEST_PREFIX[unit] then return three_digits, unit end
     return function(value) return format.engineering(value, unit) end, nil
   end
-  local power = LARGEST_PREFIX[unit] and prefix_power(math.sqrt(low) * math.sqrt(high), unit) or 0
+  local power = LARGEST_PREFIX[unit] and prefix_power(math.sqrt(least) * math.sqrt(most), unit) or 0
   local decimals = 2 - magnitude(low / 10.0 ^ power, 3)
   if decimals > 5 or magnitude(high / 10.0 ^ power, 3) >= PLAIN_BELOW then
     return function(value) return format.engineering(value, unit) end, nil
@@ -111,25 +118,32 @@ function format.shared(values, unit, digits)
   return write, LARGEST_PREFIX[unit] and PREFIXES[power] .. unit or unit
 end
 
---- A share of 1 as percent.
-function format.percent(value)
-  if not format.is_finite(value) then return not_finite(value) end
-  return format.significant(value * 100.0, 3) .. " %"
+--- How to write shares of 1 as percent, below each other.
+function format.percent(values)
+  local scaled = {}
+  for i, value in ipairs(values) do scaled[i] = value * 100.0 end
+  local write = format.shared(scaled)
+  return function(value) return format.is_finite(value) and write(value * 100.0) .. " %" or not_finite(value) end
 end
 
 -- --- axes ------------------------------------------------------------------------
 
---- Evenly spaced ticks: as many decimals as the step needs, one prefix for all.
+--- The fewest decimals that write a number in full, but for rounding.
+local function decimals_of(value)
+  for decimals = 0, MOST_DECIMALS - 1 do
+    if math.abs(fixed(value, decimals) - value) <= ROUNDING * math.abs(value) then return decimals end
+  end
+  return MOST_DECIMALS
+end
+
+--- Evenly spaced ticks, or ticks at data: as many decimals as any needs, one prefix for all.
 function format.linear_ticks(values, unit)
   local _, high = extent(values)
-  local step = #values > 1 and values[2] - values[1] or high or 1
   local power = LARGEST_PREFIX[unit] and prefix_power(high or 0, unit) or 0
   if not LARGEST_PREFIX[unit] and high and (high >= 1e6 or high < 1e-3) then power = magnitude(high, 3) // 3 * 3 end
-  local scaled = step / 10.0 ^ power
-  local decimals = scaled >= 1 and scaled % 1 == 0 and 0 or math.max(0, math.ceil(-math.log(scaled, 10) - 1e-9))
-  if fixed(scaled, decimals) + 0 ~= scaled and decimals < 12 then decimals = decimals + 1 end -- 2.5
-  local labels = {}
-  for i, value in ipairs(values) do labels[i] = fixed(value / 10.0 ^ power, math.min(decimals, 12)) end
+  local labels, decimals = {}, 0
+  for _, value in ipairs(values) do decimals = math.max(decimals, decimals_of(value / 10.0 ^ power)) end
+  for i, value in ipairs(values) do labels[i] = fixed(value / 10.0 ^ power, decimals) end
   if LARGEST_PREFIX[unit] then return labels, PREFIXES[power] .. unit end
   if power == 0 then return labels, unit end
   return labels, ("10^%d"):format(power) .. (unit and " " .. unit or "")
@@ -154,10 +168,10 @@ function format.log_tick(value, unit, base, last)
   if base == 2 and not unit and value >= 1 then return size_tick(value, last) end
   if LARGEST_PREFIX[unit] then
     local power = prefix_power(value, unit)
-    return ("%.12g %s%s"):format(value / 10.0 ^ power, PREFIXES[power], unit)
+    return ("%.6g %s%s"):format(value / 10.0 ^ power, PREFIXES[power], unit)
   end
-  if value >= 1e-4 and value < 1e5 then return ("%.12g"):format(value) end
-  return (("%.12g"):format(value):gsub("e([+-])0*", "e%1"):gsub("e%+", "e"))
+  if value >= 1e-4 and value < 1e5 then return ("%.6g"):format(value) end
+  return (("%.6g"):format(value):gsub("e([+-])0*", "e%1"):gsub("e%+", "e"))
 end
 
 --- Whether labels of a logarithmic axis carry this unit themselves.

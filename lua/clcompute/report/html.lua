@@ -38,21 +38,28 @@ local function body_row(grid, row)
   return element("tr", { class = not row.ok and "bad" or nil }, list)
 end
 
---- A table that scrolls by itself where it is wider than the page, also by keyboard.
+local function note(string)
+  return text("p", { class = "note" }, string)
+end
+
+--- A table that scrolls by itself where it is wider than the page, also by keyboard; and its footnotes.
 local function data_table(section)
   local grid, body = cells.of(section), {}
   for i, row in ipairs(grid.rows) do body[i] = body_row(grid, row) end
   local whole = element("table", {}, element("thead", {}, head_row(grid)) .. element("tbody", {}, body))
+  local notes = {}
+  for i, string in ipairs(grid.notes) do notes[i] = note(string) end
   return element("div", { class = "scroll", role = "region", tabindex = 0,
-    ["aria-label"] = "table: " .. (section.title or "measurements") }, whole)
+    ["aria-label"] = "table: " .. (section.title or "measurements") }, whole) .. table.concat(notes)
 end
 
 -- --- sections ----------------------------------------------------------------------
 
+--- The chart with the caption, which stands alone where no row has a point.
 local function figure(section, id)
-  local wide, note = chart.svg(section, WIDE, id .. "-wide")
-  local below = note and text("p", { class = "note" }, note) or ""
-  if not wide then return below end
+  local wide, left_out = chart.svg(section, WIDE, id .. "-wide")
+  local below = left_out and note(left_out) or ""
+  if not wide then return below .. (section.caption and note(section.caption) or "") end
   local narrow = chart.svg(section, NARROW, id .. "-narrow")
   local caption = section.caption and text("figcaption", {}, section.caption) or ""
   return element("figure", {}, element("div", { class = "wide" }, wide)
@@ -62,11 +69,11 @@ end
 local function section_body(section, id)
   local count = #section.rows
   if not section.chart then
-    if count == 0 then return text("p", { class = "note" }, "No rows.") end
-    return data_table(section) .. (section.caption and text("p", { class = "note" }, section.caption) or "")
+    return element("div", { class = "data" }, (count == 0 and note "No rows." or data_table(section))
+      .. (section.caption and note(section.caption) or ""))
   end
   if count == 0 then return figure(section, id) end
-  return figure(section, id) .. element("details", { open = count <= FEW and "" or nil },
+  return figure(section, id) .. element("details", { class = "data", open = count <= FEW and "" or nil },
     text("summary", {}, ("The numbers: %d %s"):format(count, count == 1 and "row" or "rows")) .. data_table(section))
 end
 
@@ -110,9 +117,11 @@ function html.write(made)
   local title = made.title or "Measurements"
   local sections, nav = {}, contents(made.sections)
   for i, section in ipairs(made.sections) do sections[i] = section_markup(section, "section-" .. i) end
+  local main = table.concat(sections)
+  local hint = main:find("<svg", 1, true) and " Resting on a point of a chart shows its numbers." or ""
   local page = element("div", { class = nav and "page listed" or "page" }, {
-    header(made, title), nav or "", element("main", {}, sections),
-    text("footer", {}, "Written by clcompute.report. Resting on a point of a chart shows its numbers."),
+    header(made, title), nav or "", element("main", {}, main),
+    text("footer", {}, "Written by clcompute.report." .. hint),
   })
   return table.concat({
     "<!doctype html>", '<html lang="en">', "<head>", element("meta", { charset = "utf-8" }),

@@ -143,7 +143,6 @@ end
 function line.draw(list, spec, titles, width)
   local drawn = points.by_series(list)
   local x, y = scales(list, spec, width)
-  local x_labels, x_unit = axes.labels(x, titles.x_unit)
   local y_labels, y_unit = axes.labels(y, titles.y_unit)
   local room = label_room(drawn, width)
   local named = room and {} or (#drawn > 1 and drawn or {})
@@ -154,6 +153,7 @@ function line.draw(list, spec, titles, width)
   local bottom = top + height
   x:place(left + 8, right - 8)
   y:place(bottom, top)
+  local x_labels, x_unit = axes.ticks_at(x, points.distinct(list, "x"), titles.x_unit)
   local plot = { x = x, y = y, x_title = titles.x, unit = titles.y_unit }
   local parts = { legend,
     markup.text("text", { class = "label axis-title", x = 0, y = taken + axes.FONT }, extent.cut_pixels(

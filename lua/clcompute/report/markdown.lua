@@ -24,8 +24,7 @@ local function line(texts)
   return "| " .. table.concat(texts, " | ") .. " |"
 end
 
-local function put_table(section, put)
-  local grid = cells.of(section)
+local function put_table(grid, put)
   local heads, rules = {}, {}
   for j, column in ipairs(grid.columns) do
     heads[j], rules[j] = escape(cells.head(column)), RULES[column.align]
@@ -54,8 +53,10 @@ function markdown.write(made)
   for _, section in ipairs(made.sections) do
     if section.title and section.title ~= made.title then block("## " .. escape(section.title)) end
     for _, string in ipairs(section.text) do block(paragraph(string)) end
-    if #section.rows > 0 then put_table(section, put) else put "No rows." end
+    local grid = cells.of(section)
+    if #section.rows > 0 then put_table(grid, put) else put "No rows." end
     put ""
+    for _, note in ipairs(grid.notes) do block(paragraph(note)) end
     if section.caption then block(paragraph(section.caption)) end
   end
   return (table.concat(lines, "\n"):gsub("\n+$", "")) .. "\n"

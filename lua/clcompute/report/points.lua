@@ -104,6 +104,20 @@ function points.by_series(list)
   return drawn
 end
 
+--- The distinct values of a field over all points that are drawn, in order.
+function points.distinct(list, field)
+  local seen, values = {}, {}
+  for _, point in ipairs(list) do
+    local value = not point.gap and point[field] or nil
+    if value and not seen[value] then
+      seen[value] = true
+      values[#values + 1] = value
+    end
+  end
+  table.sort(values)
+  return values
+end
+
 --- Smallest and largest of a field over all points that are drawn.
 function points.range(list, low_field, high_field)
   local low, high

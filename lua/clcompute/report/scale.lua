@@ -6,12 +6,14 @@ local scale = {}
 scale.__index = scale
 
 local ENOUGH = 1e-9 -- of a step: where rounding would lose a tick
+local FACTORS = { 1, 2, 5 } -- of the powers of ten that are round numbers
+local FINE = 100 -- times the smallest value, up to which all round numbers are ticks
 
 --- A round step (1, 2 or 5 times a power of ten) that divides a span into at most `count` parts.
 local function round_step(span, count)
   local raw = span / count
   local power = 10.0 ^ math.floor(math.log(raw, 10))
-  for _, factor in ipairs { 1, 2, 5 } do
+  for _, factor in ipairs(FACTORS) do
     if raw <= factor * power * (1 + ENOUGH) then return factor * power end
   end
   return 10 * power
@@ -26,34 +28,47 @@ local function linear_ticks(low, high, count)
   local first, last = math.floor(low / step + ENOUGH), math.ceil(high / step - ENOUGH)
   local ticks = {}
   for i = first, last do ticks[#ticks + 1] = i * step end
-  return ticks
+  return ticks, ticks[1], ticks[#ticks]
 end
 
---- Powers of the base around the values; within few decades also their 2 and 5 fold.
+--- The round numbers of a logarithmic axis, counted through: 1, 2, 5, 10, 20 ... or the powers of two.
+local function round_number(index, base)
+  if base == 2 then return 2.0 ^ index end
+  return FACTORS[index % #FACTORS + 1] * 10.0 ^ (index // #FACTORS)
+end
+
+--- The index of the largest round number that is not above a value.
+local function round_index(value, base)
+  local each = base == 2 and 1 or #FACTORS
+  local index = each * math.floor(math.log(value) / math.log(base) - ENOUGH)
+  while round_number(index + 1, base) <= value * (1 + ENOUGH) do index = index + 1 end
+  return index
+end
+
+--- Ticks at powers of the base, within few decades also at their 2 and 5 fold; and the round numbers around the
+-- values, where the axis ends.
 local function log_ticks(low, high, base, count)
-  local function power_of(value) return math.log(value) / math.log(base) end
-  local first, last = math.floor(power_of(low) + ENOUGH), math.ceil(power_of(high) - ENOUGH)
+  local first, last = round_index(low, base), round_index(high, base)
+  if round_number(last, base) < high * (1 - ENOUGH) then last = last + 1 end
   if first == last then first, last = first - 1, last + 1 end
-  local stride = math.max(1, math.ceil((last - first) / count))
-  local factors = base == 10 and last - first <= 2 and { 1, 2, 5 } or { 1 }
+  local is_fine = base == 10 and high / low <= FINE
+  local each = (is_fine or base == 2) and 1 or #FACTORS
+  local stride = is_fine and 1 or each * math.max(1, math.ceil((last - first) / each / count))
   local ticks = {}
-  for power = first, last, stride do
-    for _, factor in ipairs(factors) do ticks[#ticks + 1] = factor * (base + 0.0) ^ power end
-  end
-  if ticks[#ticks] < high * (1 - ENOUGH) then
-    ticks[#ticks + 1] = (base + 0.0) ^ (first + stride * math.ceil((last - first) / stride))
-  end
-  while ticks[2] and ticks[2] <= low * (1 + ENOUGH) do table.remove(ticks, 1) end
-  while #ticks > 2 and ticks[#ticks - 1] >= high * (1 - ENOUGH) do ticks[#ticks] = nil end
-  return ticks
+  for index = math.ceil(first / each) * each, last, stride do ticks[#ticks + 1] = round_number(index, base) end
+  return ticks, round_number(first, base), round_number(last, base)
 end
 
 --- A scale for values from low to high: `base` nil (linear), 2 or 10; about `count` ticks; `tight`: it ends at the
--- values, else at ticks. `from` and `to` are the positions of its ends and may be set later.
+-- values, else at round numbers. `from` and `to` are the positions of its ends and may be set later.
 function scale.new(low, high, base, count, tight)
-  local ticks = base and log_ticks(low, high, base, count) or linear_ticks(low, high, count)
-  local ends = { base = base, ticks = ticks, low = ticks[1], high = ticks[#ticks], from = 0, to = 1 }
-  local self = setmetatable(ends, scale)
+  local self = setmetatable({ base = base, from = 0, to = 1 }, scale)
+  if base then
+    self.ticks, self.low, self.high = log_ticks(low, high, base, count)
+  else
+    self.ticks, self.low, self.high = linear_ticks(low, high, count)
+  end
+  local ticks = self.ticks
   if tight and low < high then
     self.low, self.high = low, high
     for i = #ticks, 1, -1 do

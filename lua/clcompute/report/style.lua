@@ -1,16 +1,20 @@
 -- SPDX-License-Identifier: MIT
 --- The style sheets of the page and of its charts: light, dark and paper.
+-- Veil and shade: a table that is wider than the screen has a shade at the edge behind which it goes on; the veil,
+-- which scrolls with the table, hides it where the table ends.
 -- Series have the colours of Okabe and Ito, darkened on white and lightened on black to a contrast of 3 or more.
 -- @module clcompute.report.style
 
 local style = {}
 
 local LIGHT = [[
---paper:#fdfdfc;--panel:#ffffff;--ink:#1c2126;--soft:#565f68;--rule:#dfe3e6;--grid:#e6e9ec;--accent:#0067a3;
+--paper:#fdfdfc;--veil:#fdfdfc00;--shade:#1c212640;
+--panel:#ffffff;--ink:#1c2126;--soft:#565f68;--rule:#dfe3e6;--grid:#e6e9ec;--accent:#0067a3;
 --s1:#0072b2;--s2:#d55e00;--s3:#008a64;--s4:#b5568c;--s5:#a37000;--s6:#2a8cc4;--s7:#3c4248;--bad:#b3261e;]]
 
 local DARK = [[
---paper:#14171a;--panel:#1a1e22;--ink:#e9ecee;--soft:#a6afb7;--rule:#343a40;--grid:#2b3136;--accent:#6cbcf0;
+--paper:#14171a;--veil:#14171a00;--shade:#e9ecee4d;
+--panel:#1a1e22;--ink:#e9ecee;--soft:#a6afb7;--rule:#343a40;--grid:#2b3136;--accent:#6cbcf0;
 --s1:#4aa8e0;--s2:#f08a4b;--s3:#2fc499;--s4:#de9cc2;--s5:#e6a91f;--s6:#8ccbf0;--s7:#c9cfd4;--bad:#ff8a80;]]
 
 local FONT = [[
@@ -47,8 +51,9 @@ local PAGE = [[
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;scroll-behavior:smooth}
 body{margin:0;background:var(--paper);color:var(--ink);font-size:17px;line-height:1.6;overflow-wrap:break-word}
-.page{max-width:1180px;margin:0 auto;padding:clamp(1.5rem,5vw,4.5rem) clamp(1rem,4vw,3rem)}
-header,main,nav,footer{max-width:820px;margin-inline:auto}
+.page{max-width:1296px;margin:0 auto;padding:clamp(1.5rem,5vw,4.5rem) clamp(1rem,4vw,3rem)}
+header,nav,footer{max-width:820px;margin-inline:auto}
+main{max-width:1200px;margin-inline:auto}
 h1{font-size:clamp(1.9rem,1.3rem + 2.6vw,3.1rem);line-height:1.12;letter-spacing:-.022em;font-weight:680;margin:0;
 text-wrap:balance}
 .subtitle{font-size:clamp(1.05rem,1rem + .4vw,1.3rem);color:var(--soft);line-height:1.5;margin:.9rem 0 0;max-width:46em}
@@ -64,7 +69,10 @@ nav ol{margin:0;padding:0;list-style:none;columns:17rem}
 nav li{padding:.16rem 0}
 a{color:var(--accent);text-decoration-thickness:1px;text-underline-offset:.2em}
 nav a{text-decoration:none}nav a:hover,nav a:focus-visible{text-decoration:underline}
-section{margin-top:clamp(2.8rem,6vw,4.6rem);scroll-margin-top:1.5rem}
+section{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,820px) minmax(0,1fr);
+margin-top:clamp(2.8rem,6vw,4.6rem);scroll-margin-top:1.5rem}
+section>*{grid-column:2;min-width:0}
+.data{grid-column:1/-1;justify-self:center;min-width:min(820px,100%);max-width:100%}
 h2{font-size:clamp(1.3rem,1.1rem + .9vw,1.7rem);
 line-height:1.25;letter-spacing:-.012em;font-weight:650;margin:0 0 .8rem;
 text-wrap:balance}
@@ -74,10 +82,16 @@ padding:clamp(.9rem,3vw,1.6rem)}
 figcaption{margin-top:1rem;font-size:.9rem;line-height:1.5;color:var(--soft)}
 .note{font-size:.9rem;color:var(--soft)}
 .narrow{display:none;max-width:480px;margin-inline:auto}
-.scroll{overflow-x:auto;margin:.8rem 0 0;border-block:1px solid var(--rule)}
+.scroll{overflow-x:auto;margin:.8rem 0 0;border-block:1px solid var(--rule);background-repeat:no-repeat;
+background-image:linear-gradient(to right,var(--paper) 40%,var(--veil)),
+linear-gradient(to left,var(--paper) 40%,var(--veil)),
+linear-gradient(to right,var(--shade),transparent),linear-gradient(to left,var(--shade),transparent);
+background-position:left,right,left,right;background-size:44px 100%,44px 100%,16px 100%,16px 100%;
+background-attachment:local,local,scroll,scroll}
+.scroll+.note{margin-top:.7rem}
 .scroll:focus-visible{outline:2px solid var(--accent)}
 table{border-collapse:collapse;width:100%;font-size:.88rem;line-height:1.4;font-variant-numeric:tabular-nums}
-th,td{padding:.48rem .8rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--rule)}
+th,td{padding:.48rem .65rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--rule)}
 th:first-child,td:first-child{padding-left:.2rem}
 tbody tr:last-child td{border-bottom:0}
 th{font-weight:600;color:var(--soft);vertical-align:bottom}
@@ -87,9 +101,11 @@ tr.bad td{color:var(--soft)}tr.bad td:last-child{color:var(--bad)}
 summary{cursor:pointer;font-size:.92rem;color:var(--accent);padding:.3rem 0}
 footer{margin-top:5rem;padding-top:1.2rem;border-top:1px solid var(--rule);font-size:.85rem;color:var(--soft)}
 @media (max-width:680px){.wide{display:none}.narrow{display:block}body{font-size:16px}figure{margin-inline:-.4rem}}
-@media (min-width:1180px){
-.page.listed{display:grid;grid-template-columns:190px minmax(0,820px);column-gap:64px;justify-content:center}
+@media (min-width:1440px){
+.page.listed{display:grid;max-width:1550px;grid-template-columns:190px minmax(0,1200px);column-gap:64px;
+justify-content:center}
 .listed header,.listed main,.listed footer{grid-column:2;margin-inline:0;width:100%}
+.listed section{grid-template-columns:0 minmax(0,820px) minmax(0,1fr)}.listed .data{justify-self:start}
 .listed nav{grid-column:1;grid-row:1/span 3;position:sticky;top:4.5rem;align-self:start;margin:0;
 max-height:calc(100vh - 6rem);overflow-y:auto}
 }
@@ -98,7 +114,8 @@ max-height:calc(100vh - 6rem);overflow-y:auto}
 body{font-size:10.5pt;background:#fff}.page{padding:0;max-width:none;display:block!important}
 nav{display:none}.wide{display:block}.narrow{display:none}
 figure,tr{break-inside:avoid}h2{break-after:avoid}section{margin-top:2rem}
-.scroll{overflow:visible}details::details-content{content-visibility:visible;block-size:auto}summary{display:none}
+section{display:block}.scroll{overflow:visible;background:none}
+details::details-content{content-visibility:visible;block-size:auto}summary{display:none}
 th,td{white-space:normal;padding:.25rem .4rem}table{font-size:8pt}
 }
 ]]

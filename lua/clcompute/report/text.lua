@@ -97,8 +97,7 @@ local function records(grid, put)
   end
 end
 
-local function put_table(section, options, put)
-  local grid = cells.of(section)
+local function put_table(grid, options, put)
   local lines, aligns = lines_of(grid)
   local widths = columns.measure(lines)
   local room = options.width - total(widths) - columns.GAP
@@ -160,8 +159,10 @@ function text.write(made, options)
   for _, section in ipairs(made.sections) do
     if section.title and section.title ~= made.title then paragraph(section.title) end
     for _, string in ipairs(section.text) do paragraph(string) end
-    if #section.rows > 0 then put_table(section, options, put) else put "(no rows)" end
+    local grid = cells.of(section)
+    if #section.rows > 0 then put_table(grid, options, put) else put "(no rows)" end
     put ""
+    for _, note in ipairs(grid.notes) do paragraph(note) end
     if section.caption then paragraph(section.caption) end
   end
   return (table.concat(lines, "\n"):gsub("\n+$", "")) .. "\n"

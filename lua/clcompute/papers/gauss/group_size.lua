@@ -109,8 +109,8 @@ local function section(title, text, rows, from, to)
       { key = "value", title = "elimination" }, { key = { "q1", "q3" }, title = "quartiles" },
       { key = "cold", title = "cold, with compile", unit = "s" }, { key = "gflops", title = "GFLOP/s" },
       { key = "max_error", title = "error/bound", format = "%.3f" }, { key = "best", title = "fastest" } },
-    chart = { kind = "line", x = "params.group", y = "value", series = "series", low = "q1", high = "q3", ylog = 10,
-      xtitle = "group size", ytitle = "time of an elimination", marks = FASTEST },
+    chart = { kind = "line", x = "params.group", y = "value", series = "series", low = "q1", high = "q3", xlog = 2,
+      ylog = 10, xtitle = "group size", ytitle = "time of an elimination", marks = FASTEST },
   }
 end
 
