@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+
 --- Cells whose number must not be taken as it stands: how they are marked, and the footnote that says why.
 -- @module clcompute.report.remarks
 
