@@ -38,7 +38,7 @@ local function run_seconds(settings)
   return settings.seconds / (settings.rounds or AIM)
 end
 
---- @number spent seconds, on all n candidates
+--- Whether n candidates, on all of which so many seconds were spent, ran in rounds enough.
 local function is_enough(round, spent, n, settings)
   if settings.rounds then return round >= settings.rounds end
   if round >= MAX then return true end

@@ -20,6 +20,7 @@ end
 
 --- Raises unless a table given as the option `device` is a list of Devices.
 -- @string where begins messages: the function that was called
+-- @param device of any type
 function target.check(where, device)
   if type(device) ~= "table" then return end
   for i, each in ipairs(device) do
