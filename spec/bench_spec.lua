@@ -551,11 +551,11 @@ describe("bench.sweep", function()
   end)
 
   it("tells two devices of one name apart", function()
-    local names, kept = { "0:0 H200", "0:1 H200" }, nil
+    local names = { "0:0 H200", "0:1 H200" }
     local function run(point) return claiming("c", { point.device == names[1] and 1 or 2 }, { device = "H200" }) end
     for _ = 1, 2 do
-      kept = bench.sweep { devices = names, file = path, rounds = 1, run = run }
-      assert.same({ 1, 2, names[2] }, { kept[1].value, kept[2].value, kept[2].params.device })
+      local rows = bench.sweep { devices = names, file = path, rounds = 1, run = run }
+      assert.same({ 1, 2, names[2] }, { rows[1].value, rows[2].value, rows[2].params.device })
     end
   end)
 

@@ -74,7 +74,9 @@ local function peak_source(setting)
     if type(setting) == "table" then return setting end
     local dtype, peak, no_flops, no_bytes = given.dtype or "float", {}, nil, nil
     if given.flops then peak.flops, no_flops = once(device, dtype, peak_flops, dtype, PEAK_SECONDS) end
-    if given.bytes then peak.bytes_per_second, no_bytes = once(device, "bytes", peak_bandwidth, PEAK_SECONDS) end
+    if given.bytes then
+      peak.bytes_per_second, no_bytes = once(device, "bytes", peak_bandwidth, PEAK_SECONDS)
+    end
     return peak, no_flops or no_bytes
   end
 end

@@ -149,8 +149,8 @@ local function length_of_run(self, enough, known)
   return ok and math.min(lasted, again) or nil
 end
 
---- Warms up unless that was done, and finds how many calls of a run last at least so many seconds. What must be
--- reset before each call is called once a run.
+--- Warms up unless that was done, and finds how many calls of a run last at least so many seconds. What must
+-- be reset before each call is called once a run.
 function Candidate:calibrate(seconds)
   local lasted = length_of_run(self, seconds, self.warm)
   while lasted and lasted < seconds and self.batch < MAX_BATCH and not self.options.reset do

@@ -18,7 +18,8 @@ sweep.OPTIONS = { devices = "table", kernels = "table", sizes = "table", groups 
 -- @tparam table given
 -- @tparam boolean everywhere whether the row names no driver: any device of the process may have mattered
 local function setup_of(given, everywhere)
-  local words = { clock.library and clock.library._VERSION or "no OpenCL", ("seconds %.14g"):format(given.seconds) }
+  local version = clock.library and clock.library._VERSION or "no OpenCL"
+  local words = { version, ("seconds %.14g"):format(given.seconds) }
   if given.rounds then words[#words + 1] = "rounds " .. given.rounds end
   if given.peak then words[#words + 1] = "peak" end
   if given.together then words[#words + 1] = "together " .. table.concat(given.together, " ") end

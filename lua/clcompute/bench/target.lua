@@ -24,7 +24,9 @@ end
 function target.check(where, device)
   if type(device) ~= "table" then return end
   for i, each in ipairs(device) do
-    if not target.is_device(each) then error(("%s: option 'device': element %d is no Device"):format(where, i), 0) end
+    if not target.is_device(each) then
+      error(("%s: option 'device': element %d is no Device"):format(where, i), 0)
+    end
   end
   if #device == 0 then
     error(where .. ": option 'device': a Device or a list of them expected, got {}", 0)
