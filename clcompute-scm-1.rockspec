@@ -35,6 +35,7 @@ build = {
     ["clcompute.bench.options"] = "lua/clcompute/bench/options.lua",
     ["clcompute.bench.peak_bandwidth"] = "lua/clcompute/bench/peak_bandwidth.lua",
     ["clcompute.bench.peak_flops"] = "lua/clcompute/bench/peak_flops.lua",
+    ["clcompute.bench.points"] = "lua/clcompute/bench/points.lua",
     ["clcompute.bench.ratio"] = "lua/clcompute/bench/ratio.lua",
     ["clcompute.bench.rounds"] = "lua/clcompute/bench/rounds.lua",
     ["clcompute.bench.row"] = "lua/clcompute/bench/row.lua",

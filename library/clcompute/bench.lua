@@ -16,6 +16,7 @@ local bench = {}
 ---@field check? fun(result: any): (number|boolean), string? error as a share of its bound, or whether it is right
 ---@field reset? function called before each run, which then is one call
 ---@field timed? boolean fn returns its seconds, then its result
+---@field split? boolean false: cl.profile cannot see what it does, as work that another library queues
 ---@field unit? "s"|"ms"|"us"|"ns"
 ---@field needs? "double"|"half"
 ---@field unsupported? string why it cannot run
@@ -52,7 +53,7 @@ local bench = {}
 ---@field runs? integer
 ---@field batch? integer calls of a run
 ---@field cold? number seconds of the first call
----@field compile? number seconds, of the first call
+---@field compile? number seconds, of the first call; these four are nil where cl.profile does not see the work
 ---@field upload? number seconds, of a warm call
 ---@field kernel? number seconds, of a warm call
 ---@field download? number seconds, of a warm call
@@ -60,18 +61,19 @@ local bench = {}
 ---@field bytes? number
 ---@field gflops? number
 ---@field gbs? number
----@field peak_share? number share of the peak that binds
+---@field peak_share? number share of the peak that binds; above 1 where the data stay in a cache
 ---@field checked boolean
 ---@field max_error? number share of its bound
 ---@field status "ok"|"unsupported"|"skipped"|"failed"
----@field reason? string
+---@field reason? string why it is not "ok", or what else it lacks: rates, a peak, a ratio that repeats
 ---@field baseline? string
 ---@field ratio? number of the times, to the baseline's
 ---@field ratio_low? number
 ---@field ratio_high? number
----@field ratio_confidence? number
+---@field ratio_confidence? number 0.999, less after few rounds
 ---@field agrees? boolean the ratio, taken three times, is the same within 10 %
----@field elapsed? number seconds that a sweep needed for this row
+---@field elapsed? number seconds that a sweep needed for this row, its share of those measured together
+---@field setup? string how a sweep measured it: a row of its file stands only for one measured alike
 
 ---Measures one function; a failure is a row too.
 ---@param fn function
@@ -110,7 +112,8 @@ function bench.peak(device, given) end
 ---@field groups? any[]
 ---@field axes? table[] further axes, each { name, values }
 ---@field run fun(point: table): clcompute.bench.Candidate?, string?
----@field file? string .jsonl; rows in it are not measured again
+---@field file? string .jsonl; rows in it that were measured alike, on a device of this process, are kept
+---@field together? string[] axes whose points are measured in turns and related to the first that is well
 ---@field limit? number seconds
 ---@field work? fun(point: table): number
 ---@field progress? fun(state: clcompute.bench.SweepProgress)

@@ -8,18 +8,21 @@
 -- and `bytes` of a call; `dtype` ("float"), whose peak counts; `check(result)`, called once with what the
 -- first call returned: it returns the largest error as a share of its bound, or whether the result is
 -- right and why not, or raises; `reset`, called before each run, which then is one call; `timed=true`: fn
--- returns the seconds it took, then its result; `unit` of the times, "s", "ms", "us" or "ns"; `needs`,
+-- returns the seconds it took, then its result; `split=false`: what it queues is not this library's, so
+-- `cl.profile` cannot tell where its time goes; `unit` of the times, "s", "ms", "us" or "ns"; `needs`,
 -- "double" or "half"; `unsupported`, why it cannot run.
 --
 -- A row has `name`, `params`, `device`, `driver`, `date`; `value` (the median of a call), `min`, `q1`,
 -- `q3` in `unit`; `runs` and `batch`, the calls of a run; in seconds `cold`, the first call with what it
--- compiled, and as far as `cl.profile` tells `compile` of the first call, and `upload`, `kernel`,
--- `download` of a warm one (not while the script itself profiles); `flops`, `bytes`, `gflops`, `gbs`,
--- `peak_share` (the share of the peak that binds, 0 to 1); `checked`, `max_error`; `status`, "ok",
--- "unsupported", "skipped" or "failed", and the `reason`. A row of `compare` also has `baseline`, its
--- name; `ratio` of the times (below 1 is faster), `ratio_low` and `ratio_high`, between which it lies
--- with `ratio_confidence`; and `agrees`: whether the ratio, taken three times, is the same within 10 %;
--- if not, `reason` says so.
+-- compiled; as far as `cl.profile` sees it `compile` of the first call, and `upload`, `kernel`,
+-- `download` of a warm one (nil for what is `timed`, runs without a queue or has `split=false`, and while
+-- the script itself profiles); `flops`, `bytes`, `gflops`, `gbs`, `peak_share`, the share of the peak that
+-- binds, above 1 where its data stay in a cache, since the peak is that of the memory; `checked`,
+-- `max_error`; `status`, "ok", "unsupported", "skipped" or "failed", and the `reason`. That of a row which
+-- is "ok" tells what else it lacks: rates, a peak that could not be measured, a ratio. A row of `compare`
+-- also has `baseline`, its name; `ratio` of the times (below 1 is faster), `ratio_low` and `ratio_high`,
+-- between which it lies with `ratio_confidence`: 0.999, or less after few rounds; and `agrees`: whether
+-- the ratio, taken three times, is the same within 10 %; if not, `reason` says so.
 -- @module clcompute.bench
 -- @usage local row = bench.measure(function() cl.saxpy(2, x, y) end, { device = d, bytes = 12 * #x })
 
@@ -37,35 +40,13 @@ local bench = {}
 
 local PEAK_SECONDS = 0.2
 
-local CANDIDATE = { fn = "function", name = "string", params = "table", device = "Device|table|string",
-  flops = "number", bytes = "number", dtype = "string", check = "function", reset = "function",
-  timed = "boolean", unit = "string", needs = "string", unsupported = "string" }
 local SETTINGS = { seconds = "number", rounds = "integer", progress = "function", peak = "boolean|table" }
 local COMPARE = options.merge(SETTINGS, { baseline = "string" })
-local MEASURE = options.merge(CANDIDATE, SETTINGS, { fn = false })
+local MEASURE = options.merge(Candidate.OPTIONS, SETTINGS)
+MEASURE.fn = nil -- the first argument
 local PEAK = { seconds = "number", dtype = "string" }
 
 -- --- options ------------------------------------------------------------------
-
-local function one_of(where, key, value, allowed)
-  if value == nil or allowed[value] then return end
-  local names = {}
-  for name in pairs(allowed) do names[#names + 1] = name end
-  table.sort(names)
-  error(("%s: option '%s': %s expected, got '%s'"):format(where, key, table.concat(names, " or "), value), 0)
-end
-
-local function check_candidate(where, given)
-  options.check(where, given, CANDIDATE)
-  if not given.fn and not given.unsupported then
-    error(where .. ": option 'fn': function expected, got nil", 0)
-  end
-  options.positive(where, given, "flops", "bytes")
-  one_of(where, "dtype", given.dtype, { float = true, double = true })
-  one_of(where, "needs", given.needs, { double = true, half = true })
-  one_of(where, "unit", given.unit, row.UNITS)
-  if given.needs and not given.device then error(where .. ": option 'needs' goes with 'device'", 0) end
-end
 
 local function with_defaults(where, settings)
   options.positive(where, settings, "seconds", "rounds")
@@ -74,27 +55,29 @@ end
 
 -- --- peaks --------------------------------------------------------------------
 
---- @return function(candidate): the peak of its device, as far as it needs it; each is measured once.
+--- @return function(candidate): the peak of its device, as far as it needs it, and why a part is not known;
+-- each is measured once.
 local function peak_source(setting)
   local known = {}
   local function once(device, what, measure, ...)
     local key = what .. tostring(device)
-    if known[key] == nil then
+    if not known[key] then
       local ok, value = pcall(measure, device, ...)
       if not ok and tostring(value):find "interrupted!$" then error(value, 0) end
-      known[key] = ok and value
+      known[key] = ok and { value = value } or { reason = tostring(value) }
     end
-    return known[key] or nil
+    return known[key].value, known[key].reason
   end
   return function(candidate)
     local device, given = target.single(candidate.target), candidate.options
     if not setting or not device or candidate.status ~= "ok" then return nil end
     if type(setting) == "table" then return setting end
-    local dtype = given.dtype or "float"
-    return {
-      flops = given.flops and once(device, dtype, peak_flops, dtype, PEAK_SECONDS),
-      bytes_per_second = given.bytes and once(device, "bytes", peak_bandwidth, PEAK_SECONDS),
-    }
+    local dtype, peak, no_flops, no_bytes = given.dtype or "float", {}, nil, nil
+    if given.flops then peak.flops, no_flops = once(device, dtype, peak_flops, dtype, PEAK_SECONDS) end
+    if given.bytes then
+      peak.bytes_per_second, no_bytes = once(device, "bytes", peak_bandwidth, PEAK_SECONDS)
+    end
+    return peak, no_flops or no_bytes
   end
 end
 
@@ -117,10 +100,16 @@ local function measure_all(list, settings, peak_of)
   end
   for _, candidate in ipairs(candidates) do
     if candidate.status == "ok" then report("peak", candidate) end
-    candidate.peak = peak_of(candidate)
+    candidate.peak, candidate.no_peak = peak_of(candidate)
   end
   rounds.run(candidates, settings, report)
   return candidates
+end
+
+local function rows_of(candidates)
+  local rows = {}
+  for i, candidate in ipairs(candidates) do rows[i] = row.of(candidate) end
+  return rows
 end
 
 --- Measures one function. It is called once by itself, then so often that a run lasts, and in at least
@@ -139,9 +128,10 @@ function bench.measure(fn, given)
   for key, value in pairs(given or {}) do
     if SETTINGS[key] then settings[key] = value else candidate[key] = value end
   end
-  check_candidate("measure", candidate)
+  if type(fn) ~= "function" then error("measure: function expected, got " .. type(fn), 0) end
+  Candidate.check("measure", candidate)
   settings = with_defaults("measure", settings)
-  return row.of(measure_all({ candidate }, settings, peak_source(settings.peak))[1])
+  return rows_of(measure_all({ candidate }, settings, peak_source(settings.peak)))[1]
 end
 
 local function find_baseline(candidates, name)
@@ -156,16 +146,27 @@ local function add_ratio(result, candidate, baseline)
   if candidate.status ~= "ok" then return end
   result.baseline = baseline.options.name
   if baseline.status ~= "ok" then
-    result.reason = ("no ratio: the baseline is %s: %s"):format(baseline.status, baseline.reason)
+    row.note(result, ("no ratio: the baseline is %s: %s"):format(baseline.status, baseline.reason))
   elseif candidate == baseline then
     result.ratio, result.ratio_low, result.ratio_high, result.agrees = 1, 1, 1, true
   else
-    for key, value in pairs(ratio.relate(candidate.times, baseline.times)) do result[key] = value end
+    local found = ratio.relate(candidate.times, baseline.times)
+    if found.reason then row.note(result, found.reason) end
+    found.reason = nil
+    for key, value in pairs(found) do result[key] = value end
   end
 end
 
+--- The rows of candidates that were measured together, related to one of them.
+local function related_rows(candidates, baseline)
+  local rows = rows_of(candidates)
+  for i, candidate in ipairs(candidates) do add_ratio(rows[i], candidate, baseline) end
+  return rows
+end
+
 --- Measures candidates in turns, in an order that is fair to each, and relates them to one of them by the
--- runs of the same round.
+-- runs of the same round. Eleven rounds at least; five where these take five times the `seconds`, as
+-- `ratio_confidence` tells; or `rounds`.
 -- @function compare
 -- @tparam table list candidates
 -- @tparam[opt] table given `seconds`, `rounds`, `peak`, `progress` as in `measure`; `baseline`, a name
@@ -175,18 +176,13 @@ end
 function bench.compare(list, given)
   if type(list) ~= "table" then error("compare: list of candidates expected, got " .. type(list), 0) end
   options.check("compare", given or {}, COMPARE)
-  for i, candidate in ipairs(list) do check_candidate(("compare: candidate %d"):format(i), candidate) end
+  for i, candidate in ipairs(list) do Candidate.check(("compare: candidate %d"):format(i), candidate) end
   local settings = with_defaults("compare", given or {})
   local named = {}
   for i, candidate in ipairs(list) do named[i] = { options = candidate } end
   if #list > 0 then find_baseline(named, settings.baseline) end -- before anything is measured
   local candidates = measure_all(list, settings, peak_source(settings.peak))
-  local baseline, rows = find_baseline(candidates, settings.baseline), {}
-  for i, candidate in ipairs(candidates) do
-    rows[i] = row.of(candidate)
-    add_ratio(rows[i], candidate, baseline)
-  end
-  return rows
+  return related_rows(candidates, find_baseline(candidates, settings.baseline))
 end
 
 --- The most that a device does: operations by a loop of multiply-adds, bytes by a copy and an update in
@@ -195,39 +191,55 @@ end
 -- @tparam Device device
 -- @tparam[opt] table given `seconds` of each (0.2); `dtype` of the operations ("float")
 -- @treturn table `flops` (operations a second, a multiply-add is two), `bytes_per_second` (read and
---  written), `dtype`
+--  written, by buffers that exceed the cache where its memory allows), `dtype`
 -- @raise when the device computes a wrong result, or has no such dtype
 function bench.peak(device, given)
   given = options.check("peak", given or {}, PEAK)
-  options.check("peak", { device = device }, { device = "Device" })
+  if not target.is_device(device) then error("peak: Device expected, got " .. type(device), 0) end
   options.positive("peak", given, "seconds")
   local dtype, seconds = given.dtype or "float", given.seconds or PEAK_SECONDS
-  one_of("peak", "dtype", dtype, { float = true, double = true })
-  return { flops = peak_flops(device, dtype, seconds), bytes_per_second = peak_bandwidth(device, seconds),
+  options.one_of("peak", given, "dtype", { float = true, double = true })
+  local bytes_per_second = peak_bandwidth(device, seconds)
+  return { flops = peak_flops(device, dtype, seconds), bytes_per_second = bytes_per_second,
     dtype = dtype }
 end
 
---- Measures every combination of the values of some axes. Rows are appended to a file as they come;
--- called again, it goes on where it was cut off. One file is for one sweep.
+--- The index of the first that is well, of the candidates of points that are measured together.
+local function first_well(candidates)
+  for i, candidate in ipairs(candidates) do
+    if candidate.status == "ok" then return i end
+  end
+end
+
+--- Measures every combination of the values of some axes. Rows are appended to a file as they come; called
+-- again, it goes on where it was cut off. A row of the file is kept only if it was measured as it would be
+-- now (its `setup`: this version, `seconds`, `rounds`, `peak` and `together`) with a device and driver of
+-- this process; others, and what failed, are measured again. One file is for one sweep; which of several
+-- devices a point is for, only an axis can tell.
 -- @function sweep
 -- @tparam table given the axes `devices`, `kernels`, `sizes`, `groups`, of which a point has `device`,
 --  `kernel`, `size`, `group`, and further ones as `axes`, a list of { name, values } (the last axis
 --  varies first); `run(point)` returns a candidate or nil and why there is none; `file`, a path ending in
 --  .jsonl; `limit`, the seconds after which what is left becomes rows "skipped", not written;
---  `work(point)`, how much there is to do, for the estimate; `progress`, called with { done=, total=,
---  point=, elapsed=, remaining= (seconds, nil while nothing is known) }; `seconds`, `rounds` and `peak`
---  as in `measure`, for each point
+--  `together`, names of axes, as { "group" }: points that differ only there are measured in turns, as by
+--  `compare`, and their rows have its fields, relative to the first that is well; run() is called for all
+--  of them before, and points kept from the file are left out; `work(point)`, how much there is to do, for
+--  the estimate; `progress`, called with { done=, total=, point=, elapsed=, remaining= (seconds, nil while
+--  nothing is known) }; `seconds`, `rounds` and `peak` as in `measure`, for each point
 -- @treturn table rows in the order of the points; their `params` hold the point
 -- @raise when options are wrong, or the file is not one of rows
 function bench.sweep(given)
-  local known = options.merge(SETTINGS, sweep.OPTIONS)
-  options.check("sweep", given, known)
+  options.check("sweep", given, options.merge(SETTINGS, sweep.OPTIONS))
+  options.positive("sweep", given, "limit")
   local settings = with_defaults("sweep", given)
   local peak_of = peak_source(settings.peak)
   local quiet = options.merge(settings, { progress = function() end })
-  return sweep.run(settings, function(candidate)
-    check_candidate("sweep: what run() returned", candidate)
-    return row.of(measure_all({ candidate }, quiet, peak_of)[1])
+  return sweep.run(settings, function(list)
+    for _, candidate in ipairs(list) do Candidate.check("sweep: what run() returned", candidate) end
+    local candidates = measure_all(list, quiet, peak_of)
+    local first = settings.together and first_well(candidates)
+    if not first then return rows_of(candidates) end
+    return related_rows(candidates, candidates[first]), first
   end)
 end
 

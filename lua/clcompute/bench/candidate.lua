@@ -3,6 +3,8 @@
 -- @module clcompute.bench.candidate
 
 local clock = require "clcompute.bench.clock"
+local options = require "clcompute.bench.options"
+local row = require "clcompute.bench.row"
 local split = require "clcompute.bench.split"
 local target = require "clcompute.bench.target"
 
@@ -10,12 +12,39 @@ local Candidate = {}
 Candidate.__index = Candidate
 
 local MAX_BATCH = 1 << 20
+local PAUSE = 0.5 -- seconds: the longest that a busy machine makes a program wait
 
---- A candidate from its checked options (`clcompute.bench`).
-function Candidate.new(options)
-  local self = setmetatable({ options = options, target = target.new(options.device), batch = 1, times = {},
+--- The options of a candidate (`clcompute.bench`) and their types.
+Candidate.OPTIONS = { fn = "function", name = "string", params = "table", device = "Device|table|string",
+  flops = "number", bytes = "number", dtype = "string", check = "function", reset = "function",
+  timed = "boolean", split = "boolean", unit = "string", needs = "string", unsupported = "string" }
+
+--- Raises unless they are right.
+-- @string where begins messages: the function that was called
+-- @tparam table given
+function Candidate.check(where, given)
+  options.check(where, given, Candidate.OPTIONS)
+  if not given.fn and not given.unsupported then
+    error(where .. ": option 'fn': function expected, got nil", 0)
+  end
+  target.check(where, given.device)
+  options.positive(where, given, "flops", "bytes")
+  options.one_of(where, given, "dtype", { float = true, double = true })
+  options.one_of(where, given, "needs", { double = true, half = true })
+  options.one_of(where, given, "unit", row.UNITS)
+  if given.needs and not given.device then error(where .. ": option 'needs' goes with 'device'", 0) end
+end
+
+--- Whether cl.profile sees what it does: not the work of the host, nor what times itself.
+local function is_seen(self)
+  return self.options.split ~= false and not self.options.timed and #self.target.devices > 0
+end
+
+--- A candidate from its checked options.
+function Candidate.new(given)
+  local self = setmetatable({ options = given, target = target.new(given.device), batch = 1, times = {},
     status = "ok", checked = false }, Candidate)
-  local lack = options.unsupported or target.lacks(self.target, options.needs)
+  local lack = given.unsupported or target.lacks(self.target, given.needs)
   if lack then self.status, self.reason = "unsupported", lack end
   return self
 end
@@ -31,24 +60,33 @@ function Candidate:attempt(f, ...)
   return false
 end
 
---- Seconds of a run of n calls, each with what it queued; and what the last one returned.
-local function run(self, n)
-  local fn, result, own = self.options.fn, nil, 0
+--- Resets, and waits for what that queued: it is no part of a call.
+local function prepare(self)
   if self.options.reset then self.options.reset() end
   target.wait(self.target)
+end
+
+--- Seconds of a run of n calls, each with what it queued.
+-- @treturn number what they took, by the candidate's own clock if it has one
+-- @treturn number what they lasted: the larger of that and what the clock shows. A clock may claim 0 s for
+--  whatever is short, as POCL's of a command does
+local function run(self, n)
+  local fn, timed, own = self.options.fn, self.options.timed, 0
+  prepare(self)
   local start = clock.now()
   for _ = 1, n do
-    result = fn()
-    if self.options.timed then own = own + result end
+    local result = fn()
+    if timed then own = own + result end
   end
   target.wait(self.target)
-  return self.options.timed and own or clock.now() - start, result
+  local wall = clock.now() - start
+  return timed and own or wall, math.max(own, wall)
 end
 
 --- The function's results of a timed call are seconds, then what it computed.
 local function first_call(self)
   local fn, timed = self.options.fn, self.options.timed
-  if self.options.reset then self.options.reset() end
+  prepare(self)
   local start = clock.now()
   local first, second = fn()
   target.learn(self.target, first)
@@ -73,9 +111,17 @@ local function judge(self, verdict, detail)
   if not self.checked then self.status, self.reason = "failed", detail or "the check says no" end
 end
 
+--- Calls f(self, ...), profiled where that shows what it does.
+-- @return whether it went well
+-- @return its parts or nil, then what f returned
+local function profiled(self, f, ...)
+  if is_seen(self) then return self:attempt(split.of, f, self, ...) end
+  return self:attempt(function(...) return nil, f(self, ...) end, ...)
+end
+
 --- The first call, timed by itself and profiled for what it compiles; then the check.
 function Candidate:start()
-  local ok, parts, seconds, result = self:attempt(split.of, first_call, self)
+  local ok, parts, seconds, result = profiled(self, first_call)
   if not ok then return end
   self.cold, self.compile = seconds, parts and parts.compile
   if not self.options.check then return end
@@ -85,32 +131,42 @@ end
 
 --- A warm call, profiled if the first one could be: where its time goes.
 function Candidate:divide()
-  if not self.compile then return end
-  local ok, parts, took = self:attempt(split.of, run, self, 1)
+  if not is_seen(self) then return end
+  local ok, parts, _, lasted = profiled(self, run, 1)
+  self.warm = ok and lasted or nil
   if not (ok and parts) then return end
-  self.warm = took
   self.upload, self.kernel, self.download = parts.upload, parts.kernel, parts.download
 end
 
---- Warms up unless that was done, and finds how many calls of a run last at least so many seconds. What must be
--- reset before each call is called once a run.
+--- Seconds that a run lasts, or nil when it fails. One that is long enough is repeated where a pause of the
+-- machine may have been most of it.
+local function length_of_run(self, enough, known)
+  local ok, lasted, _ = true, known, nil
+  if not known then ok, _, lasted = self:attempt(run, self, self.batch) end
+  if not ok or lasted < enough or lasted >= PAUSE or self.options.reset then return ok and lasted or nil end
+  local again
+  ok, _, again = self:attempt(run, self, self.batch)
+  return ok and math.min(lasted, again) or nil
+end
+
+--- Warms up unless that was done, and finds how many calls of a run last at least so many seconds. What must
+-- be reset before each call is called once a run.
 function Candidate:calibrate(seconds)
-  local ok, took = true, self.warm
-  if not took then ok, took = self:attempt(run, self, 1) end
-  while ok and took < seconds and self.batch < MAX_BATCH and not self.options.reset do
-    local growth = took > 0 and math.min(10, math.max(1.1 * seconds / took, 1.2)) or 10
+  local lasted = length_of_run(self, seconds, self.warm)
+  while lasted and lasted < seconds and self.batch < MAX_BATCH and not self.options.reset do
+    local growth = lasted > 0 and math.min(10, math.max(1.1 * seconds / lasted, 1.2)) or 10
     self.batch = math.min(MAX_BATCH, math.ceil(self.batch * growth))
-    ok, took = self:attempt(run, self, self.batch)
+    lasted = length_of_run(self, seconds)
   end
 end
 
 --- One run; adds the seconds of a call to `times`.
--- @treturn number the seconds that it took
+-- @treturn number the seconds that it lasted
 function Candidate:run()
-  local ok, took = self:attempt(run, self, self.batch)
+  local ok, took, lasted = self:attempt(run, self, self.batch)
   if not ok then return 0 end
   self.times[#self.times + 1] = took / self.batch
-  return took
+  return lasted
 end
 
 return Candidate

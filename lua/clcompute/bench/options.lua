@@ -55,6 +55,14 @@ function options.positive(where, given, ...)
   end
 end
 
+--- Raises unless the text of an option that is given is a key of `allowed`.
+function options.one_of(where, given, key, allowed)
+  local value = given[key]
+  if value == nil or allowed[value] then return end
+  local names = known_names(allowed):gsub(", ", " or ")
+  error(("%s: option '%s': %s expected, got '%s'"):format(where, key, names, value), 0)
+end
+
 --- One table with the fields of all; later ones win.
 function options.merge(...)
   local all = {}

@@ -32,11 +32,21 @@ local function disagreement(medians)
     table.concat(texts, ", "))
 end
 
+local function has_zero(times)
+  for _, seconds in ipairs(times) do
+    if seconds == 0 then return true end
+  end
+  return false
+end
+
 --- Relates times to those of the baseline in the same rounds.
 -- @treturn table `ratio`, the median of the rounds (below 1 is faster); `ratio_low` and `ratio_high`,
 --  between which it lies with `ratio_confidence`, widened to hold the ratio of each third of the rounds;
---  `agrees`, whether these thirds do within 10 %; `reason`, when not
+--  `agrees`, whether these thirds do within 10 %; `reason`, when not, or when there is no ratio
 function ratio.relate(times, baseline)
+  if has_zero(times) or has_zero(baseline) then
+    return { agrees = false, reason = "no ratio: by its own clock a run took 0 s" }
+  end
   local ratios = {}
   for i, seconds in ipairs(times) do ratios[i] = seconds / baseline[i] end
   local low, high, confidence = statistics.median_interval(ratios, CONFIDENCE)

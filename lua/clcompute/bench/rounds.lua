@@ -7,18 +7,20 @@ local clock = require "clcompute.bench.clock"
 local rounds = {}
 
 local AIM = 30          -- runs of a candidate, of which the seconds are made
-local MIN_ALONE = 5     -- rounds, however long they take
-local MIN_TOGETHER = 11 -- with fewer an interval for a ratio has less than its confidence
+local MIN = 5           -- rounds, however long they take
+local MIN_TOGETHER = 11 -- with fewer an interval for a ratio has less than its confidence,
+local PATIENCE = 5      -- which is put up with when they take so many times the seconds
 local MAX = 500
 
---- The order of a round of n candidates: every candidate comes at every place and after every neighbour as
--- often as any other; two are run A B, B A, B A, A B.
+--- The order of a round of n candidates by Williams' design: in 2 n rounds every candidate comes at every
+-- place, and right after every other, twice. Two are run A B, B A, B A, A B.
 function rounds.order(round, n)
   local shift, backwards = (round - 1) // 2, round % 2 == 0
   local order = {}
   for place = 1, n do
-    local i = (place - 1 + shift) % n + 1
-    order[backwards and n + 1 - place or place] = i
+    -- 0, 1, -1, 2, -2, ...: modulo n the differences of neighbours are all different
+    local zigzag = place % 2 == 0 and place // 2 or -(place // 2)
+    order[backwards and n + 1 - place or place] = (zigzag + shift) % n + 1
   end
   return order
 end
@@ -36,9 +38,13 @@ local function run_seconds(settings)
   return settings.seconds / (settings.rounds or AIM)
 end
 
+--- Whether n candidates, on all of which so many seconds were spent, ran in rounds enough.
 local function is_enough(round, spent, n, settings)
   if settings.rounds then return round >= settings.rounds end
-  return round >= MAX or (round >= (n > 1 and MIN_TOGETHER or MIN_ALONE) and spent >= settings.seconds * n)
+  if round >= MAX then return true end
+  local share = spent / (n * settings.seconds)
+  local patience = n > 1 and round < MIN_TOGETHER and PATIENCE or 1
+  return round >= MIN and share >= patience
 end
 
 --- Takes the last round out of the times of whoever ran in it: one candidate failed, and pairs must stay
@@ -48,7 +54,8 @@ local function drop_round(candidates, round)
 end
 
 --- Calibrates the candidates that are well, then runs them in rounds until each had its seconds.
--- A candidate that fails on the way takes part no longer.
+-- A candidate that fails on the way takes part no longer. What a candidate claims to have taken counts as
+-- spent where it is more than the clock shows.
 -- @tparam table candidates
 -- @tparam table settings `seconds` of runs a candidate, `rounds` if their number is fixed
 -- @tparam function report report(stage, candidate, round)
@@ -58,18 +65,18 @@ function rounds.run(candidates, settings, report)
     candidate:calibrate(run_seconds(settings))
   end
   collectgarbage()
-  local list, round, start = alive(candidates), 0, clock.now()
+  local list, round, start, lasted = alive(candidates), 0, clock.now(), 0
   while #list > 0 do
     round = round + 1
     for _, i in ipairs(rounds.order(round, #list)) do
       report("run", list[i], round)
-      list[i]:run()
+      lasted = lasted + list[i]:run()
     end
     local left = alive(list)
     if #left < #list then
       drop_round(list, round)
       list, round = left, round - 1
-    elseif is_enough(round, clock.now() - start, #list, settings) then
+    elseif is_enough(round, math.max(lasted, clock.now() - start), #list, settings) then
       return
     end
   end

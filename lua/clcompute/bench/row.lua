@@ -10,6 +10,11 @@ local row = {}
 --- How many of each unit are a second.
 row.UNITS = { s = 1, ms = 1e3, us = 1e6, ns = 1e9 }
 
+--- Adds to the reason of a row, which may have one.
+function row.note(result, text)
+  result.reason = result.reason and result.reason .. "; " .. text or text
+end
+
 --- The share of the peak that binds: what the peaks allow at best, over what it took.
 local function peak_share(options, seconds, peak)
   local best = 0
@@ -26,11 +31,14 @@ local function add_times(result, candidate)
   result.value, result.min = summary.median * unit, summary.min * unit
   result.q1, result.q3 = summary.q1 * unit, summary.q3 * unit
   result.runs, result.batch = #candidate.times, candidate.batch
-  if not (summary.median > 0) then return end
   local options = candidate.options
+  if not (summary.median > 0) then
+    return row.note(result, "no rates: by its own clock a call took 0 s")
+  end
   result.gflops = options.flops and options.flops / summary.median / 1e9
   result.gbs = options.bytes and options.bytes / summary.median / 1e9
   if candidate.peak then result.peak_share = peak_share(options, summary.median, candidate.peak) end
+  if candidate.no_peak then row.note(result, "no peak: " .. candidate.no_peak) end
 end
 
 --- The row of a candidate, however it fared.

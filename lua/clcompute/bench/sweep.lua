@@ -6,67 +6,32 @@
 local Journal = require "clcompute.bench.journal"
 local clock = require "clcompute.bench.clock"
 local estimate = require "clcompute.bench.estimate"
+local points = require "clcompute.bench.points"
+local target = require "clcompute.bench.target"
 
 local sweep = {}
 
 sweep.OPTIONS = { devices = "table", kernels = "table", sizes = "table", groups = "table", axes = "table",
-  run = "function", file = "string", limit = "number", work = "function" }
+  run = "function", file = "string", limit = "number", work = "function", together = "table" }
 
-local AXES = { { "device", "devices" }, { "kernel", "kernels" }, { "size", "sizes" }, { "group", "groups" } }
-
-local function axes_of(given)
-  local axes = {}
-  for _, axis in ipairs(AXES) do
-    if given[axis[2]] then axes[#axes + 1] = { axis[1], given[axis[2]] } end
-  end
-  for i, axis in ipairs(given.axes or {}) do
-    if type(axis) ~= "table" or type(axis[1]) ~= "string" or type(axis[2]) ~= "table" then
-      error(("sweep: option 'axes': element %d: { name, values } expected"):format(i), 0)
-    end
-    axes[#axes + 1] = axis
-  end
-  if #axes == 0 then error("sweep: no axis: give sizes, groups, devices, kernels or axes", 0) end
-  return axes
+--- How rows are measured now. One in the file that was measured otherwise does not stand for a new one.
+-- @tparam table given
+-- @tparam boolean everywhere whether the row names no driver: any device of the process may have mattered
+local function setup_of(given, everywhere)
+  local version = clock.library and clock.library._VERSION or "no OpenCL"
+  local words = { version, ("seconds %.14g"):format(given.seconds) }
+  if given.rounds then words[#words + 1] = "rounds " .. given.rounds end
+  if given.peak then words[#words + 1] = "peak" end
+  if given.together then words[#words + 1] = "together " .. table.concat(given.together, " ") end
+  if everywhere then words[#words + 1] = target.machine() end
+  return table.concat(words, ", ")
 end
 
---- The cartesian product, the last axis varying first.
-local function points_of(axes)
-  local points = { {} }
-  for _, axis in ipairs(axes) do
-    local longer = {}
-    for _, point in ipairs(points) do
-      for _, value in ipairs(axis[2]) do
-        local copy = { [axis[1]] = value }
-        for key, other in pairs(point) do copy[key] = other end
-        longer[#longer + 1] = copy
-      end
-    end
-    points = longer
-  end
-  return points
-end
-
---- A value as a file holds it: groups like {16, 16} and devices as text.
-local function plain(value)
-  if type(value) == "table" then return table.concat(value, "x") end
-  if type(value) == "number" or type(value) == "boolean" then return value end
-  return tostring(value)
-end
-
-local function plain_point(point)
-  local params = {}
-  for key, value in pairs(point) do params[key] = plain(value) end
-  return params
-end
-
---- What tells a point from the others, the same from a file as before it was written.
-local function key_of(params, axes)
-  local words = {}
-  for i, axis in ipairs(axes) do
-    local value = params[axis[1]]
-    words[i] = type(value) == "number" and ("%.14g"):format(value) or tostring(value)
-  end
-  return table.concat(words, "\0")
+--- Whether a row of the file stands for a new one.
+local function is_valid(row, given)
+  if row.status ~= "ok" and row.status ~= "unsupported" then return false end
+  if row.driver and not target.is_here(row.device, row.driver) then return false end
+  return row.setup == setup_of(given, not row.driver)
 end
 
 local function status_row(status, reason, params, name)
@@ -74,58 +39,92 @@ local function status_row(status, reason, params, name)
     reason = reason }
 end
 
---- The row of a point: run() may decline it or raise, and the candidate may fail.
-local function measure_point(given, point, params, measure)
+--- What run() says of a point: a candidate, or the row of one that it declines or fails to make.
+local function candidate_of(given, point, params)
   local ok, candidate, reason = pcall(given.run, point)
-  if not ok then
-    if tostring(candidate):find "interrupted!$" then error(candidate, 0) end
-    return status_row("failed", tostring(candidate), params)
-  end
-  if candidate == nil then
-    return status_row("unsupported", reason or "no candidate for this point", params)
-  end
-  local row = measure(candidate)
-  local all = plain_point(row.params)
-  for key, value in pairs(params) do all[key] = value end
-  row.params = all
-  return row
+  if ok and candidate ~= nil then return candidate end
+  if ok then return nil, status_row("unsupported", reason or "no candidate for this point", params) end
+  if tostring(candidate):find "interrupted!$" then error(candidate, 0) end
+  return nil, status_row("failed", tostring(candidate), params)
 end
 
-local function done_rows(journal, axes)
+--- Measures the points of a batch.
+-- @treturn table their rows, by the index of the point
+local function measure_batch(given, batch, list, params, measure)
+  local rows, candidates, at = {}, {}, {}
+  for _, i in ipairs(batch) do
+    local candidate
+    candidate, rows[i] = candidate_of(given, list[i], params[i])
+    if candidate then candidates[#candidates + 1], at[#at + 1] = candidate, i end
+  end
+  local measured, baseline = measure(candidates)
+  for k, row in ipairs(measured) do
+    local all = points.plain(row.params)
+    for key, value in pairs(params[at[k]]) do all[key] = value end
+    row.params, rows[at[k]] = all, row
+    if row.ratio then row.baseline = points.label(params[at[baseline]], given.together) end
+  end
+  return rows
+end
+
+--- The rows of the file that stand for new ones, by the key of their point.
+local function done_rows(journal, axes, given)
   local done = {}
-  for _, row in ipairs(journal and journal.rows or {}) do done[key_of(row.params, axes)] = row end
+  for _, row in ipairs(journal and journal.rows or {}) do
+    if is_valid(row, given) then done[points.key(row.params, axes)] = row end
+  end
   return done
+end
+
+local function without_done(batch, rows)
+  local left = {}
+  for _, i in ipairs(batch) do
+    if not rows[i] then left[#left + 1] = i end
+  end
+  return left
 end
 
 --- Runs it.
 -- @tparam table given the checked options
--- @tparam function measure makes a row of a candidate
+-- @tparam function measure makes rows of a list of candidates; where they are related, it also returns the
+--  index of the one to which
 -- @treturn table rows
 function sweep.run(given, measure)
   if not given.run then error("sweep: option 'run': function expected, got nil", 0) end
-  local axes = axes_of(given)
-  local points, journal = points_of(axes), given.file and Journal.open(given.file)
-  local done, rows, start = done_rows(journal, axes), {}, clock.now()
-  local left = estimate.new(given.work)
-  for i, point in ipairs(points) do
-    rows[i] = done[key_of(plain_point(point), axes)]
+  local axes = points.axes(given)
+  local list, params, rows = points.product(axes), {}, {}
+  for i, point in ipairs(list) do params[i] = points.plain(point) end
+  local batches = points.batches(params, axes, given.together)
+  local journal = given.file and Journal.open(given.file)
+  local done, left, start = done_rows(journal, axes, given), estimate.new(given.work), clock.now()
+  for i, point in ipairs(list) do
+    rows[i] = done[points.key(params[i], axes)]
     left:add(point, rows[i])
   end
-  for i, point in ipairs(points) do
-    local elapsed, params = clock.now() - start, plain_point(point)
-    if not rows[i] and given.limit and elapsed >= given.limit then
-      rows[i] = status_row("skipped", ("the limit of %g s was reached"):format(given.limit), params)
-    elseif not rows[i] then
-      given.progress { done = left.done, total = #points, point = point, elapsed = elapsed,
-        remaining = left:seconds() }
-      local row = measure_point(given, point, params, measure)
-      row.elapsed = clock.now() - start - elapsed
-      if journal then journal:append(row) end
-      rows[i] = row
-      left:finish(point, row)
+  local function tell(point, remaining)
+    given.progress { done = left.done, total = #list, point = point, elapsed = clock.now() - start,
+      remaining = remaining }
+  end
+  local function skip(i)
+    rows[i] = status_row("skipped", ("the limit of %g s was reached"):format(given.limit), params[i])
+  end
+  local function finish(i, row, seconds)
+    row.elapsed, row.setup, rows[i] = seconds, setup_of(given, not row.driver), row
+    if journal then journal:append(row) end
+    left:finish(list[i], row)
+  end
+  for _, whole in ipairs(batches) do
+    local batch, began = without_done(whole, rows), clock.now()
+    if given.limit and began - start >= given.limit then
+      for _, i in ipairs(batch) do skip(i) end
+    elseif #batch > 0 then
+      tell(list[batch[1]], left:seconds())
+      local measured = measure_batch(given, batch, list, params, measure)
+      local seconds = (clock.now() - began) / #batch
+      for _, i in ipairs(batch) do finish(i, measured[i], seconds) end
     end
   end
-  given.progress { done = left.done, total = #points, elapsed = clock.now() - start, remaining = 0 }
+  tell(nil, 0)
   return rows
 end
 

@@ -6,9 +6,10 @@ local clock = require "clcompute.bench.clock"
 
 local target = {}
 
-local function is_device(value)
+--- Whether a value is a Device of this library.
+function target.is_device(value)
   local meta = type(value) == "userdata" and debug.getmetatable(value)
-  return meta and meta.__name == "clcompute.Device"
+  return (meta and meta.__name) == "clcompute.Device"
 end
 
 local function join(devices, field)
@@ -17,20 +18,60 @@ local function join(devices, field)
   return table.concat(texts, " + ")
 end
 
+--- Raises unless a table given as the option `device` is a list of Devices.
+-- @string where begins messages: the function that was called
+-- @param device of any type
+function target.check(where, device)
+  if type(device) ~= "table" then return end
+  for i, each in ipairs(device) do
+    if not target.is_device(each) then
+      error(("%s: option 'device': element %d is no Device"):format(where, i), 0)
+    end
+  end
+  if #device == 0 then
+    error(where .. ": option 'device': a Device or a list of them expected, got {}", 0)
+  end
+end
+
 --- From the option `device`: a Device, a list of them, a name of what needs no waiting, or nil for every
 -- device of this process.
+-- It was checked (`target.check`).
 -- @treturn table `devices` to wait for, `name` and `driver` as far as known, `guess` when nothing was told
 function target.new(device)
   if type(device) == "string" then return { devices = {}, name = device } end
   if device == nil then
     return { devices = clock.library and clock.library.devices() or {}, guess = true }
   end
-  local devices = is_device(device) and { device } or device
-  for i, each in ipairs(devices) do
-    if not is_device(each) then error(("option 'device': element %d is no Device"):format(i), 0) end
-  end
-  if #devices == 0 then error("option 'device': a Device or a list of them expected, got {}", 0) end
+  local devices = target.is_device(device) and { device } or device
   return { devices = devices, name = join(devices, "name"), driver = join(devices, "driver") }
+end
+
+--- Name and driver of every device of this process.
+-- @treturn string
+function target.machine()
+  local words = {}
+  for i, device in ipairs(clock.library and clock.library.devices() or {}) do
+    words[i] = device.name .. " " .. device.driver
+  end
+  return table.concat(words, " + ")
+end
+
+local function split(text)
+  local parts = {}
+  for part in (text .. " + "):gmatch "(.-) %+ " do parts[#parts + 1] = part end
+  return parts
+end
+
+--- Whether devices of this name with this driver, both as in a row, are in this process.
+function target.is_here(name, driver)
+  local here, names, drivers = {}, split(name or ""), split(driver)
+  for _, device in ipairs(clock.library and clock.library.devices() or {}) do
+    here[device.name .. "\0" .. device.driver] = true
+  end
+  for i, each in ipairs(names) do
+    if not here[each .. "\0" .. tostring(drivers[i])] then return false end
+  end
+  return true
 end
 
 --- Where nothing was told, an Event or Buffer that the function returned tells its device.
@@ -38,7 +79,7 @@ function target.learn(self, result)
   local meta = type(result) == "userdata" and debug.getmetatable(result)
   if not self.guess or not meta or not tostring(meta.__name):find "^clcompute%." then return end
   local ok, device = pcall(function() return result.device end)
-  if not ok or not is_device(device) then return end
+  if not ok or not target.is_device(device) then return end
   self.devices, self.guess = { device }, nil
   self.name, self.driver = device.name, device.driver
 end
