@@ -245,7 +245,8 @@ describe("bench.measure", function()
     local function nothing() end
     local function failed(fn, check, reason)
       local row = bench.measure(fn, { device = "host", rounds = 3, seconds = 0.001, check = check })
-      assert.same({ "failed", false }, { row.status, row.checked })
+      assert.equal("failed", row.status)
+      assert.is_true(not row.checked)
       assert.matches(reason, row.reason, 1, true)
       assert.is_nil(row.value)
     end
@@ -255,6 +256,32 @@ describe("bench.measure", function()
     failed(nothing, function() return false, "element 3 is wrong" end, "element 3 is wrong")
     failed(nothing, function() error "no oracle" end, "no oracle")
     failed(nothing, function() end, "the check returned nil")
+  end)
+
+  it("says of a result that nobody checked neither that it is right nor that it is wrong", function()
+    assert.is_nil(bench.measure(function() end, { device = "host", rounds = 1, seconds = 0.001 }).checked)
+  end)
+
+  it("takes no seconds of a candidate's own that are none", function()
+    for _, claim in ipairs { 0 / 0, 1 / 0, -1, "0.01" } do
+      for first = 1, 2 do -- the first call, a later one
+        local calls = 0
+        local row = bench.measure(function()
+          calls = calls + 1
+          return calls >= first and claim or 1
+        end, { timed = true, device = "host", rounds = 3 })
+        assert.equal("failed", row.status)
+        assert.matches("fn must return its seconds", row.reason, 1, true)
+      end
+    end
+  end)
+
+  it("has quartiles of four runs and more", function()
+    for rounds, expected in pairs { [1] = false, [3] = false, [4] = true } do
+      local row = bench.measure(function() end, { device = "host", rounds = rounds, seconds = 0.001 })
+      assert.equal(expected, row.q1 ~= nil and row.q3 ~= nil)
+      assert.is_number(row.value)
+    end
   end)
 
   it("lets an interrupt by the user through", function()
@@ -307,6 +334,24 @@ describe("bench.compare", function()
     local rows = bench.compare({ { name = "a", fn = function() error "x" end }, claiming("b", { 1 }) }, { rounds = 3 })
     assert.is_nil(rows[2].ratio)
     assert.matches("no ratio: the baseline is failed", rows[2].reason, 1, true)
+  end)
+
+  it("runs candidates that take about as long alike, and all by single calls where one must", function()
+    local function work() for _ = 1, 2000 do math.sin(1) end end
+    local rows = bench.compare({ { name = "a", fn = work, device = "host" },
+      { name = "b", fn = work, device = "host" } }, { rounds = 3, seconds = 0.03 })
+    assert.equal(rows[1].batch, rows[2].batch)
+    assert.is_true(rows[1].batch > 1)
+    rows = bench.compare({ { name = "a", fn = work, device = "host" },
+      { name = "b", fn = work, device = "host", reset = function() end } }, { rounds = 3, seconds = 0.03 })
+    assert.same({ 1, 1 }, { rows[1].batch, rows[2].batch })
+  end)
+
+  it("refuses lists with holes", function()
+    local one = { name = "a", fn = function() end, device = "host" }
+    helper.raises("candidate 2: table expected, got nil", bench.compare, { one, nil, one })
+    helper.raises("a table with the key '", bench.compare, one)
+    helper.raises("list without holes", bench.measure, one.fn, { device = { nil, helper.device() } })
   end)
 
   it("finds 1 between a candidate and itself, ten times of ten", function()

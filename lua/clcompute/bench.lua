@@ -175,6 +175,16 @@ end
 -- @raise only for wrong options
 function bench.compare(list, given)
   if type(list) ~= "table" then error("compare: list of candidates expected, got " .. type(list), 0) end
+  local count = 0
+  for key in pairs(list) do
+    if math.type(key) ~= "integer" then
+      error(("compare: list of candidates expected, got a table with the key '%s'"):format(key), 0)
+    end
+    count = math.max(count, key)
+  end
+  for i = 1, count do
+    if list[i] == nil then error(("compare: candidate %d: table expected, got nil"):format(i), 0) end
+  end
   options.check("compare", given or {}, COMPARE)
   for i, candidate in ipairs(list) do Candidate.check(("compare: candidate %d"):format(i), candidate) end
   local settings = with_defaults("compare", given or {})

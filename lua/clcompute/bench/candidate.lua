@@ -43,7 +43,7 @@ end
 --- A candidate from its checked options.
 function Candidate.new(given)
   local self = setmetatable({ options = given, target = target.new(given.device), batch = 1, times = {},
-    status = "ok", checked = false }, Candidate)
+    status = "ok" }, Candidate)
   local lack = given.unsupported or target.lacks(self.target, given.needs)
   if lack then self.status, self.reason = "unsupported", lack end
   return self
@@ -66,6 +66,12 @@ local function prepare(self)
   target.wait(self.target)
 end
 
+--- What a function that takes its own time may return.
+local function check_seconds(value)
+  if math.type(value) and value >= 0 and value < math.huge then return value end
+  error(("timed: fn must return its seconds, returned %s"):format(math.type(value) and value or type(value)), 0)
+end
+
 --- Seconds of a run of n calls, each with what it queued.
 -- @treturn number what they took, by the candidate's own clock if it has one
 -- @treturn number what they lasted: the larger of that and what the clock shows. A clock may claim 0 s for
@@ -76,7 +82,7 @@ local function run(self, n)
   local start = clock.now()
   for _ = 1, n do
     local result = fn()
-    if timed then own = own + result end
+    if timed then own = own + check_seconds(result) end
   end
   target.wait(self.target)
   local wall = clock.now() - start
@@ -93,8 +99,7 @@ local function first_call(self)
   target.wait(self.target)
   local seconds = clock.now() - start
   if not timed then return seconds, first end
-  if type(first) ~= "number" then error("timed: fn must return its seconds, returned " .. type(first), 0) end
-  return first, second
+  return check_seconds(first), second
 end
 
 --- Judges what `check` returned: the error as a share of its bound, or whether it is right.
@@ -158,6 +163,7 @@ function Candidate:calibrate(seconds)
     self.batch = math.min(MAX_BATCH, math.ceil(self.batch * growth))
     lasted = length_of_run(self, seconds)
   end
+  self.call = lasted and lasted / self.batch
 end
 
 --- One run; adds the seconds of a call to `times`.

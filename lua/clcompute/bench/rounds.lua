@@ -10,6 +10,7 @@ local AIM = 30          -- runs of a candidate, of which the seconds are made
 local MIN = 5           -- rounds, however long they take
 local MIN_TOGETHER = 11 -- with fewer an interval for a ratio has less than its confidence,
 local PATIENCE = 5      -- which is put up with when they take so many times the seconds
+local ALIKE = 2         -- times that the calls of candidates may differ to be run alike
 local MAX = 500
 
 --- The order of a round of n candidates by Williams' design: in 2 n rounds every candidate comes at every
@@ -53,6 +54,21 @@ local function drop_round(candidates, round)
   for _, candidate in ipairs(candidates) do candidate.times[round] = nil end
 end
 
+--- Makes the runs of candidates alike, so that what a run costs besides its calls does not tell them apart: as many
+-- calls for those that take about as long, and one where one of them allows no more.
+local function even_out(candidates)
+  local batches, single = {}, false
+  for i, candidate in ipairs(candidates) do
+    batches[i] = candidate.batch
+    single = single or candidate.options.reset ~= nil
+    for _, other in ipairs(candidates) do
+      local alike = other.call <= ALIKE * candidate.call and candidate.call <= ALIKE * other.call
+      if alike then batches[i] = math.max(batches[i], other.batch) end
+    end
+  end
+  for i, candidate in ipairs(candidates) do candidate.batch = single and 1 or batches[i] end
+end
+
 --- Calibrates the candidates that are well, then runs them in rounds until each had its seconds.
 -- A candidate that fails on the way takes part no longer. What a candidate claims to have taken counts as
 -- spent where it is more than the clock shows.
@@ -64,6 +80,7 @@ function rounds.run(candidates, settings, report)
     report("calibrate", candidate)
     candidate:calibrate(run_seconds(settings))
   end
+  even_out(alive(candidates))
   collectgarbage()
   local list, round, start, lasted = alive(candidates), 0, clock.now(), 0
   while #list > 0 do

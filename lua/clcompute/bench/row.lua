@@ -7,6 +7,8 @@ local statistics = require "clcompute.bench.statistics"
 
 local row = {}
 
+local QUARTERS = 4 -- runs; fewer have no quartiles
+
 --- How many of each unit are a second.
 row.UNITS = { s = 1, ms = 1e3, us = 1e6, ns = 1e9 }
 
@@ -29,7 +31,7 @@ local function add_times(result, candidate)
   local unit = row.UNITS[result.unit]
   local summary = statistics.summary(candidate.times)
   result.value, result.min = summary.median * unit, summary.min * unit
-  result.q1, result.q3 = summary.q1 * unit, summary.q3 * unit
+  if #candidate.times >= QUARTERS then result.q1, result.q3 = summary.q1 * unit, summary.q3 * unit end
   result.runs, result.batch = #candidate.times, candidate.batch
   local options = candidate.options
   if not (summary.median > 0) then

@@ -35,7 +35,7 @@ local function is_valid(row, given)
 end
 
 local function status_row(status, reason, params, name)
-  return { name = name, params = params, date = clock.date(), unit = "s", checked = false, status = status,
+  return { name = name, params = params, date = clock.date(), unit = "s", status = status,
     reason = reason }
 end
 

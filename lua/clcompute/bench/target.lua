@@ -28,6 +28,11 @@ function target.check(where, device)
       error(("%s: option 'device': element %d is no Device"):format(where, i), 0)
     end
   end
+  for key in pairs(device) do
+    if math.type(key) ~= "integer" or key > #device or device[1] == nil then
+      error(("%s: option 'device': a list without holes expected"):format(where), 0)
+    end
+  end
   if #device == 0 then
     error(where .. ": option 'device': a Device or a list of them expected, got {}", 0)
   end

@@ -21,6 +21,13 @@ local function file_in(folder)
   end
 end
 
+--- What tells a device's sections from those of others.
+local function suffix_among(devices)
+  return function(device)
+    return #devices > 1 and (": %s %s"):format(device.place, device.name) or ""
+  end
+end
+
 --- A callback for a figure's progress.
 local function progress_to(show)
   return function(figure, device)
@@ -43,7 +50,7 @@ function gauss.measure(options)
   local settings = {
     devices = options.devices, quick = options.quick, cores = options.cores, sizes = options.sizes,
     large_sizes = options.large_sizes, limit = options.limit, file = file_in(options.rows),
-    progress = progress_to(options.progress),
+    progress = progress_to(options.progress), suffix = suffix_among(options.devices),
   }
   local sections = { life(settings) }
   for _, part in ipairs { driver_choice(settings), group_size(settings), { shrinking(settings) } } do

@@ -77,7 +77,7 @@ local function add_clblast(self, device)
   local library, reason = blas.clblast()
   local operands = library and own(self, work.prepare(device))
   add(self, "CLBlast", "", {
-    device = device, name = "CLBlast on " .. device.place, unsupported = reason,
+    device = device, name = "CLBlast on " .. device.place, unsupported = reason, split = false,
     fn = library and function() work.clblast(library, operands) end or nil,
     check = function() return work.check(work.clblast_result(operands)) end,
   })

@@ -104,7 +104,8 @@ local function sweep_device(device, options)
     run = function(point)
       return candidate(device, point.columns, point.chooser == "fixed" and fixed_group(device, options.cores) or nil)
     end,
-    rounds = 3, seconds = 0.3, peak = false, limit = options.limit, file = options.file("driver_choice", device),
+    together = { "chooser" }, rounds = 5, seconds = 0.3, peak = false, limit = options.limit,
+    file = options.file("driver_choice", device),
     progress = options.progress("Figure 2", device),
   }
 end
@@ -119,7 +120,7 @@ return function(options)
     local rows = sweep_device(device, options)
     for _, row in ipairs(rows) do row.chooser = CHOOSERS[row.params.chooser] end
     sections[i] = {
-      title = "Figure 2. The driver's choice of the group: " .. device.place,
+      title = "Figure 2. The driver's choice of the group" .. options.suffix(device),
       text = { ("Time of one step of the elimination over the columns of the augmented matrix, N + 1, about the "
         .. "largest group of the device, %d. A driver takes divisors of the range; where N + 1 is prime, it finds none "
         .. "along the rows of the matrix but 1 and all of it."):format(device.max_group_size),
