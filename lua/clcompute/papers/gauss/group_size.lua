@@ -140,7 +140,7 @@ local function verdict(list)
   end
   if not worst then return "Its group was not measured." end
   return worst <= 1.1 and "Measured, its group is within 10 % of the fastest."
-    or ("Measured, its group takes up to %.1f times as long as the fastest: the rule does not carry over to this device.")
+    or ("Measured, its group takes up to %.1f times as long as the fastest: the rule does not carry over here.")
       :format(worst)
 end
 
