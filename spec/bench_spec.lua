@@ -277,8 +277,8 @@ describe("bench.measure", function()
   end)
 
   it("has quartiles of four runs and more", function()
-    for rounds, expected in pairs { [1] = false, [3] = false, [4] = true } do
-      local row = bench.measure(function() end, { device = "host", rounds = rounds, seconds = 0.001 })
+    for runs, expected in pairs { [1] = false, [3] = false, [4] = true } do
+      local row = bench.measure(function() end, { device = "host", rounds = runs, seconds = 0.001 })
       assert.equal(expected, row.q1 ~= nil and row.q3 ~= nil)
       assert.is_number(row.value)
     end
