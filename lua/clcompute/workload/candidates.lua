@@ -21,7 +21,9 @@ Candidates.__index = Candidates
 local function add(self, platform, method, candidate)
   local work = self.work
   candidate.name = ("%s %s"):format(candidate.name, method):gsub("%s+$", "")
-  candidate.params = { platform = platform, method = method, n = work.size, dtype = work.dtype }
+  candidate.params = { platform = platform, method = candidate.method or method, n = work.size,
+    dtype = work.dtype }
+  candidate.method = nil
   candidate.flops, candidate.bytes, candidate.dtype = work.flops, work.bytes, work.dtype
   self.list[#self.list + 1] = candidate
   return candidate
@@ -65,7 +67,7 @@ local function add_openblas(self)
   local library, reason = blas.openblas()
   local run = library and work.openblas(library, blas.array)
   add(self, "OpenBLAS", "", {
-    name = "OpenBLAS", device = library and ("%s, %d threads"):format(library.core, library.threads) or "host",
+    name = "OpenBLAS", method = "OpenBLAS", device = library and ("%s, %d threads"):format(library.core, library.threads) or "host",
     unsupported = reason, timed = true, fn = run or nil,
     check = function(result) return work.check(result:string()) end,
   })
@@ -77,7 +79,7 @@ local function add_clblast(self, device)
   local library, reason = blas.clblast()
   local operands = library and own(self, work.prepare(device))
   add(self, "CLBlast", "", {
-    device = device, name = "CLBlast on " .. device.place, unsupported = reason, split = false,
+    method = "CLBlast", device = device, name = "CLBlast on " .. device.place, unsupported = reason, split = false,
     fn = library and function() work.clblast(library, operands) end or nil,
     check = function() return work.check(work.clblast_result(operands)) end,
   })

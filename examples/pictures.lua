@@ -1,0 +1,53 @@
+-- SPDX-License-Identifier: MIT
+--- Draws pictures of rows that were measured on an NVIDIA H200 and kept (`clcompute report gauss --rows`):
+-- pictures.lua FOLDER
+
+local report = require "clcompute.report"
+
+local ROWS = (arg[0]:match "^(.*/)" or "./") .. "results/h200/"
+
+local function rows_of(name)
+  return report.read(ROWS .. name .. ".jsonl")
+end
+
+--- The rows with a field of text made from their parameters, which tells the lines of a chart apart.
+local function with_series(rows, series)
+  for _, row in ipairs(rows) do row.series = series(row) end
+  return rows
+end
+
+local LINE = { kind = "line", y = "value", low = "q1", high = "q3", ylog = 10, series = "series" }
+
+local function line(title, rows, given)
+  for key, value in pairs(LINE) do given[key] = given[key] or value end
+  return { title = title, rows = rows, chart = given }
+end
+
+local pictures = {
+  life = line("Game of Life on a cubic field",
+    with_series(rows_of "life", function(row) return row.device end),
+    { x = "params.edge", xlog = 2, xtitle = "edge", ytitle = "time of a generation" }),
+
+  group_choice = line("The driver's choice of the group",
+    with_series(rows_of "driver_choice_0.0", function(row)
+      return row.params.chooser == "driver" and "the driver's group" or "a fixed group"
+    end),
+    { x = "params.columns", xtitle = "N + 1", ytitle = "time of a step",
+      marks = { { key = "params.prime", title = "N + 1 is prime" } } }),
+
+  group_size = line("Time over the group size",
+    with_series(rows_of "group_size_3_0.0", function(row) return ("N = %d"):format(row.params.size) end),
+    { x = "params.group", xlog = 2, xtitle = "group size", ytitle = "time of an elimination" }),
+
+  range = line("A fixed or a shrinking range",
+    with_series(rows_of "shrinking", function(row) return row.params.method ~= "" and row.params.method or row.device end),
+    { x = "params.n", xlog = 2, xtitle = "N", ytitle = "time of an elimination" }),
+}
+
+local folder = assert(arg[1], "usage: pictures.lua FOLDER")
+for name, section in pairs(pictures) do
+  local path = ("%s/%s.svg"):format(folder, name)
+  local file <close> = assert(io.open(path, "w"))
+  file:write((report.svg(section)))
+  print("written: " .. path)
+end
