@@ -40,7 +40,9 @@ local pictures = {
     { x = "params.group", xlog = 2, xtitle = "group size", ytitle = "time of an elimination" }),
 
   range = line("A fixed or a shrinking range",
-    with_series(rows_of "shrinking", function(row) return row.params.method ~= "" and row.params.method or row.device end),
+    with_series(rows_of "shrinking", function(row)
+      return row.params.method ~= "" and row.params.method or row.device
+    end),
     { x = "params.n", xlog = 2, xtitle = "N", ytitle = "time of an elimination" }),
 }
 

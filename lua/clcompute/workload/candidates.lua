@@ -20,10 +20,7 @@ Candidates.__index = Candidates
 
 local function add(self, platform, method, candidate)
   local work = self.work
-  candidate.name = ("%s %s"):format(candidate.name, method):gsub("%s+$", "")
-  candidate.params = { platform = platform, method = candidate.method or method, n = work.size,
-    dtype = work.dtype }
-  candidate.method = nil
+  candidate.params = { platform = platform, method = method, n = work.size, dtype = work.dtype }
   candidate.flops, candidate.bytes, candidate.dtype = work.flops, work.bytes, work.dtype
   self.list[#self.list + 1] = candidate
   return candidate
@@ -44,7 +41,7 @@ local function add_device(self, device, method)
   local operands = not lack(work, device) and own(self, work.prepare(device))
   add(self, device.platform, method, {
     device = device, unsupported = lack(work, device),
-    name = ("%s %s"):format(device.place, device.name),
+    name = ("%s %s %s"):format(device.place, device.name, method),
     fn = operands and function() work.run(operands, method) end or nil,
     check = function() return work.check(work.result(operands, method)) end,
   })
@@ -66,9 +63,9 @@ local function add_openblas(self)
   if not work.openblas then return end
   local library, reason = blas.openblas()
   local run = library and work.openblas(library, blas.array)
-  add(self, "OpenBLAS", "", {
-    name = "OpenBLAS", method = "OpenBLAS", device = library and ("%s, %d threads"):format(library.core, library.threads) or "host",
-    unsupported = reason, timed = true, fn = run or nil,
+  add(self, "OpenBLAS", "OpenBLAS", {
+    name = "OpenBLAS", unsupported = reason,
+    device = library and ("%s, %d threads"):format(library.core, library.threads) or "host", timed = true, fn = run or nil,
     check = function(result) return work.check(result:string()) end,
   })
 end
@@ -78,8 +75,8 @@ local function add_clblast(self, device)
   if not work.clblast or lack(work, device) then return end
   local library, reason = blas.clblast()
   local operands = library and own(self, work.prepare(device))
-  add(self, "CLBlast", "", {
-    method = "CLBlast", device = device, name = "CLBlast on " .. device.place, unsupported = reason, split = false,
+  add(self, "CLBlast", "CLBlast", {
+    device = device, name = "CLBlast on " .. device.place, unsupported = reason, split = false,
     fn = library and function() work.clblast(library, operands) end or nil,
     check = function() return work.check(work.clblast_result(operands)) end,
   })
