@@ -64,8 +64,8 @@ local function add_openblas(self)
   local library, reason = blas.openblas()
   local run = library and work.openblas(library, blas.array)
   add(self, "OpenBLAS", "OpenBLAS", {
-    name = "OpenBLAS", unsupported = reason,
-    device = library and ("%s, %d threads"):format(library.core, library.threads) or "host", timed = true, fn = run or nil,
+    name = "OpenBLAS", unsupported = reason, timed = true, fn = run or nil,
+    device = library and ("%s, %d threads"):format(library.core, library.threads) or "host",
     check = function(result) return work.check(result:string()) end,
   })
 end
