@@ -76,6 +76,7 @@ build = {
         "csrc/dtype.c",
         "csrc/error.c",
         "csrc/event.c",
+        "csrc/flight.c",
         "csrc/folder.c",
         "csrc/gauss.c",
         "csrc/gauss_paper.c",

@@ -11,112 +11,38 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 #include "info.h"
 #include "wait.h"
 
-#define PATIENCE 2 /* seconds that the end of a device waits for its commands */
-
 static const char devices_key = 0; /* registry: cl_device_id -> Device object */
 static const char queues_key = 0;  /* registry, weak: node -> Device object of a further queue */
 
-/* --- commands in flight ------------------------------------------------ */
+/* --- its queue --------------------------------------------------------- */
 
-static void forget_oldest(clc_Device *d) {
-  clReleaseEvent(d->pending[d->oldest].event);
-  d->oldest = (d->oldest + 1) % CLC_PENDING;
-  d->count--;
-}
-
-static cl_int get_status(cl_event event, cl_int *status) {
-  return clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
-}
-
-/* The oldest command, which failed; where the driver now fails in every call, as
-   NVIDIA's does after a fault, a kernel in the queue is to blame rather than the copy
-   or fill that stands first in it. */
-static const clc_Command *find_culprit(const clc_Device *d) {
-  const clc_Command *oldest = &d->pending[d->oldest];
-  cl_int status;
-  if (get_status(oldest->event, &status) == CL_SUCCESS) return oldest;
-  for (unsigned i = 0; i < d->count; i++) {
-    const clc_Command *c = &d->pending[(d->oldest + i) % CLC_PENDING];
-    if (strncmp(c->what, "kernel", 6) == 0) return c;
-  }
-  return oldest;
-}
-
-/* Keeps the first failure until it is reported. */
-static void note_failure(clc_Device *d, cl_int code, const char what[CLC_WHAT]) {
-  if (d->failure != CL_SUCCESS) return;
-  d->failure = code;
-  memcpy(d->failed, what, CLC_WHAT);
-}
-
-/* A launch of several commands is one call that took their sum. */
-static void count_oldest(clc_Device *d, cl_int status) {
-  const clc_Command *c = &d->pending[d->oldest];
-  if (c->counter == NULL) return;
-  if (c->first) d->elapsed = 0;
-  d->whole =
-      (c->first || d->whole) && status == CL_COMPLETE && clc_addelapsed(c->event, &d->elapsed);
-  if (c->last && d->whole) clc_addcall(c->counter, d->elapsed, c->bytes);
-}
-
-/* Takes the oldest command, which has ended with that status, off the ring. */
-static void retire(clc_Device *d, cl_int status) {
-  count_oldest(d, status);
-  if (status < 0) note_failure(d, status, find_culprit(d)->what);
-  forget_oldest(d);
-}
-
-static void retire_ended(clc_Device *d) {
-  while (d->count > 0) {
-    cl_int status;
-    const cl_int code = get_status(d->pending[d->oldest].event, &status);
-    if (code == CL_SUCCESS && status > CL_COMPLETE) return;
-    retire(d, code == CL_SUCCESS ? status : code);
-  }
-}
-
-void clc_report(lua_State *L, clc_Device *d) {
-  retire_ended(d);
-  cl_int code = d->failure;
-  if (code == CL_SUCCESS) return;
-  d->failure = CL_SUCCESS;
-  luaL_error(L, "%s failed on the device: %s (%d)", d->failed, clc_codename(code), (int)code);
-}
-
-/* Until at most so many commands are in flight. After a fault in a kernel NVIDIA's driver
-   fails in every call: then the state of the commands is that failure, and all of them end. */
+/* A hook may close the device meanwhile. */
 static void wait_until(lua_State *L, clc_Device *d, unsigned most) {
-  if (d->count <= most) return;
-  const clc_Wait w = clc_beginwait(L);
+  if (d->flight.count <= most) return;
   luaL_checkstack(L, 5, NULL);
-  clc_pushdevice(L, d); /* keeps it, should a hook close it */
-  clFlush(d->queue);
-  clc_checkinterrupt(L);
-  for (retire_ended(d); d->count > most; retire_ended(d)) clc_pause(L, &w);
+  clc_pushdevice(L, d); /* keeps it */
+  clc_waitflight(L, &d->flight, most);
   lua_pop(L, 1);
 }
 
 void clc_makeroom(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
   clc_checkinterrupt(L);
-  if (d->count >= CLC_PENDING / 2) retire_ended(d);
+  if (d->flight.count >= CLC_PENDING / 2) clc_retireended(&d->flight);
   wait_until(L, d, CLC_PENDING - CLC_ROOM);
 }
 
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
-  if (d->count == CLC_PENDING) clc_makeroom(L, d);
+  if (d->flight.count == CLC_PENDING) clc_makeroom(L, d);
   clc_usedevice(L, d);
-  clc_Command *c = &d->pending[(d->oldest + d->count) % CLC_PENDING];
-  const size_t length = strlen(what);
-  const size_t kept = length < CLC_WHAT ? length : CLC_WHAT - 1;
-  memcpy(c->what, what, kept);
-  c->what[kept] = '\0';
+  clc_Command *c = clc_nextcommand(&d->flight);
+  clc_namecommand(c, what);
   c->counter = NULL;
   return &c->event;
 }
 
 void clc_countpart(clc_Device *d, clc_Counter *counter, size_t bytes, int i, int n) {
-  clc_Command *c = &d->pending[(d->oldest + d->count) % CLC_PENDING];
+  clc_Command *c = clc_nextcommand(&d->flight);
   c->counter = counter;
   c->bytes = bytes;
   c->first = i == 0;
@@ -127,16 +53,13 @@ clc_Counter *clc_transfercounter(const clc_Device *d, clc_Kind kind) {
   return d->profile->on ? d->transfers[kind] : NULL;
 }
 
-void clc_uncount(clc_Device *d) {
-  for (unsigned i = 0; i < d->count; i++) d->pending[(d->oldest + i) % CLC_PENDING].counter = NULL;
+void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
+  if (code != CL_SUCCESS) clc_raise(L, code, call, "%s", clc_nextcommand(&d->flight)->what);
+  clc_queued(&d->flight);
 }
 
-void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
-  if (code != CL_SUCCESS) {
-    const clc_Command *c = &d->pending[(d->oldest + d->count) % CLC_PENDING];
-    clc_raise(L, code, call, "%s", c->what);
-  }
-  if (d->count++ == 0) clFlush(d->queue); /* let an idle device begin */
+void clc_report(lua_State *L, clc_Device *d) {
+  clc_reportfailure(L, &d->flight);
 }
 
 /* A marker ends after all that others have put into the queue. */
@@ -145,9 +68,9 @@ static void wait_foreign(lua_State *L, clc_Device *d) {
   const cl_int code = clEnqueueMarkerWithWaitList(d->queue, 0, NULL, event);
   d->foreign = 0;
   if (code == CL_SUCCESS)
-    d->count++;
+    clc_queued(&d->flight);
   else
-    note_failure(d, code, d->pending[(d->oldest + d->count) % CLC_PENDING].what);
+    clc_notefailure(&d->flight, code, clc_nextcommand(&d->flight)->what);
   wait_until(L, d, 0);
 }
 
@@ -164,31 +87,19 @@ void clc_drain(lua_State *L, clc_Device *d) {
 }
 
 int clc_isbusy(clc_Device *d) {
-  retire_ended(d);
-  return d->count > 0 || d->foreign;
+  clc_retireended(&d->flight);
+  return d->flight.count > 0 || d->foreign;
 }
 
 /* --- the object -------------------------------------------------------- */
 
-/*
- * Commands may be in flight still when a state ends, and the process with it: POCL aborts when
- * it compiles a kernel meanwhile. One that does not end must not keep the process for ever.
- */
-static void await_end(clc_Device *d) {
-  const double start = clc_now();
-  if (d->count > 0) clFlush(d->queue);
-  for (retire_ended(d); d->count > 0 && clc_now() - start < PATIENCE; retire_ended(d))
-    clc_rest(clc_now() - start);
-}
-
 static void device_release(clc_Handle *h) {
   clc_Device *d = (clc_Device *)h;
-  await_end(d);
+  clc_endflight(&d->flight);
   clc_releaseowned(h);
-  while (d->count > 0) forget_oldest(d);
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
   if (d->context != NULL) clReleaseContext(d->context);
-  d->queue = NULL;
+  d->queue = d->flight.queue = NULL;
   d->context = NULL;
 }
 
@@ -232,14 +143,16 @@ clc_Device *clc_checkopen(lua_State *L, int arg) {
   return d;
 }
 
-static void create_queue(lua_State *L, const clc_Device *d, cl_command_queue *queue) {
+static void create_queue(lua_State *L, clc_Device *d) {
   const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
   const cl_device_id id = d->place.device;
   cl_int code;
   /* Oclgrind (1.2) never returns from the newer call when it comes through ocl-icd. */
-  *queue = d->version < 200 ? clCreateCommandQueue(d->context, id, CL_QUEUE_PROFILING_ENABLE, &code)
-                            : clCreateCommandQueueWithProperties(d->context, id, props, &code);
-  if (code != CL_SUCCESS) *queue = NULL;
+  d->queue = d->version < 200
+                 ? clCreateCommandQueue(d->context, id, CL_QUEUE_PROFILING_ENABLE, &code)
+                 : clCreateCommandQueueWithProperties(d->context, id, props, &code);
+  if (code != CL_SUCCESS) d->queue = NULL;
+  d->flight.queue = d->queue;
   clc_check(L, code, "clCreateCommandQueue");
 }
 
@@ -255,7 +168,7 @@ static void open_context(lua_State *L, clc_Device *d) {
     if (code != CL_SUCCESS) d->context = NULL;
     clc_check(L, code, "clCreateContext");
   }
-  create_queue(L, d, &d->queue);
+  create_queue(L, d);
 }
 
 void clc_usedevice(lua_State *L, clc_Device *d) {
@@ -451,7 +364,7 @@ static int device_queue(lua_State *L) {
   copy_facts(d, root);
   clc_check(L, clRetainContext(root->context), "clRetainContext");
   d->context = root->context;
-  create_queue(L, d, &d->queue);
+  create_queue(L, d);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &queues_key);
   lua_pushvalue(L, -2);
   lua_rawsetp(L, -2, d);

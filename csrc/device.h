@@ -3,23 +3,12 @@
 #ifndef CLC_DEVICE_H
 #define CLC_DEVICE_H
 
-#include "counter.h"
+#include "flight.h"
 #include "handle.h"
 
 #pragma GCC visibility push(hidden)
 
-#define CLC_PENDING 256 /* commands in flight; one more waits for the oldest */
-#define CLC_ROOM 8      /* commands of one launch, at most */
-#define CLC_WHAT 48     /* room for what a command is called in messages */
-
-/* A command that was queued and may still fail. */
-typedef struct clc_Command {
-  cl_event event;
-  clc_Counter *counter; /* NULL: it is not profiled */
-  size_t bytes;         /* moved, of the whole launch */
-  int first, last;      /* of the commands of its launch */
-  char what[CLC_WHAT];
-} clc_Command;
+#define CLC_ROOM 8 /* commands of one launch, at most */
 
 typedef struct clc_Device clc_Device;
 
@@ -44,13 +33,8 @@ struct clc_Device {
   clc_Counter *transfers[CLC_TRANSFERS];
   cl_context context; /* NULL until first use */
   cl_command_queue queue;
-  clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
-  unsigned oldest, count;
-  cl_ulong elapsed; /* of the commands seen of a profiled launch; they come one after the other */
-  int whole;        /* all of them are known */
-  int foreign;      /* others may have put commands into the queue */
-  cl_int failure;   /* code of the first command that failed and was not reported */
-  char failed[CLC_WHAT];
+  clc_Flight flight; /* what was put into the queue */
+  int foreign;       /* others may have put commands into it */
 };
 
 extern const clc_Type clc_devicetype;
@@ -89,9 +73,6 @@ void clc_countpart(clc_Device *d, clc_Counter *counter, size_t bytes, int i, int
 
 /* The counter of a kind of transfer; NULL while nothing is profiled. */
 clc_Counter *clc_transfercounter(const clc_Device *d, clc_Kind kind);
-
-/* Has no command in flight counted. */
-void clc_uncount(clc_Device *d);
 
 /* Raises when a command that has ended failed and was not reported yet, naming it. */
 void clc_report(lua_State *L, clc_Device *d);

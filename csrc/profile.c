@@ -9,7 +9,7 @@
 /* What was queued before belongs to no new profile. */
 static void forget_commands(lua_State *L) {
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
-    if (h->type == &clc_devicetype) clc_uncount((clc_Device *)h);
+    if (h->type == &clc_devicetype) clc_uncount(&((clc_Device *)h)->flight);
 }
 
 /* --- rows -------------------------------------------------------------- */

@@ -92,8 +92,8 @@ void clc_pushelements(lua_State *L, int idx) {
   Cell cells[SHOWN * SHOWN];
   clc_usedevice(L, b->device);
   clc_settle(L, b->device);
-  if (b->device->failure != CL_SUCCESS) { /* left for the next call that may raise */
-    lua_pushfstring(L, " (%s failed)", b->device->failed);
+  if (b->device->flight.failure != CL_SUCCESS) { /* left for the next call that may raise */
+    lua_pushfstring(L, " (%s failed)", b->device->flight.failed);
     return;
   }
   read_cells(L, b, &g, cells);

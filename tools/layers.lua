@@ -8,6 +8,7 @@ local C_LEVELS = {
     "plain_loops" },
   { "include", "shape", "platform", "range", "plain", "cache", "array", "product" },
   { "counter" },
+  { "flight" },
   { "device", "sequential", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas" },
   { "show" },
