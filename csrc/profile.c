@@ -64,6 +64,7 @@ static int read_profile(lua_State *L) {
     clc_resetcounters(p);
     return 0;
   }
+  if (clc_isforked()) clc_checkfork(L); /* rows ask the driver for names */
   clc_settleall(L, NULL);
   push_rows(L);
   return 1;

@@ -36,8 +36,8 @@ local result = c:read()
 -- 10. do something with it
 local x, y = a:read(), b:read()
 for i = 1, n do assert(math.abs(result[i] - (2.0 * x[i] + y[i])) < 1e-6) end
-print(("%d elements are right; the launch took %.1f ms, a driver's first compile included"):format(
-  n, event.seconds * 1e3))
+print(("%d elements are right; the launch took %.0f us, a driver's first compile included"):format(
+  n, event.seconds * 1e6))
 
 -- 11. release: the collector does it, or this, at once
 device:close()

@@ -458,6 +458,7 @@ describe("a forked child", function()
       function() device:zeros("float", 4) end,
       function() device:queue() end,
       function() cl.devices() end,
+      function() cl.profile() end,
       function()
         device:close()
         return cl.device():zeros("float", 1)
