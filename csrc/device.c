@@ -9,6 +9,7 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 
 #include "clock.h"
 #include "info.h"
+#include "result.h"
 #include "wait.h"
 
 static const char devices_key = 0; /* registry: cl_device_id -> Device object */
@@ -313,6 +314,7 @@ static int device_info(lua_State *L) {
   lua_setfield(L, -2, "align");
   push_place(L, d);
   lua_setfield(L, -2, "place");
+  clc_namefields(L, "clcompute.DeviceInfo");
   return 1;
 }
 

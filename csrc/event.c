@@ -9,6 +9,7 @@ commands and one event, from the start of the first to the end of the last.
 #include <string.h>
 
 #include "clock.h"
+#include "result.h"
 #include "wait.h"
 
 static void event_release(clc_Handle *h) {
@@ -155,6 +156,7 @@ static int event_profile(lua_State *L) {
     lua_pushnumber(L, (double)get_time(L, i < 3 ? e->first : e->last, stages[i].what) * 1e-9);
     lua_setfield(L, -2, stages[i].name);
   }
+  clc_namefields(L, "clcompute.EventProfile");
   return 1;
 }
 

@@ -9,6 +9,7 @@ Kernels: a function on the device, its signature, and launches.
 #include <stdio.h>
 #include <string.h>
 
+#include "result.h"
 #include "source.h"
 
 /* --- the object -------------------------------------------------------- */
@@ -205,6 +206,7 @@ static int kernel_call(lua_State *L) {
 /* --- information ------------------------------------------------------- */
 
 static void push_arguments(lua_State *L, const clc_Kernel *k) {
+  static const char *const keys[] = {"name", "type", "space", NULL};
   lua_createtable(L, (int)k->nargs, 0);
   for (cl_uint i = 0; i < k->nargs; i++) {
     lua_createtable(L, 0, 3);
@@ -214,8 +216,10 @@ static void push_arguments(lua_State *L, const clc_Kernel *k) {
     lua_setfield(L, -2, "type");
     lua_pushstring(L, k->args[i].space);
     lua_setfield(L, -2, "space");
+    clc_namerecord(L, "clcompute.Argument", keys);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
+  clc_namelist(L, "clcompute.Arguments", "no arguments");
 }
 
 static int kernel_field(lua_State *L) {
@@ -262,6 +266,7 @@ static int kernel_info(lua_State *L) {
     }
     lua_setfield(L, -2, "required_group");
   }
+  clc_namefields(L, "clcompute.KernelInfo");
   return 1;
 }
 

@@ -15,6 +15,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "clock.h"
 #include "include.h"
 #include "pocl.h"
+#include "result.h"
 #include "source.h"
 
 /* User values of a Program. */
@@ -99,6 +100,7 @@ static void push_name_list(lua_State *L, int idx) {
     lua_pushlstring(L, name, length);
     lua_rawseti(L, -2, n);
   }
+  clc_namelist(L, "clcompute.Kernels", "no kernels");
   lua_remove(L, -2);
 }
 

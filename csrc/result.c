@@ -3,6 +3,7 @@
 #include "result.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define SHOWN 6 /* elements of a list in a field */
 
@@ -83,6 +84,50 @@ static int record_tostring(lua_State *L) {
   return 1;
 }
 
+/* Pushes a list of the names of a table's fields, in order. */
+static void push_sorted_names(lua_State *L, int table) {
+  lua_newtable(L);
+  const int list = lua_gettop(L);
+  lua_pushnil(L);
+  while (lua_next(L, table)) {
+    lua_pop(L, 1);
+    if (lua_type(L, -1) != LUA_TSTRING) continue;
+    lua_Integer i = (lua_Integer)lua_rawlen(L, list);
+    for (; i > 0; i--) {
+      lua_rawgeti(L, list, i);
+      const int sorted = strcmp(lua_tostring(L, -1), lua_tostring(L, -2)) <= 0;
+      if (sorted) lua_pop(L, 1);
+      if (sorted) break;
+      lua_rawseti(L, list, i + 1);
+    }
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, list, i + 1);
+  }
+}
+
+static int fields_tostring(lua_State *L) {
+  luaL_Buffer text;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  push_sorted_names(L, 1);
+  luaL_buffinit(L, &text);
+  for (lua_Integer i = 1; lua_rawgeti(L, 2, i) != LUA_TNIL; i++) {
+    lua_pushvalue(L, -1);
+    lua_rawget(L, 1);
+    if (lua_istable(L, -1))
+      to_elements(L);
+    else
+      to_text(L);
+    lua_pushfstring(L, "%s%s = %s", i > 1 ? "\n" : "", lua_tostring(L, -2), lua_tostring(L, -1));
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+    luaL_addvalue(&text);
+  }
+  lua_pop(L, 1);
+  luaL_pushresult(&text);
+  return 1;
+}
+
 /* Sets the metatable; the function at the top is its __tostring. */
 static void set_metatable(lua_State *L, const char *name) {
   luaL_newmetatable(L, name);
@@ -100,5 +145,10 @@ void clc_namelist(lua_State *L, const char *name, const char *empty) {
 void clc_namerecord(lua_State *L, const char *name, const char *const keys[]) {
   lua_pushlightuserdata(L, (void *)keys);
   lua_pushcclosure(L, record_tostring, 1);
+  set_metatable(L, name);
+}
+
+void clc_namefields(lua_State *L, const char *name) {
+  lua_pushcfunction(L, fields_tostring);
   set_metatable(L, name);
 }

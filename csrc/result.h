@@ -15,6 +15,9 @@ void clc_namelist(lua_State *L, const char *name, const char *empty);
    there, in the order of the NULL-terminated list; of a list the first elements. */
 void clc_namerecord(lua_State *L, const char *name, const char *const keys[]);
 
+/* The same: tostring is a line "key = value" for each field, in order of their names. */
+void clc_namefields(lua_State *L, const char *name);
+
 #pragma GCC visibility pop
 
 #endif

@@ -629,3 +629,29 @@ describe("a finalizer that releases what is at hand", function()
     assert.is_true(ok, output)
   end)
 end)
+
+helper.describe_each("what a table of facts prints", function(d)
+  local p = d:program "kernel void add(global float *x, const int n) { x[0] += n; }"
+
+  it("is a line for each, in order", function()
+    local lines = {}
+    for line in tostring(d:info()):gmatch "[^\n]+" do lines[#lines + 1] = line end
+    local sorted = table.move(lines, 1, #lines, 1, {})
+    table.sort(sorted)
+    assert.same(sorted, lines)
+    local count = 0
+    for name in pairs(d:info()) do
+      count = count + 1
+      assert.truthy(("\n" .. tostring(d:info())):find("\n" .. name .. " = ", 1, true), name)
+    end
+    assert.equal(count, #lines)
+    assert.truthy(tostring(d:info()):find("name = " .. d.name, 1, true))
+  end)
+
+  it("is what a program and a kernel hold", function()
+    assert.equal("add", tostring(p.kernels))
+    assert.equal("name = x, type = float*, space = global\nname = n, type = int, space = private", tostring(p.add.args))
+    assert.matches("group_size = %d+", tostring(p.add:info()))
+    assert.matches("finished = [%d.e+]+\nqueued = ", tostring(p.add(1, d:zeros("float", 1), 1):profile()))
+  end)
+end)
