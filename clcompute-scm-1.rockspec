@@ -105,6 +105,7 @@ build = {
         "csrc/show.c",
         "csrc/signature.c",
         "csrc/source.c",
+        "csrc/structsize.c",
         "csrc/text.c",
         "csrc/wait.c",
       },

@@ -15,6 +15,7 @@ The C core: it only opens one chapter after the other.
 #include "profile.h"
 #include "raw.h"
 #include "saxpy.h"
+#include "structsize.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
 
@@ -37,6 +38,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openprofile(L);
   clc_opensignatures(L);
   clc_openkernels(L);
+  clc_openstructsizes(L);
   clc_openprograms(L);
   clc_openprebuilt(L);
   clc_opensaxpy(L);

@@ -17,6 +17,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "pocl.h"
 #include "result.h"
 #include "source.h"
+#include "structsize.h"
 
 /* User values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
@@ -132,76 +133,17 @@ static const char *hidden_part(const Program *p, const char *code) {
   return strstr(code, "##") != NULL ? "what a pasted name (##) may be" : NULL;
 }
 
-/* --- sizes of structs -------------------------------------------------- */
-
-static int is_struct(const clc_Argument *a) {
-  return a->kind == CLC_VALUE && a->dtype == NULL;
-}
-
-/* Pushes the source with one more kernel, which tells the sizes of the types. */
-static void push_probe(lua_State *L, const char *source, const clc_Kernel *k) {
-  luaL_Buffer b;
-  luaL_buffinit(L, &b);
-  luaL_addstring(&b, source);
-  luaL_addstring(&b, "\n__kernel void clc_sizes(__global ulong *sizes) {\n");
-  for (cl_uint i = 0; i < k->nargs; i++)
-    if (is_struct(&k->args[i])) {
-      lua_pushfstring(L, "  sizes[%d] = sizeof(%s);\n", (int)i, k->args[i].type);
-      luaL_addvalue(&b);
-    }
-  luaL_addstring(&b, "}\n");
-  luaL_pushresult(&b);
-}
-
-/* Arguments: the program and its new kernel. Returns the program of the probe. */
-static int build_probe(lua_State *L) {
-  const Program *p = clc_checkhandle(L, 1, &program_type);
-  const clc_Kernel *k = clc_checkhandle(L, 2, &clc_kerneltype);
-  luaL_checkstack(L, 20, NULL);
-  lua_getiuservalue(L, 1, SOURCE);
-  for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, 3, i);
-  push_probe(L, lua_tostring(L, 4), k);
-  clc_buildprogram(L, p->device, -1, "sizes", lua_tostring(L, 5), lua_tostring(L, 6));
-  return 1;
-}
-
-/* Launches the probe, whose program is at the top of the stack, and drops it. */
-static void read_sizes(lua_State *L, clc_Kernel *k) {
-  const int program = lua_gettop(L);
-  const clc_Range one = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_ERROR, 1};
-  const clc_Shape line = {1, {k->nargs}};
-  luaL_checkstack(L, 20, NULL);
-  clc_Kernel *probe = clc_pushkernel(L, program, "clc_sizes");
-  clc_Buffer *sizes = clc_newbuffer(L, k->device, clc_finddtype("ulong", 5), &line);
-  cl_ulong *values = lua_newuserdatauv(L, k->nargs * sizeof *values, 0);
-  clc_setarguments(L, probe, "b", sizes);
-  clc_launch(L, probe, &one, NULL);
-  clc_readbuffer(L, sizes, 0, k->nargs, values);
-  for (cl_uint i = 0; i < k->nargs; i++)
-    if (is_struct(&k->args[i])) k->args[i].size = (size_t)values[i];
-  clc_release(&sizes->h);
-  clc_release(&probe->h);
-  clc_release(clc_checkhandle(L, program, &program_type));
-  lua_settop(L, program - 1);
-}
-
-/* OpenCL does not tell the size of a struct, and POCL takes an argument of any size,
-   reading past it. So the compiler is asked; where the probe does not build, the size
-   stays unknown. The kernel is at the top of the stack. */
-static void measure_structs(lua_State *L, int program, clc_Kernel *k) {
-  int any = 0;
-  for (cl_uint i = 0; i < k->nargs; i++) any = any || is_struct(&k->args[i]);
-  if (!any) return;
-  lua_pushcfunction(L, build_probe);
-  lua_pushvalue(L, program);
-  lua_pushvalue(L, -3);
-  const int status = lua_pcall(L, 2, 1, 0);
-  if (status == LUA_OK)
-    read_sizes(L, k);
-  else if (status == LUA_ERRMEM)
-    lua_error(L);
-  else
-    lua_pop(L, 1);
+/* Asks for the sizes of the structs that the kernel at the top takes. */
+static void measure_structs(lua_State *L, int idx, const clc_Kernel *k) {
+  const Program *p = clc_checkhandle(L, idx, &program_type);
+  if (!clc_takesstructs(k)) return;
+  const int top = lua_gettop(L); /* the kernel */
+  lua_getiuservalue(L, idx, SOURCE);
+  for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, top + 1, i);
+  const clc_Source s = {lua_tostring(L, top + 2), "sizes", lua_tostring(L, top + 3),
+                        lua_tostring(L, top + 4)};
+  clc_measurestructs(L, p->device, &s, top);
+  lua_settop(L, top);
 }
 
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {

@@ -14,6 +14,7 @@ local C_LEVELS = {
   { "show" },
   { "buffer", "create", "live", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
+  { "structsize" },
   { "program" },
   { "prebuilt" },
   { "saxpy", "gemm", "accuracy", "lu", "gauss_paper" }, -- operations
