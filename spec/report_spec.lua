@@ -451,6 +451,37 @@ describe("report.svg", function()
       assert.is_nil(svg:find "[\" ,L-]inf")
     end
   end)
+
+  it("draws values at the ends of what numbers hold, or says which it leaves out", function()
+    local least, next_to = 5e-324, 1e300 * (1 - 2.0 ^ -53)
+    local cases = { { 0.3, 0.1 + 0.2 }, { 1, 1 + 2.0 ^ -52 }, { next_to, 1e300 }, { 1e-300 }, { 1e-300, 1e300 },
+      { -1e300, 1e300 }, { math.mininteger, math.maxinteger }, { math.mininteger }, { math.maxinteger }, { 1, least },
+      { 1, 1e308, 1.7e308, -1e308 } }
+    local function draw(values, kind, log)
+      local rows = {}
+      for i, value in ipairs(values) do rows[i] = { i = i, x = value, one = 1, value = value } end
+      local chart = { kind = kind, x = kind == "line" and "x" or "i", y = kind == "heat" and "one" or "value",
+        value = kind == "heat" and "value" or nil }
+      for _, key in ipairs(kind == "heat" and { "log" } or kind == "bar" and { "ylog" } or { "xlog", "ylog" }) do
+        chart[key] = log > 0 and log or nil
+      end
+      return report.svg { rows = rows, chart = chart }
+    end
+    for _, values in ipairs(cases) do
+      for _, kind in ipairs { "line", "bar", "heat" } do
+        for _, log in ipairs { 0, 2, 10 } do
+          local svg, note = draw(values, kind, log)
+          assert.truthy(svg or note)
+          assert.is_nil((svg or ""):find "[\" ,LMVH-]nan")
+          assert.is_nil((svg or ""):find "[\" ,LMVH-]inf")
+        end
+      end
+    end
+    assert.equal("1 of 2 rows are not in the chart: value is closer to 0 than 1e-300 (1).",
+      select(2, draw({ 1, least }, "bar", 0)))
+    assert.equal("3 of 4 rows are not in the chart: value is beyond 1e+300 (3).",
+      select(2, draw({ 1, 1e308, 1.7e308, -1e308 }, "bar", 0)))
+  end)
 end)
 
 describe("wrong arguments", function()
@@ -469,6 +500,10 @@ describe("wrong arguments", function()
     raises({ "a heat chart needs 'value'" }, report.html, { rows = {}, chart = { kind = "heat", x = "a", y = "b" } })
     raises({ "'xlog': 2 or 10 expected, got 3" }, report.html,
       { rows = {}, chart = { kind = "line", x = "a", y = "b", xlog = 3 } })
+    raises({ "'x': the name of a field expected, got {}" }, report.html,
+      { rows = {}, chart = { kind = "bar", x = {}, y = "b" } })
+    raises({ "'series': names of fields expected, got a number" }, report.html,
+      { rows = {}, chart = { kind = "line", x = "a", y = "b", series = { 1 } } })
     raises({ "svg: section with 'rows' and 'chart' expected" }, report.svg, { rows = {} })
     raises({ "two rows for a = 1, b = 2" }, report.html, { rows = { { a = 1, b = 2, c = 3 }, { a = 1, b = 2, c = 4 } },
       chart = { kind = "heat", x = "a", y = "b", value = "c" } })

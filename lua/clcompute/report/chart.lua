@@ -25,6 +25,17 @@ local SPEC = {
 local MARK = { key = "string", title = "string" }
 local BASES = { [2] = true, [10] = true }
 
+--- Raises unless a field is named by a text, or by a list of them that is not empty.
+local function check_names(option, names)
+  if type(names) ~= "table" then return end
+  for _, name in ipairs(names) do
+    if type(name) ~= "string" then
+      error(("chart: '%s': names of fields expected, got a %s"):format(option, type(name)), 0)
+    end
+  end
+  if #names == 0 then error(("chart: '%s': the name of a field expected, got {}"):format(option), 0) end
+end
+
 local function check_spec(spec)
   check.keys("chart", spec, SPEC)
   check.choice("chart: 'kind'", spec.kind, KINDS)
@@ -32,6 +43,8 @@ local function check_spec(spec)
     if not spec[name] then error(("chart: a %s chart needs '%s', the name of a field"):format(spec.kind, name), 0) end
   end
   if type(spec.x) == "table" and spec.kind ~= "bar" then error("chart: 'x': one name expected, got a list", 0) end
+  check_names("x", spec.x)
+  check_names("series", spec.series)
   for _, name in ipairs { "xlog", "ylog", "log" } do
     if spec[name] and not BASES[spec[name]] then
       error(("chart: '%s': 2 or 10 expected, got %s"):format(name, spec[name]), 0)

@@ -7,6 +7,9 @@ local format = require "clcompute.report.format"
 
 local points = {}
 
+-- Sizes of numbers that an axis has room for: the spans, steps and ends it computes must be numbers themselves.
+local LEAST, MOST = 1e-300, 1e300
+
 --- A value that has a place on the axis, else why it has none.
 local function place(row, key, is_log, axis)
   local value = document.field(row, key)
@@ -14,6 +17,9 @@ local function place(row, key, is_log, axis)
   if type(value) ~= "number" then return nil, axis .. " is no number" end
   if not format.is_finite(value) then return nil, axis .. " is not finite" end
   if is_log and value <= 0 then return nil, axis .. " is not positive" end
+  local size = math.abs(value + 0.0)
+  if size > MOST then return nil, ("%s is beyond %g"):format(axis, MOST) end
+  if size > 0 and size < LEAST then return nil, ("%s is closer to 0 than %g"):format(axis, LEAST) end
   return value
 end
 
