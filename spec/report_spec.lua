@@ -192,6 +192,26 @@ describe("report.text", function()
     assert.same({ "  cold    value  share, s", "712 µs  98.6 ns       0.5" }, { lines[1], lines[3] })
   end)
 
+  it("brings times of different units to seconds, and else shows the unit of each", function()
+    local rows = { { name = "a", value = 1, q1 = 0.5, q3 = 2, unit = "s", cold = 4 },
+      { name = "b", value = 1, unit = "ms", cold = 4e-3 }, { name = "c", value = 3e3, unit = "us", status = "ok" } }
+    local columns = { { key = "value" }, { key = "cold" } }
+    local lines = lines_of(report.text({ rows = rows, columns = columns }, { bar = false }))
+    assert.same({ "  value     cold", "1.00 ms  4.00 ms", "3.00 ms        –" }, { lines[1], lines[4], lines[5] })
+    local svg = report.svg { rows = rows, chart = { kind = "bar", x = "name", y = "value" } }
+    local drawn = {}
+    for value in svg:gmatch 'data%-series="" data%-value="([^"]*)"' do drawn[#drawn + 1] = tonumber(value) end
+    for i, seconds in ipairs { 1, 1e-3, 3e-3 } do assert.is_true(math.abs(drawn[i] - seconds) <= 1e-15, svg) end
+    local alone = { { value = 2, cold = 4e-3, unit = "ms" } }
+    lines = lines_of(report.text { rows = alone, columns = columns })
+    assert.same({ "value, ms  cold, ms", "        2      4.00" }, { lines[1], lines[3] })
+    rows[3] = { name = "c", value = 7, unit = "frames" }
+    lines = lines_of(report.text { rows = rows, columns = columns })
+    assert.same({ "   value  cold, ms", "    1 ms      4.00", "7 frames         –" }, { lines[1], lines[4], lines[5] })
+    assert.equal("2 of 3 rows are not in the chart: value is not in s (2).",
+      select(2, report.svg { rows = rows, chart = { kind = "bar", x = "name", y = "value" } }))
+  end)
+
   it("calls a result wrong only where a check said so", function()
     local row = { name = "x", value = 1 }
     assert.is_nil(report.text({ row }):find "check")

@@ -112,18 +112,6 @@ local function check_column(column, where)
   if column.align then check.choice(where .. ": 'align'", column.align, ALIGNMENTS) end
 end
 
---- The unit of a field: of its column, else of the rows where it is a measured value.
-function document.unit(section, key)
-  for _, column in ipairs(section.columns) do
-    if column.unit and (column.key == key or type(column.key) == "table" and column.key[1] == key) then
-      return column.unit
-    end
-  end
-  local measured = key == "value" or key == "q1" or key == "q3" or key == "min" or key == "cold"
-  if not measured then return nil end
-  return section.rows[1] and section.rows[1].unit or "s"
-end
-
 --- Rows that failed show why, whatever columns were asked for.
 local function with_status(columns, rows)
   local failed = false
