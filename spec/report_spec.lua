@@ -352,6 +352,17 @@ describe("report.json and report.read", function()
     assert.same({ sections = { { rows = { { y = 1 } }, columns = { { key = "y" } } } } }, back)
   end)
 
+  it("are UTF-8, whatever bytes a device or an error has in its name", function()
+    local row = { name = "a\xFFb", ["k\xC3"] = "α\n" }
+    for _, text in ipairs { report.json { row }, report.jsonl { row }, report.csv { row } } do
+      assert.truthy(utf8.len(text), text)
+    end
+    local clean = { name = "a\u{FFFD}b", ["k\u{FFFD}"] = "α\n" }
+    assert.same({ clean }, json.decode(report.json { row }))
+    assert.same(clean, json.decode(report.jsonl { row }))
+    assert.equal('name,k\u{FFFD}\r\na\u{FFFD}b,"α\n"\r\n', report.csv { row })
+  end)
+
   it("read rows that were kept, without the last where it was cut off", function()
     keep(report.jsonl(ROWS) .. '{"name": "sax')
     assert.same(ROWS, report.read(path))
@@ -512,6 +523,11 @@ describe("wrong arguments", function()
     raises({ "html: document: unknown key 'sektions'" }, report.html, { sektions = {} })
     raises({ "section 1: 'rows': list of tables expected, got a number at '1'" }, report.csv,
       { sections = { { rows = { 1 } } } })
+    for _, write in ipairs { report.csv, report.text, report.html, report.jsonl } do
+      raises({ "list without holes expected, got 2 of 3" }, write, { { a = 1 }, nil, { a = 2 } })
+      raises({ "list without holes expected, got 1 of 2" }, write, { nil, { a = 1 } })
+    end
+    raises({ "'rows': list of tables expected, got a table at '0'" }, report.csv, { [0] = {}, { a = 1 } })
     raises({ "section 1, column 1: 'key' is missing" }, report.markdown, { rows = {}, columns = { {} } })
     raises({ "'align': one of center, left, right expected, got up" }, report.text,
       { rows = {}, columns = { { key = "a", align = "up" } } })

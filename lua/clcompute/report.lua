@@ -92,7 +92,8 @@ function report.csv(given)
   return (guard("csv", function() return csv.write(document.new(given)) end))
 end
 
---- JSON of just what was given, without functions; NaN and infinity become null.
+--- JSON of just what was given, without functions; NaN and infinity become null, bytes that are no
+-- UTF-8 U+FFFD (in `jsonl` and `csv` too).
 -- @function json
 -- @tparam table given document, section or rows
 -- @treturn string

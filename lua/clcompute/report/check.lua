@@ -34,14 +34,17 @@ function check.choice(what, value, choices)
   return value
 end
 
---- Raises unless value is a list of tables.
+--- Raises unless value is a list of tables, without holes.
 function check.tables(what, value)
   if type(value) ~= "table" then error(("%s: list of tables expected, got %s"):format(what, type(value)), 0) end
+  local count, last = 0, 0
   for key, item in pairs(value) do
-    if math.type(key) ~= "integer" or type(item) ~= "table" then
+    if math.type(key) ~= "integer" or key < 1 or type(item) ~= "table" then
       error(("%s: list of tables expected, got a %s at '%s'"):format(what, type(item), tostring(key)), 0)
     end
+    count, last = count + 1, math.max(last, key)
   end
+  if count < last then error(("%s: list without holes expected, got %d of %d"):format(what, count, last), 0) end
   return value
 end
 

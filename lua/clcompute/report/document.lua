@@ -155,7 +155,7 @@ function document.new(given)
     error(("document or list of rows expected, got %s"):format(type(given)), 0)
   end
   if given.rows then given = { title = given.title, sections = { given } } end
-  if not given.sections and (next(given) == nil or given[1] ~= nil) then given = { sections = { { rows = given } } } end
+  if not given.sections and (next(given) == nil or math.type(next(given)) == "integer") then given = { sections = { { rows = given } } } end
   check.keys("document", given, DOCUMENT)
   local made = { title = given.title, subtitle = given.subtitle, facts = check_facts(given.facts or {}), sections = {} }
   for i, section in ipairs(check.tables("document: 'sections'", given.sections or {})) do

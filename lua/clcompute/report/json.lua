@@ -2,6 +2,7 @@
 --- Rows and documents as JSON, and kept rows back from a file of one JSON object a line.
 -- @module clcompute.report.json
 
+local extent = require "clcompute.report.extent"
 local fields = require "clcompute.report.fields"
 
 local json = {}
@@ -19,12 +20,13 @@ local function has_lone_n(value)
   return type(value.n) == "number" and next(value) == "n" and next(value, "n") == nil
 end
 
---- A copy for dkjson, without functions (of columns), which have no JSON.
+--- A copy for dkjson: without functions (of columns), which have no JSON, and in UTF-8, as JSON must be.
 local function prepared(value)
+  if type(value) == "string" then return extent.utf8(value) end
   if type(value) ~= "table" then return value end
   local copy = {}
   for key, item in pairs(value) do
-    if type(item) ~= "function" then copy[key] = prepared(item) end
+    if type(item) ~= "function" then copy[prepared(key)] = prepared(item) end
   end
   return has_lone_n(copy) and setmetatable(copy, LONE_N) or copy
 end
