@@ -524,10 +524,65 @@ describe("bench.sweep", function()
   end)
 
   it("refuses a file of something else, and leaves it as it is", function()
-    for _, text in ipairs { "hello\nworld\n", "{}\n", "hello" } do
+    local row = '{"params":{"size":1},"status":"ok"}'
+    for text, line in pairs { ["hello\nworld\n"] = 1, ["{}\n"] = 1, ["hello"] = 1, ["{}"] = 1, ["null"] = 1,
+      [row .. row .. "\n"] = 1, [row .. " x\n"] = 1, ["\n\n" .. row .. "\n\n7\n"] = 5,
+      ['{"params":{"size":1}}\n'] = 1, [("["):rep(1e5) .. "\n"] = 1 } do
       overwrite(text)
-      helper.raises({ path, "line 1" }, sweep, {})
-      assert.equal(text, read())
+      local seen = {}
+      helper.raises({ path, ("line %d is"):format(line) }, sweep, seen)
+      assert.same({ text, {} }, { read(), seen })
+    end
+  end)
+
+  it("takes away what was cut off behind its rows, whatever it is, and lets a link be one", function()
+    local whole = sweep {}
+    local text, link = read(), path .. ".link"
+    local cleanup <close> = setmetatable({}, { __close = function() os.remove(link) end })
+    os.execute(("ln -s %s %s"):format(path, link))
+    for _, tail in ipairs { "null", "\0\0\0\0", "{}", '{"params"', " x", text:sub(1, 20) } do
+      overwrite(text .. tail)
+      local seen = {}
+      local rows = sweep(seen, { file = link })
+      assert.same({ 4, 0 }, { #rows, #seen })
+      assert.equal(text, (read():gsub("\n\n+", "\n")))
+      assert.is_true(os.execute("test -L " .. link))
+    end
+    overwrite(text:sub(1, -2))
+    assert.equal(whole[4].value, sweep({})[4].value)
+    assert.equal(text, read())
+    overwrite "\0\0"
+    local seen = {}
+    sweep(seen)
+    assert.equal(4, #seen)
+  end)
+
+  it("finds a file that cannot be written before it measures", function()
+    local seen = {}
+    helper.raises({ "sweep: option 'file': ", "/nowhere/rows.jsonl" }, sweep, seen, { file = "/nowhere/rows.jsonl" })
+    helper.raises({ "sweep: option 'file': ", "/tmp" }, sweep, seen, { file = "/tmp" })
+    assert.same({}, seen)
+  end)
+
+  it("refuses the file of a sweep over other axes", function()
+    sweep {}
+    local seen = {}
+    local given = { sizes = { 100, 200 }, file = path, rounds = 1, run = function(point) seen[1] = point end }
+    helper.raises({ path, "is of a sweep over group, kernel, size, not over size" }, bench.sweep, given)
+    assert.same({}, seen)
+  end)
+
+  it("tells values apart that look alike, in the file too", function()
+    local values = { 1, "1", true, "true", 10 ^ 15, 10 ^ 15 + 1, (1 << 60) + 1, (1 << 60) + 2, math.huge, 0.5 }
+    local calls = 0
+    local function run()
+      calls = calls + 1
+      return claiming("c", { calls })
+    end
+    for _ = 1, 2 do
+      local rows = bench.sweep { axes = { { "v", values } }, file = path, rounds = 1, run = run }
+      for i, row in ipairs(rows) do assert.equal(i, row.value) end
+      assert.equal(#values, calls)
     end
   end)
 

@@ -224,7 +224,8 @@ end
 --- Measures every combination of the values of some axes. Rows are appended to a file as they come; called
 -- again, it goes on where it was cut off. A row of the file is kept only if it was measured as it would be
 -- now (its `setup`: this version, `seconds`, `rounds`, `peak` and `together`) with a device and driver of
--- this process; others, and what failed, are measured again. One file is for one sweep; which of several
+-- this process; others, and what failed, are measured again. One file is for one sweep: that of one over other
+-- axes (`axes` of its rows) is refused. Which of several
 -- devices a point is for, only an axis can tell.
 -- @function sweep
 -- @tparam table given the axes `devices`, `kernels`, `sizes`, `groups`, of which a point has `device`,
@@ -237,7 +238,7 @@ end
 --  the estimate; `progress`, called with { done=, total=, point=, elapsed=, remaining= (seconds, nil while
 --  nothing is known) }; `seconds`, `rounds` and `peak` as in `measure`, for each point
 -- @treturn table rows in the order of the points; their `params` hold the point
--- @raise when options are wrong, or the file is not one of rows
+-- @raise when options are wrong, or the file cannot be written or is not one of rows, before anything is measured
 function bench.sweep(given)
   options.check("sweep", given, options.merge(SETTINGS, sweep.OPTIONS))
   options.positive("sweep", given, "limit")

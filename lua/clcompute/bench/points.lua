@@ -39,11 +39,12 @@ function points.product(axes)
   return list
 end
 
---- A value as a file holds it: groups like {16, 16} and devices as text.
+--- A value as a file holds it: groups like {16, 16}, devices and what JSON has no number for as text; whole numbers
+-- with all their digits.
 local function plain(value)
   if type(value) == "table" then return table.concat(value, "x") end
-  if type(value) == "number" or type(value) == "boolean" then return value end
-  return tostring(value)
+  if type(value) == "number" and value - value == 0 then return math.tointeger(value) or value end
+  return type(value) == "boolean" and value or tostring(value)
 end
 
 --- A point as a file holds it.
@@ -53,12 +54,21 @@ function points.plain(point)
   return params
 end
 
+--- The names of the axes as one text, in an order of their own.
+function points.names(axes)
+  local names = {}
+  for i, axis in ipairs(axes) do names[i] = axis[1] end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
 --- What the axes say of a point: tells it from the others, the same from a file as before it was written.
 function points.key(params, axes)
   local words = {}
   for i, axis in ipairs(axes) do
     local value = params[axis[1]]
-    words[i] = type(value) == "number" and ("%.14g"):format(value) or tostring(value)
+    local text = math.type(value) == "float" and ("%.14g"):format(value) or tostring(value)
+    words[i] = type(value) .. " " .. text
   end
   return table.concat(words, "\0")
 end

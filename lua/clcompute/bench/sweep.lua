@@ -67,10 +67,14 @@ local function measure_batch(given, batch, list, params, measure)
   return rows
 end
 
---- The rows of the file that stand for new ones, by the key of their point.
+--- The rows of the file that stand for new ones, by the key of their point. Those of a sweep over other axes would
+-- stand for several points, or for none.
 local function done_rows(journal, axes, given)
-  local done = {}
+  local done, names = {}, points.names(axes)
   for _, row in ipairs(journal and journal.rows or {}) do
+    if row.axes and row.axes ~= names then
+      error(("sweep: option 'file': %s is of a sweep over %s, not over %s"):format(journal.path, row.axes, names), 0)
+    end
     if is_valid(row, given) then done[points.key(row.params, axes)] = row end
   end
   return done
@@ -109,7 +113,8 @@ function sweep.run(given, measure)
     rows[i] = status_row("skipped", ("the limit of %g s was reached"):format(given.limit), params[i])
   end
   local function finish(i, row, seconds)
-    row.elapsed, row.setup, rows[i] = seconds, setup_of(given, not row.driver), row
+    row.elapsed, row.setup, row.axes = seconds, setup_of(given, not row.driver), points.names(axes)
+    rows[i] = row
     if journal then journal:append(row) end
     left:finish(list[i], row)
   end
