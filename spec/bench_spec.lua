@@ -284,6 +284,28 @@ describe("bench.measure", function()
     end
   end)
 
+  it("takes any error and any verdict of a check", function()
+    local without_text = setmetatable({}, { __tostring = function() error "no text" end })
+    local row = bench.measure(function() error(without_text) end, { rounds = 1 })
+    assert.same({ "failed", "an error that is a table without text" }, { row.status, row.reason })
+    row = bench.measure(function() end, { rounds = 1, check = function() return -5 end })
+    assert.same({ "failed", false, nil }, { row.status, row.checked, row.max_error })
+    assert.matches("the check returned -5, which is no error", row.reason, 1, true)
+    row = bench.measure(function() end, { rounds = 1, check = function() return false, {} end })
+    assert.equal("the check says no", row.reason)
+  end)
+
+  it("refuses a peak that is none before it measures", function()
+    local calls = 0
+    local function fn() calls = calls + 1 end
+    helper.raises({ "measure: option 'peak': option 'flops': number expected, got string" }, bench.measure, fn,
+      { peak = { flops = "x" } })
+    helper.raises({ "option 'peak': option 'flops': must be above 0 and finite, got 0" }, bench.measure, fn,
+      { peak = { flops = 0 } })
+    helper.raises({ "option 'peak': unknown option 'flop'" }, bench.measure, fn, { peak = { flop = 1 } })
+    assert.equal(0, calls)
+  end)
+
   it("lets an interrupt by the user through", function()
     helper.raises("interrupted!", bench.measure, function() error("interrupted!", 0) end, { device = "host" })
   end)
@@ -692,6 +714,23 @@ describe("bench.sweep", function()
     rows, seen = again()
     assert.equal("10/2 10/8", seen)
     assert.same({ 1, 2, 4 }, { rows[3].ratio, rows[5].ratio, rows[7].ratio })
+  end)
+
+  it("refuses wrong options and wrong answers of the functions it is given", function()
+    local seen = {}
+    for given, text in pairs {
+      [{ work = function() end }] = "option 'work': must return a finite number, returned nil",
+      [{ work = function() return 0 / 0 end }] = "option 'work': must return a finite number, returned",
+      [{ limit = 0 / 0 }] = "option 'limit': must be above 0 and finite",
+      [{ limit = -1 }] = "option 'limit': must be above 0 and finite, got -1",
+      [{ limit = "1" }] = "option 'limit': number expected, got string",
+      [{ groups = { 8, { {} } } }] = "sweep: axis 'group': value 2: a list of numbers expected",
+      [{ groups = { {} } }] = "sweep: axis 'group': value 1: a list of numbers expected",
+      [{ run = function() return nil, {} end }] = "run() returned nil and a table; the reason must be a string",
+    } do
+      helper.raises({ text }, sweep, seen, given)
+      assert.same({}, seen)
+    end
   end)
 
   it("makes a failed row of a run that raises", function()

@@ -6,6 +6,19 @@ local points = {}
 
 local AXES = { { "device", "devices" }, { "kernel", "kernels" }, { "size", "sizes" }, { "group", "groups" } }
 
+--- Raises unless values that are tables are lists of numbers or texts, as {16, 16}.
+local function check_values(name, values)
+  for i, value in ipairs(values) do
+    local is_list = type(value) ~= "table" or #value > 0
+    for _, part in ipairs(type(value) == "table" and value or {}) do
+      is_list = is_list and (type(part) == "number" or type(part) == "string")
+    end
+    if not is_list then
+      error(("sweep: axis '%s': value %d: a list of numbers expected where it is a table"):format(name, i), 0)
+    end
+  end
+end
+
 --- The axes of checked options, each { name, values }.
 function points.axes(given)
   local axes = {}
@@ -18,6 +31,7 @@ function points.axes(given)
     end
     axes[#axes + 1] = axis
   end
+  for _, axis in ipairs(axes) do check_values(axis[1], axis[2]) end
   if #axes == 0 then error("sweep: no axis: give sizes, groups, devices, kernels or axes", 0) end
   return axes
 end

@@ -6,6 +6,7 @@
 local Journal = require "clcompute.bench.journal"
 local clock = require "clcompute.bench.clock"
 local estimate = require "clcompute.bench.estimate"
+local interrupt = require "clcompute.interrupt"
 local points = require "clcompute.bench.points"
 local target = require "clcompute.bench.target"
 
@@ -43,9 +44,12 @@ end
 local function candidate_of(given, point, params)
   local ok, candidate, reason = pcall(given.run, point)
   if ok and candidate ~= nil then return candidate end
+  if ok and reason ~= nil and type(reason) ~= "string" then
+    error(("sweep: run() returned nil and a %s; the reason must be a string"):format(type(reason)), 0)
+  end
   if ok then return nil, status_row("unsupported", reason or "no candidate for this point", params) end
-  if tostring(candidate):find "interrupted!$" then error(candidate, 0) end
-  return nil, status_row("failed", tostring(candidate), params)
+  interrupt.pass_on(candidate)
+  return nil, status_row("failed", interrupt.text(candidate), params)
 end
 
 --- Measures the points of a batch.
