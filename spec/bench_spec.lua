@@ -446,6 +446,24 @@ helper.describe_each("bench.measure", function(d)
     cl.profile(false)
   end)
 
+  it("does not leave the profile on when a function yields and is not resumed", function()
+    if not cl.profile then return pending "cl.profile is not there" end
+    cl.profile(true) -- clears
+    cl.profile(false)
+    local function suspended()
+      local thread = coroutine.create(function() bench.measure(coroutine.yield, { device = d, rounds = 1 }) end)
+      assert(coroutine.resume(thread))
+      assert.is_true(cl.profile().on)
+      return thread
+    end
+    coroutine.close(suspended())
+    assert.falsy(cl.profile().on)
+    suspended()
+    collectgarbage()
+    collectgarbage()
+    assert.falsy(cl.profile().on)
+  end)
+
   it("sets rates against a peak that no kernel passes by far", function()
     local row = bench.measure(function() end, { device = d, rounds = 1, flops = 10, bytes = 30,
       peak = { flops = 10, bytes_per_second = 10 }, timed = false })
@@ -560,7 +578,6 @@ describe("bench.sweep", function()
   it("takes away what was cut off behind its rows, whatever it is, and lets a link be one", function()
     local whole = sweep {}
     local text, link = read(), path .. ".link"
-    local cleanup <close> = setmetatable({}, { __close = function() os.remove(link) end })
     os.execute(("ln -s %s %s"):format(path, link))
     for _, tail in ipairs { "null", "\0\0\0\0", "{}", '{"params"', " x", text:sub(1, 20) } do
       overwrite(text .. tail)
@@ -573,6 +590,7 @@ describe("bench.sweep", function()
     overwrite(text:sub(1, -2))
     assert.equal(whole[4].value, sweep({})[4].value)
     assert.equal(text, read())
+    os.remove(link)
     overwrite "\0\0"
     local seen = {}
     sweep(seen)

@@ -149,13 +149,18 @@ local function check_facts(facts)
   return facts
 end
 
+--- Whether a table is a list, or empty.
+local function is_list(given)
+  return next(given) == nil or math.type(next(given)) == "integer"
+end
+
 --- A document from what a script gave: a document, one section, or bare rows.
 function document.new(given)
   if type(given) ~= "table" then
     error(("document or list of rows expected, got %s"):format(type(given)), 0)
   end
   if given.rows then given = { title = given.title, sections = { given } } end
-  if not given.sections and (next(given) == nil or math.type(next(given)) == "integer") then given = { sections = { { rows = given } } } end
+  if not given.sections and is_list(given) then given = { sections = { { rows = given } } } end
   check.keys("document", given, DOCUMENT)
   local made = { title = given.title, subtitle = given.subtitle, facts = check_facts(given.facts or {}), sections = {} }
   for i, section in ipairs(check.tables("document: 'sections'", given.sections or {})) do
