@@ -378,6 +378,10 @@ describe("report.json and report.read", function()
     raises({ "read: ", path .. ":2: one JSON object a line expected" }, report.read, path)
     keep '{"a":1} {"b":2}\n'
     raises({ path .. ":1:" }, report.read, path)
+    for _, text in ipairs { "x", "\0\1\xFF", "[1,2]\n", "7\n", ("["):rep(1e5) .. "\n" } do
+      keep(text)
+      raises({ path .. ":1: one JSON object a line expected" }, report.read, path)
+    end
     raises({ "/nowhere/rows.jsonl" }, report.read, "/nowhere/rows.jsonl")
     raises({ "path expected, got nil" }, report.read)
   end)
@@ -528,6 +532,11 @@ describe("wrong arguments", function()
       raises({ "list without holes expected, got 1 of 2" }, write, { nil, { a = 1 } })
     end
     raises({ "'rows': list of tables expected, got a table at '0'" }, report.csv, { [0] = {}, { a = 1 } })
+    local cyclic = { a = {} }
+    cyclic.a.b = cyclic
+    for _, write in ipairs { report.csv, report.text, report.json, report.jsonl } do
+      raises({ "contains itself" }, write, { { a = 1 }, cyclic })
+    end
     raises({ "section 1, column 1: 'key' is missing" }, report.markdown, { rows = {}, columns = { {} } })
     raises({ "'align': one of center, left, right expected, got up" }, report.text,
       { rows = {}, columns = { { key = "a", align = "up" } } })
