@@ -284,6 +284,28 @@ describe("bench.measure", function()
     end
   end)
 
+  it("takes any error and any verdict of a check", function()
+    local without_text = setmetatable({}, { __tostring = function() error "no text" end })
+    local row = bench.measure(function() error(without_text) end, { rounds = 1 })
+    assert.same({ "failed", "an error that is a table without text" }, { row.status, row.reason })
+    row = bench.measure(function() end, { rounds = 1, check = function() return -5 end })
+    assert.same({ "failed", false, nil }, { row.status, row.checked, row.max_error })
+    assert.matches("the check returned -5, which is no error", row.reason, 1, true)
+    row = bench.measure(function() end, { rounds = 1, check = function() return false, {} end })
+    assert.equal("the check says no", row.reason)
+  end)
+
+  it("refuses a peak that is none before it measures", function()
+    local calls = 0
+    local function fn() calls = calls + 1 end
+    helper.raises({ "measure: option 'peak': option 'flops': number expected, got string" }, bench.measure, fn,
+      { peak = { flops = "x" } })
+    helper.raises({ "option 'peak': option 'flops': must be above 0 and finite, got 0" }, bench.measure, fn,
+      { peak = { flops = 0 } })
+    helper.raises({ "option 'peak': unknown option 'flop'" }, bench.measure, fn, { peak = { flop = 1 } })
+    assert.equal(0, calls)
+  end)
+
   it("lets an interrupt by the user through", function()
     helper.raises("interrupted!", bench.measure, function() error("interrupted!", 0) end, { device = "host" })
   end)
@@ -424,6 +446,24 @@ helper.describe_each("bench.measure", function(d)
     cl.profile(false)
   end)
 
+  it("does not leave the profile on when a function yields and is not resumed", function()
+    if not cl.profile then return pending "cl.profile is not there" end
+    cl.profile(true) -- clears
+    cl.profile(false)
+    local function suspended()
+      local thread = coroutine.create(function() bench.measure(coroutine.yield, { device = d, rounds = 1 }) end)
+      assert(coroutine.resume(thread))
+      assert.is_true(cl.profile().on)
+      return thread
+    end
+    coroutine.close(suspended())
+    assert.falsy(cl.profile().on)
+    suspended()
+    collectgarbage()
+    collectgarbage()
+    assert.falsy(cl.profile().on)
+  end)
+
   it("sets rates against a peak that no kernel passes by far", function()
     local row = bench.measure(function() end, { device = d, rounds = 1, flops = 10, bytes = 30,
       peak = { flops = 10, bytes_per_second = 10 }, timed = false })
@@ -524,10 +564,65 @@ describe("bench.sweep", function()
   end)
 
   it("refuses a file of something else, and leaves it as it is", function()
-    for _, text in ipairs { "hello\nworld\n", "{}\n", "hello" } do
+    local row = '{"params":{"size":1},"status":"ok"}'
+    for text, line in pairs { ["hello\nworld\n"] = 1, ["{}\n"] = 1, ["hello"] = 1, ["{}"] = 1, ["null"] = 1,
+      [row .. row .. "\n"] = 1, [row .. " x\n"] = 1, ["\n\n" .. row .. "\n\n7\n"] = 5,
+      ['{"params":{"size":1}}\n'] = 1, [("["):rep(1e5) .. "\n"] = 1 } do
       overwrite(text)
-      helper.raises({ path, "line 1" }, sweep, {})
-      assert.equal(text, read())
+      local seen = {}
+      helper.raises({ path, ("line %d is"):format(line) }, sweep, seen)
+      assert.same({ text, {} }, { read(), seen })
+    end
+  end)
+
+  it("takes away what was cut off behind its rows, whatever it is, and lets a link be one", function()
+    local whole = sweep {}
+    local text, link = read(), path .. ".link"
+    os.execute(("ln -s %s %s"):format(path, link))
+    for _, tail in ipairs { "null", "\0\0\0\0", "{}", '{"params"', " x", text:sub(1, 20) } do
+      overwrite(text .. tail)
+      local seen = {}
+      local rows = sweep(seen, { file = link })
+      assert.same({ 4, 0 }, { #rows, #seen })
+      assert.equal(text, (read():gsub("\n\n+", "\n")))
+      assert.is_true(os.execute("test -L " .. link))
+    end
+    overwrite(text:sub(1, -2))
+    assert.equal(whole[4].value, sweep({})[4].value)
+    assert.equal(text, read())
+    os.remove(link)
+    overwrite "\0\0"
+    local seen = {}
+    sweep(seen)
+    assert.equal(4, #seen)
+  end)
+
+  it("finds a file that cannot be written before it measures", function()
+    local seen = {}
+    helper.raises({ "sweep: option 'file': ", "/nowhere/rows.jsonl" }, sweep, seen, { file = "/nowhere/rows.jsonl" })
+    helper.raises({ "sweep: option 'file': ", "/tmp" }, sweep, seen, { file = "/tmp" })
+    assert.same({}, seen)
+  end)
+
+  it("refuses the file of a sweep over other axes", function()
+    sweep {}
+    local seen = {}
+    local given = { sizes = { 100, 200 }, file = path, rounds = 1, run = function(point) seen[1] = point end }
+    helper.raises({ path, "is of a sweep over group, kernel, size, not over size" }, bench.sweep, given)
+    assert.same({}, seen)
+  end)
+
+  it("tells values apart that look alike, in the file too", function()
+    local values = { 1, "1", true, "true", 10 ^ 15, 10 ^ 15 + 1, (1 << 60) + 1, (1 << 60) + 2, math.huge, 0.5 }
+    local calls = 0
+    local function run()
+      calls = calls + 1
+      return claiming("c", { calls })
+    end
+    for _ = 1, 2 do
+      local rows = bench.sweep { axes = { { "v", values } }, file = path, rounds = 1, run = run }
+      for i, row in ipairs(rows) do assert.equal(i, row.value) end
+      assert.equal(#values, calls)
     end
   end)
 
@@ -637,6 +732,23 @@ describe("bench.sweep", function()
     rows, seen = again()
     assert.equal("10/2 10/8", seen)
     assert.same({ 1, 2, 4 }, { rows[3].ratio, rows[5].ratio, rows[7].ratio })
+  end)
+
+  it("refuses wrong options and wrong answers of the functions it is given", function()
+    local seen = {}
+    for given, text in pairs {
+      [{ work = function() end }] = "option 'work': must return a finite number, returned nil",
+      [{ work = function() return 0 / 0 end }] = "option 'work': must return a finite number, returned",
+      [{ limit = 0 / 0 }] = "option 'limit': must be above 0 and finite",
+      [{ limit = -1 }] = "option 'limit': must be above 0 and finite, got -1",
+      [{ limit = "1" }] = "option 'limit': number expected, got string",
+      [{ groups = { 8, { {} } } }] = "sweep: axis 'group': value 2: a list of numbers expected",
+      [{ groups = { {} } }] = "sweep: axis 'group': value 1: a list of numbers expected",
+      [{ run = function() return nil, {} end }] = "run() returned nil and a table; the reason must be a string",
+    } do
+      helper.raises({ text }, sweep, seen, given)
+      assert.same({}, seen)
+    end
   end)
 
   it("makes a failed row of a run that raises", function()

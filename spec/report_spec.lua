@@ -192,6 +192,26 @@ describe("report.text", function()
     assert.same({ "  cold    value  share, s", "712 µs  98.6 ns       0.5" }, { lines[1], lines[3] })
   end)
 
+  it("brings times of different units to seconds, and else shows the unit of each", function()
+    local rows = { { name = "a", value = 1, q1 = 0.5, q3 = 2, unit = "s", cold = 4 },
+      { name = "b", value = 1, unit = "ms", cold = 4e-3 }, { name = "c", value = 3e3, unit = "us", status = "ok" } }
+    local columns = { { key = "value" }, { key = "cold" } }
+    local lines = lines_of(report.text({ rows = rows, columns = columns }, { bar = false }))
+    assert.same({ "  value     cold", "1.00 ms  4.00 ms", "3.00 ms        –" }, { lines[1], lines[4], lines[5] })
+    local svg = report.svg { rows = rows, chart = { kind = "bar", x = "name", y = "value" } }
+    local drawn = {}
+    for value in svg:gmatch 'data%-series="" data%-value="([^"]*)"' do drawn[#drawn + 1] = tonumber(value) end
+    for i, seconds in ipairs { 1, 1e-3, 3e-3 } do assert.is_true(math.abs(drawn[i] - seconds) <= 1e-15, svg) end
+    local alone = { { value = 2, cold = 4e-3, unit = "ms" } }
+    lines = lines_of(report.text { rows = alone, columns = columns })
+    assert.same({ "value, ms  cold, ms", "        2      4.00" }, { lines[1], lines[3] })
+    rows[3] = { name = "c", value = 7, unit = "frames" }
+    lines = lines_of(report.text { rows = rows, columns = columns })
+    assert.same({ "   value  cold, ms", "    1 ms      4.00", "7 frames         –" }, { lines[1], lines[4], lines[5] })
+    assert.equal("2 of 3 rows are not in the chart: value is not in s (2).",
+      select(2, report.svg { rows = rows, chart = { kind = "bar", x = "name", y = "value" } }))
+  end)
+
   it("calls a result wrong only where a check said so", function()
     local row = { name = "x", value = 1 }
     assert.is_nil(report.text({ row }):find "check")
@@ -332,6 +352,17 @@ describe("report.json and report.read", function()
     assert.same({ sections = { { rows = { { y = 1 } }, columns = { { key = "y" } } } } }, back)
   end)
 
+  it("are UTF-8, whatever bytes a device or an error has in its name", function()
+    local row = { name = "a\xFFb", ["k\xC3"] = "α\n" }
+    for _, text in ipairs { report.json { row }, report.jsonl { row }, report.csv { row } } do
+      assert.truthy(utf8.len(text), text)
+    end
+    local clean = { name = "a\u{FFFD}b", ["k\u{FFFD}"] = "α\n" }
+    assert.same({ clean }, json.decode(report.json { row }))
+    assert.same(clean, json.decode(report.jsonl { row }))
+    assert.equal('name,k\u{FFFD}\r\na\u{FFFD}b,"α\n"\r\n', report.csv { row })
+  end)
+
   it("read rows that were kept, without the last where it was cut off", function()
     keep(report.jsonl(ROWS) .. '{"name": "sax')
     assert.same(ROWS, report.read(path))
@@ -347,6 +378,10 @@ describe("report.json and report.read", function()
     raises({ "read: ", path .. ":2: one JSON object a line expected" }, report.read, path)
     keep '{"a":1} {"b":2}\n'
     raises({ path .. ":1:" }, report.read, path)
+    for _, text in ipairs { "x", "\0\1\xFF", "[1,2]\n", "7\n", ("["):rep(1e5) .. "\n" } do
+      keep(text)
+      raises({ path .. ":1: one JSON object a line expected" }, report.read, path)
+    end
     raises({ "/nowhere/rows.jsonl" }, report.read, "/nowhere/rows.jsonl")
     raises({ "path expected, got nil" }, report.read)
   end)
@@ -451,6 +486,37 @@ describe("report.svg", function()
       assert.is_nil(svg:find "[\" ,L-]inf")
     end
   end)
+
+  it("draws values at the ends of what numbers hold, or says which it leaves out", function()
+    local least, next_to = 5e-324, 1e300 * (1 - 2.0 ^ -53)
+    local cases = { { 0.3, 0.1 + 0.2 }, { 1, 1 + 2.0 ^ -52 }, { next_to, 1e300 }, { 1e-300 }, { 1e-300, 1e300 },
+      { -1e300, 1e300 }, { math.mininteger, math.maxinteger }, { math.mininteger }, { math.maxinteger }, { 1, least },
+      { 1, 1e308, 1.7e308, -1e308 } }
+    local function draw(values, kind, log)
+      local rows = {}
+      for i, value in ipairs(values) do rows[i] = { i = i, x = value, one = 1, value = value } end
+      local chart = { kind = kind, x = kind == "line" and "x" or "i", y = kind == "heat" and "one" or "value",
+        value = kind == "heat" and "value" or nil }
+      for _, key in ipairs(kind == "heat" and { "log" } or kind == "bar" and { "ylog" } or { "xlog", "ylog" }) do
+        chart[key] = log > 0 and log or nil
+      end
+      return report.svg { rows = rows, chart = chart }
+    end
+    for _, values in ipairs(cases) do
+      for _, kind in ipairs { "line", "bar", "heat" } do
+        for _, log in ipairs { 0, 2, 10 } do
+          local svg, note = draw(values, kind, log)
+          assert.truthy(svg or note)
+          assert.is_nil((svg or ""):find "[\" ,LMVH-]nan")
+          assert.is_nil((svg or ""):find "[\" ,LMVH-]inf")
+        end
+      end
+    end
+    assert.equal("1 of 2 rows are not in the chart: value is closer to 0 than 1e-300 (1).",
+      select(2, draw({ 1, least }, "bar", 0)))
+    assert.equal("3 of 4 rows are not in the chart: value is beyond 1e+300 (3).",
+      select(2, draw({ 1, 1e308, 1.7e308, -1e308 }, "bar", 0)))
+  end)
 end)
 
 describe("wrong arguments", function()
@@ -461,6 +527,16 @@ describe("wrong arguments", function()
     raises({ "html: document: unknown key 'sektions'" }, report.html, { sektions = {} })
     raises({ "section 1: 'rows': list of tables expected, got a number at '1'" }, report.csv,
       { sections = { { rows = { 1 } } } })
+    for _, write in ipairs { report.csv, report.text, report.html, report.jsonl } do
+      raises({ "list without holes expected, got 2 of 3" }, write, { { a = 1 }, nil, { a = 2 } })
+      raises({ "list without holes expected, got 1 of 2" }, write, { nil, { a = 1 } })
+    end
+    raises({ "'rows': list of tables expected, got a table at '0'" }, report.csv, { [0] = {}, { a = 1 } })
+    local cyclic = { a = {} }
+    cyclic.a.b = cyclic
+    for _, write in ipairs { report.csv, report.text, report.json, report.jsonl } do
+      raises({ "contains itself" }, write, { { a = 1 }, cyclic })
+    end
     raises({ "section 1, column 1: 'key' is missing" }, report.markdown, { rows = {}, columns = { {} } })
     raises({ "'align': one of center, left, right expected, got up" }, report.text,
       { rows = {}, columns = { { key = "a", align = "up" } } })
@@ -469,6 +545,10 @@ describe("wrong arguments", function()
     raises({ "a heat chart needs 'value'" }, report.html, { rows = {}, chart = { kind = "heat", x = "a", y = "b" } })
     raises({ "'xlog': 2 or 10 expected, got 3" }, report.html,
       { rows = {}, chart = { kind = "line", x = "a", y = "b", xlog = 3 } })
+    raises({ "'x': the name of a field expected, got {}" }, report.html,
+      { rows = {}, chart = { kind = "bar", x = {}, y = "b" } })
+    raises({ "'series': names of fields expected, got a number" }, report.html,
+      { rows = {}, chart = { kind = "line", x = "a", y = "b", series = { 1 } } })
     raises({ "svg: section with 'rows' and 'chart' expected" }, report.svg, { rows = {} })
     raises({ "two rows for a = 1, b = 2" }, report.html, { rows = { { a = 1, b = 2, c = 3 }, { a = 1, b = 2, c = 4 } },
       chart = { kind = "heat", x = "a", y = "b", value = "c" } })

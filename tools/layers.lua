@@ -36,6 +36,7 @@ local LUA_LEVELS = {
   { "clcompute.report.check", "clcompute.report.extent", "clcompute.report.fields", "clcompute.report.format",
     "clcompute.report.palette", "clcompute.report.remarks", "clcompute.report.scale", "clcompute.report.style" },
   { "clcompute.report.document", "clcompute.report.markup" }, -- what a report says; how it is written down
+  { "clcompute.report.units" },
   { "clcompute.report.cells", "clcompute.report.points", "clcompute.report.axes", "clcompute.report.marks" },
   { "clcompute.report.series" },
   { "clcompute.report.line", "clcompute.report.bar", "clcompute.report.heat" },

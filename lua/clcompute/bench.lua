@@ -27,6 +27,7 @@
 -- @usage local row = bench.measure(function() cl.saxpy(2, x, y) end, { device = d, bytes = 12 * #x })
 
 local Candidate = require "clcompute.bench.candidate"
+local interrupt = require "clcompute.interrupt"
 local options = require "clcompute.bench.options"
 local peak_bandwidth = require "clcompute.bench.peak_bandwidth"
 local peak_flops = require "clcompute.bench.peak_flops"
@@ -44,12 +45,18 @@ local SETTINGS = { seconds = "number", rounds = "integer", progress = "function"
 local COMPARE = options.merge(SETTINGS, { baseline = "string" })
 local MEASURE = options.merge(Candidate.OPTIONS, SETTINGS)
 MEASURE.fn = nil -- the first argument
+local KNOWN_PEAK = { flops = "number", bytes_per_second = "number", dtype = "string" }
 local PEAK = { seconds = "number", dtype = "string" }
 
 -- --- options ------------------------------------------------------------------
 
 local function with_defaults(where, settings)
   options.positive(where, settings, "seconds", "rounds")
+  if type(settings.peak) == "table" then
+    where = where .. ": option 'peak'"
+    options.check(where, settings.peak, KNOWN_PEAK)
+    options.positive(where, settings.peak, "flops", "bytes_per_second")
+  end
   return options.merge({ seconds = 1, peak = true, progress = function() end }, settings)
 end
 
@@ -63,8 +70,8 @@ local function peak_source(setting)
     local key = what .. tostring(device)
     if not known[key] then
       local ok, value = pcall(measure, device, ...)
-      if not ok and tostring(value):find "interrupted!$" then error(value, 0) end
-      known[key] = ok and { value = value } or { reason = tostring(value) }
+      if not ok then interrupt.pass_on(value) end
+      known[key] = ok and { value = value } or { reason = interrupt.text(value) }
     end
     return known[key].value, known[key].reason
   end
@@ -224,7 +231,8 @@ end
 --- Measures every combination of the values of some axes. Rows are appended to a file as they come; called
 -- again, it goes on where it was cut off. A row of the file is kept only if it was measured as it would be
 -- now (its `setup`: this version, `seconds`, `rounds`, `peak` and `together`) with a device and driver of
--- this process; others, and what failed, are measured again. One file is for one sweep; which of several
+-- this process; others, and what failed, are measured again. One file is for one sweep: that of one over other
+-- axes (`axes` of its rows) is refused. Which of several
 -- devices a point is for, only an axis can tell.
 -- @function sweep
 -- @tparam table given the axes `devices`, `kernels`, `sizes`, `groups`, of which a point has `device`,
@@ -237,7 +245,7 @@ end
 --  the estimate; `progress`, called with { done=, total=, point=, elapsed=, remaining= (seconds, nil while
 --  nothing is known) }; `seconds`, `rounds` and `peak` as in `measure`, for each point
 -- @treturn table rows in the order of the points; their `params` hold the point
--- @raise when options are wrong, or the file is not one of rows
+-- @raise when options are wrong, or the file cannot be written or is not one of rows, before anything is measured
 function bench.sweep(given)
   options.check("sweep", given, options.merge(SETTINGS, sweep.OPTIONS))
   options.positive("sweep", given, "limit")

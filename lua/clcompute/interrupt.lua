@@ -6,11 +6,19 @@
 
 local interrupt = {}
 
+--- The text of an error, also of an object that cannot tell its own.
+-- @param reason what was raised
+-- @treturn string
+function interrupt.text(reason)
+  local ok, text = pcall(tostring, reason)
+  return ok and text or ("an error that is a %s without text"):format(type(reason))
+end
+
 --- Whether an error is Ctrl-C, by the words of the standard interpreter, which the core uses too.
 -- @param reason what was raised
 -- @treturn boolean
 function interrupt.is(reason)
-  return tostring(reason):find "interrupted!$" ~= nil
+  return interrupt.text(reason):find "interrupted!$" ~= nil
 end
 
 --- Raises an error again if it is Ctrl-C; returns after any other.

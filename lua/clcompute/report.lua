@@ -18,8 +18,10 @@
 --
 -- A chart reads the rows of its section. Keys are names of fields, with dots into nested tables; `x` of bars and
 -- `series` may be lists of them. `xlog`, `ylog` and `log` are 2 or 10. Units s, B, B/s, FLOP, FLOP/s, Hz, J and W get
--- prefixes; `value`, `min`, `q1`, `q3` and `cold` are in the row's `unit`, else seconds. Columns of seconds without a
--- format share one prefix. A row whose `status` is not "ok" is in the table, with its reason, and not in the chart.
+-- prefixes; `value`, `min`, `q1` and `q3` are in the row's `unit`, else seconds, and `cold` is in seconds. Rows in s,
+-- ms, us and ns side by side are shown in seconds; where units have nothing in common each cell has its own, and the
+-- chart the rows of the first. Columns of seconds without a format share one prefix. A row whose
+-- `status` is not "ok" is in the table, with its reason, and not in the chart.
 -- The `ratio` of a row whose `agrees` is false has a question mark, and a `peak_share` above 1 reads "in cache" where
 -- it is written as percent; footnotes say why. `caption` stands below the chart, or below the table where there is
 -- none.
@@ -91,7 +93,8 @@ function report.csv(given)
   return (guard("csv", function() return csv.write(document.new(given)) end))
 end
 
---- JSON of just what was given, without functions; NaN and infinity become null.
+--- JSON of just what was given, without functions; NaN and infinity become null, bytes that are no
+-- UTF-8 U+FFFD (in `jsonl` and `csv` too).
 -- @function json
 -- @tparam table given document, section or rows
 -- @treturn string

@@ -3,6 +3,7 @@
 -- @module clcompute.bench.candidate
 
 local clock = require "clcompute.bench.clock"
+local interrupt = require "clcompute.interrupt"
 local options = require "clcompute.bench.options"
 local row = require "clcompute.bench.row"
 local split = require "clcompute.bench.split"
@@ -54,9 +55,8 @@ end
 function Candidate:attempt(f, ...)
   local results = table.pack(pcall(f, ...))
   if results[1] then return table.unpack(results, 1, results.n) end
-  local message = tostring(results[2])
-  if message:find "interrupted!$" then error(message, 0) end
-  self.status, self.reason = "failed", message
+  interrupt.pass_on(results[2])
+  self.status, self.reason = "failed", interrupt.text(results[2])
   return false
 end
 
@@ -104,7 +104,10 @@ end
 
 --- Judges what `check` returned: the error as a share of its bound, or whether it is right.
 local function judge(self, verdict, detail)
-  if type(verdict) == "number" then
+  detail = type(detail) == "string" and detail or nil
+  if type(verdict) == "number" and verdict < 0 then
+    self.checked, detail = false, ("the check returned %s, which is no error: it must not be negative"):format(verdict)
+  elseif type(verdict) == "number" then
     self.max_error = verdict
     self.checked = verdict <= 1
     detail = detail or ("the error is %.3g times its bound"):format(verdict)

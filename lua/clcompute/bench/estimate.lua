@@ -7,10 +7,21 @@
 local Estimate = {}
 Estimate.__index = Estimate
 
+--- What work(point) returns, which must be a number that can be summed.
+local function checked(work)
+  return function(point)
+    local amount = work(point)
+    if type(amount) == "number" and amount - amount == 0 then return amount end
+    local what = type(amount) == "number" and amount or type(amount)
+    error(("sweep: option 'work': must return a finite number, returned %s"):format(what), 0)
+  end
+end
+
 --- @tparam function|nil work work(point): how much there is to do, in any unit; without it all points
 --  count alike
 function Estimate.new(work)
-  return setmetatable({ work = work or function() return 0 end, open = {}, samples = {}, done = 0 }, Estimate)
+  local amount = work and checked(work) or function() return 0 end
+  return setmetatable({ work = amount, open = {}, samples = {}, done = 0 }, Estimate)
 end
 
 --- Counts a point, with its row if it is done.

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Rows in a file, one JSON object a line, appended as they come. A line that was cut off is taken away.
+--- Rows in a file, one JSON object a line, appended as they come. A last line that was cut off is taken away.
 -- @module clcompute.bench.journal
 
 local report = require "clcompute.report"
@@ -13,46 +13,80 @@ local function load_json()
   error("sweep: option 'file' needs the Lua module dkjson; on Debian: apt install lua-dkjson", 0)
 end
 
-local function write(path, mode, text)
-  local file = assert(io.open(path, mode))
+--- Opens the file, or raises in the name of the sweep.
+local function open(path, mode)
+  local file, message = io.open(path, mode)
+  if not file then error(("sweep: option 'file': %s"):format(message), 0) end
+  return file
+end
+
+--- Writes a text at the end of a file, or over what begins after so many bytes of it.
+local function write(path, text, at)
+  local file = open(path, at and "r+b" or "ab")
+  if at then file:seek("set", at) end
   local ok, message = file:write(text)
   local closed, why = file:close()
   if not (ok and closed) then error(("sweep: %s: %s"):format(path, message or why), 0) end
 end
 
---- The rows of a text, and the bytes up to its last whole line.
-local function parse(self, text)
-  local whole = 0
-  for line, finish in text:gmatch "([^\n]*)\n?()" do
-    local is_last = finish > #text
-    local value = self.json.decode(line)
-    if type(value) == "table" and type(value.params) == "table" then
-      self.rows[#self.rows + 1], whole = value, finish - 1
-    elseif line:find "%S" and not (line:find "^{" and is_last and text:sub(-1) ~= "\n") then
-      error(("sweep: %s: line %d is no row of a sweep"):format(self.path, #self.rows + 1), 0)
-    end
-  end
-  return whole
+--- The bytes of a file, which is made where there is none: that it can be written shows before anything is measured.
+local function read(path)
+  open(path, "ab"):close()
+  local file <close> = open(path, "rb")
+  local text, message = file:read "a"
+  if not text then error(("sweep: option 'file': %s: %s"):format(path, message), 0) end
+  return text
 end
 
---- Opens the journal at a path; its rows are in `rows`.
+--- The row that a line holds and nothing else; nil, and whether the line is JSON of something else.
+local function row_of(self, line)
+  local ok, value, stop = pcall(self.json.decode, line)
+  if not ok or value == nil then return nil, false end
+  local is_row = type(value) == "table" and type(value.params) == "table" and type(value.status) == "string"
+  if is_row and not line:find("%S", stop) then return value end
+  return nil, true
+end
+
+--- Whether a last line without its end may be what is left of a row, so that nothing is lost with it. Behind rows it
+-- is, whatever it holds: after a power cut that may be anything.
+local function is_torn(self, line, is_json)
+  return #self.rows > 0 or not is_json and (line:find "^{" or not line:find "[^\0]")
+end
+
+--- Reads the rows of a text.
+-- @treturn integer the bytes before a line that was cut off, or all
+local function parse(self, text)
+  local number = 0
+  for start, line, ending in text:gmatch "()([^\n]*)(\n?)" do
+    number = number + 1
+    local row, is_json = row_of(self, line)
+    if row then
+      self.rows[#self.rows + 1] = row
+    elseif line:find "%S" then
+      if ending == "" and is_torn(self, line, is_json) then return start - 1 end
+      error(("sweep: %s: line %d is no row of a sweep"):format(self.path, number), 0)
+    end
+  end
+  return #text
+end
+
+--- Opens the journal at a path; its rows are in `rows`. What was cut off is overwritten with line breaks where it
+-- stands, so that a link stays one and no row is ever out of the file.
 function Journal.open(path)
   local self = setmetatable({ path = path, rows = {}, json = load_json() }, Journal)
-  local file = io.open(path, "rb")
-  if not file then return self end
-  local text = file:read "a"
-  file:close()
+  local text = read(path)
   local whole = parse(self, text)
-  if text == "" or (whole == #text and text:sub(-1) == "\n") then return self end
-  local kept = text:sub(1, whole):gsub("\n$", "")
-  write(path .. ".part", "wb", kept == "" and "" or kept .. "\n")
-  assert(os.rename(path .. ".part", path))
+  if whole < #text then
+    write(path, ("\n"):rep(#text - whole), whole)
+  elseif text:find "[^\n]$" then
+    write(path, "\n")
+  end
   return self
 end
 
 --- Appends a row; it is in the file when this returns.
 function Journal:append(row)
-  write(self.path, "ab", report.jsonl { row })
+  write(self.path, report.jsonl { row })
 end
 
 return Journal

@@ -6,6 +6,19 @@ local points = {}
 
 local AXES = { { "device", "devices" }, { "kernel", "kernels" }, { "size", "sizes" }, { "group", "groups" } }
 
+--- Raises unless values that are tables are lists of numbers or texts, as {16, 16}.
+local function check_values(name, values)
+  for i, value in ipairs(values) do
+    local is_list = type(value) ~= "table" or #value > 0
+    for _, part in ipairs(type(value) == "table" and value or {}) do
+      is_list = is_list and (type(part) == "number" or type(part) == "string")
+    end
+    if not is_list then
+      error(("sweep: axis '%s': value %d: a list of numbers expected where it is a table"):format(name, i), 0)
+    end
+  end
+end
+
 --- The axes of checked options, each { name, values }.
 function points.axes(given)
   local axes = {}
@@ -18,6 +31,7 @@ function points.axes(given)
     end
     axes[#axes + 1] = axis
   end
+  for _, axis in ipairs(axes) do check_values(axis[1], axis[2]) end
   if #axes == 0 then error("sweep: no axis: give sizes, groups, devices, kernels or axes", 0) end
   return axes
 end
@@ -39,11 +53,12 @@ function points.product(axes)
   return list
 end
 
---- A value as a file holds it: groups like {16, 16} and devices as text.
+--- A value as a file holds it: groups like {16, 16}, devices and what JSON has no number for as text; whole numbers
+-- with all their digits.
 local function plain(value)
   if type(value) == "table" then return table.concat(value, "x") end
-  if type(value) == "number" or type(value) == "boolean" then return value end
-  return tostring(value)
+  if type(value) == "number" and value - value == 0 then return math.tointeger(value) or value end
+  return type(value) == "boolean" and value or tostring(value)
 end
 
 --- A point as a file holds it.
@@ -53,12 +68,21 @@ function points.plain(point)
   return params
 end
 
+--- The names of the axes as one text, in an order of their own.
+function points.names(axes)
+  local names = {}
+  for i, axis in ipairs(axes) do names[i] = axis[1] end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
 --- What the axes say of a point: tells it from the others, the same from a file as before it was written.
 function points.key(params, axes)
   local words = {}
   for i, axis in ipairs(axes) do
     local value = params[axis[1]]
-    words[i] = type(value) == "number" and ("%.14g"):format(value) or tostring(value)
+    local text = math.type(value) == "float" and ("%.14g"):format(value) or tostring(value)
+    words[i] = type(value) .. " " .. text
   end
   return table.concat(words, "\0")
 end

@@ -33,24 +33,30 @@ local function sum_parts(rows)
   return seconds
 end
 
+--- Ends a profile once: as its scope ends, as a coroutine that f yielded from is closed, or else as it is collected.
+local Guard = {}
+
+function Guard.__close(self)
+  local cl = self.cl
+  self.cl = nil
+  if cl then stop(cl) end
+end
+Guard.__gc = Guard.__close
+
 --- Calls f(...) while profiling.
 -- @treturn table|nil seconds of `compile`, `upload`, `kernel`, `download`; nil where that cannot be
 --  known: without OpenCL, while the script itself profiles, or when f did nothing that the profile sees
 -- @return what f returned
--- @raise what f raises, or a command that failed; profiling is off again then
+-- @raise what f raises, or a command that failed; profiling is off again then. After f yielded in a coroutine that
+--  nobody resumes it is off when that is closed or collected
 function split.of(f, ...)
   local cl = clock.library
   if not is_free(cl) then return nil, f(...) end
-  local rows
-  local function read(...)
-    rows = cl.profile() -- waits, so it may raise too
-    return ...
-  end
+  local guard <close> = setmetatable({ cl = cl }, Guard) -- luacheck: ignore 211
   cl.profile(true)
-  local results = table.pack(pcall(function(...) return read(f(...)) end, ...))
-  stop(cl)
-  if not results[1] then error(results[2], 0) end
-  return sum_parts(rows), table.unpack(results, 2, results.n)
+  local results = table.pack(f(...))
+  local rows = cl.profile() -- waits, so it may raise too
+  return sum_parts(rows), table.unpack(results, 1, results.n)
 end
 
 return split

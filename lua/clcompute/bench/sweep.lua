@@ -6,6 +6,7 @@
 local Journal = require "clcompute.bench.journal"
 local clock = require "clcompute.bench.clock"
 local estimate = require "clcompute.bench.estimate"
+local interrupt = require "clcompute.interrupt"
 local points = require "clcompute.bench.points"
 local target = require "clcompute.bench.target"
 
@@ -43,9 +44,12 @@ end
 local function candidate_of(given, point, params)
   local ok, candidate, reason = pcall(given.run, point)
   if ok and candidate ~= nil then return candidate end
+  if ok and reason ~= nil and type(reason) ~= "string" then
+    error(("sweep: run() returned nil and a %s; the reason must be a string"):format(type(reason)), 0)
+  end
   if ok then return nil, status_row("unsupported", reason or "no candidate for this point", params) end
-  if tostring(candidate):find "interrupted!$" then error(candidate, 0) end
-  return nil, status_row("failed", tostring(candidate), params)
+  interrupt.pass_on(candidate)
+  return nil, status_row("failed", interrupt.text(candidate), params)
 end
 
 --- Measures the points of a batch.
@@ -67,10 +71,14 @@ local function measure_batch(given, batch, list, params, measure)
   return rows
 end
 
---- The rows of the file that stand for new ones, by the key of their point.
+--- The rows of the file that stand for new ones, by the key of their point. Those of a sweep over other axes would
+-- stand for several points, or for none.
 local function done_rows(journal, axes, given)
-  local done = {}
+  local done, names = {}, points.names(axes)
   for _, row in ipairs(journal and journal.rows or {}) do
+    if row.axes and row.axes ~= names then
+      error(("sweep: option 'file': %s is of a sweep over %s, not over %s"):format(journal.path, row.axes, names), 0)
+    end
     if is_valid(row, given) then done[points.key(row.params, axes)] = row end
   end
   return done
@@ -109,7 +117,8 @@ function sweep.run(given, measure)
     rows[i] = status_row("skipped", ("the limit of %g s was reached"):format(given.limit), params[i])
   end
   local function finish(i, row, seconds)
-    row.elapsed, row.setup, rows[i] = seconds, setup_of(given, not row.driver), row
+    row.elapsed, row.setup, row.axes = seconds, setup_of(given, not row.driver), points.names(axes)
+    rows[i] = row
     if journal then journal:append(row) end
     left:finish(list[i], row)
   end

@@ -24,6 +24,7 @@ local WORKLOADS = { saxpy = "clcompute.workload.saxpy", gemm = "clcompute.worklo
   gauss = "clcompute.workload.gauss" }
 local OPERATIONS = { "saxpy", "gemm", "gauss" }
 local SIZES = { saxpy = 1 << 24, gemm = 1024, gauss = 1000 }
+local MOST = { saxpy = 1 << 40, gemm = 1 << 29, gauss = 1 << 29 } -- whose bytes are counted by an integer
 local TITLES = {
   saxpy = "saxpy, %d elements, %s", gemm = "Matrix product, %d rows and columns, %s",
   gauss = "Gauss elimination, %d equations, %s",
@@ -37,6 +38,16 @@ function bench.configure(parser)
   parser:option("--seconds", "Of warm runs of each candidate."):argname "<s>":default "1":convert(convert.seconds)
   parser:flag("--against", "Measure OpenBLAS and CLBlast too, where they are installed.")
   publish.configure(parser)
+end
+
+--- What is wrong with the options: a size that no memory holds.
+-- @treturn ?string
+function bench.misuse(options)
+  for _, name in ipairs(options.operation and { options.operation } or OPERATIONS) do
+    if options.size and options.size > MOST[name] then
+      return ("--size: at most %d expected for %s, got %d"):format(MOST[name], name, options.size)
+    end
+  end
 end
 
 --- Runs the command.

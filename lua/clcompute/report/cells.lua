@@ -7,6 +7,7 @@ local document = require "clcompute.report.document"
 local extent = require "clcompute.report.extent"
 local format = require "clcompute.report.format"
 local remarks = require "clcompute.report.remarks"
+local units = require "clcompute.report.units"
 
 local cells = {}
 
@@ -14,29 +15,32 @@ local function keys_of(column)
   return type(column.key) == "table" and column.key or { column.key }
 end
 
---- Every number of a column.
-local function numbers(column, rows)
+--- Every number of a column, in its unit.
+local function numbers(column, rows, unit)
   local list = {}
   for _, row in ipairs(rows) do
     for _, key in ipairs(keys_of(column)) do
-      local value = document.field(row, key)
+      local value = units.value(row, key, unit)
       if type(value) == "number" then list[#list + 1] = value end
     end
   end
   return list
 end
 
+--- Its unit, and whether each row has another.
 local function unit_of(section, column)
-  return column.unit or document.unit(section, keys_of(column)[1])
+  if column.unit then return column.unit end
+  return units.of(section, keys_of(column)[1])
 end
 
---- All numbers that are seconds and have no format of their own: they are read against each other, so one unit
+--- All numbers that are seconds and have no format of their own: they are read against each other, so one prefix
 -- suits them all.
 local function times(section)
   local list = {}
   for _, column in ipairs(section.columns) do
-    if not column.format and unit_of(section, column) == "s" then
-      local values = numbers(column, section.rows)
+    local unit, is_mixed = unit_of(section, column)
+    if not column.format and unit == "s" and not is_mixed then
+      local values = numbers(column, section.rows, unit)
       table.move(values, 1, #values, #list + 1, list)
     end
   end
@@ -56,6 +60,11 @@ local function writer(column, unit, values, shared)
   return format.shared(values, unit, nil, unit == "s" and shared or nil)
 end
 
+--- How a value is written where rows are in units that have nothing in common.
+local function write_with_unit(value, row)
+  return format.engineering(value, units.of_row(row))
+end
+
 local function plain_text(value)
   if value == true then return "yes" end
   if value == false then return "no" end
@@ -63,10 +72,10 @@ local function plain_text(value)
 end
 
 --- The text of one cell: a value, or a range of two.
-local function cell_text(column, row, write)
+local function cell_text(column, row, write, unit)
   local parts = {}
   for _, key in ipairs(keys_of(column)) do
-    local value = document.field(row, key)
+    local value = units.value(row, key, unit)
     if value == nil and column.key == "status" then value = "ok" end
     if value ~= nil then
       local own = type(value) == "number" or type(column.format) == "function"
@@ -80,27 +89,32 @@ end
 
 --- The column at the head: title, unit, alignment; and the function that writes its cells.
 local function new_column(section, column, shared)
-  local values = numbers(column, section.rows)
-  local write, shown = writer(column, unit_of(section, column), values, shared)
+  local unit, is_mixed = unit_of(section, column)
+  if is_mixed then unit = nil end
+  local values = numbers(column, section.rows, unit)
+  local write, shown = writer(column, unit, values, shared)
+  if is_mixed and not column.format then write, shown = write_with_unit, nil end
   local title = column.title or table.concat(keys_of(column), " – ")
   return {
     key = keys_of(column)[1], title = extent.clean(title), unit = #values > 0 and shown or nil,
     align = column.align or (#values > 0 and "right" or "left"),
-    write = write, source = column,
+    write = write, unit_of_values = unit, is_mixed = is_mixed, source = column,
   }
 end
 
 local function new_cell(column, row, add_note)
-  local value, text = document.field(row, column.key), cell_text(column.source, row, column.write)
+  local value = units.value(row, column.key, column.unit_of_values)
+  local text = cell_text(column.source, row, column.write, column.unit_of_values)
   local remark = remarks.on(column.source, value, row)
   if remark then
     text = remark.mark(text)
     add_note(remark.note)
   end
-  return { text = text, value = type(value) == "number" and value or nil }
+  return { text = text, value = type(value) == "number" and not column.is_mixed and value or nil }
 end
 
---- The columns (key, title, unit, align), rows of cells (text, value: the number behind it) and footnotes of a section.
+--- The columns (key, title, unit, align), rows of cells (text, value: the number behind it, comparable within its
+-- column) and footnotes of a section.
 function cells.of(section)
   local made, noted, shared = { columns = {}, rows = {}, notes = {} }, {}, times(section)
   local function add_note(note)

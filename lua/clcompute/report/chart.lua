@@ -4,12 +4,12 @@
 
 local bar = require "clcompute.report.bar"
 local check = require "clcompute.report.check"
-local document = require "clcompute.report.document"
 local heat = require "clcompute.report.heat"
 local line = require "clcompute.report.line"
 local markup = require "clcompute.report.markup"
 local points = require "clcompute.report.points"
 local style = require "clcompute.report.style"
+local units = require "clcompute.report.units"
 
 local chart = {}
 
@@ -25,6 +25,17 @@ local SPEC = {
 local MARK = { key = "string", title = "string" }
 local BASES = { [2] = true, [10] = true }
 
+--- Raises unless a field is named by a text, or by a list of them that is not empty.
+local function check_names(option, names)
+  if type(names) ~= "table" then return end
+  for _, name in ipairs(names) do
+    if type(name) ~= "string" then
+      error(("chart: '%s': names of fields expected, got a %s"):format(option, type(name)), 0)
+    end
+  end
+  if #names == 0 then error(("chart: '%s': the name of a field expected, got {}"):format(option), 0) end
+end
+
 local function check_spec(spec)
   check.keys("chart", spec, SPEC)
   check.choice("chart: 'kind'", spec.kind, KINDS)
@@ -32,6 +43,8 @@ local function check_spec(spec)
     if not spec[name] then error(("chart: a %s chart needs '%s', the name of a field"):format(spec.kind, name), 0) end
   end
   if type(spec.x) == "table" and spec.kind ~= "bar" then error("chart: 'x': one name expected, got a list", 0) end
+  check_names("x", spec.x)
+  check_names("series", spec.series)
   for _, name in ipairs { "xlog", "ylog", "log" } do
     if spec[name] and not BASES[spec[name]] then
       error(("chart: '%s': 2 or 10 expected, got %s"):format(name, spec[name]), 0)
@@ -52,13 +65,28 @@ local function title_of(section, key)
   return key:match "[^.]+$"
 end
 
-local function titles_of(section, spec)
-  local x = type(spec.x) == "table" and spec.x[1] or spec.x
+local function first_of(names)
+  return type(names) == "table" and names[1] or names
+end
+
+--- What an axis is in: the unit that the chart tells, else that of its field.
+local function scale_of(section, key, told)
+  if told then return { unit = told } end
+  local unit, is_mixed = units.of(section, key)
+  return { unit = unit, is_mixed = is_mixed }
+end
+
+local function scales_of(section, spec)
+  local scales = { x = scale_of(section, first_of(spec.x), spec.xunit), y = scale_of(section, spec.y, spec.yunit) }
+  scales.value = spec.kind == "heat" and scale_of(section, spec.value, spec.vunit) or scales.y
+  return scales
+end
+
+local function titles_of(section, spec, scales)
   return {
-    x = spec.xtitle or title_of(section, x), x_unit = spec.xunit or document.unit(section, x),
-    y = spec.ytitle or title_of(section, spec.y), y_unit = spec.yunit or document.unit(section, spec.y),
-    value = spec.value and (spec.vtitle or title_of(section, spec.value)),
-    value_unit = spec.value and (spec.vunit or document.unit(section, spec.value)),
+    x = spec.xtitle or title_of(section, first_of(spec.x)), x_unit = scales.x.unit,
+    y = spec.ytitle or title_of(section, spec.y), y_unit = scales.y.unit,
+    value = spec.value and (spec.vtitle or title_of(section, spec.value)), value_unit = scales.value.unit,
   }
 end
 
@@ -80,10 +108,11 @@ end
 -- page; `alone`: with its own style, as a file. Nil and the note when no row has a point.
 function chart.svg(section, width, id, alone)
   local spec = check_spec(section.chart)
-  local list, note = points.read(section, spec)
+  local scales = scales_of(section, spec)
+  local list, note = points.read(section, spec, scales)
   local count = count_drawn(list)
   if count == 0 then return nil, note or "There are no rows." end
-  local titles = titles_of(section, spec)
+  local titles = titles_of(section, spec, scales)
   local drawing, height = KINDS[spec.kind].draw(list, spec, titles, width, id .. "-colours")
   local svg = markup.element("svg", {
     xmlns = "http://www.w3.org/2000/svg", class = "chart", viewBox = ("0 0 %d %d"):format(width, math.ceil(height)),

@@ -34,14 +34,29 @@ function check.choice(what, value, choices)
   return value
 end
 
---- Raises unless value is a list of tables.
+--- Whether a table holds itself, at any depth: it could not be written.
+local function is_cyclic(value, above)
+  if above[value] then return true end
+  above[value] = true
+  for _, item in pairs(value) do
+    if type(item) == "table" and is_cyclic(item, above) then return true end
+  end
+  above[value] = nil
+  return false
+end
+
+--- Raises unless value is a list of tables, without holes, none of which holds itself.
 function check.tables(what, value)
   if type(value) ~= "table" then error(("%s: list of tables expected, got %s"):format(what, type(value)), 0) end
+  local count, last = 0, 0
   for key, item in pairs(value) do
-    if math.type(key) ~= "integer" or type(item) ~= "table" then
+    if math.type(key) ~= "integer" or key < 1 or type(item) ~= "table" then
       error(("%s: list of tables expected, got a %s at '%s'"):format(what, type(item), tostring(key)), 0)
     end
+    if is_cyclic(item, {}) then error(("%s: the table at '%s' contains itself"):format(what, key), 0) end
+    count, last = count + 1, math.max(last, key)
   end
+  if count < last then error(("%s: list without holes expected, got %d of %d"):format(what, count, last), 0) end
   return value
 end
 

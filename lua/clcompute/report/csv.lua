@@ -2,6 +2,7 @@
 --- Rows as comma-separated values after RFC 4180: every field of every row, nested ones as "params.n".
 -- @module clcompute.report.csv
 
+local extent = require "clcompute.report.extent"
 local fields = require "clcompute.report.fields"
 
 local csv = {}
@@ -14,7 +15,7 @@ end
 
 local function quote(value)
   if value == nil then return "" end
-  local text = type(value) == "number" and number(value) or tostring(value)
+  local text = type(value) == "number" and number(value) or extent.utf8(tostring(value))
   if text:find '[",\r\n]' or text:find "^%s" or text:find "%s$" then return '"' .. text:gsub('"', '""') .. '"' end
   return text
 end

@@ -112,18 +112,6 @@ local function check_column(column, where)
   if column.align then check.choice(where .. ": 'align'", column.align, ALIGNMENTS) end
 end
 
---- The unit of a field: of its column, else of the rows where it is a measured value.
-function document.unit(section, key)
-  for _, column in ipairs(section.columns) do
-    if column.unit and (column.key == key or type(column.key) == "table" and column.key[1] == key) then
-      return column.unit
-    end
-  end
-  local measured = key == "value" or key == "q1" or key == "q3" or key == "min" or key == "cold"
-  if not measured then return nil end
-  return section.rows[1] and section.rows[1].unit or "s"
-end
-
 --- Rows that failed show why, whatever columns were asked for.
 local function with_status(columns, rows)
   local failed = false
@@ -161,13 +149,18 @@ local function check_facts(facts)
   return facts
 end
 
+--- Whether a table is a list, or empty.
+local function is_list(given)
+  return next(given) == nil or math.type(next(given)) == "integer"
+end
+
 --- A document from what a script gave: a document, one section, or bare rows.
 function document.new(given)
   if type(given) ~= "table" then
     error(("document or list of rows expected, got %s"):format(type(given)), 0)
   end
   if given.rows then given = { title = given.title, sections = { given } } end
-  if not given.sections and (next(given) == nil or given[1] ~= nil) then given = { sections = { { rows = given } } } end
+  if not given.sections and is_list(given) then given = { sections = { { rows = given } } } end
   check.keys("document", given, DOCUMENT)
   local made = { title = given.title, subtitle = given.subtitle, facts = check_facts(given.facts or {}), sections = {} }
   for i, section in ipairs(check.tables("document: 'sections'", given.sections or {})) do

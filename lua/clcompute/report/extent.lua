@@ -8,8 +8,9 @@ local extent = {}
 
 local REPLACEMENT = "\u{FFFD}"
 
---- The text with every byte that is not UTF-8 replaced, and without control characters.
-function extent.clean(text)
+--- The text with every byte that is not UTF-8 replaced.
+function extent.utf8(text)
+  if utf8.len(text) then return text end
   local at = 1
   local parts = {}
   while at <= #text do
@@ -19,7 +20,12 @@ function extent.clean(text)
     parts[#parts + 1] = REPLACEMENT
     at = bad + 1
   end
-  return (table.concat(parts):gsub("[\t\r\n]+", " "):gsub("%c", ""))
+  return table.concat(parts)
+end
+
+--- The same without control characters.
+function extent.clean(text)
+  return (extent.utf8(text):gsub("[\t\r\n]+", " "):gsub("%c", ""))
 end
 
 -- Shares of the font size, of a wide sans serif: real fonts take less.

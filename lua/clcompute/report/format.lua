@@ -71,7 +71,7 @@ end
 local function extent(values)
   local low, high
   for _, value in ipairs(values) do
-    local size = format.is_finite(value) and math.abs(value) or 0
+    local size = format.is_finite(value) and math.abs(value + 0.0) or 0
     if size > 0 then low, high = math.min(low or size, size), math.max(high or size, size) end
   end
   return low, high
@@ -149,8 +149,9 @@ function format.linear_ticks(values, unit)
   return labels, ("10^%d"):format(power) .. (unit and " " .. unit or "")
 end
 
---- 1048576 as 1 Mi; nil for what is no whole multiple.
+--- 1048576 as 1 Mi; nil for what is no whole multiple, or too large for a prefix.
 local function binary(value)
+  if value >= 2.0 ^ 70 then return nil end
   local power = 60
   while power > 10 and value % 2 ^ power ~= 0 do power = power - 10 end
   if value % 2 ^ power ~= 0 then return nil end

@@ -139,6 +139,7 @@ end
 local function colour_scale(list, spec)
   local low, high = points.range(list, "y", "y")
   local made = scale.new(low, high, spec.log, 5)
+  low, high = low + 0.0, high + 0.0
   made.low, made.high = low, high > low and high or (low == 0 and 1 or low + math.abs(low))
   return made
 end

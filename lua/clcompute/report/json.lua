@@ -2,6 +2,7 @@
 --- Rows and documents as JSON, and kept rows back from a file of one JSON object a line.
 -- @module clcompute.report.json
 
+local extent = require "clcompute.report.extent"
 local fields = require "clcompute.report.fields"
 
 local json = {}
@@ -19,12 +20,13 @@ local function has_lone_n(value)
   return type(value.n) == "number" and next(value) == "n" and next(value, "n") == nil
 end
 
---- A copy for dkjson, without functions (of columns), which have no JSON.
+--- A copy for dkjson: without functions (of columns), which have no JSON, and in UTF-8, as JSON must be.
 local function prepared(value)
+  if type(value) == "string" then return extent.utf8(value) end
   if type(value) ~= "table" then return value end
   local copy = {}
   for key, item in pairs(value) do
-    if type(item) ~= "function" then copy[key] = prepared(item) end
+    if type(item) ~= "function" then copy[prepared(key)] = prepared(item) end
   end
   return has_lone_n(copy) and setmetatable(copy, LONE_N) or copy
 end
@@ -43,9 +45,16 @@ function json.lines(rows)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
 end
 
+--- The row that a line holds and nothing else; or nil and why not.
+local function row_of(line)
+  local ok, row, stop, why = pcall(dkjson().decode, line, 1, nil)
+  if not ok then return nil, "it is nested too deeply" end
+  if type(row) == "table" and line:find "^%s*{" and not line:find("%S", stop) then return row end
+  return nil, why or line:sub(1, 40)
+end
+
 --- The rows of a .jsonl file. A last line that was cut off, as a sweep that was ended leaves it, is left out.
 function json.read(path)
-  local decode = dkjson().decode
   local file, message = io.open(path, "rb")
   if not file then error(message, 0) end
   local text, failure = file:read("a")
@@ -54,12 +63,12 @@ function json.read(path)
   local rows, number = {}, 0
   for content, ending in text:gmatch "([^\n]*)(\n?)" do
     number = number + 1
-    local row, stop, why = decode(content, 1, nil)
-    local rest = row ~= nil and content:find("%S", stop)
-    if type(row) == "table" and not rest then
+    local row, why = row_of(content)
+    local may_be_cut = ending == "" and (#rows > 0 or content:find "^{")
+    if row then
       rows[#rows + 1] = row
-    elseif content:find "%S" and ending == "\n" then
-      error(("%s:%d: one JSON object a line expected: %s"):format(path, number, why or content:sub(1, 40)), 0)
+    elseif content:find "%S" and not may_be_cut then
+      error(("%s:%d: one JSON object a line expected: %s"):format(path, number, why), 0)
     end
   end
   return rows

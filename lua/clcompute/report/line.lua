@@ -134,7 +134,7 @@ local function scales(list, spec, width)
   if not spec.ylog then low, high = math.min(low, 0), math.max(high, 0) end
   local first, last = points.range(list, "x", "x")
   local count = width < NARROW and 5 or 10
-  if not spec.xlog and all_integers(list) then count = math.max(1, math.min(count, last - first)) end
+  if not spec.xlog and all_integers(list) then count = math.max(1, math.min(count, last + 0.0 - first)) end
   return scale.new(first, last, spec.xlog, count, true),
     scale.new(low, high, spec.ylog, width < NARROW and 5 or 7)
 end

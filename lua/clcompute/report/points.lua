@@ -4,22 +4,30 @@
 
 local document = require "clcompute.report.document"
 local format = require "clcompute.report.format"
+local units = require "clcompute.report.units"
 
 local points = {}
 
---- A value that has a place on the axis, else why it has none.
-local function place(row, key, is_log, axis)
-  local value = document.field(row, key)
+-- Sizes of numbers that an axis has room for: the spans, steps and ends it computes must be numbers themselves.
+local LEAST, MOST = 1e-300, 1e300
+
+--- A value that has a place on the axis, in its unit, else why it has none. `is_mixed`: rows may have another unit.
+local function place(row, key, is_log, axis, unit, is_mixed)
+  local value = units.value(row, key, unit)
   if value == nil then return nil, "no " .. axis end
   if type(value) ~= "number" then return nil, axis .. " is no number" end
   if not format.is_finite(value) then return nil, axis .. " is not finite" end
+  if is_mixed and units.of_row(row) ~= unit then return nil, ("%s is not in %s"):format(axis, unit) end
   if is_log and value <= 0 then return nil, axis .. " is not positive" end
+  local size = math.abs(value + 0.0)
+  if size > MOST then return nil, ("%s is beyond %g"):format(axis, MOST) end
+  if size > 0 and size < LEAST then return nil, ("%s is closer to 0 than %g"):format(axis, LEAST) end
   return value
 end
 
 --- One end of a spread; the value itself where the row has none.
-local function spread(row, key, value, is_log)
-  return key and place(row, key, is_log, "spread") or value
+local function spread(row, key, value, is_log, unit)
+  return key and place(row, key, is_log, "spread", unit) or value
 end
 
 local function marks_of(row, spec)
@@ -31,20 +39,21 @@ local function marks_of(row, spec)
 end
 
 --- The point of a row, or nil and why it is not in the chart.
-local function read(row, spec)
+local function read(row, spec, scales)
   if not document.is_ok(row) then return nil, document.reason(row) end
   local x, y, reason
   if spec.kind == "line" then
-    x, reason = place(row, spec.x, spec.xlog, "x")
+    x, reason = place(row, spec.x, spec.xlog, "x", scales.x.unit, scales.x.is_mixed)
   elseif spec.kind == "heat" and (document.field(row, spec.x) == nil or document.field(row, spec.y) == nil) then
     reason = "not at a cell"
   end
   if reason then return nil, reason end
   local y_key = spec.kind == "heat" and spec.value or spec.y
-  y, reason = place(row, y_key, spec.kind == "heat" and spec.log or spec.ylog, "value")
+  y, reason = place(row, y_key, spec.kind == "heat" and spec.log or spec.ylog, "value", scales.value.unit,
+    scales.value.is_mixed)
   if reason then return nil, reason end
-  local is_log = spec.ylog
-  local low, high = spread(row, spec.low, y, is_log), spread(row, spec.high, y, is_log)
+  local is_log, unit = spec.ylog, scales.value.unit
+  local low, high = spread(row, spec.low, y, is_log, unit), spread(row, spec.high, y, is_log, unit)
   return {
     x = x, y = y, low = math.min(low, y), high = math.max(high, y), row = row, marks = marks_of(row, spec),
     hollow = spec.hollow and document.field(row, spec.hollow) and true or false,
@@ -63,13 +72,14 @@ local function tally(reasons)
 end
 
 --- All points in the order of the rows (a row without is a gap: { x =, gap = true }), and a note on those left out.
-function points.read(section, spec)
+-- `scales`: what `x` and `value` are in, each { unit =, is_mixed = }.
+function points.read(section, spec, scales)
   local list, reasons = {}, {}
   for _, row in ipairs(section.rows) do
-    local point, reason = read(row, spec)
+    local point, reason = read(row, spec, scales)
     if not point then
       reasons[#reasons + 1] = reason
-      point = { gap = true, row = row, x = spec.kind == "line" and document.field(row, spec.x) or nil }
+      point = { gap = true, row = row, x = spec.kind == "line" and units.value(row, spec.x, scales.x.unit) or nil }
     end
     point.series = spec.series and document.label(row, spec.series) or ""
     list[#list + 1] = point

@@ -7,6 +7,7 @@ scale.__index = scale
 
 local ENOUGH = 1e-9 -- of a step: where rounding would lose a tick
 local FACTORS = { 1, 2, 5 } -- of the powers of ten that are round numbers
+local NARROWEST = 1e-11 -- span of a linear axis as a share of its values: with less its ticks would be one number
 local FINE = 100 -- times the smallest value, up to which all round numbers are ticks
 
 --- A round step (1, 2 or 5 times a power of ten) that divides a span into at most `count` parts.
@@ -19,8 +20,13 @@ local function round_step(span, count)
   return 10 * power
 end
 
+--- Whether a linear axis cannot tell its ends apart.
+local function is_point(low, high)
+  return high - low <= NARROWEST * math.max(math.abs(low), math.abs(high))
+end
+
 local function linear_ticks(low, high, count)
-  if low == high then
+  if is_point(low, high) then
     local pad = low == 0 and 1 or math.abs(low) / 2
     low, high = low - (low > 0 and pad or 0), high + pad
   end
@@ -63,13 +69,14 @@ end
 -- values, else at round numbers. `from` and `to` are the positions of its ends and may be set later.
 function scale.new(low, high, base, count, tight)
   local self = setmetatable({ base = base, from = 0, to = 1 }, scale)
+  low, high = low + 0.0, high + 0.0 -- the difference of integers may wrap around
   if base then
     self.ticks, self.low, self.high = log_ticks(low, high, base, count)
   else
     self.ticks, self.low, self.high = linear_ticks(low, high, count)
   end
   local ticks = self.ticks
-  if tight and low < high then
+  if tight and not is_point(low, high) then
     self.low, self.high = low, high
     for i = #ticks, 1, -1 do
       if ticks[i] < low - math.abs(low) * ENOUGH or ticks[i] > high + math.abs(high) * ENOUGH then
@@ -91,7 +98,7 @@ function scale:share(value)
   if self.base then -- logarithms first: high / low may exceed every number
     return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
   end
-  return (value - self.low) / (self.high - self.low)
+  return (value - self.low) / (self.high - self.low + 0.0)
 end
 
 --- The position of a value.
