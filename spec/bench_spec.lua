@@ -530,6 +530,13 @@ describe("bench.sweep", function()
     return bench.sweep(given)
   end
 
+  it("keeps the parameters of candidates as they are", function()
+    local rows = bench.sweep { sizes = { 3 }, rounds = 1, peak = false, seconds = 0.001, run = function()
+      return { device = "host", fn = function() end, params = { yes = true, no = false, n = 1.5, text = "a" } }
+    end }
+    assert.same({ size = 3, yes = true, no = false, n = 1.5, text = "a" }, rows[1].params)
+  end)
+
   it("measures every combination, in order, into rows and the file", function()
     local seen = {}
     local rows = sweep(seen)

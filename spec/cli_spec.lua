@@ -100,7 +100,7 @@ describe("the command", function()
   end)
 
   it("ends with 130 and one line on Ctrl-C, whatever it was doing", function()
-    local code, _, err = shell("timeout --preserve-status -s INT 1.5 " .. COMMAND
+    local code, _, err = shell("timeout --foreground --preserve-status -s INT 1.5 " .. COMMAND
       .. "bench saxpy --size 100000 --seconds 60 --device " .. FAST)
     assert.equal(130, code)
     assert.equal("clcompute: interrupted\n", err)

@@ -58,7 +58,8 @@ end
 local function plain(value)
   if type(value) == "table" then return table.concat(value, "x") end
   if type(value) == "number" and value - value == 0 then return math.tointeger(value) or value end
-  return type(value) == "boolean" and value or tostring(value)
+  if type(value) == "boolean" then return value end
+  return tostring(value)
 end
 
 --- A point as a file holds it.
