@@ -190,8 +190,8 @@ static int kernel_call(lua_State *L) {
   if (given != (int)k->nargs)
     luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
   check_local_memory(L, k);
-  prepare(L, k);
   clc_Event *e = clc_newevent(L, k->device, k->what);
+  prepare(L, k); /* after the event, whose making may run finalizers that launch */
   /* From here to the launch nothing may allocate: a finalizer could release what
      was set, which OpenCL does not keep alive. One may have run just now. */
   if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name);

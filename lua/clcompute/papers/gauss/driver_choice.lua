@@ -10,6 +10,7 @@ local data = require "clcompute.workload.data"
 local rule = require "clcompute.papers.gauss.rule"
 
 local CHECKED_ROWS = 4
+local LEAST_GROUP = 64 -- on a CPU the rule's is so small that launching groups would be what is timed
 local WINDOW = 8 -- sizes on either side of the device's largest group
 
 local function is_prime(n)
@@ -39,7 +40,7 @@ end
 --- What works for a device without the driver's choice: the rule's group, where the kernel can take it.
 local function fixed_group(device, cores)
   local found = rule.of(device, cores)
-  return found.group and not found.reason and math.max(found.group, 64) or math.min(256, device.max_group_size)
+  return found.group and not found.reason and math.max(found.group, LEAST_GROUP) or math.min(256, device.max_group_size)
 end
 
 --- One step of the forward elimination of n rows and n + 1 columns on a device.
@@ -63,16 +64,24 @@ local function run(step, range)
   step.eliminate(range, step.n, 0, step.w, step.l, step.group)
 end
 
---- The largest error of some rows as a share of its bound: a quotient, a product and a sum of positive terms.
+--- What element j of a row is after the step, and how far rounding may have it off: by a quotient, a product and a
+-- difference. The first row stays.
+local function expected(row, before, first, j)
+  if row == 1 then return before[j], 0 end
+  local product = before[1] / first[1] * first[j]
+  return before[j] - product, 4 * data.UNIT.float * (math.abs(before[j]) + math.abs(product))
+end
+
+--- The largest error of some rows as a share of its bound; NaN and infinity are errors too.
 local function check(step)
-  local first, worst = step.before[1], 0
+  local worst = 0
   for row, before in pairs(step.before) do
     local after = step.w:view(row, row):read()[1]
-    local l = before[1] / first[1]
-    for j = 2, row == 1 and 1 or #before do
-      local product = l * first[j]
-      local bound = 4 * data.UNIT.float * (math.abs(before[j]) + math.abs(product))
-      worst = math.max(worst, math.abs(after[j] - (before[j] - product)) / bound)
+    for j = 2, #before do
+      local value, bound = expected(row, before, step.before[1], j)
+      local off = math.abs(after[j] - value)
+      local error = off == 0 and 0 or off / bound
+      if not (error <= worst) then worst = error end
     end
   end
   return worst
