@@ -22,7 +22,7 @@
 -- ms, us and ns side by side are shown in seconds; where units have nothing in common each cell has its own, and the
 -- chart the rows of the first. Columns of seconds without a format share one prefix. A row whose
 -- `status` is not "ok" is in the table, with its reason, and not in the chart.
--- The `ratio` of a row whose `agrees` is false has a question mark, and a `peak_share` above 1 reads "in cache" where
+-- The `ratio` of a row whose `agrees` is false has a question mark, and a `peak_share` above 1 reads "> 100 %" where
 -- it is written as percent; footnotes say why. `caption` stands below the chart, or below the table where there is
 -- none.
 -- @module clcompute.report

@@ -14,8 +14,8 @@ local REMARKS = {
   },
   peak_share = {
     applies = function(value, _, column) return column.format == "percent" and value > 1 end,
-    mark = function() return "in cache" end,
-    note = "in cache: faster than the measured peak of the device's memory, so that the data came from a cache.",
+    mark = function() return "> 100 %" end,
+    note = "> 100 %: faster than the peak that was measured in the same run; part of the data may come from a cache.",
   },
 }
 
