@@ -42,7 +42,7 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check asan stress lint doc env show install clean overhead bench-overhead \
+.PHONY: all run test check asan stress long lint doc env show install clean overhead bench-overhead \
         packages-run packages-test packages-lint packages-doc
 
 all: $(CORE) $(SEQUENTIAL) $(BLAS)
@@ -78,6 +78,7 @@ install: all
 	cd lua && find clcompute -name '*.lua' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/lua/5.4/{} \;
 	install -D -m 755 bin/clcompute $(DESTDIR)$(PREFIX)/bin/clcompute
 	install -m 644 kernels/*.cl $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels/clcompute kernels/clcompute/*.h
 
 clean:
 	rm -rf build clcompute csrc/*.o # LuaRocks builds in place
@@ -134,6 +135,13 @@ STRESS_ENV = LUA_INIT_5_4='collectgarbage("setpause", 0) collectgarbage("setstep
 # Left out: install builds and tests a module of its own, the others measure time.
 NOT_ASAN   = spec/install_spec.lua spec/transfer_speed_spec.lua spec/overhead_spec.lua
 NOT_STRESS = $(NOT_ASAN)
+
+# Specs that can do more than a test should take.
+LONG_SPECS = spec/work_group_spec.lua
+
+long: all layer
+	@mkdir -p build/long
+	@$(ENV) LONG=1 WORK="$(CURDIR)/build/long" tools/test.sh $(LONG_SPECS)
 
 asan: all layer $(ASAN)
 	@$(ENV) $(ASAN_ENV) tools/test.sh $(filter-out $(NOT_ASAN),$(SPECS))

@@ -85,6 +85,7 @@ build = {
         "csrc/include.c",
         "csrc/info.c",
         "csrc/kernel.c",
+        "csrc/kernelfolder.c",
         "csrc/lexer.c",
         "csrc/live.c",
         "csrc/lu.c",
@@ -108,6 +109,7 @@ build = {
         "csrc/structsize.c",
         "csrc/text.c",
         "csrc/wait.c",
+        "csrc/workgroup.c",
       },
       libraries = { "OpenCL", "m", "pthread" },
       incdirs = { "$(OPENCL_INCDIR)" },
@@ -191,6 +193,7 @@ build = {
     ["clcompute.workload.gemm"] = "lua/clcompute/workload/gemm.lua",
     ["clcompute.workload.saxpy"] = "lua/clcompute/workload/saxpy.lua",
     ["clcompute.workload.section"] = "lua/clcompute/workload/section.lua",
+    ["clcompute.verdict"] = "lua/clcompute/verdict.lua",
     ["clcompute.version"] = "lua/clcompute/version.lua",
     ["clcompute.write_file"] = "lua/clcompute/write_file.lua",
   },
@@ -198,6 +201,7 @@ build = {
     bin = { "bin/clcompute" },
     -- a module path with a file of another kind: it lands beside the Lua files
     lua = {
+      ["clcompute.kernels.clcompute.work_group"] = "kernels/clcompute/work_group.h",
       ["clcompute.kernels.column_sums"] = "kernels/column_sums.cl",
       ["clcompute.kernels.copy_matrix"] = "kernels/copy_matrix.cl",
       ["clcompute.kernels.gather_rows"] = "kernels/gather_rows.cl",

@@ -9,19 +9,20 @@
 #include "include.h"
 #include "source.h"
 #include "text.h"
+#include "workgroup.h"
 
 #define ARG_INFO "-cl-kernel-arg-info "
 
 /* A build, and what belongs to its source. */
 typedef struct {
   const clc_Device *device;
-  const clc_Source *source;
+  clc_Source source; /* as it was given, but for what goes before it */
+  const char *text;  /* what of it is compiled */
   const char *line, *options;
   const char *macros;   /* what options and defines define, for a look at the text */
   const char *searched; /* the text and these */
   const char *included; /* the files */
-  int seen;             /* no file is missing there */
-  int repeatable;       /* nothing else decides the outcome */
+  clc_Included known;   /* of these */
 } Job;
 
 /* Pushes the macros that options and defines make, as lines. */
@@ -34,22 +35,36 @@ static const char *push_macros(lua_State *L, const char *defines, const char *op
   return lua_tostring(L, -1);
 }
 
+static int uses_header(const Job *j) {
+  return j->known.header_by_text || j->known.header_by_file;
+}
+
+/* The library's header goes before the defines, which it must not mind. */
+static void add_header(lua_State *L, Job *j) {
+  const char *header = clc_pushworkgroup(L, j->device);
+  j->source.defines = lua_pushfstring(L, "%s%s", header, j->source.defines);
+  j->text = clc_pushbodies(L, j->source.text);
+  if (j->known.header_by_file)
+    j->options = lua_pushfstring(L, "%s%s", j->options, clc_pushheaderoption(L));
+}
+
 /* Leaves what it refers to on the stack. */
 static Job push_job(lua_State *L, const clc_Device *d, const clc_Source *s) {
-  Job j = {.device = d, .source = s};
+  Job j = {.device = d, .source = *s, .text = s->text};
   j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
   j.options = lua_pushfstring(L, ARG_INFO "%s", s->options);
   j.macros = push_macros(L, s->defines, s->options);
   j.searched = lua_pushfstring(L, "%s\n%s", s->text, j.macros);
-  j.seen = clc_pushincluded(L, j.searched, s->options, &j.repeatable);
+  j.known = clc_pushincluded(L, j.searched, s->options);
   j.included = lua_tostring(L, -1);
+  if (uses_header(&j)) add_header(L, &j);
   return j;
 }
 
 /* NVIDIA's compiler crashes on a text without a kernel. A file not found may bring one. */
 static void check_kernel(lua_State *L, const Job *j, const char *scanned) {
   static const char *const words[] = {"kernel", "__kernel", NULL};
-  if (j->seen && !clc_mentions(scanned, words)) luaL_error(L, "no kernel in the source");
+  if (j->known.complete && !clc_mentions(scanned, words)) luaL_error(L, "no kernel in the source");
 }
 
 /* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
@@ -62,27 +77,27 @@ static cl_int build(const Job *j, cl_program program) {
 }
 
 static void build_source(lua_State *L, const Job *j, cl_program *program) {
-  const char *parts[] = {j->source->defines, j->line, j->source->text};
+  const char *parts[] = {j->source.defines, j->line, j->text};
   cl_int code;
   *program = clCreateProgramWithSource(j->device->context, 3, parts, NULL, &code);
   if (code != CL_SUCCESS) *program = NULL;
   clc_check(L, code, "clCreateProgramWithSource");
   code = build(j, *program);
-  if (code != CL_SUCCESS) clc_raisebuild(L, j->device, j->source, *program, code);
+  if (code != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, *program, code);
 }
 
 /* Builds from what was kept, pushing the declarations of the kernels, or from the
    source, pushing nil. */
 static void build_job(lua_State *L, const Job *j, cl_program *program) {
   const int top = lua_gettop(L);
-  lua_pushfstring(L, "%s%s%s%s", j->included, j->source->defines, j->line, j->source->text);
-  const int keyed = j->repeatable && clc_pushkey(L, j->device, lua_tostring(L, -1), j->options);
+  lua_pushfstring(L, "%s%s%s%s", j->included, j->source.defines, j->line, j->text);
+  const int keyed =
+      j->known.repeatable && clc_pushkey(L, j->device, lua_tostring(L, -1), j->options);
   const int key = lua_gettop(L);
   if (!keyed || !clc_loadbinary(L, j->device, key, j->options, program)) {
     build_source(L, j, program);
     /* A file that was changed meanwhile may or may not be in the binary. */
-    int repeatable;
-    clc_pushincluded(L, j->searched, j->options, &repeatable);
+    clc_pushincluded(L, j->searched, j->options);
     if (keyed && strcmp(lua_tostring(L, -1), j->included) == 0) clc_storebinary(L, key, *program);
     lua_pushnil(L);
   }
@@ -95,7 +110,7 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
 static size_t push_scanned(lua_State *L, const Job *j) {
   const int top = lua_gettop(L);
   const char *before = clc_pushplain(L, lua_pushfstring(L, "%s\n%s\n", j->macros, j->included));
-  lua_pushfstring(L, "%s%s", before, clc_pushplain(L, j->source->text));
+  lua_pushfstring(L, "%s%s", before, clc_pushplain(L, j->source.text));
   const size_t start = strlen(before);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
@@ -104,6 +119,7 @@ static size_t push_scanned(lua_State *L, const Job *j) {
 
 clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program) {
   const int top = lua_gettop(L);
+  luaL_checkstack(L, 40, "build");
   const Job j = push_job(L, d, s);
   const size_t start = push_scanned(L, &j);
   check_kernel(L, &j, lua_tostring(L, -1));
@@ -113,5 +129,5 @@ clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_p
   lua_replace(L, top + 1);
   lua_replace(L, top + 2);
   lua_settop(L, top + 2);
-  return (clc_Built){j.seen, start};
+  return (clc_Built){j.known.complete, start, uses_header(&j) ? clc_workgroupslots(d) : 0};
 }

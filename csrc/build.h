@@ -9,8 +9,9 @@
 
 /* What is known of a build besides the program. */
 typedef struct clc_Built {
-  int seen;     /* every include was found */
-  size_t start; /* of the source itself in the text that was pushed */
+  int seen;         /* every include was found */
+  size_t start;     /* of the source itself in the text that was pushed */
+  size_t max_group; /* the largest group for which its kernels share memory; 0: any */
 } clc_Built;
 
 /*

@@ -94,10 +94,32 @@ static void push_excerpt(lua_State *L, const char *text, const char *name, const
   luaL_pushresult(&b);
 }
 
+#define HINT_TYPES                                                                            \
+  "\nwork-group functions take int, uint, long, ulong, float, and double and half where the " \
+  "device has them"
+
+/* What a compiler's words mean that come of the library's own header. */
+static const struct {
+  const char *words, *meaning;
+} hints[] = {
+    {"work_group_functions_are_for_the_body_of_a_kernel",
+     "\nwork-group functions share local memory, which OpenCL C has in the body of a kernel alone: "
+     "call them there, and hand the result to other functions"},
+    {"clc_reduce_", HINT_TYPES},
+    {"clc_scan_", HINT_TYPES},
+    {"clc_broadcast", HINT_TYPES},
+};
+
+static const char *find_hint(const char *log) {
+  for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+    if (strstr(log, hints[i].words) != NULL) return hints[i].meaning;
+  return "";
+}
+
 void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program program,
                     cl_int code) {
   const char *log = push_named(L, s, push_log(L, d, program));
   push_excerpt(L, s->text, s->name, log);
-  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s", s->name, log,
-            lua_tostring(L, -1));
+  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s%s", s->name, log,
+            lua_tostring(L, -1), find_hint(log));
 }

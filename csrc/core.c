@@ -9,6 +9,7 @@ The C core: it only opens one chapter after the other.
 #include "event.h"
 #include "gauss.h"
 #include "gemm.h"
+#include "kernelfolder.h"
 #include "live.h"
 #include "newfile.h"
 #include "prebuilt.h"
@@ -16,6 +17,7 @@ The C core: it only opens one chapter after the other.
 #include "raw.h"
 #include "saxpy.h"
 #include "structsize.h"
+#include "workgroup.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
 
@@ -36,6 +38,8 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_opennewfiles(L);
   clc_openraw(L);
   clc_openprofile(L);
+  clc_openkernelfolder(L);
+  clc_openworkgroup(L);
   clc_opensignatures(L);
   clc_openkernels(L);
   clc_openstructsizes(L);

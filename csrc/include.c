@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lexer.h"
 #include "text.h"
 
 #define DEEPEST 32                    /* includes within includes */
@@ -15,10 +16,9 @@
 typedef struct {
   lua_State *L;
   const char *options;
-  int seen;       /* stack index: set of paths */
-  int found;      /* stack index: list of texts */
-  int complete;   /* every include was found */
-  int repeatable; /* no text asks for the time or for files */
+  int seen;  /* stack index: set of paths */
+  int found; /* stack index: list of texts */
+  clc_Included known;
 } Search;
 
 /* --- files ------------------------------------------------------------- */
@@ -29,9 +29,7 @@ void clc_checkplainfile(lua_State *L, const char *path) {
     luaL_error(L, "%s: a plain file expected, not a pipe, socket or device", path);
 }
 
-/* Pushes what a file holds and returns it; NULL, and nothing pushed, if it cannot be
-   read or is no text. */
-static const char *push_file(lua_State *L, const char *path) {
+const char *clc_pushfile(lua_State *L, const char *path) {
   clc_checkplainfile(L, path);
   FILE *file = fopen(path, "rb");
   if (file == NULL) return NULL;
@@ -56,7 +54,7 @@ static int take(Search *s, const char *path, int depth) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 20, "includes");
   int there = lua_getfield(L, s->seen, path) != LUA_TNIL;
-  const char *text = there ? NULL : push_file(L, path);
+  const char *text = there ? NULL : clc_pushfile(L, path);
   if (text != NULL) {
     there = 1;
     lua_pushfstring(L, "#include \"%s\" /* %I bytes */\n%s\n", path, (LUAI_UACINT)lua_rawlen(L, -1),
@@ -89,7 +87,7 @@ static void find(Search *s, const char *name, const char *folder, int depth) {
       lua_pop(L, 2);
     }
   }
-  if (!found) s->complete = 0;
+  if (!found) s->known.complete = 0;
   lua_settop(L, top);
 }
 
@@ -99,21 +97,42 @@ static int starts(const char *p, const char *word) {
   return strncmp(p, word, strlen(word)) == 0;
 }
 
+static const char *skip_blanks(const char *p) {
+  return p + strspn(p, " \t\v\f\r");
+}
+
+/* The name that a directive includes, in <> or ""; .start is NULL where it is neither (a macro, or
+   nothing a compiler takes), or the directive is another one. */
+static clc_Span included_name(const char *p) {
+  static const clc_Span none = {NULL, NULL};
+  p = skip_blanks(p);
+  if (!starts(p, "include")) return none;
+  p = skip_blanks(p + strlen("include"));
+  if (*p != '<' && *p != '"') return none;
+  const char close = *p == '<' ? '>' : '"';
+  const char *end = p + 1 + strcspn(p + 1, close == '>' ? ">\n" : "\"\n");
+  return *end == close ? (clc_Span){p + 1, end} : none;
+}
+
+int clc_includes(const char *directive, const char *name) {
+  const clc_Span found = included_name(directive);
+  return found.start != NULL && clc_isthe(found, name);
+}
+
 /* Reads the directive behind the # of a line. */
 static void read_directive(Search *s, const char *p, const char *folder, int depth) {
-  p += strspn(p, " \t\v\f\r");
-  if (starts(p, "import") || starts(p, "include_next") || starts(p, "embed")) s->complete = 0;
+  p = skip_blanks(p);
+  if (starts(p, "import") || starts(p, "include_next") || starts(p, "embed")) s->known.complete = 0;
   if (!starts(p, "include")) return;
-  p += strlen("include");
-  p += strspn(p, " \t\v\f\r");
-  const char close = *p == '<' ? '>' : '"';
-  const char *end = *p == '<' || *p == '"' ? strpbrk(p + 1, close == '>' ? ">\n" : "\"\n") : NULL;
-  if (end == NULL || *end != close || depth > DEEPEST) {
-    s->complete = 0; /* a macro, or nothing a compiler takes */
-    return;
+  const clc_Span name = included_name(p);
+  if (name.start == NULL || depth > DEEPEST) {
+    s->known.complete = 0;
+  } else if (clc_isthe(name, CLC_WORK_GROUP_HEADER)) {
+    *(depth == 0 ? &s->known.header_by_text : &s->known.header_by_file) = 1;
+  } else {
+    find(s, lua_pushlstring(s->L, name.start, (size_t)(name.end - name.start)), folder, depth);
+    lua_pop(s->L, 1);
   }
-  find(s, lua_pushlstring(s->L, p + 1, (size_t)(end - p - 1)), folder, depth);
-  lua_pop(s->L, 1);
 }
 
 static int holds(const char *text, const char *const words[]) {
@@ -127,21 +146,21 @@ static void search_text(Search *s, const char *text, const char *folder, int dep
   static const char *const whims[] = {"__has_include", "__has_embed",   "__DATE__",
                                       "__TIME__",      "__TIMESTAMP__", NULL};
   const char *plain = clc_pushplain(s->L, text);
-  if (holds(text, other_hashes)) s->complete = 0;
-  if (holds(plain, whims)) s->repeatable = 0;
+  if (holds(text, other_hashes)) s->known.complete = 0;
+  if (holds(plain, whims)) s->known.repeatable = 0;
   for (const char *p = plain; *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
-    p += strspn(p, " \t\v\f\r");
+    p = skip_blanks(p);
     if (*p == '#') read_directive(s, p + 1, folder, depth);
   }
   lua_pop(s->L, 1);
 }
 
-int clc_pushincluded(lua_State *L, const char *text, const char *options, int *repeatable) {
+clc_Included clc_pushincluded(lua_State *L, const char *text, const char *options) {
   const int top = lua_gettop(L);
   luaL_Buffer b;
   lua_newtable(L);
   lua_newtable(L);
-  Search s = {L, options, top + 1, top + 2, 1, 1};
+  Search s = {L, options, top + 1, top + 2, {.complete = 1, .repeatable = 1}};
   search_text(&s, text, ".", 0); /* the text of a script is nowhere, some drivers look here */
   luaL_buffinit(L, &b);
   for (lua_Integer i = 1; lua_rawgeti(L, s.found, i) != LUA_TNIL; i++) luaL_addvalue(&b);
@@ -149,6 +168,6 @@ int clc_pushincluded(lua_State *L, const char *text, const char *options, int *r
   luaL_pushresult(&b);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
-  *repeatable = s.complete && s.repeatable;
-  return s.complete;
+  s.known.repeatable = s.known.complete && s.known.repeatable;
+  return s.known;
 }

@@ -51,6 +51,7 @@ static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_
   memcpy(m->max_groups, k->device->max_groups, sizeof m->max_groups);
   if (k->device->understates_groups && m->max_group < k->device->max_group)
     m->max_group = k->device->max_group;
+  if (text->max_group > 0 && text->max_group < m->max_group) m->max_group = text->max_group;
   m->is_cpu = k->device->is_cpu;
   m->unsplittable =
       text->hidden != NULL ? text->hidden : clc_reaches(L, text->code, name, unsplittable);

@@ -30,6 +30,7 @@ typedef struct clc_Text {
   const char *code;         /* with the macros and files that go into it */
   const char *hidden;       /* what of it cannot be seen; NULL: nothing */
   const char *declarations; /* of its kernels, kept with a binary; NULL: OpenCL is asked */
+  size_t max_group;         /* the largest group for which it is made; 0: any */
 } clc_Text;
 
 /* Pushes the kernel of that name in a built program; messages call it `shown`. */

@@ -12,8 +12,7 @@ Prebuilt kernels: the files of the kernels folder, built once a device.
 
 #include "args.h"
 #include "buildoptions.h"
-
-static const char folder_key = 0; /* registry: path of the kernels folder */
+#include "kernelfolder.h"
 
 /* Pushes the table of programs of a device: key to Program. */
 static void push_cache(lua_State *L, const clc_Device *d) {
@@ -52,9 +51,9 @@ static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype
                   const char *defines) {
   if (dtype == clc_double && !d->has_double)
     luaL_error(L, "%s: this device has no double precision", name);
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &folder_key);
-  const char *path = lua_pushfstring(L, "%s/%s.cl", luaL_optstring(L, -1, "kernels"), name);
-  if (!exists(path)) raise_unknown(L, luaL_optstring(L, -2, "kernels"), name);
+  const char *folder = clc_pushkernelfolder(L);
+  const char *path = lua_pushfstring(L, "%s/%s.cl", folder, name);
+  if (!exists(path)) raise_unknown(L, folder, name);
   clc_readfile(L, path);
   const int source = lua_gettop(L);
   const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);
@@ -110,17 +109,7 @@ static int device_kernel(lua_State *L) {
   return 1;
 }
 
-/* Internal: where the .cl files are, told by the module that found the core. */
-static int set_kernel_folder(lua_State *L) {
-  luaL_checkstring(L, 1);
-  lua_settop(L, 1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &folder_key);
-  return 0;
-}
-
 void clc_openprebuilt(lua_State *L) {
   static const luaL_Reg methods[] = {{"kernel", device_kernel}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"set_kernel_folder", set_kernel_folder}, {NULL, NULL}};
   clc_addmethods(L, &clc_devicetype, methods);
-  luaL_setfuncs(L, functions, 0);
 }

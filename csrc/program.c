@@ -159,7 +159,7 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
     if (lua_getiuservalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     lua_getiuservalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
-                           lua_tostring(L, -1)};
+                           lua_tostring(L, -1), p->built.max_group};
     clc_Kernel *k = clc_newkernel(L, p->device, p->program, real_name, name, &text);
     measure_structs(L, idx, k);
     lua_replace(L, -4);
@@ -236,9 +236,18 @@ static void refuse_name(lua_State *L, int arg) {
     clc_argerror(L, arg, "source expected, got a file's name: use {file=\"%s\"}", text);
 }
 
-/* Leaves the text at index 2 and returns what logs call it. */
-static const char *take_source(lua_State *L) {
+/* Pushes the option by which a compiler finds includes beside the file; none for a path that
+   options cannot name. */
+static const char *push_own_folder(lua_State *L, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (slash == NULL || strpbrk(path, " \t\"") != NULL) return lua_pushliteral(L, "");
+  return lua_pushfstring(L, " -I %s", lua_pushlstring(L, path, (size_t)(slash - path) + 1));
+}
+
+/* Leaves the text at index 2 and returns what logs call it; *includes: where its includes are. */
+static const char *take_source(lua_State *L, const char **includes) {
   static const char *const keys[] = {"file", NULL};
+  *includes = "";
   if (lua_type(L, 2) == LUA_TSTRING) {
     refuse_name(L, 2);
     return "source";
@@ -247,11 +256,11 @@ static const char *take_source(lua_State *L) {
   clc_checkoptions(L, 2, keys);
   const char *path = clc_stringoption(L, 2, "file", NULL);
   if (path == NULL) clc_optionerror(L, 2, "file", "path expected");
+  path = lua_pushstring(L, path); /* the table goes */
   clc_readfile(L, path);
-  lua_pushstring(L, path);
-  lua_insert(L, -2);
   lua_replace(L, 2);
-  return lua_tostring(L, -1);
+  *includes = push_own_folder(L, path);
+  return path;
 }
 
 /* What the Lua side wants to know of sources that a driver may miscompile. */
@@ -285,11 +294,12 @@ static int set_loop_check(lua_State *L) {
 }
 
 /***
-Builds a program. Blocks.
+Builds a program. Blocks. A source may `#include <clcompute/work_group.h>`: the work-group functions
+of OpenCL C 2.0 (6.13.15) on any device, called in the body of a kernel.
 @function Device:program
 @param source OpenCL C as a string, or {file="life.cl"}
 @tparam[opt] table options `defines` ({TS=16}), `options` ("-cl-mad-enable"),
- `include` (list of folders), `name` (what build logs call the source)
+ `include` (list of folders; that of the file comes first), `name` (what build logs call the source)
 @treturn Program
 @raise with the build log and the lines it points at, numbered
 @usage local p = d:program[[kernel void twice(global float *x) {
@@ -302,7 +312,9 @@ static int device_program(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   lua_settop(L, 3);
   clc_checkoptions(L, 3, keys);
-  const char *name = clc_stringoption(L, 3, "name", take_source(L));
+  const char *own_folder;
+  const char *file = take_source(L, &own_folder);
+  const char *name = clc_stringoption(L, 3, "name", file);
   const char *options = clc_stringoption(L, 3, "options", "");
   if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2))
     luaL_argerror(L, 2, "source holds a NUL byte");
@@ -313,7 +325,7 @@ static int device_program(lua_State *L) {
   clc_pushoption(L, 3, "defines");
   const char *defines = clc_pushdefines(L, 3, -1);
   const char *includes = clc_pushincludes(L, 3);
-  const char *all = lua_pushfstring(L, "%s%s", options, includes);
+  const char *all = lua_pushfstring(L, "%s%s%s", options, own_folder, includes);
   clc_buildprogram(L, d, 2, name, defines, all);
   const Program *p = clc_checkhandle(L, -1, &program_type);
   if (*clc_pushkernelnames(L, p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");

@@ -55,7 +55,7 @@ static int build_probe(lua_State *L) {
   Probe *p = clc_newowned(L, &probe_type, d, 0, 0);
   const int program = lua_gettop(L);
   clc_build(L, d, &source, &p->program);
-  const clc_Text text = {lua_tostring(L, -2), NULL, lua_tostring(L, -1)};
+  const clc_Text text = {lua_tostring(L, -2), NULL, lua_tostring(L, -1), 0};
   clc_newkernel(L, d, p->program, PROBE, PROBE, &text);
   lua_pushvalue(L, program);
   lua_insert(L, -2);

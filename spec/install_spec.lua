@@ -28,7 +28,7 @@ describe("the rockspec", function()
     end
     for _, module in pairs(rockspec.build.modules) do list(type(module) == "table" and module.sources or module) end
     list(rockspec.build.install.lua)
-    for path in succeeds("ls csrc/*.c kernels/*.cl; find lua -name '*.lua'"):gmatch("%S+") do
+    for path in succeeds("ls csrc/*.c kernels/*.cl kernels/*/*.h; find lua -name '*.lua'"):gmatch("%S+") do
       present[#present + 1] = path
     end
     -- in the core and in another module, or in both others
@@ -52,6 +52,11 @@ describe("an installation", function()
   local script = [[
     local cl = require "clcompute"
     local d = cl.device()
+    local sum = d:buffer({ 1, 2, 3, 4 }, "int")
+    d:program("#include <clcompute/work_group.h>\n"
+      .. "kernel void k(global int *x) { x[get_global_id(0)] = work_group_reduce_add(x[get_global_id(0)]); }")
+      .k({ global = 4, group = 4 }, sum)
+    assert(sum[4] == 10)
     local c = cl.gemm(d:buffer{{1, 2}, {3, 4}}, d:buffer{{5, 6}, {7, 8}})
     print(c:get(1, 1), c:get(1, 2), c:get(2, 1), c:get(2, 2))]]
 

@@ -98,6 +98,24 @@ helper.describe_each("a program", function(d)
     assert.equal(5, result(source, { options = "-cl-mad-enable -DN=5  -w" }))
   end)
 
+  it("finds included files beside its own file", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    finally(function() os.execute("rm -r " .. folder) end)
+    for name, text in pairs {
+      ["value.h"] = "#define VALUE 42\n",
+      ["k.cl"] = '#include "value.h"\nkernel void k(global int *x) { x[0] = VALUE; }',
+    } do
+      local file = assert(io.open(folder .. "/" .. name, "w"))
+      file:write(text)
+      file:close()
+    end
+    local x = d:zeros("int", 1)
+    d:program({ file = folder .. "/k.cl" }).k(1, x)
+    assert.equal(42, x[1])
+  end)
+
   it("finds included files in the given folders", function()
     with_file("#define FROM_HEADER 42\n", function(path)
       local folder, name = path:match "^(.*)/([^/]*)$"

@@ -5,12 +5,13 @@
 local C_LEVELS = {
   { "error", "lexer", "clock", "object", "library" }, -- codes in words, tokens
   { "text", "handle", "dtype", "args", "wait", "info", "result", "source", "declaration", "folder", "newfile",
-    "plain_loops" },
+    "plain_loops", "kernelfolder" },
   { "include", "shape", "platform", "range", "plain", "cache", "array", "product" },
   { "counter" },
   { "flight" },
   { "device", "sequential", "openblas", "clblast" },
-  { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas" },
+  { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
+    "workgroup" },
   { "show" },
   { "buffer", "create", "live", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
@@ -30,8 +31,8 @@ local LUA_LEVELS = {
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
   { "clcompute.doctor.folders", "clcompute.doctor.drivers", "clcompute.doctor.known_answer" },
-  { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.loop_warning" },
-  { "clcompute.doctor" },
+  { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.verdict" },
+  { "clcompute.doctor", "clcompute.loop_warning" },
   { "clcompute" },
   { "clcompute.report.check", "clcompute.report.extent", "clcompute.report.fields", "clcompute.report.format",
     "clcompute.report.palette", "clcompute.report.remarks", "clcompute.report.scale", "clcompute.report.style" },

@@ -39,9 +39,13 @@ local function complete(core)
   core.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
   core.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(new_file, ...) end })
   core.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
+  core.set_native_check(function(device) -- whether its own work-group functions are right
+    return require "clcompute.verdict"(device, require "clcompute.doctor.answers".collectives) == "ok"
+  end)
   local read_profile = core.read_profile
   core.profile = function(...) return require("clcompute.profile")(read_profile, ...) end
-  for _, name in ipairs { "new_file", "read_profile", "set_kernel_folder", "add_methods", "set_loop_check" } do
+  for _, name in ipairs { "new_file", "read_profile", "set_kernel_folder", "add_methods", "set_loop_check",
+    "set_native_check" } do
     core[name] = nil
   end
 end
