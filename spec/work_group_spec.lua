@@ -116,6 +116,15 @@ helper.describe_each("a work-group function", function(d)
     end)
   end
 
+  it("is right in a later version of the language, where the device may have its own", function()
+    local version = d:info().c_version:match "^OpenCL C ([2-9])"
+    if not version then return pending "the compiler has OpenCL C 1.2 alone" end
+    for _, dtype in ipairs { "int", "float" } do
+      local program = d:program(EVERY, { defines = { T = dtype }, options = ("-cl-std=CL%s.0"):format(version) })
+      for _, size in ipairs { 1, 24, 100 } do check(d, program, dtype, size) end
+    end
+  end)
+
   it("takes groups of two and three dimensions, in the order of get_local_linear_id", function()
     local p = d:program(INCLUDE .. [[
       kernel void scans(global int *rank, global int *from_two, global int *from_three) {

@@ -18,9 +18,9 @@ end
 
 --- The options of the build; what came with a later version of the language must be asked for.
 local function build_options(device, test)
-  local version = device:info().c_version:match "^OpenCL C ([2-9]%.%d)"
-  local asked = test.offered and version and "-cl-std=CL" .. version
-  return table.concat({ test.options, asked or nil }, " ")
+  local version = device:info().c_version:match "^OpenCL C ([2-9])%.%d"
+  local asked = test.offered and version and (" -cl-std=CL%s.0"):format(version)
+  return (test.options or "") .. (asked or "")
 end
 
 --- Nil when the values are those expected, else the first difference in words.
