@@ -223,6 +223,13 @@ helper.describe_each("trace_range", function(d)
     raises("option 'device': Device expected, got string", 4, { device = "cpu" })
     helper.raises("table expected, got number", cl.trace_range, 4, 5)
   end)
+
+  it("refuses a device that was closed, and takes a further queue", function()
+    local queue = d:queue()
+    assert.equal(6, #cl.trace_range({ 3, 2 }, { device = queue }))
+    queue:close()
+    helper.raises("trace_range: option 'device' (device is released)", cl.trace_range, 4, { device = queue })
+  end)
 end)
 
 describe("the example of a picture of 800 x 600 in groups of 16 x 16", function()

@@ -24,11 +24,16 @@ end
 
 -- --- launching -----------------------------------------------------------------------
 
---- Calls a function of the core; what it raises does not name this file as the place.
-local function call(f, ...)
+local RANGE, DEVICE = "bad argument #1 to 'trace_range'", "trace_range: option 'device'"
+
+--- Calls a function of the core; what it raises does not name this file as the place. `subject`: what its first
+-- argument is to the script.
+local function call(subject, f, ...)
   local results = table.pack(pcall(f, ...))
-  if not results[1] then error(results[2], 0) end
-  return table.unpack(results, 2, results.n)
+  local message = results[2]
+  if results[1] then return table.unpack(results, 2, results.n) end
+  if type(message) == "string" then message = message:gsub("^bad argument #1 to '%?'", subject) end
+  error(message, 0)
 end
 
 --- How many records a launch writes; where the driver chooses the group, as many as there can be.
@@ -51,7 +56,7 @@ end
 --- The kernel, built as a launch with groups of different sizes needs it.
 local function native_kernel(device, folder, defines)
   local standard = tonumber(device.version:match "OpenCL (%d)") >= 3 and "CL3.0" or "CL2.0"
-  local program = call(device.program, device, { file = folder .. "/trace_range.cl" },
+  local program = call(DEVICE, device.program, device, { file = folder .. "/trace_range.cl" },
     { defines = defines, options = "-cl-std=" .. standard })
   return program:kernel "trace_range"
 end
@@ -62,7 +67,7 @@ local function launch(device, kernel, range, parts, wanted, capacity)
   local ends, first = { 1, 1, 1 }, 0
   for d, size in ipairs(range.global) do ends[d] = range.offset[d] + size end
   for p, part in ipairs(parts) do
-    call(kernel, part, first, capacity, ends[1], ends[2], ends[3], records, counts)
+    call(DEVICE, kernel, part, first, capacity, ends[1], ends[2], ends[3], records, counts)
     first = first + wanted[p]
   end
   local numbers, seen = records:read(), counts:read()
@@ -119,10 +124,10 @@ end
 local function trace(plan_range, find_device, folder, given, range)
   local o = options.check("trace_range", given or {}, OPTIONS)
   options.one_of("trace_range", o, "each", EACH)
-  local device, is_by_group = o.device or call(find_device), o.each == "group"
+  local device, is_by_group = o.device or call(DEVICE, find_device), o.each == "group"
   local defines = { GROUPS = is_by_group and 1 or 0 }
-  local kernel = call(device.kernel, device, "trace_range", { defines = defines })
-  local asked, parts = call(plan_range, range, kernel)
+  local kernel = call(DEVICE, device.kernel, device, "trace_range", { defines = defines })
+  local asked, parts = call(RANGE, plan_range, range, kernel)
   if #parts == 0 then return setmetatable({}, Trace) end
   local wanted, capacity = {}, 0
   for p, part in ipairs(parts) do
@@ -163,7 +168,7 @@ end
 local function trace_range(plan_range, find_device, folder, range, given)
   local ok, result = pcall(trace, plan_range, find_device, folder, given, range)
   if ok then return result end
-  error(type(result) == "string" and result:gsub("#1 to '%?'", "#1 to 'trace_range'") or result, 2)
+  error(result, 2)
 end
 
 return trace_range
