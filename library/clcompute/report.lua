@@ -35,11 +35,11 @@ local report = {}
 ---@field title? string in the legend
 
 ---@class clcompute.report.Chart
----@field kind "line"|"bar"|"heat"
----@field x string|string[] bars: what they are called, one field or several
----@field y string
----@field value? string heat maps: the field behind the colour
----@field series? string|string[]
+---@field kind "line"|"bar"|"heat"|"grid"
+---@field x? string|string[] all but grid; bars: what they are called, one field or several
+---@field y? string all but grid
+---@field value? string heat maps: the field behind the colour; grid: what stands in a cell ("global_id", "group_id")
+---@field series? string|string[] grid: one field, "part" unless given
 ---@field low? string
 ---@field high? string
 ---@field xlog? 2|10

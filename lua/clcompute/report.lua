@@ -12,9 +12,14 @@
 --     chart:   { kind = "line", x=, y=, series=, low=, high=, xlog=, ylog= }
 --              { kind = "bar", x=, y=, series=, low=, high=, ylog= }     x: what the bars are called
 --              { kind = "heat", x=, y=, value=, log= }
+--              { kind = "grid", series = "part", value = "global_id" }   work-items or groups where they lie
 --              all: title=, xtitle=, ytitle=, vtitle=, xunit=, yunit=, vunit=,
 --              hollow = field that is true in rows to be drawn hollow (another's numbers),
 --              marks = { { key=, title= }, ... } (a ring or frame where that field is true)
+--
+-- A chart of kind "grid" takes rows as clcompute.trace_range makes them and needs nothing but its kind: `series` is the
+-- field behind the colour, `value` what stands in a cell. Three dimensions are drawn plane by plane; what was added to
+-- the range is hollow.
 --
 -- A chart reads the rows of its section. Keys are names of fields, with dots into nested tables; `x` of bars and
 -- `series` may be lists of them. `xlog`, `ylog` and `log` are 2 or 10. Units s, B, B/s, FLOP, FLOP/s, Hz, J and W get

@@ -7,6 +7,7 @@ local document = require "clcompute.report.document"
 local extent = require "clcompute.report.extent"
 local format = require "clcompute.report.format"
 local remarks = require "clcompute.report.remarks"
+local places = require "clcompute.text.places"
 local units = require "clcompute.report.units"
 
 local cells = {}
@@ -66,9 +67,7 @@ local function write_with_unit(value, row)
 end
 
 local function plain_text(value)
-  if value == true then return "yes" end
-  if value == false then return "no" end
-  return extent.clean(tostring(value))
+  return extent.clean(places.text(value))
 end
 
 --- The text of one cell: a value, or a range of two.

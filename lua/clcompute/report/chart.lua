@@ -4,6 +4,7 @@
 
 local bar = require "clcompute.report.bar"
 local check = require "clcompute.report.check"
+local grid = require "clcompute.report.grid"
 local heat = require "clcompute.report.heat"
 local line = require "clcompute.report.line"
 local markup = require "clcompute.report.markup"
@@ -13,9 +14,9 @@ local units = require "clcompute.report.units"
 
 local chart = {}
 
-local KINDS = { line = line, bar = bar, heat = heat }
-local NAMES = { line = "Line chart", bar = "Bar chart", heat = "Heat map" }
-local NEEDED = { line = { "x", "y" }, bar = { "x", "y" }, heat = { "x", "y", "value" } }
+local KINDS = { line = line, bar = bar, heat = heat, grid = grid }
+local NAMES = { line = "Line chart", bar = "Bar chart", heat = "Heat map", grid = "Index space" }
+local NEEDED = { line = { "x", "y" }, bar = { "x", "y" }, heat = { "x", "y", "value" }, grid = {} }
 local SPEC = {
   kind = "string", title = "string", x = "string|table", y = "string", value = "string", series = "string|table",
   low = "string", high = "string", xlog = "number", ylog = "number", log = "number", marks = "table",
@@ -41,6 +42,9 @@ local function check_spec(spec)
   check.choice("chart: 'kind'", spec.kind, KINDS)
   for _, name in ipairs(NEEDED[spec.kind]) do
     if not spec[name] then error(("chart: a %s chart needs '%s', the name of a field"):format(spec.kind, name), 0) end
+  end
+  if type(spec.series) == "table" and spec.kind == "grid" then
+    error("chart: 'series': one name expected, got a list", 0)
   end
   if type(spec.x) == "table" and spec.kind ~= "bar" then error("chart: 'x': one name expected, got a list", 0) end
   check_names("x", spec.x)
@@ -83,6 +87,7 @@ local function scales_of(section, spec)
 end
 
 local function titles_of(section, spec, scales)
+  if spec.kind == "grid" then return grid.titles(spec) end
   return {
     x = spec.xtitle or title_of(section, first_of(spec.x)), x_unit = scales.x.unit,
     y = spec.ytitle or title_of(section, spec.y), y_unit = scales.y.unit,
@@ -91,7 +96,10 @@ local function titles_of(section, spec, scales)
 end
 
 --- What a listener hears instead of seeing the chart.
-local function description(spec, titles, count)
+local function description(spec, titles, list, count)
+  if spec.kind == "grid" then
+    return ("%s of %s; the table has the numbers."):format(NAMES.grid, grid.describe(list))
+  end
   local what = spec.kind == "heat" and ("%s over %s and %s"):format(titles.value, titles.x, titles.y)
     or ("%s over %s"):format(titles.y, titles.x)
   return ("%s of %s, %d %s; the table has the numbers."):format(NAMES[spec.kind], what, count,
@@ -119,8 +127,8 @@ function chart.svg(section, width, id, alone)
     role = "img", ["aria-labelledby"] = ("%s-title %s-desc"):format(id, id), ["data-kind"] = spec.kind,
     ["data-xlog"] = spec.xlog, ["data-ylog"] = spec.ylog,
   }, {
-    markup.text("title", { id = id .. "-title" }, spec.title or section.title or titles.y),
-    markup.text("desc", { id = id .. "-desc" }, description(spec, titles, count)),
+    markup.text("title", { id = id .. "-title" }, spec.title or section.title or titles.chart or titles.y),
+    markup.text("desc", { id = id .. "-desc" }, description(spec, titles, list, count)),
     alone and markup.element("style", {}, style.alone) or "", drawing,
   })
   return svg, note

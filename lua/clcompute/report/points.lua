@@ -4,12 +4,14 @@
 
 local document = require "clcompute.report.document"
 local format = require "clcompute.report.format"
+local places = require "clcompute.text.places"
 local units = require "clcompute.report.units"
 
 local points = {}
 
 -- Sizes of numbers that an axis has room for: the spans, steps and ends it computes must be numbers themselves.
 local LEAST, MOST = 1e-300, 1e300
+local LAST_ID = 2 ^ 53
 
 --- A value that has a place on the axis, in its unit, else why it has none. `is_mixed`: rows may have another unit.
 local function place(row, key, is_log, axis, unit, is_mixed)
@@ -38,9 +40,30 @@ local function marks_of(row, spec)
   return list
 end
 
+--- A list of 1 to 3 integers that positions can tell apart.
+local function is_place(value)
+  if type(value) ~= "table" or #value < 1 or #value > 3 then return false end
+  for _, at in ipairs(value) do
+    if math.type(at) ~= "integer" or at < 0 or at > LAST_ID then return false end
+  end
+  return true
+end
+
+--- The point of a row of an index space: a work-item, or a work-group, which has a size.
+local function read_place(row)
+  local id, size = row.global_id, nil
+  if row.first_id then id, size = row.first_id, row.local_size end
+  if not is_place(id) then return nil, "no id" end
+  if row.first_id and (not is_place(size) or #size ~= #id) then return nil, "no size of the group" end
+  return { place = id, size = size, row = row,
+    group = ("%s: %s"):format(row.part, places.text(row.group_id)),
+    hollow = row.active == false or size and row.active_items ~= row.items or false }
+end
+
 --- The point of a row, or nil and why it is not in the chart.
 local function read(row, spec, scales)
   if not document.is_ok(row) then return nil, document.reason(row) end
+  if spec.kind == "grid" then return read_place(row) end
   local x, y, reason
   if spec.kind == "line" then
     x, reason = place(row, spec.x, spec.xlog, "x", scales.x.unit, scales.x.is_mixed)
@@ -81,7 +104,8 @@ function points.read(section, spec, scales)
       reasons[#reasons + 1] = reason
       point = { gap = true, row = row, x = spec.kind == "line" and units.value(row, spec.x, scales.x.unit) or nil }
     end
-    point.series = spec.series and document.label(row, spec.series) or ""
+    local key = spec.series or (spec.kind == "grid" and "part")
+    point.series = key and document.label(row, key) or ""
     list[#list + 1] = point
   end
   if #reasons == 0 then return list, nil end
