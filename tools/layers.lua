@@ -39,7 +39,7 @@ local LUA_LEVELS = {
   { "clcompute.report.units" },
   { "clcompute.report.cells", "clcompute.report.points", "clcompute.report.axes", "clcompute.report.marks" },
   { "clcompute.report.series" },
-  { "clcompute.report.line", "clcompute.report.bar", "clcompute.report.heat" },
+  { "clcompute.report.line", "clcompute.report.bar", "clcompute.report.heat", "clcompute.report.timeline" },
   { "clcompute.report.chart" },
   { "clcompute.report.text", "clcompute.report.markdown", "clcompute.report.csv", "clcompute.report.json",
     "clcompute.report.html" },

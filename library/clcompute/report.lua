@@ -35,11 +35,15 @@ local report = {}
 ---@field title? string in the legend
 
 ---@class clcompute.report.Chart
----@field kind "line"|"bar"|"heat"
----@field x string|string[] bars: what they are called, one field or several
----@field y string
+---@field kind "line"|"bar"|"heat"|"timeline"
+---@field x? string|string[] all but timelines; bars: what they are called, one field or several
+---@field y? string all but timelines
 ---@field value? string heat maps: the field behind the colour
 ---@field series? string|string[]
+---@field lane? string|string[] timelines: where a span stands
+---@field start? string timelines
+---@field finish? string timelines
+---@field state? string|string[] timelines: what colour and hatching tell
 ---@field low? string
 ---@field high? string
 ---@field xlog? 2|10

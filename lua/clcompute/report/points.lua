@@ -38,9 +38,20 @@ local function marks_of(row, spec)
   return list
 end
 
---- The point of a row, or nil and why it is not in the chart.
-local function read(row, spec, scales)
-  if not document.is_ok(row) then return nil, document.reason(row) end
+--- The span of a row, from `low` to `high`, or nil and why it is not in the chart.
+local function read_span(row, spec, scales)
+  local lane = document.label(row, spec.lane)
+  if lane == "" then return nil, "no lane" end
+  local start, no_start = place(row, spec.start, false, "start", scales.x.unit, scales.x.is_mixed)
+  if not start then return nil, no_start end
+  local finish, no_finish = place(row, spec.finish, false, "finish", scales.x.unit, scales.x.is_mixed)
+  if not finish then return nil, no_finish end
+  if finish < start then return nil, "finish is before start" end
+  return { lane = lane, low = start, high = finish }
+end
+
+--- The point of a row by its value, or nil and why it is not in the chart.
+local function read_value(row, spec, scales)
   local x, y, reason
   if spec.kind == "line" then
     x, reason = place(row, spec.x, spec.xlog, "x", scales.x.unit, scales.x.is_mixed)
@@ -54,10 +65,17 @@ local function read(row, spec, scales)
   if reason then return nil, reason end
   local is_log, unit = spec.ylog, scales.value.unit
   local low, high = spread(row, spec.low, y, is_log, unit), spread(row, spec.high, y, is_log, unit)
-  return {
-    x = x, y = y, low = math.min(low, y), high = math.max(high, y), row = row, marks = marks_of(row, spec),
-    hollow = spec.hollow and document.field(row, spec.hollow) and true or false,
-  }
+  return { x = x, y = y, low = math.min(low, y), high = math.max(high, y) }
+end
+
+--- The point of a row, or nil and why it is not in the chart.
+local function read(row, spec, scales)
+  if not document.is_ok(row) then return nil, document.reason(row) end
+  local point, reason = (spec.kind == "timeline" and read_span or read_value)(row, spec, scales)
+  if not point then return nil, reason end
+  point.row, point.marks = row, marks_of(row, spec)
+  point.hollow = spec.hollow and document.field(row, spec.hollow) and true or false
+  return point
 end
 
 --- Texts with how often each came: "unsupported: no double (2)".
@@ -75,13 +93,14 @@ end
 -- `scales`: what `x` and `value` are in, each { unit =, is_mixed = }.
 function points.read(section, spec, scales)
   local list, reasons = {}, {}
+  local series = spec.kind == "timeline" and spec.state or spec.series
   for _, row in ipairs(section.rows) do
     local point, reason = read(row, spec, scales)
     if not point then
       reasons[#reasons + 1] = reason
       point = { gap = true, row = row, x = spec.kind == "line" and units.value(row, spec.x, scales.x.unit) or nil }
     end
-    point.series = spec.series and document.label(row, spec.series) or ""
+    point.series = series and document.label(row, series) or ""
     list[#list + 1] = point
   end
   if #reasons == 0 then return list, nil end
