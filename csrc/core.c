@@ -11,6 +11,7 @@ The C core: it only opens one chapter after the other.
 #include "gemm.h"
 #include "live.h"
 #include "newfile.h"
+#include "plan.h"
 #include "prebuilt.h"
 #include "profile.h"
 #include "raw.h"
@@ -38,6 +39,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openprofile(L);
   clc_opensignatures(L);
   clc_openkernels(L);
+  clc_openplan(L);
   clc_openstructsizes(L);
   clc_openprograms(L);
   clc_openprebuilt(L);

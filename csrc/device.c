@@ -191,6 +191,7 @@ static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   d->place = place;
   d->version = device < platform ? device : platform;
   d->is_cpu = (clc_devicenumber(id, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0;
+  d->has_nonuniform_groups = clc_hasnonuniformgroups(id, d->version);
   d->has_double = clc_devicenumber(id, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
   d->align = (size_t)clc_devicenumber(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
   d->max_group = (size_t)clc_devicenumber(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
@@ -220,6 +221,7 @@ static void copy_facts(clc_Device *to, const clc_Device *from) {
   to->is_cpu = from->is_cpu;
   to->understates_groups = from->understates_groups;
   to->has_double = from->has_double;
+  to->has_nonuniform_groups = from->has_nonuniform_groups;
   to->align = from->align;
   to->max_group = from->max_group;
   memcpy(to->max_groups, from->max_groups, sizeof to->max_groups);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* How a property reads. */
-typedef enum { TEXT, NUMBER, FLAG, KIND, SIZES, MULTIPLE } Reader;
+typedef enum { TEXT, NUMBER, FLAG, KIND, SIZES, MULTIPLE, NONUNIFORM } Reader;
 
 typedef struct {
   const char *name;
@@ -43,6 +43,7 @@ static const Property properties[] = {
     {"unified_memory", CL_DEVICE_HOST_UNIFIED_MEMORY, FLAG, 101},
     {"has_compiler", CL_DEVICE_COMPILER_AVAILABLE, FLAG, 100},
     {"has_double", CL_DEVICE_DOUBLE_FP_CONFIG, FLAG, 100},
+    {"has_nonuniform_groups", CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, NONUNIFORM, 100},
     {"has_half", CL_DEVICE_HALF_FP_CONFIG, FLAG, 100},
 };
 /* clang-format on */
@@ -122,6 +123,13 @@ static cl_ulong group_multiple(cl_device_id id, cl_device_info what, int version
   return clc_devicenumber(id, WARP_SIZE_NV, clc_devicenumber(id, WAVEFRONT_WIDTH_AMD, 1));
 }
 
+/* OpenCL 2 has them always, 3.0 tells. Below nobody may ask: Oclgrind (1.2) answers 1 and then
+   fails. */
+int clc_hasnonuniformgroups(cl_device_id id, int version) {
+  if (version < 300) return version >= 200;
+  return clc_devicenumber(id, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, 0) != 0;
+}
+
 static void push_property(lua_State *L, cl_device_id id, int version, const Property *p) {
   switch (p->reader) {
     case TEXT: clc_pushdevicetext(L, id, p->what); break;
@@ -129,6 +137,7 @@ static void push_property(lua_State *L, cl_device_id id, int version, const Prop
     case FLAG: lua_pushboolean(L, clc_devicenumber(id, p->what, 0) != 0); break;
     case KIND: lua_pushstring(L, kind_name(clc_devicenumber(id, p->what, 0))); break;
     case SIZES: push_sizes(L, id, p->what); break;
+    case NONUNIFORM: lua_pushboolean(L, clc_hasnonuniformgroups(id, version)); break;
     case MULTIPLE: lua_pushinteger(L, (lua_Integer)group_multiple(id, p->what, version)); break;
   }
 }

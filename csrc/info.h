@@ -21,6 +21,9 @@ const char *clc_pushdevicetext(lua_State *L, cl_device_id id, cl_device_info wha
 /* A number of a device, or `def` where the device does not answer. */
 cl_ulong clc_devicenumber(cl_device_id id, cl_device_info what, cl_ulong def);
 
+/* Whether the last groups of a launch may be smaller than the others. */
+int clc_hasnonuniformgroups(cl_device_id id, int version);
+
 /* "OpenCL 1.2 ..." as 102; 0 for anything else. */
 int clc_parseversion(const char *text);
 

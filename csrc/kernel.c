@@ -33,7 +33,8 @@ static void ask_group(lua_State *L, const clc_Kernel *k, cl_kernel_work_group_in
 static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_Text *text) {
   static const char *const unsplittable[] = {"get_group_id",         "get_num_groups",
                                              "get_global_size",      "get_global_offset",
-                                             "get_global_linear_id", NULL};
+                                             "get_global_linear_id", "get_enqueued_local_size",
+                                             NULL};
   static const char *const group_calls[] = {"get_local_*",
                                             "get_enqueued_local_size",
                                             "barrier",
@@ -52,6 +53,7 @@ static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_
   if (k->device->understates_groups && m->max_group < k->device->max_group)
     m->max_group = k->device->max_group;
   m->is_cpu = k->device->is_cpu;
+  m->has_nonuniform_groups = k->device->has_nonuniform_groups;
   m->unsplittable =
       text->hidden != NULL ? text->hidden : clc_reaches(L, text->code, name, unsplittable);
   m->sees_group = text->hidden != NULL || clc_reaches(L, text->code, name, group_calls) != NULL;
@@ -139,6 +141,11 @@ static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Par
   if (d->profile->on) clc_countpart(d, k->counter, k->bytes, i, n);
   cl_int code = clEnqueueNDRangeKernel(d->queue, k->kernel, dims, shifted ? p->offset : NULL,
                                        p->global, p->has_group ? p->group : NULL, 0, NULL, event);
+  if (code == CL_INVALID_WORK_GROUP_SIZE && clc_isnonuniform(p))
+    clc_raise(L, code, "clEnqueueNDRangeKernel",
+              "%s: remainder=\"native\" takes a program built with options=\"-cl-std=CL2.0\" or "
+              "later, without -cl-uniform-work-group-size; else \"split\" or \"pad\"",
+              k->what);
   clc_commit(L, d, code, "clEnqueueNDRangeKernel");
   if (e != NULL) clc_addcommand(e, *event);
 }
@@ -176,7 +183,7 @@ numbers, any by-value argument a packed string of its size, a pointer a buffer o
 its dtype, a local pointer `scratch`.
 @function Kernel:__call
 @param range n, {nx, ny[, nz]} or {global=, group=, offset=, remainder=
- "error"|"split"|"pad"}; dimension 0 first
+ "error"|"split"|"pad"|"native"}; dimension 0 first
 @param ... the kernel's arguments
 @treturn Event
 */

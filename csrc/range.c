@@ -14,7 +14,7 @@
 
 #include "args.h"
 
-static const char *const remainders[] = {"error", "split", "pad", NULL};
+static const char *const remainders[] = {"error", "split", "pad", "native", NULL};
 
 /* --- reading ----------------------------------------------------------- */
 
@@ -201,6 +201,13 @@ static void check_remainder(lua_State *L, const clc_Range *r, const clc_Limits *
     if (m->required[0] != 0 && r->remainder != CLC_PAD)
       luaL_error(L, "kernel '%s' requires groups of %s, which do not divide %s", m->kernel,
                  push_sizes(L, 3, m->required), push_sizes(L, r->dims, r->global));
+    if (r->remainder == CLC_NATIVE && !m->has_nonuniform_groups)
+      luaL_error(L,
+                 "kernel '%s': this device has no groups of different sizes in one launch, which a "
+                 "global size of %I in groups of %I takes in dimension %d; remainder=\"split\" "
+                 "launches the rest by itself, remainder=\"pad\" rounds up for a kernel with a "
+                 "bounds check",
+                 m->kernel, (LUAI_UACINT)r->global[i], (LUAI_UACINT)group[i], (int)i + 1);
     if (r->remainder == CLC_SPLIT && m->unsplittable != NULL)
       luaL_error(L,
                  "kernel '%s' calls %s, which would speak of one part of a split range; use "
@@ -215,6 +222,19 @@ static void check_remainder(lua_State *L, const clc_Range *r, const clc_Limits *
    kernel that would notice. */
 static size_t rest_group(const clc_Limits *m, size_t rest) {
   return m->is_cpu && !m->sees_group ? 1 : rest;
+}
+
+static clc_Part whole_range(const clc_Range *r, const size_t group[3], int has_group) {
+  return (clc_Part){{r->offset[0], r->offset[1], r->offset[2]},
+                    {r->global[0], r->global[1], r->global[2]},
+                    {group[0], group[1], group[2]},
+                    has_group};
+}
+
+int clc_isnonuniform(const clc_Part *part) {
+  for (int i = 0; i < 3; i++)
+    if (part->global[i] % part->group[i] != 0) return part->has_group;
+  return 0;
 }
 
 /* Bit i of `which`: the second part along dimension i. Returns whether it is empty. */
@@ -260,10 +280,7 @@ int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *m,
   if (clc_isempty(&r)) return 0;
   check_extent(L, &r, m);
   if (r.choice == CLC_DRIVER && m->required[0] == 0) {
-    *parts = (clc_Part){{r.offset[0], r.offset[1], r.offset[2]},
-                        {r.global[0], r.global[1], r.global[2]},
-                        {1, 1, 1},
-                        0};
+    *parts = whole_range(&r, group, 0);
     return 1;
   }
   if (r.choice == CLC_GIVEN)
@@ -276,6 +293,10 @@ int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *m,
   check_group(L, &r, m, group);
   check_remainder(L, &r, m, group);
   if (r.remainder == CLC_PAD) pad_range(&r, group);
+  if (r.remainder == CLC_NATIVE) {
+    *parts = whole_range(&r, group, 1);
+    return 1;
+  }
   for (int which = 0; which < 1 << r.dims; which++)
     if (!make_part(&r, m, group, which, &parts[n])) n++;
   return n;

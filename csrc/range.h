@@ -10,7 +10,7 @@
 #define CLC_MAXPARTS 8 /* two along each of three dimensions */
 
 typedef enum { CLC_AUTO, CLC_GIVEN, CLC_DRIVER } clc_GroupChoice;
-typedef enum { CLC_ERROR, CLC_SPLIT, CLC_PAD } clc_Remainder;
+typedef enum { CLC_ERROR, CLC_SPLIT, CLC_PAD, CLC_NATIVE } clc_Remainder;
 
 typedef struct clc_Range {
   cl_uint dims;
@@ -27,6 +27,7 @@ typedef struct clc_Limits {
   size_t max_groups[3]; /* and along each dimension */
   size_t required[3];   /* reqd_work_group_size; 0: none */
   int is_cpu;
+  int has_nonuniform_groups;
   const char *unsplittable; /* a call in its text that splitting would mislead, or NULL */
   int sees_group;           /* its text asks for the group's size, place or barrier */
 } clc_Limits;
@@ -42,6 +43,9 @@ clc_Range clc_checkrange(lua_State *L, int arg);
 
 /* Whether it has no work-item. */
 int clc_isempty(const clc_Range *range);
+
+/* Whether its last groups are smaller than the others. */
+int clc_isnonuniform(const clc_Part *part);
 
 /* Covers a range; returns the number of launches, 0 for an empty range. */
 int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *limits,

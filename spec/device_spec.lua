@@ -172,7 +172,7 @@ helper.describe_each("a device", function(d)
         "align", "compute_units", "clock_mhz", "global_memory", "local_memory", "max_group_size",
         "group_multiple",
       },
-      boolean = { "has_double", "has_half" },
+      boolean = { "has_double", "has_half", "has_nonuniform_groups" },
     }
     local info = d:info()
     for kind, names in pairs(fields) do

@@ -63,6 +63,10 @@ local LAUNCHES = {
   peak_fma = [[run("peak_fma", 3, {WIDTH = 2, CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(6), reals(18))
     run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))]],
   peak_copy = [[run("peak_copy", 64, {NEGATE = 1})(reals(1024), reals(1024))]],
+  trace_range = [[for groups = 0, 1 do
+    local function zeros(n, dtype) return buffer(n, function() return 0 end, dtype) end
+    run("trace_range", {global = {4, 3, 2}, group = {2, 3, 1}, offset = {1, 0, 2}}, {GROUPS = groups})(
+      1, 24, 4, 3, 4, zeros(24 * 26, "ulong"), zeros(48, "uint")) end]],
   residual = [[run("residual", {16, 16})(9, 3, reals(82), 1, reals(28), 1, reals(29), 2, reals(27))]],
 }
 

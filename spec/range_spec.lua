@@ -173,6 +173,24 @@ helper.describe_each("a range", function(d)
     helper.raises("in dimension 2", p.count, { global = { 8, 9 }, group = { 4, 2 } }, c, 10, 10)
   end)
 
+  it("with native remainder groups covers each item once where the device has them", function()
+    for _, case in ipairs { { { 12 }, { 4 } }, { { 12, 9 }, { 4, 3 } } } do -- uniform: every device takes these
+      covers { global = case[1], group = case[2], remainder = "native" }
+    end
+    local c = d:zeros("int", 100)
+    local NATIVE = { global = { 10 }, group = { 4 }, remainder = "native" }
+    if not d.has_nonuniform_groups then
+      return helper.raises({ "kernel 'count'", "groups of different sizes", '"split"', '"pad"' }, p.count, NATIVE, c,
+        10, 1)
+    end
+    helper.raises({ "CL_INVALID_WORK_GROUP_SIZE", "-cl-std=CL2.0" }, d:program(COUNT, { options = "-cl-std=CL1.2" }).count,
+      NATIVE, c, 10, 1)
+    local sizes = d:zeros("int", 10)
+    d:program(COUNT, { options = "-cl-std=CL2.0" }).groups(NATIVE, sizes, 10, 1)
+    for i, size in ipairs(sizes:read()) do assert.equal(i <= 8 and 4 or 2, size % 100) end
+    helper.raises("requires groups of 4x2x1", p.required, { global = { 9, 6 }, remainder = "native" }, c, 10, 10)
+  end)
+
   it("refuses groups beyond the limits of device and kernel", function()
     local c = d:zeros("int", 1)
     local most = p.touch:info().group_size
@@ -225,7 +243,7 @@ helper.describe_each("a range", function(d)
       { { global = { 2 }, offset = { 2 ^ 31 - 1 } }, "offset and global size pass 2^31 in dimension 1" },
       { { global = { 8 }, offset = { math.maxinteger } }, "option 'offset'" },
       { { global = { 8 }, remainder = "drop" },
-      "option 'remainder': no 'drop'; there are error, split, pad" },
+      "option 'remainder': no 'drop'; there are error, split, pad, native" },
       { { global = { 8 }, remainder = true }, "option 'remainder'" },
     } do
       helper.raises(case[2], p.touch, case[1], c)
@@ -296,6 +314,9 @@ describe("a split range", function()
     for _, call in ipairs { "get_group_id", "get_num_groups", "get_global_size" } do
       refused(call, HEAD .. call .. "(0)" .. USE)
     end
+    -- OpenCL C 1.x lacks this one, so that a source may bring its own
+    refused("get_enqueued_local_size", "int get_enqueued_local_size(int i) { return i; }\n" .. HEAD
+      .. "get_enqueued_local_size(0)" .. USE)
     refused("get_group_id", HEAD .. "get_group_id /* which */ (0)" .. USE)
   end)
 

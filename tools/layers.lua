@@ -14,7 +14,7 @@ local C_LEVELS = {
   { "show" },
   { "buffer", "create", "live", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
-  { "structsize" },
+  { "structsize", "plan" },
   { "program" },
   { "prebuilt" },
   { "saxpy", "gemm", "accuracy", "lu", "gauss_paper" }, -- operations
@@ -24,9 +24,9 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version", -- three in C
-    "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file" },
-  { "clcompute.text.columns" },
-  { "clcompute.npy_header", "clcompute.profile" },
+    "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.bench.options" },
+  { "clcompute.text.columns", "clcompute.text.places" },
+  { "clcompute.npy_header", "clcompute.profile", "clcompute.trace_range" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
   { "clcompute.doctor.folders", "clcompute.doctor.drivers", "clcompute.doctor.known_answer" },
@@ -39,13 +39,13 @@ local LUA_LEVELS = {
   { "clcompute.report.units" },
   { "clcompute.report.cells", "clcompute.report.points", "clcompute.report.axes", "clcompute.report.marks" },
   { "clcompute.report.series" },
-  { "clcompute.report.line", "clcompute.report.bar", "clcompute.report.heat", "clcompute.report.timeline" },
+  { "clcompute.report.line", "clcompute.report.bar", "clcompute.report.heat", "clcompute.report.timeline",
+    "clcompute.report.grid" },
   { "clcompute.report.chart" },
   { "clcompute.report.text", "clcompute.report.markdown", "clcompute.report.csv", "clcompute.report.json",
     "clcompute.report.html" },
   { "clcompute.report" },
-  { "clcompute.bench.statistics", "clcompute.bench.options", "clcompute.bench.clock",
-    "clcompute.bench.points" },
+  { "clcompute.bench.statistics", "clcompute.bench.clock", "clcompute.bench.points" },
   { "clcompute.bench.ratio", "clcompute.bench.split", "clcompute.bench.target", "clcompute.bench.row",
     "clcompute.bench.rounds", "clcompute.bench.journal", "clcompute.bench.estimate" },
   { "clcompute.bench.candidate", "clcompute.bench.sweep" },

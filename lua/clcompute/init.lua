@@ -35,13 +35,19 @@ cl._VERSION = require "clcompute.version"
 --- What the core leaves to Lua; its modules load with the first call that needs them.
 local function complete(core)
   local new_file = core.new_file
-  core.set_kernel_folder(kernel_folder())
+  local folder = kernel_folder()
+  core.set_kernel_folder(folder)
   core.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
   core.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(new_file, ...) end })
   core.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
   local read_profile = core.read_profile
   core.profile = function(...) return require("clcompute.profile")(read_profile, ...) end
-  for _, name in ipairs { "new_file", "read_profile", "set_kernel_folder", "add_methods", "set_loop_check" } do
+  local plan_range = core.plan_range
+  core.trace_range = function(range, options)
+    return require "clcompute.trace_range"(plan_range, core.device, folder, range, options)
+  end
+  for _, name in ipairs { "new_file", "read_profile", "plan_range", "set_kernel_folder", "add_methods",
+    "set_loop_check" } do
     core[name] = nil
   end
 end

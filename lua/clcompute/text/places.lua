@@ -1,0 +1,41 @@
+-- SPDX-License-Identifier: MIT
+
+--- Places in an index space as text, and the fields of the rows of clcompute.trace_range in the order of reading.
+-- @module clcompute.text.places
+
+local places = {}
+
+--- A place or size of 1 to 3 dimensions: "4", "4, 2", "4, 2, 0".
+-- @tparam table place list of integers
+-- @treturn string
+function places.text(place)
+  return table.concat(place, ", ")
+end
+
+--- A size: "16 x 8".
+-- @tparam table size list of integers
+-- @treturn string
+function places.size(size)
+  return table.concat(size, " x ")
+end
+
+--- Fields and their titles; a row has those of a work-item or those of a work-group.
+places.FIELDS = {
+  { "part", "part" },
+  { "first_id", "first id" },
+  { "global_id", "global id" },
+  { "local_id", "local id" },
+  { "group_id", "group id" },
+  { "num_groups", "groups" },
+  { "local_size", "local size" },
+  { "enqueued_local_size", "enqueued" },
+  { "global_size", "global size" },
+  { "global_offset", "offset" },
+  { "global_linear_id", "global linear" },
+  { "local_linear_id", "local linear" },
+  { "items", "items" },
+  { "active_items", "active items" },
+  { "active", "active" },
+}
+
+return places
