@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Lesson 1: hello, device. Which platforms and devices there are, a first kernel, and the words for the parts of a
--- device: with the numbers of the Radeon HD 5870 that source 4 describes, and of the device at hand. (docs/lessons.md has
--- the whole course and its sources.)
+-- device: with the numbers of the Radeon HD 5870 that source 4 describes, and of the device at hand.
+-- (docs/lessons.md has the whole course and its sources.)
 
 local cl = require "clcompute"
 local report = require "clcompute.report"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Lesson 5: ranges and remainders. Source 3's example: 800 x 600 work-items in groups of 16 x 16, and 600 is no multiple
--- of 16. The three answers are an error, a range rounded up, and a launch of the rest by itself.
+--- Lesson 5: ranges and remainders. Source 3's example: 800 x 600 work-items in groups of 16 x 16, and 600 is no
+-- multiple of 16. The three answers are an error, a range rounded up, and a launch of the rest by itself.
 --
 -- Three functions are described wrongly in source 3. get_num_groups is the number of groups; get_local_size the size
 -- of the group that asks, so that of the remainder in a remainder; get_enqueued_local_size the size of all the others.
@@ -63,3 +63,20 @@ program.exact(range "split", WIDTH, pixels)
 local count = tally(pixels)
 print(("split: %d pixels by groups of 16 x 16, %d by groups of 16 x 8"):format(count[16], count[8]))
 assert(count[16] == 800 * 592 and count[8] == 800 * 8)
+
+-- What each work-item is told of its place, in a range small enough to print: 10 work-items in groups of 4.
+local rows = cl.trace_range({ global = 10, group = 4, remainder = "split" }, { device = device })
+print("\n10 work-items in groups of 4, split:\n" .. tostring(rows))
+assert(#rows == 10 and rows[8].local_size[1] == 4 and rows[9].local_size[1] == 2)
+
+-- The same in one launch, where the device has remainder work-groups of its own.
+local native
+native, rows = pcall(cl.trace_range, { global = 10, group = 4, remainder = "native" }, { device = device })
+if native then
+  local last = rows[10]
+  print(("native: get_num_groups %d, get_local_size of the last %d, get_enqueued_local_size %d"):format(
+    last.num_groups[1], last.local_size[1], last.enqueued_local_size[1]))
+  assert(last.num_groups[1] == 3 and last.local_size[1] == 2 and last.enqueued_local_size[1] == 4)
+else
+  print "native: this device has no remainder work-groups"
+end

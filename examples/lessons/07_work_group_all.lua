@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Lesson 7: what a whole group finds out (source 3, listing 5.7). work_group_all is true for every work-item of a group
--- when the condition holds for all of them, work_group_any when it does for one. The include offers them on every
--- device, also where OpenCL C has none.
+--- Lesson 7: what a whole group finds out (source 3, listing 5.7). work_group_all is true for every work-item of a
+-- group when the condition holds for all of them, work_group_any when it does for one. The include offers them on
+-- every device, also where OpenCL C has none.
 --
 -- Mended here: the listing reads input[tid + 1], which for the last work-item lies behind the array; so the input has
 -- one element more than there are work-items. Its arguments lost their asterisks and their `global`.

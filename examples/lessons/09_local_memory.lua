@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Lesson 9: local memory is for what a group reads again (source 4, localMemoryExample). 64 work-items bring 64 numbers
--- into the group's memory, and each multiplies its own with all that follow: a partial factorial. So every number is
--- fetched from global memory once, and read up to 64 times from local memory.
+--- Lesson 9: local memory is for what a group reads again (source 4, localMemoryExample). 64 work-items bring 64
+-- numbers into the group's memory, and each multiplies its own with all that follow: a partial factorial. So every
+-- number is fetched from global memory once, and read up to 64 times from local memory.
 --
 -- 64! is too large for a float; so the numbers are (j + 2) / (j + 1), of which the product from i on is 65 / (i + 1).
 
@@ -66,7 +66,8 @@ local function measure(name)
 end
 
 measure "localMemoryExample"
-print(("the first group: %.3f %.3f %.3f ... %.3f, where 65 / i is meant"):format(output[1], output[2], output[3], output[64]))
+print(("the first group: %.3f %.3f %.3f ... %.3f, where 65 / i is meant"):format(output[1], output[2], output[3],
+  output[64]))
 measure "fromGlobal"
 print(device.type == "cpu"
   and "A CPU has no local memory of its own: it is ordinary memory there, in the same caches as the rest."

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Lesson 10: divergence (source 4, 1.3.2). The work-items of a wavefront share one instruction stream. Where they branch
--- apart, the wavefront runs both paths, and those whose path it is not wait: two paths of time t take 2t. The last one
--- to leave a loop keeps the others.
+--- Lesson 10: divergence (source 4, 1.3.2). The work-items of a wavefront share one instruction stream. Where they
+-- branch apart, the wavefront runs both paths, and those whose path it is not wait: two paths of time t take 2t. The
+-- last one to leave a loop keeps the others.
 
 local bench = require "clcompute.bench"
 local cl = require "clcompute"

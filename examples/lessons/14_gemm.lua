@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Lesson 14: tuning a matrix product (source 1, listings 2 and 3). The naive kernel reads a row and a column from global
--- memory for every element. The tiled one brings tiles into local memory, where a whole group reads them; how large
--- they should be is for the device to say, so they are measured.
+--- Lesson 14: tuning a matrix product (source 1, listings 2 and 3). The naive kernel reads a row and a column from
+-- global memory for every element. The tiled one brings tiles into local memory, where a whole group reads them; how
+-- large they should be is for the device to say, so they are measured.
 
 local bench = require "clcompute.bench"
 local cl = require "clcompute"

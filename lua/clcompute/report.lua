@@ -19,8 +19,8 @@
 --              marks = { { key=, title= }, ... } (a ring or frame where that field is true)
 --
 -- A chart reads the rows of its section. Keys are names of fields, with dots into nested tables; `x` of bars,
--- `series`, `lane` and `state` may be lists of them. `xlog`, `ylog` and `log` are 2 or 10. Units s, B, B/s, FLOP, FLOP/s, Hz, J and W get
--- prefixes; `value`, `min`, `q1` and `q3` are in the row's `unit`, else seconds, and `cold` is in seconds. Rows in s,
+-- `series`, `lane` and `state` may be lists of them. `xlog`, `ylog` and `log` are 2 or 10. A timeline is in the unit
+-- `xunit`, else in that of the column of `start`. Units s, B, B/s, FLOP, FLOP/s, Hz, J and W get prefixes; `value`, `min`, `q1` and `q3` are in the row's `unit`, else seconds, and `cold` is in seconds. Rows in s,
 -- ms, us and ns side by side are shown in seconds; where units have nothing in common each cell has its own, and the
 -- chart the rows of the first. Columns of seconds without a format share one prefix. A row whose
 -- `status` is not "ok" is in the table, with its reason, and not in the chart.

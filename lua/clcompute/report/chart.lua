@@ -93,7 +93,8 @@ end
 
 local function titles_of(section, spec, scales)
   if spec.kind == "timeline" then
-    return { x = spec.xtitle or "time", x_unit = scales.x.unit, y = spec.ytitle or title_of(section, first_of(spec.lane)) }
+    return { x = spec.xtitle or "time", x_unit = scales.x.unit,
+      y = spec.ytitle or title_of(section, first_of(spec.lane)) }
   end
   return {
     x = spec.xtitle or title_of(section, first_of(spec.x)), x_unit = scales.x.unit,
