@@ -20,7 +20,7 @@ struct clc_Device {
   int is_cpu;
   int understates_groups; /* kernels take larger groups than the driver says of them */
   int has_double;
-  int has_nonuniform_groups; /* the last groups of a launch may be smaller than the others */
+  int has_nonuniform_groups;
   int has_linker;       /* POCL's was looked for and found; of the root alone */
   size_t align;         /* bytes a sub-buffer must start on */
   size_t max_group;     /* work-items of a group */

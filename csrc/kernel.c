@@ -31,9 +31,12 @@ static void ask_group(lua_State *L, const clc_Kernel *k, cl_kernel_work_group_in
 }
 
 static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_Text *text) {
-  static const char *const unsplittable[] = {"get_group_id",         "get_num_groups",
-                                             "get_global_size",      "get_global_offset",
-                                             "get_global_linear_id", "get_enqueued_local_size",
+  static const char *const unsplittable[] = {"get_group_id",
+                                             "get_num_groups",
+                                             "get_global_size",
+                                             "get_global_offset",
+                                             "get_global_linear_id",
+                                             "get_enqueued_local_size",
                                              NULL};
   static const char *const group_calls[] = {"get_local_*",
                                             "get_enqueued_local_size",

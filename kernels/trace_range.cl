@@ -29,20 +29,25 @@
 
 /* The linear ids by the formulas of the standard: OpenCL C 1.x has no functions for them. */
 ulong global_linear_id(void) {
-  const ulong z = get_global_id(2) - get_global_offset(2), y = get_global_id(1) - get_global_offset(1);
-  return (z * get_global_size(1) + y) * get_global_size(0) + get_global_id(0) - get_global_offset(0);
+  const ulong z = get_global_id(2) - get_global_offset(2),
+              y = get_global_id(1) - get_global_offset(1);
+  return (z * get_global_size(1) + y) * get_global_size(0) + get_global_id(0) -
+         get_global_offset(0);
 }
 
 ulong local_linear_id(void) {
-  return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
+  return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) +
+         get_local_id(0);
 }
 
 ulong group_linear_id(void) {
-  return (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
+  return (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) +
+         get_group_id(0);
 }
 
-__kernel void trace_range(const ulong first, const ulong capacity, const ulong end_x, const ulong end_y,
-                          const ulong end_z, __global ulong *record, __global uint *count) {
+__kernel void trace_range(const ulong first, const ulong capacity, const ulong end_x,
+                          const ulong end_y, const ulong end_z, __global ulong *record,
+                          __global uint *count) {
   const ulong number = first + (GROUPS ? group_linear_id() : global_linear_id());
   if (number >= capacity) return;
   const int is_active =

@@ -93,6 +93,34 @@ function cl.live() end
 ---@return clcompute.ProfileRow[]? # the longest total first; nil when it starts or stops
 function cl.profile(on) end
 
+---What a work-item (or each="group": a work-group) was told of its place; lists go along the dimensions of the range.
+---@class clcompute.TraceRow
+---@field part integer which of the launches, where a range is split
+---@field group_id integer[]
+---@field num_groups integer[]
+---@field local_size integer[]
+---@field enqueued_local_size integer[] before OpenCL C 2.0 the local size
+---@field global_size integer[]
+---@field global_offset integer[]
+---@field global_id? integer[] of a work-item
+---@field local_id? integer[] of a work-item
+---@field global_linear_id? integer of a work-item
+---@field local_linear_id? integer of a work-item
+---@field active? boolean of a work-item: false where remainder="pad" has added it
+---@field first_id? integer[] of a group: the global id of its first work-item
+---@field items? integer of a group: its work-items that ran
+---@field active_items? integer of a group: those in the range
+
+---@class clcompute.TraceOptions
+---@field device? clcompute.Device cl.device() unless given
+---@field each? "item"|"group" what has a row: "item" unless given
+
+---What each work-item of a range is told of its place, by a kernel that writes it down. Blocks.
+---@param range clcompute.Range of at most 16384 work-items, or groups with each="group"
+---@param options? clcompute.TraceOptions
+---@return clcompute.TraceRow[] # in the order of global ids; tostring() of it is a table, with the groups by size below
+function cl.trace_range(range, options) end
+
 ---@class clcompute.Device
 ---@field name string
 ---@field vendor string
@@ -123,6 +151,7 @@ function cl.profile(on) end
 ---@field has_compiler boolean
 ---@field has_double boolean
 ---@field has_half boolean
+---@field has_nonuniform_groups boolean whether a range may have remainder="native"
 local Device = {}
 
 ---Every property as a table.
@@ -307,7 +336,7 @@ function Program:release() end
 ---@field global integer|integer[] dimension 0 first
 ---@field group? integer|integer[]|"driver"
 ---@field offset? integer|integer[] counted from 0
----@field remainder? "error"|"split"|"pad"
+---@field remainder? "error"|"split"|"pad"|"native" native: groups of different sizes, of devices that have them
 
 ---@alias clcompute.Range integer|integer[]|clcompute.RangeTable
 

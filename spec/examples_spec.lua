@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+local cl = require "clcompute"
 local helper = require "spec.helper"
 
 local function run_example(name, arguments)
@@ -58,6 +59,26 @@ describe("the example", function()
     assert.matches("4 generations of edge 7 are those of the sequential program", output, 1, true)
     assert.matches("3 generations of edge 12 are those of the sequential program", output, 1, true)
     assert.matches("\n *8 +%d+%.%d+ +%d+%.%d+\n *13 +%d+%.%d+ +%d+%.%d+\n$", output)
+  end)
+
+  it("ndrange shows the remainder in each way, and draws the picture that was kept", function()
+    local path = os.tmpname()
+    local output = run_example("ndrange", path)
+    assert.matches("\n   4 +4, 2 +0, 0 +0, 0 +1, 1 +1, 1 ", output)
+    assert.matches('"split": 1900 groups\npart 1: 50 x 37 groups of 16 x 16\npart 2: 50 x 1 groups of 16 x 8',
+      output, 1, true)
+    assert.matches("17 of 32 work-items are outside the range", output, 1, true)
+    assert.matches("50 x 38 groups of 16 x 16\n6400 of 486400 work-items are outside the range", output, 1, true)
+    if cl.device().has_nonuniform_groups then
+      assert.matches('"native": 1900 groups\n50 x 37 groups of 16 x 16\n50 x 1 groups of 16 x 8', output, 1, true)
+    else
+      assert.matches("this device has no groups of different sizes", output, 1, true)
+    end
+    local drawn, kept = assert(io.open(path)), assert(io.open "examples/results/ndrange.svg")
+    assert.equal(kept:read("a"), drawn:read("a"))
+    kept:close()
+    drawn:close()
+    os.remove(path)
   end)
 
   it("pictures draws the rows that were kept", function()

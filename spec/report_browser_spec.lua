@@ -116,6 +116,31 @@ local function comparison()
   return rows
 end
 
+--- Work-items of an index space, as clcompute.trace_range tells of them; the last column was added.
+local function places(nx, ny, nz)
+  local rows = {}
+  for z = 0, nz - 1 do
+    for y = 0, ny - 1 do
+      for x = 0, nx - 1 do
+        rows[#rows + 1] = { global_id = { x, y, z }, group_id = { x // 4, y // 2, z // 2 }, part = y // 4 + 1,
+          active = x < nx - 1 }
+      end
+    end
+  end
+  return rows
+end
+
+local function groups_of_a_picture()
+  local rows = {}
+  for y = 0, 599, 16 do
+    for x = 0, 799, 16 do
+      rows[#rows + 1] = { first_id = { x, y }, local_size = { 16, math.min(16, 600 - y) }, items = 256,
+        active_items = 256, group_id = { x // 16, y // 16 }, part = y < 592 and 1 or 2 }
+    end
+  end
+  return rows
+end
+
 local SIZE = { key = "params.n", title = "size n" }
 local TIME = { key = "value", title = "time" }
 
@@ -162,6 +187,9 @@ local DOCUMENT = {
     { title = "Nothing worked", rows = { { name = "x", status = "unsupported", reason = "no double" } },
       chart = { kind = "bar", x = "name", y = "value" } },
     { title = "No rows", rows = {}, chart = { kind = "bar", x = "name", y = "value" } },
+    { title = "Work-items", rows = places(9, 6, 3), chart = { kind = "grid" } },
+    { title = "Work-groups", rows = groups_of_a_picture(), columns = { { key = "part" }, { key = "first_id" } },
+      chart = { kind = "grid" } },
     { title = "Every column", rows = comparison(), columns = {
       { key = "params.platform", title = "platform" }, { key = "device" }, { key = "params.method", title = "method" },
       { key = "cold", unit = "s" }, TIME, { key = { "q1", "q3" }, title = "quartiles" },

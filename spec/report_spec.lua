@@ -617,6 +617,112 @@ describe("a timeline", function()
       assert.is_nil(svg:find "[\" ,LMVH-]nan")
       assert.is_nil(svg:find "[\" ,LMVH-]inf")
     end
+--- The rows of a trace of nx x ny work-items in groups of gx x gy; those from column `last` on were added.
+local function items(nx, ny, gx, gy, last)
+  local rows = {}
+  for y = 0, ny - 1 do
+    for x = 0, nx - 1 do
+      rows[#rows + 1] = { global_id = { x, y }, local_id = { x % gx, y % gy }, group_id = { x // gx, y // gy },
+        local_size = { gx, gy }, part = 1, active = x < (last or nx) }
+    end
+  end
+  return rows
+end
+
+--- The cells of a grid, each { id =, class =, x =, y =, width =, height = }; positions are numbers.
+local function cells_of(svg)
+  local list = {}
+  for attributes in svg:gmatch '<rect([^>]* data%-id=[^>]*)>' do
+    local one = { id = attributes:match 'data%-id="([^"]*)"', class = attributes:match 'class="([^"]*)"' }
+    for _, name in ipairs { "x", "y", "width", "height" } do
+      one[name] = tonumber(attributes:match((' %s="([^"]*)"'):format(name)))
+    end
+    list[#list + 1] = one
+  end
+  return list
+end
+
+local function count(text, pattern)
+  return select(2, text:gsub(pattern, ""))
+end
+
+describe("a chart of an index space", function()
+  it("has each work-item where its id says, and a border around each group", function()
+    local svg = report.svg { rows = items(6, 5, 3, 2), chart = { kind = "grid" } }
+    check_nesting(svg)
+    local cells = cells_of(svg)
+    assert.equal(30, #cells)
+    local first, side = cells[1], cells[1].width
+    assert.equal("0,0", first.id)
+    for _, one in ipairs(cells) do
+      local x, y = one.id:match "^(%d+),(%d+)$"
+      assert.is_true(math.abs(one.x - first.x - x * side) < 0.05, one.id)
+      assert.is_true(math.abs(one.y - first.y - y * side) < 0.05, one.id)
+    end
+    assert.equal(2 * 3, count(svg, 'class="group s%d"'))
+    assert.truthy(svg:find(">Index space</title>", 1, true))
+    assert.truthy(svg:find("Index space of 30 work-items in 6 work-groups; the table has the numbers.", 1, true))
+    for id in ("0, 0|5, 4"):gmatch "[^|]+" do assert.truthy(svg:find(">" .. id .. "</text>", 1, true), id) end
+  end)
+
+  it("draws what lies outside of the range hollow, and says so", function()
+    local svg = report.svg { rows = items(4, 2, 4, 2, 3), chart = { kind = "grid" } }
+    for _, one in ipairs(cells_of(svg)) do
+      assert.equal(one.id:sub(1, 1) == "3" and "item hollow" or "item", one.class)
+    end
+    assert.truthy(svg:find(">outside the range</text>", 1, true))
+    assert.is_nil(report.svg({ rows = items(4, 2, 4, 2), chart = { kind = "grid" } }):find "outside the range")
+  end)
+
+  it("is coloured by part, or by what it is told, with a legend of what the colours mean", function()
+    local rows = items(4, 2, 2, 2)
+    for i, row in ipairs(rows) do row.part = i % 4 > 1 and 2 or 1 end
+    local svg = report.svg { rows = rows, chart = { kind = "grid" } }
+    assert.equal(2, count(svg, ">part %d</text>"))
+    svg = report.svg { rows = rows, chart = { kind = "grid", series = "group_id", value = "local_id" } }
+    assert.equal(2, count(svg, ">group id %d, %d</text>"))
+    assert.equal(2, count(svg, ">1, 1</text>")) -- one local id in each group
+  end)
+
+  it("draws groups in their size, planes of three dimensions, and lines of one", function()
+    local groups = {}
+    for i, size in ipairs { 4, 4, 2 } do
+      groups[i] = { first_id = { 4 * i - 4 }, local_size = { size }, group_id = { i - 1 }, items = size,
+        active_items = size, part = 1 }
+    end
+    groups[3].active_items = 1
+    local cells = cells_of(report.svg { rows = groups, chart = { kind = "grid" } })
+    assert.same({ "item", "item", "item hollow" }, { cells[1].class, cells[2].class, cells[3].class })
+    assert.is_true(math.abs(cells[2].x - cells[1].x - cells[1].width) < 0.05)
+    local rows = {}
+    for z = 3, 5 do rows[#rows + 1] = { global_id = { 0, 0, z }, group_id = { 0, 0, z }, part = 1, active = true } end
+    local svg = report.svg { rows = rows, chart = { kind = "grid" } }
+    for z = 3, 5 do assert.truthy(svg:find((">dimension 2 = %d</text>"):format(z), 1, true)) end
+  end)
+
+  it("leaves out rows that have no place, and says why", function()
+    local rows = { { part = 1 }, { global_id = { 0.5 } }, { global_id = { 1, 2, 3, 4 } }, { global_id = 7 },
+      { first_id = { 0, 0 }, local_size = { 4 } }, items(1, 1, 1, 1)[1] }
+    local svg, note = report.svg { rows = rows, chart = { kind = "grid" } }
+    assert.equal(1, #cells_of(svg))
+    assert.equal("5 of 6 rows are not in the chart: no id (4); no size of the group (1).", note)
+    rows[6] = nil
+    assert.is_nil((report.svg { rows = rows, chart = { kind = "grid" } }))
+  end)
+
+  it("stands above a table of the same rows, also of rows that were kept", function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, "wb"))
+    file:write(report.jsonl(items(4, 2, 4, 2, 3)))
+    file:close()
+    local section = { rows = report.read(path), chart = { kind = "grid" } }
+    os.remove(path)
+    assert.equal(8, #cells_of(report.svg(section)))
+    local lines = lines_of(report.text(section))
+    assert.equal("part  global id  local id  group id  local size  active", lines[1])
+    assert.equal("   1       3, 0      3, 0      0, 0        4, 2      no", lines[6])
+    assert.truthy(report.markdown(section):find("| 1 | 3, 1 | 3, 1 | 0, 0 | 4, 2 | no |", 1, true))
+    assert.equal(2 * 8, count(report.html(section), "data%-id="))
   end)
 end)
 
@@ -641,13 +747,15 @@ describe("wrong arguments", function()
     raises({ "section 1, column 1: 'key' is missing" }, report.markdown, { rows = {}, columns = { {} } })
     raises({ "'align': one of center, left, right expected, got up" }, report.text,
       { rows = {}, columns = { { key = "a", align = "up" } } })
-    raises({ "chart: 'kind': one of bar, heat, line, timeline expected, got pie" }, report.html,
+    raises({ "chart: 'kind': one of bar, grid, heat, line, timeline expected, got pie" }, report.html,
       { rows = {}, chart = { kind = "pie" } })
     raises({ "a heat chart needs 'value'" }, report.html, { rows = {}, chart = { kind = "heat", x = "a", y = "b" } })
     raises({ "a timeline chart needs 'finish'" }, report.html,
       { rows = {}, chart = { kind = "timeline", lane = "a", start = "b" } })
     raises({ "'state': names of fields expected, got a boolean" }, report.html,
       { rows = {}, chart = { kind = "timeline", lane = "a", start = "b", finish = "c", state = { true } } })
+    raises({ "'series': one name expected, got a list" }, report.html,
+      { rows = {}, chart = { kind = "grid", series = { "part" } } })
     raises({ "'xlog': 2 or 10 expected, got 3" }, report.html,
       { rows = {}, chart = { kind = "line", x = "a", y = "b", xlog = 3 } })
     raises({ "'x': the name of a field expected, got {}" }, report.html,

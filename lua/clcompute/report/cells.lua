@@ -66,9 +66,7 @@ local function write_with_unit(value, row)
 end
 
 local function plain_text(value)
-  if value == true then return "yes" end
-  if value == false then return "no" end
-  return extent.clean(tostring(value))
+  return extent.clean(document.plain(value))
 end
 
 --- The text of one cell: a value, or a range of two.

@@ -4,6 +4,7 @@
 
 local bar = require "clcompute.report.bar"
 local check = require "clcompute.report.check"
+local grid = require "clcompute.report.grid"
 local heat = require "clcompute.report.heat"
 local line = require "clcompute.report.line"
 local markup = require "clcompute.report.markup"
@@ -14,9 +15,9 @@ local units = require "clcompute.report.units"
 
 local chart = {}
 
-local KINDS = { line = line, bar = bar, heat = heat, timeline = timeline }
-local NAMES = { line = "Line chart", bar = "Bar chart", heat = "Heat map", timeline = "Timeline" }
-local NEEDED = { line = { "x", "y" }, bar = { "x", "y" }, heat = { "x", "y", "value" },
+local KINDS = { line = line, bar = bar, heat = heat, grid = grid, timeline = timeline }
+local NAMES = { line = "Line chart", bar = "Bar chart", heat = "Heat map", grid = "Index space", timeline = "Timeline" }
+local NEEDED = { line = { "x", "y" }, bar = { "x", "y" }, heat = { "x", "y", "value" }, grid = {},
   timeline = { "lane", "start", "finish" } }
 local SPEC = {
   kind = "string", title = "string", x = "string|table", y = "string", value = "string", series = "string|table",
@@ -44,6 +45,9 @@ local function check_spec(spec)
   check.choice("chart: 'kind'", spec.kind, KINDS)
   for _, name in ipairs(NEEDED[spec.kind]) do
     if not spec[name] then error(("chart: a %s chart needs '%s', the name of a field"):format(spec.kind, name), 0) end
+  end
+  if type(spec.series) == "table" and spec.kind == "grid" then
+    error("chart: 'series': one name expected, got a list", 0)
   end
   if type(spec.x) == "table" and spec.kind ~= "bar" then error("chart: 'x': one name expected, got a list", 0) end
   check_names("x", spec.x)
@@ -92,6 +96,7 @@ local function scales_of(section, spec)
 end
 
 local function titles_of(section, spec, scales)
+  if spec.kind == "grid" then return grid.titles(spec) end
   if spec.kind == "timeline" then
     return { x = spec.xtitle or "time", x_unit = scales.x.unit,
       y = spec.ytitle or title_of(section, first_of(spec.lane)) }
@@ -104,10 +109,12 @@ local function titles_of(section, spec, scales)
 end
 
 --- What a listener hears instead of seeing the chart.
-local function description(spec, titles, count)
-  if spec.kind == "timeline" then
-    return ("Timeline: what each %s does over %s, %d %s; the table has the numbers."):format(titles.y, titles.x, count,
-      count == 1 and "span" or "spans")
+local function description(spec, titles, list, count)
+  if spec.kind == "grid" then
+    return ("%s of %s; the table has the numbers."):format(NAMES.grid, grid.describe(list))
+  elseif spec.kind == "timeline" then
+    return ("%s: what each %s does over %s, %d %s; the table has the numbers."):format(NAMES.timeline, titles.y,
+      titles.x, count, count == 1 and "span" or "spans")
   end
   local what = spec.kind == "heat" and ("%s over %s and %s"):format(titles.value, titles.x, titles.y)
     or ("%s over %s"):format(titles.y, titles.x)
@@ -136,8 +143,8 @@ function chart.svg(section, width, id, alone)
     role = "img", ["aria-labelledby"] = ("%s-title %s-desc"):format(id, id), ["data-kind"] = spec.kind,
     ["data-xlog"] = spec.xlog, ["data-ylog"] = spec.ylog,
   }, {
-    markup.text("title", { id = id .. "-title" }, spec.title or section.title or titles.y),
-    markup.text("desc", { id = id .. "-desc" }, description(spec, titles, count)),
+    markup.text("title", { id = id .. "-title" }, spec.title or section.title or titles.chart or titles.y),
+    markup.text("desc", { id = id .. "-desc" }, description(spec, titles, list, count)),
     alone and markup.element("style", {}, style.alone) or "", drawing,
   })
   return svg, note

@@ -3,6 +3,7 @@
 -- @module clcompute.report.document
 
 local check = require "clcompute.report.check"
+local places = require "clcompute.text.places"
 
 local document = {}
 
@@ -27,11 +28,22 @@ function document.field(row, key)
   return value
 end
 
+--- A value as a text: "yes", "no", and lists such as sizes as "16, 8".
+function document.plain(value)
+  if value == true then return "yes" end
+  if value == false then return "no" end
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for i, item in ipairs(value) do parts[i] = tostring(item) end
+  return table.concat(parts, ", ")
+end
+
 --- The values at a key or a list of keys as one text.
 function document.label(row, key)
   local parts = {}
   for _, name in ipairs(type(key) == "table" and key or { key }) do
     local value = document.field(row, name)
+    if type(value) == "table" then value = document.plain(value) end
     if value ~= nil then parts[#parts + 1] = tostring(value) end
   end
   return table.concat(parts, " · ")
@@ -67,6 +79,8 @@ local AFTER = {
   { key = "max_error", title = "error" },
 }
 
+local PLACE = { key = "group_id" } -- what every row of clcompute.trace_range has
+
 --- Names of all params, sorted.
 local function param_names(rows)
   local seen, names = {}, {}
@@ -90,7 +104,7 @@ local function is_used(rows, column)
   return false
 end
 
---- The columns of rows of measurements: those that any row has a value for.
+--- The columns of rows of measurements, and of rows of clcompute.trace_range: those that any row has a value for.
 local function default_columns(rows)
   local columns = {}
   local function add(column)
@@ -99,6 +113,11 @@ local function default_columns(rows)
   for _, column in ipairs(BEFORE) do add(column) end
   for _, name in ipairs(param_names(rows)) do add { key = "params." .. tostring(name), title = tostring(name) } end
   for _, column in ipairs(AFTER) do add(column) end
+  if is_used(rows, PLACE) then
+    for _, field in ipairs(places.FIELDS) do
+      if not field.is_detail then add { key = field[1], title = field[2], align = "right" } end
+    end
+  end
   return columns
 end
 

@@ -50,6 +50,26 @@ local function read_span(row, spec, scales)
   return { lane = lane, low = start, high = finish }
 end
 
+--- A list of 1 to 3 integers.
+local function is_place(value)
+  if type(value) ~= "table" or #value < 1 or #value > 3 then return false end
+  for _, at in ipairs(value) do
+    if math.type(at) ~= "integer" or at < 0 then return false end
+  end
+  return true
+end
+
+--- The point of a row of an index space: a work-item, or a work-group, which has a size.
+local function read_place(row)
+  local id, size = row.global_id, nil
+  if row.first_id then id, size = row.first_id, row.local_size end
+  if not is_place(id) then return nil, "no id" end
+  if row.first_id and (not is_place(size) or #size ~= #id) then return nil, "no size of the group" end
+  return { place = id, size = size,
+    group = ("%s: %s"):format(row.part, document.plain(row.group_id)),
+    hollow = row.active == false or size and row.active_items ~= row.items or false }
+end
+
 --- The point of a row by its value, or nil and why it is not in the chart.
 local function read_value(row, spec, scales)
   local x, y, reason
@@ -68,13 +88,16 @@ local function read_value(row, spec, scales)
   return { x = x, y = y, low = math.min(low, y), high = math.max(high, y) }
 end
 
+local READERS = { grid = read_place, timeline = read_span } -- the others: read_value
+local SERIES = { timeline = "state" } -- what tells series apart where it is not `series`
+
 --- The point of a row, or nil and why it is not in the chart.
 local function read(row, spec, scales)
   if not document.is_ok(row) then return nil, document.reason(row) end
-  local point, reason = (spec.kind == "timeline" and read_span or read_value)(row, spec, scales)
+  local point, reason = (READERS[spec.kind] or read_value)(row, spec, scales)
   if not point then return nil, reason end
   point.row, point.marks = row, marks_of(row, spec)
-  point.hollow = spec.hollow and document.field(row, spec.hollow) and true or false
+  point.hollow = point.hollow or spec.hollow and document.field(row, spec.hollow) and true or false
   return point
 end
 
@@ -93,14 +116,14 @@ end
 -- `scales`: what `x` and `value` are in, each { unit =, is_mixed = }.
 function points.read(section, spec, scales)
   local list, reasons = {}, {}
-  local series = spec.kind == "timeline" and spec.state or spec.series
   for _, row in ipairs(section.rows) do
     local point, reason = read(row, spec, scales)
     if not point then
       reasons[#reasons + 1] = reason
       point = { gap = true, row = row, x = spec.kind == "line" and units.value(row, spec.x, scales.x.unit) or nil }
     end
-    point.series = series and document.label(row, series) or ""
+    local key = spec[SERIES[spec.kind] or "series"] or (spec.kind == "grid" and "part")
+    point.series = key and document.label(row, key) or ""
     list[#list + 1] = point
   end
   if #reasons == 0 then return list, nil end

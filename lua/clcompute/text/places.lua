@@ -19,7 +19,8 @@ function places.size(size)
   return table.concat(size, " x ")
 end
 
---- Fields and their titles; a row has those of a work-item or those of a work-group.
+--- Fields and their titles; a row has those of a work-item or those of a work-group. What follows from the others is a
+-- detail, which a report leaves out unless asked.
 places.FIELDS = {
   { "part", "part" },
   { "first_id", "first id" },
@@ -28,11 +29,11 @@ places.FIELDS = {
   { "group_id", "group id" },
   { "num_groups", "groups" },
   { "local_size", "local size" },
-  { "enqueued_local_size", "enqueued" },
+  { "enqueued_local_size", "enqueued", is_detail = true },
   { "global_size", "global size" },
   { "global_offset", "offset" },
-  { "global_linear_id", "global linear" },
-  { "local_linear_id", "local linear" },
+  { "global_linear_id", "global linear", is_detail = true },
+  { "local_linear_id", "local linear", is_detail = true },
   { "items", "items" },
   { "active_items", "active items" },
   { "active", "active" },
