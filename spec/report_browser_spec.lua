@@ -288,7 +288,7 @@ describe("the page of a report in a browser", function()
         visit(chart, ("%s at %d, %s"):format(chart.section, view.width, view.scheme), view)
       end
     end
-    assert.equal(6 * 13, count)
+    assert.equal(6 * 15, count)
   end
 
   it("was shown at three widths, light and dark, without a script of its own", function()

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Lesson 12: a sum by halves. A group adds its numbers in a tree: in each step half of the work-items that are left
--- add a partner's number. The halving form keeps the workers together, so that whole wavefronts go idle; the doubling form
--- spreads them out, so that every wavefront stays busy with ever fewer of its lanes (lesson 10).
+-- add a partner's number. The halving form keeps the workers together, so that whole wavefronts go idle; the doubling
+-- form spreads them out, so that every wavefront stays busy with ever fewer of its lanes (lesson 10).
 --
 -- It has another reason here: a loop that has a barrier and asks for the group's size in its condition is miscompiled
 -- by POCL 3.1, Debian 12's driver for CPUs. The last kernel is such a one, to see whether this device is hit.
