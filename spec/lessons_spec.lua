@@ -31,7 +31,7 @@ local FACTS = {
     "\nalong[^\n]+ms +%d+%.%d+\n",
     "\nacross[^\n]+ms +%d+%.%d+\n", "\none of each 64 goes 10000 +%d+%.%d+ ms" },
   ["11_latency_hiding"] = { "\n +1 +%d+%.%d+ M +%d+%.%d+ ns  the bare latency\n",
-    "\n +4096 [^\n]+ times the rate of one\n", "\n +1024 bytes +" .. device.local_memory // 1024 .. " " },
+    "\n +4096 [^\n]+ times the rate of one\n", "\n +%d+ bytes +%d+ +%d+%.%d+ M\n" },
   ["12_reduction"] = { "8 adds   ########%.%.%.%.%.%.%.%.   #%.#%.#%.#%.", "halving +%d+%.%d+ ms",
     "doubling +%d+%.%d+ ms", "128 ones sum to %d+ with" },
   ["13_two_queues"] = { "second queue +%d[^\n]+launch 1\nfirst queue +%d[^\n]+launch 2\n",

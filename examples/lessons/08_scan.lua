@@ -58,14 +58,17 @@ for i, value in ipairs(result:read()) do
 end
 print(("%d numbers scanned in three launches; the last sum is %d: right"):format(n, running))
 
--- Floats: the group's order against the order of a loop, each with its own rounding errors.
+-- Floats: the group's own order, a loop upwards and one downwards, each with its own rounding errors.
 local floats, sum = device:random("float", group, { seed = 2 }), device:empty("float", 1)
 program.sum_floats({ global = group, group = group }, floats, sum)
-local exact, loop = 0.0, 0.0
-for _, value in ipairs(floats:read()) do
+local function to_float(value) return (string.unpack("f", string.pack("f", value))) end
+local list = floats:read()
+local exact, up, down = 0.0, 0.0, 0.0
+for i, value in ipairs(list) do
   exact = exact + value -- in double precision
-  loop = string.unpack("f", string.pack("f", loop + value))
+  up, down = to_float(up + value), to_float(down + list[#list + 1 - i])
 end
-print(("%d floats: group %.9g, loop %.9g, exact %.9g"):format(group, sum[1], loop, exact))
+print(("%d floats: group %.9g, upwards %.9g, downwards %.9g, exact %.9g"):format(group, sum[1], up, down, exact))
 local bound = (group - 1) * 2.0 ^ -24 * exact -- of any order of adding positive numbers
-assert(math.abs(sum[1] - exact) <= bound and math.abs(loop - exact) <= bound)
+for _, value in ipairs { sum[1], up, down } do assert(math.abs(value - exact) <= bound, "beyond its bound") end
+assert(up ~= down)

@@ -119,7 +119,8 @@ end
 local function draw_span(span, one, x, y, plot)
   local from, to = x:at(span.low), x:at(span.high)
   local what = one.name ~= "" and ("%s: %s"):format(span.lane, one.name) or span.lane
-  local tooltip = markup.text("title", {}, ("%s, %s to %s"):format(what, format.engineering(span.low, nil, 4),
+  local low_unit = format.has_prefix(plot.unit) and plot.unit or nil -- each end has its own prefix
+  local tooltip = markup.text("title", {}, ("%s, %s to %s"):format(what, format.engineering(span.low, low_unit, 4),
     format.engineering(span.high, plot.unit, 4)))
   local width = math.max(to - from, THINNEST)
   return box(one, { class = span.hollow and "bar hollow" or "bar", x = from, y = y, width = width, height = THICK,
