@@ -188,6 +188,7 @@ build = {
     ["clcompute.papers.keep"] = "lua/clcompute/papers/keep.lua",
     ["clcompute.text.columns"] = "lua/clcompute/text/columns.lua",
     ["clcompute.text.places"] = "lua/clcompute/text/places.lua",
+    ["clcompute.text.trace"] = "lua/clcompute/text/trace.lua",
     ["clcompute.text.width"] = "lua/clcompute/text/width.lua",
     ["clcompute.workload.candidates"] = "lua/clcompute/workload/candidates.lua",
     ["clcompute.workload.data"] = "lua/clcompute/workload/data.lua",

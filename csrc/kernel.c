@@ -184,6 +184,10 @@ Launches the kernel. Arguments are checked against its own signature: a scalar
 takes a number in its range, an enum an integer of 32 bits, a vector a table of
 numbers, any by-value argument a packed string of its size, a pointer a buffer of
 its dtype, a local pointer `scratch`.
+Under "split" a kernel may not call get_group_id, get_num_groups, get_global_size,
+get_global_offset, get_global_linear_id or get_enqueued_local_size, which would speak
+of one part; "native" is for devices with has_nonuniform_groups and programs built with
+options="-cl-std=CL2.0" or later.
 @function Kernel:__call
 @param range n, {nx, ny[, nz]} or {global=, group=, offset=, remainder=
  "error"|"split"|"pad"|"native"}; dimension 0 first

@@ -704,12 +704,28 @@ describe("a chart of an index space", function()
 
   it("leaves out rows that have no place, and says why", function()
     local rows = { { part = 1 }, { global_id = { 0.5 } }, { global_id = { 1, 2, 3, 4 } }, { global_id = 7 },
-      { first_id = { 0, 0 }, local_size = { 4 } }, items(1, 1, 1, 1)[1] }
+      { first_id = { 0, 0 }, local_size = { 4 } }, { global_id = { math.maxinteger } }, items(1, 1, 1, 1)[1] }
     local svg, note = report.svg { rows = rows, chart = { kind = "grid" } }
     assert.equal(1, #cells_of(svg))
-    assert.equal("5 of 6 rows are not in the chart: no id (4); no size of the group (1).", note)
-    rows[6] = nil
+    assert.equal("6 of 7 rows are not in the chart: no id (5); no size of the group (1).", note)
+    rows[7] = nil
     assert.is_nil((report.svg { rows = rows, chart = { kind = "grid" } }))
+  end)
+
+  it("keeps to its width, and has room for ids far apart", function()
+    local far = items(2, 1, 1, 1)
+    far[2].global_id[1] = 2 ^ 53 | 0
+    for _, rows in ipairs { items(500, 1, 7, 1), items(1, 500, 1, 7), items(30, 40, 4, 4), far } do
+      for width = 280, 1000, 90 do
+        local svg = report.svg({ rows = rows, chart = { kind = "grid" } }, { width = width })
+        local height = tonumber(svg:match 'viewBox="0 0 %d+ (%d+)"')
+        assert.equal(#rows, #cells_of(svg))
+        for _, one in ipairs(cells_of(svg)) do
+          assert.is_true(one.x >= 0 and one.x + one.width <= width, one.id)
+          assert.is_true(one.y >= 0 and one.y + one.height <= height, one.id)
+        end
+      end
+    end
   end)
 
   it("stands above a table of the same rows, also of rows that were kept", function()

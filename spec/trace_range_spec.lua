@@ -295,6 +295,10 @@ first id  group id  groups  local size  enqueued  global size  offset  items  ac
        0         0       2           2         2            4       0      2             2
        2         1       2           2         2            4       0      2             2
 2 groups of 2]], text)
+    text = tostring(cl.trace_range({ global = { 22, 2 }, group = { 2, 2 } }, { device = d }))
+    assert.truthy(text:find "\n11 x 1 groups of 2 x 2$", text)
+    text = tostring(cl.trace_range({ global = 22, group = 2 }, { device = d }))
+    assert.truthy(text:find "\n11 groups of 2$", text)
     assert.equal("no work-items", tostring(cl.trace_range(0, { device = d })))
   end)
 end)

@@ -26,6 +26,7 @@ local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version", -- three in C
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.bench.options" },
   { "clcompute.text.columns", "clcompute.text.places" },
+  { "clcompute.text.trace" },
   { "clcompute.npy_header", "clcompute.profile", "clcompute.trace_range" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },

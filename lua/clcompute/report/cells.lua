@@ -7,6 +7,7 @@ local document = require "clcompute.report.document"
 local extent = require "clcompute.report.extent"
 local format = require "clcompute.report.format"
 local remarks = require "clcompute.report.remarks"
+local places = require "clcompute.text.places"
 local units = require "clcompute.report.units"
 
 local cells = {}
@@ -66,7 +67,7 @@ local function write_with_unit(value, row)
 end
 
 local function plain_text(value)
-  return extent.clean(document.plain(value))
+  return extent.clean(places.text(value))
 end
 
 --- The text of one cell: a value, or a range of two.

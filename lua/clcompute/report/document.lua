@@ -28,22 +28,12 @@ function document.field(row, key)
   return value
 end
 
---- A value as a text: "yes", "no", and lists such as sizes as "16, 8".
-function document.plain(value)
-  if value == true then return "yes" end
-  if value == false then return "no" end
-  if type(value) ~= "table" then return tostring(value) end
-  local parts = {}
-  for i, item in ipairs(value) do parts[i] = tostring(item) end
-  return table.concat(parts, ", ")
-end
-
 --- The values at a key or a list of keys as one text.
 function document.label(row, key)
   local parts = {}
   for _, name in ipairs(type(key) == "table" and key or { key }) do
     local value = document.field(row, name)
-    if type(value) == "table" then value = document.plain(value) end
+    if type(value) == "table" then value = places.text(value) end
     if value ~= nil then parts[#parts + 1] = tostring(value) end
   end
   return table.concat(parts, " · ")

@@ -16,6 +16,7 @@ local grid = {}
 local GAP = 8
 local MOST, STRIP, TINY = 48, 34, 4 -- side of a work-item; height of a row in one dimension; side without borders
 local HEIGHT, PLANE = 900, 22 -- of a plane, at most; side of a work-item where planes are side by side, at least
+local FINE = 16 -- side of a group, below which its border is thin
 local INSET = 1.5 -- of hollow cells, whose borders would meet
 
 -- --- the space -----------------------------------------------------------------------
@@ -68,7 +69,7 @@ local function tooltip(row)
   local parts = {}
   for _, field in ipairs(places.FIELDS) do
     local value = row[field[1]]
-    if value ~= nil then parts[#parts + 1] = field[2] .. " " .. document.plain(value) end
+    if value ~= nil then parts[#parts + 1] = field[2] .. " " .. places.text(value) end
   end
   return markup.text("title", {}, table.concat(parts, "; "))
 end
@@ -88,7 +89,7 @@ local function cell(point, plot)
   local x, width = span(point, 1)
   local y, height = span(point, 2)
   local list = box(plot, { x, y }, { width, height })
-  local text = document.plain(document.field(point.row, plot.value) or "")
+  local text = places.text(document.field(point.row, plot.value) or "")
   local fits = extent.pixels(text, axes.FONT) <= list.width - 4 and axes.LINE <= list.height
   local label = fits and markup.text("text", { class = "label strong middle cell-text", x = list.x + list.width / 2,
     y = list.y + list.height / 2 + axes.FONT * 0.35 }, text) or ""
@@ -118,8 +119,9 @@ local function borders(list, plot)
   local parts = {}
   for i, group in ipairs(order) do
     local rect = box(plot, group.low, { group.high[1] - group.low[1], group.high[2] - group.low[2] })
-    rect.class = "group " .. class_of(group.point, plot)
-    parts[i] = rect.width >= TINY and markup.element("rect", rect) or ""
+    local side = math.min(rect.width, rect.height)
+    rect.class = (side < FINE and "group fine " or "group ") .. class_of(group.point, plot)
+    parts[i] = side >= TINY and markup.element("rect", rect) or ""
   end
   return table.concat(parts)
 end
@@ -246,7 +248,8 @@ function grid.draw(all, spec, titles, width)
   local side, abreast = measure(space, left, width)
   local plot = { space = space, side = side, index = index, columns = columns, rows = rows,
     value = spec.value or (list[1].size and "group_id" or "global_id") }
-  local legend, top = series.legend({}, legend_items(order, list, (spec.series or "part"):gsub("_", " ")), 0, width)
+  local told = (spec.series or "part"):gsub("_", " ")
+  local legend, top = series.legend({}, legend_items(order, list, told), 0, width)
   local axis = space.dims == 1 and titles.x .. " →" or ("%s ↓  %s →"):format(titles.y, titles.x)
   local parts = { legend, markup.text("text", { class = "label axis-title", x = 0, y = top + axes.FONT },
     extent.cut_pixels(axis, width, axes.FONT)) }

@@ -4,12 +4,14 @@
 
 local document = require "clcompute.report.document"
 local format = require "clcompute.report.format"
+local places = require "clcompute.text.places"
 local units = require "clcompute.report.units"
 
 local points = {}
 
 -- Sizes of numbers that an axis has room for: the spans, steps and ends it computes must be numbers themselves.
 local LEAST, MOST = 1e-300, 1e300
+local LAST_ID = 2 ^ 53
 
 --- A value that has a place on the axis, in its unit, else why it has none. `is_mixed`: rows may have another unit.
 local function place(row, key, is_log, axis, unit, is_mixed)
@@ -50,11 +52,11 @@ local function read_span(row, spec, scales)
   return { lane = lane, low = start, high = finish }
 end
 
---- A list of 1 to 3 integers.
+--- A list of 1 to 3 integers that positions can tell apart.
 local function is_place(value)
   if type(value) ~= "table" or #value < 1 or #value > 3 then return false end
   for _, at in ipairs(value) do
-    if math.type(at) ~= "integer" or at < 0 then return false end
+    if math.type(at) ~= "integer" or at < 0 or at > LAST_ID then return false end
   end
   return true
 end
@@ -66,7 +68,7 @@ local function read_place(row)
   if not is_place(id) then return nil, "no id" end
   if row.first_id and (not is_place(size) or #size ~= #id) then return nil, "no size of the group" end
   return { place = id, size = size,
-    group = ("%s: %s"):format(row.part, document.plain(row.group_id)),
+    group = ("%s: %s"):format(row.part, places.text(row.group_id)),
     hollow = row.active == false or size and row.active_items ~= row.items or false }
 end
 

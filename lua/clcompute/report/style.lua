@@ -43,7 +43,7 @@ local CHART = [[
 .chart .absent{fill:none;stroke:var(--soft);stroke-dasharray:3 3;opacity:.7}
 .chart .item{fill:var(--c);fill-opacity:.28;stroke:var(--panel);stroke-width:1}
 .chart .item.hollow{fill:none;stroke:var(--c);stroke-dasharray:2 2}.chart .item.tiny{stroke:none}
-.chart .group{fill:none;stroke:var(--c);stroke-width:2}
+.chart .group{fill:none;stroke:var(--c);stroke-width:2}.chart .group.fine{stroke-width:1;stroke-opacity:.6}
 .chart .mark{fill:none;stroke:var(--ink);stroke-width:1.75}
 .chart .m2{stroke-dasharray:3 2}.chart .m3{stroke-dasharray:1 2}
 .chart rect.mark{stroke:#fff;paint-order:stroke;outline:1.5px solid #111}

@@ -5,11 +5,16 @@
 
 local places = {}
 
---- A place or size of 1 to 3 dimensions: "4", "4, 2", "4, 2, 0".
--- @tparam table place list of integers
+--- A field's value as a text: lists such as ids as "4, 2", and "yes" or "no".
+-- @param value
 -- @treturn string
-function places.text(place)
-  return table.concat(place, ", ")
+function places.text(value)
+  if value == true then return "yes" end
+  if value == false then return "no" end
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for i, item in ipairs(value) do parts[i] = tostring(item) end
+  return table.concat(parts, ", ")
 end
 
 --- A size: "16 x 8".
