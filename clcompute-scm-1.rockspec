@@ -155,6 +155,7 @@ build = {
     ["clcompute.report.series"] = "lua/clcompute/report/series.lua",
     ["clcompute.report.style"] = "lua/clcompute/report/style.lua",
     ["clcompute.report.text"] = "lua/clcompute/report/text.lua",
+    ["clcompute.report.timeline"] = "lua/clcompute/report/timeline.lua",
     ["clcompute.report.units"] = "lua/clcompute/report/units.lua",
     ["clcompute.sequential"] = {
       sources = { "csrc/sequential.c", "csrc/plain.c", "csrc/clock.c" },

@@ -88,6 +88,23 @@ local function equal_points()
   return rows
 end
 
+--- What many lanes do, under names too long for a phone.
+local function spans()
+  local rows = {}
+  for lane = 1, 12 do
+    local at = lane % 4 * 1e-3
+    for _, state in ipairs { "executing", "waiting for memory", "ready", "at the barrier" } do
+      local finish = at + 1e-3 * (1 + math.random())
+      rows[#rows + 1] = { name = ("work-item number %d of a group"):format(lane), from = at, value = finish,
+        state = state, late = state == "ready" and lane == 7 or nil }
+      at = finish
+    end
+  end
+  rows[4].from = rows[3].from -- an overlap
+  rows[9].value = 0 / 0
+  return rows
+end
+
 --- A comparison with all that bench says of it: as wide as tables get.
 local function comparison()
   local rows = {}
@@ -160,6 +177,13 @@ local DOCUMENT = {
     { title = "One bar", rows = { row(0.25, { name = "alone" }) }, chart = { kind = "bar", x = "name", y = "value" } },
     { title = "One cell", rows = { row(7e-19, { a = "left", b = "up" }) },
       chart = { kind = "heat", x = "a", y = "b", value = "value" } },
+    { title = "Spans", rows = spans(), columns = { { key = "name" }, { key = "from", unit = "s" }, TIME,
+        { key = "state" } },
+      chart = { kind = "timeline", lane = "name", start = "from", finish = "value", state = "state",
+        marks = { { key = "late", title = "late" } } } },
+    { title = "One span", rows = { { lane = "a", from = 1, value = 3 } },
+      columns = { { key = "lane" }, { key = "from" }, TIME },
+      chart = { kind = "timeline", lane = "lane", start = "from", finish = "value" } },
     { title = "Nothing worked", rows = { { name = "x", status = "unsupported", reason = "no double" } },
       chart = { kind = "bar", x = "name", y = "value" } },
     { title = "No rows", rows = {}, chart = { kind = "bar", x = "name", y = "value" } },
@@ -264,7 +288,7 @@ describe("the page of a report in a browser", function()
         visit(chart, ("%s at %d, %s"):format(chart.section, view.width, view.scheme), view)
       end
     end
-    assert.equal(6 * 13, count)
+    assert.equal(6 * 15, count)
   end
 
   it("was shown at three widths, light and dark, without a script of its own", function()

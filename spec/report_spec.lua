@@ -519,6 +519,106 @@ describe("report.svg", function()
   end)
 end)
 
+--- The spans of a timeline as it is drawn: { x, y, width, start, finish, state, hatching }.
+local function drawn_spans(svg)
+  local spans = {}
+  for group in svg:gmatch '<g class="s%d">(.-)</g>' do
+    local list = group:match '<rect([^>]*data%-value[^>]*)>'
+    if list then
+      local function number(name) return tonumber(list:match(" " .. name .. '="([^"]*)"')) end
+      spans[#spans + 1] = { x = number "x", y = number "y", width = number "width", start = number "data%-x",
+        finish = number "data%-value", state = list:match 'data%-series="([^"]*)"',
+        hatching = group:match 'fill="url%(#(.-)%)"' or "none" }
+    end
+  end
+  return spans
+end
+
+describe("a timeline", function()
+  local CHART = { kind = "timeline", lane = "lane", start = "start", finish = "finish", state = "state",
+    xunit = "cycles" }
+
+  local function span(lane, start, finish, state)
+    return { lane = lane, start = start, finish = finish, state = state }
+  end
+
+  it("has each span where the axis says, lanes below each other in the order of the rows", function()
+    local states, rows = { "runs", "waits", "ready" }, {}
+    for lane = 1, 3 do
+      local at = 0
+      for i = 1, 5 do
+        local finish = at + math.random(0, 9) + 0.5
+        rows[#rows + 1] = span("lane " .. lane, at, finish, states[i % 3 + 1])
+        at = finish
+      end
+    end
+    local svg, note = report.svg { rows = rows, chart = CHART }
+    assert.is_nil(note)
+    check_nesting(svg)
+    local spans = drawn_spans(svg)
+    assert.equal(#rows, #spans)
+    local scale_of = (spans[#spans].x + spans[#spans].width - spans[1].x) / rows[#rows].finish
+    for i, one in ipairs(spans) do
+      assert.same({ rows[i].start, rows[i].finish, rows[i].state }, { one.start, one.finish, one.state })
+      assert.is_true(math.abs(spans[1].x + one.start * scale_of - one.x) < 0.1)
+      assert.is_true(math.abs((one.finish - one.start) * scale_of - one.width) < 0.1)
+      assert.equal((i - 1) // 5, (one.y - spans[1].y) / (spans[6].y - spans[1].y))
+    end
+  end)
+
+  it("has a hatching of its own for each of seven states, with its definition", function()
+    local rows, seen = {}, {}
+    for i = 1, 7 do rows[i] = span("a", i, i + 1, "state " .. i) end
+    local svg = report.svg { rows = rows, chart = CHART }
+    for _, one in ipairs(drawn_spans(svg)) do
+      assert.is_nil(seen[one.hatching])
+      seen[one.hatching] = true
+      if one.hatching ~= "none" then
+        assert.truthy(svg:find(('<pattern height="8" id="%s"'):format(one.hatching), 1, true))
+      end
+      assert.matches(">" .. one.state .. "</text>", svg, 1, true) -- in the legend
+    end
+  end)
+
+  it("puts spans of a lane that overlap below each other, and others on one track", function()
+    local svg = report.svg { chart = CHART, rows = { span("a", 0, 10, "x"), span("a", 10, 20, "x"),
+      span("a", 5, 15, "x"), span("a", 15, 16, "x"), span("b", 0, 1, "x") } }
+    local at = {}
+    for _, one in ipairs(drawn_spans(svg)) do at[("%g-%g"):format(one.start, one.finish)] = one.y end
+    assert.equal(at["0-10"], at["10-20"])
+    assert.is_true(at["5-15"] > at["0-10"])
+    assert.equal(at["5-15"], at["15-16"])
+    assert.is_true(at["0-1"] > at["5-15"])
+  end)
+
+  it("says which rows are no spans", function()
+    local svg, note = report.svg { chart = CHART, rows = { span("a", 0, 1, "x"), span(nil, 0, 1, "x"),
+      span("a", 2, 1, "x"), span("a", 0 / 0, 1, "x"), span("a", 0, nil, "x") } }
+    assert.equal(1, #drawn_spans(svg))
+    assert.equal("4 of 5 rows are not in the chart: no lane (1); finish is before start (1); start is not finite (1); "
+      .. "no finish (1).", note)
+  end)
+
+  it("is a table of its spans as text, and a picture that is described", function()
+    local section = { rows = { span("T0", 0, 20, "executing"), span("T1", 20, 45, "waiting") }, chart = CHART }
+    local lines = lines_of(report.text(section))
+    assert.equal("lane  start, cycles  finish, cycles  state", lines[1])
+    assert.equal("T0                0              20  executing", lines[3])
+    assert.equal("T1               20              45  waiting", lines[4])
+    assert.matches("Timeline: what each lane does over time, 2 spans; the table has the numbers.", report.svg(section),
+      1, true)
+  end)
+
+  it("draws spans that took no time, and all that began and ended at once", function()
+    for _, value in ipairs { 0, 5, -5, 1e-300, 1e300 } do
+      local svg = report.svg { chart = CHART, rows = { span("a", value, value, "x") } }
+      assert.equal(1, #drawn_spans(svg))
+      assert.is_nil(svg:find "[\" ,LMVH-]nan")
+      assert.is_nil(svg:find "[\" ,LMVH-]inf")
+    end
+  end)
+end)
+
 --- The rows of a trace of nx x ny work-items in groups of gx x gy; those from column `last` on were added.
 local function items(nx, ny, gx, gy, last)
   local rows = {}
@@ -665,9 +765,13 @@ describe("wrong arguments", function()
     raises({ "section 1, column 1: 'key' is missing" }, report.markdown, { rows = {}, columns = { {} } })
     raises({ "'align': one of center, left, right expected, got up" }, report.text,
       { rows = {}, columns = { { key = "a", align = "up" } } })
-    raises({ "chart: 'kind': one of bar, grid, heat, line expected, got pie" }, report.html,
+    raises({ "chart: 'kind': one of bar, grid, heat, line, timeline expected, got pie" }, report.html,
       { rows = {}, chart = { kind = "pie" } })
     raises({ "a heat chart needs 'value'" }, report.html, { rows = {}, chart = { kind = "heat", x = "a", y = "b" } })
+    raises({ "a timeline chart needs 'finish'" }, report.html,
+      { rows = {}, chart = { kind = "timeline", lane = "a", start = "b" } })
+    raises({ "'state': names of fields expected, got a boolean" }, report.html,
+      { rows = {}, chart = { kind = "timeline", lane = "a", start = "b", finish = "c", state = { true } } })
     raises({ "'series': one name expected, got a list" }, report.html,
       { rows = {}, chart = { kind = "grid", series = { "part" } } })
     raises({ "'xlog': 2 or 10 expected, got 3" }, report.html,

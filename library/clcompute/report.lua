@@ -35,11 +35,15 @@ local report = {}
 ---@field title? string in the legend
 
 ---@class clcompute.report.Chart
----@field kind "line"|"bar"|"heat"|"grid"
----@field x? string|string[] all but grid; bars: what they are called, one field or several
----@field y? string all but grid
+---@field kind "line"|"bar"|"heat"|"grid"|"timeline"
+---@field x? string|string[] all but grid and timeline; bars: what they are called, one field or several
+---@field y? string all but grid and timeline
 ---@field value? string heat maps: the field behind the colour; grid: what stands in a cell ("global_id", "group_id")
 ---@field series? string|string[] grid: one field, "part" unless given
+---@field lane? string|string[] timelines: where a span stands
+---@field start? string timelines
+---@field finish? string timelines
+---@field state? string|string[] timelines: what colour and hatching tell
 ---@field low? string
 ---@field high? string
 ---@field xlog? 2|10

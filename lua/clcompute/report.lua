@@ -12,20 +12,23 @@
 --     chart:   { kind = "line", x=, y=, series=, low=, high=, xlog=, ylog= }
 --              { kind = "bar", x=, y=, series=, low=, high=, ylog= }     x: what the bars are called
 --              { kind = "heat", x=, y=, value=, log= }
+--              { kind = "timeline", lane=, start=, finish=, state= }     spans; those of a lane that overlap stand
+--              below each other
 --              { kind = "grid", series = "part", value = "global_id" }   work-items or groups where they lie
 --              all: title=, xtitle=, ytitle=, vtitle=, xunit=, yunit=, vunit=,
 --              hollow = field that is true in rows to be drawn hollow (another's numbers),
 --              marks = { { key=, title= }, ... } (a ring or frame where that field is true)
 --
--- A chart of kind "grid" takes rows as clcompute.trace_range makes them and needs nothing but its kind: `series` is the
--- field behind the colour, `value` what stands in a cell. Three dimensions are drawn plane by plane; what was added to
--- the range is hollow.
+-- A grid takes rows as clcompute.trace_range makes them and needs nothing but its kind: `series` is the field behind
+-- the colour, `value` what stands in a cell. Three dimensions are drawn plane by plane; what was added to the range is
+-- hollow.
 --
--- A chart reads the rows of its section. Keys are names of fields, with dots into nested tables; `x` of bars and
--- `series` may be lists of them. `xlog`, `ylog` and `log` are 2 or 10. Units s, B, B/s, FLOP, FLOP/s, Hz, J and W get
--- prefixes; `value`, `min`, `q1` and `q3` are in the row's `unit`, else seconds, and `cold` is in seconds. Rows in s,
--- ms, us and ns side by side are shown in seconds; where units have nothing in common each cell has its own, and the
--- chart the rows of the first. Columns of seconds without a format share one prefix. A row whose
+-- A chart reads the rows of its section. Keys are names of fields, with dots into nested tables; `x` of bars,
+-- `series`, `lane` and `state` may be lists of them. `xlog`, `ylog` and `log` are 2 or 10. A timeline is in the unit
+-- `xunit`, else in that of the column of `start`. Units s, B, B/s, FLOP, FLOP/s, Hz, J and W get prefixes; `value`,
+-- `min`, `q1` and `q3` are in the row's `unit`, else seconds, and `cold` is in seconds. Rows in s, ms, us and ns side
+-- by side are shown in seconds; where units have nothing in common each cell has its own, and the chart the rows of
+-- the first. Columns of seconds without a format share one prefix. A row whose
 -- `status` is not "ok" is in the table, with its reason, and not in the chart.
 -- The `ratio` of a row whose `agrees` is false has a question mark, and a `peak_share` above 1 reads "> 100 %" where
 -- it is written as percent; footnotes say why. `caption` stands below the chart, or below the table where there is

@@ -10,15 +10,18 @@ local line = require "clcompute.report.line"
 local markup = require "clcompute.report.markup"
 local points = require "clcompute.report.points"
 local style = require "clcompute.report.style"
+local timeline = require "clcompute.report.timeline"
 local units = require "clcompute.report.units"
 
 local chart = {}
 
-local KINDS = { line = line, bar = bar, heat = heat, grid = grid }
-local NAMES = { line = "Line chart", bar = "Bar chart", heat = "Heat map", grid = "Index space" }
-local NEEDED = { line = { "x", "y" }, bar = { "x", "y" }, heat = { "x", "y", "value" }, grid = {} }
+local KINDS = { line = line, bar = bar, heat = heat, grid = grid, timeline = timeline }
+local NAMES = { line = "Line chart", bar = "Bar chart", heat = "Heat map", grid = "Index space", timeline = "Timeline" }
+local NEEDED = { line = { "x", "y" }, bar = { "x", "y" }, heat = { "x", "y", "value" }, grid = {},
+  timeline = { "lane", "start", "finish" } }
 local SPEC = {
   kind = "string", title = "string", x = "string|table", y = "string", value = "string", series = "string|table",
+  lane = "string|table", start = "string", finish = "string", state = "string|table",
   low = "string", high = "string", xlog = "number", ylog = "number", log = "number", marks = "table",
   hollow = "string", xtitle = "string", ytitle = "string", vtitle = "string", xunit = "string", yunit = "string",
   vunit = "string",
@@ -49,6 +52,8 @@ local function check_spec(spec)
   if type(spec.x) == "table" and spec.kind ~= "bar" then error("chart: 'x': one name expected, got a list", 0) end
   check_names("x", spec.x)
   check_names("series", spec.series)
+  check_names("lane", spec.lane)
+  check_names("state", spec.state)
   for _, name in ipairs { "xlog", "ylog", "log" } do
     if spec[name] and not BASES[spec[name]] then
       error(("chart: '%s': 2 or 10 expected, got %s"):format(name, spec[name]), 0)
@@ -81,6 +86,10 @@ local function scale_of(section, key, told)
 end
 
 local function scales_of(section, spec)
+  if spec.kind == "timeline" then
+    local time = scale_of(section, spec.start, spec.xunit)
+    return { x = time, y = time, value = time }
+  end
   local scales = { x = scale_of(section, first_of(spec.x), spec.xunit), y = scale_of(section, spec.y, spec.yunit) }
   scales.value = spec.kind == "heat" and scale_of(section, spec.value, spec.vunit) or scales.y
   return scales
@@ -88,6 +97,10 @@ end
 
 local function titles_of(section, spec, scales)
   if spec.kind == "grid" then return grid.titles(spec) end
+  if spec.kind == "timeline" then
+    return { x = spec.xtitle or "time", x_unit = scales.x.unit,
+      y = spec.ytitle or title_of(section, first_of(spec.lane)) }
+  end
   return {
     x = spec.xtitle or title_of(section, first_of(spec.x)), x_unit = scales.x.unit,
     y = spec.ytitle or title_of(section, spec.y), y_unit = scales.y.unit,
@@ -99,6 +112,9 @@ end
 local function description(spec, titles, list, count)
   if spec.kind == "grid" then
     return ("%s of %s; the table has the numbers."):format(NAMES.grid, grid.describe(list))
+  elseif spec.kind == "timeline" then
+    return ("%s: what each %s does over %s, %d %s; the table has the numbers."):format(NAMES.timeline, titles.y,
+      titles.x, count, count == 1 and "span" or "spans")
   end
   local what = spec.kind == "heat" and ("%s over %s and %s"):format(titles.value, titles.x, titles.y)
     or ("%s over %s"):format(titles.y, titles.x)

@@ -111,6 +111,20 @@ local function default_columns(rows)
   return columns
 end
 
+--- The columns of rows that are spans of a timeline.
+local function span_columns(chart)
+  local columns = {}
+  for _, role in ipairs { "lane", "start", "finish", "state" } do
+    local keys = chart[role]
+    for _, key in ipairs(type(keys) == "table" and keys or { keys }) do
+      if type(key) == "string" then -- what else it may be, the chart complains about
+        columns[#columns + 1] = { key = key, unit = (role == "start" or role == "finish") and chart.xunit or nil }
+      end
+    end
+  end
+  return columns
+end
+
 -- --- sections --------------------------------------------------------------------------
 
 local function check_column(column, where)
@@ -139,7 +153,9 @@ local function new_section(given, index)
   local where = ("section %d"):format(index)
   check.keys(where, given, SECTION)
   local rows = check.tables(where .. ": 'rows'", given.rows or {})
-  local columns = check.tables(where .. ": 'columns'", given.columns or default_columns(rows))
+  local is_timeline = given.chart and given.chart.kind == "timeline"
+  local columns = check.tables(where .. ": 'columns'",
+    given.columns or is_timeline and span_columns(given.chart) or default_columns(rows))
   for i, column in ipairs(columns) do check_column(column, ("%s, column %d"):format(where, i)) end
   local text = given.text or {}
   return {

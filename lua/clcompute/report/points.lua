@@ -40,6 +40,18 @@ local function marks_of(row, spec)
   return list
 end
 
+--- The span of a row, from `low` to `high`, or nil and why it is not in the chart.
+local function read_span(row, spec, scales)
+  local lane = document.label(row, spec.lane)
+  if lane == "" then return nil, "no lane" end
+  local start, no_start = place(row, spec.start, false, "start", scales.x.unit, scales.x.is_mixed)
+  if not start then return nil, no_start end
+  local finish, no_finish = place(row, spec.finish, false, "finish", scales.x.unit, scales.x.is_mixed)
+  if not finish then return nil, no_finish end
+  if finish < start then return nil, "finish is before start" end
+  return { lane = lane, low = start, high = finish }
+end
+
 --- A list of 1 to 3 integers that positions can tell apart.
 local function is_place(value)
   if type(value) ~= "table" or #value < 1 or #value > 3 then return false end
@@ -55,15 +67,13 @@ local function read_place(row)
   if row.first_id then id, size = row.first_id, row.local_size end
   if not is_place(id) then return nil, "no id" end
   if row.first_id and (not is_place(size) or #size ~= #id) then return nil, "no size of the group" end
-  return { place = id, size = size, row = row,
+  return { place = id, size = size,
     group = ("%s: %s"):format(row.part, places.text(row.group_id)),
     hollow = row.active == false or size and row.active_items ~= row.items or false }
 end
 
---- The point of a row, or nil and why it is not in the chart.
-local function read(row, spec, scales)
-  if not document.is_ok(row) then return nil, document.reason(row) end
-  if spec.kind == "grid" then return read_place(row) end
+--- The point of a row by its value, or nil and why it is not in the chart.
+local function read_value(row, spec, scales)
   local x, y, reason
   if spec.kind == "line" then
     x, reason = place(row, spec.x, spec.xlog, "x", scales.x.unit, scales.x.is_mixed)
@@ -77,10 +87,20 @@ local function read(row, spec, scales)
   if reason then return nil, reason end
   local is_log, unit = spec.ylog, scales.value.unit
   local low, high = spread(row, spec.low, y, is_log, unit), spread(row, spec.high, y, is_log, unit)
-  return {
-    x = x, y = y, low = math.min(low, y), high = math.max(high, y), row = row, marks = marks_of(row, spec),
-    hollow = spec.hollow and document.field(row, spec.hollow) and true or false,
-  }
+  return { x = x, y = y, low = math.min(low, y), high = math.max(high, y) }
+end
+
+local READERS = { grid = read_place, timeline = read_span } -- the others: read_value
+local SERIES = { timeline = "state" } -- what tells series apart where it is not `series`
+
+--- The point of a row, or nil and why it is not in the chart.
+local function read(row, spec, scales)
+  if not document.is_ok(row) then return nil, document.reason(row) end
+  local point, reason = (READERS[spec.kind] or read_value)(row, spec, scales)
+  if not point then return nil, reason end
+  point.row, point.marks = row, marks_of(row, spec)
+  point.hollow = point.hollow or spec.hollow and document.field(row, spec.hollow) and true or false
+  return point
 end
 
 --- Texts with how often each came: "unsupported: no double (2)".
@@ -104,7 +124,7 @@ function points.read(section, spec, scales)
       reasons[#reasons + 1] = reason
       point = { gap = true, row = row, x = spec.kind == "line" and units.value(row, spec.x, scales.x.unit) or nil }
     end
-    local key = spec.series or (spec.kind == "grid" and "part")
+    local key = spec[SERIES[spec.kind] or "series"] or (spec.kind == "grid" and "part")
     point.series = key and document.label(row, key) or ""
     list[#list + 1] = point
   end

@@ -37,6 +37,7 @@ local CHART = [[
 .chart .marker.dot{stroke:none}
 .chart .bar{fill:var(--c)}
 .chart .bar.hollow{fill:var(--panel);stroke:var(--c);stroke-width:2;stroke-dasharray:4 3}
+.chart .hatching{fill:none;stroke:var(--panel);stroke-width:2;stroke-linecap:round}
 .chart .leader{fill:none;stroke:var(--c);stroke-width:1;opacity:.7}
 .chart .cell{stroke:var(--panel);stroke-width:1}
 .chart .absent{fill:none;stroke:var(--soft);stroke-dasharray:3 3;opacity:.7}
