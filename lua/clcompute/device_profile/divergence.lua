@@ -1,0 +1,150 @@
+-- SPDX-License-Identifier: MIT
+
+--- Branches that part a wavefront: its work-items go each path one after the other. How far apart two branches must
+-- be to cost nothing is the width of the wavefront.
+-- @module clcompute.device_profile.divergence
+
+local chain = require "clcompute.device_profile.chain"
+local curve = require "clcompute.device_profile.curve"
+
+local GROUP = 256
+local PATHS = { 1, 2, 4, 8, 16, 32, 64 }
+local BLOCKS = { 1, 2, 4, 8, 16, 32, 64, 128, 256 }
+local MOST_STEPS = 1 << 22
+local CHECKED = 1024 -- work-items whose results are looked at
+
+-- Two branches cost 2t within a wavefront and t where each wavefront takes one. Times in between are neither: they are
+-- noise, or another effect, and no width is read off them.
+local APART, TOGETHER = 1.6, 1.25
+local LEAST_WIDTH = 4 -- below it a single slow point would pass for a step
+
+--- What a work-item computes, from 0: see kernels/probe_branches.cl.
+local function expected(steps, block, paths)
+  local powers = {}
+  for path = 0, paths - 1 do powers[path] = { chain.power(1664525 + 8 * path, 2 * path + 1, steps) } end
+  return function(i)
+    local power = powers[i // block % paths]
+    return (power[1] * i + power[2]) & 0xffffffff
+  end
+end
+
+--- A function that measures a row of so many paths, each for so many neighbours.
+local function meter(lab)
+  local group = math.min(GROUP, lab.device.max_group_size)
+  local items = lab:items(group)
+  local kernel, range = lab:kernel "probe_branches", { global = { items }, group = { group } }
+  local out = lab.device:empty("uint", items)
+  local steps = lab:size(4, MOST_STEPS, function(n) kernel(range, n, 1, 1, out) end)
+  return function(name, block, paths)
+    local count = math.min(CHECKED, items)
+    return lab:time {
+      name = name, params = { block = block, paths = paths },
+      launch = function() return kernel(range, steps, block, paths, out) end,
+      check = function() return chain.check(out, count, expected(steps, block, paths)) end,
+    }
+  end
+end
+
+--- Adds to each row how many times as long as one of them it takes.
+local function relate(rows, first)
+  local base = curve.time(first)
+  for _, row in ipairs(rows) do
+    local time = curve.time(row)
+    if base and time then row.times = time / base end
+  end
+  return rows
+end
+
+local divergence = {}
+
+--- The wavefront's width, from the time over the length of the blocks that branch alike: the first length from which
+-- on two branches cost as much as one (the time of the longest), if all shorter ones cost twice as much.
+-- @tparam table rows
+-- @treturn ?integer nil where the curve has no such step
+function divergence.width(rows)
+  local points = curve.of(rows, "params.block")
+  local base = points[#points]
+  if not base then return nil end
+  local width
+  for _, point in ipairs(points) do
+    local times = point.y / base.y
+    if times > TOGETHER and (times < APART or width) then return nil end
+    if times <= TOGETHER and not width then width = point.x end
+  end
+  return width and width >= LEAST_WIDTH and #points == #rows and width or nil
+end
+
+--- What the two curves say, in words.
+-- @tparam table blocks rows over the length of blocks
+-- @tparam ?integer multiple of work-items that the driver prefers
+-- @treturn table sentences
+function divergence.read_blocks(blocks, multiple)
+  local width = divergence.width(blocks)
+  local points = curve.of(blocks, "params.block")
+  if #points < 2 then return { "Too few points could be measured to say anything." } end
+  if width then
+    local across, along = curve.at(points, 1), curve.at(points, width)
+    return {
+      ("Two branches that alternate from item to item (id %% 2) take %.2f times as long as two that alternate every %d "
+        .. "items (id / %d %% 2); from there on longer blocks gain nothing."):format(across / along, width, width),
+      ("So a wavefront has %d work-items%s."):format(width, width == multiple
+        and ", the multiple that the driver prefers for groups"
+        or (", though the driver prefers groups of a multiple of %d"):format(multiple)),
+    }
+  end
+  return { ("No step is visible: the slowest block takes %.2f times as long as the longest, where branches that are "
+    .. "gone one after the other would take 2 times below some length. Here work-items do not share an instruction "
+    .. "stream in such a loop, as on a processor whose compiler runs one after the other; no wavefront shows.")
+    :format(curve.highest(points).y / points[#points].y) }
+end
+
+--- What the time over the number of paths says, in words.
+function divergence.read_paths(rows, width)
+  local points = curve.of(rows, "params.paths")
+  local one, two, last = curve.at(points, 1), curve.at(points, 2), points[#points]
+  if not (one and two) or last.x <= 2 then return { "Too few points could be measured to say anything." } end
+  local measured = ("Two paths take %.2f times as long as one, %d paths %.1f times."):format(two / one, last.x,
+    last.y / one)
+  if two / one >= APART then
+    local most = width and math.min(width, last.x) or last.x
+    return { measured, ("Each path adds its own time: a wavefront goes all that its items need, at most %d here.")
+      :format(most) }
+  end
+  if last.y / one < APART then
+    return { measured, "A work-item pays for its own path alone: divergence costs nothing here." }
+  end
+  return { measured, "That is less than the sum of the paths, so they are not simply gone one after the other; many "
+    .. "paths still cost something, as jumps that are foreseen badly and code that leaves the cache do." }
+end
+
+local function section(title, rows, x, xtitle, reading)
+  return {
+    title = title, rows = rows, reading = reading,
+    columns = { { key = x, title = xtitle }, { key = "value", title = "median" },
+      { key = { "q1", "q3" }, title = "quartiles" }, { key = "times", title = "relative", format = "%.2f" } },
+    chart = { kind = "line", x = x, y = "times", xlog = 2, ylog = 2, xtitle = xtitle, ytitle = "relative time" },
+  }
+end
+
+local function measure(lab)
+  local time = meter(lab)
+  local paths, blocks = {}, {}
+  for i, count in ipairs(PATHS) do paths[i] = time(("%d paths"):format(count), 1, count) end
+  for i, length in ipairs(BLOCKS) do blocks[i] = time(("blocks of %d"):format(length), length, 2) end
+  relate(paths, paths[1])
+  relate(blocks, blocks[#blocks])
+  local width = not lab.quick and divergence.width(blocks) or nil
+  return {
+    section("where two branches meet", blocks, "params.block", "neighbours that branch alike",
+      divergence.read_blocks(blocks, lab.device.group_multiple)),
+    section("1 to 64 paths", paths, "params.paths", "paths, taken by id % paths", divergence.read_paths(paths, width)),
+  }, { wavefront = width }
+end
+
+divergence.name = "divergence"
+divergence.title = "Branches in a wavefront"
+divergence.teaches = "Where work-items of a wavefront branch differently, the wavefront goes every path, one after the "
+  .. "other, with those masked out that are not concerned: two branches of time t cost 2t (source 4, 1.3.2, example 1)."
+divergence.measure = measure
+
+return divergence
