@@ -58,8 +58,10 @@ local LUA_LEVELS = {
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
     "clcompute.papers.gauss.shrinking" },
   { "clcompute.papers.borisov", "clcompute.papers.gauss" },
-  { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.lab" },
-  { "clcompute.device_profile.divergence" }, -- the experiments
+  { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.figure",
+    "clcompute.device_profile.lab" },
+  { "clcompute.device_profile.divergence", "clcompute.device_profile.long_loop",
+    "clcompute.device_profile.whole_wavefronts" }, -- the experiments
   { "clcompute.device_profile" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",

@@ -16,8 +16,10 @@ local cl = require "clcompute"
 local clock = require "clcompute.bench.clock"
 local divergence = require "clcompute.device_profile.divergence"
 local interrupt = require "clcompute.interrupt"
+local long_loop = require "clcompute.device_profile.long_loop"
 local options = require "clcompute.bench.options"
 local target = require "clcompute.bench.target"
+local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
 
 local device_profile = {}
 
@@ -28,6 +30,8 @@ local device_profile = {}
 --   only where there are several, and a table of facts, or nil.
 local EXPERIMENTS = {
   divergence,
+  long_loop,
+  whole_wavefronts,
 }
 
 local SECONDS = 0.05 -- of a point
