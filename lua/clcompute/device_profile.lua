@@ -16,7 +16,9 @@ local cl = require "clcompute"
 local clock = require "clcompute.bench.clock"
 local divergence = require "clcompute.device_profile.divergence"
 local interrupt = require "clcompute.interrupt"
+local latency_hiding = require "clcompute.device_profile.latency_hiding"
 local long_loop = require "clcompute.device_profile.long_loop"
+local occupancy = require "clcompute.device_profile.occupancy"
 local options = require "clcompute.bench.options"
 local target = require "clcompute.bench.target"
 local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
@@ -32,6 +34,8 @@ local EXPERIMENTS = {
   divergence,
   long_loop,
   whole_wavefronts,
+  latency_hiding,
+  occupancy,
 }
 
 local SECONDS = 0.05 -- of a point
