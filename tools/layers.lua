@@ -61,7 +61,9 @@ local LUA_LEVELS = {
   { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.figure" },
   { "clcompute.device_profile.lab" },
   { "clcompute.device_profile.chase" },
-  { "clcompute.device_profile.divergence", "clcompute.device_profile.latency_hiding",
+  { "clcompute.device_profile.atomics", "clcompute.device_profile.barrier", "clcompute.device_profile.compile",
+    "clcompute.device_profile.divergence", "clcompute.device_profile.group_size",
+    "clcompute.device_profile.latency_hiding", "clcompute.device_profile.launch",
     "clcompute.device_profile.long_loop", "clcompute.device_profile.occupancy",
     "clcompute.device_profile.whole_wavefronts" }, -- the experiments
   { "clcompute.device_profile" },

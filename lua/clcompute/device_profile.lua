@@ -12,11 +12,16 @@
 -- print(report.text(device_profile.document(profile)))
 
 local Lab = require "clcompute.device_profile.lab"
+local atomics = require "clcompute.device_profile.atomics"
+local barrier = require "clcompute.device_profile.barrier"
 local cl = require "clcompute"
 local clock = require "clcompute.bench.clock"
+local compile = require "clcompute.device_profile.compile"
 local divergence = require "clcompute.device_profile.divergence"
+local group_size = require "clcompute.device_profile.group_size"
 local interrupt = require "clcompute.interrupt"
 local latency_hiding = require "clcompute.device_profile.latency_hiding"
+local launch = require "clcompute.device_profile.launch"
 local long_loop = require "clcompute.device_profile.long_loop"
 local occupancy = require "clcompute.device_profile.occupancy"
 local options = require "clcompute.bench.options"
@@ -36,6 +41,11 @@ local EXPERIMENTS = {
   whole_wavefronts,
   latency_hiding,
   occupancy,
+  group_size,
+  launch,
+  barrier,
+  atomics,
+  compile,
 }
 
 local SECONDS = 0.05 -- of a point
