@@ -15,6 +15,7 @@
 __kernel void probe_barrier(const int n, __global uint *out) {
   const uint i = get_global_id(0);
   uint x = i;
+#pragma unroll 1 /* nothing is gained by joining steps */
   for (int k = 0; k < n; k++) {
     x = 1664525u * x + 1u;
 #if BARRIER

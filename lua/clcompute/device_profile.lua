@@ -25,6 +25,9 @@ local launch = require "clcompute.device_profile.launch"
 local long_loop = require "clcompute.device_profile.long_loop"
 local occupancy = require "clcompute.device_profile.occupancy"
 local options = require "clcompute.bench.options"
+local peaks = require "clcompute.device_profile.peaks"
+local roofline = require "clcompute.device_profile.roofline"
+local summary = require "clcompute.device_profile.summary"
 local target = require "clcompute.bench.target"
 local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
 
@@ -36,6 +39,7 @@ local device_profile = {}
 -- - `measure(lab)`, which returns a list of sections, each { title=, rows=, columns=, chart=, reading={...} }, `title`
 --   only where there are several, and a table of facts, or nil.
 local EXPERIMENTS = {
+  peaks,
   divergence,
   long_loop,
   whole_wavefronts,
@@ -46,6 +50,7 @@ local EXPERIMENTS = {
   barrier,
   atomics,
   compile,
+  roofline,
 }
 
 local SECONDS = 0.05 -- of a point
@@ -144,6 +149,7 @@ function device_profile.document(profile)
     error("document: a profile, as measure returns it, expected", 0)
   end
   local sections = {}
+  if not profile.quick then sections[1] = summary(profile) end
   for _, from in ipairs(profile.experiments) do
     for i, section in ipairs(from.sections) do sections[#sections + 1] = as_section(from, section, i == 1) end
   end

@@ -43,8 +43,9 @@ function barrier.read(rows)
   if #costs < 2 then return { figure.TOO_FEW } end
   local last, words = costs[#costs], {}
   if curve.highest(costs).y == 0 then
-    return { "Steps with a barrier take no longer than those without. Where a compiler makes a loop over the work-items "
-      .. "between two barriers, as for a processor, a barrier may even help it: it computes neighbours side by side." }
+    return { "Steps with a barrier take no longer than those without. Where a compiler makes a loop over the "
+      .. "work-items between two barriers, as for a processor, a barrier may even help it: neighbours are computed "
+      .. "side by side." }
   end
   for i, cost in ipairs(costs) do words[i] = ("%s in groups of %d"):format(figure.seconds(cost.y), cost.x) end
   return { "A barrier adds " .. table.concat(words, ", ") .. ".",

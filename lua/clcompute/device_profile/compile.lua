@@ -7,7 +7,7 @@ local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 
 local STATEMENTS, QUICK_STATEMENTS = { 1, 10, 100 }, { 1, 4 }
-local RUNS = 3 -- a compile takes long, and what was built stays in the cache folder
+local RUNS = 2 -- a compile takes long, and what was built stays in the cache folder
 local KEPT = 1.5 -- times that a compile must take longer than a text from the caches
 local SHIFT = 15
 local MASK = 0xffffffff
@@ -96,8 +96,8 @@ end
 
 compile.name = "compile"
 compile.title = "What compiling costs"
-compile.teaches = "A kernel is a program that is compiled for the device it runs on, when it is built (source 4, 1.7.1); "
-  .. "this library and most drivers keep what they compiled."
+compile.teaches = "A kernel is a program that is compiled for the device it runs on (source 4, 1.7.1), when it is "
+  .. "built; this library and most drivers keep what they compiled."
 compile.measure = measure
 
 return compile
