@@ -61,7 +61,9 @@ local LAUNCHES = {
   reverse_axes = [[run("reverse_axes", 64)(0, 60, {3, 4, 5, 1}, reals(60), reals(60))]],
   column_sums = [[run("column_sums", 16)(9, 5, reals(50), 5, reals(5))]],
   peak_fma = [[run("peak_fma", 3, {WIDTH = 2, CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(6), reals(18))
-    run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))]],
+    run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))
+    d:kernel("peak_fma", {dtype = "int", defines = {INTEGER = 1, CHAINS = 3, UNROLL = 2}})(3, 2, 1, 1, ints(3),
+      d:empty("int", 9))]],
   peak_copy = [[run("peak_copy", 64, {NEGATE = 1})(reals(1024), reals(1024))]],
   probe_branches = [[run("probe_branches", 70)(2, 1, 64, d:empty("uint", 70))]],
   probe_nothing = [[run("probe_nothing", 8)(7, d:empty("uint", 1))]],
