@@ -9,7 +9,7 @@ local gauss = require "clcompute.workload.gauss"
 local gemm = require "clcompute.workload.gemm"
 local saxpy = require "clcompute.workload.saxpy"
 
-local GPU_SIZES = { saxpy = 1 << 26, gemm = 2048, gauss = 1024 }
+local GPU_SIZES = { saxpy = 1 << 24, gemm = 2048, gauss = 1024 }
 local CPU_SIZES = { saxpy = 1 << 22, gemm = 256, gauss = 256 }
 local QUICK_SIZES = { saxpy = 256, gemm = 16, gauss = 8 }
 local RUNS = 3
