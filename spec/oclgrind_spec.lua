@@ -61,12 +61,27 @@ local LAUNCHES = {
   reverse_axes = [[run("reverse_axes", 64)(0, 60, {3, 4, 5, 1}, reals(60), reals(60))]],
   column_sums = [[run("column_sums", 16)(9, 5, reals(50), 5, reals(5))]],
   peak_fma = [[run("peak_fma", 3, {WIDTH = 2, CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(6), reals(18))
-    run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))]],
+    run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))
+    d:kernel("peak_fma", {dtype = "int", defines = {INTEGER = 1, CHAINS = 3, UNROLL = 2}})(3, 2, 1, 1, ints(3),
+      d:empty("int", 9))]],
   peak_copy = [[run("peak_copy", 64, {NEGATE = 1})(reals(1024), reals(1024))]],
   trace_range = [[for groups = 0, 1 do
     local function zeros(n, dtype) return buffer(n, function() return 0 end, dtype) end
     run("trace_range", {global = {4, 3, 2}, group = {2, 3, 1}, offset = {1, 0, 2}}, {GROUPS = groups})(
       1, 24, 4, 3, 4, zeros(24 * 26, "ulong"), zeros(48, "uint")) end]],
+  probe_branches = [[run("probe_branches", 70)(2, 1, 64, d:empty("uint", 70))]],
+  probe_nothing = [[run("probe_nothing", 8)(7, d:empty("uint", 1))]],
+  probe_barrier = [[for with = 0, 1 do
+    run("probe_barrier", {global = {16}, group = {8}}, {BARRIER = with})(3, d:empty("uint", 16)) end]],
+  probe_atomic_global = [[run("probe_atomic_global", 16)(2, 3, 2,
+    buffer(6, function() return 0 end, "uint"))]],
+  probe_atomic_local = [[run("probe_atomic_local", {global = {16}, group = {8}})(2, 3, d:empty("uint", 6),
+    cl.scratch("uint", 8))]],
+  probe_table = [[run("probe_table", 64)(63, d:empty("uint", 64))]],
+  probe_chase = [[run("probe_chase", {global = {16}, group = {8}})(2, 1, 8, 7, 15,
+    buffer(16, function(i) return (5 * i) & 15 end, "uint"), d:empty("uint", 16), cl.scratch("uint", 8))]],
+  probe_intensity = [[run("probe_intensity", 10, {WIDTH = 2, CHAINS = 2})(2, 1, 1, reals(40), reals(40))]],
+  probe_uneven = [[run("probe_uneven", 70)(2, 3, 5, d:empty("uint", 70))]],
   residual = [[run("residual", {16, 16})(9, 3, reals(82), 1, reals(28), 1, reals(29), 2, reals(27))]],
 }
 

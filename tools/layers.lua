@@ -60,11 +60,22 @@ local LUA_LEVELS = {
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
     "clcompute.papers.gauss.shrinking" },
   { "clcompute.papers.borisov", "clcompute.papers.gauss" },
+  { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.figure" },
+  { "clcompute.device_profile.lab" },
+  { "clcompute.device_profile.chase" },
+  { "clcompute.device_profile.atomics", "clcompute.device_profile.barrier", "clcompute.device_profile.compile",
+    "clcompute.device_profile.divergence", "clcompute.device_profile.group_size",
+    "clcompute.device_profile.latency_hiding", "clcompute.device_profile.launch",
+    "clcompute.device_profile.long_loop", "clcompute.device_profile.occupancy",
+    "clcompute.device_profile.peaks", "clcompute.device_profile.roofline",
+    "clcompute.device_profile.whole_wavefronts" }, -- the experiments
+  { "clcompute.device_profile.summary" },
+  { "clcompute.device_profile" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
     "clcompute.cli.session", "clcompute.cli.publish" },
   { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.bench", "clcompute.cli.report",
-    "clcompute.cli.repl" }, -- the commands
+    "clcompute.cli.profile_device", "clcompute.cli.repl" }, -- the commands
   { "clcompute.cli" },
 }
 

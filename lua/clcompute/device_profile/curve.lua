@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MIT
+
+--- Curves of rows, to be read: rows without a time are left out, as if they had not been measured.
+-- @module clcompute.device_profile.curve
+
+local document = require "clcompute.report.document"
+
+local curve = {}
+
+--- What a launch takes where nothing disturbs it: the lower quartile, for other programs only make times longer.
+-- @treturn ?number nil of a row that was not measured
+function curve.time(row)
+  local time = row.q1 or row.value
+  return row.status == "ok" and type(time) == "number" and time > 0 and time < math.huge and time or nil
+end
+
+--- The points of those rows that were measured, by x.
+-- @tparam table rows
+-- @tparam string x a field, with dots into tables: "params.paths"
+-- @tparam[opt] string y a field (default: the undisturbed time)
+-- @treturn table a list of { x=, y=, row= }
+function curve.of(rows, x, y)
+  local points = {}
+  for _, row in ipairs(rows) do
+    local at, value = document.field(row, x), curve.time(row)
+    if y and value then value = document.field(row, y) end
+    if type(at) == "number" and value then
+      points[#points + 1] = { x = at, y = value, row = row }
+    end
+  end
+  table.sort(points, function(p, q) return p.x < q.x end)
+  return points
+end
+
+--- The y at x, or nil.
+function curve.at(points, x)
+  for _, point in ipairs(points) do
+    if point.x == x then return point.y end
+  end
+end
+
+--- The point with the largest y, or nil.
+function curve.highest(points)
+  local best
+  for _, point in ipairs(points) do
+    if not best or point.y > best.y then best = point end
+  end
+  return best
+end
+
+--- The smallest x whose y is at least a share of the highest: where a curve that rises has arrived. Nil of no points.
+function curve.arrival(points, share)
+  local best = curve.highest(points)
+  for _, point in ipairs(points) do
+    if point.y >= share * best.y then return point.x end
+  end
+end
+
+return curve

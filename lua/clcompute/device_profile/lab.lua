@@ -1,0 +1,144 @@
+-- SPDX-License-Identifier: MIT
+
+--- What an experiment works with: the device, its kernels, the clock, and what earlier experiments found.
+-- @module clcompute.device_profile.lab
+
+local bench = require "clcompute.bench"
+local curve = require "clcompute.device_profile.curve"
+local fastest = require "clcompute.bench.fastest"
+local interrupt = require "clcompute.interrupt"
+local options = require "clcompute.bench.options"
+
+local Lab = {}
+Lab.__index = Lab
+
+local RUNS = 7 -- of a point, so that one or two pauses of the machine do not move its median
+local QUICK_RUNS, QUICK_SECONDS = 1, 1e-4
+local ITEMS = 1 << 14      -- work-items that fill a compute unit of a GPU several times over
+local CPU_GROUPS = 8       -- groups for each core of a processor, that runs one after the other
+
+local POINT = { name = "string", params = "table", launch = "function", check = "function", bytes = "number",
+  flops = "number", operations = "number" }
+local WALL = options.merge(POINT, { run = "function" })
+WALL.launch = nil
+
+--- @tparam Device device
+-- @tparam table settings `seconds` of a point, about; `quick`: least sizes and one run, for simulators; `progress`
+-- @treturn table with the fields `device`, `seconds`, `quick`, and `found`, the facts of earlier experiments
+function Lab.new(device, settings)
+  return setmetatable({ device = device, quick = settings.quick or false, found = {}, progress = settings.progress,
+    seconds = settings.quick and QUICK_SECONDS or settings.seconds }, Lab)
+end
+
+--- A prebuilt kernel of the device.
+function Lab:kernel(name, defines, dtype)
+  return self.device:kernel(name, { defines = defines, dtype = dtype })
+end
+
+--- One of two: for a real measurement, and for a quick one.
+function Lab:choose(full, quick)
+  if self.quick then return quick end
+  return full
+end
+
+--- Work-items, a multiple of the group, that keep every compute unit busy several times over.
+function Lab:items(group)
+  local device = self.device
+  if self.quick then return 2 * group end
+  local groups = device.type == "cpu" and CPU_GROUPS or math.max(1, ITEMS // group)
+  return group * groups * device.compute_units
+end
+
+--- Doubles a size from `least` until launch(size) lasts as long as a run of a point should, or `most` is reached;
+-- `least` where all is quick.
+-- @treturn integer
+function Lab:size(least, most, launch)
+  if self.quick then return least end
+  return fastest.size(self.device, least, most, self.seconds, launch)
+end
+
+--- Adds what an operation takes, by the time of an undisturbed launch.
+local function finish(row, given)
+  local time = curve.time(row)
+  row.operations = given.operations
+  if given.operations and time then
+    row.each, row.per_second = time / given.operations, given.operations / time
+  end
+  return row
+end
+
+local function candidate(self, given, fn, timed)
+  local check = given.check
+  return { fn = fn, name = given.name, params = given.params, device = self.device, timed = timed, bytes = given.bytes,
+    flops = given.flops, check = check and function() return check() end }
+end
+
+--- A candidate whose time is that of a launch on the device's own clock.
+local function launched(self, given)
+  options.check("time", given, POINT)
+  return candidate(self, given, function()
+    local event = given.launch()
+    return event.seconds, event
+  end, true)
+end
+
+--- Measures candidates in turns, so that all meet the same moods of the machine.
+local function measure(self, list, candidates, runs)
+  if self.progress then self.progress(list[1].name) end
+  local rows = bench.compare(candidates, { seconds = self.seconds, peak = false,
+    rounds = self.quick and QUICK_RUNS or runs or RUNS })
+  for i, row in ipairs(rows) do finish(row, list[i]) end
+  return rows
+end
+
+--- The time of a launch on the device's own clock, as a row of `clcompute.bench`: for launches that are long.
+-- @tparam table given `name`; `params`; `launch`, which returns an Event; `check`, as `clcompute.bench` has it;
+--  `bytes`, `flops`; `operations`, by which the row also has `each`, seconds, and `per_second`
+-- @treturn table the row; what fails is one too
+function Lab:time(given)
+  return measure(self, { given }, { launched(self, given) })[1]
+end
+
+--- The same of all points of a curve, measured in turns.
+-- @tparam table list of what `time` takes, at least one
+-- @treturn table rows
+function Lab:times(list)
+  local candidates = {}
+  for i, given in ipairs(list) do candidates[i] = launched(self, given) end
+  return measure(self, list, candidates)
+end
+
+--- The time of anything by the host's clock; the queue is empty before and after.
+-- @tparam table given as for `time`, with `run` instead of `launch`
+-- @treturn table the row
+function Lab:wall(given)
+  return self:walls({ given })[1]
+end
+
+--- The same of all points of a curve, measured in turns.
+-- @tparam table list of what `wall` takes, at least one
+-- @tparam ?integer runs of each, where the usual number would take too long
+-- @treturn table rows
+function Lab:walls(list, runs)
+  local candidates = {}
+  for i, given in ipairs(list) do
+    options.check("wall", given, WALL)
+    candidates[i] = candidate(self, given, given.run)
+  end
+  return measure(self, list, candidates, runs)
+end
+
+--- Calls f(...), which makes a row; what it raises becomes one that says so. Ctrl-C goes on.
+-- @tparam table identity `name` and `params` of the row
+-- @tparam function f
+-- @param ... its arguments
+-- @treturn table the row
+function Lab:try(identity, f, ...)
+  local ok, result = pcall(f, ...)
+  if ok then return result end
+  interrupt.pass_on(result)
+  return { name = identity.name, params = identity.params or {}, device = self.device.name, unit = "s",
+    status = "failed", reason = interrupt.text(result) }
+end
+
+return Lab
