@@ -88,6 +88,7 @@ build = {
         "csrc/lexer.c",
         "csrc/live.c",
         "csrc/lu.c",
+        "csrc/mapped.c",
         "csrc/memory.c",
         "csrc/newfile.c",
         "csrc/operand.c",

@@ -10,6 +10,7 @@ The C core: it only opens one chapter after the other.
 #include "gauss.h"
 #include "gemm.h"
 #include "live.h"
+#include "mapped.h"
 #include "newfile.h"
 #include "prebuilt.h"
 #include "profile.h"
@@ -33,6 +34,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openbuffers(L);
   clc_opencreate(L);
   clc_openlive(L);
+  clc_openmapped(L);
   clc_opennewfiles(L);
   clc_openraw(L);
   clc_openprofile(L);

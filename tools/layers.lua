@@ -12,7 +12,7 @@ local C_LEVELS = {
   { "device", "sequential", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas" },
   { "show" },
-  { "buffer", "create", "live", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
+  { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
   { "kernel" },
   { "structsize" },
   { "program" },
@@ -23,7 +23,8 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version", -- three in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.mapped",
+    "clcompute.version", -- four in C
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file" },
   { "clcompute.text.columns" },
   { "clcompute.npy_header", "clcompute.profile" },
