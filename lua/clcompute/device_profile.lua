@@ -12,9 +12,11 @@
 -- print(report.text(device_profile.document(profile)))
 
 local Lab = require "clcompute.device_profile.lab"
+local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
 local cl = require "clcompute"
 local clock = require "clcompute.bench.clock"
 local divergence = require "clcompute.device_profile.divergence"
+local local_memory = require "clcompute.device_profile.local_memory"
 local interrupt = require "clcompute.interrupt"
 local options = require "clcompute.bench.options"
 local target = require "clcompute.bench.target"
@@ -28,6 +30,8 @@ local device_profile = {}
 --   only where there are several, and a table of facts, or nil.
 local EXPERIMENTS = {
   divergence,
+  local_memory,
+  bank_conflicts,
 }
 
 local SECONDS = 0.05 -- of a point

@@ -4,23 +4,25 @@
 -- @module clcompute.device_profile.table_reads
 
 local table_reads = {}
+table_reads.__index = table_reads
 
 local GROUP, QUICK_GROUP = 256, 16
 local BYTES, QUICK_BYTES = 32768, 512
-local MOST = 1 << 17 -- steps: the sums of the largest type are exact as floats up to there
-local HIGHEST = 3    -- of the values
-local SPACES = { ["local"] = 0, global = 1, registers = 2 }
-local CHECKED = 4 -- work-items of a group
+local STEP = 5          -- entries from one read to the next
+local MOST = 1 << 17    -- times UNROLL reads: up to there the sums are exact as floats
+local UNROLL = 8
+local CPU_SUMS = 32     -- of floats: a core has no other work-items to hide the latency of an addition with
 
---- What is read at once: the type in a kernel, that of a buffer and how many of its elements, bytes, and the type of
--- the sums.
-table_reads.TYPES = {
-  float = { name = "float", dtype = "float", parts = 1, bytes = 4, sum = "float" },
-  float2 = { name = "float2", dtype = "float", parts = 2, bytes = 8, sum = "float" },
-  float4 = { name = "float4", dtype = "float", parts = 4, bytes = 16, sum = "float" },
-  uchar = { name = "uchar", dtype = "uchar", parts = 1, bytes = 1, sum = "int" },
-  short = { name = "short", dtype = "short", parts = 1, bytes = 2, sum = "int" },
+-- What is read at once: that of buffers and how many of its elements, all its bytes, and the type of its sum.
+local TYPES = {
+  float = { dtype = "float", parts = 1, bytes = 4, sum = "float" },
+  float2 = { dtype = "float", parts = 2, bytes = 8, sum = "float2" },
+  float4 = { dtype = "float", parts = 4, bytes = 16, sum = "float4" },
+  uchar = { dtype = "uchar", parts = 1, bytes = 1, sum = "int" },
+  short = { dtype = "short", parts = 1, bytes = 2, sum = "int" },
 }
+
+local SPACES = { ["local"] = 0, global = 1, registers = 2 }
 
 --- Bytes of a table: a power of two that leaves room in local memory.
 local function table_bytes(lab)
@@ -29,28 +31,116 @@ local function table_bytes(lab)
   return bytes
 end
 
---- Small random integers. With those at the end that a read at the last entry goes on to.
-local function values_of(count)
+--- Random numbers from 0 to 3.
+local function random_values(count)
   local values, state = {}, 1
   for i = 1, count do
-    state = (state * 6364136223846793005 + 1442695040888963407)
+    state = state * 6364136223846793005 + 1442695040888963407
     values[i] = state >> 62
   end
-  assert(HIGHEST == 3)
   return values
 end
 
---- Sums, of each part, of `unroll` entries from each entry on.
-local function windows_of(values, entries, unroll, parts)
-  local windows = {}
-  for part = 1, parts do
-    local sums, sum = {}, 0
-    for i = 0, unroll - 1 do sum = sum + values[i * parts + part] end
-    for i = 0, entries - 1 do
-      sums[i] = sum
-      sum = sum - values[i * parts + part] + values[(i + unroll) * parts + part] 
-    end
-    windows[part] = sums
+--- Of one part of an element, the sums of `unroll` elements from each entry on; from 0.
+local function window_sums(values, part, parts, entries, unroll)
+  local sums, sum = {}, 0
+  for i = 0, unroll - 1 do sum = sum + values[i * parts + part] end
+  for i = 0, entries - 1 do
+    sums[i] = sum
+    local last = values[(i + unroll) * parts + part] or 0
+    sum = sum - values[i * parts + part] + last
   end
-  return windows
+  return sums
 end
+
+--- Reads of a type from a place.
+-- @tparam table lab
+-- @tparam string type "float", "float2", "float4", "uchar" or "short"
+-- @tparam string space "local", "global" (through the caches) or "registers" (floating types)
+-- @treturn table
+function table_reads.new(lab, type, space)
+  local device, kind = lab.device, TYPES[type]
+  local group = math.min(lab:choose(GROUP, QUICK_GROUP), device.max_group_size)
+  local unroll = device.type == "cpu" and not lab.quick and math.max(UNROLL, CPU_SUMS // kind.parts) or UNROLL
+  local entries = table_bytes(lab) // kind.bytes
+  local items = lab:items(group)
+  local self = setmetatable({
+    lab = lab, kind = kind, space = space, group = group, items = items, entries = entries, unroll = unroll,
+    range = { global = { items }, group = { group } }, n = 1,
+    values = random_values((entries + unroll) * kind.parts),
+    kernel = lab:kernel("probe_reads", { TYPE = type, SUM = kind.sum, SPACE = SPACES[space], ENTRIES = entries,
+      UNROLL = unroll, GROUP = group }),
+  }, table_reads)
+  self.from = device:buffer(self.values, kind.dtype)
+  self.out = device:empty(kind.sum == "int" and "int" or "float", items * kind.parts)
+  self.sums = {}
+  for part = 1, kind.parts do self.sums[part] = window_sums(self.values, part, kind.parts, entries, unroll) end
+  return self
+end
+
+--- Queues a launch.
+-- @tparam integer stride elements between the reads of neighbouring work-items
+-- @treturn Event
+function table_reads:launch(stride)
+  return self.kernel(self.range, self.n, stride, STEP, self.from, self.out)
+end
+
+--- Makes launches long enough to be timed, by their number of reads with stride 1; `share` of that where less will do.
+function table_reads:fit_size(share)
+  local n = self.lab:size(4, MOST, function(size)
+    self.n = size
+    self:launch(1)
+  end)
+  self.n = math.max(4, math.floor(n * (share or 1)))
+end
+
+--- What a part of the sum of a work-item is.
+-- @tparam integer item in its group, from 0
+-- @tparam integer stride
+-- @tparam integer part from 1
+function table_reads:expected(item, stride, part)
+  local sums, mask, at = self.sums[part], self.entries - 1, item * stride
+  if self.space == "registers" then return self.n * sums[at & mask] end
+  local sum = 0
+  for _ = 1, self.n do
+    sum = sum + sums[at & mask]
+    at = at + STEP
+  end
+  return sum
+end
+
+--- Whether the last launch had the right sums, of some work-items of the first and the last group.
+function table_reads:check(stride)
+  local parts, group = self.kind.parts, self.group
+  for _, item in ipairs { 0, 1, group // 2 + 1, group - 1 } do
+    for part = 1, parts do
+      local right = self:expected(item, stride, part)
+      for _, first in ipairs { 0, self.items - group } do
+        local found = self.out:get((first + item) * parts + part)
+        if found ~= right then
+          return false, ("part %d of work-item %d is %s, not %s"):format(part, first + item, found, right)
+        end
+      end
+    end
+  end
+  return true
+end
+
+--- The bytes that a launch reads.
+function table_reads:bytes()
+  return self.items * self.n * self.unroll * self.kind.bytes
+end
+
+--- Measures a row.
+-- @tparam string name
+-- @tparam table params
+-- @tparam integer stride
+-- @treturn table the row; `each` is the time of a read, of all work-items together
+function table_reads:row(name, params, stride)
+  return self.lab:time {
+    name = name, params = params, bytes = self:bytes(), operations = self.items * self.n * self.unroll,
+    launch = function() return self:launch(stride) end, check = function() return self:check(stride) end,
+  }
+end
+
+return table_reads

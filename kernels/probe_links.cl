@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_chase: one work-item follows a chain of links through memory, for the latency of a
+ * probe_links: one work-item follows a chain of links through memory, for the latency of a
  * read: each address is what the read before it returned.
  *
  *     p = at[0];
@@ -23,12 +23,12 @@
 #endif
 
 #if LINK
-__kernel void probe_chase(const uint n, const uint mask, __global uint *links, __global uint *at) {
+__kernel void probe_links(const uint n, const uint mask, __global uint *links, __global uint *at) {
   const uint i = get_global_id(0);
   links[(size_t)i * LINE] = (1664525u * i + 1013904223u & mask) * LINE;
 }
 #else
-__kernel void probe_chase(const uint n, const uint mask, __global const uint *links,
+__kernel void probe_links(const uint n, const uint mask, __global const uint *links,
                           __global uint *at) {
   uint p = at[0];
   for (uint k = 0; k < n; k++) p = links[p];

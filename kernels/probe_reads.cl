@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_table: reads of a small table by every work-item of a group, for what a read of local
+ * probe_reads: reads of a small table by every work-item of a group, for what a read of local
  * memory costs, by the stride between neighbouring work-items too; beside it reads of the same
  * table in global memory, which the caches serve, and of registers.
  *
@@ -38,9 +38,8 @@
 #define GROUP 64 /* work-items of a group */
 #endif
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void probe_table(
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void probe_reads(
     const uint n, const uint stride, const uint step, __global const TYPE *in, __global SUM *out) {
-  uint at = (uint)get_local_id(0) * stride;
 #if SPACE == 0
   __local TYPE table[ENTRIES + UNROLL];
   for (uint i = get_local_id(0); i < ENTRIES + UNROLL; i += GROUP) table[i] = in[i];
@@ -49,13 +48,18 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void probe_table(
   __global const TYPE *table = in;
 #else
   TYPE table[UNROLL];
+  const uint begin = (uint)get_local_id(0) * stride & (ENTRIES - 1);
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) table[u] = in[(at & (ENTRIES - 1)) + u];
+  for (int u = 0; u < UNROLL; u++) table[u] = in[begin + u];
 #endif
+  uint at = (uint)get_local_id(0) * stride;
   SUM sum[UNROLL];
 #pragma unroll
   for (int u = 0; u < UNROLL; u++) sum[u] = 0;
-  for (uint k = 0; k < n; k++) {
+  /* n. Where a kernel has a barrier, POCL cuts a loop that is as long for all work-items into
+     one over them for each step, and keeps their sums in memory: it must not see that. */
+  const uint steps = n + (get_local_id(0) >= GROUP);
+  for (uint k = 0; k < steps; k++) {
     const uint first = SPACE == 2 ? 0 : at & (ENTRIES - 1);
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) sum[u] += table[first + u];

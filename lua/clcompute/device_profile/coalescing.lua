@@ -1,0 +1,166 @@
+-- SPDX-License-Identifier: MIT
+
+--- Reads of global memory by neighbouring work-items: next to each other, apart, and off the alignment. Memory moves
+-- whole pieces; what a read needs of them is of use, the rest is not.
+-- @module clcompute.device_profile.coalescing
+
+local curve = require "clcompute.device_profile.curve"
+local figure = require "clcompute.device_profile.figure"
+local fit = require "clcompute.device_profile.fit"
+local format = require "clcompute.report.format"
+local large = require "clcompute.device_profile.large"
+local random_words = require "clcompute.device_profile.random_words"
+
+local WORD = 4 -- bytes
+local GROUP, QUICK_GROUP, READS = 256, 16, 8
+local STRIDES, QUICK_STRIDES = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 }, { 1, 2, 32 }
+local OFFSETS, QUICK_OFFSETS = { 0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 24, 31, 32 }, { 0, 1 }
+
+local PIECES = { 8, 16, 32, 64, 128, 256 } -- bytes that memory may move at once
+local LEAST_POINTS = 6
+local UNEXPLAINED, RISE = 0.1, 1.5 -- at most by a law that is taken for true; times as long at least
+local FREE = 1.1 -- times as long: less is no difference
+
+local coalescing = {}
+
+--- Bytes that a read of one word moves with a stride, in pieces of so many bytes.
+local function moved(stride, piece)
+  return math.min(WORD * stride, piece)
+end
+
+--- The bytes that memory moves at once, by the law that a read with stride s costs a + b min(4 s, piece).
+-- @tparam table rows over `params.stride`, with `each`, the time of a read
+-- @treturn ?integer nil where no such law is clear
+function coalescing.piece(rows)
+  local points = curve.of(rows, "params.stride", "each")
+  if #points < LEAST_POINTS then return nil end
+  local best = fit.best(points, PIECES, moved)
+  local one = curve.at(points, 1)
+  if not one or best.b <= 0 or best.unexplained > UNEXPLAINED then return nil end
+  return curve.highest(points).y >= RISE * one and best.candidate or nil
+end
+
+--- What the strides say, in words.
+-- @tparam table rows
+-- @tparam integer line bytes of a line of the cache, by the driver's word; 0 where it does not tell
+-- @treturn table sentences
+function coalescing.read_strides(rows, line)
+  local points, piece = curve.of(rows, "params.stride", "each"), coalescing.piece(rows)
+  local one, worst = curve.at(points, 1), curve.highest(points)
+  if not one or #points < 3 then return { figure.TOO_FEW } end
+  local sentences = { ("A word costs %.1f times as much with stride %d as with stride 1, where neighbours read "
+    .. "neighbours."):format(worst.y / one, worst.x) }
+  if piece then
+    sentences[2] = ("The cost rises up to a stride of %d bytes and hardly beyond: memory moves %d bytes at once%s.")
+      :format(piece, piece, piece == line and ", a line of the cache, of which a lone word uses 4"
+        or line > 0 and (" (a line of the cache has %d by the driver's word)"):format(line) or "")
+  else
+    sentences[2] = "No size of what memory moves at once shows clearly: the cost does not rise up to one stride and "
+      .. "stay there."
+  end
+  return sentences
+end
+
+--- What the offsets say, in words.
+function coalescing.read_offsets(rows)
+  local points = curve.of(rows, "params.offset", "each")
+  local aligned, worst = curve.at(points, 0), curve.highest(points)
+  if not aligned or #points < 2 then return { figure.TOO_FEW } end
+  local times = worst.y / aligned
+  if times < FREE then
+    return { ("A start off the alignment costs nothing that shows: at worst %.2f times the aligned one."):format(times) }
+  end
+  return { ("A start off the alignment costs up to %.2f times the aligned one, with %d words."):format(times, worst.x) }
+end
+
+--- What measures reads of one buffer.
+local function meter(lab)
+  local device = lab.device
+  local group = math.min(lab:choose(GROUP, QUICK_GROUP), device.max_group_size)
+  local share, widest = group * READS, STRIDES[#STRIDES]
+  local n = math.max(lab:choose(large(device) // WORD, 1), 1 << math.ceil(math.log(2 * share * widest, 2)))
+  local kernel = lab:kernel("probe_stride", { GROUP = group, READS = READS })
+  local from, word = random_words.fill(device, n)
+  local out = device:empty("uint", n // READS)
+  local room = n - OFFSETS[#OFFSETS]
+
+  --- Whether sums of the first and the last group are right.
+  local function check(groups, stride, offset)
+    for _, g in ipairs { 0, groups - 1 } do
+      for _, l in ipairs { 0, 1, group - 1 } do
+        local sum = 0
+        for u = 0, READS - 1 do sum = sum + word(offset + ((g * READS + u) * group + l) * stride) end
+        local found = out:get(g * group + l + 1)
+        if found ~= sum & 0xffffffff then
+          return false, ("the sum of work-item %d is %d, not %d"):format(g * group + l, found, sum & 0xffffffff)
+        end
+      end
+    end
+    return true
+  end
+
+  return function(name, stride, offset)
+    local groups = room // stride // share
+    local items = groups * group
+    return lab:time {
+      name = name, params = { stride = stride, offset = offset }, bytes = WORD * READS * items,
+      operations = READS * items,
+      launch = function() return kernel({ global = { items }, group = { group } }, stride, offset, from, out) end,
+      check = function() return check(groups, stride, offset) end,
+    }
+  end
+end
+
+--- Adds the bytes a second: those of use, and those that were moved, whole pieces.
+local function add_rates(rows, piece)
+  for _, row in ipairs(rows) do
+    local time = curve.time(row)
+    if time then
+      row.useful = row.bytes / time
+      if piece and piece > 0 then
+        row.share = 1 / (moved(row.params.stride, piece) / WORD)
+        row.moved = row.useful / row.share
+      end
+    end
+  end
+  return rows
+end
+
+local function section(title, key, xtitle, rows, reading)
+  return {
+    title = title, rows = rows, reading = reading,
+    columns = { { key = key, title = xtitle }, { key = "value", title = "launch" },
+      { key = { "q1", "q3" }, title = "quartiles" }, { key = "useful", title = "useful", unit = "B/s" },
+      { key = "moved", title = "moved", unit = "B/s" }, { key = "share", title = "of use", format = "percent" } },
+    chart = { kind = "line", x = key, y = "useful", yunit = "B/s", xtitle = xtitle, ytitle = "bytes of use" },
+  }
+end
+
+local function measure(lab)
+  local time = meter(lab)
+  local strides, offsets = {}, {}
+  for i, stride in ipairs(lab:choose(STRIDES, QUICK_STRIDES)) do
+    strides[i] = time(("stride %d"):format(stride), stride, 0)
+  end
+  for i, offset in ipairs(lab:choose(OFFSETS, QUICK_OFFSETS)) do
+    offsets[i] = time(("offset %d"):format(offset), 1, offset)
+  end
+  local line = lab.device.cache_line
+  local piece = not lab.quick and coalescing.piece(strides) or nil
+  add_rates(strides, piece or line)
+  add_rates(offsets, piece or line)
+  local by_stride = section("stride", "params.stride", "stride, words of 4 bytes", strides,
+    coalescing.read_strides(strides, line))
+  table.insert(by_stride.reading, ("Moved bytes are counted in whole pieces of %s.")
+    :format(format.significant(piece or line) .. " bytes"))
+  return { by_stride, section("offset", "params.offset", "words from the aligned start", offsets,
+    coalescing.read_offsets(offsets)) }, { transaction = piece }
+end
+
+coalescing.name = "coalescing"
+coalescing.title = "Coalescing of global memory"
+coalescing.teaches = "Global memory serves neighbouring work-items together where they read neighbouring addresses; "
+  .. "local memory needs no such coalescing (source 4, 4.7)."
+coalescing.measure = measure
+
+return coalescing

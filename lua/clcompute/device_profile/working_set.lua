@@ -1,0 +1,162 @@
+-- SPDX-License-Identifier: MIT
+
+--- The levels of memory, by the size of what is swept again and again: bytes a second, and the latency of a read.
+-- @module clcompute.device_profile.working_set
+
+local links = require "clcompute.device_profile.links"
+local curve = require "clcompute.device_profile.curve"
+local figure = require "clcompute.device_profile.figure"
+local format = require "clcompute.report.format"
+local large = require "clcompute.device_profile.large"
+local plateaus = require "clcompute.device_profile.plateaus"
+local stream = require "clcompute.device_profile.stream"
+
+local LEAST, QUICK_MOST = 4096, 16384 -- bytes
+local RUN_SHARE = 1 / 5 -- of the seconds of a point, for a launch
+local LATENCY_STEP = 4  -- times as large the next piece
+local DROP = 1.3        -- times as fast as memory, for what is a cache
+
+local working_set = {}
+
+--- 32768 as "32 KiB".
+local function size_text(bytes)
+  local units, i = { "B", "KiB", "MiB", "GiB" }, 1
+  while bytes >= 1024 and i < #units do bytes, i = bytes // 1024, i + 1 end
+  return ("%d %s"):format(bytes, units[i])
+end
+
+--- What a plateau is called: "up to 32 KiB", "128 KiB to 1 MiB", "from 64 MiB".
+local function level_text(level, is_first, is_last)
+  if is_last and not is_first then return "from " .. size_text(level.from) end
+  if is_first and not is_last then return "up to " .. size_text(level.to) end
+  return ("%s to %s"):format(size_text(level.from), size_text(level.to))
+end
+
+local function levels(rows, y, key)
+  local list = plateaus.of(curve.of(rows, "params.bytes", y))
+  local named = {}
+  for i, level in ipairs(list) do
+    named[i] = { level = level_text(level, i == 1, i == #list), from = level.from, to = level.to, [key] = level.value }
+  end
+  return named
+end
+
+--- The levels of memory that the bytes a second show.
+-- @tparam table rows over `params.bytes`, with `rate`
+-- @treturn table a list of { level=, from=, to=, bytes_per_second= }, the fastest first as a rule
+function working_set.bandwidths(rows)
+  return levels(rows, "rate", "bytes_per_second")
+end
+
+--- Those that the latency shows.
+-- @tparam table rows over `params.bytes`, with `each`
+-- @treturn table a list of { level=, from=, to=, seconds= }
+function working_set.latencies(rows)
+  return levels(rows, "each", "seconds")
+end
+
+local function list_text(list, key, unit)
+  local parts = {}
+  for i, level in ipairs(list) do
+    parts[i] = ("%s %s"):format(format.engineering(level[key], unit), level.level)
+  end
+  return table.concat(parts, ", ")
+end
+
+--- What the bytes a second say, in words.
+function working_set.read_bandwidth(rows)
+  local list = working_set.bandwidths(rows)
+  if #list == 0 then return { figure.TOO_FEW } end
+  if #list == 1 then
+    return { ("All sizes are read at about %s: no cache shows."):format(format.engineering(list[1].bytes_per_second,
+      "B/s")) }
+  end
+  local first, last = list[1], list[#list]
+  local sentences = { ("The curve has %d levels: %s."):format(#list, list_text(list, "bytes_per_second", "B/s")) }
+  if first.bytes_per_second >= DROP * last.bytes_per_second then
+    sentences[2] = ("What fits the fastest is read %.1f times as fast as what fits none.")
+      :format(first.bytes_per_second / last.bytes_per_second)
+  else
+    sentences[2] = "The smallest pieces are not read faster than the largest: no cache shows by its speed."
+  end
+  return sentences
+end
+
+--- What the latency says, in words.
+function working_set.read_latency(rows)
+  local list = working_set.latencies(rows)
+  if #list == 0 then return { figure.TOO_FEW } end
+  return { ("One work-item waits for a read: %s. The places come in a scattered order, a line of the cache apart, so "
+    .. "beyond the reach of the tables of addresses a look-up of the address is part of it.")
+    :format(list_text(list, "seconds", "s")) }
+end
+
+--- What reads, writes and copies of the largest piece say, in words.
+function working_set.read_sweeps(rows)
+  local parts = {}
+  for _, row in ipairs(rows) do
+    if curve.time(row) then parts[#parts + 1] = ("%s %s"):format(row.name, format.engineering(row.rate, "B/s")) end
+  end
+  if #parts == 0 then return { "None could be measured." } end
+  return { ("Over %s: %s; a copy is counted as its read and its write. Where a write is slower than a read, the line "
+    .. "is fetched before it is written to."):format(size_text(rows[1].params.bytes), table.concat(parts, ", ")) }
+end
+
+local function add_rate(row)
+  local time = curve.time(row)
+  row.rate = time and row.bytes / time
+  return row
+end
+
+--- Rows over sizes from `least` to `most`; launches become shorter where they would last.
+local function over_sizes(lab, meter, method, least, most, step)
+  local rows, bytes = {}, least
+  while bytes <= most do
+    local row = meter[method](meter, bytes)
+    rows[#rows + 1] = row
+    local time = curve.time(row)
+    if time then meter:shorten(time, lab.seconds * RUN_SHARE) end
+    bytes = bytes * step
+  end
+  return rows
+end
+
+local function section(title, rows, key, unit, name, reading)
+  local made = figure.lines {
+    title = title, rows = rows, reading = reading, x = "params.bytes", xtitle = "working set", xlog = 2, y = key,
+    ytitle = name, yunit = unit, ylog = 10,
+  }
+  made.columns[1].unit, made.chart.xunit = "B", "B"
+  return made
+end
+
+local function measure(lab)
+  local most = lab:choose(large(lab.device), QUICK_MOST)
+  local sweeps = stream.new(lab, most)
+  local least = math.max(LEAST, sweeps:least())
+  sweeps:fit_size(least)
+  local reads, whole = over_sizes(lab, sweeps, "read", least, most, 2), {}
+  for _, row in ipairs(reads) do add_rate(row) end
+  for i, operation in ipairs { "read", "write", "copy" } do whole[i] = add_rate(sweeps:sweep(operation, most)) end
+  local walks = links.new(lab, sweeps.out)
+  walks:fit_size(walks:least())
+  local latency = over_sizes(lab, walks, "row", walks:least(), most, LATENCY_STEP)
+  local sections = {
+    section("reads", reads, "rate", "B/s", "bytes a second", working_set.read_bandwidth(reads)),
+    { title = "read, write and copy", rows = whole, reading = working_set.read_sweeps(whole),
+      columns = { { key = "name" }, { key = "value", title = "launch" }, { key = { "q1", "q3" }, title = "quartiles" },
+        { key = "rate", title = "bytes a second", unit = "B/s" } },
+      chart = { kind = "bar", x = "name", y = "rate", yunit = "B/s", ytitle = "bytes a second" } },
+    section("latency", latency, "each", "s", "latency", working_set.read_latency(latency)),
+  }
+  if lab.quick then return sections end
+  return sections, { bandwidth = working_set.bandwidths(reads), latency = working_set.latencies(latency) }
+end
+
+working_set.name = "working_set"
+working_set.title = "Levels of memory"
+working_set.teaches = "A cache watches the addresses and keeps what was used last, without being told, where local "
+  .. "memory holds what the kernel puts there (source 4, 4.7)."
+working_set.measure = measure
+
+return working_set
