@@ -64,6 +64,11 @@ local LAUNCHES = {
     run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))]],
   peak_copy = [[run("peak_copy", 64, {NEGATE = 1})(reals(1024), reals(1024))]],
   probe_branches = [[run("probe_branches", 70)(2, 1, 64, d:empty("uint", 70))]],
+  probe_table = [[run("probe_table", 64)(63, d:empty("uint", 64))]],
+  probe_chase = [[run("probe_chase", {global = {16}, group = {8}})(2, 1, 8, 7, 15,
+    buffer(16, function(i) return (5 * i) & 15 end, "uint"), d:empty("uint", 16), cl.scratch("uint", 8))]],
+  probe_intensity = [[run("probe_intensity", 10, {WIDTH = 2, CHAINS = 2})(2, 1, 1, reals(40), d:empty("float", 40))]],
+  probe_uneven = [[run("probe_uneven", 70)(2, 3, 5, d:empty("uint", 70))]],
   residual = [[run("residual", {16, 16})(9, 3, reals(82), 1, reals(28), 1, reals(29), 2, reals(27))]],
 }
 

@@ -59,8 +59,18 @@ local LUA_LEVELS = {
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
     "clcompute.papers.gauss.shrinking" },
   { "clcompute.papers.borisov", "clcompute.papers.gauss" },
-  { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.lab" },
-  { "clcompute.device_profile.divergence" }, -- the experiments
+  { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.figure" },
+  { "clcompute.device_profile.lab" },
+  { "clcompute.device_profile.chase" },
+  { "clcompute.device_profile.fit", "clcompute.device_profile.large", "clcompute.device_profile.plateaus",
+    "clcompute.device_profile.random_words" },
+  { "clcompute.device_profile.links", "clcompute.device_profile.stream", "clcompute.device_profile.table_reads" },
+  { "clcompute.device_profile.divergence", "clcompute.device_profile.latency_hiding",
+    "clcompute.device_profile.long_loop", "clcompute.device_profile.occupancy",
+    "clcompute.device_profile.whole_wavefronts" }, -- the experiments
+  { "clcompute.device_profile.bank_conflicts", "clcompute.device_profile.coalescing",
+    "clcompute.device_profile.local_memory", "clcompute.device_profile.transfers",
+    "clcompute.device_profile.working_set" }, -- those with memory
   { "clcompute.device_profile" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",

@@ -15,11 +15,18 @@ local Lab = require "clcompute.device_profile.lab"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
 local cl = require "clcompute"
 local clock = require "clcompute.bench.clock"
+local coalescing = require "clcompute.device_profile.coalescing"
 local divergence = require "clcompute.device_profile.divergence"
-local local_memory = require "clcompute.device_profile.local_memory"
 local interrupt = require "clcompute.interrupt"
+local latency_hiding = require "clcompute.device_profile.latency_hiding"
+local local_memory = require "clcompute.device_profile.local_memory"
+local long_loop = require "clcompute.device_profile.long_loop"
+local occupancy = require "clcompute.device_profile.occupancy"
 local options = require "clcompute.bench.options"
 local target = require "clcompute.bench.target"
+local transfers = require "clcompute.device_profile.transfers"
+local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
+local working_set = require "clcompute.device_profile.working_set"
 
 local device_profile = {}
 
@@ -30,8 +37,15 @@ local device_profile = {}
 --   only where there are several, and a table of facts, or nil.
 local EXPERIMENTS = {
   divergence,
+  long_loop,
+  whole_wavefronts,
   local_memory,
   bank_conflicts,
+  latency_hiding,
+  occupancy,
+  coalescing,
+  working_set,
+  transfers,
 }
 
 local SECONDS = 0.05 -- of a point

@@ -6,6 +6,7 @@
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
+local figure = require "clcompute.device_profile.figure"
 
 local GROUP = 256
 local PATHS = { 1, 2, 4, 8, 16, 32, 64 }
@@ -81,7 +82,7 @@ end
 function divergence.read_blocks(blocks, multiple)
   local width = divergence.width(blocks)
   local points = curve.of(blocks, "params.block")
-  if #points < 2 then return { "Too few points could be measured to say anything." } end
+  if #points < 2 then return { figure.TOO_FEW } end
   if width then
     local across, along = curve.at(points, 1), curve.at(points, width)
     return {
@@ -102,7 +103,7 @@ end
 function divergence.read_paths(rows, width)
   local points = curve.of(rows, "params.paths")
   local one, two, last = curve.at(points, 1), curve.at(points, 2), points[#points]
-  if not (one and two) or last.x <= 2 then return { "Too few points could be measured to say anything." } end
+  if not (one and two) or last.x <= 2 then return { figure.TOO_FEW } end
   local measured = ("Two paths take %.2f times as long as one, %d paths %.1f times."):format(two / one, last.x,
     last.y / one)
   if two / one >= APART then
@@ -118,12 +119,8 @@ function divergence.read_paths(rows, width)
 end
 
 local function section(title, rows, x, xtitle, reading)
-  return {
-    title = title, rows = rows, reading = reading,
-    columns = { { key = x, title = xtitle }, { key = "value", title = "median" },
-      { key = { "q1", "q3" }, title = "quartiles" }, { key = "times", title = "relative", format = "%.2f" } },
-    chart = { kind = "line", x = x, y = "times", xlog = 2, ylog = 2, xtitle = xtitle, ytitle = "relative time" },
-  }
+  return figure.lines { title = title, rows = rows, x = x, xtitle = xtitle, y = "times", ytitle = "relative time",
+    format = "%.2f", xlog = 2, ylog = 2, reading = reading }
 end
 
 local function measure(lab)

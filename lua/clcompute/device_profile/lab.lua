@@ -4,6 +4,7 @@
 -- @module clcompute.device_profile.lab
 
 local bench = require "clcompute.bench"
+local curve = require "clcompute.device_profile.curve"
 local fastest = require "clcompute.bench.fastest"
 local interrupt = require "clcompute.interrupt"
 local options = require "clcompute.bench.options"
@@ -56,10 +57,12 @@ function Lab:size(least, most, launch)
   return fastest.size(self.device, least, most, self.seconds, launch)
 end
 
+--- Adds what an operation takes, by the time of an undisturbed launch.
 local function finish(row, given)
+  local time = curve.time(row)
   row.operations = given.operations
-  if given.operations and row.status == "ok" and row.value > 0 then
-    row.each, row.per_second = row.value / given.operations, given.operations / row.value
+  if given.operations and time then
+    row.each, row.per_second = time / given.operations, given.operations / time
   end
   return row
 end

@@ -1,0 +1,32 @@
+-- SPDX-License-Identifier: MIT
+
+--- Sections of experiments: rows with the columns that tell them apart and a line chart of one quantity over another.
+-- @module clcompute.device_profile.figure
+
+local figure = {}
+
+--- What is said of a curve that lost too many of its points.
+figure.TOO_FEW = "Too few points could be measured to say anything."
+
+--- A section with a line chart.
+-- @tparam table given `title`; `rows`; `x` and `y`, fields; `xtitle`, `ytitle`, `yunit`, `format` of the column y;
+--  `series`, a field, and its title `series_title`; `xlog`, `ylog`; `hollow`, a field true in rows that were not
+--  measured; `reading`
+-- @treturn table
+function figure.lines(given)
+  local y = given.y or "value"
+  local columns = { { key = given.x, title = given.xtitle } }
+  if given.series then table.insert(columns, 1, { key = given.series, title = given.series_title or "" }) end
+  columns[#columns + 1] = { key = "value", title = "median" }
+  columns[#columns + 1] = { key = { "q1", "q3" }, title = "quartiles" }
+  if y ~= "value" then
+    columns[#columns + 1] = { key = y, title = given.ytitle, unit = given.yunit, format = given.format }
+  end
+  return {
+    title = given.title, rows = given.rows, columns = columns, reading = given.reading,
+    chart = { kind = "line", x = given.x, y = y, series = given.series, xlog = given.xlog, ylog = given.ylog,
+      xtitle = given.xtitle, ytitle = given.ytitle, yunit = given.yunit, hollow = given.hollow },
+  }
+end
+
+return figure

@@ -1,0 +1,86 @@
+-- SPDX-License-Identifier: MIT
+
+--- What keeps groups from sharing a compute unit: the local memory and the registers that each of them takes. A chain
+-- of loads shows it, for its throughput is that of the groups that wait at once.
+-- @module clcompute.device_profile.occupancy
+
+local Chase = require "clcompute.device_profile.chase"
+local curve = require "clcompute.device_profile.curve"
+local figure = require "clcompute.device_profile.figure"
+
+local GPU_GROUPS, CPU_GROUPS = 64, 4 -- for each compute unit
+local MOST_LOOPS = 1 << 14
+local SHARES = { 64, 32, 16, 8, 4, 2, 1 } -- of the local memory that a group takes: a 64th, ...
+local REGISTERS = { 8, 16, 32, 64, 128 }
+local QUICK_SHARES, QUICK_REGISTERS = { 64, 1 }, { 8, 16 }
+local KEPT_BACK = 64 -- bytes of local memory that a driver may keep for itself
+
+local FALLS = 2 -- the throughput must fall by so much to be told from noise
+
+local occupancy = {}
+
+--- What a throughput over a resource says, in words.
+-- @tparam table rows
+-- @tparam string x the field of the resource
+-- @tparam string what "%d bytes of local memory for each group"
+function occupancy.read(rows, x, what)
+  local points = curve.of(rows, x, "per_second")
+  if #points < 2 then return { figure.TOO_FEW } end
+  local best, last = curve.highest(points), points[#points]
+  if best.y < FALLS * last.y then
+    return { ("No fall is visible: with " .. what .. " the throughput is %.2f of the highest. Here groups do not wait "
+      .. "side by side on a unit, or there is room for all of them."):format(last.x, last.y / best.y) }
+  end
+  local kept = best.x
+  for _, point in ipairs(points) do
+    if point.y >= best.y / FALLS then kept = math.max(kept, point.x) end
+  end
+  return { ("With " .. what .. " the throughput is %.2f of the highest: fewer groups find room on a unit, and fewer "
+    .. "waits overlap."):format(last.x, last.y / best.y), ("Up to %d it stays above half."):format(kept) }
+end
+
+local function measure_local(lab, chase, groups, loops)
+  local room, rows = lab.device.local_memory - KEPT_BACK, {}
+  for _, share in ipairs(lab:choose(SHARES, QUICK_SHARES)) do
+    local elements = math.max(chase.group, room // share // 4)
+    rows[#rows + 1] = chase:time { name = ("%d bytes"):format(4 * elements), params = { bytes = 4 * elements },
+      groups = groups, loops = loops, scratch = elements }
+  end
+  return figure.lines {
+    title = "local memory", rows = rows, x = "params.bytes", xtitle = "bytes of local memory for each group",
+    y = "per_second", ytitle = "loads a second", xlog = 2,
+    reading = occupancy.read(rows, "params.bytes", "%d bytes of local memory for each group"),
+  }
+end
+
+local function measure_registers(lab, chase, groups, loops)
+  local rows = {}
+  for i, registers in ipairs(lab:choose(REGISTERS, QUICK_REGISTERS)) do
+    rows[i] = lab:try({ name = ("%d values"):format(registers), params = { registers = registers } }, function()
+      return chase:time { name = ("%d values"):format(registers), params = { registers = registers }, groups = groups,
+        loops = math.max(1, loops * REGISTERS[1] // registers), registers = registers }
+    end)
+  end
+  return figure.lines {
+    title = "registers", rows = rows, x = "params.registers", xtitle = "values that a work-item keeps",
+    y = "per_second", ytitle = "loads a second", xlog = 2,
+    reading = occupancy.read(rows, "params.registers", "%d values kept by each work-item"),
+  }
+end
+
+local function measure(lab)
+  local device = lab.device
+  local groups = lab:choose((device.type == "cpu" and CPU_GROUPS or GPU_GROUPS) * device.compute_units, 2)
+  local chase <close> = Chase.new(lab, groups)
+  local loops = lab:size(1, MOST_LOOPS, chase:launcher { groups = groups })
+  loops = math.max(loops, lab:choose(REGISTERS[#REGISTERS] // REGISTERS[1], 1))
+  return { measure_local(lab, chase, groups, loops), measure_registers(lab, chase, groups, loops) }
+end
+
+occupancy.name = "occupancy"
+occupancy.title = "Occupancy"
+occupancy.teaches = "How many work-items are active at once depends on what they take: the registers in use, and the "
+  .. "local memory of their group, by which the scheduler decides which groups share a unit (source 4, 1.6 and 1.7.3)."
+occupancy.measure = measure
+
+return occupancy
