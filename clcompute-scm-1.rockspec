@@ -132,6 +132,7 @@ build = {
     ["clcompute.device_profile.occupancy"] = "lua/clcompute/device_profile/occupancy.lua",
     ["clcompute.device_profile.plateaus"] = "lua/clcompute/device_profile/plateaus.lua",
     ["clcompute.device_profile.random_words"] = "lua/clcompute/device_profile/random_words.lua",
+    ["clcompute.device_profile.size_text"] = "lua/clcompute/device_profile/size_text.lua",
     ["clcompute.device_profile.stream"] = "lua/clcompute/device_profile/stream.lua",
     ["clcompute.device_profile.table_reads"] = "lua/clcompute/device_profile/table_reads.lua",
     ["clcompute.device_profile.transfers"] = "lua/clcompute/device_profile/transfers.lua",

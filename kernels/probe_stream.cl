@@ -38,13 +38,13 @@
 #define VECTOR PASTE(uint, WIDTH)
 
 #if NEIGHBOURS
-#define APART GROUP             /* from one vector of a work-item to its next */
-#define STEP (GROUP * UNROLL)   /* from a look at the counter to the next */
+#define APART GROUP                /* from one vector of a work-item to its next */
+#define STEP (GROUP * UNROLL)      /* from a look at the counter to the next */
 #define FIRST(n) (get_local_id(0)) /* of a work-item, from its group's */
 #else
 #define APART 1
 #define STEP UNROLL
-#define FIRST(n) (get_local_id(0) * (n) * UNROLL)
+#define FIRST(n) (get_local_id(0) * (n)*UNROLL)
 #endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void probe_stream(

@@ -23,6 +23,7 @@ local PREAMBLE = [[
   end
   local function reals(n) return buffer(n, function(i) return i % 7 - 3.5 end) end
   local function ints(n) return buffer(n, function(i) return i - 1 end, "int") end
+  local function words(n) return buffer(n, function(i) return i * 2654435761 & 0xffffffff end, "uint") end
   local function run(name, range, defines)
     return function(...) d:kernel(name, {dtype = T, defines = defines})(range, ...) end
   end
@@ -63,6 +64,15 @@ local LAUNCHES = {
   peak_fma = [[run("peak_fma", 3, {WIDTH = 2, CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(6), reals(18))
     run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))]],
   peak_copy = [[run("peak_copy", 64, {NEGATE = 1})(reals(1024), reals(1024))]],
+  probe_reads = [[for space = 0, 2 do
+    run("probe_reads", 128, {SPACE = space, ENTRIES = 64})(3, 5, 3, reals(72), d:empty(T, 128)) end]],
+  probe_stride = [[run("probe_stride", 128)(3, 1, words(3073), d:empty("uint", 128))]],
+  probe_stream = [[for operation = 0, 2 do for neighbours = 0, 1 do
+    run("probe_stream", 128, {OPERATION = operation, NEIGHBOURS = neighbours})(
+      1, 511, words(2048), d:empty("uint", 2048)) end end]],
+  probe_links = [[local chain, at = d:empty("uint", 2048), buffer(1, function() return 0 end, "uint")
+    run("probe_links", 64, {LINK = 1})(0, 63, chain, at)
+    run("probe_links", 1)(100, 63, chain, at)]],
   probe_branches = [[run("probe_branches", 70)(2, 1, 64, d:empty("uint", 70))]],
   probe_table = [[run("probe_table", 64)(63, d:empty("uint", 64))]],
   probe_chase = [[run("probe_chase", {global = {16}, group = {8}})(2, 1, 8, 7, 15,

@@ -63,7 +63,7 @@ local LUA_LEVELS = {
   { "clcompute.device_profile.lab" },
   { "clcompute.device_profile.chase" },
   { "clcompute.device_profile.fit", "clcompute.device_profile.large", "clcompute.device_profile.plateaus",
-    "clcompute.device_profile.random_words" },
+    "clcompute.device_profile.random_words", "clcompute.device_profile.size_text" },
   { "clcompute.device_profile.links", "clcompute.device_profile.stream", "clcompute.device_profile.table_reads" },
   { "clcompute.device_profile.divergence", "clcompute.device_profile.latency_hiding",
     "clcompute.device_profile.long_loop", "clcompute.device_profile.occupancy",

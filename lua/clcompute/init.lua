@@ -42,7 +42,7 @@ local function complete(core)
   local read_profile = core.read_profile
   core.profile = function(...) return require("clcompute.profile")(read_profile, ...) end
   package.loaded["clcompute.mapped"] = core.mapped -- for a measurement, not for scripts
-  for _, name in ipairs { "mapped", "new_file", "read_profile", "set_kernel_folder", "add_methods", "set_loop_check" } do
+  for name in ("mapped new_file read_profile set_kernel_folder add_methods set_loop_check"):gmatch "%S+" do
     core[name] = nil
   end
 end

@@ -14,7 +14,7 @@ local MOST_STRIDE = 65
 local SOME_STRIDES = { 1, 2, 4, 8, 16, 32, 33, 64 }
 local QUICK_STRIDES = { 1, 2, 32 }
 local OTHER_TYPES = { "float2", "float4", "uchar", "short" }
-local SHARE = 1 / 8 -- of a launch that is long enough: conflicts make it so many times as long
+local SHARE = 1 / 8 -- of the time of a point: there are many, and conflicts make them take several times as long
 
 -- More than 64 cannot be seen by strides up to 65.
 local CANDIDATES = { 4, 8, 16, 32, 64 }
@@ -113,7 +113,7 @@ local function sweep(lab, type, strides)
   local rows = {}
   local failed = lab:try({ name = type, params = { type = type } }, function()
     local reads = table_reads.new(lab, type, "local")
-    reads:fit_size(SHARE)
+    reads:fit_size()
     for i, stride in ipairs(strides) do
       rows[i] = reads:row(("%s, stride %d"):format(type, stride), { type = type, stride = stride }, stride)
     end
@@ -131,12 +131,13 @@ end
 local function section(title, rows, reading)
   return figure.lines {
     title = title, rows = rows, reading = reading, x = "params.stride", series = "params.type", series_title = "type",
-    xtitle = "stride between neighbours, elements", y = "each", ytitle = "a read, by all work-items together",
+    xtitle = "stride between neighbours, elements", y = "each", ytitle = "time of a read",
     yunit = "s", ylog = 2,
   }
 end
 
-local function measure(lab)
+local function measure(whole_lab)
+  local lab = whole_lab:brief(SHARE)
   local floats = sweep(lab, "float", lab:choose(all_strides(), QUICK_STRIDES))
   local types = {}
   for _, row in ipairs(floats) do
@@ -157,9 +158,9 @@ end
 
 bank_conflicts.name = "bank_conflicts"
 bank_conflicts.title = "Banks of local memory"
-bank_conflicts.teaches = "Local memory is dealt out word by word to banks, each of which serves one request in a cycle; "
-  .. "reads of several addresses in one bank are served one after the other, those of one address at once, and a byte "
-  .. "or a short costs four bytes (source 4, 4.7)."
+bank_conflicts.teaches = "Local memory is dealt out to banks, word by word, and each serves one request in a cycle: "
+  .. "reads of several addresses in one bank wait for each other, those of one address are answered together, and a "
+  .. "byte or a short costs as much as four bytes (source 4, 4.7)."
 bank_conflicts.measure = measure
 
 return bank_conflicts

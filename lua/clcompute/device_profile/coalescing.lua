@@ -7,9 +7,9 @@
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local fit = require "clcompute.device_profile.fit"
-local format = require "clcompute.report.format"
 local large = require "clcompute.device_profile.large"
 local random_words = require "clcompute.device_profile.random_words"
+local statistics = require "clcompute.bench.statistics"
 
 local WORD = 4 -- bytes
 local GROUP, QUICK_GROUP, READS = 256, 16, 8
@@ -18,7 +18,9 @@ local OFFSETS, QUICK_OFFSETS = { 0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 24, 31, 32 }, 
 
 local PIECES = { 8, 16, 32, 64, 128, 256 } -- bytes that memory may move at once
 local LEAST_POINTS = 6
-local UNEXPLAINED, RISE = 0.1, 1.5 -- at most by a law that is taken for true; times as long at least
+local UNEXPLAINED = 0.1 -- at most, of the variation, by a law that is taken for true
+local RISE = 1.5 -- times as long a lone word at least, where there are pieces
+local LINE = 64 -- bytes, where nothing tells
 local FREE = 1.1 -- times as long: less is no difference
 
 local coalescing = {}
@@ -61,16 +63,20 @@ function coalescing.read_strides(rows, line)
   return sentences
 end
 
---- What the offsets say, in words.
-function coalescing.read_offsets(rows)
-  local points = curve.of(rows, "params.offset", "each")
-  local aligned, worst = curve.at(points, 0), curve.highest(points)
-  if not aligned or #points < 2 then return { figure.TOO_FEW } end
-  local times = worst.y / aligned
-  if times < FREE then
-    return { ("A start off the alignment costs nothing that shows: at worst %.2f times the aligned one."):format(times) }
+--- What the offsets say, in words: by medians, since a single slow point says little.
+-- @tparam table rows over `params.offset`, with `each`
+-- @tparam integer piece bytes that starts are aligned to
+-- @treturn table sentences
+function coalescing.read_offsets(rows, piece)
+  local aligned, others = {}, {}
+  for _, point in ipairs(curve.of(rows, "params.offset", "each")) do
+    local list = point.x * WORD % piece == 0 and aligned or others
+    list[#list + 1] = point.y
   end
-  return { ("A start off the alignment costs up to %.2f times the aligned one, with %d words."):format(times, worst.x) }
+  if #aligned == 0 or #others == 0 then return { figure.TOO_FEW } end
+  local times = statistics.median(others) / statistics.median(aligned)
+  return { ("Reads that begin off a multiple of %d bytes take %.2f times as long as those that begin on one%s.")
+    :format(piece, times, times < FREE and ": it costs nothing that shows" or "") }
 end
 
 --- What measures reads of one buffer.
@@ -117,23 +123,18 @@ local function add_rates(rows, piece)
     local time = curve.time(row)
     if time then
       row.useful = row.bytes / time
-      if piece and piece > 0 then
-        row.share = 1 / (moved(row.params.stride, piece) / WORD)
-        row.moved = row.useful / row.share
-      end
+      row.share = WORD / moved(row.params.stride, piece)
+      row.moved = row.useful / row.share
     end
   end
-  return rows
 end
 
-local function section(title, key, xtitle, rows, reading)
-  return {
-    title = title, rows = rows, reading = reading,
-    columns = { { key = key, title = xtitle }, { key = "value", title = "launch" },
-      { key = { "q1", "q3" }, title = "quartiles" }, { key = "useful", title = "useful", unit = "B/s" },
-      { key = "moved", title = "moved", unit = "B/s" }, { key = "share", title = "of use", format = "percent" } },
-    chart = { kind = "line", x = key, y = "useful", yunit = "B/s", xtitle = xtitle, ytitle = "bytes of use" },
-  }
+local function section(title, x, xtitle, rows, reading)
+  local made = figure.lines { title = title, rows = rows, reading = reading, x = x, xtitle = xtitle, y = "useful",
+    ytitle = "bytes of use", yunit = "B/s" }
+  made.columns[#made.columns + 1] = { key = "moved", title = "bytes moved", unit = "B/s" }
+  made.columns[#made.columns + 1] = { key = "share", title = "of use", format = "percent" }
+  return made
 end
 
 local function measure(lab)
@@ -145,16 +146,17 @@ local function measure(lab)
   for i, offset in ipairs(lab:choose(OFFSETS, QUICK_OFFSETS)) do
     offsets[i] = time(("offset %d"):format(offset), 1, offset)
   end
-  local line = lab.device.cache_line
-  local piece = not lab.quick and coalescing.piece(strides) or nil
-  add_rates(strides, piece or line)
-  add_rates(offsets, piece or line)
-  local by_stride = section("stride", "params.stride", "stride, words of 4 bytes", strides,
-    coalescing.read_strides(strides, line))
-  table.insert(by_stride.reading, ("Moved bytes are counted in whole pieces of %s.")
-    :format(format.significant(piece or line) .. " bytes"))
-  return { by_stride, section("offset", "params.offset", "words from the aligned start", offsets,
-    coalescing.read_offsets(offsets)) }, { transaction = piece }
+  local line, found = lab.device.cache_line, not lab.quick and coalescing.piece(strides) or nil
+  local piece = found or line > 0 and line or LINE
+  add_rates(strides, piece)
+  add_rates(offsets, piece)
+  local reading = coalescing.read_strides(strides, line)
+  reading[#reading + 1] = ("Moved bytes are counted in whole pieces of %d."):format(piece)
+  return {
+    section("stride", "params.stride", "stride, words of 4 bytes", strides, reading),
+    section("offset", "params.offset", "words from the aligned start", offsets,
+      coalescing.read_offsets(offsets, piece)),
+  }, { transaction = found }
 end
 
 coalescing.name = "coalescing"

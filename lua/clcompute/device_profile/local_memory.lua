@@ -56,8 +56,8 @@ function local_memory.read(rows, kind)
     return sentences
   end
   if cached then
-    sentences[#sentences + 1] = ("Reads of local memory are %s those of the same array in global memory, which the caches "
-      .. "hold%s."):format(compare(own, cached), kind == "global" and own < SAME * cached
+    sentences[#sentences + 1] = ("Reads of local memory are %s those of the same array in global memory, which the "
+      .. "caches hold%s."):format(compare(own, cached), kind == "global" and own < SAME * cached
         and ": copying to local memory what a cache holds anyway gains nothing here" or "")
   end
   if registers then
@@ -95,8 +95,8 @@ end
 
 local_memory.name = "local_memory"
 local_memory.title = "Local memory, caches and registers"
-local_memory.teaches = "Local memory of a GPU's compute unit is several times as fast as global memory and needs no "
-  .. "coalescing, and registers are faster still; it pays where data are used again (source 4, 4.7)."
+local_memory.teaches = "On an HD 5870 local memory has 14 times the bandwidth of global memory, and registers have six "
+  .. "times that of local memory; to copy data to local memory pays where they are used again (source 4, 4.7)."
 local_memory.measure = measure
 
 return local_memory

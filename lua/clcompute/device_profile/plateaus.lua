@@ -7,7 +7,7 @@
 local plateaus = {}
 
 local LEAST = 2 -- points of a plateau; a single one is on its way from one to the next
-local PENALTY = math.log(1.5) ^ 2 / 2 -- of one more: two levels that differ by half are told apart by a few points each
+local PENALTY = math.log(2) ^ 2 / 2 -- of one more: levels that differ twofold are told apart by two points of each
 
 local function median(list)
   local sorted = table.move(list, 1, #list, 1, {})

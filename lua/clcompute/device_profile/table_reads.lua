@@ -9,7 +9,8 @@ table_reads.__index = table_reads
 local GROUP, QUICK_GROUP = 256, 16
 local BYTES, QUICK_BYTES = 32768, 512
 local STEP = 5          -- entries from one read to the next
-local MOST = 1 << 17    -- times UNROLL reads: up to there the sums are exact as floats
+local LEAST = 4         -- steps of UNROLL reads
+local MOST = 1 << 17    -- up to there the sums are exact as floats, also of CPU_SUMS reads a step
 local UNROLL = 8
 local CPU_SUMS = 32     -- of floats: a core has no other work-items to hide the latency of an addition with
 
@@ -47,8 +48,7 @@ local function window_sums(values, part, parts, entries, unroll)
   for i = 0, unroll - 1 do sum = sum + values[i * parts + part] end
   for i = 0, entries - 1 do
     sums[i] = sum
-    local last = values[(i + unroll) * parts + part] or 0
-    sum = sum - values[i * parts + part] + last
+    sum = sum - values[i * parts + part] + values[(i + unroll) * parts + part]
   end
   return sums
 end
@@ -85,13 +85,12 @@ function table_reads:launch(stride)
   return self.kernel(self.range, self.n, stride, STEP, self.from, self.out)
 end
 
---- Makes launches long enough to be timed, by their number of reads with stride 1; `share` of that where less will do.
-function table_reads:fit_size(share)
-  local n = self.lab:size(4, MOST, function(size)
-    self.n = size
+--- Makes launches with stride 1 long enough to be timed, by their number of reads.
+function table_reads:fit_size()
+  self.n = self.lab:size(LEAST, MOST, function(n)
+    self.n = n
     self:launch(1)
   end)
-  self.n = math.max(4, math.floor(n * (share or 1)))
 end
 
 --- What a part of the sum of a work-item is.

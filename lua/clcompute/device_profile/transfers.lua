@@ -8,9 +8,10 @@ local curve = require "clcompute.device_profile.curve"
 local format = require "clcompute.report.format"
 local mapped = require "clcompute.mapped"
 local random_words = require "clcompute.device_profile.random_words"
+local size_text = require "clcompute.device_profile.size_text"
 
 local WORD = 4 -- bytes
-local SIZES, QUICK_SIZES = { 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26 }, { 1 << 12 }
+local SIZES, QUICK_SIZES = { 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24 }, { 1 << 12 }
 local SHARE = 16 -- of the memory, at most
 local HALF = 0.5 -- of the best rate: from there on a transfer is worth its call
 
@@ -55,7 +56,7 @@ function transfers.read(rows, is_unified)
     local found = transfers.summary(of_way(rows, way.name))
     sentences[#sentences + 1] = found and ("%s: up to %s, half of it from %s on; the smallest takes %s."):format(
       way.name:gsub("^%l", string.upper), format.engineering(found.bytes_per_second, "B/s"),
-      format.engineering(found.half, "B"), format.engineering(found.seconds, "s"))
+      size_text(found.half), format.engineering(found.seconds, "s"))
       or way.name:gsub("^%l", string.upper) .. ": could not be measured."
   end
   sentences[#sentences + 1] = "By the host's clock, from and into strings of Lua: a string that is read is made anew, "
@@ -69,7 +70,7 @@ end
 
 local function row_of(lab, way, buffer, bytes)
   local row = lab:wall {
-    name = ("%s, %d bytes"):format(way.name, #bytes), params = { way = way.name, bytes = #bytes }, bytes = #bytes,
+    name = ("%s, %s"):format(way.name, size_text(#bytes)), params = { way = way.name, bytes = #bytes }, bytes = #bytes,
     run = function() way.result = way.move(buffer, bytes) end,
     check = function()
       local arrived = way.reads and way.result or buffer:string()
@@ -99,18 +100,19 @@ local function measure(lab)
   end
   return { {
     rows = rows, reading = transfers.read(rows, device.unified_memory),
-    columns = { { key = "params.way", title = "way" }, { key = "params.bytes", title = "size", unit = "B" },
+    columns = { { key = "params.way", title = "way" },
+      { key = "params.bytes", title = "size", format = size_text, align = "right" },
       { key = "value", title = "transfer" }, { key = { "q1", "q3" }, title = "quartiles" },
       { key = "rate", title = "bytes a second", unit = "B/s" } },
-    chart = { kind = "line", x = "params.bytes", y = "rate", series = "params.way", xlog = 2, ylog = 10, xunit = "B",
-      yunit = "B/s", xtitle = "size", ytitle = "bytes a second" },
+    chart = { kind = "line", x = "params.bytes", y = "rate", series = "params.way", xlog = 2, ylog = 10, yunit = "B/s",
+      xtitle = "size, bytes", ytitle = "bytes a second" },
   } }, not lab.quick and { transfers = found } or nil
 end
 
 transfers.name = "transfers"
 transfers.title = "Transfers between host and device"
-transfers.teaches = "The host cannot reach local memory, and what it wants on a device has to be brought to global memory "
-  .. "first (source 4, 4.7); small transfers are the price of a call, large ones that of their bytes."
+transfers.teaches = "Code of the host can neither read nor write local memory (source 4, 4.7): what it gives to "
+  .. "kernels travels to global memory, and what they give back from there."
 transfers.measure = measure
 
 return transfers

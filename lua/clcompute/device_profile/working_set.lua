@@ -9,21 +9,15 @@ local figure = require "clcompute.device_profile.figure"
 local format = require "clcompute.report.format"
 local large = require "clcompute.device_profile.large"
 local plateaus = require "clcompute.device_profile.plateaus"
+local size_text = require "clcompute.device_profile.size_text"
 local stream = require "clcompute.device_profile.stream"
 
 local LEAST, QUICK_MOST = 4096, 16384 -- bytes
+local SHARE = 1 / 2 -- of the time of a point: there are many
 local RUN_SHARE = 1 / 5 -- of the seconds of a point, for a launch
-local LATENCY_STEP = 4  -- times as large the next piece
 local DROP = 1.3        -- times as fast as memory, for what is a cache
 
 local working_set = {}
-
---- 32768 as "32 KiB".
-local function size_text(bytes)
-  local units, i = { "B", "KiB", "MiB", "GiB" }, 1
-  while bytes >= 1024 and i < #units do bytes, i = bytes // 1024, i + 1 end
-  return ("%d %s"):format(bytes, units[i])
-end
 
 --- What a plateau is called: "up to 32 KiB", "128 KiB to 1 MiB", "from 64 MiB".
 local function level_text(level, is_first, is_last)
@@ -109,38 +103,39 @@ local function add_rate(row)
 end
 
 --- Rows over sizes from `least` to `most`; launches become shorter where they would last.
-local function over_sizes(lab, meter, method, least, most, step)
+local function over_sizes(lab, meter, method, least, most)
   local rows, bytes = {}, least
   while bytes <= most do
     local row = meter[method](meter, bytes)
     rows[#rows + 1] = row
     local time = curve.time(row)
     if time then meter:shorten(time, lab.seconds * RUN_SHARE) end
-    bytes = bytes * step
+    bytes = 2 * bytes
   end
   return rows
 end
 
 local function section(title, rows, key, unit, name, reading)
   local made = figure.lines {
-    title = title, rows = rows, reading = reading, x = "params.bytes", xtitle = "working set", xlog = 2, y = key,
+    title = title, rows = rows, reading = reading, x = "params.bytes", xtitle = "working set, bytes", xlog = 2, y = key,
     ytitle = name, yunit = unit, ylog = 10,
   }
-  made.columns[1].unit, made.chart.xunit = "B", "B"
+  made.columns[1].format, made.columns[1].align = size_text, "right"
   return made
 end
 
-local function measure(lab)
+local function measure(whole_lab)
+  local lab = whole_lab:brief(SHARE)
   local most = lab:choose(large(lab.device), QUICK_MOST)
   local sweeps = stream.new(lab, most)
   local least = math.max(LEAST, sweeps:least())
   sweeps:fit_size(least)
-  local reads, whole = over_sizes(lab, sweeps, "read", least, most, 2), {}
+  local reads, whole = over_sizes(lab, sweeps, "read", least, most), {}
   for _, row in ipairs(reads) do add_rate(row) end
   for i, operation in ipairs { "read", "write", "copy" } do whole[i] = add_rate(sweeps:sweep(operation, most)) end
   local walks = links.new(lab, sweeps.out)
   walks:fit_size(walks:least())
-  local latency = over_sizes(lab, walks, "row", walks:least(), most, LATENCY_STEP)
+  local latency = over_sizes(lab, walks, "row", walks:least(), most)
   local sections = {
     section("reads", reads, "rate", "B/s", "bytes a second", working_set.read_bandwidth(reads)),
     { title = "read, write and copy", rows = whole, reading = working_set.read_sweeps(whole),
