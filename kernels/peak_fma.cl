@@ -7,13 +7,14 @@
  *     for (k = 0; k < n * UNROLL; k++) x = a * x + b;
  *     out[work-item * WIDTH * CHAINS + i] = x;
  *
- * With a = b = 1 and small integers x counts its own steps, exactly. The accumulators
- * of a work-item wait for nothing but themselves: CHAINS of them hide the latency of one.
+ * With a = b = 1 and small integers x counts its own steps, exactly; a half counts to 2048 and
+ * stays there. The accumulators of a work-item wait for nothing but themselves: CHAINS of them
+ * hide the latency of one.
  * `in` holds WIDTH x CHAINS different values, so that no compiler makes them one.
  * Global size: any number of work-items; local size: any.
  */
 #ifndef REAL
-#define REAL float /* element type: float or double */
+#define REAL float /* element type: float, double, half or int */
 #endif
 #ifndef WIDTH
 #define WIDTH 1 /* elements of a vector: 1, 2, 4, 8 or 16 */
@@ -23,6 +24,18 @@
 #endif
 #ifndef UNROLL
 #define UNROLL 8 /* steps between two looks at the loop's counter */
+#endif
+#ifndef INTEGER
+#define INTEGER 0 /* 1: REAL is an integer type, whose multiply-adds are not fused */
+#endif
+
+#ifdef cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+#if INTEGER
+#define MULTIPLY_ADD(a, x, b) ((a) * (x) + (b))
+#else
+#define MULTIPLY_ADD(a, x, b) fma(a, x, b)
 #endif
 
 #define PASTE_(a, b) a##b
@@ -46,7 +59,7 @@ __kernel void peak_fma(const int n, const REAL a, const REAL b, __global const R
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) {
 #pragma unroll
-      for (int c = 0; c < CHAINS; c++) x[c] = fma((VECTOR)a, x[c], (VECTOR)b);
+      for (int c = 0; c < CHAINS; c++) x[c] = MULTIPLY_ADD((VECTOR)a, x[c], (VECTOR)b);
     }
   }
   __global REAL *mine = out + get_global_id(0) * (WIDTH * CHAINS);

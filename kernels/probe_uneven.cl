@@ -13,6 +13,7 @@ __kernel void probe_uneven(const int n, const int times, const uint period, __gl
   const uint i = get_global_id(0);
   const int steps = i % period == 0 ? n * times : n;
   uint x = i;
+#pragma unroll 1 /* nothing is gained by joining steps */
   for (int k = 0; k < steps; k++) x = 1664525u * x + 1u;
   out[i] = x;
 }

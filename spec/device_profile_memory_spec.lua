@@ -143,11 +143,12 @@ describe("the number of banks", function()
   it("leaves the costs of types to be compared", function()
     local rows = {}
     for type, time in pairs { float = 1, float2 = 2, float4 = 4, uchar = 1.05, short = 1 } do
-      rows[#rows + 1] = { params = { type = type, stride = 1 }, status = "ok", value = time, operations = 10 }
+      rows[#rows + 1] = { params = { type = type, stride = 1 }, status = "ok", value = time, each = time }
     end
-    local text = table.concat(bank_conflicts.read_types(rows), " ")
+    local text = table.concat(bank_conflicts.read_types(rows, 32), " ")
     assert.matches("of float2 2.00, of float4 4.00, of uchar 1.05, of short 1.00", text, 1, true)
     assert.matches("A byte costs as much as four", text, 1, true)
+    assert.matches("no banks are visible", bank_conflicts.read_types(rows)[2], 1, true)
     assert.matches("could not be measured", bank_conflicts.read_types({ failed { stride = 1 } })[1], 1, true)
   end)
 end)
@@ -227,7 +228,14 @@ describe("the levels of memory", function()
     assert.matches("3 levels", text, 1, true)
     assert.matches("40.0 times as fast", text, 1, true)
     local rising = rows_of("bytes", powers(12, 26), function(bytes) return 1 / cost_of(bytes) end)
-    assert.matches("no cache shows by its speed", table.concat(working_set.read_bandwidth(rising)), 1, true)
+    assert.matches("no cache shows", table.concat(working_set.read_bandwidth(rising)), 1, true)
+  end)
+
+  it("stand a small piece that was disturbed: it fits wherever a larger one does", function()
+    local rows = rows_of("bytes", powers(12, 26), cost_of)
+    for i = 1, 3 do rows[i].rate, rows[i].each = rows[i].rate / 20, rows[i].each * 20 end
+    assert.same(working_set.bandwidths(rows_of("bytes", powers(12, 26), cost_of)), working_set.bandwidths(rows))
+    assert.same(working_set.latencies(rows_of("bytes", powers(12, 26), cost_of)), working_set.latencies(rows))
   end)
 
   it("are left by a buffer of four times the cache, if memory has room", function()

@@ -12,7 +12,8 @@ local C_LEVELS = {
   { "device", "sequential", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas" },
   { "show" },
-  { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
+  { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
+  -- operations take
   { "kernel" },
   { "structsize" },
   { "program" },
@@ -65,18 +66,22 @@ local LUA_LEVELS = {
   { "clcompute.device_profile.fit", "clcompute.device_profile.large", "clcompute.device_profile.plateaus",
     "clcompute.device_profile.random_words", "clcompute.device_profile.size_text" },
   { "clcompute.device_profile.links", "clcompute.device_profile.stream", "clcompute.device_profile.table_reads" },
-  { "clcompute.device_profile.divergence", "clcompute.device_profile.latency_hiding",
+  { "clcompute.device_profile.atomics", "clcompute.device_profile.barrier", "clcompute.device_profile.compile",
+    "clcompute.device_profile.divergence", "clcompute.device_profile.group_size",
+    "clcompute.device_profile.latency_hiding", "clcompute.device_profile.launch",
     "clcompute.device_profile.long_loop", "clcompute.device_profile.occupancy",
+    "clcompute.device_profile.peaks", "clcompute.device_profile.roofline",
     "clcompute.device_profile.whole_wavefronts" }, -- the experiments
   { "clcompute.device_profile.bank_conflicts", "clcompute.device_profile.coalescing",
     "clcompute.device_profile.local_memory", "clcompute.device_profile.transfers",
     "clcompute.device_profile.working_set" }, -- those with memory
+  { "clcompute.device_profile.summary" },
   { "clcompute.device_profile" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
     "clcompute.cli.session", "clcompute.cli.publish" },
   { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.bench", "clcompute.cli.report",
-    "clcompute.cli.repl" }, -- the commands
+    "clcompute.cli.profile_device", "clcompute.cli.repl" }, -- the commands
   { "clcompute.cli" },
 }
 

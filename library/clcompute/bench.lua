@@ -90,11 +90,11 @@ function bench.compare(list, given) end
 ---@class clcompute.bench.Peak
 ---@field flops number a second
 ---@field bytes_per_second number
----@field dtype? "float"|"double"
+---@field dtype? "float"|"double"|"half"|"int"
 
 ---The most that a device does, by kernels whose results are checked.
 ---@param device clcompute.Device
----@param given? {seconds: number, dtype: "float"|"double"}
+---@param given? {seconds: number, dtype: "float"|"double"|"half"|"int"}
 ---@return clcompute.bench.Peak
 function bench.peak(device, given) end
 

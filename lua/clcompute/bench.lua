@@ -206,7 +206,7 @@ end
 -- place.
 -- @function peak
 -- @tparam Device device
--- @tparam[opt] table given `seconds` of each (0.2); `dtype` of the operations ("float")
+-- @tparam[opt] table given `seconds` of each (0.2); `dtype` of the operations ("float", "double", "half" or "int")
 -- @treturn table `flops` (operations a second, a multiply-add is two), `bytes_per_second` (read and
 --  written, by buffers that exceed the cache where its memory allows), `dtype`
 -- @raise when the device computes a wrong result, or has no such dtype
@@ -215,7 +215,7 @@ function bench.peak(device, given)
   if not target.is_device(device) then error("peak: Device expected, got " .. type(device), 0) end
   options.positive("peak", given, "seconds")
   local dtype, seconds = given.dtype or "float", given.seconds or PEAK_SECONDS
-  options.one_of("peak", given, "dtype", { float = true, double = true })
+  options.one_of("peak", given, "dtype", { float = true, double = true, half = true, int = true })
   local bytes_per_second = peak_bandwidth(device, seconds)
   return { flops = peak_flops(device, dtype, seconds), bytes_per_second = bytes_per_second,
     dtype = dtype }

@@ -14,6 +14,7 @@ local info = require "clcompute.cli.info"
 local interrupt = require "clcompute.interrupt"
 local output = require "clcompute.cli.output"
 local parser = require "clcompute.cli.parser"
+local profile_device = require "clcompute.cli.profile_device"
 local repl = require "clcompute.cli.repl"
 local report = require "clcompute.cli.report"
 
@@ -21,7 +22,7 @@ local cli = {}
 
 local FAILED, MISUSED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141 -- the last two as a shell counts signals
 
-local commands = { info, doctor, bench, report, repl }
+local commands = { info, doctor, bench, profile_device, report, repl }
 
 --- Runs what the arguments ask for; returns the exit code.
 local function execute(arguments)

@@ -12,17 +12,25 @@
 -- print(report.text(device_profile.document(profile)))
 
 local Lab = require "clcompute.device_profile.lab"
+local atomics = require "clcompute.device_profile.atomics"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
+local barrier = require "clcompute.device_profile.barrier"
 local cl = require "clcompute"
 local clock = require "clcompute.bench.clock"
 local coalescing = require "clcompute.device_profile.coalescing"
+local compile = require "clcompute.device_profile.compile"
 local divergence = require "clcompute.device_profile.divergence"
+local group_size = require "clcompute.device_profile.group_size"
 local interrupt = require "clcompute.interrupt"
 local latency_hiding = require "clcompute.device_profile.latency_hiding"
+local launch = require "clcompute.device_profile.launch"
 local local_memory = require "clcompute.device_profile.local_memory"
 local long_loop = require "clcompute.device_profile.long_loop"
 local occupancy = require "clcompute.device_profile.occupancy"
 local options = require "clcompute.bench.options"
+local peaks = require "clcompute.device_profile.peaks"
+local roofline = require "clcompute.device_profile.roofline"
+local summary = require "clcompute.device_profile.summary"
 local target = require "clcompute.bench.target"
 local transfers = require "clcompute.device_profile.transfers"
 local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
@@ -36,6 +44,7 @@ local device_profile = {}
 -- - `measure(lab)`, which returns a list of sections, each { title=, rows=, columns=, chart=, reading={...} }, `title`
 --   only where there are several, and a table of facts, or nil.
 local EXPERIMENTS = {
+  peaks,
   divergence,
   long_loop,
   whole_wavefronts,
@@ -46,6 +55,12 @@ local EXPERIMENTS = {
   coalescing,
   working_set,
   transfers,
+  group_size,
+  launch,
+  barrier,
+  atomics,
+  compile,
+  roofline,
 }
 
 local SECONDS = 0.05 -- of a point
@@ -144,6 +159,7 @@ function device_profile.document(profile)
     error("document: a profile, as measure returns it, expected", 0)
   end
   local sections = {}
+  if not profile.quick then sections[1] = summary(profile) end
   for _, from in ipairs(profile.experiments) do
     for i, section in ipairs(from.sections) do sections[#sections + 1] = as_section(from, section, i == 1) end
   end

@@ -21,6 +21,7 @@ local CANDIDATES = { 4, 8, 16, 32, 64 }
 local LEAST_POINTS = 32
 local UNEXPLAINED = 0.1 -- at most, of the variation, by a law that is taken for true,
 local CLEARLY = 0.5     -- and of what the next best leaves
+local AS_MUCH = 0.75 -- of what a float costs: a narrow type that is not cheaper
 local SERIAL, HALF_SERIAL = 2, 1.3 -- times as long with all reads in one bank, and in two
 
 local function gcd(a, b)
@@ -88,24 +89,29 @@ function bank_conflicts.read_strides(rows, is_memory)
   return sentences
 end
 
---- The undisturbed time of a read of each type, with stride 1, in words.
--- @tparam table rows of all types, over `params.stride`
+--- What reads of each type cost with stride 1, in words.
+-- @tparam table rows of all types, over `params.stride`, with `each`
+-- @tparam ?integer banks
 -- @treturn table sentences
-function bank_conflicts.read_types(rows)
+function bank_conflicts.read_types(rows, banks)
   local each, parts = {}, {}
   for _, row in ipairs(rows) do
-    local time = curve.time(row)
-    if row.params.stride == 1 and time and row.operations then each[row.params.type] = time / row.operations end
+    if row.params.stride == 1 then each[row.params.type] = curve.time(row) and row.each end
   end
   if not each.float then return { "Reads of float could not be measured, to which the others would be compared." } end
   for _, name in ipairs(OTHER_TYPES) do
     if each[name] then parts[#parts + 1] = ("of %s %.2f"):format(name, each[name] / each.float) end
   end
   if #parts == 0 then return { "No other type could be measured." } end
-  local narrow = each.uchar and each.uchar / each.float
-  return { ("With stride 1 a read of float counts as 1, %s."):format(table.concat(parts, ", ")),
-    narrow and (narrow > 0.75 and "A byte costs as much as four: read wider types, and take them apart in registers."
-      or "A byte costs less than four here.") or nil }
+  local sentences = { ("With stride 1 a read of float counts as 1, %s."):format(table.concat(parts, ", ")) }
+  if not banks then
+    sentences[2] = "As no banks are visible, that is what the compiler and the caches make of each type."
+  elseif each.uchar then
+    sentences[2] = each.uchar > AS_MUCH * each.float
+      and "A byte costs as much as four: read wider types, and take them apart in registers."
+      or "A byte costs less than four here."
+  end
+  return sentences
 end
 
 --- Rows of one type over strides.
@@ -149,11 +155,12 @@ local function measure(whole_lab)
     local rows = sweep(lab, type, lab:choose(SOME_STRIDES, QUICK_STRIDES))
     table.move(rows, 1, #rows, #types + 1, types)
   end
+  local banks = not lab.quick and bank_conflicts.banks(floats) or nil
   local is_memory = lab.device.local_memory_type == "global"
   return {
     section("float, every stride", floats, bank_conflicts.read_strides(floats, is_memory)),
-    section("wide and narrow types", types, bank_conflicts.read_types(types)),
-  }, { banks = not lab.quick and bank_conflicts.banks(floats) or nil }
+    section("wide and narrow types", types, bank_conflicts.read_types(types, banks)),
+  }, { banks = banks }
 end
 
 bank_conflicts.name = "bank_conflicts"

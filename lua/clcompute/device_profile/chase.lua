@@ -70,20 +70,20 @@ end
 -- @tparam table how `groups`; `registers` (8) that an item keeps; `scratch`, elements of local memory of a group (as
 --  many as it has items)
 function Chase:launcher(how)
-  local kernel = self.lab:kernel("probe_chase", { REGISTERS = how.registers or 8 })
   local range = { global = { how.groups * self.group }, group = { self.group } }
   local scratch = cl.scratch("uint", how.scratch or self.group)
   return function(loops)
+    local kernel = self.lab:kernel("probe_chase", { REGISTERS = how.registers or 8 })
     self.first = self.first + ADVANCE & self.mask
     return kernel(range, loops, self.first, self.group, STRIDE, self.mask, self.next, self.out, scratch)
   end
 end
 
---- A row of a launch, whose operations are the steps of its groups.
+--- A launch as the lab's `times` takes it; its operations are the steps of its groups.
 -- @tparam table how as above, with `name`, `params` and `loops`
-function Chase:time(how)
+function Chase:point(how)
   local registers, launch = how.registers or 8, self:launcher(how)
-  return self.lab:time {
+  return {
     name = how.name, params = how.params, operations = how.groups * how.loops * registers,
     launch = function() return launch(how.loops) end,
     check = function() return check(self, how.groups * self.group, how.loops, registers) end,

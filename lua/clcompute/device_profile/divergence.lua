@@ -29,8 +29,8 @@ local function expected(steps, block, paths)
   end
 end
 
---- A function that measures a row of so many paths, each for so many neighbours.
-local function meter(lab)
+--- A function that tells how to measure so many paths, each for so many neighbours: what the lab's `times` takes.
+local function points_of(lab)
   local group = math.min(GROUP, lab.device.max_group_size)
   local items = lab:items(group)
   local kernel, range = lab:kernel "probe_branches", { global = { items }, group = { group } }
@@ -38,7 +38,7 @@ local function meter(lab)
   local steps = lab:size(4, MOST_STEPS, function(n) kernel(range, n, 1, 1, out) end)
   return function(name, block, paths)
     local count = math.min(CHECKED, items)
-    return lab:time {
+    return {
       name = name, params = { block = block, paths = paths },
       launch = function() return kernel(range, steps, block, paths, out) end,
       check = function() return chain.check(out, count, expected(steps, block, paths)) end,
@@ -124,10 +124,10 @@ local function section(title, rows, x, xtitle, reading)
 end
 
 local function measure(lab)
-  local time = meter(lab)
-  local paths, blocks = {}, {}
-  for i, count in ipairs(PATHS) do paths[i] = time(("%d paths"):format(count), 1, count) end
-  for i, length in ipairs(BLOCKS) do blocks[i] = time(("blocks of %d"):format(length), length, 2) end
+  local point, paths, blocks = points_of(lab), {}, {}
+  for i, count in ipairs(PATHS) do paths[i] = point(("%d paths"):format(count), 1, count) end
+  for i, length in ipairs(BLOCKS) do blocks[i] = point(("blocks of %d"):format(length), length, 2) end
+  paths, blocks = lab:times(paths), lab:times(blocks)
   relate(paths, paths[1])
   relate(blocks, blocks[#blocks])
   local width = not lab.quick and divergence.width(blocks) or nil

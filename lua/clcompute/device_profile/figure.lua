@@ -3,10 +3,17 @@
 --- Sections of experiments: rows with the columns that tell them apart and a line chart of one quantity over another.
 -- @module clcompute.device_profile.figure
 
+local format = require "clcompute.report.format"
+
 local figure = {}
 
 --- What is said of a curve that lost too many of its points.
 figure.TOO_FEW = "Too few points could be measured to say anything."
+
+--- A time as it is told in words: "78.9 µs".
+function figure.seconds(value)
+  return format.engineering(value, "s")
+end
 
 --- A section with a line chart.
 -- @tparam table given `title`; `rows`; `x` and `y`, fields; `xtitle`, `ytitle`, `yunit`, `format` of the column y;

@@ -19,7 +19,7 @@ local CPU_GROUPS = 8       -- groups for each core of a processor, that runs one
 
 local POINT = { name = "string", params = "table", launch = "function", check = "function", bytes = "number",
   flops = "number", operations = "number" }
-local WALL = options.merge(POINT, { run = "function", timed = "boolean" })
+local WALL = options.merge(POINT, { run = "function" })
 WALL.launch = nil
 
 --- @tparam Device device
@@ -74,14 +74,28 @@ local function finish(row, given)
   return row
 end
 
-local function measure(self, given, fn, timed)
-  if self.progress then self.progress(given.name) end
+local function candidate(self, given, fn, timed)
   local check = given.check
-  return finish(bench.measure(fn, {
-    name = given.name, params = given.params, device = self.device, timed = timed, bytes = given.bytes,
-    flops = given.flops, check = check and function() return check() end, seconds = self.seconds,
-    rounds = self.quick and QUICK_RUNS or RUNS, peak = false,
-  }), given)
+  return { fn = fn, name = given.name, params = given.params, device = self.device, timed = timed, bytes = given.bytes,
+    flops = given.flops, check = check and function() return check() end }
+end
+
+--- A candidate whose time is that of a launch on the device's own clock.
+local function launched(self, given)
+  options.check("time", given, POINT)
+  return candidate(self, given, function()
+    local event = given.launch()
+    return event.seconds, event
+  end, true)
+end
+
+--- Measures candidates in turns, so that all meet the same moods of the machine.
+local function measure(self, list, candidates, runs)
+  if self.progress then self.progress(list[1].name) end
+  local rows = bench.compare(candidates, { seconds = self.seconds, peak = false,
+    rounds = self.quick and QUICK_RUNS or runs or RUNS })
+  for i, row in ipairs(rows) do finish(row, list[i]) end
+  return rows
 end
 
 --- The time of a launch on the device's own clock, as a row of `clcompute.bench`: for launches that are long.
@@ -89,19 +103,36 @@ end
 --  `bytes`, `flops`; `operations`, by which the row also has `each`, seconds, and `per_second`
 -- @treturn table the row; what fails is one too
 function Lab:time(given)
-  options.check("time", given, POINT)
-  return measure(self, given, function()
-    local event = given.launch()
-    return event.seconds, event
-  end, true)
+  return measure(self, { given }, { launched(self, given) })[1]
+end
+
+--- The same of all points of a curve, measured in turns.
+-- @tparam table list of what `time` takes, at least one
+-- @treturn table rows
+function Lab:times(list)
+  local candidates = {}
+  for i, given in ipairs(list) do candidates[i] = launched(self, given) end
+  return measure(self, list, candidates)
 end
 
 --- The time of anything by the host's clock; the queue is empty before and after.
--- @tparam table given as for `time`, with `run` instead of `launch`; `timed`: run returns its seconds
+-- @tparam table given as for `time`, with `run` instead of `launch`
 -- @treturn table the row
 function Lab:wall(given)
-  options.check("wall", given, WALL)
-  return measure(self, given, given.run, given.timed)
+  return self:walls({ given })[1]
+end
+
+--- The same of all points of a curve, measured in turns.
+-- @tparam table list of what `wall` takes, at least one
+-- @tparam ?integer runs of each, where the usual number would take too long
+-- @treturn table rows
+function Lab:walls(list, runs)
+  local candidates = {}
+  for i, given in ipairs(list) do
+    options.check("wall", given, WALL)
+    candidates[i] = candidate(self, given, given.run)
+  end
+  return measure(self, list, candidates, runs)
 end
 
 --- Calls f(...), which makes a row; what it raises becomes one that says so. Ctrl-C goes on.

@@ -40,9 +40,9 @@ function latency_hiding.read_groups(rows, units)
   if #points < 3 then return { figure.TOO_FEW } end
   local one, full, arrival = points[1].y, curve.highest(points).y, curve.arrival(points, ARRIVED)
   local spread = of_units(points, units) or one
-  local sentences = { ("A load that must be waited for takes %.3g ns. With a group for each of the %d compute units "
-    .. "the device makes %.3g times as many a second as with one group, with %d groups %.3g times."):format(1e9 / one,
-    units, spread / one, arrival, full / one) }
+  local sentences = { ("A load that must be waited for takes %s. With a group for each of the %d compute units "
+    .. "the device makes %.3g times as many a second as with one group, with %d groups %.3g times."):format(
+    figure.seconds(1 / one), units, spread / one, arrival, full / one) }
   if full >= HIDES * spread then
     sentences[2] = ("So groups share a unit, about %d each, and go on while others wait."):format(
       math.max(1, arrival // units))
@@ -57,16 +57,18 @@ local function measure_groups(lab)
   local most = lab:choose((device.type == "cpu" and CPU_GROUPS or GPU_GROUPS) * device.compute_units, 4)
   local chase <close> = Chase.new(lab, most)
   local loops = lab:size(1, MOST_LOOPS, chase:launcher { groups = most })
-  local rows, groups = {}, 1
+  local list, groups = {}, 1
   while groups <= most do
-    rows[#rows + 1] = chase:time { name = ("%d groups"):format(groups), params = { groups = groups }, groups = groups,
+    list[#list + 1] = chase:point { name = ("%d groups"):format(groups), params = { groups = groups }, groups = groups,
       loops = loops }
     groups = 2 * groups
   end
+  local rows = lab:times(list)
   local points = curve.of(rows, "params.groups", "each")
   return figure.lines {
     title = "groups in flight", rows = rows, x = "params.groups", xtitle = "groups in flight", y = "per_second",
-    ytitle = "loads a second", xlog = 2, ylog = 10, reading = latency_hiding.read_groups(rows, device.compute_units),
+    ytitle = "loads a second", format = "%.3g", xlog = 2, ylog = 10,
+    reading = latency_hiding.read_groups(rows, device.compute_units),
   }, points[1] and points[1].y
 end
 
@@ -124,9 +126,9 @@ local function measure_intensity(lab)
   local from <close> = device:empty("float", n)
   local to <close> = device:empty("float", n)
   from:fill(1)
-  local rows = {}
+  local list = {}
   for i, steps in ipairs(lab:choose(STEPS, QUICK_STEPS)) do
-    rows[i] = lab:time {
+    list[i] = {
       name = ("%d operations a load"):format(2 * steps), params = { flops = 2 * steps }, bytes = 8 * n,
       flops = 2 * steps * n,
       launch = function() return kernel(range, steps, 1, 1, from, to) end,
@@ -137,8 +139,9 @@ local function measure_intensity(lab)
         return true
       end,
     }
-    rows[i].flops_per_second = rows[i].gflops and 1e9 * rows[i].gflops
   end
+  local rows = lab:times(list)
+  for _, row in ipairs(rows) do row.flops_per_second = row.gflops and 1e9 * row.gflops end
   local section = figure.lines {
     title = "arithmetic for each load", rows = rows, x = "params.flops", xtitle = "operations for each load",
     y = "flops_per_second", ytitle = "operations a second", yunit = "FLOP/s", xlog = 2, ylog = 10,

@@ -93,14 +93,15 @@ local function measure(lab)
   local kernel, range = lab:kernel "probe_uneven", { global = { items }, group = { group } }
   local out <close> = lab.device:empty("uint", items)
   local steps = lab:size(1, MOST_STEPS, function(n) kernel(range, n, TIMES, 1, out) end)
-  local periods, rows = lab:choose(PERIODS, QUICK_PERIODS), {}
+  local periods, list = lab:choose(PERIODS, QUICK_PERIODS), {}
   for i, period in ipairs(periods) do
-    rows[i] = lab:time {
+    list[i] = {
       name = ("one in %d"):format(period), params = { period = period },
       launch = function() return kernel(range, steps, TIMES, period, out) end,
       check = function() return chain.check(out, math.min(CHECKED, items), expected(steps, period)) end,
     }
   end
+  local rows = lab:times(list)
   count_loops(rows)
   local reading = long_loop.read(rows, lab.found.wavefront)
   add_expectation(rows, periods)

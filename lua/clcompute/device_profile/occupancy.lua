@@ -40,30 +40,30 @@ function occupancy.read(rows, x, what)
 end
 
 local function measure_local(lab, chase, groups, loops)
-  local room, rows = lab.device.local_memory - KEPT_BACK, {}
-  for _, share in ipairs(lab:choose(SHARES, QUICK_SHARES)) do
+  local room, list = lab.device.local_memory - KEPT_BACK, {}
+  for i, share in ipairs(lab:choose(SHARES, QUICK_SHARES)) do
     local elements = math.max(chase.group, room // share // 4)
-    rows[#rows + 1] = chase:time { name = ("%d bytes"):format(4 * elements), params = { bytes = 4 * elements },
+    list[i] = chase:point { name = ("%d bytes"):format(4 * elements), params = { bytes = 4 * elements },
       groups = groups, loops = loops, scratch = elements }
   end
+  local rows = lab:times(list)
   return figure.lines {
     title = "local memory", rows = rows, x = "params.bytes", xtitle = "bytes of local memory for each group",
-    y = "per_second", ytitle = "loads a second", xlog = 2,
+    y = "per_second", ytitle = "loads a second", format = "%.3g", xlog = 2,
     reading = occupancy.read(rows, "params.bytes", "%d bytes of local memory for each group"),
   }
 end
 
 local function measure_registers(lab, chase, groups, loops)
-  local rows = {}
+  local list = {}
   for i, registers in ipairs(lab:choose(REGISTERS, QUICK_REGISTERS)) do
-    rows[i] = lab:try({ name = ("%d values"):format(registers), params = { registers = registers } }, function()
-      return chase:time { name = ("%d values"):format(registers), params = { registers = registers }, groups = groups,
-        loops = math.max(1, loops * REGISTERS[1] // registers), registers = registers }
-    end)
+    list[i] = chase:point { name = ("%d values"):format(registers), params = { registers = registers },
+      groups = groups, loops = math.max(1, loops * REGISTERS[1] // registers), registers = registers }
   end
+  local rows = lab:times(list)
   return figure.lines {
     title = "registers", rows = rows, x = "params.registers", xtitle = "values that a work-item keeps",
-    y = "per_second", ytitle = "loads a second", xlog = 2,
+    y = "per_second", ytitle = "loads a second", format = "%.3g", xlog = 2,
     reading = occupancy.read(rows, "params.registers", "%d values kept by each work-item"),
   }
 end

@@ -70,9 +70,9 @@ local function measure(lab)
     return kernel({ global = { groups * size }, group = { size } }, n, 1, 1, out)
   end
   local steps = lab:size(4, MOST_STEPS, function(n) launch(width, n) end)
-  local power, rows = { chain.power(FACTOR, SUMMAND, steps) }, {}
+  local power, list = { chain.power(FACTOR, SUMMAND, steps) }, {}
   for i, size in ipairs(sizes(width, math.min(4 * width, device.max_group_size))) do
-    rows[i] = lab:time {
+    list[i] = {
       name = ("groups of %d"):format(size), params = { group = size },
       launch = function() return launch(size, steps) end,
       check = function()
@@ -83,6 +83,7 @@ local function measure(lab)
       operations = groups * size * steps,
     }
   end
+  local rows = lab:times(list)
   return { figure.lines {
     rows = rows, x = "params.group", xtitle = "work-items of a group", ytitle = "time of as many groups",
     reading = whole_wavefronts.read(rows, width),

@@ -15,7 +15,6 @@ local stream = require "clcompute.device_profile.stream"
 local LEAST, QUICK_MOST = 4096, 16384 -- bytes
 local SHARE = 1 / 2 -- of the time of a point: there are many
 local RUN_SHARE = 1 / 5 -- of the seconds of a point, for a launch
-local DROP = 1.3        -- times as fast as memory, for what is a cache
 
 local working_set = {}
 
@@ -26,8 +25,19 @@ local function level_text(level, is_first, is_last)
   return ("%s to %s"):format(size_text(level.from), size_text(level.to))
 end
 
-local function levels(rows, y, key)
-  local list = plateaus.of(curve.of(rows, "params.bytes", y))
+--- The points of a curve without what disturbed them: a piece fits wherever a larger one does, so it is no slower.
+-- @tparam function better math.max of rates, math.min of times
+local function undisturbed(points, better)
+  local best
+  for i = #points, 1, -1 do
+    best = better(points[i].y, best or points[i].y)
+    points[i].y = best
+  end
+  return points
+end
+
+local function levels(rows, y, better, key)
+  local list = plateaus.of(undisturbed(curve.of(rows, "params.bytes", y), better))
   local named = {}
   for i, level in ipairs(list) do
     named[i] = { level = level_text(level, i == 1, i == #list), from = level.from, to = level.to, [key] = level.value }
@@ -37,16 +47,16 @@ end
 
 --- The levels of memory that the bytes a second show.
 -- @tparam table rows over `params.bytes`, with `rate`
--- @treturn table a list of { level=, from=, to=, bytes_per_second= }, the fastest first as a rule
+-- @treturn table a list of { level=, from=, to=, bytes_per_second= }, the fastest first
 function working_set.bandwidths(rows)
-  return levels(rows, "rate", "bytes_per_second")
+  return levels(rows, "rate", math.max, "bytes_per_second")
 end
 
 --- Those that the latency shows.
 -- @tparam table rows over `params.bytes`, with `each`
 -- @treturn table a list of { level=, from=, to=, seconds= }
 function working_set.latencies(rows)
-  return levels(rows, "each", "seconds")
+  return levels(rows, "each", math.min, "seconds")
 end
 
 local function list_text(list, key, unit)
@@ -65,15 +75,9 @@ function working_set.read_bandwidth(rows)
     return { ("All sizes are read at about %s: no cache shows."):format(format.engineering(list[1].bytes_per_second,
       "B/s")) }
   end
-  local first, last = list[1], list[#list]
-  local sentences = { ("The curve has %d levels: %s."):format(#list, list_text(list, "bytes_per_second", "B/s")) }
-  if first.bytes_per_second >= DROP * last.bytes_per_second then
-    sentences[2] = ("What fits the fastest is read %.1f times as fast as what fits none.")
-      :format(first.bytes_per_second / last.bytes_per_second)
-  else
-    sentences[2] = "The smallest pieces are not read faster than the largest: no cache shows by its speed."
-  end
-  return sentences
+  return { ("The curve has %d levels: %s."):format(#list, list_text(list, "bytes_per_second", "B/s")),
+    ("What fits the fastest is read %.1f times as fast as what fits none."):format(list[1].bytes_per_second
+      / list[#list].bytes_per_second) }
 end
 
 --- What the latency says, in words.

@@ -1,0 +1,63 @@
+-- SPDX-License-Identifier: MIT
+
+--- `clcompute profile-device`: how a device executes, measured and explained.
+-- @module clcompute.cli.profile_device
+
+local need = require "clcompute.cli.need"
+local progress = require "clcompute.cli.progress"
+local publish = require "clcompute.cli.publish"
+
+local profile_device = {
+  name = "profile-device",
+  description = "Measure how a device executes: wavefronts, latency, memory, launches, peaks; each curve is explained.",
+  examples = {
+    "clcompute profile-device --html device.html   # all of it, within two minutes",
+    "clcompute profile-device --only divergence,long_loop",
+    "clcompute profile-device --device gpu --rows kept",
+  },
+}
+
+--- A word of an option as a list of names: "divergence,launch".
+local function names(text)
+  local list = {}
+  for name in text:gmatch "[^,]+" do list[#list + 1] = name end
+  if #list == 0 then return nil, "names of experiments expected" end
+  return list
+end
+
+--- Adds the options.
+function profile_device.configure(parser)
+  parser:option("--only", "Only these experiments, with commas."):argname "<name,..>":convert(names)
+  parser:option("--rows", "Keep what is measured in this folder, as device_profile.jsonl."):argname "<folder>"
+  publish.configure(parser)
+end
+
+--- The rows of all experiments, each with the title of its own.
+local function rows_of(document)
+  local rows = {}
+  for _, section in ipairs(document.sections) do
+    for _, row in ipairs(section.rows) do
+      local copy = { section = section.title }
+      for key, value in pairs(row) do copy[key] = value end
+      rows[#rows + 1] = copy
+    end
+  end
+  return rows
+end
+
+--- Runs the command.
+function profile_device.run(options)
+  publish.check(options)
+  local device = need.device(options.device)
+  local show <close> = progress.new()
+  local module = require "clcompute.device_profile"
+  local profile = module.measure(device, { only = options.only, progress = function(event) show(event) end })
+  local document = module.document(profile)
+  show:close()
+  if options.rows then
+    require "clcompute.papers.keep"(options.rows .. "/device_profile.jsonl", rows_of(document))
+  end
+  return publish.document(document, options)
+end
+
+return profile_device

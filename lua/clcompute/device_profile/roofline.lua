@@ -1,0 +1,119 @@
+-- SPDX-License-Identifier: MIT
+
+--- The roofline: what peak arithmetic and memory allow over the operations for each byte, and where saxpy, the matrix
+-- product and the elimination stand beneath it.
+-- @module clcompute.device_profile.roofline
+
+local format = require "clcompute.report.format"
+local gauss = require "clcompute.workload.gauss"
+local gemm = require "clcompute.workload.gemm"
+local saxpy = require "clcompute.workload.saxpy"
+
+local GPU_SIZES = { saxpy = 1 << 26, gemm = 2048, gauss = 1024 }
+local CPU_SIZES = { saxpy = 1 << 22, gemm = 256, gauss = 256 }
+local QUICK_SIZES = { saxpy = 256, gemm = 16, gauss = 8 }
+local RUNS = 3
+local LEAST, MOST = 1 / 64, 4096 -- operations for each byte, from where to where the roof is drawn
+
+-- Bytes that must move at least: each operand read once and each result written once, of 4 bytes.
+local WORKS = {
+  { name = "saxpy", make = saxpy, method = "out", bytes = function(n) return 12 * n end,
+    flops = function(n) return 2 * n end },
+  { name = "gemm, default kernel", make = gemm, bytes = function(n) return 12 * n ^ 2 end },
+  { name = "gemm, naive kernel", make = gemm, method = "naive", bytes = function(n) return 12 * n ^ 2 end },
+  { name = "gauss, pivoting", make = gauss, method = "pivoting", bytes = function(n) return 8 * n ^ 2 end },
+}
+
+local roofline = {}
+
+--- The rate that a roof allows.
+-- @tparam number intensity operations for each byte
+-- @tparam number flops peak, a second
+-- @tparam number bytes_per_second
+function roofline.limit(intensity, flops, bytes_per_second)
+  return math.min(flops, intensity * bytes_per_second)
+end
+
+--- The rows of a roof: its ends and its ridge.
+local function roof_rows(name, flops, bytes_per_second)
+  local rows = {}
+  for i, intensity in ipairs { LEAST, flops / bytes_per_second, math.max(MOST, 2 * flops / bytes_per_second) } do
+    rows[i] = { name = name, series = name, intensity = intensity, status = "ok", roof = true,
+      rate = roofline.limit(intensity, flops, bytes_per_second) }
+  end
+  return rows
+end
+
+--- The roofs: of every level of memory that was found, else of the copy.
+-- @tparam table found the facts of a profile
+function roofline.roofs(found)
+  local rows = {}
+  local levels = found.bandwidth and #found.bandwidth > 0 and found.bandwidth
+    or { { level = "memory", bytes_per_second = found.peak.bytes_per_second } }
+  for _, level in ipairs(levels) do
+    local name = ("roof: %s"):format(level.level)
+    table.move(roof_rows(name, found.peak.flops, level.bytes_per_second), 1, 3, #rows + 1, rows)
+  end
+  return rows
+end
+
+--- What the points say, in words.
+-- @tparam table rows of the works, with `intensity` and `rate`
+-- @tparam table peak as `bench.peak` returns it
+function roofline.read(rows, peak)
+  local sentences = {}
+  for _, row in ipairs(rows) do
+    if row.status == "ok" and row.rate then
+      local limit = roofline.limit(row.intensity, peak.flops, peak.bytes_per_second)
+      sentences[#sentences + 1] = ("%s reaches %s, %.3g %% of what %s allows at %.3g operations for each byte."):format(
+        row.name, format.engineering(row.rate, "FLOP/s"), 100 * row.rate / limit,
+        limit < peak.flops and "the memory" or "the arithmetic", row.intensity)
+    end
+  end
+  if #sentences == 0 then return { "None could be measured." } end
+  return sentences
+end
+
+--- Measures one; it is run by its method, or by the library's own choice.
+local function measure_work(lab, work, sizes)
+  local n = sizes[work.name:match "%a+"]
+  local made = work.make(n, "float")
+  local operands = made.prepare(lab.device)
+  local row = lab:walls({ {
+    name = work.name, params = { n = n }, flops = made.flops or work.flops(n), bytes = math.floor(work.bytes(n)),
+    run = function() return made.run(operands, work.method) end,
+    check = function() return made.check(made.result(operands, work.method)) end,
+  } }, RUNS)[1]
+  for _, operand in pairs(operands) do operand:release() end
+  row.series, row.intensity = row.name, row.flops and row.flops / row.bytes
+  row.rate = row.gflops and 1e9 * row.gflops
+  return row
+end
+
+local function measure(lab)
+  local peak, rows, points = lab.found.peak, {}, {}
+  local sizes = lab:choose(lab.device.type == "cpu" and CPU_SIZES or GPU_SIZES, QUICK_SIZES)
+  if peak then rows = roofline.roofs(lab.found) end
+  for i, work in ipairs(WORKS) do
+    points[i] = lab:try({ name = work.name }, measure_work, lab, work, sizes)
+    rows[#rows + 1] = points[i]
+  end
+  return { {
+    rows = rows, reading = peak and roofline.read(points, peak)
+      or { "There is no roof without peaks: they belong to the experiment 'peaks'." },
+    columns = { { key = "name" }, { key = "params.n", title = "n" },
+      { key = "intensity", title = "operations for each byte", format = "%.3g" },
+      { key = "rate", title = "operations a second", unit = "FLOP/s" }, { key = "value", title = "median" },
+      { key = "max_error", title = "error/bound", format = "%.3f" } },
+    chart = { kind = "line", x = "intensity", y = "rate", series = "series", xlog = 2, ylog = 10, yunit = "FLOP/s",
+      xtitle = "operations for each byte that must move", ytitle = "operations a second", hollow = "roof" },
+  } }
+end
+
+roofline.name = "roofline"
+roofline.title = "Roofline"
+roofline.teaches = "To hide the memory, each load or store needs a large number of operations (source 4, 1.6): beneath "
+  .. "the sloped part of a roof the memory binds, beneath the flat part the arithmetic."
+roofline.measure = measure
+
+return roofline
