@@ -96,7 +96,7 @@ end
 function bank_conflicts.read_types(rows, banks)
   local each, parts = {}, {}
   for _, row in ipairs(rows) do
-    if row.params.stride == 1 then each[row.params.type] = curve.time(row) and row.each end
+    if row.params.stride == 1 and curve.time(row) then each[row.params.type] = row.each end
   end
   if not each.float then return { "Reads of float could not be measured, to which the others would be compared." } end
   for _, name in ipairs(OTHER_TYPES) do

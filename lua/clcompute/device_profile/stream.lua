@@ -106,6 +106,7 @@ function stream:read(bytes)
   local items = self.items
   local groups = items // GROUP
   local n = math.max(self.n, -(-bytes // (groups * self.swept)))
+  self.out:fill(0, 1, items * self.width) -- no sum of an earlier row passes for one of this
   return self.lab:time {
     name = "read", params = { bytes = bytes }, bytes = groups * n * self.swept,
     launch = function() return launch(self, "read", bytes, items, n) end,
@@ -121,6 +122,7 @@ function stream:sweep(operation, bytes)
   local groups, steps = 1, bytes // self.swept
   while 2 * groups <= math.min(self.items // GROUP, steps) do groups = 2 * groups end
   local items, n = groups * GROUP, steps // groups
+  self.out:fill(0) -- nothing that lay there passes for what is written
   return self.lab:time {
     name = operation, params = { bytes = bytes, operation = operation }, bytes = TRAFFIC[operation] * bytes,
     launch = function() return launch(self, operation, bytes, items, n) end,

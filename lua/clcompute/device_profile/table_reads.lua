@@ -136,6 +136,7 @@ end
 -- @tparam integer stride
 -- @treturn table the row; `each` is the time of a read, of all work-items together
 function table_reads:row(name, params, stride)
+  self.out:fill(0) -- no sum of an earlier row passes for one of this
   return self.lab:time {
     name = name, params = params, bytes = self:bytes(), operations = self.items * self.n * self.unroll,
     launch = function() return self:launch(stride) end, check = function() return self:check(stride) end,
