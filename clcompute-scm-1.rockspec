@@ -142,6 +142,7 @@ build = {
     ["clcompute.device_profile.roofline"] = "lua/clcompute/device_profile/roofline.lua",
     ["clcompute.device_profile.size_text"] = "lua/clcompute/device_profile/size_text.lua",
     ["clcompute.device_profile.stream"] = "lua/clcompute/device_profile/stream.lua",
+    ["clcompute.device_profile.strided_reads"] = "lua/clcompute/device_profile/strided_reads.lua",
     ["clcompute.device_profile.summary"] = "lua/clcompute/device_profile/summary.lua",
     ["clcompute.device_profile.table_reads"] = "lua/clcompute/device_profile/table_reads.lua",
     ["clcompute.device_profile.transfers"] = "lua/clcompute/device_profile/transfers.lua",

@@ -220,6 +220,12 @@ describe("the levels of memory", function()
     assert.matches("no cache shows", working_set.read_bandwidth(flat)[1], 1, true)
     assert.matches("Too few", working_set.read_bandwidth({})[1], 1, true)
     assert.matches("Too few", working_set.read_latency({})[1], 1, true)
+    local sweeps = { { name = "read", rate = 10 }, { name = "write", rate = 5 } }
+    for _, row in ipairs(sweeps) do row.params, row.status, row.value = { bytes = 4096 }, "ok", 1 end
+    assert.matches("read 10.0 B/s, write 5.00 B/s", working_set.read_sweeps(sweeps)[1], 1, true)
+    assert.matches("slower", working_set.read_sweeps(sweeps)[2], 1, true)
+    sweeps[2].rate = 9
+    assert.is_nil(working_set.read_sweeps(sweeps)[2])
     assert.matches("None could", working_set.read_sweeps({ failed { bytes = 1 } })[1], 1, true)
   end)
 

@@ -118,7 +118,7 @@ end
 local function sweep(lab, type, strides)
   local rows = {}
   local failed = lab:try({ name = type, params = { type = type } }, function()
-    local reads = table_reads.new(lab, type, "local")
+    local reads <close> = table_reads.new(lab, type, "local")
     reads:fit_size()
     for i, stride in ipairs(strides) do
       rows[i] = reads:row(("%s, stride %d"):format(type, stride), { type = type, stride = stride }, stride)

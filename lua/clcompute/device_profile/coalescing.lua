@@ -7,12 +7,10 @@
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local fit = require "clcompute.device_profile.fit"
-local large = require "clcompute.device_profile.large"
-local random_words = require "clcompute.device_profile.random_words"
 local statistics = require "clcompute.bench.statistics"
+local strided_reads = require "clcompute.device_profile.strided_reads"
 
 local WORD = 4 -- bytes
-local GROUP, QUICK_GROUP, READS = 256, 16, 8
 local STRIDES, QUICK_STRIDES = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 }, { 1, 2, 32 }
 local OFFSETS, QUICK_OFFSETS = { 0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 24, 31, 32 }, { 0, 1 }
 
@@ -79,45 +77,6 @@ function coalescing.read_offsets(rows, piece)
     :format(piece, times, times < FREE and ": it costs nothing that shows" or "") }
 end
 
---- What measures reads of one buffer.
-local function meter(lab)
-  local device = lab.device
-  local group = math.min(lab:choose(GROUP, QUICK_GROUP), device.max_group_size)
-  local share, widest = group * READS, STRIDES[#STRIDES]
-  local n = math.max(lab:choose(large(device) // WORD, 1), 1 << math.ceil(math.log(2 * share * widest, 2)))
-  local kernel = lab:kernel("probe_stride", { GROUP = group, READS = READS })
-  local from, word = random_words.fill(device, n)
-  local out = device:empty("uint", n // READS)
-  local room = n - OFFSETS[#OFFSETS]
-
-  --- Whether sums of the first and the last group are right.
-  local function check(groups, stride, offset)
-    for _, g in ipairs { 0, groups - 1 } do
-      for _, l in ipairs { 0, 1, group - 1 } do
-        local sum = 0
-        for u = 0, READS - 1 do sum = sum + word(offset + ((g * READS + u) * group + l) * stride) end
-        local found = out:get(g * group + l + 1)
-        if found ~= sum & 0xffffffff then
-          return false, ("the sum of work-item %d is %d, not %d"):format(g * group + l, found, sum & 0xffffffff)
-        end
-      end
-    end
-    return true
-  end
-
-  return function(name, stride, offset)
-    local groups = room // stride // share
-    local items = groups * group
-    out:fill(0, 1, items) -- no sum of an earlier row passes for one of this
-    return lab:time {
-      name = name, params = { stride = stride, offset = offset }, bytes = WORD * READS * items,
-      operations = READS * items,
-      launch = function() return kernel({ global = { items }, group = { group } }, stride, offset, from, out) end,
-      check = function() return check(groups, stride, offset) end,
-    }
-  end
-end
-
 --- Adds the bytes a second: those of use, and those that were moved, whole pieces.
 local function add_rates(rows, piece)
   for _, row in ipairs(rows) do
@@ -139,13 +98,13 @@ local function section(title, x, xtitle, rows, reading)
 end
 
 local function measure(lab)
-  local time = meter(lab)
+  local reads <close> = strided_reads.new(lab, STRIDES[#STRIDES], OFFSETS[#OFFSETS])
   local strides, offsets = {}, {}
   for i, stride in ipairs(lab:choose(STRIDES, QUICK_STRIDES)) do
-    strides[i] = time(("stride %d"):format(stride), stride, 0)
+    strides[i] = reads:row(("stride %d"):format(stride), stride, 0)
   end
   for i, offset in ipairs(lab:choose(OFFSETS, QUICK_OFFSETS)) do
-    offsets[i] = time(("offset %d"):format(offset), 1, offset)
+    offsets[i] = reads:row(("offset %d"):format(offset), 1, offset)
   end
   local line, found = lab.device.cache_line, not lab.quick and coalescing.piece(strides) or nil
   local piece = found or line > 0 and line or LINE

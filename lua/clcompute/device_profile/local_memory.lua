@@ -72,7 +72,7 @@ end
 
 local function row_of(lab, place)
   return lab:try({ name = place.name }, function()
-    local reads = table_reads.new(lab, "float", place.space)
+    local reads <close> = table_reads.new(lab, "float", place.space)
     reads:fit_size()
     return reads:row(place.name, { space = place.space, stride = place.stride }, place.stride)
   end)

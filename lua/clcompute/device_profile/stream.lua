@@ -32,6 +32,11 @@ function stream.new(lab, bytes)
   return self
 end
 
+function stream:__close()
+  self.from:release()
+  self.out:release()
+end
+
 --- Bytes of the smallest piece.
 function stream:least()
   return self.neighbours and self.swept or self.swept // GROUP

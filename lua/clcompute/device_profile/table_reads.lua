@@ -78,6 +78,11 @@ function table_reads.new(lab, type, space)
   return self
 end
 
+function table_reads:__close()
+  self.from:release()
+  self.out:release()
+end
+
 --- Queues a launch.
 -- @tparam integer stride elements between the reads of neighbouring work-items
 -- @treturn Event
@@ -111,7 +116,7 @@ end
 --- Whether the last launch had the right sums, of some work-items of the first and the last group.
 function table_reads:check(stride)
   local parts, group = self.kind.parts, self.group
-  for _, item in ipairs { 0, 1, group // 2 + 1, group - 1 } do
+  for _, item in ipairs { 0, group // 3, group // 2, group - 1 } do
     for part = 1, parts do
       local right = self:expected(item, stride, part)
       for _, first in ipairs { 0, self.items - group } do

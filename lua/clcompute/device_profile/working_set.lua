@@ -13,6 +13,7 @@ local size_text = require "clcompute.device_profile.size_text"
 local stream = require "clcompute.device_profile.stream"
 
 local LEAST, QUICK_MOST = 4096, 16384 -- bytes
+local SLOWER = 0.8 -- of the rate of reads: writes that are said to be slower
 local SHARE = 1 / 2 -- of the time of a point: there are many
 local RUN_SHARE = 1 / 5 -- of the seconds of a point, for a launch
 
@@ -85,19 +86,28 @@ function working_set.read_latency(rows)
   local list = working_set.latencies(rows)
   if #list == 0 then return { figure.TOO_FEW } end
   return { ("One work-item waits for a read: %s. The places come in a scattered order, a line of the cache apart, so "
-    .. "beyond the reach of the tables of addresses a look-up of the address is part of it.")
+    .. "beyond the reach of the translation look-aside buffer the look-up of an address is part of it.")
     :format(list_text(list, "seconds", "s")) }
 end
 
 --- What reads, writes and copies of the largest piece say, in words.
+-- @tparam table rows named "read", "write", "copy", with `rate`
+-- @treturn table sentences
 function working_set.read_sweeps(rows)
-  local parts = {}
+  local rate, parts = {}, {}
   for _, row in ipairs(rows) do
-    if curve.time(row) then parts[#parts + 1] = ("%s %s"):format(row.name, format.engineering(row.rate, "B/s")) end
+    if curve.time(row) then
+      rate[row.name] = row.rate
+      parts[#parts + 1] = ("%s %s"):format(row.name, format.engineering(row.rate, "B/s"))
+    end
   end
   if #parts == 0 then return { "None could be measured." } end
-  return { ("Over %s: %s; a copy is counted as its read and its write. Where a write is slower than a read, the line "
-    .. "is fetched before it is written to."):format(size_text(rows[1].params.bytes), table.concat(parts, ", ")) }
+  local sentences = { ("Over %s: %s; a copy is counted as its read and its write."):format(
+    size_text(rows[1].params.bytes), table.concat(parts, ", ")) }
+  if rate.read and rate.write and rate.write < SLOWER * rate.read then
+    sentences[2] = "Writes are slower than reads, as where a line is fetched before it is written to."
+  end
+  return sentences
 end
 
 local function add_rate(row)
@@ -131,7 +141,7 @@ end
 local function measure(whole_lab)
   local lab = whole_lab:brief(SHARE)
   local most = lab:choose(large(lab.device), QUICK_MOST)
-  local sweeps = stream.new(lab, most)
+  local sweeps <close> = stream.new(lab, most)
   local least = math.max(LEAST, sweeps:least())
   sweeps:fit_size(least)
   local reads, whole = over_sizes(lab, sweeps, "read", least, most), {}
