@@ -58,7 +58,7 @@ describe("the command", function()
   end)
 
   it("has help with examples for itself and each command, in 80 columns", function()
-    for _, command in ipairs { "", "info", "doctor", "bench", "report", "repl" } do
+    for _, command in ipairs { "", "info", "doctor", "bench", "profile-device", "report", "repl" } do
       local code, out, err = run(command .. " --help", NO_CORE)
       assert.equal(0, code, err)
       assert.matches("^Usage: clcompute", out)

@@ -5,7 +5,9 @@ local helper = require "spec.helper"
 local cl = require "clcompute"
 
 local modules = {}
-for _, name in ipairs { "bench", "blas", "report", "sequential" } do modules[name] = require("clcompute." .. name) end
+for _, name in ipairs { "bench", "blas", "device_profile", "report", "sequential" } do
+  modules[name] = require("clcompute." .. name)
+end
 
 local function read_files(pattern)
   local texts, pipe = {}, assert(io.popen("find " .. pattern))
@@ -50,7 +52,7 @@ end
 local function documented_names()
   local names = {}
   for path, text in pairs(read_files "csrc lua -name '*.c' -o -name '*.lua'") do
-    local module = text:match "@module clcompute%.(%w+)"
+    local module = text:match "@module clcompute%.([%w_]+)"
     local prefix = modules[module] and module .. "." or ""
     for name in text:gmatch("\n[%- ]*@function ([%w_:]+)") do
       local full = name:find(":", 1, true) and name or prefix .. name
@@ -132,7 +134,7 @@ describe("the documentation", function()
     assert.is_true(pipe:close(), output)
     local pages = table.concat(texts(read_files "build/doc -name '*.html'"))
     for name in pairs(documented_names()) do
-      name = name:match "^%l+%.(.+)$" or name
+      name = name:match "^[%l_]+%.(.+)$" or name
       assert.truthy(pages:find('name = "' .. name .. '"', 1, true), name)
     end
   end)

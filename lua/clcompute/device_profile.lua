@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+
 --- Measures how a device executes: experiments, each a curve with its reading in words and the sentence of the
 -- literature that it illustrates. Every result is checked; what a device does not show is said to be not visible.
 --
@@ -63,6 +64,7 @@ local EXPERIMENTS = {
   roofline,
 }
 
+local SOURCE = "ATI HD Graphics and OpenCL (CSDN, 2012), after AMD's guide to programming with OpenCL"
 local SECONDS = 0.05 -- of a point
 
 local MEASURE = { only = "table", seconds = "number", quick = "boolean", progress = "function" }
@@ -164,7 +166,7 @@ function device_profile.document(profile)
     for i, section in ipairs(from.sections) do sections[#sections + 1] = as_section(from, section, i == 1) end
   end
   local facts = { { "version", cl._VERSION }, { "device", profile.device }, { "date", profile.date },
-    { "took", ("%.0f s"):format(profile.seconds) } }
+    { "took", ("%.0f s"):format(profile.seconds) }, { "source 4", SOURCE } }
   if profile.quick then facts[#facts + 1] = { "quick", "the least sizes, once: the times say nothing" } end
   return { title = "How this device executes", subtitle = profile.device, facts = facts, sections = sections }
 end

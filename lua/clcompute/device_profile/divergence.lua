@@ -61,18 +61,20 @@ local divergence = {}
 --- The wavefront's width, from the time over the length of the blocks that branch alike: the first length from which
 -- on two branches cost as much as one (the time of the longest), if all shorter ones cost twice as much.
 -- @tparam table rows
--- @treturn ?integer nil where the curve has no such step
+-- @treturn ?integer nil where the curve has no such step, or misses a point
 function divergence.width(rows)
-  local points = curve.of(rows, "params.block")
-  local base = points[#points]
-  if not base then return nil end
-  local width
-  for _, point in ipairs(points) do
-    local times = point.y / base.y
-    if times > TOGETHER and (times < APART or width) then return nil end
-    if times <= TOGETHER and not width then width = point.x end
+  local points, apart = curve.of(rows, "params.block"), 0
+  if #points < #rows then return nil end
+  for i, point in ipairs(points) do
+    local times = point.y / points[#points].y
+    if times >= APART and apart == i - 1 then
+      apart = i
+    elseif times > TOGETHER then
+      return nil
+    end
   end
-  return width and width >= LEAST_WIDTH and #points == #rows and width or nil
+  local first = points[apart + 1]
+  return apart < #points - 1 and first.x >= LEAST_WIDTH and first.x or nil -- two points at least are together
 end
 
 --- What the two curves say, in words.
@@ -118,9 +120,9 @@ function divergence.read_paths(rows, width)
     .. "paths still cost something, as jumps that are foreseen badly and code that leaves the cache do." }
 end
 
-local function section(title, rows, x, xtitle, reading)
+local function section(title, rows, x, xtitle, ylog, reading)
   return figure.lines { title = title, rows = rows, x = x, xtitle = xtitle, y = "times", ytitle = "relative time",
-    format = "%.2f", xlog = 2, ylog = 2, reading = reading }
+    format = "%.2f", xlog = 2, ylog = ylog, reading = reading }
 end
 
 local function measure(lab)
@@ -132,9 +134,10 @@ local function measure(lab)
   relate(blocks, blocks[#blocks])
   local width = not lab.quick and divergence.width(blocks) or nil
   return {
-    section("where two branches meet", blocks, "params.block", "neighbours that branch alike",
+    section("where two branches meet", blocks, "params.block", "neighbours that branch alike", nil,
       divergence.read_blocks(blocks, lab.device.group_multiple)),
-    section("1 to 64 paths", paths, "params.paths", "paths, taken by id % paths", divergence.read_paths(paths, width)),
+    section("1 to 64 paths", paths, "params.paths", "paths, taken by id % paths", 2,
+      divergence.read_paths(paths, width)),
   }, { wavefront = width }
 end
 

@@ -66,9 +66,9 @@ local function measure(lab)
   local bytes = { rate_row(lab, "copy", "B/s", function() return (peak_bandwidth(lab.device, seconds)) end) }
   local flops, rates = peaks.rates(operations), peaks.rates(bytes)
   local sections = {
-    section("multiply-adds, each counted as two operations; those of int are no FLOP", operations, "FLOP/s",
-      "operations a second"),
-    section("memory, read and written", bytes, "B/s", "bytes a second", peaks.read(flops, rates.copy)),
+    section("multiply-adds", operations, "FLOP/s", "operations a second",
+      { "A multiply-add counts as two operations; those of int are of integers, and no FLOP." }),
+    section("memory", bytes, "B/s", "bytes a second", peaks.read(flops, rates.copy)),
   }
   if lab.quick or not (flops.float and rates.copy) then return sections end
   return sections, { flops = flops, peak = { flops = flops.float, bytes_per_second = rates.copy, dtype = "float" } }

@@ -1,0 +1,62 @@
+---@meta clcompute.device_profile
+-- SPDX-License-Identifier: MIT
+
+---Measures how a device executes: experiments, each a curve with its reading in words.
+---@class clcompute.device_profile
+local device_profile = {}
+
+---@class clcompute.device_profile.Options
+---@field only? string[] names of experiments; all of them unless given
+---@field seconds? number of a point, about; 0.05 unless given
+---@field quick? boolean the least sizes, each run once: its times say nothing
+---@field progress? fun(event: {name: string, done: integer, total: integer})
+
+---@class clcompute.device_profile.Section
+---@field title? string
+---@field rows table[] as those of clcompute.bench
+---@field columns? table[]
+---@field chart? table
+---@field reading? string[] what the curve says, a sentence each
+
+---@class clcompute.device_profile.Experiment
+---@field name string
+---@field title string
+---@field teaches string the sentence that it illustrates
+---@field seconds number that it took
+---@field sections clcompute.device_profile.Section[]
+
+---Facts that were read off the curves; each is nil where no curve shows it.
+---@class clcompute.device_profile.Found
+---@field wavefront? integer work-items
+---@field group? integer the smallest group of saxpy that is as good as the best
+---@field load_latency? number seconds
+---@field knee? number operations for each load from which on arithmetic binds
+---@field launch_waited? number seconds
+---@field launch_queued? number seconds
+---@field flops? table<string, number> by dtype, a second
+---@field peak? clcompute.bench.Peak for the option `peak` of clcompute.bench
+
+---@class clcompute.device_profile.Profile
+---@field device string
+---@field date string ISO 8601, UTC
+---@field quick? boolean
+---@field seconds number
+---@field found clcompute.device_profile.Found
+---@field experiments clcompute.device_profile.Experiment[]
+
+---The names of the experiments, in their order.
+---@return string[]
+function device_profile.names() end
+
+---Measures a device.
+---@param device clcompute.Device
+---@param given? clcompute.device_profile.Options
+---@return clcompute.device_profile.Profile
+function device_profile.measure(device, given) end
+
+---A profile as a document for clcompute.report.
+---@param profile clcompute.device_profile.Profile
+---@return table
+function device_profile.document(profile) end
+
+return device_profile

@@ -1,0 +1,336 @@
+-- SPDX-License-Identifier: MIT
+--- What the experiments of a device profile read off their curves, on made-up ones.
+
+local atomics = require "clcompute.device_profile.atomics"
+local barrier = require "clcompute.device_profile.barrier"
+local chain = require "clcompute.device_profile.chain"
+local compile = require "clcompute.device_profile.compile"
+local curve = require "clcompute.device_profile.curve"
+local divergence = require "clcompute.device_profile.divergence"
+local group_size = require "clcompute.device_profile.group_size"
+local latency_hiding = require "clcompute.device_profile.latency_hiding"
+local launch = require "clcompute.device_profile.launch"
+local long_loop = require "clcompute.device_profile.long_loop"
+local occupancy = require "clcompute.device_profile.occupancy"
+local peaks = require "clcompute.device_profile.peaks"
+local roofline = require "clcompute.device_profile.roofline"
+local summary = require "clcompute.device_profile.summary"
+local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
+
+local POWERS = { 1, 2, 4, 8, 16, 32, 64, 128, 256 }
+local TOO_FEW = "Too few points"
+
+--- Rows over x of a parameter, whose time f(x) tells; where it tells none the row failed.
+local function rows_over(name, values, f, fields)
+  local rows = {}
+  for i, x in ipairs(values) do
+    local time = f(x)
+    local row = { params = { [name] = x }, value = time, status = time and "ok" or "failed" }
+    for key, of in pairs(fields or {}) do row[key] = time and of(time, x) end
+    rows[i] = row
+  end
+  return rows
+end
+
+local function text_of(reading)
+  for _, sentence in ipairs(reading) do assert.is_string(sentence) end
+  local text = table.concat(reading, " ")
+  assert.is_nil(text:find("nan", 1, true), text)
+  return text
+end
+
+--- Asserts that a reading holds each text.
+local function says(reading, ...)
+  local text = text_of(reading)
+  for _, part in ipairs { ... } do
+    assert.truthy(text:find(part, 1, true), ("'%s' is not in: %s"):format(part, text))
+  end
+end
+
+--- f, off by a share of its value that is different for each x, and the same each time.
+local function noisy(f, share)
+  return function(x) return f(x) * (1 + share * math.sin(7 * x + 1)) end
+end
+
+describe("a chain", function()
+  it("is what its steps give, one by one", function()
+    for _ = 1, 20 do
+      local a, b, x = math.random(0, 2 ^ 32 - 1), math.random(0, 2 ^ 32 - 1), math.random(0, 2 ^ 32 - 1)
+      local right, steps = x, math.random(0, 40)
+      for _ = 1, steps do right = a * right + b & 0xffffffff end
+      local factor, summand = chain.power(a, b, steps)
+      assert.equal(right, factor * x + summand & 0xffffffff)
+    end
+  end)
+
+  it("tells which element is wrong", function()
+    local buffer = { read = function(_, first, last) return table.move({ 5, 6, 8 }, first, last, 1, {}) end }
+    local function expected(i) return 5 + i end
+    assert.is_true(chain.check(buffer, 2, expected))
+    assert.same({ false, "element 3 is 8, not 7" }, { chain.check(buffer, 3, expected) })
+  end)
+end)
+
+describe("a curve", function()
+  it("has the points that were measured, in order, by their lower quartile", function()
+    local rows = { { params = { n = 4 }, value = 3, q1 = 2, status = "ok" },
+      { params = { n = 1 }, value = 7, status = "ok" },
+      { params = { n = 2 }, status = "failed" }, { params = { n = 3 }, value = 0, status = "ok" },
+      { params = { n = 5 }, value = 0 / 0, status = "ok" }, { params = { n = 6 }, value = math.huge, status = "ok" } }
+    local points = curve.of(rows, "params.n")
+    assert.same({ 2, 1, 7, 4, 2 }, { #points, points[1].x, points[1].y, points[2].x, points[2].y })
+    assert.same({ 7, nil }, { curve.at(points, 1), curve.at(points, 2) })
+  end)
+
+  it("tells where it has arrived", function()
+    local points = {}
+    for i, y in ipairs { 1, 5, 9, 10, 9.5 } do points[i] = { x = i, y = y } end
+    assert.same({ 4, 3, 1 }, { curve.highest(points).x, curve.arrival(points, 0.9), curve.arrival(points, 0.1) })
+    assert.same({}, { curve.highest {}, curve.arrival({}, 0.9) })
+  end)
+end)
+
+describe("the wavefront", function()
+  local function step(width)
+    return function(block) return block < width and 2e-3 or 1e-3 end
+  end
+
+  it("is found where two branches begin to cost as much as one", function()
+    for _, width in ipairs { 4, 8, 16, 32, 64, 128 } do
+      assert.equal(width, divergence.width(rows_over("block", POWERS, step(width))))
+      assert.equal(width, divergence.width(rows_over("block", POWERS, noisy(step(width), 0.08))))
+    end
+  end)
+
+  it("is not found where there is no step, one point is slow, or one is missing", function()
+    local flat = function() return 1e-3 end
+    for _, f in ipairs { flat, noisy(flat, 0.1), noisy(flat, 0.6), function(block) return 1e-3 / block end,
+      function(block) return block == 1 and 2e-3 or 1e-3 end, function(block) return block == 16 and 2e-3 or 1e-3 end,
+      function(block) return block < 32 and 1.4e-3 or 1e-3 end,
+      function(block) return block ~= 16 and step(32)(block) or nil end, function() return nil end } do
+      assert.is_nil(divergence.width(rows_over("block", POWERS, f)))
+    end
+    assert.is_nil(divergence.width {})
+  end)
+
+  it("is told in words, with what the driver prefers", function()
+    local rows = rows_over("block", POWERS, step(32))
+    says(divergence.read_blocks(rows, 32), "2.00 times", "wavefront has 32 work-items, the multiple that the driver")
+    says(divergence.read_blocks(rows, 64), "though the driver prefers groups of a multiple of 64")
+    says(divergence.read_blocks(rows_over("block", POWERS, function() return 1 end), 8), "No step is visible")
+    says(divergence.read_blocks(rows_over("block", POWERS, function() return nil end), 8), TOO_FEW)
+  end)
+
+  it("shows in the time of many paths", function()
+    local paths = { 1, 2, 4, 8, 16, 32, 64 }
+    says(divergence.read_paths(rows_over("paths", paths, function(n) return math.min(n, 32) end), 32),
+      "64 paths 32.0 times", "at most 32 here")
+    says(divergence.read_paths(rows_over("paths", paths, function() return 1 end)), "divergence costs nothing")
+    says(divergence.read_paths(rows_over("paths", paths, function(n) return 1 + n / 20 end)), "less than the sum")
+    says(divergence.read_paths(rows_over("paths", paths, function(n) return n > 1 and 1 or nil end)), TOO_FEW)
+    says(divergence.read_paths({}), TOO_FEW)
+  end)
+end)
+
+describe("a long loop", function()
+  local loops = { loops = function(time) return time end }
+  local function rows(f) return rows_over("period", POWERS, f, loops) end
+  local function alone(period) return (99 + period) / period end
+  local function wavefront(period) return period <= 32 and 100 or 100 * 32 / period end
+
+  it("holds up the whole wavefront", function()
+    assert.equal(32, long_loop.reach(rows(wavefront)))
+    assert.equal(32, long_loop.reach(rows(noisy(wavefront, 0.1))))
+    says(long_loop.read(rows(wavefront), 32), "One item in 32", "100 t", "4.1 t", "whole wavefronts of 32")
+    says(long_loop.read(rows(wavefront), 16), "though the branches found a wavefront of 16")
+    says(long_loop.read(rows(wavefront)), "about 32 items")
+  end)
+
+  it("holds up nobody where each pays for itself", function()
+    for _, f in ipairs { alone, noisy(alone, 0.2), function() return nil end } do
+      assert.is_nil(long_loop.reach(rows(f)))
+    end
+    says(long_loop.read(rows(alone)), "pays for its own loop")
+    says(long_loop.read(rows(function() return nil end)), TOO_FEW)
+  end)
+end)
+
+describe("groups", function()
+  local sizes = { 16, 31, 32, 33, 48, 63, 64, 65, 96, 128 }
+  local function in_steps(size) return (size + 31) // 32 * 1e-3 end
+  local function in_proportion(size) return size * 1e-5 end
+
+  it("are rounded up to whole wavefronts, or not", function()
+    for f, rounded in pairs { [in_steps] = true, [in_proportion] = false } do
+      assert.equal(rounded, whole_wavefronts.is_rounded_up(rows_over("group", sizes, f), 32))
+      assert.equal(rounded, whole_wavefronts.is_rounded_up(rows_over("group", sizes, noisy(f, 0.05)), 32))
+    end
+    assert.is_false(whole_wavefronts.is_rounded_up(rows_over("group", sizes, function() return 1 end), 32))
+    assert.is_nil(whole_wavefronts.is_rounded_up(rows_over("group", { 32, 64 }, in_steps), 32))
+    says(whole_wavefronts.read(rows_over("group", sizes, in_steps), 32), "So 33 work-items cost as much as 64")
+    says(whole_wavefronts.read(rows_over("group", sizes, in_proportion), 32), "not in steps of 32")
+    says(whole_wavefronts.read({}, 32), TOO_FEW)
+  end)
+
+  it("have a size from which on they are as good as the best", function()
+    local rows = rows_over("group", { 1, 32, 64, 128, 1024 }, function(n) return n == 1024 and 2 or 1 + 30 / n ^ 2 end)
+    assert.equal(32, group_size.best(rows))
+    says(group_size.read(rows, 32), "from 32 on", "lanes of their wavefronts are idle", "The largest, of 1024")
+    says(group_size.read(rows), "handed out")
+    local flat = rows_over("group", { 1, 32, 64 }, function() return 1 end)
+    says(group_size.read(flat), "Already groups of 1")
+    rows[2].q3 = 3 -- a best that itself took as long at times
+    rows[2].value = 0.9
+    says(group_size.read(rows), "from 32 on")
+    assert.is_nil(text_of(group_size.read(rows)):find("The largest", 1, true))
+    assert.is_nil(group_size.best {})
+    says(group_size.read {}, TOO_FEW)
+  end)
+end)
+
+describe("latency", function()
+  local speed = { per_second = function(time, groups) return groups / time end }
+  local function over_groups(f) return rows_over("groups", POWERS, f, speed) end
+
+  it("is hidden by groups that share a unit, or it is not", function()
+    says(latency_hiding.read_groups(over_groups(function(n) return math.max(1, n / 64) end), 8), "about 8 each")
+    says(latency_hiding.read_groups(over_groups(function(n) return math.max(1, n / 2) end), 2), "gain little")
+    says(latency_hiding.read_groups(over_groups(function(n) return n end), 2), "gain little")
+    says(latency_hiding.read_groups({}, 2), TOO_FEW)
+  end)
+
+  it("is hidden behind arithmetic up to the knee", function()
+    local flops = { 2, 4, 8, 16, 32, 64, 128, 256 }
+    local rows = rows_over("flops", flops, function(n) return math.max(1, n / 40) end)
+    assert.is_true(math.abs(latency_hiding.knee(rows) - 40) < 1e-9)
+    says(latency_hiding.read_intensity(rows), "Up to 32 operations", "about 40 operations")
+    local bound = rows_over("flops", flops, function() return 1 end)
+    assert.is_nil(latency_hiding.knee(bound))
+    says(latency_hiding.read_intensity(bound), "memory binds all the way")
+    assert.is_nil(latency_hiding.knee {})
+    says(latency_hiding.read_intensity {}, TOO_FEW)
+  end)
+
+  it("shows what occupancy costs", function()
+    local what = "%d bytes for each group"
+    local function read(f) return occupancy.read(rows_over("bytes", POWERS, f, speed), "params.bytes", what) end
+    local function falls(n) return n * math.max(1, n / 32) end -- throughput 1, from 32 on less
+    says(read(falls), "With 256 bytes for each group the throughput is 0.12", "Up to 64 it stays above half")
+    says(read(function(n) return n end), "No fall is visible", "1.00 of the highest")
+    says(read(function() return nil end), TOO_FEW)
+  end)
+end)
+
+describe("costs", function()
+  local each = { each = function(time) return time end }
+
+  it("of launches are told, waited for and queued", function()
+    local rows = rows_over("launches", { 1, 16, 256 }, function(n) return 1e-6 * (5 + 45 / n) end, each)
+    says(launch.read(rows), "waited for takes 50.0 µs", "of 256", "saves 90 %")
+    says(launch.read(rows_over("launches", { 1, 256 }, function() return 1e-6 end, each)), "Waiting costs little")
+    says(launch.read {}, TOO_FEW)
+  end)
+
+  local function barriers(f)
+    local rows = {}
+    for with = 0, 1 do
+      for _, group in ipairs { 32, 256 } do
+        local time = f(group, with)
+        rows[#rows + 1] = { params = { barrier = with, group = group }, each = time, value = time,
+          status = time and "ok" or "failed" }
+      end
+    end
+    return rows
+  end
+
+  it("of barriers are what steps take longer with them", function()
+    local rows = barriers(function(group, with) return 1e-8 + with * group * 1e-9 end)
+    local costs = barrier.costs(rows)
+    assert.same({ 32, 256 }, { costs[1].x, costs[2].x })
+    assert.is_true(math.abs(costs[2].y - 256e-9) < 1e-15)
+    says(barrier.read(rows), "32.0 ns in groups of 32", "256 ns in groups of 256", "the longer it takes")
+    local faster = barriers(function(_, with) return with == 1 and 1e-9 or 1e-8 end)
+    assert.same({ 0, 0 }, { barrier.costs(faster)[1].y, barrier.costs(faster)[2].y })
+    says(barrier.read(faster), "no longer than those without")
+    says(barrier.read(barriers(function(group) return group == 32 and 1 or nil end)), TOO_FEW)
+  end)
+
+  it("of atomic additions are told for each memory", function()
+    local rows = {}
+    for series, at_most in pairs { global = 64, ["local"] = 1 } do
+      for _, addresses in ipairs { 1, 8, 64 } do
+        rows[#rows + 1] = { params = { addresses = addresses }, series = series, value = 1, status = "ok",
+          per_second = 1e9 * math.min(addresses, at_most) }
+      end
+    end
+    says(atomics.read(rows), "In global memory the device makes an addition to one address every 1.00 ns",
+      "spread over 64 addresses one every 15.6 ps", "In local memory", "spread over 64 it is no faster")
+    says(atomics.read {}, "In global memory too few", "In local memory too few")
+  end)
+
+  it("of compiles are told, cold and from the caches", function()
+    local rows = {}
+    for series, time in pairs { ["never seen"] = 0.1, ["from the caches"] = 0.001 } do
+      for _, statements in ipairs { 1, 100 } do
+        rows[#rows + 1] = { params = { statements = statements }, series = series, value = time * statements,
+          status = "ok" }
+      end
+    end
+    says(compile.read(rows), "one of 100 statements 10.0 s", "built before takes 100 ms", "is kept")
+    for _, row in ipairs(rows) do row.value = 0.1 end
+    says(compile.read(rows), "little of it is kept")
+    says(compile.read {}, TOO_FEW)
+  end)
+end)
+
+describe("peaks", function()
+  it("are the rates of what was measured", function()
+    local rows = { { name = "float", value = 3, status = "ok" }, { name = "half", status = "unsupported" },
+      { name = "int", value = 0, status = "ok" } }
+    assert.same({ float = 3 }, peaks.rates(rows))
+    says(peaks.read({ float = 4e12, double = 2e12 }, 1e12), "0.5 times", "4 operations of float")
+    says(peaks.read({}, nil), "Too little")
+  end)
+
+  it("are the roof that measurements stand under", function()
+    assert.same({ 10, 100 }, { roofline.limit(1, 100, 10), roofline.limit(50, 100, 10) })
+    local peak = { flops = 100, bytes_per_second = 10, dtype = "float" }
+    local rows = roofline.roofs { peak = peak }
+    assert.same({ "roof: memory", 10, 100 }, { rows[2].series, rows[2].intensity, rows[2].rate })
+    assert.equal(6, #roofline.roofs { peak = peak, bandwidth = { { level = "a", bytes_per_second = 10 },
+      { level = "b", bytes_per_second = 1 } } })
+    says(roofline.read({ { name = "saxpy", status = "ok", intensity = 1, rate = 5 },
+      { name = "gemm", status = "ok", intensity = 50, rate = 25 }, { name = "gauss", status = "failed" } }, peak),
+      "saxpy reaches 5.00 FLOP/s, 50 % of what the memory", "gemm reaches 25.0 FLOP/s, 25 % of what the arithmetic")
+    says(roofline.read({}, peak), "None could be measured")
+  end)
+end)
+
+describe("the summary", function()
+  local function facts(found, ...)
+    local experiments, told = {}, {}
+    for i, name in ipairs { ... } do experiments[i] = { name = name } end
+    for _, row in ipairs(summary { found = found, experiments = experiments }.rows) do told[row.name] = row.fact end
+    return told
+  end
+
+  it("tells what was found", function()
+    local told = facts({ wavefront = 32, group = 64, banks = 32, local_is_memory = false, load_latency = 5e-7,
+      knee = 20.4, launch_waited = 1e-5, launch_queued = 1e-6, flops = { float = 6e13, int = 2e13 },
+      peak = { flops = 6e13, bytes_per_second = 4e12 }, bandwidth = { { level = "L2", bytes_per_second = 1e13 } } },
+      "divergence", "group_size", "bank_conflicts", "local_memory", "latency_hiding", "launch", "peaks", "working_set")
+    assert.same({ wavefront = "32 work-items", ["banks of local memory"] = "32",
+      ["local memory"] = "a memory of its own",
+      ["good groups (saxpy)"] = "multiples of 32, from 64 on", ["a load that is waited for"] = "500 ns",
+      ["arithmetic binds from"] = "20 operations for each load",
+      ["a launch"] = "10.0 µs waited for, 1.00 µs in a queue",
+      ["operations a second (int: no FLOP)"] = "float 60.0 TFLOP/s, int 20.0 TFLOP/s", ["memory, copied"] = "4.00 TB/s",
+      ["memory, read, by level"] = "L2 10.0 TB/s" }, told)
+  end)
+
+  it("tells what was looked for in vain, and nothing of what was not looked for", function()
+    assert.same({ wavefront = "not visible on this device", ["a launch"] = "not visible on this device" },
+      facts({}, "divergence", "launch"))
+    assert.same({}, facts({}))
+  end)
+end)

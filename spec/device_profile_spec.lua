@@ -1,0 +1,133 @@
+-- SPDX-License-Identifier: MIT
+--- A device profile as it is measured; what is read off curves is in device_profile_readings_spec.lua.
+
+local chain = require "clcompute.device_profile.chain"
+local device_profile = require "clcompute.device_profile"
+local helper = require "spec.helper"
+local launch = require "clcompute.device_profile.launch"
+local report = require "clcompute.report"
+
+--- Calls f while an experiment is measured by another function.
+local function with_measure(experiment, measure, f)
+  local own = experiment.measure
+  experiment.measure = measure
+  local ok, result = pcall(f)
+  experiment.measure = own
+  return ok, result
+end
+
+helper.describe_each("a device profile", function(device)
+  it("has a section or more of every experiment, each result checked, each curve read", function()
+    local profile = device_profile.measure(device, { quick = true })
+    local names = {}
+    for i, experiment in ipairs(profile.experiments) do
+      names[i] = experiment.name
+      assert.matches("source 4", experiment.teaches)
+      assert.is_true(experiment.seconds > 0)
+      assert.is_true(#experiment.sections > 0)
+      for _, section in ipairs(experiment.sections) do
+        for _, sentence in ipairs(section.reading or {}) do assert.is_string(sentence) end
+        for _, row in ipairs(section.rows) do
+          local what = ("%s: %s: %s"):format(experiment.name, row.name, row.reason)
+          assert.is_true(row.status == "ok" or row.status == "unsupported", what)
+          assert.is_true(row.status ~= "ok" or row.checked or row.computed or row.roof, what)
+        end
+      end
+    end
+    assert.same(device_profile.names(), names)
+    assert.equal(tostring(device), profile.device)
+    assert.is_nil(profile.found.wavefront) -- times of one run say nothing
+  end)
+
+  it("has what only some experiments find", function()
+    local profile = device_profile.measure(device, { quick = true, only = { "launch", "divergence" } })
+    assert.same({ "divergence", "launch" }, { profile.experiments[1].name, profile.experiments[2].name })
+    assert.is_nil(profile.experiments[3])
+  end)
+end)
+
+describe("a device profile", function()
+  local device = helper.device()
+
+  it("becomes a document in every form", function()
+    local document = device_profile.document(device_profile.measure(device, { only = { "launch" }, seconds = 1e-3 }))
+    assert.equal("Summary", document.sections[1].title)
+    assert.equal(launch.title, document.sections[2].title)
+    assert.equal(launch.teaches, document.sections[2].text)
+    assert.matches("A launch that is waited for takes", document.sections[2].caption)
+    for _, form in ipairs { "text", "markdown", "html", "csv", "json" } do
+      assert.truthy(report[form](document):find(launch.title, 1, true), form)
+    end
+    assert.matches("<svg", report.html(document), 1, true)
+  end)
+
+  it("finds what a launch costs, waited for at least as much as queued", function()
+    local found = device_profile.measure(device, { only = { "launch" } }).found
+    assert.is_true(found.launch_waited > 0 and found.launch_queued > 0)
+    assert.is_true(found.launch_queued < 1.5 * found.launch_waited)
+  end)
+
+  it("takes its peaks from the bench", function()
+    local found = device_profile.measure(device, { only = { "peaks" }, seconds = 0.02 }).found
+    local bench = require "clcompute.bench"
+    local row = bench.measure(function() return 1e-3, 1 end, { device = device, timed = true, flops = 1e6, rounds = 1,
+      peak = found.peak })
+    assert.is_true(math.abs(row.peak_share - 1e9 / found.flops.float) < 1e-9 * row.peak_share)
+  end)
+
+  it("says of an experiment that fails why it did, and goes on", function()
+    local ok, profile = with_measure(launch, function() error("no luck", 0) end, function()
+      return device_profile.measure(device, { quick = true, only = { "launch", "barrier" } })
+    end)
+    assert.is_true(ok, profile)
+    local section = profile.experiments[1].sections[1]
+    assert.same({ "failed", "no luck" }, { section.rows[1].status, section.rows[1].reason })
+    assert.matches("no luck", section.reading[1])
+    assert.equal("barrier", profile.experiments[2].name)
+    assert.matches("no luck", report.text(device_profile.document(profile)))
+  end)
+
+  it("takes results that are not the oracle's for wrong", function()
+    local power = chain.power
+    finally(function() chain.power = power end)
+    chain.power = function() return 1, 0 end
+    local names = { "divergence", "long_loop", "barrier" }
+    for _, experiment in ipairs(device_profile.measure(device, { quick = true, only = names }).experiments) do
+      for _, row in ipairs(experiment.sections[1].rows) do
+        if not row.computed then
+          assert.same({ "failed", false }, { row.status, row.checked })
+          assert.matches("^element %d+ is %d+, not %d+$", row.reason)
+        end
+      end
+    end
+  end)
+
+  it("ends with Ctrl-C", function()
+    local ok, reason = with_measure(launch, function() error("interrupted!", 0) end, function()
+      return device_profile.measure(device, { quick = true, only = { "launch" } })
+    end)
+    assert.same({ false, "interrupted!" }, { ok, reason })
+  end)
+
+  it("tells how far it is", function()
+    local events = {}
+    device_profile.measure(device, { quick = true, only = { "launch", "barrier" }, progress = function(event)
+      events[#events + 1] = event
+    end })
+    assert.same({ name = "launch", done = 0, total = 2 }, events[1])
+    assert.same({ 1, 2 }, { events[#events].done, events[#events].total })
+    assert.matches("^barrier: groups of", events[#events].name)
+  end)
+
+  it("refuses what it does not know", function()
+    helper.raises("measure: Device expected, got nil", device_profile.measure)
+    helper.raises("measure: Device expected, got string", device_profile.measure, "0:0")
+    helper.raises({ "unknown option 'fast'", "only, progress, quick, seconds" }, device_profile.measure, device,
+      { fast = true })
+    helper.raises({ "no experiment 'zork'", "divergence", "roofline" }, device_profile.measure, device,
+      { only = { "launch", "zork" } })
+    helper.raises("names of experiments expected, got {}", device_profile.measure, device, { only = {} })
+    helper.raises("option 'seconds': must be above 0", device_profile.measure, device, { seconds = 0 })
+    helper.raises("a profile, as measure returns it, expected", device_profile.document, {})
+  end)
+end)
