@@ -11,6 +11,9 @@
  * With a = b = 1 and small integers x counts its steps, exactly. Global size: any; local
  * size: any.
  */
+#ifndef REAL
+#define REAL float /* element type: float or double */
+#endif
 #ifndef WIDTH
 #define WIDTH 4 /* elements of a vector: 2, 4, 8 or 16 */
 #endif
@@ -20,9 +23,9 @@
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
-#define VECTOR PASTE(float, WIDTH)
+#define VECTOR PASTE(REAL, WIDTH)
 
-__kernel void probe_intensity(const int n, const float a, const float b, __global const VECTOR *in,
+__kernel void probe_intensity(const int n, const REAL a, const REAL b, __global const VECTOR *in,
                               __global VECTOR *out) {
   const size_t i = get_global_id(0), size = get_global_size(0);
   VECTOR x[CHAINS];

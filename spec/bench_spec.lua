@@ -490,6 +490,18 @@ helper.describe_each("bench.measure", function(d)
     assert.is_true(rate > reached / 3 and rate < 10 * reached, rate .. " beside " .. reached)
   end)
 
+  it("has a peak of int, and of half where the device has it", function()
+    for _, dtype in ipairs { "int", "half" } do
+      if dtype == "int" or d.has_half then
+        local peak = bench.peak(d, { seconds = 0.05, dtype = dtype })
+        assert.equal(dtype, peak.dtype)
+        assert.is_true(peak.flops > 0)
+      else
+        helper.raises("this device has no half precision", bench.peak, d, { seconds = 0.05, dtype = dtype })
+      end
+    end
+  end)
+
   it("has a peak of double", function()
     if not d.has_double then return pending "no double precision" end
     local peak = bench.peak(d, { seconds = 0.05, dtype = "double" })

@@ -62,7 +62,9 @@ local LAUNCHES = {
   reverse_axes = [[run("reverse_axes", 64)(0, 60, {3, 4, 5, 1}, reals(60), reals(60))]],
   column_sums = [[run("column_sums", 16)(9, 5, reals(50), 5, reals(5))]],
   peak_fma = [[run("peak_fma", 3, {WIDTH = 2, CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(6), reals(18))
-    run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))]],
+    run("peak_fma", 3, {CHAINS = 3, UNROLL = 2})(2, 1, 1, reals(3), reals(9))
+    d:kernel("peak_fma", {dtype = "int", defines = {INTEGER = 1, CHAINS = 3, UNROLL = 2}})(3, 2, 1, 1, ints(3),
+      d:empty("int", 9))]],
   peak_copy = [[run("peak_copy", 64, {NEGATE = 1})(reals(1024), reals(1024))]],
   probe_reads = [[for space = 0, 2 do
     run("probe_reads", 128, {SPACE = space, ENTRIES = 64})(3, 5, 3, reals(72), d:empty(T, 128)) end]],
@@ -84,7 +86,7 @@ local LAUNCHES = {
   probe_table = [[run("probe_table", 64)(63, d:empty("uint", 64))]],
   probe_chase = [[run("probe_chase", {global = {16}, group = {8}})(2, 1, 8, 7, 15,
     buffer(16, function(i) return (5 * i) & 15 end, "uint"), d:empty("uint", 16), cl.scratch("uint", 8))]],
-  probe_intensity = [[run("probe_intensity", 10, {WIDTH = 2, CHAINS = 2})(2, 1, 1, reals(40), d:empty("float", 40))]],
+  probe_intensity = [[run("probe_intensity", 10, {WIDTH = 2, CHAINS = 2})(2, 1, 1, reals(40), reals(40))]],
   probe_uneven = [[run("probe_uneven", 70)(2, 3, 5, d:empty("uint", 70))]],
   residual = [[run("residual", {16, 16})(9, 3, reals(82), 1, reals(28), 1, reals(29), 2, reals(27))]],
 }

@@ -30,14 +30,10 @@ local function expected(steps, block, paths)
 end
 
 --- A function that tells how to measure so many paths, each for so many neighbours: what the lab's `times` takes.
-local function points_of(lab)
-  local group = math.min(GROUP, lab.device.max_group_size)
-  local items = lab:items(group)
-  local kernel, range = lab:kernel "probe_branches", { global = { items }, group = { group } }
-  local out = lab.device:empty("uint", items)
+local function points_of(lab, range, out)
+  local kernel, count = lab:kernel "probe_branches", math.min(CHECKED, range.global[1])
   local steps = lab:size(4, MOST_STEPS, function(n) kernel(range, n, 1, 1, out) end)
   return function(name, block, paths)
-    local count = math.min(CHECKED, items)
     return {
       name = name, params = { block = block, paths = paths },
       launch = function() return kernel(range, steps, block, paths, out) end,
@@ -126,7 +122,10 @@ local function section(title, rows, x, xtitle, ylog, reading)
 end
 
 local function measure(lab)
-  local point, paths, blocks = points_of(lab), {}, {}
+  local group = math.min(GROUP, lab.device.max_group_size)
+  local items = lab:items(group)
+  local out <close> = lab.device:empty("uint", items)
+  local point, paths, blocks = points_of(lab, { global = { items }, group = { group } }, out), {}, {}
   for i, count in ipairs(PATHS) do paths[i] = point(("%d paths"):format(count), 1, count) end
   for i, length in ipairs(BLOCKS) do blocks[i] = point(("blocks of %d"):format(length), length, 2) end
   paths, blocks = lab:times(paths), lab:times(blocks)

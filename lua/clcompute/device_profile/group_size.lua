@@ -9,7 +9,7 @@ local figure = require "clcompute.device_profile.figure"
 
 local FACTOR, SUMMAND = 1664525, 1 -- of kernels/probe_uneven.cl, whose items all loop alike here
 local CPU_STEP, GPU_STEP = 4, 2 -- from a size to the next: each is compiled by POCL anew
-local ELEMENTS, CPU_ELEMENTS, QUICK_ELEMENTS = 1 << 26, 1 << 22, 1 << 11
+local ELEMENTS, CPU_ELEMENTS, QUICK_ELEMENTS = 1 << 25, 1 << 22, 1 << 11
 local MOST_STEPS = 1 << 20
 local ITEMS, CPU_ITEMS = 1 << 14, 1 << 12 -- of a chain, for each compute unit
 local CHECKED = 1024

@@ -137,6 +137,9 @@ end
 
 --- Calls f(...), which makes a row; what it raises becomes one that says so. Ctrl-C goes on.
 -- @tparam table identity `name` and `params` of the row
+-- @tparam function f
+-- @param ... its arguments
+-- @treturn table the row
 function Lab:try(identity, f, ...)
   local ok, result = pcall(f, ...)
   if ok then return result end

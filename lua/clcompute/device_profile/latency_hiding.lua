@@ -9,7 +9,7 @@ local figure = require "clcompute.device_profile.figure"
 
 local GPU_GROUPS, CPU_GROUPS = 64, 8 -- for each compute unit, at most
 local MOST_LOOPS = 1 << 16
-local STEPS = { 1, 2, 4, 8, 16, 32, 64, 128 } -- multiply-adds for each load
+local STEPS = { 1, 2, 4, 8, 16, 32, 64, 128, 256 } -- multiply-adds for each load
 local QUICK_STEPS = { 1, 8 }
 local CPU_CHAINS = 8 -- vectors of a work-item on a processor, where no other one fills the wait for a result
 local ELEMENTS, CPU_ELEMENTS, QUICK_ELEMENTS = 1 << 26, 1 << 22, 1 << 10
