@@ -27,6 +27,7 @@ local function level_text(level, is_first, is_last)
 end
 
 --- The points of a curve without what disturbed them: a piece fits wherever a larger one does, so it is no slower.
+-- @tparam table points with x rising; they are changed
 -- @tparam function better math.max of rates, math.min of times
 local function undisturbed(points, better)
   local best
