@@ -133,6 +133,9 @@ describe("the number of banks", function()
     assert.matches("32 banks of 4 bytes", text, 1, true)
     assert.matches("takes 32.0 times", text, 1, true)
     assert.matches("handed to all", text, 1, true)
+    local rows = rows_of("stride", strides, cost_of(32))
+    rows[33] = failed { stride = 32 }
+    assert.matches("takes 32.0 times", bank_conflicts.read_strides(rows, false)[1], 1, true)
     text = table.concat(bank_conflicts.read_strides(rows_of("stride", strides, function() return 1 end), true), " ")
     assert.matches("No banks are visible", text, 1, true)
     assert.matches("ordinary memory", text, 1, true)
@@ -192,6 +195,9 @@ describe("what memory moves at once", function()
     end
     assert.matches("take 1.50 times as long", text_of(1.5), 1, true)
     assert.matches("1.02 times.*nothing that shows", text_of(1.02))
+    local rows = rows_of("offset", { 0, 1, 16, 31, 32 }, function(offset) return offset == 32 and 2 or 1 end)
+    rows[2].each, rows[4].each = 1.5, 1.5
+    assert.matches("1.50 times.*no more than these differ", coalescing.read_offsets(rows, 64)[1])
     assert.matches("Too few", coalescing.read_offsets(rows_of("offset", { 1, 2 }, function() return 1 end), 64)[1], 1,
       true)
   end)

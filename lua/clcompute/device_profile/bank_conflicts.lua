@@ -35,7 +35,7 @@ local bank_conflicts = {}
 local function median_at(points, banks, times)
   local values = {}
   for _, point in ipairs(points) do
-    if gcd(point.x, banks) == times then values[#values + 1] = point.y end
+    if point.x > 0 and gcd(point.x, banks) == times then values[#values + 1] = point.y end
   end
   return values[1] and statistics.median(values)
 end
@@ -61,29 +61,28 @@ function bank_conflicts.banks(rows)
   return is_serial(points, best.candidate) and best.candidate or nil
 end
 
---- What the strides say, in words.
+--- What the strides say, in words: beside the median of odd strides, which are free of conflicts.
 -- @tparam table rows of float reads
 -- @tparam boolean is_memory whether local memory is a piece of the global one
 -- @treturn table sentences
 function bank_conflicts.read_strides(rows, is_memory)
   local points, banks = curve.of(rows, "params.stride"), bank_conflicts.banks(rows)
-  local one, broadcast, worst = curve.at(points, 1), curve.at(points, 0), curve.highest(points)
-  if not one or #points < 3 then return { figure.TOO_FEW } end
+  local odd, broadcast, worst = median_at(points, 2, 1), curve.at(points, 0), curve.highest(points)
+  if not odd or #points < 3 then return { figure.TOO_FEW } end
   local sentences = {}
   if banks then
-    sentences[1] = ("A stride of %d takes %.1f times as long as one of 1, and the time of all strides s follows the "
+    sentences[1] = ("A stride of %d or its multiples takes %.1f times as long as odd ones, and the time of all strides s follows the "
       .. "greatest common divisor of s and %d: so there are %d banks of 4 bytes%s. Odd strides are free of conflicts.")
-      :format(banks, curve.at(points, banks) / one, banks, banks,
+      :format(banks, median_at(points, banks, banks) / odd, banks, banks,
         banks == CANDIDATES[#CANDIDATES] and ", or more, which strides up to 65 cannot tell" or "")
   else
-    sentences[1] = ("No banks are visible: the slowest stride, %d, takes %.2f times as long as a stride of 1, and the "
-      .. "times follow no greatest common divisor with a number of banks.%s"):format(worst.x, worst.y / one,
-        is_memory and " The driver says that local memory is ordinary memory here: it comes from the caches of a core."
-          or "")
+    sentences[1] = ("No banks are visible: the slowest stride, %d, takes %.2f times as long as odd ones do, and the "
+      .. "times follow no greatest common divisor with a number of banks.%s"):format(worst.x, worst.y / odd, is_memory
+        and " The driver says that local memory is ordinary memory here: it comes from the caches of a core." or "")
   end
   if broadcast then
-    sentences[2] = ("When all work-items read one address, that takes %.2f times as long as neighbours reading "
-      .. "neighbours%s."):format(broadcast / one, banks and broadcast < SERIAL * one
+    sentences[2] = ("When all work-items read one address, that takes %.2f times as long as odd strides%s."):format(
+      broadcast / odd, banks and broadcast < SERIAL * odd
         and ": one read is handed to all, although all are of one bank" or "")
   end
   return sentences
@@ -138,7 +137,7 @@ local function section(title, rows, reading)
   return figure.lines {
     title = title, rows = rows, reading = reading, x = "params.stride", series = "params.type", series_title = "type",
     xtitle = "stride between neighbours, elements", y = "each", ytitle = "time of a read",
-    yunit = "s", ylog = 2,
+    yunit = "s",
   }
 end
 

@@ -72,9 +72,12 @@ function coalescing.read_offsets(rows, piece)
     list[#list + 1] = point.y
   end
   if #aligned == 0 or #others == 0 then return { figure.TOO_FEW } end
-  local times = statistics.median(others) / statistics.median(aligned)
+  local middle = statistics.median(others)
+  local times = middle / statistics.median(aligned)
+  local remark = times < FREE and ": it costs nothing that shows"
+    or middle <= math.max(table.unpack(aligned)) and ", no more than these differ among themselves" or ""
   return { ("Reads that begin off a multiple of %d bytes take %.2f times as long as those that begin on one%s.")
-    :format(piece, times, times < FREE and ": it costs nothing that shows" or "") }
+    :format(piece, times, remark) }
 end
 
 --- Adds the bytes a second: those of use, and those that were moved, whole pieces.

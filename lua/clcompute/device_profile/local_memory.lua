@@ -15,7 +15,7 @@ local PLACES = {
   { name = "global memory, one address", space = "global", stride = 0 },
 }
 
-local SAME = 1.25 -- times: below that two places are as fast as each other
+local SAME = 1.5 -- times: below that two places are taken to be as fast as each other
 
 local KINDS = {
   ["local"] = "a memory of its own",
