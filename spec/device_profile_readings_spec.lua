@@ -60,6 +60,7 @@ describe("a chain", function()
       for _ = 1, steps do right = a * right + b & 0xffffffff end
       local factor, summand = chain.power(a, b, steps)
       assert.equal(right, factor * x + summand & 0xffffffff)
+      assert.equal(right, chain.after(a, b, steps)(x))
     end
   end)
 
@@ -118,6 +119,8 @@ describe("the wavefront", function()
     says(divergence.read_blocks(rows, 32), "2.00 times", "wavefront has 32 work-items, the multiple that the driver")
     says(divergence.read_blocks(rows, 64), "though the driver prefers groups of a multiple of 64")
     says(divergence.read_blocks(rows_over("block", POWERS, function() return 1 end), 8), "No step is visible")
+    says(divergence.read_blocks(rows_over("block", POWERS, function(block) return 1 / block end), 8), "256.00 times",
+      "no width can be read off")
     says(divergence.read_blocks(rows_over("block", POWERS, function() return nil end), 8), TOO_FEW)
   end)
 
@@ -150,7 +153,9 @@ describe("a long loop", function()
     for _, f in ipairs { alone, noisy(alone, 0.2), function() return nil end } do
       assert.is_nil(long_loop.reach(rows(f)))
     end
-    says(long_loop.read(rows(alone)), "pays for its own loop")
+    says(long_loop.read(rows(alone)), "7.2 t", "Each pays for its own loop")
+    says(long_loop.read(rows(noisy(alone, 0.2))), "Each pays for its own loop")
+    says(long_loop.read(rows(function(period) return period < 4 and 100 or 50 end)), "nothing can be read off")
     says(long_loop.read(rows(function() return nil end)), TOO_FEW)
   end)
 end)
@@ -169,6 +174,7 @@ describe("groups", function()
     assert.is_nil(whole_wavefronts.is_rounded_up(rows_over("group", { 32, 64 }, in_steps), 32))
     says(whole_wavefronts.read(rows_over("group", sizes, in_steps), 32), "So 33 work-items cost as much as 64")
     says(whole_wavefronts.read(rows_over("group", sizes, in_proportion), 32), "not in steps of 32")
+    says(whole_wavefronts.read(rows_over("group", sizes, function() return 1 end), 32), "nothing can be read off")
     says(whole_wavefronts.read({}, 32), TOO_FEW)
   end)
 

@@ -152,6 +152,15 @@ local function as_section(from, section, is_first)
   }
 end
 
+--- The experiments as they are read: the roofline belongs to the summary.
+local function in_reading_order(experiments)
+  local list = {}
+  for _, experiment in ipairs(experiments) do
+    table.insert(list, experiment.name == roofline.name and 1 or #list + 1, experiment)
+  end
+  return list
+end
+
 --- A profile as a document for `clcompute.report`.
 -- @function document
 -- @tparam table profile what `measure` returned
@@ -162,7 +171,7 @@ function device_profile.document(profile)
   end
   local sections = {}
   if not profile.quick then sections[1] = summary(profile) end
-  for _, from in ipairs(profile.experiments) do
+  for _, from in ipairs(in_reading_order(profile.experiments)) do
     for i, section in ipairs(from.sections) do sections[#sections + 1] = as_section(from, section, i == 1) end
   end
   local facts = { { "version", cl._VERSION }, { "device", profile.device }, { "date", profile.date },

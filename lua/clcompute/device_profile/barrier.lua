@@ -7,7 +7,6 @@ local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 
-local FACTOR, SUMMAND = 1664525, 1 -- of kernels/probe_barrier.cl
 local GROUPS, QUICK_GROUPS = { 32, 64, 256, 1024 }, { 8, 32 }
 local MOST_STEPS = 1 << 20
 local CHECKED = 1024
@@ -73,17 +72,13 @@ local function measure(lab)
     launch(0, largest, n)
     launch(1, largest, n)
   end)
-  local power, list = { chain.power(FACTOR, SUMMAND, steps) }, {}
+  local expected, list = chain.after(chain.FACTOR, chain.SUMMAND, steps), {}
   for _, size in ipairs(groups) do
     for with = 0, 1 do
       list[#list + 1] = {
         name = ("groups of %d, %s"):format(size, SERIES[with]), params = { group = size, barrier = with },
         operations = steps, launch = function() return launch(with, size, steps) end,
-        check = function()
-          return chain.check(out, math.min(CHECKED, units * size), function(item)
-            return (power[1] * item + power[2]) & 0xffffffff
-          end)
-        end,
+        check = function() return chain.check(out, math.min(CHECKED, units * size), expected) end,
       }
     end
   end

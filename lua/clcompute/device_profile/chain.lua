@@ -8,6 +8,9 @@ local chain = {}
 
 local MASK = 0xffffffff
 
+--- The factor and the summand of kernels/probe_uneven.cl and kernels/probe_barrier.cl.
+chain.FACTOR, chain.SUMMAND = 1664525, 1
+
 --- The factor and the summand of n steps at once.
 -- @tparam integer a
 -- @tparam integer b
@@ -21,6 +24,16 @@ function chain.power(a, b, n)
     a, b, n = a * a & MASK, (a * b + b) & MASK, n >> 1
   end
   return factor, summand
+end
+
+--- What n steps make of x.
+-- @tparam integer a
+-- @tparam integer b
+-- @tparam integer n
+-- @treturn function of x
+function chain.after(a, b, n)
+  local factor, summand = chain.power(a, b, n)
+  return function(x) return factor * x + summand & MASK end
 end
 
 --- Whether a buffer of uint holds the results of chains.

@@ -7,7 +7,6 @@ local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 
-local FACTOR, SUMMAND = 1664525, 1 -- of kernels/probe_uneven.cl, whose items all loop alike here
 local CPU_STEP, GPU_STEP = 4, 2 -- from a size to the next: each is compiled by POCL anew
 local ELEMENTS, CPU_ELEMENTS, QUICK_ELEMENTS = 1 << 25, 1 << 22, 1 << 11
 local MOST_STEPS = 1 << 20
@@ -111,16 +110,12 @@ local function measure_chain(lab)
   local function launch(size, n) return kernel({ global = { items }, group = { size } }, n, 1, 1, out) end
   local usual = math.min(64, device.max_group_size)
   local steps = lab:size(4, MOST_STEPS, function(n) launch(usual, n) end)
-  local power, list = { chain.power(FACTOR, SUMMAND, steps) }, {}
+  local expected, list = chain.after(chain.FACTOR, chain.SUMMAND, steps), {}
   for i, size in ipairs(sizes(lab)) do
     list[i] = {
       name = ("chain, groups of %d"):format(size), params = { group = size }, operations = items * steps,
       launch = function() return launch(size, steps) end,
-      check = function()
-        return chain.check(out, math.min(CHECKED, items), function(item)
-          return (power[1] * item + power[2]) & 0xffffffff
-        end)
-      end,
+      check = function() return chain.check(out, math.min(CHECKED, items), expected) end,
     }
   end
   return section(lab, "a chain of dependent steps", lab:times(list), "per_second", "steps a second")

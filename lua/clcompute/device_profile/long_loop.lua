@@ -7,7 +7,6 @@ local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 
-local FACTOR, SUMMAND = 1664525, 1 -- of kernels/probe_uneven.cl
 local TIMES = 100
 local PERIODS = { 1, 2, 4, 8, 16, 32, 64, 128, 256 }
 local QUICK_PERIODS = { 1, 4, 64 }
@@ -17,6 +16,7 @@ local CHECKED = 1024
 -- The wavefront waits where nearly the whole time of a hundred loops is left, though few items need it. Halfway is not
 -- enough: that is what one long item in two costs where each pays for itself.
 local WAITS = 0.75
+local LIKE = 2 -- times that the time may differ from what items need one by one, and still be that
 
 local long_loop = {}
 
@@ -44,10 +44,12 @@ function long_loop.read(rows, width)
   if #points < 3 then return { figure.TOO_FEW } end
   local reach, last = long_loop.reach(rows), points[#points]
   if not reach then
-    local period = points[#points // 2 + 1].x
-    return { ("Here each work-item pays for its own loop: with one long one in %d the time is %.1f t, and one by one "
-      .. "they need %.1f t. Nobody waits for a neighbour, so no wavefront shows."):format(period,
-      curve.at(points, period), alone(period)) }
+    local middle = points[#points // 2 + 1]
+    local measured = ("With one long loop in %d the time is %.1f t, and one by one the items need %.1f t."):format(
+      middle.x, middle.y, alone(middle.x))
+    return { measured, middle.y <= LIKE * alone(middle.x) and middle.y >= alone(middle.x) / LIKE
+      and "Each pays for its own loop and nobody waits for a neighbour: no wavefront shows."
+      or "That is neither what they need one by one nor that of waiting for the longest: nothing can be read off." }
   end
   local sentences = { ("One item in %d that loops %d times makes all of them take %.0f t, where %.1f t is what they "
     .. "need one by one: the wavefront ends with its last item."):format(reach, TIMES, curve.at(points, reach),
@@ -62,11 +64,9 @@ function long_loop.read(rows, width)
 end
 
 local function expected(steps, period)
-  local long, short = { chain.power(FACTOR, SUMMAND, steps * TIMES) }, { chain.power(FACTOR, SUMMAND, steps) }
-  return function(i)
-    local power = i % period == 0 and long or short
-    return (power[1] * i + power[2]) & 0xffffffff
-  end
+  local long = chain.after(chain.FACTOR, chain.SUMMAND, steps * TIMES)
+  local short = chain.after(chain.FACTOR, chain.SUMMAND, steps)
+  return function(i) return (i % period == 0 and long or short)(i) end
 end
 
 --- Adds the time in loops: that of one item in one that loops a hundred times is a hundred.

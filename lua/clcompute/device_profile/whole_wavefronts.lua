@@ -7,7 +7,6 @@ local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 
-local FACTOR, SUMMAND = 1664525, 1 -- of kernels/probe_uneven.cl, whose items all loop alike here
 local MOST_STEPS = 1 << 22
 local CHECKED = 1024
 local GROUPS = 512 -- for each compute unit: a full device, whatever a group costs
@@ -40,6 +39,9 @@ function whole_wavefronts.read(rows, width)
     return { measured, ("So %d work-items cost as much as %d: groups should be multiples of %d."):format(width + 1,
       2 * width, width) }
   end
+  if two < ABOVE_ONE * one then
+    return { measured, "Twice the work-items take hardly longer: something else binds, and nothing can be read off." }
+  end
   return { measured, ("Time grows with the work-items, not in steps of %d: nothing is rounded up to whole wavefronts.")
     :format(width) }
 end
@@ -70,16 +72,12 @@ local function measure(lab)
     return kernel({ global = { groups * size }, group = { size } }, n, 1, 1, out)
   end
   local steps = lab:size(4, MOST_STEPS, function(n) launch(width, n) end)
-  local power, list = { chain.power(FACTOR, SUMMAND, steps) }, {}
+  local expected, list = chain.after(chain.FACTOR, chain.SUMMAND, steps), {}
   for i, size in ipairs(sizes(width, math.min(4 * width, device.max_group_size))) do
     list[i] = {
       name = ("groups of %d"):format(size), params = { group = size },
       launch = function() return launch(size, steps) end,
-      check = function()
-        return chain.check(out, math.min(CHECKED, groups * size), function(item)
-          return (power[1] * item + power[2]) & 0xffffffff
-        end)
-      end,
+      check = function() return chain.check(out, math.min(CHECKED, groups * size), expected) end,
       operations = groups * size * steps,
     }
   end
