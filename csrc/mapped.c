@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mapped transfers, which the measurement of transfers sets beside copied ones; scripts do not
-   see them: a pointer into device memory is nothing for Lua. */
+/* Mapped transfers, which the measurement of transfers sets beside copied ones. Scripts do not
+   see them, for a pointer into device memory is nothing for Lua; cl.profile does not count them. */
 #include "mapped.h"
 
 #include <string.h>

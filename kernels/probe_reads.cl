@@ -26,8 +26,7 @@
 #define SUM TYPE /* what it is added up in: int for the small integers */
 #endif
 #ifndef SPACE
-#define SPACE \
-  0 /* where the table is: 0 local memory, 1 global memory, 2 registers (floating types) */
+#define SPACE 0 /* of the table: 0 local memory, 1 global memory, 2 registers (floating types) */
 #endif
 #ifndef ENTRIES
 #define ENTRIES 1024 /* elements of the table that reads begin at: a power of two */

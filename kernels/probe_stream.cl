@@ -14,7 +14,7 @@
  *
  * With NEIGHBOURS neighbouring work-items read neighbouring vectors, as a GPU wants it; without
  * each sweeps a stretch of its own, as a core does. Sums are modulo 2^32. `mask` is the number of
- * vectors less one: a power of two, UNROLL * GROUP at least.
+ * vectors less one: a power of two, and UNROLL * GROUP at least; UNROLL without NEIGHBOURS.
  * Global size: any number of groups of GROUP work-items; local size: GROUP.
  */
 #ifndef OPERATION

@@ -456,6 +456,20 @@ helper.describe_each("an experiment with memory", function(d)
     end)
   end
 
+  it("notices transfers that move nothing", function()
+    local read, write = mapped.read, mapped.write
+    finally(function() mapped.read, mapped.write = read, write end)
+    mapped.read = function(buffer) return ("x"):rep(buffer.bytes) end
+    mapped.write = function() end
+    local wrong = 0
+    for _, row in ipairs(transfers.measure(Lab.new(d, { quick = true }))[1].rows) do
+      local is_mapped = row.params.way:find "mapped" ~= nil
+      assert.equal(is_mapped and "failed" or "ok", row.status, row.name)
+      wrong = wrong + (is_mapped and 1 or 0)
+    end
+    assert.equal(2, wrong)
+  end)
+
   it("notices kernels that compute nothing", function()
     local idle = d:program("kernel void idle(global int *x) { x[0] = 1; }").idle
     local x = d:zeros("int", 1)

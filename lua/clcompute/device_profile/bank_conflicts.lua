@@ -71,8 +71,9 @@ function bank_conflicts.read_strides(rows, is_memory)
   if not odd or #points < 3 then return { figure.TOO_FEW } end
   local sentences = {}
   if banks then
-    sentences[1] = ("A stride of %d or its multiples takes %.1f times as long as odd ones, and the time of all strides s follows the "
-      .. "greatest common divisor of s and %d: so there are %d banks of 4 bytes%s. Odd strides are free of conflicts.")
+    sentences[1] = ("A stride of %d or its multiples takes %.1f times as long as odd ones, and the time of all strides "
+      .. "s follows the greatest common divisor of s and %d: so there are %d banks of 4 bytes%s. Odd strides are free "
+      .. "of conflicts.")
       :format(banks, median_at(points, banks, banks) / odd, banks, banks,
         banks == CANDIDATES[#CANDIDATES] and ", or more, which strides up to 65 cannot tell" or "")
   else

@@ -8,7 +8,7 @@ local chain = {}
 
 local MASK = 0xffffffff
 
---- The factor and the summand of kernels/probe_uneven.cl and kernels/probe_barrier.cl.
+-- The factor and the summand of kernels/probe_uneven.cl and kernels/probe_barrier.cl.
 chain.FACTOR, chain.SUMMAND = 1664525, 1
 
 --- The factor and the summand of n steps at once.

@@ -69,15 +69,16 @@ function transfers.read(rows, is_unified)
 end
 
 local function row_of(lab, way, buffer, bytes)
+  local result
+  if way.reads then buffer:write(bytes) else buffer:fill(0) end -- what does not travel shall not be there already
   local row = lab:wall {
     name = ("%s, %s"):format(way.name, size_text(#bytes)), params = { way = way.name, bytes = #bytes }, bytes = #bytes,
-    run = function() way.result = way.move(buffer, bytes) end,
+    run = function() result = way.move(buffer, bytes) end,
     check = function()
-      local arrived = way.reads and way.result or buffer:string()
+      local arrived = way.reads and result or buffer:string()
       return arrived == bytes, "other bytes arrived"
     end,
   }
-  way.result = nil
   local time = curve.time(row)
   row.rate = time and #bytes / time
   return row

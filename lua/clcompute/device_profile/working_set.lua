@@ -3,11 +3,11 @@
 --- The levels of memory, by the size of what is swept again and again: bytes a second, and the latency of a read.
 -- @module clcompute.device_profile.working_set
 
-local links = require "clcompute.device_profile.links"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local format = require "clcompute.report.format"
 local large = require "clcompute.device_profile.large"
+local links = require "clcompute.device_profile.links"
 local plateaus = require "clcompute.device_profile.plateaus"
 local size_text = require "clcompute.device_profile.size_text"
 local stream = require "clcompute.device_profile.stream"
