@@ -169,8 +169,8 @@ function device_profile.document(profile)
   if type(profile) ~= "table" or type(profile.experiments) ~= "table" then
     error("document: a profile, as measure returns it, expected", 0)
   end
-  local sections = {}
-  if not profile.quick then sections[1] = summary(profile) end
+  local sections, facts_found = {}, summary(profile)
+  if not profile.quick and #facts_found.rows > 0 then sections[1] = facts_found end
   for _, from in ipairs(in_reading_order(profile.experiments)) do
     for i, section in ipairs(from.sections) do sections[#sections + 1] = as_section(from, section, i == 1) end
   end

@@ -41,8 +41,8 @@ function latency_hiding.read_groups(rows, units)
   local one, full, arrival = points[1].y, curve.highest(points).y, curve.arrival(points, ARRIVED)
   local spread = of_units(points, units) or one
   local sentences = { ("A load that must be waited for takes %s. With a group for each of the %d compute units "
-    .. "the device makes %.3g times as many a second as with one group, with %d groups %.3g times."):format(
-    figure.seconds(1 / one), units, spread / one, arrival, full / one) }
+    .. "the device makes %.3g times as many a second as with one group, at best %.3g times."):format(
+    figure.seconds(1 / one), units, spread / one, full / one) }
   if full >= HIDES * spread then
     sentences[2] = ("So groups share a unit, about %d each, and go on while others wait."):format(
       math.max(1, arrival // units))

@@ -17,11 +17,13 @@ local LEAST, MOST = 1 / 64, 4096 -- operations for each byte, from where to wher
 
 -- Bytes that must move at least: each operand read once and each result written once, of 4 bytes.
 local WORKS = {
-  { name = "saxpy", make = saxpy, method = "out", bytes = function(n) return 12 * n end,
+  { name = "saxpy", operation = "saxpy", make = saxpy, method = "out", bytes = function(n) return 12 * n end,
     flops = function(n) return 2 * n end },
-  { name = "gemm, default kernel", make = gemm, bytes = function(n) return 12 * n ^ 2 end },
-  { name = "gemm, naive kernel", make = gemm, method = "naive", bytes = function(n) return 12 * n ^ 2 end },
-  { name = "gauss, pivoting", make = gauss, method = "pivoting", bytes = function(n) return 8 * n ^ 2 end },
+  { name = "gemm, default kernel", operation = "gemm", make = gemm, bytes = function(n) return 12 * n ^ 2 end },
+  { name = "gemm, naive kernel", operation = "gemm", make = gemm, method = "naive",
+    bytes = function(n) return 12 * n ^ 2 end },
+  { name = "gauss, pivoting", operation = "gauss", make = gauss, method = "pivoting",
+    bytes = function(n) return 8 * n ^ 2 end },
 }
 
 local roofline = {}
@@ -76,7 +78,7 @@ end
 
 --- Measures one; it is run by its method, or by the library's own choice.
 local function measure_work(lab, work, sizes)
-  local n = sizes[work.name:match "%a+"]
+  local n = sizes[work.operation]
   local made = work.make(n, "float")
   local operands = made.prepare(lab.device)
   local row = lab:walls({ {
