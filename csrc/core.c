@@ -11,6 +11,7 @@ The C core: it only opens one chapter after the other.
 #include "gemm.h"
 #include "kernelfolder.h"
 #include "live.h"
+#include "mapped.h"
 #include "newfile.h"
 #include "plan.h"
 #include "prebuilt.h"
@@ -36,6 +37,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openbuffers(L);
   clc_opencreate(L);
   clc_openlive(L);
+  clc_openmapped(L);
   clc_opennewfiles(L);
   clc_openraw(L);
   clc_openprofile(L);

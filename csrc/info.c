@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* How a property reads. */
-typedef enum { TEXT, NUMBER, FLAG, KIND, SIZES, MULTIPLE, NONUNIFORM } Reader;
+typedef enum { TEXT, NUMBER, FLAG, KIND, SIZES, MULTIPLE, NONUNIFORM, LOCALITY } Reader;
 
 typedef struct {
   const char *name;
@@ -32,6 +32,7 @@ static const Property properties[] = {
     {"cache", CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, NUMBER, 100},
     {"cache_line", CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, NUMBER, 100},
     {"local_memory", CL_DEVICE_LOCAL_MEM_SIZE, NUMBER, 100},
+    {"local_memory_type", CL_DEVICE_LOCAL_MEM_TYPE, LOCALITY, 100},
     {"constant_memory", CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, NUMBER, 100},
     {"max_group_size", CL_DEVICE_MAX_WORK_GROUP_SIZE, NUMBER, 100},
     {"max_group_sizes", CL_DEVICE_MAX_WORK_ITEM_SIZES, SIZES, 100},
@@ -116,6 +117,11 @@ static const char *kind_name(cl_ulong type) {
   return "custom";
 }
 
+/* Where local memory is: memory of its own, or a piece of the global one. */
+static const char *locality_name(cl_ulong type) {
+  return type == CL_LOCAL ? "local" : type == CL_GLOBAL ? "global" : "none";
+}
+
 /* Before OpenCL 3.0 only vendors' queries tell the width of a warp or wavefront. */
 static cl_ulong group_multiple(cl_device_id id, cl_device_info what, int version) {
   enum { WARP_SIZE_NV = 0x4003, WAVEFRONT_WIDTH_AMD = 0x4043 };
@@ -139,6 +145,7 @@ static void push_property(lua_State *L, cl_device_id id, int version, const Prop
     case SIZES: push_sizes(L, id, p->what); break;
     case NONUNIFORM: lua_pushboolean(L, clc_hasnonuniformgroups(id, version)); break;
     case MULTIPLE: lua_pushinteger(L, (lua_Integer)group_multiple(id, p->what, version)); break;
+    case LOCALITY: lua_pushstring(L, locality_name(clc_devicenumber(id, p->what, 0))); break;
   }
 }
 

@@ -137,6 +137,7 @@ function cl.trace_range(range, options) end
 ---@field cache integer bytes
 ---@field cache_line integer bytes
 ---@field local_memory integer bytes
+---@field local_memory_type "local"|"global"|"none" memory of its own, or a piece of the global one
 ---@field constant_memory integer bytes
 ---@field max_group_size integer
 ---@field max_group_sizes integer[] along each dimension

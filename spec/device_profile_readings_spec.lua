@@ -323,7 +323,9 @@ describe("the summary", function()
   it("tells what was found", function()
     local told = facts({ wavefront = 32, group = 64, banks = 32, local_is_memory = false, load_latency = 5e-7,
       knee = 20.4, launch_waited = 1e-5, launch_queued = 1e-6, flops = { float = 6e13, int = 2e13 },
-      peak = { flops = 6e13, bytes_per_second = 4e12 }, bandwidth = { { level = "L2", bytes_per_second = 1e13 } } },
+      peak = { flops = 6e13, bytes_per_second = 4e12 }, bandwidth = { { level = "L2", bytes_per_second = 1e13 } },
+      latency = { { level = "L2", seconds = 2e-7 } }, transaction = 64, transfers = { up = 2e10, down = 1e10 } },
+      "coalescing", "transfers",
       "divergence", "group_size", "bank_conflicts", "local_memory", "latency_hiding", "launch", "peaks", "working_set")
     assert.same({ wavefront = "32 work-items", ["banks of local memory"] = "32",
       ["local memory"] = "a memory of its own",
@@ -331,7 +333,8 @@ describe("the summary", function()
       ["arithmetic binds from"] = "20 operations for each load",
       ["a launch"] = "10.0 µs waited for, 1.00 µs in a queue",
       ["operations a second (int: no FLOP)"] = "float 60.0 TFLOP/s, int 20.0 TFLOP/s", ["memory, copied"] = "4.00 TB/s",
-      ["memory, read, by level"] = "L2 10.0 TB/s" }, told)
+      ["memory, read, by level"] = "L2 10.0 TB/s", ["a read waited for, by level"] = "L2 200 ns",
+      ["memory moves at once"] = "64 bytes", ["transfers, at best"] = "down 10.0 GB/s; up 20.0 GB/s" }, told)
   end)
 
   it("tells what was looked for in vain, and nothing of what was not looked for", function()

@@ -23,6 +23,7 @@ local PREAMBLE = [[
   end
   local function reals(n) return buffer(n, function(i) return i % 7 - 3.5 end) end
   local function ints(n) return buffer(n, function(i) return i - 1 end, "int") end
+  local function words(n) return buffer(n, function(i) return i * 2654435761 & 0xffffffff end, "uint") end
   local function run(name, range, defines)
     return function(...) d:kernel(name, {dtype = T, defines = defines})(range, ...) end
   end
@@ -69,6 +70,15 @@ local LAUNCHES = {
     local function zeros(n, dtype) return buffer(n, function() return 0 end, dtype) end
     run("trace_range", {global = {4, 3, 2}, group = {2, 3, 1}, offset = {1, 0, 2}}, {GROUPS = groups})(
       1, 24, 4, 3, 4, zeros(24 * 26, "ulong"), zeros(48, "uint")) end]],
+  probe_reads = [[for space = 0, 2 do
+    run("probe_reads", 128, {SPACE = space, ENTRIES = 64})(3, 5, 3, reals(72), d:empty(T, 128)) end]],
+  probe_stride = [[run("probe_stride", 128)(3, 1, words(3073), d:empty("uint", 128))]],
+  probe_stream = [[for operation = 0, 2 do for neighbours = 0, 1 do
+    run("probe_stream", 128, {OPERATION = operation, NEIGHBOURS = neighbours})(
+      1, 511, words(2048), d:empty("uint", 2048)) end end]],
+  probe_links = [[local chain, at = d:empty("uint", 2048), buffer(1, function() return 0 end, "uint")
+    run("probe_links", 64, {LINK = 1})(0, 63, chain, at)
+    run("probe_links", 1)(100, 63, chain, at)]],
   probe_branches = [[run("probe_branches", 70)(2, 1, 64, d:empty("uint", 70))]],
   probe_nothing = [[run("probe_nothing", 8)(7, d:empty("uint", 1))]],
   probe_barrier = [[for with = 0, 1 do

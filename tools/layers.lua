@@ -13,7 +13,8 @@ local C_LEVELS = {
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
     "workgroup" },
   { "show" },
-  { "buffer", "create", "live", "raw", "signature", "operand", "build" }, -- what a script holds; what operations take
+  { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
+  -- operations take
   { "kernel" },
   { "structsize", "plan" },
   { "program" },
@@ -24,7 +25,7 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version", -- three in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.mapped", "clcompute.version", -- four in C
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.bench.options" },
   { "clcompute.text.columns", "clcompute.text.places" },
   { "clcompute.text.trace" },
@@ -63,12 +64,19 @@ local LUA_LEVELS = {
   { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.figure" },
   { "clcompute.device_profile.lab" },
   { "clcompute.device_profile.chase" },
+  { "clcompute.device_profile.fit", "clcompute.device_profile.large", "clcompute.device_profile.plateaus",
+    "clcompute.device_profile.random_words", "clcompute.device_profile.size_text" },
+  { "clcompute.device_profile.links", "clcompute.device_profile.stream",
+    "clcompute.device_profile.strided_reads", "clcompute.device_profile.table_reads" },
   { "clcompute.device_profile.atomics", "clcompute.device_profile.barrier", "clcompute.device_profile.compile",
     "clcompute.device_profile.divergence", "clcompute.device_profile.group_size",
     "clcompute.device_profile.latency_hiding", "clcompute.device_profile.launch",
     "clcompute.device_profile.long_loop", "clcompute.device_profile.occupancy",
     "clcompute.device_profile.peaks", "clcompute.device_profile.roofline",
     "clcompute.device_profile.whole_wavefronts" }, -- the experiments
+  { "clcompute.device_profile.bank_conflicts", "clcompute.device_profile.coalescing",
+    "clcompute.device_profile.local_memory", "clcompute.device_profile.transfers",
+    "clcompute.device_profile.working_set" }, -- those with memory
   { "clcompute.device_profile.summary" },
   { "clcompute.device_profile" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },

@@ -14,15 +14,18 @@
 
 local Lab = require "clcompute.device_profile.lab"
 local atomics = require "clcompute.device_profile.atomics"
+local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
 local barrier = require "clcompute.device_profile.barrier"
 local cl = require "clcompute"
 local clock = require "clcompute.bench.clock"
+local coalescing = require "clcompute.device_profile.coalescing"
 local compile = require "clcompute.device_profile.compile"
 local divergence = require "clcompute.device_profile.divergence"
 local group_size = require "clcompute.device_profile.group_size"
 local interrupt = require "clcompute.interrupt"
 local latency_hiding = require "clcompute.device_profile.latency_hiding"
 local launch = require "clcompute.device_profile.launch"
+local local_memory = require "clcompute.device_profile.local_memory"
 local long_loop = require "clcompute.device_profile.long_loop"
 local occupancy = require "clcompute.device_profile.occupancy"
 local options = require "clcompute.bench.options"
@@ -30,7 +33,9 @@ local peaks = require "clcompute.device_profile.peaks"
 local roofline = require "clcompute.device_profile.roofline"
 local summary = require "clcompute.device_profile.summary"
 local target = require "clcompute.bench.target"
+local transfers = require "clcompute.device_profile.transfers"
 local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
+local working_set = require "clcompute.device_profile.working_set"
 
 local device_profile = {}
 
@@ -44,8 +49,13 @@ local EXPERIMENTS = {
   divergence,
   long_loop,
   whole_wavefronts,
+  local_memory,
+  bank_conflicts,
   latency_hiding,
   occupancy,
+  coalescing,
+  working_set,
+  transfers,
   group_size,
   launch,
   barrier,

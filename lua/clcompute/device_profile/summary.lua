@@ -21,12 +21,33 @@ local function copy(found)
   return found.peak and format.engineering(found.peak.bytes_per_second, "B/s")
 end
 
-local function levels(found)
+local function levels(list, key, unit)
   local words = {}
-  for i, level in ipairs(found.bandwidth or {}) do
-    words[i] = ("%s %s"):format(level.level, format.engineering(level.bytes_per_second, "B/s"))
+  for i, level in ipairs(list or {}) do
+    words[i] = ("%s %s"):format(level.level, format.engineering(level[key], unit))
   end
   return #words > 0 and table.concat(words, ", ") or nil
+end
+
+local function bandwidth(found)
+  return levels(found.bandwidth, "bytes_per_second", "B/s")
+end
+
+local function latency(found)
+  return levels(found.latency, "seconds", "s")
+end
+
+local function transaction(found)
+  return found.transaction and found.transaction .. " bytes"
+end
+
+local function transfers(found)
+  local words = {}
+  for way, rate in pairs(found.transfers or {}) do
+    words[#words + 1] = ("%s %s"):format(way, format.engineering(rate, "B/s"))
+  end
+  table.sort(words)
+  return #words > 0 and table.concat(words, "; ") or nil
 end
 
 local function kind_of_local(found)
@@ -50,7 +71,9 @@ end
 local FACTS = {
   { "operations a second (int: no FLOP)", "peaks", flops },
   { "memory, copied", "peaks", copy },
-  { "memory, read, by level", "working_set", levels },
+  { "memory, read, by level", "working_set", bandwidth },
+  { "a read waited for, by level", "working_set", latency },
+  { "memory moves at once", "coalescing", transaction },
   { "wavefront", "divergence", function(found) return found.wavefront and found.wavefront .. " work-items" end },
   { "banks of local memory", "bank_conflicts", function(found) return found.banks and tostring(found.banks) end },
   { "local memory", "local_memory", kind_of_local },
@@ -62,6 +85,7 @@ local FACTS = {
     return found.knee and ("%.0f operations for each load"):format(found.knee)
   end },
   { "a launch", "launch", launch },
+  { "transfers, at best", "transfers", transfers },
 }
 
 --- The section of a report.

@@ -1,0 +1,131 @@
+-- SPDX-License-Identifier: MIT
+
+--- Reads of global memory by neighbouring work-items: next to each other, apart, and off the alignment. Memory moves
+-- whole pieces; what a read needs of them is of use, the rest is not.
+-- @module clcompute.device_profile.coalescing
+
+local curve = require "clcompute.device_profile.curve"
+local figure = require "clcompute.device_profile.figure"
+local fit = require "clcompute.device_profile.fit"
+local statistics = require "clcompute.bench.statistics"
+local strided_reads = require "clcompute.device_profile.strided_reads"
+
+local WORD = 4 -- bytes
+local STRIDES, QUICK_STRIDES = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 }, { 1, 2, 32 }
+local OFFSETS, QUICK_OFFSETS = { 0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 24, 31, 32 }, { 0, 1 }
+
+local PIECES = { 8, 16, 32, 64, 128, 256 } -- bytes that memory may move at once
+local LEAST_POINTS = 6
+local UNEXPLAINED = 0.1 -- at most, of the variation, by a law that is taken for true
+local RISE = 1.5 -- times as long a lone word at least, where there are pieces
+local LINE = 64 -- bytes, where nothing tells
+local FREE = 1.1 -- times as long: less is no difference
+
+local coalescing = {}
+
+--- Bytes that a read of one word moves with a stride, in pieces of so many bytes.
+local function moved(stride, piece)
+  return math.min(WORD * stride, piece)
+end
+
+--- The bytes that memory moves at once, by the law that a read with stride s costs a + b min(4 s, piece).
+-- @tparam table rows over `params.stride`, with `each`, the time of a read
+-- @treturn ?integer nil where no such law is clear
+function coalescing.piece(rows)
+  local points = curve.of(rows, "params.stride", "each")
+  if #points < LEAST_POINTS then return nil end
+  local best = fit.best(points, PIECES, moved)
+  local one = curve.at(points, 1)
+  if not one or best.b <= 0 or best.unexplained > UNEXPLAINED then return nil end
+  return curve.highest(points).y >= RISE * one and best.candidate or nil
+end
+
+--- What the strides say, in words.
+-- @tparam table rows
+-- @tparam integer line bytes of a line of the cache, by the driver's word; 0 where it does not tell
+-- @treturn table sentences
+function coalescing.read_strides(rows, line)
+  local points, piece = curve.of(rows, "params.stride", "each"), coalescing.piece(rows)
+  local one, worst = curve.at(points, 1), curve.highest(points)
+  if not one or #points < 3 then return { figure.TOO_FEW } end
+  local sentences = { ("A word costs %.1f times as much with stride %d as with stride 1, where neighbours read "
+    .. "neighbours."):format(worst.y / one, worst.x) }
+  if piece then
+    sentences[2] = ("The cost rises up to a stride of %d bytes and hardly beyond: memory moves %d bytes at once%s.")
+      :format(piece, piece, piece == line and ", a line of the cache, of which a lone word uses 4"
+        or line > 0 and (" (a line of the cache has %d by the driver's word)"):format(line) or "")
+  else
+    sentences[2] = "No size of what memory moves at once shows clearly: the cost does not rise up to one stride and "
+      .. "stay there."
+  end
+  return sentences
+end
+
+--- What the offsets say, in words: by medians, since a single slow point says little.
+-- @tparam table rows over `params.offset`, with `each`
+-- @tparam integer piece bytes that starts are aligned to
+-- @treturn table sentences
+function coalescing.read_offsets(rows, piece)
+  local aligned, others = {}, {}
+  for _, point in ipairs(curve.of(rows, "params.offset", "each")) do
+    local list = point.x * WORD % piece == 0 and aligned or others
+    list[#list + 1] = point.y
+  end
+  if #aligned == 0 or #others == 0 then return { figure.TOO_FEW } end
+  local middle = statistics.median(others)
+  local times = middle / statistics.median(aligned)
+  local remark = times < FREE and ": it costs nothing that shows"
+    or middle <= math.max(table.unpack(aligned)) and ", no more than these differ among themselves" or ""
+  return { ("Reads that begin off a multiple of %d bytes take %.2f times as long as those that begin on one%s.")
+    :format(piece, times, remark) }
+end
+
+--- Adds the bytes a second: those of use, and those that were moved, whole pieces.
+local function add_rates(rows, piece)
+  for _, row in ipairs(rows) do
+    local time = curve.time(row)
+    if time then
+      row.useful = row.bytes / time
+      row.share = WORD / moved(row.params.stride, piece)
+      row.moved = row.useful / row.share
+    end
+  end
+end
+
+local function section(title, x, xtitle, rows, reading)
+  local made = figure.lines { title = title, rows = rows, reading = reading, x = x, xtitle = xtitle, y = "useful",
+    ytitle = "bytes of use", yunit = "B/s" }
+  made.columns[#made.columns + 1] = { key = "moved", title = "bytes moved", unit = "B/s" }
+  made.columns[#made.columns + 1] = { key = "share", title = "of use", format = "percent" }
+  return made
+end
+
+local function measure(lab)
+  local reads <close> = strided_reads.new(lab, STRIDES[#STRIDES], OFFSETS[#OFFSETS])
+  local strides, offsets = {}, {}
+  for i, stride in ipairs(lab:choose(STRIDES, QUICK_STRIDES)) do
+    strides[i] = reads:row(("stride %d"):format(stride), stride, 0)
+  end
+  for i, offset in ipairs(lab:choose(OFFSETS, QUICK_OFFSETS)) do
+    offsets[i] = reads:row(("offset %d"):format(offset), 1, offset)
+  end
+  local line, found = lab.device.cache_line, not lab.quick and coalescing.piece(strides) or nil
+  local piece = found or line > 0 and line or LINE
+  add_rates(strides, piece)
+  add_rates(offsets, piece)
+  local reading = coalescing.read_strides(strides, line)
+  reading[#reading + 1] = ("Moved bytes are counted in whole pieces of %d."):format(piece)
+  return {
+    section("stride", "params.stride", "stride, words of 4 bytes", strides, reading),
+    section("offset", "params.offset", "words from the aligned start", offsets,
+      coalescing.read_offsets(offsets, piece)),
+  }, { transaction = found }
+end
+
+coalescing.name = "coalescing"
+coalescing.title = "Coalescing of global memory"
+coalescing.teaches = "Global memory serves neighbouring work-items together where they read neighbouring addresses; "
+  .. "local memory needs no such coalescing (source 4, 4.7)."
+coalescing.measure = measure
+
+return coalescing

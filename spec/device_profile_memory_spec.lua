@@ -1,0 +1,486 @@
+-- SPDX-License-Identifier: MIT
+--- The experiments with memory: what they read off curves, what their kernels compute, and that each runs.
+
+local Lab = require "clcompute.device_profile.lab"
+local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
+local coalescing = require "clcompute.device_profile.coalescing"
+local device_profile = require "clcompute.device_profile"
+local fit = require "clcompute.device_profile.fit"
+local helper = require "spec.helper"
+local large = require "clcompute.device_profile.large"
+local local_memory = require "clcompute.device_profile.local_memory"
+local mapped = require "clcompute.mapped"
+local plateaus = require "clcompute.device_profile.plateaus"
+local report = require "clcompute.report"
+local size_text = require "clcompute.device_profile.size_text"
+local transfers = require "clcompute.device_profile.transfers"
+local working_set = require "clcompute.device_profile.working_set"
+
+local EXPERIMENTS = { local_memory, bank_conflicts, coalescing, working_set, transfers }
+
+local function gcd(a, b)
+  while b ~= 0 do a, b = b, a % b end
+  return a
+end
+
+--- Rows as a lab makes them: cost(x) seconds over params[key], off by a share of it at most.
+local function rows_of(key, xs, cost, noise)
+  local rows = {}
+  for i, x in ipairs(xs) do
+    local time = cost(x) * (1 + (noise or 0) * (2 * math.random() - 1))
+    rows[i] = { params = { [key] = x }, status = "ok", value = time * 1.1, q1 = time, q3 = time * 1.2, each = time,
+      rate = 1 / time }
+  end
+  return rows
+end
+
+local function range(first, last)
+  local list = {}
+  for i = first, last do list[#list + 1] = i end
+  return list
+end
+
+local function powers(first, last)
+  local list = {}
+  for i = first, last do list[#list + 1] = 1 << i end
+  return list
+end
+
+local function failed(params)
+  return { params = params, status = "failed", reason = "no such thing" }
+end
+
+describe("a fitted line", function()
+  it("is the line that points lie on", function()
+    local line = fit.line({ 1, 2, 5 }, { 5, 7, 13 })
+    assert.near(3, line.a, 1e-12)
+    assert.near(2, line.b, 1e-12)
+    assert.near(0, line.unexplained, 1e-12)
+  end)
+
+  it("explains nothing where nothing varies", function()
+    assert.equal(1, fit.line({ 1, 1, 1 }, { 1, 2, 3 }).unexplained)
+    assert.equal(1, fit.line({ 1, 2, 3 }, { 4, 4, 4 }).unexplained)
+  end)
+
+  it("is of the law that leaves least unexplained, beside what the next best leaves", function()
+    local points = {}
+    for i = 1, 9 do points[i] = { x = i, y = 1 + i ^ 3 } end
+    local best, next_best = fit.best(points, { 1, 2, 3, 4 }, function(x, power) return x ^ power end)
+    assert.equal(3, best.candidate)
+    assert.is_true(next_best > 0.001 and next_best < 0.1)
+    assert.is_nil((fit.best({ points[1], points[2] }, { 1 }, math.max)))
+    assert.equal(1, select(2, fit.best(points, { 1 }, function(x) return x end)))
+  end)
+end)
+
+describe("plateaus", function()
+  local function points_of(...)
+    local points = {}
+    for i, y in ipairs { ... } do points[i] = { x = 1 << i, y = y } end
+    return points
+  end
+
+  it("are the levels of a curve, by medians, without points on the way between them", function()
+    assert.same({ { from = 2, to = 8, value = 400 }, { from = 32, to = 64, value = 100 } },
+      plateaus.of(points_of(390, 410, 400, 200, 102, 98)))
+  end)
+
+  it("are one where all is equal or just noisy, and none of a single point or nothing", function()
+    assert.same({ { from = 2, to = 16, value = 7 } }, plateaus.of(points_of(7, 7, 7, 7)))
+    assert.equal(1, #plateaus.of(points_of(100, 120, 90, 110, 95, 125, 85)))
+    assert.same({}, plateaus.of(points_of(5)))
+    assert.same({}, plateaus.of {})
+  end)
+end)
+
+describe("the number of banks", function()
+  local banks, strides = bank_conflicts.banks, range(0, 65)
+
+  --- Time of a stride: serial reads of a bank, but never below what the instructions take.
+  local function cost_of(count, least)
+    return function(stride) return math.max(least or 1, stride == 0 and 1 or gcd(stride, count)) * 1e-9 end
+  end
+
+  it("is read off the cost over the stride, also where it is noisy or conflicts of two hide", function()
+    for _, count in ipairs { 8, 16, 32, 64 } do
+      assert.equal(count, banks(rows_of("stride", strides, cost_of(count))))
+      assert.equal(count, banks(rows_of("stride", strides, cost_of(count), 0.1)))
+      assert.equal(count, banks(rows_of("stride", strides, cost_of(count, 2), 0.05)))
+    end
+  end)
+
+  it("stands missing points and failed rows, but not too few", function()
+    local rows = rows_of("stride", strides, cost_of(32), 0.02)
+    table.remove(rows, 11)
+    rows[20] = failed { stride = 20 }
+    rows[21] = failed {}
+    assert.equal(32, banks(rows))
+    assert.is_nil(banks(rows_of("stride", { 1, 2, 4, 8, 16, 32, 64 }, cost_of(32))))
+    assert.is_nil(banks {})
+  end)
+
+  it("is not read off a curve that is flat, noisy, rises, or has one slow point", function()
+    assert.is_nil(banks(rows_of("stride", strides, function() return 1 end)))
+    for _ = 1, 20 do assert.is_nil(banks(rows_of("stride", strides, function() return 1 end, 0.5))) end
+    assert.is_nil(banks(rows_of("stride", strides, function(stride) return 1 + stride / 30 end)))
+    assert.is_nil(banks(rows_of("stride", strides, function(stride) return stride == 64 and 3 or 1 end)))
+    assert.is_nil(banks(rows_of("stride", strides, function(stride) return stride == 32 and 9 or 1 end)))
+  end)
+
+  it("is told in words, with the broadcast, or said to be invisible", function()
+    local text = table.concat(bank_conflicts.read_strides(rows_of("stride", strides, cost_of(32)), false), " ")
+    assert.matches("32 banks of 4 bytes", text, 1, true)
+    assert.matches("takes 32.0 times", text, 1, true)
+    assert.matches("handed to all", text, 1, true)
+    local rows = rows_of("stride", strides, cost_of(32))
+    rows[33] = failed { stride = 32 }
+    assert.matches("takes 32.0 times", bank_conflicts.read_strides(rows, false)[1], 1, true)
+    text = table.concat(bank_conflicts.read_strides(rows_of("stride", strides, function() return 1 end), true), " ")
+    assert.matches("No banks are visible", text, 1, true)
+    assert.matches("ordinary memory", text, 1, true)
+    assert.matches("or more", bank_conflicts.read_strides(rows_of("stride", strides, cost_of(64)))[1], 1, true)
+    assert.matches("Too few", bank_conflicts.read_strides({ failed {} }, true)[1], 1, true)
+  end)
+
+  it("leaves the costs of types to be compared", function()
+    local rows = {}
+    for type, time in pairs { float = 1, float2 = 2, float4 = 4, uchar = 1.05, short = 1 } do
+      rows[#rows + 1] = { params = { type = type, stride = 1 }, status = "ok", value = time, each = time }
+    end
+    local text = table.concat(bank_conflicts.read_types(rows, 32), " ")
+    assert.matches("of float2 2.00, of float4 4.00, of uchar 1.05, of short 1.00", text, 1, true)
+    assert.matches("A byte costs as much as four", text, 1, true)
+    assert.matches("no banks are visible", bank_conflicts.read_types(rows)[2], 1, true)
+    assert.matches("could not be measured", bank_conflicts.read_types({ failed { stride = 1 } })[1], 1, true)
+  end)
+end)
+
+describe("what memory moves at once", function()
+  local strides = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 }
+
+  local function cost_of(piece)
+    return function(stride) return 0.5 + math.min(4 * stride, piece) / 16 end
+  end
+
+  it("is read off the cost of a word over the stride", function()
+    for _, piece in ipairs { 16, 32, 64, 128 } do
+      assert.equal(piece, coalescing.piece(rows_of("stride", strides, cost_of(piece))))
+      assert.equal(piece, coalescing.piece(rows_of("stride", strides, cost_of(piece), 0.03)))
+    end
+  end)
+
+  it("is nil of flat, falling and short curves", function()
+    assert.is_nil(coalescing.piece(rows_of("stride", strides, function() return 1 end)))
+    assert.is_nil(coalescing.piece(rows_of("stride", strides, function(stride) return 1 / stride end)))
+    assert.is_nil(coalescing.piece(rows_of("stride", { 1, 16, 32 }, cost_of(32))))
+    assert.is_nil(coalescing.piece { failed { stride = 1 } })
+  end)
+
+  it("is told in words, with what the line of the cache has", function()
+    local rows = rows_of("stride", strides, cost_of(64))
+    assert.matches("moves 64 bytes at once, a line of the cache", table.concat(coalescing.read_strides(rows, 64)), 1,
+      true)
+    assert.matches("a line of the cache has 128", table.concat(coalescing.read_strides(rows, 128)), 1, true)
+    assert.matches("No size", coalescing.read_strides(rows_of("stride", strides, function() return 1 end), 64)[2], 1,
+      true)
+    assert.matches("Too few", coalescing.read_strides({}, 64)[1], 1, true)
+  end)
+
+  it("has a price for starts off its multiples, if one shows", function()
+    local function text_of(penalty)
+      return coalescing.read_offsets(rows_of("offset", { 0, 1, 7, 8, 16, 31, 32 }, function(offset)
+        return offset % 16 == 0 and 1 or penalty
+      end), 64)[1]
+    end
+    assert.matches("take 1.50 times as long", text_of(1.5), 1, true)
+    assert.matches("1.02 times.*nothing that shows", text_of(1.02))
+    local rows = rows_of("offset", { 0, 1, 16, 31, 32 }, function(offset) return offset == 32 and 2 or 1 end)
+    rows[2].each, rows[4].each = 1.5, 1.5
+    assert.matches("1.50 times.*no more than these differ", coalescing.read_offsets(rows, 64)[1])
+    assert.matches("Too few", coalescing.read_offsets(rows_of("offset", { 1, 2 }, function() return 1 end), 64)[1], 1,
+      true)
+  end)
+end)
+
+describe("the levels of memory", function()
+  --- Seconds for a byte: two caches and memory.
+  local function cost_of(bytes)
+    return bytes <= 32768 and 1 / 400 or bytes <= 1 << 20 and 1 / 100 or 1 / 10
+  end
+
+  it("are named by the sizes they hold", function()
+    local list = working_set.bandwidths(rows_of("bytes", powers(12, 26), cost_of))
+    local names = {}
+    for i, level in ipairs(list) do names[i] = level.level end
+    assert.same({ "up to 32 KiB", "64 KiB to 1 MiB", "from 2 MiB" }, names)
+    assert.near(400, list[1].bytes_per_second, 1e-9)
+    assert.near(10, list[3].bytes_per_second, 1e-9)
+    assert.near(1 / 100, working_set.latencies(rows_of("bytes", powers(12, 26), cost_of))[2].seconds, 1e-9)
+  end)
+
+  it("are none where nothing was measured, one where no cache shows", function()
+    assert.same({}, working_set.bandwidths { failed { bytes = 4096 } })
+    local flat = rows_of("bytes", powers(12, 16), function() return 1 end)
+    assert.equal("4 KiB to 64 KiB", working_set.bandwidths(flat)[1].level)
+    assert.matches("no cache shows", working_set.read_bandwidth(flat)[1], 1, true)
+    assert.matches("Too few", working_set.read_bandwidth({})[1], 1, true)
+    assert.matches("Too few", working_set.read_latency({})[1], 1, true)
+    local sweeps = { { name = "read", rate = 10 }, { name = "write", rate = 5 } }
+    for _, row in ipairs(sweeps) do row.params, row.status, row.value = { bytes = 4096 }, "ok", 1 end
+    assert.matches("read 10.0 B/s, write 5.00 B/s", working_set.read_sweeps(sweeps)[1], 1, true)
+    assert.matches("slower", working_set.read_sweeps(sweeps)[2], 1, true)
+    sweeps[2].rate = 9
+    assert.is_nil(working_set.read_sweeps(sweeps)[2])
+    assert.matches("None could", working_set.read_sweeps({ failed { bytes = 1 } })[1], 1, true)
+  end)
+
+  it("are told in words", function()
+    local text = table.concat(working_set.read_bandwidth(rows_of("bytes", powers(12, 26), cost_of)), " ")
+    assert.matches("3 levels", text, 1, true)
+    assert.matches("40.0 times as fast", text, 1, true)
+    local rising = rows_of("bytes", powers(12, 26), function(bytes) return 1 / cost_of(bytes) end)
+    assert.matches("no cache shows", table.concat(working_set.read_bandwidth(rising)), 1, true)
+  end)
+
+  it("stand a small piece that was disturbed: it fits wherever a larger one does", function()
+    local rows = rows_of("bytes", powers(12, 26), cost_of)
+    for i = 1, 3 do rows[i].rate, rows[i].each = rows[i].rate / 20, rows[i].each * 20 end
+    assert.same(working_set.bandwidths(rows_of("bytes", powers(12, 26), cost_of)), working_set.bandwidths(rows))
+    assert.same(working_set.latencies(rows_of("bytes", powers(12, 26), cost_of)), working_set.latencies(rows))
+  end)
+
+  it("are left by a buffer of four times the cache, if memory has room", function()
+    local cpu = { type = "cpu", cache = 32 << 20, max_allocation = 2 << 30, global_memory = 8 << 30 }
+    assert.equal(128 << 20, large(cpu))
+    cpu.global_memory = 1 << 30
+    assert.equal(64 << 20, large(cpu))
+    cpu.max_allocation = 16 << 20
+    assert.equal(8 << 20, large(cpu))
+    assert.equal(256 << 20, large { type = "gpu", cache = 0, max_allocation = 32 << 30, global_memory = 128 << 30 })
+  end)
+
+  it("have sizes in words", function()
+    assert.same({ "512 B", "4 KiB", "1 MiB", "3 GiB", "2048 GiB", "1025 B" }, { size_text(512), size_text(4096),
+      size_text(1 << 20), size_text(3 << 30), size_text(2 << 40), size_text(1025) })
+  end)
+end)
+
+describe("the reading of local memory", function()
+  local function rows(registers, own, one, cached)
+    local list = {}
+    for name, rate in pairs { registers = registers, ["local memory"] = own, ["local memory, one address"] = one,
+      ["global memory, cached"] = cached } do
+      list[#list + 1] = { name = name, status = "ok", value = 1 / rate, bytes = 1 }
+    end
+    return list
+  end
+
+  it("compares it with registers and the caches", function()
+    local text = table.concat(local_memory.read(rows(40, 10, 10, 2), "local"), " ")
+    assert.matches("a memory of its own", text, 1, true)
+    assert.matches("5.0 times as fast as those of the same array", text, 1, true)
+    assert.matches("Registers are 4.0 times as fast", text, 1, true)
+    assert.matches("one address by all work-items are as fast as", text, 1, true)
+  end)
+
+  it("says where it is ordinary memory, and where nothing was measured", function()
+    local text = table.concat(local_memory.read(rows(10, 10, 10, 10), "global"), " ")
+    assert.matches("a piece of ordinary memory", text, 1, true)
+    assert.matches("gains nothing here", text, 1, true)
+    assert.matches("could not be measured", local_memory.read({ failed {} }, "global")[2], 1, true)
+  end)
+end)
+
+describe("the summary of transfers", function()
+  it("has the best rate, the size that reaches half of it, and what the smallest takes", function()
+    local rows = rows_of("bytes", powers(12, 24), function() return 1 end)
+    for _, row in ipairs(rows) do
+      row.q1 = 1e-5 + row.params.bytes * 1e-9
+      row.rate = row.params.bytes / row.q1
+    end
+    local found = transfers.summary(rows)
+    assert.near(1e9, found.bytes_per_second, 1e7)
+    assert.equal(1 << 14, found.half)
+    assert.near(1.41e-5, found.seconds, 1e-7)
+    assert.is_nil(transfers.summary { failed { bytes = 4096 } })
+    assert.matches("could not be measured", transfers.read({}, false)[1], 1, true)
+  end)
+end)
+
+helper.describe_each("a mapped transfer", function(d)
+  it("moves all bytes of a buffer or view both ways", function()
+    local b = d:random("uint", 300, { seed = helper.seed })
+    local before = b:string()
+    assert.equal(before, mapped.read(b))
+    local view = b:view(33, 64)
+    local bytes = string.pack("I4", 77):rep(32)
+    assert.equal(view, mapped.write(view, bytes))
+    assert.equal(bytes, mapped.read(view))
+    assert.equal(before:sub(1, 128) .. bytes .. before:sub(257), b:string())
+    assert.equal("", mapped.read(d:empty("float", 0)))
+    mapped.write(d:empty("float", 0), "")
+  end)
+
+  it("waits for what was queued before", function()
+    local b = d:zeros("uint", 1000):fill(7)
+    assert.equal(string.pack("I4", 7):rep(1000), mapped.read(b))
+  end)
+
+  it("takes as many bytes as the buffer has, and no released buffer", function()
+    local b = d:zeros("uint", 4)
+    helper.raises({ "16 bytes expected, got 15" }, mapped.write, b, ("x"):rep(15))
+    b:release()
+    helper.raises("released", mapped.read, b)
+    helper.raises("released", mapped.write, b, ("x"):rep(16))
+  end)
+end)
+
+helper.describe_each("a probe of memory", function(d)
+  local GROUP = 8
+
+  local function random_table(n, most)
+    local values = {}
+    for i = 1, n do values[i] = math.random(0, most) end
+    return values
+  end
+
+  local function reads(type, sum, parts, dtype, space, stride)
+    local entries, unroll, n, step, items = 32, 4, 5, 3, 2 * GROUP
+    local values = random_table((entries + unroll) * parts, 3)
+    local kernel = d:kernel("probe_reads", { defines = { TYPE = type, SUM = sum, SPACE = space, ENTRIES = entries,
+      UNROLL = unroll, GROUP = GROUP } })
+    local out = d:empty(sum == "int" and "int" or "float", items * parts)
+    kernel({ global = { items }, group = { GROUP } }, n, stride, step, d:buffer(values, dtype), out)
+    local expected = {}
+    for item = 0, items - 1 do
+      for part = 1, parts do
+        local sum_of = 0
+        for k = 0, n - 1 do
+          local first = (item % GROUP * stride + (space == 2 and 0 or k * step)) % entries
+          for u = 0, unroll - 1 do sum_of = sum_of + values[(first + u) * parts + part] end
+        end
+        expected[item * parts + part] = sum_of
+      end
+    end
+    assert.same(expected, out:read())
+  end
+
+  it("reads each type from each place with any stride", function()
+    for space = 0, 2 do reads("float", "float", 1, "float", space, 5) end
+    for space = 0, 1 do
+      reads("float2", "float2", 2, "float", space, 33)
+      reads("float4", "float4", 4, "float", space, 1)
+      reads("uchar", "int", 1, "uchar", space, 0)
+      reads("short", "int", 1, "short", space, 7)
+    end
+  end)
+
+  it("reads with a distance and from an offset", function()
+    local values, items = random_table(3 * 8 * 2 * GROUP + 5, 0xffffffff), 2 * GROUP
+    local out = d:empty("uint", items)
+    local kernel = d:kernel("probe_stride", { defines = { GROUP = GROUP, READS = 8 } })
+    kernel({ global = { items }, group = { GROUP } }, 3, 5, d:buffer(values, "uint"), out)
+    local expected = {}
+    for item = 0, items - 1 do
+      local sum = 0
+      for u = 0, 7 do sum = sum + values[5 + ((item // GROUP * 8 + u) * GROUP + item % GROUP) * 3 + 1] end
+      expected[item + 1] = sum & 0xffffffff
+    end
+    assert.same(expected, out:read())
+  end)
+
+  --- The groups sweep one after the other; the vectors of each go to its work-items by turns, or in stretches.
+  local function stream(operation, neighbours)
+    local width, unroll, n, items = 2, 2, 3, 2 * GROUP
+    local vectors, share = 32, n * unroll
+    local values = random_table(vectors * width, 0xffffffff)
+    local out = d:zeros("uint", vectors * width)
+    d:kernel("probe_stream", { defines = { OPERATION = operation, NEIGHBOURS = neighbours, WIDTH = width,
+      UNROLL = unroll, GROUP = GROUP } })({ global = { items }, group = { GROUP } }, n, vectors - 1,
+      d:buffer(values, "uint"), out)
+    local sums, swept = {}, {}
+    for i = 1, items * width do sums[i] = 0 end
+    for i = 0, items * share - 1 do
+      local within = i % (GROUP * share)
+      local item = i // (GROUP * share) * GROUP + (neighbours == 1 and within % GROUP or within // share)
+      for part = 1, width do
+        local at = i % vectors * width + part
+        sums[item * width + part] = sums[item * width + part] + values[at] & 0xffffffff
+        swept[at] = operation == 1 and i % vectors * 2654435761 & 0xffffffff or values[at]
+      end
+    end
+    assert.same(operation == 0 and sums or swept, out:read(1, operation == 0 and items * width or vectors * width))
+  end
+
+  it("sweeps: reads, writes and copies, in either order", function()
+    for operation = 0, 2 do
+      for neighbours = 0, 1 do stream(operation, neighbours) end
+    end
+  end)
+
+  it("lays a chain through all places, and follows it", function()
+    local places, line = 16, 16
+    local chain, at = d:zeros("uint", places * line), d:zeros("uint", 1)
+    d:kernel("probe_links", { defines = { LINK = 1, LINE = line } })(places, 0, places - 1, chain, at)
+    local links, seen, p = chain:read(), {}, 0
+    for _ = 1, places do
+      assert.is_nil(seen[p])
+      seen[p] = true
+      assert.equal((1664525 * (p // line) + 1013904223) % places * line, links[p + 1])
+      p = links[p + 1]
+    end
+    assert.equal(0, p)
+    local follow = d:kernel("probe_links", { defines = { LINE = line } })
+    for steps = 1, 5 do
+      follow(1, steps, places - 1, chain, at)
+      for _ = 1, steps do p = links[p + 1] end
+      assert.same({ p }, at:read())
+    end
+  end)
+end)
+
+helper.describe_each("an experiment with memory", function(d)
+  for _, experiment in ipairs(EXPERIMENTS) do
+    it("measures rows that are checked, and says something: " .. experiment.name, function()
+      local profile = device_profile.measure(d, { only = { experiment.name }, quick = true })
+      for _, section in ipairs(profile.experiments[1].sections) do
+        assert.is_true(#section.rows > 0 and #section.reading > 0)
+        for _, row in ipairs(section.rows) do
+          assert.equal("ok", row.status, row.reason)
+          assert.is_true(row.checked)
+        end
+        for _, sentence in ipairs(section.reading) do assert.is_string(sentence) end
+      end
+      assert.is_string(report.html(device_profile.document(profile)))
+    end)
+  end
+
+  it("notices transfers that move nothing", function()
+    local read, write = mapped.read, mapped.write
+    finally(function() mapped.read, mapped.write = read, write end)
+    mapped.read = function(buffer) return ("x"):rep(buffer.bytes) end
+    mapped.write = function() end
+    local wrong = 0
+    for _, row in ipairs(transfers.measure(Lab.new(d, { quick = true }))[1].rows) do
+      local is_mapped = row.params.way:find "mapped" ~= nil
+      assert.equal(is_mapped and "failed" or "ok", row.status, row.name)
+      wrong = wrong + (is_mapped and 1 or 0)
+    end
+    assert.equal(2, wrong)
+  end)
+
+  it("notices kernels that compute nothing", function()
+    local idle = d:program("kernel void idle(global int *x) { x[0] = 1; }").idle
+    local x = d:zeros("int", 1)
+    local lab = Lab.new(d, { quick = true })
+    lab.kernel = function() return function() return idle(1, x) end end
+    for _, experiment in ipairs { local_memory, bank_conflicts, coalescing, working_set } do
+      for _, section in ipairs((experiment.measure(lab))) do
+        for _, row in ipairs(section.rows) do
+          assert.equal("failed", row.status, experiment.name .. ": " .. row.name)
+        end
+      end
+    end
+  end)
+end)
