@@ -257,7 +257,7 @@ describe("the levels of memory", function()
     assert.equal(64 << 20, large(cpu))
     cpu.max_allocation = 16 << 20
     assert.equal(8 << 20, large(cpu))
-    assert.equal(256 << 20, large { type = "gpu", cache = 0, max_allocation = 32 << 30, global_memory = 128 << 30 })
+    assert.equal(2 << 30, large { type = "gpu", cache = 0, max_allocation = 32 << 30, global_memory = 128 << 30 })
   end)
 
   it("have sizes in words", function()

@@ -303,8 +303,9 @@ describe("peaks", function()
     local peak = { flops = 100, bytes_per_second = 10, dtype = "float" }
     local rows = roofline.roofs { peak = peak }
     assert.same({ "roof: memory", 10, 100 }, { rows[2].series, rows[2].intensity, rows[2].rate })
-    assert.equal(6, #roofline.roofs { peak = peak, bandwidth = { { level = "a", bytes_per_second = 10 },
-      { level = "b", bytes_per_second = 1 } } })
+    rows = roofline.roofs { peak = peak, bandwidth = { { level = "up to 1 MiB", bytes_per_second = 50 },
+      { level = "from 2 MiB", bytes_per_second = 11 } } } -- the last is what the copy is, all but for noise
+    assert.same({ "roof: up to 1 MiB", "roof: memory", 6 }, { rows[1].series, rows[4].series, #rows })
     says(roofline.read({ { name = "saxpy", status = "ok", intensity = 1, rate = 5 },
       { name = "gemm", status = "ok", intensity = 50, rate = 25 }, { name = "gauss", status = "failed" } }, peak),
       "saxpy reaches 5.00 FLOP/s, 50 % of what the memory", "gemm reaches 25.0 FLOP/s, 25 % of what the arithmetic")

@@ -314,8 +314,8 @@ describe("a split range", function()
     for _, call in ipairs { "get_group_id", "get_num_groups", "get_global_size" } do
       refused(call, HEAD .. call .. "(0)" .. USE)
     end
-    -- OpenCL C 1.x lacks this one, so that a source may bring its own
-    refused("get_enqueued_local_size", "int get_enqueued_local_size(int i) { return i; }\n" .. HEAD
+    -- OpenCL C 1.x lacks this one
+    refused("get_enqueued_local_size", "#include <clcompute/work_group.h>\n" .. HEAD
       .. "get_enqueued_local_size(0)" .. USE)
     refused("get_group_id", HEAD .. "get_group_id /* which */ (0)" .. USE)
   end)

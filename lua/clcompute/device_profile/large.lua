@@ -4,7 +4,7 @@
 -- @module clcompute.device_profile.large
 
 local TIMES = 4 -- the cache
-local LEAST = { cpu = 1 << 26, gpu = 1 << 28 } -- where the cache is larger than the driver tells: a GPU's last is
+local LEAST = { cpu = 1 << 26, gpu = 1 << 31 } -- the caches of a GPU hold more than its driver tells
 local SHARE = 16 -- of the memory
 
 --- Bytes, a power of two.

@@ -13,6 +13,7 @@ local GPU_SIZES = { saxpy = 1 << 24, gemm = 2048, gauss = 1024 }
 local CPU_SIZES = { saxpy = 1 << 22, gemm = 256, gauss = 256 }
 local QUICK_SIZES = { saxpy = 256, gemm = 16, gauss = 8 }
 local RUNS = 3
+local FASTER = 1.5 -- times the copy: a level with a roof of its own
 local LEAST, MOST = 1 / 64, 4096 -- operations for each byte, from where to where the roof is drawn
 
 -- Bytes that must move at least: each operand read once and each result written once, of 4 bytes.
@@ -46,16 +47,18 @@ local function roof_rows(name, flops, bytes_per_second)
   return rows
 end
 
---- The roofs: of every level of memory that was found, else of the copy.
+--- The roofs: of memory, by the copy, and of every level that was found to be faster.
 -- @tparam table found the facts of a profile
 function roofline.roofs(found)
-  local rows = {}
-  local levels = found.bandwidth and #found.bandwidth > 0 and found.bandwidth
-    or { { level = "memory", bytes_per_second = found.peak.bytes_per_second } }
-  for _, level in ipairs(levels) do
-    local name = ("roof: %s"):format(level.level)
-    table.move(roof_rows(name, found.peak.flops, level.bytes_per_second), 1, 3, #rows + 1, rows)
+  local memory, rows = found.peak.bytes_per_second, {}
+  local function add(level, bytes_per_second)
+    local name = ("roof: %s"):format(level)
+    table.move(roof_rows(name, found.peak.flops, bytes_per_second), 1, 3, #rows + 1, rows)
   end
+  for _, level in ipairs(found.bandwidth or {}) do
+    if level.bytes_per_second > FASTER * memory then add(level.level, level.bytes_per_second) end
+  end
+  add("memory", memory)
   return rows
 end
 
