@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Draws pictures of rows that were measured on an NVIDIA H200 and kept (`clcompute report gauss --rows`):
--- pictures.lua FOLDER
+--- Draws pictures of rows that were measured on an NVIDIA H200 and kept (`clcompute report gauss --rows`,
+-- `clcompute profile-device --rows`): pictures.lua FOLDER
 
 local report = require "clcompute.report"
 
@@ -23,7 +23,34 @@ local function line(title, rows, given)
   return { title = title, rows = rows, chart = given }
 end
 
+local profile = rows_of "device_profile"
+
+--- The rows of one of its sections.
+local function section_rows(title)
+  local rows = {}
+  for _, row in ipairs(profile) do
+    if row.section == title then rows[#rows + 1] = row end
+  end
+  return rows
+end
+
 local pictures = {
+  wavefront = line("Two branches that alternate in blocks of work-items",
+    section_rows "Branches in a wavefront: where two branches meet",
+    { x = "params.block", xlog = 2, xtitle = "neighbours that branch alike", ytitle = "time of a launch" }),
+
+  banks = line("Reads of local memory",
+    section_rows "Banks of local memory: float, every stride",
+    { x = "params.stride", xtitle = "stride between neighbours, floats", ytitle = "time of a launch" }),
+
+  memory = { title = "The levels of memory", rows = section_rows "Levels of memory: reads",
+    chart = { kind = "line", x = "params.bytes", xlog = 2, y = "rate", yunit = "B/s", xtitle = "working set, bytes",
+      ylog = 10, ytitle = "bytes a second" } },
+
+  roofline = { title = "Roofline", rows = section_rows "Roofline",
+    chart = { kind = "line", x = "intensity", xlog = 2, y = "rate", ylog = 10, yunit = "FLOP/s", series = "series",
+      hollow = "roof", xtitle = "operations for each byte that must move", ytitle = "operations a second" } },
+
   life = line("Game of Life on a cubic field",
     with_series(rows_of "life", function(row) return row.device end),
     { x = "params.edge", xlog = 2, xtitle = "edge", ytitle = "time of a generation" }),
