@@ -34,6 +34,13 @@ static size_t own_name(const char *text) {
   return 0;
 }
 
+/* The length of what POCL's compiler adds of the place of a macro: a line of a file of its own. */
+static size_t spelling(const char *text) {
+  static const char begin[] = " <Spelling=";
+  const char *end = strncmp(text, begin, sizeof begin - 1) == 0 ? strpbrk(text, ">\n") : NULL;
+  return end != NULL && *end == '>' ? (size_t)(end - text) + 1 : 0;
+}
+
 /* Pushes the log with our name and the source's own lines in place of such. */
 static const char *push_named(lua_State *L, const clc_Source *s, const char *log) {
   const int before = clc_countlines(s->defines, s->defines + strlen(s->defines)) + 1;
@@ -48,7 +55,8 @@ static const char *push_named(lua_State *L, const clc_Source *s, const char *log
       luaL_addvalue(&b);
       log = end;
     } else {
-      luaL_addchar(&b, *log++);
+      log += spelling(log);
+      if (*log != '\0') luaL_addchar(&b, *log++);
     }
   }
   luaL_pushresult(&b);
@@ -94,32 +102,34 @@ static void push_excerpt(lua_State *L, const char *text, const char *name, const
   luaL_pushresult(&b);
 }
 
-#define HINT_TYPES                                                                            \
-  "\nwork-group functions take int, uint, long, ulong, float, and double and half where the " \
-  "device has them"
+#define TYPES "int, uint, long, ulong, float, and double and half where the device has them"
 
-/* What a compiler's words mean that come of the library's own header. */
+/* What a compiler's words mean that come of the library's own header, or of its absence. */
 static const struct {
   const char *words, *meaning;
 } hints[] = {
     {"work_group_functions_are_for_the_body_of_a_kernel",
-     "\nwork-group functions share local memory, which OpenCL C has in the body of a kernel alone: "
+     "work-group functions share local memory, which OpenCL C has in the body of a kernel alone: "
      "call them there, and hand the result to other functions"},
-    {"clc_reduce_", HINT_TYPES},
-    {"clc_scan_", HINT_TYPES},
-    {"clc_broadcast", HINT_TYPES},
+    {"clc_broadcast", "work_group_broadcast takes a value and one to three local ids: " TYPES},
+    {"clc_reduce_", "work-group functions take " TYPES},
+    {"clc_scan_", "work-group functions take " TYPES},
+    {"'work_group_",
+     "#include <clcompute/work_group.h> has work_group_any, _all, _broadcast, and _reduce_, "
+     "_scan_inclusive_ and _scan_exclusive_ with add, min and max"},
 };
 
 static const char *find_hint(const char *log) {
   for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
     if (strstr(log, hints[i].words) != NULL) return hints[i].meaning;
-  return "";
+  return NULL;
 }
 
 void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program program,
                     cl_int code) {
   const char *log = push_named(L, s, push_log(L, d, program));
   push_excerpt(L, s->text, s->name, log);
-  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s%s", s->name, log,
-            lua_tostring(L, -1), find_hint(log));
+  const char *hint = find_hint(log);
+  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s%s%s", s->name, log,
+            lua_tostring(L, -1), hint != NULL ? "\n" : "", hint != NULL ? hint : "");
 }

@@ -250,8 +250,16 @@ helper.describe_each("a work-group function", function(d)
       helper.raises({ "source:2", "work-group functions take int" }, d.program, d, INCLUDE .. ([[
         kernel void k(global float *x) { x[0] = work_group_%s((float4)(x[0])).x; }]]):format(name))
     end
-    helper.raises({ "source:2", "work-group functions take int" }, d.program, d, INCLUDE .. [[
+    helper.raises({ "source:2", "one to three local ids: int" }, d.program, d, INCLUDE .. [[
       kernel void k(global float *x) { x[0] = work_group_broadcast((float4)(x[0]), 0).x; }]])
+  end)
+
+  it("that does not exist, or whose header is missing, leads to the header", function()
+    local source = "kernel void k(global int *x) { x[0] = work_group_reduce_%s(x[0]); }"
+    for _, text in ipairs { source:format "add", INCLUDE .. source:format "mul" } do
+      local message = helper.raises("#include <clcompute/work_group.h> has work_group_any", d.program, d, text)
+      assert.is_nil(message:find("Spelling", 1, true))
+    end
   end)
 
   it("finds kernels behind macros, attributes and declarations", function()
