@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Every prebuilt kernel once under Oclgrind with all its checks on, in a process of its own.
+--- Every prebuilt kernel, and the work-group functions, once under Oclgrind with all its checks on, in a process of its
+--- own.
 
 local cl = require "clcompute"
 local helper = require "spec.helper"
@@ -123,6 +124,30 @@ describe("under Oclgrind with races and uninitialised reads watched", function()
       end
     end)
   end
+
+  it("the work-group functions for kernels of users are clean", function()
+    local text = [[
+      kernel void f(global const float *x, global float *out) {
+        const size_t i = get_global_id(0);
+        float y = work_group_scan_inclusive_max(x[i]) + work_group_scan_exclusive_add(x[i]);
+        for (uint k = 0; k < 2; k++) {
+          y += work_group_broadcast(x[i], k % get_local_size(0));
+          y += work_group_reduce_add(y);
+          y += work_group_broadcast(y, k % get_local_size(0)) + work_group_broadcast(y, 0);
+          y += work_group_scan_inclusive_add(y);
+        }
+        out[i] = work_group_all(y > 0) + work_group_any(y < 0) + y;
+      }]]
+    for _, source in ipairs { "#include <clcompute/work_group.h>\n" .. text, helper.with_lanes(4, text),
+      helper.with_lanes(32, text) } do
+      assert.equal("", faults_of("local T, source = 'float'," .. ("%q"):format(source) .. PREAMBLE .. [[
+        local p = d:program(source)
+        for _, group in ipairs { 1, 7, 33, 40 } do
+          p.f({ global = 2 * group, group = group }, reals(2 * group), buffer(2 * group, function() return 0 end))
+        end
+        d:wait()]]))
+    end
+  end)
 
   it("a race would be found", function()
     assert.matches("data race", faults_of("local T = 'float'" .. PREAMBLE .. [[
