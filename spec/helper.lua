@@ -46,8 +46,9 @@ function helper.with_lanes(lanes, text)
   local file = assert(io.open("kernels/clcompute/work_group.h"))
   local header = file:read("a")
   file:close()
-  return ("#define CLC_SLOTS 512\n#define CLC_LANES %d\n#define CLC_NATIVE 0\n#define CLC_DOUBLE 0\n#define CLC_HALF 0\n")
-    :format(lanes) .. header .. text:gsub("{", "{ CLC_KERNEL_BODY", 1)
+  local facts = "#define CLC_SLOTS 512\n#define CLC_LANES %d\n#define CLC_NATIVE 0\n"
+    .. "#define CLC_DOUBLE 0\n#define CLC_HALF 0\n"
+  return facts:format(lanes) .. header .. text:gsub("{", "{ CLC_KERNEL_BODY", 1)
 end
 
 --- Asserts that f(...) raises a message that holds each of the given plain texts.

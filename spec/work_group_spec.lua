@@ -135,7 +135,8 @@ helper.describe_each("a work-group function", function(d)
     local version = d:info().c_version:match "^OpenCL C ([2-9])"
     if not version then return pending "the compiler has OpenCL C 1.2 alone" end
     for _, dtype in ipairs { "int", "float" } do
-      local program = d:program(INCLUDE .. EVERY, { defines = { T = dtype }, options = ("-cl-std=CL%s.0"):format(version) })
+      local options = ("-cl-std=CL%s.0"):format(version)
+      local program = d:program(INCLUDE .. EVERY, { defines = { T = dtype }, options = options })
       for _, size in ipairs { 1, 24, 100 } do check(d, program, dtype, size) end
     end
   end)

@@ -155,7 +155,7 @@ local function measure(whole_lab)
     local rows = sweep(lab, type, lab:choose(SOME_STRIDES, QUICK_STRIDES))
     table.move(rows, 1, #rows, #types + 1, types)
   end
-  local banks = not lab.quick and bank_conflicts.banks(floats) or nil
+  local banks = bank_conflicts.banks(floats)
   local is_memory = lab.device.local_memory_type == "global"
   return {
     section("float, every stride", floats, bank_conflicts.read_strides(floats, is_memory)),

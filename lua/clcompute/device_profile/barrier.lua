@@ -17,11 +17,7 @@ local VISIBLE = 1.1 -- times as long as without: less is noise
 local barrier = {}
 
 local function points_of(rows, with)
-  local list = {}
-  for _, row in ipairs(rows) do
-    if row.params.barrier == with then list[#list + 1] = row end
-  end
-  return curve.of(list, "params.group", "each")
+  return curve.of(curve.only(rows, "params.barrier", with), "params.group", "each")
 end
 
 --- Seconds of a barrier by the group's size: a list of { x =, y = }; those that cannot be told from nothing are 0.

@@ -109,7 +109,7 @@ local function measure(lab)
   for i, offset in ipairs(lab:choose(OFFSETS, QUICK_OFFSETS)) do
     offsets[i] = reads:row(("offset %d"):format(offset), 1, offset)
   end
-  local line, found = lab.device.cache_line, not lab.quick and coalescing.piece(strides) or nil
+  local line, found = lab.device.cache_line, coalescing.piece(strides)
   local piece = found or line > 0 and line or LINE
   add_rates(strides, piece)
   add_rates(offsets, piece)

@@ -132,7 +132,7 @@ local function measure(lab)
   paths, blocks = lab:times(paths), lab:times(blocks)
   relate(paths, paths[1])
   relate(blocks, blocks[#blocks])
-  local width = not lab.quick and divergence.width(blocks) or nil
+  local width = divergence.width(blocks)
   return {
     section("where two branches meet", blocks, "params.block", "neighbours that branch alike", nil,
       divergence.read_blocks(blocks, lab.device.group_multiple)),

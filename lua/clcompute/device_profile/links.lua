@@ -34,6 +34,10 @@ function links.new(lab, buffer)
   }, links)
 end
 
+function links:__close()
+  self.at:release()
+end
+
 --- Bytes of the smallest piece that is worth a chain: a line for each work-item of a small group.
 function links:least()
   return GROUP * self.line * WORD

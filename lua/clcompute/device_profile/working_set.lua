@@ -148,7 +148,7 @@ local function measure(whole_lab)
   local reads, whole = over_sizes(lab, sweeps, "read", least, most), {}
   for _, row in ipairs(reads) do add_rate(row) end
   for i, operation in ipairs { "read", "write", "copy" } do whole[i] = add_rate(sweeps:sweep(operation, most)) end
-  local walks = links.new(lab, sweeps.out)
+  local walks <close> = links.new(lab, sweeps.out)
   walks:fit_size(walks:least())
   local latency = over_sizes(lab, walks, "row", walks:least(), most)
   local sections = {
@@ -159,7 +159,6 @@ local function measure(whole_lab)
       chart = { kind = "bar", x = "name", y = "rate", yunit = "B/s", ytitle = "bytes a second" } },
     section("latency", latency, "each", "s", "latency", working_set.read_latency(latency)),
   }
-  if lab.quick then return sections end
   return sections, { bandwidth = working_set.bandwidths(reads), latency = working_set.latencies(latency) }
 end
 
