@@ -78,8 +78,8 @@ local LAUNCHES = {
     run("probe_stream", 128, {OPERATION = operation, NEIGHBOURS = neighbours})(
       1, 511, words(2048), d:empty("uint", 2048)) end end]],
   probe_links = [[local chain, at = d:empty("uint", 2048), buffer(1, function() return 0 end, "uint")
-    run("probe_links", 64, {LINK = 1})(0, 63, chain, at)
-    run("probe_links", 1)(100, 63, chain, at)]],
+    run("probe_table", 64)(63, 32, chain)
+    run("probe_links", 1)(100, chain, at)]],
   probe_branches = [[run("probe_branches", 70)(2, 1, 64, d:empty("uint", 70))]],
   probe_nothing = [[run("probe_nothing", 8)(7, d:empty("uint", 1))]],
   probe_barrier = [[for with = 0, 1 do
@@ -88,7 +88,7 @@ local LAUNCHES = {
     buffer(6, function() return 0 end, "uint"))]],
   probe_atomic_local = [[run("probe_atomic_local", {global = {16}, group = {8}})(2, 3, d:empty("uint", 6),
     cl.scratch("uint", 8))]],
-  probe_table = [[run("probe_table", 64)(63, d:empty("uint", 64))]],
+  probe_table = [[run("probe_table", 64)(63, 1, d:empty("uint", 64))]],
   probe_chase = [[run("probe_chase", {global = {16}, group = {8}})(2, 1, 8, 7, 15,
     buffer(16, function(i) return (5 * i) & 15 end, "uint"), d:empty("uint", 16), cl.scratch("uint", 8))]],
   probe_intensity = [[run("probe_intensity", 10, {WIDTH = 2, CHAINS = 2})(2, 1, 1, reals(40), reals(40))]],

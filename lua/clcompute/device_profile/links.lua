@@ -6,7 +6,7 @@
 local chain = require "clcompute.device_profile.chain"
 
 local WORD = 4 -- bytes
-local A, B = 1664525, 1013904223 -- of kernels/probe_links.cl
+local A, B = 1664525, 1013904223 -- of kernels/probe_table.cl
 local LEAST_LINE = 64
 local LEAST, MOST = 1 << 10, 1 << 18 -- steps
 local GROUP = 64
@@ -29,8 +29,7 @@ function links.new(lab, buffer)
   local line = line_words(lab.device)
   return setmetatable({
     lab = lab, line = line, chain = buffer, at = lab.device:zeros("uint", 1), n = LEAST,
-    link = lab:kernel("probe_links", { LINK = 1, LINE = line }),
-    follow = lab:kernel("probe_links", { LINK = 0, LINE = line }),
+    link = lab:kernel "probe_table", follow = lab:kernel "probe_links",
   }, links)
 end
 
@@ -46,12 +45,12 @@ end
 --- Lays the chain; the next walk begins at its start.
 local function lay(self, bytes)
   self.places = bytes // (WORD * self.line)
-  self.link({ global = { self.places }, group = { GROUP } }, 0, self.places - 1, self.chain, self.at)
+  self.link({ global = { self.places }, group = { GROUP } }, self.places - 1, self.line, self.chain)
   self.at:fill(0)
 end
 
 local function walk(self, n)
-  return self.follow({ global = { 1 }, group = { 1 } }, n, self.places - 1, self.chain, self.at)
+  return self.follow({ global = { 1 }, group = { 1 } }, n, self.chain, self.at)
 end
 
 --- Makes walks long enough to be timed, through the smallest piece.
