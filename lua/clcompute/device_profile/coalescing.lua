@@ -4,11 +4,11 @@
 -- whole pieces; what a read needs of them is of use, the rest is not.
 -- @module clcompute.device_profile.coalescing
 
+local StridedReads = require "clcompute.device_profile.strided_reads"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local fit = require "clcompute.device_profile.fit"
 local statistics = require "clcompute.bench.statistics"
-local strided_reads = require "clcompute.device_profile.strided_reads"
 
 local WORD = 4 -- bytes
 local STRIDES, QUICK_STRIDES = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 }, { 1, 2, 32 }
@@ -101,7 +101,7 @@ local function section(title, x, xtitle, rows, reading)
 end
 
 local function measure(lab)
-  local reads <close> = strided_reads.new(lab, STRIDES[#STRIDES], OFFSETS[#OFFSETS])
+  local reads <close> = StridedReads.new(lab, STRIDES[#STRIDES], OFFSETS[#OFFSETS])
   local strides, offsets = {}, {}
   for i, stride in ipairs(lab:choose(STRIDES, QUICK_STRIDES)) do
     strides[i] = reads:row(("stride %d"):format(stride), stride, 0)

@@ -4,8 +4,8 @@
 -- its caches.
 -- @module clcompute.device_profile.local_memory
 
+local TableReads = require "clcompute.device_profile.table_reads"
 local curve = require "clcompute.device_profile.curve"
-local table_reads = require "clcompute.device_profile.table_reads"
 
 local PLACES = {
   { name = "registers", space = "registers", stride = 1 },
@@ -72,7 +72,7 @@ end
 
 local function row_of(lab, place)
   return lab:try({ name = place.name }, function()
-    local reads <close> = table_reads.new(lab, "float", place.space)
+    local reads <close> = TableReads.new(lab, "float", place.space)
     reads:fit_size()
     return reads:row(place.name, { space = place.space, stride = place.stride }, place.stride)
   end)
