@@ -127,6 +127,7 @@ describe("the wavefront", function()
     local rows = rows_over("block", POWERS, step(32))
     says(divergence.read_blocks(rows, 32), "2.00 times", "wavefront has 32 work-items, the multiple that the driver")
     says(divergence.read_blocks(rows, 64), "though the driver prefers groups of a multiple of 64")
+    says(divergence.read_blocks(rows, 1), "wavefront has 32 work-items.")
     says(divergence.read_blocks(rows_over("block", POWERS, function() return 1 end), 8), "No step is visible")
     says(divergence.read_blocks(rows_over("block", POWERS, function(block) return 1 / block end), 8), "256.00 times",
       "no width can be read off")
