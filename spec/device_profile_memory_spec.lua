@@ -170,6 +170,17 @@ describe("what memory moves at once", function()
     end
   end)
 
+  it("is read off a cost that goes on rising slowly, as pages and rows of memory make it", function()
+    local function cost(stride) return math.min(4 * stride, 64) + 0.24 * math.max(0, 4 * stride - 64) end
+    assert.equal(64, coalescing.piece(rows_of("stride", strides, cost)))
+    assert.equal(64, coalescing.piece(rows_of("stride", strides, cost, 0.03)))
+  end)
+
+  it("is nil where the cost rises as far as strides reach", function()
+    assert.is_nil(coalescing.piece(rows_of("stride", strides, function(stride) return stride end)))
+    assert.is_nil(coalescing.piece(rows_of("stride", strides, function(stride) return 1 + stride end, 0.03)))
+  end)
+
   it("is nil of flat, falling and short curves", function()
     assert.is_nil(coalescing.piece(rows_of("stride", strides, function() return 1 end)))
     assert.is_nil(coalescing.piece(rows_of("stride", strides, function(stride) return 1 / stride end)))

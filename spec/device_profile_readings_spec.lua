@@ -278,6 +278,8 @@ describe("costs", function()
     assert.same({ 32, 256 }, { costs[1].x, costs[2].x })
     assert.is_true(math.abs(costs[2].y - 256e-9) < 1e-15)
     says(barrier.read(rows), "32.0 ns in groups of 32", "256 ns in groups of 256", "the longer it takes")
+    says(barrier.read(barriers(function(group, with) return group == 32 and 1e-8 or (1 + with) * 1e-8 end)),
+      "adds nothing that shows in groups of 32, 10.0 ns in groups of 256")
     local faster = barriers(function(_, with) return with == 1 and 1e-9 or 1e-8 end)
     assert.same({ 0, 0 }, { barrier.costs(faster)[1].y, barrier.costs(faster)[2].y })
     says(barrier.read(faster), "no longer than those without")
