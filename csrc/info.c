@@ -143,8 +143,8 @@ static void push_property(lua_State *L, cl_device_id id, int version, const Prop
     case FLAG: lua_pushboolean(L, clc_devicenumber(id, p->what, 0) != 0); break;
     case KIND: lua_pushstring(L, kind_name(clc_devicenumber(id, p->what, 0))); break;
     case SIZES: push_sizes(L, id, p->what); break;
-    case NONUNIFORM: lua_pushboolean(L, clc_hasnonuniformgroups(id, version)); break;
     case MULTIPLE: lua_pushinteger(L, (lua_Integer)group_multiple(id, p->what, version)); break;
+    case NONUNIFORM: lua_pushboolean(L, clc_hasnonuniformgroups(id, version)); break;
     case LOCALITY: lua_pushstring(L, locality_name(clc_devicenumber(id, p->what, 0))); break;
   }
 }

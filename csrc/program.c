@@ -240,14 +240,15 @@ static void refuse_name(lua_State *L, int arg) {
    options cannot name. */
 static const char *push_own_folder(lua_State *L, const char *path) {
   const char *slash = strrchr(path, '/');
-  if (slash == NULL || strpbrk(path, " \t\"") != NULL) return lua_pushliteral(L, "");
+  if (slash == NULL) return lua_pushliteral(L, " -I ."); /* where not all compilers look */
+  if (strpbrk(path, " \t\"") != NULL) return lua_pushliteral(L, "");
   return lua_pushfstring(L, " -I %s", lua_pushlstring(L, path, (size_t)(slash - path) + 1));
 }
 
-/* Leaves the text at index 2 and returns what logs call it; *includes: where its includes are. */
-static const char *take_source(lua_State *L, const char **includes) {
+/* Leaves the text at index 2 and returns what logs call it; *own_folder: as above, or "". */
+static const char *take_source(lua_State *L, const char **own_folder) {
   static const char *const keys[] = {"file", NULL};
-  *includes = "";
+  *own_folder = "";
   if (lua_type(L, 2) == LUA_TSTRING) {
     refuse_name(L, 2);
     return "source";
@@ -259,7 +260,7 @@ static const char *take_source(lua_State *L, const char **includes) {
   path = lua_pushstring(L, path); /* the table goes */
   clc_readfile(L, path);
   lua_replace(L, 2);
-  *includes = push_own_folder(L, path);
+  *own_folder = push_own_folder(L, path);
   return path;
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_table: a table whose element i names the next to be looked at, for probe_chase.
+ * probe_table: a table of places, `apart` elements from each other, whose i-th names the element of
+ * the next to be looked at, for probe_chase and probe_links.
  *
- *     for (i = 0; i <= mask; i++) next[i] = (1664525 * i + 1013904223) & mask;
+ *     for (i = 0; i <= mask; i++) next[i * apart] = ((1664525 * i + 1013904223) & mask) * apart;
  *
- * mask + 1 is a power of two: the way leads through all elements, far apart from each other.
- * Global size: mask + 1; local size: any.
+ * mask + 1 is a power of two: the way leads through all places, far apart from each other, before it
+ * comes back. Global size: mask + 1; local size: any.
  */
-__kernel void probe_table(const uint mask, __global uint *next) {
+__kernel void probe_table(const uint mask, const uint apart, __global uint *next) {
   const uint i = get_global_id(0);
-  next[i] = (1664525u * i + 1013904223u) & mask;
+  next[(size_t)i * apart] = ((1664525u * i + 1013904223u) & mask) * apart;
 }

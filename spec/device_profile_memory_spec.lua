@@ -170,6 +170,17 @@ describe("what memory moves at once", function()
     end
   end)
 
+  it("is read off a cost that goes on rising slowly, as pages and rows of memory make it", function()
+    local function cost(stride) return math.min(4 * stride, 64) + 0.24 * math.max(0, 4 * stride - 64) end
+    assert.equal(64, coalescing.piece(rows_of("stride", strides, cost)))
+    assert.equal(64, coalescing.piece(rows_of("stride", strides, cost, 0.03)))
+  end)
+
+  it("is nil where the cost rises as far as strides reach", function()
+    assert.is_nil(coalescing.piece(rows_of("stride", strides, function(stride) return stride end)))
+    assert.is_nil(coalescing.piece(rows_of("stride", strides, function(stride) return 1 + stride end, 0.03)))
+  end)
+
   it("is nil of flat, falling and short curves", function()
     assert.is_nil(coalescing.piece(rows_of("stride", strides, function() return 1 end)))
     assert.is_nil(coalescing.piece(rows_of("stride", strides, function(stride) return 1 / stride end)))
@@ -422,7 +433,7 @@ helper.describe_each("a probe of memory", function(d)
   it("lays a chain through all places, and follows it", function()
     local places, line = 16, 16
     local chain, at = d:zeros("uint", places * line), d:zeros("uint", 1)
-    d:kernel("probe_links", { defines = { LINK = 1, LINE = line } })(places, 0, places - 1, chain, at)
+    d:kernel "probe_table"(places, places - 1, line, chain)
     local links, seen, p = chain:read(), {}, 0
     for _ = 1, places do
       assert.is_nil(seen[p])
@@ -431,9 +442,9 @@ helper.describe_each("a probe of memory", function(d)
       p = links[p + 1]
     end
     assert.equal(0, p)
-    local follow = d:kernel("probe_links", { defines = { LINE = line } })
+    local follow = d:kernel "probe_links"
     for steps = 1, 5 do
-      follow(1, steps, places - 1, chain, at)
+      follow(1, steps, chain, at)
       for _ = 1, steps do p = links[p + 1] end
       assert.same({ p }, at:read())
     end

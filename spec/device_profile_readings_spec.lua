@@ -91,6 +91,15 @@ describe("a curve", function()
   end)
 end)
 
+describe("one of several curves", function()
+  it("has the rows that it is told by, in their order", function()
+    local rows = { { series = "a", n = 2 }, { series = "b" }, { series = "a", n = 1 }, {} }
+    assert.same({ rows[1], rows[3] }, curve.only(rows, "series", "a"))
+    assert.same({}, curve.only(rows, "series", "c"))
+    assert.same({ rows[3] }, curve.only(rows, "n", 1))
+  end)
+end)
+
 describe("the wavefront", function()
   local function step(width)
     return function(block) return block < width and 2e-3 or 1e-3 end
@@ -118,6 +127,7 @@ describe("the wavefront", function()
     local rows = rows_over("block", POWERS, step(32))
     says(divergence.read_blocks(rows, 32), "2.00 times", "wavefront has 32 work-items, the multiple that the driver")
     says(divergence.read_blocks(rows, 64), "though the driver prefers groups of a multiple of 64")
+    says(divergence.read_blocks(rows, 1), "wavefront has 32 work-items.")
     says(divergence.read_blocks(rows_over("block", POWERS, function() return 1 end), 8), "No step is visible")
     says(divergence.read_blocks(rows_over("block", POWERS, function(block) return 1 / block end), 8), "256.00 times",
       "no width can be read off")
@@ -178,6 +188,16 @@ describe("groups", function()
     says(whole_wavefronts.read({}, 32), TOO_FEW)
   end)
 
+  it("are not compared where two wavefronts make no group, or none was found", function()
+    local function reading(width, multiple, most)
+      local lab = { found = { wavefront = width }, device = { group_multiple = multiple, max_group_size = most } }
+      return whole_wavefronts.measure(lab)[1].reading
+    end
+    says(reading(nil, 1, 256), "No wavefront was found")
+    says(reading(nil, 64, 64), "The largest group, of 64, has less than twice 64")
+    says(reading(32, 1, 32), "The largest group, of 32, has less than twice 32")
+  end)
+
   it("have a size from which on they are as good as the best", function()
     local rows = rows_over("group", { 1, 32, 64, 128, 1024 }, function(n) return n == 1024 and 2 or 1 + 30 / n ^ 2 end)
     assert.equal(32, group_size.best(rows))
@@ -219,9 +239,12 @@ describe("latency", function()
 
   it("shows what occupancy costs", function()
     local what = "%d bytes for each group"
-    local function read(f) return occupancy.read(rows_over("bytes", POWERS, f, speed), "params.bytes", what) end
+    local function read(f)
+      return occupancy.read(rows_over("bytes", POWERS, f, speed), "params.bytes", what, "no room")
+    end
     local function falls(n) return n * math.max(1, n / 32) end -- throughput 1, from 32 on less
-    says(read(falls), "With 256 bytes for each group the throughput is 0.12", "Up to 64 it stays above half")
+    says(read(falls), "With 256 bytes for each group the throughput is 0.12 of the highest: no room.",
+      "Up to 64 it stays above half")
     says(read(function(n) return n end), "No fall is visible", "1.00 of the highest")
     says(read(function() return nil end), TOO_FEW)
   end)
@@ -255,6 +278,8 @@ describe("costs", function()
     assert.same({ 32, 256 }, { costs[1].x, costs[2].x })
     assert.is_true(math.abs(costs[2].y - 256e-9) < 1e-15)
     says(barrier.read(rows), "32.0 ns in groups of 32", "256 ns in groups of 256", "the longer it takes")
+    says(barrier.read(barriers(function(group, with) return group == 32 and 1e-8 or (1 + with) * 1e-8 end)),
+      "adds nothing that shows in groups of 32, 10.0 ns in groups of 256")
     local faster = barriers(function(_, with) return with == 1 and 1e-9 or 1e-8 end)
     assert.same({ 0, 0 }, { barrier.costs(faster)[1].y, barrier.costs(faster)[2].y })
     says(barrier.read(faster), "no longer than those without")
@@ -322,14 +347,15 @@ describe("the summary", function()
   end
 
   it("tells what was found", function()
-    local told = facts({ wavefront = 32, group = 64, banks = 32, local_is_memory = false, load_latency = 5e-7,
-      knee = 20.4, launch_waited = 1e-5, launch_queued = 1e-6, flops = { float = 6e13, int = 2e13 },
+    local told = facts({ wavefront = 32, group = 64, banks = 32, local_is_memory = false,
+      local_bytes_per_second = 3e13, load_latency = 5e-7, knee = 20.4,
+      launch_waited = 1e-5, launch_queued = 1e-6, flops = { float = 6e13, int = 2e13 },
       peak = { flops = 6e13, bytes_per_second = 4e12 }, bandwidth = { { level = "L2", bytes_per_second = 1e13 } },
       latency = { { level = "L2", seconds = 2e-7 } }, transaction = 64, transfers = { up = 2e10, down = 1e10 } },
       "coalescing", "transfers",
       "divergence", "group_size", "bank_conflicts", "local_memory", "latency_hiding", "launch", "peaks", "working_set")
     assert.same({ wavefront = "32 work-items", ["banks of local memory"] = "32",
-      ["local memory"] = "a memory of its own",
+      ["local memory"] = "a memory of its own, read at 30.0 TB/s",
       ["good groups (saxpy)"] = "multiples of 32, from 64 on", ["a load that is waited for"] = "500 ns",
       ["arithmetic binds from"] = "20 operations for each load",
       ["a launch"] = "10.0 µs waited for, 1.00 µs in a queue",

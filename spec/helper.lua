@@ -40,6 +40,17 @@ function helper.describe_each(subject, body)
   end
 end
 
+--- The text of a kernel behind the header of work-group functions as a device with so many lanes gets it: a GPU has
+-- 32, and here all devices may be processors, which have one. For groups of at most 512.
+function helper.with_lanes(lanes, text)
+  local file = assert(io.open("kernels/clcompute/work_group.h"))
+  local header = file:read("a")
+  file:close()
+  local facts = "#define CLC_SLOTS 512\n#define CLC_LANES %d\n#define CLC_NATIVE 0\n"
+    .. "#define CLC_DOUBLE 0\n#define CLC_HALF 0\n"
+  return facts:format(lanes) .. header .. text:gsub("{", "{ CLC_KERNEL_BODY", 1)
+end
+
 --- Asserts that f(...) raises a message that holds each of the given plain texts.
 function helper.raises(texts, f, ...)
   local ok, message = pcall(f, ...)

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Every prebuilt kernel once under Oclgrind with all its checks on, in a process of its own.
+--- Every prebuilt kernel, and the work-group functions, once under Oclgrind with all its checks on, in a process of its
+--- own.
 
 local cl = require "clcompute"
 local helper = require "spec.helper"
@@ -77,8 +78,8 @@ local LAUNCHES = {
     run("probe_stream", 128, {OPERATION = operation, NEIGHBOURS = neighbours})(
       1, 511, words(2048), d:empty("uint", 2048)) end end]],
   probe_links = [[local chain, at = d:empty("uint", 2048), buffer(1, function() return 0 end, "uint")
-    run("probe_links", 64, {LINK = 1})(0, 63, chain, at)
-    run("probe_links", 1)(100, 63, chain, at)]],
+    run("probe_table", 64)(63, 32, chain)
+    run("probe_links", 1)(100, chain, at)]],
   probe_branches = [[run("probe_branches", 70)(2, 1, 64, d:empty("uint", 70))]],
   probe_nothing = [[run("probe_nothing", 8)(7, d:empty("uint", 1))]],
   probe_barrier = [[for with = 0, 1 do
@@ -87,7 +88,7 @@ local LAUNCHES = {
     buffer(6, function() return 0 end, "uint"))]],
   probe_atomic_local = [[run("probe_atomic_local", {global = {16}, group = {8}})(2, 3, d:empty("uint", 6),
     cl.scratch("uint", 8))]],
-  probe_table = [[run("probe_table", 64)(63, d:empty("uint", 64))]],
+  probe_table = [[run("probe_table", 64)(63, 1, d:empty("uint", 64))]],
   probe_chase = [[run("probe_chase", {global = {16}, group = {8}})(2, 1, 8, 7, 15,
     buffer(16, function(i) return (5 * i) & 15 end, "uint"), d:empty("uint", 16), cl.scratch("uint", 8))]],
   probe_intensity = [[run("probe_intensity", 10, {WIDTH = 2, CHAINS = 2})(2, 1, 1, reals(40), reals(40))]],
@@ -123,6 +124,30 @@ describe("under Oclgrind with races and uninitialised reads watched", function()
       end
     end)
   end
+
+  it("the work-group functions for kernels of users are clean", function()
+    local text = [[
+      kernel void f(global const float *x, global float *out) {
+        const size_t i = get_global_id(0);
+        float y = work_group_scan_inclusive_max(x[i]) + work_group_scan_exclusive_add(x[i]);
+        for (uint k = 0; k < 2; k++) {
+          y += work_group_broadcast(x[i], k % get_local_size(0));
+          y += work_group_reduce_add(y);
+          y += work_group_broadcast(y, k % get_local_size(0)) + work_group_broadcast(y, 0);
+          y += work_group_scan_inclusive_add(y);
+        }
+        out[i] = work_group_all(y > 0) + work_group_any(y < 0) + y;
+      }]]
+    for _, source in ipairs { "#include <clcompute/work_group.h>\n" .. text, helper.with_lanes(4, text),
+      helper.with_lanes(32, text) } do
+      assert.equal("", faults_of("local T, source = 'float'," .. ("%q"):format(source) .. PREAMBLE .. [[
+        local p = d:program(source)
+        for _, group in ipairs { 1, 7, 33, 40 } do
+          p.f({ global = 2 * group, group = group }, reals(2 * group), buffer(2 * group, function() return 0 end))
+        end
+        d:wait()]]))
+    end
+  end)
 
   it("a race would be found", function()
     assert.matches("data race", faults_of("local T = 'float'" .. PREAMBLE .. [[

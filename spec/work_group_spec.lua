@@ -10,7 +10,7 @@ local GROUPS = 2 -- of a launch
 --- Every function once; `out` gets the results in this order.
 local FUNCTIONS = { "broadcast", "any", "all", "reduce_add", "reduce_min", "reduce_max", "scan_inclusive_add",
   "scan_inclusive_min", "scan_inclusive_max", "scan_exclusive_add", "scan_exclusive_min", "scan_exclusive_max" }
-local EVERY = INCLUDE .. [[
+local EVERY = [[
 kernel void every(global const T *in, global T *out, uint root) {
   const size_t i = get_global_id(0);
   const T x = in[i];
@@ -88,6 +88,15 @@ local function check(d, program, dtype, size)
   end
 end
 
+--- Those that a device can run.
+local function fitting(sizes, most)
+  local list = {}
+  for _, size in ipairs(sizes) do
+    if size <= most then list[#list + 1] = size end
+  end
+  return list
+end
+
 --- The sizes of a group: sixteen, or all of the first 257 and the largest.
 local function sizes_for(d, kernel)
   local most, sizes = kernel:info().group_size, {}
@@ -98,11 +107,7 @@ local function sizes_for(d, kernel)
   else
     sizes = { 1, 2, 3, 5, 8, 31, 32, 33, 63, 64, 65, 100, 127, 200, 257, most }
   end
-  local fitting = {}
-  for _, size in ipairs(sizes) do
-    if size <= most then fitting[#fitting + 1] = size end
-  end
-  return fitting
+  return fitting(sizes, most)
 end
 
 helper.describe_each("a work-group function", function(d)
@@ -111,16 +116,27 @@ helper.describe_each("a work-group function", function(d)
       if dtype == "double" and not d.has_double then return pending "no double precision" end
       if dtype == "half" and not d.has_half then return pending "no half precision" end
       local head = dtype == "half" and "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" or ""
-      local program = d:program(head .. EVERY, { defines = { T = dtype } })
+      local program = d:program(head .. INCLUDE .. EVERY, { defines = { T = dtype } })
       for _, size in ipairs(sizes_for(d, program.every)) do check(d, program, dtype, size) end
     end)
   end
+
+  it("is right where several work-items share the serial part, as on a GPU", function()
+    local sizes = { 1, 3, 31, 32, 33, 65, 100, 257 }
+    for lanes, dtype in pairs { [4] = "int", [32] = "float" } do
+      local program = d:program(helper.with_lanes(lanes, EVERY), { defines = { T = dtype } })
+      for _, size in ipairs(fitting(sizes, helper.is_simulator(d) and 65 or program.every:info().group_size)) do
+        check(d, program, dtype, size)
+      end
+    end
+  end)
 
   it("is right in a later version of the language, where the device may have its own", function()
     local version = d:info().c_version:match "^OpenCL C ([2-9])"
     if not version then return pending "the compiler has OpenCL C 1.2 alone" end
     for _, dtype in ipairs { "int", "float" } do
-      local program = d:program(EVERY, { defines = { T = dtype }, options = ("-cl-std=CL%s.0"):format(version) })
+      local options = ("-cl-std=CL%s.0"):format(version)
+      local program = d:program(INCLUDE .. EVERY, { defines = { T = dtype }, options = options })
       for _, size in ipairs { 1, 24, 100 } do check(d, program, dtype, size) end
     end
   end)
@@ -373,7 +389,7 @@ describe("the header of work-group functions", function()
 end)
 
 describe("a device's own work-group functions", function()
-  it("are used only where it says that it has them and they are found right", function()
+  it("are not even tested below OpenCL 2.0, which has none", function()
     local script = [[
       local asked = 0
       package.loaded["clcompute.verdict"] = function() asked = asked + 1 return "ok" end
@@ -385,8 +401,11 @@ describe("a device's own work-group functions", function()
       end]]
     local ok, output = helper.run(script:format(INCLUDE))
     assert.is_true(ok, output)
+    local devices = 0
     for version, asked in output:gmatch "([%d.]+)\t(%d+)" do
+      devices = devices + 1
       if tonumber(version) < 2 then assert.equal("0", asked) end
     end
+    assert.equal(#helper.devices(), devices)
   end)
 end)

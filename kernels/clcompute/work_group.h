@@ -24,8 +24,10 @@
  *     CLC_DOUBLE, CLC_HALF  1: it has the type
  *
  * Reduction and scan have three phases: every work-item stores its value; the lanes take a share
- * of the values each; every work-item puts together what the lanes found. No loop holds a
- * barrier, so this is also right where such loops are miscompiled, for a group of any size.
+ * of the values each; every work-item puts together what the lanes found. What the lanes found is
+ * written behind a barrier, by which the function before has been read; a broadcast, which writes
+ * there at once, begins with one. No loop holds a barrier, so this is also right where such loops
+ * are miscompiled, for a group of any size.
  */
 #ifndef CLC_WORK_GROUP_H
 #define CLC_WORK_GROUP_H
@@ -139,7 +141,6 @@ CLC_INLINED uint clc_group_size(void) {
     barrier(CLK_LOCAL_MEM_FENCE);                                             \
     T all = CLC_KEPT_##T(s[0]);                                               \
     for (uint i = 1; i < lanes; i++) all = op(all, CLC_KEPT_##T(s[i]));       \
-    barrier(CLK_LOCAL_MEM_FENCE); /* the next one stores in the same place */ \
     return all;                                                               \
   }                                                                           \
   CLC_INLINED T clc_scan_##name##_##T(__local ulong *s, T x, int exclusive) { \
@@ -161,7 +162,6 @@ CLC_INLINED uint clc_group_size(void) {
     T sum = identity;                                                         \
     for (uint i = 0; i < me / share; i++) sum = op(sum, CLC_KEPT_##T(s[i]));  \
     sum = op(sum, CLC_KEPT_##T(s[CLC_OF_ITEM(me)]));                          \
-    barrier(CLK_LOCAL_MEM_FENCE);                                             \
     return sum;                                                               \
   }                                                                           \
   CLC_OVERLOADED T clc_scan_inclusive_##name(__local ulong *s, T x) {         \
@@ -175,12 +175,11 @@ CLC_INLINED uint clc_group_size(void) {
 
 #define CLC_BROADCAST(T)                                                                \
   CLC_OVERLOADED T clc_broadcast(__local ulong *s, T x, size_t i, size_t j, size_t k) { \
+    barrier(CLK_LOCAL_MEM_FENCE); /* the one before it may still be reading there */    \
     if (get_local_id(0) == i && get_local_id(1) == j && get_local_id(2) == k)           \
       s[0] = CLC_KEEP_##T(x);                                                           \
     barrier(CLK_LOCAL_MEM_FENCE);                                                       \
-    const T result = CLC_KEPT_##T(s[0]);                                                \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                       \
-    return result;                                                                      \
+    return CLC_KEPT_##T(s[0]);                                                          \
   }                                                                                     \
   CLC_OVERLOADED T clc_broadcast(__local ulong *s, T x, size_t i, size_t j) {           \
     return clc_broadcast(s, x, i, j, (size_t)0);                                        \

@@ -25,9 +25,23 @@ local device_profile = {}
 ---@field seconds number that it took
 ---@field sections clcompute.device_profile.Section[]
 
----Facts that were read off the curves; each is nil where no curve shows it.
+---@class clcompute.device_profile.Level of memory: a stretch of sizes that is read as fast
+---@field level string "64 KiB to 1 MiB"
+---@field from integer bytes
+---@field to integer bytes
+---@field bytes_per_second? number
+---@field seconds? number of a read that is waited for
+
+---Facts that were read off the curves; each is nil where no curve shows it. A quick profile has none.
 ---@class clcompute.device_profile.Found
 ---@field wavefront? integer work-items
+---@field banks? integer of local memory, of 4 bytes
+---@field local_is_memory? boolean local memory is a piece of the global one, by the driver's word
+---@field local_bytes_per_second? number read by all work-items
+---@field bandwidth? clcompute.device_profile.Level[] the fastest first
+---@field latency? clcompute.device_profile.Level[]
+---@field transaction? integer bytes that memory moves at once
+---@field transfers? table<string, number> bytes a second at best, by "to the device, copied" and the like
 ---@field group? integer the smallest group of saxpy that is as good as the best
 ---@field load_latency? number seconds
 ---@field knee? number operations for each load from which on arithmetic binds

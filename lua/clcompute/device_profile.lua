@@ -4,9 +4,9 @@
 -- literature that it illustrates. Every result is checked; what a device does not show is said to be not visible.
 --
 -- A profile is a plain table: `device`, one line; `found`, the facts read off the curves (`wavefront`, `banks`, ...,
--- each nil where no curve shows it); `seconds`; and `experiments`, a list of { name=, title=, teaches=, seconds=,
--- sections= }, whose sections are those of `clcompute.report` with the list `reading` instead of a caption, and whose
--- rows are those of `clcompute.bench`.
+-- each nil where no curve shows it; none after a quick one); `seconds`; and `experiments`, a list of { name=, title=,
+-- teaches=, seconds=, sections= }, whose sections are those of `clcompute.report` with the list `reading` instead of a
+-- caption, and whose rows are those of `clcompute.bench`.
 -- @module clcompute.device_profile
 -- @usage local profile = device_profile.measure(cl.device())
 -- print(profile.found.wavefront)
@@ -102,7 +102,8 @@ local function failure(experiment, reason)
     reading = { "This could not be measured: " .. text } } }
 end
 
---- Does one; what it finds is known to those that follow.
+--- Does one; what it finds is known to those that follow. Where all is quick, times say nothing, and so nothing is
+-- found.
 local function run(experiment, lab)
   local start = clock.now()
   local ok, sections, found = pcall(experiment.measure, lab)
@@ -110,7 +111,7 @@ local function run(experiment, lab)
     interrupt.pass_on(sections)
     sections, found = failure(experiment, sections), nil
   end
-  for key, value in pairs(found or {}) do lab.found[key] = value end
+  for key, value in pairs(not lab.quick and found or {}) do lab.found[key] = value end
   return { name = experiment.name, title = experiment.title, teaches = experiment.teaches, sections = sections,
     seconds = clock.now() - start }
 end

@@ -49,7 +49,8 @@ local function complete(core)
   core.trace_range = function(range, options)
     return require "clcompute.trace_range"(plan_range, core.device, folder, range, options)
   end
-  package.loaded["clcompute.mapped"] = core.mapped -- for a measurement, not for scripts
+  local mapped = core.mapped
+  package.preload["clcompute.mapped"] = function() return mapped end -- for a measurement, not for scripts
   for _, name in ipairs { "mapped", "new_file", "read_profile", "plan_range", "set_kernel_folder", "add_methods",
     "set_loop_check", "set_native_check" } do
     core[name] = nil

@@ -11,17 +11,14 @@ local GROUP, QUICK_GROUP = 256, 8
 local GLOBAL, LOCAL, QUICK = { 1, 4, 16, 64, 256, 1024, 4096 }, { 1, 4, 16, 64, 256 }, { 1, 8 }
 local APART = 32 -- elements between counters: no two share a line of a cache
 local MOST_ADDITIONS = 1 << 16
+local MASK = 0xffffffff -- counters are uints
 
 local HURTS = 1.5 -- many addresses must be so much faster than one to be told from noise
 
 local atomics = {}
 
-local function points_of(rows, series)
-  local list = {}
-  for _, row in ipairs(rows) do
-    if row.series == series then list[#list + 1] = row end
-  end
-  return curve.of(list, "params.addresses", "per_second")
+local function points_of(rows, memory)
+  return curve.of(curve.only(rows, "series", memory), "params.addresses", "per_second")
 end
 
 --- What one memory's throughput over the number of addresses says, in words.
@@ -50,7 +47,8 @@ end
 --- Checks the first and the last counter; they are `apart` from each other in the buffer.
 local function check(counters, addresses, apart, items, additions)
   for _, address in ipairs { 0, addresses - 1 } do
-    local count, right = counters:get(address * apart + 1), additions * share(items, addresses, address)
+    local count = counters:get(address * apart + 1)
+    local right = additions * share(items, addresses, address) & MASK
     if count ~= right then return false, ("counter %d is %d, not %d"):format(address, count, right) end
   end
   return true

@@ -4,11 +4,11 @@
 -- banks is read off the time over the stride between neighbouring work-items.
 -- @module clcompute.device_profile.bank_conflicts
 
+local TableReads = require "clcompute.device_profile.table_reads"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local fit = require "clcompute.device_profile.fit"
 local statistics = require "clcompute.bench.statistics"
-local table_reads = require "clcompute.device_profile.table_reads"
 
 local MOST_STRIDE = 65
 local SOME_STRIDES = { 1, 2, 4, 8, 16, 32, 33, 64 }
@@ -118,7 +118,7 @@ end
 local function sweep(lab, type, strides)
   local rows = {}
   local failed = lab:try({ name = type, params = { type = type } }, function()
-    local reads <close> = table_reads.new(lab, type, "local")
+    local reads <close> = TableReads.new(lab, type, "local")
     reads:fit_size()
     for i, stride in ipairs(strides) do
       rows[i] = reads:row(("%s, stride %d"):format(type, stride), { type = type, stride = stride }, stride)
@@ -155,7 +155,7 @@ local function measure(whole_lab)
     local rows = sweep(lab, type, lab:choose(SOME_STRIDES, QUICK_STRIDES))
     table.move(rows, 1, #rows, #types + 1, types)
   end
-  local banks = not lab.quick and bank_conflicts.banks(floats) or nil
+  local banks = bank_conflicts.banks(floats)
   local is_memory = lab.device.local_memory_type == "global"
   return {
     section("float, every stride", floats, bank_conflicts.read_strides(floats, is_memory)),

@@ -17,11 +17,7 @@ local VISIBLE = 1.1 -- times as long as without: less is noise
 local barrier = {}
 
 local function points_of(rows, with)
-  local list = {}
-  for _, row in ipairs(rows) do
-    if row.params.barrier == with then list[#list + 1] = row end
-  end
-  return curve.of(list, "params.group", "each")
+  return curve.of(curve.only(rows, "params.barrier", with), "params.group", "each")
 end
 
 --- Seconds of a barrier by the group's size: a list of { x =, y = }; those that cannot be told from nothing are 0.
@@ -46,7 +42,9 @@ function barrier.read(rows)
       .. "work-items between two barriers, as for a processor, a barrier may even help it: neighbours are computed "
       .. "side by side." }
   end
-  for i, cost in ipairs(costs) do words[i] = ("%s in groups of %d"):format(figure.seconds(cost.y), cost.x) end
+  for i, cost in ipairs(costs) do
+    words[i] = ("%s in groups of %d"):format(cost.y > 0 and figure.seconds(cost.y) or "nothing that shows", cost.x)
+  end
   return { "A barrier adds " .. table.concat(words, ", ") .. ".",
     last.y > 1.5 * costs[1].y and "The more items of a group have to come, the longer it takes."
       or "How many items of a group have to come matters little." }

@@ -33,7 +33,7 @@ function Chase.new(lab, groups)
   self.next = device:empty("uint", 1 << bits)
   self.out = device:empty("uint", groups * self.group)
   lab:kernel "probe_table"({ global = { 1 << bits }, group = { math.min(GROUP, device.max_group_size) } }, self.mask,
-    self.next)
+    1, self.next)
   return self
 end
 

@@ -4,19 +4,21 @@
 -- whole pieces; what a read needs of them is of use, the rest is not.
 -- @module clcompute.device_profile.coalescing
 
+local StridedReads = require "clcompute.device_profile.strided_reads"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local fit = require "clcompute.device_profile.fit"
 local statistics = require "clcompute.bench.statistics"
-local strided_reads = require "clcompute.device_profile.strided_reads"
 
 local WORD = 4 -- bytes
 local STRIDES, QUICK_STRIDES = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 }, { 1, 2, 32 }
 local OFFSETS, QUICK_OFFSETS = { 0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 24, 31, 32 }, { 0, 1 }
 
-local PIECES = { 8, 16, 32, 64, 128, 256 } -- bytes that memory may move at once
+local PIECES = { 8, 16, 32, 64, 128, 256 } -- bytes that memory may move at once; the last: as far as strides reach
+local TAILS = { 0, 1 / 8, 1 / 4 } -- of the slope, beyond a piece: there rows of memory and pages still count
 local LEAST_POINTS = 6
-local UNEXPLAINED = 0.1 -- at most, of the variation, by a law that is taken for true
+local UNEXPLAINED = 0.1 -- at most, of the variation, by a law that is taken for true,
+local CLEARLY = 0.5     -- and of what the next best piece leaves
 local RISE = 1.5 -- times as long a lone word at least, where there are pieces
 local LINE = 64 -- bytes, where nothing tells
 local FREE = 1.1 -- times as long: less is no difference
@@ -28,16 +30,34 @@ local function moved(stride, piece)
   return math.min(WORD * stride, piece)
 end
 
---- The bytes that memory moves at once, by the law that a read with stride s costs a + b min(4 s, piece).
+--- The law of a piece that explains most of a curve, whatever its tail.
+local function fit_piece(points, piece)
+  return (fit.best(points, TAILS, function(stride, tail)
+    local used = moved(stride, piece)
+    return used + tail * (WORD * stride - used)
+  end))
+end
+
+--- The bytes that memory moves at once, by the law that the cost of a read rises with the stride up to there, and
+-- little beyond.
 -- @tparam table rows over `params.stride`, with `each`, the time of a read
 -- @treturn ?integer nil where no such law is clear
 function coalescing.piece(rows)
   local points = curve.of(rows, "params.stride", "each")
   if #points < LEAST_POINTS then return nil end
-  local best = fit.best(points, PIECES, moved)
+  local best, best_piece, next_best
+  for _, piece in ipairs(PIECES) do
+    local line = fit_piece(points, piece)
+    if not best or line.unexplained < best.unexplained then
+      best, best_piece, next_best = line, piece, best
+    elseif not next_best or line.unexplained < next_best.unexplained then
+      next_best = line
+    end
+  end
   local one = curve.at(points, 1)
-  if not one or best.b <= 0 or best.unexplained > UNEXPLAINED then return nil end
-  return curve.highest(points).y >= RISE * one and best.candidate or nil
+  if not one or best.b <= 0 or best_piece == PIECES[#PIECES] then return nil end
+  if best.unexplained > UNEXPLAINED or best.unexplained > CLEARLY * next_best.unexplained then return nil end
+  return curve.highest(points).y >= RISE * one and best_piece or nil
 end
 
 --- What the strides say, in words.
@@ -51,7 +71,7 @@ function coalescing.read_strides(rows, line)
   local sentences = { ("A word costs %.1f times as much with stride %d as with stride 1, where neighbours read "
     .. "neighbours."):format(worst.y / one, worst.x) }
   if piece then
-    sentences[2] = ("The cost rises up to a stride of %d bytes and hardly beyond: memory moves %d bytes at once%s.")
+    sentences[2] = ("The cost rises up to a stride of %d bytes and little beyond: memory moves %d bytes at once%s.")
       :format(piece, piece, piece == line and ", a line of the cache, of which a lone word uses 4"
         or line > 0 and (" (a line of the cache has %d by the driver's word)"):format(line) or "")
   else
@@ -101,7 +121,7 @@ local function section(title, x, xtitle, rows, reading)
 end
 
 local function measure(lab)
-  local reads <close> = strided_reads.new(lab, STRIDES[#STRIDES], OFFSETS[#OFFSETS])
+  local reads <close> = StridedReads.new(lab, STRIDES[#STRIDES], OFFSETS[#OFFSETS])
   local strides, offsets = {}, {}
   for i, stride in ipairs(lab:choose(STRIDES, QUICK_STRIDES)) do
     strides[i] = reads:row(("stride %d"):format(stride), stride, 0)
@@ -109,7 +129,7 @@ local function measure(lab)
   for i, offset in ipairs(lab:choose(OFFSETS, QUICK_OFFSETS)) do
     offsets[i] = reads:row(("offset %d"):format(offset), 1, offset)
   end
-  local line, found = lab.device.cache_line, not lab.quick and coalescing.piece(strides) or nil
+  local line, found = lab.device.cache_line, coalescing.piece(strides)
   local piece = found or line > 0 and line or LINE
   add_rates(strides, piece)
   add_rates(offsets, piece)

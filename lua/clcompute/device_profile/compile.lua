@@ -39,11 +39,7 @@ end
 
 --- The points of a series, "never seen" or "from the caches".
 local function points_of(rows, series)
-  local list = {}
-  for _, row in ipairs(rows) do
-    if row.series == series then list[#list + 1] = row end
-  end
-  return curve.of(list, "params.statements")
+  return curve.of(curve.only(rows, "series", series), "params.statements")
 end
 
 --- What the two curves say, in words.

@@ -32,6 +32,19 @@ function curve.of(rows, x, y)
   return points
 end
 
+--- Those rows whose field has a value: one of several curves.
+-- @tparam table rows
+-- @tparam string key a field, with dots into tables
+-- @param value
+-- @treturn table
+function curve.only(rows, key, value)
+  local list = {}
+  for _, row in ipairs(rows) do
+    if document.field(row, key) == value then list[#list + 1] = row end
+  end
+  return list
+end
+
 --- The y at x, or nil.
 function curve.at(points, x)
   for _, point in ipairs(points) do

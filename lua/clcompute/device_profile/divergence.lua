@@ -70,9 +70,16 @@ function divergence.width(rows)
   return apart < #points - 1 and first.x >= LEAST_WIDTH and first.x or nil -- two points at least are together
 end
 
---- What the two curves say, in words.
+--- What the driver says of a width that was found; nothing where it prefers no multiple.
+local function beside_driver(width, multiple)
+  if multiple == width then return ", the multiple that the driver prefers for groups" end
+  if multiple > 1 then return (", though the driver prefers groups of a multiple of %d"):format(multiple) end
+  return ""
+end
+
+--- What the length of blocks says, in words.
 -- @tparam table blocks rows over the length of blocks
--- @tparam ?integer multiple of work-items that the driver prefers
+-- @tparam integer multiple of work-items that the driver prefers; 1: none
 -- @treturn table sentences
 function divergence.read_blocks(blocks, multiple)
   local width = divergence.width(blocks)
@@ -83,9 +90,7 @@ function divergence.read_blocks(blocks, multiple)
     return {
       ("Two branches that alternate from item to item (id %% 2) take %.2f times as long as two that alternate every %d "
         .. "items (id / %d %% 2); from there on longer blocks gain nothing."):format(across / along, width, width),
-      ("So a wavefront has %d work-items%s."):format(width, width == multiple
-        and ", the multiple that the driver prefers for groups"
-        or (", though the driver prefers groups of a multiple of %d"):format(multiple)),
+      ("So a wavefront has %d work-items%s."):format(width, beside_driver(width, multiple)),
     }
   end
   local slowest = curve.highest(points).y / points[#points].y
@@ -132,7 +137,7 @@ local function measure(lab)
   paths, blocks = lab:times(paths), lab:times(blocks)
   relate(paths, paths[1])
   relate(blocks, blocks[#blocks])
-  local width = not lab.quick and divergence.width(blocks) or nil
+  local width = divergence.width(blocks)
   return {
     section("where two branches meet", blocks, "params.block", "neighbours that branch alike", nil,
       divergence.read_blocks(blocks, lab.device.group_multiple)),

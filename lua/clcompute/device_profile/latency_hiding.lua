@@ -154,7 +154,7 @@ end
 local function measure(lab)
   local groups, latency = measure_groups(lab)
   local intensity, knee = measure_intensity(lab)
-  return { groups, intensity }, { load_latency = latency, knee = not lab.quick and knee or nil }
+  return { groups, intensity }, { load_latency = latency, knee = knee }
 end
 
 latency_hiding.name = "latency_hiding"

@@ -6,13 +6,13 @@
 local chain = require "clcompute.device_profile.chain"
 
 local WORD = 4 -- bytes
-local A, B = 1664525, 1013904223 -- of kernels/probe_links.cl
+local A, B = 1664525, 1013904223 -- of kernels/probe_table.cl
 local LEAST_LINE = 64
 local LEAST, MOST = 1 << 10, 1 << 18 -- steps
 local GROUP = 64
 
-local links = {}
-links.__index = links
+local Links = {}
+Links.__index = Links
 
 --- The line of the cache in words: a power of two; what the driver tells, where it tells.
 local function line_words(device)
@@ -25,33 +25,36 @@ end
 -- @tparam table lab
 -- @tparam Buffer buffer of uint, that is written over
 -- @treturn table
-function links.new(lab, buffer)
+function Links.new(lab, buffer)
   local line = line_words(lab.device)
   return setmetatable({
     lab = lab, line = line, chain = buffer, at = lab.device:zeros("uint", 1), n = LEAST,
-    link = lab:kernel("probe_links", { LINK = 1, LINE = line }),
-    follow = lab:kernel("probe_links", { LINK = 0, LINE = line }),
-  }, links)
+    link = lab:kernel "probe_table", follow = lab:kernel "probe_links",
+  }, Links)
+end
+
+function Links:__close()
+  self.at:release()
 end
 
 --- Bytes of the smallest piece that is worth a chain: a line for each work-item of a small group.
-function links:least()
+function Links:least()
   return GROUP * self.line * WORD
 end
 
 --- Lays the chain; the next walk begins at its start.
 local function lay(self, bytes)
   self.places = bytes // (WORD * self.line)
-  self.link({ global = { self.places }, group = { GROUP } }, 0, self.places - 1, self.chain, self.at)
+  self.link({ global = { self.places }, group = { GROUP } }, self.places - 1, self.line, self.chain)
   self.at:fill(0)
 end
 
 local function walk(self, n)
-  return self.follow({ global = { 1 }, group = { 1 } }, n, self.places - 1, self.chain, self.at)
+  return self.follow({ global = { 1 }, group = { 1 } }, n, self.chain, self.at)
 end
 
 --- Makes walks long enough to be timed, through the smallest piece.
-function links:fit_size(bytes)
+function Links:fit_size(bytes)
   lay(self, bytes)
   self.n = self.lab:size(self.lab:choose(LEAST, 16), MOST, function(n) walk(self, n) end)
 end
@@ -59,7 +62,7 @@ end
 --- Measures a walk through a piece; each goes on where the last one ended.
 -- @tparam integer bytes a power of two
 -- @treturn table the row: `each` is the latency
-function links:row(bytes)
+function Links:row(bytes)
   lay(self, bytes)
   local n = self.n
   return self.lab:time {
@@ -77,8 +80,8 @@ end
 --- Halves the steps of walks that last longer than they need.
 -- @tparam number seconds of the last one
 -- @tparam number enough
-function links:shorten(seconds, enough)
+function Links:shorten(seconds, enough)
   while seconds > 2 * enough and self.n > LEAST do self.n, seconds = self.n // 2, seconds / 2 end
 end
 
-return links
+return Links

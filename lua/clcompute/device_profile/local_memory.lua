@@ -4,8 +4,8 @@
 -- its caches.
 -- @module clcompute.device_profile.local_memory
 
+local TableReads = require "clcompute.device_profile.table_reads"
 local curve = require "clcompute.device_profile.curve"
-local table_reads = require "clcompute.device_profile.table_reads"
 
 local PLACES = {
   { name = "registers", space = "registers", stride = 1 },
@@ -72,7 +72,7 @@ end
 
 local function row_of(lab, place)
   return lab:try({ name = place.name }, function()
-    local reads <close> = table_reads.new(lab, "float", place.space)
+    local reads <close> = TableReads.new(lab, "float", place.space)
     reads:fit_size()
     return reads:row(place.name, { space = place.space, stride = place.stride }, place.stride)
   end)
@@ -90,7 +90,7 @@ local function measure(lab)
     columns = { { key = "name", title = "place" }, { key = "rate", title = "reads", unit = "B/s" },
       { key = "value", title = "launch" }, { key = { "q1", "q3" }, title = "quartiles" } },
     chart = { kind = "bar", x = "name", y = "rate", yunit = "B/s", ytitle = "bytes read, by all work-items" },
-  } }, { local_is_memory = kind == "global", local_bytes_per_second = not lab.quick and rows[2].rate or nil }
+  } }, { local_is_memory = kind == "global", local_bytes_per_second = rows[2].rate }
 end
 
 local_memory.name = "local_memory"

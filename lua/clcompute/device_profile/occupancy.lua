@@ -23,7 +23,8 @@ local occupancy = {}
 -- @tparam table rows
 -- @tparam string x the field of the resource
 -- @tparam string what "%d bytes of local memory for each group"
-function occupancy.read(rows, x, what)
+-- @tparam string why what makes it fall
+function occupancy.read(rows, x, what, why)
   local points = curve.of(rows, x, "per_second")
   if #points < 2 then return { figure.TOO_FEW } end
   local best, last = curve.highest(points), points[#points]
@@ -35,8 +36,8 @@ function occupancy.read(rows, x, what)
   for _, point in ipairs(points) do
     if point.y >= best.y / FALLS then kept = math.max(kept, point.x) end
   end
-  return { ("With " .. what .. " the throughput is %.2f of the highest: fewer groups find room on a unit, and fewer "
-    .. "waits overlap."):format(last.x, last.y / best.y), ("Up to %d it stays above half."):format(kept) }
+  return { ("With " .. what .. " the throughput is %.2f of the highest: %s."):format(last.x, last.y / best.y, why),
+    ("Up to %d it stays above half."):format(kept) }
 end
 
 local function measure_local(lab, chase, groups, loops)
@@ -50,7 +51,8 @@ local function measure_local(lab, chase, groups, loops)
   return figure.lines {
     title = "local memory", rows = rows, x = "params.bytes", xtitle = "bytes of local memory for each group",
     y = "per_second", ytitle = "loads a second", format = "%.3g", xlog = 2,
-    reading = occupancy.read(rows, "params.bytes", "%d bytes of local memory for each group"),
+    reading = occupancy.read(rows, "params.bytes", "%d bytes of local memory for each group",
+      "fewer groups find room on a unit, and fewer waits overlap"),
   }
 end
 
@@ -64,7 +66,8 @@ local function measure_registers(lab, chase, groups, loops)
   return figure.lines {
     title = "registers", rows = rows, x = "params.registers", xtitle = "values that a work-item keeps",
     y = "per_second", ytitle = "loads a second", format = "%.3g", xlog = 2,
-    reading = occupancy.read(rows, "params.registers", "%d values kept by each work-item"),
+    reading = occupancy.read(rows, "params.registers", "%d values kept by each work-item",
+      "fewer groups find room on a unit, or values that find none in registers go to memory"),
   }
 end
 

@@ -70,7 +70,7 @@ local function measure(lab)
       { "A multiply-add counts as two operations; those of int are of integers, and no FLOP." }),
     section("memory", bytes, "B/s", "bytes a second", peaks.read(flops, rates.copy)),
   }
-  if lab.quick or not (flops.float and rates.copy) then return sections end
+  if not (flops.float and rates.copy) then return sections end
   return sections, { flops = flops, peak = { flops = flops.float, bytes_per_second = rates.copy, dtype = "float" } }
 end
 

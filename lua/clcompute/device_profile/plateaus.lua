@@ -4,17 +4,12 @@
 -- level of caches holds.
 -- @module clcompute.device_profile.plateaus
 
+local statistics = require "clcompute.bench.statistics"
+
 local plateaus = {}
 
 local LEAST = 2 -- points of a plateau; a single one is on its way from one to the next
 local PENALTY = math.log(2) ^ 2 / 2 -- of one more: levels that differ twofold are told apart by two points of each
-
-local function median(list)
-  local sorted = table.move(list, 1, #list, 1, {})
-  table.sort(sorted)
-  local middle = #sorted // 2
-  return #sorted % 2 == 1 and sorted[middle + 1] or (sorted[middle] + sorted[middle + 1]) / 2
-end
 
 --- The sum of the squares that logarithms of points first to last are away from their mean, from sums of them.
 local function scatter(sums, squares, first, last)
@@ -55,7 +50,7 @@ function plateaus.of(points)
     if last - start + 1 >= LEAST then
       local values = {}
       for k = start, last do values[#values + 1] = points[k].y end
-      list[#list + 1] = { from = points[start].x, to = points[last].x, value = median(values) }
+      list[#list + 1] = { from = points[start].x, to = points[last].x, value = statistics.median(values) }
     end
   end
   return list

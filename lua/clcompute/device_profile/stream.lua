@@ -13,18 +13,18 @@ local MOST = 1 << 14 -- steps
 local FACTOR = 2654435761
 local LOW = 0xffffffff
 
-local stream = {}
-stream.__index = stream
+local Stream = {}
+Stream.__index = Stream
 
 --- Sweeps over the pieces at the start of one buffer.
 -- @tparam table lab
 -- @tparam integer bytes of the largest, a power of two
 -- @treturn table
-function stream.new(lab, bytes)
+function Stream.new(lab, bytes)
   local device = lab.device
   local is_cpu = device.type == "cpu"
   local width = is_cpu and math.max(LEAST_WIDTH, device.vector_width_float) or LEAST_WIDTH
-  local self = setmetatable({ lab = lab, width = width, neighbours = not is_cpu, n = 1, kernels = {} }, stream)
+  local self = setmetatable({ lab = lab, width = width, neighbours = not is_cpu, n = 1, kernels = {} }, Stream)
   self.items = lab:items(GROUP)
   self.swept = GROUP * UNROLL * width * WORD -- bytes, by a group in a step
   self.from, self.word = random_words.fill(device, bytes // WORD)
@@ -32,13 +32,13 @@ function stream.new(lab, bytes)
   return self
 end
 
-function stream:__close()
+function Stream:__close()
   self.from:release()
   self.out:release()
 end
 
 --- Bytes of the smallest piece.
-function stream:least()
+function Stream:least()
   return self.neighbours and self.swept or self.swept // GROUP
 end
 
@@ -100,14 +100,14 @@ local function check_swept(self, operation, bytes)
 end
 
 --- Makes launches long enough to be timed over the smallest piece.
-function stream:fit_size(bytes)
+function Stream:fit_size(bytes)
   self.n = self.lab:size(1, MOST, function(n) launch(self, "read", bytes, self.items, n) end)
 end
 
 --- Measures reads of a piece, over and over; once at least.
 -- @tparam integer bytes a power of two
 -- @treturn table the row
-function stream:read(bytes)
+function Stream:read(bytes)
   local items = self.items
   local groups = items // GROUP
   local n = math.max(self.n, -(-bytes // (groups * self.swept)))
@@ -123,7 +123,7 @@ end
 -- @tparam string operation "read", "write" or "copy"
 -- @tparam integer bytes a power of two
 -- @treturn table the row; a copy moves each byte twice
-function stream:sweep(operation, bytes)
+function Stream:sweep(operation, bytes)
   local groups, steps = 1, bytes // self.swept
   while 2 * groups <= math.min(self.items // GROUP, steps) do groups = 2 * groups end
   local items, n = groups * GROUP, steps // groups
@@ -141,8 +141,8 @@ end
 --- Halves the steps of launches that last longer than they need.
 -- @tparam number seconds of the last one
 -- @tparam number enough
-function stream:shorten(seconds, enough)
+function Stream:shorten(seconds, enough)
   while seconds > 2 * enough and self.n > 1 do self.n, seconds = self.n // 2, seconds / 2 end
 end
 
-return stream
+return Stream

@@ -11,27 +11,27 @@ local GROUP, QUICK_GROUP = 256, 16
 local READS = 8 -- of a work-item
 local LOW = 0xffffffff
 
-local strided_reads = {}
-strided_reads.__index = strided_reads
+local StridedReads = {}
+StridedReads.__index = StridedReads
 
 --- @tparam table lab
 -- @tparam integer stride the largest there will be
 -- @tparam integer offset likewise
 -- @treturn table
-function strided_reads.new(lab, stride, offset)
+function StridedReads.new(lab, stride, offset)
   local device = lab.device
   local group = math.min(lab:choose(GROUP, QUICK_GROUP), device.max_group_size)
   local least = READS * group * stride + offset
   local words = lab:choose(large(device) // WORD, 1)
   while words < least do words = 2 * words end
   local self = setmetatable({ lab = lab, group = group, room = words - offset,
-    kernel = lab:kernel("probe_stride", { GROUP = group, READS = READS }) }, strided_reads)
+    kernel = lab:kernel("probe_stride", { GROUP = group, READS = READS }) }, StridedReads)
   self.from, self.word = random_words.fill(device, words)
   self.out = device:empty("uint", words // READS)
   return self
 end
 
-function strided_reads:__close()
+function StridedReads:__close()
   self.from:release()
   self.out:release()
 end
@@ -57,7 +57,7 @@ end
 
 --- Measures the reads of every word that is a multiple of the stride from the offset, as far as the buffer goes.
 -- @treturn table the row: `each` is the time of a word
-function strided_reads:row(name, stride, offset)
+function StridedReads:row(name, stride, offset)
   local groups = self.room // (stride * READS * self.group)
   local items = groups * self.group
   local range = { global = { items }, group = { self.group } }
@@ -70,4 +70,4 @@ function strided_reads:row(name, stride, offset)
   }
 end
 
-return strided_reads
+return StridedReads

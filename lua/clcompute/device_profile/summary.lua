@@ -50,9 +50,11 @@ local function transfers(found)
   return #words > 0 and table.concat(words, "; ") or nil
 end
 
-local function kind_of_local(found)
+local function local_memory(found)
   if found.local_is_memory == nil then return nil end
-  return found.local_is_memory and "ordinary memory, by the driver's word" or "a memory of its own"
+  local kind = found.local_is_memory and "ordinary memory, by the driver's word" or "a memory of its own"
+  local rate = found.local_bytes_per_second
+  return rate and ("%s, read at %s"):format(kind, format.engineering(rate, "B/s")) or kind
 end
 
 local function group(found)
@@ -76,7 +78,7 @@ local FACTS = {
   { "memory moves at once", "coalescing", transaction },
   { "wavefront", "divergence", function(found) return found.wavefront and found.wavefront .. " work-items" end },
   { "banks of local memory", "bank_conflicts", function(found) return found.banks and tostring(found.banks) end },
-  { "local memory", "local_memory", kind_of_local },
+  { "local memory", "local_memory", local_memory },
   { "good groups (saxpy)", "group_size", group },
   { "a load that is waited for", "latency_hiding", function(found)
     return found.load_latency and format.engineering(found.load_latency, "s")

@@ -3,8 +3,8 @@
 --- Reads of a small table by every work-item of a group: what the experiments with local memory measure.
 -- @module clcompute.device_profile.table_reads
 
-local table_reads = {}
-table_reads.__index = table_reads
+local TableReads = {}
+TableReads.__index = TableReads
 
 local GROUP, QUICK_GROUP = 256, 16
 local BYTES, QUICK_BYTES = 32768, 512
@@ -58,7 +58,7 @@ end
 -- @tparam string type "float", "float2", "float4", "uchar" or "short"
 -- @tparam string space "local", "global" (through the caches) or "registers" (floating types)
 -- @treturn table
-function table_reads.new(lab, type, space)
+function TableReads.new(lab, type, space)
   local device, kind = lab.device, TYPES[type]
   local group = math.min(lab:choose(GROUP, QUICK_GROUP), device.max_group_size)
   local unroll = device.type == "cpu" and not lab.quick and math.max(UNROLL, CPU_SUMS // kind.parts) or UNROLL
@@ -70,7 +70,7 @@ function table_reads.new(lab, type, space)
     values = random_values((entries + unroll) * kind.parts),
     kernel = lab:kernel("probe_reads", { TYPE = type, SUM = kind.sum, SPACE = SPACES[space], ENTRIES = entries,
       UNROLL = unroll, GROUP = group }),
-  }, table_reads)
+  }, TableReads)
   self.from = device:buffer(self.values, kind.dtype)
   self.out = device:empty(kind.sum == "int" and "int" or "float", items * kind.parts)
   self.sums = {}
@@ -78,7 +78,7 @@ function table_reads.new(lab, type, space)
   return self
 end
 
-function table_reads:__close()
+function TableReads:__close()
   self.from:release()
   self.out:release()
 end
@@ -86,12 +86,12 @@ end
 --- Queues a launch.
 -- @tparam integer stride elements between the reads of neighbouring work-items
 -- @treturn Event
-function table_reads:launch(stride)
+function TableReads:launch(stride)
   return self.kernel(self.range, self.n, stride, STEP, self.from, self.out)
 end
 
 --- Makes launches with stride 1 long enough to be timed, by their number of reads.
-function table_reads:fit_size()
+function TableReads:fit_size()
   self.n = self.lab:size(LEAST, MOST, function(n)
     self.n = n
     self:launch(1)
@@ -102,7 +102,7 @@ end
 -- @tparam integer item in its group, from 0
 -- @tparam integer stride
 -- @tparam integer part from 1
-function table_reads:expected(item, stride, part)
+function TableReads:expected(item, stride, part)
   local sums, mask, at = self.sums[part], self.entries - 1, item * stride
   if self.space == "registers" then return self.n * sums[at & mask] end
   local sum = 0
@@ -114,7 +114,7 @@ function table_reads:expected(item, stride, part)
 end
 
 --- Whether the last launch had the right sums, of some work-items of the first and the last group.
-function table_reads:check(stride)
+function TableReads:check(stride)
   local parts, group = self.kind.parts, self.group
   for _, item in ipairs { 0, group // 3, group // 2, group - 1 } do
     for part = 1, parts do
@@ -131,7 +131,7 @@ function table_reads:check(stride)
 end
 
 --- The bytes that a launch reads.
-function table_reads:bytes()
+function TableReads:bytes()
   return self.items * self.n * self.unroll * self.kind.bytes
 end
 
@@ -140,7 +140,7 @@ end
 -- @tparam table params
 -- @tparam integer stride
 -- @treturn table the row; `each` is the time of a read, of all work-items together
-function table_reads:row(name, params, stride)
+function TableReads:row(name, params, stride)
   self.out:fill(0) -- no sum of an earlier row passes for one of this
   return self.lab:time {
     name = name, params = params, bytes = self:bytes(), operations = self.items * self.n * self.unroll,
@@ -148,4 +148,4 @@ function table_reads:row(name, params, stride)
   }
 end
 
-return table_reads
+return TableReads

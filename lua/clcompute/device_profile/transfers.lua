@@ -38,14 +38,6 @@ function transfers.summary(rows)
   return { bytes_per_second = best.y, half = curve.arrival(rates, HALF), seconds = curve.time(rates[1].row) }
 end
 
-local function of_way(rows, name)
-  local list = {}
-  for _, row in ipairs(rows) do
-    if row.params.way == name then list[#list + 1] = row end
-  end
-  return list
-end
-
 --- What the curves say, in words.
 -- @tparam table rows of all ways
 -- @tparam boolean is_unified whether host and device share their memory, by the driver's word
@@ -53,7 +45,7 @@ end
 function transfers.read(rows, is_unified)
   local sentences = {}
   for _, way in ipairs(WAYS) do
-    local found = transfers.summary(of_way(rows, way.name))
+    local found = transfers.summary(curve.only(rows, "params.way", way.name))
     sentences[#sentences + 1] = found and ("%s: up to %s, half of it from %s on; the smallest takes %s."):format(
       way.name:gsub("^%l", string.upper), format.engineering(found.bytes_per_second, "B/s"),
       size_text(found.half), format.engineering(found.seconds, "s"))
@@ -96,7 +88,7 @@ local function measure(lab)
   end
   local found = {}
   for _, way in ipairs(WAYS) do
-    local summary = transfers.summary(of_way(rows, way.name))
+    local summary = transfers.summary(curve.only(rows, "params.way", way.name))
     found[way.name] = summary and summary.bytes_per_second
   end
   return { {
@@ -107,7 +99,7 @@ local function measure(lab)
       { key = "rate", title = "bytes a second", unit = "B/s" } },
     chart = { kind = "line", x = "params.bytes", y = "rate", series = "params.way", xlog = 2, ylog = 10, yunit = "B/s",
       xtitle = "size, bytes", ytitle = "bytes a second" },
-  } }, not lab.quick and { transfers = found } or nil
+  } }, { transfers = found }
 end
 
 transfers.name = "transfers"

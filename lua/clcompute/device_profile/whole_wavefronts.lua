@@ -58,13 +58,20 @@ local function sizes(width, most)
   return list
 end
 
+--- Why groups of a width cannot be compared with those of twice as many, or nil.
+local function obstacle_of(width, most)
+  if width < 2 then return "No wavefront was found, and the driver prefers no multiple: nothing can be compared." end
+  if 2 * width > most then
+    return ("The largest group, of %d, has less than twice %d work-items: nothing can be compared."):format(most,
+      width)
+  end
+end
+
 local function measure(lab)
   local device = lab.device
   local width = lab.found.wavefront or device.group_multiple
-  if width < 2 or 2 * width > device.max_group_size then
-    return { { rows = {}, reading = { ("The driver prefers multiples of %d, and the largest group is %d: there is "
-      .. "nothing to be compared."):format(width, device.max_group_size) } } }
-  end
+  local obstacle = obstacle_of(width, device.max_group_size)
+  if obstacle then return { { rows = {}, reading = { obstacle } } } end
   local groups = lab:choose(GROUPS * device.compute_units, 2)
   local kernel = lab:kernel "probe_uneven"
   local out <close> = device:empty("uint", groups * 4 * width)

@@ -3,14 +3,14 @@
 --- The levels of memory, by the size of what is swept again and again: bytes a second, and the latency of a read.
 -- @module clcompute.device_profile.working_set
 
+local Links = require "clcompute.device_profile.links"
+local Stream = require "clcompute.device_profile.stream"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local format = require "clcompute.report.format"
 local large = require "clcompute.device_profile.large"
-local links = require "clcompute.device_profile.links"
 local plateaus = require "clcompute.device_profile.plateaus"
 local size_text = require "clcompute.device_profile.size_text"
-local stream = require "clcompute.device_profile.stream"
 
 local LEAST, QUICK_MOST = 4096, 16384 -- bytes
 local SLOWER = 0.8 -- of the rate of reads: writes that are said to be slower
@@ -142,13 +142,13 @@ end
 local function measure(whole_lab)
   local lab = whole_lab:brief(SHARE)
   local most = lab:choose(large(lab.device), QUICK_MOST)
-  local sweeps <close> = stream.new(lab, most)
+  local sweeps <close> = Stream.new(lab, most)
   local least = math.max(LEAST, sweeps:least())
   sweeps:fit_size(least)
   local reads, whole = over_sizes(lab, sweeps, "read", least, most), {}
   for _, row in ipairs(reads) do add_rate(row) end
   for i, operation in ipairs { "read", "write", "copy" } do whole[i] = add_rate(sweeps:sweep(operation, most)) end
-  local walks = links.new(lab, sweeps.out)
+  local walks <close> = Links.new(lab, sweeps.out)
   walks:fit_size(walks:least())
   local latency = over_sizes(lab, walks, "row", walks:least(), most)
   local sections = {
@@ -159,7 +159,6 @@ local function measure(whole_lab)
       chart = { kind = "bar", x = "name", y = "rate", yunit = "B/s", ytitle = "bytes a second" } },
     section("latency", latency, "each", "s", "latency", working_set.read_latency(latency)),
   }
-  if lab.quick then return sections end
   return sections, { bandwidth = working_set.bandwidths(reads), latency = working_set.latencies(latency) }
 end
 
