@@ -40,8 +40,13 @@
 /* Static: what a text does not call costs no time to compile. Inlined, always: POCL 3.1 gives each
    work-group a copy of a local array only for uses within the kernel; a function that was compiled
    by itself would share one among groups that run at the same time. */
-#define CLC_INLINED static __attribute__((always_inline))
-#define CLC_OVERLOADED static __attribute__((overloadable, always_inline))
+#if __OPENCL_C_VERSION__ < 120 /* has no static functions */
+#define CLC_STATIC
+#else
+#define CLC_STATIC static
+#endif
+#define CLC_INLINED CLC_STATIC __attribute__((always_inline, unused))
+#define CLC_OVERLOADED CLC_STATIC __attribute__((overloadable, always_inline, unused))
 
 /* --- what came with OpenCL C 2.0 ----------------------------------------------- */
 
@@ -73,6 +78,7 @@ CLC_OVERLOADED void clc_barrier(uint flags) {
 }
 
 CLC_OVERLOADED void clc_barrier(uint flags, int scope) {
+  (void)scope;
   barrier(flags);
 }
 
