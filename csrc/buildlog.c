@@ -104,8 +104,7 @@ static const struct {
 } hints[] = {
     {"work_group_functions_are_for_the_body_of_a_kernel",
      "\nwork-group functions share local memory, which OpenCL C has in the body of a kernel alone: "
-     "call them there, and hand the result to other functions; the body must stand in the program's "
-     "own text, not in a file that it includes"},
+     "call them there, in the program's own text, and hand the result to other functions"},
     {"clc_reduce_", HINT_TYPES},
     {"clc_scan_", HINT_TYPES},
     {"clc_broadcast", HINT_TYPES},

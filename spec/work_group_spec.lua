@@ -193,14 +193,15 @@ helper.describe_each("a work-group function", function(d)
 
   it("takes what promotes to its types, and any expression", function()
     local p = d:program(INCLUDE .. [[
+      typedef struct { int a, b; } Pair;
       kernel void mixed(global int *out, global const short *x) {
         const int i = get_global_id(0);
         out[i] = work_group_reduce_add(x[i]) + work_group_reduce_max(max(i, 3)) + work_group_all(i < 4 ? 1 : 0)
-          + work_group_any((i & 1) && i > 2);
+          + work_group_any((i & 1) && i > 2) + work_group_reduce_min((Pair){ 7, 8 }.b);
       }]])
     local out = d:empty("int", 4)
     p.mixed({ global = 4, group = 4 }, out, d:buffer({ 1, 2, 3, 4 }, "short"))
-    assert.same({ 15, 15, 15, 15 }, out:read())
+    assert.same({ 23, 23, 23, 23 }, out:read())
   end)
 
   it("comes with the barrier and the ids of OpenCL 2.0", function()
@@ -294,7 +295,8 @@ helper.describe_each("a work-group function", function(d)
       ENTRY of_macros(global int *x) { x[get_global_id(0)] = work_group_reduce_add(twice(1)); }
       OPTION void of_options(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }
       DEFINE void of_defines(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }
-      kernel void declared(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }]], { options = "-DOPTION=kernel", defines = { DEFINE = "__kernel" } })
+      kernel void declared(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }]],
+      { options = "-DOPTION=kernel", defines = { DEFINE = "__kernel" } })
     for _, name in ipairs { "of_macros", "of_options", "of_defines", "declared" } do
       local x = d:empty("int", 3)
       p:kernel(name)({ global = 3, group = 3 }, x)
