@@ -23,6 +23,8 @@ typedef struct {
   const char *searched; /* the text and these */
   const char *included; /* the files */
   clc_Included known;   /* of these */
+  const char *scanned;  /* the plain text of all, the source last */
+  size_t start;         /* of that in it */
 } Job;
 
 /* Pushes the macros that options and defines make, as lines. */
@@ -39,17 +41,53 @@ static int uses_header(const Job *j) {
   return j->known.header_by_text || j->known.header_by_file;
 }
 
-/* The library's header goes before the defines, which it must not mind. */
+/* Pushes the options without the macros that they define or undefine, and these as lines. */
+static void push_split_options(lua_State *L, const char *options) {
+  const int top = lua_gettop(L);
+  lua_pushliteral(L, "");
+  lua_pushliteral(L, "");
+  for (const char *p = options + strspn(options, " "); *p != '\0'; p += strspn(p, " ")) {
+    const size_t length = strcspn(p, " ");
+    const char *word = lua_pushlstring(L, p, length), *value = strchr(word, '=');
+    const int macro = strncmp(word, "-D", 2) == 0 && strchr(word, '\\') == NULL;
+    p += length;
+    if (macro && value != NULL)
+      lua_pushfstring(L, "%s#define %s %s\n", lua_tostring(L, top + 2),
+                      lua_pushlstring(L, word + 2, (size_t)(value - word) - 2), value + 1);
+    else if (macro)
+      lua_pushfstring(L, "%s#define %s 1\n", lua_tostring(L, top + 2), word + 2);
+    else if (strncmp(word, "-U", 2) == 0)
+      lua_pushfstring(L, "%s#undef %s\n", lua_tostring(L, top + 2), word + 2);
+    else
+      lua_pushfstring(L, "%s%s ", lua_tostring(L, top + 1), word);
+    lua_replace(L, top + (macro || word[1] == 'U' ? 2 : 1));
+    lua_settop(L, top + 2);
+  }
+}
+
+/* The library's header goes before what a script defines, which it must not mind. */
 static void add_header(lua_State *L, Job *j) {
   const char *header = clc_pushworkgroup(L, j->device);
-  j->source.defines = lua_pushfstring(L, "%s%s", header, j->source.defines);
-  j->text = clc_pushbodies(L, j->source.text);
+  push_split_options(L, j->source.options);
+  j->options = lua_pushfstring(L, ARG_INFO "%s", lua_tostring(L, -2));
+  j->source.defines = lua_pushfstring(L, "%s%s%s", header, lua_tostring(L, -2), j->source.defines);
+  j->text = clc_pushbodies(L, j->scanned, j->start);
   if (j->known.header_by_file)
     j->options = lua_pushfstring(L, "%s%s", j->options, clc_pushheaderoption(L));
 }
 
-/* Leaves what it refers to on the stack. */
-static Job push_job(lua_State *L, const clc_Device *d, const clc_Source *s) {
+/* Pushes the plain text of all that goes into the program. */
+static void push_scanned(lua_State *L, Job *j) {
+  const int top = lua_gettop(L);
+  const char *before = clc_pushplain(L, lua_pushfstring(L, "%s\n%s\n", j->macros, j->included));
+  j->scanned = lua_pushfstring(L, "%s%s", before, clc_pushplain(L, j->source.text));
+  j->start = strlen(before);
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+}
+
+/* Leaves what it refers to on the stack, what is scanned at the index given. */
+static Job push_job(lua_State *L, const clc_Device *d, const clc_Source *s, int *scanned) {
   Job j = {.device = d, .source = *s, .text = s->text};
   j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
   j.options = lua_pushfstring(L, ARG_INFO "%s", s->options);
@@ -57,14 +95,17 @@ static Job push_job(lua_State *L, const clc_Device *d, const clc_Source *s) {
   j.searched = lua_pushfstring(L, "%s\n%s", s->text, j.macros);
   j.known = clc_pushincluded(L, j.searched, s->options);
   j.included = lua_tostring(L, -1);
+  push_scanned(L, &j);
+  *scanned = lua_gettop(L);
   if (uses_header(&j)) add_header(L, &j);
   return j;
 }
 
 /* NVIDIA's compiler crashes on a text without a kernel. A file not found may bring one. */
-static void check_kernel(lua_State *L, const Job *j, const char *scanned) {
+static void check_kernel(lua_State *L, const Job *j) {
   static const char *const words[] = {"kernel", "__kernel", NULL};
-  if (j->known.complete && !clc_mentions(scanned, words)) luaL_error(L, "no kernel in the source");
+  if (j->known.complete && !clc_mentions(j->scanned, words))
+    luaL_error(L, "no kernel in the source");
 }
 
 /* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
@@ -105,29 +146,16 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
   lua_settop(L, top + 1);
 }
 
-/* Pushes the plain text of all that goes into the program, the source last, and
-   returns where that starts. */
-static size_t push_scanned(lua_State *L, const Job *j) {
-  const int top = lua_gettop(L);
-  const char *before = clc_pushplain(L, lua_pushfstring(L, "%s\n%s\n", j->macros, j->included));
-  lua_pushfstring(L, "%s%s", before, clc_pushplain(L, j->source.text));
-  const size_t start = strlen(before);
-  lua_replace(L, top + 1);
-  lua_settop(L, top + 1);
-  return start;
-}
-
 clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 40, "build");
-  const Job j = push_job(L, d, s);
-  const size_t start = push_scanned(L, &j);
-  check_kernel(L, &j, lua_tostring(L, -1));
-  const int scanned = lua_gettop(L);
+  int scanned;
+  const Job j = push_job(L, d, s, &scanned);
+  check_kernel(L, &j);
   build_job(L, &j, program);
   lua_pushvalue(L, scanned);
   lua_replace(L, top + 1);
   lua_replace(L, top + 2);
   lua_settop(L, top + 2);
-  return (clc_Built){j.known.complete, start, uses_header(&j) ? clc_workgroupslots(d) : 0};
+  return (clc_Built){j.known.complete, j.start, uses_header(&j) ? clc_workgroupslots(d) : 0};
 }

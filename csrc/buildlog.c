@@ -110,7 +110,7 @@ static const struct {
 } hints[] = {
     {"work_group_functions_are_for_the_body_of_a_kernel",
      "work-group functions share local memory, which OpenCL C has in the body of a kernel alone: "
-     "call them there, and hand the result to other functions"},
+     "call them there, in the program's own text, and hand the result to other functions"},
     {"clc_broadcast", "work_group_broadcast takes a value and one to three local ids: " TYPES},
     {"clc_reduce_", "work-group functions take " TYPES},
     {"clc_scan_", "work-group functions take " TYPES},

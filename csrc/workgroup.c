@@ -82,53 +82,70 @@ const char *clc_pushheaderoption(lua_State *L) {
 
 /* --- the bodies of kernels ------------------------------------------------ */
 
+/* Where in the head of a kernel a text is. */
+typedef struct {
+  int head, parens;
+} Place;
+
+#define BRANCHES 64 /* #if within #if that are followed */
+
 typedef struct {
   lua_State *L;
   luaL_Buffer out;
   int macros; /* stack index: the macros that stand for `kernel`, as a set */
+  int depth;
+  Place before[BRANCHES]; /* each open #if */
 } Copy;
 
-static int is_kernel_word(clc_Span t) {
-  return clc_isthe(t, "kernel") || clc_isthe(t, "__kernel");
-}
-
-/* Whether a token begins the head of a kernel, by itself or as a macro. */
-static int begins_kernel(Copy *c, clc_Span t) {
-  if (is_kernel_word(t)) return 1;
+/* Whether a token begins the head of a kernel, by itself or as a macro of the set at `macros`. */
+static int begins_kernel(lua_State *L, int macros, clc_Span t) {
+  if (clc_isthe(t, "kernel") || clc_isthe(t, "__kernel")) return 1;
   if (!clc_isword(t)) return 0;
-  lua_pushlstring(c->L, t.start, (size_t)(t.end - t.start));
-  const int known = lua_rawget(c->L, c->macros) != LUA_TNIL;
-  lua_pop(c->L, 1);
+  lua_pushlstring(L, t.start, (size_t)(t.end - t.start));
+  const int known = lua_rawget(L, macros) != LUA_TNIL;
+  lua_pop(L, 1);
   return known;
 }
 
-/* Adds to the set at the top the macro of a directive, if it stands for words with
-   `kernel` among them and no body. */
-static void note_macro(lua_State *L, const char *p, const char *end) {
+/* Adds to the set at the top the macro of a directive, if it stands for words with `kernel` among
+   them, and neither a body nor a `;` behind. Returns whether it was not there. */
+static int note_macro(lua_State *L, const char *p, const char *end) {
+  const int macros = lua_gettop(L);
   clc_Span name, t;
   int is_kernel = 0;
-  if (!clc_nexttoken(&p, end, &t) || !clc_isthe(t, "define") || !clc_nexttoken(&p, end, &name))
-    return;
+  if (!clc_nexttoken(&p, end, &t) || !clc_isthe(t, "define") || !clc_nexttoken(&p, end, &name) ||
+      begins_kernel(L, macros, name))
+    return 0;
   while (clc_nexttoken(&p, end, &t)) {
-    if (*t.start == '{') return;
-    is_kernel = is_kernel || is_kernel_word(t);
+    if (*t.start == '{') return 0;
+    is_kernel = *t.start != ';' && (is_kernel || begins_kernel(L, macros, t));
   }
-  if (!is_kernel) return;
+  if (!is_kernel) return 0;
   lua_pushlstring(L, name.start, (size_t)(name.end - name.start));
   lua_pushboolean(L, 1);
-  lua_rawset(L, -3);
+  lua_rawset(L, macros);
+  return 1;
 }
 
-static void push_macros(lua_State *L, const char *text) {
+/* Adds the macros of a text to the set at the top; returns how many. */
+static int note_macros(lua_State *L, const char *text) {
   const char *p = text, *end = text + strlen(text);
   clc_Span t;
-  lua_newtable(L);
+  int added = 0;
   while (clc_nexttoken(&p, end, &t)) {
     if (*t.start != '#') continue;
     const char *line = clc_lineend(p);
-    note_macro(L, p, line);
+    added += note_macro(L, p, line);
     p = line;
   }
+  return added;
+}
+
+#define DEEPEST 8 /* macros of macros, in an order that is not that of their use */
+
+static void push_macros(lua_State *L, const char *text) {
+  lua_newtable(L);
+  for (int i = 0; i < DEEPEST && note_macros(L, text) > 0;) i++;
 }
 
 static void copy_code(Copy *c, const char *p, const char *end, int top);
@@ -145,41 +162,55 @@ static void copy_directive(Copy *c, const char *p, const char *end) {
     luaL_addlstring(&c->out, p, (size_t)(end - p));
 }
 
+/* Every branch of an #if goes on from what stands before it. */
+static void follow_branch(Copy *c, const char *p, const char *end, Place *at) {
+  clc_Span t;
+  if (!clc_nexttoken(&p, end, &t)) return;
+  if (clc_isthe(t, "if") || clc_isthe(t, "ifdef") || clc_isthe(t, "ifndef")) {
+    if (c->depth++ < BRANCHES) c->before[c->depth - 1] = *at;
+  } else if (c->depth > 0 && clc_isthe(t, "endif")) {
+    c->depth--;
+  } else if (c->depth > 0 && c->depth <= BRANCHES &&
+             (clc_isthe(t, "else") || clc_isthe(t, "elif"))) {
+    *at = c->before[c->depth - 1];
+  }
+}
+
 /* Copies code with the declarations at the beginning of every kernel's body; `top`:
    it is no directive. */
 static void copy_code(Copy *c, const char *p, const char *end, int top) {
   const char *from = p;
-  int head = 0, parens = 0;
+  Place at = {0, 0};
   clc_Span t;
   while (clc_nexttoken(&p, end, &t)) {
     if (*t.start == '#' && top) {
       luaL_addlstring(&c->out, from, (size_t)(t.start - from));
       from = clc_lineend(p);
+      follow_branch(c, p, from, &at);
       copy_directive(c, p, from);
       p = from;
     } else if (*t.start == '(' || *t.start == ')') {
-      parens += *t.start == '(' ? 1 : -1;
-    } else if (*t.start == '{' && parens == 0 && head) {
+      at.parens += *t.start == '(' ? 1 : -1;
+    } else if (*t.start == '{' && at.parens == 0 && at.head) {
       luaL_addlstring(&c->out, from, (size_t)(p - from));
       luaL_addstring(&c->out, BODY);
       from = p;
-      head = 0;
-    } else if (*t.start == ';' && parens == 0) {
-      head = 0;
-    } else if (begins_kernel(c, t)) {
-      head = 1;
+      at.head = 0;
+    } else if (*t.start == ';' && at.parens == 0) {
+      at.head = 0;
+    } else if (begins_kernel(c->L, c->macros, t)) {
+      at = (Place){1, 0}; /* whatever an #if left open */
     }
   }
   luaL_addlstring(&c->out, from, (size_t)(end - from));
 }
 
-const char *clc_pushbodies(lua_State *L, const char *text) {
+const char *clc_pushbodies(lua_State *L, const char *plain, size_t start) {
   const int top = lua_gettop(L);
-  Copy c = {.L = L, .macros = top + 2};
-  const char *plain = clc_pushplain(L, text);
+  Copy c = {.L = L, .macros = top + 1};
   push_macros(L, plain);
   luaL_buffinit(L, &c.out);
-  copy_code(&c, plain, plain + strlen(plain), 1);
+  copy_code(&c, plain + start, plain + strlen(plain), 1);
   luaL_pushresult(&c.out);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);

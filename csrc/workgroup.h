@@ -17,9 +17,10 @@ size_t clc_workgroupslots(const clc_Device *d);
    whether the device's own functions are right. */
 const char *clc_pushworkgroup(lua_State *L, const clc_Device *d);
 
-/* Pushes the text, plain, in which every kernel declares what its group shares, and
-   the header is not asked for any more. What stood on a line still does. */
-const char *clc_pushbodies(lua_State *L, const char *text);
+/* Pushes a plain text from `start` on, in which every kernel declares what its group shares, and
+   the header is not asked for any more. What stood on a line still does. Macros before `start`
+   may stand for the head of a kernel too. */
+const char *clc_pushbodies(lua_State *L, const char *plain, size_t start);
 
 /* Pushes the option that lets a compiler find the header from a file; raises where it cannot. */
 const char *clc_pushheaderoption(lua_State *L);

@@ -209,14 +209,15 @@ helper.describe_each("a work-group function", function(d)
 
   it("takes what promotes to its types, and any expression", function()
     local p = d:program(INCLUDE .. [[
+      typedef struct { int a, b; } Pair;
       kernel void mixed(global int *out, global const short *x) {
         const int i = get_global_id(0);
         out[i] = work_group_reduce_add(x[i]) + work_group_reduce_max(max(i, 3)) + work_group_all(i < 4 ? 1 : 0)
-          + work_group_any((i & 1) && i > 2);
+          + work_group_any((i & 1) && i > 2) + work_group_reduce_min((Pair){ 7, 8 }.b);
       }]])
     local out = d:empty("int", 4)
     p.mixed({ global = 4, group = 4 }, out, d:buffer({ 1, 2, 3, 4 }, "short"))
-    assert.same({ 15, 15, 15, 15 }, out:read())
+    assert.same({ 23, 23, 23, 23 }, out:read())
   end)
 
   it("comes with the barrier and the ids of OpenCL 2.0", function()
@@ -306,6 +307,76 @@ helper.describe_each("a work-group function", function(d)
     assert.same({ 10, 10, 10, 10 }, run("sum_float", "float"))
     assert.same({ 4, 4, 4, 4 }, run("fixed", "int"))
     assert.same({ 1, 1, 1, 1 }, run("other", "int"))
+  end)
+
+  it("finds kernels behind macros of macros, of options, of defines", function()
+    local p = d:program(INCLUDE .. [[
+      #define ENTRY KERNEL void
+      #define KERNEL kernel
+      #define DECLARED kernel void declared(global int *x);
+      DECLARED
+      int twice(int i) { return 2 * i; }
+      ENTRY of_macros(global int *x) { x[get_global_id(0)] = work_group_reduce_add(twice(1)); }
+      OPTION void of_options(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }
+      DEFINE void of_defines(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }
+      kernel void declared(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }]],
+      { options = "-DOPTION=kernel", defines = { DEFINE = "__kernel" } })
+    for _, name in ipairs { "of_macros", "of_options", "of_defines", "declared" } do
+      local x = d:empty("int", 3)
+      p:kernel(name)({ global = 3, group = 3 }, x)
+      assert.same({ 6, 6, 6 }, x:read())
+    end
+  end)
+
+  it("finds kernels whose heads end in branches of an #if", function()
+    local source = INCLUDE .. [[
+      int helper(int a
+      #ifdef LONG
+        , int b) {
+      #else
+        ) {
+      #endif
+        return a;
+      }
+      kernel void first(global int *x
+      #ifdef LONG
+        , int b) {
+      #elif defined SHORT
+        ) { /* never */
+      #else
+        ) {
+      #endif
+        x[get_global_id(0)] = work_group_reduce_add(1);
+      }
+      kernel void second(global int *x) { x[get_global_id(0)] = work_group_reduce_add(2); }]]
+    for _, options in ipairs { { "" }, { "-DLONG", 1 } } do
+      local p, x = d:program(source, { options = options[1] }), d:empty("int", 3)
+      if options[2] then p.first({ global = 3, group = 3 }, x, 1) else p.first({ global = 3, group = 3 }, x) end
+      assert.same({ 3, 3, 3 }, x:read())
+      p.second({ global = 3, group = 3 }, x)
+      assert.same({ 6, 6, 6 }, x:read())
+    end
+  end)
+
+  it("is there in OpenCL C 1.1, which has no static functions", function()
+    local p = d:program(INCLUDE .. [[
+      kernel void k(global int *x) { x[get_global_id(0)] = work_group_scan_inclusive_add(1); }]],
+      { options = "-cl-std=CL1.1" })
+    local x = d:empty("int", 3)
+    p.k({ global = 3, group = 3 }, x)
+    assert.same({ 1, 2, 3 }, x:read())
+  end)
+
+  it("does not mind what options define", function()
+    local p = d:program(INCLUDE .. [[
+      #if defined GONE || D != 1
+      #error the options are lost
+      #endif
+      kernel void k(global int *out) { out[get_global_id(0)] = work_group_reduce_add(SUM(n, s)); }]],
+      { options = "-Dn=3 -Ds=5 -Dme=1 -Dx -DGONE -UGONE -DSUM(a,b)=(a+b) -DD" })
+    local out = d:empty("int", 4)
+    p.k({ global = 4, group = 4 }, out)
+    assert.same({ 32, 32, 32, 32 }, out:read())
   end)
 
   it("does not mind what a script defines", function()

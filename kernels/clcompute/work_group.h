@@ -42,8 +42,13 @@
 /* Static: what a text does not call costs no time to compile. Inlined, always: POCL 3.1 gives each
    work-group a copy of a local array only for uses within the kernel; a function that was compiled
    by itself would share one among groups that run at the same time. */
-#define CLC_INLINED static __attribute__((always_inline))
-#define CLC_OVERLOADED static __attribute__((overloadable, always_inline))
+#if __OPENCL_C_VERSION__ < 120 /* has no static functions */
+#define CLC_STATIC
+#else
+#define CLC_STATIC static
+#endif
+#define CLC_INLINED CLC_STATIC __attribute__((always_inline, unused))
+#define CLC_OVERLOADED CLC_STATIC __attribute__((overloadable, always_inline, unused))
 
 /* --- what came with OpenCL C 2.0 ----------------------------------------------- */
 
@@ -75,6 +80,7 @@ CLC_OVERLOADED void clc_barrier(uint flags) {
 }
 
 CLC_OVERLOADED void clc_barrier(uint flags, int scope) {
+  (void)scope;
   barrier(flags);
 }
 
@@ -218,18 +224,18 @@ CLC_INLINED int clc_all(__local ulong *s, int predicate) {
   return clc_reduce_min(s, (int)(predicate != 0));
 }
 
-#define work_group_any(predicate) clc_any(CLC_SHARED, predicate)
-#define work_group_all(predicate) clc_all(CLC_SHARED, predicate)
+#define work_group_any(...) clc_any(CLC_SHARED, __VA_ARGS__)
+#define work_group_all(...) clc_all(CLC_SHARED, __VA_ARGS__)
 #define work_group_broadcast(...) clc_broadcast(CLC_SHARED, __VA_ARGS__)
-#define work_group_reduce_add(x) clc_reduce_add(CLC_SHARED, x)
-#define work_group_reduce_min(x) clc_reduce_min(CLC_SHARED, x)
-#define work_group_reduce_max(x) clc_reduce_max(CLC_SHARED, x)
-#define work_group_scan_inclusive_add(x) clc_scan_inclusive_add(CLC_SHARED, x)
-#define work_group_scan_inclusive_min(x) clc_scan_inclusive_min(CLC_SHARED, x)
-#define work_group_scan_inclusive_max(x) clc_scan_inclusive_max(CLC_SHARED, x)
-#define work_group_scan_exclusive_add(x) clc_scan_exclusive_add(CLC_SHARED, x)
-#define work_group_scan_exclusive_min(x) clc_scan_exclusive_min(CLC_SHARED, x)
-#define work_group_scan_exclusive_max(x) clc_scan_exclusive_max(CLC_SHARED, x)
+#define work_group_reduce_add(...) clc_reduce_add(CLC_SHARED, __VA_ARGS__)
+#define work_group_reduce_min(...) clc_reduce_min(CLC_SHARED, __VA_ARGS__)
+#define work_group_reduce_max(...) clc_reduce_max(CLC_SHARED, __VA_ARGS__)
+#define work_group_scan_inclusive_add(...) clc_scan_inclusive_add(CLC_SHARED, __VA_ARGS__)
+#define work_group_scan_inclusive_min(...) clc_scan_inclusive_min(CLC_SHARED, __VA_ARGS__)
+#define work_group_scan_inclusive_max(...) clc_scan_inclusive_max(CLC_SHARED, __VA_ARGS__)
+#define work_group_scan_exclusive_add(...) clc_scan_exclusive_add(CLC_SHARED, __VA_ARGS__)
+#define work_group_scan_exclusive_min(...) clc_scan_exclusive_min(CLC_SHARED, __VA_ARGS__)
+#define work_group_scan_exclusive_max(...) clc_scan_exclusive_max(CLC_SHARED, __VA_ARGS__)
 
 #endif
 #endif

@@ -82,13 +82,13 @@ end
 local function chosen(only)
   if not only then return EXPERIMENTS end
   local wanted, list = {}, {}
-  for _, name in ipairs(only) do wanted[name] = true end
+  for _, name in ipairs(only) do wanted[tostring(name)] = true end
   for _, experiment in ipairs(EXPERIMENTS) do
     if wanted[experiment.name] then list[#list + 1], wanted[experiment.name] = experiment, nil end
   end
   local unknown = next(wanted)
   if unknown ~= nil then
-    error(("measure: option 'only': no experiment '%s'; there are: %s"):format(tostring(unknown),
+    error(("measure: option 'only': no experiment '%s'; there are: %s"):format(unknown,
       table.concat(device_profile.names(), ", ")), 0)
   end
   if #list == 0 then error("measure: option 'only': names of experiments expected, got {}", 0) end
@@ -162,14 +162,17 @@ local function in_reading_order(experiments)
   return list
 end
 
+local function is_profile(value)
+  return type(value) == "table" and type(value.experiments) == "table" and type(value.found) == "table"
+    and type(value.seconds) == "number"
+end
+
 --- A profile as a document for `clcompute.report`.
 -- @function document
 -- @tparam table profile what `measure` returned
 -- @treturn table
 function device_profile.document(profile)
-  if type(profile) ~= "table" or type(profile.experiments) ~= "table" then
-    error("document: a profile, as measure returns it, expected", 0)
-  end
+  if not is_profile(profile) then error("document: a profile, as measure returns it, expected", 0) end
   local sections, facts_found = {}, summary(profile)
   if not profile.quick and #facts_found.rows > 0 then sections[1] = facts_found end
   for _, from in ipairs(in_reading_order(profile.experiments)) do
