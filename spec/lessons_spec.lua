@@ -16,7 +16,7 @@ local FACTS = {
     "\na kernel of one's own +%d+%.%d+ ms +%d+%.%d+ GB/s\n", "\ncl%.saxpy +%d+%.%d+ ms +%d+%.%d+ GB/s\n" },
   ["04_index_space"] = { "^4 x 6 elements doubled", "{columns, rows}[^\n]*\n  %(0,0%) %(1,0%) %(2,0%)",
     "{rows, columns}[^\n]*\n  %(0,0%) %(1,0%) %(2,0%) %(3,0%) %(0,1%)" },
-  ["05_ranges"] = { "600 is no multiple of the group's 16 in dimension 2",
+  ["05_ranges"] = { "600 is no multiple of the group's 16 in dimension 1",
     "50 x 38 groups, which are 800 x 608 work%-items; 6400 of them had no pixel",
     "473600 pixels by groups of 16 x 16, 6400 by groups of 16 x 8", "\nnative: " },
   ["06_barrier"] = { "all zeros", "8%.0 12%.0 16%.0 20%.0 24%.0 28%.0 24%.0 12%.0",
