@@ -33,13 +33,15 @@ local FACTS = {
     "\nalong: [^\n]+%) +%d[%d.]* +%d[%d.]*", "\nacross: [^\n]+%) +%d[%d.]* +%d[%d.]*",
     "\none of each 64 goes 10000 +%d[%d.]* +%d[%d.]*" },
   ["11_latency_hiding"] = { "\n +1 +%d+%.%d+ M +%d+%.%d+ ns  the bare latency\n",
-    "\n +4096 [^\n]+ times the rate of one", "\n +%d+ bytes +%d+ +%d+%.%d+ M\n" },
+    "\n +4096 [^\n]+ times the rate of one", "\n +%d+ bytes +%d+ +%d+%.%d+ M" },
   ["12_reduction"] = { "8 adds   ########%.%.%.%.%.%.%.%.   #%.#%.#%.#%.", "\nhalving +%d[%d.]* +1%.0",
     "\ndoubling +%d[%d.]* +%d[%d.]*", "128 ones sum to %d+ with" },
-  ["13_two_queues"] = { "\none queue, two launches +%d[%d.]* +1%.0", "\ntwo queues, two launches each +%d[%d.]* +%d[%d.]*",
+  ["13_two_queues"] = { "\none queue, two launches +%d[%d.]* +1%.0",
+    "\ntwo queues, two launches each +%d[%d.]* +%d[%d.]*",
     "second queue +%d[^\n]+launch 1\nfirst queue +%d[^\n]+launch 2\n",
     "in order: a = 63%d%.%d+, b = one step" },
-  ["14_gemm"] = { "\nnaive +%d+%.?%d* +%d+%.?%d* +1%.0", "\ntiles of 16 x 16 +%d", "\ncl%.gemm by itself +%d", "the best here: %w+" },
+  ["14_gemm"] = { "\nnaive +%d+%.?%d* +%d+%.?%d* +1%.0", "\ntiles of 16 x 16 +%d", "\ncl%.gemm by itself +%d",
+    "the best here: %w+" },
 }
 
 local function read(path)
@@ -110,6 +112,14 @@ describe("the course", function()
     assert.equal(#lessons(), count)
   end)
 
+  it("has an answer to every exercise, and a link to it", function()
+    for number = 1, #lessons() do
+      local link, anchor = ("](#answer-%d))"):format(number), ('\n%d. <a id="answer-%d"></a>'):format(number, number)
+      assert.truthy(text:find(link, 1, true), link)
+      assert.truthy(text:find(anchor, 1, true), anchor)
+    end
+  end)
+
   it("links to nothing that is not there, and README to it", function()
     local count = 0
     for path in text:gmatch "%]%(([^)#:]+)%)" do
@@ -121,7 +131,7 @@ describe("the course", function()
   end)
 
   it("explains the words that it uses", function()
-    local glossary = text:match "\n## Glossary\n(.*)$"
+    local glossary = text:match "\n## Glossary\n(.*)\n## Answers\n"
     for _, word in ipairs { "compute unit", "SM", "stream core", "processing element", "VLIW", "lane", "wavefront",
       "warp", "LDS", "bank", "work-item", "work-group", "NDRange", "divergence", "occupancy" } do
       assert.truthy(glossary:find("**" .. word .. "**", 1, true), word)

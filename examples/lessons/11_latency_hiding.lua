@@ -57,8 +57,8 @@ local function candidate(items, bytes)
   end }
 end
 
---- Measures them in turns; the rows get `rate`, loads a second, `gain`, by the first's, and `mark`, a question mark where
--- the ratio of times moved when taken three times.
+--- Measures them in turns; the rows get `rate`, loads a second, `gain`, by the first's, and `mark`, a question mark
+-- where the ratio of times moved when taken three times.
 local function compare(candidates)
   local rows = bench.compare(candidates, { seconds = 0.1, peak = false })
   for _, row in ipairs(rows) do
@@ -86,11 +86,12 @@ end
 print "\nlocal memory of a group of 64   groups for which a unit's suffices      loads/s"
 local rows = compare(shares)
 for _, row in ipairs(rows) do
-  print(("%21d bytes %32d %18.1f M"):format(row.params.bytes, device.local_memory // row.params.bytes, row.rate * 1e-6))
+  local bytes = row.params.bytes
+  print(("%21d bytes %32d %18.1f M%s"):format(bytes, device.local_memory // bytes, row.rate * 1e-6, row.mark))
 end
 print(device.type == "cpu" and [[
 A CPU's core runs one group at a time, whatever room there is for others: their number in flight is that of the cores.
 A rate above that comes from within the core: it looks ahead, and begins the next work-item's loads while it waits for
 the last ones of this. That takes short chains, here of 64 loads.]]
-  or ("From the least to the most local memory the rate changed to %.0f %%.%s"):format(rows[3].gain * 100, rows[3].mark))
-print "?: taken three times, this moved by more than 10 %."
+  or ("From the least to the most local memory the rate changed to %.0f %%."):format(rows[3].gain * 100))
+print "?: the time by the first row's, taken three times, moved by more than 10 %."

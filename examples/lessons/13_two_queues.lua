@@ -35,14 +35,14 @@ end
 
 -- In turns, so that what slows the machine for a while slows both.
 local both = { device, other }
-local times = bench.compare({ { name = "one queue, two launches", device = both, fn = on_one },
+local compared = bench.compare({ { name = "one queue, two launches", device = both, fn = on_one },
   { name = "two queues, two launches each", device = both, fn = function() on_two() end } },
   { seconds = 0.3, peak = false })
-for _, row in ipairs(times) do
+for _, row in ipairs(compared) do
   if row.status ~= "ok" then error(row.reason) end
   row.ms = row.value * 1e3
 end
-print(report.text({ title = "Twice the work on two queues", rows = times, columns = { { key = "name" },
+print(report.text({ title = "Twice the work on two queues", rows = compared, columns = { { key = "name" },
   { key = "ms", title = "time, ms" }, { key = "ratio", title = "time by one queue's" } } }))
 
 -- When each ran, by the device's clock.
