@@ -6,6 +6,8 @@
  * Baranov & Vlatskaya 2013, formulas (6) and (7): with M work-items and groups
  * of OGS, the first part has SZ1 = OGS * floor(M / OGS) of them and the second
  * the remaining SZ2 = M - SZ1. In more than one dimension each is split so.
+ *
+ * Messages count dimensions from 0, as get_global_id does.
  */
 #include "range.h"
 
@@ -31,7 +33,8 @@ static cl_uint read_sizes(lua_State *L, int arg, const char *key, lua_Integer mi
     n = (cl_uint)length;
   }
   if (dims != 0 && n != dims)
-    clc_optionerror(L, arg, key, "%d dimensions expected, got %d", (int)dims, (int)n);
+    clc_optionerror(L, arg, key, "%d dimension%s expected, got %d", (int)dims, dims == 1 ? "" : "s",
+                    (int)n);
   for (cl_uint i = 0; i < n; i++) {
     int ok;
     if (list)
@@ -40,10 +43,10 @@ static cl_uint read_sizes(lua_State *L, int arg, const char *key, lua_Integer mi
       lua_pushvalue(L, -1);
     const lua_Integer size = lua_tointegerx(L, -1, &ok);
     if (!ok || lua_type(L, -1) != LUA_TNUMBER)
-      clc_optionerror(L, arg, key, "dimension %d: integer expected, got %s", (int)i + 1,
+      clc_optionerror(L, arg, key, "dimension %d: integer expected, got %s", (int)i,
                       luaL_tolstring(L, -1, NULL));
     if (size < min || size > INT_MAX)
-      clc_optionerror(L, arg, key, "dimension %d: %I is outside %I .. %I", (int)i + 1,
+      clc_optionerror(L, arg, key, "dimension %d: %I is outside %I .. %I", (int)i,
                       (LUAI_UACINT)size, (LUAI_UACINT)min, (LUAI_UACINT)INT_MAX);
     sizes[i] = (size_t)size;
     lua_pop(L, 1);
@@ -169,7 +172,7 @@ static void check_group(lua_State *L, const clc_Range *r, const clc_Limits *m,
   for (cl_uint i = 0; i < r->dims; i++)
     if (group[i] > m->max_groups[i])
       luaL_error(L, "kernel '%s': a group of %I exceeds this device's %I in dimension %d",
-                 m->kernel, (LUAI_UACINT)group[i], (LUAI_UACINT)m->max_groups[i], (int)i + 1);
+                 m->kernel, (LUAI_UACINT)group[i], (LUAI_UACINT)m->max_groups[i], (int)i);
   if (group[0] * group[1] * group[2] > m->max_group)
     luaL_error(L, "kernel '%s': a group of %s exceeds the %I work-items it can have here",
                m->kernel, push_sizes(L, r->dims, group), (LUAI_UACINT)m->max_group);
@@ -181,7 +184,7 @@ static void check_extent(lua_State *L, const clc_Range *r, const clc_Limits *m) 
   for (cl_uint i = 0; i < r->dims; i++) {
     if (!r->internal && r->offset[i] + r->global[i] > (size_t)INT_MAX + 1)
       luaL_error(L, "kernel '%s': offset and global size pass 2^31 in dimension %d", m->kernel,
-                 (int)i + 1);
+                 (int)i);
     if (__builtin_mul_overflow(items, r->global[i], &items) || items > (size_t)1 << 40)
       luaL_error(L, "kernel '%s': %s is more than 2^40 work-items", m->kernel,
                  push_sizes(L, r->dims, r->global));
@@ -197,7 +200,7 @@ static void check_remainder(lua_State *L, const clc_Range *r, const clc_Limits *
                  "kernel '%s': global size %I is no multiple of the group's %I in dimension %d; "
                  "remainder=\"split\" launches the rest by itself, remainder=\"pad\" rounds up "
                  "for a kernel with a bounds check",
-                 m->kernel, (LUAI_UACINT)r->global[i], (LUAI_UACINT)group[i], (int)i + 1);
+                 m->kernel, (LUAI_UACINT)r->global[i], (LUAI_UACINT)group[i], (int)i);
     if (m->required[0] != 0 && r->remainder != CLC_PAD)
       luaL_error(L, "kernel '%s' requires groups of %s, which do not divide %s", m->kernel,
                  push_sizes(L, 3, m->required), push_sizes(L, r->dims, r->global));
@@ -207,7 +210,7 @@ static void check_remainder(lua_State *L, const clc_Range *r, const clc_Limits *
                  "global size of %I in groups of %I takes in dimension %d; remainder=\"split\" "
                  "launches the rest by itself, remainder=\"pad\" rounds up for a kernel with a "
                  "bounds check",
-                 m->kernel, (LUAI_UACINT)r->global[i], (LUAI_UACINT)group[i], (int)i + 1);
+                 m->kernel, (LUAI_UACINT)r->global[i], (LUAI_UACINT)group[i], (int)i);
     if (r->remainder == CLC_SPLIT && m->unsplittable != NULL)
       luaL_error(L,
                  "kernel '%s' calls %s, which would speak of one part of a split range; use "

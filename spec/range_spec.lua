@@ -170,7 +170,7 @@ helper.describe_each("a range", function(d)
       helper.raises({ "kernel 'count'", "no multiple of the group's", "split", "pad" }, p.count, range, c,
         10, 10)
     end
-    helper.raises("in dimension 2", p.count, { global = { 8, 9 }, group = { 4, 2 } }, c, 10, 10)
+    helper.raises("in dimension 1", p.count, { global = { 8, 9 }, group = { 4, 2 } }, c, 10, 10)
   end)
 
   it("with native remainder groups covers each item once where the device has them", function()
@@ -210,14 +210,14 @@ helper.describe_each("a range", function(d)
     for _, case in ipairs {
       { nil, "range: n, {nx, ny} or {global=} expected, got nil" }, { "8", "range" }, { true, "range" },
       { print, "range" },
-      { c, "range" }, { -1, "dimension 1: -1 is outside" },
-      { 0.5, "dimension 1: integer expected, got 0.5" },
+      { c, "range" }, { -1, "dimension 0: -1 is outside" },
+      { 0.5, "dimension 0: integer expected, got 0.5" },
       { nan, "integer expected" }, { huge, "integer expected" }, { -huge, "integer expected" },
       { 2 ^ 31, "outside" },
       { 1e300, "integer expected" }, { math.maxinteger, "outside" }, { math.mininteger, "outside" },
-      { { 1, -1 }, "dimension 2: -1" }, { { 1, 1, 0.5 }, "dimension 3" },
-      { { 1, "2" }, "dimension 2: integer expected, got 2" },
-      { { 1, 2, 3, 4 }, "1 to 3 dimensions expected, got 4" }, { { {} }, "dimension 1" },
+      { { 1, -1 }, "dimension 1: -1" }, { { 1, 1, 0.5 }, "dimension 2" },
+      { { 1, "2" }, "dimension 1: integer expected, got 2" },
+      { { 1, 2, 3, 4 }, "1 to 3 dimensions expected, got 4" }, { { {} }, "dimension 0" },
       { { 1, nil, 3 }, "dimension" },
       { { 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },
       { { 2 ^ 31 - 1, 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },
@@ -227,7 +227,7 @@ helper.describe_each("a range", function(d)
       { { 8, group = { 4 } }, "takes no 'group'" }, { { 8, group = 4 }, "takes no 'group'" },
       { { 8, offset = { 4 } }, "takes no 'offset'" },
       { { group = { 4 } }, "range expected: n, {nx, ny} or {global=}, got a table without sizes" },
-      { { global = { 8 }, group = { 0 } }, "option 'group': dimension 1: 0" },
+      { { global = { 8 }, group = { 0 } }, "option 'group': dimension 0: 0" },
       { { global = { 8 }, group = { -4 } }, "option 'group'" },
       { { global = { 8 }, group = { 0.5 } }, "option 'group'" },
       { { global = { 8 }, group = { nan } }, "option 'group'" },
@@ -240,7 +240,7 @@ helper.describe_each("a range", function(d)
       { { global = { 8 }, offset = { 0.5 } }, "option 'offset'" },
       { { global = { 8 }, offset = { 1, 1 } }, "option 'offset'" },
       { { global = { 8 }, offset = "1" }, "option 'offset'" },
-      { { global = { 2 }, offset = { 2 ^ 31 - 1 } }, "offset and global size pass 2^31 in dimension 1" },
+      { { global = { 2 }, offset = { 2 ^ 31 - 1 } }, "offset and global size pass 2^31 in dimension 0" },
       { { global = { 8 }, offset = { math.maxinteger } }, "option 'offset'" },
       { { global = { 8 }, remainder = "drop" },
       "option 'remainder': no 'drop'; there are error, split, pad, native" },

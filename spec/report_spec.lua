@@ -702,6 +702,22 @@ describe("a chart of an index space", function()
     for z = 3, 5 do assert.truthy(svg:find((">dimension 2 = %d</text>"):format(z), 1, true)) end
   end)
 
+  it("names small ids also in three dimensions", function()
+    local rows = {}
+    for i = 0, 23 do
+      rows[i + 1] = { global_id = { i % 4, i // 4 % 3, i // 12 }, group_id = { 0, 0, 0 }, part = 1, active = true }
+    end
+    assert.equal(24, count(report.svg { rows = rows, chart = { kind = "grid" } }, ">%d, %d, %d</text>"))
+  end)
+
+  it("has its title above it as a picture by itself; on a page the section has it", function()
+    local section = { title = "A space", rows = items(2, 1, 1, 1), chart = { kind = "grid" } }
+    assert.equal(1, count(report.svg(section), ">A space</text>"))
+    assert.equal(0, count(report.html(section), ">A space</text>"))
+    section.title = nil
+    assert.equal(1, count(report.svg(section), ">Index space</text>"))
+  end)
+
   it("leaves out rows that have no place, and says why", function()
     local rows = { { part = 1 }, { global_id = { 0.5 } }, { global_id = { 1, 2, 3, 4 } }, { global_id = 7 },
       { first_id = { 0, 0 }, local_size = { 4 } }, { global_id = { math.maxinteger } }, items(1, 1, 1, 1)[1] }

@@ -7,6 +7,7 @@
 
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
+local report = require "clcompute.report"
 local device = cl.device()
 
 local program = device:program [[
@@ -58,17 +59,20 @@ local function check()
   return worst
 end
 
-local function measure(name)
-  local row = bench.measure(function() program[name]({ global = n, group = GROUP }, input, output) end,
-    { name = name, device = device, check = check, seconds = 0.3, peak = false })
-  if row.status ~= "ok" or not row.checked then error(row.reason or name .. " is wrong") end
-  print(("%-20s %8.3f ms, error %.2f of its bound"):format(name, row.value * 1e3, row.max_error))
+local candidates = {}
+for i, name in ipairs { "localMemoryExample", "fromGlobal" } do
+  candidates[i] = { name = name, device = device, check = check,
+    fn = function() program[name]({ global = n, group = GROUP }, input, output) end }
 end
-
-measure "localMemoryExample"
-print(("the first group: %.3f %.3f %.3f ... %.3f, where 65 / i is meant"):format(output[1], output[2], output[3],
+local rows = bench.compare(candidates, { seconds = 0.3, peak = false })
+for _, row in ipairs(rows) do
+  if row.status ~= "ok" or not row.checked then error(row.reason or row.name .. " is wrong") end
+  row.ms = row.value * 1e3
+end
+print(("the first group: %.3f %.3f %.3f ... %.3f, where 65 / i is meant\n"):format(output[1], output[2], output[3],
   output[64]))
-measure "fromGlobal"
+print(report.text({ rows = rows, columns = { { key = "name" }, { key = "ms", title = "time, ms" },
+  { key = "max_error", title = "error by its bound" }, { key = "ratio", title = "time by the first's" } } }))
 print(device.type == "cpu"
   and "A CPU has no local memory of its own: it is ordinary memory there, in the same caches as the rest."
   or "A GPU's local memory lies within the compute unit; caches serve the second kernel, as far as they reach.")

@@ -5,6 +5,7 @@
 
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
+local report = require "clcompute.report"
 local device = cl.device()
 
 local program = device:program [[
@@ -54,16 +55,25 @@ local n = 1 << 14
 local TURNS = device.type == "cpu" and 2000 or 50000 -- so that a launch lasts long against its own cost
 local x = device:empty("float", n)
 
---- Seconds of a launch; `right(value, id)` judges each result.
-local function seconds(right, launch)
-  local row = bench.measure(launch, { device = device, seconds = 0.1, peak = false, check = function()
+--- A launch to be measured; `right(value, id)` judges each result.
+local function candidate(name, right, launch)
+  return { name = name, device = device, fn = launch, check = function()
     for i, value in ipairs(x:read()) do
       if not right(value, i - 1) then return false, ("element %d is %g"):format(i, value) end
     end
     return true
-  end })
-  if row.status ~= "ok" or not row.checked then error(row.reason) end
-  return row.value
+  end }
+end
+
+--- Measures them in turns. A question mark stands at a ratio that moved when taken three times: run it again then.
+local function compare(title, first, candidates)
+  local rows = bench.compare(candidates, { seconds = 0.2, peak = false })
+  for _, row in ipairs(rows) do
+    if row.status ~= "ok" or not row.checked then error(row.reason) end
+    row.ms = row.value * 1e3
+  end
+  print(report.text({ title = title, rows = rows, columns = { { key = "name" }, { key = "ms", title = "time, ms" },
+    { key = "ratio", title = "time by " .. first } } }))
 end
 
 local RANGE = { global = n, group = 64 }
@@ -71,29 +81,32 @@ local UPPER, LOWER = 2, 2 / 3 -- where v = v / 2 + 1 and v = 1 - v / 2 come to r
 
 local function near(value, wanted) return math.abs(value - wanted) < 1e-6 end
 
-local function paths(bit)
-  return seconds(function(value, id) return near(value, id & bit ~= 0 and UPPER or LOWER) end,
+local function paths(name, bit)
+  return candidate(name, function(value, id) return near(value, id & bit ~= 0 and UPPER or LOWER) end,
     function() program.paths(RANGE, x, bit, TURNS) end)
 end
 
-print "\na branch of two equal paths                     time  of one path"
-local one = paths(n) -- a bit that none has
-local function show(text, taken) print(("%-42s %6.3f ms %10.2f"):format(text, taken * 1e3, taken / one)) end
-show("all take the same", one)
-show("along: every 64 together (id & 64)", paths(64))
-show("across: every other (id & 1)", paths(1))
+print()
+compare("A branch of two equal paths", "one path's", {
+  paths("all take the same", n), -- a bit that none has
+  paths("along: every 64 together (id & 64)", 64),
+  paths("across: every other (id & 1)", 1),
+})
 
-local function laggard(many, few)
-  return seconds(function(value) return near(value, UPPER) end,
+local function laggard(name, many, few)
+  return candidate(name, function(value) return near(value, UPPER) end,
     function() program.laggard(RANGE, x, many, few) end)
 end
 
-print "\na loop of 100 or 10000 turns                    time  of 100 turns"
-one = laggard(100, 100)
-show("all 100", one)
-show("one of each 64 goes 10000", laggard(10000, 100))
-show("all 10000", laggard(10000, 10000))
-print [[
-
-On a GPU the branch across costs twice the branch along, and one laggard of 64 about as much as if all were. On a CPU
-the driver may run the work-items one after the other: then each pays for its own path only.]]
+compare("A loop of 100 or 10000 turns", "100 turns'", {
+  laggard("all 100", 100, 100),
+  laggard("one of each 64 goes 10000", 10000, 100),
+  laggard("all 10000", 10000, 10000),
+})
+print(device.type == "cpu"
+  and [[
+On a CPU the driver may run the work-items one after the other: then each pays for its own path only, and one laggard
+of 64 for its own loop. All 10000 may cost more than 100 times all 100: a core runs the short loops of neighbours
+side by side (it looks ahead some hundred instructions), the long ones one after the other.]]
+  or [[
+On a GPU the branch across costs twice the branch along, and one laggard of 64 about as much as if all were.]])

@@ -3,6 +3,7 @@
 -- each other, and an event makes one queue wait for the other where it must. What the events say of when is drawn
 -- as a timeline when a path is given: 13_two_queues.lua timeline.svg
 
+local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local report = require "clcompute.report"
 local device = cl.device()
@@ -20,31 +21,32 @@ local here, there = device:program(SOURCE).steps, other:program(SOURCE).steps
 local a, b = device:zeros("float", 1), other:zeros("float", 1)
 local n = 10000000
 
-local function seconds(work)
-  device:wait()
-  other:wait()
-  local start = cl.clock()
-  work()
-  device:wait()
-  other:wait()
-  return cl.clock() - start
-end
+local function on_one() here(1, a, n) here(1, a, n) end
 
-seconds(function() here(1, a, 1) there(1, b, 1) end) -- the first launch compiles
-local after = seconds(function() here(1, a, n) here(1, a, n) end)
-local events = {}
-local beside = seconds(function()
+--- Twice on each; what the timeline needs of the four launches.
+local function on_two()
+  local events = {}
   for i = 1, 2 do
     events[#events + 1] = { lane = "first queue", state = "launch " .. i, event = here(1, a, n) }
     events[#events + 1] = { lane = "second queue", state = "launch " .. i, event = there(1, b, n) }
   end
-end)
-print(("one queue, two launches one after the other: %.1f ms"):format(after * 1e3))
-print(("two queues, two launches each: %.1f ms, %.2f times as long for twice the work\n"):format(beside * 1e3,
-  beside / after))
+  return events
+end
+
+-- In turns, so that what slows the machine for a while slows both.
+local both = { device, other }
+local compared = bench.compare({ { name = "one queue, two launches", device = both, fn = on_one },
+  { name = "two queues, two launches each", device = both, fn = function() on_two() end } },
+  { seconds = 0.3, peak = false })
+for _, row in ipairs(compared) do
+  if row.status ~= "ok" then error(row.reason) end
+  row.ms = row.value * 1e3
+end
+print(report.text({ title = "Twice the work on two queues", rows = compared, columns = { { key = "name" },
+  { key = "ms", title = "time, ms" }, { key = "ratio", title = "time by one queue's" } } }))
 
 -- When each ran, by the device's clock.
-local rows, first = {}, math.huge
+local events, rows, first = on_two(), {}, math.huge
 for _, one in ipairs(events) do first = math.min(first, one.event:profile().started) end
 for i, one in ipairs(events) do
   local times = one.event:profile()

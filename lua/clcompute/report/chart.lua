@@ -137,13 +137,15 @@ function chart.svg(section, width, id, alone)
   local count = count_drawn(list)
   if count == 0 then return nil, note or "There are no rows." end
   local titles = titles_of(section, spec, scales)
+  local name = spec.title or section.title or titles.chart or titles.y
+  titles.heading = alone and name or nil -- on a page the section has it
   local drawing, height = KINDS[spec.kind].draw(list, spec, titles, width, id .. "-colours")
   local svg = markup.element("svg", {
     xmlns = "http://www.w3.org/2000/svg", class = "chart", viewBox = ("0 0 %d %d"):format(width, math.ceil(height)),
     role = "img", ["aria-labelledby"] = ("%s-title %s-desc"):format(id, id), ["data-kind"] = spec.kind,
     ["data-xlog"] = spec.xlog, ["data-ylog"] = spec.ylog,
   }, {
-    markup.text("title", { id = id .. "-title" }, spec.title or section.title or titles.chart or titles.y),
+    markup.text("title", { id = id .. "-title" }, name),
     markup.text("desc", { id = id .. "-desc" }, description(spec, titles, list, count)),
     alone and markup.element("style", {}, style.alone) or "", drawing,
   })

@@ -14,8 +14,10 @@ local series = require "clcompute.report.series"
 local grid = {}
 
 local GAP = 8
-local MOST, STRIP, TINY = 48, 34, 4 -- side of a work-item; height of a row in one dimension; side without borders
-local HEIGHT, PLANE = 900, 22 -- of a plane, at most; side of a work-item where planes are side by side, at least
+local MOST = { 48, 48, 56 } -- side of a work-item by dimensions: room for that many small ids
+local STRIP, TINY = 34, 4 -- height of a row in one dimension; side without borders
+local HEIGHT, PLANE = 900, 22 -- of all planes, where they can; side of a work-item where they are too many, at least
+local MARGIN = 12 -- around a picture with a heading
 local FINE = 16 -- side of a group, below which its border is thin
 local INSET = 1.5 -- of hollow cells, whose borders would meet
 
@@ -51,16 +53,30 @@ local function space_of(list)
   return space
 end
 
---- The side of a work-item along both dimensions, and how many planes stand side by side.
+--- Height of what stands above a plane.
+local function head_of(space)
+  return (space.dims == 3 and 2 or 1) * axes.LINE + GAP
+end
+
+--- How many planes stand side by side.
+local function planes_abreast(space, side, left, width)
+  local taken = left + space.count[1] * side + GAP
+  return math.max(1, math.floor((width + 1) / taken)) -- a pixel: sides are quotients, rounded
+end
+
+--- The side of a work-item along both dimensions, and how many planes stand side by side. Planes are made smaller when
+-- they would stand too high below one another.
 local function measure(space, left, width)
-  local room = width - left - 2
-  local side = math.min(MOST, room / space.count[1])
+  local side = math.min(MOST[space.dims], (width - left - 2) / space.count[1])
   if space.dims == 1 then return { side, STRIP }, 1 end
   side = math.min(side, HEIGHT / space.count[2])
-  if #space.planes == 1 then return { side, side }, 1 end
-  side = math.min(side, math.max(PLANE, (width / #space.planes - left - GAP) / space.count[1]))
-  local taken = left + space.count[1] * side + GAP
-  return { side, side }, math.max(1, math.floor((width + 1) / taken)) -- a pixel: the quotient above was rounded
+  local planes = #space.planes
+  if planes == 1 then return { side, side }, 1 end
+  local rows = math.ceil(planes / planes_abreast(space, side, left, width))
+  if rows * (head_of(space) + space.count[2] * side + GAP) > HEIGHT then
+    side = math.min(side, math.max(PLANE, (width / planes - left - GAP) / space.count[1]))
+  end
+  return { side, side }, planes_abreast(space, side, left, width)
 end
 
 -- --- cells and groups -----------------------------------------------------------------
@@ -235,8 +251,8 @@ local function draw_plane(plot, list, plane)
   return table.concat(parts)
 end
 
---- The chart, `width` pixels wide: markup and height.
-function grid.draw(all, spec, titles, width)
+--- The planes below their legend: markup and height.
+local function draw_space(all, spec, titles, width)
   local list = {}
   for _, point in ipairs(all) do
     if is_drawn(point) then list[#list + 1] = point end
@@ -253,7 +269,7 @@ function grid.draw(all, spec, titles, width)
   local axis = space.dims == 1 and titles.x .. " →" or ("%s ↓  %s →"):format(titles.y, titles.x)
   local parts = { legend, markup.text("text", { class = "label axis-title", x = 0, y = top + axes.FONT },
     extent.cut_pixels(axis, width, axes.FONT)) }
-  local head = (space.dims == 3 and 2 or 1) * axes.LINE + GAP
+  local head = head_of(space)
   local taken = { left + space.count[1] * side[1] + GAP, head + space.count[2] * side[2] + GAP }
   for i, plane in ipairs(space.planes) do
     plot.left = left + (i - 1) % abreast * taken[1]
@@ -261,6 +277,18 @@ function grid.draw(all, spec, titles, width)
     parts[#parts + 1] = draw_plane(plot, list, plane)
   end
   return table.concat(parts), top + axes.LINE + math.ceil(#space.planes / abreast) * taken[2]
+end
+
+--- The chart, `width` pixels wide: markup and height. With a heading, which is that of a picture by itself, it has a
+-- margin too.
+function grid.draw(list, spec, titles, width)
+  if not titles.heading then return draw_space(list, spec, titles, width) end
+  local room, top = width - 2 * MARGIN, MARGIN + axes.LINE + GAP
+  local drawing, height = draw_space(list, spec, titles, room)
+  local heading = markup.text("text", { class = "label axis-title", x = MARGIN, y = MARGIN + axes.FONT },
+    extent.cut_pixels(titles.heading, room, axes.FONT))
+  return heading .. markup.element("g", { transform = ("translate(%d %g)"):format(MARGIN, top) }, drawing),
+    top + height + MARGIN
 end
 
 return grid
