@@ -86,7 +86,8 @@ describe("the example", function()
     os.remove(folder)
     assert(os.execute("mkdir " .. folder))
     local output = run_example("pictures", folder)
-    for _, name in ipairs { "life", "group_choice", "group_size", "range", "wavefront", "banks", "memory", "roofline" } do
+    local names = { "life", "group_choice", "group_size", "range", "wavefront", "banks", "memory", "roofline" }
+    for _, name in ipairs(names) do
       assert.matches(("written: %s/%s.svg"):format(folder, name), output, 1, true)
       local file = assert(io.open(("%s/%s.svg"):format(folder, name)))
       local text = file:read("a")
