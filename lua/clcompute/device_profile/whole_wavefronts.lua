@@ -62,7 +62,8 @@ local function measure(lab)
   local device = lab.device
   local width = lab.found.wavefront or device.group_multiple
   if width < 2 or 2 * width > device.max_group_size then
-    return { { rows = {}, reading = { ("The driver prefers multiples of %d, and the largest group is %d: there is "
+    return { { rows = {}, how = "Groups around the multiples of a wavefront would be set against each other.",
+      reading = { ("The driver prefers multiples of %d, and the largest group is %d: there is "
       .. "nothing to be compared."):format(width, device.max_group_size) } } }
   end
   local groups = lab:choose(GROUPS * device.compute_units, 2)
@@ -85,6 +86,8 @@ local function measure(lab)
   return { figure.lines {
     rows = rows, x = "params.group", xtitle = "work-items of a group", ytitle = "time of as many groups",
     reading = whole_wavefronts.read(rows, width),
+    how = ("%d groups of each size; each work-item goes through a chain of %d dependent steps, so that larger groups "
+      .. "are more work."):format(groups, steps),
   } }
 end
 
