@@ -66,8 +66,8 @@ local EXPERIMENTS = {
 }
 
 local SOURCE = "ATI HD Graphics and OpenCL (CSDN, 2012), after AMD's guide to programming with OpenCL"
-local TIMES = "medians of several runs, between their quartiles, and all rates are those of the medians; only peaks are "
-  .. "the best of several runs"
+local TIMES = "medians of several runs, between their quartiles, and all rates are those of the medians; only peaks "
+  .. "are the best of several runs"
 local SECONDS = 0.05 -- of a point
 
 local MEASURE = { only = "table", seconds = "number", quick = "boolean", progress = "function" }
