@@ -82,15 +82,28 @@ describe("plateaus", function()
   end
 
   it("are the levels of a curve, by medians, without points on the way between them", function()
-    assert.same({ { from = 2, to = 8, value = 400 }, { from = 32, to = 64, value = 100 } },
+    assert.same({ { from = 2, to = 8, value = 400, low = 390, high = 410 },
+      { from = 32, to = 64, value = 98, low = 98, high = 102 } },
       plateaus.of(points_of(390, 410, 400, 200, 102, 98)))
   end)
 
   it("are one where all is equal or just noisy, and none of a single point or nothing", function()
-    assert.same({ { from = 2, to = 16, value = 7 } }, plateaus.of(points_of(7, 7, 7, 7)))
+    assert.same({ { from = 2, to = 16, value = 7, low = 7, high = 7 } }, plateaus.of(points_of(7, 7, 7, 7)))
     assert.equal(1, #plateaus.of(points_of(100, 120, 90, 110, 95, 125, 85)))
     assert.same({}, plateaus.of(points_of(5)))
     assert.same({}, plateaus.of {})
+  end)
+
+  it("are one where neighbours differ by less than half, so that noise makes no levels", function()
+    local list = plateaus.of(points_of(100, 100, 100, 100, 100, 70, 70, 70, 70, 70))
+    assert.same({ { from = 2, to = 1024, value = 70, low = 70, high = 100 } }, list)
+    assert.equal(2, #plateaus.of(points_of(100, 100, 100, 100, 100, 60, 60, 60, 60, 60)))
+  end)
+
+  it("are told with their extremes where they are not level", function()
+    assert.equal("100 GB/s", plateaus.text(1e11, 9e10, 1.1e11, "B/s"))
+    assert.equal("100 GB/s (50.0 GB/s to 120 GB/s)", plateaus.text(1e11, 5e10, 1.2e11, "B/s"))
+    assert.equal("1.00 s", plateaus.text(1, nil, nil, "s"))
   end)
 end)
 
@@ -227,6 +240,9 @@ describe("the levels of memory", function()
     assert.same({ "up to 32 KiB", "64 KiB to 1 MiB", "from 2 MiB" }, names)
     assert.near(400, list[1].bytes_per_second, 1e-9)
     assert.near(10, list[3].bytes_per_second, 1e-9)
+    local rows = rows_of("bytes", powers(12, 26), cost_of)
+    rows[#rows].each = 1 -- on the way to a level that was not reached
+    assert.equal("2 MiB to 32 MiB", working_set.latencies(rows)[3].level)
     assert.near(1 / 100, working_set.latencies(rows_of("bytes", powers(12, 26), cost_of))[2].seconds, 1e-9)
   end)
 
@@ -243,6 +259,10 @@ describe("the levels of memory", function()
     assert.matches("slower", working_set.read_sweeps(sweeps)[2], 1, true)
     sweeps[2].rate = 9
     assert.is_nil(working_set.read_sweeps(sweeps)[2])
+    sweeps[3] = { name = "copy", rate = 10, params = { bytes = 4096 }, status = "ok", value = 1 }
+    assert.matches("peak of memory is another measurement, 20.0 B/s: the best of several runs over buffers of 1 MiB",
+      working_set.read_sweeps(sweeps, 20, 1 << 20)[2], 1, true)
+    assert.is_nil(working_set.read_sweeps(sweeps, 11, 1 << 20)[2])
     assert.matches("None could", working_set.read_sweeps({ failed { bytes = 1 } })[1], 1, true)
   end)
 
@@ -291,7 +311,7 @@ describe("the reading of local memory", function()
     local text = table.concat(local_memory.read(rows(40, 10, 10, 2), "local"), " ")
     assert.matches("a memory of its own", text, 1, true)
     assert.matches("5.0 times as fast as those of the same array", text, 1, true)
-    assert.matches("Registers are 4.0 times as fast", text, 1, true)
+    assert.matches("registers are 4.0 times as fast", text, 1, true)
     assert.matches("one address by all work-items are as fast as", text, 1, true)
   end)
 
@@ -299,6 +319,7 @@ describe("the reading of local memory", function()
     local text = table.concat(local_memory.read(rows(10, 10, 10, 10), "global"), " ")
     assert.matches("a piece of ordinary memory", text, 1, true)
     assert.matches("gains nothing here", text, 1, true)
+    assert.matches("the additions bind, not the reads", text, 1, true)
     assert.matches("could not be measured", local_memory.read({ failed {} }, "global")[2], 1, true)
   end)
 end)
@@ -307,8 +328,8 @@ describe("the summary of transfers", function()
   it("has the best rate, the size that reaches half of it, and what the smallest takes", function()
     local rows = rows_of("bytes", powers(12, 24), function() return 1 end)
     for _, row in ipairs(rows) do
-      row.q1 = 1e-5 + row.params.bytes * 1e-9
-      row.rate = row.params.bytes / row.q1
+      row.value = 1e-5 + row.params.bytes * 1e-9
+      row.rate = row.params.bytes / row.value
     end
     local found = transfers.summary(rows)
     assert.near(1e9, found.bytes_per_second, 1e7)

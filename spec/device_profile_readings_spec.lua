@@ -73,13 +73,13 @@ describe("a chain", function()
 end)
 
 describe("a curve", function()
-  it("has the points that were measured, in order, by their lower quartile", function()
+  it("has the points that were measured, in order, by their median", function()
     local rows = { { params = { n = 4 }, value = 3, q1 = 2, status = "ok" },
       { params = { n = 1 }, value = 7, status = "ok" },
       { params = { n = 2 }, status = "failed" }, { params = { n = 3 }, value = 0, status = "ok" },
       { params = { n = 5 }, value = 0 / 0, status = "ok" }, { params = { n = 6 }, value = math.huge, status = "ok" } }
     local points = curve.of(rows, "params.n")
-    assert.same({ 2, 1, 7, 4, 2 }, { #points, points[1].x, points[1].y, points[2].x, points[2].y })
+    assert.same({ 2, 1, 7, 4, 3 }, { #points, points[1].x, points[1].y, points[2].x, points[2].y })
     assert.same({ 7, nil }, { curve.at(points, 1), curve.at(points, 2) })
   end)
 
@@ -165,6 +165,9 @@ describe("a long loop", function()
     end
     says(long_loop.read(rows(alone)), "7.2 t", "Each pays for its own loop")
     says(long_loop.read(rows(noisy(alone, 0.2))), "Each pays for its own loop")
+    assert.is_nil(text_of(long_loop.read(rows(alone))):find("below", 1, true))
+    says(long_loop.read(rows(function(period) return 0.7 * alone(period) end)), "Each pays for its own loop",
+      "Some times are below that sum")
     says(long_loop.read(rows(function(period) return period < 4 and 100 or 50 end)), "nothing can be read off")
     says(long_loop.read(rows(function() return nil end)), TOO_FEW)
   end)
@@ -282,7 +285,10 @@ describe("costs", function()
       "adds nothing that shows in groups of 32, 10.0 ns in groups of 256")
     local faster = barriers(function(_, with) return with == 1 and 1e-9 or 1e-8 end)
     assert.same({ 0, 0 }, { barrier.costs(faster)[1].y, barrier.costs(faster)[2].y })
-    says(barrier.read(faster), "no longer than those without")
+    says(barrier.read(faster), "faster than those without, 10.0 times in groups of 32, 10.0 times in groups of 256")
+    says(barrier.read(barriers(function() return 1e-8 end)), "no longer than those without")
+    says(barrier.read(barriers(function(group, with) return group == 256 and with == 1 and 2e-8 or 1e-8 end)),
+      "adds nothing that shows in groups of 32, 10.0 ns in groups of 256")
     says(barrier.read(barriers(function(group) return group == 32 and 1 or nil end)), TOO_FEW)
   end)
 
@@ -328,12 +334,17 @@ describe("peaks", function()
     local peak = { flops = 100, bytes_per_second = 10, dtype = "float" }
     local rows = roofline.roofs { peak = peak }
     assert.same({ "roof: memory", 10, 100 }, { rows[2].series, rows[2].intensity, rows[2].rate })
+    assert.same({ "roof: memory, left end", "roof: memory, ridge", "roof: memory, right end" },
+      { rows[1].name, rows[2].name, rows[3].name })
     rows = roofline.roofs { peak = peak, bandwidth = { { level = "up to 1 MiB", bytes_per_second = 50 },
       { level = "from 2 MiB", bytes_per_second = 11 } } } -- the last is what the copy is, all but for noise
     assert.same({ "roof: up to 1 MiB", "roof: memory", 6 }, { rows[1].series, rows[4].series, #rows })
     says(roofline.read({ { name = "saxpy", status = "ok", intensity = 1, rate = 5 },
       { name = "gemm", status = "ok", intensity = 50, rate = 25 }, { name = "gauss", status = "failed" } }, peak),
-      "saxpy reaches 5.00 FLOP/s, 50 % of what the memory", "gemm reaches 25.0 FLOP/s, 25 % of what the arithmetic")
+      "saxpy reaches 5.00 FLOP/s, 50 % of what the memory", "gemm reaches 25.0 FLOP/s, 25 % of what the arithmetic",
+      "Far below a roof")
+    local near = roofline.read({ { name = "saxpy", status = "ok", intensity = 1, rate = 6 } }, peak)
+    assert.is_nil(text_of(near):find("Far below", 1, true))
     says(roofline.read({}, peak), "None could be measured")
   end)
 end)
@@ -350,7 +361,8 @@ describe("the summary", function()
     local told = facts({ wavefront = 32, group = 64, banks = 32, local_is_memory = false,
       local_bytes_per_second = 3e13, load_latency = 5e-7, knee = 20.4,
       launch_waited = 1e-5, launch_queued = 1e-6, flops = { float = 6e13, int = 2e13 },
-      peak = { flops = 6e13, bytes_per_second = 4e12 }, bandwidth = { { level = "L2", bytes_per_second = 1e13 } },
+      peak = { flops = 6e13, bytes_per_second = 4e12 }, peak_buffer = 1 << 28,
+      bandwidth = { { level = "L2", bytes_per_second = 1e13, low = 8e12, high = 1.2e13 } },
       latency = { { level = "L2", seconds = 2e-7 } }, transaction = 64, transfers = { up = 2e10, down = 1e10 } },
       "coalescing", "transfers",
       "divergence", "group_size", "bank_conflicts", "local_memory", "latency_hiding", "launch", "peaks", "working_set")
@@ -359,8 +371,10 @@ describe("the summary", function()
       ["good groups (saxpy)"] = "multiples of 32, from 64 on", ["a load that is waited for"] = "500 ns",
       ["arithmetic binds from"] = "20 operations for each load",
       ["a launch"] = "10.0 µs waited for, 1.00 µs in a queue",
-      ["operations a second (int: no FLOP)"] = "float 60.0 TFLOP/s, int 20.0 TFLOP/s", ["memory, copied"] = "4.00 TB/s",
-      ["memory, read, by level"] = "L2 10.0 TB/s", ["a read waited for, by level"] = "L2 200 ns",
+      ["operations a second"] = "float 60.0 TFLOP/s, int 20.0 TOP/s",
+      ["memory, copied or updated"] = "4.00 TB/s, buffers of 256 MiB, best of several runs",
+      ["memory, read, by level"] = "L2 10.0 TB/s (8.00 TB/s to 12.0 TB/s)",
+      ["a read waited for, by level"] = "L2 200 ns",
       ["memory moves at once"] = "64 bytes", ["transfers, at best"] = "down 10.0 GB/s; up 20.0 GB/s" }, told)
   end)
 

@@ -26,6 +26,7 @@ helper.describe_each("a device profile", function(device)
       assert.is_true(experiment.seconds > 0)
       assert.is_true(#experiment.sections > 0)
       for _, section in ipairs(experiment.sections) do
+        assert.matches("%.$", section.how)
         for _, sentence in ipairs(section.reading or {}) do assert.is_string(sentence) end
         for _, row in ipairs(section.rows) do
           local what = ("%s: %s: %s"):format(experiment.name, row.name, row.reason)
@@ -53,7 +54,8 @@ describe("a device profile", function()
     local document = device_profile.document(device_profile.measure(device, { only = { "launch" }, seconds = 1e-3 }))
     assert.equal("Summary", document.sections[1].title)
     assert.equal(launch.title, document.sections[2].title)
-    assert.equal(launch.teaches, document.sections[2].text)
+    assert.same({ launch.teaches, "A kernel of one group of" },
+      { document.sections[2].text[1], document.sections[2].text[2]:match "^A kernel of one group of" })
     assert.matches("A launch that is waited for takes", document.sections[2].caption)
     for _, form in ipairs { "text", "markdown", "html", "csv", "json" } do
       assert.truthy(report[form](document):find(launch.title, 1, true), form)
@@ -65,6 +67,21 @@ describe("a device profile", function()
     local found = device_profile.measure(device, { only = { "launch" } }).found
     assert.is_true(found.launch_waited > 0 and found.launch_queued > 0)
     assert.is_true(found.launch_queued < 1.5 * found.launch_waited)
+  end)
+
+  it("has rates and times of one that a reader finds again from the medians", function()
+    local names = { "launch", "barrier", "divergence" }
+    local profile = device_profile.measure(device, { only = names, seconds = 1e-3 })
+    local launches = profile.experiments[#profile.experiments - 1].sections[1].rows
+    for _, row in ipairs(launches) do assert.equal(row.value / row.params.launches, row.each) end
+    for _, row in ipairs(profile.experiments[3].sections[1].rows) do
+      assert.equal(row.operations / row.value, row.per_second)
+    end
+    local blocks = profile.experiments[1].sections[1].rows
+    for _, row in ipairs(blocks) do assert.equal(row.value / blocks[#blocks].value, row.times) end
+    local facts = {}
+    for _, fact in ipairs(device_profile.document(profile).facts) do facts[fact[1]] = fact[2] end
+    assert.matches("rates.* those of the medians", facts.times)
   end)
 
   it("takes its peaks from the bench", function()

@@ -123,6 +123,13 @@ describe("labels of ticks", function()
     assert.same({ "0.0", "2.5", "5.0" }, (format.linear_ticks { 0, 2.5, 5 }))
     assert.same({ "16.25", "17.00" }, (format.linear_ticks { 16.25, 17 }))
   end)
+
+  it("are fractions below one on an axis of powers of two", function()
+    local labels = {}
+    for i, value in ipairs { 1 / 64, 1 / 6, 0.5, 0.3, 1 } do labels[i] = format.log_tick(value, nil, 2, 64) end
+    assert.same({ "1/64", "1/6", "1/2", "0.3", "1" }, labels)
+    assert.equal("20 M/s", format.log_tick(2e7, "/s", 10, 1e8))
+  end)
 end)
 
 describe("texts", function()
@@ -165,6 +172,40 @@ describe("report.text", function()
     assert.equal(math.floor(24 * 8.62 / 17.2 + 0.5), first)
     assert.is_nil(lines[5]:find "#")
     assert.is_nil(report.text(ROWS, { ascii = true, width = 140, bar = false }):find "#")
+  end)
+
+  it("draws bars of what the chart draws, headed by its title", function()
+    local section = { columns = { { key = "name" }, { key = "value" }, { key = "rate", title = "bytes a second" } },
+      rows = { { name = "a", value = 2, rate = 10 }, { name = "b", value = 1, rate = 40 } },
+      chart = { kind = "line", x = "value", y = "rate" } }
+    local function bars()
+      local lines = lines_of(report.text(section, { ascii = true }))
+      return select(2, lines[3]:gsub("#", "")), select(2, lines[4]:gsub("#", "")), lines[1]
+    end
+    local first, second, head = bars()
+    assert.same({ 6, 24 }, { first, second })
+    assert.matches("bytes a second +bytes a second$", head)
+    section.chart.y = "value"
+    first, second, head = bars()
+    assert.same({ 24, 12 }, { first, second })
+    assert.matches("bytes a second +value$", head)
+    section.chart.y = "elsewhere" -- what is in no column has no bars
+    assert.same({ 0, 0 }, { (bars()), (select(2, bars())) })
+  end)
+
+  it("wraps the columns that say so, and loses none of their words", function()
+    local words = ("word "):rep(40) .. "end"
+    local section = { columns = { { key = "name", title = "" }, { key = "fact", wrap = true }, { key = "by" } },
+      rows = { { name = "what was measured", fact = words, by = "an experiment" },
+        { name = "b", fact = "c", by = "d" } } }
+    for width = 60, 120, 15 do
+      local text = report.text(section, { width = width })
+      assert.same({ 40, 1 }, { select(2, text:gsub("word", "")), select(2, text:gsub("end", "")) })
+      assert.matches("\nwhat was measured +word .* an experiment\n +word", text)
+      for _, line in ipairs(lines_of(text)) do assert.is_true(text_width.of(line) <= width, line) end
+    end
+    raises({ "'wrap': boolean expected, got string" }, report.text,
+      { rows = {}, columns = { { key = "a", wrap = "x" } } })
   end)
 
   it("keeps to its width, and to ASCII when told", function()

@@ -13,6 +13,7 @@ local device_profile = {}
 
 ---@class clcompute.device_profile.Section
 ---@field title? string
+---@field how? string it was measured
 ---@field rows table[] as those of clcompute.bench
 ---@field columns? table[]
 ---@field chart? table
@@ -48,6 +49,7 @@ local device_profile = {}
 ---@field launch_waited? number seconds
 ---@field launch_queued? number seconds
 ---@field flops? table<string, number> by dtype, a second
+---@field peak_buffer? integer bytes of each buffer whose copy or update was the peak of memory
 ---@field peak? clcompute.bench.Peak for the option `peak` of clcompute.bench
 
 ---@class clcompute.device_profile.Profile

@@ -26,9 +26,10 @@ local report = {}
 ---@class clcompute.report.Column
 ---@field key string|string[] a field, with dots into nested tables; two for a range
 ---@field title? string
----@field unit? string s, B, B/s, FLOP, FLOP/s, Hz, J and W get prefixes
+---@field unit? string s, B, B/s, FLOP, FLOP/s, OP/s, /s, Hz, J and W get prefixes
 ---@field format? string|fun(value: any, row: table): string "%.2f", "percent" or a function
 ---@field align? "left"|"right"|"center"
+---@field wrap? boolean sentences, which text breaks to fit
 
 ---@class clcompute.report.Mark
 ---@field key string rows where this field is true have a ring or a frame

@@ -5,8 +5,9 @@
 --
 -- A profile is a plain table: `device`, one line; `found`, the facts read off the curves (`wavefront`, `banks`, ...,
 -- each nil where no curve shows it; none after a quick one); `seconds`; and `experiments`, a list of { name=, title=,
--- teaches=, seconds=, sections= }, whose sections are those of `clcompute.report` with the list `reading` instead of a
--- caption, and whose rows are those of `clcompute.bench`.
+-- teaches=, seconds=, sections= }, whose sections are those of `clcompute.report` with `how` they were measured instead
+-- of a text and the list `reading` instead of a caption, and whose rows are those of `clcompute.bench`. Times are
+-- medians and rates those of the medians; only peaks are the best of several runs.
 -- @module clcompute.device_profile
 -- @usage local profile = device_profile.measure(cl.device())
 -- print(profile.found.wavefront)
@@ -42,8 +43,8 @@ local device_profile = {}
 -- The experiments in their order; one that comes later may use what earlier ones found. Each is a table of
 --
 -- - `name`, that of its file; `title`; `teaches`, the sentence it illustrates, and where that stands;
--- - `measure(lab)`, which returns a list of sections, each { title=, rows=, columns=, chart=, reading={...} }, `title`
---   only where there are several, and a table of facts, or nil.
+-- - `measure(lab)`, which returns a list of sections, each { title=, how=, rows=, columns=, chart=, reading={...} },
+--   `title` only where there are several, and a table of facts, or nil.
 local EXPERIMENTS = {
   peaks,
   divergence,
@@ -65,6 +66,8 @@ local EXPERIMENTS = {
 }
 
 local SOURCE = "ATI HD Graphics and OpenCL (CSDN, 2012), after AMD's guide to programming with OpenCL"
+local TIMES = "medians of several runs, between their quartiles, and all rates are those of the medians; only peaks "
+  .. "are the best of several runs"
 local SECONDS = 0.05 -- of a point
 
 local MEASURE = { only = "table", seconds = "number", quick = "boolean", progress = "function" }
@@ -144,11 +147,13 @@ function device_profile.measure(device, given)
   return profile
 end
 
---- A section for a report: what it teaches above, what was read off below its chart.
+--- A section for a report: what it teaches and how it was measured above, what was read off below its chart.
 local function as_section(from, section, is_first)
+  local text = { is_first and from.teaches or nil }
+  text[#text + 1] = section.how
   return {
     title = section.title and ("%s: %s"):format(from.title, section.title) or from.title,
-    text = is_first and from.teaches or nil, rows = section.rows, columns = section.columns, chart = section.chart,
+    text = text, rows = section.rows, columns = section.columns, chart = section.chart,
     caption = table.concat(section.reading or {}, " "),
   }
 end
@@ -179,7 +184,7 @@ function device_profile.document(profile)
     for i, section in ipairs(from.sections) do sections[#sections + 1] = as_section(from, section, i == 1) end
   end
   local facts = { { "version", cl._VERSION }, { "device", profile.device }, { "date", profile.date },
-    { "took", ("%.0f s"):format(profile.seconds) }, { "source 4", SOURCE } }
+    { "took", ("%.0f s"):format(profile.seconds) }, { "times", TIMES }, { "source 4", SOURCE } }
   if profile.quick then facts[#facts + 1] = { "quick", "the least sizes, once: the times say nothing" } end
   return { title = "How this device executes", subtitle = profile.device, facts = facts, sections = sections }
 end

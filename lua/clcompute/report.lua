@@ -8,7 +8,8 @@
 --     { title=, subtitle=, facts = { { "device", "..." }, ... }, sections = { section, ... } }
 --     section: { title=, text = "..." or list of paragraphs, rows=, columns=, chart=, caption= }
 --     column:  { key = "params.n" or { "q1", "q3" } (a range), title=, unit=, align=,
---                format = "%.2f", "percent" or function(value, row) }
+--                format = "%.2f", "percent" or function(value, row),
+--                wrap = true (sentences, which text breaks to fit) }
 --     chart:   { kind = "line", x=, y=, series=, low=, high=, xlog=, ylog= }
 --              { kind = "bar", x=, y=, series=, low=, high=, ylog= }     x: what the bars are called
 --              { kind = "heat", x=, y=, value=, log= }
@@ -25,10 +26,10 @@
 --
 -- A chart reads the rows of its section. Keys are names of fields, with dots into nested tables; `x` of bars,
 -- `series`, `lane` and `state` may be lists of them. `xlog`, `ylog` and `log` are 2 or 10. A timeline is in the unit
--- `xunit`, else in that of the column of `start`. Units s, B, B/s, FLOP, FLOP/s, Hz, J and W get prefixes; `value`,
--- `min`, `q1` and `q3` are in the row's `unit`, else seconds, and `cold` is in seconds. Rows in s, ms, us and ns side
--- by side are shown in seconds; where units have nothing in common each cell has its own, and the chart the rows of
--- the first. Columns of seconds without a format share one prefix. A row whose
+-- `xunit`, else in that of the column of `start`. Units s, B, B/s, FLOP, FLOP/s, OP/s, /s, Hz, J and W get prefixes;
+-- `value`, `min`, `q1` and `q3` are in the row's `unit`, else seconds, and `cold` is in seconds. Rows in s, ms, us and
+-- ns side by side are shown in seconds; where units have nothing in common each cell has its own, and the chart the
+-- rows of the first. Columns of seconds without a format share one prefix. A row whose
 -- `status` is not "ok" is in the table, with its reason, and not in the chart.
 -- The `ratio` of a row whose `agrees` is false has a question mark, and a `peak_share` above 1 reads "> 100 %" where
 -- it is written as percent; footnotes say why. `caption` stands below the chart, or below the table where there is
@@ -70,7 +71,7 @@ local function width_option(given, default, least)
   return math.floor(width)
 end
 
---- Aligned columns for a terminal, with a bar for the measured value.
+--- Aligned columns for a terminal, with a bar for what the chart draws over its x; without one, for the measured value.
 -- @function text
 -- @tparam table given document, section or rows
 -- @tparam[opt] table options `width`: columns of the terminal (100); names are cut to fit, and where

@@ -105,8 +105,11 @@ local function measure(lab)
   add("global", global_points(lab, range, additions, counters))
   add("local", local_points(lab, range, additions, out))
   return { figure.lines {
-    rows = rows, x = "params.addresses", xtitle = "addresses", y = "per_second", ytitle = "additions a second",
-    format = "%.3g", series = "series", series_title = "memory", xlog = 2, ylog = 10, reading = atomics.read(rows),
+    rows = rows, x = "params.addresses", xtitle = "addresses", y = "per_second", ytitle = "additions", yunit = "/s",
+    how = ("%s add 1 to one of the counters, %d times each; neighbours to different ones, as far as there are several. "
+      .. "Counters of global memory are of all items and lie %d bytes apart, those of local memory are of the group.")
+      :format(figure.items(items, group), additions, 4 * APART),
+    series = "series", series_title = "memory", xlog = 2, ylog = 10, reading = atomics.read(rows),
   } }
 end
 

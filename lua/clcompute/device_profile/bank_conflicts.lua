@@ -71,18 +71,21 @@ function bank_conflicts.read_strides(rows, is_memory)
   if not odd or #points < 3 then return { figure.TOO_FEW } end
   local sentences = {}
   if banks then
-    sentences[1] = ("A stride of %d or its multiples takes %.1f times as long as odd ones, and the time of all strides "
-      .. "s follows the greatest common divisor of s and %d: so there are %d banks of 4 bytes%s. Odd strides are free "
-      .. "of conflicts.")
+    sentences[1] = ("A stride of %d or its multiples takes %.1f times the median of the odd ones, and the time of "
+      .. "all strides s follows the greatest common divisor of s and %d: so there are %d banks of 4 bytes%s. Odd "
+      .. "strides are free of conflicts.")
       :format(banks, median_at(points, banks, banks) / odd, banks, banks,
         banks == CANDIDATES[#CANDIDATES] and ", or more, which strides up to 65 cannot tell" or "")
   else
-    sentences[1] = ("No banks are visible: the slowest stride, %d, takes %.2f times as long as odd ones do, and the "
-      .. "times follow no greatest common divisor with a number of banks.%s"):format(worst.x, worst.y / odd, is_memory
-        and " The driver says that local memory is ordinary memory here: it comes from the caches of a core." or "")
+    sentences[1] = ("No banks are visible: the slowest stride, %d, takes %.2f times the median of the odd ones, and "
+      .. "the times follow no greatest common divisor with a number of banks."):format(worst.x, worst.y / odd)
+    if is_memory then
+      sentences[1] = sentences[1] .. " The driver says that local memory is ordinary memory here: it comes from the "
+        .. "caches of a core."
+    end
   end
   if broadcast then
-    sentences[2] = ("When all work-items read one address, that takes %.2f times as long as odd strides%s."):format(
+    sentences[2] = ("When all work-items read one address, that takes %.2f times that median%s."):format(
       broadcast / odd, banks and broadcast < SERIAL * odd
         and ": one read is handed to all, although all are of one bank" or "")
   end
@@ -134,10 +137,10 @@ local function all_strides()
   return strides
 end
 
-local function section(title, rows, reading)
+local function section(title, how, rows, reading)
   return figure.lines {
-    title = title, rows = rows, reading = reading, x = "params.stride", series = "params.type", series_title = "type",
-    xtitle = "stride between neighbours, elements", y = "each", ytitle = "time of a read",
+    title = title, how = how, rows = rows, reading = reading, x = "params.stride", series = "params.type",
+    series_title = "type", xtitle = "stride between neighbours, elements", y = "each", ytitle = "time of a read",
     yunit = "s",
   }
 end
@@ -158,8 +161,10 @@ local function measure(whole_lab)
   local banks = bank_conflicts.banks(floats)
   local is_memory = lab.device.local_memory_type == "global"
   return {
-    section("float, every stride", floats, bank_conflicts.read_strides(floats, is_memory)),
-    section("wide and narrow types", types, bank_conflicts.read_types(types, banks)),
+    section("float, every stride", TableReads.how(lab) .. " Work-item i of a group begins at entry i times the "
+      .. "stride; with stride 0 all read the same.", floats, bank_conflicts.read_strides(floats, is_memory)),
+    section("wide and narrow types", "The same, of a table of as many bytes: a read is one of the type, of float4 16 "
+      .. "bytes at once, of uchar one.", types, bank_conflicts.read_types(types, banks)),
   }, { banks = banks }
 end
 

@@ -5,6 +5,7 @@
 -- @module clcompute.device_profile.chase
 
 local cl = require "clcompute"
+local size_text = require "clcompute.device_profile.size_text"
 
 local Chase = {}
 Chase.__index = Chase
@@ -35,6 +36,13 @@ function Chase.new(lab, groups)
   lab:kernel "probe_table"({ global = { 1 << bits }, group = { math.min(GROUP, device.max_group_size) } }, self.mask,
     1, self.next)
   return self
+end
+
+--- How its launches walk, in words.
+-- @treturn string
+function Chase:how()
+  return ("Each group of %d walks through a table of %s, all its work-items the same way: x = next[x], so that each "
+    .. "load waits for the one before."):format(self.group, size_text(4 * (self.mask + 1)))
 end
 
 function Chase.__close(self)

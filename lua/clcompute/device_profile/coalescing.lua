@@ -112,9 +112,9 @@ local function add_rates(rows, piece)
   end
 end
 
-local function section(title, x, xtitle, rows, reading)
-  local made = figure.lines { title = title, rows = rows, reading = reading, x = x, xtitle = xtitle, y = "useful",
-    ytitle = "bytes of use", yunit = "B/s" }
+local function section(title, how, x, xtitle, rows, reading)
+  local made = figure.lines { title = title, how = how, rows = rows, reading = reading, x = x, xtitle = xtitle,
+    y = "useful", ytitle = "bytes of use", yunit = "B/s" }
   made.columns[#made.columns + 1] = { key = "moved", title = "bytes moved", unit = "B/s" }
   made.columns[#made.columns + 1] = { key = "share", title = "of use", format = "percent" }
   return made
@@ -136,8 +136,10 @@ local function measure(lab)
   local reading = coalescing.read_strides(strides, line)
   reading[#reading + 1] = ("Moved bytes are counted in whole pieces of %d."):format(piece)
   return {
-    section("stride", "params.stride", "stride, words of 4 bytes", strides, reading),
-    section("offset", "params.offset", "words from the aligned start", offsets,
+    section("stride", reads:how() .. " Neighbours read words a stride apart. Larger strides read fewer words, in "
+      .. "shorter launches.", "params.stride", "stride, words of 4 bytes", strides, reading),
+    section("offset", "The same of neighbouring words, from a start that is so many words behind the buffer's.",
+      "params.offset", "words from the aligned start", offsets,
       coalescing.read_offsets(offsets, piece)),
   }, { transaction = found }
 end

@@ -85,6 +85,8 @@ local function measure(lab)
   local rows = lab:walls(list, RUNS)
   for i, row in ipairs(rows) do row.series = series[i] end
   return { figure.lines {
+    how = ("A kernel of so many statements is built, launched with one work-item and waited for, by the host's clock, "
+      .. "%d times. A text never seen has another constant each time; the other is the same each time."):format(RUNS),
     rows = rows, x = "params.statements", xtitle = "statements", ytitle = "build and first launch", yunit = "s",
     series = "series", series_title = "text", xlog = 10, ylog = 10, reading = compile.read(rows),
   } }

@@ -7,17 +7,17 @@ local document = require "clcompute.report.document"
 
 local curve = {}
 
---- What a launch takes where nothing disturbs it: the lower quartile, for other programs only make times longer.
+--- What a launch takes: the median of its runs, which stands in the row, so that a reader finds every rate again.
 -- @treturn ?number nil of a row that was not measured
 function curve.time(row)
-  local time = row.q1 or row.value
+  local time = row.value
   return row.status == "ok" and type(time) == "number" and time > 0 and time < math.huge and time or nil
 end
 
 --- The points of those rows that were measured, by x.
 -- @tparam table rows
 -- @tparam string x a field, with dots into tables: "params.paths"
--- @tparam[opt] string y a field (default: the undisturbed time)
+-- @tparam[opt] string y a field (default: the time)
 -- @treturn table a list of { x=, y=, row= }
 function curve.of(rows, x, y)
   local points = {}

@@ -26,7 +26,8 @@ local function expected(steps, block, paths)
   return function(i) return results[i // block % paths](i) end
 end
 
---- A function that tells how to measure so many paths, each for so many neighbours: what the lab's `times` takes.
+--- A function that tells how to measure so many paths, each for so many neighbours: what the lab's `times` takes; and
+-- the steps of a path.
 local function points_of(lab, range, out)
   local kernel, count = lab:kernel "probe_branches", math.min(CHECKED, range.global[1])
   local steps = lab:size(4, MOST_STEPS, function(n) kernel(range, n, 1, 1, out) end)
@@ -36,7 +37,7 @@ local function points_of(lab, range, out)
       launch = function() return kernel(range, steps, block, paths, out) end,
       check = function() return chain.check(out, count, expected(steps, block, paths)) end,
     }
-  end
+  end, steps
 end
 
 --- Adds to each row how many times as long as one of them it takes.
@@ -122,26 +123,31 @@ function divergence.read_paths(rows, width)
     .. "paths still cost something, as jumps that are foreseen badly and code that leaves the cache do." }
 end
 
-local function section(title, rows, x, xtitle, ylog, reading)
-  return figure.lines { title = title, rows = rows, x = x, xtitle = xtitle, y = "times", ytitle = "relative time",
-    format = "%.2f", xlog = 2, ylog = ylog, reading = reading }
+local function section(title, how, rows, x, xtitle, ylog, reading)
+  return figure.lines { title = title, how = how, rows = rows, x = x, xtitle = xtitle, y = "times",
+    ytitle = "relative time", format = "%.2f", xlog = 2, ylog = ylog, reading = reading }
 end
 
 local function measure(lab)
   local group = math.min(GROUP, lab.device.max_group_size)
   local items = lab:items(group)
   local out <close> = lab.device:empty("uint", items)
-  local point, paths, blocks = points_of(lab, { global = { items }, group = { group } }, out), {}, {}
+  local point, steps = points_of(lab, { global = { items }, group = { group } }, out)
+  local paths, blocks = {}, {}
   for i, count in ipairs(PATHS) do paths[i] = point(("%d paths"):format(count), 1, count) end
   for i, length in ipairs(BLOCKS) do blocks[i] = point(("blocks of %d"):format(length), length, 2) end
   paths, blocks = lab:times(paths), lab:times(blocks)
   relate(paths, paths[1])
   relate(blocks, blocks[#blocks])
   local width = divergence.width(blocks)
+  local how = ("%s go through a chain of %d dependent steps each, x = a x + b modulo 2^32, with the constants of the "
+    .. "branch that an item takes"):format(figure.items(items, group), steps)
   return {
-    section("where two branches meet", blocks, "params.block", "neighbours that branch alike", nil,
-      divergence.read_blocks(blocks, lab.device.group_multiple)),
-    section("1 to 64 paths", paths, "params.paths", "paths, taken by id % paths", 2,
+    section("where two branches meet", how .. "; so many neighbours take the same of two branches. The relative time "
+      .. "is the median beside that of the longest blocks.", blocks, "params.block",
+      "neighbours that branch alike", nil, divergence.read_blocks(blocks, lab.device.group_multiple)),
+    section("1 to 64 paths", how .. ": one of so many paths, neighbours different ones. The relative time is the "
+      .. "median beside that of one path.", paths, "params.paths", "paths, taken by id % paths", 2,
       divergence.read_paths(paths, width)),
   }, { wavefront = width }
 end

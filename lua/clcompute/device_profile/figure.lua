@@ -15,10 +15,15 @@ function figure.seconds(value)
   return format.engineering(value, "s")
 end
 
+--- Work-items as they are told in words: "16384 work-items in groups of 256".
+function figure.items(items, group)
+  return ("%d work-items in groups of %d"):format(items, group)
+end
+
 --- A section with a line chart.
--- @tparam table given `title`; `rows`; `x` and `y`, fields; `xtitle`, `ytitle`, `yunit`, `format` of the column y;
---  `series`, a field, and its title `series_title`; `xlog`, `ylog`; `hollow`, a field true in rows that were not
---  measured; `reading`
+-- @tparam table given `title`; `how` its rows were measured, in a sentence or two; `rows`; `x` and `y`,
+--  fields; `xtitle`, `ytitle`, `yunit`, `format` of the column y; `series`, a field, and its title
+--  `series_title`; `xlog`, `ylog`; `hollow`, a field true in rows that were not measured; `reading`
 -- @treturn table
 function figure.lines(given)
   local y = given.y or "value"
@@ -30,7 +35,7 @@ function figure.lines(given)
     columns[#columns + 1] = { key = y, title = given.ytitle, unit = given.yunit, format = given.format }
   end
   return {
-    title = given.title, rows = given.rows, columns = columns, reading = given.reading,
+    title = given.title, how = given.how, rows = given.rows, columns = columns, reading = given.reading,
     chart = { kind = "line", x = given.x, y = y, series = given.series, xlog = given.xlog, ylog = given.ylog,
       xtitle = given.xtitle, ytitle = given.ytitle, yunit = given.yunit, hollow = given.hollow },
   }

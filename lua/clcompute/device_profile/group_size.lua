@@ -70,9 +70,9 @@ local function sizes(lab)
   return list
 end
 
-local function section(lab, title, rows, y, ytitle)
-  return figure.lines { title = title, rows = rows, x = "params.group", xtitle = "work-items of a group", y = y,
-    ytitle = ytitle, format = "%.3g", xlog = 2, reading = group_size.read(rows, lab.found.wavefront) }
+local function section(lab, title, how, rows, y, ytitle, yunit)
+  return figure.lines { title = title, how = how, rows = rows, x = "params.group", xtitle = "work-items of a group",
+    y = y, ytitle = ytitle, yunit = yunit, xlog = 2, reading = group_size.read(rows, lab.found.wavefront) }
 end
 
 local function measure_saxpy(lab)
@@ -99,7 +99,10 @@ local function measure_saxpy(lab)
     }
   end
   local rows = lab:times(list)
-  return section(lab, "saxpy", rows, "gbs", "GB/s"), group_size.best(rows)
+  for _, row in ipairs(rows) do row.rate = row.gbs and 1e9 * row.gbs end
+  local how = ("saxpy of %d floats into a third vector, a work-item for each: 12 bytes are moved and two "
+    .. "operations done."):format(n)
+  return section(lab, "saxpy", how, rows, "rate", "bytes", "B/s"), group_size.best(rows)
 end
 
 local function measure_chain(lab)
@@ -118,7 +121,8 @@ local function measure_chain(lab)
       check = function() return chain.check(out, math.min(CHECKED, items), expected) end,
     }
   end
-  return section(lab, "a chain of dependent steps", lab:times(list), "per_second", "steps a second")
+  local how = ("%d work-items go through a chain of %d dependent steps each, without memory."):format(items, steps)
+  return section(lab, "a chain of dependent steps", how, lab:times(list), "per_second", "steps", "/s")
 end
 
 local function measure(lab)

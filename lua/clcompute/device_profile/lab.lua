@@ -64,7 +64,7 @@ function Lab:size(least, most, launch)
   return fastest.size(self.device, least, most, self.seconds, launch)
 end
 
---- Adds what an operation takes, by the time of an undisturbed launch.
+--- Adds what an operation takes, by the median launch.
 local function finish(row, given)
   local time = curve.time(row)
   row.operations = given.operations

@@ -6,6 +6,7 @@
 local Chase = require "clcompute.device_profile.chase"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
+local size_text = require "clcompute.device_profile.size_text"
 
 local GPU_GROUPS, CPU_GROUPS = 64, 8 -- for each compute unit, at most
 local MOST_LOOPS = 1 << 16
@@ -65,9 +66,10 @@ local function measure_groups(lab)
   end
   local rows = lab:times(list)
   local points = curve.of(rows, "params.groups", "each")
+  local loads = list[1].operations
   return figure.lines {
     title = "groups in flight", rows = rows, x = "params.groups", xtitle = "groups in flight", y = "per_second",
-    ytitle = "loads a second", format = "%.3g", xlog = 2, ylog = 10,
+    ytitle = "loads", yunit = "/s", how = chase:how() .. (" Each makes %d loads."):format(loads), xlog = 2, ylog = 10,
     reading = latency_hiding.read_groups(rows, device.compute_units),
   }, points[1] and points[1].y
 end
@@ -144,6 +146,9 @@ local function measure_intensity(lab)
   for _, row in ipairs(rows) do row.flops_per_second = row.gflops and 1e9 * row.gflops end
   local section = figure.lines {
     title = "arithmetic for each load", rows = rows, x = "params.flops", xtitle = "operations for each load",
+    how = ("%s load %d vectors of %d floats each, do so many operations on each element, a multiply-add counted as "
+      .. "two, and store it; from one buffer of %s to another."):format(
+      figure.items(range.global[1], range.group[1]), chains, width, size_text(4 * n)),
     y = "flops_per_second", ytitle = "operations a second", yunit = "FLOP/s", xlog = 2, ylog = 10,
     reading = latency_hiding.read_intensity(rows),
   }

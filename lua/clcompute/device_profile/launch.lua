@@ -48,6 +48,8 @@ local function measure(lab)
   return { figure.lines {
     rows = rows, x = "params.launches", xtitle = "launches before a wait", y = "each", ytitle = "time of a launch",
     yunit = "s", xlog = 2, ylog = 10, reading = launch.read(rows),
+    how = ("A kernel of one group of %d that stores one number is launched so many times and then waited for, by the "
+      .. "host's clock."):format(group),
   } }, found
 end
 

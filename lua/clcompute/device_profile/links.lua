@@ -53,6 +53,13 @@ local function walk(self, n)
   return self.follow({ global = { 1 }, group = { 1 } }, n, self.chain, self.at)
 end
 
+--- How it walks, in words.
+-- @treturn string
+function Links:how()
+  return ("One work-item follows a chain of links through the piece, %d or fewer in a launch: each address is what the "
+    .. "read before it returned, and places lie %d bytes apart."):format(self.n, self.line * WORD)
+end
+
 --- Makes walks long enough to be timed, through the smallest piece.
 function Links:fit_size(bytes)
   lay(self, bytes)

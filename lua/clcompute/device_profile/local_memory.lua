@@ -60,8 +60,12 @@ function local_memory.read(rows, kind)
       .. "caches hold%s."):format(compare(own, cached), kind == "global" and own < SAME * cached
         and ": copying to local memory what a cache holds anyway gains nothing here" or "")
   end
-  if registers then
-    sentences[#sentences + 1] = ("Registers are %s local memory in the same additions."):format(compare(registers, own))
+  if registers and registers >= SAME * own then
+    sentences[#sentences + 1] = ("The same additions of values in registers are %.1f times as fast as of those in "
+      .. "local memory: registers are faster at least by that."):format(registers / own)
+  elseif registers then
+    sentences[#sentences + 1] = "The same additions of values in registers are no faster to speak of: here the "
+      .. "additions bind, not the reads, and how much faster registers are does not show."
   end
   if one then
     sentences[#sentences + 1] = ("Reads of one address by all work-items are %s those of neighbouring addresses.")
@@ -86,10 +90,13 @@ local function measure(lab)
     rows[i].rate = time and rows[i].bytes / time
   end
   return { {
+    how = TableReads.how(lab) .. " Of registers it is the same few values again and again. The additions are the same "
+      .. "in every row, and no row can be faster than they are; 'Levels of memory' reads whole vectors, with fewer "
+      .. "instructions for each byte, and may be faster.",
     rows = rows, reading = local_memory.read(rows, kind),
-    columns = { { key = "name", title = "place" }, { key = "rate", title = "reads", unit = "B/s" },
+    columns = { { key = "name", title = "place" }, { key = "rate", title = "bytes added up", unit = "B/s" },
       { key = "value", title = "launch" }, { key = { "q1", "q3" }, title = "quartiles" } },
-    chart = { kind = "bar", x = "name", y = "rate", yunit = "B/s", ytitle = "bytes read, by all work-items" },
+    chart = { kind = "bar", x = "name", y = "rate", yunit = "B/s", ytitle = "bytes added up, by all work-items" },
   } }, { local_is_memory = kind == "global", local_bytes_per_second = rows[2].rate }
 end
 

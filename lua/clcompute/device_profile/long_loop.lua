@@ -17,6 +17,7 @@ local CHECKED = 1024
 -- enough: that is what one long item in two costs where each pays for itself.
 local WAITS = 0.75
 local LIKE = 2 -- times that the time may differ from what items need one by one, and still be that
+local BELOW = 0.9 -- of what items need one by one: more is noise
 
 local long_loop = {}
 
@@ -38,6 +39,14 @@ function long_loop.reach(rows)
   return reach and reach >= 4 and reach or nil
 end
 
+--- Whether some time is less than what the items need one by one, and not by noise.
+local function is_below(points)
+  for _, point in ipairs(points) do
+    if point.y < BELOW * alone(point.x) then return true end
+  end
+  return false
+end
+
 --- What the curve says, in words.
 function long_loop.read(rows, width)
   local points = curve.of(rows, "params.period", "loops")
@@ -47,9 +56,13 @@ function long_loop.read(rows, width)
     local middle = points[#points // 2 + 1]
     local measured = ("With one long loop in %d the time is %.1f t, and one by one the items need %.1f t."):format(
       middle.x, middle.y, alone(middle.x))
-    return { measured, middle.y <= LIKE * alone(middle.x) and middle.y >= alone(middle.x) / LIKE
-      and "Each pays for its own loop and nobody waits for a neighbour: no wavefront shows."
-      or "That is neither what they need one by one nor that of waiting for the longest: nothing can be read off." }
+    if middle.y > LIKE * alone(middle.x) or middle.y < alone(middle.x) / LIKE then
+      return { measured, "That is neither what they need one by one nor that of waiting for the longest: nothing can "
+        .. "be read off." }
+    end
+    return { measured, "Each pays for its own loop and nobody waits for a neighbour: no wavefront shows.",
+      is_below(points) and "Some times are below that sum, for t is a hundredth of a long loop, whose steps wait for "
+        .. "each other: a core may begin the next item while the steps of a short one still wait." or nil }
   end
   local sentences = { ("One item in %d that loops %d times makes all of them take %.0f t, where %.1f t is what they "
     .. "need one by one: the wavefront ends with its last item."):format(reach, TIMES, curve.at(points, reach),
@@ -109,6 +122,9 @@ local function measure(lab)
     rows = rows, x = "params.period", xtitle = "one item in so many loops 100 times", y = "loops",
     ytitle = "time, in single loops t", format = "%.1f", series = "series", xlog = 2, ylog = 10, hollow = "computed",
     reading = reading,
+    how = ("%s go through a chain of %d dependent steps each, one in so many through %d times as many; t is a "
+      .. "hundredth of the median where all do. Hollow points are computed.")
+      :format(figure.items(items, group), steps, TIMES),
   } }
 end
 

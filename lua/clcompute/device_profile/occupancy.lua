@@ -50,7 +50,9 @@ local function measure_local(lab, chase, groups, loops)
   local rows = lab:times(list)
   return figure.lines {
     title = "local memory", rows = rows, x = "params.bytes", xtitle = "bytes of local memory for each group",
-    y = "per_second", ytitle = "loads a second", format = "%.3g", xlog = 2,
+    y = "per_second", ytitle = "loads", yunit = "/s", xlog = 2,
+    how = ("%s %d groups are launched, each with so much local memory, whether it needs it or not."):format(chase:how(),
+      groups),
     reading = occupancy.read(rows, "params.bytes", "%d bytes of local memory for each group",
       "fewer groups find room on a unit, and fewer waits overlap"),
   }
@@ -65,7 +67,9 @@ local function measure_registers(lab, chase, groups, loops)
   local rows = lab:times(list)
   return figure.lines {
     title = "registers", rows = rows, x = "params.registers", xtitle = "values that a work-item keeps",
-    y = "per_second", ytitle = "loads a second", format = "%.3g", xlog = 2,
+    y = "per_second", ytitle = "loads", yunit = "/s", xlog = 2,
+    how = ("The same walks of %d groups; each work-item keeps so many sums at once, which take registers, and adds "
+      .. "what it loads to them in turn."):format(groups),
     reading = occupancy.read(rows, "params.registers", "%d values kept by each work-item",
       "fewer groups find room on a unit, or values that find none in registers go to memory"),
   }

@@ -5,8 +5,10 @@
 
 local peak_bandwidth = require "clcompute.bench.peak_bandwidth"
 local peak_flops = require "clcompute.bench.peak_flops"
+local size_text = require "clcompute.device_profile.size_text"
 
 local DTYPES = { "float", "double", "half", "int" }
+local COPY = "copy or update"
 local SHARE = 4 -- times the seconds of a point: a peak is the best of several runs
 
 local peaks = {}
@@ -17,13 +19,14 @@ local function lack(device, dtype)
   return ("no %s on this device"):format(dtype)
 end
 
---- A row of a rate, which f returns.
+--- A row of a rate, which f returns, and perhaps the bytes of a buffer.
 local function rate_row(lab, name, unit, f)
   local why = lack(lab.device, name)
   if why then return { name = name, params = {}, unit = unit, status = "unsupported", reason = why } end
   return lab:try({ name = name }, function()
-    return { name = name, params = {}, device = lab.device.name, value = f(), unit = unit, checked = true,
-      status = "ok" }
+    local rate, bytes = f()
+    return { name = name, params = { bytes = bytes }, device = lab.device.name, value = rate, unit = unit,
+      checked = true, status = "ok" }
   end)
 end
 
@@ -50,28 +53,40 @@ function peaks.read(flops, bytes_per_second)
   return sentences
 end
 
-local function section(title, rows, unit, ytitle, reading)
+local function section(title, how, rows, unit, ytitle, reading)
   return {
-    title = title, rows = rows, reading = reading,
+    title = title, how = how, rows = rows, reading = reading,
     columns = { { key = "name" }, { key = "value", title = ytitle } },
     chart = { kind = "bar", x = "name", y = "value", yunit = unit, ytitle = ytitle },
   }
 end
 
+local function operations_section(rows)
+  return section("multiply-adds", "Each work-item replaces a dozen vectors x by a x + b again and again; none waits "
+    .. "for another. A multiply-add counts as two operations. Shown is the best of several runs: a peak is what the "
+    .. "device can do, where all other times of the profile are medians.", rows, "OP/s", "operations a second",
+    { "The operations of float, double and half are FLOP, those of int are of integers." })
+end
+
+local function memory_section(rows, reading)
+  local made = section("memory", "A kernel copies a buffer of the size in the table to another, or changes the signs "
+    .. "of one in place; what is read and what is written counts. Shown is the faster of the two, in the best of "
+    .. "several runs.", rows, "B/s", "bytes a second", reading)
+  table.insert(made.columns, 2, { key = "params.bytes", title = "buffer", format = size_text, align = "right" })
+  return made
+end
+
 local function measure(lab)
   local operations, seconds = {}, SHARE * lab.seconds
   for i, dtype in ipairs(DTYPES) do
-    operations[i] = rate_row(lab, dtype, "FLOP/s", function() return peak_flops(lab.device, dtype, seconds) end)
+    operations[i] = rate_row(lab, dtype, "OP/s", function() return peak_flops(lab.device, dtype, seconds) end)
   end
-  local bytes = { rate_row(lab, "copy", "B/s", function() return (peak_bandwidth(lab.device, seconds)) end) }
-  local flops, rates = peaks.rates(operations), peaks.rates(bytes)
-  local sections = {
-    section("multiply-adds", operations, "FLOP/s", "operations a second",
-      { "A multiply-add counts as two operations; those of int are of integers, and no FLOP." }),
-    section("memory", bytes, "B/s", "bytes a second", peaks.read(flops, rates.copy)),
-  }
-  if not (flops.float and rates.copy) then return sections end
-  return sections, { flops = flops, peak = { flops = flops.float, bytes_per_second = rates.copy, dtype = "float" } }
+  local moved = rate_row(lab, COPY, "B/s", function() return peak_bandwidth(lab.device, seconds) end)
+  local flops, bytes_per_second = peaks.rates(operations), peaks.rates({ moved })[COPY]
+  local sections = { operations_section(operations), memory_section({ moved }, peaks.read(flops, bytes_per_second)) }
+  if not (flops.float and bytes_per_second) then return sections end
+  return sections, { flops = flops, peak_buffer = moved.params.bytes,
+    peak = { flops = flops.float, bytes_per_second = bytes_per_second, dtype = "float" } }
 end
 
 peaks.name = "peaks"

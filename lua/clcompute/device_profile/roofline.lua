@@ -15,17 +15,26 @@ local QUICK_SIZES = { saxpy = 256, gemm = 16, gauss = 8 }
 local RUNS = 3
 local FASTER = 1.5 -- times the copy: a level with a roof of its own
 local LEAST, MOST = 1 / 64, 4096 -- operations for each byte, from where to where the roof is drawn
+local ENDS = { "left end", "ridge", "right end" }
+local FAR = 0.5 -- of what a roof allows: below it something else binds
 
 -- Bytes that must move at least: each operand read once and each result written once, of 4 bytes.
 local WORKS = {
   { name = "saxpy", operation = "saxpy", make = saxpy, method = "out", bytes = function(n) return 12 * n end,
     flops = function(n) return 2 * n end },
-  { name = "gemm, default kernel", operation = "gemm", make = gemm, bytes = function(n) return 12 * n ^ 2 end },
+  { name = "gemm, tiled kernel", operation = "gemm", make = gemm, method = "tiled",
+    bytes = function(n) return 12 * n ^ 2 end },
   { name = "gemm, naive kernel", operation = "gemm", make = gemm, method = "naive",
     bytes = function(n) return 12 * n ^ 2 end },
   { name = "gauss, pivoting", operation = "gauss", make = gauss, method = "pivoting",
     bytes = function(n) return 8 * n ^ 2 end },
 }
+
+local BELOW = "Far below a roof neither peak binds, but what roofs leave out: a launch, or hundreds of them, that "
+  .. "are part of the time by the host's clock; lines that are fetched before they are written to, where the peak "
+  .. "updates in place; operands that are read again and again; and in both kernels of gemm sums whose additions "
+  .. "wait for each other, where the peak keeps a dozen vectors that do not: a kernel with more sums in each "
+  .. "work-item does better."
 
 local roofline = {}
 
@@ -41,8 +50,8 @@ end
 local function roof_rows(name, flops, bytes_per_second)
   local rows = {}
   for i, intensity in ipairs { LEAST, flops / bytes_per_second, math.max(MOST, 2 * flops / bytes_per_second) } do
-    rows[i] = { name = name, series = name, intensity = intensity, status = "ok", roof = true,
-      rate = roofline.limit(intensity, flops, bytes_per_second) }
+    rows[i] = { name = ("%s, %s"):format(name, ENDS[i]), series = name, intensity = intensity, status = "ok",
+      roof = true, rate = roofline.limit(intensity, flops, bytes_per_second) }
   end
   return rows
 end
@@ -66,16 +75,18 @@ end
 -- @tparam table rows of the works, with `intensity` and `rate`
 -- @tparam table peak as `bench.peak` returns it
 function roofline.read(rows, peak)
-  local sentences = {}
+  local sentences, is_far = {}, false
   for _, row in ipairs(rows) do
     if row.status == "ok" and row.rate then
       local limit = roofline.limit(row.intensity, peak.flops, peak.bytes_per_second)
       sentences[#sentences + 1] = ("%s reaches %s, %.3g %% of what %s allows at %.3g operations for each byte."):format(
         row.name, format.engineering(row.rate, "FLOP/s"), 100 * row.rate / limit,
         limit < peak.flops and "the memory" or "the arithmetic", row.intensity)
+      is_far = is_far or row.rate < FAR * limit
     end
   end
   if #sentences == 0 then return { "None could be measured." } end
+  if is_far then sentences[#sentences + 1] = BELOW end
   return sentences
 end
 
@@ -95,6 +106,11 @@ local function measure_work(lab, work, sizes)
   return row
 end
 
+--- An intensity of a table: three digits, and all of those before the point.
+local function intensity_text(value)
+  return format.significant(value >= 1000 and math.floor(value + 0.5) or value)
+end
+
 local function measure(lab)
   local peak, rows, points = lab.found.peak, {}, {}
   local sizes = lab:choose(lab.device.type == "cpu" and CPU_SIZES or GPU_SIZES, QUICK_SIZES)
@@ -104,10 +120,14 @@ local function measure(lab)
     rows[#rows + 1] = points[i]
   end
   return { {
+    how = ("saxpy of %d elements into a third vector, products of matrices %d x %d, Gaussian elimination of %d x %d, "
+      .. "checked, by the host's clock, their operands already in the device's memory. The bytes are each operand read "
+      .. "once and each result written once. The roof of memory is that of the peaks."):format(sizes.saxpy, sizes.gemm,
+      sizes.gemm, sizes.gauss, sizes.gauss),
     rows = rows, reading = peak and roofline.read(points, peak)
       or { "There is no roof without peaks: they belong to the experiment 'peaks'." },
     columns = { { key = "name" }, { key = "params.n", title = "n" },
-      { key = "intensity", title = "operations for each byte", format = "%.3g" },
+      { key = "intensity", title = "operations for each byte", format = intensity_text },
       { key = "rate", title = "operations a second", unit = "FLOP/s" }, { key = "value", title = "median" },
       { key = "max_error", title = "error/bound", format = "%.3f" } },
     chart = { kind = "line", x = "intensity", y = "rate", series = "series", xlog = 2, ylog = 10, yunit = "FLOP/s",

@@ -3,6 +3,7 @@
 --- Sweeps over a piece of memory, by all work-items: reads, writes and copies, in the order that suits the device.
 -- @module clcompute.device_profile.stream
 
+local figure = require "clcompute.device_profile.figure"
 local random_words = require "clcompute.device_profile.random_words"
 
 local WORD = 4 -- bytes
@@ -40,6 +41,14 @@ end
 --- Bytes of the smallest piece.
 function Stream:least()
   return self.neighbours and self.swept or self.swept // GROUP
+end
+
+--- How a piece is read, in words.
+-- @treturn string
+function Stream:how()
+  return ("%s add up vectors of %d words, %s; together they go through the piece again and again, once at "
+    .. "least."):format(figure.items(self.items, GROUP), self.width,
+    self.neighbours and "neighbours next to each other" or "each in a stretch of its own")
 end
 
 local function kernel_of(self, operation)

@@ -5,6 +5,7 @@
 
 local large = require "clcompute.device_profile.large"
 local random_words = require "clcompute.device_profile.random_words"
+local size_text = require "clcompute.device_profile.size_text"
 
 local WORD = 4 -- bytes
 local GROUP, QUICK_GROUP = 256, 16
@@ -29,6 +30,13 @@ function StridedReads.new(lab, stride, offset)
   self.from, self.word = random_words.fill(device, words)
   self.out = device:empty("uint", words // READS)
   return self
+end
+
+--- How it reads, in words.
+-- @treturn string
+function StridedReads:how()
+  return ("Each work-item, in groups of %d, adds up %d words of a buffer of %s."):format(self.group, READS,
+    size_text(self.from.bytes))
 end
 
 function StridedReads:__close()

@@ -4,6 +4,8 @@
 -- @module clcompute.device_profile.summary
 
 local format = require "clcompute.report.format"
+local plateaus = require "clcompute.device_profile.plateaus"
+local size_text = require "clcompute.device_profile.size_text"
 
 local NOT_VISIBLE = "not visible on this device"
 local DTYPES = { "float", "double", "half", "int" }
@@ -12,19 +14,22 @@ local function flops(found)
   local words = {}
   for _, dtype in ipairs(DTYPES) do
     local rate = found.flops and found.flops[dtype]
-    if rate then words[#words + 1] = ("%s %s"):format(dtype, format.engineering(rate, "FLOP/s")) end
+    local unit = dtype == "int" and "OP/s" or "FLOP/s"
+    if rate then words[#words + 1] = ("%s %s"):format(dtype, format.engineering(rate, unit)) end
   end
   return #words > 0 and table.concat(words, ", ") or nil
 end
 
 local function copy(found)
-  return found.peak and format.engineering(found.peak.bytes_per_second, "B/s")
+  if not found.peak then return nil end
+  return ("%s, buffers of %s, best of several runs"):format(format.engineering(found.peak.bytes_per_second, "B/s"),
+    size_text(found.peak_buffer))
 end
 
 local function levels(list, key, unit)
   local words = {}
   for i, level in ipairs(list or {}) do
-    words[i] = ("%s %s"):format(level.level, format.engineering(level[key], unit))
+    words[i] = ("%s %s"):format(level.level, plateaus.text(level[key], level.low, level.high, unit))
   end
   return #words > 0 and table.concat(words, ", ") or nil
 end
@@ -71,8 +76,8 @@ end
 
 -- What is told, the experiment that looks for it, and how its fact reads.
 local FACTS = {
-  { "operations a second (int: no FLOP)", "peaks", flops },
-  { "memory, copied", "peaks", copy },
+  { "operations a second", "peaks", flops },
+  { "memory, copied or updated", "peaks", copy },
   { "memory, read, by level", "working_set", bandwidth },
   { "a read waited for, by level", "working_set", latency },
   { "memory moves at once", "coalescing", transaction },
@@ -102,7 +107,7 @@ return function(profile)
   end
   return {
     title = "Summary", rows = rows,
-    columns = { { key = "name", title = "" }, { key = "fact", title = "measured" },
+    columns = { { key = "name", title = "" }, { key = "fact", title = "measured", wrap = true },
       { key = "by", title = "by the experiment" } },
   }
 end

@@ -3,6 +3,9 @@
 --- Reads of a small table by every work-item of a group: what the experiments with local memory measure.
 -- @module clcompute.device_profile.table_reads
 
+local figure = require "clcompute.device_profile.figure"
+local size_text = require "clcompute.device_profile.size_text"
+
 local TableReads = {}
 TableReads.__index = TableReads
 
@@ -32,6 +35,19 @@ local function table_bytes(lab)
   return bytes
 end
 
+local function group_of(lab)
+  return math.min(lab:choose(GROUP, QUICK_GROUP), lab.device.max_group_size)
+end
+
+--- How reads are measured, in words.
+-- @tparam table lab
+-- @treturn string
+function TableReads.how(lab)
+  local group = group_of(lab)
+  return ("%s add up entries of a table of %s, several neighbouring ones at a time."):format(
+    figure.items(lab:items(group), group), size_text(table_bytes(lab)))
+end
+
 --- Random numbers from 0 to 3.
 local function random_values(count)
   local values, state = {}, 1
@@ -59,8 +75,7 @@ end
 -- @tparam string space "local", "global" (through the caches) or "registers" (floating types)
 -- @treturn table
 function TableReads.new(lab, type, space)
-  local device, kind = lab.device, TYPES[type]
-  local group = math.min(lab:choose(GROUP, QUICK_GROUP), device.max_group_size)
+  local device, kind, group = lab.device, TYPES[type], group_of(lab)
   local unroll = device.type == "cpu" and not lab.quick and math.max(UNROLL, CPU_SUMS // kind.parts) or UNROLL
   local entries = table_bytes(lab) // kind.bytes
   local items = lab:items(group)

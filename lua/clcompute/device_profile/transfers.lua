@@ -51,9 +51,6 @@ function transfers.read(rows, is_unified)
       size_text(found.half), format.engineering(found.seconds, "s"))
       or way.name:gsub("^%l", string.upper) .. ": could not be measured."
   end
-  sentences[#sentences + 1] = "By the host's clock, from and into strings of Lua: a string that is read is made anew, "
-    .. "which is part of the time. Mapped is to map the buffer, copy its bytes there or from there, and unmap it, on "
-    .. "ordinary buffers; scripts have no mapped memory, so clcompute does this for the measurement alone."
   if is_unified then
     sentences[#sentences + 1] = "Host and device share their memory here: nothing travels but from memory to memory."
   end
@@ -92,6 +89,9 @@ local function measure(lab)
     found[way.name] = summary and summary.bytes_per_second
   end
   return { {
+    how = "By the host's clock, from and into strings of Lua: a string that is read is made anew, which is part of the "
+      .. "time. Mapped is to map the buffer, copy its bytes there or from there, and unmap it, on ordinary buffers; "
+      .. "scripts have no mapped memory, so clcompute does this for the measurement alone.",
     rows = rows, reading = transfers.read(rows, device.unified_memory),
     columns = { { key = "params.way", title = "way" },
       { key = "params.bytes", title = "size", format = size_text, align = "right" },

@@ -71,7 +71,10 @@ local function measure(lab)
   local device = lab.device
   local width = lab.found.wavefront or device.group_multiple
   local obstacle = obstacle_of(width, device.max_group_size)
-  if obstacle then return { { rows = {}, reading = { obstacle } } } end
+  if obstacle then
+    return { { rows = {}, reading = { obstacle },
+      how = "Groups around the multiples of a wavefront would be set against each other." } }
+  end
   local groups = lab:choose(GROUPS * device.compute_units, 2)
   local kernel = lab:kernel "probe_uneven"
   local out <close> = device:empty("uint", groups * 4 * width)
@@ -92,6 +95,8 @@ local function measure(lab)
   return { figure.lines {
     rows = rows, x = "params.group", xtitle = "work-items of a group", ytitle = "time of as many groups",
     reading = whole_wavefronts.read(rows, width),
+    how = ("%d groups of each size; each work-item goes through a chain of %d dependent steps, so that larger groups "
+      .. "are more work."):format(groups, steps),
   } }
 end
 

@@ -14,13 +14,17 @@ local size_text = require "clcompute.device_profile.size_text"
 
 local LEAST, QUICK_MOST = 4096, 16384 -- bytes
 local SLOWER = 0.8 -- of the rate of reads: writes that are said to be slower
+local BETWEEN = "between"
+local LEVELS = "The level of a size stands in its row; what is between two is on the way from one to the next. A size "
+  .. "that was slower than a larger one is taken to be disturbed, and to be as fast as that."
 local SHARE = 1 / 2 -- of the time of a point: there are many
 local RUN_SHARE = 1 / 5 -- of the seconds of a point, for a launch
 
 local working_set = {}
 
---- What a plateau is called: "up to 32 KiB", "128 KiB to 1 MiB", "from 64 MiB".
-local function level_text(level, is_first, is_last)
+--- What a plateau between two sizes is called: "up to 32 KiB", "128 KiB to 1 MiB", "from 64 MiB".
+local function level_text(level, least, most)
+  local is_first, is_last = level.from == least, level.to == most
   if is_last and not is_first then return "from " .. size_text(level.from) end
   if is_first and not is_last then return "up to " .. size_text(level.to) end
   return ("%s to %s"):format(size_text(level.from), size_text(level.to))
@@ -39,24 +43,25 @@ local function undisturbed(points, better)
 end
 
 local function levels(rows, y, better, key)
-  local list = plateaus.of(undisturbed(curve.of(rows, "params.bytes", y), better))
-  local named = {}
+  local points, named = undisturbed(curve.of(rows, "params.bytes", y), better), {}
+  local list = plateaus.of(points)
   for i, level in ipairs(list) do
-    named[i] = { level = level_text(level, i == 1, i == #list), from = level.from, to = level.to, [key] = level.value }
+    named[i] = { level = level_text(level, points[1].x, points[#points].x), from = level.from, to = level.to,
+      [key] = level.value, low = level.low, high = level.high }
   end
   return named
 end
 
 --- The levels of memory that the bytes a second show.
 -- @tparam table rows over `params.bytes`, with `rate`
--- @treturn table a list of { level=, from=, to=, bytes_per_second= }, the fastest first
+-- @treturn table a list of { level=, from=, to=, bytes_per_second=, low=, high= }, the fastest first
 function working_set.bandwidths(rows)
   return levels(rows, "rate", math.max, "bytes_per_second")
 end
 
 --- Those that the latency shows.
 -- @tparam table rows over `params.bytes`, with `each`
--- @treturn table a list of { level=, from=, to=, seconds= }
+-- @treturn table a list of { level=, from=, to=, seconds=, low=, high= }
 function working_set.latencies(rows)
   return levels(rows, "each", math.min, "seconds")
 end
@@ -64,9 +69,20 @@ end
 local function list_text(list, key, unit)
   local parts = {}
   for i, level in ipairs(list) do
-    parts[i] = ("%s %s"):format(format.engineering(level[key], unit), level.level)
+    parts[i] = ("%s %s"):format(level.level, plateaus.text(level[key], level.low, level.high, unit))
   end
   return table.concat(parts, ", ")
+end
+
+--- Tells each row the level of its size, or that it is between two.
+local function add_levels(rows, list)
+  for _, row in ipairs(rows) do
+    row.level = curve.time(row) and BETWEEN or nil
+    for _, level in ipairs(list) do
+      local bytes = row.params.bytes
+      if row.level and bytes >= level.from and bytes <= level.to then row.level = level.level end
+    end
+  end
 end
 
 --- What the bytes a second say, in words.
@@ -78,6 +94,7 @@ function working_set.read_bandwidth(rows)
       "B/s")) }
   end
   return { ("The curve has %d levels: %s."):format(#list, list_text(list, "bytes_per_second", "B/s")),
+    LEVELS,
     ("What fits the fastest is read %.1f times as fast as what fits none."):format(list[1].bytes_per_second
       / list[#list].bytes_per_second) }
 end
@@ -88,13 +105,15 @@ function working_set.read_latency(rows)
   if #list == 0 then return { figure.TOO_FEW } end
   return { ("One work-item waits for a read: %s. The places come in a scattered order, a line of the cache apart, so "
     .. "beyond the reach of the translation look-aside buffer the look-up of an address is part of it.")
-    :format(list_text(list, "seconds", "s")) }
+    :format(list_text(list, "seconds", "s")), LEVELS }
 end
 
 --- What reads, writes and copies of the largest piece say, in words.
 -- @tparam table rows named "read", "write", "copy", with `rate`
+-- @tparam[opt] number peak bytes a second, of the experiment "peaks"
+-- @tparam[opt] integer buffer its bytes
 -- @treturn table sentences
-function working_set.read_sweeps(rows)
+function working_set.read_sweeps(rows, peak, buffer)
   local rate, parts = {}, {}
   for _, row in ipairs(rows) do
     if curve.time(row) then
@@ -107,6 +126,12 @@ function working_set.read_sweeps(rows)
     size_text(rows[1].params.bytes), table.concat(parts, ", ")) }
   if rate.read and rate.write and rate.write < SLOWER * rate.read then
     sentences[2] = "Writes are slower than reads, as where a line is fetched before it is written to."
+  end
+  if rate.copy and peak and (rate.copy < SLOWER * peak or peak < SLOWER * rate.copy) then
+    sentences[#sentences + 1] = ("The peak of memory is another measurement, %s: the best of several runs over "
+      .. "buffers of %s, where these are medians, and perhaps of an update in place, which fetches no line "
+      .. "that it does not need.")
+      :format(format.engineering(peak, "B/s"), size_text(buffer))
   end
   return sentences
 end
@@ -130,12 +155,13 @@ local function over_sizes(lab, meter, method, least, most)
   return rows
 end
 
-local function section(title, rows, key, unit, name, reading)
+local function section(title, how, rows, key, unit, name, reading)
   local made = figure.lines {
-    title = title, rows = rows, reading = reading, x = "params.bytes", xtitle = "working set, bytes", xlog = 2, y = key,
-    ytitle = name, yunit = unit, ylog = 10,
+    title = title, how = how, rows = rows, reading = reading, x = "params.bytes", xtitle = "working set, bytes",
+    xlog = 2, y = key, ytitle = name, yunit = unit, ylog = 10,
   }
   made.columns[1].format, made.columns[1].align = size_text, "right"
+  made.columns[#made.columns + 1] = { key = "level", title = "level" }
   return made
 end
 
@@ -150,16 +176,24 @@ local function measure(whole_lab)
   for i, operation in ipairs { "read", "write", "copy" } do whole[i] = add_rate(sweeps:sweep(operation, most)) end
   local walks <close> = Links.new(lab, sweeps.out)
   walks:fit_size(walks:least())
+  local how_latency = walks:how() -- before walks become shorter
   local latency = over_sizes(lab, walks, "row", walks:least(), most)
+  local bandwidths, latencies = working_set.bandwidths(reads), working_set.latencies(latency)
+  add_levels(reads, bandwidths)
+  add_levels(latency, latencies)
+  local peak = lab.found.peak and lab.found.peak.bytes_per_second
   local sections = {
-    section("reads", reads, "rate", "B/s", "bytes a second", working_set.read_bandwidth(reads)),
-    { title = "read, write and copy", rows = whole, reading = working_set.read_sweeps(whole),
+    section("reads", sweeps:how(), reads, "rate", "B/s", "bytes a second", working_set.read_bandwidth(reads)),
+    { title = "read, write and copy", rows = whole,
+      reading = working_set.read_sweeps(whole, peak, lab.found.peak_buffer),
+      how = ("The largest piece is swept once: its %s are read, written, or copied to another buffer."):format(
+        size_text(most)),
       columns = { { key = "name" }, { key = "value", title = "launch" }, { key = { "q1", "q3" }, title = "quartiles" },
         { key = "rate", title = "bytes a second", unit = "B/s" } },
       chart = { kind = "bar", x = "name", y = "rate", yunit = "B/s", ytitle = "bytes a second" } },
-    section("latency", latency, "each", "s", "latency", working_set.read_latency(latency)),
+    section("latency", how_latency, latency, "each", "s", "latency", working_set.read_latency(latency)),
   }
-  return sections, { bandwidth = working_set.bandwidths(reads), latency = working_set.latencies(latency) }
+  return sections, { bandwidth = bandwidths, latency = latencies }
 end
 
 working_set.name = "working_set"

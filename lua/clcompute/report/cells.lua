@@ -96,7 +96,7 @@ local function new_column(section, column, shared)
   local title = column.title or table.concat(keys_of(column), " – ")
   return {
     key = keys_of(column)[1], title = extent.clean(title), unit = #values > 0 and shown or nil,
-    align = column.align or (#values > 0 and "right" or "left"),
+    align = column.align or (#values > 0 and "right" or "left"), wrap = column.wrap,
     write = write, unit_of_values = unit, is_mixed = is_mixed, source = column,
   }
 end
@@ -112,7 +112,7 @@ local function new_cell(column, row, add_note)
   return { text = text, value = type(value) == "number" and not column.is_mixed and value or nil }
 end
 
---- The columns (key, title, unit, align), rows of cells (text, value: the number behind it, comparable within its
+--- The columns (key, title, unit, align, wrap), rows of cells (text, value: the number behind it, comparable within its
 -- column) and footnotes of a section.
 function cells.of(section)
   local made, noted, shared = { columns = {}, rows = {}, notes = {} }, {}, times(section)

@@ -10,7 +10,8 @@ local document = {}
 local DOCUMENT = { title = "string", subtitle = "string", facts = "table", sections = "table" }
 local SECTION = { title = "string", text = "string|table", columns = "table", rows = "table", chart = "table",
   caption = "string" }
-local COLUMN = { key = "string|table", title = "string", unit = "string", format = "string|function", align = "string" }
+local COLUMN = { key = "string|table", title = "string", unit = "string", format = "string|function", align = "string",
+  wrap = "boolean" }
 local ALIGNMENTS = { left = true, right = true, center = true }
 
 --- The value at a dotted key: "params.n".

@@ -14,7 +14,8 @@ local PREFIXES = {
 local BINARY = { [20] = "Mi", [30] = "Gi", [40] = "Ti", [50] = "Pi", [60] = "Ei", [10] = "Ki" }
 
 -- Units that take a prefix, and the largest: nobody says kiloseconds.
-local LARGEST_PREFIX = { s = 0, B = 24, ["B/s"] = 24, ["FLOP/s"] = 24, FLOP = 24, Hz = 24, J = 24, W = 24 }
+local LARGEST_PREFIX = { s = 0, B = 24, ["B/s"] = 24, ["FLOP/s"] = 24, FLOP = 24, ["OP/s"] = 24, ["/s"] = 24, Hz = 24,
+  J = 24, W = 24 }
 
 local WIDE = 1000 -- a column whose values differ by more has a prefix in each cell
 local PLAIN_FROM, PLAIN_BELOW = -5, 7 -- powers of ten written without an exponent
@@ -164,9 +165,16 @@ local function size_tick(value, last)
   return short or format.significant(math.tointeger(value) or value)
 end
 
+--- A share of one on an axis of powers of two: 0.015625 as 1/64.
+local function share_tick(value)
+  local parts = math.floor(1 / value + 0.5)
+  return math.abs(parts * value - 1) <= ROUNDING and ("1/%d"):format(parts) or ("%.3g"):format(value)
+end
+
 --- A label of a logarithmic axis that ends at `last`, with its own prefix.
 function format.log_tick(value, unit, base, last)
   if base == 2 and not unit and value >= 1 then return size_tick(value, last) end
+  if base == 2 and not unit and value >= 1e-6 then return share_tick(value) end
   if LARGEST_PREFIX[unit] then
     local power = prefix_power(value, unit)
     return ("%.6g %s%s"):format(value / 10.0 ^ power, PREFIXES[power], unit)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- A report for a terminal: aligned columns, cut to fit, a bar for the measured value.
+--- A report for a terminal: aligned columns, cut or wrapped to fit, a bar for what the chart draws.
 -- @module clcompute.report.text
 
 local cells = require "clcompute.report.cells"
@@ -10,7 +10,7 @@ local width = require "clcompute.text.width"
 
 local text = {}
 
-local SMALLEST, BAR, SMALLEST_BAR = 8, 24, 6 -- columns of the terminal
+local SMALLEST, SMALLEST_WRAPPED, BAR, SMALLEST_BAR = 8, 24, 24, 6 -- columns of the terminal
 local EIGHTHS = { [0] = "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
 
 -- --- bars -----------------------------------------------------------------------
@@ -34,18 +34,20 @@ local function largest(grid, index)
   return count >= 2 and high > 0 and high or nil
 end
 
---- The column that gets bars: the measured value.
-local function measured_column(grid)
+--- The column that gets bars: what the chart draws over its x, else the measured value.
+local function drawn_column(grid, chart)
+  local key = chart and (chart.kind == "line" or chart.kind == "bar") and chart.y or "value"
   for index, column in ipairs(grid.columns) do
-    if column.key == "value" then return index end
+    if column.key == key then return index end
   end
 end
 
-local function add_bars(grid, room, ascii)
-  local index = measured_column(grid)
+--- Adds a column of bars, headed by the title of what they stand for.
+local function add_bars(grid, chart, room, ascii)
+  local index = drawn_column(grid, chart)
   local high = index and largest(grid, index)
-  if not high or room < SMALLEST_BAR then return end
-  grid.columns[#grid.columns + 1] = { title = "", align = "left" }
+  if not high then return end
+  grid.columns[#grid.columns + 1] = { title = width.cut(grid.columns[index].title, room), align = "left" }
   for _, row in ipairs(grid.rows) do
     local value = row[index].value
     local drawn = row.ok and format.is_finite(value) and bar(value / high, room, ascii) or ""
@@ -73,18 +75,53 @@ local function total(widths)
   return sum
 end
 
---- Takes from the widest column of names until the line fits; false when it cannot.
+--- The widest column that may still be narrower, or nil: of those that wrap, else of names.
+local function widest_of(grid, widths, wraps)
+  local widest
+  for j, column in ipairs(grid.columns) do
+    local least = wraps and SMALLEST_WRAPPED or SMALLEST
+    local may = column.align == "left" and (column.wrap or false) == wraps and widths[j] > least
+    if may and (not widest or widths[j] > widths[widest]) then widest = j end
+  end
+  return widest
+end
+
+--- Takes from the columns that wrap, then from those of names, until the line fits; false when it cannot.
 local function shrink(grid, widths, limit)
   while total(widths) > limit do
-    local widest
-    for j, column in ipairs(grid.columns) do
-      local is_name = column.align == "left" and widths[j] > SMALLEST
-      if is_name and (not widest or widths[j] > widths[widest]) then widest = j end
-    end
+    local widest = widest_of(grid, widths, true) or widest_of(grid, widths, false)
     if not widest then return false end
     widths[widest] = widths[widest] - 1
   end
   return true
+end
+
+--- Breaks a text at spaces into lines; a longer word has a line of its own.
+local function wrapped(string, limit)
+  local lines, current = {}, ""
+  for word in extent.clean(string):gmatch "%S+" do
+    if current ~= "" and width.of(current) + 1 + width.of(word) > limit then
+      lines[#lines + 1] = current
+      current = ""
+    end
+    current = current == "" and word or current .. " " .. word
+  end
+  if current ~= "" then lines[#lines + 1] = current end
+  return lines
+end
+
+--- Puts a line of cells, those of columns that wrap on as many lines as they need.
+local function put_cells(grid, texts, widths, aligns, put)
+  local folded, count = {}, 1
+  for j, column in ipairs(grid.columns) do
+    folded[j] = column.wrap and wrapped(texts[j], widths[j]) or { texts[j] }
+    count = math.max(count, #folded[j])
+  end
+  for k = 1, count do
+    local part = {}
+    for j = 1, #grid.columns do part[j] = folded[j][k] or "" end
+    put(columns.line(part, widths, aligns))
+  end
 end
 
 --- Where a line does not fit: one line a cell.
@@ -97,36 +134,23 @@ local function records(grid, put)
   end
 end
 
-local function put_table(grid, options, put)
+local function put_table(grid, chart, options, put)
   local lines, aligns = lines_of(grid)
   local widths = columns.measure(lines)
   local room = options.width - total(widths) - columns.GAP
   if not shrink(grid, widths, options.width) then return records(grid, put) end
   if options.bar and room >= SMALLEST_BAR then
-    add_bars(grid, math.min(room, BAR), options.ascii)
+    add_bars(grid, chart, math.min(room, BAR), options.ascii)
     lines, aligns = lines_of(grid)
     widths = columns.measure(lines)
   end
   local rules = {}
   for j, one in ipairs(widths) do rules[j] = ("─"):rep(one) end
   table.insert(lines, 2, rules)
-  for _, texts in ipairs(lines) do put(columns.line(texts, widths, aligns)) end
+  for _, texts in ipairs(lines) do put_cells(grid, texts, widths, aligns, put) end
 end
 
 -- --- words -------------------------------------------------------------------------
-
---- Breaks a paragraph at spaces; a longer word has a line of its own.
-local function put_paragraph(paragraph, limit, put)
-  local current = ""
-  for word in extent.clean(paragraph):gmatch "%S+" do
-    if current ~= "" and width.of(current) + 1 + width.of(word) > limit then
-      put(current)
-      current = ""
-    end
-    current = current == "" and word or current .. " " .. word
-  end
-  if current ~= "" then put(current) end
-end
 
 local ASCII = { ["µ"] = "u", ["–"] = "-", ["…"] = "~", ["─"] = "-", ["·"] = "/", ["×"] = "x" }
 
@@ -150,7 +174,7 @@ function text.write(made, options)
   local lines = {}
   local function put(string) lines[#lines + 1] = options.ascii and to_ascii(string) or string end
   local function paragraph(string)
-    put_paragraph(string, options.width, put)
+    for _, line in ipairs(wrapped(string, options.width)) do put(line) end
     put ""
   end
   if made.title then paragraph(made.title) end
@@ -160,7 +184,7 @@ function text.write(made, options)
     if section.title and section.title ~= made.title then paragraph(section.title) end
     for _, string in ipairs(section.text) do paragraph(string) end
     local grid = cells.of(section)
-    if #section.rows > 0 then put_table(grid, options, put) else put "(no rows)" end
+    if #section.rows > 0 then put_table(grid, section.chart, options, put) else put "(no rows)" end
     put ""
     for _, note in ipairs(grid.notes) do paragraph(note) end
     if section.caption then paragraph(section.caption) end
