@@ -142,6 +142,11 @@ describe("texts", function()
       end
     end
     assert.equal("矩阵", extent.cut_pixels("矩阵", extent.pixels("矩阵", 10), 10))
+    local cut = extent.cut_middle("abcdefgh", extent.pixels("abc…gh", 10), 10)
+    assert.equal("abc…gh", cut) -- as many as fit
+    local long, start = ("x"):rep(1e6), os.clock()
+    extent.cut_middle(long, 100, 10)
+    assert.is_true(os.clock() - start < 10) -- it would be hours by one character at a time
     assert.equal("a\u{FFFD}b c", extent.clean "a\xFFb\nc\0")
   end)
 

@@ -51,16 +51,22 @@ function extent.cut_pixels(text, limit, size)
   return width.cut(text, limit / size, code_share)
 end
 
+--- So many characters of a text, from both ends.
+local function ends_of(text, length, kept)
+  local head, tail = utf8.offset(text, kept - kept // 2 + 1), utf8.offset(text, length - kept // 2 + 1)
+  return text:sub(1, head - 1) .. "…" .. text:sub(tail)
+end
+
 --- Cut to so many pixels in the middle: names often differ at their end.
 function extent.cut_middle(text, limit, size)
   if extent.pixels(text, size) <= limit then return text end
-  local ends = utf8.len(text)
-  for kept = ends - 1, 2, -1 do
-    local head, tail = utf8.offset(text, kept - kept // 2 + 1), utf8.offset(text, ends - kept // 2 + 1)
-    local shorter = text:sub(1, head - 1) .. "…" .. text:sub(tail)
-    if extent.pixels(shorter, size) <= limit then return shorter end
+  local length = utf8.len(text)
+  local fits, too_many = 1, length -- more characters are never narrower
+  while too_many - fits > 1 do
+    local kept = (fits + too_many) // 2
+    if extent.pixels(ends_of(text, length, kept), size) <= limit then fits = kept else too_many = kept end
   end
-  return "…"
+  return fits < 2 and "…" or ends_of(text, length, fits)
 end
 
 return extent
