@@ -4,7 +4,7 @@
 -- in. Each read has the condition under which it happens, because `and` and `or` do not always get to their right side.
 -- @module clcompute.loops.accesses
 
-local affine = require "clcompute.loops.affine"
+local affine_text = require "clcompute.loops.affine_text"
 local formula = require "clcompute.loops.formula"
 
 local accesses = {}
@@ -19,7 +19,7 @@ end
 --- The 0-based subscripts of an array, as isl's text.
 local function array_subscripts(node, base)
   local subscripts = {}
-  for i, subscript in ipairs(node.subscripts) do subscripts[i] = ("%s - %d"):format(affine.text(subscript), base) end
+  for i, subscript in ipairs(node.subscripts) do subscripts[i] = ("%s - %d"):format(affine_text.of(subscript), base) end
   return subscripts
 end
 

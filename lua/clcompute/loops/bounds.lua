@@ -3,6 +3,7 @@
 --- Tells when accesses leave their array: one check of the parameters, exact, before anything runs.
 -- @module clcompute.loops.bounds
 
+local affine_text = require "clcompute.loops.affine_text"
 local condition = require "clcompute.loops.condition"
 local polyhedral_text = require "clcompute.loops.polyhedral_text"
 
@@ -15,7 +16,7 @@ local function questions_of(scop, access, add)
   local array = access.variable
   for d = 1, array.rank do
     for _, side in ipairs(SIDES) do
-      local outside = side.outside:format(d, polyhedral_text.size(array, d))
+      local outside = side.outside:format(d, affine_text.size(array, d))
       add({ map = access.map, outside = polyhedral_text.elements(scop, array, outside), dimension = d,
         greatest = side.name == "above" }, { access = access, array = array, dimension = d, side = side.name,
         certain = access.certain })
@@ -98,7 +99,7 @@ end
 function bounds.describe(scop, check, values)
   local reached = condition.evaluator(check.value)(values) + scop.base
   local limit = check.side == "below" and ("below %d"):format(scop.base)
-    or ("of %d"):format(values[polyhedral_text.size(check.array, check.dimension)] + scop.base - 1)
+    or ("of %d"):format(values[affine_text.size(check.array, check.dimension)] + scop.base - 1)
   return ("dimension %d of '%s' reaches %d%s %s at line %d%s"):format(check.dimension, check.array.name, reached,
     check.side == "below" and "," or "", limit, check.access.node.line, describe_parameters(scop, check, values))
 end

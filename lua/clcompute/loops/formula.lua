@@ -4,7 +4,7 @@
 -- necessary condition, from below by a sufficient one.
 -- @module clcompute.loops.formula
 
-local affine = require "clcompute.loops.affine"
+local affine_text = require "clcompute.loops.affine_text"
 
 local formula = {}
 
@@ -13,8 +13,8 @@ local COMPARISONS = { ["=="] = "=", ["~="] = "!=", ["<"] = "<", ["<="] = "<=", [
 --- `left op right`, or nil where that is no affine comparison.
 local function comparison(node)
   local op = node.kind == "binary" and COMPARISONS[node.op]
-  local left = op and affine.text(node.left)
-  local right = left and affine.text(node.right)
+  local left = op and affine_text.of(node.left)
+  local right = left and affine_text.of(node.right)
   return right and ("%s %s %s"):format(left, op, right)
 end
 
@@ -58,7 +58,7 @@ end
 -- @tparam table loop a `for` node
 -- @treturn string
 function formula.range(loop)
-  local from, to, variable = affine.text(loop.from), affine.text(loop.to), loop.variable.id
+  local from, to, variable = affine_text.of(loop.from), affine_text.of(loop.to), loop.variable.id
   local stride = math.abs(loop.step)
   local first, last = from, to
   if loop.step < 0 then first, last = to, from end

@@ -3,6 +3,8 @@
 --- Sets and maps as isl reads them. Each can be seen from within its outer loops, whose variables are parameters then.
 -- @module clcompute.loops.polyhedral_text
 
+local affine_text = require "clcompute.loops.affine_text"
+
 local polyhedral_text = {}
 
 --- The integers that a call fixes, by their names in isl: numbers, and sizes of arrays.
@@ -13,7 +15,7 @@ function polyhedral_text.parameters(tree)
   local function add(variable)
     if variable.rank then
       for d = 1, variable.rank do
-        names[polyhedral_text.size(variable, d)] = { variable = variable, dimension = d }
+        names[affine_text.size(variable, d)] = { variable = variable, dimension = d }
       end
     elseif variable.type == "int" then
       names[variable.id] = { variable = variable }
@@ -22,11 +24,6 @@ function polyhedral_text.parameters(tree)
   for _, variable in ipairs(tree.parameters) do add(variable) end
   for _, variable in ipairs(tree.captures) do add(variable) end
   return names
-end
-
---- The name of an array's size.
-function polyhedral_text.size(array, dimension)
-  return ("%s_d%d"):format(array.id, dimension)
 end
 
 --- The names of a text that are parameters, in their order; `extra` is a set of further ones.
@@ -104,7 +101,7 @@ end
 --- All elements of an array.
 function polyhedral_text.extent(scop, array)
   local formulas = {}
-  for d = 1, array.rank do formulas[d] = ("0 <= x%d < %s"):format(d, polyhedral_text.size(array, d)) end
+  for d = 1, array.rank do formulas[d] = ("0 <= x%d < %s"):format(d, affine_text.size(array, d)) end
   return polyhedral_text.elements(scop, array, table.concat(formulas, " and "))
 end
 
