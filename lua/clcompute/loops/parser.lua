@@ -7,6 +7,7 @@
 
 local cursor = require "clcompute.loops.cursor"
 local expression = require "clcompute.loops.expression"
+local failure = require "clcompute.loops.failure"
 local functions = require "clcompute.loops.functions"
 
 local parser = {}
@@ -67,7 +68,7 @@ local function parse_local(c)
   if #names == 1 and c:accept "function" then return parse_one_expression(c, first, names[1]) end
   repeat values[#values + 1] = expression.parse(c) until not c:accept ","
   if #names ~= #values then
-    c:fail(("%d names, but %d values"):format(#names, #values), first)
+    c:fail(("as many values as names expected, got %d for %d"):format(#values, #names), first)
   end
   return c:node("local", first, { names = names, values = values })
 end
@@ -173,6 +174,29 @@ function parse_block(c)
   end
 end
 
+--- The token that a message of Lua means: the last one on its line of the text behind "near", or the first.
+local function find_named(tokens, line, message)
+  local near, first, named = message:match "near '(.*)'$", nil, nil
+  for _, token in ipairs(tokens) do
+    if token.line == line then
+      first = first or token
+      if token.text == near then named = token end
+    end
+  end
+  return named or first or tokens[#tokens]
+end
+
+--- A text around the function that is not Lua is a failure too. (Of a function value there is no doubt.)
+local function check_whole(origin, tokens)
+  if origin.fn then return end
+  local is_expression = tokens[1].text == "function" and tokens[2].text == "("
+  local text = origin.text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\r\n]*", "")
+  local loaded, message = load(is_expression and "return " .. text or text, "=text", "t")
+  if loaded then return end
+  local line, reason = message:match "^text:(%d+): (.*)"
+  failure.raise(origin, find_named(tokens, tonumber(line), reason), "not Lua: " .. reason)
+end
+
 --- Parses the function that the origin means.
 -- @tparam table origin of `clcompute.loops.origin`
 -- @tparam table tokens of `clcompute.loops.lexer`
@@ -186,6 +210,7 @@ function parser.parse(origin, tokens)
   local parameters = parse_parameters(c)
   local body = c:nested(parse_block)
   c:expect("end", first)
+  check_whole(origin, tokens)
   return c:node("function", first, { name = chosen.name, parameters = parameters, body = body, origin = origin,
     tokens = tokens, first = chosen.first })
 end
