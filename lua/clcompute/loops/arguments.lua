@@ -16,6 +16,10 @@ local function type_name(value)
   return meta and meta.__name and meta.__name:match "[^.]*$" or type(value)
 end
 
+local function is_buffer(value)
+  return type(value) == "userdata" and debug.getmetatable(value).__name == "clcompute.Buffer"
+end
+
 -- --- numbers ------------------------------------------------------------------------------
 
 local function take_number(row, value)
@@ -163,7 +167,7 @@ function arguments.take(rows, values, base, is_written)
       value, kind = take_number(row, value)
       taken.numbers[variable] = value
       letters[i] = LETTER[kind.type]
-    elseif type_name(value) == "Buffer" then
+    elseif is_buffer(value) then
       array, kind = take_buffer(row, value)
       letters[i] = kind.dtype
     elseif type(value) == "table" then

@@ -6,6 +6,7 @@
 local arguments = require "clcompute.loops.arguments"
 local bounds = require "clcompute.loops.bounds"
 local profitability = require "clcompute.loops.profitability"
+local repetition = require "clcompute.loops.repetition"
 local specialise = require "clcompute.loops.specialise"
 local storage = require "clcompute.loops.storage"
 
@@ -163,6 +164,7 @@ end
 -- @tparam table state of `clcompute.loops`
 -- @tparam table values of the parameters and captures
 function call.run(state, values)
+  if repetition.run(state, values) then return end
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local spec = call.specialisation(state, taken)
   local numbers = values_of(spec, state, taken)
@@ -175,6 +177,8 @@ function call.run(state, values)
   local kernels
   if is_any(verdict.on_device) then kernels = kernels_of(spec, device, state.name) end
   settle(arrays, pcall(spec.run, numbers, arrays, kernels, verdict.on_device, state.counters))
+  repetition.remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
+    on_device = verdict.on_device })
 end
 
 return call
