@@ -57,13 +57,14 @@ end
 local function of_function(name, value)
   local math_name = mathematics.name_of(value)
   if math_name then return captures.of_math(math_name) end
-  if debug.getinfo(value, "S").what == "C" then return refused("'%s' is a function in C other than those of math", name) end
-  return of_lua_function(name, value)
+  if debug.getinfo(value, "S").what ~= "C" then return of_lua_function(name, value) end
+  return refused("'%s' is a function in C other than those of math", name)
 end
 
 --- What the environment of a function holds by that name.
 local function of_environment(name, environment)
-  if name == "math" and type(environment) == "table" and rawget(environment, name) == math then return { tag = "math" } end
+  local value = type(environment) == "table" and rawget(environment, name)
+  if name == "math" and value == math then return { tag = "math" } end
   return refused("'%s' is a global: make it a local or a parameter", name)
 end
 

@@ -5,17 +5,11 @@
 -- `{ kind="index", name=, subscripts= }`, `{ kind="call", callee=, arguments= }`, `{ kind="length", operand= }`.
 -- @module clcompute.loops.expression
 
+local operators = require "clcompute.loops.operators"
+
 local expression = {}
 
--- How tightly an operator binds what stands left and right of it, as in the manual of Lua.
-local BINDING = {
-  ["or"] = { 1, 1 }, ["and"] = { 2, 2 }, ["<"] = { 3, 3 }, [">"] = { 3, 3 }, ["<="] = { 3, 3 }, [">="] = { 3, 3 },
-  ["~="] = { 3, 3 }, ["=="] = { 3, 3 }, ["|"] = { 4, 4 }, ["~"] = { 5, 5 }, ["&"] = { 6, 6 }, ["<<"] = { 7, 7 },
-  [">>"] = { 7, 7 }, [".."] = { 9, 8 }, ["+"] = { 10, 10 }, ["-"] = { 10, 10 }, ["*"] = { 11, 11 }, ["/"] = { 11, 11 },
-  ["//"] = { 11, 11 }, ["%"] = { 11, 11 }, ["^"] = { 14, 13 },
-}
-local UNARY_BINDING = 12
-local UNARY = { ["-"] = true, ["not"] = true, ["~"] = true }
+local SIGNS = { ["-"] = true, ["not"] = true, ["~"] = true }
 
 local OUTSIDE = {
   ["nil"] = "nil is not accepted: values are numbers and booleans",
@@ -106,7 +100,7 @@ local function parse_simple(cursor)
 end
 
 local function parse_length(cursor, token)
-  local operand = cursor:nested(subexpression, UNARY_BINDING)
+  local operand = cursor:nested(subexpression, operators.UNARY)
   if operand.kind ~= "name" and operand.kind ~= "index" then cursor:fail("'#' takes the name of an array", token) end
   return cursor:node("length", token, { operand = operand })
 end
@@ -114,9 +108,9 @@ end
 local function parse_unary(cursor)
   local token = cursor:peek()
   if cursor:accept "#" then return parse_length(cursor, token) end
-  if not UNARY[token.text] then return parse_simple(cursor) end
+  if not SIGNS[token.text] then return parse_simple(cursor) end
   cursor:take()
-  local operand = cursor:nested(subexpression, UNARY_BINDING)
+  local operand = cursor:nested(subexpression, operators.UNARY)
   return cursor:node("unary", token, { op = token.text, operand = operand })
 end
 
@@ -125,12 +119,12 @@ function subexpression(cursor, limit)
   local left = parse_unary(cursor)
   while true do
     local token = cursor:peek()
-    local binding = BINDING[token.text]
+    local binding = operators.BINARY[token.text]
     if not binding or binding[1] <= limit then return left end
     if token.text == ".." then cursor:fail "'..' is not accepted: values are numbers and booleans" end
     cursor:take()
     local right = cursor:nested(subexpression, binding[2])
-    left = cursor:node("binary", left, { op = token.text, left = left, right = right, operator = token })
+    left = cursor:node("binary", left, { op = token.text, left = left, right = right })
   end
 end
 

@@ -104,9 +104,8 @@ function Reader:escape(offset)
     self:pass_lines(offset, after - 1)
     return after
   end
-  local code, after = text:match("^%d%d?%d?()", offset + 1), nil
+  local code, after = text:match("^(%d%d?%d?)()", offset + 1)
   if code then
-    code, after = text:match("^(%d%d?%d?)()", offset + 1)
     if tonumber(code) <= 255 then return after end
     self:fail(offset, "a decimal escape goes up to 255")
   end

@@ -13,8 +13,8 @@ local function read_file(path)
   local file, message = io.open(path, "rb")
   local text = file and file:read "a"
   if file then file:close() end
-  if not text then failure.raise({ file = path }, nil, ("cannot be read (%s); pass the source as a text"):format(message)) end
-  return text
+  if text then return text end
+  failure.raise({ file = path }, nil, ("cannot be read (%s); pass the source as a text"):format(message))
 end
 
 local function parameter_names(f)

@@ -6,6 +6,7 @@
 -- @module clcompute.loops.parser
 
 local cursor = require "clcompute.loops.cursor"
+local failure = require "clcompute.loops.failure"
 local expression = require "clcompute.loops.expression"
 local functions = require "clcompute.loops.functions"
 
@@ -173,6 +174,19 @@ function parse_block(c)
   end
 end
 
+--- A text around the function that is not Lua is a failure too. (Of a function value there is no doubt.)
+local function check_whole(origin, tokens)
+  if origin.fn then return end
+  local is_expression = tokens[1].text == "function" and tokens[2].text == "("
+  local text = origin.text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\r\n]*", "")
+  local loaded, message = load(is_expression and "return " .. text or text, "=text", "t")
+  if loaded then return end
+  local line, reason = message:match "^text:(%d+): (.*)"
+  local at = 1
+  while tokens[at].line < tonumber(line) and tokens[at + 1] do at = at + 1 end
+  failure.raise(origin, tokens[at], "not Lua: " .. reason)
+end
+
 --- Parses the function that the origin means.
 -- @tparam table origin of `clcompute.loops.origin`
 -- @tparam table tokens of `clcompute.loops.lexer`
@@ -186,6 +200,7 @@ function parser.parse(origin, tokens)
   local parameters = parse_parameters(c)
   local body = c:nested(parse_block)
   c:expect("end", first)
+  check_whole(origin, tokens)
   return c:node("function", first, { name = chosen.name, parameters = parameters, body = body, origin = origin,
     tokens = tokens, first = chosen.first })
 end

@@ -4,9 +4,10 @@
 -- place of their calls; splits `local a, b` and dissolves `do`. The result is a new tree with nodes of its own, so one
 -- parsed function can be resolved again for another specialisation; ids are the same each time.
 --
--- Statements: `for` (variable, from, to, step, body), `local` (variable, value), `assign` (target, value), `if` (arms,
--- otherwise). Expressions: `number`, `boolean` (value), `name` (variable), `index` (array, subscripts), `length` (array,
--- dimension, subscripts), `binary` (op, left, right), `unary` (op, operand), `call` (name, arguments).
+-- Statements: `for` (variable, from, to, step, body), `local` (variable, value), `assign` (target, value), `if`
+-- (arms = { { condition, body } }, otherwise). Expressions: `number`, `boolean` (value), `name` (variable), `index`
+-- (array, subscripts), `length` (array, dimension, subscripts), `binary` (op, left, right), `unary` (op, operand),
+-- `call` (name, arguments). Every node has line, column, offset and finish: its first and last byte.
 -- @module clcompute.loops.resolve
 
 local captures = require "clcompute.loops.captures"
@@ -17,7 +18,7 @@ local variables = require "clcompute.loops.variables"
 
 local resolve = {}
 
-local DEEPEST, DEEPEST_INLINING, MOST_NODES = 220, 20, 50000
+local DEEPEST, DEEPEST_INLINING, MOST_NODES = 200, 20, 50000
 
 local Resolver = {}
 Resolver.__index = Resolver
@@ -29,7 +30,9 @@ end
 --- A node at the place of a parsed one, or of the call that an inlined function stands for.
 function Resolver:node(kind, parsed, fields)
   self.nodes = self.nodes + 1
-  if self.nodes > MOST_NODES then self:fail(parsed, "more than %d expressions with all calls put in place", MOST_NODES) end
+  if self.nodes > MOST_NODES then
+    self:fail(parsed, "more than %d expressions with all calls put in place", MOST_NODES)
+  end
   local at = self.site or parsed
   fields.kind, fields.line, fields.column, fields.offset, fields.finish =
     kind, at.line, at.column, at.offset, at.finish
