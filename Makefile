@@ -27,13 +27,15 @@ DOC_PACKAGES  = lua-ldoc lua-discount
 CORE       = build/clcompute/core.so
 SEQUENTIAL = build/clcompute/sequential.so
 BLAS       = build/clcompute/blas.so
+NATIVE     = build/clcompute/native.so
 LAYER      = build/libclcount.so build/clcount.so build/layer-selftest
 SPECS      = $(wildcard spec/*_spec.lua)
 
 SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c csrc/clock.c
 BLAS_ONLY          = $(addprefix csrc/,blas.c array.c clblast.c library.c object.c openblas.c product.c)
 BLAS_SOURCES       = $(BLAS_ONLY) csrc/args.c csrc/clock.c csrc/error.c
-CORE_SOURCES       = $(filter-out csrc/sequential.c $(BLAS_ONLY),$(wildcard csrc/*.c))
+NATIVE_SOURCES     = csrc/native.c csrc/clock.c
+CORE_SOURCES       = $(filter-out csrc/sequential.c csrc/native.c $(BLAS_ONLY),$(wildcard csrc/*.c))
 objects            = $(patsubst csrc/%.c,build/%.o,$(1))
 
 # What makes `require "clcompute"` and the command work here; `;;` stands for the paths there are.
@@ -45,7 +47,7 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
 .PHONY: all run test check asan stress long lint doc env show install clean overhead bench-overhead \
         packages-run packages-test packages-lint packages-doc
 
-all: $(CORE) $(SEQUENTIAL) $(BLAS)
+all: $(CORE) $(SEQUENTIAL) $(BLAS) $(NATIVE)
 
 # --- what users type ----------------------------------------------------------
 run: packages-run
@@ -74,8 +76,9 @@ show:
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
-	install -m 755 $(CORE) $(SEQUENTIAL) $(BLAS) $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute
+	install -m 755 $(CORE) $(SEQUENTIAL) $(BLAS) $(NATIVE) $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute
 	cd lua && find clcompute -name '*.lua' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/lua/5.4/{} \;
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/polykernels examples/polykernels/*.lua
 	install -D -m 755 bin/clcompute $(DESTDIR)$(PREFIX)/bin/clcompute
 	install -m 644 kernels/*.cl $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels/clcompute kernels/clcompute/*.h
@@ -91,6 +94,9 @@ $(SEQUENTIAL): $(call objects,$(SEQUENTIAL_SOURCES)) | build/clcompute
 	$(CC) $(SHARED) -o $@ $^ -lm
 
 $(BLAS): $(call objects,$(BLAS_SOURCES)) | build/clcompute
+	$(CC) $(SHARED) -o $@ $^ -ldl
+
+$(NATIVE): $(call objects,$(NATIVE_SOURCES)) | build/clcompute
 	$(CC) $(SHARED) -o $@ $^ -ldl
 
 build/%.o: csrc/%.c | build/clcompute
@@ -124,7 +130,7 @@ SANITIZE  = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-saniti
 ASAN_HOST = build/asan/lua-asan
 # Without intercept_tls_get_addr=0 the leak check itself crashes on the threads of some drivers.
 ASAN      = $(ASAN_HOST) build/asan/clcompute/core.so build/asan/clcompute/sequential.so \
-            build/asan/clcompute/blas.so
+            build/asan/clcompute/blas.so build/asan/clcompute/native.so
 ASAN_ENV  = LUA="$(CURDIR)/$(ASAN_HOST)" WORK="$(CURDIR)/build/asan" \
             LUA_CPATH_5_4="$(CURDIR)/build/asan/?.so;$(CURDIR)/build/?.so;;" \
             LSAN_OPTIONS="suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0" \
@@ -157,6 +163,9 @@ build/asan/clcompute/sequential.so: $(SEQUENTIAL_SOURCES:csrc/%.c=build/asan/%.o
 	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -lm
 
 build/asan/clcompute/blas.so: $(BLAS_SOURCES:csrc/%.c=build/asan/%.o)
+	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -ldl
+
+build/asan/clcompute/native.so: $(NATIVE_SOURCES:csrc/%.c=build/asan/%.o)
 	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -ldl
 
 $(ASAN_HOST): tools/host.c | build/asan/clcompute
