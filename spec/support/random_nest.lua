@@ -82,7 +82,7 @@ end
 function Generator:store(loops, depth)
   local value = element(loops)
   if math.random(2) == 1 then value = value .. " + " .. element(loops) end
-  if math.random(6) == 1 then value = ("%s and %s or 1.0"):format(condition(loops, self.data, 1), value) end
+  if math.random(6) == 1 then value = ("(%s) and %s or 1.0"):format(condition(loops, self.data, 1), value) end
   self:emit(depth, "%s = %s", element(loops), value)
 end
 
