@@ -28,6 +28,7 @@ CORE       = build/clcompute/core.so
 SEQUENTIAL = build/clcompute/sequential.so
 BLAS       = build/clcompute/blas.so
 POLY       = build/clcompute/poly.so
+NATIVE     = build/clcompute/native.so
 LAYER      = build/libclcount.so build/clcount.so build/layer-selftest
 SPECS      = $(wildcard spec/*_spec.lua)
 
@@ -35,12 +36,13 @@ SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c csrc/clock.c
 BLAS_ONLY          = $(addprefix csrc/,blas.c array.c clblast.c library.c object.c openblas.c product.c)
 BLAS_SOURCES       = $(BLAS_ONLY) csrc/args.c csrc/clock.c csrc/error.c
 POLY_SOURCES       = $(wildcard csrc/poly*.c)
-CORE_SOURCES       = $(filter-out csrc/sequential.c $(BLAS_ONLY) $(POLY_SOURCES),$(wildcard csrc/*.c))
+NATIVE_SOURCES     = csrc/native.c csrc/clock.c
+CORE_SOURCES       = $(filter-out csrc/sequential.c csrc/native.c $(BLAS_ONLY) $(POLY_SOURCES),$(wildcard csrc/*.c))
 objects            = $(patsubst csrc/%.c,build/%.o,$(1))
 
 # clcompute.poly is built where isl is; without it all else works.
 HAS_ISL := $(shell echo '\#include <isl/ctx.h>' | $(CC) $(CFLAGS) -E - >/dev/null 2>&1 && echo yes)
-MODULES  = $(CORE) $(SEQUENTIAL) $(BLAS) $(if $(HAS_ISL),$(POLY))
+MODULES  = $(CORE) $(SEQUENTIAL) $(BLAS) $(NATIVE) $(if $(HAS_ISL),$(POLY))
 
 # What makes `require "clcompute"` and the command work here; `;;` stands for the paths there are.
 ENV = PATH="$(CURDIR)/bin:$$PATH" \
@@ -82,6 +84,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
 	install -m 755 $(MODULES) $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute
 	cd lua && find clcompute -name '*.lua' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/lua/5.4/{} \;
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/polykernels examples/polykernels/*.lua
 	install -D -m 755 bin/clcompute $(DESTDIR)$(PREFIX)/bin/clcompute
 	install -m 644 kernels/*.cl $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels/clcompute kernels/clcompute/*.h
@@ -101,6 +104,9 @@ $(BLAS): $(call objects,$(BLAS_SOURCES)) | build/clcompute
 
 $(POLY): $(call objects,$(POLY_SOURCES)) | build/clcompute
 	$(CC) $(SHARED) -o $@ $^ -lisl
+
+$(NATIVE): $(call objects,$(NATIVE_SOURCES)) | build/clcompute
+	$(CC) $(SHARED) -o $@ $^ -ldl
 
 build/%.o: csrc/%.c | build/clcompute
 	$(CC) $(FLAGS) -MMD -c -o $@ $<
@@ -133,7 +139,8 @@ SANITIZE  = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-saniti
 ASAN_HOST = build/asan/lua-asan
 # Without intercept_tls_get_addr=0 the leak check itself crashes on the threads of some drivers.
 ASAN      = $(ASAN_HOST) build/asan/clcompute/core.so build/asan/clcompute/sequential.so \
-            build/asan/clcompute/blas.so $(if $(HAS_ISL),build/asan/clcompute/poly.so)
+            build/asan/clcompute/blas.so build/asan/clcompute/native.so \
+            $(if $(HAS_ISL),build/asan/clcompute/poly.so)
 ASAN_ENV  = LUA="$(CURDIR)/$(ASAN_HOST)" WORK="$(CURDIR)/build/asan" \
             LUA_CPATH_5_4="$(CURDIR)/build/asan/?.so;$(CURDIR)/build/?.so;;" \
             LSAN_OPTIONS="suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0" \
@@ -170,6 +177,9 @@ build/asan/clcompute/blas.so: $(BLAS_SOURCES:csrc/%.c=build/asan/%.o)
 
 build/asan/clcompute/poly.so: $(POLY_SOURCES:csrc/%.c=build/asan/%.o)
 	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -lisl
+
+build/asan/clcompute/native.so: $(NATIVE_SOURCES:csrc/%.c=build/asan/%.o)
+	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -ldl
 
 $(ASAN_HOST): tools/host.c | build/asan/clcompute
 	$(CC) $(FLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $< -l$(LUA_LIB) -Wl,-E
