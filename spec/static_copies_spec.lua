@@ -23,7 +23,7 @@ end
 
 -- --- the program as it runs -------------------------------------------------------
 
---- Runs a program with loops of random trip counts; calls visit.operator before each operator and visit.block in blocks.
+--- Runs a program with loops of random trip counts; calls visit.operator before each operator, visit.block in blocks.
 local function execute(body, trips, visit)
   for _, operator in ipairs(body) do
     visit.operator(operator)
@@ -151,7 +151,7 @@ local function placed_text(body, initial)
 end
 
 describe("the static placement of copies", function()
-  it("keeps the four rules on random programs with random trip counts, and the run-time rules never copy more", function()
+  it("keeps the four rules on random programs and trip counts, and the run-time rules never copy more", function()
     local fewer = 0
     for case = 1, 3000 do
       local body = random_body(3)
@@ -240,7 +240,8 @@ describe("the static placement of copies", function()
     assert.same({ [first] = true, [last] = true }, result.last[outer])
     assert.same({ b = true }, result.modify[outer])
     assert.same({ a = "both", b = "both" }, result.after[last])
-    assert.matches("pred {start}; last {B1}; modify {a}; valid after it: a host, b both", static_copies.show(result), 1, true)
+    assert.matches("pred {start}; last {B1}; modify {a}; valid after it: a host, b both", static_copies.show(result),
+      1, true)
   end)
 
   it("refuses options that it does not know", function()

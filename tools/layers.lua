@@ -9,7 +9,7 @@ local C_LEVELS = {
   { "include", "shape", "platform", "range", "plain", "cache", "array", "product" },
   { "counter" },
   { "flight" },
-  { "device", "sequential", "openblas", "clblast" },
+  { "device", "sequential", "native", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
     "workgroup" },
   { "show" },
@@ -24,7 +24,7 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.version", -- three in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.native", "clcompute.version", -- four in C
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.bench.options" },
   { "clcompute.text.columns", "clcompute.text.places" },
   { "clcompute.text.trace" },
@@ -35,6 +35,7 @@ local LUA_LEVELS = {
   { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.verdict" },
   { "clcompute.doctor", "clcompute.loop_warning" },
   { "clcompute" },
+  { "clcompute.loops.static_copies" },
   { "clcompute.report.check", "clcompute.report.extent", "clcompute.report.fields", "clcompute.report.format",
     "clcompute.report.palette", "clcompute.report.remarks", "clcompute.report.scale", "clcompute.report.style" },
   { "clcompute.report.document", "clcompute.report.markup" }, -- what a report says; how it is written down
@@ -56,10 +57,13 @@ local LUA_LEVELS = {
   { "clcompute.bench" },
   { "clcompute.workload.data", "clcompute.workload.candidates" },
   { "clcompute.workload.saxpy", "clcompute.workload.gemm", "clcompute.workload.gauss", "clcompute.workload.section",
-    "clcompute.papers.gauss.rule", "clcompute.papers.keep" },
+    "clcompute.papers.gauss.rule", "clcompute.papers.keep", "clcompute.papers.polykernels.data",
+    "clcompute.papers.polykernels.tables" },
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
-    "clcompute.papers.gauss.shrinking" },
-  { "clcompute.papers.borisov", "clcompute.papers.gauss" },
+    "clcompute.papers.gauss.shrinking", "clcompute.papers.polykernels.rows",
+    "clcompute.papers.polykernels.baseline" },
+  { "clcompute.papers.polykernels.candidates", "clcompute.papers.polykernels.refusal" },
+  { "clcompute.papers.borisov", "clcompute.papers.gauss", "clcompute.papers.polykernels" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
     "clcompute.cli.session", "clcompute.cli.publish" },
