@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
+local coherence = require "clcompute.loops.coherence"
 local static_copies = require "clcompute.loops.static_copies"
+
+local OBJECTS = { "a", "b", "c" }
 
 local function loop(body) return { kind = "loop", body = body } end
 
@@ -98,28 +101,29 @@ local function run_placed(result, trips)
   return memory.copies
 end
 
---- Runs a program by the rules of the run time: a copy when a side that is not valid is used, and no other.
+--- Runs a program by the rules of the run time.
 local function run_lazily(body, trips)
-  local memory, used = new_memory(), {}
-  local function need(object, side)
-    used[object] = true
-    if not memory.is_valid(side, object) then memory.copy(object, side) end
+  local memory, arrays = new_memory(), {}
+  for _, object in ipairs(OBJECTS) do
+    arrays[object] = coherence.new { host = true, device = false, bytes = 8, counters = coherence.counters(),
+      upload = function() memory.copy(object, "device") end, download = function() memory.copy(object, "host") end }
   end
   execute(body, trips, {
     operator = function() end,
     block = function(operator)
-      for _, object in ipairs(operator.reads) do need(object, operator.on) end
-      for _, object in ipairs(operator.writes) do need(object, operator.on) end
+      local use, written = "to_" .. operator.on, "written_on_" .. operator.on
+      for _, list in ipairs { operator.reads, operator.writes } do
+        for _, object in ipairs(list) do arrays[object][use](arrays[object]) end
+      end
       memory.use(operator)
+      for _, object in ipairs(operator.writes) do arrays[object][written](arrays[object]) end
     end,
   })
-  for object in pairs(used) do need(object, "host") end
+  for _, object in ipairs(OBJECTS) do arrays[object]:to_host() end
   return memory.copies
 end
 
 -- --- random programs --------------------------------------------------------------
-
-local OBJECTS = { "a", "b", "c" }
 
 local function random_objects()
   local list = {}

@@ -3,11 +3,13 @@
 -- include or require what stands on a line above its own, never its own line or one below.
 
 local C_LEVELS = {
-  { "error", "lexer", "clock", "object", "library" }, -- codes in words, tokens
+  { "error", "lexer", "clock", "object", "library", -- codes in words, tokens
+    "poly_analysis", "poly_input" },
   { "text", "handle", "dtype", "args", "wait", "info", "result", "source", "declaration", "folder", "newfile",
-    "plain_loops", "kernelfolder" },
-  { "include", "shape", "platform", "range", "plain", "cache", "array", "product" },
-  { "counter" },
+    "plain_loops", "kernelfolder", "poly_expression", "poly_dependences" },
+  { "include", "shape", "platform", "range", "plain", "cache", "array", "product",
+    "poly_extremes", "poly_uncovered" },
+  { "counter", "poly" },
   { "flight" },
   { "device", "sequential", "native", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
@@ -24,7 +26,8 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.native", "clcompute.version", -- four in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.native", "clcompute.poly", -- five in C
+    "clcompute.version",
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.bench.options" },
   { "clcompute.text.columns", "clcompute.text.places" },
   { "clcompute.text.trace" },
@@ -35,7 +38,6 @@ local LUA_LEVELS = {
   { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.verdict" },
   { "clcompute.doctor", "clcompute.loop_warning" },
   { "clcompute" },
-  { "clcompute.loops.static_copies" },
   { "clcompute.report.check", "clcompute.report.extent", "clcompute.report.fields", "clcompute.report.format",
     "clcompute.report.palette", "clcompute.report.remarks", "clcompute.report.scale", "clcompute.report.style" },
   { "clcompute.report.document", "clcompute.report.markup" }, -- what a report says; how it is written down
@@ -62,8 +64,21 @@ local LUA_LEVELS = {
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
     "clcompute.papers.gauss.shrinking", "clcompute.papers.polykernels.rows",
     "clcompute.papers.polykernels.baseline" },
+  { "clcompute.papers.borisov", "clcompute.papers.gauss" },
+  { "clcompute.loops.failure", "clcompute.loops.mathematics", "clcompute.loops.operators", "clcompute.loops.variables",
+    "clcompute.loops.walk", "clcompute.loops.static_copies" },
+  { "clcompute.loops.origin", "clcompute.loops.lexer", "clcompute.loops.cursor", "clcompute.loops.functions",
+    "clcompute.loops.usage", "clcompute.loops.lua_text" },
+  { "clcompute.loops.expression", "clcompute.loops.affine" },
+  { "clcompute.loops.parser" },
+  { "clcompute.loops.captures" },
+  { "clcompute.loops.resolve", "clcompute.loops.restrictions", "clcompute.loops.types" },
+  { "clcompute.loops.affine_text", "clcompute.loops.condition" },
+  { "clcompute.loops.formula", "clcompute.loops.polyhedral_text", "clcompute.loops.dependences" },
+  { "clcompute.loops.accesses", "clcompute.loops.bounds", "clcompute.loops.coverage" },
+  { "clcompute.loops.scop" },
   { "clcompute.papers.polykernels.candidates", "clcompute.papers.polykernels.refusal" },
-  { "clcompute.papers.borisov", "clcompute.papers.gauss", "clcompute.papers.polykernels" },
+  { "clcompute.papers.polykernels" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
     "clcompute.cli.session", "clcompute.cli.publish" },

@@ -99,8 +99,8 @@ local function paper_section(by_kernel, device)
   return {
     title = ("Tables 1 and 2. Speed-up over sequential C: the paper, and here on %s"):format(device.name),
     text = "The paper: GRAPHITE-OpenCL against GRAPHITE, with heuristics, on four cores and on a GeForce GTX 260. "
-      .. "Here: against gcc on one core; the tables' way into and out of buffers is part of \"loops\", as the transfers "
-      .. "are of the paper's GPU column.",
+      .. "Here: against gcc on one core; the tables' way into and out of buffers is part of \"loops\", as the "
+      .. "transfers are of the paper's GPU column.",
     rows = list,
     columns = { { key = "name", title = "kernel" },
       { key = "cpu_seconds", title = "paper, CPU", unit = "s" },
