@@ -108,7 +108,7 @@ local function mmm(A, B, C, n)
 end
 
 local function jac2d(a, b, n, T)
-  for t = 1, T do
+  for _ = 1, T do
     for i = 2, n - 1 do for j = 2, n - 1 do
       b[i][j] = 0.2 * (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j])
     end end
@@ -146,7 +146,8 @@ helper.describe_each("loops.compile", function(device)
   it("runs a matrix product", function()
     for _, size in ipairs { 0, 1, 2, n } do
       local shape = { size, size }
-      check(mmm, device, { nested(shape, random_floats), nested(shape, random_floats), nested(shape, random_floats), size })
+      check(mmm, device, { nested(shape, random_floats), nested(shape, random_floats),
+        nested(shape, random_floats), size })
     end
     check_all(mmm, device, { nested({ n, n }, random_floats), nested({ n, n }, random_floats),
       nested({ n, n }, random_floats), n })
@@ -233,5 +234,204 @@ helper.describe_each("loops.compile", function(device)
           + (y == x and 256 or 0) + (y > x and 512 or 0)
       end end
     end, device, { integers, floats, nested({ #integers, #floats }, random_integers), #integers, #floats })
+  end)
+
+  it("stores in every type of integer what fits, and its low bits of what does not", function()
+    for _, dtype in ipairs { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong" } do
+      local a, b = device:buffer({ 1, 2, 100, 120, 127 }, dtype), device:zeros(dtype, 5)
+      local c = device:zeros(dtype, 5)
+      local function f(x, y, n)
+        for i = 1, n do y[i] = x[i] * 1000003 - 7 * (x[i] // 2) + (i << 40) end
+      end
+      compile(f, device)(a, b, 5)
+      compile(f, device, { force = false })(a, c, 5)
+      assert.same(c:read(), b:read(), dtype)
+      assert.are_not.same(device:zeros(dtype, 5):read(), b:read())
+    end
+  end)
+
+  it("takes captured numbers and arrays as they are at the call", function()
+    local scale, offsets = 2.0, { 10.0, 20.0, 30.0 }
+    local function f(a, n)
+      for i = 1, n do a[i] = a[i] * scale + offsets[i] end
+    end
+    local compiled, a = compile(f, device), { 1.0, 2.0, 3.0 }
+    compiled(a, 3)
+    assert.same({ 12.0, 24.0, 36.0 }, a)
+    scale, offsets = 0.5, device:buffer({ 1, 2, 3 }, "double")
+    compiled(a, 3)
+    assert.same({ 7.0, 14.0, 21.0 }, a)
+    scale = nil
+    helper.raises("upvalue 'scale': number expected, got nil", compiled, a, 3)
+  end)
+
+  it("knows an array that is given twice", function()
+    local function shift(a, b, n)
+      for i = 2, n do b[i] = a[i - 1] + 1 end
+    end
+    local compiled = compile(shift, device)
+    local a, b = { 5.0, 0.0, 0.0, 0.0 }, device:buffer({ 5, 0, 0, 0 }, "double")
+    compiled(a, a, 4)
+    assert.same({ 5.0, 6.0, 7.0, 8.0 }, a)
+    compiled(b, b, 4)
+    assert.same({ 5.0, 6.0, 7.0, 8.0 }, b:read())
+    assert.equal(0, compiled:stats().launches)
+    compiled(a, { 0.0, 0.0, 0.0, 0.0 }, 4)
+    assert.equal(1, compiled:stats().launches)
+  end)
+
+  it("refuses arrays that share part of their memory, unless nobody writes", function()
+    local all = device:zeros("double", 6)
+    local compiled = compile(function(a, b, c, n)
+      for i = 1, n do c[i] = a[i] + b[i] end
+    end, device)
+    local c = device:zeros("double", 4)
+    compiled(all:view(1, 4), all:view(3, 6), c, 4)
+    helper.raises("argument #3 'c': it shares part of its memory with argument #1 'a', and one of them is written",
+      compiled, all:view(1, 4), c, all:view(3, 6), 4)
+    local row = { 1.0, 2.0 }
+    helper.raises("argument #1 'm': m[2] is the same table as m[1]", compile(function(m, n)
+      for i = 1, n do m[i][i] = 0.0 end
+    end, device), { row, row }, 2)
+  end)
+
+  it("works on views wherever they start", function()
+    local all = device:buffer(nested({ 9 }, function(i) return i end), "double")
+    local compiled = compile(function(a, n)
+      for i = 1, n do a[i] = -a[i] end
+    end, device)
+    compiled(all:view(2, 4), 3)
+    compiled(all:view(8, 8), 1)
+    assert.same({ 1.0, -2.0, -3.0, -4.0, 5.0, 6.0, 7.0, -8.0, 9.0 }, all:read())
+  end)
+
+  it("counts from 0 where it is told to", function()
+    local function f(a, b, count)
+      for i = 0, count - 1 do for j = 0, i do b[i][j] = a[i] * 10 + j end end
+    end
+    local function zeros(count)
+      local rows = {}
+      for i = 0, count - 1 do
+        rows[i] = {}
+        for j = 0, count - 1 do rows[i][j] = -1 end
+      end
+      return rows
+    end
+    local a, b, expected = { [0] = 3, 1, 2 }, zeros(3), zeros(3)
+    f(a, expected, 3)
+    compile(f, device, { base = 0 })(a, b, 3)
+    assert.same(expected, b)
+    local buffer = device:zeros("long", 3, 3)
+    compile(f, device, { base = 0, force = false })(device:buffer({ 3, 1, 2 }, "long"), buffer, 3)
+    assert.same({ { 30, 0, 0 }, { 10, 11, 0 }, { 20, 21, 22 } }, buffer:read())
+    local failed, message = loops.compile(function(x) for i = 0, #x - 1 do x[i] = 0.0 end end, { base = 0 })
+    assert.is_nil(failed)
+    assert.truthy(message[1]:find("with base = 0 the length of 'x' is not known: pass it as a number", 1, true))
+  end)
+
+  it("takes lengths", function()
+    check_all(function(a, b)
+      for i = 1, #a do for j = 1, #a[1] do b[j][i] = a[i][j] * #b end end
+    end, device, { nested({ 3, 4 }, random_floats), nested({ 4, 3 }, random_floats) })
+  end)
+
+  it("copies what is needed, once", function()
+    local a, b = nested({ n, n }, random_floats), nested({ n, n }, random_floats)
+    local compiled = compile(jac2d, device)
+    local steps = helper.is_simulator(device) and 4 or 100
+    compiled(a, b, n, steps)
+    local bytes = n * n * 8
+    assert.same({ launches = 2 * steps, uploads = 2, bytes_up = 2 * bytes, downloads = 2, bytes_down = 2 * bytes },
+      compiled:stats())
+    compiled(device:buffer(a, "double"), device:buffer(b, "double"), n, steps)
+    assert.same({ launches = 4 * steps, uploads = 2, bytes_up = 2 * bytes, downloads = 2, bytes_down = 2 * bytes },
+      compiled:stats())
+    compiled = compile(mmm, device)
+    compiled(a, b, nested({ n, n }, random_floats), n)
+    assert.same({ launches = 1, uploads = 2, bytes_up = 2 * bytes, downloads = 1, bytes_down = bytes },
+      compiled:stats())
+  end)
+
+  it("runs what is sequential in Lua between launches, on copies", function()
+    local function f(a, b, s, m, T)
+      for _ = 1, T do
+        for i = 1, m do b[i] = a[i] * 0.5 end
+        for i = 2, m do s[i] = s[i - 1] + b[i] end
+        for i = 1, m do a[i] = b[i] + 1 end
+      end
+    end
+    local values = { nested({ n }, random_floats), nested({ n }, random_floats), nested({ n }, random_floats), n, 3 }
+    local compiled = check_all(f, device, values) -- on buffers: s comes to the host once, b each time, s goes back
+    assert.same({ launches = 6, uploads = 1, bytes_up = n * 8, downloads = 4, bytes_down = 4 * n * 8 },
+      compiled:stats())
+  end)
+
+  it("checks bounds before anything runs", function()
+    local compiled, a, b = compile(function(a, b, m)
+      for i = 1, m do b[i] = 1.0 end
+      for i = 1, m do b[i] = a[i + 1] end
+    end, device), { 1.0, 2.0, 3.0, 4.0 }, { 0.0, 0.0, 0.0, 0.0 }
+    local message = helper.raises("dimension 1 of 'a' reaches 5 of 4 at line", function() compiled(a, b, 4) end)
+    assert.matches("^spec/loops_spec.lua:%d+: ", message)
+    assert.same({ 0.0, 0.0, 0.0, 0.0 }, b)
+    compiled(a, b, 3)
+    assert.same({ 2.0, 3.0, 4.0, 0.0 }, b)
+  end)
+
+  it("leaves to Lua what data may lead out of an array", function()
+    local compiled, a = compile(function(a, m)
+      for i = 1, m do
+        if a[i] > 0 then a[i] = a[i] + 1 else a[i] = a[i + m] end
+      end
+    end, device), { 1.0, 2.0 }
+    compiled(a, 2)
+    assert.same({ 2.0, 3.0 }, a)
+    assert.truthy(compiled:explain():find("whether 'a' is left in line", 1, true))
+  end)
+
+  it("raises Lua's error of an integer division by zero", function()
+    local function f(a, k, m)
+      for i = 1, m do a[i] = i // k end
+    end
+    check(f, device, { { 0, 0, 0 }, -2, 3 })
+    local _, message = pcall(f, { 0, 0, 0 }, 0, 3)
+    helper.raises(message:match ": (.*)$", compile(f, device), { 0, 0, 0 }, 0, 3)
+    local compiled = check(function(a, b, m)
+      for i = 1, m do a[i] = a[i] % b[i] end
+    end, device, { { 7, 8, 9 }, { 2, -3, 4 }, 3 })
+    assert.equal(0, compiled:stats().launches)
+    assert.truthy(compiled:explain():find("the integer divisor may be 0", 1, true))
+  end)
+
+  it("computes in the arrays' own type in fast mode", function()
+    local a = device:buffer({ 1, 2, 3 }, "float")
+    local compiled = compile(function(x, s, m)
+      for i = 1, m do x[i] = math.sqrt(x[i]) * s + 0.25 end
+    end, device, { mode = "fast" })
+    compiled(a, 0.5, 3)
+    for i, value in ipairs(a:read()) do
+      assert.is_true(math.abs(value - (math.sqrt(i) * 0.5 + 0.25)) < 8 * helper.eps.float)
+    end
+    assert.is_nil(compiled:source():find "double")
+  end)
+
+  it("raises what is wrong with arguments, at the caller", function()
+    local compiled = compile(mmm, device)
+    local a = device:zeros("double", 2, 2)
+    for text, values in pairs {
+      ["argument #1 'A': buffer or table expected, got number"] = { 1, a, a, 2 },
+      ["argument #2 'B': the function uses 2 subscripts, the buffer has 1 dimension"] = { a, a:reshape(4), a, 2 },
+      ["argument #4 'n': number expected, got nil"] = { a, a, a },
+      ["argument #4 'n': it is used in bounds or subscripts, so an integer is expected, got 1.5"] = { a, a, a, 1.5 },
+      ["argument #1 'A': not rectangular: A[2] has 1 elements, the first of its kind 2"] =
+        { { { 1, 2 }, { 3 } }, a, a, 2 },
+      ["argument #1 'A': element A[1][2] is no number but a string"] = { { { 1, "2" }, { 3, 4 } }, a, a, 2 },
+      ["argument #1 'A': A[1] is a number, but the function uses 2 subscripts"] = { { 1, 2 }, a, a, 2 },
+    } do
+      local message = helper.raises(text, function() compiled(table.unpack(values, 1, 4)) end)
+      assert.matches("^spec/loops_spec.lua:%d+: ", message)
+    end
+    compiled:close()
+    helper.raises("this compiled function is closed", compiled, a, a, a, 2)
   end)
 end)

@@ -17,6 +17,7 @@ local restrictions = require "clcompute.loops.restrictions"
 local shortcut = require "clcompute.loops.shortcut"
 local specialise = require "clcompute.loops.specialise"
 local uses = require "clcompute.loops.uses"
+local walk = require "clcompute.loops.walk"
 
 local loops = {}
 
@@ -53,12 +54,11 @@ end
 --- With a base of 0 Lua's length of a table is not the number of its elements.
 local function check_lengths(tree, base)
   if base == 1 then return end
-  for _, variable in ipairs(specialise.variables(tree)) do
-    if variable.longest then
-      failure.raise(tree.origin, variable.longest, ("with base = 0 the length of '%s' is not known: pass it as a number")
-        :format(variable.name))
-    end
-  end
+  walk.nodes(tree.body, function(node)
+    if node.kind ~= "length" then return end
+    failure.raise(tree.origin, node, ("with base = 0 the length of '%s' is not known: pass it as a number")
+      :format(node.array.name))
+  end)
 end
 
 --- What `clcompute.loops.arguments` is to know of each value.
@@ -89,19 +89,20 @@ local function compile(source, given)
   local tree = restrictions.check(resolve.run(parsed))
   check_lengths(tree, checked.base)
   local variables = specialise.variables(tree)
-  local state = { parsed = parsed, tree = tree, variables = variables, options = checked, rows = rows_of(tree, variables),
-    is_written = written(tree), specialisations = {}, counters = coherence.counters(), name = tree.name or "loops",
-    fn = from.fn }
+  local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
+    rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
+    counters = coherence.counters(), name = tree.name or "loops", fn = from.fn }
   return setmetatable({ state = state }, Compiled)
 end
 
 --- Compiles the loop nests of a function. The result is called as the function is, with buffers of clcompute or nested
 -- tables as arrays; the kinds of arguments are analysed at the first call that has them.
 -- @function compile
--- @tparam function|string|table source a function of which Lua knows the file, a text that holds one, or `{ file = path }`
--- @tparam[opt] table given `base`: 1 (unless given) or 0, the index of the first element; `mode`: "exact" (unless given),
--- as Lua computes, or "fast", in the arrays' own types; `heuristics`: "model" (unless given), "paper" or "none"; `force`:
--- true or false, all parallel nests on the device or none; `device`; `name`: which function of a text or file;
+-- @tparam function|string|table source a function of which Lua knows the file, a text that holds one, or
+-- `{ file = path }`
+-- @tparam[opt] table given `base`: 1 (unless given) or 0, the index of the first element; `mode`: "exact" (unless
+-- given), as Lua computes, or "fast", in the arrays' own types; `heuristics`: "model" (unless given), "paper" or "none";
+-- `force`: true or false, all parallel nests on the device or none; `device`; `name`: which function of a text or file;
 -- `reduce`: "sequential"
 -- @treturn[1] Compiled
 -- @treturn[2] nil
@@ -139,7 +140,7 @@ function Compiled:__call(...)
   local is_short = state.is_short
   if is_short and is_short(...) then return state.fn(...) end
   local ok, message = pcall(call.run, state, values_of(state, ...))
-  if not ok then error(failure.is(message) and message[1] or message, 2) end
+  if not ok then error(failure.is(message) and tostring(message) or message, 2) end
   if not state.is_short then state.is_short = shortcut.of(state) end
 end
 
