@@ -149,23 +149,30 @@ function Compiled:__tostring()
   return ("compiled loops '%s' of %s"):format(self.state.name, self.state.tree.origin.file)
 end
 
-local function state_of(self)
-  return self.state or error("this compiled function is closed", 3)
+local function state_of(self, level)
+  return self.state or error("this compiled function is closed", level or 3)
+end
+
+--- What a function of `explain` has to say, errors at the caller.
+local function shown(f, self)
+  local ok, result = pcall(f, state_of(self, 4))
+  if not ok then error(result, 3) end
+  return result
 end
 
 --- What became of each loop at the latest call: parallel, or which access depends on which; where it runs and why, with
--- the numbers of both sides; copies. Before the first call, as for tables of floats.
+-- the numbers of both sides; copies. Before the first call, as for tables of floats (or integers).
 -- @function Compiled:explain
 -- @treturn string
 function Compiled:explain()
-  return explain.text(state_of(self))
+  return shown(explain.text, self)
 end
 
 --- The OpenCL C of the latest call's kinds of arguments, each statement with its line in Lua.
 -- @function Compiled:source
 -- @treturn string
 function Compiled:source()
-  return explain.specialisation(state_of(self)).text
+  return shown(explain.specialisation, self).text
 end
 
 --- What the calls did until now.

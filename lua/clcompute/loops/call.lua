@@ -47,7 +47,7 @@ local function kernels_of(spec, device, name)
   local built = spec.programs[device]
   if not built then
     built = {}
-    local program = device:program(spec.text, { name = name .. ".cl" })
+    local program = device:program(spec.text, { name = name .. ".cl", options = "-w" }) -- warnings are the compiler's
     for i, nest in ipairs(spec.plan.kernels) do built[i] = program:kernel(nest.name) end
     spec.programs[device] = built
   end

@@ -4,8 +4,10 @@
 -- @module clcompute.loops.explain
 
 local dependences = require "clcompute.loops.dependences"
+local failure = require "clcompute.loops.failure"
 local profitability = require "clcompute.loops.profitability"
 local specialise = require "clcompute.loops.specialise"
+local static_copies = require "clcompute.loops.static_copies"
 local walk = require "clcompute.loops.walk"
 
 local explain = {}
@@ -16,10 +18,14 @@ local function add(lines, text, ...)
   lines[#lines + 1] = text:format(...)
 end
 
+local function names(variables)
+  local list = {}
+  for i, variable in ipairs(variables) do list[i] = variable.name end
+  return list
+end
+
 local function names_of(variables)
-  local names = {}
-  for i, variable in ipairs(variables) do names[i] = variable.name end
-  return #names > 0 and table.concat(names, ", ") or "nothing"
+  return #variables > 0 and table.concat(names(variables), ", ") or "nothing"
 end
 
 -- --- loops --------------------------------------------------------------------------------
@@ -86,6 +92,36 @@ function explain_plan(plan, indent, lines)
   for _, part in ipairs(plan) do PARTS[part.kind](part, indent, lines) end
 end
 
+-- --- copies -------------------------------------------------------------------------------
+
+local NOWHERE = {}
+
+--- A plan as the program of loops and blocks that `clcompute.loops.static_copies` takes.
+local function program_of(plan, on_device)
+  local operators = {}
+  for i, part in ipairs(plan) do
+    if part.kind == "loop" then
+      operators[i] = { kind = "loop", name = ("over %s, line %d"):format(part.node.variable.name, part.node.line),
+        body = program_of(part.body, on_device) }
+    else
+      local is_kernel = part.kind == "kernel" and (on_device == NOWHERE or on_device[part.index])
+      operators[i] = { kind = "block", on = is_kernel and "device" or "host", reads = names(part.reads),
+        writes = names(part.writes), name = part.name or ("line %d"):format(part.nodes[1].line) }
+    end
+  end
+  return operators
+end
+
+--- Where the paper's algorithm, which knows nothing of a call but its verdict, would copy.
+local function explain_copies(spec, latest, lines)
+  if #spec.plan.kernels == 0 then return end
+  local program = program_of(spec.plan, latest and latest.verdict.on_device or NOWHERE)
+  add(lines, "copies as the paper places them, of arrays that begin on the host:")
+  for line in static_copies.show(static_copies.place(program, { initial = "host" })):gmatch "[^\n]+" do
+    if not line:find "^%s*%-%-" then add(lines, "  %s", line) end
+  end
+end
+
 -- --- the latest call ----------------------------------------------------------------------
 
 local function explain_verdict(latest, lines)
@@ -137,18 +173,31 @@ end
 
 -- --- all ----------------------------------------------------------------------------------
 
---- What the function would be for tables of floats.
-local function presumed(state)
+--- What the function would be for tables of such elements.
+local function presume(state, element)
   local taken = { kinds = {}, twins = {} }
   for _, row in ipairs(state.rows) do
-    taken.kinds[row.variable] = row.is_array and { kind = "table", element = "float", rank = row.variable.rank }
-      or { kind = "number", type = row.is_index and "int" or "float" }
+    taken.kinds[row.variable] = row.is_array and { kind = "table", element = element, rank = row.variable.rank }
+      or { kind = "number", type = row.is_index and "int" or element }
   end
-  state.presumed = state.presumed or specialise.run(state.parsed, state.variables, taken, state.options)
-  return state.presumed
+  return specialise.run(state.parsed, state.variables, taken, state.options)
 end
 
---- The specialisation of the latest call, or what one on tables of floats would have.
+--- The same for floats, or where operators refuse those, for integers.
+local function presumed(state)
+  if state.presumed then return state.presumed end
+  local ok, result = pcall(presume, state, "float")
+  if not ok then
+    if not failure.is(result) then error(result, 0) end
+    local is_integer, other = pcall(presume, state, "int")
+    if not is_integer then error("what it becomes depends on its arguments: call it first", 0) end
+    result = other
+  end
+  state.presumed = result
+  return result
+end
+
+--- The specialisation of the latest call, or what one on tables would have.
 function explain.specialisation(state)
   return state.latest and state.latest.spec or presumed(state)
 end
@@ -178,6 +227,7 @@ function explain.text(state)
   if spec.given_up then add(lines, "  %s", spec.given_up) end
   add(lines, "plan:")
   explain_plan(spec.plan, "  ", lines)
+  explain_copies(spec, latest, lines)
   explain_arithmetic(state, spec, lines)
   if latest then
     add(lines, "the latest call, on %s:", latest.device.name)
