@@ -74,6 +74,7 @@ local ERRORS = {
   { "function(a) a[1] = §math.sqrt end", "'math.sqrt' is a function: call it" },
   { "function(a) local function f(x) return x end a[1] = §f(1, 2) end", "'f' takes 1 argument here, got 2" },
   { "function(a) local function f(x) return x end a[1] = §f end", "'f' is a function: call it" },
+  { "function(a) local s = math.sqrt §s = 2 end", "'s' cannot be assigned" },
   { "function(a) a[1] = §N end", "'N' is a global: make it a local or a parameter" },
   { "function(a) a[1] = §a(1) end", "unknown call 'a': functions of math and of one expression are accepted" },
   { "function(a) a[1] = §end", "an expression expected, found 'end'" },

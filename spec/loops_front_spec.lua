@@ -247,8 +247,12 @@ V = 3]], { name = "f" })
     assert.equal("a_1[1] = math.sqrt(16) + 2 * a_1[1]", lua_text.statements(tree.body))
     refused("(text):1:40: local 'x' is assigned after its declaration",
       "local x = 1 local function f(a) a[1] = x end x = 2")
-    refused("(text):1:40: the source is a text, so local 'x' has no value here: pass it as a parameter",
-      "local x = 1 local function f(a) a[1] = x end")
+    for _, declaration in ipairs { "local x = 1", "local x <const>, y = 1, 2", "local y, x <const> = 2, 1", "local x",
+      "local x <const> = y", "local x <close> = nil", "local x <const> = 1 + 1", "local x = math.sqrt(2)",
+      "local x = math.pi * 2", "local x <const> = {}" } do
+      refused(("(text):1:%d: the source is a text, so local 'x' has no value here: pass it as a parameter")
+        :format(#declaration + 29), declaration .. " local function f(a) a[1] = x end")
+    end
   end)
 
   it("notices what has become of the source", function()

@@ -281,7 +281,7 @@ function STATEMENTS.assign(self, parsed, into)
   if target.kind == "name" then
     local denotation = self:denote(target)
     if denotation.tag ~= "variable" then
-      self:fail(target, "%s", denotation.reason or ("'%s' is a function and cannot be assigned"):format(target.name))
+      self:fail(target, "%s", denotation.reason or ("'%s' cannot be assigned"):format(target.name))
     end
     usage.assign(self.origin, denotation.variable, target)
     target = self:node("name", target, { variable = denotation.variable })
