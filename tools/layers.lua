@@ -67,6 +67,8 @@ local LUA_LEVELS = {
   { "clcompute.loops.expression", "clcompute.loops.affine" },
   { "clcompute.loops.parser" },
   { "clcompute.loops.captures" },
+  { "clcompute.loops.names" },
+  { "clcompute.loops.resolve_expression", "clcompute.loops.expression_types" },
   { "clcompute.loops.resolve", "clcompute.loops.restrictions", "clcompute.loops.types" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
