@@ -242,14 +242,16 @@ local function twice(x) return 2 * x end
 do local K <const> = 3 end
 local function f(a) a[1] = root(K) + twice(a[1]) end
 local function g(a) a[1] = sqrt(K) end
-local function h(a) a[1] = V end
-V = 3]], { name = "f" })
+local function h(a) local K = 1 local root = 2 for twice = 1, K do a[twice] = root end end
+V, M.root = 3, { root = root, K = K }]], { name = "f" })
+    assert.equal(2, front.tree("local math = math local function f(a) a[1] = math.sqrt(2) end")
+      .body[1].value.arguments[1].value)
     assert.equal("a_1[1] = math.sqrt(16) + 2 * a_1[1]", lua_text.statements(tree.body))
     refused("(text):1:40: local 'x' is assigned after its declaration",
       "local x = 1 local function f(a) a[1] = x end x = 2")
     for _, declaration in ipairs { "local x = 1", "local x <const>, y = 1, 2", "local y, x <const> = 2, 1", "local x",
       "local x <const> = y", "local x <close> = nil", "local x <const> = 1 + 1", "local x = math.sqrt(2)",
-      "local x = math.pi * 2", "local x <const> = {}" } do
+      "local x = math.pi * 2", "local math = {} local x = math.sqrt", "local x <const> = {}" } do
       refused(("(text):1:%d: the source is a text, so local 'x' has no value here: pass it as a parameter")
         :format(#declaration + 29), declaration .. " local function f(a) a[1] = x end")
     end
@@ -269,6 +271,10 @@ V = 3]], { name = "f" })
       refused(path .. ": the function of line 1 is not there: the source has changed since it was loaded; "
         .. "load it again, or pass the source as a text", fn)
     end
+    local file = assert(io.open(path, "wb"))
+    file:write "local k = 1 return function(a) a[1] = k + math.pi end"
+    file:close()
+    refused(path .. ":1:43: 'math' is not of the function that was loaded: its source has changed", fn)
     os.remove(path)
     refused(("%s: cannot be read (%s: No such file or directory); pass the source as a text"):format(path, path), fn)
   end)
@@ -494,7 +500,7 @@ describe("a mutated source", function()
   end
 
   local function is_lua(text)
-    return load(text, "=x", "t") or text:find "^%s*function" and load("return " .. text, "=x", "t")
+    return load(text, "=x", "t") or text:find "^%s*function%s*%(" and load("return " .. text, "=x", "t")
   end
 
   --- Whether a reason says that the text is no Lua at all.

@@ -63,8 +63,11 @@ local function of_function(name, value)
   return refused("'%s' is a function in C other than those of math", name)
 end
 
---- What the environment of a function holds by that name.
+--- What the environment of a function holds by that name; a function without one uses no globals.
 local function of_environment(name, environment)
+  if environment == nil then
+    return refused("'%s' is not of the function that was loaded: its source has changed", name)
+  end
   local value = type(environment) == "table" and rawget(environment, name)
   if name == "math" and value == math then return { tag = "math" } end
   return refused("'%s' is a global: make it a local or a parameter", name)
@@ -73,7 +76,7 @@ end
 local TAKEN_AT_CALL = { number = true, table = true, userdata = true, ["nil"] = true }
 
 local function of_upvalue(fn, name)
-  local environment, index = _G, 1
+  local environment, index = nil, 1
   while true do
     local found, value = debug.getupvalue(fn, index)
     if not found then return of_environment(name, environment) end
@@ -122,11 +125,16 @@ local function find_local(holder, name)
   return found
 end
 
---- Whether a name gets a value anywhere but in its declaration.
-local function is_assigned(holder, name, declaration)
-  for index = 1, #holder.tokens - 1 do
-    local is_target = holder.tokens[index].text == name and holder.tokens[index + 1].text == "="
-    if is_target and index ~= declaration then return true end
+local NO_ASSIGNMENT = { ["local"] = true, ["for"] = true, ["."] = true }
+
+--- Whether a name gets a value by an assignment; `name =` in braces, behind `local`, `for` or a dot is none.
+local function is_assigned(tokens, name)
+  local braces = 0
+  for index = 2, #tokens - 1 do
+    local text = tokens[index].text
+    braces = braces + (text == "{" and 1 or text == "}" and -1 or 0)
+    local is_target = text == name and tokens[index + 1].text == "=" and not NO_ASSIGNMENT[tokens[index - 1].text]
+    if is_target and braces == 0 then return true end
   end
   return false
 end
@@ -142,10 +150,17 @@ local function declared_value(holder, index)
   return ok and value or nil, is_constant
 end
 
+--- Whether `math` is Lua's where the function stands.
+local function has_math(holder)
+  local index = find_local(holder, "math")
+  local value = index and declared_value(holder, index)
+  return not index or value and value.kind == "name" and value.name == "math"
+end
+
 --- What a declared value denotes: a part of math, or a number if it is `<const>`; nil for others.
-local function of_value(value, is_constant)
+local function of_value(holder, value, is_constant)
   if value.kind == "number" and is_constant then return { tag = "constant", value = value.value } end
-  if value.name ~= "math" then return nil end
+  if value.name ~= "math" or not has_math(holder) then return nil end
   if value.kind == "field" then return captures.of_math(value.field) end
   return value.kind == "name" and { tag = "math" } or nil
 end
@@ -155,13 +170,13 @@ local function of_text(holder, name)
   if not index then
     if name == "math" then return { tag = "math" } end
     return refused("'%s' is a global: make it a local or a parameter", name)
-  elseif is_assigned(holder, name, index) then
+  elseif is_assigned(tokens, name) then
     return refused("local '%s' is assigned after its declaration", name)
   elseif tokens[index - 1].text == "function" then
     return of_source(name, holder.origin, tokens, index - 1)
   end
   local value, is_constant = declared_value(holder, index)
-  return value and of_value(value, is_constant)
+  return value and of_value(holder, value, is_constant)
     or refused("the source is a text, so local '%s' has no value here: pass it as a parameter", name)
 end
 
