@@ -142,6 +142,42 @@ describe("a nest", function()
     end)
   end
 
+  it("is printed with the parentheses that it needs, and no others", function()
+    local OPERATORS = {}
+    for operator in ("+ - * / // % ^ == ~= < <= > >= and or & | ~ << >>"):gmatch "%S+" do
+      OPERATORS[#OPERATORS + 1] = operator
+    end
+    local function random_expression(depth)
+      local choice = math.random(depth == 0 and 2 or 6)
+      if choice == 1 then return tostring(math.random(9)) end
+      if choice == 2 then return ({ "x", "y", "0.5", "math.mininteger", "math.huge", "1e300" })[math.random(6)] end
+      local operand = random_expression(depth - 1)
+      if choice == 3 then return ("(%s %s)"):format(({ "-", "not", "~" })[math.random(3)], operand) end
+      return ("(%s %s %s)"):format(operand, OPERATORS[math.random(#OPERATORS)], random_expression(depth - 1))
+    end
+    local compared = 0
+    for _ = 1, 3000 do
+      local source = ("function(x, y) local v = %s end"):format(random_expression(4))
+      local tree = front.tree(source)
+      local text = lua_text.whole(tree)
+      local function value_of(expression)
+        return pcall(assert(load("local x, y = 3, -2 local x_1, y_2 = x, y return " .. expression)))
+      end
+      local ok, expected = value_of(source:match "= (.*) end")
+      local found_ok, found = value_of(text:match "= (.*)\nend")
+      assert.equal(ok, found_ok, text)
+      if ok then
+        compared = compared + 1
+        assert.is_true(found == expected or found ~= found and expected ~= expected, text)
+        assert.equal(math.type(expected), math.type(found))
+      end
+      assert.equal(text, (lua_text.whole(front.tree(text)):gsub("_%d_(%d)", "_%1")))
+    end
+    assert.is_true(compared > 1000)
+    assert.equal("function(x_1)\n  x_1[1] = (x_1[1] - 1) * 2 ^ -x_1[2] - (x_1[3] - 1)\nend",
+      lua_text.whole(front.tree "function(x) x[1] = (((x[1] - 1)) * (2 ^ (-x[2]))) - (x[3] - (1)) end"))
+  end)
+
   it("is printed with accesses and names as told", function()
     local tree = front.tree "function(a, n) for i = 1, n, 2 do a[i][i + 1] = #a[1] * -2 end end"
     assert.equal([[
@@ -242,13 +278,19 @@ local function twice(x) return 2 * x end
 do local K <const> = 3 end
 local function f(a) a[1] = root(K) + twice(a[1]) end
 local function g(a) a[1] = sqrt(K) end
-local function h(a) a[1] = V end
-V = 3]], { name = "f" })
+local function h(a) local K = 1 local root = 2 for twice = 1, K do a[twice] = root end end
+V, M.root = 3, { root = root, K = K }]], { name = "f" })
+    assert.equal(2, front.tree("local math = math local function f(a) a[1] = math.sqrt(2) end")
+      .body[1].value.arguments[1].value)
     assert.equal("a_1[1] = math.sqrt(16) + 2 * a_1[1]", lua_text.statements(tree.body))
     refused("(text):1:40: local 'x' is assigned after its declaration",
       "local x = 1 local function f(a) a[1] = x end x = 2")
-    refused("(text):1:40: the source is a text, so local 'x' has no value here: pass it as a parameter",
-      "local x = 1 local function f(a) a[1] = x end")
+    for _, declaration in ipairs { "local x = 1", "local x <const>, y = 1, 2", "local y, x <const> = 2, 1", "local x",
+      "local x <const> = y", "local x <close> = nil", "local x <const> = 1 + 1", "local x = math.sqrt(2)",
+      "local x = math.pi * 2", "local math = {} local x = math.sqrt", "local x <const> = {}" } do
+      refused(("(text):1:%d: the source is a text, so local 'x' has no value here: pass it as a parameter")
+        :format(#declaration + 29), declaration .. " local function f(a) a[1] = x end")
+    end
   end)
 
   it("notices what has become of the source", function()
@@ -265,6 +307,10 @@ V = 3]], { name = "f" })
       refused(path .. ": the function of line 1 is not there: the source has changed since it was loaded; "
         .. "load it again, or pass the source as a text", fn)
     end
+    local file = assert(io.open(path, "wb"))
+    file:write "local k = 1 return function(a) a[1] = k + math.pi end"
+    file:close()
+    refused(path .. ":1:43: 'math' is not of the function that was loaded: its source has changed", fn)
     os.remove(path)
     refused(("%s: cannot be read (%s: No such file or directory); pass the source as a text"):format(path, path), fn)
   end)
@@ -490,7 +536,7 @@ describe("a mutated source", function()
   end
 
   local function is_lua(text)
-    return load(text, "=x", "t") or text:find "^%s*function" and load("return " .. text, "=x", "t")
+    return load(text, "=x", "t") or text:find "^%s*function%s*%(" and load("return " .. text, "=x", "t")
   end
 
   --- Whether a reason says that the text is no Lua at all.

@@ -101,8 +101,8 @@ end
 -- @tparam function|string|table source a function of which Lua knows the file, a text that holds one, or
 -- `{ file = path }`
 -- @tparam[opt] table given `base`: 1 (unless given) or 0, the index of the first element; `mode`: "exact" (unless
--- given), as Lua computes, or "fast", in the arrays' own types; `heuristics`: "model" (unless given), "paper" or "none";
--- `force`: true or false, all parallel nests on the device or none; `device`; `name`: which function of a text or file;
+-- given), as Lua computes, or "fast", in the arrays' own types; `heuristics`: "model" (unless given), "paper" or
+-- "none"; `force`: true or false, all parallel nests on the device or none; `device`; `name`: which function of a text or file;
 -- `reduce`: "sequential"
 -- @treturn[1] Compiled
 -- @treturn[2] nil

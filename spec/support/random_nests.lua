@@ -46,8 +46,8 @@ local function condition(state, depth)
       ("(%s or %s)"):format(condition(state, depth - 1), condition(state, depth - 1)),
       ("not (%s)"):format(condition(state, depth - 1)) }
   end
-  return ("%s %s %s"):format(expression(state, pick { "int", "float" }, depth), pick { "<", "<=", ">", ">=", "==", "~=" },
-    expression(state, pick { "int", "float" }, depth))
+  return ("%s %s %s"):format(expression(state, pick { "int", "float" }, depth),
+    pick { "<", "<=", ">", ">=", "==", "~=" }, expression(state, pick { "int", "float" }, depth))
 end
 
 local function leaf(state, type)
@@ -147,7 +147,8 @@ local function branch(state)
 end
 
 local function affine_branch(state)
-  add(state, "if %s %s %s then", pick(state.loops), pick { "<", "==", "~=", ">=" }, pick { "5", "n", pick(state.loops) })
+  local limit = pick { "5", "n", pick(state.loops) }
+  add(state, "if %s %s %s then", pick(state.loops), pick { "<", "==", "~=", ">=" }, limit)
   block(state, 1)
   add(state, "end")
 end
@@ -195,7 +196,9 @@ end
 function random_nests.arguments(n)
   local m = n + 4
   local function float() return chance(20) and pick { 0.0, -0.0, 1 / 0, 0 / 0, 1e300 } or math.random() * 8 - 4 end
-  local function integer() return chance(20) and pick { math.maxinteger, math.mininteger, 0 } or math.random(-20, 20) end
+  local function integer()
+    return chance(20) and pick { math.maxinteger, math.mininteger, 0 } or math.random(-20, 20)
+  end
   return { nested({ m, m }, float), nested({ m, m }, float), nested({ m }, float), nested({ m, m }, integer),
     nested({ m }, integer), math.random() * 3, math.random(-5, 5), n }
 end

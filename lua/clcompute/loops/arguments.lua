@@ -106,7 +106,8 @@ local function same_shape(a, b)
   return #a.shape == #b.shape
 end
 
-local BYTES = { char = 1, uchar = 1, short = 2, ushort = 2, int = 4, uint = 4, float = 4, long = 8, ulong = 8, double = 8 }
+local BYTES = { char = 1, uchar = 1, short = 2, ushort = 2, int = 4, uint = 4, float = 4, long = 8, ulong = 8,
+  double = 8 }
 
 --- Bytes of one element.
 function arguments.bytes_of(dtype)

@@ -47,7 +47,7 @@ local function kernels_of(spec, device, name)
   local built = spec.programs[device]
   if not built then
     built = {}
-    local program = device:program(spec.text, { name = name .. ".cl", options = "-w" }) -- warnings are the compiler's
+    local program = device:program(spec.text, { name = name .. ".cl", options = "-w" }) -- `i == i` is no fault of ours
     for i, nest in ipairs(spec.plan.kernels) do built[i] = program:kernel(nest.name) end
     spec.programs[device] = built
   end
@@ -124,8 +124,8 @@ local function decide(state, spec, values, arrays, device)
     return in_lua(spec, spec.given_up and "the analysis was given up: " .. spec.given_up or "no loop is parallel")
   end
   if spec.needs_double and not device.has_double then
-    return in_lua(spec, ("%s has no double, which exact arithmetic needs (mode = \"fast\" does without)")
-      :format(device.name))
+    return in_lua(spec, ("%s has no double, which %s"):format(device.name, state.options.mode == "exact"
+      and "exact arithmetic needs (mode = \"fast\" does without)" or "the arrays are of"))
   end
   local unsafe = spec.may_fail(values)
   if unsafe then

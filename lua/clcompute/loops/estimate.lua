@@ -67,6 +67,7 @@ local PARTS = {
     local work = count_of({ part.node }, output)
     add(output, "numbers.launches[%d] = %s", part.index, times)
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
+    add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index)
     add(output, "end")
   end,
   loop = function(part, output, times)
@@ -77,7 +78,12 @@ local PARTS = {
     print_plan(part.body, output, ("%s * %s"):format(times, count))
     add(output, "end")
   end,
-  lua = function() end,
+  lua = function(part, output, times)
+    add(output, "do")
+    local work = count_of(part.nodes, output)
+    add(output, "numbers.total = numbers.total + %s * (%s)", times, work)
+    add(output, "end")
+  end,
 }
 
 function print_plan(plan, output, times)
@@ -93,14 +99,14 @@ end
 --- Makes the function that estimates calls.
 -- @tparam table plan of `clcompute.loops.nests`
 -- @tparam {string,...} names of the numbers and sizes of a call
--- @treturn function of a table of these numbers, that returns `launches` and `work` by index of the nest and `counts`
--- by `for` node of the host
+-- @treturn function of a table of these numbers, that returns `launches` and `work` by index of the nest, `counts`
+-- by `for` node of the host, and `total`, the work of all statements
 function estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
   add(output, "return function(v)")
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
-  add(output, "local numbers = { launches = {}, work = {}, counts = {} }")
+  add(output, "local numbers = { launches = {}, work = {}, counts = {}, total = 0 }")
   print_plan(plan, output, "1")
   add(output, "return numbers")
   add(output, "end")

@@ -149,16 +149,16 @@ local INEXACT = { exp = true, log = true, sin = true, cos = true, tan = true }
 
 --- The functions that are used and that OpenCL does not round as Lua does.
 local function inexact_of(tree)
-  local names, has = {}, {}
+  local list, has = {}, {}
   walk.nodes(tree.body, function(node)
     local name = node.kind == "call" and INEXACT[node.name] and "math." .. node.name
       or node.op == "^" and not (node.right.kind == "number" and node.right.value == 2) and "^" or nil
     if name and not has[name] then
       has[name] = true
-      names[#names + 1] = name
+      list[#list + 1] = name
     end
   end)
-  return names
+  return list
 end
 
 local function explain_arithmetic(state, spec, lines)
@@ -166,8 +166,8 @@ local function explain_arithmetic(state, spec, lines)
     return add(lines, "arithmetic: fast, %s", spec.needs_double and "in double, products and sums may be contracted"
       or "in float, products and sums may be contracted")
   end
-  local names = inexact_of(spec.tree)
-  add(lines, "arithmetic: exact, as in Lua%s", #names > 0 and "; except " .. table.concat(names, ", ")
+  local inexact = inexact_of(spec.tree)
+  add(lines, "arithmetic: exact, as in Lua%s", #inexact > 0 and "; except " .. table.concat(inexact, ", ")
     .. ", which are right within OpenCL's limits" or "")
 end
 

@@ -121,8 +121,8 @@ local function argument(row)
 end
 
 local function print_launch(kernel, output)
-  local sizes, group = print_range(kernel, output), nil
-  group = host.GROUPS[#sizes]
+  local sizes = print_range(kernel, output)
+  local group = host.GROUPS[#sizes]
   local list, is_written = arrays_of(kernel)
   for _, variable in ipairs(list) do print_validate(kernel, variable, "to_device", output) end
   local global, arguments = {}, {}

@@ -94,8 +94,8 @@ end
 
 STATEMENTS["if"] = function(node, output)
   for i, arm in ipairs(node.arms) do
-    add(output, ("%sif (%s) {"):format(i > 1 and "} else " or "", c_expression.condition(arm.condition, output.context)),
-      i == 1 and node or nil)
+    local condition = c_expression.condition(arm.condition, output.context)
+    add(output, ("%sif (%s) {"):format(i > 1 and "} else " or "", condition), i == 1 and node or nil)
     print_body(arm.body, output)
   end
   if node.otherwise then

@@ -2,8 +2,8 @@
 
 --- Writes trees, resolved ones, as Lua again. Options say how names and accesses look: `name(variable)`,
 -- `index(node, subscripts)` and `length(node, subscripts)` return text, subscripts being texts, as does
--- `store(node, value)` for the right side of an assignment; without them, names are the ids of variables, and arrays are
--- indexed as in the source.
+-- `store(node, value)` for the right side of an assignment; without them, names are the ids of variables, and arrays
+-- are indexed as in the source.
 -- @module clcompute.loops.lua_text
 
 local operators = require "clcompute.loops.operators"

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Finds the calls on tables that are too small to pay, in less time than it takes to look at the tables: those run the
--- Lua function itself.
+--- Finds the calls on tables that are too small to pay, whatever is in the tables and in less time than it takes to look
+-- at them: those run the Lua function itself.
 -- @module clcompute.loops.shortcut
 
 local profitability = require "clcompute.loops.profitability"
@@ -47,13 +47,10 @@ function shortcut.of(state)
   for i, name in ipairs(spec.names) do fields[i] = ("%s = %s"):format(name.id, name.id) end
   add(lines, "local values = { %s }", table.concat(fields, ", "))
   add(lines, "if fails(values) or may_fail(values) then return false end")
-  add(lines, "local work = 0")
-  add(lines, "for _, count in ipairs(estimate(values).work) do work = work + count end")
-  add(lines, "return work < limit")
+  add(lines, "return estimate(values).total < limit")
   add(lines, "end")
   local limit = (profitability.COSTS.launch + profitability.COSTS.copy) / profitability.COSTS.lua_work
-  return assert(load(table.concat(lines, "\n"), "=shortcut", "t", { type = type, integer = math.type,
-    ipairs = ipairs }))(spec.fails, spec.may_fail, spec.estimate, limit)
+  return assert(load(table.concat(lines, "\n"), "=shortcut", "t", { type = type, integer = math.type }))(spec.fails, spec.may_fail, spec.estimate, limit)
 end
 
 return shortcut
