@@ -19,7 +19,7 @@ end
 --- The 0-based subscripts of an array, as isl's text.
 local function array_subscripts(node, base)
   local subscripts = {}
-  for i, subscript in ipairs(node.subscripts) do subscripts[i] = ("%s - %d"):format(affine_text.of(subscript), base) end
+  for i, subscript in ipairs(node.subscripts) do subscripts[i] = affine_text.of(subscript, -base) end
   return subscripts
 end
 

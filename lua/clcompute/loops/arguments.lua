@@ -5,6 +5,8 @@
 
 local arguments = {}
 
+local LARGEST = 1 << 53 -- of what bounds and subscripts are made of: sums of them do not wrap
+
 local function fail(row, message, ...)
   error(("%s: %s"):format(row.label, message:format(...)), 0)
 end
@@ -12,6 +14,10 @@ end
 local function type_name(value)
   local meta = type(value) == "userdata" and debug.getmetatable(value)
   return meta and meta.__name and meta.__name:match "[^.]*$" or type(value)
+end
+
+local function is_buffer(value)
+  return type(value) == "userdata" and debug.getmetatable(value).__name == "clcompute.Buffer"
 end
 
 -- --- numbers ------------------------------------------------------------------------------
@@ -22,6 +28,9 @@ local function take_number(row, value)
     local integer = math.tointeger(value)
     if not integer then fail(row, "it is used in bounds or subscripts, so an integer is expected, got %s", value) end
     value = integer
+  end
+  if row.is_index and (value > LARGEST or value < -LARGEST) then
+    fail(row, "it is used in bounds or subscripts, and %d is beyond 2^53", value)
   end
   return value, { kind = "number", type = math.type(value) == "integer" and "int" or "float" }
 end
@@ -139,7 +148,8 @@ end
 local LETTER = { int = "i", float = "f" }
 
 --- Takes the values of a call.
--- @tparam table rows for each value: `variable`, `name`, `label` (what messages call it), `is_array`, `is_index`
+-- @tparam table rows for each value: `variable`, `name`, `label` (what messages call it), `is_array`, `is_index`,
+-- `is_unused`
 -- @tparam table values
 -- @tparam integer base the index of a table's first element
 -- @tparam table is_written by variable
@@ -151,11 +161,13 @@ function arguments.take(rows, values, base, is_written)
   for i, row in ipairs(rows) do
     local value, variable = values[i], row.variable
     local array, kind
-    if not row.is_array then
+    if row.is_unused then
+      letters[i] = "-"
+    elseif not row.is_array then
       value, kind = take_number(row, value)
       taken.numbers[variable] = value
       letters[i] = LETTER[kind.type]
-    elseif type_name(value) == "Buffer" then
+    elseif is_buffer(value) then
       array, kind = take_buffer(row, value)
       letters[i] = kind.dtype
     elseif type(value) == "table" then

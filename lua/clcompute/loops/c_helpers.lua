@@ -12,7 +12,7 @@ local HELPERS = {
   { "sub_int", {}, "long sub_int(long a, long b) { return (long)((ulong)a - (ulong)b); }" },
   { "mul_int", {}, "long mul_int(long a, long b) { return (long)((ulong)a * (ulong)b); }" },
   { "neg_int", {}, "long neg_int(long a) { return (long)(0 - (ulong)a); }" },
-  { "abs_int", { "neg_int" }, "long abs_int(long a) { return a < 0 ? neg_int(a) : a; }" },
+  { "abs_int", {}, "long abs_int(long a) { return (long)abs(a); }" },
   { "floor_div_int", { "neg_int" }, [[
 long floor_div_int(long a, long b) {
   if (b == -1) return neg_int(a);
@@ -29,7 +29,7 @@ long mod_int(long a, long b) {
   { "mod_real", {}, [[
 REAL mod_real(REAL a, REAL b) {
   const REAL r = fmod(a, b);
-  return (r > 0 ? b < 0 : r < 0 && b != r) ? r + b : r;
+  return (r > 0 ? b < 0 : r < 0 && b > 0) ? r + b : r;
 }]] },
   { "pow_real", {}, "REAL pow_real(REAL a, REAL b) { return b == 2 ? a * a : pow(a, b); }" },
   { "shift_left", {}, [[

@@ -63,8 +63,8 @@ end
 
 --- What the environment of a function holds by that name.
 local function of_environment(name, environment)
-  local value = type(environment) == "table" and rawget(environment, name)
-  if name == "math" and value == math then return { tag = "math" } end
+  local ok, value = pcall(function() return environment[name] end) -- it may fall back on another one
+  if name == "math" and ok and value == math then return { tag = "math" } end
   return refused("'%s' is a global: make it a local or a parameter", name)
 end
 

@@ -15,19 +15,16 @@ local function depth_of(node, statement)
   end
 end
 
---- The reads and the certain writes of an array within a nest, with the loops around it as parameters.
-local function rows(scop, node, array)
-  local result = {}
+--- Calls f with each access to an array within a nest that is a read or a certain write, and the loops around the nest.
+local function each_access(scop, node, array, f)
   for _, statement in ipairs(scop.statements) do
     local outer = depth_of(node, statement)
     for _, access in ipairs(outer and statement.accesses or {}) do
       if access.variable == array and (access.must or not access.write) then
-        result[#result + 1] = { map = polyhedral_text.access(scop, access, outer), write = access.write,
-          schedule = polyhedral_text.schedule(scop, statement, outer) }
+        f(access, table.move(statement.loops, 1, outer, 1, {}))
       end
     end
   end
-  return result
 end
 
 --- The condition under which a nest needs an array's values.
@@ -35,14 +32,19 @@ end
 -- @tparam table node the outermost `for` of the nest
 -- @tparam table array its variable
 -- @tparam ?integer budget in isl's operations
--- @treturn string|boolean a Lua expression over parameters and the variables of the loops around; true or false where
--- it always or never does. Where the budget is exceeded, true
+-- @treturn string|boolean a Lua expression over parameters and the variables of the loops around, for when the nest
+-- runs; true or false where it always or never does. Where the budget is exceeded, true
 function coverage.needed(scop, node, array, budget)
   local poly = require "clcompute.poly"
-  local accesses = rows(scop, node, array)
-  if #accesses == 0 then return true end
-  local text = poly.uncovered { context = polyhedral_text.context(scop), extent = polyhedral_text.extent(scop, array),
-    accesses = accesses, budget = budget }
+  local rows, is_written, around = {}, false, nil
+  each_access(scop, node, array, function(access, loops)
+    rows[#rows + 1] = { map = polyhedral_text.access(scop, access, #loops), write = access.write,
+      schedule = polyhedral_text.schedule(scop, access.statement, #loops) }
+    is_written, around = is_written or access.write, loops
+  end)
+  if not is_written then return true end
+  local text = poly.uncovered { context = polyhedral_text.context(scop, around), accesses = rows,
+    extent = polyhedral_text.extent(scop, array), budget = budget }
   return text == nil or text == "true" or text
 end
 

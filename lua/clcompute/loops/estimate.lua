@@ -14,14 +14,6 @@ local function add(output, text, ...)
   output[#output + 1] = text:format(...)
 end
 
---- Text that counts a loop's iterations and puts its variable in the middle of its range.
-local function print_loop(node, output)
-  local id = node.variable.id
-  add(output, "local %s_count, %s = iterations(%s, %s, %d)", id, id, text_of(node.from),
-    text_of(node.to), node.step)
-  return id .. "_count"
-end
-
 local text_of
 
 --- A name as what it is defined to be: bounds name only locals of which that is known.
@@ -33,6 +25,14 @@ local SIZES = { name = name_of, length = function(node) return ("%s_d%d"):format
 
 function text_of(bound)
   return lua_text.expression(bound, SIZES)
+end
+
+--- Text that counts a loop's iterations and puts its variable in the middle of its range.
+local function print_loop(node, output)
+  local id = node.variable.id
+  add(output, "local %s_count, %s = iterations(%s, %s, %d)", id, id, text_of(node.from),
+    text_of(node.to), node.step)
+  return id .. "_count"
 end
 
 local count_of

@@ -12,6 +12,8 @@ local walk = require "clcompute.loops.walk"
 
 local kernels = {}
 
+local COMMENT_COLUMN = 60
+
 local C_TYPE = { int = "long", bool = "int" }
 
 local function c_type(type, context)
@@ -28,9 +30,16 @@ local function source_of(node, origin)
   return (text:gsub("%-%-[^\n]*", ""):gsub("%s+", " "):gsub("[\\?]+", " "))
 end
 
+--- Adds a line; what it was in Lua stands beside it where there is room, else above.
 local function add(output, text, node)
-  local line = ("  "):rep(output.depth) .. text
-  if node then line = ("%-60s // %d: %s"):format(line, node.line, source_of(node, output.context.origin)) end
+  local indent = ("  "):rep(output.depth)
+  local line = indent .. text
+  local comment = node and ("// %d: %s"):format(node.line, source_of(node, output.context.origin))
+  if comment and #line < COMMENT_COLUMN then
+    line = line .. (" "):rep(COMMENT_COLUMN - #line) .. comment
+  elseif comment then
+    output[#output + 1] = indent .. comment
+  end
   output[#output + 1] = line
 end
 

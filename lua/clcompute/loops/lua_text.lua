@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 
 --- Writes trees, resolved ones, as Lua again. Options say how names and accesses look: `name(variable)`,
--- `index(node, subscripts)` and `length(node, subscripts)` return text, subscripts being texts; without them, names are
--- the ids of variables, and arrays are indexed as in the source.
+-- `index(node, subscripts)` and `length(node, subscripts)` return text, subscripts being texts, as does
+-- `store(node, value)` for the right side of an assignment; without them, names are the ids of variables, and arrays are
+-- indexed as in the source.
 -- @module clcompute.loops.lua_text
 
 local operators = require "clcompute.loops.operators"
@@ -110,7 +111,7 @@ function Writer:block(statements)
 end
 
 STATEMENTS["for"] = function(self, node)
-  local step = node.step ~= 1 and ", " .. number_text(node.step) or ""
+  local step = node.step ~= 1 and ", " .. node.step or ""
   local bounds = table.concat(self:list { node.from, node.to }, ", ")
   self:line("for ", self:name(node.variable), " = ", bounds, step, " do")
   self:block(node.body)
@@ -134,7 +135,9 @@ STATEMENTS["local"] = function(self, node)
 end
 
 function STATEMENTS.assign(self, node)
-  self:line((self:expression(node.target)), " = ", (self:expression(node.value)))
+  local value, write = self:expression(node.value), self.options.store
+  if write then value = write(node, value) end
+  self:line((self:expression(node.target)), " = ", value)
 end
 
 --- The text of an expression.

@@ -68,7 +68,7 @@ local function parse_local(c)
   if #names == 1 and c:accept "function" then return parse_one_expression(c, first, names[1]) end
   repeat values[#values + 1] = expression.parse(c) until not c:accept ","
   if #names ~= #values then
-    c:fail(("as many values as names expected, got %d for %d"):format(#values, #names), first)
+    c:fail(("every local takes one value, here are %d for %d"):format(#values, #names), first)
   end
   return c:node("local", first, { names = names, values = values })
 end
@@ -86,6 +86,7 @@ local function parse_step(c)
     c:fail(("the step of a loop must be an integer, not %s"):format(token.text), first)
   end
   if token.value == 0 then c:fail("the step of a loop must not be 0", first) end
+  if token.value == math.mininteger then c:fail("the step of a loop is too large", first) end
   return sign * token.value
 end
 

@@ -4,6 +4,7 @@
 -- @module clcompute.loops.polyhedral_text
 
 local affine_text = require "clcompute.loops.affine_text"
+local formula = require "clcompute.loops.formula"
 
 local polyhedral_text = {}
 
@@ -105,14 +106,20 @@ function polyhedral_text.extent(scop, array)
   return polyhedral_text.elements(scop, array, table.concat(formulas, " and "))
 end
 
---- What holds for the parameters of every call: no size is negative.
-function polyhedral_text.context(scop)
-  local formulas = {}
+--- What holds for the parameters: no size is negative, and the loops whose variables are parameters are running.
+-- @tparam table scop
+-- @tparam ?{table,...} loops outermost first
+function polyhedral_text.context(scop, loops)
+  local formulas, running = {}, {}
   for name, parameter in pairs(scop.parameters) do
     if parameter.dimension then formulas[#formulas + 1] = ("%s >= 0"):format(name) end
   end
   table.sort(formulas)
-  return with_parameters(scop, ("{ : %s }"):format(#formulas == 0 and "true" or table.concat(formulas, " and ")))
+  for _, loop in ipairs(loops or {}) do
+    formulas[#formulas + 1] = formula.range(loop)
+    running[loop.variable.id] = true
+  end
+  return with_parameters(scop, ("{ : %s }"):format(all_of(formulas)), running)
 end
 
 return polyhedral_text
