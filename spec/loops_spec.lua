@@ -240,8 +240,8 @@ helper.describe_each("loops.compile", function(device)
     for _, dtype in ipairs { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong" } do
       local a, b = device:buffer({ 1, 2, 100, 120, 127 }, dtype), device:zeros(dtype, 5)
       local c = device:zeros(dtype, 5)
-      local function f(x, y, n)
-        for i = 1, n do y[i] = x[i] * 1000003 - 7 * (x[i] // 2) + (i << 40) end
+      local function f(x, y, m)
+        for i = 1, m do y[i] = x[i] * 1000003 - 7 * (x[i] // 2) + (i << 40) end
       end
       compile(f, device)(a, b, 5)
       compile(f, device, { force = false })(a, c, 5)
@@ -252,8 +252,8 @@ helper.describe_each("loops.compile", function(device)
 
   it("takes captured numbers and arrays as they are at the call", function()
     local scale, offsets = 2.0, { 10.0, 20.0, 30.0 }
-    local function f(a, n)
-      for i = 1, n do a[i] = a[i] * scale + offsets[i] end
+    local function f(a, m)
+      for i = 1, m do a[i] = a[i] * scale + offsets[i] end
     end
     local compiled, a = compile(f, device), { 1.0, 2.0, 3.0 }
     compiled(a, 3)
@@ -266,8 +266,8 @@ helper.describe_each("loops.compile", function(device)
   end)
 
   it("knows an array that is given twice", function()
-    local function shift(a, b, n)
-      for i = 2, n do b[i] = a[i - 1] + 1 end
+    local function shift(a, b, m)
+      for i = 2, m do b[i] = a[i - 1] + 1 end
     end
     local compiled = compile(shift, device)
     local a, b = { 5.0, 0.0, 0.0, 0.0 }, device:buffer({ 5, 0, 0, 0 }, "double")
@@ -282,23 +282,23 @@ helper.describe_each("loops.compile", function(device)
 
   it("refuses arrays that share part of their memory, unless nobody writes", function()
     local all = device:zeros("double", 6)
-    local compiled = compile(function(a, b, c, n)
-      for i = 1, n do c[i] = a[i] + b[i] end
+    local compiled = compile(function(a, b, c, m)
+      for i = 1, m do c[i] = a[i] + b[i] end
     end, device)
     local c = device:zeros("double", 4)
     compiled(all:view(1, 4), all:view(3, 6), c, 4)
     helper.raises("argument #3 'c': it shares part of its memory with argument #1 'a', and one of them is written",
       compiled, all:view(1, 4), c, all:view(3, 6), 4)
     local row = { 1.0, 2.0 }
-    helper.raises("argument #1 'm': m[2] is the same table as m[1]", compile(function(m, n)
-      for i = 1, n do m[i][i] = 0.0 end
+    helper.raises("argument #1 'm': m[2] is the same table as m[1]", compile(function(m, count)
+      for i = 1, count do m[i][i] = 0.0 end
     end, device), { row, row }, 2)
   end)
 
   it("works on views wherever they start", function()
     local all = device:buffer(nested({ 9 }, function(i) return i end), "double")
-    local compiled = compile(function(a, n)
-      for i = 1, n do a[i] = -a[i] end
+    local compiled = compile(function(a, m)
+      for i = 1, m do a[i] = -a[i] end
     end, device)
     compiled(all:view(2, 4), 3)
     compiled(all:view(8, 8), 1)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
 local baseline = require "clcompute.papers.polykernels.baseline"
+local loops = require "clcompute.loops"
 local data = require "clcompute.papers.polykernels.data"
 local native = require "clcompute.native"
 local rows = require "clcompute.papers.polykernels.rows"
@@ -95,6 +96,51 @@ describe("the PolyKernels", function()
           end
         end
       end
+    end)
+  end
+end)
+
+-- --- as kernels -------------------------------------------------------------------
+
+--- Which loops no order of the paper's makes parallel: these run in Lua whatever is asked.
+local SEQUENTIAL = { gs = true, sor = true, trisolv_if = true }
+
+--- Rounds all elements to float.
+local function round(value)
+  if math.type(value) then return (string.unpack("f", string.pack("f", value))) end
+  local list = {}
+  for i, item in ipairs(value) do list[i] = round(item) end
+  return list
+end
+
+helper.describe_each("the PolyKernels by clcompute.loops", function(device)
+  local simulator = helper.is_simulator(device)
+  local sizes = simulator and { 0, 1, 2, 3, 7 } or { 0, 1, 2, 3, 7, 64, 65 }
+
+  --- Compiles a row, runs it and Lua on copies of the same arguments, and compares all of them.
+  local function compare(row, f, n, what, to_device, from_device)
+    local arguments = row.arguments(n, 2, helper.seed)
+    local ours = {}
+    for i, value in ipairs(arguments) do ours[i] = type(value) == "table" and to_device(value) or value end
+    row.run(table.unpack(arguments))
+    f(table.unpack(ours))
+    for i, value in ipairs(arguments) do
+      local same, where = data.equal(value, type(value) == "table" and from_device(ours[i]) or ours[i])
+      assert.is_true(same, ("%s on %s, n = %d, argument %d%s"):format(row.name, what, n, i, where or ""))
+    end
+  end
+
+  for _, row in ipairs(rows.all()) do
+    it("compute what Lua does: " .. row.name, function()
+      local f = assert(loops.compile(row.run, { device = device, heuristics = "none" }))
+      for _, n in ipairs(sizes) do
+        compare(row, f, n, "tables", data.copy, function(value) return value end)
+        if n > 0 then
+          compare(row, f, n, "buffers", function(value) return device:buffer(value, "double") end,
+            function(buffer) return buffer:read() end)
+        end
+      end
+      assert.equal(SEQUENTIAL[row.name] ~= nil, f:stats().launches == 0)
     end)
   end
 end)

@@ -102,8 +102,8 @@ end
 -- `{ file = path }`
 -- @tparam[opt] table given `base`: 1 (unless given) or 0, the index of the first element; `mode`: "exact" (unless
 -- given), as Lua computes, or "fast", in the arrays' own types; `heuristics`: "model" (unless given), "paper" or
--- "none"; `force`: true or false, all parallel nests on the device or none; `device`; `name`: which function of a text or file;
--- `reduce`: "sequential"
+-- "none"; `force`: true or false, all parallel nests on the device or none; `device`; `name`: which function of a text
+-- or file; `reduce`: "sequential"
 -- @treturn[1] Compiled
 -- @treturn[2] nil
 -- @treturn[2] table `[1]` is `file:line:column: message`; tostring() adds the source line and a caret

@@ -47,7 +47,8 @@ local function kernels_of(spec, device, name)
   local built = spec.programs[device]
   if not built then
     built = {}
-    local program = device:program(spec.text, { name = name .. ".cl", options = "-w" }) -- `i == i` is no fault of ours
+    local options = "-w" -- what a compiler warns of was written in Lua
+    local program = device:program(spec.text, { name = name .. ".cl", options = options })
     for i, nest in ipairs(spec.plan.kernels) do built[i] = program:kernel(nest.name) end
     spec.programs[device] = built
   end
@@ -102,7 +103,7 @@ local function postpone_build(spec, verdict, device)
   if spec.programs[device] or not verdict.lua_seconds then return verdict end
   spec.gained = spec.gained + verdict.lua_seconds - verdict.seconds
   if spec.gained >= profitability.COSTS.build then return verdict end
-  local waiting = in_lua(spec, ("building the program takes about %s, and the calls up to this one would have gained %s")
+  local waiting = in_lua(spec, ("building the program takes about %s, the calls up to this one would have gained %s")
     :format(profitability.time(profitability.COSTS.build), profitability.time(spec.gained)))
   waiting.lua_seconds, waiting.device_seconds = verdict.lua_seconds, verdict.device_seconds
   waiting.copies, waiting.bytes = verdict.copies, verdict.bytes
