@@ -94,7 +94,7 @@ function bounds.describe(scop, check, values)
   local reached = condition.evaluator(check.value)(values) + scop.base
   local limit = check.side == "below" and (", below %d,"):format(scop.base)
     or (" of %d"):format(values[affine_text.size(check.array, check.dimension)] + scop.base - 1)
-  return ("dimension %d of '%s' reaches %d%s at line %d%s"):format(check.dimension, check.array.name, reached, limit,
+  return ("dimension %d of '%s' reaches %.0f%s at line %d%s"):format(check.dimension, check.array.name, reached, limit,
     check.access.node.line, describe_parameters(scop, check, values))
 end
 
