@@ -69,6 +69,8 @@ local LUA_LEVELS = {
   { "clcompute.loops.expression", "clcompute.loops.affine" },
   { "clcompute.loops.parser" },
   { "clcompute.loops.captures" },
+  { "clcompute.loops.names" },
+  { "clcompute.loops.resolve_expression", "clcompute.loops.expression_types" },
   { "clcompute.loops.resolve", "clcompute.loops.restrictions", "clcompute.loops.types" },
   { "clcompute.loops.affine_text", "clcompute.loops.condition" },
   { "clcompute.loops.formula", "clcompute.loops.dependences" },

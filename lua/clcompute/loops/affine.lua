@@ -177,9 +177,10 @@ function KINDS.binary(node)
   return operation(node, left, right)
 end
 
---- The affine form of a resolved expression: `{ constant=, terms=, depth= }`, where depth is that of divisions and a term is `{ coefficient=, variable= }`,
--- `{ coefficient=, array=, dimension= }` for a length, or `{ coefficient=, quotient=form, divisor= }` for the floor of
--- a form divided by an integer. Names in it must be of type int.
+--- The affine form of a resolved expression: `{ constant=, terms=, depth= }`, where depth is that of divisions within
+-- each other, and a term is `{ coefficient=, variable= }`, `{ coefficient=, array=, dimension= }` for a length, or
+-- `{ coefficient=, quotient=form, divisor= }` for the floor of a form that is divided by an integer. Names in it must
+-- be of type int.
 -- @tparam table node
 -- @treturn[1] table
 -- @treturn[2] nil

@@ -8,6 +8,8 @@
 -- or `{ tag="refused", reason= }`.
 -- @module clcompute.loops.captures
 
+local cursor = require "clcompute.loops.cursor"
+local expression = require "clcompute.loops.expression"
 local failure = require "clcompute.loops.failure"
 local functions = require "clcompute.loops.functions"
 local lexer = require "clcompute.loops.lexer"
@@ -61,8 +63,11 @@ local function of_function(name, value)
   return refused("'%s' is a function in C other than those of math", name)
 end
 
---- What the environment of a function holds by that name.
+--- What the environment of a function holds by that name; a function without one uses no globals.
 local function of_environment(name, environment)
+  if environment == nil then
+    return refused("'%s' is not of the function that was loaded: its source has changed", name)
+  end
   local value = type(environment) == "table" and rawget(environment, name)
   if name == "math" and value == math then return { tag = "math" } end
   return refused("'%s' is a global: make it a local or a parameter", name)
@@ -71,7 +76,7 @@ end
 local TAKEN_AT_CALL = { number = true, table = true, userdata = true, ["nil"] = true }
 
 local function of_upvalue(fn, name)
-  local environment, index = _G, 1
+  local environment, index = nil, 1
   while true do
     local found, value = debug.getupvalue(fn, index)
     if not found then return of_environment(name, environment) end
@@ -91,19 +96,26 @@ end
 local OPENERS = { ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }
 local CLOSERS = { ["end"] = true, ["until"] = true }
 
---- Whether `local name` or `local function name` stands there; the index is that of the word before the name.
-local function declares(tokens, index, name)
-  if tokens[index + 1].text ~= name then return false end
-  local text = tokens[index].text
-  return text == "local" or text == "function" and index > 1 and tokens[index - 1].text == "local"
+--- The index of the name in `local name`, `local other, name` or `local function name` that begins with the word at an
+-- index; nil if that word begins none.
+local function declared_at(tokens, index, name)
+  if tokens[index].text ~= "local" then return nil end
+  index = index + 1
+  if tokens[index].text == "function" then return tokens[index + 1].text == name and index + 1 or nil end
+  while tokens[index].kind == "name" do
+    if tokens[index].text == name then return index end
+    index = index + (tokens[index + 1].text == "<" and 4 or 1)
+    if not tokens[index] or tokens[index].text ~= "," then return nil end
+    index = index + 1
+  end
 end
 
---- The index of the word before the name in the declaration that the function sees.
+--- The index of the name in the declaration that the function sees.
 local function find_local(holder, name)
   local tokens, found, around = holder.tokens, nil, {}
   for index = 1, holder.first - 1 do
     local text = tokens[index].text
-    if declares(tokens, index, name) then found = index end
+    found = declared_at(tokens, index, name) or found
     if OPENERS[text] then
       around[#around + 1] = found or false
     elseif CLOSERS[text] then
@@ -113,41 +125,59 @@ local function find_local(holder, name)
   return found
 end
 
---- Whether a name gets a value anywhere but in its declaration.
-local function is_assigned(holder, name, declaration)
-  for index = 1, #holder.tokens - 1 do
-    local is_target = holder.tokens[index].text == name and holder.tokens[index + 1].text == "="
-    if is_target and index ~= declaration + 1 then return true end
+local NO_ASSIGNMENT = { ["local"] = true, ["for"] = true, ["."] = true }
+
+--- Whether a name gets a value by an assignment; `name =` in braces, behind `local`, `for` or a dot is none.
+local function is_assigned(tokens, name)
+  local braces = 0
+  for index = 2, #tokens - 1 do
+    local text = tokens[index].text
+    braces = braces + (text == "{" and 1 or text == "}" and -1 or 0)
+    local is_target = text == name and tokens[index + 1].text == "=" and not NO_ASSIGNMENT[tokens[index - 1].text]
+    if is_target and braces == 0 then return true end
   end
   return false
 end
 
---- The value behind `local name =`: part of math, or a number that is declared `<const>`.
-local function of_declared_value(holder, name, index)
+--- The value of `local name = value`, parsed; nil where it is none of the subset. And whether it is `<const>`.
+local function declared_value(holder, index)
   local tokens = holder.tokens
-  local is_constant = tokens[index].text == "<" and tokens[index + 1].text == "const"
-  if is_constant then index = index + 3 end
-  local value = tokens[index].text == "=" and tokens[index + 1]
-  if value and value.text == "math" then
-    if tokens[index + 2].text == "." then return captures.of_math(tokens[index + 3].text) end
-    return { tag = "math" }
-  elseif value and value.kind == "number" and is_constant then
-    return { tag = "constant", value = value.value }
-  end
-  return refused("the source is a text, so local '%s' has no value here: pass it as a parameter", name)
+  local is_constant = tokens[index + 1].text == "<" and tokens[index + 2].text == "const"
+  local equals = index + (is_constant and 4 or 1)
+  if tokens[index - 1].text ~= "local" or tokens[equals].text ~= "=" then return nil end
+  local ok, value = pcall(expression.parse, cursor.new(holder.origin, tokens, equals + 1))
+  if not ok and not failure.is(value) then error(value, 0) end
+  return ok and value or nil, is_constant
+end
+
+--- Whether `math` is Lua's where the function stands.
+local function has_math(holder)
+  local index = find_local(holder, "math")
+  local value = index and declared_value(holder, index)
+  return not index or value and value.kind == "name" and value.name == "math"
+end
+
+--- What a declared value denotes: a part of math, or a number if it is `<const>`; nil for others.
+local function of_value(holder, value, is_constant)
+  if value.kind == "number" and is_constant then return { tag = "constant", value = value.value } end
+  if value.name ~= "math" or not has_math(holder) then return nil end
+  if value.kind == "field" then return captures.of_math(value.field) end
+  return value.kind == "name" and { tag = "math" } or nil
 end
 
 local function of_text(holder, name)
-  local index = find_local(holder, name)
+  local tokens, index = holder.tokens, find_local(holder, name)
   if not index then
     if name == "math" then return { tag = "math" } end
     return refused("'%s' is a global: make it a local or a parameter", name)
-  elseif is_assigned(holder, name, index) then
+  elseif is_assigned(tokens, name) then
     return refused("local '%s' is assigned after its declaration", name)
-  elseif holder.tokens[index].text == "function" then
-    return of_source(name, holder.origin, holder.tokens, index)
+  elseif tokens[index - 1].text == "function" then
+    return of_source(name, holder.origin, tokens, index - 1)
   end
-  return of_declared_value(holder, name, index + 2)
+  local value, is_constant = declared_value(holder, index)
+  return value and of_value(holder, value, is_constant)
+    or refused("the source is a text, so local '%s' has no value here: pass it as a parameter", name)
 end
 
 --- What a free name denotes.

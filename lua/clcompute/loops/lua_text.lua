@@ -110,7 +110,7 @@ function Writer:block(statements)
 end
 
 STATEMENTS["for"] = function(self, node)
-  local step = node.step ~= 1 and ", " .. number_text(node.step) or ""
+  local step = node.step ~= 1 and ", " .. node.step or ""
   local bounds = table.concat(self:list { node.from, node.to }, ", ")
   self:line("for ", self:name(node.variable), " = ", bounds, step, " do")
   self:block(node.body)

@@ -5,16 +5,21 @@
 
 local mathematics = {}
 
---- Function to the least and the largest number of arguments, and what its result is: "float", "int", or "join", the
--- type that all arguments fit.
+local function takes(least, most, result)
+  return { least = least, most = most, result = result }
+end
+
+-- Function to how many arguments it takes, and what its result is: "float", "int", or "join", the type that all
+-- arguments fit.
 mathematics.FUNCTIONS = {
-  sqrt = { 1, 1, "float" }, exp = { 1, 1, "float" }, log = { 1, 1, "float" },
-  sin = { 1, 1, "float" }, cos = { 1, 1, "float" }, tan = { 1, 1, "float" },
-  floor = { 1, 1, "int" }, ceil = { 1, 1, "int" },
-  abs = { 1, 1, "join" }, fmod = { 2, 2, "join" }, max = { 1, math.huge, "join" }, min = { 1, math.huge, "join" },
+  sqrt = takes(1, 1, "float"), exp = takes(1, 1, "float"), log = takes(1, 1, "float"),
+  sin = takes(1, 1, "float"), cos = takes(1, 1, "float"), tan = takes(1, 1, "float"),
+  floor = takes(1, 1, "int"), ceil = takes(1, 1, "int"),
+  abs = takes(1, 1, "join"), fmod = takes(2, 2, "join"),
+  max = takes(1, math.huge, "join"), min = takes(1, math.huge, "join"),
 }
 
---- Constant to value.
+-- Constant to value.
 mathematics.CONSTANTS = { pi = math.pi, huge = math.huge, maxinteger = math.maxinteger, mininteger = math.mininteger }
 
 local names = {}

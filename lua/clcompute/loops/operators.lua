@@ -5,7 +5,7 @@
 
 local operators = {}
 
---- Operator to how tightly it binds what stands left and right of it; `^` and `..` associate to the right.
+-- Operator to how tightly it binds what stands left and right of it; `^` and `..` associate to the right.
 operators.BINARY = {
   ["or"] = { 1, 1 }, ["and"] = { 2, 2 },
   ["<"] = { 3, 3 }, [">"] = { 3, 3 }, ["<="] = { 3, 3 }, [">="] = { 3, 3 }, ["~="] = { 3, 3 }, ["=="] = { 3, 3 },
@@ -15,7 +15,7 @@ operators.BINARY = {
   ["^"] = { 14, 13 },
 }
 
---- How tightly `-`, `not`, `~` and `#` bind.
+-- How tightly `-`, `not`, `~` and `#` bind.
 operators.UNARY = 12
 
 return operators

@@ -6,8 +6,8 @@
 -- @module clcompute.loops.parser
 
 local cursor = require "clcompute.loops.cursor"
-local failure = require "clcompute.loops.failure"
 local expression = require "clcompute.loops.expression"
+local failure = require "clcompute.loops.failure"
 local functions = require "clcompute.loops.functions"
 
 local parser = {}
@@ -68,7 +68,7 @@ local function parse_local(c)
   if #names == 1 and c:accept "function" then return parse_one_expression(c, first, names[1]) end
   repeat values[#values + 1] = expression.parse(c) until not c:accept ","
   if #names ~= #values then
-    c:fail(("%d names, but %d values"):format(#names, #values), first)
+    c:fail(("every local takes one value, here are %d for %d"):format(#values, #names), first)
   end
   return c:node("local", first, { names = names, values = values })
 end
@@ -86,6 +86,7 @@ local function parse_step(c)
     c:fail(("the step of a loop must be an integer, not %s"):format(token.text), first)
   end
   if token.value == 0 then c:fail("the step of a loop must not be 0", first) end
+  if token.value == math.mininteger then c:fail("the step of a loop is too large", first) end
   return sign * token.value
 end
 
@@ -174,6 +175,18 @@ function parse_block(c)
   end
 end
 
+--- The token that a message of Lua means: the last one on its line of the text behind "near", or the first.
+local function find_named(tokens, line, message)
+  local near, first, named = message:match "near '(.*)'$", nil, nil
+  for _, token in ipairs(tokens) do
+    if token.line == line then
+      first = first or token
+      if token.text == near then named = token end
+    end
+  end
+  return named or first or tokens[#tokens]
+end
+
 --- A text around the function that is not Lua is a failure too. (Of a function value there is no doubt.)
 local function check_whole(origin, tokens)
   if origin.fn then return end
@@ -182,9 +195,7 @@ local function check_whole(origin, tokens)
   local loaded, message = load(is_expression and "return " .. text or text, "=text", "t")
   if loaded then return end
   local line, reason = message:match "^text:(%d+): (.*)"
-  local at = 1
-  while tokens[at].line < tonumber(line) and tokens[at + 1] do at = at + 1 end
-  failure.raise(origin, tokens[at], "not Lua: " .. reason)
+  failure.raise(origin, find_named(tokens, tonumber(line), reason), "not Lua: " .. reason)
 end
 
 --- Parses the function that the origin means.

@@ -32,7 +32,7 @@ local function matrix_hint(index, subscript, at)
   if at.kind ~= "binary" or at.op ~= "*" or #index.subscripts > 1 then return "" end
   local name, row, column = index.array.name, loop_variable(at), loop_variable(subscript, at)
   local way = row and column and ("write %s[%s][%s]"):format(name, row, column) or "write a subscript for each"
-  return ("; give '%s' two dimensions (reshape the buffer, or make a table of rows) and %s"):format(name, way)
+  return ("; make '%s' a matrix (reshape it) and %s"):format(name, way)
 end
 
 local function check_index(origin, node)

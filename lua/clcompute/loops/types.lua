@@ -1,173 +1,26 @@
 -- SPDX-License-Identifier: MIT
 
---- Gives expressions and variables their types for one call's kinds of arguments, by Lua's rules: "int", "float" or
--- "bool". A local's type is what all values that it is given fit, and so is a table's: one that holds integers and is
--- given a float is "float". An `and` that is either false or a number is `is_partial`: its type is the number's, and
--- only `or`, `not`, `and` and conditions take it.
+--- Gives expressions and variables their types for one call's kinds of arguments. A local's type is what all values
+-- that it is given fit, and so is a table's: one that holds integers and is given a float is "float".
 -- @module clcompute.loops.types
 
-local failure = require "clcompute.loops.failure"
-local mathematics = require "clcompute.loops.mathematics"
+local expression_types = require "clcompute.loops.expression_types"
 
 local types = {}
 
-local FLOATS = { half = true, float = true, double = true }
+local join = expression_types.join
+
 local TABLE_DTYPES = { int = "long", float = "double" }
 local ARTICLE = { int = "an integer", float = "a float", bool = "a boolean" }
 
-local Types = {}
-Types.__index = Types
-
-function Types:fail(node, message, ...)
-  failure.raise(self.origin, node, message:format(...))
-end
-
---- The type that both fit; nil for a boolean and a number.
-local function join(one, other)
-  if not one or one == other then return other end
-  if one == "bool" or other == "bool" then return nil end
-  return "float"
-end
-
--- --- expressions --------------------------------------------------------------
-
-local EXPRESSIONS = {}
-
---- The type of an expression; it and all in it keep theirs.
-function Types:any(node)
-  node.is_partial = nil
-  node.type = EXPRESSIONS[node.kind](self, node)
-  return node.type
-end
-
---- The same, of one that always has a value of its type.
-function Types:value(node)
-  local found = self:any(node)
-  if node.is_partial then self:fail(node, "this is false or a number: 'or' and another number must follow") end
-  return found
-end
-
-function Types:number(node, what)
-  local found = self:value(node)
-  if found == "bool" then self:fail(node, "%s takes numbers, this is a boolean", what) end
-  return found
-end
-
-function Types:integer(node, what)
-  local found = self:number(node, what)
-  if found == "float" then self:fail(node, "%s takes integers, this is a float", what) end
-  return found
-end
-
-function EXPRESSIONS.number(_, node)
-  return math.type(node.value) == "integer" and "int" or "float"
-end
-
-function EXPRESSIONS.boolean() return "bool" end
-
-function EXPRESSIONS.name(_, node) return node.variable.type end
-
-function EXPRESSIONS.length(self, node)
-  for _, subscript in ipairs(node.subscripts) do self:any(subscript) end
-  return "int"
-end
-
-function EXPRESSIONS.index(self, node)
-  for _, subscript in ipairs(node.subscripts) do self:integer(subscript, "a subscript") end
-  return FLOATS[node.array.element] and "float" or "int"
-end
-
-function EXPRESSIONS.call(self, node)
-  local result = mathematics.FUNCTIONS[node.name][3]
-  local joined
-  for _, argument in ipairs(node.arguments) do joined = join(joined, self:number(argument, "math." .. node.name)) end
-  return result == "join" and joined or result
-end
-
-function EXPRESSIONS.unary(self, node)
-  if node.op == "not" then
-    self:any(node.operand)
-    return "bool"
-  end
-  return node.op == "~" and self:integer(node.operand, "'~'") or self:number(node.operand, "'-'")
-end
-
-local BINARY = {}
-
-local function arithmetic(self, node)
-  local what = "'" .. node.op .. "'"
-  return join(self:number(node.left, what), self:number(node.right, what))
-end
-
-local function float_arithmetic(self, node)
-  arithmetic(self, node)
-  return "float"
-end
-
-local function bitwise(self, node)
-  local what = "'" .. node.op .. "'"
-  self:integer(node.left, what)
-  return self:integer(node.right, what)
-end
-
-local function order(self, node)
-  arithmetic(self, node)
-  return "bool"
-end
-
-local function equality(self, node)
-  if not join(self:value(node.left), self:value(node.right)) then
-    self:fail(node, "a boolean is never equal to a number")
-  end
-  return "bool"
-end
-
-for operator in ("+ - * // %"):gmatch "%S+" do BINARY[operator] = arithmetic end
-for operator in ("/ ^"):gmatch "%S+" do BINARY[operator] = float_arithmetic end
-for operator in ("& | ~ << >>"):gmatch "%S+" do BINARY[operator] = bitwise end
-for operator in ("< <= > >="):gmatch "%S+" do BINARY[operator] = order end
-for operator in ("== ~="):gmatch "%S+" do BINARY[operator] = equality end
-
-local function is_number(node)
-  return node.type ~= "bool" and not node.is_partial
-end
-
---- Numbers are true: what is left of `and` only matters if it can be false.
-BINARY["and"] = function(self, node)
-  local left, right = self:any(node.left), self:any(node.right)
-  if is_number(node.left) then
-    node.is_partial = node.right.is_partial
-  elseif right ~= "bool" then
-    node.is_partial = true
-  elseif left ~= "bool" then
-    return "bool" -- false or what is right
-  end
-  return right
-end
-
-BINARY["or"] = function(self, node)
-  local left, right = self:any(node.left), self:any(node.right)
-  if is_number(node.left) then return left end
-  local joined = join(left, right)
-  if not joined then self:fail(node, "this may be a boolean or a number") end
-  node.is_partial = node.right.is_partial
-  return joined
-end
-
-function EXPRESSIONS.binary(self, node)
-  return BINARY[node.op](self, node)
-end
-
--- --- statements ---------------------------------------------------------------
-
 local STATEMENTS = {}
 
-function Types:block(statements)
+local function infer_block(self, statements)
   for _, statement in ipairs(statements) do STATEMENTS[statement.kind](self, statement) end
 end
 
 --- Makes a variable's type wide enough for a value.
-function Types:give(variable, node)
+local function give(self, variable, node)
   local found = self:value(node)
   local joined = join(variable.type, found)
   if not joined then
@@ -177,9 +30,9 @@ function Types:give(variable, node)
 end
 
 --- Makes a table's elements wide enough; a buffer's stay what they are.
-function Types:store(array, node)
+local function store(self, array, node)
   local found = self:number(node, "an array")
-  if found == "int" or FLOATS[array.element] then return end
+  if found == "int" or expression_types.is_float(array.element) then return end
   if array.is_buffer then
     self:fail(node, "a float cannot be stored in '%s', a buffer of %s: use math.floor or '//'", array.name,
       array.element)
@@ -187,15 +40,15 @@ function Types:store(array, node)
   array.element, self.has_changed = "double", true
 end
 
-STATEMENTS["local"] = function(self, node) self:give(node.variable, node.value) end
+STATEMENTS["local"] = function(self, node) give(self, node.variable, node.value) end
 
 function STATEMENTS.assign(self, node)
   if node.target.kind == "index" then
     self:any(node.target)
-    self:store(node.target.array, node.value)
+    store(self, node.target.array, node.value)
     self:any(node.target)
   else
-    self:give(node.target.variable, node.value)
+    give(self, node.target.variable, node.value)
     self:any(node.target)
   end
 end
@@ -203,16 +56,16 @@ end
 STATEMENTS["if"] = function(self, node)
   for _, arm in ipairs(node.arms) do
     self:any(arm.condition)
-    self:block(arm.body)
+    infer_block(self, arm.body)
   end
-  if node.otherwise then self:block(node.otherwise) end
+  if node.otherwise then infer_block(self, node.otherwise) end
 end
 
 STATEMENTS["for"] = function(self, node)
   node.variable.type = "int"
   self:integer(node.from, "the first value of a loop")
   self:integer(node.to, "the last value of a loop")
-  self:block(node.body)
+  infer_block(self, node.body)
 end
 
 -- --- kinds --------------------------------------------------------------------
@@ -221,7 +74,7 @@ local function plural(count, noun)
   return ("%d %s%s"):format(count, noun, count == 1 and "" or "s")
 end
 
-function Types:take_array(variable, kind)
+local function take_array(self, variable, kind)
   local use, longest = variable.use, variable.longest
   if kind.kind == "number" then
     self:fail(use, "'%s' is an array here, but a number was given", variable.name)
@@ -235,7 +88,7 @@ function Types:take_array(variable, kind)
   variable.element = kind.dtype or TABLE_DTYPES[kind.element]
 end
 
-function Types:take_number(variable, kind)
+local function take_number(self, variable, kind)
   if kind.kind ~= "number" then
     self:fail(variable.number or variable.node, "'%s' is a number here, but an array was given", variable.name)
   elseif variable.is_index and kind.type ~= "int" then
@@ -245,13 +98,13 @@ function Types:take_number(variable, kind)
 end
 
 --- What the arguments are. A parameter that the function does not use may be anything.
-function Types:take(variables, kinds)
+local function take(self, variables, kinds)
   for _, variable in ipairs(variables) do
     local kind = kinds[variable]
     if variable.role == "array" then
-      self:take_array(variable, kind)
+      take_array(self, variable, kind)
     elseif variable.number then
-      self:take_number(variable, kind)
+      take_number(self, variable, kind)
     end
   end
 end
@@ -262,12 +115,12 @@ end
 -- `{ kind="table", element="int"|"float", rank= }` or `{ kind="number", type="int"|"float" }`
 -- @treturn table the tree; nodes and variables have `type`, arrays `element` (a dtype), `rank` and `is_buffer`
 function types.infer(tree, kinds)
-  local self = setmetatable({ origin = tree.origin }, Types)
-  self:take(tree.parameters, kinds)
-  self:take(tree.captures, kinds)
+  local self = expression_types.new(tree.origin)
+  take(self, tree.parameters, kinds)
+  take(self, tree.captures, kinds)
   repeat -- a type only ever gets wider
     self.has_changed = false
-    self:block(tree.body)
+    infer_block(self, tree.body)
   until not self.has_changed
   return tree
 end
