@@ -37,11 +37,12 @@ describe("the rockspecs", function()
       for _, module in pairs(rock.build.modules) do list(type(module) == "table" and module.sources or module) end
     end
     list(rockspec.build.install.lua)
-    for path in succeeds("ls csrc/*.c kernels/*.cl kernels/*/*.h; find lua -name '*.lua'"):gmatch("%S+") do
+    local list_files = "ls csrc/*.c kernels/*.cl kernels/*/*.h examples/polykernels/*.lua; find lua -name '*.lua'"
+    for path in succeeds(list_files):gmatch("%S+") do
       present[#present + 1] = path
     end
     -- in the core and in another module, or in both others
-    for _, again in ipairs { "args", "clock", "clock", "error", "plain" } do
+    for _, again in ipairs { "args", "clock", "clock", "clock", "error", "plain" } do
       present[#present + 1] = ("csrc/%s.c"):format(again)
     end
     table.sort(listed)

@@ -11,7 +11,7 @@ local C_LEVELS = {
     "poly_extremes", "poly_uncovered" },
   { "counter", "poly" },
   { "flight" },
-  { "device", "sequential", "openblas", "clblast" },
+  { "device", "sequential", "native", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
     "workgroup" },
   { "show" },
@@ -26,7 +26,8 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.poly", "clcompute.version", -- four in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.native", "clcompute.poly", -- five in C
+    "clcompute.version",
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.bench.options" },
   { "clcompute.text.columns", "clcompute.text.places" },
   { "clcompute.text.trace" },
@@ -58,12 +59,14 @@ local LUA_LEVELS = {
   { "clcompute.bench" },
   { "clcompute.workload.data", "clcompute.workload.candidates" },
   { "clcompute.workload.saxpy", "clcompute.workload.gemm", "clcompute.workload.gauss", "clcompute.workload.section",
-    "clcompute.papers.gauss.rule", "clcompute.papers.keep" },
+    "clcompute.papers.gauss.rule", "clcompute.papers.keep", "clcompute.papers.polykernels.data",
+    "clcompute.papers.polykernels.tables" },
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
-    "clcompute.papers.gauss.shrinking" },
+    "clcompute.papers.gauss.shrinking", "clcompute.papers.polykernels.rows",
+    "clcompute.papers.polykernels.baseline" },
   { "clcompute.papers.borisov", "clcompute.papers.gauss" },
   { "clcompute.loops.failure", "clcompute.loops.mathematics", "clcompute.loops.operators", "clcompute.loops.variables",
-    "clcompute.loops.walk" },
+    "clcompute.loops.walk", "clcompute.loops.static_copies" },
   { "clcompute.loops.origin", "clcompute.loops.lexer", "clcompute.loops.cursor", "clcompute.loops.functions",
     "clcompute.loops.usage", "clcompute.loops.lua_text" },
   { "clcompute.loops.expression", "clcompute.loops.affine" },
@@ -77,6 +80,8 @@ local LUA_LEVELS = {
   { "clcompute.loops.accesses", "clcompute.loops.polyhedral_text" },
   { "clcompute.loops.bounds", "clcompute.loops.coverage" },
   { "clcompute.loops.scop" },
+  { "clcompute.papers.polykernels.candidates", "clcompute.papers.polykernels.refusal" },
+  { "clcompute.papers.polykernels" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
     "clcompute.cli.session", "clcompute.cli.publish" },

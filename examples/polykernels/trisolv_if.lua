@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Triangular solve with one right-hand side, the division inside the innermost loop: no loop is parallel in this order.
+--- Triangular solve with one right-hand side, the division inside the innermost loop: no loop is parallel in this
+-- order.
 
 return {
   name = "trisolv_if", title = "Triangular solve, one right side",

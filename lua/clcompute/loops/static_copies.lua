@@ -2,29 +2,30 @@
 
 --- The static placement of copies after Kravets, Monakov & Belevantsev 2012, 3.4.1: which copies between host and
 -- device a program of loops and blocks needs, and where they stand. What `coherence` decides at run time is decided
--- here once for all runs; `explain` shows it, and it is the measure that the run-time rules must not exceed.
+-- here once for all runs; `explain` shows it, and the run-time rules must not copy more.
 --
--- A program is a list of operators: { kind="loop", body={operators} } or { kind="block", on="host"|"device", reads={},
--- writes={} }, with objects as names, and a `name` of the operator if it has one. A block uses what it reads and what it
--- writes: a write that leaves elements as they were needs them.
+-- A program is a list of operators: { kind="loop", body={operators} } or { kind="block", on="host"|"device",
+-- reads={}, writes={} }, with objects as names, and a `name` of the operator if it has one. A block uses what it
+-- reads and what it writes: a write that leaves elements as they were needs them.
 --
--- The paper walks the tree once and asks, before each block, whether an object is valid after all of pred(block). To the
--- letter that is wrong in three ways and unclear in one; what is done instead:
+-- The paper walks the tree once and asks, before each block, whether an object is valid after all of pred(block).
+-- To the letter that is wrong in three ways, and wasteful in a fourth; what is done instead:
 --
--- 1. Back edges. pred of the first operator of a loop holds the loop's last blocks, which one walk has not seen yet. So
---    a body is walked once to learn what is valid after it, and then to place copies.
--- 2. Loops that run no time. last(loop) is the last block of its body, so after the loop the paper counts on what a body
---    has copied or written that never ran. Here last(loop) holds pred(loop) too, and validity after a loop is that before
---    it and that after its body, met.
--- 3. A copy from a side that is not valid. Host writes x, then a loop { host reads x; device writes x }: after the loop's
---    last block only the device is valid, so a copy to the host stands first in the body, and the first time round it
---    overwrites what the host wrote by what the device never had (the paper's own rule 4). Where the sides valid before
---    a loop and after its body have nothing in common, the loop is entered with both valid: one copy before it.
--- 4. "Valid on both sides at the start" is true only because the paper uploads every buffer when the program begins, also
---    those that no kernel reads. With initial="host" nothing is, and the first use places the copy.
+-- 1. Back edges. pred of the first operator of a loop holds the loop's last blocks, which one walk has not seen yet.
+--    So a body is walked once to learn what is valid after it, and then to place copies.
+-- 2. Loops that run no time. last(loop) is the last block of its body, so after the loop the paper counts on what a
+--    body has copied or written that never ran. Here last(loop) holds pred(loop) too, and validity after a loop is
+--    that before it and that after its body, met.
+-- 3. A copy from a side that is not valid. Host writes x, then a loop { host reads x; device writes x }: after the
+--    loop's last block only the device is valid, so a copy to the host stands first in the body, and the first time
+--    round it overwrites what the host wrote by what the device never had (against the paper's own rule 4). Where
+--    the sides valid before a loop and after its body have nothing in common, the loop is entered with both valid:
+--    one copy before it.
+-- 4. "Valid on both sides at the start" holds only because the paper uploads every buffer when the program begins,
+--    also those that no kernel reads. With initial="host" nothing is uploaded, and the first use places the copy.
 --
--- A copy stands before the outermost loop around the block that does not modify the object. It is then made even if that
--- loop runs no time, so validity after such a loop may count on it.
+-- A copy stands before the outermost loop around the block that does not modify the object. It is then made even if
+-- that loop runs no time, so validity after such a loop may count on it.
 -- @module clcompute.loops.static_copies
 
 local check = require "clcompute.bench.options"
@@ -175,11 +176,11 @@ end
 --- Places the copies of a program.
 -- @function place
 -- @tparam table body a list of operators
--- @tparam[opt] table options `initial`: where objects are valid at the start, "both" (the paper; as every object that the
---  device uses is uploaded first) or "host"
+-- @tparam[opt] table options `initial`: where objects are valid at the start, "both" (the paper; as every object that
+--  the device uses is uploaded first) or "host"
 -- @treturn table `body`, `initial`; `uploads`, the objects uploaded at the start, and `downloads`, those still to be
---  copied to the host at the end; `before[operator]`, a list of { object=, to= }; `after[operator][object]`, "host",
---  "device" or "both"; and the paper's sets `last`, `pred`, `modify` by operator
+--  copied to the host at the end; `before[operator]`, a list of { object=, to= }; `after[operator][object]`,
+--  "host", "device" or "both"; and the paper's sets `last`, `pred`, `modify` by operator
 function static_copies.place(body, options)
   options = check.check("static_copies.place", options or {}, OPTIONS)
   check.one_of("static_copies.place", options, "initial", INITIAL)

@@ -53,6 +53,13 @@ function data.copies(arguments)
   return list
 end
 
+--- Sets nested tables back to what others of the same shape hold.
+function data.restore(list, from)
+  for i, value in ipairs(from) do
+    if type(value) == "table" then data.restore(list[i], value) else list[i] = value end
+  end
+end
+
 --- The elements of a nested table as packed doubles, row by row.
 -- @treturn string
 function data.pack(array)

@@ -3,9 +3,9 @@
 --- The 19 PolyKernels: loop nests as plain Lua functions, each with the same loops in C and data to run on.
 --
 -- A row is a file of `examples/polykernels`: `name`, `title`; `parameters` in order, { name, extent, ... } an array
--- (with `low`, `high` of its random elements, or `dominant` over its rows), { name, value= } a number, or the name of
--- a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and full; `run`, the nest; `c`, its loops in C
--- on arrays from 0.
+-- (with `low`, `high` of its random elements, or `dominant`: a diagonal that dominates), { name, value= } a number,
+-- or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and full; `run`, the nest;
+-- `c`, its loops in C on arrays from 0.
 -- @module clcompute.papers.polykernels.rows
 
 local data = require "clcompute.papers.polykernels.data"
