@@ -25,14 +25,26 @@ int clc_isfine(clc_Analysis *a) {
   a->error = isl_ctx_last_error(a->ctx);
   if (a->error == isl_error_none) return 1;
   const char *words = isl_ctx_last_error_msg(a->ctx);
-  snprintf(a->message, sizeof a->message, "isl: %s", words != NULL ? words : "unknown error");
+  if (a->error == isl_error_quota)
+    snprintf(a->message, sizeof a->message, "%s",
+             "the analysis takes more operations than its budget allows");
+  else
+    snprintf(a->message, sizeof a->message, "isl: %s", words != NULL ? words : "unknown error");
   return 0;
 }
 
-void clc_fail(clc_Analysis *a, const char *message) {
+static void fail_as(clc_Analysis *a, enum isl_error error, const char *message) {
   if (!clc_isfine(a)) return;
-  a->error = isl_error_unknown;
+  a->error = error;
   snprintf(a->message, sizeof a->message, "%s", message);
+}
+
+void clc_fail(clc_Analysis *a, const char *message) {
+  fail_as(a, isl_error_unknown, message);
+}
+
+void clc_giveup(clc_Analysis *a, const char *message) {
+  fail_as(a, isl_error_quota, message);
 }
 
 /* isl names neither the string nor the place. */
@@ -78,7 +90,7 @@ int clc_end(lua_State *L, clc_Analysis *a) {
     case isl_error_none: return 0;
     case isl_error_quota:
       lua_pushnil(L);
-      lua_pushliteral(L, "the analysis takes more operations than its budget allows");
+      lua_pushstring(L, a->message);
       return 2;
     case isl_error_alloc: return luaL_error(L, "not enough memory");
     default: return luaL_error(L, "%s", a->message);

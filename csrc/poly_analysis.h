@@ -31,11 +31,15 @@ isl_map *clc_tomap(clc_Analysis *a, const char *text);
 /* States a failure of our own; the first one counts. */
 void clc_fail(clc_Analysis *a, const char *message);
 
+/* States that the analysis is beyond what is supported, which is no mistake of the caller. */
+void clc_giveup(clc_Analysis *a, const char *message);
+
 /* Whether to go on: nothing has failed so far. */
 int clc_isfine(clc_Analysis *a);
 
 /* Frees the context; all objects must have been freed. Returns 0 where all went well. Where the
-   budget was exceeded, pushes nil and the message, and returns 2. All else is raised. */
+   budget was exceeded or clc_giveup called, pushes nil and a message, and returns 2. All else is
+   raised. */
 int clc_end(lua_State *L, clc_Analysis *a);
 
 /* Strings that isl made, freed by the collector. */

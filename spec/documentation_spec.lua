@@ -5,7 +5,9 @@ local helper = require "spec.helper"
 local cl = require "clcompute"
 
 local modules = {}
-for _, name in ipairs { "bench", "blas", "poly", "report", "sequential" } do modules[name] = require("clcompute." .. name) end
+for _, name in ipairs { "bench", "blas", "poly", "report", "sequential" } do
+  modules[name] = require("clcompute." .. name)
+end
 
 local function read_files(pattern)
   local texts, pipe = {}, assert(io.popen("find " .. pattern))

@@ -94,9 +94,9 @@ describe("an installation", function()
   end)
 
   it("of the rock for isl has clcompute.poly alone", function()
-    local tree = folder .. "/poly"
-    succeeds(("mkdir %s/apart && cp -r csrc packaging %s/apart && cd %s/apart && luarocks --lua-version 5.4 --tree %s make %s")
-      :format(folder, folder, folder, tree, poly_rock))
+    local tree, apart = folder .. "/poly", folder .. "/apart"
+    succeeds(("mkdir %s && cp -r csrc packaging %s && cd %s && luarocks --lua-version 5.4 --tree %s make %s")
+      :format(apart, apart, apart, tree, poly_rock))
     assert.matches("^isl%-", succeeds(("cd / && env LUA_PATH_5_4= LUA_CPATH_5_4='%s/lib/lua/5.4/?.so' %s -e '%s'")
       :format(tree, helper.lua, [[print(require "clcompute.poly".version())]])))
     assert.equal("clcompute/poly.so\n", succeeds(("cd %s/lib/lua/5.4 && find -type f -name '*.so' -printf '%%P\n'")

@@ -237,6 +237,13 @@ describe("the bounds", function()
     assert.is_nil((violation(stencil, { n = 0 }, { a = { 0, 0 } })))
   end)
 
+  it("hold for numbers whose multiples would wrap", function()
+    local source = "function(A, n) for i = 1, 2 do A[3000 * n + i] = 1.0 end end"
+    assert.matches("^dimension 1 of 'A' reaches 2702159776422297%d%d%d%d of 8 at line 1",
+      (violation(source, { n = 1 << 53 }, { A = { 8 } })))
+    assert.matches("below 1", (violation(source, { n = -1 << 53 }, { A = { 8 } })))
+  end)
+
   it("know lengths", function()
     local source = "function(A, B) for i = 1, #A do for j = 1, #A[1] do A[i][j] = B[j] end end end"
     assert.is_nil((violation(source, {}, { A = { 3, 5 }, B = { 5 } })))

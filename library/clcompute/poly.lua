@@ -18,14 +18,14 @@ local poly = {}
 ---@field kind "flow"|"anti"|"output"
 
 ---@class clcompute.poly.Question
----@field map string from a statement's iterations to elements, restricted to its domain
----@field outside string the elements that should not be reached
----@field dimension integer from 1
----@field greatest? boolean the least index is found unless true
+---@field context string what is known of the parameters
+---@field map string from a statement's iterations to one subscript, restricted to its domain
+---@field outside string the integers that should not be reached
+---@field greatest? boolean the least one is found unless true
 
 ---@class clcompute.poly.Extreme
 ---@field condition? string a Lua expression over the parameters; absent where it never holds
----@field value? string the index that is reached, as such an expression
+---@field value? string the extreme subscript, as such an expression
 
 ---@class clcompute.poly.TimedAccess
 ---@field map string from a statement's iterations to elements, restricted to its domain
@@ -38,8 +38,8 @@ local poly = {}
 ---@return string? message
 function poly.dependences(nest) end
 
----Finds the conditions under which accesses reach an element outside, and how far they go.
----@param input { context: string, questions: clcompute.poly.Question[], budget?: integer }
+---Finds the conditions under which subscripts leave their range, and how far.
+---@param input { questions: clcompute.poly.Question[], budget?: integer }
 ---@return clcompute.poly.Extreme[]? # one for each question; nil where the budget is exceeded
 ---@return string? message
 function poly.extremes(input) end

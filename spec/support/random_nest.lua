@@ -138,8 +138,8 @@ local function logging(log, name, size)
   return proxy({}, RANKS[name])
 end
 
---- Runs a text, and gives its accesses in order: `{ array=, key={subscripts}, write=, passes={ {loop=, value=}, ... } }`,
--- where loops are numbered in the order of the text, and passes are outermost first.
+--- Runs a text, and gives its accesses in order: `{ array=, key={subscripts}, write=, passes={ {loop=, value=}, ... }
+-- }`, where loops are numbered in the order of the text, and passes are outermost first.
 -- @string text
 -- @tparam table values `n`, `m`
 -- @tparam table sizes name of array to its sizes

@@ -9,44 +9,34 @@ local polyhedral_text = require "clcompute.loops.polyhedral_text"
 
 local bounds = {}
 
-local SIDES = { { name = "below", outside = "x%d < 0" }, { name = "above", outside = "x%d >= %s" } }
+--- Collects what has to be asked. Accesses that reach the same subscripts of the same size share a question.
+local Questions = {}
+Questions.__index = Questions
 
---- The questions that an access raises, two for each dimension.
-local function questions_of(scop, access, add)
-  local array = access.variable
-  for d = 1, array.rank do
-    for _, side in ipairs(SIDES) do
-      local outside = side.outside:format(d, affine_text.size(array, d))
-      add({ map = access.map, outside = polyhedral_text.elements(scop, array, outside), dimension = d,
-        greatest = side.name == "above" }, { access = access, array = array, dimension = d, side = side.name,
-        certain = access.certain })
-    end
-  end
+function Questions:add(access, dimension, side)
+  local scop, array = self.scop, access.variable
+  local map = polyhedral_text.subscript(scop, access, dimension)
+  local outside = polyhedral_text.outside(scop, array, dimension, side)
+  local key = ("%s %s %s %s"):format(array.id, map, outside, access.certain)
+  if self.seen[key] then return end
+  self.seen[key] = true
+  self.rows[#self.rows + 1] = { context = polyhedral_text.context(scop, map .. outside), map = map, outside = outside,
+    greatest = side == "above" }
+  self.checks[#self.checks + 1] = { access = access, array = array, dimension = dimension, side = side,
+    certain = access.certain }
 end
 
-local function all_questions(scop)
-  local questions, checks = {}, {}
+local function questions_of(scop)
+  local questions = setmetatable({ scop = scop, rows = {}, checks = {}, seen = {} }, Questions)
   for _, statement in ipairs(scop.statements) do
     for _, access in ipairs(statement.accesses) do
-      if access.is_array then
-        questions_of(scop, access, function(question, check)
-          questions[#questions + 1], checks[#checks + 1] = question, check
-        end)
+      for dimension = 1, access.is_array and access.variable.rank or 0 do
+        questions:add(access, dimension, "below")
+        questions:add(access, dimension, "above")
       end
     end
   end
-  return questions, checks
-end
-
---- Drops what never happens, and what another check of the same array and dimension says too.
-local function distinct(checks)
-  local kept, seen = {}, {}
-  for _, check in ipairs(checks) do
-    local key = check.condition and table.concat({ check.array.id, check.dimension, check.side, check.condition,
-      tostring(check.certain) }, "\0")
-    if key and not seen[key] then kept[#kept + 1], seen[key] = check, true end
-  end
-  return kept
+  return questions
 end
 
 --- Finds all ways to leave an array.
@@ -58,14 +48,18 @@ end
 -- @treturn ?string the reason
 function bounds.analyse(scop, budget)
   local poly = require "clcompute.poly"
-  local questions, checks = all_questions(scop)
-  local answers, reason = poly.extremes { context = polyhedral_text.context(scop), questions = questions,
-    budget = budget }
+  local questions = questions_of(scop)
+  local answers, reason = poly.extremes { questions = questions.rows, budget = budget }
   if not answers then return nil, reason end
+  local checks = {}
   for i, answer in ipairs(answers) do
-    checks[i].condition, checks[i].value = answer.condition, answer.value
+    if answer.condition then
+      local check = questions.checks[i]
+      check.condition, check.value = answer.condition, answer.value
+      checks[#checks + 1] = check
+    end
   end
-  return distinct(checks)
+  return checks
 end
 
 --- All checks as one function of a call's parameters, by their names in isl.
@@ -100,7 +94,7 @@ function bounds.describe(scop, check, values)
   local reached = condition.evaluator(check.value)(values) + scop.base
   local limit = check.side == "below" and (", below %d,"):format(scop.base)
     or (" of %d"):format(values[affine_text.size(check.array, check.dimension)] + scop.base - 1)
-  return ("dimension %d of '%s' reaches %d%s at line %d%s"):format(check.dimension, check.array.name, reached, limit,
+  return ("dimension %d of '%s' reaches %.0f%s at line %d%s"):format(check.dimension, check.array.name, reached, limit,
     check.access.node.line, describe_parameters(scop, check, values))
 end
 

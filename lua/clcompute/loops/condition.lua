@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Lua expressions over the parameters of a call, as clcompute.poly writes them, made into functions.
+--- Lua expressions over the parameters of a call, as clcompute.poly writes them, made into functions. They compute in
+-- floats: those are exact up to 2^53, and beyond they do not wrap to small numbers, as products of integers would.
 -- @module clcompute.loops.condition
 
 local condition = {}
@@ -27,7 +28,7 @@ end
 -- @treturn function
 function condition.compile(texts, body)
   local names, fields = condition.names(texts), {}
-  for i, name in ipairs(names) do fields[i] = "v." .. name end
+  for i, name in ipairs(names) do fields[i] = ("v.%s + 0.0"):format(name) end
   local binding = #names == 0 and "" or
     ("local %s = %s\n"):format(table.concat(names, ", "), table.concat(fields, ", "))
   local text = ("local max, min = ...\nreturn function(v)\n%s%s\nend"):format(binding, body)

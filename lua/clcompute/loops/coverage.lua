@@ -8,6 +8,8 @@ local polyhedral_text = require "clcompute.loops.polyhedral_text"
 
 local coverage = {}
 
+local BUDGET = 300000 -- a copy too many is no fault, and there are many arrays and nests to ask for
+
 --- How many loops stand around a loop, or nil where it is not one of those around a statement.
 local function depth_of(node, statement)
   for d, loop in ipairs(statement.loops) do
@@ -36,15 +38,18 @@ end
 -- runs; true or false where it always or never does. Where the budget is exceeded, true
 function coverage.needed(scop, node, array, budget)
   local poly = require "clcompute.poly"
-  local rows, is_written, around = {}, false, nil
+  local extent, rows, is_written, around = polyhedral_text.extent(scop, array), {}, false, nil
+  local texts = { extent }
   each_access(scop, node, array, function(access, loops)
-    rows[#rows + 1] = { map = polyhedral_text.access(scop, access, #loops), write = access.write,
+    local map = polyhedral_text.access(scop, access, #loops)
+    rows[#rows + 1] = { map = map, write = access.write,
       schedule = polyhedral_text.schedule(scop, access.statement, #loops) }
+    texts[#texts + 1] = map
     is_written, around = is_written or access.write, loops
   end)
   if not is_written then return true end
-  local text = poly.uncovered { context = polyhedral_text.context(scop, around), accesses = rows,
-    extent = polyhedral_text.extent(scop, array), budget = budget }
+  local text = poly.uncovered { context = polyhedral_text.context(scop, table.concat(texts, " "), around),
+    extent = extent, accesses = rows, budget = budget or BUDGET }
   return text == nil or text == "true" or text
 end
 

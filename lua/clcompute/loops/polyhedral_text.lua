@@ -75,6 +75,12 @@ function polyhedral_text.access(scop, access, outer)
     table.concat(access.subscripts, ", "), all_of(access.statement.constraints, access.guard)), parameters)
 end
 
+--- One subscript of an access in all iterations that it happens in: a map to a single integer.
+function polyhedral_text.subscript(scop, access, dimension)
+  return with_parameters(scop, ("{ %s -> [%s] : %s }"):format(tuple(access.statement, 0), access.subscripts[dimension],
+    all_of(access.statement.constraints, access.guard)))
+end
+
 --- When a statement runs: position, loop variable, position, ..., position, filled up with zeros.
 function polyhedral_text.schedule(scop, statement, outer)
   local name, parameters = tuple(statement, outer)
@@ -87,34 +93,32 @@ function polyhedral_text.schedule(scop, statement, outer)
   return with_parameters(scop, ("{ %s -> [%s] }"):format(name, table.concat(times, ", ")), parameters)
 end
 
---- Names for the dimensions of an array's elements: "x1, x2".
-local function coordinates(array)
-  local names = {}
-  for d = 1, array.rank do names[d] = "x" .. d end
-  return table.concat(names, ", ")
-end
-
---- The elements of an array for which a formula of x1, x2, ... holds.
-function polyhedral_text.elements(scop, array, condition)
-  return with_parameters(scop, ("{ %s[%s] : %s }"):format(array.id, coordinates(array), condition))
-end
-
 --- All elements of an array.
 function polyhedral_text.extent(scop, array)
-  local formulas = {}
-  for d = 1, array.rank do formulas[d] = ("0 <= x%d < %s"):format(d, affine_text.size(array, d)) end
-  return polyhedral_text.elements(scop, array, table.concat(formulas, " and "))
+  local names, formulas = {}, {}
+  for d = 1, array.rank do
+    names[d] = "x" .. d
+    formulas[d] = ("0 <= x%d < %s"):format(d, affine_text.size(array, d))
+  end
+  return with_parameters(scop, ("{ %s[%s] : %s }"):format(array.id, table.concat(names, ", "),
+    table.concat(formulas, " and ")))
 end
 
---- What holds for the parameters: no size is negative, and the loops whose variables are parameters are running.
+--- The integers before the first subscript of a dimension ("below"), or behind its last one ("above").
+function polyhedral_text.outside(scop, array, dimension, side)
+  local limit = side == "below" and "x < 0" or "x >= " .. affine_text.size(array, dimension)
+  return with_parameters(scop, ("{ [x] : %s }"):format(limit))
+end
+
+--- What holds for the parameters of a text: no size is negative, and the loops whose variables are parameters run.
 -- @tparam table scop
+-- @string text
 -- @tparam ?{table,...} loops outermost first
-function polyhedral_text.context(scop, loops)
+function polyhedral_text.context(scop, text, loops)
   local formulas, running = {}, {}
-  for name, parameter in pairs(scop.parameters) do
-    if parameter.dimension then formulas[#formulas + 1] = ("%s >= 0"):format(name) end
+  for _, name in ipairs(used(scop, text, {})) do
+    if scop.parameters[name].dimension then formulas[#formulas + 1] = ("%s >= 0"):format(name) end
   end
-  table.sort(formulas)
   for _, loop in ipairs(loops or {}) do
     formulas[#formulas + 1] = formula.range(loop)
     running[loop.variable.id] = true
