@@ -127,7 +127,7 @@ local function by_model(plan, numbers, arrays)
     device_seconds = on_all.seconds, copies = on_all.copies, bytes = on_all.bytes, reasons = {} }
   for index in ipairs(plan.kernels) do
     local costs = profitability.COSTS
-    verdict.reasons[index] = ("%s launches and %s statements: %s of launches and work on the device, %s in Lua"):format(
+    verdict.reasons[index] = ("launches: %s, statements: %s; they take %s on the device, %s in Lua"):format(
       profitability.count(numbers.launches[index]), profitability.count(numbers.work[index]),
       profitability.time(numbers.launches[index] * costs.launch + numbers.work[index] * costs.device_work),
       profitability.time(numbers.work[index] * costs.lua_work))
