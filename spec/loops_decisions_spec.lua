@@ -118,6 +118,15 @@ describe("profitability", function()
     assert.equal(1 + 2 * 100, copies(true, false, "host")) -- b up once; a up and b down each time
   end)
 
+  it("counts no copy of what is written as a whole", function()
+    local plan, numbers = plan_of(2)
+    local call = numbers(1e8)
+    call.unneeded = { { [b] = true }, {} }
+    assert.equal(3, profitability.cost(plan, call, arrays "host", { true, true }).copies)
+    assert.equal(100 + 100 + 1, -- b up and a down each time, a up once
+      profitability.cost(plan, call, arrays "host", { false, true }).copies)
+  end)
+
   it("takes what is long and refuses what is short", function()
     local plan, numbers = plan_of(2)
     assert.same({ true, true }, profitability.decide(plan, numbers(1e8), arrays "host", model).on_device)
@@ -264,8 +273,8 @@ describe("loops.compile", function()
       for i = 1, n do b[i] = a[i] end
     end]])
     local text = compiled:explain()
-    for _, expected in ipairs { "2: for i        sequential: a[i - 1] (line 2) reads what a[i] (line 2) wrote",
-      "3: for i        parallel", "nest_1, line 3: work-items (i); reads a, writes b",
+    for _, expected in ipairs { "2: for i          sequential: a[i - 1] (line 2) reads what a[i] (line 2) wrote",
+      "3: for i          parallel", "nest_1, line 3: work-items (i); reads a, writes b",
       "Lua, from line 2: reads a, b, writes a" } do
       assert.truthy(text:find(expected, 1, true), expected .. "\n" .. text)
     end
