@@ -393,7 +393,7 @@ local function each_call(text, f)
   end
 end
 
-local NESTS = os.getenv "LONG" and 3000 or 100
+local NESTS = os.getenv "LONG" and 1500 or 100
 
 local function each_nest(options, f)
   for _ = 1, NESTS do
