@@ -142,6 +142,42 @@ describe("a nest", function()
     end)
   end
 
+  it("is printed with the parentheses that it needs, and no others", function()
+    local OPERATORS = {}
+    for operator in ("+ - * / // % ^ == ~= < <= > >= and or & | ~ << >>"):gmatch "%S+" do
+      OPERATORS[#OPERATORS + 1] = operator
+    end
+    local function random_expression(depth)
+      local choice = math.random(depth == 0 and 2 or 6)
+      if choice == 1 then return tostring(math.random(9)) end
+      if choice == 2 then return ({ "x", "y", "0.5", "math.mininteger", "math.huge", "1e300" })[math.random(6)] end
+      local operand = random_expression(depth - 1)
+      if choice == 3 then return ("(%s %s)"):format(({ "-", "not", "~" })[math.random(3)], operand) end
+      return ("(%s %s %s)"):format(operand, OPERATORS[math.random(#OPERATORS)], random_expression(depth - 1))
+    end
+    local compared = 0
+    for _ = 1, 3000 do
+      local source = ("function(x, y) local v = %s end"):format(random_expression(4))
+      local tree = front.tree(source)
+      local text = lua_text.whole(tree)
+      local function value_of(expression)
+        return pcall(assert(load("local x, y = 3, -2 local x_1, y_2 = x, y return " .. expression)))
+      end
+      local ok, expected = value_of(source:match "= (.*) end")
+      local found_ok, found = value_of(text:match "= (.*)\nend")
+      assert.equal(ok, found_ok, text)
+      if ok then
+        compared = compared + 1
+        assert.is_true(found == expected or found ~= found and expected ~= expected, text)
+        assert.equal(math.type(expected), math.type(found))
+      end
+      assert.equal(text, (lua_text.whole(front.tree(text)):gsub("_%d_(%d)", "_%1")))
+    end
+    assert.is_true(compared > 1000)
+    assert.equal("function(x_1)\n  x_1[1] = (x_1[1] - 1) * 2 ^ -x_1[2] - (x_1[3] - 1)\nend",
+      lua_text.whole(front.tree "function(x) x[1] = (((x[1] - 1)) * (2 ^ (-x[2]))) - (x[3] - (1)) end"))
+  end)
+
   it("is printed with accesses and names as told", function()
     local tree = front.tree "function(a, n) for i = 1, n, 2 do a[i][i + 1] = #a[1] * -2 end end"
     assert.equal([[

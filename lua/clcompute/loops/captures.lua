@@ -93,9 +93,6 @@ local function of_upvalue(fn, name)
   end
 end
 
-local OPENERS = { ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }
-local CLOSERS = { ["end"] = true, ["until"] = true }
-
 --- The index of the name in `local name`, `local other, name` or `local function name` that begins with the word at an
 -- index; nil if that word begins none.
 local function declared_at(tokens, index, name)
@@ -116,9 +113,9 @@ local function find_local(holder, name)
   for index = 1, holder.first - 1 do
     local text = tokens[index].text
     found = declared_at(tokens, index, name) or found
-    if OPENERS[text] then
+    if functions.OPENERS[text] then
       around[#around + 1] = found or false
-    elseif CLOSERS[text] then
+    elseif functions.CLOSERS[text] then
       found = table.remove(around) or nil
     end
   end

@@ -22,7 +22,7 @@ end
 local function show(text, at)
   local line, before = line_of(text, at)
   if width.of(line) > WIDEST and before > WIDEST // 2 then line, before = line:sub(before + 1), 0 end
-  local shown = width.cut(line:gsub("%s+$", ""), WIDEST):gsub("[%c]", { ["\t"] = "\t" }):gsub("[^%C\t]", "?")
+  local shown = width.cut(line:gsub("%s+$", ""), WIDEST):gsub("[^%C\t]", "?")
   local blank = line:sub(1, before):gsub("[^\t]+", function(run) return (" "):rep(width.of(run)) end)
   return shown, blank .. "^"
 end

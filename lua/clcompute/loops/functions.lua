@@ -8,8 +8,9 @@ local failure = require "clcompute.loops.failure"
 
 local functions = {}
 
-local OPENERS = { ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }
-local CLOSERS = { ["end"] = true, ["until"] = true }
+-- The words that open and close blocks; `for` and `while` do so by their `do`.
+functions.OPENERS = { ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }
+functions.CLOSERS = { ["end"] = true, ["until"] = true }
 
 --- Reads `a.b.c` or `a.b:c` from a token on; returns it, or nil, and the index behind it.
 local function read_name(tokens, index)
@@ -62,14 +63,14 @@ end
 function functions.list(tokens)
   local list, open, depth = {}, {}, 0
   for index, token in ipairs(tokens) do
-    if OPENERS[token.text] then
+    if functions.OPENERS[token.text] then
       local found = token.text == "function" and describe(tokens, index, depth)
       open[#open + 1] = found
       if found then
         list[#list + 1], depth = found, depth + 1
         found.last, found.last_line = #tokens, tokens[#tokens].line -- until its end is seen
       end
-    elseif CLOSERS[token.text] and #open > 0 then
+    elseif functions.CLOSERS[token.text] and #open > 0 then
       local closed = table.remove(open)
       if closed then closed.last, closed.last_line, depth = index, token.line, depth - 1 end
     end

@@ -65,8 +65,7 @@ EXPRESSIONS.field = EXPRESSIONS.name
 
 --- The variable of a name that is indexed; an array that is an argument of an inlined function is its caller's.
 local function array_of(self, node)
-  local denotation = self:denote { kind = "name", name = node.name, line = node.line, column = node.column,
-    offset = node.offset, finish = node.finish }
+  local denotation = self:denote(node)
   if denotation.tag == "argument" and denotation.node.kind == "name" then
     return self:within(denotation.scope, denotation.holder, denotation.site, array_of, denotation.node)
   elseif denotation.tag == "variable" then
