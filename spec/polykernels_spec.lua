@@ -102,45 +102,110 @@ end)
 
 -- --- as kernels -------------------------------------------------------------------
 
---- Which loops no order of the paper's makes parallel: these run in Lua whatever is asked.
+-- No loop of these is parallel in its order: they run in Lua whatever is asked.
 local SEQUENTIAL = { gs = true, sor = true, trisolv_if = true }
 
---- Rounds all elements to float.
-local function round(value)
-  if math.type(value) then return (string.unpack("f", string.pack("f", value))) end
-  local list = {}
-  for i, item in ipairs(value) do list[i] = round(item) end
-  return list
+--- A nested table whose elements are rounded when they are stored, as those of a buffer of floats are.
+local function rounding(list)
+  local inner = {}
+  local function store(_, i, value) inner[i] = string.unpack("f", string.pack("f", value)) end
+  for i, item in ipairs(list) do
+    if type(item) == "table" then inner[i] = rounding(item) else store(nil, i, item) end
+  end
+  return setmetatable({}, { __index = inner, __newindex = store, __len = function() return #inner end })
 end
 
 helper.describe_each("the PolyKernels by clcompute.loops", function(device)
-  local simulator = helper.is_simulator(device)
-  local sizes = simulator and { 0, 1, 2, 3, 7 } or { 0, 1, 2, 3, 7, 64, 65 }
+  local sizes = helper.is_simulator(device) and { 0, 1, 2, 3, 7 } or { 0, 1, 2, 3, 7, 64, 65 }
 
-  --- Compiles a row, runs it and Lua on copies of the same arguments, and compares all of them.
-  local function compare(row, f, n, what, to_device, from_device)
+  --- By what arrays are made: for Lua, for the compiled function, and as a table after it.
+  local FORMS = {
+    table = { lua = data.copy, ours = data.copy, read = function(value) return value end },
+    double = { lua = data.copy, ours = function(value) return device:buffer(value, "double") end,
+      read = function(buffer) return buffer:read() end },
+    float = { lua = rounding, ours = function(value) return device:buffer(value, "float") end,
+      read = function(buffer) return buffer:read() end },
+  }
+
+  local function arrays(arguments, make)
+    local list = {}
+    for i, value in ipairs(arguments) do list[i] = type(value) == "table" and make(value) or value end
+    return list
+  end
+
+  --- Runs a row in Lua and compiled, and compares all arrays.
+  local function compare(row, f, n, form)
     local arguments = row.arguments(n, 2, helper.seed)
-    local ours = {}
-    for i, value in ipairs(arguments) do ours[i] = type(value) == "table" and to_device(value) or value end
-    row.run(table.unpack(arguments))
+    local lua, ours = arrays(arguments, FORMS[form].lua), arrays(arguments, FORMS[form].ours)
+    row.run(table.unpack(lua))
     f(table.unpack(ours))
-    for i, value in ipairs(arguments) do
-      local same, where = data.equal(value, type(value) == "table" and from_device(ours[i]) or ours[i])
-      assert.is_true(same, ("%s on %s, n = %d, argument %d%s"):format(row.name, what, n, i, where or ""))
+    for i, value in ipairs(lua) do
+      if type(value) == "table" then
+        local same, where = data.equal(value, FORMS[form].read(ours[i]))
+        assert.is_true(same, ("%s, %s, n = %d, argument %d%s"):format(row.name, form, n, i, where or ""))
+      end
     end
   end
 
   for _, row in ipairs(rows.all()) do
     it("compute what Lua does: " .. row.name, function()
-      local f = assert(loops.compile(row.run, { device = device, heuristics = "none" }))
+      local f <close> = assert(loops.compile(row.run, { device = device, heuristics = "none" }))
       for _, n in ipairs(sizes) do
-        compare(row, f, n, "tables", data.copy, function(value) return value end)
-        if n > 0 then
-          compare(row, f, n, "buffers", function(value) return device:buffer(value, "double") end,
-            function(buffer) return buffer:read() end)
+        compare(row, f, n, "table")
+        if n > 0 then -- a buffer has elements
+          compare(row, f, n, "double")
+          compare(row, f, n, "float")
         end
       end
       assert.equal(SEQUENTIAL[row.name] ~= nil, f:stats().launches == 0)
     end)
   end
+end)
+
+-- --- the report -------------------------------------------------------------------
+
+describe("the report of the PolyKernels", function()
+  local device = helper.device()
+
+  local function row_of(list, method)
+    for _, row in ipairs(list) do
+      if row.params.method == method then return row end
+    end
+    error("no row of " .. method)
+  end
+
+  it("leaves the refusal set to Lua, within 5 % of its time, and shows the loss without heuristics", function()
+    local refusal = require "clcompute.papers.polykernels.refusal"
+    local measured = refusal({ devices = { device }, quick = true, seconds = 0.5 }).rows
+    local with, without = row_of(measured, "loops"), row_of(measured, "loops, no heuristics")
+    for _, row in ipairs { with, without } do assert.is_true(row.checked, row.reason) end
+    assert.equal(0, with.launches)
+    assert.is_true(with.ratio_low <= 1.05, ("%.3f times Lua's time"):format(with.ratio))
+    assert.is_true(without.launches > 0)
+    assert.is_true(without.ratio_low > 1)
+  end)
+
+  it("measures kernels in all forms, checked, beside the paper's", function()
+    local report = require "clcompute.report"
+    local document = require "clcompute.papers.polykernels".measure { devices = { device }, quick = true,
+      kernels = { "mmm", "gs" } }
+    local by_kernel = { mmm = {}, gs = {} }
+    for _, row in ipairs(document.sections[1].rows) do table.insert(by_kernel[row.kernel_name], row) end
+    for _, list in pairs(by_kernel) do
+      assert.equal(6, #list)
+      for _, row in ipairs(list) do
+        if row.status ~= "unsupported" then assert.is_true(row.checked or row.name == "Lua", row.reason) end
+      end
+    end
+    assert.equal("unsupported", row_of(by_kernel.gs, "gcc, OpenMP").status)
+    assert.equal("refused", row_of(by_kernel.gs, "loops, no heuristics").verdict)
+    local taken = row_of(by_kernel.mmm, "loops, no heuristics")
+    assert.same({ "taken", 1, 2, 1 }, { taken.verdict, taken.launches, taken.uploads, taken.downloads })
+    assert.same({ 2 * 64 * 64 * 8, 64 * 64 * 8 }, { taken.bytes_up, taken.bytes_down })
+    local text = report.text(document)
+    for _, part in ipairs { "x37.9", "wupwise", "test_fpu", "refusal set", "licence" } do
+      assert.truthy(text:find(part, 1, true), part)
+    end
+    assert.truthy(report.html(document):find("<svg", 1, true))
+  end)
 end)

@@ -81,7 +81,18 @@ local function packed_value(value)
   return type(value) == "table" and data.pack(value) or value:string()
 end
 
---- `task.counts[candidate]` holds what its first call did.
+--- What a further call does: the heuristics may take a nest only once its program pays.
+local function count_call(candidate, f)
+  candidate.reset()
+  local before = f:stats()
+  candidate.fn()
+  local right, reason = candidate.check()
+  if not right then return nil, reason end
+  local counts = f:stats()
+  for name, count in pairs(before) do counts[name] = counts[name] - count end
+  return counts
+end
+
 local function ours(task, device, form)
   local candidate = { name = ("%s, %s"):format(form.method, device.place), params = { method = form.method },
     device = device }
@@ -94,9 +105,9 @@ local function ours(task, device, form)
   candidate.reset = reset
   function candidate.fn() f(table.unpack(arguments)) end
   function candidate.check()
-    task.counts[candidate] = f:stats()
     return compare(task.row, task.expected, function(i) return packed_value(arguments[task.row.written[i]]) end)
   end
+  task.count[candidate] = function() return count_call(candidate, f) end
   return candidate
 end
 
@@ -105,9 +116,10 @@ end
 -- @tparam table settings `sizes` {n=, steps=}; `devices`; `alone` and `threads`, compiled baselines, or `lack`, why
 --  there are none
 -- @treturn table the candidates; Lua first
--- @treturn table by candidate, the counts of `f:stats()` after its first call
+-- @treturn table by candidate of `clcompute.loops`, a function that makes one more call and returns what it did, as
+--  `f:stats()` counts; or nil and what is wrong with its results
 function candidates.of(row, settings)
-  local task = { row = row, arguments = row.arguments(settings.sizes.n, settings.sizes.steps), counts = {} }
+  local task = { row = row, arguments = row.arguments(settings.sizes.n, settings.sizes.steps), count = {} }
   local oracle = data.copies(task.arguments)
   row.run(table.unpack(oracle))
   task.expected = results_of(row, oracle)
@@ -117,7 +129,7 @@ function candidates.of(row, settings)
   for _, device in ipairs(settings.devices) do
     for _, form in ipairs(candidates.OURS) do list[#list + 1] = ours(task, device, form) end
   end
-  return list, task.counts
+  return list, task.count
 end
 
 return candidates
