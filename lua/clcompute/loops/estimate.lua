@@ -112,8 +112,8 @@ end
 --- Makes the function that estimates calls.
 -- @tparam table plan of `clcompute.loops.nests`
 -- @tparam {string,...} names of the numbers and sizes of a call
--- @treturn function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are written
--- as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all statements
+-- @treturn function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are
+-- written as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all statements
 function estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
@@ -123,7 +123,8 @@ function estimate.compile(plan, names)
   print_plan(plan, output, "1")
   add(output, "return numbers")
   add(output, "end")
-  return assert(load(table.concat(output, "\n"), "=estimate", "t", { max = math.max, min = math.min }))(output.nodes, iterations)
+  local environment = { max = math.max, min = math.min }
+  return assert(load(table.concat(output, "\n"), "=estimate", "t", environment))(output.nodes, iterations)
 end
 
 return estimate
