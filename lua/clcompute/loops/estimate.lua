@@ -113,7 +113,8 @@ end
 -- @tparam table plan of `clcompute.loops.nests`
 -- @tparam {string,...} names of the numbers and sizes of a call
 -- @treturn function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are
--- written as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all statements
+-- written as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all statements;
+-- or nil and why it is too large for Lua
 function estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
@@ -124,7 +125,9 @@ function estimate.compile(plan, names)
   add(output, "return numbers")
   add(output, "end")
   local environment = { max = math.max, min = math.min }
-  return assert(load(table.concat(output, "\n"), "=estimate", "t", environment))(output.nodes, iterations)
+  local chunk, message = load(table.concat(output, "\n"), "=estimate", "t", environment)
+  if not chunk then return nil, message end
+  return chunk(output.nodes, iterations)
 end
 
 return estimate

@@ -199,11 +199,13 @@ function host.text(plan, names, arrays)
 end
 
 --- The function itself: of the numbers and sizes by name, the arrays of `clcompute.loops.storage`, the kernels, which
--- nests run on the device, and the counters.
+-- nests run on the device, and the counters. Or nil and why it is too large for Lua.
 function host.compile(text)
   local environment = { math = math, max = math.max, min = math.min }
   for dtype, store in pairs(STORES) do environment["store_" .. dtype] = store end
-  return assert(load(text, "=loops", "t", environment))(host.GROUPS, storage.memory, storage.blank)
+  local chunk, message = load(text, "=loops", "t", environment)
+  if not chunk then return nil, message end
+  return chunk(host.GROUPS, storage.memory, storage.blank)
 end
 
 return host
