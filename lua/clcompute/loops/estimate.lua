@@ -112,9 +112,9 @@ end
 --- Makes the function that estimates calls.
 -- @tparam table plan of `clcompute.loops.nests`
 -- @tparam {string,...} names of the numbers and sizes of a call
--- @treturn function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are
--- written as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all statements;
--- or nil and why it is too large for Lua
+-- @treturn ?function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are
+-- written as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all
+-- statements; or nil and why it is too large for Lua
 function estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
