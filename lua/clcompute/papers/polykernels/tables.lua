@@ -6,7 +6,7 @@
 
 local tables = {}
 
---- Tables 1 and 2, by row: { cpu = { seconds, with kernels, speed-up }, gpu = { ... } }. Four cores; a GeForce GTX 260.
+-- Tables 1 and 2, by row: { cpu = { seconds, with kernels, speed-up }, gpu = { ... } }. Four cores; a GeForce GTX 260.
 tables.POLYKERNELS = {
   jac = { cpu = { 5.87, 5.92, 0.99 }, gpu = { 9.35, 9.34, 1.00 } },
   jac2d = { cpu = { 86.24, 86.28, 0.99 }, gpu = { 84.58, 84.73, 0.99 } },
@@ -29,7 +29,7 @@ tables.POLYKERNELS = {
   trisolv = { cpu = { 25, 26.02, 0.96 }, gpu = { 42.95, 42.21, 1.01 } },
 }
 
---- Table 3, SPEC CPU 2000 on the CPU: { program, seconds, speed-up with heuristics, and without }; the last is nil
+-- Table 3, SPEC CPU 2000 on the CPU: { program, seconds, speed-up with heuristics, and without }; the last is nil
 -- where the paper prints a cross without a number.
 tables.SPEC = {
   { "wupwise", 76.1, 0.99, 1.07 }, { "swim", 125, 1, 1.00 }, { "mgrid", 115, 0.99, 0.99 },
@@ -41,7 +41,7 @@ tables.SPEC = {
   { "twolf", 115, 1.01, 0.98 },
 }
 
---- Table 4, Polyhedron 2005 on the CPU: { program, seconds, with kernels, speed-up }.
+-- Table 4, Polyhedron 2005 on the CPU: { program, seconds, with kernels, speed-up }.
 tables.POLYHEDRON = {
   { "ac", 10.91, 10.96, 0.99 }, { "aermod", 35.02, 34.9, 1.00 }, { "air", 0.24, 0.23, 1.04 },
   { "capacita", 41.24, 46.89, 0.87 }, { "channel", 2.56, 3.13, 0.81 }, { "doduc", 43.71, 43.09, 1.01 },
