@@ -5,12 +5,14 @@ Which loops carry a dependence, and between which accesses.
 */
 #include "poly_dependences.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "poly_analysis.h"
 #include "poly_input.h"
 
-#define MAX_DEPTH 16
+#define MAX_DEPTH 200          /* as deep as Lua's own compiler goes */
+#define MAX_EXAMPLES (1 << 20) /* loops times accesses */
 
 typedef enum { FLOW, ANTI, OUTPUT, KINDS } Kind;
 
@@ -22,8 +24,7 @@ typedef struct {
   int array; /* index of the first access to the same array */
   int write;
   int depth;
-  int loop[MAX_DEPTH]; /* outermost first, from 1 */
-  int down[MAX_DEPTH]; /* whether it counts down */
+  int loop[MAX_DEPTH]; /* numbers from 1, outermost first; negative where it counts down */
 } Access;
 
 /* One example a loop, array and kind: positions of accesses from 1; from == 0 is none. */
@@ -39,7 +40,7 @@ typedef struct {
 } Nest;
 
 static Example *example_of(const Nest *nest, int loop, int array, Kind kind) {
-  return &nest->example[((loop - 1) * nest->accesses + array) * KINDS + (int)kind];
+  return &nest->example[((abs(loop) - 1) * nest->accesses + array) * KINDS + (int)kind];
 }
 
 /* Loops that hold both accesses. */
@@ -58,8 +59,8 @@ static int has_all(const Nest *nest, const Access *from, int depth, Kind kind) {
 /* Whether some pair of iterations touches one element, the first in an earlier pass of loop d. */
 static int carries(isl_map *conflict, const Access *from, int d) {
   isl_map *ordered = isl_map_copy(conflict);
-  ordered = from->down[d] ? isl_map_order_gt(ordered, isl_dim_in, d, isl_dim_out, d)
-                          : isl_map_order_lt(ordered, isl_dim_in, d, isl_dim_out, d);
+  ordered = from->loop[d] < 0 ? isl_map_order_gt(ordered, isl_dim_in, d, isl_dim_out, d)
+                              : isl_map_order_lt(ordered, isl_dim_in, d, isl_dim_out, d);
   const isl_bool empty = isl_map_is_empty(ordered);
   isl_map_free(ordered);
   return empty == isl_bool_false;
@@ -104,11 +105,11 @@ static void analyse(Nest *nest, unsigned long budget) {
   for (int i = 0; i < nest->accesses; i++) isl_map_free(nest->access[i].map);
 }
 
-/* -3 stands for loop 3, counting down. */
 static int read_loop(lua_State *L, int position) {
   if (lua_rawgeti(L, -1, position) != LUA_TNUMBER) luaL_error(L, "a loop must be an integer");
   const lua_Integer loop = lua_tointeger(L, -1);
-  if (loop == 0 || loop < -1000 || loop > 1000) luaL_error(L, "loops are numbered from 1 to 1000");
+  if (loop == 0 || loop < -MAX_EXAMPLES || loop > MAX_EXAMPLES)
+    luaL_error(L, "loops are numbered from 1 to %d", MAX_EXAMPLES);
   lua_pop(L, 1);
   return (int)loop;
 }
@@ -118,10 +119,8 @@ static void read_loops(lua_State *L, Nest *nest, Access *access) {
   if (depth > MAX_DEPTH) luaL_error(L, "more than %d loops in each other", MAX_DEPTH);
   access->depth = (int)depth;
   for (int d = 0; d < access->depth; d++) {
-    const int loop = read_loop(L, d + 1);
-    access->down[d] = loop < 0;
-    access->loop[d] = loop < 0 ? -loop : loop;
-    if (access->loop[d] > nest->loops) nest->loops = access->loop[d];
+    access->loop[d] = read_loop(L, d + 1);
+    if (abs(access->loop[d]) > nest->loops) nest->loops = abs(access->loop[d]);
   }
   lua_pop(L, 1);
 }
@@ -140,7 +139,7 @@ static void read_access(lua_State *L, Nest *nest, int i, const char **name) {
 
 static void read_accesses(lua_State *L, Nest *nest) {
   const size_t n = clc_checklist(L, "accesses");
-  if (n > 10000) luaL_error(L, "more than 10000 accesses");
+  if (n > MAX_EXAMPLES) luaL_error(L, "more than %d accesses", MAX_EXAMPLES);
   nest->accesses = (int)n;
   nest->access = lua_newuserdatauv(L, n * sizeof *nest->access, 0);
   const char **name = lua_newuserdatauv(L, n * sizeof *name, 0);
@@ -201,6 +200,11 @@ int clc_dependences(lua_State *L) {
   clc_checkinput(L, keys);
   const unsigned long budget = clc_optbudget(L);
   read_accesses(L, &nest);
+  if ((size_t)nest.loops * (size_t)nest.accesses > MAX_EXAMPLES) {
+    lua_pushnil(L);
+    lua_pushliteral(L, "the analysis meets more loops and accesses than it has room for");
+    return 2;
+  }
   make_room(L, &nest);
   analyse(&nest, budget);
   const int failed = clc_end(L, &nest.analysis);

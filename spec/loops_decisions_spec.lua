@@ -118,6 +118,15 @@ describe("profitability", function()
     assert.equal(1 + 2 * 100, copies(true, false, "host")) -- b up once; a up and b down each time
   end)
 
+  it("counts no copy of what is written as a whole", function()
+    local plan, numbers = plan_of(2)
+    local call = numbers(1e8)
+    call.unneeded = { { [b] = true }, {} }
+    assert.equal(3, profitability.cost(plan, call, arrays "host", { true, true }).copies)
+    assert.equal(100 + 100 + 1, -- b up and a down each time, a up once
+      profitability.cost(plan, call, arrays "host", { false, true }).copies)
+  end)
+
   it("takes what is long and refuses what is short", function()
     local plan, numbers = plan_of(2)
     assert.same({ true, true }, profitability.decide(plan, numbers(1e8), arrays "host", model).on_device)
@@ -171,7 +180,7 @@ describe("loops.compile", function()
     assert.same({ 8.0, 16.0, 24.0 }, a)
     assert.equal(0, compiled:stats().launches)
     assert.is_nil(next(compiled.state.latest.spec.programs))
-    assert.truthy(compiled:explain():find("nest_1: Lua: 1 launches and 3 statements", 1, true))
+    assert.truthy(compiled:explain():find("nest_1: Lua: launches: 1, statements: 3;", 1, true))
     helper.raises("dimension 1 of 'a' reaches 4 of 3", function() compiled(a, 4) end)
   end)
 
@@ -206,14 +215,66 @@ describe("loops.compile", function()
     assert.truthy(tostring(failure):find("\n            ^", 1, true))
   end)
 
+  it("names the array that has too many dimensions", function()
+    local _, failure = loops.compile "function(a, n) for i = 1, n do a[i][i][i][i][i] = 1 end end"
+    assert.equal("(text):1:32: 'a' has 5 subscripts: an array has at most 4 dimensions", failure[1])
+  end)
+
+  it("says what to install where isl is not there", function()
+    local loaded, preload = package.loaded["clcompute.poly"], package.preload["clcompute.poly"]
+    package.loaded["clcompute.poly"], package.preload["clcompute.poly"] = nil, function() error "not there" end
+    local compiled, failure = loops.compile(scale)
+    package.loaded["clcompute.poly"], package.preload["clcompute.poly"] = loaded, preload
+    assert.is_nil(compiled)
+    assert.truthy(tostring(failure):find("install the package libisl-dev and build again, or install the rock "
+      .. "clcompute-poly", 1, true))
+  end)
+
+  it("takes the device that there is after one was closed", function()
+    local compiled, a = assert(loops.compile(scale, { force = true })), { 1.0 }
+    compiled(a, 1)
+    require "clcompute".device():close()
+    compiled(a, 1)
+    assert.same({ 4.0 }, a)
+  end)
+
+  it("costs little above its launches when a call is repeated", function()
+    if os.getenv "SANITIZED" then return pending "the sanitizers slow it down" end
+    local device, calls = helper.device(), 20000
+    local compiled = assert(loops.compile(scale, { force = true }))
+    local buffer = device:zeros("double", 3)
+    compiled(buffer, 3)
+    compiled.state.latest.spec.programs[device][1] = function() end
+    local start = os.clock()
+    for _ = 1, calls do compiled(buffer, 3) end
+    assert.is_true((os.clock() - start) / calls < 20e-6)
+    assert.equal(calls + 1, compiled:stats().launches)
+    buffer:release()
+  end)
+
+  it("keeps no buffer alive, and says which is released", function()
+    local device = helper.device()
+    local compiled = assert(loops.compile(scale, { force = true }))
+    local kept = setmetatable({ device:zeros("double", 3) }, { __mode = "v" })
+    for _ = 1, 3 do compiled(kept[1], 3) end
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(kept[1])
+    local buffer = device:zeros("double", 3)
+    for _ = 1, 2 do compiled(buffer, 3) end
+    buffer:release()
+    local message = helper.raises("released", function() compiled(buffer, 3) end)
+    assert.matches("^spec/loops_decisions_spec.lua:%d+: %D", message)
+  end)
+
   it("explains what depends on what, and shows the source before the first call", function()
     local compiled = assert(loops.compile [[function(a, b, n)
       for i = 2, n do a[i] = a[i - 1] + b[i] end
       for i = 1, n do b[i] = a[i] end
     end]])
     local text = compiled:explain()
-    for _, expected in ipairs { "2: for i               sequential: a[i - 1] (line 2) reads what a[i] (line 2) wrote",
-      "3: for i               parallel", "nest_1, line 3: work-items (i); reads a, writes b",
+    for _, expected in ipairs { "2: for i          sequential: a[i - 1] (line 2) reads what a[i] (line 2) wrote",
+      "3: for i          parallel", "nest_1, line 3: work-items (i); reads a, writes b",
       "Lua, from line 2: reads a, b, writes a" } do
       assert.truthy(text:find(expected, 1, true), expected .. "\n" .. text)
     end

@@ -108,6 +108,14 @@ describe("clcompute.poly", function()
     end)
   end)
 
+  it("gives up on more loops and accesses than it has room for", function()
+    local found, message = poly.dependences { accesses = {
+      { array = "a", map = "{ S[i] -> a[i] }", loops = { 1 << 20 } },
+      { array = "a", map = "{ S[] -> a[0] }", loops = {} } } }
+    assert.is_nil(found)
+    assert.equal("the analysis meets more loops and accesses than it has room for", message)
+  end)
+
   describe("extremes", function()
     it("gives the condition and the index", function()
       local found = extreme("[n] -> { S[i] -> [i + 1] : 0 <= i < n }", "[d] -> { [x] : x >= d }", true)
@@ -211,7 +219,7 @@ describe("clcompute.poly", function()
       { "field 'accesses': table expected, got nil", poly.dependences, {} },
       { "row 1: table expected, got string", poly.dependences, { accesses = { "a" } } },
       { "field 'map': string expected, got number", poly.dependences, { accesses = { { array = "a", map = 1 } } } },
-      { "loops are numbered from 1 to 1000", poly.dependences,
+      { "loops are numbered from 1 to 1048576", poly.dependences,
         { accesses = { { array = "a", map = "{ S[i] -> a[i] }", loops = { 0 } } } } },
       { "an access has another number of dimensions than loops", poly.dependences,
         { accesses = { { array = "a", map = "{ S[i] -> a[i] }", loops = { 1, 2 } } } } },

@@ -61,6 +61,17 @@ local function check_lengths(tree, base)
   end)
 end
 
+local MOST_SUBSCRIPTS = 4 -- dimensions of a buffer
+
+local function check_ranks(tree, variables)
+  for _, variable in ipairs(variables) do
+    if variable.rank and variable.rank > MOST_SUBSCRIPTS then
+      failure.raise(tree.origin, variable.indexed, ("'%s' has %d subscripts: an array has at most %d dimensions")
+        :format(variable.name, variable.rank, MOST_SUBSCRIPTS))
+    end
+  end
+end
+
 --- What `clcompute.loops.arguments` is to know of each value.
 local function rows_of(tree, variables)
   local rows = {}
@@ -89,6 +100,7 @@ local function compile(source, given)
   local tree = restrictions.check(resolve.run(parsed))
   check_lengths(tree, checked.base)
   local variables = specialise.variables(tree)
+  check_ranks(tree, variables)
   local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
     rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
     counters = coherence.counters(), name = tree.name or "loops", fn = from.fn }
@@ -134,13 +146,20 @@ local function values_of(state, ...)
   return values
 end
 
+--- A message without its place in the text of `clcompute.loops.host`, or in a file that called the core.
+local function without_place(message)
+  if type(message) ~= "string" then return message end
+  local rest = message:match "^loops:%d+: (.*)$" or message:match "^%S-clcompute/loops/[%w_]+%.lua:%d+: (.*)$"
+  return rest and (message:find "^loops:" or not rest:find "^attempt to ") and rest or message
+end
+
 function Compiled:__call(...)
   local state = self.state
   if not state then error("this compiled function is closed", 2) end
   local is_short = state.is_short
   if is_short and is_short(...) then return state.fn(...) end
   local ok, message = pcall(call.run, state, values_of(state, ...))
-  if not ok then error(failure.is(message) and tostring(message) or message, 2) end
+  if not ok then error(failure.is(message) and tostring(message) or without_place(message), 2) end
   if not state.is_short then state.is_short = shortcut.of(state) end
 end
 

@@ -36,11 +36,7 @@ local function device_of(state, taken)
     end
     if own then device, first = own, first or array.row.label end
   end
-  if not device then
-    state.default = state.default or require "clcompute".device()
-    device = state.default
-  end
-  return device
+  return device or require "clcompute".device()
 end
 
 local function kernels_of(spec, device, name)
@@ -144,18 +140,13 @@ end
 
 -- --- running ------------------------------------------------------------------------------
 
---- What Lua says of an error in the text of `clcompute.loops.host`, without its line there.
-local function without_place(message)
-  return type(message) == "string" and message:gsub("^loops:%d+: ", "") or message
-end
-
 --- Brings all arrays home, and then says what went wrong, if anything.
 local function settle(arrays, ok, message)
   for _, array in ipairs(arrays) do
     local is_settled, fault = pcall(storage.settle, array)
     if ok and not is_settled then ok, message = false, fault end
   end
-  if not ok then error(without_place(message), 0) end
+  if not ok then error(message, 0) end
 end
 
 local function open_arrays(state, spec, taken, device, counters)

@@ -59,6 +59,18 @@ function count_of(nodes, output)
   return #texts > 0 and table.concat(texts, " + ") or "0"
 end
 
+--- Which of the arrays that a nest writes it needs no values of.
+local function print_unneeded(part, output)
+  local fields = {}
+  for _, array in ipairs(part.writes) do
+    if part.needed[array] ~= true then
+      output.nodes[#output.nodes + 1] = array
+      fields[#fields + 1] = ("[nodes[%d]] = not (%s)"):format(#output.nodes, part.needed[array])
+    end
+  end
+  add(output, "numbers.unneeded[%d] = { %s }", part.index, table.concat(fields, ", "))
+end
+
 local print_plan
 
 local PARTS = {
@@ -68,6 +80,7 @@ local PARTS = {
     add(output, "numbers.launches[%d] = %s", part.index, times)
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
     add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index)
+    print_unneeded(part, output)
     add(output, "end")
   end,
   loop = function(part, output, times)
@@ -99,18 +112,18 @@ end
 --- Makes the function that estimates calls.
 -- @tparam table plan of `clcompute.loops.nests`
 -- @tparam {string,...} names of the numbers and sizes of a call
--- @treturn function of a table of these numbers, that returns `launches` and `work` by index of the nest, `counts`
--- by `for` node of the host, and `total`, the work of all statements
+-- @treturn function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are written
+-- as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all statements
 function estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
   add(output, "return function(v)")
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
-  add(output, "local numbers = { launches = {}, work = {}, counts = {}, total = 0 }")
+  add(output, "local numbers = { launches = {}, work = {}, unneeded = {}, counts = {}, total = 0 }")
   print_plan(plan, output, "1")
   add(output, "return numbers")
   add(output, "end")
-  return assert(load(table.concat(output, "\n"), "=estimate", "t", {}))(output.nodes, iterations)
+  return assert(load(table.concat(output, "\n"), "=estimate", "t", { max = math.max, min = math.min }))(output.nodes, iterations)
 end
 
 return estimate

@@ -31,15 +31,15 @@ end
 -- --- loops --------------------------------------------------------------------------------
 
 local function explain_loop(spec, node, lines)
-  local place = ("%s%3d: for %s"):format(("  "):rep(#node.variable.loops), node.line, node.variable.name)
-  if node.parallel then return add(lines, "  %-24s parallel", place) end
+  local place = ("%4d: %sfor %s"):format(node.line, ("  "):rep(#node.variable.loops), node.variable.name)
+  if node.parallel then return add(lines, "  %-20s parallel", place) end
   local reasons = {}
   for i, dependence in ipairs(node.carried) do
     if i <= MOST_REASONS then reasons[i] = dependences.describe(spec.scop, dependence) end
   end
   if #node.carried > MOST_REASONS then reasons[#reasons + 1] = ("%d more"):format(#node.carried - MOST_REASONS) end
   if #reasons == 0 then reasons[1] = spec.given_up or "not analysed" end
-  add(lines, "  %-24s sequential: %s", place, table.concat(reasons, "; "))
+  add(lines, "  %-20s sequential: %s", place, table.concat(reasons, "; "))
 end
 
 -- --- plan ---------------------------------------------------------------------------------

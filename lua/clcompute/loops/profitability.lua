@@ -37,13 +37,12 @@ end
 
 local function use(self, side, part, times)
   local other = side == "device" and "host" or "device"
+  local unneeded = self.numbers.unneeded and self.numbers.unneeded[part.index] or {}
   for _, list in ipairs { part.reads, part.writes } do
     for _, variable in ipairs(list) do
       local state = self.valid[variable]
-      if not state[side] then
-        copy(self, self.arrays[variable], times)
-        state[side] = true
-      end
+      if not state[side] and not unneeded[variable] then copy(self, self.arrays[variable], times) end
+      state[side] = true
     end
   end
   for _, variable in ipairs(part.writes) do self.valid[variable][other] = false end
@@ -68,7 +67,7 @@ end
 
 --- Seconds of a call's nests and copies for a choice.
 -- @tparam table plan of `nests`
--- @tparam table numbers `launches` and `work` by index of the nest, `counts` of host loops by node
+-- @tparam table numbers of `clcompute.loops.estimate`
 -- @tparam table arrays by variable: `bytes`, `elements` (those that go through a Lua table), `host`, `device` (where it
 -- is valid at the start), `home` (where it must be valid at the end)
 -- @tparam table on_device by index of the nest
@@ -127,7 +126,7 @@ local function by_model(plan, numbers, arrays)
     device_seconds = on_all.seconds, copies = on_all.copies, bytes = on_all.bytes, reasons = {} }
   for index in ipairs(plan.kernels) do
     local costs = profitability.COSTS
-    verdict.reasons[index] = ("%s launches and %s statements: %s of launches and work on the device, %s in Lua"):format(
+    verdict.reasons[index] = ("launches: %s, statements: %s; they take %s on the device, %s in Lua"):format(
       profitability.count(numbers.launches[index]), profitability.count(numbers.work[index]),
       profitability.time(numbers.launches[index] * costs.launch + numbers.work[index] * costs.device_work),
       profitability.time(numbers.work[index] * costs.lua_work))

@@ -13,8 +13,7 @@ local scop = {}
 --- What is known at a place of the program: the loops around it, the formulas that hold there, whether it is certainly
 -- reached where they do, and `places`, where in its body each enclosing loop and the place itself stand.
 local function inside(around, change)
-  local place = setmetatable(change, { __index = around })
-  return place
+  return setmetatable(change, { __index = around })
 end
 
 local function extended(list, item)

@@ -174,7 +174,6 @@ local function sorted(set)
 end
 
 --- Places the copies of a program.
--- @function place
 -- @tparam table body a list of operators
 -- @tparam[opt] table options `initial`: where objects are valid at the start, "both" (the paper; as every object that
 --  the device uses is uploaded first) or "host"
@@ -252,7 +251,6 @@ end
 
 --- A program with its copies as text, an operator a line; below each its pred, last and modify, and where objects are
 -- valid after it.
--- @function show
 -- @tparam table result what `place` returned
 -- @treturn string
 function static_copies.show(result)
