@@ -202,6 +202,9 @@ describe("the report of the PolyKernels", function()
     local taken = row_of(by_kernel.mmm, "loops, no heuristics")
     assert.same({ "taken", 1, 2, 1 }, { taken.verdict, taken.launches, taken.uploads, taken.downloads })
     assert.same({ 2 * 64 * 64 * 8, 64 * 64 * 8 }, { taken.bytes_up, taken.bytes_down })
+    for _, row in ipairs(document.sections[2].rows) do
+      assert.equal(by_kernel[row.name] ~= nil, row.loops ~= nil and row["loops, buffers"] ~= nil and row.gcc == 1)
+    end
     local text = report.text(document)
     for _, part in ipairs { "x37.9", "wupwise", "test_fpu", "refusal set", "licence" } do
       assert.truthy(text:find(part, 1, true), part)

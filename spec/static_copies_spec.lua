@@ -157,7 +157,7 @@ end
 describe("the static placement of copies", function()
   it("keeps the four rules on random programs and trip counts, and the run-time rules never copy more", function()
     local fewer = 0
-    for case = 1, 3000 do
+    for case = 1, 1000 do
       local body = random_body(3)
       for _, initial in ipairs { "both", "host" } do
         local result = static_copies.place(body, { initial = initial })

@@ -32,7 +32,7 @@ local check = require "clcompute.bench.options"
 
 local static_copies = {}
 
---- Stands in `pred` for what ran before the program.
+-- Stands in `pred` for what ran before the program.
 static_copies.START = { kind = "block", on = "host", reads = {}, writes = {} }
 
 local OTHER = { host = "device", device = "host" }

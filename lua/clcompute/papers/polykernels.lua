@@ -99,7 +99,7 @@ local function paper_section(by_kernel, device)
     here.cpu_seconds, here.cpu_with, here.cpu = table.unpack(paper.cpu)
     here.gpu_seconds, here.gpu_with, here.gpu = table.unpack(paper.gpu)
     for _, row in ipairs(by_kernel[name] or {}) do
-      if row.device:find(device.name, 1, true) or row.params.method:find "^gcc" then
+      if row.name == ("%s, %s"):format(row.params.method, device.place) or row.params.method:find "^gcc" then
         here[row.params.method] = row.over_c
         if row.params.method == "loops" then here.verdict = row.verdict end
       end

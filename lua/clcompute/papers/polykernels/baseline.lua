@@ -12,7 +12,7 @@ local write_file = require "clcompute.write_file"
 
 local baseline = {}
 
---- The compiler with its options.
+-- The compiler with its options.
 baseline.COMMAND = "gcc -O3 -march=native -ffp-contract=off"
 
 local COMPILE = baseline.COMMAND .. " -std=gnu11 -fPIC -shared -w %s -x c -o %s %s 2>&1"

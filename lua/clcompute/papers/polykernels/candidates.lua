@@ -10,7 +10,7 @@ local loops = require "clcompute.loops"
 
 local candidates = {}
 
---- What is measured of `clcompute.loops`, by method: on what arguments, and by which heuristics.
+-- What is measured of `clcompute.loops`, by method: on what arguments, and by which heuristics.
 candidates.OURS = {
   { method = "loops", heuristics = "model" },
   { method = "loops, no heuristics", heuristics = "none" },

@@ -23,7 +23,9 @@ end
 local function compile_all(functions, device, heuristics)
   local compiled = {}
   for name, f in pairs(functions) do
-    compiled[name] = assert(loops.compile(f, { device = device, heuristics = heuristics }))
+    local g, failure = loops.compile(f, { device = device, heuristics = heuristics })
+    if not g then return nil, tostring(failure) end
+    compiled[name] = g
   end
   return compiled
 end
@@ -46,8 +48,9 @@ return function(options)
     { name = "Lua", params = { method = "Lua" }, device = "Lua" })
   for _, device in ipairs(options.devices) do
     for _, form in ipairs { { "loops", "model" }, { "loops, no heuristics", "none" } } do
-      local functions = compile_all(program.functions, device, form[2])
-      local fields = { name = ("%s, %s"):format(form[1], device.place), params = { method = form[1] }, device = device }
+      local functions, lack = compile_all(program.functions, device, form[2])
+      local fields = { name = ("%s, %s"):format(form[1], device.place), params = { method = form[1] }, device = device,
+        unsupported = lack }
       function fields.check(result)
         launches[fields] = launches_of(functions)
         return data.equal(expected, result)

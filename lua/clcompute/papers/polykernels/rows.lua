@@ -12,7 +12,7 @@ local data = require "clcompute.papers.polykernels.data"
 
 local rows = {}
 
---- Their names, in the order of the paper's tables.
+-- Their names, in the order of the paper's tables.
 rows.NAMES = { "jac", "jac2d", "adi", "fdtd1d", "fdtd2d", "gs", "gemver", "lud", "mmm", "mvt", "sor", "ssymm", "ssyr2k",
   "ssyrk", "strmm", "strsm", "tmm", "trisolv_if", "trisolv" }
 
