@@ -403,6 +403,23 @@ helper.describe_each("loops.compile", function(device)
     assert.truthy(compiled:explain():find("the integer divisor may be 0", 1, true))
   end)
 
+  it("leaves what was done when Lua raises an error between launches", function()
+    local function f(a, b, m)
+      for i = 1, m do b[i] = a[i] + 1 end
+      for i = 2, m do a[i] = a[i - 1] // b[i] end
+      for i = 1, m do b[i] = 0 end
+    end
+    for _, place in ipairs { "table", "buffer" } do
+      local a, b = { 1, 5, -1, 3 }, { 0, 0, 0, 0 }
+      local expected_a, expected_b = copy(a), copy(b)
+      assert.is_false(pcall(f, expected_a, expected_b, 4))
+      if place == "buffer" then a, b = device:buffer(a, "long"), device:buffer(b, "long") end
+      assert.is_false(pcall(compile(f, device), a, b, 4))
+      if place == "buffer" then a, b = a:read(), b:read() end
+      assert.same({ expected_a, expected_b }, { a, b }, place)
+    end
+  end)
+
   it("computes in the arrays' own type in fast mode", function()
     local a = device:buffer({ 1, 2, 3 }, "float")
     local compiled = compile(function(x, s, m)

@@ -184,9 +184,11 @@ local function arithmetic(node, context)
     if name then return call(name, context, node.left, node.right) end
     return infix(node, context)
   end
+  if node.op == "//" then
+    return ("floor(%s / %s)"):format(operand_as(node.left, "float", context, PRECEDENCE["/"]),
+      operand_as(node.right, "float", context, PRECEDENCE["/"] + 1)), PRIMARY
+  end
   local left, right = (as(node.left, "float", context)), (as(node.right, "float", context))
-  if node.op == "//" then return ("floor(%s / %s)"):format(operand_as(node.left, "float", context, PRECEDENCE["/"]),
-    operand_as(node.right, "float", context, PRECEDENCE["/"] + 1)), PRIMARY end
   if node.op == "%" then return call("mod_real", context, left, right) end
   if node.op == "^" then return call("pow_real", context, left, right) end
   return infix(node, context, "float")

@@ -112,8 +112,9 @@ end
 --- Makes the function that estimates calls.
 -- @tparam table plan of `clcompute.loops.nests`
 -- @tparam {string,...} names of the numbers and sizes of a call
--- @treturn function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are written
--- as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all statements
+-- @treturn ?function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are
+-- written as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all
+-- statements; or nil and why it is too large for Lua
 function estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
@@ -123,7 +124,10 @@ function estimate.compile(plan, names)
   print_plan(plan, output, "1")
   add(output, "return numbers")
   add(output, "end")
-  return assert(load(table.concat(output, "\n"), "=estimate", "t", { max = math.max, min = math.min }))(output.nodes, iterations)
+  local environment = { max = math.max, min = math.min }
+  local chunk, message = load(table.concat(output, "\n"), "=estimate", "t", environment)
+  if not chunk then return nil, message end
+  return chunk(output.nodes, iterations)
 end
 
 return estimate

@@ -190,7 +190,7 @@ local function presumed(state)
   if not ok then
     if not failure.is(result) then error(result, 0) end
     local is_integer, other = pcall(presume, state, "int")
-    if not is_integer then error("what it becomes depends on its arguments: call it first", 0) end
+    if not is_integer then error(tostring(result), 0) end
     result = other
   end
   state.presumed = result

@@ -75,14 +75,16 @@ local function needed(part, variable)
   return tostring(condition)
 end
 
---- Makes a side valid where the part needs its values.
+--- Makes a side valid where the part needs its values; `otherwise` is what to do where it does not.
 local function print_validate(part, variable, method, output, otherwise)
-  local condition, text = needed(part, variable), ("%s_array:%s()"):format(variable.id, method)
-  if condition == "true" then return add(output, "%s", text) end
-  if condition ~= "false" then text = ("if %s then %s %send"):format(condition, text,
-    otherwise and "else " .. otherwise .. " " or "") end
-  if condition == "false" then text = otherwise end
-  if text then add(output, "%s", text) end
+  local condition, copy = needed(part, variable), ("%s_array:%s()"):format(variable.id, method)
+  if condition == "true" then
+    add(output, "%s", copy)
+  elseif condition == "false" then
+    add(output, "%s", otherwise)
+  else
+    add(output, "if %s then %s else %s end", condition, copy, otherwise)
+  end
 end
 
 --- Statements on host copies.
@@ -124,7 +126,9 @@ local function print_launch(kernel, output)
   local sizes = print_range(kernel, output)
   local group = host.GROUPS[#sizes]
   local list, is_written = arrays_of(kernel)
-  for _, variable in ipairs(list) do print_validate(kernel, variable, "to_device", output) end
+  for _, variable in ipairs(list) do
+    print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
+  end
   local global, arguments = {}, {}
   for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, group[d], group[d]) end
   for i, row in ipairs(kernel.parameters) do arguments[i] = argument(row) end
@@ -199,11 +203,13 @@ function host.text(plan, names, arrays)
 end
 
 --- The function itself: of the numbers and sizes by name, the arrays of `clcompute.loops.storage`, the kernels, which
--- nests run on the device, and the counters.
+-- nests run on the device, and the counters. Or nil and why it is too large for Lua.
 function host.compile(text)
   local environment = { math = math, max = math.max, min = math.min }
   for dtype, store in pairs(STORES) do environment["store_" .. dtype] = store end
-  return assert(load(text, "=loops", "t", environment))(host.GROUPS, storage.memory, storage.blank)
+  local chunk, message = load(text, "=loops", "t", environment)
+  if not chunk then return nil, message end
+  return chunk(host.GROUPS, storage.memory, storage.blank)
 end
 
 return host

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- Finds the calls on tables that are too small to pay, in less time than it takes to look at the tables: those run
--- the Lua function itself. A function that is called often is mostly called with the same sizes, so the last ones that
--- were too small are remembered, and found again without a table being made.
+--- Finds the calls on tables that are too small to pay, whatever is in the tables and in less time than it takes to
+-- look at them: those run the Lua function itself. A function that is called often is mostly called with the same
+-- sizes, so the last ones that were too small are remembered, and found again without a table being made.
 -- @module clcompute.loops.shortcut
 
 local profitability = require "clcompute.loops.profitability"

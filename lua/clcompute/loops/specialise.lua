@@ -7,6 +7,7 @@ local bounds = require "clcompute.loops.bounds"
 local coverage = require "clcompute.loops.coverage"
 local dependences = require "clcompute.loops.dependences"
 local estimate = require "clcompute.loops.estimate"
+local failure = require "clcompute.loops.failure"
 local host = require "clcompute.loops.host"
 local kernels = require "clcompute.loops.kernels"
 local nests = require "clcompute.loops.nests"
@@ -108,6 +109,12 @@ local function analyse(spec)
   spec.fails, spec.may_fail = divide(checks or {})
 end
 
+--- What was generated, unless Lua refuses it: a function may have 200 locals.
+local function fitting(tree, result, message)
+  if result then return result end
+  failure.raise(tree.origin, tree, "too many arrays and locals for one function: " .. message:gsub("^%a+:%d+: ", ""))
+end
+
 --- The passes, one after the other.
 -- @tparam table parsed of `clcompute.loops.parser`
 -- @tparam table variables what the arguments are to `taken`
@@ -136,9 +143,9 @@ function specialise.run(parsed, variables, taken, options)
     end
   end
   local ids = ids_of(spec.names)
-  spec.estimate = estimate.compile(spec.plan, ids)
+  spec.estimate = fitting(spec.tree, estimate.compile(spec.plan, ids))
   spec.host_text = host.text(spec.plan, ids, spec.arrays)
-  spec.run = host.compile(spec.host_text)
+  spec.run = fitting(spec.tree, host.compile(spec.host_text))
   return spec
 end
 
