@@ -86,9 +86,4 @@ function c_helpers.text(used)
   return table.concat(lines)
 end
 
---- Whether there is such a helper.
-function c_helpers.has(name)
-  return by_name[name] ~= nil
-end
-
 return c_helpers

@@ -230,14 +230,13 @@ local function uses_double(nests)
   return false
 end
 
---- Whether the nests need doubles: exact arithmetic does, fast only for arrays of them.
+--- Whether nests, which have their `parameters`, need doubles: exact arithmetic does, fast only for arrays of them.
 function kernels.need_double(nests, mode)
-  for _, nest in ipairs(nests) do nest.parameters = nest.parameters or kernels.parameters(nest) end
   return mode == "exact" or uses_double(nests)
 end
 
---- One program with all kernels of a plan. Each nest gets its `parameters`.
--- @tparam table nests kernel nests, each with its mapping
+--- One program with all kernels of a plan.
+-- @tparam table nests kernel nests, each with its `mapping` and `parameters`
 -- @tparam table options `mode`, `base`, `origin`
 -- @treturn string OpenCL C
 function kernels.text(nests, options)

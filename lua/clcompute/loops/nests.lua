@@ -36,7 +36,7 @@ local function band_of(node)
   return band, counts
 end
 
---- How many elements further an expression is when a variable is one more, where that is 1 or -1; else nil.
+--- Whether an expression grows or shrinks by 1 when a variable grows by 1.
 local function is_unit(node, variable)
   if node.kind == "name" then return node.variable == variable end
   if node.kind == "unary" and node.op == "-" then return is_unit(node.operand, variable) end

@@ -4,7 +4,7 @@
 --
 -- "model" (unless told otherwise) compares times: those of launches, of copies and of the work on the device with that
 -- of the work in Lua. Copies depend on which other nests run on the device, so nests are given back to Lua one by one
--- as long as that makes the whole shorter. "paper" takes the two rules that Kravets, Monakov & Belevantsev 2012 derive
+-- as long as that makes the whole shorter. "paper" takes the two rules that Belevantsev, Kravets & Monakov 2012 derive
 -- from Amdahl's law: a nest must be deeper than the rank of what must be copied for it, and deeper than the sequential
 -- loops around it. "none" takes every nest.
 -- @module clcompute.loops.profitability

@@ -44,7 +44,7 @@ local function typed_tree(parsed, variables, taken, base)
   return types.infer(tree, kinds), own
 end
 
---- The names of a call's numbers and sizes, sorted, each with the position of its argument.
+--- The names of a call's numbers and sizes, in the order of the arguments, each with the position of its own.
 local function names_of(variables, own)
   local names = {}
   for i, variable in ipairs(variables) do
@@ -130,7 +130,9 @@ function specialise.run(parsed, variables, taken, options)
   analyse(spec)
   spec.plan = nests.plan(spec.tree)
   cover(spec)
-  for _, kernel in ipairs(spec.plan.kernels) do kernel.depth = depth_of(kernel.node) end
+  for _, kernel in ipairs(spec.plan.kernels) do
+    kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
+  end
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.text = kernels.text(spec.plan.kernels, { mode = options.mode, base = options.base, origin = spec.tree.origin })
   spec.names = names_of(variables, spec.own)

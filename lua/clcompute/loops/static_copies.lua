@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- The static placement of copies after Kravets, Monakov & Belevantsev 2012, 3.4.1: which copies between host and
+--- The static placement of copies after Belevantsev, Kravets & Monakov 2012, 3.4.1: which copies between host and
 -- device a program of loops and blocks needs, and where they stand. What `coherence` decides at run time is decided
 -- here once for all runs; `explain` shows it, and the run-time rules must not copy more.
 --
