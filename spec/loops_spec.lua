@@ -250,6 +250,19 @@ helper.describe_each("loops.compile", function(device)
     end
   end)
 
+  it("stores integers in a buffer of doubles as doubles, wherever it runs", function()
+    local function f(x, y, m)
+      for i = 1, m do x[i] = (1 << 53) + i end
+      for i = 1, m do y[i] = x[i] + 1 end
+    end
+    for _, force in ipairs { true, false } do
+      local x, y = device:zeros("double", 3), device:zeros("double", 3)
+      compile(f, device, { force = force })(x, y, 3)
+      assert.same({ 2.0 ^ 53, 2.0 ^ 53 + 2, 2.0 ^ 53 + 4 }, x:read())
+      assert.same({ 2.0 ^ 53, 2.0 ^ 53 + 4, 2.0 ^ 53 + 4 }, y:read())
+    end
+  end)
+
   it("takes captured numbers and arrays as they are at the call", function()
     local scale, offsets = 2.0, { 10.0, 20.0, 30.0 }
     local function f(a, m)

@@ -51,7 +51,10 @@ local STORES = { float = rounding "f", char = wrapping(8, true), uchar = wrappin
 --- A value as an array's element, as text.
 function OPTIONS.store(node, value)
   local array = node.target.array
-  return array and STORES[array.element] and ("store_%s(%s)"):format(array.element, value) or value
+  if not array then return value end
+  if STORES[array.element] then return ("store_%s(%s)"):format(array.element, value) end
+  if array.element == "double" and array.is_buffer then return ("(%s) * 1.0"):format(value) end -- a table keeps integers
+  return value
 end
 
 -- --- arrays -------------------------------------------------------------------------------
