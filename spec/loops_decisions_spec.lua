@@ -281,6 +281,22 @@ describe("loops.compile", function()
     assert.truthy(compiled:source():find("// 3: b[i] = a[i]", 1, true))
   end)
 
+  it("does what docs/loops.md shows", function()
+    local file <close> = assert(io.open "docs/loops.md")
+    local page = file:read "a"
+    local compiled = assert(loops.compile(page:match "```lua\n(.-)```", { device = helper.device(), force = true }))
+    local a, b = helper.device():zeros("float", 8), helper.device():zeros("float", 8)
+    compiled(a, b, 8, 1)
+    assert.truthy(compiled:source():find(page:match "```c\n(.-)```", 1, true), compiled:source())
+    local host = compiled.state.latest.spec.host_text
+    for line in page:match("```lua\n(for t_5.-)```"):gmatch "%s*([^\n]+)" do
+      if line ~= "..." then assert.truthy(host:find(line, 1, true), line) end
+    end
+    for line in page:match("```\n(loop on the host.-)```"):gmatch "%s*([^\n]+)" do
+      assert.truthy(compiled:explain():find(line, 1, true), line)
+    end
+  end)
+
   it("shows integers where floats are refused", function()
     local compiled = assert(loops.compile "function(a, n) for i = 1, n do a[i] = a[i] & 7 end end")
     assert.truthy(compiled:source():find("global long *restrict a", 1, true))

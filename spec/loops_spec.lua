@@ -342,6 +342,23 @@ helper.describe_each("loops.compile", function(device)
     assert.truthy(message[1]:find("with base = 0 the length of 'x' is not known: pass it as a number", 1, true))
   end)
 
+  it("takes buffers of one queue of one device", function()
+    local function f(a, b, m)
+      for i = 1, m do b[i] = a[i] + 1 end
+    end
+    local queue = device:queue()
+    local a, b = queue:buffer({ 1, 2 }, "double"), queue:zeros("double", 2)
+    compile(f)(a, b, 2)
+    assert.same({ 2.0, 3.0 }, b:read())
+    helper.raises("the option 'device' on another queue of it", compile(f, device), a, b, 2)
+    for _, other in ipairs(helper.devices()) do
+      if other ~= device then
+        helper.raises("argument #2 'b': it is on", compile(f), a, other:zeros("double", 2), 2)
+        helper.raises("the option 'device' on " .. other.name, compile(f, other), a, b, 2)
+      end
+    end
+  end)
+
   it("takes lengths", function()
     check_all(function(a, b)
       for i = 1, #a do for j = 1, #a[1] do b[j][i] = a[i][j] * #b end end

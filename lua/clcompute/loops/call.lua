@@ -25,16 +25,17 @@ function call.specialisation(state, taken)
   return spec
 end
 
---- The device of a call: that of its buffers, else that of the options, else the best.
+--- The device of a call: that of the options, else that of its buffers, else the best. Buffers of two queues of one
+-- device are refused too: copies and launches would overtake each other.
 local function device_of(state, taken)
   local device, first = state.options.device, nil
   for _, array in ipairs(taken.arrays) do
     local own = array.buffer and array.buffer.device
     if own and device and own ~= device then
       error(("%s: it is on %s, %s on %s"):format(array.row.label, own.name, first or "the option 'device'",
-        device.name), 0)
+        own.place == device.place and "another queue of it" or device.name), 0)
     end
-    if own then device, first = own, first or array.row.label end
+    if own and not device then device, first = own, array.row.label end
   end
   return device or require "clcompute".device()
 end

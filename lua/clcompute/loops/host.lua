@@ -53,8 +53,8 @@ function OPTIONS.store(node, value)
   local array = node.target.array
   if not array then return value end
   if STORES[array.element] then return ("store_%s(%s)"):format(array.element, value) end
-  if array.element == "double" and array.is_buffer then return ("(%s) * 1.0"):format(value) end -- a table keeps integers
-  return value
+  local is_kept = array.element ~= "double" or not array.is_buffer -- integers in a table stay integers
+  return is_kept and value or ("(%s) * 1.0"):format(value)
 end
 
 -- --- arrays -------------------------------------------------------------------------------
