@@ -17,7 +17,7 @@ SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
 
 # Debian packages: to build and run; what clcompute.blas compares with; to test; to lint.
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd \
-                lua-argparse lua-dkjson
+                lua-argparse lua-dkjson libisl-dev
 PEER_PACKAGES = libopenblas0 libclblast1
 TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind chromium
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
@@ -27,14 +27,22 @@ DOC_PACKAGES  = lua-ldoc lua-discount
 CORE       = build/clcompute/core.so
 SEQUENTIAL = build/clcompute/sequential.so
 BLAS       = build/clcompute/blas.so
+NATIVE     = build/clcompute/native.so
+POLY       = build/clcompute/poly.so
 LAYER      = build/libclcount.so build/clcount.so build/layer-selftest
 SPECS      = $(wildcard spec/*_spec.lua)
 
 SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c csrc/clock.c
 BLAS_ONLY          = $(addprefix csrc/,blas.c array.c clblast.c library.c object.c openblas.c product.c)
 BLAS_SOURCES       = $(BLAS_ONLY) csrc/args.c csrc/clock.c csrc/error.c
-CORE_SOURCES       = $(filter-out csrc/sequential.c $(BLAS_ONLY),$(wildcard csrc/*.c))
+NATIVE_SOURCES     = csrc/native.c csrc/clock.c
+POLY_SOURCES       = $(wildcard csrc/poly*.c)
+CORE_SOURCES       = $(filter-out csrc/sequential.c csrc/native.c $(BLAS_ONLY) $(POLY_SOURCES),$(wildcard csrc/*.c))
 objects            = $(patsubst csrc/%.c,build/%.o,$(1))
+
+# clcompute.poly is built where isl is; without it all else works.
+HAS_ISL := $(shell echo '\#include <isl/ctx.h>' | $(CC) $(CFLAGS) -E - >/dev/null 2>&1 && echo yes)
+MODULES  = $(CORE) $(SEQUENTIAL) $(BLAS) $(NATIVE) $(if $(HAS_ISL),$(POLY))
 
 # What makes `require "clcompute"` and the command work here; `;;` stands for the paths there are.
 ENV = PATH="$(CURDIR)/bin:$$PATH" \
@@ -45,7 +53,7 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
 .PHONY: all run test check asan stress long lint doc env show install clean overhead bench-overhead \
         packages-run packages-test packages-lint packages-doc
 
-all: $(CORE) $(SEQUENTIAL) $(BLAS)
+all: $(MODULES)
 
 # --- what users type ----------------------------------------------------------
 run: packages-run
@@ -74,8 +82,9 @@ show:
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
-	install -m 755 $(CORE) $(SEQUENTIAL) $(BLAS) $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute
+	install -m 755 $(MODULES) $(DESTDIR)$(PREFIX)/lib/lua/5.4/clcompute
 	cd lua && find clcompute -name '*.lua' -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/lua/5.4/{} \;
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/polykernels examples/polykernels/*.lua
 	install -D -m 755 bin/clcompute $(DESTDIR)$(PREFIX)/bin/clcompute
 	install -m 644 kernels/*.cl $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lua/5.4/clcompute/kernels/clcompute kernels/clcompute/*.h
@@ -92,6 +101,12 @@ $(SEQUENTIAL): $(call objects,$(SEQUENTIAL_SOURCES)) | build/clcompute
 
 $(BLAS): $(call objects,$(BLAS_SOURCES)) | build/clcompute
 	$(CC) $(SHARED) -o $@ $^ -ldl
+
+$(NATIVE): $(call objects,$(NATIVE_SOURCES)) | build/clcompute
+	$(CC) $(SHARED) -o $@ $^ -ldl
+
+$(POLY): $(call objects,$(POLY_SOURCES)) | build/clcompute
+	$(CC) $(SHARED) -o $@ $^ -lisl
 
 build/%.o: csrc/%.c | build/clcompute
 	$(CC) $(FLAGS) -MMD -c -o $@ $<
@@ -124,7 +139,8 @@ SANITIZE  = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-saniti
 ASAN_HOST = build/asan/lua-asan
 # Without intercept_tls_get_addr=0 the leak check itself crashes on the threads of some drivers.
 ASAN      = $(ASAN_HOST) build/asan/clcompute/core.so build/asan/clcompute/sequential.so \
-            build/asan/clcompute/blas.so
+            build/asan/clcompute/blas.so build/asan/clcompute/native.so \
+            $(if $(HAS_ISL),build/asan/clcompute/poly.so)
 ASAN_ENV  = LUA="$(CURDIR)/$(ASAN_HOST)" WORK="$(CURDIR)/build/asan" \
             LUA_CPATH_5_4="$(CURDIR)/build/asan/?.so;$(CURDIR)/build/?.so;;" \
             LSAN_OPTIONS="suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0" \
@@ -137,7 +153,7 @@ NOT_ASAN   = spec/install_spec.lua spec/transfer_speed_spec.lua spec/overhead_sp
 NOT_STRESS = $(NOT_ASAN)
 
 # Specs that can do more than a test should take.
-LONG_SPECS = spec/work_group_spec.lua
+LONG_SPECS = spec/work_group_spec.lua spec/loops_analysis_spec.lua spec/loops_fuzz_spec.lua
 
 long: all layer
 	@mkdir -p build/long
@@ -158,6 +174,12 @@ build/asan/clcompute/sequential.so: $(SEQUENTIAL_SOURCES:csrc/%.c=build/asan/%.o
 
 build/asan/clcompute/blas.so: $(BLAS_SOURCES:csrc/%.c=build/asan/%.o)
 	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -ldl
+
+build/asan/clcompute/native.so: $(NATIVE_SOURCES:csrc/%.c=build/asan/%.o)
+	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -ldl
+
+build/asan/clcompute/poly.so: $(POLY_SOURCES:csrc/%.c=build/asan/%.o)
+	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -lisl
 
 $(ASAN_HOST): tools/host.c | build/asan/clcompute
 	$(CC) $(FLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $< -l$(LUA_LIB) -Wl,-E

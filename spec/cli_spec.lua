@@ -440,7 +440,7 @@ describe("clcompute report", function()
   end)
 
   it("names what there is", function()
-    fails(1, { "no report 'nope'; there are borisov and gauss" }, "report nope")
+    fails(1, { "no report 'nope'; there are borisov, gauss and polykernels" }, "report nope")
     local _, _, err = run "report /none.jsonl"
     assert.matches("^clcompute: read: /none.jsonl: [^\n]*\n$", err)
     assert.is_nil(err:find ".lua:")

@@ -5,7 +5,7 @@ local helper = require "spec.helper"
 local cl = require "clcompute"
 
 local modules = {}
-for _, name in ipairs { "bench", "blas", "device_profile", "report", "sequential" } do
+for _, name in ipairs { "bench", "blas", "device_profile", "loops", "poly", "report", "sequential" } do
   modules[name] = require("clcompute." .. name)
 end
 
@@ -41,6 +41,9 @@ local function public_names()
   end
   for module, functions in pairs(modules) do
     for name in pairs(functions) do names[module .. "." .. name] = true end
+  end
+  for name in pairs(getmetatable(modules.loops.compile "function() end").__index) do
+    if not name:find "^__" then names["Compiled:" .. name] = true end
   end
   for _, kind in ipairs(kinds) do
     for name in pairs(debug.getregistry()["clcompute." .. kind].methods) do names[kind .. ":" .. name] = true end

@@ -44,6 +44,12 @@ describe("the example", function()
     assert.matches("everything came back as it was saved", output, 1, true)
   end)
 
+  it("loops computes the same in Lua and compiled", function()
+    local output = run_example("loops", "120")
+    assert.matches("n = 120: Lua [%d.]+ s, compiled, on tables, [%d.]+ s; 0 elements differ", output)
+    assert.matches("10: +for k +sequential: s %(line 10%) reads what s %(line 10%) wrote", output)
+  end)
+
   it("structs passes a packed struct and a buffer of them", function()
     assert.matches("particle 7 flew to (7.0, 1.4, -0.5), speed -14.0, on the ground", run_example("structs"), 1, true)
   end)

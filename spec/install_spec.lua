@@ -14,11 +14,18 @@ local function succeeds(command)
   return output
 end
 
-describe("the rockspec", function()
+local function read_rockspec(path)
   local rockspec = {}
-  assert(loadfile("clcompute-scm-1.rockspec", "t", rockspec))()
+  assert(loadfile(path, "t", rockspec))()
+  return rockspec
+end
 
-  it("names every source, kernel and Lua file", function()
+local poly_rock = "packaging/clcompute-poly-scm-1.rockspec"
+
+describe("the rockspecs", function()
+  local rockspec, poly = read_rockspec "clcompute-scm-1.rockspec", read_rockspec(poly_rock)
+
+  it("name every source, kernel and Lua file", function()
     local listed, present = {}, {}
     local function list(value)
       if type(value) == "string" then listed[#listed + 1] = value end
@@ -26,13 +33,16 @@ describe("the rockspec", function()
         for _, v in pairs(value) do list(v) end
       end
     end
-    for _, module in pairs(rockspec.build.modules) do list(type(module) == "table" and module.sources or module) end
+    for _, rock in ipairs { rockspec, poly } do
+      for _, module in pairs(rock.build.modules) do list(type(module) == "table" and module.sources or module) end
+    end
     list(rockspec.build.install.lua)
-    for path in succeeds("ls csrc/*.c kernels/*.cl kernels/*/*.h; find lua -name '*.lua'"):gmatch("%S+") do
+    local list_files = "ls csrc/*.c kernels/*.cl kernels/*/*.h examples/polykernels/*.lua; find lua -name '*.lua'"
+    for path in succeeds(list_files):gmatch("%S+") do
       present[#present + 1] = path
     end
     -- in the core and in another module, or in both others
-    for _, again in ipairs { "args", "clock", "clock", "error", "plain" } do
+    for _, again in ipairs { "args", "clock", "clock", "clock", "error", "plain" } do
       present[#present + 1] = ("csrc/%s.c"):format(again)
     end
     table.sort(listed)
@@ -40,7 +50,7 @@ describe("the rockspec", function()
     assert.same(present, listed)
   end)
 
-  it("names the command", function()
+  it("name the command", function()
     assert.same({ succeeds("ls bin/*"):match "^(%S+)\n$" }, rockspec.build.install.bin)
   end)
 end)
@@ -77,10 +87,20 @@ describe("an installation", function()
 
   it("by LuaRocks computes a gemm with only its tree", function()
     local tree = folder .. "/rock"
-    succeeds(("cp -r bin csrc kernels lua *.rockspec %s && cd %s && luarocks --lua-version 5.4 --tree %s make")
+    succeeds(("cp -r bin csrc examples kernels lua *.rockspec %s && cd %s && luarocks --lua-version 5.4 --tree %s make")
       :format(folder, folder, tree))
     assert.equal("19.0\t22.0\t43.0\t50.0\n", run_in(tree))
     run_command(tree, "env -u LUA_PATH_5_4 -u LUA_CPATH_5_4") -- the wrapper of LuaRocks sets them
+  end)
+
+  it("of the rock for isl has clcompute.poly alone", function()
+    local tree, apart = folder .. "/poly", folder .. "/apart"
+    succeeds(("mkdir %s && cp -r csrc packaging %s && cd %s && luarocks --lua-version 5.4 --tree %s make %s")
+      :format(apart, apart, apart, tree, poly_rock))
+    assert.matches("^isl%-", succeeds(("cd / && env LUA_PATH_5_4= LUA_CPATH_5_4='%s/lib/lua/5.4/?.so' %s -e '%s'")
+      :format(tree, helper.lua, [[print(require "clcompute.poly".version())]])))
+    assert.equal("clcompute/poly.so\n", succeeds(("cd %s/lib/lua/5.4 && find -type f -name '*.so' -printf '%%P\n'")
+      :format(tree)))
   end)
 
   it("by make install does so too", function()

@@ -3,13 +3,15 @@
 -- include or require what stands on a line above its own, never its own line or one below.
 
 local C_LEVELS = {
-  { "error", "lexer", "clock", "object", "library" }, -- codes in words, tokens
+  { "error", "lexer", "clock", "object", "library", -- codes in words, tokens
+    "poly_analysis", "poly_input" },
   { "text", "handle", "dtype", "args", "wait", "info", "result", "source", "declaration", "folder", "newfile",
-    "plain_loops", "kernelfolder" },
-  { "include", "shape", "platform", "range", "plain", "cache", "array", "product" },
-  { "counter" },
+    "plain_loops", "kernelfolder", "poly_expression", "poly_dependences" },
+  { "include", "shape", "platform", "range", "plain", "cache", "array", "product",
+    "poly_extremes", "poly_uncovered" },
+  { "counter", "poly" },
   { "flight" },
-  { "device", "sequential", "openblas", "clblast" },
+  { "device", "sequential", "native", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
     "workgroup" },
   { "show" },
@@ -25,7 +27,8 @@ local C_LEVELS = {
 }
 
 local LUA_LEVELS = {
-  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.mapped", "clcompute.version", -- four in C
+  { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.mapped", "clcompute.native",
+    "clcompute.poly", "clcompute.version", -- all but the last in C
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.bench.options" },
   { "clcompute.text.columns", "clcompute.text.places" },
   { "clcompute.text.trace" },
@@ -57,9 +60,11 @@ local LUA_LEVELS = {
   { "clcompute.bench" },
   { "clcompute.workload.data", "clcompute.workload.candidates" },
   { "clcompute.workload.saxpy", "clcompute.workload.gemm", "clcompute.workload.gauss", "clcompute.workload.section",
-    "clcompute.papers.gauss.rule", "clcompute.papers.keep" },
+    "clcompute.papers.gauss.rule", "clcompute.papers.keep", "clcompute.papers.polykernels.data",
+    "clcompute.papers.polykernels.tables" },
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
-    "clcompute.papers.gauss.shrinking" },
+    "clcompute.papers.gauss.shrinking", "clcompute.papers.polykernels.rows",
+    "clcompute.papers.polykernels.baseline" },
   { "clcompute.papers.borisov", "clcompute.papers.gauss" },
   { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.figure",
     "clcompute.device_profile.size_text" },
@@ -80,6 +85,32 @@ local LUA_LEVELS = {
     "clcompute.device_profile.working_set" }, -- those with memory
   { "clcompute.device_profile.summary" },
   { "clcompute.device_profile" },
+  { "clcompute.loops.failure", "clcompute.loops.mathematics", "clcompute.loops.operators", "clcompute.loops.variables",
+    "clcompute.loops.walk", "clcompute.loops.static_copies", "clcompute.loops.c_helpers",
+    "clcompute.loops.coherence", "clcompute.loops.arguments", "clcompute.loops.profitability",
+    "clcompute.loops.repetition" },
+  { "clcompute.loops.origin", "clcompute.loops.lexer", "clcompute.loops.cursor", "clcompute.loops.functions",
+    "clcompute.loops.usage", "clcompute.loops.lua_text", "clcompute.loops.uses",
+    "clcompute.loops.c_expression", "clcompute.loops.storage" },
+  { "clcompute.loops.expression", "clcompute.loops.affine", "clcompute.loops.kernels", "clcompute.loops.host",
+    "clcompute.loops.estimate", "clcompute.loops.shortcut" },
+  { "clcompute.loops.extent" },
+  { "clcompute.loops.nests" },
+  { "clcompute.loops.parser" },
+  { "clcompute.loops.captures" },
+  { "clcompute.loops.names" },
+  { "clcompute.loops.resolve_expression", "clcompute.loops.expression_types" },
+  { "clcompute.loops.resolve", "clcompute.loops.restrictions", "clcompute.loops.types" },
+  { "clcompute.loops.affine_text", "clcompute.loops.condition" },
+  { "clcompute.loops.formula", "clcompute.loops.dependences" },
+  { "clcompute.loops.accesses", "clcompute.loops.polyhedral_text" },
+  { "clcompute.loops.bounds", "clcompute.loops.coverage" },
+  { "clcompute.loops.scop" },
+  { "clcompute.loops.specialise" },
+  { "clcompute.loops.call", "clcompute.loops.explain" },
+  { "clcompute.loops" },
+  { "clcompute.papers.polykernels.candidates", "clcompute.papers.polykernels.refusal" },
+  { "clcompute.papers.polykernels" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
     "clcompute.cli.session", "clcompute.cli.publish" },

@@ -14,18 +14,20 @@ local report = {
   examples = {
     "clcompute report borisov                    # Borisov 2015: saxpy, the matrix product",
     "clcompute report gauss --quick --html gauss.html   # Baranov & Vlatskaya 2013, in minutes",
+    "clcompute report polykernels               # GRAPHITE-OpenCL, 2012: loop nests in Lua as kernels",
     "clcompute report gauss --rows kept          # called again, it goes on where it was cut off",
     "clcompute report kept/group_size_5_0.0.jsonl",
   },
 }
 
-local PAPERS = { borisov = "clcompute.papers.borisov", gauss = "clcompute.papers.gauss" }
+local PAPERS = { borisov = "clcompute.papers.borisov", gauss = "clcompute.papers.gauss",
+  polykernels = "clcompute.papers.polykernels" }
 
 -- The options that not every report takes, as on the command line, and the reports that do.
 local TAKEN_BY = {
-  { "quick", "--quick", { borisov = true, gauss = true } },
-  { "rows", "--rows", { borisov = true, gauss = true } },
-  { "device", "--device", { borisov = true, gauss = true } },
+  { "quick", "--quick", { borisov = true, gauss = true, polykernels = true } },
+  { "rows", "--rows", { borisov = true, gauss = true, polykernels = true } },
+  { "device", "--device", { borisov = true, gauss = true, polykernels = true } },
   { "limit", "--limit", { gauss = true } },
   { "sizes", "--sizes", { gauss = true } },
   { "large_sizes", "--large-sizes", { gauss = true } },
@@ -34,7 +36,7 @@ local TAKEN_BY = {
 
 --- Adds the options.
 function report.configure(parser)
-  parser:argument("name", "borisov, gauss, or a file of rows (.jsonl)."):argname "<name>"
+  parser:argument("name", "borisov, gauss, polykernels, or a file of rows (.jsonl)."):argname "<name>"
   parser:flag("--quick", "Small sizes.")
   parser:option("--rows", "Keep what is measured in this folder; gauss goes on from what is there.")
     :argname "<folder>"
@@ -85,7 +87,8 @@ end
 function report.run(options)
   local paper = PAPERS[options.name]
   if not paper and not is_file(options.name) then
-    error(("no report '%s'; there are borisov and gauss, and files of rows (.jsonl)"):format(options.name), 0)
+    error(("no report '%s'; there are borisov, gauss and polykernels, and files of rows (.jsonl)")
+      :format(options.name), 0)
   end
   publish.check(options)
   return publish.document(paper and measured(paper, options) or kept(options.name), options)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Which loops carry a dependence, and between which accesses. */
+#ifndef CLC_POLY_DEPENDENCES_H
+#define CLC_POLY_DEPENDENCES_H
+
+#include <lua.h>
+
+#pragma GCC visibility push(hidden)
+
+int clc_dependences(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

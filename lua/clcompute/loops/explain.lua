@@ -1,0 +1,240 @@
+-- SPDX-License-Identifier: MIT
+
+--- What the compiler found and chose, in words.
+-- @module clcompute.loops.explain
+
+local dependences = require "clcompute.loops.dependences"
+local failure = require "clcompute.loops.failure"
+local profitability = require "clcompute.loops.profitability"
+local specialise = require "clcompute.loops.specialise"
+local static_copies = require "clcompute.loops.static_copies"
+local walk = require "clcompute.loops.walk"
+
+local explain = {}
+
+local MOST_REASONS = 3 -- of a loop
+
+local function add(lines, text, ...)
+  lines[#lines + 1] = text:format(...)
+end
+
+local function names(variables)
+  local list = {}
+  for i, variable in ipairs(variables) do list[i] = variable.name end
+  return list
+end
+
+local function names_of(variables)
+  return #variables > 0 and table.concat(names(variables), ", ") or "nothing"
+end
+
+-- --- loops --------------------------------------------------------------------------------
+
+local function explain_loop(spec, node, lines)
+  local place = ("%4d: %sfor %s"):format(node.line, ("  "):rep(#node.variable.loops), node.variable.name)
+  if node.parallel then return add(lines, "  %-20s parallel", place) end
+  local reasons = {}
+  for i, dependence in ipairs(node.carried) do
+    if i <= MOST_REASONS then reasons[i] = dependences.describe(spec.scop, dependence) end
+  end
+  if #node.carried > MOST_REASONS then reasons[#reasons + 1] = ("%d more"):format(#node.carried - MOST_REASONS) end
+  if #reasons == 0 then reasons[1] = spec.given_up or "not analysed" end
+  add(lines, "  %-20s sequential: %s", place, table.concat(reasons, "; "))
+end
+
+-- --- plan ---------------------------------------------------------------------------------
+
+--- The loops of a band by dimension, dimension 0 first: "(j, i)".
+local function range_of(kernel)
+  local dimensions = {}
+  for _, node in ipairs(kernel.band) do
+    local d = kernel.mapping[node].dimension + 1
+    dimensions[d] = (dimensions[d] and dimensions[d] .. " * " or "") .. node.variable.name
+  end
+  return table.concat(dimensions, ", ")
+end
+
+local function copies_of(kernel)
+  local uncopied = {}
+  for _, array in ipairs(kernel.writes) do
+    local needed = kernel.needed[array]
+    if needed == false then
+      uncopied[#uncopied + 1] = array.name
+    elseif needed ~= true then
+      uncopied[#uncopied + 1] = array.name .. " where it is written as a whole"
+    end
+  end
+  return #uncopied > 0 and "; no upload of " .. table.concat(uncopied, ", ") or ""
+end
+
+local explain_plan
+
+local PARTS = {
+  kernel = function(part, indent, lines)
+    add(lines, "%s%s, line %d: work-items (%s); reads %s, writes %s%s", indent, part.name, part.node.line,
+      range_of(part), names_of(part.reads), names_of(part.writes), copies_of(part))
+  end,
+  loop = function(part, indent, lines)
+    add(lines, "%sloop on the host over %s, line %d", indent, part.node.variable.name, part.node.line)
+    explain_plan(part.body, indent .. "  ", lines)
+  end,
+  lua = function(part, indent, lines)
+    local obstacles = {}
+    walk.nodes(part.nodes, function(node)
+      if node.obstacle then obstacles[#obstacles + 1] = ("; line %d: %s"):format(node.line, node.obstacle) end
+    end)
+    add(lines, "%sLua, from line %d: reads %s, writes %s%s", indent, part.nodes[1].line, names_of(part.reads),
+      names_of(part.writes), table.concat(obstacles))
+  end,
+}
+
+function explain_plan(plan, indent, lines)
+  for _, part in ipairs(plan) do PARTS[part.kind](part, indent, lines) end
+end
+
+-- --- copies -------------------------------------------------------------------------------
+
+local NOWHERE = {}
+
+--- A plan as the program of loops and blocks that `clcompute.loops.static_copies` takes.
+local function program_of(plan, on_device)
+  local operators = {}
+  for i, part in ipairs(plan) do
+    if part.kind == "loop" then
+      operators[i] = { kind = "loop", name = ("over %s, line %d"):format(part.node.variable.name, part.node.line),
+        body = program_of(part.body, on_device) }
+    else
+      local is_kernel = part.kind == "kernel" and (on_device == NOWHERE or on_device[part.index])
+      operators[i] = { kind = "block", on = is_kernel and "device" or "host", reads = names(part.reads),
+        writes = names(part.writes), name = part.name or ("line %d"):format(part.nodes[1].line) }
+    end
+  end
+  return operators
+end
+
+--- Where the paper's algorithm, which knows nothing of a call but its verdict, would copy.
+local function explain_copies(spec, latest, lines)
+  if #spec.plan.kernels == 0 then return end
+  local program = program_of(spec.plan, latest and latest.verdict.on_device or NOWHERE)
+  add(lines, "copies as the paper places them, of arrays that begin on the host:")
+  for line in static_copies.show(static_copies.place(program, { initial = "host" })):gmatch "[^\n]+" do
+    if not line:find "^%s*%-%-" then add(lines, "  %s", line) end
+  end
+end
+
+-- --- the latest call ----------------------------------------------------------------------
+
+local function explain_verdict(latest, lines)
+  local verdict = latest.verdict
+  for i, nest in ipairs(latest.spec.plan.kernels) do
+    add(lines, "  %s: %s: %s", nest.name, verdict.on_device[i] and "device" or "Lua", verdict.reasons[i])
+  end
+  if verdict.lua_seconds then
+    add(lines, "  estimated: %s on the device with %s copies of %s bytes, %s in Lua",
+      profitability.time(verdict.device_seconds), profitability.count(verdict.copies),
+      profitability.count(verdict.bytes), profitability.time(verdict.lua_seconds))
+  elseif verdict.in_lua then
+    add(lines, "  all in Lua: %s", verdict.in_lua)
+  end
+end
+
+local function explain_counters(counters, lines)
+  add(lines, "until now: %d launches, %d uploads of %d bytes, %d downloads of %d bytes", counters.launches,
+    counters.uploads, counters.bytes_up, counters.downloads, counters.bytes_down)
+end
+
+-- --- arithmetic ---------------------------------------------------------------------------
+
+local INEXACT = { exp = true, log = true, sin = true, cos = true, tan = true }
+
+--- The functions that are used and that OpenCL does not round as Lua does.
+local function inexact_of(tree)
+  local list, has = {}, {}
+  walk.nodes(tree.body, function(node)
+    local name = node.kind == "call" and INEXACT[node.name] and "math." .. node.name
+      or node.op == "^" and not (node.right.kind == "number" and node.right.value == 2) and "^" or nil
+    if name and not has[name] then
+      has[name] = true
+      list[#list + 1] = name
+    end
+  end)
+  return list
+end
+
+local function explain_arithmetic(state, spec, lines)
+  if state.options.mode == "fast" then
+    return add(lines, "arithmetic: fast, %s", spec.needs_double and "in double, products and sums may be contracted"
+      or "in float, products and sums may be contracted")
+  end
+  local inexact = inexact_of(spec.tree)
+  add(lines, "arithmetic: exact, as in Lua%s", #inexact > 0 and "; except " .. table.concat(inexact, ", ")
+    .. ", which are right within OpenCL's limits" or "")
+end
+
+-- --- all ----------------------------------------------------------------------------------
+
+--- What the function would be for tables of such elements.
+local function presume(state, element)
+  local taken = { kinds = {}, twins = {} }
+  for _, row in ipairs(state.rows) do
+    taken.kinds[row.variable] = row.is_array and { kind = "table", element = element, rank = row.variable.rank }
+      or { kind = "number", type = row.is_index and "int" or element }
+  end
+  return specialise.run(state.parsed, state.variables, taken, state.options)
+end
+
+--- The same for floats, or where operators refuse those, for integers.
+local function presumed(state)
+  if state.presumed then return state.presumed end
+  local ok, result = pcall(presume, state, "float")
+  if not ok then
+    if not failure.is(result) then error(result, 0) end
+    local is_integer, other = pcall(presume, state, "int")
+    if not is_integer then error(tostring(result), 0) end
+    result = other
+  end
+  state.presumed = result
+  return result
+end
+
+--- The specialisation of the latest call, or what one on tables would have.
+function explain.specialisation(state)
+  return state.latest and state.latest.spec or presumed(state)
+end
+
+local function kinds_of(state, spec)
+  local texts = {}
+  for i, variable in ipairs(state.variables) do
+    local own = spec.own[variable]
+    local kind = own.type or "unused"
+    if own.role == "array" then
+      kind = ("%s of %s, rank %d"):format(own.is_buffer and "buffer" or "table", own.element or "?", own.rank)
+    end
+    texts[i] = ("%s: %s"):format(own.name, kind)
+  end
+  return table.concat(texts, "; ")
+end
+
+--- The explanation.
+-- @tparam table state of `clcompute.loops`
+-- @treturn string
+function explain.text(state)
+  local spec, latest, lines = explain.specialisation(state), state.latest, {}
+  add(lines, "%s of %s", state.name, state.tree.origin.file)
+  add(lines, "for %s%s", kinds_of(state, spec), latest and "" or " (presumed: it was not called yet)")
+  add(lines, "loops:")
+  for _, node in ipairs(spec.scop.loops) do explain_loop(spec, node, lines) end
+  if spec.given_up then add(lines, "  %s", spec.given_up) end
+  add(lines, "plan:")
+  explain_plan(spec.plan, "  ", lines)
+  explain_copies(spec, latest, lines)
+  explain_arithmetic(state, spec, lines)
+  if latest then
+    add(lines, "the latest call, on %s:", latest.device.name)
+    explain_verdict(latest, lines)
+    explain_counters(state.counters, lines)
+  end
+  return table.concat(lines, "\n")
+end
+
+return explain

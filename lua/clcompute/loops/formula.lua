@@ -1,0 +1,70 @@
+-- SPDX-License-Identifier: MIT
+
+--- Conditions as formulas of isl. What is not affine, and so depends on data, is approximated: from above by a
+-- necessary condition, from below by a sufficient one.
+-- @module clcompute.loops.formula
+
+local affine_text = require "clcompute.loops.affine_text"
+
+local formula = {}
+
+local COMPARISONS = { ["=="] = "=", ["~="] = "!=", ["<"] = "<", ["<="] = "<=", [">"] = ">", [">="] = ">=" }
+
+--- `left op right`, or nil where that is no affine comparison.
+local function comparison(node)
+  local op = node.kind == "binary" and COMPARISONS[node.op]
+  local left = op and affine_text.of(node.left)
+  local right = left and affine_text.of(node.right)
+  return right and ("%s %s %s"):format(left, op, right)
+end
+
+--- What stands for a leaf that is not affine is "true" from above, "false" from below; `not` exchanges them.
+local function approximate(node, unknown, opposite)
+  if node.kind == "boolean" then return tostring(node.value) end
+  if node.kind == "unary" and node.op == "not" then
+    return ("not (%s)"):format(approximate(node.operand, opposite, unknown))
+  end
+  if node.op == "and" or node.op == "or" then
+    return ("(%s) %s (%s)"):format(approximate(node.left, unknown, opposite), node.op,
+      approximate(node.right, unknown, opposite))
+  end
+  return comparison(node) or unknown
+end
+
+--- A formula that holds whenever the condition does.
+function formula.necessary(node)
+  return approximate(node, "true", "false")
+end
+
+--- A formula under which the condition holds for certain.
+function formula.sufficient(node)
+  return approximate(node, "false", "true")
+end
+
+--- A formula that holds whenever the condition does not.
+function formula.necessary_not(node)
+  return ("not (%s)"):format(formula.sufficient(node))
+end
+
+--- Whether the formulas say exactly what the condition does.
+function formula.is_exact(node)
+  if node.kind == "boolean" then return true end
+  if node.kind == "unary" and node.op == "not" then return formula.is_exact(node.operand) end
+  if node.op == "and" or node.op == "or" then return formula.is_exact(node.left) and formula.is_exact(node.right) end
+  return comparison(node) ~= nil
+end
+
+--- The values that a loop's variable takes.
+-- @tparam table loop a `for` node
+-- @treturn string
+function formula.range(loop)
+  local from, to, variable = affine_text.of(loop.from), affine_text.of(loop.to), loop.variable.id
+  local stride = math.abs(loop.step)
+  local first, last = from, to
+  if loop.step < 0 then first, last = to, from end
+  local range = ("%s <= %s <= %s"):format(first, variable, last)
+  if stride == 1 then return range end
+  return ("%s and (%s - (%s)) mod %d = 0"):format(range, variable, from, stride)
+end
+
+return formula

@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: MIT
+
+--- A call with the very values of the one before, all on the device: it needs no second look at them.
+--
+-- What is remembered does not keep buffers alive.
+-- @module clcompute.loops.repetition
+
+local repetition = {}
+
+local WEAK = { __mode = "v" }
+
+local function runs_in_lua(plan, on_device)
+  for _, part in ipairs(plan) do
+    if part.kind == "lua" or part.kind == "loop" and runs_in_lua(part.body, on_device) then return true end
+    if part.kind == "kernel" and (not on_device[part.index] or #part.nonzero > 0) then return true end
+  end
+  return false
+end
+
+--- Remembers a call, if the next one like it would do nothing but launch kernels on the buffers that it is given.
+-- @tparam table state of `clcompute.loops`
+-- @tparam table values of the call
+-- @tparam table arrays of `clcompute.loops.storage`, settled
+-- @tparam table run `spec`, `numbers`, `kernels`, `on_device`
+function repetition.remember(state, values, arrays, run)
+  state.repetition = nil
+  if runs_in_lua(run.spec.plan, run.on_device) then return end
+  local places = {}
+  for i, array in ipairs(arrays) do
+    if not array.buffer or array.is_own then return end
+    places[i] = run.spec.arrays[run.spec.arrays[i]]
+  end
+  for _, array in ipairs(arrays) do array.memory, array.buffer = nil, nil end
+  run.arrays, run.places, run.count = arrays, places, #state.variables
+  run.values = setmetatable(table.move(values, 1, run.count, 1, {}), WEAK)
+  state.repetition = run
+end
+
+--- Whether two values are the same, of the same type; 0.0 may be -0.0, so it never is.
+local function is_same(a, b)
+  return a == b and a ~= nil and math.type(a) == math.type(b) and not (a == 0 and math.type(a) == "float")
+end
+
+--- Runs a call if it is the remembered one.
+-- @treturn boolean whether it was
+function repetition.run(state, values)
+  local run = state.repetition
+  if not run then return false end
+  for i = 1, run.count do
+    if not is_same(run.values[i], values[i]) then return false end
+  end
+  state.repetition = nil -- if a launch fails, it is not what it was
+  for i, array in ipairs(run.arrays) do array.memory = values[run.places[i]] end
+  run.spec.run(run.numbers, run.arrays, run.kernels, run.on_device, state.counters)
+  for _, array in ipairs(run.arrays) do array.memory = nil end
+  state.repetition = run
+  return true
+end
+
+return repetition

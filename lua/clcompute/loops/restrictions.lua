@@ -1,0 +1,76 @@
+-- SPDX-License-Identifier: MIT
+
+--- Checks a resolved tree: bounds of loops and subscripts are affine. Marks the variables that they need (`is_index`):
+-- those must be integers in each call.
+-- @module clcompute.loops.restrictions
+
+local affine = require "clcompute.loops.affine"
+local failure = require "clcompute.loops.failure"
+local lua_text = require "clcompute.loops.lua_text"
+local walk = require "clcompute.loops.walk"
+
+local restrictions = {}
+
+local function mark(form)
+  affine.each_term(form, function(term)
+    if term.variable then term.variable.is_index = true end
+  end)
+end
+
+--- The loop variable that stands first in a node, outside of `except`.
+local function loop_variable(node, except)
+  local found
+  walk.node(node, function(inner)
+    if inner == except then return false end
+    if inner.kind == "name" and inner.variable.role == "loop" then found = found or inner.variable.name end
+  end)
+  return found
+end
+
+--- How to write `A[i * n + k]`, where a matrix is meant.
+local function matrix_hint(index, subscript, at)
+  if at.kind ~= "binary" or at.op ~= "*" or #index.subscripts > 1 then return "" end
+  local name, row, column = index.array.name, loop_variable(at), loop_variable(subscript, at)
+  local way = row and column and ("write %s[%s][%s]"):format(name, row, column) or "write a subscript for each"
+  return ("; make '%s' a matrix (reshape it) and %s"):format(name, way)
+end
+
+local function check_index(origin, node)
+  for _, subscript in ipairs(node.subscripts) do
+    local form, reason, at = affine.of(subscript)
+    if not form then
+      failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.array.name, reason,
+        matrix_hint(node, subscript, at)))
+    end
+    mark(form)
+  end
+end
+
+local function check_bound(origin, node, which)
+  local form, reason, at = affine.of(node)
+  if not form then failure.raise(origin, at, ("the %s value of a loop is not affine: %s"):format(which, reason)) end
+  mark(form)
+end
+
+local function check_node(origin, node)
+  if node.kind == "for" then
+    check_bound(origin, node.from, "first")
+    check_bound(origin, node.to, "last")
+  elseif node.kind == "index" then
+    check_index(origin, node)
+  end
+end
+
+--- Raises a failure unless a tree keeps to what the analysis can describe and Lua can run.
+-- @tparam table tree of `clcompute.loops.resolve`
+-- @treturn table the tree
+function restrictions.check(tree)
+  walk.nodes(tree.body, function(node) check_node(tree.origin, node) end)
+  local loaded, message = load("return " .. lua_text.whole(tree), "=text", "t")
+  if not loaded then
+    failure.raise(tree.origin, tree, "too large with all calls put in place: " .. message:gsub("^text:%d+: ", ""))
+  end
+  return tree
+end
+
+return restrictions

@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: MIT
+
+--- All passes from a parsed function to what runs, for one set of kinds of arguments.
+-- @module clcompute.loops.specialise
+
+local bounds = require "clcompute.loops.bounds"
+local coverage = require "clcompute.loops.coverage"
+local dependences = require "clcompute.loops.dependences"
+local estimate = require "clcompute.loops.estimate"
+local failure = require "clcompute.loops.failure"
+local host = require "clcompute.loops.host"
+local kernels = require "clcompute.loops.kernels"
+local nests = require "clcompute.loops.nests"
+local resolve = require "clcompute.loops.resolve"
+local restrictions = require "clcompute.loops.restrictions"
+local scop = require "clcompute.loops.scop"
+local types = require "clcompute.loops.types"
+local walk = require "clcompute.loops.walk"
+
+local specialise = {}
+
+--- What a function takes: its parameters, then its captures.
+function specialise.variables(tree)
+  local list = table.move(tree.parameters, 1, #tree.parameters, 1, {})
+  return table.move(tree.captures, 1, #tree.captures, #list + 1, list)
+end
+
+--- Where two arguments are one array, one variable stands for both.
+local function unify(tree, twins)
+  walk.nodes(tree.body, function(node)
+    if node.array and twins[node.array] then node.array = twins[node.array] end
+  end)
+end
+
+--- The tree with types for the kinds of `taken`, whose variables are those of an earlier tree.
+local function typed_tree(parsed, variables, taken, base)
+  local tree = restrictions.check(resolve.run(parsed))
+  tree.base = base
+  local kinds, twins, own = {}, {}, {}
+  for i, variable in ipairs(specialise.variables(tree)) do own[variables[i]] = variable end
+  for variable, kind in pairs(taken.kinds) do kinds[own[variable]] = kind end
+  for variable, twin in pairs(taken.twins) do twins[own[variable]] = own[twin] end
+  unify(tree, twins)
+  return types.infer(tree, kinds), own
+end
+
+--- The names of a call's numbers and sizes, in the order of the arguments, each with the position of its own.
+local function names_of(variables, own)
+  local names = {}
+  for i, variable in ipairs(variables) do
+    local new = own[variable]
+    if new.role ~= "array" and new.type then
+      names[#names + 1] = { id = new.id, argument = i }
+    elseif new.role == "array" then
+      for d = 1, new.rank do
+        names[#names + 1] = { id = ("%s_d%d"):format(new.id, d), argument = i, dimension = d }
+      end
+    end
+  end
+  return names
+end
+
+local function ids_of(names)
+  local ids = {}
+  for i, name in ipairs(names) do ids[i] = name.id end
+  return ids
+end
+
+--- Notes for each nest which of the arrays that it writes need their values before.
+local function cover(spec)
+  for _, kernel in ipairs(spec.plan.kernels) do
+    kernel.needed = {}
+    for _, array in ipairs(kernel.writes) do
+      kernel.needed[array] = coverage.needed(spec.scop, kernel.node, array)
+    end
+  end
+end
+
+--- How deep loops are nested in a node.
+local function depth_of(node)
+  local deepest = 0
+  local function visit(nodes, depth)
+    deepest = math.max(deepest, depth)
+    walk.nodes(nodes, function(part)
+      if part.kind ~= "for" then return end
+      visit(part.body, depth + 1)
+      return false
+    end)
+  end
+  visit({ node }, 0)
+  return deepest
+end
+
+local function divide(checks)
+  local certain, uncertain = {}, {}
+  for _, check in ipairs(checks) do table.insert(check.certain and certain or uncertain, check) end
+  return bounds.compile(certain), bounds.compile(uncertain)
+end
+
+--- Analyses dependences and bounds. Where that takes too long, no loop is parallel, and all runs in Lua.
+local function analyse(spec)
+  local ok, reason = dependences.analyse(spec.scop)
+  local checks
+  if ok then checks, reason = bounds.analyse(spec.scop) end
+  if not checks then
+    for _, loop in ipairs(spec.scop.loops) do loop.parallel = false end
+    spec.given_up = reason
+  end
+  spec.fails, spec.may_fail = divide(checks or {})
+end
+
+--- What was generated, unless Lua refuses it: a function may have 200 locals.
+local function fitting(tree, result, message)
+  if result then return result end
+  failure.raise(tree.origin, tree, "too many arrays and locals for one function: " .. message:gsub("^%a+:%d+: ", ""))
+end
+
+--- The passes, one after the other.
+-- @tparam table parsed of `clcompute.loops.parser`
+-- @tparam table variables what the arguments are to `taken`
+-- @tparam table taken `kinds` and `twins` of `clcompute.loops.arguments`
+-- @tparam table options `base`, `mode`
+-- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua); `fails` and
+-- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call; `own`, the
+-- variables of this tree by those of the arguments
+function specialise.run(parsed, variables, taken, options)
+  local spec = {}
+  spec.tree, spec.own = typed_tree(parsed, variables, taken, options.base)
+  spec.scop = scop.extract(spec.tree)
+  analyse(spec)
+  spec.plan = nests.plan(spec.tree)
+  cover(spec)
+  for _, kernel in ipairs(spec.plan.kernels) do
+    kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
+  end
+  spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
+  spec.text = kernels.text(spec.plan.kernels, { mode = options.mode, base = options.base, origin = spec.tree.origin })
+  spec.names = names_of(variables, spec.own)
+  spec.arrays = {}
+  for i, variable in ipairs(variables) do
+    local is_twin = taken.twins[variable]
+    if variable.role == "array" and not is_twin then
+      spec.arrays[#spec.arrays + 1] = spec.own[variable]
+      spec.arrays[spec.own[variable]] = i
+    end
+  end
+  local ids = ids_of(spec.names)
+  spec.estimate = fitting(spec.tree, estimate.compile(spec.plan, ids))
+  spec.host_text = host.text(spec.plan, ids, spec.arrays)
+  spec.run = fitting(spec.tree, host.compile(spec.host_text))
+  return spec
+end
+
+return specialise

@@ -1,0 +1,304 @@
+-- SPDX-License-Identifier: MIT
+--- What loops.compile decides without a device: where values are right, what pays, which loops become what.
+
+local coherence = require "clcompute.loops.coherence"
+local helper = require "spec.helper"
+local profitability = require "clcompute.loops.profitability"
+local loops = require "clcompute.loops"
+
+describe("coherence", function()
+  --- Two sides that really are copied: a write sets what a side holds.
+  local function new(fields)
+    local counters = coherence.counters()
+    local array = { bytes = 8, counters = counters, host_value = 0, device_value = 0,
+      upload = function(self) self.device_value = self.host_value end,
+      download = function(self) self.host_value = self.device_value end }
+    for key, value in pairs(fields) do array[key] = value end
+    return coherence.new(array), counters
+  end
+
+  it("copies when a side is needed that is not valid, and only then", function()
+    local array, counters = new { host = true }
+    array:to_host()
+    assert.equal(0, counters.uploads + counters.downloads)
+    array:to_device()
+    array:to_device()
+    array:to_host()
+    assert.same({ launches = 0, uploads = 1, bytes_up = 8, downloads = 0, bytes_down = 0 }, counters)
+    array:written_on_device()
+    array:to_host()
+    array:to_host()
+    assert.equal(1, counters.downloads)
+  end)
+
+  it("does not bring back what is written as a whole", function()
+    local array, counters = new { host = true }
+    array:written_on_device()
+    array:written_on_host()
+    array:to_host()
+    assert.equal(0, counters.uploads + counters.downloads)
+  end)
+
+  it("refuses an array that is valid nowhere", function()
+    helper.raises("an array that is valid nowhere", coherence.new, { bytes = 8 })
+  end)
+
+  --- The least number of copies for a sequence of uses: trying at each whether to copy to the other side as well.
+  local function fewest(sequence, at, host, device)
+    local use = sequence[at]
+    if not use then return 0 end
+    local least = math.huge
+    for _, copies in ipairs { false, true } do
+      local h, d, cost = host, device, 0
+      if copies and (h ~= d) then h, d, cost = true, true, 1 end
+      local valid = use.side == "host" and h or use.side == "device" and d
+      if valid then
+        if use.write then h, d = use.side == "host", use.side == "device" end
+        least = math.min(least, cost + fewest(sequence, at + 1, h, d))
+      end
+    end
+    return least
+  end
+
+  it("gives every use the right values with the fewest copies", function()
+    for _ = 1, 2000 do
+      local sequence, expected = {}, 0
+      local array, counters = new { host = true }
+      for i = 1, math.random(1, 6) do
+        sequence[i] = { side = math.random(2) == 1 and "host" or "device", write = math.random(2) == 1 }
+      end
+      for i, use in ipairs(sequence) do
+        local field = use.side .. "_value"
+        if use.side == "host" then array:to_host() else array:to_device() end
+        assert.equal(expected, array[field])
+        if use.write then
+          expected = i
+          array[field] = i
+          if use.side == "host" then array:written_on_host() else array:written_on_device() end
+        end
+      end
+      assert.equal(fewest(sequence, 1, true, false), counters.uploads + counters.downloads)
+    end
+  end)
+end)
+
+describe("profitability", function()
+  local a, b = { name = "a", rank = 2 }, { name = "b", rank = 2 }
+
+  --- A nest in a loop of 100, followed by another one, as plans have it.
+  local function plan_of(depth)
+    local outer = {}
+    local first = { kind = "kernel", index = 1, depth = depth, host_loops = { outer }, reads = { a }, writes = { b } }
+    local second = { kind = "kernel", index = 2, depth = depth, host_loops = { outer }, reads = { b }, writes = { a } }
+    local plan = { { kind = "loop", node = outer, body = { first, second } }, kernels = { first, second } }
+    return plan, function(work)
+      return { launches = { 100, 100 }, work = { work, work }, counts = { [outer] = 100 } }
+    end
+  end
+
+  local function arrays(home)
+    local facts = {}
+    for _, variable in ipairs { a, b } do
+      facts[variable] = { bytes = 8e6, elements = 1e6, host = home == "host", device = home == "device", home = home }
+    end
+    return facts
+  end
+
+  local model = { heuristics = "model" }
+
+  it("counts the copies of a choice", function()
+    local plan, numbers = plan_of(2)
+    local function copies(first, second, home)
+      return profitability.cost(plan, numbers(1e8), arrays(home), { first, second }).copies
+    end
+    assert.equal(4, copies(true, true, "host"))
+    assert.equal(0, copies(true, true, "device"))
+    assert.equal(0, copies(false, false, "host"))
+    assert.equal(4, copies(false, false, "device"))
+    assert.equal(1 + 2 * 100, copies(true, false, "host")) -- b up once; a up and b down each time
+  end)
+
+  it("counts no copy of what is written as a whole", function()
+    local plan, numbers = plan_of(2)
+    local call = numbers(1e8)
+    call.unneeded = { { [b] = true }, {} }
+    assert.equal(3, profitability.cost(plan, call, arrays "host", { true, true }).copies)
+    assert.equal(100 + 100 + 1, -- b up and a down each time, a up once
+      profitability.cost(plan, call, arrays "host", { false, true }).copies)
+  end)
+
+  it("takes what is long and refuses what is short", function()
+    local plan, numbers = plan_of(2)
+    assert.same({ true, true }, profitability.decide(plan, numbers(1e8), arrays "host", model).on_device)
+    assert.same({ false, false }, profitability.decide(plan, numbers(1e4), arrays "host", model).on_device)
+    assert.same({ true, true }, profitability.decide(plan, numbers(1e6), arrays "device", model).on_device)
+  end)
+
+  it("never chooses what costs more than all in Lua or all on the device", function()
+    local plan, numbers = plan_of(2)
+    for _ = 1, 200 do
+      local work = numbers(10.0 ^ (9 * math.random()))
+      work.work[2] = 10.0 ^ (9 * math.random())
+      local facts = arrays(math.random(2) == 1 and "host" or "device")
+      local verdict = profitability.decide(plan, work, facts, model)
+      assert.equal(profitability.cost(plan, work, facts, verdict.on_device).seconds, verdict.seconds)
+      assert.is_true(verdict.seconds <= verdict.lua_seconds and verdict.seconds <= verdict.device_seconds)
+    end
+  end)
+
+  it("follows the paper's two rules", function()
+    local function decide(depth, home)
+      local plan, numbers = plan_of(depth)
+      return profitability.decide(plan, numbers(1), arrays(home), { heuristics = "paper" })
+    end
+    assert.same({ false, false }, decide(2, "host").on_device)
+    assert.same({ true, true }, decide(3, "host").on_device)
+    assert.same({ true, true }, decide(2, "device").on_device)
+    assert.same({ false, false }, decide(1, "device").on_device)
+    assert.equal("depth 1 > rank 0 of what must be copied, <= 1 sequential loops around it",
+      decide(1, "device").reasons[1])
+  end)
+
+  it("does as it is told", function()
+    local plan, numbers = plan_of(2)
+    local function decide(options) return profitability.decide(plan, numbers(1), arrays "host", options).on_device end
+    assert.same({ true, true }, decide { heuristics = "none" })
+    assert.same({ true, true }, decide { heuristics = "model", force = true })
+    assert.same({ false, false }, decide { heuristics = "none", force = false })
+  end)
+end)
+
+describe("loops.compile", function()
+  local function scale(a, n)
+    for i = 1, n do a[i] = 2 * a[i] end
+  end
+
+  it("builds nothing for a call that does not pay, and runs the function itself for the next ones", function()
+    local compiled = assert(loops.compile(scale, { device = helper.device() }))
+    local a = { 1.0, 2.0, 3.0 }
+    for _ = 1, 3 do compiled(a, 3) end
+    assert.same({ 8.0, 16.0, 24.0 }, a)
+    assert.equal(0, compiled:stats().launches)
+    assert.is_nil(next(compiled.state.latest.spec.programs))
+    assert.truthy(compiled:explain():find("nest_1: Lua: launches: 1, statements: 3;", 1, true))
+    helper.raises("dimension 1 of 'a' reaches 4 of 3", function() compiled(a, 4) end)
+  end)
+
+  it("builds when the calls would have gained what it takes", function()
+    local compiled = assert(loops.compile(scale, { device = helper.device() }))
+    local buffer = helper.device():zeros("double", 4e6)
+    local calls = 0
+    repeat
+      compiled(buffer, 4000000)
+      calls = calls + 1
+    until compiled:stats().launches > 0 or calls == 10
+    assert.is_true(calls > 1 and calls < 10, calls)
+    buffer:release()
+  end)
+
+  it("refuses options that are not there", function()
+    for text, options in pairs {
+      ["loops.compile: unknown option 'tiles'"] = { tiles = 16 },
+      ["loops.compile: option 'base': 0 or 1 expected, got 2"] = { base = 2 },
+      ["loops.compile: option 'mode': exact or fast expected, got 'slow'"] = { mode = "slow" },
+      ["loops.compile: option 'heuristics': model or none or paper expected, got 'guess'"] = { heuristics = "guess" },
+      ["loops.compile: option 'reduce': only \"sequential\" is there, got 'tree'"] = { reduce = "tree" },
+    } do
+      helper.raises(text, loops.compile, scale, options)
+    end
+  end)
+
+  it("returns nil and the failure of a source that it does not accept", function()
+    local compiled, failure = loops.compile "function(a) while true do end end"
+    assert.is_nil(compiled)
+    assert.equal("(text):1:13: 'while' is not accepted: only a 'for' loop has a known number of iterations", failure[1])
+    assert.truthy(tostring(failure):find("\n            ^", 1, true))
+  end)
+
+  it("names the array that has too many dimensions", function()
+    local _, failure = loops.compile "function(a, n) for i = 1, n do a[i][i][i][i][i] = 1 end end"
+    assert.equal("(text):1:32: 'a' has 5 subscripts: an array has at most 4 dimensions", failure[1])
+  end)
+
+  it("says what to install where isl is not there", function()
+    local loaded, preload = package.loaded["clcompute.poly"], package.preload["clcompute.poly"]
+    package.loaded["clcompute.poly"], package.preload["clcompute.poly"] = nil, function() error "not there" end
+    local compiled, failure = loops.compile(scale)
+    package.loaded["clcompute.poly"], package.preload["clcompute.poly"] = loaded, preload
+    assert.is_nil(compiled)
+    assert.truthy(tostring(failure):find("install the package libisl-dev and build again, or install the rock "
+      .. "clcompute-poly", 1, true))
+  end)
+
+  it("takes the device that there is after one was closed", function()
+    local compiled, a = assert(loops.compile(scale, { force = true })), { 1.0 }
+    compiled(a, 1)
+    require "clcompute".device():close()
+    compiled(a, 1)
+    assert.same({ 4.0 }, a)
+  end)
+
+  it("costs little above its launches when a call is repeated", function()
+    if os.getenv "SANITIZED" then return pending "the sanitizers slow it down" end
+    local device, calls = helper.device(), 20000
+    local compiled = assert(loops.compile(scale, { force = true }))
+    local buffer = device:zeros("double", 3)
+    compiled(buffer, 3)
+    compiled.state.latest.spec.programs[device][1] = function() end
+    local start = os.clock()
+    for _ = 1, calls do compiled(buffer, 3) end
+    assert.is_true((os.clock() - start) / calls < 20e-6)
+    assert.equal(calls + 1, compiled:stats().launches)
+    buffer:release()
+  end)
+
+  it("keeps no buffer alive, and says which is released", function()
+    local device = helper.device()
+    local compiled = assert(loops.compile(scale, { force = true }))
+    local kept = setmetatable({ device:zeros("double", 3) }, { __mode = "v" })
+    for _ = 1, 3 do compiled(kept[1], 3) end
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(kept[1])
+    local buffer = device:zeros("double", 3)
+    for _ = 1, 2 do compiled(buffer, 3) end
+    buffer:release()
+    local message = helper.raises("released", function() compiled(buffer, 3) end)
+    assert.matches("^spec/loops_decisions_spec.lua:%d+: %D", message)
+  end)
+
+  it("explains what depends on what, and shows the source before the first call", function()
+    local compiled = assert(loops.compile [[function(a, b, n)
+      for i = 2, n do a[i] = a[i - 1] + b[i] end
+      for i = 1, n do b[i] = a[i] end
+    end]])
+    local text = compiled:explain()
+    for _, expected in ipairs { "2: for i          sequential: a[i - 1] (line 2) reads what a[i] (line 2) wrote",
+      "3: for i          parallel", "nest_1, line 3: work-items (i); reads a, writes b",
+      "Lua, from line 2: reads a, b, writes a" } do
+      assert.truthy(text:find(expected, 1, true), expected .. "\n" .. text)
+    end
+    assert.truthy(compiled:source():find("// 3: b[i] = a[i]", 1, true))
+  end)
+
+  it("does what docs/loops.md shows", function()
+    local file <close> = assert(io.open "docs/loops.md")
+    local page = file:read "a"
+    local compiled = assert(loops.compile(page:match "```lua\n(.-)```", { device = helper.device(), force = true }))
+    local a, b = helper.device():zeros("float", 8), helper.device():zeros("float", 8)
+    compiled(a, b, 8, 1)
+    assert.truthy(compiled:source():find(page:match "```c\n(.-)```", 1, true), compiled:source())
+    local host = compiled.state.latest.spec.host_text
+    for line in page:match("```lua\n(for t_5.-)```"):gmatch "%s*([^\n]+)" do
+      if line ~= "..." then assert.truthy(host:find(line, 1, true), line) end
+    end
+    for line in page:match("```\n(loop on the host.-)```"):gmatch "%s*([^\n]+)" do
+      assert.truthy(compiled:explain():find(line, 1, true), line)
+    end
+  end)
+
+  it("shows integers where floats are refused", function()
+    local compiled = assert(loops.compile "function(a, n) for i = 1, n do a[i] = a[i] & 7 end end")
+    assert.truthy(compiled:source():find("global long *restrict a", 1, true))
+  end)
+end)

@@ -1,0 +1,287 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local condition = require "clcompute.loops.condition"
+local poly = require "clcompute.poly"
+
+--- A chain of statements a1 -> a2 -> ... in one body, each a stencil of its neighbours in three dimensions.
+local function stencils(count)
+  local accesses, loops = {}, { 1, 2, 3, 4 }
+  local domain = "0 <= t < T and 1 <= i < n and 1 <= j < n and 1 <= k < n"
+  local function add(array, subscripts, write, statement)
+    accesses[#accesses + 1] = { array = array, write = write, loops = loops,
+      map = ("[T, n] -> { S%d[t, i, j, k] -> %s[%s] : %s }"):format(statement, array, subscripts, domain) }
+  end
+  for s = 1, count do
+    local read = "a" .. (s - 2) % count + 1
+    for _, subscripts in ipairs { "i, j, k", "i - 1, j, k", "i + 1, j, k", "i, j - 1, k", "i, j + 1, k",
+      "i, j, k - 1", "i, j, k + 1" } do
+      add(read, subscripts, false, s)
+    end
+    add("a" .. s, "i, j, k", true, s)
+  end
+  return accesses
+end
+
+local recurrence = {
+  { array = "a", map = "[n] -> { S[i] -> a[i] : 0 < i < n }", write = true, loops = { 1 } },
+  { array = "a", map = "[n] -> { S[i] -> a[i - 1] : 0 < i < n }", loops = { 1 } },
+}
+
+local function dependences(accesses) return assert(poly.dependences { accesses = accesses }) end
+
+--- The answer to one question.
+local function extreme(map, outside, greatest, context)
+  return assert(poly.extremes { questions = {
+    { map = map, outside = outside, greatest = greatest, context = context or "{ : }" } } })[1]
+end
+
+--- Budgets from nothing to enough: each either suffices or is said to be exceeded, and all that suffice agree.
+local function assert_every_budget(call)
+  local exceeded, last, sufficed = 0, nil, 0
+  for budget = 1, 4000, 7 do
+    local result, message = call(budget)
+    if result == nil then
+      assert.equal("the analysis takes more operations than its budget allows", message)
+      exceeded = exceeded + 1
+      assert.is_nil(last)
+    else
+      if last ~= nil then assert.same(last, result) end
+      last, sufficed = result, sufficed + 1
+    end
+  end
+  assert.is_true(exceeded > 0 and sufficed > 0)
+end
+
+describe("clcompute.poly", function()
+  it("says which isl it is", function()
+    assert.matches("^isl%-%d+%.%d+", poly.version())
+    assert.is_nil(poly.version():find "\n")
+  end)
+
+  describe("dependences", function()
+    it("finds what a later pass reads", function()
+      assert.same({ { loop = 1, from = 1, to = 2, kind = "flow" } }, dependences(recurrence))
+    end)
+
+    it("finds what a later pass overwrites, when the loop counts down", function()
+      local accesses = {}
+      for i, access in ipairs(recurrence) do
+        accesses[i] = { array = access.array, map = access.map, write = access.write, loops = { -1 } }
+      end
+      assert.same({ { loop = 1, from = 2, to = 1, kind = "anti" } }, dependences(accesses))
+    end)
+
+    it("finds an element that every pass writes", function()
+      assert.same({ { loop = 2, from = 1, to = 1, kind = "output" } }, dependences {
+        { array = "s", map = "[n] -> { S[i, j] -> s[i] : 0 < i < n and 0 < j < n }", write = true, loops = { 1, 2 } } })
+    end)
+
+    it("asks of a loop only what happens in one pass of those around it", function()
+      local accesses = {
+        { array = "a", map = "[n] -> { S[t, i] -> a[t, i] : 0 < i, t < n }", loops = { 1, 2 }, write = true },
+        { array = "a", map = "[n] -> { S[t, i] -> a[t - 1, i + 1] : 0 < i, t < n }", loops = { 1, 2 } },
+      }
+      assert.same({ { loop = 1, from = 1, to = 2, kind = "flow" } }, dependences(accesses))
+    end)
+
+    it("keeps loops apart that follow each other", function()
+      assert.same({}, dependences {
+        { array = "a", map = "[n] -> { S[i] -> a[i] : 0 < i < n }", write = true, loops = { 1 } },
+        { array = "a", map = "[n] -> { T[i] -> a[i - 1] : 0 < i < n }", loops = { 2 } } })
+    end)
+
+    it("knows nothing of other arrays and of reads alone", function()
+      assert.same({}, dependences {
+        { array = "a", map = "[n] -> { S[i] -> a[0] : 0 < i < n }", loops = { 1 } },
+        { array = "b", map = "[n] -> { S[i] -> b[i] : 0 < i < n }", write = true, loops = { 1 } } })
+      assert.same({}, dependences {})
+    end)
+
+    it("gives one example for each loop, array and kind", function()
+      local seen = {}
+      for _, example in ipairs(dependences(stencils(3))) do
+        local key = ("%d %d %s"):format(example.loop, (example.from - 1) // 8, example.kind)
+        assert.is_nil(seen[key])
+        seen[key] = true
+      end
+      assert.is_true(next(seen) ~= nil)
+    end)
+  end)
+
+  it("gives up on more loops and accesses than it has room for", function()
+    local found, message = poly.dependences { accesses = {
+      { array = "a", map = "{ S[i] -> a[i] }", loops = { 1 << 20 } },
+      { array = "a", map = "{ S[] -> a[0] }", loops = {} } } }
+    assert.is_nil(found)
+    assert.equal("the analysis meets more loops and accesses than it has room for", message)
+  end)
+
+  describe("extremes", function()
+    it("gives the condition and the index", function()
+      local found = extreme("[n] -> { S[i] -> [i + 1] : 0 <= i < n }", "[d] -> { [x] : x >= d }", true)
+      local leaves, index = condition.evaluator(found.condition), condition.evaluator(found.value)
+      for n = -2, 5 do
+        for d = 0, 7 do
+          assert.equal(n > 0 and n >= d, leaves { n = n, d = d })
+          if n > 0 then assert.equal(n, index { n = n, d = d }) end
+        end
+      end
+    end)
+
+    it("gives nothing where it cannot happen in the context", function()
+      local map, outside = "[n] -> { S[i] -> [i + n] : 0 <= i < 10 }", "{ [x] : x < 0 }"
+      assert.same({}, extreme(map, outside, false, "[n] -> { : n >= 0 }"))
+      assert.is_string(extreme(map, outside, false).condition)
+    end)
+
+    it("says true where it always happens", function()
+      assert.same({ condition = "true", value = "-1" },
+        extreme("{ S[i] -> [i - 1] : 0 <= i < 3 }", "{ [x] : x < 0 }", false))
+    end)
+
+    it("understands strides, division and remainder", function()
+      local found = extreme("[m, n] -> { S[i] -> [floor(i / 2) + i mod 3] : m <= i < n and (i - m) mod 4 = 0 }",
+        "[d] -> { [x] : x >= d }", true)
+      local leaves, index = condition.evaluator(found.condition), condition.evaluator(found.value)
+      for m = -5, 5 do
+        for n = -5, 9 do
+          local greatest = -math.huge
+          for i = m, n - 1, 4 do greatest = math.max(greatest, i // 2 + i % 3) end
+          for d = 0, 4 do
+            local values = { m = m, n = n, d = d }
+            assert.equal(greatest >= d, leaves(values))
+            if greatest >= d then assert.equal(greatest, index(values)) end
+          end
+        end
+      end
+    end)
+
+    it("refuses more than one subscript", function()
+      helper.raises("a subscript is one integer", extreme, "{ S[i] -> [i, i] : 0 <= i < 3 }", "{ [x, y] : x > 0 }")
+    end)
+
+    it("gives up on constants that floats do not hold", function()
+      local found, message = poly.extremes { questions = { { map = "[n] -> { S[] -> [0] : n > 18446744073709551616 }",
+        outside = "{ [x] }", context = "{ : }" } } }
+      assert.is_nil(found)
+      assert.equal("the analysis meets constants beyond 10^14", message)
+    end)
+  end)
+
+  describe("uncovered", function()
+    local extent = "[d] -> { a[x] : 0 <= x < d }"
+    local function uncovered(accesses)
+      return (assert(poly.uncovered { context = "[d] -> { : d > 0 }", extent = extent, accesses = accesses }))
+    end
+
+    it("is the condition that something is left out", function()
+      local left = condition.evaluator(uncovered {
+        { map = "[n] -> { S[i] -> a[i] : 0 <= i < n }", schedule = "{ S[i] -> [i] }", write = true } })
+      for n = -1, 5 do
+        for d = 1, 5 do assert.equal(n < d, left { n = n, d = d }) end
+      end
+    end)
+
+    it("is false where everything is written", function()
+      assert.is_false(poly.uncovered { context = "{ : }", extent = extent, accesses = {
+        { map = "[d] -> { S[i] -> a[i] : 0 <= i < d }", schedule = "{ S[i] -> [i] }", write = true } } })
+    end)
+
+    it("is also the condition that something is read first", function()
+      local function accesses(schedule)
+        return { { map = "[d] -> { S[i] -> a[i] : 0 <= i < d }", schedule = "{ S[i] -> [0, i] }", write = true },
+          { map = "[d] -> { T[i] -> a[i] : 0 <= i < d }", schedule = schedule } }
+      end
+      local function at(schedule)
+        return poly.uncovered { context = "[d] -> { : d > 0 }", extent = extent, accesses = accesses(schedule) }
+      end
+      assert.is_false(at "{ T[i] -> [1, i] }")
+      assert.is_false(at "{ T[i] -> [0, i + 1] }")
+      assert.equal("true", at "{ T[i] -> [0, i] }")
+      assert.equal("true", at "{ T[i] -> [-1, i] }")
+    end)
+
+    it("is always so without a write", function()
+      assert.equal("true", uncovered { { map = "{ S[] -> a[0] }", schedule = "{ S[] -> [0] }" } })
+    end)
+  end)
+
+  it("quotes a string that isl does not understand", function()
+    helper.raises("isl does not understand the set '[n] -> { : n * n > 0 }'",
+      extreme, "{ S[] -> [0] }", "{ [x] }", false, "[n] -> { : n * n > 0 }")
+    helper.raises("isl does not understand the map 'nonsense'", poly.dependences, { accesses = {
+      { array = "a", map = "nonsense", write = true, loops = { 1 } } } })
+  end)
+
+  it("refuses what it does not know, and says which", function()
+    local cases = {
+      { "no field 'budgets' is known here", poly.dependences, { accesses = {}, budgets = 1 } },
+      { "field 'accesses': table expected, got nil", poly.dependences, {} },
+      { "row 1: table expected, got string", poly.dependences, { accesses = { "a" } } },
+      { "field 'map': string expected, got number", poly.dependences, { accesses = { { array = "a", map = 1 } } } },
+      { "loops are numbered from 1 to 1048576", poly.dependences,
+        { accesses = { { array = "a", map = "{ S[i] -> a[i] }", loops = { 0 } } } } },
+      { "an access has another number of dimensions than loops", poly.dependences,
+        { accesses = { { array = "a", map = "{ S[i] -> a[i] }", loops = { 1, 2 } } } } },
+      { "field 'budget': integer within 1 .. 2147483647 expected, got 0", poly.dependences,
+        { accesses = {}, budget = 0 } },
+      { "field 'context': string expected, got nil", poly.extremes, { questions = { {} } } },
+      { "field 'accesses': at least one expected", poly.uncovered, { context = "", extent = "", accesses = {} } },
+      { "table expected, got nil", poly.uncovered },
+    }
+    for _, case in ipairs(cases) do helper.raises(case[1], case[2], case[3]) end
+  end)
+
+  it("stops at its budget, whatever it is, with nil and a message", function()
+    assert_every_budget(function(budget) return poly.dependences { accesses = recurrence, budget = budget } end)
+    assert_every_budget(function(budget)
+      return poly.extremes { budget = budget, questions = { { context = "[d] -> { : d >= 0 }", greatest = true,
+        map = "[m, n] -> { S[i] -> [floor(i / 2)] : m <= i < n }", outside = "[d] -> { [x] : x >= d }" } } }
+    end)
+    assert_every_budget(function(budget)
+      return poly.uncovered { context = "[d] -> { : d >= 0 }", extent = "[d] -> { a[x] : 0 <= x < d }",
+        budget = budget, accesses = {
+          { map = "[n] -> { S[i] -> a[i] : 0 <= i < n }", schedule = "{ S[i] -> [i] }", write = true } } }
+    end)
+  end)
+
+  it("ends below 5 seconds on 16 three-dimensional stencils in a time loop", function()
+    local before = os.clock()
+    local found, message = poly.dependences { accesses = stencils(16) }
+    assert.is_true(os.clock() - before < 5)
+    assert.is_true(found ~= nil or message ~= nil)
+  end)
+
+  it("leaves nothing behind in 10,000 calls, failed ones among them", function()
+    local script = [[
+      local poly = require "clcompute.poly"
+      local function resident()
+        local file = assert(io.open "/proc/self/statm")
+        local pages = tonumber(file:read("a"):match "^%d+ (%d+)")
+        file:close()
+        return pages * 4096
+      end
+      local function calls(count)
+        for i = 1, count do
+          local budget = i % 3 == 0 and i % 400 + 1 or nil
+          poly.dependences { budget = budget, accesses = {
+            { array = "a", map = "[n] -> { S[i] -> a[i] : 0 < i < n }", write = true, loops = { 1 } },
+            { array = "a", map = "[n] -> { S[i] -> a[i - 1] : 0 < i < n }", loops = { 1 } } } }
+          poly.extremes { budget = budget, questions = { { context = "[d] -> { : d >= 0 }",
+            map = "[n] -> { S[i] -> [i] : 0 <= i < n }", outside = "[d] -> { [x] : x >= d }" } } }
+          poly.uncovered { context = "{ : }", extent = "[d] -> { a[x] : 0 <= x < d }", budget = budget, accesses = {
+            { map = "[n] -> { S[i] -> a[i] : 0 <= i < n }", schedule = "{ S[i] -> [i] }", write = true } } }
+          pcall(poly.dependences, { accesses = { { array = "a", map = "?", loops = {} } } })
+        end
+        collectgarbage()
+      end
+      calls(500)
+      local before = resident()
+      calls(2500)
+      io.write(resident() - before)]]
+    local ok, output = helper.run(script) -- isl would name objects that were left
+    assert.is_true(ok, output)
+    local grown = assert(tonumber(output), output)
+    if not os.getenv "SANITIZED" then assert.is_true(grown < 1 << 20, output) end -- which keeps what was freed
+  end)
+end)

@@ -1,0 +1,206 @@
+-- SPDX-License-Identifier: MIT
+--- Random functions of loops, valid for loops.compile: what they compute has no meaning, only one right result.
+--
+-- They take two matrices and a vector of floats, a matrix and a vector of integers, a float, an integer and n. Loop
+-- variables stay between 3 and n + 2 and arrays have n + 4 elements in each dimension.
+
+local random_nests = {}
+
+random_nests.PARAMETERS = "a, b, v, p, q, x, k, n"
+
+local ARRAYS = {
+  float = { { "a", 2 }, { "b", 2 }, { "v", 1 } },
+  int = { { "p", 2 }, { "q", 1 } },
+}
+
+local function pick(list) return list[math.random(#list)] end
+
+local function chance(one_in) return math.random(one_in) == 1 end
+
+-- --- subscripts ---------------------------------------------------------------------------
+
+local function subscript(state)
+  if #state.loops == 0 then return tostring(math.random(1, 3)) end
+  local i, j = pick(state.loops), pick(state.loops)
+  return pick {
+    ("%s"):format(i), ("%s"):format(i), ("%s - %d"):format(i, math.random(1, 2)),
+    ("%s + %d"):format(i, math.random(1, 2)), ("n + 5 - %s"):format(i), ("(%s + %s) // 2"):format(i, j),
+    ("%s %% 3 + 1"):format(i), tostring(math.random(1, 3)),
+  }
+end
+
+local function element(state, type)
+  local array = pick(ARRAYS[type])
+  local text = array[1]
+  for _ = 1, array[2] do text = ("%s[%s]"):format(text, subscript(state)) end
+  return text
+end
+
+-- --- expressions --------------------------------------------------------------------------
+
+local expression
+
+local function condition(state, depth)
+  if depth > 0 and chance(4) then
+    return pick { ("(%s and %s)"):format(condition(state, depth - 1), condition(state, depth - 1)),
+      ("(%s or %s)"):format(condition(state, depth - 1), condition(state, depth - 1)),
+      ("not (%s)"):format(condition(state, depth - 1)) }
+  end
+  return ("%s %s %s"):format(expression(state, pick { "int", "float" }, depth),
+    pick { "<", "<=", ">", ">=", "==", "~=" }, expression(state, pick { "int", "float" }, depth))
+end
+
+local function leaf(state, type)
+  local choices = { element(state, type), element(state, type) }
+  for _, name in ipairs(state.locals[type]) do choices[#choices + 1] = name end
+  if type == "int" then
+    choices[#choices + 1] = tostring(math.random(0, 9))
+    choices[#choices + 1] = "k"
+    for _, name in ipairs(state.loops) do choices[#choices + 1] = name end
+  else
+    choices[#choices + 1] = ("%.3f"):format(math.random() * 4)
+    choices[#choices + 1] = "x"
+  end
+  return pick(choices)
+end
+
+local function of_integers(state, depth)
+  local a, b = expression(state, "int", depth - 1), expression(state, "int", depth - 1)
+  return pick {
+    ("(%s + %s)"):format(a, b), ("(%s - %s)"):format(a, b), ("%s * (%s)"):format(a, b), ("-(%s)"):format(a),
+    ("(%s) // %d"):format(a, math.random(1, 9)), ("(%s) %% -%d"):format(a, math.random(1, 9)),
+    ("(%s & %s)"):format(a, b), ("(%s | %s)"):format(a, b), ("(%s ~ %s)"):format(a, b), ("~(%s)"):format(a),
+    ("(%s << %d)"):format(a, math.random(0, 70)), ("(%s >> (%s))"):format(a, b), ("math.abs(%s)"):format(a),
+    ("math.max(%s, %s)"):format(a, b), ("math.min(%s, %s)"):format(a, b), ("math.fmod(%s, 7)"):format(a),
+    ("(%s and %s or %s)"):format(condition(state, depth - 1), a, b),
+  }
+end
+
+local function of_floats(state, depth)
+  local a, b = expression(state, pick { "float", "float", "int" }, depth - 1), expression(state, "float", depth - 1)
+  return pick {
+    ("(%s + %s)"):format(a, b), ("(%s - %s)"):format(b, a), ("%s * (%s)"):format(a, b), ("-(%s)"):format(b),
+    ("(%s) / (%s)"):format(a, b), ("(%s) // (%s)"):format(b, a), ("(%s) %% (%s)"):format(a, b),
+    ("(%s) ^ 2"):format(b), ("math.sqrt(%s)"):format(a), ("math.abs(%s)"):format(b), ("math.max(%s, %s)"):format(a, b),
+    ("math.min(%s, %s)"):format(b, a), ("math.fmod(%s, %s)"):format(b, b),
+    ("(%s and %s or %s)"):format(condition(state, depth - 1), a, b),
+  }
+end
+
+function expression(state, type, depth)
+  if depth <= 0 or chance(3) then return leaf(state, type) end
+  return (type == "int" and of_integers or of_floats)(state, depth)
+end
+
+-- --- statements ---------------------------------------------------------------------------
+
+local function add(state, text, ...)
+  state.lines[#state.lines + 1] = ("  "):rep(state.depth) .. text:format(...)
+end
+
+local block
+
+local function store(state)
+  local type = pick { "float", "float", "int" }
+  add(state, "%s = %s", element(state, type), expression(state, type, 2))
+end
+
+local function define(state)
+  local type = pick { "float", "int" }
+  state.count = state.count + 1
+  local name = "t" .. state.count
+  add(state, "local %s = %s", name, expression(state, type, 2))
+  table.insert(state.locals[type], name)
+end
+
+local function assign(state)
+  local type = pick { "float", "int" }
+  if #state.locals[type] == 0 then return define(state) end
+  add(state, "%s = %s", pick(state.locals[type]), expression(state, type, 2))
+end
+
+local function range(state)
+  local outer = #state.loops > 0 and pick(state.loops)
+  return pick { { "3", "n + 2", 1 }, { "3", "n + 2", 1 }, { "4", "n", 2 }, { "n + 2", "3", -1 }, { "n + 1", "4", -3 },
+    outer and { outer, "n + 2", 1 } or { "3", "n", 1 }, outer and { "3", outer, 1 } or { "5", "n", 1 },
+    outer and { outer, "3", -2 } or { "n", "n + 2", 1 } }
+end
+
+local function loop(state)
+  local limits = range(state)
+  local name = "i" .. #state.loops + 1
+  add(state, "for %s = %s, %s%s do", name, limits[1], limits[2], limits[3] ~= 1 and ", " .. limits[3] or "")
+  table.insert(state.loops, name)
+  block(state, chance(2) and 1 or math.random(1, 3))
+  table.remove(state.loops)
+  add(state, "end")
+end
+
+local function branch(state)
+  add(state, "if %s then", condition(state, 1))
+  block(state, 1)
+  if chance(2) then
+    add(state, "else")
+    block(state, 1)
+  end
+  add(state, "end")
+end
+
+local function affine_branch(state)
+  local limit = pick { "5", "n", pick(state.loops) }
+  add(state, "if %s %s %s then", pick(state.loops), pick { "<", "==", "~=", ">=" }, limit)
+  block(state, 1)
+  add(state, "end")
+end
+
+--- Statements in a scope of their own.
+function block(state, count)
+  state.depth = state.depth + 1
+  local floats, integers = #state.locals.float, #state.locals.int
+  for _ = 1, count do
+    local is_deep = #state.loops >= state.deepest
+    if not is_deep and (#state.loops == 0 or chance(2)) then
+      loop(state)
+    elseif chance(6) then
+      branch(state)
+    elseif chance(6) and #state.loops > 0 then
+      affine_branch(state)
+    else
+      pick { store, store, store, define, assign }(state)
+    end
+  end
+  for i = #state.locals.float, floats + 1, -1 do state.locals.float[i] = nil end
+  for i = #state.locals.int, integers + 1, -1 do state.locals.int[i] = nil end
+  state.depth = state.depth - 1
+end
+
+--- The text of a function, by math.random.
+-- @treturn string
+function random_nests.text()
+  local state = { lines = {}, loops = {}, locals = { float = {}, int = {} }, count = 0, depth = 0,
+    deepest = math.random(1, 4) }
+  block(state, math.random(1, 3))
+  return ("function(%s)\n%s\nend"):format(random_nests.PARAMETERS, table.concat(state.lines, "\n"))
+end
+
+local function nested(shape, element_of, depth)
+  depth = depth or 1
+  local list = {}
+  for i = 1, shape[depth] do list[i] = depth == #shape and element_of() or nested(shape, element_of, depth + 1) end
+  return list
+end
+
+--- Arguments for one of them.
+-- @tparam integer n
+-- @treturn table
+function random_nests.arguments(n)
+  local m = n + 4
+  local function float() return chance(20) and pick { 0.0, -0.0, 1 / 0, 0 / 0, 1e300 } or math.random() * 8 - 4 end
+  local function integer()
+    return chance(20) and pick { math.maxinteger, math.mininteger, 0 } or math.random(-20, 20)
+  end
+  return { nested({ m, m }, float), nested({ m, m }, float), nested({ m }, float), nested({ m, m }, integer),
+    nested({ m }, integer), math.random() * 3, math.random(-5, 5), n }
+end
+
+return random_nests
