@@ -41,7 +41,7 @@ CORE_SOURCES       = $(filter-out csrc/sequential.c csrc/native.c $(BLAS_ONLY) $
 objects            = $(patsubst csrc/%.c,build/%.o,$(1))
 
 # clcompute.poly is built where isl is; without it all else works.
-HAS_ISL := $(shell echo '\#include <isl/ctx.h>' | $(CC) $(CFLAGS) -E - >/dev/null 2>&1 && echo yes)
+HAS_ISL := $(shell $(CC) $(CFLAGS) -include isl/ctx.h -x c -E /dev/null >/dev/null 2>&1 && echo yes)
 MODULES  = $(CORE) $(SEQUENTIAL) $(BLAS) $(NATIVE) $(if $(HAS_ISL),$(POLY))
 
 # What makes `require "clcompute"` and the command work here; `;;` stands for the paths there are.
