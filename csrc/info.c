@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* How a property reads. */
-typedef enum { TEXT, NUMBER, FLAG, KIND, SIZES, MULTIPLE, NONUNIFORM, LOCALITY } Reader;
+typedef enum { TEXT, NUMBER, FLAG, KIND, SIZES, MULTIPLE, NONUNIFORM, LOCALITY, ROUNDED } Reader;
 
 typedef struct {
   const char *name;
@@ -46,6 +46,7 @@ static const Property properties[] = {
     {"has_double", CL_DEVICE_DOUBLE_FP_CONFIG, FLAG, 100},
     {"has_nonuniform_groups", CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, NONUNIFORM, 100},
     {"has_half", CL_DEVICE_HALF_FP_CONFIG, FLAG, 100},
+    {"has_correct_division", CL_DEVICE_SINGLE_FP_CONFIG, ROUNDED, 102},
 };
 /* clang-format on */
 #define NPROPERTIES (sizeof properties / sizeof *properties)
@@ -145,6 +146,10 @@ static void push_property(lua_State *L, cl_device_id id, int version, const Prop
     case SIZES: push_sizes(L, id, p->what); break;
     case MULTIPLE: lua_pushinteger(L, (lua_Integer)group_multiple(id, p->what, version)); break;
     case NONUNIFORM: lua_pushboolean(L, clc_hasnonuniformgroups(id, version)); break;
+    case ROUNDED:
+      lua_pushboolean(
+          L, (clc_devicenumber(id, p->what, 0) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0);
+      break;
     case LOCALITY: lua_pushstring(L, locality_name(clc_devicenumber(id, p->what, 0))); break;
   }
 }

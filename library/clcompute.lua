@@ -152,6 +152,7 @@ function cl.trace_range(range, options) end
 ---@field has_compiler boolean
 ---@field has_double boolean
 ---@field has_half boolean
+---@field has_correct_division boolean whether float division and sqrt can be correctly rounded: options="-cl-fp32-correctly-rounded-divide-sqrt"
 ---@field has_nonuniform_groups boolean whether a range may have remainder="native"
 local Device = {}
 

@@ -40,12 +40,18 @@ local function device_of(state, taken)
   return device or require "clcompute".device()
 end
 
+--- Options of the build. Compilers divide floats as floats where a quotient of doubles is rounded to float: that is the
+-- same only if both are rounded correctly, which NVIDIA's does not do unasked.
+local function options_of(device)
+  local quiet = "-w" -- what a compiler warns of was written in Lua
+  return device.has_correct_division and quiet .. " -cl-fp32-correctly-rounded-divide-sqrt" or quiet
+end
+
 local function kernels_of(spec, device, name)
   local built = spec.programs[device]
   if not built then
     built = {}
-    local options = "-w" -- what a compiler warns of was written in Lua
-    local program = device:program(spec.text, { name = name .. ".cl", options = options })
+    local program = device:program(spec.text, { name = name .. ".cl", options = options_of(device) })
     for i, nest in ipairs(spec.plan.kernels) do built[i] = program:kernel(nest.name) end
     spec.programs[device] = built
   end
