@@ -462,6 +462,15 @@ helper.describe_each("loops.compile", function(device)
     assert.is_nil(compiled:source():find "double")
   end)
 
+  it("takes the elements of tables that hold more, and names one that is missing", function()
+    local function double(a, n) for i = 1, n do for j = 1, n do a[i][j] = 2 * a[i][j] end end end
+    local compiled, a = compile(double, device), { { 1.0, 2.0 }, { 3.0, 4.0, name = "second" }, n = 2 }
+    compiled(a, 2)
+    assert.same({ { 2.0, 4.0 }, { 6.0, 8.0, name = "second" }, n = 2 }, a)
+    helper.raises("argument #1 'a': element a[2][2] is no number but a nil",
+      compiled, { { 1.0, 2.0, 3.0 }, { 3.0, nil, 4.0 } }, 2)
+  end)
+
   it("raises what is wrong with arguments, at the caller", function()
     local compiled = compile(mmm, device)
     local a = device:zeros("double", 2, 2)

@@ -75,6 +75,24 @@ local function look(row, list, rank, base, seen, place, shape, depth)
   return element
 end
 
+--- Raises an error where an element is no number; `look` ends at the first float.
+-- @tparam table array of `arguments.take`, a table
+-- @tparam integer base the index of a table's first element
+function arguments.check_elements(array, base)
+  local row, shape = array.row, array.shape
+  local function check(list, place, depth)
+    for i = base, base + shape[depth] - 1 do
+      local item, inner = list[i], ("%s[%d]"):format(place, i)
+      if depth < #shape then
+        check(item, inner, depth + 1)
+      elseif type(item) ~= "number" then
+        fail(row, "element %s is no number but a %s", inner, type(item))
+      end
+    end
+  end
+  check(array.table, row.name, 1)
+end
+
 local function take_table(row, value, base, seen)
   local shape, rank = {}, row.variable.rank
   local element = look(row, value, rank, base, seen, row.name, shape, 1)

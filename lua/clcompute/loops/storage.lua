@@ -33,12 +33,15 @@ local function blank_nested(shape, base, depth)
   return list
 end
 
---- The same elements with another index of the first.
-local function rebased(list, from_base, to_base, shape)
-  if from_base == to_base then return list end
+--- The same elements, and nothing else, with another index of the first.
+local function moved(list, from_base, to_base, shape)
   local result = {}
   copy_nested(list, from_base, result, to_base, shape, 1)
   return result
+end
+
+local function rebased(list, from_base, to_base, shape)
+  return from_base == to_base and list or moved(list, from_base, to_base, shape)
 end
 
 -- --- memory -------------------------------------------------------------------------------
@@ -57,10 +60,13 @@ function storage.memory(array)
   return array.memory
 end
 
+--- Buffers refuse tables with further keys, which are none of a loop's business: then the elements alone are taken.
 local function upload(array)
-  if array.count > 0 then
-    storage.memory(array):write(rebased(array.table, array.base, 1, array.shape))
-  end
+  if array.count == 0 then return end
+  local memory = storage.memory(array)
+  if pcall(memory.write, memory, rebased(array.table, array.base, 1, array.shape)) then return end
+  arguments.check_elements(array.taken, array.base)
+  memory:write(moved(array.table, array.base, 1, array.shape))
 end
 
 local function download(array)
@@ -83,8 +89,8 @@ end
 
 local function new(taken, dtype, base, place, counters)
   local count = arguments.count(taken.shape)
-  return { variable = taken.variable, shape = taken.shape, dtype = dtype, base = base, place = place, count = count,
-    bytes = count * arguments.bytes_of(dtype), counters = counters, upload = upload, download = download }
+  return { taken = taken, variable = taken.variable, shape = taken.shape, dtype = dtype, base = base, place = place,
+    count = count, bytes = count * arguments.bytes_of(dtype), counters = counters, upload = upload, download = download }
 end
 
 --- An array of a call, as coherence has it.
