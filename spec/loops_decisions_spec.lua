@@ -263,7 +263,7 @@ describe("loops.compile", function()
     local buffer = device:zeros("double", 3)
     for _ = 1, 2 do compiled(buffer, 3) end
     buffer:release()
-    local message = helper.raises("released", function() compiled(buffer, 3) end)
+    local message = helper.raises("argument #1 'a': the buffer is released", function() compiled(buffer, 3) end)
     assert.matches("^spec/loops_decisions_spec.lua:%d+: %D", message)
   end)
 
@@ -279,6 +279,23 @@ describe("loops.compile", function()
       assert.truthy(text:find(expected, 1, true), expected .. "\n" .. text)
     end
     assert.truthy(compiled:source():find("// 3: b[i] = a[i]", 1, true))
+  end)
+
+  it("says why there is no kernel", function()
+    for source, reason in pairs {
+      ["function(a, n) for i = 2, n do a[i] = a[i - 1] + 1 end end"] = "no loop is parallel",
+      ["function(a, n) a[n] = 0 end"] = "no loop is parallel",
+      ["function(a, b, n) for i = 1, n do a[i] = a[i] // b[i] end end"] =
+        "line 1: the integer divisor may be 0, which is an error in Lua",
+    } do
+      local compiled = assert(loops.compile(source, { device = helper.device(), force = true }))
+      if source:find "//" then compiled({ 7, 8 }, { 2, 3 }, 2) else compiled({ 1, 2 }, 2) end
+      assert.equal("// no kernel: " .. reason .. "\n", compiled:source())
+      local text = compiled:explain()
+      assert.truthy(text:find("all in Lua: " .. reason, 1, true), text)
+      local of_loop = text:find("1: for i          parallel, but no kernel: " .. reason, 1, true)
+      assert.equal(source:find "//" ~= nil, of_loop ~= nil)
+    end
   end)
 
   it("does what docs/loops.md shows", function()

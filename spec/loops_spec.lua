@@ -463,7 +463,7 @@ helper.describe_each("loops.compile", function(device)
   end)
 
   it("takes the elements of tables that hold more, and names one that is missing", function()
-    local function double(a, n) for i = 1, n do for j = 1, n do a[i][j] = 2 * a[i][j] end end end
+    local function double(a, m) for i = 1, m do for j = 1, m do a[i][j] = 2 * a[i][j] end end end
     local compiled, a = compile(double, device), { { 1.0, 2.0 }, { 3.0, 4.0, name = "second" }, n = 2 }
     compiled(a, 2)
     assert.same({ { 2.0, 4.0 }, { 6.0, 8.0, name = "second" }, n = 2 }, a)

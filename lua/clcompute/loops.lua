@@ -187,11 +187,13 @@ function Compiled:explain()
   return shown(explain.text, self)
 end
 
---- The OpenCL C of the latest call's kinds of arguments, each statement with its line in Lua.
+--- The OpenCL C of the latest call's kinds of arguments, each statement with its line in Lua; where there is no kernel,
+-- a comment that says why.
 -- @function Compiled:source
 -- @treturn string
 function Compiled:source()
-  return shown(explain.specialisation, self).text
+  local spec = shown(explain.specialisation, self)
+  return spec.no_kernel and ("// no kernel: %s\n"):format(spec.no_kernel) or spec.text
 end
 
 --- What the calls did until now.

@@ -76,13 +76,14 @@ local function look(row, list, rank, base, seen, place, shape, depth)
 end
 
 --- Raises an error where an element is no number; `look` ends at the first float.
--- @tparam table array of `arguments.take`, a table
+-- @tparam table row of the argument
+-- @tparam table list
+-- @tparam table shape
 -- @tparam integer base the index of a table's first element
-function arguments.check_elements(array, base)
-  local row, shape = array.row, array.shape
-  local function check(list, place, depth)
+function arguments.check_elements(row, list, shape, base)
+  local function check(part, place, depth)
     for i = base, base + shape[depth] - 1 do
-      local item, inner = list[i], ("%s[%d]"):format(place, i)
+      local item, inner = part[i], ("%s[%d]"):format(place, i)
       if depth < #shape then
         check(item, inner, depth + 1)
       elseif type(item) ~= "number" then
@@ -90,7 +91,7 @@ function arguments.check_elements(array, base)
       end
     end
   end
-  check(array.table, row.name, 1)
+  check(list, row.name, 1)
 end
 
 local function take_table(row, value, base, seen)
@@ -103,7 +104,15 @@ end
 
 -- --- buffers ------------------------------------------------------------------------------
 
+local function dtype_of(buffer) return buffer.dtype end
+
+--- Whether a buffer was released, and may not be asked for anything any more.
+function arguments.is_released(buffer)
+  return not pcall(dtype_of, buffer)
+end
+
 local function take_buffer(row, value)
+  if arguments.is_released(value) then fail(row, "the buffer is released") end
   local shape, dtype, rank = value.shape, value.dtype, row.variable.rank
   if #shape ~= rank then
     fail(row, "the function uses %d subscript%s, the buffer has %d dimension%s", rank, rank == 1 and "" or "s", #shape,

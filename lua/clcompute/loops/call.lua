@@ -124,9 +124,7 @@ end
 
 --- Where each nest of a call runs.
 local function decide(state, spec, values, arrays, device)
-  if #spec.plan.kernels == 0 then
-    return in_lua(spec, spec.given_up and "the analysis was given up: " .. spec.given_up or "no loop is parallel")
-  end
+  if spec.no_kernel then return in_lua(spec, spec.no_kernel) end
   if spec.needs_double and not device.has_double then
     return in_lua(spec, ("%s has no double, which %s"):format(device.name, state.options.mode == "exact"
       and "exact arithmetic needs (mode = \"fast\" does without)" or "the arrays are of"))

@@ -32,7 +32,9 @@ end
 
 local function explain_loop(spec, node, lines)
   local place = ("%4d: %sfor %s"):format(node.line, ("  "):rep(#node.variable.loops), node.variable.name)
-  if node.parallel then return add(lines, "  %-20s parallel", place) end
+  if node.parallel then
+    return add(lines, "  %-20s parallel%s", place, node.obstacle and ", but no kernel: " .. node.obstacle or "")
+  end
   local reasons = {}
   for i, dependence in ipairs(node.carried) do
     if i <= MOST_REASONS then reasons[i] = dependences.describe(spec.scop, dependence) end
@@ -79,12 +81,8 @@ local PARTS = {
     explain_plan(part.body, indent .. "  ", lines)
   end,
   lua = function(part, indent, lines)
-    local obstacles = {}
-    walk.nodes(part.nodes, function(node)
-      if node.obstacle then obstacles[#obstacles + 1] = ("; line %d: %s"):format(node.line, node.obstacle) end
-    end)
-    add(lines, "%sLua, from line %d: reads %s, writes %s%s", indent, part.nodes[1].line, names_of(part.reads),
-      names_of(part.writes), table.concat(obstacles))
+    add(lines, "%sLua, from line %d: reads %s, writes %s", indent, part.nodes[1].line, names_of(part.reads),
+      names_of(part.writes))
   end,
 }
 

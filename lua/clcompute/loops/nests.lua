@@ -128,7 +128,7 @@ end
 --- Why a parallel loop cannot be a kernel, or nil.
 local function obstacle(node, uses, checked)
   local shared = uses.assigned[1]
-  if shared then return ("it assigns '%s', which outlives it"):format(shared.name) end
+  if shared then return ("line %d: the loop assigns '%s', which outlives it"):format(node.line, shared.name) end
   local fault = dividing(node, set_of(uses.scalars), checked)
   if fault then
     return ("line %d: the integer divisor may be 0, which is an error in Lua"):format(fault.line)

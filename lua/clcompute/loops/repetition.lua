@@ -5,6 +5,8 @@
 -- What is remembered does not keep buffers alive.
 -- @module clcompute.loops.repetition
 
+local arguments = require "clcompute.loops.arguments"
+
 local repetition = {}
 
 local WEAK = { __mode = "v" }
@@ -36,8 +38,9 @@ function repetition.remember(state, values, arrays, run)
   state.repetition = run
 end
 
---- Whether two values are the same, of the same type; 0.0 may be -0.0, so it never is.
+--- Whether two values are the same, of the same type; 0.0 may be -0.0, so it never is; nor is what is released.
 local function is_same(a, b)
+  if type(a) == "userdata" and arguments.is_released(a) then return false end
   return a == b and a ~= nil and math.type(a) == math.type(b) and not (a == 0 and math.type(a) == "float")
 end
 

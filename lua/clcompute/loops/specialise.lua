@@ -109,6 +109,16 @@ local function analyse(spec)
   spec.fails, spec.may_fail = divide(checks or {})
 end
 
+--- Why nothing of a function becomes a kernel, or nil.
+local function no_kernel(spec)
+  if #spec.plan.kernels > 0 then return nil end
+  if spec.given_up then return "the analysis was given up: " .. spec.given_up end
+  for _, loop in ipairs(spec.scop.loops) do
+    if loop.obstacle then return loop.obstacle end
+  end
+  return "no loop is parallel"
+end
+
 --- What was generated, unless Lua refuses it: a function may have 200 locals.
 local function fitting(tree, result, message)
   if result then return result end
@@ -120,7 +130,8 @@ end
 -- @tparam table variables what the arguments are to `taken`
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.arguments`
 -- @tparam table options `base`, `mode`
--- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua); `fails` and
+-- @treturn table what each pass made: `tree`, `scop`, `plan`, `no_kernel` (why there is none), `text` (OpenCL C),
+-- `host_text` (Lua); `fails` and
 -- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call; `own`, the
 -- variables of this tree by those of the arguments
 function specialise.run(parsed, variables, taken, options)
@@ -129,6 +140,7 @@ function specialise.run(parsed, variables, taken, options)
   spec.scop = scop.extract(spec.tree)
   analyse(spec)
   spec.plan = nests.plan(spec.tree)
+  spec.no_kernel = no_kernel(spec)
   cover(spec)
   for _, kernel in ipairs(spec.plan.kernels) do
     kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)

@@ -65,7 +65,7 @@ local function upload(array)
   if array.count == 0 then return end
   local memory = storage.memory(array)
   if pcall(memory.write, memory, rebased(array.table, array.base, 1, array.shape)) then return end
-  arguments.check_elements(array.taken, array.base)
+  arguments.check_elements(array.row, array.table, array.shape, array.base)
   memory:write(moved(array.table, array.base, 1, array.shape))
 end
 
@@ -89,8 +89,9 @@ end
 
 local function new(taken, dtype, base, place, counters)
   local count = arguments.count(taken.shape)
-  return { taken = taken, variable = taken.variable, shape = taken.shape, dtype = dtype, base = base, place = place,
-    count = count, bytes = count * arguments.bytes_of(dtype), counters = counters, upload = upload, download = download }
+  return { row = taken.row, variable = taken.variable, shape = taken.shape, dtype = dtype, base = base, place = place,
+    count = count, bytes = count * arguments.bytes_of(dtype), counters = counters, upload = upload,
+    download = download }
 end
 
 --- An array of a call, as coherence has it.
