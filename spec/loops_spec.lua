@@ -462,6 +462,17 @@ helper.describe_each("loops.compile", function(device)
     assert.is_nil(compiled:source():find "double")
   end)
 
+  it("knows a float among integers wherever it is", function()
+    local function halve(a, m) for i = 1, m do a[i] = a[i] * 2 end end
+    for place = 1, 4 do
+      for _, value in ipairs { 0.0, -0.0, 0.5, -1e300, nan, math.mininteger, math.maxinteger } do
+        local a = { 1, math.maxinteger, math.mininteger, -2 }
+        a[place] = value
+        check(halve, device, { a, 4 })
+      end
+    end
+  end)
+
   it("takes the elements of tables that hold more, and names one that is missing", function()
     local function double(a, m) for i = 1, m do for j = 1, m do a[i][j] = 2 * a[i][j] end end end
     local compiled, a = compile(double, device), { { 1.0, 2.0 }, { 3.0, 4.0, name = "second" }, n = 2 }

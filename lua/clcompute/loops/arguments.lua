@@ -37,8 +37,23 @@ end
 
 -- --- tables -------------------------------------------------------------------------------
 
---- Looks at the elements until one is a float: then all will be.
+--- Numbers of which one is a float have a sum that is one. Comparing raises an error for strings, which adding would
+-- take for numbers. No function is called for an element: looking is to cost less than computing with it.
+local function sum_of(list, first, last)
+  local sum = 0
+  for i = first, last do
+    local value = list[i]
+    if value < 0 then sum = sum - value else sum = sum + value end
+  end
+  return sum
+end
+
+--- Whether all elements are integers, or one is a float: then all will be.
 local function element_of(row, list, base, count, place)
+  if math.type(list[base]) == "float" then return "float" end
+  local ok, sum = pcall(sum_of, list, base, base + count - 1)
+  local element = ok and math.type(sum)
+  if element then return element == "float" and "float" or "int" end
   for i = base, base + count - 1 do
     local kind = math.type(list[i])
     if kind == "float" then return "float" end
@@ -75,7 +90,7 @@ local function look(row, list, rank, base, seen, place, shape, depth)
   return element
 end
 
---- Raises an error where an element is no number; `look` ends at the first float.
+--- Raises an error where an element is no number; `look` does not see those behind a float.
 -- @tparam table row of the argument
 -- @tparam table list
 -- @tparam table shape
