@@ -155,8 +155,8 @@ describe("profitability", function()
     assert.same({ true, true }, decide(3, "host").on_device)
     assert.same({ true, true }, decide(2, "device").on_device)
     assert.same({ false, false }, decide(1, "device").on_device)
-    assert.equal("depth 1 > rank 0 of what must be copied, <= 1 sequential loops around it",
-      decide(1, "device").reasons[1])
+    assert.equal("loops in it: 1; dimensions of what must be copied: 0; sequential loops around: 1; "
+      .. "the first must be the largest", decide(1, "device").reasons[1])
   end)
 
   it("does as it is told", function()
@@ -186,10 +186,10 @@ describe("loops.compile", function()
 
   it("builds when the calls would have gained what it takes", function()
     local compiled = assert(loops.compile(scale, { device = helper.device() }))
-    local buffer = helper.device():zeros("double", 4e6)
+    local buffer = helper.device():zeros("double", 1e6)
     local calls = 0
     repeat
-      compiled(buffer, 4000000)
+      compiled(buffer, 1000000)
       calls = calls + 1
     until compiled:stats().launches > 0 or calls == 10
     assert.is_true(calls > 1 and calls < 10, calls)
@@ -295,6 +295,28 @@ describe("loops.compile", function()
       assert.truthy(text:find("all in Lua: " .. reason, 1, true), text)
       local of_loop = text:find("1: for i          parallel, but no kernel: " .. reason, 1, true)
       assert.equal(source:find "//" ~= nil, of_loop ~= nil)
+    end
+  end)
+
+  it("says which buffers Lua works on", function()
+    local device = helper.device()
+    local compiled = assert(loops.compile(scale, { force = false }))
+    local buffer <close> = device:zeros("double", 3)
+    local hint = "  buffers that Lua works on are copied as a whole at each call, which tables are not: a\n"
+    compiled(buffer, 3)
+    assert.truthy(compiled:explain():find(hint, 1, true))
+    compiled({ 1.0 }, 1)
+    assert.falsy(compiled:explain():find(hint, 1, true))
+    local on_device = assert(loops.compile(scale, { force = true }))
+    on_device(buffer, 3)
+    assert.falsy(on_device:explain():find(hint, 1, true))
+  end)
+
+  it("says what is not copied in", function()
+    for body, expected in pairs { ["a[i] = 2 * b[i]"] = "writes a; a is not copied in if all of it is written\n",
+      ["a[i] = 2 * a[i] + b[i]"] = "reads a, b, writes a\n" } do
+      local text = assert(loops.compile(("function(a, b, n) for i = 1, n do %s end end"):format(body))):explain()
+      assert.truthy(text:find(expected, 1, true), text)
     end
   end)
 

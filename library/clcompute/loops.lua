@@ -15,10 +15,10 @@ local Compiled = {}
 ---@field base? 0|1 index of the first element, 1 unless given
 ---@field mode? "exact"|"fast" "exact" unless given: as Lua computes; "fast": in the arrays' own types
 ---@field heuristics? "model"|"paper"|"none" "model" unless given: what runs on the device, decided at each call
----@field force? boolean all parallel nests on the device, or none
+---@field force? boolean all parallel nests on the device, at once, or none; stronger than `heuristics`
 ---@field device? clcompute.Device that of the buffers, or the best, unless given
 ---@field name? string which function of a text or file
----@field reduce? "sequential"
+---@field reduce? "sequential" sums in Lua's order: the only choice
 
 ---What loops.compile has against a source; tostring() adds the source line and a caret.
 ---@class clcompute.loops.Failure
@@ -38,7 +38,8 @@ function loops.compile(source, given) end
 ---@return string
 function Compiled:explain() end
 
----The OpenCL C for the latest call's kinds of arguments, each statement with its line in Lua.
+---The OpenCL C for the latest call's kinds of arguments, each statement with its line in Lua; where there is no kernel, a
+---comment that says why.
 ---@return string
 function Compiled:source() end
 

@@ -99,7 +99,7 @@ function KINDS.name(node)
   end
   local form, reason = of_definition(variable)
   if form then return form end
-  return refuse(node, "'%s' is not: %s", variable.name, reason)
+  return refuse(node, "'%s' is not either: %s", variable.name, reason)
 end
 
 function KINDS.length(node)

@@ -106,7 +106,7 @@ local function postpone_build(spec, verdict, device)
   if spec.programs[device] or not verdict.lua_seconds then return verdict end
   spec.gained = spec.gained + verdict.lua_seconds - verdict.seconds
   if spec.gained >= profitability.COSTS.build then return verdict end
-  local waiting = in_lua(spec, ("building the program takes about %s, the calls up to this one would have gained %s")
+  local waiting = in_lua(spec, ("building the program takes about %s; all calls until now would have saved %s")
     :format(profitability.time(profitability.COSTS.build), profitability.time(spec.gained)))
   waiting.lua_seconds, waiting.device_seconds = verdict.lua_seconds, verdict.device_seconds
   waiting.copies, waiting.bytes = verdict.copies, verdict.bytes
@@ -145,6 +145,15 @@ end
 
 -- --- running ------------------------------------------------------------------------------
 
+--- The buffers that Lua worked on: they were copied to a table, as a whole.
+local function buffers_in_lua(arrays)
+  local list = {}
+  for _, array in ipairs(arrays) do
+    if array.home == "device" and array.table then list[#list + 1] = array.variable end
+  end
+  return list
+end
+
 --- Brings all arrays home, and then says what went wrong, if anything.
 local function settle(arrays, ok, message)
   for _, array in ipairs(arrays) do
@@ -179,6 +188,7 @@ function call.run(state, values)
   local kernels
   if is_any(verdict.on_device) then kernels = kernels_of(spec, device, state.name) end
   settle(arrays, pcall(spec.run, numbers, arrays, kernels, verdict.on_device, state.counters))
+  state.latest.buffers_in_lua = buffers_in_lua(arrays)
   repetition.remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
     on_device = verdict.on_device })
 end

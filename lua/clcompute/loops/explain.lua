@@ -56,17 +56,17 @@ local function range_of(kernel)
   return table.concat(dimensions, ", ")
 end
 
+--- Which arrays need not be copied in; a nest that reads what it writes mostly needs what was there before.
 local function copies_of(kernel)
-  local uncopied = {}
+  local text, is_read = "", {}
+  for _, array in ipairs(kernel.reads) do is_read[array] = true end
   for _, array in ipairs(kernel.writes) do
     local needed = kernel.needed[array]
-    if needed == false then
-      uncopied[#uncopied + 1] = array.name
-    elseif needed ~= true then
-      uncopied[#uncopied + 1] = array.name .. " where it is written as a whole"
+    if not needed or needed ~= true and not is_read[array] then
+      text = ("%s; %s is not copied in%s"):format(text, array.name, needed and " if all of it is written" or "")
     end
   end
-  return #uncopied > 0 and "; no upload of " .. table.concat(uncopied, ", ") or ""
+  return text
 end
 
 local explain_plan
@@ -114,7 +114,7 @@ end
 local function explain_copies(spec, latest, lines)
   if #spec.plan.kernels == 0 then return end
   local program = program_of(spec.plan, latest and latest.verdict.on_device or NOWHERE)
-  add(lines, "copies as the paper places them, of arrays that begin on the host:")
+  add(lines, "copies if all arrays are tables, as Belevantsev et al. 2012 place them (a call makes no more):")
   for line in static_copies.show(static_copies.place(program, { initial = "host" })):gmatch "[^\n]+" do
     if not line:find "^%s*%-%-" then add(lines, "  %s", line) end
   end
@@ -133,6 +133,11 @@ local function explain_verdict(latest, lines)
       profitability.count(verdict.bytes), profitability.time(verdict.lua_seconds))
   elseif verdict.in_lua then
     add(lines, "  all in Lua: %s", verdict.in_lua)
+  end
+  local buffers = latest.buffers_in_lua
+  if buffers and #buffers > 0 then
+    add(lines, "  buffers that Lua works on are copied as a whole at each call, which tables are not: %s",
+      names_of(buffers))
   end
 end
 
@@ -166,7 +171,7 @@ local function explain_arithmetic(state, spec, lines)
   end
   local inexact = inexact_of(spec.tree)
   add(lines, "arithmetic: exact, as in Lua%s", #inexact > 0 and "; except " .. table.concat(inexact, ", ")
-    .. ", which are right within OpenCL's limits" or "")
+    .. ", whose last digits may differ, as OpenCL allows" or "")
 end
 
 -- --- all ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ profitability.COSTS = {
   element = 50e-9, -- from or to a Lua table
   device_work = 0.5e-9, -- a statement, once
   lua_work = 50e-9,
-  build = 1.0, -- of the program, the first time
+  build = 0.4, -- of the program, the first time; less where an earlier process left it in the cache
 }
 
 -- --- what a choice costs ------------------------------------------------------------------
@@ -146,8 +146,8 @@ local function by_paper(plan, arrays)
       end
     end
     verdict.on_device[index] = kernel.depth > rank and kernel.depth > outside
-    verdict.reasons[index] = ("depth %d %s rank %d of what must be copied, %s %d sequential loops around it"):format(
-      kernel.depth, kernel.depth > rank and ">" or "<=", rank, kernel.depth > outside and ">" or "<=", outside)
+    verdict.reasons[index] = ("loops in it: %d; dimensions of what must be copied: %d; sequential loops around: %d; "
+      .. "the first must be the largest"):format(kernel.depth, rank, outside)
   end
   return verdict
 end

@@ -27,9 +27,12 @@ local function loop_variable(node, except)
   return found
 end
 
---- How to write `A[i * n + k]`, where a matrix is meant.
-local function matrix_hint(index, subscript, at)
-  if at.kind ~= "binary" or at.op ~= "*" or #index.subscripts > 1 then return "" end
+local ACCEPTED = "; it must be a sum of integers and integer multiples of loop variables, integer arguments, lengths "
+  .. "and their // and % by literals"
+
+--- What to write instead; for `A[i * n + k]`, where a matrix is meant, its element.
+local function remedy(index, subscript, at)
+  if at.kind ~= "binary" or at.op ~= "*" or #index.subscripts > 1 then return ACCEPTED end
   local name, row, column = index.array.name, loop_variable(at), loop_variable(subscript, at)
   local way = row and column and ("write %s[%s][%s]"):format(name, row, column) or "write a subscript for each"
   return ("; make '%s' a matrix (reshape it) and %s"):format(name, way)
@@ -40,7 +43,7 @@ local function check_index(origin, node)
     local form, reason, at = affine.of(subscript)
     if not form then
       failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.array.name, reason,
-        matrix_hint(node, subscript, at)))
+        remedy(node, subscript, at)))
     end
     mark(form)
   end
@@ -48,7 +51,9 @@ end
 
 local function check_bound(origin, node, which)
   local form, reason, at = affine.of(node)
-  if not form then failure.raise(origin, at, ("the %s value of a loop is not affine: %s"):format(which, reason)) end
+  if not form then
+    failure.raise(origin, at, ("the %s value of a loop is not affine: %s%s"):format(which, reason, ACCEPTED))
+  end
   mark(form)
 end
 
