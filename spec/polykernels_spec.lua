@@ -177,7 +177,7 @@ describe("the report of the PolyKernels", function()
   it("leaves the refusal set to Lua, within 5 % of its time, and shows the loss without heuristics", function()
     local refusal = require "clcompute.papers.polykernels.refusal"
     local measured = refusal({ devices = { device }, quick = true, seconds = 0.5 }).rows
-    local with, without = row_of(measured, "loops"), row_of(measured, "loops, no heuristics")
+    local with, without = row_of(measured, "loops"), row_of(measured, "forced")
     for _, row in ipairs { with, without } do assert.is_true(row.checked, row.reason) end
     assert.equal(0, with.launches)
     assert.is_true(with.ratio_low <= 1.05, ("%.3f times Lua's time"):format(with.ratio))
@@ -198,12 +198,12 @@ describe("the report of the PolyKernels", function()
       end
     end
     assert.equal("unsupported", row_of(by_kernel.gs, "gcc, OpenMP").status)
-    assert.equal("refused", row_of(by_kernel.gs, "loops, no heuristics").verdict)
-    local taken = row_of(by_kernel.mmm, "loops, no heuristics")
+    assert.equal("in Lua", row_of(by_kernel.gs, "forced").verdict)
+    local taken = row_of(by_kernel.mmm, "forced")
     assert.same({ "taken", 1, 2, 1 }, { taken.verdict, taken.launches, taken.uploads, taken.downloads })
-    assert.same({ 2 * 64 * 64 * 8, 64 * 64 * 8 }, { taken.bytes_up, taken.bytes_down })
+    assert.same({ 2 * 128 * 128 * 8, 128 * 128 * 8 }, { taken.bytes_up, taken.bytes_down })
     for _, row in ipairs(document.sections[2].rows) do
-      assert.equal(by_kernel[row.name] ~= nil, row.loops ~= nil and row["loops, buffers"] ~= nil and row.gcc == 1)
+      assert.equal(by_kernel[row.name] ~= nil, row.loops ~= nil and row.buffers ~= nil and row.gcc == 1)
     end
     local text = report.text(document)
     for _, part in ipairs { "x37.9", "wupwise", "test_fpu", "refusal set", "licence" } do

@@ -5,7 +5,7 @@ return {
   name = "mmm", title = "Matrix product",
   parameters = { { "A", "n", "n" }, { "B", "n", "n" }, { "C", "n", "n" }, "n" },
   results = { "C" },
-  sizes = { quick = { n = 64 }, full = { n = 400 } },
+  sizes = { quick = { n = 128 }, full = { n = 400 } },
   run = function(A, B, C, n)
     for i = 1, n do
       for j = 1, n do

@@ -5,7 +5,7 @@ return {
   name = "tmm", title = "Triangular matrix product",
   parameters = { { "a", "n", "n" }, { "b", "n", "n" }, { "c", "n", "n" }, "n" },
   results = { "c" },
-  sizes = { quick = { n = 64 }, full = { n = 400 } },
+  sizes = { quick = { n = 128 }, full = { n = 400 } },
   run = function(a, b, c, n)
     for i = 1, n do
       for j = i, n do

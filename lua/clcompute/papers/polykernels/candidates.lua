@@ -13,8 +13,8 @@ local candidates = {}
 -- What is measured of `clcompute.loops`, by method: on what arguments, and by which heuristics.
 candidates.OURS = {
   { method = "loops", heuristics = "model" },
-  { method = "loops, no heuristics", heuristics = "none" },
-  { method = "loops, buffers", heuristics = "model", buffers = true },
+  { method = "forced", heuristics = "none" },
+  { method = "buffers", heuristics = "model", buffers = true },
 }
 
 --- Elements of the arrays that the row writes, packed, after its nest ran in Lua.
