@@ -267,20 +267,6 @@ describe("loops.compile", function()
     assert.matches("^spec/loops_decisions_spec.lua:%d+: %D", message)
   end)
 
-  it("explains what depends on what, and shows the source before the first call", function()
-    local compiled = assert(loops.compile [[function(a, b, n)
-      for i = 2, n do a[i] = a[i - 1] + b[i] end
-      for i = 1, n do b[i] = a[i] end
-    end]])
-    local text = compiled:explain()
-    for _, expected in ipairs { "2: for i          sequential: a[i - 1] (line 2) reads what a[i] (line 2) wrote",
-      "3: for i          parallel", "nest_1, line 3: work-items (i); reads a, writes b",
-      "Lua, from line 2: reads a, b, writes a" } do
-      assert.truthy(text:find(expected, 1, true), expected .. "\n" .. text)
-    end
-    assert.truthy(compiled:source():find("// 3: b[i] = a[i]", 1, true))
-  end)
-
   it("says why there is no kernel", function()
     for source, reason in pairs {
       ["function(a, n) for i = 2, n do a[i] = a[i - 1] + 1 end end"] = "no loop is parallel",
@@ -318,6 +304,20 @@ describe("loops.compile", function()
       local text = assert(loops.compile(("function(a, b, n) for i = 1, n do %s end end"):format(body))):explain()
       assert.truthy(text:find(expected, 1, true), text)
     end
+  end)
+
+  it("explains what depends on what, and shows the source before the first call", function()
+    local compiled = assert(loops.compile [[function(a, b, n)
+      for i = 2, n do a[i] = a[i - 1] + b[i] end
+      for i = 1, n do b[i] = a[i] end
+    end]])
+    local text = compiled:explain()
+    for _, expected in ipairs { "2: for i          sequential: a[i - 1] (line 2) reads what a[i] (line 2) wrote",
+      "3: for i          parallel", "nest_1, line 3: work-items (i); reads a, writes b",
+      "Lua, from line 2: reads a, b, writes a" } do
+      assert.truthy(text:find(expected, 1, true), expected .. "\n" .. text)
+    end
+    assert.truthy(compiled:source():find("// 3: b[i] = a[i]", 1, true))
   end)
 
   it("does what docs/loops.md shows", function()

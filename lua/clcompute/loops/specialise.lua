@@ -125,13 +125,12 @@ local function fitting(tree, result, message)
   failure.raise(tree.origin, tree, "too many arrays and locals for one function: " .. message:gsub("^%a+:%d+: ", ""))
 end
 
---- The passes, one after the other.
+--- The passes, one after the other; where nothing becomes a kernel, `no_kernel` says why.
 -- @tparam table parsed of `clcompute.loops.parser`
 -- @tparam table variables what the arguments are to `taken`
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.arguments`
 -- @tparam table options `base`, `mode`
--- @treturn table what each pass made: `tree`, `scop`, `plan`, `no_kernel` (why there is none), `text` (OpenCL C),
--- `host_text` (Lua); `fails` and
+-- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua); `fails` and
 -- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call; `own`, the
 -- variables of this tree by those of the arguments
 function specialise.run(parsed, variables, taken, options)
