@@ -3,20 +3,22 @@
 --- The arguments with which `clcompute loops` looks at a function: read from `--arguments`, filled up, and made.
 -- @module clcompute.cli.loops_arguments
 
+local convert = require "clcompute.cli.convert"
 local data = require "clcompute.papers.polykernels.data"
 
 local loops_arguments = {}
 
 local MOST_ELEMENTS <const> = 1 << 26 -- of a table: 1 GiB
 local DEFAULT_FLOAT <const>, DEFAULT_INTEGER <const> = 1.5, 3 -- of numbers that are no bound and no subscript
+local NUMBER_WORDS = { integer = "int", float = "float" }
 
---- "100x50" as a list.
+--- "100x50" as a list, or nil.
 local function sizes_of(text)
-  if not text:find "^[1-9]%d*[%dx]*$" then return nil end
   local sizes = {}
-  for word in (text .. "x"):gmatch "(%d*)x" do
-    sizes[#sizes + 1] = math.tointeger(tonumber(word))
-    if not sizes[#sizes] or sizes[#sizes] == 0 then return nil end
+  for word in (text .. "x"):gmatch "([^x]*)x" do
+    local size = convert.positive_integer(word)
+    if not size then return nil end
+    sizes[#sizes + 1] = size
   end
   return sizes
 end
@@ -29,10 +31,10 @@ end
 function loops_arguments.parse(text)
   local given = {}
   for part in (text .. ","):gmatch "([^,]*)," do
-    local name, word, sizes = part:match "^%s*([%a_][%w_]*)=([^:%s]+):?(%S*)%s*$"
+    local name, word, sizes = part:match "^%s*([%a_][%w_]*)=([^:%s]+)(:?%S*)%s*$"
     local value = tonumber(word)
-    local row = { word = value and (math.type(value) == "integer" and "int" or "float") or word, value = value,
-      sizes = name and sizes ~= "" and sizes_of(sizes) or nil }
+    local row = { word = value and NUMBER_WORDS[math.type(value)] or word, value = value,
+      sizes = name and sizes_of(sizes:sub(2)) }
     if not name or given[name] or (sizes ~= "" and not row.sizes) then
       return nil, ("NAME=KIND, NAME=KIND:100x50 or NAME=NUMBER with commas expected, each name once, got '%s'")
         :format(part)
@@ -117,7 +119,7 @@ function loops_arguments.describe(rows, kinds, values)
       texts[i] = ("%s = %s"):format(row.name, values[i])
     end
   end
-  return table.concat(texts, "; ")
+  return #texts > 0 and table.concat(texts, "; ") or "no arguments"
 end
 
 return loops_arguments

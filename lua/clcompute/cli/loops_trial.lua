@@ -116,10 +116,17 @@ local function compiled_row(trial, name, compiled, device)
     ("%d"):format(after.bytes_up + after.bytes_down - before.bytes_up - before.bytes_down), describe(found) }
 end
 
+--- What lies below the table.
+local function remarks(inexact, state)
+  local note = #inexact > 0 and table.concat(inexact, ", ")
+    .. ": right within OpenCL's limits, which are not those of Lua\n" or ""
+  return ("%swhere it pays, the second call:\n%s"):format(note, explain.latest(state))
+end
+
 --- Calls a function in Lua, compiled as profitability decides, and compiled with all parallel nests on the device.
 -- @tparam function fn
--- @tparam table compiled of `loops.compile`, and `forced`, the same with `force = true`
--- @tparam table forced
+-- @tparam table compiled of `loops.compile`
+-- @tparam table forced the same with `force = true`
 -- @tparam table request `device`; `given` and `size`, of `loops_arguments.make`; `presumed`, of
 -- `clcompute.loops.presumption`
 -- @treturn string a table and, below it, where each nest ran
@@ -127,14 +134,14 @@ end
 return function(fn, compiled, forced, request)
   local rows, presumed, device = compiled.state.rows, request.presumed, request.device
   check_dtypes(rows, presumed.kinds)
-  local trial = { rows = rows, kinds = presumed.kinds, is_exact = #explain.inexact(presumed.spec.tree) == 0,
+  local inexact = explain.inexact(presumed.spec.tree)
+  local trial = { rows = rows, kinds = presumed.kinds, is_exact = #inexact == 0, has_failed = false,
     values = loops_arguments.make(rows, presumed.kinds, request.given, request.size) }
   local lines = { lua_row(trial, fn, compiled, device),
     compiled_row(trial, "compiled, where it pays", compiled, device) }
   if #presumed.spec.plan.kernels > 0 then
     lines[3] = compiled_row(trial, "compiled, all parallel nests on the device", forced, device)
   end
-  return ("%s\non %s\n\n%s\n\nwhere it pays, the second call:\n%s"):format(
-    loops_arguments.describe(rows, presumed.kinds, trial.values), device.name, columns.format(HEADER, lines),
-    explain.latest(compiled.state)), trial.has_failed or false
+  return ("%s\non %s\n\n%s\n\n%s"):format(loops_arguments.describe(rows, presumed.kinds, trial.values), device.name,
+    columns.format(HEADER, lines), remarks(inexact, compiled.state)), trial.has_failed
 end
