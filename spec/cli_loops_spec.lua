@@ -124,6 +124,9 @@ describe("clcompute loops", function()
     fails(1, { "'a' is an array: floats, integers or a dtype expected, got 'half'" },
       ("loops %s --arguments a=half"):format(one))
     fails(1, { "'n' is a number: int or float expected, got 'floats'" }, ("loops %s --arguments n=floats"):format(one))
+    fails(1, { "'a' is an array: floats, integers or a dtype expected, got 5" },
+      ("loops %s --arguments a=5"):format(one))
+    fails(1, { "'n' is a number and has no sizes" }, ("loops %s --arguments n=int:5"):format(one))
     for _, word in ipairs { "a", "a=", "a=floats:", "a=floats:0", "a=floats:3x", "a=floats:x3", "a=int,a=int", ",",
       "1=int" } do
       fails(2, { "NAME=KIND", "`clcompute loops --help`" }, ("loops %s --arguments %s"):format(one, word))

@@ -64,7 +64,8 @@ end
 local function presume(options, device)
   local compiled = compile(options, device)
   local state = compiled.state
-  state.presumed = require "clcompute.loops.presumption".of(state, loops_arguments.words(options.arguments or {}))
+  local words = loops_arguments.words(state.rows, options.arguments or {})
+  state.presumed = require "clcompute.loops.presumption".of(state, words)
   return compiled, state
 end
 

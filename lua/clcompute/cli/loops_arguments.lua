@@ -44,9 +44,22 @@ function loops_arguments.parse(text)
   return given
 end
 
+local function check(row, given)
+  if row.is_array and given.value then
+    error(("'%s' is an array: floats, integers or a dtype expected, got %s"):format(row.name, given.value), 0)
+  elseif not row.is_array and given.sizes then
+    error(("'%s' is a number and has no sizes"):format(row.name), 0)
+  end
+end
+
 --- The words for `clcompute.loops.presumption`.
-function loops_arguments.words(given)
+-- @tparam table rows of `clcompute.loops`: what each argument is
+-- @tparam table given of `parse`
+-- @treturn table by name
+-- @raise that an array is given a number, or a number sizes
+function loops_arguments.words(rows, given)
   local words = {}
+  for _, row in ipairs(rows) do check(row, given[row.name] or {}) end
   for name, row in pairs(given) do words[name] = row.word end
   return words
 end

@@ -68,7 +68,7 @@ function presumption.of(state, given)
   if ok then return result end
   if not failure.is(result) then error(result, 0) end
   local is_integer, other = pcall(presume, state, given or {}, "int")
-  return is_integer and other or error(result, 0)
+  return is_integer and other or error(failure.is(other) and result or other, 0)
 end
 
 return presumption
