@@ -2,6 +2,7 @@
 --- The command, as a process: what it prints on which stream, and its exit codes.
 
 local cl = require "clcompute"
+local command = require "spec.support.command"
 local convert = require "clcompute.cli.convert"
 local helper = require "spec.helper"
 local parser = require "clcompute.cli.parser"
@@ -16,34 +17,8 @@ for _, d in ipairs(cl.devices()) do
   if not FAST or d.platform ~= "Oclgrind" then FAST = d.place end
 end
 
-local COMMAND = helper.lua .. " bin/clcompute "
-
+local COMMAND, shell, run, fails = command.text, command.shell, command.run, command.fails
 local scratch = os.tmpname()
-
---- Runs a shell command; returns its exit code, standard output and standard error.
-local function shell(command)
-  local pipe = assert(io.popen(("{ %s; } 2>%s"):format(command, scratch)))
-  local out = pipe:read("a")
-  local _, kind, code = pipe:close()
-  local file = assert(io.open(scratch))
-  local err = file:read("a")
-  file:close()
-  return kind == "signal" and 128 + code or code, out, err
-end
-
---- The same of the command with those arguments, in an environment.
-local function run(arguments, environment)
-  return shell(("%s %s%s"):format(environment or "", COMMAND, arguments))
-end
-
---- Asserts that the command ends with that code and one line on standard error which holds each text.
-local function fails(expected, texts, ...)
-  local code, out, err = run(...)
-  assert.equal(expected, code, err)
-  assert.matches("^clcompute: [^\n]+\n$", err)
-  for _, text in ipairs(texts) do assert.truthy(err:find(text, 1, true), err) end
-  return out
-end
 
 local function decode(text)
   local value, _, message = require "dkjson".decode(text)
@@ -58,11 +33,11 @@ describe("the command", function()
   end)
 
   it("has help with examples for itself and each command, in 80 columns", function()
-    for _, command in ipairs { "", "info", "doctor", "bench", "profile-device", "report", "repl" } do
-      local code, out, err = run(command .. " --help", NO_CORE)
+    for _, name in ipairs { "", "info", "doctor", "bench", "loops", "profile-device", "report", "repl" } do
+      local code, out, err = run(name .. " --help", NO_CORE)
       assert.equal(0, code, err)
       assert.matches("^Usage: clcompute", out)
-      assert.matches("\nExamples:\n  clcompute " .. command, out, 1, true)
+      assert.matches("\nExamples:\n  clcompute " .. name, out, 1, true)
       for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
     end
   end)

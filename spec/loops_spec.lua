@@ -153,6 +153,13 @@ helper.describe_each("loops.compile", function(device)
       nested({ n, n }, random_floats), n })
   end)
 
+  it("runs a function without arguments, which does nothing", function()
+    local compiled = assert(loops.compile("function() for i = 1, 4 do local x = i end end", { device = device,
+      force = true }))
+    compiled()
+    assert.equal(1, compiled:stats().launches)
+  end)
+
   it("runs sequential loops on the host", function()
     check_all(jac2d, device, { nested({ n, n }, random_floats), nested({ n, n }, random_floats), n, 3 })
     check_all(lud, device, { nested({ n, n }, random_floats), n })

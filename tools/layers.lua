@@ -106,15 +106,18 @@ local LUA_LEVELS = {
   { "clcompute.loops.bounds", "clcompute.loops.coverage" },
   { "clcompute.loops.scop" },
   { "clcompute.loops.specialise" },
-  { "clcompute.loops.call", "clcompute.loops.explain" },
+  { "clcompute.loops.call", "clcompute.loops.presumption" },
+  { "clcompute.loops.explain" },
   { "clcompute.loops" },
   { "clcompute.papers.polykernels.candidates", "clcompute.papers.polykernels.refusal" },
   { "clcompute.papers.polykernels" },
   { "clcompute.cli.need", "clcompute.cli.output", "clcompute.cli.convert" },
   { "clcompute.cli.json", "clcompute.cli.progress", "clcompute.cli.parser",
-    "clcompute.cli.session", "clcompute.cli.publish" },
+    "clcompute.cli.session", "clcompute.cli.publish",
+    "clcompute.cli.file_function", "clcompute.cli.loops_arguments" },
+  { "clcompute.cli.loops_trial" },
   { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.bench", "clcompute.cli.report",
-    "clcompute.cli.profile_device", "clcompute.cli.repl" }, -- the commands
+    "clcompute.cli.loops", "clcompute.cli.profile_device", "clcompute.cli.repl" }, -- the commands
   { "clcompute.cli" },
 }
 

@@ -12,6 +12,7 @@ local bench = require "clcompute.cli.bench"
 local doctor = require "clcompute.cli.doctor"
 local info = require "clcompute.cli.info"
 local interrupt = require "clcompute.interrupt"
+local loops = require "clcompute.cli.loops"
 local output = require "clcompute.cli.output"
 local parser = require "clcompute.cli.parser"
 local profile_device = require "clcompute.cli.profile_device"
@@ -22,7 +23,7 @@ local cli = {}
 
 local FAILED, MISUSED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141 -- the last two as a shell counts signals
 
-local commands = { info, doctor, bench, profile_device, report, repl }
+local commands = { info, doctor, bench, loops, profile_device, report, repl }
 
 --- Runs what the arguments ask for; returns the exit code.
 local function execute(arguments)

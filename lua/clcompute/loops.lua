@@ -175,7 +175,7 @@ end
 --- What a function of `explain` has to say, errors at the caller.
 local function shown(f, self)
   local ok, result = pcall(f, state_of(self, 4))
-  if not ok then error(result, 3) end
+  if not ok then error(failure.is(result) and tostring(result) or result, 3) end
   return result
 end
 

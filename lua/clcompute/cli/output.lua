@@ -36,4 +36,11 @@ function output.complain(message)
   io.stderr:write("clcompute: ", line, "\n")
 end
 
+--- Writes what is wrong with a file on standard error, as it is: its first line begins with the place, which editors
+-- look for.
+-- @tparam string text
+function output.show_fault(text)
+  io.stderr:write(text, "\n")
+end
+
 return output

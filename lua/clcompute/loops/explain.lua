@@ -4,9 +4,8 @@
 -- @module clcompute.loops.explain
 
 local dependences = require "clcompute.loops.dependences"
-local failure = require "clcompute.loops.failure"
+local presumption = require "clcompute.loops.presumption"
 local profitability = require "clcompute.loops.profitability"
-local specialise = require "clcompute.loops.specialise"
 local static_copies = require "clcompute.loops.static_copies"
 local walk = require "clcompute.loops.walk"
 
@@ -151,7 +150,9 @@ end
 local INEXACT = { exp = true, log = true, sin = true, cos = true, tan = true }
 
 --- The functions that are used and that OpenCL does not round as Lua does.
-local function inexact_of(tree)
+-- @tparam table tree of `clcompute.loops.resolve`
+-- @treturn table their names
+function explain.inexact(tree)
   local list, has = {}, {}
   walk.nodes(tree.body, function(node)
     local name = node.kind == "call" and INEXACT[node.name] and "math." .. node.name
@@ -169,35 +170,17 @@ local function explain_arithmetic(state, spec, lines)
     return add(lines, "arithmetic: fast, %s", spec.needs_double and "in double, products and sums may be contracted"
       or "in float, products and sums may be contracted")
   end
-  local inexact = inexact_of(spec.tree)
+  local inexact = explain.inexact(spec.tree)
   add(lines, "arithmetic: exact, as in Lua%s", #inexact > 0 and "; except " .. table.concat(inexact, ", ")
     .. ", whose last digits may differ, as OpenCL allows" or "")
 end
 
 -- --- all ----------------------------------------------------------------------------------
 
---- What the function would be for tables of such elements.
-local function presume(state, element)
-  local taken = { kinds = {}, twins = {} }
-  for _, row in ipairs(state.rows) do
-    taken.kinds[row.variable] = row.is_array and { kind = "table", element = element, rank = row.variable.rank }
-      or { kind = "number", type = row.is_index and "int" or element }
-  end
-  return specialise.run(state.parsed, state.variables, taken, state.options)
-end
-
---- The same for floats, or where operators refuse those, for integers.
+--- What is presumed before the first call.
 local function presumed(state)
-  if state.presumed then return state.presumed end
-  local ok, result = pcall(presume, state, "float")
-  if not ok then
-    if not failure.is(result) then error(result, 0) end
-    local is_integer, other = pcall(presume, state, "int")
-    if not is_integer then error(tostring(result), 0) end
-    result = other
-  end
-  state.presumed = result
-  return result
+  state.presumed = state.presumed or presumption.of(state)
+  return state.presumed.spec
 end
 
 --- The specialisation of the latest call, or what one on tables would have.
@@ -218,18 +201,40 @@ local function kinds_of(state, spec)
   return table.concat(texts, "; ")
 end
 
---- The explanation.
--- @tparam table state of `clcompute.loops`
--- @treturn string
-function explain.text(state)
-  local spec, latest, lines = explain.specialisation(state), state.latest, {}
+local function add_loops(state, spec, lines)
   add(lines, "%s of %s", state.name, state.tree.origin.file)
-  add(lines, "for %s%s", kinds_of(state, spec), latest and "" or " (presumed: it was not called yet)")
+  add(lines, "for %s%s", kinds_of(state, spec), state.latest and "" or " (presumed: it was not called yet)")
   add(lines, "loops:")
   for _, node in ipairs(spec.scop.loops) do explain_loop(spec, node, lines) end
   if spec.given_up then add(lines, "  %s", spec.given_up) end
   add(lines, "plan:")
   explain_plan(spec.plan, "  ", lines)
+end
+
+--- What the loops are, and what is made of them: the part of the explanation that no call changes.
+-- @tparam table state of `clcompute.loops`
+-- @treturn string
+function explain.loops(state)
+  local lines = {}
+  add_loops(state, explain.specialisation(state), lines)
+  return table.concat(lines, "\n")
+end
+
+--- Where the nests of the latest call ran, and why.
+-- @tparam table state of `clcompute.loops`, of a function that was called
+-- @treturn string
+function explain.latest(state)
+  local lines = {}
+  explain_verdict(state.latest, lines)
+  return table.concat(lines, "\n")
+end
+
+--- The explanation.
+-- @tparam table state of `clcompute.loops`
+-- @treturn string
+function explain.text(state)
+  local spec, latest, lines = explain.specialisation(state), state.latest, {}
+  add_loops(state, spec, lines)
   explain_copies(spec, latest, lines)
   explain_arithmetic(state, spec, lines)
   if latest then

@@ -132,11 +132,11 @@ local function print_launch(kernel, output)
   for _, variable in ipairs(list) do
     print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
-  local global, arguments = {}, {}
+  local global = {}
   for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, group[d], group[d]) end
-  for i, row in ipairs(kernel.parameters) do arguments[i] = argument(row) end
-  add(output, "kernels[%d]({ global = { %s }, group = groups[%d] }, %s)", kernel.index, table.concat(global, ", "),
-    #sizes, table.concat(arguments, ", "))
+  local arguments = { ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), #sizes) }
+  for i, row in ipairs(kernel.parameters) do arguments[i + 1] = argument(row) end
+  add(output, "kernels[%d](%s)", kernel.index, table.concat(arguments, ", "))
   add(output, "counters.launches = counters.launches + 1")
   for _, variable in ipairs(list) do
     if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end

@@ -1,0 +1,111 @@
+-- SPDX-License-Identifier: MIT
+
+--- `clcompute loops`: what becomes of the loops of a Lua function.
+-- @module clcompute.cli.loops
+
+local convert = require "clcompute.cli.convert"
+local file_function = require "clcompute.cli.file_function"
+local loops_arguments = require "clcompute.cli.loops_arguments"
+local need = require "clcompute.cli.need"
+local output = require "clcompute.cli.output"
+
+local command = {
+  name = "loops",
+  description = "Tell which loops of a Lua function are parallel, and which access depends on which; show its OpenCL "
+    .. "C; run it in Lua and compiled, and compare.",
+  examples = {
+    "clcompute loops mmm.lua                     # the file's only function",
+    "clcompute loops sums.lua --function scale --explain",
+    'clcompute loops mmm.lua --source --arguments "A=float,B=float,C=float"',
+    "clcompute loops mmm.lua --run --size 300    # square tables, n = 300",
+    'clcompute loops jac.lua --run --arguments "A=floats:500x500,n=500,steps=20"',
+  },
+}
+
+local DEFAULT_SIZE = 128
+
+--- Adds the options.
+function command.configure(parser)
+  parser:argument("file", "A Lua file with functions."):argname "<file.lua>"
+  parser:option("--function", "Which function of several."):argname "<name>":target "name"
+  parser:mutex(
+    parser:flag("--explain", "Copies and arithmetic too."),
+    parser:flag("--source", "The OpenCL C."),
+    parser:flag("--run", "Run the file, then call the function in Lua and compiled; compare, and print times."))
+  parser:option("--arguments", "What to suppose, with commas: NAME=floats or integers (a table), NAME=double (a buffer "
+    .. "of that dtype), NAME=int or float, NAME=1.5; with --run also sizes, NAME=floats:100x50. The rest are tables of "
+    .. "floats and floats, or integers where those are refused; integers in bounds and subscripts.")
+    :argname "<name=kind,..>":convert(loops_arguments.parse)
+  parser:option("--size", ("Each dimension of an array and each bound that is not given, with --run; %d unless told.")
+    :format(DEFAULT_SIZE)):argname "<n>":convert(convert.positive_integer)
+  parser:option("--device", "With --run: gpu, cpu, accelerator, part of its name, or 0:1."):argname "<selector>"
+end
+
+--- What is wrong with the options: those of --run without it.
+-- @treturn ?string
+function command.misuse(options)
+  if options.run then return nil end
+  for _, name in ipairs { "size", "device" } do
+    if options[name] then return ("--%s goes with --run"):format(name) end
+  end
+end
+
+--- Raises what is wrong with the file as a text that `command.run` prints as it is.
+local function checked(result, fault)
+  return result or error(fault, 0)
+end
+
+local function compile(options, device, force)
+  return checked(require "clcompute.loops".compile({ file = options.file },
+    { name = options.name, device = device, force = force }))
+end
+
+--- Compiles the function and supposes the arguments that were asked for.
+local function presume(options, device)
+  local compiled = compile(options, device)
+  local state = compiled.state
+  local words = loops_arguments.words(state.rows, options.arguments or {})
+  state.presumed = require "clcompute.loops.presumption".of(state, words)
+  return compiled, state
+end
+
+--- Where the function stands, as the debug library counts lines; a fault where that does not tell it from another.
+local function place_of(state)
+  local parsed, functions = state.parsed, require "clcompute.loops.functions"
+  local place = functions.choose(parsed.origin, parsed.tokens)
+  functions.choose({ file = parsed.origin.file, text = parsed.origin.text, wanted = { line = place.line,
+    last_line = place.last_line, parameters = place.parameters, upvalues = {} } }, parsed.tokens)
+  return place
+end
+
+local function trial(options)
+  local device = need.device(options.device)
+  local compiled, state = presume(options, device)
+  local text, has_failed = require "clcompute.cli.loops_trial"(file_function(options.file, place_of(state)), compiled,
+    compile(options, device, true), { device = device, given = options.arguments or {},
+      size = options.size or DEFAULT_SIZE, presumed = state.presumed })
+  output.print(text)
+  return has_failed and 1 or 0
+end
+
+local function show(options)
+  local compiled, state = presume(options)
+  if options.source then
+    output.print((compiled:source():gsub("\n$", "")))
+  else
+    output.print(options.explain and compiled:explain() or require "clcompute.loops.explain".loops(state))
+  end
+  return 0
+end
+
+--- Runs the command. A fault of the file is shown as compilers do: its place, the line, and a caret.
+function command.run(options)
+  need.library()
+  local ok, result = pcall(options.run and trial or show, options)
+  if ok then return result end
+  if not require "clcompute.loops.failure".is(result) then error(result, 0) end
+  output.show_fault(tostring(result))
+  return 1
+end
+
+return command

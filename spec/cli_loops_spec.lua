@@ -1,0 +1,213 @@
+-- SPDX-License-Identifier: MIT
+--- `clcompute loops`, as a process.
+
+local command = require "spec.support.command"
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+local loops_arguments = require "clcompute.cli.loops_arguments"
+
+local run, fails = command.run, command.fails
+
+local SUMS = [[
+local M = {}
+local N <const> = 3
+local function half(x) return x / 2 end
+function M.scale(a, x, n)
+  for i = 1, n do a[i] = half(a[i]) * x + N end
+end
+local function sweep(a, n, steps)
+  for t = 1, steps do
+    for i = 2, n do a[i] = a[i - 1] + a[i] end
+  end
+end
+shift = function(a, k, n) for i = 1, n do a[i] = a[i] << k end end
+function M.waves(a, b, n) for i = 1, n do a[i] = math.sin(b[i]) ^ 1.5 end end
+function M.loop(a, n)
+  for i = 1, n do
+    while a[i] do end
+  end
+end
+function M.stencil(a, b, n) for i = 1, n do a[i] = b[i + 1] end end
+print "the file has run"
+return M
+]]
+local ONE = "function only(a, n) for i = 1, n do a[i] = 2 * a[i] end end\n"
+
+local folder = os.tmpname()
+local sums, one = folder .. "/sums.lua", folder .. "/one.lua"
+local fast = helper.device().place
+
+local function write(path, text)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  return path
+end
+
+local function succeeds(...)
+  local code, out, err = run(...)
+  assert.same({ 0, "" }, { code, err })
+  return out
+end
+
+--- Runs a function of the file on the fast device; returns the exit code and the output.
+local function try(name, more)
+  return run(("loops %s --function %s --run --device %s %s"):format(sums, name, fast, more or ""))
+end
+
+--- The cells of the table's line that begins so: times, launches, bytes, result.
+local function line_of(out, name)
+  local first, second, rest = out:match("\n" .. name .. " +([%d.]+) +([%d.]+) *([^\n]*)")
+  assert.is_truthy(first, out)
+  return rest, tonumber(first), tonumber(second)
+end
+
+setup(function()
+  os.remove(folder)
+  os.execute("mkdir " .. folder)
+  write(sums, SUMS)
+  write(one, ONE)
+end)
+
+teardown(function() os.execute("rm -r " .. folder) end)
+
+describe("clcompute loops", function()
+  it("tells of each loop whether it is parallel, or what depends on what", function()
+    local out = succeeds(("loops %s --function sweep"):format(sums))
+    assert.matches("\n +8: for t +sequential: ", out)
+    assert.matches("\n +9: +for i +sequential: a%[i %- 1%] %(line 9%) reads what a%[i%] %(line 9%) wrote", out)
+    assert.matches("\nplan:\n  Lua, from line 8", out, 1, true)
+    assert.is_nil(out:find("arithmetic", 1, true))
+    assert.is_nil(out:find("has run", 1, true)) -- it is read, no more
+  end)
+
+  it("takes the only function of a file, of several the one that is named, and names them", function()
+    assert.matches("^only of .*nest_1, line 1", succeeds("loops " .. one))
+    assert.matches("\n   5: for i ", (succeeds(("loops %s --function M.scale"):format(sums)):gsub("\n +", "\n   ")))
+    local code, out, err = run("loops " .. sums)
+    assert.same({ 1, "" }, { code, out })
+    assert.matches("sums.lua:4:1: a second function: say which one by name; there are: half, M.scale, sweep, shift,",
+      err, 1, true)
+    assert.matches("no function 'zork'; there are: half, ", select(3, run(("loops %s --function zork"):format(sums))),
+      1, true)
+  end)
+
+  it("explains and shows the source as the library does", function()
+    local compiled = assert(loops.compile({ file = one }))
+    assert.equal(compiled:explain() .. "\n", succeeds(("loops %s --explain"):format(one)))
+    assert.equal(compiled:source(), succeeds(("loops %s --source"):format(one)))
+  end)
+
+  it("supposes the arguments that it is told, and what fits of the others", function()
+    local out = succeeds(("loops %s --source --arguments a=float"):format(one))
+    assert.matches("kernel void nest_1(global float *restrict a_1", out, 1, true)
+    out = succeeds(("loops %s --function shift"):format(sums))
+    assert.matches("for a: table of long, rank 1; k: int; n: int (presumed", out, 1, true)
+    out = succeeds(("loops %s --function scale --arguments 'a=integers, x=2'"):format(sums))
+    assert.matches("a: table of double, rank 1; x: int; n: int", out, 1, true)
+  end)
+
+  it("shows what is wrong with a file as compilers do", function()
+    local code, out, err = run(("loops %s --function loop"):format(sums))
+    assert.same({ 1, "" }, { code, out })
+    assert.equal(sums .. ":16:5: 'while' is not accepted: only a 'for' loop has a known number of iterations\n"
+      .. "    while a[i] do end\n    ^\n", err)
+    code, out, err = run(("loops %s --arguments n=float"):format(one))
+    assert.same({ 1, "" }, { code, out })
+    assert.equal(1, err:find(one .. ":1:32: 'n' is used in a bound", 1, true), err)
+    assert.matches("\nfunction only[^\n]*\n +%^\n$", err)
+    assert.matches("^/none.lua: cannot be read", select(3, run "loops /none.lua"))
+  end)
+
+  it("refuses arguments that the function has not", function()
+    fails(1, { "no argument 'b'; there are: a, n" }, ("loops %s --arguments b=int"):format(one))
+    fails(1, { "'a' is an array: floats, integers or a dtype expected, got 'half'" },
+      ("loops %s --arguments a=half"):format(one))
+    fails(1, { "'n' is a number: int or float expected, got 'floats'" }, ("loops %s --arguments n=floats"):format(one))
+    fails(1, { "'a' is an array: floats, integers or a dtype expected, got 5" },
+      ("loops %s --arguments a=5"):format(one))
+    fails(1, { "'n' is a number and has no sizes" }, ("loops %s --arguments n=int:5"):format(one))
+    for _, word in ipairs { "a", "a=", "a=floats:", "a=floats:0", "a=floats:3x", "a=floats:x3", "a=int,a=int", ",",
+      "1=int" } do
+      fails(2, { "NAME=KIND", "`clcompute loops --help`" }, ("loops %s --arguments %s"):format(one, word))
+    end
+    fails(2, { "--size goes with --run" }, ("loops %s --size 8"):format(one))
+    fails(2, { "--device goes with --run" }, ("loops %s --device cpu"):format(one))
+    fails(2, { "missing argument 'file'" }, "loops")
+    fails(2, {}, ("loops %s --run --source"):format(one))
+  end)
+end)
+
+describe("clcompute loops --run", function()
+  it("calls a local, a global and a field in Lua and compiled, and compares", function()
+    for name, shown in pairs { scale = "a: table of floats, 50; x = 1.5; n = 50",
+      shift = "a: table of integers, 50; k = 3; n = 50" } do
+      local code, out, err = try(name, "--size 50")
+      assert.equal(0, code, err)
+      assert.matches("^the file has run\n" .. shown, out)
+      line_of(out, "Lua")
+      assert.matches("^0 +0 +as in Lua$", (line_of(out, "compiled, where it pays")))
+      assert.matches("^1 +800 +as in Lua$", (line_of(out, "compiled, all parallel nests on the device")))
+      assert.matches("\n  nest_1: Lua: ", out, 1, true)
+    end
+    local code, out = try("sweep", "--size 20")
+    assert.equal(0, code)
+    assert.matches("a: table of floats, 20; n = 20; steps = 20", out, 1, true)
+    assert.matches("all in Lua: no loop is parallel", out, 1, true)
+    assert.is_nil(out:find("all parallel nests", 1, true))
+  end)
+
+  it("passes buffers, sizes and numbers as it is told", function()
+    local code, out, err = try("stencil", "--size 40 --arguments a=double,b=double:41")
+    assert.equal(0, code, err)
+    assert.matches("a: buffer of double, 40; b: buffer of double, 41; n = 40", out, 1, true)
+    assert.matches("^1 +0 +as in Lua$", (line_of(out, "compiled, all parallel nests on the device")))
+    code, out = try("scale", "--arguments x=2,n=7")
+    assert.equal(0, code)
+    assert.matches("a: table of floats, 128; x = 2; n = 7", out, 1, true)
+  end)
+
+  it("ends with 1 where results differ", function()
+    local other = write(folder .. "/other.lua", "function f(a, n) for i = 1, n do a[i] = math.sqrt(a[i] + 1) end end\n"
+      .. "math = { sqrt = tonumber }\n") -- a global of the file, not seen in its text
+    local code, out = run(("loops %s --run --size 10 --device %s"):format(other, fast))
+    assert.equal(1, code)
+    assert.matches("20 elements differ, by ", (line_of(out, "compiled, where it pays")), 1, true)
+  end)
+
+  it("takes differences of functions that OpenCL does not round as Lua, and names those", function()
+    local code, out = try("waves", "--size 1000")
+    assert.equal(0, code, out)
+    assert.matches("\n^, math.sin: right within OpenCL's limits, which are not those of Lua\n", out, 1, true)
+    assert.is_nil(select(2, try("scale", "--size 10")):find("limits", 1, true))
+  end)
+
+  it("says what stops it", function()
+    fails(1, { "clcompute: dimension 1 of 'b' reaches 129 of 128 at line 19 for n=128" },
+      ("loops %s --function stencil --run --device %s"):format(sums, fast))
+    fails(1, { "'a' is a buffer of float, which Lua has not" },
+      ("loops %s --run --device %s --arguments a=float"):format(one, fast))
+    fails(1, { "'a' has rank 1, but 2 sizes were given" },
+      ("loops %s --run --device %s --arguments a=floats:3x4"):format(one, fast))
+    fails(1, { "'a' would have more than 67108864 elements" },
+      ("loops %s --run --device %s --size 67108865"):format(one, fast))
+    fails(1, { "no OpenCL device matches 'zork'" }, ("loops %s --run --device zork"):format(one))
+    local boom = write(folder .. "/boom.lua", ONE .. "error 'boom'")
+    fails(1, { "boom.lua:2: boom" }, ("loops %s --run --device %s"):format(boom, fast))
+    local gone = write(folder .. "/gone.lua", "do local " .. ONE .. " end")
+    fails(1, { "gone.lua has run, but its function of line 1 is in no local, global or table" },
+      ("loops %s --run --device %s"):format(gone, fast))
+    local twins = write(folder .. "/twins.lua", ONE:gsub("\n", " ") .. ONE:gsub("only", "other"))
+    local code, _, err = run(("loops %s --function only --run --device %s"):format(twins, fast))
+    assert.equal(1, code)
+    assert.matches("2 functions of this line have the same parameters", err, 1, true)
+  end)
+end)
+
+describe("the arguments", function()
+  it("are read with their kinds, sizes and values", function()
+    assert.same({ A = { word = "floats", sizes = { 100, 50 } }, B = { word = "double" },
+      n = { word = "int", value = 7 }, x = { word = "float", value = 1.5 }, y = { word = "float" } },
+      loops_arguments.parse "A=floats:100x50, B=double,n=7,x=1.5,y=float")
+  end)
+end)
