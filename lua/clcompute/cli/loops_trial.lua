@@ -119,7 +119,7 @@ end
 --- What lies below the table.
 local function remarks(inexact, state)
   local note = #inexact > 0 and table.concat(inexact, ", ")
-    .. ": right within OpenCL's limits, which are not those of Lua\n" or ""
+    .. ": the last digits may differ, as OpenCL allows\n" or ""
   return ("%swhere it pays, the second call:\n%s"):format(note, explain.latest(state))
 end
 
