@@ -263,6 +263,13 @@ helper.describe_each("loops.compile", function(device)
     end
   end)
 
+  it("counts the iterations of bounds that hold one quotient twice", function()
+    local compiled = check(function(a, m)
+      for i = 1, m // 2 + m % 2 do a[i] = i * 1.0 end
+    end, device, { nested({ 200 }, random_floats), 399 })
+    assert.equal(1, compiled:stats().launches)
+  end)
+
   it("takes captured numbers and arrays as they are at the call", function()
     local scale, offsets = 2.0, { 10.0, 20.0, 30.0 }
     local function f(a, m)
