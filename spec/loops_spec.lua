@@ -270,6 +270,16 @@ helper.describe_each("loops.compile", function(device)
     assert.equal(1, compiled:stats().launches)
   end)
 
+  it("gives kernels booleans from outside", function()
+    local compiled = check(function(a, b, m)
+      local is_first, is_large = b[1] > 0, m > 100
+      for i = 1, m do
+        if is_first and not is_large then a[i] = b[i] end
+      end
+    end, device, { { 1.0, 2.0, 3.0 }, { 4.0, 5.0, 6.0 }, 3 })
+    assert.equal(1, compiled:stats().launches)
+  end)
+
   it("takes captured numbers and arrays as they are at the call", function()
     local scale, offsets = 2.0, { 10.0, 20.0, 30.0 }
     local function f(a, m)
