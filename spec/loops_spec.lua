@@ -270,6 +270,13 @@ helper.describe_each("loops.compile", function(device)
     assert.equal(1, compiled:stats().launches)
   end)
 
+  it("writes a long sum in a time that grows with its length", function()
+    local source = "function(a) for i = 1, 2 do a[i] = a[i]" .. (" + 1"):rep(150) .. " end end"
+    local a = { 0.5, 1.5 }
+    compile(source, device)(a)
+    assert.same({ 150.5, 151.5 }, a)
+  end)
+
   it("gives kernels booleans from outside", function()
     local compiled = check(function(a, b, m)
       local is_first, is_large = b[1] > 0, m > 100
@@ -278,6 +285,18 @@ helper.describe_each("loops.compile", function(device)
       end
     end, device, { { 1.0, 2.0, 3.0 }, { 4.0, 5.0, 6.0 }, 3 })
     assert.equal(1, compiled:stats().launches)
+  end)
+
+  it("stores math.floor and math.ceil of what is no integer of 64 bits", function()
+    local values = { nan, huge, -huge, 1e300, -1e19, -0.0, -0.5, 2.5, 2.0 ^ 62 }
+    local compiled = check(function(a, b, c, m)
+      for i = 1, m do
+        b[i] = math.floor(a[i]) + 0.5
+        c[i] = math.ceil(a[i])
+      end
+    end, device, { values, nested({ 9 }, random_floats), nested({ 9 }, random_floats), 9 })
+    assert.equal(1, compiled:stats().launches)
+    assert.truthy(compiled:explain():find("math.floor and math.ceil, where an integer is needed", 1, true))
   end)
 
   it("takes captured numbers and arrays as they are at the call", function()
