@@ -299,6 +299,35 @@ helper.describe_each("loops.compile", function(device)
     assert.truthy(compiled:explain():find("math.floor and math.ceil, where an integer is needed", 1, true))
   end)
 
+  it("runs in Lua what data make integers or floats, where that makes a difference", function()
+    local rows = { nested({ 2 }, random_floats), nested({ 2 }, random_floats), nested({ 2 }, random_floats),
+      nested({ 2 }, random_floats) }
+    local compiled = check(function(a, b, m)
+      for i = 1, m do b[1][i] = 1 / -math.max(0, a[i]) end
+      for i = 1, m do b[2][i] = 1 / (-1 * (a[i] > 0 and a[i] or 0)) end
+      for i = 1, m do
+        local s = 0
+        if a[i] > 0 then s = 0.5 end
+        b[3][i] = 1 / -s
+      end
+      for i = 1, m do
+        local s = 9007199254740993 * i
+        if a[i] > 0 then s = 0.5 end
+        b[4][i] = s - 9007199254740992
+      end
+    end, device, { { -1.5, 2.5 }, rows, 2 })
+    assert.equal(0, compiled:stats().launches)
+    assert.truthy(compiled:explain():find("whether this is computed in integers depends on data", 1, true))
+    local useful = check(function(a, b, m)
+      for i = 1, m do
+        local s = 0
+        for j = 1, m do s = s + a[j] * i end
+        b[i] = 2 * math.max(0, math.min(255, a[i])) + s / m
+      end
+    end, device, { { -1.5, 2.5 }, { 0.0, 0.0 }, 2 })
+    assert.equal(1, useful:stats().launches)
+  end)
+
   it("takes captured numbers and arrays as they are at the call", function()
     local scale, offsets = 2.0, { 10.0, 20.0, 30.0 }
     local function f(a, m)
