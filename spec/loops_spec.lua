@@ -328,6 +328,15 @@ helper.describe_each("loops.compile", function(device)
     assert.equal(1, useful:stats().launches)
   end)
 
+  it("does not take conditions for what they are without wrapping round", function()
+    local compiled = check(function(a, m)
+      for i = 1, m do
+        if i * 4503599627370496 * 2 <= 0 then a[1] = i * 1.0 end -- never for integers without end
+      end
+    end, device, { { 0.0 }, 1500 })
+    assert.equal(0, compiled:stats().launches)
+  end)
+
   it("takes captured numbers and arrays as they are at the call", function()
     local scale, offsets = 2.0, { 10.0, 20.0, 30.0 }
     local function f(a, m)
