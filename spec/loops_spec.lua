@@ -337,6 +337,29 @@ helper.describe_each("loops.compile", function(device)
     assert.equal(0, compiled:stats().launches)
   end)
 
+  it("runs tables in Lua whose elements a metatable gives", function()
+    local function f(a, m)
+      for i = 1, m do a[i] = a[i] + 1 end
+    end
+    local inner, compiled = { 1.0, 2.0, 3.0 }, compile(f, device)
+    compiled(setmetatable({}, { __index = inner, __newindex = inner, __len = function() return 3 end }), 3)
+    assert.same({ 2.0, 3.0, 4.0 }, inner)
+    assert.truthy(compiled:explain():find("a metatable gives elements of 'a'", 1, true))
+    compiled(setmetatable(inner, { __index = { name = "matrix" } }), 3)
+    assert.same({ 3.0, 4.0, 5.0 }, table.move(inner, 1, 3, 1, {}))
+    assert.equal(1, compiled:stats().launches)
+  end)
+
+  it("takes a float for an integer only where nothing is computed with it", function()
+    check(function(a, m)
+      for i = 1, m do a[i] = a[i] / m end
+    end, device, { { 1.0, 2.0 }, 2.0 })
+    helper.raises("argument #2 'm': it is computed with beside bounds and subscripts, so an integer is expected, "
+      .. "got the float 4.0", compile(function(a, m)
+      for i = 1, m do a[i] = m * 4611686018427387904 end
+    end, device), { 0.0, 0.0, 0.0, 0.0 }, 4.0)
+  end)
+
   it("takes captured numbers and arrays as they are at the call", function()
     local scale, offsets = 2.0, { 10.0, 20.0, 30.0 }
     local function f(a, m)

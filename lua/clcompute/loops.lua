@@ -79,6 +79,7 @@ local function rows_of(tree, variables)
     local is_array = variable.role == "array"
     variable.rank = variable.rank or is_array and variable.longest.dimension or nil
     rows[i] = { variable = variable, name = variable.name, is_array = is_array, is_index = variable.is_index,
+      is_operand = variable.is_operand,
       is_unused = not is_array and not variable.number,
       label = i > #tree.parameters and ("upvalue '%s'"):format(variable.name)
         or ("argument #%d '%s'"):format(i, variable.name) }
