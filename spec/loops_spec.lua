@@ -375,6 +375,22 @@ helper.describe_each("loops.compile", function(device)
     helper.raises("upvalue 'scale': number expected, got nil", compiled, a, 3)
   end)
 
+  it("raises an error where a captured function is another one at the call", function()
+    local function double(x) return 2 * x end
+    local change, a = double, { 1.0, 2.0 }
+    local function f(x, m)
+      for i = 1, m do x[i] = change(x[i]) end
+    end
+    local compiled = compile(f, device)
+    compiled(a, 2)
+    assert.same({ 2.0, 4.0 }, a)
+    change = math.abs
+    helper.raises("upvalue 'change' is not the function any more that was compiled: compile again", compiled, a, 2)
+    change = double
+    compiled(a, 2)
+    assert.same({ 4.0, 8.0 }, a)
+  end)
+
   it("knows an array that is given twice", function()
     local function shift(a, b, m)
       for i = 2, m do b[i] = a[i - 1] + 1 end
