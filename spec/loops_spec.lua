@@ -591,6 +591,9 @@ helper.describe_each("loops.compile", function(device)
       local message = helper.raises(text, function() compiled(table.unpack(values, 1, 4)) end)
       assert.matches("^spec/loops_spec.lua:%d+: ", message)
     end
+    helper.raises("elements of 'x': [2]: number expected, got table", compile(function(x, m)
+      for i = 1, m do x[i] = x[i] + 1 end
+    end, device), { 1.5, {}, 2.5 }, 3)
     compiled:close()
     helper.raises("this compiled function is closed", compiled, a, a, a, 2)
   end)

@@ -57,10 +57,13 @@ function storage.memory(array)
   return array.memory
 end
 
+--- Raises what is wrong with the elements: those behind the first float of a row are not looked at before.
 local function upload(array)
-  if array.count > 0 then
-    storage.memory(array):write(rebased(array.table, array.base, 1, array.shape))
-  end
+  if array.count == 0 then return end
+  local memory = storage.memory(array)
+  local ok, message = pcall(memory.write, memory, rebased(array.table, array.base, 1, array.shape))
+  if ok then return end
+  error(("elements of '%s': %s"):format(array.variable.name, message:match "%((.*)%)$" or message), 0)
 end
 
 local function download(array)
