@@ -54,6 +54,7 @@ build = {
     ["clcompute.loops.lexer"] = "lua/clcompute/loops/lexer.lua",
     ["clcompute.loops.lua_text"] = "lua/clcompute/loops/lua_text.lua",
     ["clcompute.loops.mathematics"] = "lua/clcompute/loops/mathematics.lua",
+    ["clcompute.loops.mixture"] = "lua/clcompute/loops/mixture.lua",
     ["clcompute.loops.names"] = "lua/clcompute/loops/names.lua",
     ["clcompute.loops.operators"] = "lua/clcompute/loops/operators.lua",
     ["clcompute.loops.origin"] = "lua/clcompute/loops/origin.lua",

@@ -2,6 +2,7 @@
 /* One analysis by isl: a context with a budget, and what went wrong in words. */
 #include "poly_analysis.h"
 
+#include <isl/ast_build.h> /* its options */
 #include <isl/options.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@ void clc_begin(clc_Analysis *a, unsigned long budget) {
     return;
   }
   isl_options_set_on_error(a->ctx, ISL_ON_ERROR_CONTINUE);
+  /* Where isl 0.25 writes a floored quotient as a remainder, it can lose a parameter of it. */
+  isl_options_set_ast_build_prefer_pdiv(a->ctx, 0);
   isl_ctx_set_max_operations(a->ctx, budget);
 }
 

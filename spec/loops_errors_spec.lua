@@ -100,6 +100,7 @@ local ERRORS = {
   { "local x = 1 §1 local function f(a) end", "not Lua: unexpected symbol near '1'" },
   { "function(a, n, s) for i = 1, n, §s do a[i] = 0 end end", "the step of a loop must be an integer as a literal" },
   { "function(a, n) for i = 1, n, §0 do a[i] = 0 end end", "the step of a loop must not be 0" },
+  { "function(a, n) for i = n, 1, §-9007199254740993 do a[i] = 0 end end", "the step of a loop is too large" },
   { "function(a, n) for i = 1, n, §1.5 do a[i] = 0 end end", "the step of a loop must be an integer, not 1.5" },
   { "function(a, n) for i = 1, n, §1 + 1 do a[i] = 0 end end", "the step of a loop must be an integer as a literal" },
   { "function(a, n) for i = 1, n do §i = i + 1 end end",

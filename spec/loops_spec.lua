@@ -270,6 +270,103 @@ helper.describe_each("loops.compile", function(device)
     end
   end)
 
+  it("counts the iterations of bounds that hold one quotient twice", function()
+    local compiled = check(function(a, m)
+      for i = 1, m // 2 + m % 2 do a[i] = i * 1.0 end
+    end, device, { nested({ 200 }, random_floats), 399 })
+    assert.equal(1, compiled:stats().launches)
+  end)
+
+  it("writes a long sum in a time that grows with its length", function()
+    local source = "function(a) for i = 1, 2 do a[i] = a[i]" .. (" + 1"):rep(150) .. " end end"
+    local a = { 0.5, 1.5 }
+    compile(source, device)(a)
+    assert.same({ 150.5, 151.5 }, a)
+  end)
+
+  it("gives kernels booleans from outside", function()
+    local compiled = check(function(a, b, m)
+      local is_first, is_large = b[1] > 0, m > 100
+      for i = 1, m do
+        if is_first and not is_large then a[i] = b[i] end
+      end
+    end, device, { { 1.0, 2.0, 3.0 }, { 4.0, 5.0, 6.0 }, 3 })
+    assert.equal(1, compiled:stats().launches)
+  end)
+
+  it("stores math.floor and math.ceil of what is no integer of 64 bits", function()
+    local values = { nan, huge, -huge, 1e300, -1e19, -0.0, -0.5, 2.5, 2.0 ^ 62 }
+    local compiled = check(function(a, b, c, m)
+      for i = 1, m do
+        b[i] = math.floor(a[i]) + 0.5
+        c[i] = math.ceil(a[i])
+      end
+    end, device, { values, nested({ 9 }, random_floats), nested({ 9 }, random_floats), 9 })
+    assert.equal(1, compiled:stats().launches)
+    assert.truthy(compiled:explain():find("math.floor and math.ceil, where an integer is needed", 1, true))
+  end)
+
+  it("runs in Lua what data make integers or floats, where that makes a difference", function()
+    local rows = { nested({ 2 }, random_floats), nested({ 2 }, random_floats), nested({ 2 }, random_floats),
+      nested({ 2 }, random_floats) }
+    local compiled = check(function(a, b, m)
+      for i = 1, m do b[1][i] = 1 / -math.max(0, a[i]) end
+      for i = 1, m do b[2][i] = 1 / (-1 * (a[i] > 0 and a[i] or 0)) end
+      for i = 1, m do
+        local s = 0
+        if a[i] > 0 then s = 0.5 end
+        b[3][i] = 1 / -s
+      end
+      for i = 1, m do
+        local s = 9007199254740993 * i
+        if a[i] > 0 then s = 0.5 end
+        b[4][i] = s - 9007199254740992
+      end
+    end, device, { { -1.5, 2.5 }, rows, 2 })
+    assert.equal(0, compiled:stats().launches)
+    assert.truthy(compiled:explain():find("whether this is computed in integers depends on data", 1, true))
+    local useful = check(function(a, b, m)
+      for i = 1, m do
+        local s = 0
+        for j = 1, m do s = s + a[j] * i end
+        b[i] = 2 * math.max(0, math.min(255, a[i])) + s / m
+      end
+    end, device, { { -1.5, 2.5 }, { 0.0, 0.0 }, 2 })
+    assert.equal(1, useful:stats().launches)
+  end)
+
+  it("does not take conditions for what they are without wrapping round", function()
+    local compiled = check(function(a, m)
+      for i = 1, m do
+        if i * 4503599627370496 * 2 <= 0 then a[1] = i * 1.0 end -- never for integers without end
+      end
+    end, device, { { 0.0 }, 1500 })
+    assert.equal(0, compiled:stats().launches)
+  end)
+
+  it("runs tables in Lua whose elements a metatable gives", function()
+    local function f(a, m)
+      for i = 1, m do a[i] = a[i] + 1 end
+    end
+    local inner, compiled = { 1.0, 2.0, 3.0 }, compile(f, device)
+    compiled(setmetatable({}, { __index = inner, __newindex = inner, __len = function() return 3 end }), 3)
+    assert.same({ 2.0, 3.0, 4.0 }, inner)
+    assert.truthy(compiled:explain():find("a metatable gives elements of 'a'", 1, true))
+    compiled(setmetatable(inner, { __index = { name = "matrix" } }), 3)
+    assert.same({ 3.0, 4.0, 5.0 }, table.move(inner, 1, 3, 1, {}))
+    assert.equal(1, compiled:stats().launches)
+  end)
+
+  it("takes a float for an integer only where nothing is computed with it", function()
+    check(function(a, m)
+      for i = 1, m do a[i] = a[i] / m end
+    end, device, { { 1.0, 2.0 }, 2.0 })
+    helper.raises("argument #2 'm': it is computed with beside bounds and subscripts, so an integer is expected, "
+      .. "got the float 4.0", compile(function(a, m)
+      for i = 1, m do a[i] = m * 4611686018427387904 end
+    end, device), { 0.0, 0.0, 0.0, 0.0 }, 4.0)
+  end)
+
   it("takes captured numbers and arrays as they are at the call", function()
     local scale, offsets = 2.0, { 10.0, 20.0, 30.0 }
     local function f(a, m)
@@ -283,6 +380,22 @@ helper.describe_each("loops.compile", function(device)
     assert.same({ 7.0, 14.0, 21.0 }, a)
     scale = nil
     helper.raises("upvalue 'scale': number expected, got nil", compiled, a, 3)
+  end)
+
+  it("raises an error where a captured function is another one at the call", function()
+    local function double(x) return 2 * x end
+    local change, a = double, { 1.0, 2.0 }
+    local function f(x, m)
+      for i = 1, m do x[i] = change(x[i]) end
+    end
+    local compiled = compile(f, device)
+    compiled(a, 2)
+    assert.same({ 2.0, 4.0 }, a)
+    change = math.abs
+    helper.raises("upvalue 'change' is not the function any more that was compiled: compile again", compiled, a, 2)
+    change = double
+    compiled(a, 2)
+    assert.same({ 4.0, 8.0 }, a)
   end)
 
   it("knows an array that is given twice", function()
@@ -506,6 +619,9 @@ helper.describe_each("loops.compile", function(device)
       local message = helper.raises(text, function() compiled(table.unpack(values, 1, 4)) end)
       assert.matches("^spec/loops_spec.lua:%d+: ", message)
     end
+    helper.raises("argument #1 'x': element x[2] is no number but a table", compile(function(x, m)
+      for i = 1, m do x[i] = x[i] + 1 end
+    end, device), { 1.5, {}, 2.5 }, 3)
     compiled:close()
     helper.raises("this compiled function is closed", compiled, a, a, a, 2)
   end)

@@ -53,6 +53,20 @@ local function assert_every_budget(call)
 end
 
 describe("clcompute.poly", function()
+  it("keep the parity of every parameter", function()
+    local map = "[m] -> { S[i] -> [i - 1] : 1 <= i <= m and (i - m) mod 2 = 0 and 2 * i <= m }"
+    local found = poly.extremes { questions = { { context = "[d] -> { : d >= 0 }", greatest = true, map = map,
+      outside = "[d] -> { [x] : x >= d }" } } }[1]
+    local holds = load("local m, d, max, min = ... return " .. found.condition)
+    for m = 0, 12 do
+      for d = 0, 8 do
+        local leaves = false
+        for i = m, 1, -2 do leaves = leaves or 2 * i <= m and i - 1 >= d end
+        assert.equal(leaves, holds(m, d, math.max, math.min), ("m = %d, d = %d"):format(m, d))
+      end
+    end
+  end)
+
   it("says which isl it is", function()
     assert.matches("^isl%-%d+%.%d+", poly.version())
     assert.is_nil(poly.version():find "\n")

@@ -98,6 +98,7 @@ local LUA_LEVELS = {
   { "clcompute.loops.parser" },
   { "clcompute.loops.captures" },
   { "clcompute.loops.names" },
+  { "clcompute.loops.mixture" },
   { "clcompute.loops.resolve_expression", "clcompute.loops.expression_types" },
   { "clcompute.loops.resolve", "clcompute.loops.restrictions", "clcompute.loops.types" },
   { "clcompute.loops.affine_text", "clcompute.loops.condition" },

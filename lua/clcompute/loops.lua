@@ -5,6 +5,7 @@
 -- @module clcompute.loops
 
 local call = require "clcompute.loops.call"
+local captures = require "clcompute.loops.captures"
 local explain = require "clcompute.loops.explain"
 local coherence = require "clcompute.loops.coherence"
 local failure = require "clcompute.loops.failure"
@@ -79,6 +80,7 @@ local function rows_of(tree, variables)
     local is_array = variable.role == "array"
     variable.rank = variable.rank or is_array and variable.longest.dimension or nil
     rows[i] = { variable = variable, name = variable.name, is_array = is_array, is_index = variable.is_index,
+      is_operand = variable.is_operand,
       is_unused = not is_array and not variable.number,
       label = i > #tree.parameters and ("upvalue '%s'"):format(variable.name)
         or ("argument #%d '%s'"):format(i, variable.name) }
@@ -103,7 +105,7 @@ local function compile(source, given)
   check_ranks(tree, variables)
   local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
     rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
-    counters = coherence.counters(), name = tree.name or "loops", fn = from.fn }
+    counters = coherence.counters(), name = tree.name or "loops", fn = from.fn, fixed = from.fixed or {} }
   return setmetatable({ state = state }, Compiled)
 end
 
@@ -146,6 +148,11 @@ local function values_of(state, ...)
   return values
 end
 
+local function run(state, ...)
+  captures.check_fixed(state.fixed)
+  call.run(state, values_of(state, ...))
+end
+
 --- A message without its place in the text of `clcompute.loops.host`, or in a file that called the core.
 local function without_place(message)
   if type(message) ~= "string" then return message end
@@ -158,7 +165,7 @@ function Compiled:__call(...)
   if not state then error("this compiled function is closed", 2) end
   local is_short = state.is_short
   if is_short and is_short(...) then return state.fn(...) end
-  local ok, message = pcall(call.run, state, values_of(state, ...))
+  local ok, message = pcall(run, state, ...)
   if not ok then error(failure.is(message) and tostring(message) or without_place(message), 2) end
   if not state.is_short then state.is_short = shortcut.of(state) end
 end

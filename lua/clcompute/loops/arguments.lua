@@ -27,6 +27,9 @@ local function take_number(row, value)
   if row.is_index and math.type(value) == "float" then
     local integer = math.tointeger(value)
     if not integer then fail(row, "it is used in bounds or subscripts, so an integer is expected, got %s", value) end
+    if row.is_operand then
+      fail(row, "it is computed with beside bounds and subscripts, so an integer is expected, got the float %s", value)
+    end
     value = integer
   end
   if row.is_index and (value > LARGEST or value < -LARGEST) then
@@ -62,6 +65,15 @@ local function element_of(row, list, base, count, place)
   return "int"
 end
 
+--- Whether a metatable gives elements that a table does not hold itself.
+local function is_virtual(list, base, count)
+  if not debug.getmetatable(list) then return false end
+  for i = base, base + count - 1 do
+    if rawget(list, i) == nil then return true end
+  end
+  return false
+end
+
 local function length(list, base)
   if base == 1 then return #list end
   return list[0] == nil and 0 or #list + 1
@@ -80,6 +92,7 @@ local function look(row, list, rank, base, seen, place, shape, depth)
   if shape[depth] ~= count then
     fail(row, "not rectangular: %s has %d elements, the first of its kind %d", place, count, shape[depth])
   end
+  shape.is_virtual = shape.is_virtual or is_virtual(list, base, count)
   if depth == rank then return element_of(row, list, base, count, place) end
   local element = "int"
   for i = base, base + count - 1 do
@@ -192,7 +205,7 @@ local LETTER = { int = "i", float = "f" }
 
 --- Takes the values of a call.
 -- @tparam table rows for each value: `variable`, `name`, `label` (what messages call it), `is_array`, `is_index`,
--- `is_unused`
+-- `is_operand`, `is_unused`
 -- @tparam table values
 -- @tparam integer base the index of a table's first element
 -- @tparam table is_written by variable

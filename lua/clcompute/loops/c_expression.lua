@@ -16,6 +16,7 @@ local CONDITIONAL = 3
 
 local OF_INTEGERS = { ["+"] = "add_int", ["-"] = "sub_int", ["*"] = "mul_int", ["//"] = "floor_div_int",
   ["%"] = "mod_int", ["<<"] = "shift_left", [">>"] = "shift_right" }
+local OF_FLOATS = { ["%"] = "mod_real", ["^"] = "pow_real" }
 local COMPARISON = { ["=="] = "eq", ["~="] = "eq", ["<"] = "lt", ["<="] = "le", [">"] = "lt", [">="] = "le" }
 local SWAPPED = { [">"] = true, [">="] = true }
 local C_NAME = { ["~="] = "!=", ["~"] = "^", ["and"] = "&&", ["or"] = "||" } -- where it is not Lua's
@@ -35,9 +36,18 @@ local function call(name, context, ...)
   return ("%s(%s)"):format(name, table.concat(texts, ", ")), PRIMARY
 end
 
+--- Whether a node is math.floor or math.ceil of a float, which in Lua is only an integer if that has 64 bits.
+local function is_rounded(node)
+  return node.kind == "call" and (node.name == "floor" or node.name == "ceil") and node.arguments[1].type == "float"
+end
+
 --- A number of type int as one of floats.
 local function converted(node, context)
   if node.kind == "number" then return c_expression.number(node.value + 0.0, context), PRIMARY end
+  if is_rounded(node) then -- what has no 64 bits stays as it is; -0.0 becomes 0, as an integer has no sign of zero
+    return ("%s(%s) + 0.0%s"):format(node.name, (print_node(node.arguments[1], context)),
+      context.real == "float" and "f" or ""), PRECEDENCE["+"]
+  end
   return ("(%s)%s"):format(context.real, operand(node, context, UNARY)), UNARY
 end
 
@@ -188,10 +198,9 @@ local function arithmetic(node, context)
     return ("floor(%s / %s)"):format(operand_as(node.left, "float", context, PRECEDENCE["/"]),
       operand_as(node.right, "float", context, PRECEDENCE["/"] + 1)), PRIMARY
   end
-  local left, right = (as(node.left, "float", context)), (as(node.right, "float", context))
-  if node.op == "%" then return call("mod_real", context, left, right) end
-  if node.op == "^" then return call("pow_real", context, left, right) end
-  return infix(node, context, "float")
+  local helper = OF_FLOATS[node.op]
+  if not helper then return infix(node, context, "float") end
+  return call(helper, context, (as(node.left, "float", context)), (as(node.right, "float", context)))
 end
 
 local function binary(node, context)

@@ -134,6 +134,11 @@ local function decide(state, spec, values, arrays, device)
     return in_lua(spec, ("whether '%s' is left in line %d depends on data"):format(unsafe.array.name,
       unsafe.access.node.line))
   end
+  for _, array in ipairs(arrays) do
+    if array.shape.is_virtual then
+      return in_lua(spec, ("a metatable gives elements of '%s'"):format(array.variable.name))
+    end
+  end
   if is_same_as_last(spec, values, device) then return spec.last.verdict end
   local numbers = spec.estimate(values)
   local verdict = profitability.decide(spec.plan, numbers, array_facts(spec, arrays), state.options)

@@ -45,9 +45,10 @@ local function of_source(name, from, tokens, index)
 end
 
 --- A function value, to be put in place of its calls.
-local function of_lua_function(name, fn)
+local function of_lua_function(name, fn, fixed)
   local ok, result = pcall(function()
     local from = origin.of(fn)
+    from.fixed = fixed
     local tokens = lexer.read(from)
     return of_source(name, from, tokens, functions.choose(from, tokens).first)
   end)
@@ -56,10 +57,10 @@ local function of_lua_function(name, fn)
   return refused("'%s' cannot be put in place of its call: %s", name, result[1])
 end
 
-local function of_function(name, value)
+local function of_function(name, value, fixed)
   local math_name = mathematics.name_of(value)
   if math_name then return captures.of_math(math_name) end
-  if debug.getinfo(value, "S").what ~= "C" then return of_lua_function(name, value) end
+  if debug.getinfo(value, "S").what ~= "C" then return of_lua_function(name, value, fixed) end
   return refused("'%s' is a function in C other than those of math", name)
 end
 
@@ -75,15 +76,18 @@ end
 
 local TAKEN_AT_CALL = { number = true, table = true, userdata = true, ["nil"] = true }
 
-local function of_upvalue(fn, name)
-  local environment, index = nil, 1
+local function of_upvalue(holder, name)
+  local fn, fixed, environment, index = holder.origin.fn, holder.origin.fixed, nil, 1
   while true do
     local found, value = debug.getupvalue(fn, index)
     if not found then return of_environment(name, environment) end
     if found == "_ENV" then environment = value end
     if found == name then
-      if value == math then return { tag = "math" } end
-      if type(value) == "function" then return of_function(name, value) end
+      if value == math or type(value) == "function" then
+        local id = debug.upvalueid(fn, index)
+        fixed[id] = fixed[id] or { fn = fn, index = index, name = name, value = value }
+        return value == math and { tag = "math" } or of_function(name, value, fixed)
+      end
       if not TAKEN_AT_CALL[type(value)] then
         return refused("upvalue '%s' is a %s: only numbers and arrays are accepted", name, type(value))
       end
@@ -177,6 +181,17 @@ local function of_text(holder, name)
     or refused("the source is a text, so local '%s' has no value here: pass it as a parameter", name)
 end
 
+--- Raises an error if an upvalue that was put in place is another function now.
+-- @tparam table fixed of an origin
+function captures.check_fixed(fixed)
+  for _, upvalue in pairs(fixed) do
+    local _, value = debug.getupvalue(upvalue.fn, upvalue.index)
+    if value ~= upvalue.value then
+      error(("upvalue '%s' is not the function any more that was compiled: compile again"):format(upvalue.name), 0)
+    end
+  end
+end
+
 --- What a free name denotes.
 -- @tparam table holder of `captures.holder`
 -- @string name
@@ -184,7 +199,7 @@ end
 function captures.denote(holder, name)
   if not holder.known[name] then
     local fn = holder.origin.fn
-    holder.known[name] = fn and of_upvalue(fn, name) or of_text(holder, name)
+    holder.known[name] = fn and of_upvalue(holder, name) or of_text(holder, name)
   end
   return holder.known[name]
 end

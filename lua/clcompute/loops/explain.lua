@@ -165,6 +165,17 @@ function explain.inexact(tree)
   return list
 end
 
+--- Whether floats become integers, which of those that do not have 64 bits are others than in Lua.
+local function is_rounding(tree)
+  local found = false
+  walk.nodes(tree.body, function(node)
+    if node.kind == "call" and (node.name == "floor" or node.name == "ceil") then
+      found = found or node.arguments[1].type == "float"
+    end
+  end)
+  return found
+end
+
 local function explain_arithmetic(state, spec, lines)
   if state.options.mode == "fast" then
     return add(lines, "arithmetic: fast, %s", spec.needs_double and "in double, products and sums may be contracted"
@@ -173,6 +184,9 @@ local function explain_arithmetic(state, spec, lines)
   local inexact = explain.inexact(spec.tree)
   add(lines, "arithmetic: exact, as in Lua%s", #inexact > 0 and "; except " .. table.concat(inexact, ", ")
     .. ", whose last digits may differ, as OpenCL allows" or "")
+  if is_rounding(spec.tree) then
+    add(lines, "  math.floor and math.ceil, where an integer is needed, are 0 of NaN, and the nearest beyond 64 bits")
+  end
 end
 
 -- --- all ----------------------------------------------------------------------------------

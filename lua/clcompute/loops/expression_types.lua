@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: MIT
 
 --- The types of expressions, by Lua's rules: "int", "float" or "bool". An `and` that is either false or a number is
--- `is_partial`: its type is the number's, and only `or`, `not`, `and` and conditions take it.
+-- `is_partial`: its type is the number's, and only `or`, `not`, `and` and conditions take it. A float that may be an
+-- integer in Lua is `is_mixed` (clcompute.loops.mixture).
 -- @module clcompute.loops.expression_types
 
 local failure = require "clcompute.loops.failure"
 local mathematics = require "clcompute.loops.mathematics"
+local mixture = require "clcompute.loops.mixture"
 
 local FLOATS = { half = true, float = true, double = true }
 
@@ -29,6 +31,7 @@ local EXPRESSIONS = {}
 function Types:any(node)
   node.is_partial = nil
   node.type = EXPRESSIONS[node.kind](self, node)
+  mixture.mark(node)
   return node.type
 end
 

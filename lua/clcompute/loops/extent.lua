@@ -65,7 +65,8 @@ function sum_of(form, ends)
   for _, term in ipairs(form.terms) do
     local name = name_of(term, ends)
     if not name then return nil end
-    sum.terms[name] = { coefficient = term.coefficient, variable = term.variable }
+    local before = sum.terms[name] and sum.terms[name].coefficient or 0 -- n // 2 + n % 2 has one quotient twice
+    sum.terms[name] = { coefficient = before + term.coefficient, variable = term.variable }
   end
   return sum
 end

@@ -119,6 +119,15 @@ local function dividing(node, is_scalar, checked)
   return fault
 end
 
+--- The first value of which data decide whether it is an integer, where that makes a difference.
+local function ambiguous(node)
+  local found
+  walk.node(node, function(part)
+    if part.is_ambiguous then found = found or part end
+  end)
+  return found
+end
+
 local function set_of(list)
   local set = {}
   for _, value in ipairs(list) do set[value] = true end
@@ -132,6 +141,11 @@ local function obstacle(node, uses, checked)
   local fault = dividing(node, set_of(uses.scalars), checked)
   if fault then
     return ("line %d: the integer divisor may be 0, which is an error in Lua"):format(fault.line)
+  end
+  fault = ambiguous(node)
+  if fault then
+    return ("line %d: whether this is computed in integers depends on data (0.0 instead of 0 makes it floats)")
+      :format(fault.line)
   end
 end
 

@@ -39,7 +39,7 @@ end
 --- The text of the chunk that a function was loaded from.
 local function of_function(f)
   local info = debug.getinfo(f, "S")
-  local self = { fn = f, wanted = { line = info.linedefined, last_line = info.lastlinedefined,
+  local self = { fn = f, fixed = {}, wanted = { line = info.linedefined, last_line = info.lastlinedefined,
     parameters = parameter_names(f), upvalues = upvalue_names(f) } }
   if info.what == "C" then
     failure.raise({ file = "C function" }, nil, "it has no Lua source")
@@ -57,8 +57,9 @@ local function of_function(f)
   return self
 end
 
---- The origin of a function: `{ text=, file=, fn=, wanted=, name= }`, where file is what messages call it, fn the
--- function value if there is one, wanted what the debug library says of it, and name the option.
+--- The origin of a function: `{ text=, file=, fn=, wanted=, fixed=, name= }`, where file is what messages call it, fn
+-- the function value if there is one, wanted what the debug library says of it, fixed its upvalues that are put in
+-- place (clcompute.loops.captures lists them), and name the option.
 -- @tparam function|string|table source a function, a text that holds one, or `{ file = path }`
 -- @tparam ?table options `name`: which function of several
 -- @treturn table

@@ -12,6 +12,8 @@ local functions = require "clcompute.loops.functions"
 
 local parser = {}
 
+local LARGEST_STEP = 1 << 53 -- places behind a loop's last one, up to a work-group, do not wrap
+
 local OUTSIDE = {
   ["while"] = "'while' is not accepted: only a 'for' loop has a known number of iterations",
   ["repeat"] = "'repeat' is not accepted: only a 'for' loop has a known number of iterations",
@@ -86,7 +88,7 @@ local function parse_step(c)
     c:fail(("the step of a loop must be an integer, not %s"):format(token.text), first)
   end
   if token.value == 0 then c:fail("the step of a loop must not be 0", first) end
-  if token.value == math.mininteger then c:fail("the step of a loop is too large", first) end
+  if token.value < 0 or token.value > LARGEST_STEP then c:fail("the step of a loop is too large", first) end
   return sign * token.value
 end
 

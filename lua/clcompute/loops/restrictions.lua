@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
 --- Checks a resolved tree: bounds of loops and subscripts are affine. Marks the variables that they need (`is_index`):
--- those must be integers in each call.
+-- those must be integers in each call; and those that are computed with (`is_operand`).
 -- @module clcompute.loops.restrictions
 
 local affine = require "clcompute.loops.affine"
@@ -66,11 +66,34 @@ local function check_node(origin, node)
   end
 end
 
+-- Operators to which 4 and 4.0 are the same.
+local TAKES_EITHER = { ["/"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, ["=="] = true,
+  ["~="] = true }
+
+--- Marks the variables with which something is computed (`is_operand`), other than bounds and subscripts: there it is
+-- not the same whether they are integers or floats.
+local function mark_operands(nodes)
+  walk.nodes(nodes, function(node)
+    if node.kind == "name" then
+      node.variable.is_operand = true
+    elseif node.kind == "for" then -- a loop that begins with a float is one of floats
+      mark_operands { node.from }
+      mark_operands(node.body)
+    elseif TAKES_EITHER[node.op] then
+      for _, side in ipairs { node.left, node.right } do
+        if side.kind ~= "name" then mark_operands { side } end
+      end
+    end
+    return not (node.kind == "for" or node.kind == "index" or node.kind == "length" or TAKES_EITHER[node.op])
+  end)
+end
+
 --- Raises a failure unless a tree keeps to what the analysis can describe and Lua can run.
 -- @tparam table tree of `clcompute.loops.resolve`
 -- @treturn table the tree
 function restrictions.check(tree)
   walk.nodes(tree.body, function(node) check_node(tree.origin, node) end)
+  mark_operands(tree.body)
   local loaded, message = load("return " .. lua_text.whole(tree), "=text", "t")
   if not loaded then
     failure.raise(tree.origin, tree, "too large with all calls put in place: " .. message:gsub("^text:%d+: ", ""))

@@ -5,6 +5,7 @@
 -- @module clcompute.loops.types
 
 local expression_types = require "clcompute.loops.expression_types"
+local mixture = require "clcompute.loops.mixture"
 
 local types = {}
 
@@ -26,7 +27,9 @@ local function give(self, variable, node)
   if not joined then
     self:fail(node, "'%s' is %s, and this is %s", variable.name, ARTICLE[variable.type], ARTICLE[found])
   end
-  if joined ~= variable.type then variable.type, self.has_changed = joined, true end
+  local is_mixed = mixture.is_met(variable.type or joined, node) or variable.is_mixed
+  if joined ~= variable.type or is_mixed ~= variable.is_mixed then self.has_changed = true end
+  variable.type, variable.is_mixed = joined, is_mixed
 end
 
 --- Makes a table's elements wide enough; a buffer's stay what they are.
