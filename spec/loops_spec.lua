@@ -419,6 +419,31 @@ helper.describe_each("loops.compile", function(device)
     assert.truthy(compiled:explain():find("whether 'a' is left in line", 1, true))
   end)
 
+  it("leaves to Lua conditions on numbers that wrap", function()
+    local function f(a, x, m)
+      for i = 1, m do
+        if x + 1 > x then a[i] = 1 else a[i + m] = 2 end
+        if x > 0 then
+          if x * (1 << 53) > 0 then a[i] = a[i] + 10 else a[i + m] = a[i + m] + 20 end
+        end
+      end
+    end
+    local compiled = check(f, device, { { 0, 0, 0, 0 }, math.maxinteger, 2 })
+    assert.truthy(compiled:explain():find("'x' is in conditions, and beyond 2^53", 1, true))
+    for _, x in ipairs { 1023, 1024 } do check(f, device, { { 0, 0, 0, 0 }, x, 2 }) end
+    helper.raises("dimension 1 of 'a' reaches", function()
+      compile(function(a, x, m) for i = 1, m do if x < 9 then a[i + x] = 1 end end end, device)({ 0, 0 }, 8, 2)
+    end)
+  end)
+
+  it("hands booleans and integers that became floats to kernels", function()
+    check(function(a, m)
+      local is_large, start = m > 3, 0
+      if m > 100 then start = 0.5 end
+      for i = 1, m do if is_large then a[i] = start + i end end
+    end, device, { { 5.0, 6.0, 7.0, 8.0 }, 4 })
+  end)
+
   it("raises Lua's error of an integer division by zero", function()
     local function f(a, k, m)
       for i = 1, m do a[i] = i // k end

@@ -198,4 +198,15 @@ function affine.each_term(form, visit)
   end
 end
 
+--- How many times the largest of its unknowns and constants a form's value may be.
+-- @tparam table form
+-- @treturn number
+function affine.weight(form)
+  local weight = 1.0
+  for _, term in ipairs(form.terms) do
+    weight = weight + math.abs(term.coefficient) * (term.quotient and affine.weight(term.quotient) or 1)
+  end
+  return weight
+end
+
 return affine

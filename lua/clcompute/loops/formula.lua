@@ -4,17 +4,26 @@
 -- necessary condition, from below by a sufficient one.
 -- @module clcompute.loops.formula
 
+local affine = require "clcompute.loops.affine"
 local affine_text = require "clcompute.loops.affine_text"
 
 local formula = {}
 
 local COMPARISONS = { ["=="] = "=", ["~="] = "!=", ["<"] = "<", ["<="] = "<=", [">"] = ">", [">="] = ">=" }
 
+local HEAVIEST = 512 -- unknowns are within 2^53: no sum of so many of them wraps, in Lua as little as in isl
+
+--- One side of a comparison, or nil where it is not affine, or might wrap.
+local function side(node)
+  local form = node.type == "int" and affine.of(node)
+  return form and affine.weight(form) <= HEAVIEST and affine_text.of_form(form) or nil
+end
+
 --- `left op right`, or nil where that is no affine comparison.
 local function comparison(node)
   local op = node.kind == "binary" and COMPARISONS[node.op]
-  local left = op and affine_text.of(node.left)
-  local right = left and affine_text.of(node.right)
+  local left = op and side(node.left)
+  local right = left and side(node.right)
   return right and ("%s %s %s"):format(left, op, right)
 end
 

@@ -122,7 +122,9 @@ local function print_range(kernel, output)
 end
 
 local function argument(row)
-  return row.kind == "array" and ("memory(%s_array)"):format(row.id) or row.id
+  if row.kind == "array" then return ("memory(%s_array)"):format(row.id) end
+  if row.kind == "scalar" and row.variable.type == "bool" then return row.id .. " and 1 or 0" end
+  return row.id
 end
 
 local function print_launch(kernel, output)

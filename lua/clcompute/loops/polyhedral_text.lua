@@ -37,6 +37,21 @@ local function used(scop, text, extra)
   return names
 end
 
+--- The numbers of a call, not the sizes, that domains and accesses speak of.
+-- @tparam table scop whose statements and accesses have their texts
+-- @treturn {string,...} names in isl
+function polyhedral_text.numbers(scop)
+  local texts, numbers = {}, {}
+  for _, statement in ipairs(scop.statements) do
+    texts[#texts + 1] = statement.domain
+    for _, access in ipairs(statement.accesses) do texts[#texts + 1] = access.map end
+  end
+  for _, name in ipairs(used(scop, table.concat(texts, " "), {})) do
+    if not scop.parameters[name].dimension then numbers[#numbers + 1] = name end
+  end
+  return numbers
+end
+
 local function with_parameters(scop, text, extra)
   local names = used(scop, text, extra or {})
   return #names == 0 and text or ("[%s] -> %s"):format(table.concat(names, ", "), text)
