@@ -9,10 +9,6 @@ local storage = require "clcompute.loops.storage"
 
 local host = {}
 
---- Work-groups by number of dimensions. They are the same whatever the range, because POCL compiles a kernel again for
--- each size; what they are too large by, the kernel leaves out.
-host.GROUPS = { { 64 }, { 64, 4 }, { 32, 4, 2 } }
-
 local function add(output, text, ...)
   output[#output + 1] = output.indent .. text:format(...)
 end
@@ -129,16 +125,15 @@ end
 
 local function print_launch(kernel, output)
   local sizes = print_range(kernel, output)
-  local group = host.GROUPS[#sizes]
   local list, is_written = arrays_of(kernel)
   for _, variable in ipairs(list) do
     print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
   local global, arguments = {}, {}
-  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, group[d], group[d]) end
+  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
   for i, row in ipairs(kernel.parameters) do arguments[i] = argument(row) end
   add(output, "kernels[%d]({ global = { %s }, group = groups[%d] }, %s)", kernel.index, table.concat(global, ", "),
-    #sizes, table.concat(arguments, ", "))
+    kernel.index, table.concat(arguments, ", "))
   add(output, "counters.launches = counters.launches + 1")
   for _, variable in ipairs(list) do
     if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end
@@ -209,12 +204,16 @@ end
 
 --- The function itself: of the numbers and sizes by name, the arrays of `clcompute.loops.storage`, the kernels, which
 -- nests run on the device, and the counters. Or nil and why it is too large for Lua.
-function host.compile(text)
+-- @string text of `host.text`
+-- @tparam table plan that it is of
+function host.compile(text, plan)
   local environment = { math = math, max = math.max, min = math.min }
   for dtype, store in pairs(STORES) do environment["store_" .. dtype] = store end
   local chunk, message = load(text, "=loops", "t", environment)
   if not chunk then return nil, message end
-  return chunk(host.GROUPS, storage.memory, storage.blank)
+  local groups = {}
+  for index, kernel in ipairs(plan.kernels) do groups[index] = kernel.group end
+  return chunk(groups, storage.memory, storage.blank)
 end
 
 return host

@@ -25,13 +25,11 @@ end
 function repetition.remember(state, values, arrays, run)
   state.repetition = nil
   if runs_in_lua(run.spec.plan, run.on_device) then return end
-  local places = {}
-  for i, array in ipairs(arrays) do
+  for _, array in ipairs(arrays) do
     if not array.buffer or array.is_own then return end
-    places[i] = run.spec.arrays[run.spec.arrays[i]]
   end
   for _, array in ipairs(arrays) do array.memory, array.buffer = nil, nil end
-  run.arrays, run.places, run.count = arrays, places, #state.variables
+  run.arrays, run.count = arrays, #state.variables
   run.values = setmetatable(table.move(values, 1, run.count, 1, {}), WEAK)
   state.repetition = run
 end
@@ -50,7 +48,7 @@ function repetition.run(state, values)
     if not is_same(run.values[i], values[i]) then return false end
   end
   state.repetition = nil -- if a launch fails, it is not what it was
-  for i, array in ipairs(run.arrays) do array.memory = values[run.places[i]] end
+  for i, array in ipairs(run.arrays) do array.memory = values[run.spec.positions[i]] end
   run.spec.run(run.numbers, run.arrays, run.kernels, run.on_device, state.counters)
   for _, array in ipairs(run.arrays) do array.memory = nil end
   state.repetition = run

@@ -60,6 +60,17 @@ local function names_of(variables, own)
   return names
 end
 
+--- The arrays of a call, each once, and the positions of their arguments.
+local function arrays_of(variables, own, twins)
+  local arrays, positions = {}, {}
+  for i, variable in ipairs(variables) do
+    if variable.role == "array" and not twins[variable] then
+      arrays[#arrays + 1], positions[#positions + 1] = own[variable], i
+    end
+  end
+  return arrays, positions
+end
+
 local function ids_of(names)
   local ids = {}
   for i, name in ipairs(names) do ids[i] = name.id end
@@ -121,8 +132,9 @@ end
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.arguments`
 -- @tparam table options `base`, `mode`
 -- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua); `fails` and
--- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call; `own`, the
--- variables of this tree by those of the arguments
+-- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call; `arrays`,
+-- the variables of its arrays, each once, and `positions`, those of their arguments; `own`, the variables of this tree
+-- by those of the arguments
 function specialise.run(parsed, variables, taken, options)
   local spec = {}
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options.base)
@@ -136,18 +148,11 @@ function specialise.run(parsed, variables, taken, options)
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.text = kernels.text(spec.plan.kernels, { mode = options.mode, base = options.base, origin = spec.tree.origin })
   spec.names = names_of(variables, spec.own)
-  spec.arrays = {}
-  for i, variable in ipairs(variables) do
-    local is_twin = taken.twins[variable]
-    if variable.role == "array" and not is_twin then
-      spec.arrays[#spec.arrays + 1] = spec.own[variable]
-      spec.arrays[spec.own[variable]] = i
-    end
-  end
+  spec.arrays, spec.positions = arrays_of(variables, spec.own, taken.twins)
   local ids = ids_of(spec.names)
   spec.estimate = fitting(spec.tree, estimate.compile(spec.plan, ids))
   spec.host_text = host.text(spec.plan, ids, spec.arrays)
-  spec.run = fitting(spec.tree, host.compile(spec.host_text))
+  spec.run = fitting(spec.tree, host.compile(spec.host_text, spec.plan))
   return spec
 end
 
