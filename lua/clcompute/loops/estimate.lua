@@ -7,6 +7,7 @@
 -- @module clcompute.loops.estimate
 
 local lua_text = require "clcompute.loops.lua_text"
+local size_of = require "clcompute.loops.variables".size
 
 local estimate = {}
 
@@ -21,7 +22,7 @@ local function name_of(variable)
   return variable.role == "local" and "(" .. text_of(variable.definition) .. ")" or variable.id
 end
 
-local SIZES = { name = name_of, length = function(node) return ("%s_d%d"):format(node.array.id, node.dimension) end }
+local SIZES = { name = name_of, length = function(node) return size_of(node.array, node.dimension) end }
 
 function text_of(bound)
   return lua_text.expression(bound, SIZES)

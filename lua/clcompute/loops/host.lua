@@ -6,6 +6,7 @@
 
 local lua_text = require "clcompute.loops.lua_text"
 local storage = require "clcompute.loops.storage"
+local size_of = require "clcompute.loops.variables".size
 
 local host = {}
 
@@ -14,7 +15,7 @@ local function add(output, text, ...)
 end
 
 local OPTIONS = {
-  length = function(node) return ("%s_d%d"):format(node.array.id, node.dimension) end,
+  length = function(node) return size_of(node.array, node.dimension) end,
 }
 
 local function expression(node)

@@ -8,6 +8,7 @@
 
 local c_expression = require "clcompute.loops.c_expression"
 local c_helpers = require "clcompute.loops.c_helpers"
+local size_of = require "clcompute.loops.variables".size
 local walk = require "clcompute.loops.walk"
 
 local kernels = {}
@@ -139,7 +140,7 @@ end
 local function sizes_of(nest)
   local sizes, has = {}, {}
   local function need(variable, dimension)
-    local id = ("%s_d%d"):format(variable.id, dimension)
+    local id = size_of(variable, dimension)
     if not has[id] then
       has[id] = true
       sizes[#sizes + 1] = { kind = "size", variable = variable, dimension = dimension, id = id }

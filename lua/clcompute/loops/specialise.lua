@@ -14,6 +14,7 @@ local nests = require "clcompute.loops.nests"
 local resolve = require "clcompute.loops.resolve"
 local restrictions = require "clcompute.loops.restrictions"
 local scop = require "clcompute.loops.scop"
+local size_of = require "clcompute.loops.variables".size
 local types = require "clcompute.loops.types"
 local walk = require "clcompute.loops.walk"
 
@@ -53,7 +54,7 @@ local function names_of(variables, own)
       names[#names + 1] = { id = new.id, argument = i }
     elseif new.role == "array" then
       for d = 1, new.rank do
-        names[#names + 1] = { id = ("%s_d%d"):format(new.id, d), argument = i, dimension = d }
+        names[#names + 1] = { id = size_of(new, d), argument = i, dimension = d }
       end
     end
   end
