@@ -436,6 +436,41 @@ helper.describe_each("loops.compile", function(device)
     end)
   end)
 
+  it("takes nests under conditions on the host", function()
+    local function f(a, b, c, m, T)
+      for t = 1, T do
+        if c[t] > 0 then
+          for i = 1, m do b[i] = a[i] * 0.5 end
+        elseif t % 2 == 0 then
+          local shift = a[1]
+          for i = 1, m do b[i] = a[i] + shift end
+        else
+          c[t] = b[1]
+        end
+        for i = 1, m do a[i] = b[i] + t end
+      end
+    end
+    local steps = { 1.0, -1.0, -1.0, 1.0, -1.0 }
+    local values = { nested({ n }, random_floats), nested({ n }, random_floats), steps, n, #steps }
+    local compiled = check_all(f, device, values)
+    assert.equal(3 + #steps, compiled:stats().launches)
+    assert.truthy(compiled:explain():find("`if` on the host, line", 1, true))
+    compiled = check(function(a, m, choice)
+      if choice == 1 then
+        for i = 1, m do a[i] = 1.0 end
+      elseif choice == 2 then
+        for i = 2, m do a[i] = 2.0 end
+      end
+    end, device, { { 5.0, 6.0, 7.0 }, 3, 2 })
+    assert.same({ 1, 1, 1 }, { compiled:stats().launches, compiled:stats().uploads, compiled:stats().downloads })
+    local buffer = device:zeros("double", 3)
+    for choice = 1, 3 do
+      for _ = 1, 2 do compiled(buffer, 3, choice) end
+    end
+    assert.same({ 1.0, 2.0, 2.0 }, buffer:read())
+    assert.equal(1 + 4, compiled:stats().launches)
+  end)
+
   it("hands booleans and integers that became floats to kernels", function()
     check(function(a, m)
       local is_large, start = m > 3, 0

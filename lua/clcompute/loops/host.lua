@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- The plan as a Lua function: loops of the host, launches with what they need copied before, and the nests as Lua for
+--- The plan as a Lua function: loops and conditions of the host, launches with what they need copied before, and the nests as Lua for
 -- where they do not run on the device.
 -- @module clcompute.loops.host
 
@@ -87,8 +87,8 @@ local function print_validate(part, variable, method, output, otherwise)
   end
 end
 
---- Statements on host copies.
-local function print_lua(part, nodes, output)
+--- The host copies that a part works on.
+local function print_arrays(part, output)
   local list, is_written = arrays_of(part)
   for _, variable in ipairs(list) do
     local id = variable.id
@@ -96,6 +96,11 @@ local function print_lua(part, nodes, output)
     if is_written[variable] then add(output, "%s_array:written_on_host()", id) end
     add(output, "%s = %s_array.table", id, id)
   end
+end
+
+--- Statements on host copies.
+local function print_lua(part, nodes, output)
+  print_arrays(part, output)
   add(output, "%s", (lua_text.statements(nodes, OPTIONS):gsub("\n", "\n" .. output.indent)))
 end
 
@@ -174,6 +179,18 @@ local PARTS = {
     add(output, "for %s = %s, %s, %d do -- line %d", node.variable.id, expression(node.from),
       expression(node.to), node.step, node.line)
     indented(output, print_plan, part.body, output)
+    add(output, "end")
+  end,
+  ["if"] = function(part, output)
+    print_arrays(part, output)
+    for i, arm in ipairs(part.arms) do
+      add(output, "%s %s then", i == 1 and "if" or "elseif", expression(arm.condition))
+      indented(output, print_plan, arm.body, output)
+    end
+    if part.otherwise then
+      add(output, "else")
+      indented(output, print_plan, part.otherwise, output)
+    end
     add(output, "end")
   end,
   lua = function(part, output) print_lua(part, part.nodes, output) end,

@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
 
---- From a tree whose loops are known to be parallel or not to a plan: which loops stay on the host, which nests become
--- kernels, what runs in Lua.
+--- From a tree whose loops are known to be parallel or not to a plan: which loops and conditions stay on the host,
+-- which nests become kernels, what runs in Lua.
 --
--- A plan is a list of { kind="loop", node=, body=plan }, { kind="kernel", node=, reads=, writes=, scalars=, name=,
--- index= and what `clcompute.loops.mapping` adds } and { kind="lua", nodes=, reads=, writes= }. What cannot be a kernel
--- keeps the order that it has in the source.
+-- A plan is a list of { kind="loop", node=, body=plan }, { kind="if", node=, arms={ { condition=, body=plan } },
+-- otherwise=plan or nil, reads=, writes={} }, where reads are those of the conditions, { kind="kernel", node=, reads=,
+-- writes=, scalars=, name=, index= and what `clcompute.loops.mapping` adds } and { kind="lua", nodes=, reads=,
+-- writes= }. What cannot be a kernel keeps the order that it has in the source.
 -- @module clcompute.loops.nests
 
 local mapping = require "clcompute.loops.mapping"
@@ -98,6 +99,18 @@ local function build_loop(node, state)
   return #state.kernels > kernels and { kind = "loop", node = node, body = body } or nil
 end
 
+--- An `if` that stays on the host, or nil if nothing inside becomes a kernel.
+local function build_if(node, state)
+  local kernels, arms, conditions = #state.kernels, {}, {}
+  for i, arm in ipairs(node.arms) do
+    arms[i], conditions[i] = { condition = arm.condition, body = build(arm.body, state) }, arm.condition
+  end
+  local otherwise = node.otherwise and build(node.otherwise, state)
+  if #state.kernels == kernels then return nil end
+  return { kind = "if", node = node, arms = arms, otherwise = otherwise, reads = uses_of(conditions).reads,
+    writes = {} }
+end
+
 function build(nodes, state)
   local plan = {}
   for _, node in ipairs(nodes) do
@@ -109,6 +122,8 @@ function build(nodes, state)
       part = new_kernel(node, uses, checked, state)
     elseif uses and has_parallel(node.body) then
       part = build_loop(node, state)
+    elseif node.kind == "if" then
+      part = build_if(node, state)
     end
     if part then plan[#plan + 1] = part else add_lua(plan, node) end
   end

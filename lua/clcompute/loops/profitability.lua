@@ -24,7 +24,8 @@ profitability.COSTS = {
 
 -- --- what a choice costs ------------------------------------------------------------------
 
---- Runs through a plan as a call would, counting copies. A loop's second iteration stands for all further ones.
+--- Runs through a plan as a call would, counting copies. A loop's second iteration stands for all further ones, and
+-- every arm of an `if` is taken.
 local Walk = {}
 Walk.__index = Walk
 
@@ -57,6 +58,10 @@ function Walk:plan(plan, times)
         self:plan(part.body, times)
         self:plan(part.body, times * (count - 1))
       end
+    elseif part.kind == "if" then
+      use(self, "host", part, times)
+      for _, arm in ipairs(part.arms) do self:plan(arm.body, times) end
+      if part.otherwise then self:plan(part.otherwise, times) end
     elseif part.kind == "kernel" and self.on_device[part.index] then
       use(self, "device", part, times)
     else

@@ -9,10 +9,25 @@ local repetition = {}
 
 local WEAK = { __mode = "v" }
 
-local function runs_in_lua(plan, on_device)
+local runs_in_lua
+
+local function is_arm_in_lua(part, on_device)
+  for _, arm in ipairs(part.arms) do
+    if runs_in_lua(arm.body, on_device) then return true end
+  end
+  return #part.reads > 0 or part.otherwise and runs_in_lua(part.otherwise, on_device)
+end
+
+local IN_LUA = {
+  lua = function() return true end,
+  loop = function(part, on_device) return runs_in_lua(part.body, on_device) end,
+  ["if"] = is_arm_in_lua,
+  kernel = function(part, on_device) return not on_device[part.index] or #part.nonzero > 0 end,
+}
+
+function runs_in_lua(plan, on_device)
   for _, part in ipairs(plan) do
-    if part.kind == "lua" or part.kind == "loop" and runs_in_lua(part.body, on_device) then return true end
-    if part.kind == "kernel" and (not on_device[part.index] or #part.nonzero > 0) then return true end
+    if IN_LUA[part.kind](part, on_device) then return true end
   end
   return false
 end
