@@ -80,8 +80,13 @@ local PARTS = {
   end,
   ["if"] = function(part, indent, lines)
     add(lines, "%s`if` on the host, line %d: reads %s", indent, part.node.line, names_of(part.reads))
-    for _, arm in ipairs(part.arms) do explain_plan(arm.body, indent .. "  ", lines) end
-    if part.otherwise then explain_plan(part.otherwise, indent .. "  ", lines) end
+    for i, arm in ipairs(part.arms) do
+      if i > 1 then add(lines, "%selseif, line %d", indent, arm.condition.line) end
+      explain_plan(arm.body, indent .. "  ", lines)
+    end
+    if not part.otherwise then return end
+    add(lines, "%selse", indent)
+    explain_plan(part.otherwise, indent .. "  ", lines)
   end,
   lua = function(part, indent, lines)
     local obstacles = {}
@@ -104,8 +109,8 @@ local NOWHERE = {}
 local program_of
 
 local function block_of(part, line, is_kernel)
-  return { kind = "block", on = is_kernel and "device" or "host", reads = names(part.reads), writes = names(part.writes),
-    name = part.name or ("line %d"):format(line) }
+  return { kind = "block", on = is_kernel and "device" or "host", reads = names(part.reads),
+    writes = names(part.writes), name = part.name or ("line %d"):format(line) }
 end
 
 local OPERATORS = {

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- The plan as a Lua function: loops and conditions of the host, launches with what they need copied before, and the nests as Lua for
--- where they do not run on the device.
+--- The plan as a Lua function: loops and conditions of the host, launches with what they need copied before, and the
+-- nests as Lua for where they do not run on the device.
 -- @module clcompute.loops.host
 
 local lua_text = require "clcompute.loops.lua_text"
