@@ -3,6 +3,7 @@
 
 local coherence = require "clcompute.loops.coherence"
 local helper = require "spec.helper"
+local lua_text = require "clcompute.loops.lua_text"
 local profitability = require "clcompute.loops.profitability"
 local loops = require "clcompute.loops"
 
@@ -165,6 +166,8 @@ describe("profitability", function()
     assert.same({ true, true }, decide { heuristics = "none" })
     assert.same({ true, true }, decide { heuristics = "model", force = true })
     assert.same({ false, false }, decide { heuristics = "none", force = false })
+    assert.equal("force = true; launches: 100, statements: 1; they take 3 ms on the device, 0.05 us in Lua",
+      profitability.decide(plan, numbers(1), arrays "host", { force = true }).reasons[1])
   end)
 end)
 
@@ -281,14 +284,29 @@ describe("loops.compile", function()
     assert.truthy(compiled:source():find("// 3: b[i] = a[i]", 1, true))
   end)
 
-  it("does what docs/loops.md shows", function()
+  local function page_of_stages()
     local file <close> = assert(io.open "docs/loops.md")
-    local page = file:read "a"
+    return file:read "a"
+  end
+
+  it("has a place in docs/loops.md for each of its files", function()
+    local page, files = page_of_stages(), io.popen "ls lua/clcompute/loops"
+    for name in files:lines() do
+      local pass = "`" .. name:gsub("%.lua$", "") .. "`"
+      assert.truthy(page:find(pass, 1, true), pass)
+    end
+    files:close()
+  end)
+
+  it("does what docs/loops.md shows", function()
+    local page = page_of_stages()
     local compiled = assert(loops.compile(page:match "```lua\n(.-)```", { device = helper.device(), force = true }))
     local a, b = helper.device():zeros("float", 8), helper.device():zeros("float", 8)
     compiled(a, b, 8, 1)
     assert.truthy(compiled:source():find(page:match "```c\n(.-)```", 1, true), compiled:source())
-    local host = compiled.state.latest.spec.host_text
+    local spec = compiled.state.latest.spec
+    assert.equal(page:match "```lua\n(function%(a_1.-)\n```", lua_text.whole(spec.tree))
+    local host = spec.host_text
     for line in page:match("```lua\n(for t_5.-)```"):gmatch "%s*([^\n]+)" do
       if line ~= "..." then assert.truthy(host:find(line, 1, true), line) end
     end

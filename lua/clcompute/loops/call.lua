@@ -128,7 +128,7 @@ end
 --- Where each nest of a call runs; `vast` is the name of a number that wraps.
 local function decide(state, spec, values, arrays, device, vast)
   if #spec.plan.kernels == 0 then
-    return in_lua(spec, spec.given_up and "the analysis was given up: " .. spec.given_up or "no loop is parallel")
+    return in_lua(spec, spec.given_up and "the analysis was given up: " .. spec.given_up or "no nest can be a kernel")
   end
   if spec.needs_double and not device.has_double then
     return in_lua(spec, ("%s has no double, which %s"):format(device.name, state.options.mode == "exact"
