@@ -10,6 +10,7 @@ local lua_text = require "clcompute.loops.lua_text"
 local affine = {}
 
 local LARGEST = 2 ^ 53 -- what a form may hold; sums of products of it are far from where integers wrap
+local MOST_MULTIPLE = 1 << 9 -- of unknowns, which a call checks to be at most 2^53
 local DEEPEST = 3 -- divisions within each other
 
 local NAMES = { name = function(variable) return variable.name end }
@@ -190,23 +191,28 @@ function affine.of(node)
   return KINDS[node.kind](node)
 end
 
+--- How many times what its unknowns may be, 2^53, a form may be.
+local function multiple_of(form)
+  local most = 0
+  for _, term in ipairs(form.terms) do
+    local inner = term.quotient and multiple_of(term.quotient) or 1
+    if inner > MOST_MULTIPLE then return inner end
+    most = most + math.abs(term.coefficient * 1.0) * math.max(1, inner / (term.divisor or 1))
+  end
+  return most
+end
+
+--- Whether a form may wrap round in Lua, which isl's integers do not.
+function affine.may_wrap(form)
+  return multiple_of(form) > MOST_MULTIPLE
+end
+
 --- Calls `visit` with each term of a form, and of the forms within it.
 function affine.each_term(form, visit)
   for _, term in ipairs(form.terms) do
     visit(term)
     if term.quotient then affine.each_term(term.quotient, visit) end
   end
-end
-
---- How many times the largest of its unknowns and constants a form's value may be.
--- @tparam table form
--- @treturn number
-function affine.weight(form)
-  local weight = 1.0
-  for _, term in ipairs(form.terms) do
-    weight = weight + math.abs(term.coefficient) * (term.quotient and affine.weight(term.quotient) or 1)
-  end
-  return weight
 end
 
 return affine

@@ -11,12 +11,10 @@ local formula = {}
 
 local COMPARISONS = { ["=="] = "=", ["~="] = "!=", ["<"] = "<", ["<="] = "<=", [">"] = ">", [">="] = ">=" }
 
-local HEAVIEST = 512 -- unknowns are within 2^53: no sum of so many of them wraps, in Lua as little as in isl
-
---- One side of a comparison, or nil where it is not affine, or might wrap.
+--- One side of a comparison, or nil where it is not affine, or not in Lua's integers, which wrap round.
 local function side(node)
   local form = node.type == "int" and affine.of(node)
-  return form and affine.weight(form) <= HEAVIEST and affine_text.of_form(form) or nil
+  return form and not affine.may_wrap(form) and affine_text.of_form(form) or nil
 end
 
 --- `left op right`, or nil where that is no affine comparison.
