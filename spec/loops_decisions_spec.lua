@@ -255,6 +255,27 @@ describe("loops.compile", function()
     buffer:release()
   end)
 
+  it("decides again only where sizes, or numbers in bounds and conditions, differ", function()
+    local compiled = assert(loops.compile([[function(a, x, limit, n)
+      for i = 1, n do if i < limit then a[i] = x * a[i] end end
+    end]], { device = helper.device(), force = true }))
+    local decide, decisions = profitability.decide, 0
+    profitability.decide = function(...)
+      decisions = decisions + 1
+      return decide(...)
+    end
+    local a, b = { 1.0, 1.0, 1.0 }, { 1.0, 1.0, 1.0, 1.0 }
+    local counts, calls = {}, { { a, 2.0, 3, 3 }, { a, 3.0, 3, 3 }, { a, 3.0, 2, 3 }, { a, 3.0, 2, 2 },
+      { b, 3.0, 2, 2 } }
+    for i, values in ipairs(calls) do
+      local ok, message = pcall(compiled, table.unpack(values))
+      counts[i] = ok and decisions or message
+    end
+    profitability.decide = decide
+    assert.same({ 1, 1, 2, 3, 4 }, counts)
+    assert.same({ { 54.0, 6.0, 1.0 }, { 3.0, 1.0, 1.0, 1.0 } }, { a, b })
+  end)
+
   it("keeps no buffer alive, and says which is released", function()
     local device = helper.device()
     local compiled = assert(loops.compile(scale, { force = true }))

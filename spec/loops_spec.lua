@@ -491,6 +491,7 @@ helper.describe_each("loops.compile", function(device)
     end, device, { { 7, 8, 9 }, { 2, -3, 4 }, 3 })
     assert.equal(0, compiled:stats().launches)
     assert.truthy(compiled:explain():find("the integer divisor may be 0", 1, true))
+    assert.truthy(compiled:explain():find("all in Lua: no parallel loop can be a kernel", 1, true))
   end)
 
   it("leaves what was done when Lua raises an error between launches", function()

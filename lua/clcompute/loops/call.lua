@@ -110,10 +110,19 @@ end
 local function is_same_as_last(spec, values, device)
   local last = spec.last
   if not last or last.device ~= device then return false end
-  for name, value in pairs(values) do
-    if last.values[name] ~= value then return false end
+  for _, name in ipairs(spec.deciding) do
+    if last.values[name] ~= values[name] then return false end
   end
   return true
+end
+
+--- Why a plan has no kernel.
+local function no_kernel(spec)
+  if spec.given_up then return "the analysis was given up: " .. spec.given_up end
+  for _, loop in ipairs(spec.scop.loops) do
+    if loop.parallel then return "no parallel loop can be a kernel" end
+  end
+  return "no loop is parallel"
 end
 
 --- The name of a number so large that sums of it wrap in Lua: what the analysis says of conditions is not so then.
@@ -128,7 +137,7 @@ end
 --- Where each nest of a call runs; `vast` is the name of a number that wraps.
 local function decide(state, spec, values, arrays, device, vast)
   if #spec.plan.kernels == 0 then
-    return in_lua(spec, spec.given_up and "the analysis was given up: " .. spec.given_up or "no nest can be a kernel")
+    return in_lua(spec, no_kernel(spec))
   end
   if spec.needs_double and not device.has_double then
     return in_lua(spec, ("%s has no double, which %s"):format(device.name, state.options.mode == "exact"

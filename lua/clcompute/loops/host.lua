@@ -7,6 +7,7 @@
 local lua_text = require "clcompute.loops.lua_text"
 local storage = require "clcompute.loops.storage"
 local size_of = require "clcompute.loops.variables".size
+local uses = require "clcompute.loops.uses"
 
 local host = {}
 
@@ -58,14 +59,7 @@ end
 
 --- All arrays of a part, the written ones as keys too.
 local function arrays_of(part)
-  local list, has, is_written = {}, {}, {}
-  for _, variable in ipairs(part.writes) do is_written[variable] = true end
-  for _, variables in ipairs { part.reads, part.writes } do
-    for _, variable in ipairs(variables) do
-      if not has[variable] then list[#list + 1], has[variable] = variable, true end
-    end
-  end
-  return list, is_written
+  return uses.union(part.reads, part.writes), uses.set(part.writes)
 end
 
 --- The condition under which a part needs the values that an array has.

@@ -10,6 +10,7 @@
 -- @module clcompute.loops.nests
 
 local mapping = require "clcompute.loops.mapping"
+local set_of = require "clcompute.loops.uses".set
 local uses_of = require "clcompute.loops.uses".of
 local walk = require "clcompute.loops.walk"
 
@@ -36,12 +37,6 @@ local function dividing(node, is_scalar, checked)
     end
   end)
   return fault
-end
-
-local function set_of(list)
-  local set = {}
-  for _, value in ipairs(list) do set[value] = true end
-  return set
 end
 
 --- Why a parallel loop cannot be a kernel, or nil.

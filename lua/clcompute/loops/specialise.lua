@@ -72,6 +72,15 @@ local function arrays_of(variables, own, twins)
   return arrays, positions
 end
 
+--- The names of what verdicts depend on: sizes, and the numbers in bounds and conditions.
+local function deciding_of(names, numbers)
+  local deciding = table.move(numbers, 1, #numbers, 1, {})
+  for _, name in ipairs(names) do
+    if name.dimension then deciding[#deciding + 1] = name.id end
+  end
+  return deciding
+end
+
 local function ids_of(names)
   local ids = {}
   for i, name in ipairs(names) do ids[i] = name.id end
@@ -133,9 +142,9 @@ end
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.arguments`
 -- @tparam table options `base`, `mode`
 -- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua); `fails` and
--- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call; `arrays`,
--- the variables of its arrays, each once, and `positions`, those of their arguments; `own`, the variables of this tree
--- by those of the arguments
+-- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and
+-- `deciding`, of those that verdicts depend on; `arrays`, the variables of its arrays, each once, and `positions`,
+-- those of their arguments; `own`, the variables of this tree by those of the arguments
 function specialise.run(parsed, variables, taken, options)
   local spec = {}
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options.base)
@@ -149,6 +158,7 @@ function specialise.run(parsed, variables, taken, options)
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.text = kernels.text(spec.plan.kernels, { mode = options.mode, base = options.base, origin = spec.tree.origin })
   spec.names = names_of(variables, spec.own)
+  spec.deciding = deciding_of(spec.names, spec.scop.numbers)
   spec.arrays, spec.positions = arrays_of(variables, spec.own, taken.twins)
   local ids = ids_of(spec.names)
   spec.estimate = fitting(spec.tree, estimate.compile(spec.plan, ids))
