@@ -223,6 +223,14 @@ describe("loops.compile", function()
     assert.equal("(text):1:32: 'a' has 5 subscripts: an array has at most 4 dimensions", failure[1])
   end)
 
+  it("says so where there are more arrays than Lua has room for", function()
+    local names, values = {}, {}
+    for i = 1, 60 do names[i], values[i] = "a" .. i, { { { { 1.0 } } } } end -- 240 sizes
+    local compiled = assert(loops.compile(("function(%s) for i = 1, 1 do %s[i][i][i][i] = 1.0 end end"):format(
+      table.concat(names, ", "), table.concat(names, "[i][i][i][i] = 1.0; ")), { device = helper.device() }))
+    helper.raises("(text):1:1: too many arrays and locals for one function", compiled, table.unpack(values))
+  end)
+
   it("says what to install where isl is not there", function()
     local loaded, preload = package.loaded["clcompute.poly"], package.preload["clcompute.poly"]
     package.loaded["clcompute.poly"], package.preload["clcompute.poly"] = nil, function() error "not there" end

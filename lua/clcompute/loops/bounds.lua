@@ -64,14 +64,15 @@ end
 
 --- All checks as one function of a call's parameters, by their names in isl.
 -- @tparam {table,...} checks
--- @treturn function that returns the first check that fails, or nil
+-- @treturn ?function that returns the first check that fails, or nil; nil and a message where it is too large for Lua
 function bounds.compile(checks)
   local texts, lines = {}, {}
   for i, check in ipairs(checks) do
     texts[i] = check.condition
     lines[i] = ("if %s then return %d end"):format(check.condition, i)
   end
-  local find = condition.compile(texts, table.concat(lines, "\n"))
+  local find, message = condition.compile(texts, table.concat(lines, "\n"))
+  if not find then return nil, message end
   return function(values) return checks[find(values)] end
 end
 

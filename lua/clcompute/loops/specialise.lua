@@ -112,10 +112,17 @@ local function depth_of(node)
   return deepest
 end
 
-local function divide(checks)
+--- What was generated, unless Lua refuses it: a function may have 200 locals.
+local function fitting(tree, result, message)
+  if result then return result end
+  failure.raise(tree.origin, tree, "too many arrays and locals for one function: " .. message:gsub("^%a+:%d+: ", ""))
+end
+
+--- The checks whose accesses happen for certain, and those of which data decide.
+local function divide(tree, checks)
   local certain, uncertain = {}, {}
   for _, check in ipairs(checks) do table.insert(check.certain and certain or uncertain, check) end
-  return bounds.compile(certain), bounds.compile(uncertain)
+  return fitting(tree, bounds.compile(certain)), fitting(tree, bounds.compile(uncertain))
 end
 
 --- Analyses dependences and bounds. Where that takes too long, no loop is parallel, and all runs in Lua.
@@ -127,13 +134,7 @@ local function analyse(spec)
     for _, loop in ipairs(spec.scop.loops) do loop.parallel = false end
     spec.given_up = reason
   end
-  spec.fails, spec.may_fail = divide(checks or {})
-end
-
---- What was generated, unless Lua refuses it: a function may have 200 locals.
-local function fitting(tree, result, message)
-  if result then return result end
-  failure.raise(tree.origin, tree, "too many arrays and locals for one function: " .. message:gsub("^%a+:%d+: ", ""))
+  spec.fails, spec.may_fail = divide(spec.tree, checks or {})
 end
 
 --- The passes, one after the other.
