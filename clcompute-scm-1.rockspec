@@ -75,6 +75,7 @@ build = {
     ["clcompute.loops.extent"] = "lua/clcompute/loops/extent.lua",
     ["clcompute.loops.host"] = "lua/clcompute/loops/host.lua",
     ["clcompute.loops.kernels"] = "lua/clcompute/loops/kernels.lua",
+    ["clcompute.loops.mapping"] = "lua/clcompute/loops/mapping.lua",
     ["clcompute.loops.nests"] = "lua/clcompute/loops/nests.lua",
     ["clcompute.loops.presumption"] = "lua/clcompute/loops/presumption.lua",
     ["clcompute.loops.profitability"] = "lua/clcompute/loops/profitability.lua",

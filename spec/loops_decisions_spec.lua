@@ -3,6 +3,7 @@
 
 local coherence = require "clcompute.loops.coherence"
 local helper = require "spec.helper"
+local lua_text = require "clcompute.loops.lua_text"
 local profitability = require "clcompute.loops.profitability"
 local loops = require "clcompute.loops"
 
@@ -165,6 +166,8 @@ describe("profitability", function()
     assert.same({ true, true }, decide { heuristics = "none" })
     assert.same({ true, true }, decide { heuristics = "model", force = true })
     assert.same({ false, false }, decide { heuristics = "none", force = false })
+    assert.equal("force = true; launches: 100, statements: 1; they take 3 ms on the device, 0.05 us in Lua",
+      profitability.decide(plan, numbers(1), arrays "host", { force = true }).reasons[1])
   end)
 end)
 
@@ -220,6 +223,14 @@ describe("loops.compile", function()
     assert.equal("(text):1:32: 'a' has 5 subscripts: an array has at most 4 dimensions", failure[1])
   end)
 
+  it("says so where there are more arrays than Lua has room for", function()
+    local names, values = {}, {}
+    for i = 1, 60 do names[i], values[i] = "a" .. i, { { { { 1.0 } } } } end -- 240 sizes
+    local compiled = assert(loops.compile(("function(%s) for i = 1, 1 do %s[i][i][i][i] = 1.0 end end"):format(
+      table.concat(names, ", "), table.concat(names, "[i][i][i][i] = 1.0; ")), { device = helper.device() }))
+    helper.raises("(text):1:1: too many arrays and locals for one function", compiled, table.unpack(values))
+  end)
+
   it("says what to install where isl is not there", function()
     local loaded, preload = package.loaded["clcompute.poly"], package.preload["clcompute.poly"]
     package.loaded["clcompute.poly"], package.preload["clcompute.poly"] = nil, function() error "not there" end
@@ -250,6 +261,27 @@ describe("loops.compile", function()
     assert.is_true((os.clock() - start) / calls < 20e-6)
     assert.equal(calls + 1, compiled:stats().launches)
     buffer:release()
+  end)
+
+  it("decides again only where sizes, or numbers in bounds and conditions, differ", function()
+    local compiled = assert(loops.compile([[function(a, x, limit, n)
+      for i = 1, n do if i < limit then a[i] = x * a[i] end end
+    end]], { device = helper.device(), force = true }))
+    local decide, decisions = profitability.decide, 0
+    profitability.decide = function(...)
+      decisions = decisions + 1
+      return decide(...)
+    end
+    local a, b = { 1.0, 1.0, 1.0 }, { 1.0, 1.0, 1.0, 1.0 }
+    local counts, calls = {}, { { a, 2.0, 3, 3 }, { a, 3.0, 3, 3 }, { a, 3.0, 2, 3 }, { a, 3.0, 2, 2 },
+      { b, 3.0, 2, 2 } }
+    for i, values in ipairs(calls) do
+      local ok, message = pcall(compiled, table.unpack(values))
+      counts[i] = ok and decisions or message
+    end
+    profitability.decide = decide
+    assert.same({ 1, 1, 2, 3, 4 }, counts)
+    assert.same({ { 54.0, 6.0, 1.0 }, { 3.0, 1.0, 1.0, 1.0 } }, { a, b })
   end)
 
   it("keeps no buffer alive, and says which is released", function()
@@ -320,14 +352,29 @@ describe("loops.compile", function()
     assert.truthy(compiled:source():find("// 3: b[i] = a[i]", 1, true))
   end)
 
-  it("does what docs/loops.md shows", function()
+  local function page_of_stages()
     local file <close> = assert(io.open "docs/loops.md")
-    local page = file:read "a"
+    return file:read "a"
+  end
+
+  it("has a place in docs/loops.md for each of its files", function()
+    local page, files = page_of_stages(), io.popen "ls lua/clcompute/loops"
+    for name in files:lines() do
+      local pass = "`" .. name:gsub("%.lua$", "") .. "`"
+      assert.truthy(page:find(pass, 1, true), pass)
+    end
+    files:close()
+  end)
+
+  it("does what docs/loops.md shows", function()
+    local page = page_of_stages()
     local compiled = assert(loops.compile(page:match "```lua\n(.-)```", { device = helper.device(), force = true }))
     local a, b = helper.device():zeros("float", 8), helper.device():zeros("float", 8)
     compiled(a, b, 8, 1)
     assert.truthy(compiled:source():find(page:match "```c\n(.-)```", 1, true), compiled:source())
-    local host = compiled.state.latest.spec.host_text
+    local spec = compiled.state.latest.spec
+    assert.equal(page:match "```lua\n(function%(a_1.-)\n```", lua_text.whole(spec.tree))
+    local host = spec.host_text
     for line in page:match("```lua\n(for t_5.-)```"):gmatch "%s*([^\n]+)" do
       if line ~= "..." then assert.truthy(host:find(line, 1, true), line) end
     end

@@ -539,6 +539,66 @@ helper.describe_each("loops.compile", function(device)
     assert.truthy(compiled:explain():find("whether 'a' is left in line", 1, true))
   end)
 
+  it("leaves to Lua conditions on numbers that wrap", function()
+    local function f(a, x, m)
+      for i = 1, m do
+        if x + 1 > x then a[i] = 1 else a[i + m] = 2 end
+        if x > 0 then
+          if x * (1 << 53) > 0 then a[i] = a[i] + 10 else a[i + m] = a[i + m] + 20 end
+        end
+      end
+    end
+    local compiled = check(f, device, { { 0, 0, 0, 0 }, math.maxinteger, 2 })
+    assert.truthy(compiled:explain():find("'x' is in conditions, and beyond 2^53", 1, true))
+    for _, x in ipairs { 1023, 1024 } do check(f, device, { { 0, 0, 0, 0 }, x, 2 }) end
+    helper.raises("dimension 1 of 'a' reaches", function()
+      compile(function(a, x, m) for i = 1, m do if x < 9 then a[i + x] = 1 end end end, device)({ 0, 0 }, 8, 2)
+    end)
+  end)
+
+  it("takes nests under conditions on the host", function()
+    local function f(a, b, c, m, T)
+      for t = 1, T do
+        if c[t] > 0 then
+          for i = 1, m do b[i] = a[i] * 0.5 end
+        elseif t % 2 == 0 then
+          local shift = a[1]
+          for i = 1, m do b[i] = a[i] + shift end
+        else
+          c[t] = b[1]
+        end
+        for i = 1, m do a[i] = b[i] + t end
+      end
+    end
+    local steps = { 1.0, -1.0, -1.0, 1.0, -1.0 }
+    local values = { nested({ n }, random_floats), nested({ n }, random_floats), steps, n, #steps }
+    local compiled = check_all(f, device, values)
+    assert.equal(3 + #steps, compiled:stats().launches)
+    assert.truthy(compiled:explain():find("`if` on the host, line", 1, true))
+    compiled = check(function(a, m, choice)
+      if choice == 1 then
+        for i = 1, m do a[i] = 1.0 end
+      elseif choice == 2 then
+        for i = 2, m do a[i] = 2.0 end
+      end
+    end, device, { { 5.0, 6.0, 7.0 }, 3, 2 })
+    assert.same({ 1, 1, 1 }, { compiled:stats().launches, compiled:stats().uploads, compiled:stats().downloads })
+    local buffer = device:zeros("double", 3)
+    for choice = 1, 3 do
+      for _ = 1, 2 do compiled(buffer, 3, choice) end
+    end
+    assert.same({ 1.0, 2.0, 2.0 }, buffer:read())
+    assert.equal(1 + 4, compiled:stats().launches)
+  end)
+
+  it("hands booleans and integers that became floats to kernels", function()
+    check(function(a, m)
+      local is_large, start = m > 3, 0
+      if m > 100 then start = 0.5 end
+      for i = 1, m do if is_large then a[i] = start + i end end
+    end, device, { { 5.0, 6.0, 7.0, 8.0 }, 4 })
+  end)
+
   it("raises Lua's error of an integer division by zero", function()
     local function f(a, k, m)
       for i = 1, m do a[i] = i // k end
@@ -551,6 +611,7 @@ helper.describe_each("loops.compile", function(device)
     end, device, { { 7, 8, 9 }, { 2, -3, 4 }, 3 })
     assert.equal(0, compiled:stats().launches)
     assert.truthy(compiled:explain():find("the integer divisor may be 0", 1, true))
+    assert.truthy(compiled:explain():find("parallel, but no kernel", 1, true))
   end)
 
   it("leaves what was done when Lua raises an error between launches", function()

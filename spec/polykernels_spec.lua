@@ -162,6 +162,18 @@ helper.describe_each("the PolyKernels by clcompute.loops", function(device)
   end
 end)
 
+describe("the paper's rules", function()
+  it("take of the PolyKernels those that the paper made faster on tables, and trisolv", function()
+    local taken = {}
+    for _, row in ipairs(rows.all()) do
+      local f <close> = assert(loops.compile(row.run, { device = helper.device(), heuristics = "paper" }))
+      f(table.unpack(row.arguments(7, 2)))
+      if f:stats().launches > 0 then taken[#taken + 1] = row.name end
+    end
+    assert.same({ "mmm", "ssymm", "tmm", "trisolv" }, taken)
+  end)
+end)
+
 -- --- the report -------------------------------------------------------------------
 
 describe("the report of the PolyKernels", function()

@@ -94,6 +94,7 @@ local LUA_LEVELS = {
   { "clcompute.loops.expression", "clcompute.loops.affine", "clcompute.loops.kernels", "clcompute.loops.host",
     "clcompute.loops.estimate", "clcompute.loops.shortcut" },
   { "clcompute.loops.extent" },
+  { "clcompute.loops.mapping" },
   { "clcompute.loops.nests" },
   { "clcompute.loops.parser" },
   { "clcompute.loops.captures" },

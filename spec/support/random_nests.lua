@@ -147,7 +147,7 @@ local function branch(state)
 end
 
 local function affine_branch(state)
-  local limit = pick { "5", "n", pick(state.loops) }
+  local limit = pick { "5", "n", "k", "k + 1", pick(state.loops) }
   add(state, "if %s %s %s then", pick(state.loops), pick { "<", "==", "~=", ">=" }, limit)
   block(state, 1)
   add(state, "end")
@@ -159,7 +159,9 @@ function block(state, count)
   local floats, integers = #state.locals.float, #state.locals.int
   for _ = 1, count do
     local is_deep = #state.loops >= state.deepest
-    if not is_deep and (#state.loops == 0 or chance(2)) then
+    if #state.loops == 0 and chance(5) then
+      branch(state)
+    elseif not is_deep and (#state.loops == 0 or chance(2)) then
       loop(state)
     elseif chance(6) then
       branch(state)
@@ -200,7 +202,7 @@ function random_nests.arguments(n)
     return chance(20) and pick { math.maxinteger, math.mininteger, 0 } or math.random(-20, 20)
   end
   return { nested({ m, m }, float), nested({ m, m }, float), nested({ m }, float), nested({ m, m }, integer),
-    nested({ m }, integer), math.random() * 3, math.random(-5, 5), n }
+    nested({ m }, integer), math.random() * 3, chance(8) and integer() or math.random(-5, 5), n }
 end
 
 return random_nests

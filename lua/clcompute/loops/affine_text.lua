@@ -4,20 +4,14 @@
 -- @module clcompute.loops.affine_text
 
 local affine = require "clcompute.loops.affine"
+local size_of = require "clcompute.loops.variables".size
 
 local affine_text = {}
-
---- The name of an array's size in isl.
--- @tparam table array its variable
--- @tparam integer dimension
-function affine_text.size(array, dimension)
-  return ("%s_d%d"):format(array.id, dimension)
-end
 
 --- What a term is a multiple of.
 local function unknown(term)
   if term.variable then return term.variable.id end
-  if term.array then return affine_text.size(term.array, term.dimension) end
+  if term.array then return size_of(term.array, term.dimension) end
   return ("floor((%s) / %d)"):format(affine_text.of_form(term.quotient), term.divisor)
 end
 

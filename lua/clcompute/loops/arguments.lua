@@ -6,6 +6,7 @@
 local arguments = {}
 
 local LARGEST = 1 << 53 -- of what bounds and subscripts are made of: sums of them do not wrap
+arguments.LARGEST = LARGEST
 
 local function fail(row, message, ...)
   error(("%s: %s"):format(row.label, message:format(...)), 0)

@@ -3,9 +3,9 @@
 --- Tells when accesses leave their array: one check of the parameters, exact, before anything runs.
 -- @module clcompute.loops.bounds
 
-local affine_text = require "clcompute.loops.affine_text"
 local condition = require "clcompute.loops.condition"
 local polyhedral_text = require "clcompute.loops.polyhedral_text"
+local size_of = require "clcompute.loops.variables".size
 
 local bounds = {}
 
@@ -64,14 +64,15 @@ end
 
 --- All checks as one function of a call's parameters, by their names in isl.
 -- @tparam {table,...} checks
--- @treturn function that returns the first check that fails, or nil
+-- @treturn ?function that returns the first check that fails, or nil; nil and a message where it is too large for Lua
 function bounds.compile(checks)
   local texts, lines = {}, {}
   for i, check in ipairs(checks) do
     texts[i] = check.condition
     lines[i] = ("if %s then return %d end"):format(check.condition, i)
   end
-  local find = condition.compile(texts, table.concat(lines, "\n"))
+  local find, message = condition.compile(texts, table.concat(lines, "\n"))
+  if not find then return nil, message end
   return function(values) return checks[find(values)] end
 end
 
@@ -93,7 +94,7 @@ end
 function bounds.describe(scop, check, values)
   local reached = condition.evaluator(check.value)(values) + scop.base
   local limit = check.side == "below" and (", below %d,"):format(scop.base)
-    or (" of %d"):format(values[affine_text.size(check.array, check.dimension)] + scop.base - 1)
+    or (" of %d"):format(values[size_of(check.array, check.dimension)] + scop.base - 1)
   return ("dimension %d of '%s' reaches %.0f%s at line %d%s"):format(check.dimension, check.array.name, reached, limit,
     check.access.node.line, describe_parameters(scop, check, values))
 end

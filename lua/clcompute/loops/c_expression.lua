@@ -6,6 +6,8 @@
 -- element; `helpers`, a table in which the functions of clcompute.loops.c_helpers that the text calls become keys.
 -- @module clcompute.loops.c_expression
 
+local size_of = require "clcompute.loops.variables".size
+
 local c_expression = {}
 
 local PRIMARY = 20 -- precedence of what needs no parentheses
@@ -128,7 +130,7 @@ function c_expression.element(node, context)
     else
       if own < PRECEDENCE["*"] then text = "(" .. text .. ")" end
       if precedence < PRECEDENCE["+"] then index = "(" .. index .. ")" end
-      text, own = ("%s * %s_d%d + %s"):format(text, variable.id, dimension, index), PRECEDENCE["+"]
+      text, own = ("%s * %s + %s"):format(text, size_of(variable, dimension), index), PRECEDENCE["+"]
     end
   end
   return ("%s[%s]"):format(variable.id, text)
@@ -281,7 +283,7 @@ local PRINTERS = {
   number = function(node, context) return c_expression.number(node.value, context), PRIMARY end,
   boolean = function(node) return node.value and "1" or "0", PRIMARY end,
   name = function(node) return node.variable.id, PRIMARY end,
-  length = function(node) return ("%s_d%d"):format(node.array.id, node.dimension), PRIMARY end,
+  length = function(node) return size_of(node.array, node.dimension), PRIMARY end,
   index = function(node, context)
     local text, element = c_expression.element(node, context), node.array.element
     local own = node.type == "int" and "long" or context.real

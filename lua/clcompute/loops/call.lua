@@ -116,19 +116,29 @@ end
 local function is_same_as_last(spec, values, device)
   local last = spec.last
   if not last or last.device ~= device then return false end
-  for name, value in pairs(values) do
-    if last.values[name] ~= value then return false end
+  for _, name in ipairs(spec.deciding) do
+    if last.values[name] ~= values[name] then return false end
   end
   return true
 end
 
---- Where each nest of a call runs.
-local function decide(state, spec, values, arrays, device)
+--- The name of a number so large that sums of it wrap in Lua: what the analysis says of conditions is not so then.
+local function wrapping(spec, values)
+  for _, name in ipairs(spec.scop.numbers) do
+    if values[name] > arguments.LARGEST or values[name] < -arguments.LARGEST then
+      return spec.scop.parameters[name].variable.name
+    end
+  end
+end
+
+--- Where each nest of a call runs; `vast` is the name of a number that wraps.
+local function decide(state, spec, values, arrays, device, vast)
   if spec.no_kernel then return in_lua(spec, spec.no_kernel) end
   if spec.needs_double and not device.has_double then
     return in_lua(spec, ("%s has no double, which %s"):format(device.name, state.options.mode == "exact"
       and "exact arithmetic needs (mode = \"fast\" does without)" or "the arrays are of"))
   end
+  if vast then return in_lua(spec, ("'%s' is in conditions, and beyond 2^53"):format(vast)) end
   local unsafe = spec.may_fail(values)
   if unsafe then
     return in_lua(spec, ("whether '%s' is left in line %d depends on data"):format(unsafe.array.name,
@@ -184,11 +194,12 @@ function call.run(state, values)
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local spec = call.specialisation(state, taken)
   local numbers = values_of(spec, state, taken)
-  local failed = spec.fails(numbers)
+  local vast = wrapping(spec, numbers)
+  local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   local device = device_of(state, taken)
   local arrays = open_arrays(state, spec, taken, device, state.counters)
-  local verdict = decide(state, spec, numbers, arrays, device)
+  local verdict = decide(state, spec, numbers, arrays, device, vast)
   state.latest = { spec = spec, verdict = verdict, device = device }
   local kernels
   if is_any(verdict.on_device) then kernels = kernels_of(spec, device, state.name) end

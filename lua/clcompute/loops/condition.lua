@@ -25,21 +25,24 @@ end
 --- The body of a function over the names that it uses, as a function of a table of them.
 -- @tparam {string,...} texts all expressions in the body
 -- @string body
--- @treturn function
+-- @treturn ?function nil where it has more names than a function of Lua may
+-- @treturn ?string Lua's message then
 function condition.compile(texts, body)
   local names, fields = condition.names(texts), {}
   for i, name in ipairs(names) do fields[i] = ("v.%s + 0.0"):format(name) end
   local binding = #names == 0 and "" or
     ("local %s = %s\n"):format(table.concat(names, ", "), table.concat(fields, ", "))
   local text = ("local max, min = ...\nreturn function(v)\n%s%s\nend"):format(binding, body)
-  return assert(load(text, "=condition", "t", {}))(math.max, math.min)
+  local chunk, message = load(text, "=condition", "t", {})
+  if not chunk then return nil, message end
+  return chunk(math.max, math.min)
 end
 
 --- One expression as a function of a table of parameters.
 -- @string text
 -- @treturn function
 function condition.evaluator(text)
-  return condition.compile({ text }, "return " .. text)
+  return assert(condition.compile({ text }, "return " .. text))
 end
 
 return condition

@@ -3,10 +3,12 @@
 --- How much a call has to do, before it does it: launches and statements of each nest, iterations of loops on the host.
 --
 -- A loop whose bounds depend on loops around it is counted with their variables in the middle of their ranges, which is
--- right for triangles. Of what an `if` holds, half is counted.
+-- right for triangles. Of what an `if` within a nest holds, half is counted; of one on the host all, so that nothing
+-- in it is thought to be free.
 -- @module clcompute.loops.estimate
 
 local lua_text = require "clcompute.loops.lua_text"
+local size_of = require "clcompute.loops.variables".size
 
 local estimate = {}
 
@@ -21,7 +23,7 @@ local function name_of(variable)
   return variable.role == "local" and "(" .. text_of(variable.definition) .. ")" or variable.id
 end
 
-local SIZES = { name = name_of, length = function(node) return ("%s_d%d"):format(node.array.id, node.dimension) end }
+local SIZES = { name = name_of, length = function(node) return size_of(node.array, node.dimension) end }
 
 function text_of(bound)
   return lua_text.expression(bound, SIZES)
@@ -90,6 +92,10 @@ local PARTS = {
     add(output, "numbers.counts[nodes[%d]] = %s", #output.nodes, count)
     print_plan(part.body, output, ("%s * %s"):format(times, count))
     add(output, "end")
+  end,
+  ["if"] = function(part, output, times)
+    for _, arm in ipairs(part.arms) do print_plan(arm.body, output, times) end
+    if part.otherwise then print_plan(part.otherwise, output, times) end
   end,
   lua = function(part, output, times)
     add(output, "do")

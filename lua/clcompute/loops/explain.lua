@@ -79,6 +79,16 @@ local PARTS = {
     add(lines, "%sloop on the host over %s, line %d", indent, part.node.variable.name, part.node.line)
     explain_plan(part.body, indent .. "  ", lines)
   end,
+  ["if"] = function(part, indent, lines)
+    add(lines, "%s`if` on the host, line %d: reads %s", indent, part.node.line, names_of(part.reads))
+    for i, arm in ipairs(part.arms) do
+      if i > 1 then add(lines, "%selseif, line %d", indent, arm.condition.line) end
+      explain_plan(arm.body, indent .. "  ", lines)
+    end
+    if not part.otherwise then return end
+    add(lines, "%selse", indent)
+    explain_plan(part.otherwise, indent .. "  ", lines)
+  end,
   lua = function(part, indent, lines)
     add(lines, "%sLua, from line %d: reads %s, writes %s", indent, part.nodes[1].line, names_of(part.reads),
       names_of(part.writes))
@@ -93,19 +103,39 @@ end
 
 local NOWHERE = {}
 
---- A plan as the program of loops and blocks that `clcompute.loops.static_copies` takes.
-local function program_of(plan, on_device)
-  local operators = {}
-  for i, part in ipairs(plan) do
-    if part.kind == "loop" then
-      operators[i] = { kind = "loop", name = ("over %s, line %d"):format(part.node.variable.name, part.node.line),
-        body = program_of(part.body, on_device) }
-    else
-      local is_kernel = part.kind == "kernel" and (on_device == NOWHERE or on_device[part.index])
-      operators[i] = { kind = "block", on = is_kernel and "device" or "host", reads = names(part.reads),
-        writes = names(part.writes), name = part.name or ("line %d"):format(part.nodes[1].line) }
+local program_of
+
+local function block_of(part, line, is_kernel)
+  return { kind = "block", on = is_kernel and "device" or "host", reads = names(part.reads),
+    writes = names(part.writes), name = part.name or ("line %d"):format(line) }
+end
+
+local OPERATORS = {
+  loop = function(part, on_device, operators)
+    operators[#operators + 1] = { kind = "loop", body = program_of(part.body, on_device),
+      name = ("over %s, line %d"):format(part.node.variable.name, part.node.line) }
+  end,
+  kernel = function(part, on_device, operators)
+    operators[#operators + 1] = block_of(part, part.node.line, on_device == NOWHERE or on_device[part.index])
+  end,
+  -- The paper has no conditions: what may not run is a loop that may run no time.
+  ["if"] = function(part, on_device, operators)
+    operators[#operators + 1] = block_of(part, part.node.line, false)
+    local bodies = {}
+    for i, arm in ipairs(part.arms) do bodies[i] = arm.body end
+    bodies[#bodies + 1] = part.otherwise
+    for _, body in ipairs(bodies) do
+      operators[#operators + 1] = { kind = "loop", body = program_of(body, on_device),
+        name = ("of at most one pass, `if` of line %d"):format(part.node.line) }
     end
-  end
+  end,
+  lua = function(part, _, operators) operators[#operators + 1] = block_of(part, part.nodes[1].line, false) end,
+}
+
+--- A plan as the program of loops and blocks that `clcompute.loops.static_copies` takes.
+function program_of(plan, on_device)
+  local operators = {}
+  for _, part in ipairs(plan) do OPERATORS[part.kind](part, on_device, operators) end
   return operators
 end
 

@@ -7,6 +7,7 @@
 -- @module clcompute.loops.extent
 
 local affine = require "clcompute.loops.affine"
+local size_of = require "clcompute.loops.variables".size
 
 local extent = {}
 
@@ -54,7 +55,7 @@ local sum_of
 --- What a term counts, by a name; nil for a quotient of a variable of the band.
 local function name_of(term, ends)
   if term.variable then return term.variable.id end
-  if term.array then return ("%s_d%d"):format(term.array.id, term.dimension) end
+  if term.array then return size_of(term.array, term.dimension) end
   if depends(term.quotient, ends) then return nil end
   return ("((%s) // %d)"):format(text_of(sum_of(term.quotient, ends)), term.divisor)
 end

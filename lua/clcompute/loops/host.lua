@@ -1,24 +1,22 @@
 -- SPDX-License-Identifier: MIT
 
---- The plan as a Lua function: loops of the host, launches with what they need copied before, and the nests as Lua for
--- where they do not run on the device.
+--- The plan as a Lua function: loops and conditions of the host, launches with what they need copied before, and the
+-- nests as Lua for where they do not run on the device.
 -- @module clcompute.loops.host
 
 local lua_text = require "clcompute.loops.lua_text"
 local storage = require "clcompute.loops.storage"
+local size_of = require "clcompute.loops.variables".size
+local uses = require "clcompute.loops.uses"
 
 local host = {}
-
---- Work-groups by number of dimensions. They are the same whatever the range, because POCL compiles a kernel again for
--- each size; what they are too large by, the kernel leaves out.
-host.GROUPS = { { 64 }, { 64, 4 }, { 32, 4, 2 } }
 
 local function add(output, text, ...)
   output[#output + 1] = output.indent .. text:format(...)
 end
 
 local OPTIONS = {
-  length = function(node) return ("%s_d%d"):format(node.array.id, node.dimension) end,
+  length = function(node) return size_of(node.array, node.dimension) end,
 }
 
 local function expression(node)
@@ -61,14 +59,7 @@ end
 
 --- All arrays of a part, the written ones as keys too.
 local function arrays_of(part)
-  local list, has, is_written = {}, {}, {}
-  for _, variable in ipairs(part.writes) do is_written[variable] = true end
-  for _, variables in ipairs { part.reads, part.writes } do
-    for _, variable in ipairs(variables) do
-      if not has[variable] then list[#list + 1], has[variable] = variable, true end
-    end
-  end
-  return list, is_written
+  return uses.union(part.reads, part.writes), uses.set(part.writes)
 end
 
 --- The condition under which a part needs the values that an array has.
@@ -90,8 +81,8 @@ local function print_validate(part, variable, method, output, otherwise)
   end
 end
 
---- Statements on host copies.
-local function print_lua(part, nodes, output)
+--- The host copies that a part works on.
+local function print_arrays(part, output)
   local list, is_written = arrays_of(part)
   for _, variable in ipairs(list) do
     local id = variable.id
@@ -99,6 +90,11 @@ local function print_lua(part, nodes, output)
     if is_written[variable] then add(output, "%s_array:written_on_host()", id) end
     add(output, "%s = %s_array.table", id, id)
   end
+end
+
+--- Statements on host copies.
+local function print_lua(part, nodes, output)
+  print_arrays(part, output)
   add(output, "%s", (lua_text.statements(nodes, OPTIONS):gsub("\n", "\n" .. output.indent)))
 end
 
@@ -129,14 +125,13 @@ end
 
 local function print_launch(kernel, output)
   local sizes = print_range(kernel, output)
-  local group = host.GROUPS[#sizes]
   local list, is_written = arrays_of(kernel)
   for _, variable in ipairs(list) do
     print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
   local global = {}
-  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, group[d], group[d]) end
-  local arguments = { ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), #sizes) }
+  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
+  local arguments = { ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index) }
   for i, row in ipairs(kernel.parameters) do arguments[i + 1] = argument(row) end
   add(output, "kernels[%d](%s)", kernel.index, table.concat(arguments, ", "))
   add(output, "counters.launches = counters.launches + 1")
@@ -180,6 +175,18 @@ local PARTS = {
     indented(output, print_plan, part.body, output)
     add(output, "end")
   end,
+  ["if"] = function(part, output)
+    print_arrays(part, output)
+    for i, arm in ipairs(part.arms) do
+      add(output, "%s %s then", i == 1 and "if" or "elseif", expression(arm.condition))
+      indented(output, print_plan, arm.body, output)
+    end
+    if part.otherwise then
+      add(output, "else")
+      indented(output, print_plan, part.otherwise, output)
+    end
+    add(output, "end")
+  end,
   lua = function(part, output) print_lua(part, part.nodes, output) end,
 }
 
@@ -209,12 +216,16 @@ end
 
 --- The function itself: of the numbers and sizes by name, the arrays of `clcompute.loops.storage`, the kernels, which
 -- nests run on the device, and the counters. Or nil and why it is too large for Lua.
-function host.compile(text)
+-- @string text of `host.text`
+-- @tparam table plan that it is of
+function host.compile(text, plan)
   local environment = { math = math, max = math.max, min = math.min }
   for dtype, store in pairs(STORES) do environment["store_" .. dtype] = store end
   local chunk, message = load(text, "=loops", "t", environment)
   if not chunk then return nil, message end
-  return chunk(host.GROUPS, storage.memory, storage.blank)
+  local groups = {}
+  for index, kernel in ipairs(plan.kernels) do groups[index] = kernel.group end
+  return chunk(groups, storage.memory, storage.blank)
 end
 
 return host

@@ -8,6 +8,8 @@
 
 local c_expression = require "clcompute.loops.c_expression"
 local c_helpers = require "clcompute.loops.c_helpers"
+local size_of = require "clcompute.loops.variables".size
+local uses = require "clcompute.loops.uses"
 local walk = require "clcompute.loops.walk"
 
 local kernels = {}
@@ -139,7 +141,7 @@ end
 local function sizes_of(nest)
   local sizes, has = {}, {}
   local function need(variable, dimension)
-    local id = ("%s_d%d"):format(variable.id, dimension)
+    local id = size_of(variable, dimension)
     if not has[id] then
       has[id] = true
       sizes[#sizes + 1] = { kind = "size", variable = variable, dimension = dimension, id = id }
@@ -158,15 +160,9 @@ end
 --- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"), `id` and what
 -- the kind needs.
 function kernels.parameters(nest)
-  local rows, is_written, is_listed = {}, {}, {}
-  for _, variable in ipairs(nest.writes) do is_written[variable] = true end
-  for _, list in ipairs { nest.writes, nest.reads } do
-    for _, variable in ipairs(list) do
-      if not is_listed[variable] then
-        is_listed[variable] = true
-        rows[#rows + 1] = { kind = "array", variable = variable, id = variable.id, is_written = is_written[variable] }
-      end
-    end
+  local rows, is_written = {}, uses.set(nest.writes)
+  for _, variable in ipairs(uses.union(nest.writes, nest.reads)) do
+    rows[#rows + 1] = { kind = "array", variable = variable, id = variable.id, is_written = is_written[variable] }
   end
   for _, size in ipairs(sizes_of(nest)) do rows[#rows + 1] = size end
   for _, variable in ipairs(nest.scalars) do

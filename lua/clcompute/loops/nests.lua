@@ -1,100 +1,20 @@
 -- SPDX-License-Identifier: MIT
 
---- From a tree whose loops are known to be parallel or not to a plan: which loops stay on the host, which nests become
--- kernels, what runs in Lua.
+--- From a tree whose loops are known to be parallel or not to a plan: which loops and conditions stay on the host,
+-- which nests become kernels, what runs in Lua.
 --
--- A plan is a list of { kind="loop", node=, body=plan }, { kind="kernel", node=, band=, mapping=, reads=, writes=,
--- scalars=, name=, index= } and { kind="lua", nodes=, reads=, writes= }. What cannot be a kernel keeps the order that
--- it has in the source.
+-- A plan is a list of { kind="loop", node=, body=plan }, { kind="if", node=, arms={ { condition=, body=plan } },
+-- otherwise=plan or nil, reads=, writes={} }, where reads are those of the conditions, { kind="kernel", node=, reads=,
+-- writes=, scalars=, name=, index= and what `clcompute.loops.mapping` adds } and { kind="lua", nodes=, reads=,
+-- writes= }. What cannot be a kernel keeps the order that it has in the source.
 -- @module clcompute.loops.nests
 
-local extent = require "clcompute.loops.extent"
+local mapping = require "clcompute.loops.mapping"
+local set_of = require "clcompute.loops.uses".set
 local uses_of = require "clcompute.loops.uses".of
 local walk = require "clcompute.loops.walk"
 
 local nests = {}
-
-local MOST_DIMENSIONS = 3
-
--- --- bands --------------------------------------------------------------------------------
-
---- The parallel loops nested in each other with nothing in between, the outermost first, and the largest count of each.
--- A loop whose largest count is not known ends the band.
-local function band_of(node)
-  local band = { node }
-  local counts = extent.counts(band)
-  while #node.body == 1 and node.body[1].kind == "for" and node.body[1].parallel do
-    node = node.body[1]
-    band[#band + 1] = node
-    local further = extent.counts(band)
-    if not further then
-      band[#band] = nil
-      break
-    end
-    counts = further
-  end
-  return band, counts
-end
-
---- Whether an expression grows or shrinks by 1 when a variable grows by 1.
-local function is_unit(node, variable)
-  if node.kind == "name" then return node.variable == variable end
-  if node.kind == "unary" and node.op == "-" then return is_unit(node.operand, variable) end
-  if node.kind == "binary" and (node.op == "+" or node.op == "-") then
-    return is_unit(node.left, variable) ~= is_unit(node.right, variable)
-  end
-  return false
-end
-
-local function mentions(node, variable)
-  local found = false
-  walk.node(node, function(part)
-    if part.kind == "name" and part.variable == variable then found = true end
-  end)
-  return found
-end
-
---- How many accesses in a nest go through memory one by one as a loop goes on.
-local function unit_accesses(node, loop)
-  local count, variable = 0, loop.variable
-  walk.node(node, function(part)
-    if part.kind ~= "index" then return end
-    local last = #part.subscripts
-    for dimension = 1, last - 1 do
-      if mentions(part.subscripts[dimension], variable) then return end
-    end
-    if is_unit(part.subscripts[last], variable) then count = count + 1 end
-  end)
-  return count
-end
-
---- Which loop's iterations are neighbours: the one with most accesses of unit stride, of equals the innermost.
-local function neighbours(band)
-  local best, most = #band, -1
-  for i = #band, 1, -1 do
-    local count = unit_accesses(band[1], band[i])
-    if count > most then best, most = i, count end
-  end
-  return best
-end
-
---- Band loops to dimensions: dimension 0 to the neighbours, then from the innermost outwards; what is beyond the third
--- dimension shares it.
-local function map(band)
-  local mapping, best = {}, neighbours(band)
-  mapping[band[best]] = { dimension = 0 }
-  local dimension, outermost = 1, nil
-  for i = #band, 1, -1 do
-    if i ~= best then
-      mapping[band[i]] = { dimension = math.min(dimension, MOST_DIMENSIONS - 1), shared = #band > MOST_DIMENSIONS
-        and dimension >= MOST_DIMENSIONS - 1 }
-      outermost = band[i]
-      dimension = dimension + 1
-    end
-  end
-  if outermost then mapping[outermost].outermost = true end
-  return mapping
-end
 
 -- --- what cannot be a kernel --------------------------------------------------------------
 
@@ -128,12 +48,6 @@ local function ambiguous(node)
   return found
 end
 
-local function set_of(list)
-  local set = {}
-  for _, value in ipairs(list) do set[value] = true end
-  return set
-end
-
 --- Why a parallel loop cannot be a kernel, or nil.
 local function obstacle(node, uses, checked)
   local shared = uses.assigned[1]
@@ -162,10 +76,10 @@ end
 
 local function new_kernel(node, uses, checked, state)
   local index = #state.kernels + 1
-  local band, counts = band_of(node)
-  local kernel = { kind = "kernel", node = node, band = band, counts = counts, mapping = map(band), index = index,
-    name = "nest_" .. index, reads = uses.reads, writes = uses.writes, scalars = uses.scalars, nonzero = {},
+  local kernel = { kind = "kernel", node = node, index = index, name = "nest_" .. index, reads = uses.reads,
+    writes = uses.writes, scalars = uses.scalars, nonzero = {},
     host_loops = table.move(state.loops, 1, #state.loops, 1, {}) }
+  mapping.add(kernel)
   for _, variable in ipairs(uses.scalars) do
     if checked[variable] then table.insert(kernel.nonzero, variable) end
   end
@@ -194,6 +108,18 @@ local function build_loop(node, state)
   return #state.kernels > kernels and { kind = "loop", node = node, body = body } or nil
 end
 
+--- An `if` that stays on the host, or nil if nothing inside becomes a kernel.
+local function build_if(node, state)
+  local kernels, arms, conditions = #state.kernels, {}, {}
+  for i, arm in ipairs(node.arms) do
+    arms[i], conditions[i] = { condition = arm.condition, body = build(arm.body, state) }, arm.condition
+  end
+  local otherwise = node.otherwise and build(node.otherwise, state)
+  if #state.kernels == kernels then return nil end
+  return { kind = "if", node = node, arms = arms, otherwise = otherwise, reads = uses_of(conditions).reads,
+    writes = {} }
+end
+
 function build(nodes, state)
   local plan = {}
   for _, node in ipairs(nodes) do
@@ -205,6 +131,8 @@ function build(nodes, state)
       part = new_kernel(node, uses, checked, state)
     elseif uses and has_parallel(node.body) then
       part = build_loop(node, state)
+    elseif node.kind == "if" then
+      part = build_if(node, state)
     end
     if part then plan[#plan + 1] = part else add_lua(plan, node) end
   end

@@ -3,8 +3,8 @@
 --- Sets and maps as isl reads them. Each can be seen from within its outer loops, whose variables are parameters then.
 -- @module clcompute.loops.polyhedral_text
 
-local affine_text = require "clcompute.loops.affine_text"
 local formula = require "clcompute.loops.formula"
+local size_of = require "clcompute.loops.variables".size
 
 local polyhedral_text = {}
 
@@ -16,7 +16,7 @@ function polyhedral_text.parameters(tree)
   local function add(variable)
     if variable.rank then
       for d = 1, variable.rank do
-        names[affine_text.size(variable, d)] = { variable = variable, dimension = d }
+        names[size_of(variable, d)] = { variable = variable, dimension = d }
       end
     elseif variable.type == "int" then
       names[variable.id] = { variable = variable }
@@ -35,6 +35,21 @@ local function used(scop, text, extra)
     seen[name] = true
   end
   return names
+end
+
+--- The numbers of a call, not the sizes, that domains and accesses speak of.
+-- @tparam table scop whose statements and accesses have their texts
+-- @treturn {string,...} names in isl
+function polyhedral_text.numbers(scop)
+  local texts, numbers = {}, {}
+  for _, statement in ipairs(scop.statements) do
+    texts[#texts + 1] = statement.domain
+    for _, access in ipairs(statement.accesses) do texts[#texts + 1] = access.map end
+  end
+  for _, name in ipairs(used(scop, table.concat(texts, " "), {})) do
+    if not scop.parameters[name].dimension then numbers[#numbers + 1] = name end
+  end
+  return numbers
 end
 
 local function with_parameters(scop, text, extra)
@@ -98,7 +113,7 @@ function polyhedral_text.extent(scop, array)
   local names, formulas = {}, {}
   for d = 1, array.rank do
     names[d] = "x" .. d
-    formulas[d] = ("0 <= x%d < %s"):format(d, affine_text.size(array, d))
+    formulas[d] = ("0 <= x%d < %s"):format(d, size_of(array, d))
   end
   return with_parameters(scop, ("{ %s[%s] : %s }"):format(array.id, table.concat(names, ", "),
     table.concat(formulas, " and ")))
@@ -106,7 +121,7 @@ end
 
 --- The integers before the first subscript of a dimension ("below"), or behind its last one ("above").
 function polyhedral_text.outside(scop, array, dimension, side)
-  local limit = side == "below" and "x < 0" or "x >= " .. affine_text.size(array, dimension)
+  local limit = side == "below" and "x < 0" or "x >= " .. size_of(array, dimension)
   return with_parameters(scop, ("{ [x] : %s }"):format(limit))
 end
 

@@ -24,7 +24,8 @@ profitability.COSTS = {
 
 -- --- what a choice costs ------------------------------------------------------------------
 
---- Runs through a plan as a call would, counting copies. A loop's second iteration stands for all further ones.
+--- Runs through a plan as a call would, counting copies. A loop's second iteration stands for all further ones, and
+-- every arm of an `if` is taken.
 local Walk = {}
 Walk.__index = Walk
 
@@ -57,6 +58,10 @@ function Walk:plan(plan, times)
         self:plan(part.body, times)
         self:plan(part.body, times * (count - 1))
       end
+    elseif part.kind == "if" then
+      use(self, "host", part, times)
+      for _, arm in ipairs(part.arms) do self:plan(arm.body, times) end
+      if part.otherwise then self:plan(part.otherwise, times) end
     elseif part.kind == "kernel" and self.on_device[part.index] then
       use(self, "device", part, times)
     else
@@ -116,6 +121,15 @@ local function improve(plan, numbers, arrays, on_device, seconds)
   end
 end
 
+--- The work of a nest and what it takes on either side, in words.
+local function sides_of(numbers, index)
+  local costs = profitability.COSTS
+  return ("launches: %s, statements: %s; they take %s on the device, %s in Lua"):format(
+    profitability.count(numbers.launches[index]), profitability.count(numbers.work[index]),
+    profitability.time(numbers.launches[index] * costs.launch + numbers.work[index] * costs.device_work),
+    profitability.time(numbers.work[index] * costs.lua_work))
+end
+
 local function by_model(plan, numbers, arrays)
   local in_lua = profitability.cost(plan, numbers, arrays, all(plan, false))
   local on_device = all(plan, true)
@@ -124,13 +138,7 @@ local function by_model(plan, numbers, arrays)
   if seconds >= in_lua.seconds then on_device, seconds = all(plan, false), in_lua.seconds end
   local verdict = { on_device = on_device, seconds = seconds, lua_seconds = in_lua.seconds,
     device_seconds = on_all.seconds, copies = on_all.copies, bytes = on_all.bytes, reasons = {} }
-  for index in ipairs(plan.kernels) do
-    local costs = profitability.COSTS
-    verdict.reasons[index] = ("launches: %s, statements: %s; they take %s on the device, %s in Lua"):format(
-      profitability.count(numbers.launches[index]), profitability.count(numbers.work[index]),
-      profitability.time(numbers.launches[index] * costs.launch + numbers.work[index] * costs.device_work),
-      profitability.time(numbers.work[index] * costs.lua_work))
-  end
+  for index in ipairs(plan.kernels) do verdict.reasons[index] = sides_of(numbers, index) end
   return verdict
 end
 
@@ -176,9 +184,9 @@ function profitability.decide(plan, numbers, arrays, options)
   local fixed
   if options.force ~= nil then fixed = options.force elseif options.heuristics == "none" then fixed = true end
   if fixed ~= nil then
-    local reason = options.force ~= nil and ("force = %s"):format(options.force) or 'heuristics = "none"'
+    local told = options.force ~= nil and ("force = %s"):format(options.force) or 'heuristics = "none"'
     local reasons = {}
-    for index in ipairs(plan.kernels) do reasons[index] = reason end
+    for index in ipairs(plan.kernels) do reasons[index] = ("%s; %s"):format(told, sides_of(numbers, index)) end
     return { on_device = all(plan, fixed), reasons = reasons }
   end
   if options.heuristics == "paper" then return by_paper(plan, arrays) end

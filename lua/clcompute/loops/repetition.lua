@@ -11,10 +11,25 @@ local repetition = {}
 
 local WEAK = { __mode = "v" }
 
-local function runs_in_lua(plan, on_device)
+local runs_in_lua
+
+local function is_arm_in_lua(part, on_device)
+  for _, arm in ipairs(part.arms) do
+    if runs_in_lua(arm.body, on_device) then return true end
+  end
+  return #part.reads > 0 or part.otherwise and runs_in_lua(part.otherwise, on_device)
+end
+
+local IN_LUA = {
+  lua = function() return true end,
+  loop = function(part, on_device) return runs_in_lua(part.body, on_device) end,
+  ["if"] = is_arm_in_lua,
+  kernel = function(part, on_device) return not on_device[part.index] or #part.nonzero > 0 end,
+}
+
+function runs_in_lua(plan, on_device)
   for _, part in ipairs(plan) do
-    if part.kind == "lua" or part.kind == "loop" and runs_in_lua(part.body, on_device) then return true end
-    if part.kind == "kernel" and (not on_device[part.index] or #part.nonzero > 0) then return true end
+    if IN_LUA[part.kind](part, on_device) then return true end
   end
   return false
 end
@@ -27,13 +42,11 @@ end
 function repetition.remember(state, values, arrays, run)
   state.repetition = nil
   if runs_in_lua(run.spec.plan, run.on_device) then return end
-  local places = {}
-  for i, array in ipairs(arrays) do
+  for _, array in ipairs(arrays) do
     if not array.buffer or array.is_own then return end
-    places[i] = run.spec.arrays[run.spec.arrays[i]]
   end
   for _, array in ipairs(arrays) do array.memory, array.buffer = nil, nil end
-  run.arrays, run.places, run.count = arrays, places, #state.variables
+  run.arrays, run.count = arrays, #state.variables
   run.values = setmetatable(table.move(values, 1, run.count, 1, {}), WEAK)
   state.repetition = run
 end
@@ -53,7 +66,7 @@ function repetition.run(state, values)
     if not is_same(run.values[i], values[i]) then return false end
   end
   state.repetition = nil -- if a launch fails, it is not what it was
-  for i, array in ipairs(run.arrays) do array.memory = values[run.places[i]] end
+  for i, array in ipairs(run.arrays) do array.memory = values[run.spec.positions[i]] end
   run.spec.run(run.numbers, run.arrays, run.kernels, run.on_device, state.counters)
   for _, array in ipairs(run.arrays) do array.memory = nil end
   state.repetition = run

@@ -102,16 +102,17 @@ end
 
 --- Extracts the polyhedral form of a tree with types.
 -- @tparam table tree of `clcompute.loops.types`; its `base` is that of the arrays: 0 or, unless given, 1
--- @treturn table `parameters` (name in isl to `{ variable= }`, or `{ variable=, dimension= }` for a size), `loops` (all
--- `for` nodes), `depth`, `base`, `statements`: each with `name`, `kind` ("store" or "condition"), `node`, `loops`,
--- `domain`, `schedule` (2d + 1 dimensions), `accesses` (`variable`, `node`, `is_array`, `write`, `must`, `certain`,
--- `subscripts`, `map`)
+-- @treturn table `parameters` (name in isl to `{ variable= }`, or `{ variable=, dimension= }` for a size), `numbers`
+-- (names of those that are no sizes and that the texts speak of), `loops` (all `for` nodes), `depth`, `base`,
+-- `statements`: each with `name`, `kind` ("store" or "condition"), `node`, `loops`, `domain`, `schedule` (2d + 1
+-- dimensions), `accesses` (`variable`, `node`, `is_array`, `write`, `must`, `certain`, `subscripts`, `map`)
 function scop.extract(tree)
   local result = { tree = tree, base = tree.base or 1, loops = {}, statements = {}, depth = 0 }
   result.parameters = polyhedral_text.parameters(tree)
   visit_body(result, { loops = {}, constraints = {}, places = {}, certain = true, counter = { position = -1 } },
     tree.body)
   write_texts(result)
+  result.numbers = polyhedral_text.numbers(result)
   return result
 end
 

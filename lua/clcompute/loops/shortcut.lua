@@ -6,6 +6,7 @@
 -- @module clcompute.loops.shortcut
 
 local profitability = require "clcompute.loops.profitability"
+local size_of = require "clcompute.loops.variables".size
 
 local shortcut = {}
 
@@ -18,10 +19,10 @@ local function print_array(lines, variable)
   add(lines, "if type(%s) ~= 'table' then return false end", variable.id)
   local row = variable.id
   for d = 1, variable.rank do
-    add(lines, "local %s_d%d = #%s", variable.id, d, row)
+    add(lines, "local %s = #%s", size_of(variable, d), row)
     if d < variable.rank then
-      add(lines, "local %s_%d = %s[1]", variable.id, d, row)
-      row = ("%s_%d"):format(variable.id, d)
+      add(lines, "local %s_row%d = %s[1]", variable.id, d, row)
+      row = ("%s_row%d"):format(variable.id, d)
       add(lines, "if type(%s) ~= 'table' then return false end", row)
     end
   end

@@ -14,6 +14,7 @@ local nests = require "clcompute.loops.nests"
 local resolve = require "clcompute.loops.resolve"
 local restrictions = require "clcompute.loops.restrictions"
 local scop = require "clcompute.loops.scop"
+local size_of = require "clcompute.loops.variables".size
 local types = require "clcompute.loops.types"
 local walk = require "clcompute.loops.walk"
 
@@ -53,11 +54,31 @@ local function names_of(variables, own)
       names[#names + 1] = { id = new.id, argument = i }
     elseif new.role == "array" then
       for d = 1, new.rank do
-        names[#names + 1] = { id = ("%s_d%d"):format(new.id, d), argument = i, dimension = d }
+        names[#names + 1] = { id = size_of(new, d), argument = i, dimension = d }
       end
     end
   end
   return names
+end
+
+--- The arrays of a call, each once, and the positions of their arguments.
+local function arrays_of(variables, own, twins)
+  local arrays, positions = {}, {}
+  for i, variable in ipairs(variables) do
+    if variable.role == "array" and not twins[variable] then
+      arrays[#arrays + 1], positions[#positions + 1] = own[variable], i
+    end
+  end
+  return arrays, positions
+end
+
+--- The names of what verdicts depend on: sizes, and the numbers in bounds and conditions.
+local function deciding_of(names, numbers)
+  local deciding = table.move(numbers, 1, #numbers, 1, {})
+  for _, name in ipairs(names) do
+    if name.dimension then deciding[#deciding + 1] = name.id end
+  end
+  return deciding
 end
 
 local function ids_of(names)
@@ -91,10 +112,17 @@ local function depth_of(node)
   return deepest
 end
 
-local function divide(checks)
+--- What was generated, unless Lua refuses it: a function may have 200 locals.
+local function fitting(tree, result, message)
+  if result then return result end
+  failure.raise(tree.origin, tree, "too many arrays and locals for one function: " .. message:gsub("^%a+:%d+: ", ""))
+end
+
+--- The checks whose accesses happen for certain, and those of which data decide.
+local function divide(tree, checks)
   local certain, uncertain = {}, {}
   for _, check in ipairs(checks) do table.insert(check.certain and certain or uncertain, check) end
-  return bounds.compile(certain), bounds.compile(uncertain)
+  return fitting(tree, bounds.compile(certain)), fitting(tree, bounds.compile(uncertain))
 end
 
 --- Analyses dependences and bounds. Where that takes too long, no loop is parallel, and all runs in Lua.
@@ -106,7 +134,7 @@ local function analyse(spec)
     for _, loop in ipairs(spec.scop.loops) do loop.parallel = false end
     spec.given_up = reason
   end
-  spec.fails, spec.may_fail = divide(checks or {})
+  spec.fails, spec.may_fail = divide(spec.tree, checks or {})
 end
 
 --- Why nothing of a function becomes a kernel, or nil.
@@ -119,20 +147,15 @@ local function no_kernel(spec)
   return "no loop is parallel"
 end
 
---- What was generated, unless Lua refuses it: a function may have 200 locals.
-local function fitting(tree, result, message)
-  if result then return result end
-  failure.raise(tree.origin, tree, "too many arrays and locals for one function: " .. message:gsub("^%a+:%d+: ", ""))
-end
-
 --- The passes, one after the other; where nothing becomes a kernel, `no_kernel` says why.
 -- @tparam table parsed of `clcompute.loops.parser`
 -- @tparam table variables what the arguments are to `taken`
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.arguments`
 -- @tparam table options `base`, `mode`
 -- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua); `fails` and
--- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call; `own`, the
--- variables of this tree by those of the arguments
+-- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and
+-- `deciding`, of those that verdicts depend on; `arrays`, the variables of its arrays, each once, and `positions`,
+-- those of their arguments; `own`, the variables of this tree by those of the arguments
 function specialise.run(parsed, variables, taken, options)
   local spec = {}
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options.base)
@@ -147,18 +170,12 @@ function specialise.run(parsed, variables, taken, options)
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.text = kernels.text(spec.plan.kernels, { mode = options.mode, base = options.base, origin = spec.tree.origin })
   spec.names = names_of(variables, spec.own)
-  spec.arrays = {}
-  for i, variable in ipairs(variables) do
-    local is_twin = taken.twins[variable]
-    if variable.role == "array" and not is_twin then
-      spec.arrays[#spec.arrays + 1] = spec.own[variable]
-      spec.arrays[spec.own[variable]] = i
-    end
-  end
+  spec.deciding = deciding_of(spec.names, spec.scop.numbers)
+  spec.arrays, spec.positions = arrays_of(variables, spec.own, taken.twins)
   local ids = ids_of(spec.names)
   spec.estimate = fitting(spec.tree, estimate.compile(spec.plan, ids))
   spec.host_text = host.text(spec.plan, ids, spec.arrays)
-  spec.run = fitting(spec.tree, host.compile(spec.host_text))
+  spec.run = fitting(spec.tree, host.compile(spec.host_text, spec.plan))
   return spec
 end
 

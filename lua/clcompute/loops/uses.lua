@@ -50,4 +50,22 @@ function uses.of(nodes)
   return lists
 end
 
+--- The variables of two lists, each once.
+function uses.union(one, other)
+  local list, has = {}, {}
+  for _, variables in ipairs { one, other } do
+    for _, variable in ipairs(variables) do
+      if not has[variable] then list[#list + 1], has[variable] = variable, true end
+    end
+  end
+  return list
+end
+
+--- The variables of a list as keys.
+function uses.set(list)
+  local set = {}
+  for _, variable in ipairs(list) do set[variable] = true end
+  return set
+end
+
 return uses

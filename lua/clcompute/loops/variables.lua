@@ -26,6 +26,13 @@ function Variables:new(name, role, node, loops)
   return { id = id_of(name, self.count), name = name, role = role, node = node, loops = loops }
 end
 
+--- The name of an array's size: a number of the call in Lua, C and isl.
+-- @tparam table array its variable
+-- @tparam integer dimension
+function variables.size(array, dimension)
+  return ("%s_d%d"):format(array.id, dimension)
+end
+
 --- Numbers variables from 1.
 function variables.new()
   return setmetatable({ count = 0 }, Variables)
