@@ -421,9 +421,16 @@ local function each_nest(options, f)
   end
 end
 
+local given_up = 0 -- nests whose analysis would take too long, which run in Lua then
+
 local function assert_bounds(text, exact)
   local result = extract(text)
-  local checks = assert(bounds.analyse(result))
+  local checks, reason = bounds.analyse(result)
+  if not checks then
+    assert.equal("the analysis takes more operations than its budget allows", reason)
+    given_up = given_up + 1
+    return
+  end
   local find = bounds.compile(checks)
   each_call(text, function(numbers, sizes, log)
     local values = parameters(result, numbers, sizes)
@@ -491,7 +498,9 @@ describe("random nests", function()
   end)
 
   it("leave their arrays exactly where the bounds say so", function()
+    given_up = 0
     each_nest({}, function(text) assert_bounds(text, true) end)
+    assert.is_true(given_up <= NESTS / 50, given_up .. " nests were given up")
   end)
 
   it("never leave them unforeseen where data decide", function()
