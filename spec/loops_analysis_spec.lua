@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: MIT
 require "spec.helper" -- the seed
-local bounds = require "clcompute.loops.bounds"
-local condition = require "clcompute.loops.condition"
-local coverage = require "clcompute.loops.coverage"
-local dependences = require "clcompute.loops.dependences"
-local lexer = require "clcompute.loops.lexer"
-local origin = require "clcompute.loops.origin"
-local parser = require "clcompute.loops.parser"
+local bounds = require "clcompute.loops.analysis.bounds"
+local condition = require "clcompute.loops.analysis.condition"
+local coverage = require "clcompute.loops.analysis.coverage"
+local dependences = require "clcompute.loops.analysis.dependences"
+local lexer = require "clcompute.loops.front.lexer"
+local origin = require "clcompute.loops.front.origin"
+local parser = require "clcompute.loops.front.parser"
 local random_nest = require "spec.support.random_nest"
-local resolve = require "clcompute.loops.resolve"
-local restrictions = require "clcompute.loops.restrictions"
-local scop = require "clcompute.loops.scop"
-local types = require "clcompute.loops.types"
+local resolve = require "clcompute.loops.front.resolve"
+local restrictions = require "clcompute.loops.front.restrictions"
+local scop = require "clcompute.loops.analysis.scop"
+local types = require "clcompute.loops.front.types"
 
 --- Arrays of doubles and integers, as the tree uses its parameters.
 local function kinds_of(tree)

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
-local affine = require "clcompute.loops.affine"
+local affine = require "clcompute.loops.analysis.affine"
 local failure = require "clcompute.loops.failure"
 local front = require "spec.support.loops_front"
 local helper = require "spec.helper"
-local lexer = require "clcompute.loops.lexer"
-local lua_text = require "clcompute.loops.lua_text"
+local lexer = require "clcompute.loops.front.lexer"
+local lua_text = require "clcompute.loops.generation.lua_text"
 local nests = require "spec.support.loops_nests"
-local types = require "clcompute.loops.types"
+local types = require "clcompute.loops.front.types"
 
 local function temporary(text)
   local path = os.tmpname()

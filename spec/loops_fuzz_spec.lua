@@ -4,7 +4,7 @@
 
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
-local profitability = require "clcompute.loops.profitability"
+local profitability = require "clcompute.loops.runtime.profitability"
 local random_nests = require "spec.support.random_nests"
 
 local is_long = os.getenv "LONG" ~= nil

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
-local condition = require "clcompute.loops.condition"
+local condition = require "clcompute.loops.analysis.condition"
 local poly = require "clcompute.poly"
 
 --- A chain of statements a1 -> a2 -> ... in one body, each a stencil of its neighbours in three dimensions.

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
-local coherence = require "clcompute.loops.coherence"
-local static_copies = require "clcompute.loops.static_copies"
+local coherence = require "clcompute.loops.runtime.coherence"
+local static_copies = require "clcompute.loops.analysis.static_copies"
 
 local OBJECTS = { "a", "b", "c" }
 

@@ -28,7 +28,7 @@
 
 local Candidate = require "clcompute.bench.candidate"
 local interrupt = require "clcompute.interrupt"
-local options = require "clcompute.bench.options"
+local options = require "clcompute.options"
 local peak_bandwidth = require "clcompute.bench.peak_bandwidth"
 local peak_flops = require "clcompute.bench.peak_flops"
 local ratio = require "clcompute.bench.ratio"

@@ -4,20 +4,20 @@
 -- results are those of the same function in Lua.
 -- @module clcompute.loops
 
-local call = require "clcompute.loops.call"
-local captures = require "clcompute.loops.captures"
+local call = require "clcompute.loops.runtime.call"
+local captures = require "clcompute.loops.front.captures"
 local explain = require "clcompute.loops.explain"
-local coherence = require "clcompute.loops.coherence"
+local coherence = require "clcompute.loops.runtime.coherence"
 local failure = require "clcompute.loops.failure"
-local lexer = require "clcompute.loops.lexer"
-local options = require "clcompute.bench.options"
-local origin = require "clcompute.loops.origin"
-local parser = require "clcompute.loops.parser"
-local resolve = require "clcompute.loops.resolve"
-local restrictions = require "clcompute.loops.restrictions"
-local shortcut = require "clcompute.loops.shortcut"
+local lexer = require "clcompute.loops.front.lexer"
+local options = require "clcompute.options"
+local origin = require "clcompute.loops.front.origin"
+local parser = require "clcompute.loops.front.parser"
+local resolve = require "clcompute.loops.front.resolve"
+local restrictions = require "clcompute.loops.front.restrictions"
+local shortcut = require "clcompute.loops.runtime.shortcut"
 local specialise = require "clcompute.loops.specialise"
-local uses = require "clcompute.loops.uses"
+local uses = require "clcompute.loops.generation.uses"
 local walk = require "clcompute.loops.walk"
 
 local loops = {}
@@ -73,7 +73,7 @@ local function check_ranks(tree, variables)
   end
 end
 
---- What `clcompute.loops.arguments` is to know of each value.
+--- What `clcompute.loops.runtime.arguments` is to know of each value.
 local function rows_of(tree, variables)
   local rows = {}
   for i, variable in ipairs(variables) do
@@ -153,7 +153,7 @@ local function run(state, ...)
   call.run(state, values_of(state, ...))
 end
 
---- A message without its place in the text of `clcompute.loops.host`, or in a file that called the core.
+--- A message without its place in the text of `clcompute.loops.generation.host`, or in a file that called the core.
 local function without_place(message)
   if type(message) ~= "string" then return message end
   local rest = message:match "^loops:%d+: (.*)$" or message:match "^%S-clcompute/loops/[%w_]+%.lua:%d+: (.*)$"

@@ -4,7 +4,7 @@
 -- @module clcompute
 
 local Trace = require "clcompute.text.trace"
-local options = require "clcompute.bench.options"
+local options = require "clcompute.options"
 
 local LIMIT = 16384 -- rows
 

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 --- The passes of clcompute.loops that need no arguments, in a row.
 
-local lexer = require "clcompute.loops.lexer"
-local origin = require "clcompute.loops.origin"
-local parser = require "clcompute.loops.parser"
-local resolve = require "clcompute.loops.resolve"
-local restrictions = require "clcompute.loops.restrictions"
+local lexer = require "clcompute.loops.front.lexer"
+local origin = require "clcompute.loops.front.origin"
+local parser = require "clcompute.loops.front.parser"
+local resolve = require "clcompute.loops.front.resolve"
+local restrictions = require "clcompute.loops.front.restrictions"
 
 local front = {}
 

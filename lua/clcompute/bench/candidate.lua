@@ -4,7 +4,7 @@
 
 local clock = require "clcompute.bench.clock"
 local interrupt = require "clcompute.interrupt"
-local options = require "clcompute.bench.options"
+local options = require "clcompute.options"
 local row = require "clcompute.bench.row"
 local split = require "clcompute.bench.split"
 local target = require "clcompute.bench.target"

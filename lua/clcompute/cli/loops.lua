@@ -65,13 +65,13 @@ local function presume(options, device)
   local compiled = compile(options, device)
   local state = compiled.state
   local words = loops_arguments.words(state.rows, options.arguments or {})
-  state.presumed = require "clcompute.loops.presumption".of(state, words)
+  state.presumed = require "clcompute.loops.runtime.presumption".of(state, words)
   return compiled, state
 end
 
 --- Where the function stands, as the debug library counts lines; a fault where that does not tell it from another.
 local function place_of(state)
-  local parsed, functions = state.parsed, require "clcompute.loops.functions"
+  local parsed, functions = state.parsed, require "clcompute.loops.front.functions"
   local place = functions.choose(parsed.origin, parsed.tokens)
   functions.choose({ file = parsed.origin.file, text = parsed.origin.text, wanted = { line = place.line,
     last_line = place.last_line, parameters = place.parameters, upvalues = {} } }, parsed.tokens)

@@ -128,7 +128,7 @@ end
 -- @tparam table compiled of `loops.compile`
 -- @tparam table forced the same with `force = true`
 -- @tparam table request `device`; `given` and `size`, of `loops_arguments.make`; `presumed`, of
--- `clcompute.loops.presumption`
+-- `clcompute.loops.runtime.presumption`
 -- @treturn string a table and, below it, where each nest ran
 -- @treturn boolean whether results differ that should not
 return function(fn, compiled, forced, request)

@@ -7,7 +7,7 @@ local bench = require "clcompute.bench"
 local curve = require "clcompute.device_profile.curve"
 local fastest = require "clcompute.bench.fastest"
 local interrupt = require "clcompute.interrupt"
-local options = require "clcompute.bench.options"
+local options = require "clcompute.options"
 
 local Lab = {}
 Lab.__index = Lab

@@ -3,10 +3,10 @@
 --- What the compiler found and chose, in words.
 -- @module clcompute.loops.explain
 
-local dependences = require "clcompute.loops.dependences"
-local presumption = require "clcompute.loops.presumption"
-local profitability = require "clcompute.loops.profitability"
-local static_copies = require "clcompute.loops.static_copies"
+local dependences = require "clcompute.loops.analysis.dependences"
+local presumption = require "clcompute.loops.runtime.presumption"
+local profitability = require "clcompute.loops.runtime.profitability"
+local static_copies = require "clcompute.loops.analysis.static_copies"
 local walk = require "clcompute.loops.walk"
 
 local explain = {}
@@ -132,7 +132,7 @@ local OPERATORS = {
   lua = function(part, _, operators) operators[#operators + 1] = block_of(part, part.nodes[1].line, false) end,
 }
 
---- A plan as the program of loops and blocks that `clcompute.loops.static_copies` takes.
+--- A plan as the program of loops and blocks that `clcompute.loops.analysis.static_copies` takes.
 function program_of(plan, on_device)
   local operators = {}
   for _, part in ipairs(plan) do OPERATORS[part.kind](part, on_device, operators) end
@@ -180,7 +180,7 @@ end
 local INEXACT = { exp = true, log = true, sin = true, cos = true, tan = true }
 
 --- The functions that are used and that OpenCL does not round as Lua does.
--- @tparam table tree of `clcompute.loops.resolve`
+-- @tparam table tree of `clcompute.loops.front.resolve`
 -- @treturn table their names
 function explain.inexact(tree)
   local list, has = {}, {}

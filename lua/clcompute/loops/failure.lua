@@ -34,7 +34,7 @@ end
 
 --- A failure: `[1]` is the message with its place, `line`, `column` and `reason` its parts, `text` the source line;
 -- `tostring` gives all lines.
--- @tparam table origin of `clcompute.loops.origin`
+-- @tparam table origin of `clcompute.loops.front.origin`
 -- @tparam ?table at a token or a node; nil where the whole source is at fault
 -- @string message
 -- @treturn table

@@ -3,19 +3,19 @@
 --- All passes from a parsed function to what runs, for one set of kinds of arguments.
 -- @module clcompute.loops.specialise
 
-local bounds = require "clcompute.loops.bounds"
-local coverage = require "clcompute.loops.coverage"
-local dependences = require "clcompute.loops.dependences"
-local estimate = require "clcompute.loops.estimate"
+local bounds = require "clcompute.loops.analysis.bounds"
+local coverage = require "clcompute.loops.analysis.coverage"
+local dependences = require "clcompute.loops.analysis.dependences"
+local estimate = require "clcompute.loops.generation.estimate"
 local failure = require "clcompute.loops.failure"
-local host = require "clcompute.loops.host"
-local kernels = require "clcompute.loops.kernels"
-local nests = require "clcompute.loops.nests"
-local resolve = require "clcompute.loops.resolve"
-local restrictions = require "clcompute.loops.restrictions"
-local scop = require "clcompute.loops.scop"
+local host = require "clcompute.loops.generation.host"
+local kernels = require "clcompute.loops.generation.kernels"
+local nests = require "clcompute.loops.generation.nests"
+local resolve = require "clcompute.loops.front.resolve"
+local restrictions = require "clcompute.loops.front.restrictions"
+local scop = require "clcompute.loops.analysis.scop"
 local size_of = require "clcompute.loops.variables".size
-local types = require "clcompute.loops.types"
+local types = require "clcompute.loops.front.types"
 local walk = require "clcompute.loops.walk"
 
 local specialise = {}
@@ -148,9 +148,9 @@ local function no_kernel(spec)
 end
 
 --- The passes, one after the other; where nothing becomes a kernel, `no_kernel` says why.
--- @tparam table parsed of `clcompute.loops.parser`
+-- @tparam table parsed of `clcompute.loops.front.parser`
 -- @tparam table variables what the arguments are to `taken`
--- @tparam table taken `kinds` and `twins` of `clcompute.loops.arguments`
+-- @tparam table taken `kinds` and `twins` of `clcompute.loops.runtime.arguments`
 -- @tparam table options `base`, `mode`
 -- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua); `fails` and
 -- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and

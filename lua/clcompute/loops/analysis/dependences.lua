@@ -1,0 +1,77 @@
+-- SPDX-License-Identifier: MIT
+
+--- Tells for each loop, in the order of the program, whether it is parallel: no two of its passes touch one element of
+-- which one of them writes, with all loops around it in one pass.
+-- @module clcompute.loops.analysis.dependences
+
+local dependences = {}
+
+local function all_accesses(scop)
+  local list = {}
+  for _, statement in ipairs(scop.statements) do
+    for _, access in ipairs(statement.accesses) do list[#list + 1] = access end
+  end
+  return list
+end
+
+local function numbers(loops)
+  local number_of = {}
+  for number, loop in ipairs(loops) do number_of[loop] = number end
+  return number_of
+end
+
+--- The accesses as clcompute.poly takes them.
+local function rows(list, number_of)
+  local result = {}
+  for i, access in ipairs(list) do
+    local loops = {}
+    for d, loop in ipairs(access.statement.loops) do
+      loops[d] = loop.step < 0 and -number_of[loop] or number_of[loop]
+    end
+    result[i] = { array = access.variable.id, map = access.map, write = access.write, loops = loops }
+  end
+  return result
+end
+
+--- Sets `parallel` of every loop, and `carried`: for each array and kind of dependence between its passes one example
+-- `{ array=variable, kind="flow"|"anti"|"output", from=access, to=access }`, where `from` happens in an earlier pass.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam ?integer budget in isl's operations
+-- @treturn ?boolean true; or nil where the budget is exceeded, and then no loop is parallel
+-- @treturn ?string the reason
+function dependences.analyse(scop, budget)
+  local poly = require "clcompute.poly"
+  local list, number_of = all_accesses(scop), numbers(scop.loops)
+  local examples, reason = poly.dependences { accesses = rows(list, number_of), budget = budget }
+  for _, loop in ipairs(scop.loops) do loop.parallel, loop.carried = examples ~= nil, {} end
+  if not examples then return nil, reason end
+  for _, example in ipairs(examples) do
+    local loop, from = scop.loops[example.loop], list[example.from]
+    loop.parallel = false
+    loop.carried[#loop.carried + 1] = { array = from.variable, kind = example.kind, from = from,
+      to = list[example.to] }
+  end
+  return true
+end
+
+local SENTENCES = {
+  flow = "%s (line %d) reads what %s (line %d) wrote",
+  anti = "%s (line %d) overwrites what %s (line %d) read",
+  output = "%s (line %d) overwrites what %s (line %d) wrote",
+}
+
+local function source_of(scop, access)
+  if access.node.kind == "name" then return access.variable.name end
+  return (scop.tree.origin.text:sub(access.node.offset, access.node.finish):gsub("%s+", " "))
+end
+
+--- One dependence in words: "b[i] (line 4) reads what b[i - 1] (line 5) wrote".
+-- @tparam table scop
+-- @tparam table dependence of a loop's `carried`
+-- @treturn string
+function dependences.describe(scop, dependence)
+  local from, to = dependence.from, dependence.to
+  return SENTENCES[dependence.kind]:format(source_of(scop, to), to.node.line, source_of(scop, from), from.node.line)
+end
+
+return dependences

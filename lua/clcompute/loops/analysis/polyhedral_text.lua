@@ -1,0 +1,144 @@
+-- SPDX-License-Identifier: MIT
+
+--- Sets and maps as isl reads them. Each can be seen from within its outer loops, whose variables are parameters then.
+-- @module clcompute.loops.analysis.polyhedral_text
+
+local formula = require "clcompute.loops.analysis.formula"
+local size_of = require "clcompute.loops.variables".size
+
+local polyhedral_text = {}
+
+--- The integers that a call fixes, by their names in isl: numbers, and sizes of arrays.
+-- @tparam table tree
+-- @treturn table name to `{ variable= }`, or `{ variable=, dimension= }` for a size
+function polyhedral_text.parameters(tree)
+  local names = {}
+  local function add(variable)
+    if variable.rank then
+      for d = 1, variable.rank do
+        names[size_of(variable, d)] = { variable = variable, dimension = d }
+      end
+    elseif variable.type == "int" then
+      names[variable.id] = { variable = variable }
+    end
+  end
+  for _, variable in ipairs(tree.parameters) do add(variable) end
+  for _, variable in ipairs(tree.captures) do add(variable) end
+  return names
+end
+
+--- The names of a text that are parameters, in their order; `extra` is a set of further ones.
+local function used(scop, text, extra)
+  local names, seen = {}, {}
+  for name in text:gmatch "[%a_][%w_]*" do
+    if not seen[name] and (scop.parameters[name] or extra[name]) then names[#names + 1] = name end
+    seen[name] = true
+  end
+  return names
+end
+
+--- The numbers of a call, not the sizes, that domains and accesses speak of.
+-- @tparam table scop whose statements and accesses have their texts
+-- @treturn {string,...} names in isl
+function polyhedral_text.numbers(scop)
+  local texts, numbers = {}, {}
+  for _, statement in ipairs(scop.statements) do
+    texts[#texts + 1] = statement.domain
+    for _, access in ipairs(statement.accesses) do texts[#texts + 1] = access.map end
+  end
+  for _, name in ipairs(used(scop, table.concat(texts, " "), {})) do
+    if not scop.parameters[name].dimension then numbers[#numbers + 1] = name end
+  end
+  return numbers
+end
+
+local function with_parameters(scop, text, extra)
+  local names = used(scop, text, extra or {})
+  return #names == 0 and text or ("[%s] -> %s"):format(table.concat(names, ", "), text)
+end
+
+--- A statement seen from within so many loops: its tuple, and the variables that are parameters now.
+local function tuple(statement, outer)
+  local inner, parameters = {}, {}
+  for i, loop in ipairs(statement.loops) do
+    if i > outer then inner[#inner + 1] = loop.variable.id else parameters[loop.variable.id] = true end
+  end
+  return ("%s[%s]"):format(statement.name, table.concat(inner, ", ")), parameters
+end
+
+local function all_of(...)
+  local formulas = {}
+  for _, list in ipairs { ... } do
+    for _, text in ipairs(list) do formulas[#formulas + 1] = ("(%s)"):format(text) end
+  end
+  return #formulas == 0 and "true" or table.concat(formulas, " and ")
+end
+
+--- The iterations in which a statement runs.
+-- @tparam table scop
+-- @tparam table statement
+-- @tparam integer outer number of loops from outside whose variables are parameters
+function polyhedral_text.domain(scop, statement, outer)
+  local name, parameters = tuple(statement, outer)
+  return with_parameters(scop, ("{ %s : %s }"):format(name, all_of(statement.constraints)), parameters)
+end
+
+--- The elements that an access touches, restricted to the domain of its statement.
+function polyhedral_text.access(scop, access, outer)
+  local name, parameters = tuple(access.statement, outer)
+  return with_parameters(scop, ("{ %s -> %s[%s] : %s }"):format(name, access.variable.id,
+    table.concat(access.subscripts, ", "), all_of(access.statement.constraints, access.guard)), parameters)
+end
+
+--- One subscript of an access in all iterations that it happens in: a map to a single integer.
+function polyhedral_text.subscript(scop, access, dimension)
+  return with_parameters(scop, ("{ %s -> [%s] : %s }"):format(tuple(access.statement, 0), access.subscripts[dimension],
+    all_of(access.statement.constraints, access.guard)))
+end
+
+--- When a statement runs: position, loop variable, position, ..., position, filled up with zeros.
+function polyhedral_text.schedule(scop, statement, outer)
+  local name, parameters = tuple(statement, outer)
+  local times = {}
+  for d = outer + 1, scop.depth + 1 do
+    local loop = statement.loops[d]
+    times[#times + 1] = tostring(statement.places[d] or 0)
+    if d <= scop.depth then times[#times + 1] = loop and (loop.step < 0 and "-" or "") .. loop.variable.id or "0" end
+  end
+  return with_parameters(scop, ("{ %s -> [%s] }"):format(name, table.concat(times, ", ")), parameters)
+end
+
+--- All elements of an array.
+function polyhedral_text.extent(scop, array)
+  local names, formulas = {}, {}
+  for d = 1, array.rank do
+    names[d] = "x" .. d
+    formulas[d] = ("0 <= x%d < %s"):format(d, size_of(array, d))
+  end
+  return with_parameters(scop, ("{ %s[%s] : %s }"):format(array.id, table.concat(names, ", "),
+    table.concat(formulas, " and ")))
+end
+
+--- The integers before the first subscript of a dimension ("below"), or behind its last one ("above").
+function polyhedral_text.outside(scop, array, dimension, side)
+  local limit = side == "below" and "x < 0" or "x >= " .. size_of(array, dimension)
+  return with_parameters(scop, ("{ [x] : %s }"):format(limit))
+end
+
+--- What holds for the parameters of a text: no size is negative, and the loops whose variables are parameters run.
+-- @tparam table scop
+-- @string text
+-- @tparam ?{table,...} loops outermost first
+function polyhedral_text.context(scop, text, loops)
+  local formulas, running = {}, {}
+  for _, name in ipairs(used(scop, text, {})) do
+    if scop.parameters[name].dimension then formulas[#formulas + 1] = ("%s >= 0"):format(name) end
+  end
+  for _, loop in ipairs(loops or {}) do
+    formulas[#formulas + 1] = formula.range(loop)
+    running[loop.variable.id] = true
+  end
+  return with_parameters(scop, ("{ : %s }"):format(all_of(formulas)), running)
+end
+
+return polyhedral_text

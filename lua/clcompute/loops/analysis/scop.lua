@@ -1,0 +1,119 @@
+-- SPDX-License-Identifier: MIT
+
+--- The polyhedral form of a function: for each statement the iterations in which it runs (its domain), their order (its
+-- schedule) and the elements that it touches (its accesses), as strings of isl.
+-- @module clcompute.loops.analysis.scop
+
+local accesses = require "clcompute.loops.analysis.accesses"
+local formula = require "clcompute.loops.analysis.formula"
+local polyhedral_text = require "clcompute.loops.analysis.polyhedral_text"
+
+local scop = {}
+
+--- What is known at a place of the program: the loops around it, the formulas that hold there, whether it is certainly
+-- reached where they do, and `places`, where in its body each enclosing loop and the place itself stand.
+local function inside(around, change)
+  return setmetatable(change, { __index = around })
+end
+
+local function extended(list, item)
+  local copy = table.move(list, 1, #list, 1, {})
+  copy[#copy + 1] = item
+  return copy
+end
+
+--- The next position in the body of the innermost loop.
+local function next_position(around)
+  around.counter.position = around.counter.position + 1
+  return around.counter.position
+end
+
+local function add_statement(result, around, kind, node, list)
+  local statement = { name = "S" .. #result.statements + 1, kind = kind, node = node, loops = around.loops,
+    constraints = around.constraints, places = extended(around.places, next_position(around)), accesses = list }
+  for _, access in ipairs(list) do access.statement = statement end
+  result.statements[#result.statements + 1] = statement
+  result.depth = math.max(result.depth, #around.loops)
+end
+
+local function add_store(result, around, node, target)
+  local when = { guard = {}, certain = around.certain }
+  local list = accesses.reads(node.value, result.base, when)
+  local write = accesses.of(target, result.base, when)
+  write.write = true
+  list[#list + 1] = write
+  add_statement(result, around, "store", node, list)
+end
+
+local visit_body
+
+local visitors = {}
+
+visitors["local"] = function(result, around, node)
+  add_store(result, around, node, { kind = "name", variable = node.variable, line = node.line, column = node.column,
+    offset = node.offset, finish = node.finish })
+end
+
+visitors["assign"] = function(result, around, node)
+  add_store(result, around, node, node.target)
+end
+
+visitors["for"] = function(result, around, node)
+  result.loops[#result.loops + 1] = node
+  visit_body(result, inside(around, {
+    loops = extended(around.loops, node), constraints = extended(around.constraints, formula.range(node)),
+    places = extended(around.places, next_position(around)), counter = { position = -1 },
+  }), node.body)
+end
+
+--- The evaluation of a condition that depends on data is a statement of its own, which writes nothing.
+local function add_condition(result, around, node)
+  local list = accesses.reads(node, result.base, { guard = {}, certain = around.certain })
+  if #list > 0 then add_statement(result, around, "condition", node, list) end
+end
+
+visitors["if"] = function(result, around, node)
+  for _, arm in ipairs(node.arms) do
+    local certain = around.certain and formula.is_exact(arm.condition)
+    add_condition(result, around, arm.condition)
+    visit_body(result, inside(around, {
+      constraints = extended(around.constraints, formula.necessary(arm.condition)), certain = certain }), arm.body)
+    around = inside(around, {
+      constraints = extended(around.constraints, formula.necessary_not(arm.condition)), certain = certain })
+  end
+  if node.otherwise then visit_body(result, around, node.otherwise) end
+end
+
+function visit_body(result, around, body)
+  for _, node in ipairs(body) do visitors[node.kind](result, around, node) end
+end
+
+--- Writes the strings, once the depth of the deepest statement is known.
+local function write_texts(result)
+  for _, statement in ipairs(result.statements) do
+    statement.domain = polyhedral_text.domain(result, statement, 0)
+    statement.schedule = polyhedral_text.schedule(result, statement, 0)
+    for _, access in ipairs(statement.accesses) do
+      access.must = access.write and access.certain
+      access.map = polyhedral_text.access(result, access, 0)
+    end
+  end
+end
+
+--- Extracts the polyhedral form of a tree with types.
+-- @tparam table tree of `clcompute.loops.front.types`; its `base` is that of the arrays: 0 or, unless given, 1
+-- @treturn table `parameters` (name in isl to `{ variable= }`, or `{ variable=, dimension= }` for a size), `numbers`
+-- (names of those that are no sizes and that the texts speak of), `loops` (all `for` nodes), `depth`, `base`,
+-- `statements`: each with `name`, `kind` ("store" or "condition"), `node`, `loops`, `domain`, `schedule` (2d + 1
+-- dimensions), `accesses` (`variable`, `node`, `is_array`, `write`, `must`, `certain`, `subscripts`, `map`)
+function scop.extract(tree)
+  local result = { tree = tree, base = tree.base or 1, loops = {}, statements = {}, depth = 0 }
+  result.parameters = polyhedral_text.parameters(tree)
+  visit_body(result, { loops = {}, constraints = {}, places = {}, certain = true, counter = { position = -1 } },
+    tree.body)
+  write_texts(result)
+  result.numbers = polyhedral_text.numbers(result)
+  return result
+end
+
+return scop

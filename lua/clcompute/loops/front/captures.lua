@@ -1,0 +1,207 @@
+-- SPDX-License-Identifier: MIT
+
+--- What a free name of a function denotes. Of a function value, its upvalues say so: `math` and functions of it,
+-- functions of one expression, numbers and arrays (whose values are taken at each call). Of a text, the lines before
+-- the function do: `local sqrt = math.sqrt`, `local function f(x) return ... end`, `local N <const> = 100`.
+-- A denotation is `{ tag="math" }`, `{ tag="function", name= }`, `{ tag="constant", value= }`,
+-- `{ tag="inlined", parameters=, value=, holder= }`, `{ tag="upvalue", fn=, index=, id= }`,
+-- or `{ tag="refused", reason= }`.
+-- @module clcompute.loops.front.captures
+
+local cursor = require "clcompute.loops.front.cursor"
+local expression = require "clcompute.loops.front.expression"
+local failure = require "clcompute.loops.failure"
+local functions = require "clcompute.loops.front.functions"
+local lexer = require "clcompute.loops.front.lexer"
+local mathematics = require "clcompute.loops.mathematics"
+local origin = require "clcompute.loops.front.origin"
+local parser = require "clcompute.loops.front.parser"
+
+local captures = {}
+
+local function refused(reason, ...)
+  return { tag = "refused", reason = reason:format(...) }
+end
+
+--- The function of `math` by that name.
+function captures.of_math(name)
+  if mathematics.FUNCTIONS[name] then return { tag = "function", name = name } end
+  local value = mathematics.CONSTANTS[name]
+  if value then return { tag = "constant", value = value } end
+  local known = rawget(math, name) ~= nil
+  return refused(known and "math.%s is not accepted" or "math has no '%s'", name)
+end
+
+--- Who holds the free names of a parsed function.
+function captures.holder(parsed)
+  return { origin = parsed.origin, tokens = parsed.tokens, first = parsed.first, known = {} }
+end
+
+--- The function that begins at a token, to be put in place of its calls.
+local function of_source(name, from, tokens, index)
+  local parsed = parser.parse_inlined(from, tokens, index)
+  return { tag = "inlined", name = name, parameters = parsed.parameters, value = parsed.value,
+    holder = captures.holder { origin = from, tokens = tokens, first = index } }
+end
+
+--- A function value, to be put in place of its calls.
+local function of_lua_function(name, fn, fixed)
+  local ok, result = pcall(function()
+    local from = origin.of(fn)
+    from.fixed = fixed
+    local tokens = lexer.read(from)
+    return of_source(name, from, tokens, functions.choose(from, tokens).first)
+  end)
+  if ok then return result end
+  if not failure.is(result) then error(result, 0) end
+  return refused("'%s' cannot be put in place of its call: %s", name, result[1])
+end
+
+local function of_function(name, value, fixed)
+  local math_name = mathematics.name_of(value)
+  if math_name then return captures.of_math(math_name) end
+  if debug.getinfo(value, "S").what ~= "C" then return of_lua_function(name, value, fixed) end
+  return refused("'%s' is a function in C other than those of math", name)
+end
+
+--- What the environment of a function holds by that name; a function without one uses no globals.
+local function of_environment(name, environment)
+  if environment == nil then
+    return refused("'%s' is not of the function that was loaded: its source has changed", name)
+  end
+  local ok, value = pcall(function() return environment[name] end) -- it may fall back on another one
+  if name == "math" and ok and value == math then return { tag = "math" } end
+  return refused("'%s' is a global: make it a local or a parameter", name)
+end
+
+local TAKEN_AT_CALL = { number = true, table = true, userdata = true, ["nil"] = true }
+
+local function of_upvalue(holder, name)
+  local fn, fixed, environment, index = holder.origin.fn, holder.origin.fixed, nil, 1
+  while true do
+    local found, value = debug.getupvalue(fn, index)
+    if not found then return of_environment(name, environment) end
+    if found == "_ENV" then environment = value end
+    if found == name then
+      if value == math or type(value) == "function" then
+        local id = debug.upvalueid(fn, index)
+        fixed[id] = fixed[id] or { fn = fn, index = index, name = name, value = value }
+        return value == math and { tag = "math" } or of_function(name, value, fixed)
+      end
+      if not TAKEN_AT_CALL[type(value)] then
+        return refused("upvalue '%s' is a %s: only numbers and arrays are accepted", name, type(value))
+      end
+      return { tag = "upvalue", fn = fn, index = index, id = debug.upvalueid(fn, index) }
+    end
+    index = index + 1
+  end
+end
+
+--- The index of the name in `local name`, `local other, name` or `local function name` that begins with the word at an
+-- index; nil if that word begins none.
+local function declared_at(tokens, index, name)
+  if tokens[index].text ~= "local" then return nil end
+  index = index + 1
+  if tokens[index].text == "function" then return tokens[index + 1].text == name and index + 1 or nil end
+  while tokens[index].kind == "name" do
+    if tokens[index].text == name then return index end
+    index = index + (tokens[index + 1].text == "<" and 4 or 1)
+    if not tokens[index] or tokens[index].text ~= "," then return nil end
+    index = index + 1
+  end
+end
+
+--- The index of the name in the declaration that the function sees.
+local function find_local(holder, name)
+  local tokens, found, around = holder.tokens, nil, {}
+  for index = 1, holder.first - 1 do
+    local text = tokens[index].text
+    found = declared_at(tokens, index, name) or found
+    if functions.OPENERS[text] then
+      around[#around + 1] = found or false
+    elseif functions.CLOSERS[text] then
+      found = table.remove(around) or nil
+    end
+  end
+  return found
+end
+
+local NO_ASSIGNMENT = { ["local"] = true, ["for"] = true, ["."] = true }
+
+--- Whether a name gets a value by an assignment; `name =` in braces, behind `local`, `for` or a dot is none.
+local function is_assigned(tokens, name)
+  local braces = 0
+  for index = 2, #tokens - 1 do
+    local text = tokens[index].text
+    braces = braces + (text == "{" and 1 or text == "}" and -1 or 0)
+    local is_target = text == name and tokens[index + 1].text == "=" and not NO_ASSIGNMENT[tokens[index - 1].text]
+    if is_target and braces == 0 then return true end
+  end
+  return false
+end
+
+--- The value of `local name = value`, parsed; nil where it is none of the subset. And whether it is `<const>`.
+local function declared_value(holder, index)
+  local tokens = holder.tokens
+  local is_constant = tokens[index + 1].text == "<" and tokens[index + 2].text == "const"
+  local equals = index + (is_constant and 4 or 1)
+  if tokens[index - 1].text ~= "local" or tokens[equals].text ~= "=" then return nil end
+  local ok, value = pcall(expression.parse, cursor.new(holder.origin, tokens, equals + 1))
+  if not ok and not failure.is(value) then error(value, 0) end
+  return ok and value or nil, is_constant
+end
+
+--- Whether `math` is Lua's where the function stands.
+local function has_math(holder)
+  local index = find_local(holder, "math")
+  local value = index and declared_value(holder, index)
+  return not index or value and value.kind == "name" and value.name == "math"
+end
+
+--- What a declared value denotes: a part of math, or a number if it is `<const>`; nil for others.
+local function of_value(holder, value, is_constant)
+  if value.kind == "number" and is_constant then return { tag = "constant", value = value.value } end
+  if value.name ~= "math" or not has_math(holder) then return nil end
+  if value.kind == "field" then return captures.of_math(value.field) end
+  return value.kind == "name" and { tag = "math" } or nil
+end
+
+local function of_text(holder, name)
+  local tokens, index = holder.tokens, find_local(holder, name)
+  if not index then
+    if name == "math" then return { tag = "math" } end
+    return refused("'%s' is a global: make it a local or a parameter", name)
+  elseif is_assigned(tokens, name) then
+    return refused("local '%s' is assigned after its declaration", name)
+  elseif tokens[index - 1].text == "function" then
+    return of_source(name, holder.origin, tokens, index - 1)
+  end
+  local value, is_constant = declared_value(holder, index)
+  return value and of_value(holder, value, is_constant)
+    or refused("the source is a text, so local '%s' has no value here: pass it as a parameter", name)
+end
+
+--- Raises an error if an upvalue that was put in place is another function now.
+-- @tparam table fixed of an origin
+function captures.check_fixed(fixed)
+  for _, upvalue in pairs(fixed) do
+    local _, value = debug.getupvalue(upvalue.fn, upvalue.index)
+    if value ~= upvalue.value then
+      error(("upvalue '%s' is not the function any more that was compiled: compile again"):format(upvalue.name), 0)
+    end
+  end
+end
+
+--- What a free name denotes.
+-- @tparam table holder of `captures.holder`
+-- @string name
+-- @treturn table a denotation
+function captures.denote(holder, name)
+  if not holder.known[name] then
+    local fn = holder.origin.fn
+    holder.known[name] = fn and of_upvalue(holder, name) or of_text(holder, name)
+  end
+  return holder.known[name]
+end
+
+return captures

@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: MIT
+
+--- Checks a resolved tree: bounds of loops and subscripts are affine. Marks the variables that they need (`is_index`):
+-- those must be integers in each call; and those that are computed with (`is_operand`).
+-- @module clcompute.loops.front.restrictions
+
+local affine = require "clcompute.loops.analysis.affine"
+local failure = require "clcompute.loops.failure"
+local lua_text = require "clcompute.loops.generation.lua_text"
+local walk = require "clcompute.loops.walk"
+
+local restrictions = {}
+
+local function mark(form)
+  affine.each_term(form, function(term)
+    if term.variable then term.variable.is_index = true end
+  end)
+end
+
+--- The loop variable that stands first in a node, outside of `except`.
+local function loop_variable(node, except)
+  local found
+  walk.node(node, function(inner)
+    if inner == except then return false end
+    if inner.kind == "name" and inner.variable.role == "loop" then found = found or inner.variable.name end
+  end)
+  return found
+end
+
+local ACCEPTED = "; it must be a sum of integers and integer multiples of loop variables, integer arguments, lengths "
+  .. "and their // and % by literals"
+
+--- What to write instead; for `A[i * n + k]`, where a matrix is meant, its element.
+local function remedy(index, subscript, at)
+  if at.kind ~= "binary" or at.op ~= "*" or #index.subscripts > 1 then return ACCEPTED end
+  local name, row, column = index.array.name, loop_variable(at), loop_variable(subscript, at)
+  local way = row and column and ("write %s[%s][%s]"):format(name, row, column) or "write a subscript for each"
+  return ("; make '%s' a matrix (reshape it) and %s"):format(name, way)
+end
+
+local function check_index(origin, node)
+  for _, subscript in ipairs(node.subscripts) do
+    local form, reason, at = affine.of(subscript)
+    if not form then
+      failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.array.name, reason,
+        remedy(node, subscript, at)))
+    end
+    mark(form)
+  end
+end
+
+local function check_bound(origin, node, which)
+  local form, reason, at = affine.of(node)
+  if not form then
+    failure.raise(origin, at, ("the %s value of a loop is not affine: %s%s"):format(which, reason, ACCEPTED))
+  end
+  mark(form)
+end
+
+local function check_node(origin, node)
+  if node.kind == "for" then
+    check_bound(origin, node.from, "first")
+    check_bound(origin, node.to, "last")
+  elseif node.kind == "index" then
+    check_index(origin, node)
+  end
+end
+
+-- Operators to which 4 and 4.0 are the same.
+local TAKES_EITHER = { ["/"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, ["=="] = true,
+  ["~="] = true }
+
+--- Marks the variables with which something is computed (`is_operand`), other than bounds and subscripts: there it is
+-- not the same whether they are integers or floats.
+local function mark_operands(nodes)
+  walk.nodes(nodes, function(node)
+    if node.kind == "name" then
+      node.variable.is_operand = true
+    elseif node.kind == "for" then -- a loop that begins with a float is one of floats
+      mark_operands { node.from }
+      mark_operands(node.body)
+    elseif TAKES_EITHER[node.op] then
+      for _, side in ipairs { node.left, node.right } do
+        if side.kind ~= "name" then mark_operands { side } end
+      end
+    end
+    return not (node.kind == "for" or node.kind == "index" or node.kind == "length" or TAKES_EITHER[node.op])
+  end)
+end
+
+--- Raises a failure unless a tree keeps to what the analysis can describe and Lua can run.
+-- @tparam table tree of `clcompute.loops.front.resolve`
+-- @treturn table the tree
+function restrictions.check(tree)
+  walk.nodes(tree.body, function(node) check_node(tree.origin, node) end)
+  mark_operands(tree.body)
+  local loaded, message = load("return " .. lua_text.whole(tree), "=text", "t")
+  if not loaded then
+    failure.raise(tree.origin, tree, "too large with all calls put in place: " .. message:gsub("^text:%d+: ", ""))
+  end
+  return tree
+end
+
+return restrictions

@@ -1,0 +1,318 @@
+-- SPDX-License-Identifier: MIT
+
+--- Expressions of the tree as OpenCL C with the meaning that they have in Lua.
+--
+-- A context says how: `real`, the C type of floats ("double" or "float"); `base`, the index of an array's first
+-- element; `helpers`, a table in which the functions of clcompute.loops.generation.c_helpers that the text calls
+-- become keys.
+-- @module clcompute.loops.generation.c_expression
+
+local size_of = require "clcompute.loops.variables".size
+
+local c_expression = {}
+
+local PRIMARY = 20 -- precedence of what needs no parentheses
+local UNARY = 14
+local PRECEDENCE = { ["*"] = 13, ["/"] = 13, ["+"] = 12, ["-"] = 12, ["<"] = 10, [">"] = 10, ["<="] = 10, [">="] = 10,
+  ["=="] = 9, ["~="] = 9, ["&"] = 8, ["~"] = 7, ["|"] = 6, ["and"] = 5, ["or"] = 4 }
+local CONDITIONAL = 3
+
+local OF_INTEGERS = { ["+"] = "add_int", ["-"] = "sub_int", ["*"] = "mul_int", ["//"] = "floor_div_int",
+  ["%"] = "mod_int", ["<<"] = "shift_left", [">>"] = "shift_right" }
+local OF_FLOATS = { ["%"] = "mod_real", ["^"] = "pow_real" }
+local COMPARISON = { ["=="] = "eq", ["~="] = "eq", ["<"] = "lt", ["<="] = "le", [">"] = "lt", [">="] = "le" }
+local SWAPPED = { [">"] = true, [">="] = true }
+local C_NAME = { ["~="] = "!=", ["~"] = "^", ["and"] = "&&", ["or"] = "||" } -- where it is not Lua's
+
+local print_node
+
+--- In parentheses where it binds less than `precedence`.
+local function operand(node, context, precedence)
+  local text, own = print_node(node, context)
+  return own < precedence and "(" .. text .. ")" or text
+end
+
+local function call(name, context, ...)
+  local texts = {}
+  for i, node in ipairs { ... } do texts[i] = type(node) == "string" and node or (print_node(node, context)) end
+  context.helpers[name] = true
+  return ("%s(%s)"):format(name, table.concat(texts, ", ")), PRIMARY
+end
+
+--- Whether a node is math.floor or math.ceil of a float, which in Lua is only an integer if that has 64 bits.
+local function is_rounded(node)
+  return node.kind == "call" and (node.name == "floor" or node.name == "ceil") and node.arguments[1].type == "float"
+end
+
+--- A number of type int as one of floats.
+local function converted(node, context)
+  if node.kind == "number" then return c_expression.number(node.value + 0.0, context), PRIMARY end
+  if is_rounded(node) then -- what has no 64 bits stays as it is; -0.0 becomes 0, as an integer has no sign of zero
+    return ("%s(%s) + 0.0%s"):format(node.name, (print_node(node.arguments[1], context)),
+      context.real == "float" and "f" or ""), PRECEDENCE["+"]
+  end
+  return ("(%s)%s"):format(context.real, operand(node, context, UNARY)), UNARY
+end
+
+--- Text and precedence of an expression whose type is to be `wanted`.
+local function as(node, wanted, context)
+  if wanted == "float" and node.type == "int" then return converted(node, context) end
+  return print_node(node, context)
+end
+
+local function operand_as(node, wanted, context, precedence)
+  local text, own = as(node, wanted, context)
+  return own < precedence and "(" .. text .. ")" or text
+end
+
+--- An int literal, or a float literal that reads back as the same number.
+function c_expression.number(value, context)
+  if math.type(value) == "integer" then
+    if value == math.mininteger then return "(-9223372036854775807L - 1)" end
+    return value < 0 and ("(%dL)"):format(value) or ("%dL"):format(value)
+  end
+  if value ~= value then return "NAN" end
+  if value == math.huge then return "INFINITY" end
+  if value == -math.huge then return "(-INFINITY)" end
+  local text = ("%.15g"):format(value)
+  if tonumber(text) ~= value then text = ("%.17g"):format(value) end
+  if not text:find "[.e]" then text = text .. ".0" end
+  if context.real == "float" then text = text .. "f" end
+  return text:sub(1, 1) == "-" and "(" .. text .. ")" or text
+end
+
+-- --- indices ------------------------------------------------------------------------------
+
+--- A subscript or bound: its value is known to be small, so C's own arithmetic will do. `added` is added to it.
+local function plain(node, context, added)
+  added = added or 0
+  if node.kind == "number" then return ("%d"):format(node.value + added), PRIMARY end
+  if node.kind == "binary" and (node.op == "+" or node.op == "-") then
+    local right = node.right
+    if right.kind == "number" then
+      return plain(node.left, context, added + (node.op == "+" and right.value or -right.value))
+    end
+    local text = plain(node.left, context, added)
+    local other, own = plain(right, context)
+    return ("%s %s %s"):format(text, node.op, own <= PRECEDENCE["+"] and "(" .. other .. ")" or other),
+      PRECEDENCE["+"]
+  end
+  if added ~= 0 then
+    local text, own = plain(node, context)
+    if own < PRECEDENCE["+"] then text = "(" .. text .. ")" end
+    return ("%s %s %d"):format(text, added > 0 and "+" or "-", math.abs(added)), PRECEDENCE["+"]
+  end
+  if node.kind == "binary" and node.op == "*" then
+    local left, left_own = plain(node.left, context)
+    local right, right_own = plain(node.right, context)
+    if left_own < PRECEDENCE["*"] then left = "(" .. left .. ")" end
+    if right_own <= PRECEDENCE["*"] then right = "(" .. right .. ")" end
+    return left .. " * " .. right, PRECEDENCE["*"]
+  end
+  if node.kind == "unary" and node.op == "-" then
+    local text, own = plain(node.operand, context)
+    return "-" .. (own <= UNARY and "(" .. text .. ")" or text), UNARY
+  end
+  return print_node(node, context)
+end
+
+--- The text of a subscript or loop bound, with `added` added to it.
+function c_expression.plain(node, context, added)
+  return (plain(node, context, added))
+end
+
+--- An element of an array, whose dimensions after the first are the integers `<id>_d2` and so on.
+function c_expression.element(node, context)
+  local variable, text, own = node.array, nil, nil
+  for dimension, subscript in ipairs(node.subscripts) do
+    local index, precedence = plain(subscript, context, -context.base)
+    if not text then
+      text, own = index, precedence
+    else
+      if own < PRECEDENCE["*"] then text = "(" .. text .. ")" end
+      if precedence < PRECEDENCE["+"] then index = "(" .. index .. ")" end
+      text, own = ("%s * %s + %s"):format(text, size_of(variable, dimension), index), PRECEDENCE["+"]
+    end
+  end
+  return ("%s[%s]"):format(variable.id, text)
+end
+
+-- --- operators ----------------------------------------------------------------------------
+
+--- Whether Lua takes a value for true, as 0 or 1. Numbers are true.
+local function truth(node, context)
+  if node.op == "and" or node.op == "or" then
+    local own = PRECEDENCE[node.op]
+    local left, left_own = truth(node.left, context)
+    local right, right_own = truth(node.right, context)
+    if left_own < own then left = "(" .. left .. ")" end
+    if right_own <= own then right = "(" .. right .. ")" end
+    return ("%s %s %s"):format(left, C_NAME[node.op], right), own
+  end
+  if node.type ~= "bool" then return "1", PRIMARY end
+  return print_node(node, context)
+end
+
+--- The value of a part of `condition and a or b`, or `fallback` where it is false: `condition ? a : b`.
+local function chosen(node, wanted, fallback, context)
+  if not node.is_partial and node.type ~= "bool" then return operand_as(node, wanted, context, CONDITIONAL + 1) end
+  if node.op == "or" then
+    return chosen(node.left, wanted, chosen(node.right, wanted, fallback, context), context)
+  end
+  local condition, own = truth(node.left, context)
+  if own <= CONDITIONAL then condition = "(" .. condition .. ")" end
+  return ("(%s ? %s : %s)"):format(condition, chosen(node.right, wanted, fallback, context), fallback)
+end
+
+--- `and` and `or` that give a number.
+local function selected(node, context)
+  if node.op == "and" then return print_node(node.right, context) end -- a number and b
+  local fallback = operand_as(node.right, node.type, context, CONDITIONAL + 1)
+  return chosen(node.left, node.type, fallback, context), PRIMARY
+end
+
+local function infix(node, context, wanted)
+  local own = PRECEDENCE[node.op]
+  local name = C_NAME[node.op] or node.op
+  -- a + (b + c) is not (a + b) + c where numbers are rounded
+  return ("%s %s %s"):format(operand_as(node.left, wanted, context, own), name,
+    operand_as(node.right, wanted, context, own + 1)), own
+end
+
+local function comparison(node, context)
+  local left, right = node.left, node.right
+  if left.type == right.type then return infix(node, context) end
+  if SWAPPED[node.op] then left, right = right, left end
+  local name = COMPARISON[node.op]
+  if name == "eq" and left.type ~= "int" then left, right = right, left end
+  local kinds = left.type == "int" and "_int_real" or "_real_int"
+  local text, own = call(name .. kinds, context, left, right)
+  if node.op == "~=" then return "!" .. text, UNARY end
+  return text, own
+end
+
+local function arithmetic(node, context)
+  if node.type == "int" then
+    local name = OF_INTEGERS[node.op]
+    if name then return call(name, context, node.left, node.right) end
+    return infix(node, context)
+  end
+  if node.op == "//" then
+    return ("floor(%s / %s)"):format(operand_as(node.left, "float", context, PRECEDENCE["/"]),
+      operand_as(node.right, "float", context, PRECEDENCE["/"] + 1)), PRIMARY
+  end
+  local helper = OF_FLOATS[node.op]
+  if not helper then return infix(node, context, "float") end
+  return call(helper, context, (as(node.left, "float", context)), (as(node.right, "float", context)))
+end
+
+local function binary(node, context)
+  if COMPARISON[node.op] then return comparison(node, context) end
+  if node.op == "and" or node.op == "or" then
+    return (node.type == "bool" and truth or selected)(node, context)
+  end
+  return arithmetic(node, context)
+end
+
+local function unary(node, context)
+  local value = node.operand
+  if node.op == "not" then
+    local text, own = truth(value, context)
+    return "!" .. (own < UNARY and "(" .. text .. ")" or text), UNARY
+  end
+  if node.op == "~" then return "~" .. operand(value, context, UNARY), UNARY end
+  if value.kind == "number" and value.value ~= 0 then return c_expression.number(-value.value, context), PRIMARY end
+  if node.type == "int" then return call("neg_int", context, value) end
+  return "-" .. operand(value, context, UNARY + 1), UNARY
+end
+
+-- --- functions ----------------------------------------------------------------------------
+
+local function extremum(node, context)
+  local name = node.name .. (node.type == "int" and "_int" or "_real")
+  local text = (as(node.arguments[1], node.type, context))
+  for i = 2, #node.arguments do
+    text = call(name, context, text, (as(node.arguments[i], node.type, context)))
+  end
+  return text, #node.arguments == 1 and 0 or PRIMARY
+end
+
+local function function_of_floats(name)
+  return function(node, context)
+    local texts = {}
+    for i, argument in ipairs(node.arguments) do texts[i] = (as(argument, "float", context)) end
+    return ("%s(%s)"):format(name, table.concat(texts, ", ")), PRIMARY
+  end
+end
+
+--- math.floor and math.ceil, which turn a float into an integer; beyond 64 bits, where Lua's stay floats, the nearest.
+local function rounding(node, context)
+  local argument = node.arguments[1]
+  if argument.type == "int" then return print_node(argument, context) end
+  local text = ("%s(%s)"):format(node.name, (print_node(argument, context)))
+  if node.type == "int" then return ("convert_long_sat(%s)"):format(text), PRIMARY end
+  return text, PRIMARY
+end
+
+local function logarithm(node, context)
+  local argument, logarithm_base = node.arguments[1], node.arguments[2]
+  local text = (as(argument, "float", context))
+  if not logarithm_base then return ("log(%s)"):format(text), PRIMARY end
+  local of_base = (as(logarithm_base, "float", context))
+  if logarithm_base.kind == "number" and (logarithm_base.value == 2 or logarithm_base.value == 10) then
+    return ("log%d(%s)"):format(logarithm_base.value // 1 | 0, text), PRIMARY
+  end
+  return ("log(%s) / log(%s)"):format(text, of_base), PRECEDENCE["/"]
+end
+
+local FUNCTIONS = {
+  max = extremum, min = extremum, floor = rounding, ceil = rounding, log = logarithm,
+  abs = function(node, context)
+    if node.type == "int" then return call("abs_int", context, node.arguments[1]) end
+    return function_of_floats "fabs"(node, context)
+  end,
+  fmod = function(node, context)
+    if node.type == "int" then return call("fmod_int", context, node.arguments[1], node.arguments[2]) end
+    return function_of_floats "fmod"(node, context)
+  end,
+}
+for _, name in ipairs { "sqrt", "exp", "sin", "cos", "tan" } do FUNCTIONS[name] = function_of_floats(name) end
+
+-- --- all ----------------------------------------------------------------------------------
+
+local PRINTERS = {
+  number = function(node, context) return c_expression.number(node.value, context), PRIMARY end,
+  boolean = function(node) return node.value and "1" or "0", PRIMARY end,
+  name = function(node) return node.variable.id, PRIMARY end,
+  length = function(node) return size_of(node.array, node.dimension), PRIMARY end,
+  index = function(node, context)
+    local text, element = c_expression.element(node, context), node.array.element
+    local own = node.type == "int" and "long" or context.real
+    if element == own then return text, PRIMARY end
+    return ("(%s)%s"):format(own, text), UNARY
+  end,
+  binary = binary, unary = unary,
+  call = function(node, context)
+    local printer = FUNCTIONS[node.name] or error("no OpenCL C for the function " .. node.name)
+    return printer(node, context)
+  end,
+}
+
+function print_node(node, context)
+  return PRINTERS[node.kind](node, context)
+end
+
+--- The text of a condition.
+function c_expression.condition(node, context)
+  return (truth(node, context))
+end
+
+--- The text of an expression.
+-- @tparam table node
+-- @tparam table context
+-- @tparam[opt] string wanted "float": what the value is to be converted to
+function c_expression.text(node, context, wanted)
+  return (as(node, wanted, context))
+end
+
+return c_expression

@@ -1,0 +1,139 @@
+-- SPDX-License-Identifier: MIT
+
+--- How much a call has to do, before it does it: launches and statements of each nest, iterations of loops on the host.
+--
+-- A loop whose bounds depend on loops around it is counted with their variables in the middle of their ranges, which is
+-- right for triangles. Of what an `if` within a nest holds, half is counted; of one on the host all, so that nothing
+-- in it is thought to be free.
+-- @module clcompute.loops.generation.estimate
+
+local lua_text = require "clcompute.loops.generation.lua_text"
+local size_of = require "clcompute.loops.variables".size
+
+local estimate = {}
+
+local function add(output, text, ...)
+  output[#output + 1] = text:format(...)
+end
+
+local text_of
+
+--- A name as what it is defined to be: bounds name only locals of which that is known.
+local function name_of(variable)
+  return variable.role == "local" and "(" .. text_of(variable.definition) .. ")" or variable.id
+end
+
+local SIZES = { name = name_of, length = function(node) return size_of(node.array, node.dimension) end }
+
+function text_of(bound)
+  return lua_text.expression(bound, SIZES)
+end
+
+--- Text that counts a loop's iterations and puts its variable in the middle of its range.
+local function print_loop(node, output)
+  local id = node.variable.id
+  add(output, "local %s_count, %s = iterations(%s, %s, %d)", id, id, text_of(node.from),
+    text_of(node.to), node.step)
+  return id .. "_count"
+end
+
+local count_of
+
+local COUNTS = {
+  ["for"] = function(node, output)
+    local count = print_loop(node, output)
+    return ("%s * (%s)"):format(count, count_of(node.body, output))
+  end,
+  ["local"] = function() return "1" end,
+  assign = function() return "1" end,
+  ["if"] = function(node, output)
+    local texts = {}
+    for i, arm in ipairs(node.arms) do texts[i] = count_of(arm.body, output) end
+    if node.otherwise then texts[#texts + 1] = count_of(node.otherwise, output) end
+    return ("1 + 0.5 * (%s)"):format(table.concat(texts, " + "))
+  end,
+}
+
+--- An expression that counts the statements that a list runs.
+function count_of(nodes, output)
+  local texts = {}
+  for i, node in ipairs(nodes) do texts[i] = COUNTS[node.kind](node, output) end
+  return #texts > 0 and table.concat(texts, " + ") or "0"
+end
+
+--- Which of the arrays that a nest writes it needs no values of.
+local function print_unneeded(part, output)
+  local fields = {}
+  for _, array in ipairs(part.writes) do
+    if part.needed[array] ~= true then
+      output.nodes[#output.nodes + 1] = array
+      fields[#fields + 1] = ("[nodes[%d]] = not (%s)"):format(#output.nodes, part.needed[array])
+    end
+  end
+  add(output, "numbers.unneeded[%d] = { %s }", part.index, table.concat(fields, ", "))
+end
+
+local print_plan
+
+local PARTS = {
+  kernel = function(part, output, times)
+    add(output, "do")
+    local work = count_of({ part.node }, output)
+    add(output, "numbers.launches[%d] = %s", part.index, times)
+    add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
+    add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index)
+    print_unneeded(part, output)
+    add(output, "end")
+  end,
+  loop = function(part, output, times)
+    add(output, "do")
+    local count = print_loop(part.node, output)
+    output.nodes[#output.nodes + 1] = part.node
+    add(output, "numbers.counts[nodes[%d]] = %s", #output.nodes, count)
+    print_plan(part.body, output, ("%s * %s"):format(times, count))
+    add(output, "end")
+  end,
+  ["if"] = function(part, output, times)
+    for _, arm in ipairs(part.arms) do print_plan(arm.body, output, times) end
+    if part.otherwise then print_plan(part.otherwise, output, times) end
+  end,
+  lua = function(part, output, times)
+    add(output, "do")
+    local work = count_of(part.nodes, output)
+    add(output, "numbers.total = numbers.total + %s * (%s)", times, work)
+    add(output, "end")
+  end,
+}
+
+function print_plan(plan, output, times)
+  for _, part in ipairs(plan) do PARTS[part.kind](part, output, times) end
+end
+
+--- Iterations of a loop, and the middle of its range.
+local function iterations(from, to, step)
+  local count = (to - from) // step + 1
+  return count > 0 and count or 0, (from + to) / 2
+end
+
+--- Makes the function that estimates calls.
+-- @tparam table plan of `clcompute.loops.generation.nests`
+-- @tparam {string,...} names of the numbers and sizes of a call
+-- @treturn ?function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are
+-- written as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all
+-- statements; or nil and why it is too large for Lua
+function estimate.compile(plan, names)
+  local output = { nodes = {} }
+  add(output, "local nodes, iterations = ...")
+  add(output, "return function(v)")
+  for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
+  add(output, "local numbers = { launches = {}, work = {}, unneeded = {}, counts = {}, total = 0 }")
+  print_plan(plan, output, "1")
+  add(output, "return numbers")
+  add(output, "end")
+  local environment = { max = math.max, min = math.min }
+  local chunk, message = load(table.concat(output, "\n"), "=estimate", "t", environment)
+  if not chunk then return nil, message end
+  return chunk(output.nodes, iterations)
+end
+
+return estimate

@@ -1,0 +1,232 @@
+-- SPDX-License-Identifier: MIT
+
+--- The plan as a Lua function: loops and conditions of the host, launches with what they need copied before, and the
+-- nests as Lua for where they do not run on the device.
+-- @module clcompute.loops.generation.host
+
+local lua_text = require "clcompute.loops.generation.lua_text"
+local storage = require "clcompute.loops.runtime.storage"
+local size_of = require "clcompute.loops.variables".size
+local uses = require "clcompute.loops.generation.uses"
+
+local host = {}
+
+local function add(output, text, ...)
+  output[#output + 1] = output.indent .. text:format(...)
+end
+
+local OPTIONS = {
+  length = function(node) return size_of(node.array, node.dimension) end,
+}
+
+local function expression(node)
+  return lua_text.expression(node, OPTIONS)
+end
+
+local function indented(output, f, ...)
+  local before = output.indent
+  output.indent = before .. "  "
+  f(...)
+  output.indent = before
+end
+
+-- --- elements that cannot hold every number of Lua -----------------------------------------
+
+local function rounding(format)
+  return function(value) return (string.unpack(format, string.pack(format, value))) end
+end
+
+--- The integer that the low bits are.
+local function wrapping(bits, is_signed)
+  local mask, half = (1 << bits) - 1, 1 << (bits - 1)
+  if not is_signed then return function(value) return value & mask end end
+  return function(value) return ((value & mask) ~ half) - half end
+end
+
+local STORES = { float = rounding "f", char = wrapping(8, true), uchar = wrapping(8), short = wrapping(16, true),
+  ushort = wrapping(16), int = wrapping(32, true), uint = wrapping(32) }
+
+--- A value as an array's element, as text.
+function OPTIONS.store(node, value)
+  local array = node.target.array
+  if not array then return value end
+  if STORES[array.element] then return ("store_%s(%s)"):format(array.element, value) end
+  local is_kept = array.element ~= "double" or not array.is_buffer -- integers in a table stay integers
+  return is_kept and value or ("(%s) * 1.0"):format(value)
+end
+
+-- --- arrays -------------------------------------------------------------------------------
+
+--- All arrays of a part, the written ones as keys too.
+local function arrays_of(part)
+  return uses.union(part.reads, part.writes), uses.set(part.writes)
+end
+
+--- The condition under which a part needs the values that an array has.
+local function needed(part, variable)
+  local condition = part.needed and part.needed[variable]
+  if condition == nil then return "true" end
+  return tostring(condition)
+end
+
+--- Makes a side valid where the part needs its values; `otherwise` is what to do where it does not.
+local function print_validate(part, variable, method, output, otherwise)
+  local condition, copy = needed(part, variable), ("%s_array:%s()"):format(variable.id, method)
+  if condition == "true" then
+    add(output, "%s", copy)
+  elseif condition == "false" then
+    add(output, "%s", otherwise)
+  else
+    add(output, "if %s then %s else %s end", condition, copy, otherwise)
+  end
+end
+
+--- The host copies that a part works on.
+local function print_arrays(part, output)
+  local list, is_written = arrays_of(part)
+  for _, variable in ipairs(list) do
+    local id = variable.id
+    print_validate(part, variable, "to_host", output, ("blank(%s_array)"):format(id))
+    if is_written[variable] then add(output, "%s_array:written_on_host()", id) end
+    add(output, "%s = %s_array.table", id, id)
+  end
+end
+
+--- Statements on host copies.
+local function print_lua(part, nodes, output)
+  print_arrays(part, output)
+  add(output, "%s", (lua_text.statements(nodes, OPTIONS):gsub("\n", "\n" .. output.indent)))
+end
+
+-- --- launches -----------------------------------------------------------------------------
+
+--- The sizes of the range, as texts, dimension 0 first; loops that share a dimension get a base and a mod.
+local function print_range(kernel, output)
+  local sizes = {}
+  for i = #kernel.band, 1, -1 do
+    local node = kernel.band[i]
+    local place, id = kernel.mapping[node], node.variable.id
+    local d = place.dimension + 1
+    if place.shared then
+      add(output, "local %s_base, %s_mod = %s, %s_count", id, id, sizes[d] or "1", id)
+      sizes[d] = ("%s_base * %s_mod"):format(id, id)
+    else
+      sizes[d] = id .. "_count"
+    end
+  end
+  return sizes
+end
+
+local function argument(row)
+  if row.kind == "array" then return ("memory(%s_array)"):format(row.id) end
+  if row.kind == "scalar" and row.variable.type == "bool" then return row.id .. " and 1 or 0" end
+  return row.id
+end
+
+local function print_launch(kernel, output)
+  local sizes = print_range(kernel, output)
+  local list, is_written = arrays_of(kernel)
+  for _, variable in ipairs(list) do
+    print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
+  end
+  local global = {}
+  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
+  local arguments = { ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index) }
+  for i, row in ipairs(kernel.parameters) do arguments[i + 1] = argument(row) end
+  add(output, "kernels[%d](%s)", kernel.index, table.concat(arguments, ", "))
+  add(output, "counters.launches = counters.launches + 1")
+  for _, variable in ipairs(list) do
+    if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end
+  end
+end
+
+local function print_kernel(kernel, output)
+  local is_there, verdict = {}, { ("on_device[%d]"):format(kernel.index) }
+  for i, node in ipairs(kernel.band) do
+    add(output, "local %s_count = %s", node.variable.id, kernel.counts[i])
+    is_there[i] = node.variable.id .. "_count > 0"
+  end
+  for _, variable in ipairs(kernel.nonzero) do verdict[#verdict + 1] = variable.id .. " ~= 0" end
+  add(output, "if %s then", table.concat(is_there, " and "))
+  indented(output, function()
+    add(output, "if %s then", table.concat(verdict, " and "))
+    indented(output, print_launch, kernel, output)
+    add(output, "else")
+    indented(output, print_lua, kernel, { kernel.node }, output)
+    add(output, "end")
+  end)
+  add(output, "end")
+end
+
+-- --- the plan -----------------------------------------------------------------------------
+
+local print_plan
+
+local PARTS = {
+  kernel = function(part, output)
+    add(output, "do -- line %d", part.node.line)
+    indented(output, print_kernel, part, output)
+    add(output, "end")
+  end,
+  loop = function(part, output)
+    local node = part.node
+    add(output, "for %s = %s, %s, %d do -- line %d", node.variable.id, expression(node.from),
+      expression(node.to), node.step, node.line)
+    indented(output, print_plan, part.body, output)
+    add(output, "end")
+  end,
+  ["if"] = function(part, output)
+    print_arrays(part, output)
+    for i, arm in ipairs(part.arms) do
+      add(output, "%s %s then", i == 1 and "if" or "elseif", expression(arm.condition))
+      indented(output, print_plan, arm.body, output)
+    end
+    if part.otherwise then
+      add(output, "else")
+      indented(output, print_plan, part.otherwise, output)
+    end
+    add(output, "end")
+  end,
+  lua = function(part, output) print_lua(part, part.nodes, output) end,
+}
+
+function print_plan(plan, output)
+  for _, part in ipairs(plan) do PARTS[part.kind](part, output) end
+end
+
+--- The text of the function.
+-- @tparam table plan of `clcompute.loops.generation.nests`, whose kernels have their `parameters`
+-- @tparam {string,...} names of the numbers and sizes of a call
+-- @tparam table arrays the variables of the arrays, in the order of a call's list
+-- @treturn string
+function host.text(plan, names, arrays)
+  local output = { indent = "" }
+  add(output, "local groups, memory, blank = ...")
+  add(output, "return function(v, arrays, kernels, on_device, counters)")
+  indented(output, function()
+    for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
+    for i, variable in ipairs(arrays) do
+      add(output, "local %s_array, %s = arrays[%d], nil", variable.id, variable.id, i)
+    end
+    print_plan(plan, output)
+  end)
+  add(output, "end")
+  return table.concat(output, "\n") .. "\n"
+end
+
+--- The function itself: of the numbers and sizes by name, the arrays of `clcompute.loops.runtime.storage`, the
+-- kernels, which
+-- nests run on the device, and the counters. Or nil and why it is too large for Lua.
+-- @string text of `host.text`
+-- @tparam table plan that it is of
+function host.compile(text, plan)
+  local environment = { math = math, max = math.max, min = math.min }
+  for dtype, store in pairs(STORES) do environment["store_" .. dtype] = store end
+  local chunk, message = load(text, "=loops", "t", environment)
+  if not chunk then return nil, message end
+  local groups = {}
+  for index, kernel in ipairs(plan.kernels) do groups[index] = kernel.group end
+  return chunk(groups, storage.memory, storage.blank)
+end
+
+return host

@@ -1,0 +1,106 @@
+-- SPDX-License-Identifier: MIT
+
+--- From a kernel nest to work-items: which of its parallel loops are the range (its band), which dimension each is, how
+-- large the work-groups are. What changes the shape of kernels, such as tiles, has its place here.
+-- @module clcompute.loops.generation.mapping
+
+local extent = require "clcompute.loops.generation.extent"
+local walk = require "clcompute.loops.walk"
+
+local mapping = {}
+
+local MOST_DIMENSIONS = 3
+
+-- Work-groups by number of dimensions. They are the same whatever the range, because POCL compiles a kernel again for
+-- each size; what they are too large by, the kernel leaves out.
+local GROUPS = { { 64 }, { 64, 4 }, { 32, 4, 2 } }
+
+--- The parallel loops nested in each other with nothing in between, the outermost first, and the largest count of each.
+-- A loop whose largest count is not known ends the band.
+local function band_of(node)
+  local band = { node }
+  local counts = extent.counts(band)
+  while #node.body == 1 and node.body[1].kind == "for" and node.body[1].parallel do
+    node = node.body[1]
+    band[#band + 1] = node
+    local further = extent.counts(band)
+    if not further then
+      band[#band] = nil
+      break
+    end
+    counts = further
+  end
+  return band, counts
+end
+
+--- Whether an expression grows or shrinks by 1 when a variable grows by 1.
+local function is_unit(node, variable)
+  if node.kind == "name" then return node.variable == variable end
+  if node.kind == "unary" and node.op == "-" then return is_unit(node.operand, variable) end
+  if node.kind == "binary" and (node.op == "+" or node.op == "-") then
+    return is_unit(node.left, variable) ~= is_unit(node.right, variable)
+  end
+  return false
+end
+
+local function mentions(node, variable)
+  local found = false
+  walk.node(node, function(part)
+    if part.kind == "name" and part.variable == variable then found = true end
+  end)
+  return found
+end
+
+--- How many accesses in a nest go through memory one by one as a loop goes on.
+local function unit_accesses(node, loop)
+  local count, variable = 0, loop.variable
+  walk.node(node, function(part)
+    if part.kind ~= "index" then return end
+    local last = #part.subscripts
+    for dimension = 1, last - 1 do
+      if mentions(part.subscripts[dimension], variable) then return end
+    end
+    if is_unit(part.subscripts[last], variable) then count = count + 1 end
+  end)
+  return count
+end
+
+--- Which loop's iterations are neighbours: the one with most accesses of unit stride, of equals the innermost.
+local function neighbours(band)
+  local best, most = #band, -1
+  for i = #band, 1, -1 do
+    local count = unit_accesses(band[1], band[i])
+    if count > most then best, most = i, count end
+  end
+  return best
+end
+
+--- Band loops to dimensions: dimension 0 to the neighbours, then from the innermost outwards; what is beyond the third
+-- dimension shares it.
+local function places_of(band)
+  local places, best = {}, neighbours(band)
+  places[band[best]] = { dimension = 0 }
+  local dimension, outermost = 1, nil
+  for i = #band, 1, -1 do
+    if i ~= best then
+      places[band[i]] = { dimension = math.min(dimension, MOST_DIMENSIONS - 1), shared = #band > MOST_DIMENSIONS
+        and dimension >= MOST_DIMENSIONS - 1 }
+      outermost = band[i]
+      dimension = dimension + 1
+    end
+  end
+  if outermost then places[outermost].outermost = true end
+  return places
+end
+
+--- Adds to a kernel nest its `band` (`for` nodes, the outermost first), `counts` (of
+-- `clcompute.loops.generation.extent`),
+-- `mapping` (`for` node to { dimension=, shared=, outermost= }) and `group`.
+-- @tparam table kernel with its `node`
+function mapping.add(kernel)
+  kernel.band, kernel.counts = band_of(kernel.node)
+  kernel.mapping = places_of(kernel.band)
+  kernel.group = GROUPS[math.min(#kernel.band, MOST_DIMENSIONS)]
+end
+
+return mapping

@@ -1,0 +1,159 @@
+-- SPDX-License-Identifier: MIT
+
+--- From a tree whose loops are known to be parallel or not to a plan: which loops and conditions stay on the host,
+-- which nests become kernels, what runs in Lua.
+--
+-- A plan is a list of { kind="loop", node=, body=plan }, { kind="if", node=, arms={ { condition=, body=plan } },
+-- otherwise=plan or nil, reads=, writes={} }, where reads are those of the conditions, { kind="kernel", node=, reads=,
+-- writes=, scalars=, name=, index= and what `clcompute.loops.generation.mapping` adds } and { kind="lua", nodes=,
+-- reads=,
+-- writes= }. What cannot be a kernel keeps the order that it has in the source.
+-- @module clcompute.loops.generation.nests
+
+local mapping = require "clcompute.loops.generation.mapping"
+local set_of = require "clcompute.loops.generation.uses".set
+local uses_of = require "clcompute.loops.generation.uses".of
+local walk = require "clcompute.loops.walk"
+
+local nests = {}
+
+-- --- what cannot be a kernel --------------------------------------------------------------
+
+--- Integer divisions whose divisor is not known: Lua raises an error where it is 0. Divisors that are one of the
+-- `scalars` can be looked at before the launch; they become keys of `checked`.
+local function dividing(node, is_scalar, checked)
+  local fault
+  walk.node(node, function(part)
+    local divisor
+    if part.kind == "binary" and (part.op == "//" or part.op == "%") then divisor = part.right end
+    if part.kind == "call" and part.name == "fmod" then divisor = part.arguments[2] end
+    if not divisor or part.type ~= "int" then return end
+    if divisor.kind == "number" and divisor.value ~= 0 then return end
+    if divisor.kind == "unary" and divisor.op == "-" and divisor.operand.kind == "number"
+      and divisor.operand.value ~= 0 then return end
+    if divisor.kind == "name" and is_scalar[divisor.variable] then
+      checked[divisor.variable] = true
+    else
+      fault = fault or part
+    end
+  end)
+  return fault
+end
+
+--- The first value of which data decide whether it is an integer, where that makes a difference.
+local function ambiguous(node)
+  local found
+  walk.node(node, function(part)
+    if part.is_ambiguous then found = found or part end
+  end)
+  return found
+end
+
+--- Why a parallel loop cannot be a kernel, or nil.
+local function obstacle(node, uses, checked)
+  local shared = uses.assigned[1]
+  if shared then return ("line %d: the loop assigns '%s', which outlives it"):format(node.line, shared.name) end
+  local fault = dividing(node, set_of(uses.scalars), checked)
+  if fault then
+    return ("line %d: the integer divisor may be 0, which is an error in Lua"):format(fault.line)
+  end
+  fault = ambiguous(node)
+  if fault then
+    return ("line %d: whether this is computed in integers depends on data (0.0 instead of 0 makes it floats)")
+      :format(fault.line)
+  end
+end
+
+local function has_parallel(nodes)
+  local found = false
+  walk.nodes(nodes, function(node)
+    if node.kind == "for" and node.parallel then found = true end
+    return not found
+  end)
+  return found
+end
+
+-- --- the plan -----------------------------------------------------------------------------
+
+local function new_kernel(node, uses, checked, state)
+  local index = #state.kernels + 1
+  local kernel = { kind = "kernel", node = node, index = index, name = "nest_" .. index, reads = uses.reads,
+    writes = uses.writes, scalars = uses.scalars, nonzero = {},
+    host_loops = table.move(state.loops, 1, #state.loops, 1, {}) }
+  mapping.add(kernel)
+  for _, variable in ipairs(uses.scalars) do
+    if checked[variable] then table.insert(kernel.nonzero, variable) end
+  end
+  state.kernels[index] = kernel
+  return kernel
+end
+
+--- Adds statements to the plan's last part, if that is Lua, else as a new part.
+local function add_lua(plan, node)
+  local last = plan[#plan]
+  if not last or last.kind ~= "lua" then
+    last = { kind = "lua", nodes = {} }
+    plan[#plan + 1] = last
+  end
+  last.nodes[#last.nodes + 1] = node
+end
+
+local build
+
+--- A loop that stays on the host, or nil if nothing inside becomes a kernel.
+local function build_loop(node, state)
+  local kernels = #state.kernels
+  table.insert(state.loops, node)
+  local body = build(node.body, state)
+  table.remove(state.loops)
+  return #state.kernels > kernels and { kind = "loop", node = node, body = body } or nil
+end
+
+--- An `if` that stays on the host, or nil if nothing inside becomes a kernel.
+local function build_if(node, state)
+  local kernels, arms, conditions = #state.kernels, {}, {}
+  for i, arm in ipairs(node.arms) do
+    arms[i], conditions[i] = { condition = arm.condition, body = build(arm.body, state) }, arm.condition
+  end
+  local otherwise = node.otherwise and build(node.otherwise, state)
+  if #state.kernels == kernels then return nil end
+  return { kind = "if", node = node, arms = arms, otherwise = otherwise, reads = uses_of(conditions).reads,
+    writes = {} }
+end
+
+function build(nodes, state)
+  local plan = {}
+  for _, node in ipairs(nodes) do
+    local uses = node.kind == "for" and uses_of { node }
+    local checked = {}
+    node.obstacle = uses and node.parallel and obstacle(node, uses, checked) or nil
+    local part
+    if uses and node.parallel and not node.obstacle then
+      part = new_kernel(node, uses, checked, state)
+    elseif uses and has_parallel(node.body) then
+      part = build_loop(node, state)
+    elseif node.kind == "if" then
+      part = build_if(node, state)
+    end
+    if part then plan[#plan + 1] = part else add_lua(plan, node) end
+  end
+  for _, part in ipairs(plan) do
+    if part.kind == "lua" then
+      local uses = uses_of(part.nodes)
+      part.reads, part.writes = uses.reads, uses.writes
+    end
+  end
+  return plan
+end
+
+--- Locals that are declared in one part of a plan and used in another need not concern its parts: they are Lua's.
+-- @tparam table tree of a function whose loops have `parallel`
+-- @treturn table the plan; its field `kernels` lists its kernel nests
+function nests.plan(tree)
+  local state = { kernels = {}, loops = {} }
+  local plan = build(tree.body, state)
+  plan.kernels = state.kernels
+  return plan
+end
+
+return nests

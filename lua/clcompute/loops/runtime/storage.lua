@@ -1,0 +1,128 @@
+-- SPDX-License-Identifier: MIT
+
+--- The two sides of an array in one call: the elements in a buffer, and in a nested Lua table.
+--
+-- What a script passes is one of them; the other is made when it is needed. A view that does not start where the device
+-- wants buffers to start is worked on in a copy.
+-- @module clcompute.loops.runtime.storage
+
+local arguments = require "clcompute.loops.runtime.arguments"
+local coherence = require "clcompute.loops.runtime.coherence"
+
+local storage = {}
+
+-- --- nested tables ------------------------------------------------------------------------
+
+--- Copies what is nested so deep from one table to another, whose first elements have such indices.
+local function copy_nested(from, from_base, to, to_base, shape, depth)
+  local count = shape[depth]
+  if depth == #shape then
+    table.move(from, from_base, from_base + count - 1, to_base, to)
+    return
+  end
+  for i = 0, count - 1 do
+    to[to_base + i] = to[to_base + i] or {}
+    copy_nested(from[from_base + i], from_base, to[to_base + i], to_base, shape, depth + 1)
+  end
+end
+
+local function blank_nested(shape, base, depth)
+  local list = {}
+  if depth == #shape then return list end
+  for i = base, base + shape[depth] - 1 do list[i] = blank_nested(shape, base, depth + 1) end
+  return list
+end
+
+--- The same elements, and nothing else, with another index of the first.
+local function moved(list, from_base, to_base, shape)
+  local result = {}
+  copy_nested(list, from_base, result, to_base, shape, 1)
+  return result
+end
+
+local function rebased(list, from_base, to_base, shape)
+  return from_base == to_base and list or moved(list, from_base, to_base, shape)
+end
+
+-- --- memory -------------------------------------------------------------------------------
+
+local function new_memory(array)
+  if array.count == 0 then return array.place:empty(array.dtype, 1) end -- a kernel may be given no empty buffer
+  return array.place:empty(array.dtype, table.unpack(array.shape))
+end
+
+--- The buffer that kernels work on.
+function storage.memory(array)
+  if not array.memory then
+    array.memory = new_memory(array)
+    array.is_own = true
+  end
+  return array.memory
+end
+
+--- Buffers refuse tables with further keys, which are none of a loop's business: then the elements alone are taken.
+local function upload(array)
+  if array.count == 0 then return end
+  local memory = storage.memory(array)
+  if pcall(memory.write, memory, rebased(array.table, array.base, 1, array.shape)) then return end
+  arguments.check_elements(array.row, array.table, array.shape, array.base)
+  memory:write(moved(array.table, array.base, 1, array.shape))
+end
+
+local function download(array)
+  if array.count == 0 then
+    array.table = array.table or blank_nested(array.shape, array.base, 1)
+    return
+  end
+  local values = array.memory:read()
+  if array.table then
+    copy_nested(values, 1, array.table, array.base, array.shape, 1)
+  else
+    array.table = rebased(values, 1, array.base, array.shape)
+  end
+end
+
+--- The table that Lua works on, its values whatever they are.
+function storage.blank(array)
+  if not array.table then array.table = blank_nested(array.shape, array.base, 1) end
+end
+
+local function new(taken, dtype, base, place, counters)
+  local count = arguments.count(taken.shape)
+  return { row = taken.row, variable = taken.variable, shape = taken.shape, dtype = dtype, base = base, place = place,
+    count = count, bytes = count * arguments.bytes_of(dtype), counters = counters, upload = upload,
+    download = download }
+end
+
+--- An array of a call, as coherence has it.
+-- @tparam table taken of `clcompute.loops.runtime.arguments`
+-- @string dtype of its elements on the device
+-- @tparam integer base the index of a table's first element
+-- @tparam Device place
+-- @tparam table counters
+function storage.new(taken, dtype, base, place, counters)
+  local array = new(taken, dtype, base, place, counters)
+  if taken.table then
+    array.table, array.host, array.home = taken.table, true, "host"
+    return coherence.new(array)
+  end
+  array.device, array.home = true, "device"
+  if array.count > 0 then array.memory, array.buffer = taken.buffer, taken.buffer end
+  if array.count > 0 and taken.first * arguments.bytes_of(dtype) % place.align ~= 0 then
+    array.memory, array.is_own = taken.buffer:copy(), true
+  end
+  return coherence.new(array)
+end
+
+--- Brings the values home at the end of a call, and lets go of what the call made.
+function storage.settle(array)
+  if array.home == "host" then
+    array:to_host()
+  else
+    array:to_device()
+    if array.is_own and array.buffer and array.is_changed then array.buffer:write(array.memory) end
+  end
+  if array.is_own then array.memory:release() end
+end
+
+return storage
