@@ -19,6 +19,7 @@ The C core: it only opens one chapter after the other.
 #include "raw.h"
 #include "saxpy.h"
 #include "structsize.h"
+#include "tuning.h"
 #include "workgroup.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
@@ -49,6 +50,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openstructsizes(L);
   clc_openprograms(L);
   clc_openprebuilt(L);
+  clc_opentuning(L);
   clc_opensaxpy(L);
   clc_opengemm(L);
   clc_opengauss(L);

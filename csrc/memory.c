@@ -40,6 +40,13 @@ static clc_Buffer *push_buffer(lua_State *L, clc_Device *d, const clc_Dtype *dty
 
 /* --- allocation -------------------------------------------------------- */
 
+/* All that no script can reach any more. */
+static void free_memory(lua_State *L) {
+  lua_pushnil(L);
+  lua_setfield(L, LUA_REGISTRYINDEX, CLC_SCRATCH);
+  lua_gc(L, LUA_GCCOLLECT);
+}
+
 /* Lua sees a few bytes where the device sees megabytes, so the collector is
    told: it works as if Lua had allocated them. Finalizers may run here. */
 static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
@@ -50,7 +57,7 @@ static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
     lua_gc(L, LUA_GCSTEP, kib > INT32_MAX ? INT32_MAX : (int)kib);
     clc_usedevice(L, d);
   }
-  if (d->root->bytes + bytes > d->global_memory) lua_gc(L, LUA_GCCOLLECT);
+  if (d->root->bytes + bytes > d->global_memory) free_memory(L);
   clc_usedevice(L, d);
 }
 
@@ -85,7 +92,7 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   lua_remove(L, -2);
   b->mem = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
   if (clc_isoutofmemory(code)) {
-    lua_gc(L, LUA_GCCOLLECT);
+    free_memory(L);
     clc_usedevice(L, d);
     b->mem = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
   }

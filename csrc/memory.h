@@ -26,6 +26,9 @@ struct clc_Buffer {
 
 extern const clc_Type clc_buffertype;
 
+/* Registry: the buffers that scratch.c keeps, which go first where memory is short. */
+#define CLC_SCRATCH "clcompute.scratch"
+
 clc_Buffer *clc_checkbuffer(lua_State *L, int arg);
 
 /* Raises when the device never allocates that much at once. */

@@ -13,7 +13,7 @@ local C_LEVELS = {
   { "flight" },
   { "device", "sequential", "native", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
-    "workgroup" },
+    "workgroup", "tuning", "scratch" },
   { "show" },
   { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
   -- operations take
@@ -21,6 +21,7 @@ local C_LEVELS = {
   { "structsize", "plan" },
   { "program" },
   { "prebuilt" },
+  { "multiply" },
   { "saxpy", "gemm", "accuracy", "lu", "gauss_paper" }, -- operations
   { "gauss" },
   { "core" }, -- opens them all
@@ -29,8 +30,9 @@ local C_LEVELS = {
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.mapped", "clcompute.native",
     "clcompute.poly", "clcompute.version", -- all but the last in C
-    "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.options" },
-  { "clcompute.text.columns", "clcompute.text.places" },
+    "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.options",
+    "clcompute.tuning.known" },
+  { "clcompute.text.columns", "clcompute.text.places", "clcompute.tuning" },
   { "clcompute.text.trace" },
   { "clcompute.npy_header", "clcompute.profile", "clcompute.trace_range" },
   { "clcompute.npy" },

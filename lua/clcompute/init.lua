@@ -39,6 +39,7 @@ local function complete(core)
   core.set_kernel_folder(folder)
   core.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
   core.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(new_file, ...) end })
+  core.set_tuning(function(...) return require("clcompute.tuning").of(...) end)
   core.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
   core.set_native_check(function(device) -- whether its own work-group functions are right
     return require "clcompute.verdict"(device, require "clcompute.doctor.answers".collectives) == "ok"
@@ -52,7 +53,7 @@ local function complete(core)
   local mapped = core.mapped
   package.preload["clcompute.mapped"] = function() return mapped end -- for a measurement, not for scripts
   for _, name in ipairs { "mapped", "new_file", "read_profile", "plan_range", "set_kernel_folder", "add_methods",
-    "set_loop_check", "set_native_check" } do
+    "set_loop_check", "set_native_check", "set_tuning", "forget_tuning" } do
     core[name] = nil
   end
 end

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Scratch: buffers in which operations keep what no script sees. */
+#include "scratch.h"
+
+#define SMALLEST 4096         /* bytes */
+#define LARGEST (512ul << 20) /* bytes */
+
+size_t clc_scratchlimit(const clc_Device *d, const clc_Dtype *dtype) {
+  size_t bytes = LARGEST;
+  if (bytes > d->global_memory / 16) bytes = (size_t)(d->global_memory / 16);
+  if (bytes > d->max_allocation) bytes = (size_t)d->max_allocation;
+  return bytes / dtype->size;
+}
+
+/* Pushes the device's table of buffers by use. Memory that is short takes the table of all
+   devices out of the registry (memory.c). */
+static void push_buffers(lua_State *L, const clc_Device *d) {
+  if (lua_getfield(L, LUA_REGISTRYINDEX, CLC_SCRATCH) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, CLC_SCRATCH);
+  }
+  clc_pushdevice(L, d);
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, -3) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -5);
+  }
+  lua_insert(L, -3);
+  lua_pop(L, 2);
+}
+
+/* A power of two, so that growing needs do not make a new buffer each time. */
+static size_t rounded(size_t bytes) {
+  size_t size = SMALLEST;
+  while (size < bytes) size *= 2;
+  return size;
+}
+
+clc_Buffer *clc_pushscratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
+                            size_t n) {
+  luaL_checkstack(L, 10, NULL);
+  push_buffers(L, d);
+  const char *key = lua_pushfstring(L, "%s %s", use, dtype->name);
+  lua_getfield(L, -2, key);
+  clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
+  if (b == NULL || b->count < n) {
+    const clc_Shape shape = {1, {rounded(n * dtype->size) / dtype->size}};
+    lua_pushnil(L); /* the one before need not stay while there are two */
+    lua_setfield(L, -4, key);
+    lua_pop(L, 1);
+    b = clc_newbuffer(L, d, dtype, &shape);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -4, key);
+  }
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+  return b;
+}

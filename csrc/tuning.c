@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Tuning: the numbers with which an operation runs on a device. */
+#include "tuning.h"
+
+#define SOURCE "clcompute.tuning.source" /* registry: Lua's f(device, operation, dtype) */
+#define KNOWN "clcompute.tuning.known"   /* registry: its answers, by device and "operation dtype" \
+                                          */
+
+/* Pushes the answers for a device, an empty table the first time. */
+static void push_known(lua_State *L, const clc_Device *d) {
+  lua_getfield(L, LUA_REGISTRYINDEX, KNOWN);
+  clc_pushdevice(L, d);
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, -3) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_insert(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -4);
+    lua_remove(L, -2);
+    return;
+  }
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+static void ask(lua_State *L, const clc_Device *d, const char *operation, const clc_Dtype *dtype) {
+  lua_getfield(L, LUA_REGISTRYINDEX, SOURCE);
+  clc_pushdevice(L, d);
+  lua_pushstring(L, operation);
+  lua_pushstring(L, dtype->name);
+  lua_call(L, 3, 1);
+}
+
+void clc_pushtuning(lua_State *L, const clc_Device *d, const char *operation,
+                    const clc_Dtype *dtype) {
+  luaL_checkstack(L, 10, NULL);
+  push_known(L, d);
+  const char *key = lua_pushfstring(L, "%s %s", operation, dtype->name);
+  if (lua_getfield(L, -2, key) == LUA_TNIL) {
+    lua_pop(L, 1);
+    ask(L, d, operation, dtype);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -4, key);
+  }
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+int clc_tuned(lua_State *L, const char *name) {
+  int is_number;
+  lua_getfield(L, -1, name);
+  const lua_Integer value = lua_tointegerx(L, -1, &is_number);
+  if (!is_number || value < 0 || value > 1 << 30)
+    luaL_error(L, "tuning: number expected for '%s', got %s", name, luaL_tolstring(L, -1, NULL));
+  lua_pop(L, 1);
+  return (int)value;
+}
+
+/* Forgets all answers: devices may be weak keys, for no answer refers to one. */
+static int forget_tuning(lua_State *L) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, LUA_REGISTRYINDEX, KNOWN);
+  return 0;
+}
+
+/* cl.set_tuning(f): f(device, operation, dtype) returns a table of numbers; init.lua takes this
+   function and cl.forget_tuning() away. */
+static int set_tuning(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, SOURCE);
+  return 0;
+}
+
+void clc_opentuning(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"set_tuning", set_tuning}, {"forget_tuning", forget_tuning}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+  forget_tuning(L);
+}

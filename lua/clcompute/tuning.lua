@@ -1,0 +1,67 @@
+-- SPDX-License-Identifier: MIT
+--- The numbers with which operations run on a device: a pure function of what the device says of itself.
+-- They are data: `clcompute.tuning.known`, and before it what `clcompute tune` found on this machine.
+-- @module clcompute.tuning
+
+local known = require "clcompute.tuning.known"
+
+local tuning = {}
+
+local SIZE = { float = 4, double = 8 }
+local WIDEST = 16 -- elements of the widest vector type of OpenCL C
+
+--- What rows ask for, of a device and a dtype.
+function tuning.facts(device, dtype)
+  local width = device["vector_width_" .. dtype] or 0
+  return {
+    type = device.type, name = device.name, vendor = device.vendor, platform = device.platform,
+    dtype = dtype, size = SIZE[dtype], vector = math.min(width, WIDEST), local_memory = device.local_memory,
+    units = device.compute_units,
+  }
+end
+
+local AT_LEAST = { vector = true, local_memory = true, units = true }
+local PART = { name = true, vendor = true, platform = true }
+
+local function meets(facts, where)
+  for key, wanted in pairs(where) do
+    local fact = facts[key]
+    local met
+    if AT_LEAST[key] then
+      met = fact >= wanted
+    elseif PART[key] then
+      met = fact:find(wanted, 1, true) ~= nil
+    else
+      met = fact == wanted
+    end
+    if not met then return false end
+  end
+  return true
+end
+
+--- The first of several rows whose conditions are met, with the device's own figures.
+-- @tparam table rows of `clcompute.tuning.known`
+-- @tparam table facts of `tuning.facts`
+-- @treturn table a copy of the row with `units`, those of the device
+function tuning.choose(rows, facts)
+  for _, row in ipairs(rows) do
+    if meets(facts, row.where) then
+      local chosen = {}
+      for key, value in pairs(row) do chosen[key] = value end
+      chosen.units = facts.units
+      return chosen
+    end
+  end
+  error(("tuning: no row for %s, %s"):format(facts.name, facts.dtype), 0)
+end
+
+--- The numbers of an operation for a device.
+-- @tparam Device device
+-- @string operation a key of `clcompute.tuning.known`
+-- @string dtype
+-- @treturn table
+function tuning.of(device, operation, dtype)
+  return tuning.choose(known[operation], tuning.facts(device, dtype))
+end
+
+return tuning

@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: MIT
+--- The numbers of every operation by device: data. The first row whose conditions a device meets is taken, so a
+-- list goes from the particular to the general.
+--
+-- Conditions: `type`, `name`, `vendor` or `platform` (a plain part of it), `dtype`, `vector` (the device's elements of
+-- a vector register, at least), `local_memory` (bytes, at least), `units` (compute units, at least). All else is for
+-- the operation. Where no other place is named, a row was measured with POCL 3.1 on two cores with AVX-512.
+-- @module clcompute.tuning.known
+
+local known = {}
+
+-- gemm_panels: rows of a register tile, of which 32 vector registers hold 14 and 16 hold 6; mc x kc elements of A stay
+-- in the second level cache, kc x 2 vectors of B in the first; B is read where it lies up to `direct` elements.
+-- gemm_blocks: shapes of blocks, the largest first.
+known.gemm = {
+  { where = { type = "cpu", dtype = "float", vector = 16, local_memory = 250000 },
+    kernel = "panels", vector = 16, rows = 14, mc = 112, nc = 1024, kc = 512, direct = 1 << 16 },
+  { where = { type = "cpu", dtype = "double", vector = 8, local_memory = 250000 },
+    kernel = "panels", vector = 8, rows = 14, mc = 112, nc = 1024, kc = 256, direct = 1 << 15 },
+  { where = { type = "cpu", dtype = "float", vector = 8, local_memory = 150000 },
+    kernel = "panels", vector = 8, rows = 6, mc = 96, nc = 1024, kc = 320, direct = 1 << 16 },
+  { where = { type = "cpu", dtype = "double", vector = 4, local_memory = 150000 },
+    kernel = "panels", vector = 4, rows = 6, mc = 96, nc = 1024, kc = 160, direct = 1 << 15 },
+  { where = { type = "cpu", vector = 8 },
+    kernel = "panels", vector = 8, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
+  { where = { type = "cpu" },
+    kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
+  { where = { type = "gpu", dtype = "float", local_memory = 36000 },
+    kernel = "blocks", blocks = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 8 },
+      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+  { where = { local_memory = 36000 },
+    kernel = "blocks", blocks = { { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+  { where = {}, kernel = "tiled" },
+}
+
+return known
