@@ -77,8 +77,8 @@ describe("profitability", function()
     assert.same({ true }, decide(CPU, numbers_of(1e6, 1), nil).on_device)
   end)
 
-  --- A call on a machine where nests take `device` times as long as the model says, those in Lua `lua` times, and copies
-  -- as long as it says unless told otherwise.
+  --- A call on a machine where nests take `device` times as long as the model says, those in Lua `lua` times, and
+  -- copies as long as it says unless told otherwise.
   local function live(memory, facts, numbers, device, lua, copies)
     local verdict = decide(facts, numbers, memory)
     calibration.stand(memory, numbers.total, verdict.on_device)
