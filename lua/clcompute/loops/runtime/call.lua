@@ -112,9 +112,8 @@ local function execute_timed(state, spec, values, arrays, kernels, verdict, devi
   local launches, start = state.counters.launches, clock()
   execute(state, spec, values, arrays, kernels, verdict.on_device, clock, spent)
   if is_waited then device:wait() end
-  calibration.learn(decision.place(spec, device).memory, verdict, { seconds = clock() - start, spent = spent,
+  decision.learn(spec, device, verdict, { seconds = clock() - start, spent = spent,
     launches = state.counters.launches - launches })
-  spec.last = nil -- decided again, by what was learned
 end
 
 --- Runs a compiled function. Raises a string without a place.

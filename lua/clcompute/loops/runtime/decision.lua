@@ -68,6 +68,7 @@ local function postpone_build(spec, verdict, place, seconds)
   place.gained = place.gained + verdict.lua_seconds - verdict.seconds
   if place.gained >= seconds then return verdict end
   local cost, waiting = verdict.in_lua, in_lua(spec)
+  waiting.is_waiting = true
   waiting.all_in_lua = ("building the program takes about %s (%s); all calls until now would have saved %s"):format(
     profitability.time(seconds), place.is_kept and "it is in the cache" or "it is not in the cache",
     profitability.time(place.gained))
@@ -117,21 +118,18 @@ local function obstacle(state, spec, values, arrays, device, vast)
   end
 end
 
---- By the model, with what calls have taught of it. A choice stands from when it is made, so not while it waits.
+--- By the model, with what calls have taught of it. While a build waits it is Lua that stands.
 local function by_model(state, spec, numbers, facts, device, place)
   local memory = place.memory
   local figures = profitability.figures(numbers, place.costs, memory)
   local verdict = profitability.decide(spec.plan, numbers, facts, figures, state.options,
     calibration.standing(memory, numbers.total))
-  local is_waiting = false
   if decision.is_any(verdict.on_device) and not spec.programs[device] then
-    local chosen = verdict
-    verdict = postpone_build(spec, chosen, place, build_seconds(spec, place, device, state.name))
-    is_waiting = verdict ~= chosen
+    verdict = postpone_build(spec, verdict, place, build_seconds(spec, place, device, state.name))
   end
-  if not is_waiting then calibration.stand(memory, numbers.total, verdict.on_device) end
+  calibration.stand(memory, numbers.total, verdict.on_device)
   verdict.run = calibration.run_of(memory, numbers.total, verdict.on_device)
-  return verdict, is_waiting
+  return verdict
 end
 
 --- Where each nest of a call runs.
@@ -142,22 +140,33 @@ end
 -- @tparam Device device
 -- @tparam ?string vast the name of a number that wraps
 -- @treturn table a verdict of `clcompute.loops.runtime.profitability`; `all_in_lua`: why nothing runs on the device,
--- where that is no matter of figures; `run`: the record of calls like this, where they may be timed
+-- where that is no matter of figures; `is_waiting`: it is for a build; `run`: the record of calls like this, where they
+-- may be timed
 function decision.make(state, spec, values, arrays, device, vast)
   local reason = obstacle(state, spec, values, arrays, device, vast)
   if reason then return in_lua(spec, reason) end
   if is_same_as_last(spec, values, device) then return spec.last.verdict end
   local numbers, facts = spec.estimate(values), array_facts(spec, arrays)
   local place = decision.place(spec, device)
-  local verdict, is_waiting
+  local verdict
   if state.options.force == nil and state.options.heuristics == "model" then
-    verdict, is_waiting = by_model(state, spec, numbers, facts, device, place)
+    verdict = by_model(state, spec, numbers, facts, device, place)
   else
     verdict = profitability.decide(spec.plan, numbers, facts, profitability.figures(numbers, place.costs),
       state.options)
   end
-  if not is_waiting then spec.last = { values = values, device = device, verdict = verdict } end
+  if not verdict.is_waiting then spec.last = { values = values, device = device, verdict = verdict } end
   return verdict
+end
+
+--- Learns from a call that was timed, so that the next one is decided anew. What a build would have gained is what the
+-- call took, not what it was thought to take.
+-- @tparam table took of `clcompute.loops.runtime.calibration`
+function decision.learn(spec, device, verdict, took)
+  local place = decision.place(spec, device)
+  if verdict.is_waiting then place.gained = place.gained + took.seconds - verdict.lua_seconds end
+  calibration.learn(place.memory, verdict, took)
+  spec.last = nil
 end
 
 --- The figures of a call whose verdict did not need any, for those who read.
