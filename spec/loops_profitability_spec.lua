@@ -42,6 +42,16 @@ describe("the costs of a device", function()
     assert.equal(full, statement(gpu, 1e6))
   end)
 
+  it("are near to what was measured: on an H200 of examples/results/polykernels-h200-quick.txt, on POCL", function()
+    for _, case in ipairs { { GPU, 128 * 128 * 130, 128 * 128, 89.1e-6 }, -- mmm, on buffers
+      { GPU, 2 * 128 * 128 * 64, 128, 2.16e-3 }, -- ssymm
+      { CPU, 1e5, 1, 75e-6 }, { CPU, 1024 * 1e5, 1024, 28.5e-3 } } do -- sums of 100,000 terms
+      local row = costs.of(case[1])
+      local ratio = (costs.device_seconds(row, 1, case[2], case[3]) + row.wait) / case[4]
+      assert.is_true(ratio > 1 / 3 and ratio < 3, ratio)
+    end
+  end)
+
   it("are none where nothing is launched", function()
     assert.equal(0.0, costs.device_seconds(costs.of(GPU), 0, 0, 0))
   end)

@@ -161,6 +161,9 @@ end
 
 --- Learns from a call that was timed, so that the next one is decided anew. What a build would have gained is what the
 -- call took, not what it was thought to take.
+-- @tparam table spec
+-- @tparam Device device
+-- @tparam table verdict of `make`
 -- @tparam table took of `clcompute.loops.runtime.calibration`
 function decision.learn(spec, device, verdict, took)
   local place = decision.place(spec, device)
