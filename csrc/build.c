@@ -6,6 +6,7 @@
 
 #include "binary.h"
 #include "buildlog.h"
+#include "cache.h"
 #include "include.h"
 #include "source.h"
 #include "text.h"
@@ -127,13 +128,17 @@ static void build_source(lua_State *L, const Job *j, cl_program *program) {
   if (code != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, *program, code);
 }
 
+/* Pushes the key of a job in the cache, or returns 0; includes that change are not kept. */
+static int push_key(lua_State *L, const Job *j) {
+  lua_pushfstring(L, "%s%s%s%s", j->included, j->source.defines, j->line, j->text);
+  return j->known.repeatable && clc_pushkey(L, j->device, lua_tostring(L, -1), j->options);
+}
+
 /* Builds from what was kept, pushing the declarations of the kernels, or from the
    source, pushing nil. */
 static void build_job(lua_State *L, const Job *j, cl_program *program) {
   const int top = lua_gettop(L);
-  lua_pushfstring(L, "%s%s%s%s", j->included, j->source.defines, j->line, j->text);
-  const int keyed =
-      j->known.repeatable && clc_pushkey(L, j->device, lua_tostring(L, -1), j->options);
+  const int keyed = push_key(L, j);
   const int key = lua_gettop(L);
   if (!keyed || !clc_loadbinary(L, j->device, key, j->options, program)) {
     build_source(L, j, program);
@@ -158,4 +163,14 @@ clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_p
   lua_replace(L, top + 2);
   lua_settop(L, top + 2);
   return (clc_Built){j.known.complete, j.start, uses_header(&j) ? clc_workgroupslots(d) : 0};
+}
+
+int clc_isbuilt(lua_State *L, const clc_Device *d, const clc_Source *s) {
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 40, "build");
+  int scanned;
+  const Job j = push_job(L, d, s, &scanned);
+  const int found = push_key(L, &j) && clc_iscached(L, lua_gettop(L));
+  lua_settop(L, top);
+  return found;
 }

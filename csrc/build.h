@@ -23,6 +23,9 @@ typedef struct clc_Built {
  */
 clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program);
 
+/* Whether that would find a binary in the cache. */
+int clc_isbuilt(lua_State *L, const clc_Device *d, const clc_Source *s);
+
 #pragma GCC visibility pop
 
 #endif

@@ -134,6 +134,16 @@ int clc_loadcache(lua_State *L, int key) {
   return sound;
 }
 
+int clc_iscached(lua_State *L, int key) {
+  struct stat st;
+  const char *path = push_path(L, key);
+  const int fd = path == NULL ? -1 : open_own(path, &st);
+  if (path != NULL) lua_pop(L, 1);
+  if (fd < 0) return 0;
+  close(fd);
+  return st.st_size >= (off_t)sizeof(Header);
+}
+
 /* --- writing ----------------------------------------------------------- */
 
 static int write_all(int fd, const void *data, size_t n) {

@@ -20,6 +20,9 @@
    and returns 1; 0, and nothing pushed, where there are none. */
 int clc_loadcache(lua_State *L, int key);
 
+/* Whether a file was kept for the key; only reading it shows whether it is sound. */
+int clc_iscached(lua_State *L, int key);
+
 /* Keeps the strings at stack indices `declarations` and `binary` for a key. */
 void clc_storecache(lua_State *L, int key, int declarations, int binary);
 

@@ -294,23 +294,9 @@ static int set_loop_check(lua_State *L) {
   return 0;
 }
 
-/***
-Builds a program. Blocks. A source may `#include <clcompute/work_group.h>`: the work-group functions
-of OpenCL C 2.0 (6.13.15) on any device, called in the body of a kernel.
-@function Device:program
-@param source OpenCL C as a string, or {file="life.cl"}
-@tparam[opt] table options `defines` ({TS=16}), `options` ("-cl-mad-enable"),
- `include` (list of folders; that of the file comes first), `name` (what build logs call the source)
-@treturn Program
-@raise with the build log and the lines it points at, numbered
-@usage local p = d:program[[kernel void twice(global float *x) {
-  x[get_global_id(0)] *= 2;
-}]]
-p.twice(#x, x)
-*/
-static int device_program(lua_State *L) {
+/* Takes what d:program takes; leaves the text at index 2, and on the stack what it refers to. */
+static clc_Source take_request(lua_State *L) {
   static const char *const keys[] = {"defines", "options", "include", "name", NULL};
-  clc_Device *d = clc_checkopen(L, 1);
   lua_settop(L, 3);
   clc_checkoptions(L, 3, keys);
   const char *own_folder;
@@ -327,13 +313,48 @@ static int device_program(lua_State *L) {
   const char *defines = clc_pushdefines(L, 3, -1);
   const char *includes = clc_pushincludes(L, 3);
   const char *all = lua_pushfstring(L, "%s%s%s", options, own_folder, includes);
-  clc_buildprogram(L, d, 2, name, defines, all);
+  return (clc_Source){lua_tostring(L, 2), name, defines, all};
+}
+
+/***
+Builds a program. Blocks. A source may `#include <clcompute/work_group.h>`: the work-group functions
+of OpenCL C 2.0 (6.13.15) on any device, called in the body of a kernel.
+@function Device:program
+@param source OpenCL C as a string, or {file="life.cl"}
+@tparam[opt] table options `defines` ({TS=16}), `options` ("-cl-mad-enable"),
+ `include` (list of folders; that of the file comes first), `name` (what build logs call the source)
+@treturn Program
+@raise with the build log and the lines it points at, numbered
+@usage local p = d:program[[kernel void twice(global float *x) {
+  x[get_global_id(0)] *= 2;
+}]]
+p.twice(#x, x)
+*/
+static int device_program(lua_State *L) {
+  clc_Device *d = clc_checkopen(L, 1);
+  const clc_Source s = take_request(L);
+  clc_buildprogram(L, d, 2, s.name, s.defines, s.options);
   const Program *p = clc_checkhandle(L, -1, &program_type);
   if (*clc_pushkernelnames(L, p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");
   lua_pop(L, 1);
   const int program = lua_gettop(L);
-  check_loops(L, p->built.start, name, options);
+  check_loops(L, p->built.start, s.name, s.options);
   lua_settop(L, program);
+  return 1;
+}
+
+/***
+Whether the cache on disk holds what `program` would build of the same arguments, which then takes
+milliseconds. Builds nothing.
+@function Device:is_built
+@param source as for `program`
+@tparam[opt] table options as for `program`
+@treturn boolean
+*/
+static int device_is_built(lua_State *L) {
+  const clc_Device *d = clc_checkopen(L, 1);
+  const clc_Source s = take_request(L);
+  lua_pushboolean(L, clc_isbuilt(L, d, &s));
   return 1;
 }
 
@@ -344,7 +365,8 @@ Releases the program at once instead of when it is collected. May be called twic
 */
 
 void clc_openprograms(lua_State *L) {
-  static const luaL_Reg device_methods[] = {{"program", device_program}, {NULL, NULL}};
+  static const luaL_Reg device_methods[] = {
+      {"program", device_program}, {"is_built", device_is_built}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"kernel", program_kernel}, {NULL, NULL}};
   static const luaL_Reg metamethods[] = {{NULL, NULL}};
   clc_opentype(L, &program_type, program_field, program_show, methods, metamethods);

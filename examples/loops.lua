@@ -16,7 +16,7 @@ local compiled = assert(loops.compile(mmm))
 print(compiled:source())
 
 -- On tables, as Lua has them: copied to the device and back where that pays.
-local n = tonumber(arg[1]) or 256
+local n = tonumber(arg[1]) or 400
 local device = cl.device()
 local a, b = device:random("double", n, n, { seed = 1 }), device:random("double", n, n, { seed = 2 })
 local A, B, C, D = a:read(), b:read(), {}, {}
@@ -27,7 +27,7 @@ local start = cl.clock()
 mmm(A, B, C, n)
 local in_lua = cl.clock() - start
 
-compiled(a, b, device:zeros("double", n, n), n) -- decides; builds the program if that pays
+compiled(a, b, device:zeros("double", n, n), n) -- decides; builds the program if that pays by now
 start = cl.clock()
 compiled(A, B, D, n)
 local in_all = cl.clock() - start

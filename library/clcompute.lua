@@ -228,6 +228,12 @@ function Device:load(path) end
 ---@return clcompute.Program
 function Device:program(source, options) end
 
+---Whether the cache on disk holds what `program` would build of the same arguments.
+---@param source string|{file: string} OpenCL C
+---@param options? clcompute.ProgramOptions
+---@return boolean
+function Device:is_built(source, options) end
+
 ---@class clcompute.KernelOptions
 ---@field dtype? clcompute.Dtype "float" unless given
 ---@field defines? table<string, string|number|boolean>

@@ -72,6 +72,17 @@ describe("the cache of programs", function()
     assert.matches("^" .. ("%x"):rep(16) .. "%.bin\n$", files())
   end)
 
+  it("says whether it holds what would be built, and builds nothing then", function()
+    local ask = [[print(d:is_built(SOURCE), d:is_built(SOURCE, { options = "-w" }))]]
+    local function answer(environment) return (run(ask, environment):gsub("\n", "")) end
+    assert.equal("false\tfalse", answer())
+    assert.matches("No such file", files())
+    run "show(SOURCE)"
+    assert.equal("true\tfalse", answer())
+    assert.equal("false\tfalse", answer({ CLCOMPUTE_CACHE = "off" }))
+    assert.matches("device is released", run "d:close() print(pcall(d.is_built, d, SOURCE))")
+  end)
+
   it("serves prebuilt kernels", function()
     local script = [[
       local x = d:buffer {1, 2}

@@ -62,6 +62,11 @@ function helper.raises(texts, f, ...)
   return message
 end
 
+--- A text with a number for its "%s" that no earlier run had, so that no cache holds what is built of it.
+function helper.unseen(text)
+  return text:format(("1.%015d"):format(os.time() * 1000 + math.random(0, 999)))
+end
+
 --- Runs a Lua script in a process of its own; returns success, what it printed, its exit code.
 -- `environment` is a table of variables; the layer and the modules are inherited. After `limit`
 -- seconds, if given, it is ended.

@@ -156,7 +156,7 @@ end
 --- A message without its place in the text of `clcompute.loops.generation.host`, or in a file that called the core.
 local function without_place(message)
   if type(message) ~= "string" then return message end
-  local rest = message:match "^loops:%d+: (.*)$" or message:match "^%S-clcompute/loops/[%w_]+%.lua:%d+: (.*)$"
+  local rest = message:match "^loops:%d+: (.*)$" or message:match "^%S-clcompute/loops/[%w_/]+%.lua:%d+: (.*)$"
   return rest and (message:find "^loops:" or not rest:find "^attempt to ") and rest or message
 end
 

@@ -4,8 +4,9 @@
 -- @module clcompute.loops.explain
 
 local dependences = require "clcompute.loops.analysis.dependences"
+local explain_call = require "clcompute.loops.explain_call"
 local presumption = require "clcompute.loops.runtime.presumption"
-local profitability = require "clcompute.loops.runtime.profitability"
+local roles = require "clcompute.loops.generation.roles"
 local static_copies = require "clcompute.loops.analysis.static_copies"
 local walk = require "clcompute.loops.walk"
 
@@ -29,10 +30,11 @@ end
 
 -- --- loops --------------------------------------------------------------------------------
 
-local function explain_loop(spec, node, lines)
+local function explain_loop(spec, node, role, lines)
   local place = ("%4d: %sfor %s"):format(node.line, ("  "):rep(#node.variable.loops), node.variable.name)
   if node.parallel then
-    return add(lines, "  %-20s parallel%s", place, node.obstacle and ", but no kernel: " .. node.obstacle or "")
+    return add(lines, "  %-20s parallel%s -> %s", place, node.obstacle and ", but no kernel: " .. node.obstacle or "",
+      role)
   end
   local reasons = {}
   for i, dependence in ipairs(node.carried) do
@@ -40,7 +42,7 @@ local function explain_loop(spec, node, lines)
   end
   if #node.carried > MOST_REASONS then reasons[#reasons + 1] = ("%d more"):format(#node.carried - MOST_REASONS) end
   if #reasons == 0 then reasons[1] = spec.given_up or "not analysed" end
-  add(lines, "  %-20s sequential: %s", place, table.concat(reasons, "; "))
+  add(lines, "  %-20s sequential: %s -> %s", place, table.concat(reasons, "; "), role)
 end
 
 -- --- plan ---------------------------------------------------------------------------------
@@ -151,25 +153,6 @@ end
 
 -- --- the latest call ----------------------------------------------------------------------
 
-local function explain_verdict(latest, lines)
-  local verdict = latest.verdict
-  for i, nest in ipairs(latest.spec.plan.kernels) do
-    add(lines, "  %s: %s: %s", nest.name, verdict.on_device[i] and "device" or "Lua", verdict.reasons[i])
-  end
-  if verdict.lua_seconds then
-    add(lines, "  estimated: %s on the device with %s copies of %s bytes, %s in Lua",
-      profitability.time(verdict.device_seconds), profitability.count(verdict.copies),
-      profitability.count(verdict.bytes), profitability.time(verdict.lua_seconds))
-  elseif verdict.in_lua then
-    add(lines, "  all in Lua: %s", verdict.in_lua)
-  end
-  local buffers = latest.buffers_in_lua
-  if buffers and #buffers > 0 then
-    add(lines, "  buffers that Lua works on are copied as a whole at each call, which tables are not: %s",
-      names_of(buffers))
-  end
-end
-
 local function explain_counters(counters, lines)
   add(lines, "until now: %d launches, %d uploads of %d bytes, %d downloads of %d bytes", counters.launches,
     counters.uploads, counters.bytes_up, counters.downloads, counters.bytes_down)
@@ -249,7 +232,8 @@ local function add_loops(state, spec, lines)
   add(lines, "%s of %s", state.name, state.tree.origin.file)
   add(lines, "for %s%s", kinds_of(state, spec), state.latest and "" or " (presumed: it was not called yet)")
   add(lines, "loops:")
-  for _, node in ipairs(spec.scop.loops) do explain_loop(spec, node, lines) end
+  local role_of = roles.of(spec.plan)
+  for _, node in ipairs(spec.scop.loops) do explain_loop(spec, node, role_of[node], lines) end
   if spec.given_up then add(lines, "  %s", spec.given_up) end
   add(lines, "plan:")
   explain_plan(spec.plan, "  ", lines)
@@ -269,7 +253,7 @@ end
 -- @treturn string
 function explain.latest(state)
   local lines = {}
-  explain_verdict(state.latest, lines)
+  explain_call.add(state.latest, lines)
   return table.concat(lines, "\n")
 end
 
@@ -282,8 +266,8 @@ function explain.text(state)
   explain_copies(spec, latest, lines)
   explain_arithmetic(state, spec, lines)
   if latest then
-    add(lines, "the latest call, on %s:", latest.device.name)
-    explain_verdict(latest, lines)
+    add(lines, "the latest call, on %s:", latest.place.name)
+    explain_call.add(latest, lines)
     explain_counters(state.counters, lines)
   end
   return table.concat(lines, "\n")

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- How much a call has to do, before it does it: launches and statements of each nest, iterations of loops on the host.
+--- How much a call has to do, before it does it: launches, work-items and statements of each nest, iterations of loops
+-- on the host.
 --
 -- A loop whose bounds depend on loops around it is counted with their variables in the middle of their ranges, which is
 -- right for triangles. Of what an `if` within a nest holds, half is counted; of one on the host all, so that nothing
@@ -61,6 +62,13 @@ function count_of(nodes, output)
   return #texts > 0 and table.concat(texts, " + ") or "0"
 end
 
+--- How many work-items a launch has.
+local function items_of(kernel)
+  local counts = {}
+  for i, node in ipairs(kernel.band) do counts[i] = node.variable.id .. "_count" end
+  return table.concat(counts, " * ")
+end
+
 --- Which of the arrays that a nest writes it needs no values of.
 local function print_unneeded(part, output)
   local fields = {}
@@ -81,6 +89,7 @@ local PARTS = {
     local work = count_of({ part.node }, output)
     add(output, "numbers.launches[%d] = %s", part.index, times)
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
+    add(output, "numbers.items[%d] = %s", part.index, items_of(part))
     add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index)
     print_unneeded(part, output)
     add(output, "end")
@@ -118,15 +127,15 @@ end
 --- Makes the function that estimates calls.
 -- @tparam table plan of `clcompute.loops.generation.nests`
 -- @tparam {string,...} names of the numbers and sizes of a call
--- @treturn ?function of a table of these numbers, that returns `launches`, `work` and `unneeded` (arrays that are
--- written as a whole) by index of the nest, `counts` by `for` node of the host, and `total`, the work of all
--- statements; or nil and why it is too large for Lua
+-- @treturn ?function of a table of these numbers, that returns `launches`, `work`, `items` (of a launch) and
+-- `unneeded` (arrays that are written as a whole) by index of the nest, `counts` by `for` node of the host, and
+-- `total`, the work of all statements; or nil and why it is too large for Lua
 function estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
   add(output, "return function(v)")
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
-  add(output, "local numbers = { launches = {}, work = {}, unneeded = {}, counts = {}, total = 0 }")
+  add(output, "local numbers = { launches = {}, work = {}, items = {}, unneeded = {}, counts = {}, total = 0 }")
   print_plan(plan, output, "1")
   add(output, "return numbers")
   add(output, "end")

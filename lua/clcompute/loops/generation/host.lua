@@ -92,10 +92,13 @@ local function print_arrays(part, output)
   end
 end
 
---- Statements on host copies.
+--- Statements on host copies, which a call that is timed adds to what the part has spent.
 local function print_lua(part, nodes, output)
+  local index = part.index or 0
   print_arrays(part, output)
+  add(output, "began = clock and clock()")
   add(output, "%s", (lua_text.statements(nodes, OPTIONS):gsub("\n", "\n" .. output.indent)))
+  add(output, "if clock then spent[%d] = spent[%d] + clock() - began end", index, index)
 end
 
 -- --- launches -----------------------------------------------------------------------------
@@ -202,8 +205,9 @@ end
 function host.text(plan, names, arrays)
   local output = { indent = "" }
   add(output, "local groups, memory, blank = ...")
-  add(output, "return function(v, arrays, kernels, on_device, counters)")
+  add(output, "return function(v, arrays, kernels, on_device, counters, clock, spent)")
   indented(output, function()
+    add(output, "local began")
     for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
     for i, variable in ipairs(arrays) do
       add(output, "local %s_array, %s = arrays[%d], nil", variable.id, variable.id, i)
@@ -216,7 +220,8 @@ end
 
 --- The function itself: of the numbers and sizes by name, the arrays of `clcompute.loops.runtime.storage`, the
 -- kernels, which
--- nests run on the device, and the counters. Or nil and why it is too large for Lua.
+-- nests run on the device, and the counters; of a call that is timed also a clock and the seconds that each nest spent
+-- in Lua, by index, and what else ran there, at 0. Or nil and why it is too large for Lua.
 -- @string text of `host.text`
 -- @tparam table plan that it is of
 function host.compile(text, plan)

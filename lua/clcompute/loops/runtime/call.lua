@@ -5,7 +5,8 @@
 
 local arguments = require "clcompute.loops.runtime.arguments"
 local bounds = require "clcompute.loops.analysis.bounds"
-local profitability = require "clcompute.loops.runtime.profitability"
+local calibration = require "clcompute.loops.runtime.calibration"
+local decision = require "clcompute.loops.runtime.decision"
 local repetition = require "clcompute.loops.runtime.repetition"
 local specialise = require "clcompute.loops.specialise"
 local storage = require "clcompute.loops.runtime.storage"
@@ -19,16 +20,19 @@ function call.specialisation(state, taken)
   local spec = state.specialisations[taken.signature]
   if not spec then
     spec = specialise.run(state.parsed, state.variables, taken, state.options)
-    spec.programs, spec.gained = {}, 0.0
+    spec.programs, spec.places = {}, {}
     state.specialisations[taken.signature] = spec
   end
   return spec
 end
 
+local function name_of(device) return device.name end
+
 --- The device of a call: that of the options, else that of its buffers, else the best. Buffers of two queues of one
 -- device are refused too: copies and launches would overtake each other.
 local function device_of(state, taken)
   local device, first = state.options.device, nil
+  if device and not pcall(name_of, device) then error("option 'device': the device is released", 0) end
   for _, array in ipairs(taken.arrays) do
     local own = array.buffer and array.buffer.device
     if own and device and own ~= device then
@@ -40,18 +44,11 @@ local function device_of(state, taken)
   return device or require "clcompute".device()
 end
 
---- Options of the build. Compilers divide floats as floats where a quotient of doubles is rounded to float: that is the
--- same only if both are rounded correctly, which NVIDIA's does not do unasked.
-local function options_of(device)
-  local quiet = "-w" -- what a compiler warns of was written in Lua
-  return device.has_correct_division and quiet .. " -cl-fp32-correctly-rounded-divide-sqrt" or quiet
-end
-
 local function kernels_of(spec, device, name)
   local built = spec.programs[device]
   if not built then
     built = {}
-    local program = device:program(spec.text, { name = name .. ".cl", options = options_of(device) })
+    local program = device:program(spec.text, decision.build_options(device, name))
     for i, nest in ipairs(spec.plan.kernels) do built[i] = program:kernel(nest.name) end
     spec.programs[device] = built
   end
@@ -71,91 +68,6 @@ local function values_of(spec, state, taken)
     end
   end
   return values
-end
-
--- --- the verdict --------------------------------------------------------------------------
-
---- What profitability asks of each array.
-local function array_facts(spec, arrays)
-  local facts = {}
-  for i, variable in ipairs(spec.arrays) do
-    local array = arrays[i]
-    facts[variable] = { bytes = array.bytes, elements = array.count, host = array.host, device = array.device,
-      home = array.home }
-  end
-  return facts
-end
-
-local function in_lua(spec, reason)
-  local verdict = { on_device = {}, reasons = {}, in_lua = reason }
-  for index in ipairs(spec.plan.kernels) do
-    verdict.on_device[index], verdict.reasons[index] = false, reason
-  end
-  return verdict
-end
-
-local function is_any(on_device)
-  for _, value in ipairs(on_device) do
-    if value then return true end
-  end
-  return false
-end
-
---- Building pays when what the calls would have gained by now is as long as it takes.
-local function postpone_build(spec, verdict, device)
-  if spec.programs[device] or not verdict.lua_seconds then return verdict end
-  spec.gained = spec.gained + verdict.lua_seconds - verdict.seconds
-  if spec.gained >= profitability.COSTS.build then return verdict end
-  local waiting = in_lua(spec, ("building the program takes about %s; all calls until now would have saved %s")
-    :format(profitability.time(profitability.COSTS.build), profitability.time(spec.gained)))
-  waiting.lua_seconds, waiting.device_seconds = verdict.lua_seconds, verdict.device_seconds
-  waiting.copies, waiting.bytes = verdict.copies, verdict.bytes
-  return waiting
-end
-
-local function is_same_as_last(spec, values, device)
-  local last = spec.last
-  if not last or last.device ~= device then return false end
-  for _, name in ipairs(spec.deciding) do
-    if last.values[name] ~= values[name] then return false end
-  end
-  return true
-end
-
---- The name of a number so large that sums of it wrap in Lua: what the analysis says of conditions is not so then.
-local function wrapping(spec, values)
-  for _, name in ipairs(spec.scop.numbers) do
-    if values[name] > arguments.LARGEST or values[name] < -arguments.LARGEST then
-      return spec.scop.parameters[name].variable.name
-    end
-  end
-end
-
---- Where each nest of a call runs; `vast` is the name of a number that wraps.
-local function decide(state, spec, values, arrays, device, vast)
-  if spec.no_kernel then return in_lua(spec, spec.no_kernel) end
-  if spec.needs_double and not device.has_double then
-    return in_lua(spec, ("%s has no double, which %s"):format(device.name, state.options.mode == "exact"
-      and "exact arithmetic needs (mode = \"fast\" does without)" or "the arrays are of"))
-  end
-  if vast then return in_lua(spec, ("'%s' is in conditions, and beyond 2^53"):format(vast)) end
-  local unsafe = spec.may_fail(values)
-  if unsafe then
-    return in_lua(spec, ("whether '%s' is left in line %d depends on data"):format(unsafe.array.name,
-      unsafe.access.node.line))
-  end
-  for _, array in ipairs(arrays) do
-    if array.shape.is_virtual then
-      return in_lua(spec, ("a metatable gives elements of '%s'"):format(array.variable.name))
-    end
-  end
-  if is_same_as_last(spec, values, device) then return spec.last.verdict end
-  local numbers = spec.estimate(values)
-  local verdict = profitability.decide(spec.plan, numbers, array_facts(spec, arrays), state.options)
-  verdict.numbers = numbers
-  local final = is_any(verdict.on_device) and postpone_build(spec, verdict, device) or verdict
-  if final == verdict then spec.last = { values = values, device = device, verdict = verdict } end
-  return final
 end
 
 -- --- running ------------------------------------------------------------------------------
@@ -186,6 +98,24 @@ local function open_arrays(state, spec, taken, device, counters)
   return arrays
 end
 
+local function execute(state, spec, values, arrays, kernels, on_device, ...)
+  settle(arrays, pcall(spec.run, values, arrays, kernels, on_device, state.counters, ...))
+end
+
+--- Executes a call and waits for it, so that later verdicts know what it took. What was queued before is waited for
+-- first; a call that neither launches nor copies has nothing to wait for.
+local function execute_timed(state, spec, values, arrays, kernels, verdict, device)
+  local clock, spent = require "clcompute".clock, {}
+  local is_waited = kernels or verdict.copy_seconds > 0
+  for index = 0, #verdict.on_device do spent[index] = 0.0 end
+  if is_waited then device:wait() end
+  local launches, start = state.counters.launches, clock()
+  execute(state, spec, values, arrays, kernels, verdict.on_device, clock, spent)
+  if is_waited then device:wait() end
+  decision.learn(spec, device, verdict, { seconds = clock() - start, spent = spent,
+    launches = state.counters.launches - launches })
+end
+
 --- Runs a compiled function. Raises a string without a place.
 -- @tparam table state of `clcompute.loops`
 -- @tparam table values of the parameters and captures
@@ -194,17 +124,25 @@ function call.run(state, values)
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local spec = call.specialisation(state, taken)
   local numbers = values_of(spec, state, taken)
-  local vast = wrapping(spec, numbers)
+  local vast = decision.wrapping(spec, numbers)
   local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   local device = device_of(state, taken)
   local arrays = open_arrays(state, spec, taken, device, state.counters)
-  local verdict = decide(state, spec, numbers, arrays, device, vast)
-  state.latest = { spec = spec, verdict = verdict, device = device }
-  local kernels
-  if is_any(verdict.on_device) then kernels = kernels_of(spec, device, state.name) end
-  settle(arrays, pcall(spec.run, numbers, arrays, kernels, verdict.on_device, state.counters))
+  local verdict = decision.make(state, spec, numbers, arrays, device, vast)
+  state.latest = { spec = spec, verdict = verdict, place = decision.place(spec, device), values = numbers }
+  local kernels, is_timed = nil, verdict.run and calibration.is_due(verdict.run)
+  if decision.is_any(verdict.on_device) then kernels = kernels_of(spec, device, state.name) end
+  if is_timed then
+    execute_timed(state, spec, numbers, arrays, kernels, verdict, device)
+  else
+    execute(state, spec, numbers, arrays, kernels, verdict.on_device)
+  end
   state.latest.buffers_in_lua = buffers_in_lua(arrays)
+  if is_timed then
+    state.repetition = nil
+    return
+  end
   repetition.remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
     on_device = verdict.on_device })
 end

@@ -1,26 +1,46 @@
 -- SPDX-License-Identifier: MIT
 
---- Whether a nest runs on the device or in Lua: a pure function of what a call is about to do.
+--- Whether a nest runs on the device or in Lua: a pure function of what a call is about to do, what that costs on such
+-- a device, and what earlier calls took.
 --
 -- "model" (unless told otherwise) compares times: those of launches, of copies and of the work on the device with that
 -- of the work in Lua. Copies depend on which other nests run on the device, so nests are given back to Lua one by one
--- as long as that makes the whole shorter. "paper" takes the two rules that Belevantsev, Kravets & Monakov 2012 derive
--- from Amdahl's law: a nest must be deeper than the rank of what must be copied for it, and deeper than the sequential
--- loops around it. "none" takes every nest.
+-- as long as that makes the whole shorter. Where calls were measured their factors correct the model, and the choice
+-- that was made before is left only for one that is clearly shorter. "paper" takes the two rules that Belevantsev,
+-- Kravets & Monakov 2012 derive from Amdahl's law: a nest must be deeper than the rank of what must be copied for it,
+-- and deeper than the sequential loops around it. "none" takes every nest.
 -- @module clcompute.loops.runtime.profitability
+
+local calibration = require "clcompute.loops.runtime.calibration"
+local costs = require "clcompute.loops.runtime.costs"
 
 local profitability = {}
 
---- Costs in seconds, measured with POCL 3.1 on two cores.
-profitability.COSTS = {
-  launch = 30e-6,
-  copy = 17e-6, -- however small
-  byte = 1 / 4.5e9,
-  element = 50e-9, -- from or to a Lua table
-  device_work = 0.5e-9, -- a statement, once
-  lua_work = 50e-9,
-  build = 0.4, -- of the program, the first time; less where an earlier process left it in the cache
-}
+local CLEARLY = 0.8 -- of the time of the choice that stands
+
+-- --- figures ------------------------------------------------------------------------------
+
+--- What each nest takes on either side.
+-- @tparam table numbers of `clcompute.loops.generation.estimate`
+-- @tparam table row of `clcompute.loops.runtime.costs`
+-- @tparam ?table memory of `clcompute.loops.runtime.calibration`
+-- @treturn table `device` and `lua`, seconds by index of the nest; `is_measured`, the same fields, whether calls have
+-- corrected them; `model`, the same fields, what the model says; `launches`, `work`, `items`, `row`, `memory`
+function profitability.figures(numbers, row, memory)
+  local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items, row = row,
+    memory = memory, model = { device = {}, lua = {} }, device = {}, lua = {},
+    is_measured = { device = {}, lua = {} } }
+  for index, work in ipairs(numbers.work) do
+    figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index])
+    figures.model.lua[index] = work * costs.HOST.statement
+    for _, side in ipairs { "device", "lua" } do
+      local factor = memory and calibration.factor(memory, side, index, work)
+      figures[side][index] = figures.model[side][index] * (factor or 1)
+      figures.is_measured[side][index] = factor ~= nil
+    end
+  end
+  return figures
+end
 
 -- --- what a choice costs ------------------------------------------------------------------
 
@@ -30,10 +50,11 @@ local Walk = {}
 Walk.__index = Walk
 
 local function copy(self, array, times)
-  local costs = self.costs
+  local row = self.row
   self.copies = self.copies + times
   self.bytes = self.bytes + times * array.bytes
-  self.seconds = self.seconds + times * (costs.copy + array.bytes * costs.byte + array.elements * costs.element)
+  self.copy_seconds = self.copy_seconds
+    + times * (row.copy + array.bytes * row.byte + array.elements * costs.HOST.element)
 end
 
 local function use(self, side, part, times)
@@ -70,30 +91,37 @@ function Walk:plan(plan, times)
   end
 end
 
+--- Counts the copies of a choice.
+local function count_copies(plan, numbers, arrays, on_device, row)
+  local walk = setmetatable({ row = row, numbers = numbers, arrays = arrays, on_device = on_device, valid = {},
+    copies = 0, bytes = 0, copy_seconds = 0.0 }, Walk)
+  for variable, array in pairs(arrays) do walk.valid[variable] = { host = array.host, device = array.device } end
+  walk:plan(plan, 1)
+  for variable, array in pairs(arrays) do
+    if not walk.valid[variable][array.home] then copy(walk, array, 1) end
+  end
+  return walk
+end
+
 --- Seconds of a call's nests and copies for a choice.
 -- @tparam table plan of `nests`
 -- @tparam table numbers of `clcompute.loops.generation.estimate`
 -- @tparam table arrays by variable: `bytes`, `elements` (those that go through a Lua table), `host`, `device` (where it
 -- is valid at the start), `home` (where it must be valid at the end)
 -- @tparam table on_device by index of the nest
--- @treturn table `seconds`, `copies`, `bytes`
-function profitability.cost(plan, numbers, arrays, on_device)
-  local costs = profitability.COSTS
-  local walk = setmetatable({ costs = costs, numbers = numbers, arrays = arrays, on_device = on_device, valid = {},
-    copies = 0, bytes = 0, seconds = 0.0 }, Walk)
-  for variable, array in pairs(arrays) do walk.valid[variable] = { host = array.host, device = array.device } end
-  walk:plan(plan, 1)
-  for variable, array in pairs(arrays) do
-    if not walk.valid[variable][array.home] then copy(walk, array, 1) end
+-- @tparam table figures of the same numbers
+-- @treturn table `seconds`, `copies`, `bytes`, `copy_seconds` (of copies and of waiting, by the model)
+function profitability.cost(plan, numbers, arrays, on_device, figures)
+  local walk = count_copies(plan, numbers, arrays, on_device, figures.row)
+  local seconds, is_used = 0.0, false
+  for index, launches in ipairs(numbers.launches) do
+    is_used = is_used or on_device[index] and launches > 0
+    seconds = seconds + figures[on_device[index] and "device" or "lua"][index]
   end
-  for index, work in ipairs(numbers.work) do
-    if on_device[index] then
-      walk.seconds = walk.seconds + numbers.launches[index] * costs.launch + work * costs.device_work
-    else
-      walk.seconds = walk.seconds + work * costs.lua_work
-    end
-  end
-  return walk
+  if is_used then walk.copy_seconds = walk.copy_seconds + figures.row.wait end
+  local factor = figures.memory and calibration.copies(figures.memory, walk.bytes) or 1
+  return { seconds = seconds + walk.copy_seconds * factor, copies = walk.copies, bytes = walk.bytes,
+    copy_seconds = walk.copy_seconds }
 end
 
 -- --- the model ----------------------------------------------------------------------------
@@ -105,41 +133,35 @@ local function all(plan, value)
 end
 
 --- Gives nests back to Lua, each time the one that helps most.
-local function improve(plan, numbers, arrays, on_device, seconds)
+local function improve(plan, numbers, arrays, on_device, figures, best)
   while true do
-    local best, least = nil, seconds
+    local found
     for index in ipairs(plan.kernels) do
       if on_device[index] then
         on_device[index] = false
-        local without = profitability.cost(plan, numbers, arrays, on_device).seconds
+        local without = profitability.cost(plan, numbers, arrays, on_device, figures)
         on_device[index] = true
-        if without < least then best, least = index, without end
+        if without.seconds < best.seconds then found, best = index, without end
       end
     end
-    if not best then return seconds end
-    on_device[best], seconds = false, least
+    if not found then return best end
+    on_device[found] = false
   end
 end
 
---- The work of a nest and what it takes on either side, in words.
-local function sides_of(numbers, index)
-  local costs = profitability.COSTS
-  return ("launches: %s, statements: %s; they take %s on the device, %s in Lua"):format(
-    profitability.count(numbers.launches[index]), profitability.count(numbers.work[index]),
-    profitability.time(numbers.launches[index] * costs.launch + numbers.work[index] * costs.device_work),
-    profitability.time(numbers.work[index] * costs.lua_work))
-end
-
-local function by_model(plan, numbers, arrays)
-  local in_lua = profitability.cost(plan, numbers, arrays, all(plan, false))
+local function by_model(plan, numbers, arrays, figures, standing)
+  local in_lua = profitability.cost(plan, numbers, arrays, all(plan, false), figures)
   local on_device = all(plan, true)
-  local on_all = profitability.cost(plan, numbers, arrays, on_device)
-  local seconds = improve(plan, numbers, arrays, on_device, on_all.seconds)
-  if seconds >= in_lua.seconds then on_device, seconds = all(plan, false), in_lua.seconds end
-  local verdict = { on_device = on_device, seconds = seconds, lua_seconds = in_lua.seconds,
-    device_seconds = on_all.seconds, copies = on_all.copies, bytes = on_all.bytes, reasons = {} }
-  for index in ipairs(plan.kernels) do verdict.reasons[index] = sides_of(numbers, index) end
-  return verdict
+  local on_all = profitability.cost(plan, numbers, arrays, on_device, figures)
+  local best = improve(plan, numbers, arrays, on_device, figures, on_all)
+  if best.seconds >= in_lua.seconds then on_device, best = all(plan, false), in_lua end
+  if standing then
+    local cost = profitability.cost(plan, numbers, arrays, standing, figures)
+    if best.seconds > CLEARLY * cost.seconds then on_device, best = standing, cost end
+  end
+  return { on_device = on_device, seconds = best.seconds, lua_seconds = in_lua.seconds,
+    device_seconds = on_all.seconds, copies = on_all.copies, bytes = best.bytes, all_bytes = on_all.bytes,
+    copy_seconds = best.copy_seconds, in_lua = in_lua, reasons = {} }
 end
 
 -- --- the paper ----------------------------------------------------------------------------
@@ -174,23 +196,43 @@ function profitability.count(number)
   return number < 1e6 and ("%d"):format(number // 1 | 0) or ("%.3g"):format(number)
 end
 
+--- The work of a nest and what it takes on either side, in words.
+-- @tparam table figures
+-- @tparam integer index of the nest
+function profitability.sides(figures, index)
+  local function told(side)
+    return profitability.time(figures[side][index]), figures.is_measured[side][index] and "measured" or "model"
+  end
+  local device, of_device = told "device"
+  local lua, of_lua = told "lua"
+  return ("launches: %s, statements: %s, work-items: %s; they take %s on the device (%s), %s in Lua (%s)"):format(
+    profitability.count(figures.launches[index]), profitability.count(figures.work[index]),
+    profitability.count(figures.items[index]), device, of_device, lua, of_lua)
+end
+
 --- Decides for each nest of a plan.
 -- @tparam table plan of `nests`
 -- @tparam table numbers as for `cost`
 -- @tparam table arrays as for `cost`
+-- @tparam table figures as for `cost`
 -- @tparam table options `heuristics`: "model", "paper" or "none"; `force`: true or false, for all nests
--- @treturn table `on_device` and `reasons` by index; of "model" also `lua_seconds`, `device_seconds`, `seconds`
-function profitability.decide(plan, numbers, arrays, options)
-  local fixed
+-- @tparam ?table standing the choice made before for calls like this, by index
+-- @treturn table `on_device` and `reasons` (where there are any but figures) by index, `figures`; of "model" also
+-- `lua_seconds`, `device_seconds`, `copies` and `all_bytes` (all on the device), `seconds`, `bytes` and `copy_seconds`
+-- of the choice, and `in_lua`, the cost of all in Lua
+function profitability.decide(plan, numbers, arrays, figures, options, standing)
+  local fixed, verdict
   if options.force ~= nil then fixed = options.force elseif options.heuristics == "none" then fixed = true end
   if fixed ~= nil then
     local told = options.force ~= nil and ("force = %s"):format(options.force) or 'heuristics = "none"'
-    local reasons = {}
-    for index in ipairs(plan.kernels) do reasons[index] = ("%s; %s"):format(told, sides_of(numbers, index)) end
-    return { on_device = all(plan, fixed), reasons = reasons }
+    verdict = { on_device = all(plan, fixed), reasons = all(plan, told) }
+  elseif options.heuristics == "paper" then
+    verdict = by_paper(plan, arrays)
+  else
+    verdict = by_model(plan, numbers, arrays, figures, standing)
   end
-  if options.heuristics == "paper" then return by_paper(plan, arrays) end
-  return by_model(plan, numbers, arrays)
+  verdict.figures = figures
+  return verdict
 end
 
 return profitability

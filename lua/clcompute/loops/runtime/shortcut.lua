@@ -3,9 +3,11 @@
 --- Finds the calls on tables that are too small to pay, whatever is in the tables and in less time than it takes to
 -- look at them: those run the Lua function itself. A function that is called often is mostly called with the same
 -- sizes, so the last ones that were too small are remembered, and found again without a table being made.
+--
+-- These calls are never measured, so only those are taken that are too small even if each statement is a long one.
 -- @module clcompute.loops.runtime.shortcut
 
-local profitability = require "clcompute.loops.runtime.profitability"
+local costs = require "clcompute.loops.runtime.costs"
 local size_of = require "clcompute.loops.variables".size
 
 local shortcut = {}
@@ -71,7 +73,8 @@ function shortcut.of(state)
   print_checks(lines, state.variables)
   print_judgement(lines, ids, latest)
   add(lines, "end")
-  local limit = (profitability.COSTS.launch + profitability.COSTS.copy) / profitability.COSTS.lua_work
+  local row = state.latest.place.costs
+  local limit = (row.launch + row.wait + row.copy) / costs.HOST.long_statement
   return assert(load(table.concat(lines, "\n"), "=shortcut", "t", { type = type, integer = math.type }))(
     spec.fails, spec.may_fail, spec.estimate, limit)
 end

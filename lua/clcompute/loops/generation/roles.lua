@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: MIT
+
+--- What each loop of a plan becomes: work-items of a dimension, a loop inside a work-item, on the host or in Lua.
+-- @module clcompute.loops.generation.roles
+
+local walk = require "clcompute.loops.walk"
+
+local roles = {}
+
+local function name_loops(nodes, role, list)
+  walk.nodes(nodes, function(node)
+    if node.kind == "for" then list[node] = role end
+  end)
+end
+
+local name_plan
+
+local PARTS = {
+  kernel = function(part, list)
+    name_loops({ part.node }, "a loop inside a work-item", list)
+    for _, node in ipairs(part.band) do
+      list[node] = ("work-items of dimension %d"):format(part.mapping[node].dimension)
+    end
+  end,
+  loop = function(part, list)
+    list[part.node] = "a loop on the host"
+    name_plan(part.body, list)
+  end,
+  ["if"] = function(part, list)
+    for _, arm in ipairs(part.arms) do name_plan(arm.body, list) end
+    if part.otherwise then name_plan(part.otherwise, list) end
+  end,
+  lua = function(part, list) name_loops(part.nodes, "Lua", list) end,
+}
+
+function name_plan(plan, list)
+  for _, part in ipairs(plan) do PARTS[part.kind](part, list) end
+end
+
+--- The role of each loop, in words.
+-- @tparam table plan of `clcompute.loops.generation.nests`
+-- @treturn table by `for` node
+function roles.of(plan)
+  local list = {}
+  name_plan(plan, list)
+  return list
+end
+
+return roles
