@@ -13,8 +13,8 @@ local C_LEVELS = {
   { "flight" },
   { "device", "sequential", "native", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
-    "workgroup", "tuning", "scratch" },
-  { "show" },
+    "workgroup", "tuning" },
+  { "show", "scratch" },
   { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
   -- operations take
   { "kernel" },
@@ -31,7 +31,7 @@ local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.mapped", "clcompute.native",
     "clcompute.poly", "clcompute.version", -- all but the last in C
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.options",
-    "clcompute.tuning.known" },
+    "clcompute.tuning.known", "clcompute.tuning.forget" },
   { "clcompute.text.columns", "clcompute.text.places", "clcompute.tuning" },
   { "clcompute.text.trace" },
   { "clcompute.npy_header", "clcompute.profile", "clcompute.trace_range" },
