@@ -119,8 +119,40 @@ end
 
 local function argument(row)
   if row.kind == "array" then return ("memory(%s_array)"):format(row.id) end
+  if row.kind == "parts" then return ("reduction.parts[%d]"):format(row.number) end
   if row.kind == "scalar" and row.variable.type == "bool" then return row.id .. " and 1 or 0" end
   return row.id
+end
+
+--- A range, as text, and the arguments of a kernel, for a call.
+local function call_with(range, kernel)
+  local texts = { range }
+  for _, row in ipairs(kernel.parameters) do texts[#texts + 1] = argument(row) end
+  return ("(%s)"):format(table.concat(texts, ", "))
+end
+
+local function print_items(kernel, sizes, output)
+  local global = {}
+  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
+  local range = ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index)
+  add(output, "kernels[%d]%s", kernel.index, call_with(range, kernel))
+  add(output, "counters.launches = counters.launches + 1")
+end
+
+--- The launches of a nest that reduces; Lua puts together what the groups found for a local, beginning with its value.
+local function print_reduction(kernel, sizes, output)
+  add(output, "local reduction = kernels[%d]", kernel.index)
+  add(output, "local range, parts = reduction:share({ %s })", table.concat(sizes, ", "))
+  add(output, "reduction.kernel%s", call_with("range", kernel))
+  if kernel.has_result then add(output, "reduction.result%s", call_with("reduction.single", kernel)) end
+  add(output, "counters.launches = counters.launches + %d", kernel.has_result and 2 or 1)
+  for i, accumulator in ipairs(kernel.accumulators) do
+    if accumulator.is_local then
+      local id = accumulator.id
+      add(output, "for _, found in ipairs(reduction:found(%d, parts)) do %s = %s end", i, id,
+        lua_text.expression(accumulator.found))
+    end
+  end
 end
 
 local function print_launch(kernel, output)
@@ -129,12 +161,8 @@ local function print_launch(kernel, output)
   for _, variable in ipairs(list) do
     print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
-  local global = {}
-  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
-  local arguments = { ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index) }
-  for i, row in ipairs(kernel.parameters) do arguments[i + 1] = argument(row) end
-  add(output, "kernels[%d](%s)", kernel.index, table.concat(arguments, ", "))
-  add(output, "counters.launches = counters.launches + 1")
+  local print = kernel.accumulators and print_reduction or print_items
+  print(kernel, sizes, output)
   for _, variable in ipairs(list) do
     if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end
   end
@@ -220,7 +248,7 @@ end
 -- @string text of `host.text`
 -- @tparam table plan that it is of
 function host.compile(text, plan)
-  local environment = { math = math, max = math.max, min = math.min }
+  local environment = { math = math, max = math.max, min = math.min, ipairs = ipairs }
   for dtype, store in pairs(STORES) do environment["store_" .. dtype] = store end
   local chunk, message = load(text, "=loops", "t", environment)
   if not chunk then return nil, message end

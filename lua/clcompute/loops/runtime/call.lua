@@ -6,6 +6,7 @@
 local arguments = require "clcompute.loops.runtime.arguments"
 local bounds = require "clcompute.loops.analysis.bounds"
 local profitability = require "clcompute.loops.runtime.profitability"
+local reduction = require "clcompute.loops.runtime.reduction"
 local repetition = require "clcompute.loops.runtime.repetition"
 local specialise = require "clcompute.loops.specialise"
 local storage = require "clcompute.loops.runtime.storage"
@@ -47,15 +48,23 @@ local function options_of(device)
   return device.has_correct_division and quiet .. " -cl-fp32-correctly-rounded-divide-sqrt" or quiet
 end
 
-local function kernels_of(spec, device, name)
-  local built = spec.programs[device]
-  if not built then
-    built = {}
-    local program = device:program(spec.text, { name = name .. ".cl", options = options_of(device) })
-    for i, nest in ipairs(spec.plan.kernels) do built[i] = program:kernel(nest.name) end
-    spec.programs[device] = built
+local function build(spec, device, name)
+  local options, shape = options_of(device), nil
+  if spec.reduces then
+    shape = reduction.shape(device)
+    options = options .. reduction.options(shape)
+  end
+  local program, built = device:program(spec.text, { name = name .. ".cl", options = options }), {}
+  for i, nest in ipairs(spec.plan.kernels) do
+    built[i] = nest.accumulators and reduction.new(nest, program, device, shape, spec.real)
+      or program:kernel(nest.name)
   end
   return built
+end
+
+local function kernels_of(spec, device, name)
+  spec.programs[device] = spec.programs[device] or build(spec, device, name)
+  return spec.programs[device]
 end
 
 --- The numbers and sizes of a call, by name.
