@@ -215,6 +215,7 @@ build = {
     ["clcompute.loop_warning"] = "lua/clcompute/loop_warning.lua",
     ["clcompute.loops.generation.nests"] = "lua/clcompute/loops/generation/nests.lua",
     ["clcompute.loops.generation.reduction_kernels"] = "lua/clcompute/loops/generation/reduction_kernels.lua",
+    ["clcompute.loops.generation.stores"] = "lua/clcompute/loops/generation/stores.lua",
     ["clcompute.loops.generation.uses"] = "lua/clcompute/loops/generation/uses.lua",
     ["clcompute.loops.runtime.arguments"] = "lua/clcompute/loops/runtime/arguments.lua",
     ["clcompute.loops.runtime.reduction"] = "lua/clcompute/loops/runtime/reduction.lua",

@@ -376,7 +376,7 @@ helper.describe_each("reduce = 'tree'", function(device)
     local function eighth() return math.random(-8, 8) / 8 end
     for _, m in ipairs { 0, 1, 7, 65 } do
       local A = list_of(3, function() return list_of(m, eighth) end)
-      if m > 0 then
+      if m > 0 then -- a matrix of no columns is no matrix
         local compiled = check(f, device, { A, list_of(m, eighth), { 1.0, 0.5, 0.25 }, 3, m })
         assert.truthy(compiled:explain():find("loop on the host over i", 1, true))
         assert.truthy(compiled:explain():find("reduces, work-items share (j)", 1, true))
@@ -451,6 +451,34 @@ helper.describe_each("reduce = 'tree'", function(device)
     local expected = 1
     for i = 1, 100 do expected = expected + (i + 3) * (i + 100) end
     assert.same({ expected, 2 }, out:read())
+  end)
+
+  it("shares out the rows of a matrix one by one where they are few and long, on a GPU", function()
+    local function rows(A, x, y, z, n, m)
+      for i = 1, n do
+        local s = 1
+        for k = 1, m do s = s + A[i][k] * x[k] end
+        y[i] = s
+      end
+      for i = n, 1, -1 do for k = 1, m do z[i] = z[i] - A[i][k] end end
+    end
+    local m = 1 << 14
+    local A, x = device:empty("long", 2, m), device:empty("long", m)
+    local values = { list_of(m, wide), list_of(m, wide) }
+    A:write(values)
+    x:write(values[1])
+    local compiled, y, z = compile(rows, device), device:buffer({ 0, 0 }, "long"), device:buffer({ 5, 6 }, "long")
+    compiled(A, x, y, z, 2, m)
+    local expected, other = { 0, 0 }, { 5, 6 }
+    rows(values, values[1], expected, other, 2, m)
+    assert.same(expected, y:read())
+    assert.same(other, z:read())
+    assert.equal(device.type == "cpu" and 2 or 6, compiled:stats().launches)
+    assert.truthy(compiled:explain():find("or, where on a GPU i has at most 8 passes and k 16384 or more:", 1, true))
+    local few = compiled:stats().launches
+    compiled(A, x, y, z, 2, m - 1)
+    assert.equal(few + 2, compiled:stats().launches)
+    assert.truthy(compiled:explain():find("nest_1: device: force = true; launches: 1", 1, true), compiled:explain())
   end)
 
   it("gives the same bits at every call, also by a remembered one", function()

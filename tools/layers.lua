@@ -88,6 +88,7 @@ local LUA_LEVELS = {
   { "clcompute.loops.failure", "clcompute.loops.mathematics", "clcompute.loops.operators",
     "clcompute.loops.variables", "clcompute.loops.walk", "clcompute.loops.analysis.static_copies",
     "clcompute.loops.generation.accumulators", "clcompute.loops.generation.c_helpers",
+    "clcompute.loops.generation.stores",
     "clcompute.loops.runtime.coherence", "clcompute.loops.runtime.reduction",
     "clcompute.loops.runtime.arguments", "clcompute.loops.runtime.profitability" },
   { "clcompute.loops.front.origin", "clcompute.loops.front.lexer", "clcompute.loops.front.cursor",

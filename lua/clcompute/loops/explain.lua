@@ -34,6 +34,7 @@ end
 local PLACES = {
   shared = "shared out",
   ["work-item"] = "sequential in a work-item, as loops around are shared out",
+  either = "sequential in a work-item, or shared out where the loop around has few passes",
 }
 
 local function explain_loop(spec, node, lines)
@@ -102,6 +103,11 @@ local PARTS = {
     add(lines, "%selse", indent)
     explain_plan(part.otherwise, indent .. "  ", lines)
   end,
+  either = function(part, indent, lines)
+    explain_plan(part.many, indent, lines)
+    add(lines, "%sor, where %s:", indent, part.words)
+    explain_plan(part.few, indent .. "  ", lines)
+  end,
   lua = function(part, indent, lines)
     add(lines, "%sLua, from line %d: reads %s, writes %s", indent, part.nodes[1].line, names_of(part.reads),
       names_of(part.writes))
@@ -140,6 +146,12 @@ local OPERATORS = {
     for _, body in ipairs(bodies) do
       operators[#operators + 1] = { kind = "loop", body = program_of(body, on_device),
         name = ("of at most one pass, `if` of line %d"):format(part.node.line) }
+    end
+  end,
+  either = function(part, on_device, operators)
+    for _, body in ipairs { part.many, part.few } do
+      operators[#operators + 1] = { kind = "loop", body = program_of(body, on_device),
+        name = ("of at most one pass, line %d"):format(part.node.line) }
     end
   end,
   lua = function(part, _, operators) operators[#operators + 1] = block_of(part, part.nodes[1].line, false) end,

@@ -149,11 +149,11 @@ local function no_kernel(spec)
   return "no loop is parallel"
 end
 
-local function does_reduce(plan)
-  for _, kernel in ipairs(plan.kernels) do
-    if kernel.accumulators then return true end
-  end
-  return false
+--- The most accumulators that a nest has.
+local function accumulators_of(plan)
+  local most = 0
+  for _, kernel in ipairs(plan.kernels) do most = math.max(most, kernel.accumulators and #kernel.accumulators or 0) end
+  return most
 end
 
 --- The passes, one after the other; where nothing becomes a kernel, `no_kernel` says why.
@@ -162,7 +162,7 @@ end
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.runtime.arguments`
 -- @tparam table options `base`, `mode`, `reduce`
 -- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua);
--- `real`, the dtype of floats; `reduces`, whether a nest does; `fails` and
+-- `real`, the dtype of floats; `accumulators`, the most that a nest has; `fails` and
 -- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and
 -- `deciding`, of those that verdicts depend on; `arrays`, the variables of its arrays, each once, and `positions`,
 -- those of their arguments; `own`, the variables of this tree by those of the arguments
@@ -179,7 +179,7 @@ function specialise.run(parsed, variables, taken, options)
   end
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.real = spec.needs_double and "double" or "float"
-  spec.reduces = does_reduce(spec.plan)
+  spec.accumulators = accumulators_of(spec.plan)
   spec.text = kernels.text(spec.plan.kernels, { mode = options.mode, base = options.base, origin = spec.tree.origin })
   spec.names = names_of(variables, spec.own)
   spec.deciding = deciding_of(spec.names, spec.scop.numbers)

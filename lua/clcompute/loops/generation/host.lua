@@ -5,6 +5,7 @@
 -- @module clcompute.loops.generation.host
 
 local lua_text = require "clcompute.loops.generation.lua_text"
+local stores = require "clcompute.loops.generation.stores"
 local storage = require "clcompute.loops.runtime.storage"
 local size_of = require "clcompute.loops.variables".size
 local uses = require "clcompute.loops.generation.uses"
@@ -17,6 +18,7 @@ end
 
 local OPTIONS = {
   length = function(node) return size_of(node.array, node.dimension) end,
+  store = stores.text,
 }
 
 local function expression(node)
@@ -28,31 +30,6 @@ local function indented(output, f, ...)
   output.indent = before .. "  "
   f(...)
   output.indent = before
-end
-
--- --- elements that cannot hold every number of Lua -----------------------------------------
-
-local function rounding(format)
-  return function(value) return (string.unpack(format, string.pack(format, value))) end
-end
-
---- The integer that the low bits are.
-local function wrapping(bits, is_signed)
-  local mask, half = (1 << bits) - 1, 1 << (bits - 1)
-  if not is_signed then return function(value) return value & mask end end
-  return function(value) return ((value & mask) ~ half) - half end
-end
-
-local STORES = { float = rounding "f", char = wrapping(8, true), uchar = wrapping(8), short = wrapping(16, true),
-  ushort = wrapping(16), int = wrapping(32, true), uint = wrapping(32) }
-
---- A value as an array's element, as text.
-function OPTIONS.store(node, value)
-  local array = node.target.array
-  if not array then return value end
-  if STORES[array.element] then return ("store_%s(%s)"):format(array.element, value) end
-  local is_kept = array.element ~= "double" or not array.is_buffer -- integers in a table stay integers
-  return is_kept and value or ("(%s) * 1.0"):format(value)
 end
 
 -- --- arrays -------------------------------------------------------------------------------
@@ -216,6 +193,13 @@ local PARTS = {
     add(output, "end")
   end,
   lua = function(part, output) print_lua(part, part.nodes, output) end,
+  either = function(part, output)
+    add(output, "if %s then", part.condition)
+    indented(output, print_plan, part.few, output)
+    add(output, "else")
+    indented(output, print_plan, part.many, output)
+    add(output, "end")
+  end,
 }
 
 function print_plan(plan, output)
@@ -232,6 +216,7 @@ function host.text(plan, names, arrays)
   add(output, "local groups, memory, blank = ...")
   add(output, "return function(v, arrays, kernels, on_device, counters)")
   indented(output, function()
+    add(output, "local wide = v.wide")
     for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
     for i, variable in ipairs(arrays) do
       add(output, "local %s_array, %s = arrays[%d], nil", variable.id, variable.id, i)
@@ -249,7 +234,7 @@ end
 -- @tparam table plan that it is of
 function host.compile(text, plan)
   local environment = { math = math, max = math.max, min = math.min, ipairs = ipairs }
-  for dtype, store in pairs(STORES) do environment["store_" .. dtype] = store end
+  for name, store in pairs(stores.environment) do environment[name] = store end
   local chunk, message = load(text, "=loops", "t", environment)
   if not chunk then return nil, message end
   local groups = {}

@@ -11,6 +11,10 @@ local mapping = {}
 
 local MOST_DIMENSIONS = 3
 
+-- A parallel loop of few passes leaves most of a wide device (no processor) idle: then reductions of many passes in it
+-- are shared out, one after the other, at the cost of two launches each.
+local FEW, MANY = 8, 1 << 14
+
 -- Work-groups by number of dimensions. They are the same whatever the range, because POCL compiles a kernel again for
 -- each size; what they are too large by, the kernel leaves out.
 local GROUPS = { { 64 }, { 64, 4 }, { 32, 4, 2 } }
@@ -122,6 +126,22 @@ function mapping.reduces(node)
     if part.kind == "for" and part.parallel and not is_shared[part] then has_parallel = true end
   end)
   return not has_parallel
+end
+
+--- When a parallel loop had better stay on the host, because it has few passes and a loop in it can be shared out.
+-- @tparam table node its `for` node
+-- @treturn ?table `condition`, a Lua expression of a call's numbers and of `wide`, and `words`, the same in words;
+-- `node`, the loop in it. nil: never
+function mapping.few(node)
+  if #band_of(node) > 1 then return nil end
+  for _, inner in ipairs(node.body) do
+    local counts = inner.kind == "for" and mapping.reduces(inner) and extent.counts { node, inner }
+    if counts then
+      return { node = inner, condition = ("wide and %s <= %d and %s >= %d"):format(counts[1], FEW, counts[2], MANY),
+        words = ("on a GPU %s has at most %d passes and %s %d or more"):format(node.variable.name, FEW,
+          inner.variable.name, MANY) }
+    end
+  end
 end
 
 --- Notes at the loops of a nest that are reductions their `place`: they are "shared" out, or stay in one "work-item".

@@ -6,8 +6,9 @@
 -- A plan is a list of { kind="loop", node=, body=plan }, { kind="if", node=, arms={ { condition=, body=plan } },
 -- otherwise=plan or nil, reads=, writes={} }, where reads are those of the conditions, { kind="kernel", node=, reads=,
 -- writes=, scalars=, name=, index= and what `clcompute.loops.generation.mapping` adds; accumulators= and
--- has_result= (for arrays) if it reduces } and { kind="lua", nodes=, reads=, writes= }. What cannot be a kernel keeps
--- the order that it has in the source.
+-- has_result= (for arrays) if it reduces }, { kind="lua", nodes=, reads=, writes= } and { kind="either", node=,
+-- condition=, few=plan, many=plan }, of which a launch takes one: `few` where its condition holds. What cannot be a
+-- kernel keeps the order that it has in the source.
 -- @module clcompute.loops.generation.nests
 
 local accumulators_of = require "clcompute.loops.generation.accumulators".of
@@ -148,12 +149,23 @@ local function build_kernel(node, state)
   return not node.obstacle and new_kernel(node, uses, checked, accumulators, state) or nil
 end
 
+--- A kernel nest, beside it what a call does instead where the nest has few passes.
+local function build_nest(node, state)
+  local many = build_kernel(node, state)
+  local few = many and node.parallel and mapping.few(node)
+  local loop = few and build_loop(node, state)
+  if not loop then return many end
+  few.node.place = "either"
+  return { kind = "either", node = node, condition = few.condition, words = few.words, many = { many },
+    few = { loop } }
+end
+
 function build(nodes, state)
   local plan = {}
   for _, node in ipairs(nodes) do
     local part
     if node.kind == "for" then
-      part = build_kernel(node, state) or has_parallel(node.body) and build_loop(node, state)
+      part = build_nest(node, state) or has_parallel(node.body) and build_loop(node, state)
     elseif node.kind == "if" then
       part = build_if(node, state)
     end

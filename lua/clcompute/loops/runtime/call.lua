@@ -50,8 +50,8 @@ end
 
 local function build(spec, device, name)
   local options, shape = options_of(device), nil
-  if spec.reduces then
-    shape = reduction.shape(device)
+  if spec.accumulators > 0 then
+    shape = reduction.shape(device, spec.accumulators)
     options = options .. reduction.options(shape)
   end
   local program, built = device:program(spec.text, { name = name .. ".cl", options = options }), {}
@@ -207,6 +207,7 @@ function call.run(state, values)
   local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   local device = device_of(state, taken)
+  numbers.wide = device.type ~= "cpu"
   local arrays = open_arrays(state, spec, taken, device, state.counters)
   local verdict = decide(state, spec, numbers, arrays, device, vast)
   state.latest = { spec = spec, verdict = verdict, device = device }

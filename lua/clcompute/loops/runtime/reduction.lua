@@ -14,12 +14,15 @@ local MOST_LANES = 256
 
 --- How a device reduces: one work-item in a group on a processor, where each barrier costs a loop over the group.
 -- @tparam Device device
+-- @tparam integer accumulators the most that a nest has: each needs local memory
 -- @treturn table `lanes`, the work-items of a group, and `groups`, the most of these
-function reduction.shape(device)
+function reduction.shape(device, accumulators)
   local groups = GROUPS_PER_UNIT * device.compute_units
   if device.type == "cpu" then return { lanes = 1, groups = groups } end
   local lanes = MOST_LANES
-  while lanes > device.max_group_size do lanes = lanes // 2 end
+  while lanes > 1 and (lanes > device.max_group_size or 8 * lanes * accumulators > device.local_memory // 2) do
+    lanes = lanes // 2
+  end
   return { lanes = lanes, groups = groups }
 end
 
