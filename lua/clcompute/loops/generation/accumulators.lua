@@ -20,19 +20,30 @@ local HELPER = {
 
 local OPERATOR = { sum = "+", product = "*" }
 
---- A copy of an expression in which one node is another.
-local function replaced(node, old, new)
-  if node == old then return new end
-  if node.kind ~= "binary" and node.kind ~= "call" then return node end
-  local copy = {}
-  for key, value in pairs(node) do copy[key] = value end
-  if node.kind == "binary" then
-    copy.left, copy.right = replaced(node.left, old, new), replaced(node.right, old, new)
-  else
-    copy.arguments = {}
-    for i, argument in ipairs(node.arguments) do copy.arguments[i] = replaced(argument, old, new) end
+--- A copy of a node with some fields of its own.
+local function changed(node, fields)
+  return setmetatable(fields, { __index = node })
+end
+
+local replaced
+
+local function replaced_arguments(node, old, new)
+  local arguments, is_there = {}, false
+  for i, argument in ipairs(node.arguments) do
+    local other = replaced(argument, old, new)
+    arguments[i], is_there = other or argument, is_there or other ~= nil
   end
-  return copy
+  return is_there and changed(node, { arguments = arguments }) or nil
+end
+
+--- An expression with one node in it replaced, or nil where it is not there; the operators around it `is_reordered`.
+function replaced(node, old, new)
+  if node == old then return new end
+  if node.kind == "call" then return replaced_arguments(node, old, new) end
+  if node.kind ~= "binary" then return nil end
+  local left, right = replaced(node.left, old, new), replaced(node.right, old, new)
+  if not left and not right then return nil end
+  return changed(node, { left = left or node.left, right = right or node.right, is_reordered = true })
 end
 
 local function call(operation, arguments, type)
@@ -50,10 +61,7 @@ end
 
 --- The assignment of a reduction with another variable in place of x.
 local function instead_of(reduction, name)
-  local copy = {}
-  for key, value in pairs(reduction.node) do copy[key] = value end
-  copy.target, copy.value = name, value_of(reduction, name)
-  return copy
+  return changed(reduction.node, { target = name, value = value_of(reduction, name) })
 end
 
 --- x and what was found, put together, as a node; in the order of the statement, which matters to NaN.

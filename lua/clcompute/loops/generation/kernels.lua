@@ -174,9 +174,9 @@ function kernels.text(nests, options)
   if options.mode == "exact" then
     head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
   end
+  head[#head + 1] = reduction_kernels.head(nests)
   local helpers = c_helpers.text(context.helpers)
   if helpers ~= "" then head[#head + 1] = ("#define REAL %s\n\n%s"):format(context.real, helpers) end
-  head[#head + 1] = reduction_kernels.head(nests)
   return table.concat(head) .. "\n" .. table.concat(texts, "\n")
 end
 
