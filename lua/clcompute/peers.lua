@@ -11,6 +11,7 @@ local blas = require "clcompute.blas"
 local cl = require "clcompute"
 local keep = require "clcompute.papers.keep"
 local limits = require "clcompute.peers.limits"
+local operations = require "clcompute.peers.operations"
 
 local peers = {}
 
@@ -82,7 +83,7 @@ local function label(line)
 end
 
 local function candidates_of(group, line, device, threads)
-  local work = require("clcompute.peers." .. group.operation)(line, group.dtype, device)
+  local work = operations[group.operation](line, group.dtype, device)
   local amount = work.flops or work.bytes
   local calls = math.max(1, math.floor(RUN * PACE / amount))
   local total = { flops = work.flops and work.flops * calls, bytes = work.bytes and work.bytes * calls,
