@@ -189,7 +189,7 @@ helper.describe_each("map", function(d)
       { "no operand can be called 'M_PI'", { x = x, M_PI = 1 } },
       { "'a b' is no name for an operand", { x = x, ["a b"] = 1 } },
       { "'1' is no name for an operand", { x } },
-      { "option 'out': Buffer expected, got integer", { x = x }, { out = 1 } },
+      { "option 'out': buffer expected, got number", { x = x }, { out = 1 } },
       { "unknown option 'uot'", { x = x }, { uot = y } },
       { "option 'out' has 3 elements, but 'x' has 2", { x = x }, { out = d:zeros("float", 3) } },
       { "option 'out' is released", { x = x }, { out = released } },

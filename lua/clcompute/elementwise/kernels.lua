@@ -9,14 +9,25 @@ local kernels = {}
 
 local states = setmetatable({}, { __mode = "k" })
 
---- What is kept of a device: {facts=, kernels=, scratch=}.
+--- What is kept of a device: {facts=, kernels=, scratch=, plans=}.
 function kernels.state(device)
   local state = states[device]
   if not state then
-    state = { facts = plans.facts(device), kernels = {}, scratch = {} }
+    state = { facts = plans.facts(device), kernels = {}, scratch = {}, plans = {} }
     states[device] = state
   end
   return state
+end
+
+--- The plan of an operation on n elements; the last one is kept.
+function kernels.plan(state, operation, n)
+  local plan = state.plans[operation]
+  if not plan or plan.n ~= n then
+    plan = plans.of(state.facts, operation, n)
+    plan.n = n
+    state.plans[operation] = plan
+  end
+  return plan
 end
 
 --- Forgets what is kept of a device, as when its facts change.

@@ -8,8 +8,6 @@ local enqueue = require "clcompute.enqueue"
 local expression = require "clcompute.elementwise.expression"
 local kernels = require "clcompute.elementwise.kernels"
 local operands = require "clcompute.elementwise.operands"
-local options = require "clcompute.options"
-local plans = require "clcompute.elementwise.plans"
 local public = require "clcompute.elementwise.public"
 local typing = require "clcompute.elementwise.typing"
 
@@ -65,7 +63,7 @@ local function launch(kernel, plan, lanes, out, list)
 end
 
 local function map(text, given, o)
-  o = o and options.check("map", o, OPTIONS) or NONE
+  o = o and operands.check_options("map", o, OPTIONS) or NONE
   if type(text) ~= "string" then expression.translate("map", text) end
   if type(given) ~= "table" then error("map: table of operands expected, got " .. type(given), 0) end
   local list, first = operands.read("map", given)
@@ -74,7 +72,7 @@ local function map(text, given, o)
   local out, in_place = operands.result("map", target, wanted or scalar, list, first)
   local device, n = first.device, out.count
   local state = kernels.state(device)
-  local plan = plans.of(state.facts, "map", math.max(n, 1))
+  local plan = kernels.plan(state, "map", math.max(n, 1))
   local kernel, lanes = find_kernel(state, text, device, plan, list, out, scalar, in_place)
   if n > 0 then launch(kernel, plan, lanes, out, list) end
   return out.value

@@ -4,6 +4,7 @@
 
 local enqueue = require "clcompute.enqueue"
 local expression = require "clcompute.elementwise.expression"
+local options = require "clcompute.options"
 local typing = require "clcompute.elementwise.typing"
 
 local facts, overlap = enqueue.facts, enqueue.overlap
@@ -15,14 +16,16 @@ local function type_of(value)
   return meta and meta.__name and meta.__name:match "[^.]*$" or type(value)
 end
 
---- What a buffer is: {dtype=, count=, first=, device=}; anything else is an error, which calls it `what`.
-function operands.describe(where, what, value)
-  if type_of(value) ~= "Buffer" then
-    error(("%s: %s: buffer expected, got %s"):format(where, what, type_of(value)), 0)
-  end
+--- What a buffer is: {name=, value=, dtype=, count=, first=, device=}; anything else is an error, which calls it
+-- `what`, a format for the name.
+function operands.describe(where, what, value, name)
   local ok, dtype, count, first, device = pcall(facts, value)
-  if not ok then error(("%s: %s is released"):format(where, what), 0) end
-  return { value = value, dtype = dtype, count = count, first = first, device = device }
+  if not ok then
+    local is_buffer = type_of(value) == "Buffer"
+    local complaint = is_buffer and " is released" or ": buffer expected, got " .. type_of(value)
+    error(("%s: %s%s"):format(where, what:format(name), complaint), 0)
+  end
+  return { name = name, value = value, dtype = dtype, count = count, first = first, device = device }
 end
 
 local function read_one(where, name, value)
@@ -31,18 +34,19 @@ local function read_one(where, name, value)
     expression.check_key(where, name)
     error(("%s: operand '%s': buffer or number expected, got %s"):format(where, name, type_of(value)), 0)
   end
-  local operand = operands.describe(where, "operand '" .. name .. "'", value)
-  operand.name = name
-  return operand
+  return operands.describe(where, "operand '%s'", value, name)
 end
 
 local function sorted_names(where, given)
   local names = {}
   for name in next, given do
     if type(name) ~= "string" then expression.check_key(where, name) end
-    names[#names + 1] = name
+    local k = #names + 1 -- for two or three names, shorter than a call of table.sort
+    while k > 1 and names[k - 1] > name do
+      names[k], k = names[k - 1], k - 1
+    end
+    names[k] = name
   end
-  table.sort(names)
   return names
 end
 
@@ -63,9 +67,9 @@ end
 -- @treturn table list of {name=, value=, dtype= and what else a buffer has, or kind="integer"|"float"}
 -- @treturn table the first buffer of these
 function operands.read(where, given)
-  if type_of(given) == "Buffer" then given = { x = given } end
+  if type(given) == "userdata" then given = { x = given } end
   if type(given) ~= "table" then
-    error(("%s: buffer or table of operands expected, got %s"):format(where, type_of(given)), 0)
+    error(("%s: buffer or table of operands expected, got %s"):format(where, type(given)), 0)
   end
   local list = {}
   for k, name in ipairs(sorted_names(where, given)) do list[k] = read_one(where, name, rawget(given, name)) end
@@ -96,6 +100,15 @@ function operands.values(list)
   local values = {}
   for k, operand in ipairs(list) do values[k] = operand.value end
   return table.unpack(values)
+end
+
+--- Checks the keys of an option table; what the values must be is found out where they are used.
+function operands.check_options(where, o, known)
+  if type(o) ~= "table" then options.check(where, o, known) end
+  for key in next, o do
+    if not known[key] then options.check(where, o, known) end
+  end
+  return o
 end
 
 --- What the options `out` and `dtype` ask for: the buffer, described, and the dtype; nil where they do not.

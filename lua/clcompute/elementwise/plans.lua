@@ -11,7 +11,8 @@ local plans = {}
 local ROWS = {
   cpu = {
     map = { kernel = "map_chunks", group = 1, least = 8192, granule = 2048, per_unit = 16, lanes = 64 },
-    reduce = { kernel = "reduce_chunks", group = 1, least = 65536, granule = 2048, per_unit = 16, lanes = 64 },
+    reduce = { kernel = "reduce_chunks", group = 1, least = 65536, granule = 2048, per_unit = 16, lanes = 64,
+      finish_in_lua = true },
     scan = { kernel = "scan_chunks", group = 1, least = 16384, granule = 2048, per_unit = 16, lanes = 16 },
   },
   gpu = {
@@ -43,10 +44,10 @@ local function round_up(n, multiple)
 end
 
 --- The plan of an operation ("map", "reduce", "scan") on n elements, n > 0.
--- @treturn table {kernel=, group=, lanes=, chunk=, workers=, items=, ahead=, stream=}
+-- @treturn table {kernel=, group=, lanes=, chunk=, workers=, items=, ahead=, stream=, finish_in_lua=}
 function plans.of(facts, operation, n)
   local row = ROWS[facts.type][operation]
-  local plan = { kernel = row.kernel, group = row.group, lanes = row.lanes }
+  local plan = { kernel = row.kernel, group = row.group, lanes = row.lanes, finish_in_lua = row.finish_in_lua }
   if facts.is_pocl then plan.ahead, plan.stream = MEMORY.ahead, MEMORY.stream end
   if row.granule then
     local chunk = math.max(row.least, -(-n // (row.per_unit * facts.compute_units)))

@@ -8,7 +8,6 @@ local expression = require "clcompute.elementwise.expression"
 local kernels = require "clcompute.elementwise.kernels"
 local operands = require "clcompute.elementwise.operands"
 local operations = require "clcompute.elementwise.operations"
-local plans = require "clcompute.elementwise.plans"
 local typing = require "clcompute.elementwise.typing"
 
 local PARTIAL = { { name = "x" } } -- the operand of the launch that combines the chunks' results
@@ -42,26 +41,45 @@ local function find_kernels(where, state, device, plan, r)
   return pair
 end
 
---- Queues the launches; the result is then the first element of `out`.
-local function launch(pair, plan, n, out, init, list, partials)
+local function launch_chunks(pair, plan, n, out, has_init, init, list)
+  local chunk = plan.workers == 1 and n or plan.chunk
+  enqueue.launch(pair.chunks, plan.items, plan.group, n, chunk, out, has_init, init, operands.values(list))
+end
+
+--- Combines the chunks' results on the device, in the first element of `out`.
+local function launch_rest(pair, plan, partials, out, has_init, init)
+  enqueue.launch(pair.rest, plan.group, plan.group, plan.workers, plan.workers, out, has_init, init, partials)
+end
+
+--- Combines them in Lua.
+local function fold(f, results)
+  local total = results[1]
+  for k = 2, #results do total = f(total, results[k]) end
+  return total
+end
+
+--- Launches, and waits for the number. `partials` and `out` are memory for what is between.
+local function run(pair, plan, n, r, init, partials, out)
   local has_init, value = init and 1 or 0, init or 0
   if plan.workers == 1 then
-    enqueue.launch(pair.chunks, plan.items, plan.group, n, n, out, has_init, value, operands.values(list))
-  else
-    enqueue.launch(pair.chunks, plan.items, plan.group, n, plan.chunk, partials, 0, 0, operands.values(list))
-    enqueue.launch(pair.rest, plan.group, plan.group, plan.workers, plan.workers, out, has_init, value, partials)
+    launch_chunks(pair, plan, n, out, has_init, value, r.list)
+    return out:get(1)
   end
+  launch_chunks(pair, plan, n, partials, 0, 0, r.list)
+  local f = not init and plan.finish_in_lua and operations.in_lua(r.operation, r.result)
+  if f then return fold(f, partials:read(1, plan.workers)) end
+  launch_rest(pair, plan, partials, out, has_init, value)
+  return out:get(1)
 end
 
 local function compute(where, device, n, r, init)
   local state = kernels.state(device)
-  local plan = plans.of(state.facts, "reduce", n)
+  local plan = kernels.plan(state, "reduce", n)
   local pair = find_kernels(where, state, device, plan, r)
-  local scratch = kernels.take(state, device, r.result, plan.workers)
+  local partials = kernels.take(state, device, r.result, plan.workers)
   local out = kernels.take(state, device, r.result .. " result", 1, r.result)
-  launch(pair, plan, n, out, init, r.list, scratch)
-  local result = out:get(1)
-  kernels.give(state, r.result, scratch)
+  local result = run(pair, plan, n, r, init, partials, out)
+  kernels.give(state, r.result, partials)
   kernels.give(state, r.result .. " result", out)
   return result
 end

@@ -4,6 +4,7 @@
 -- @module clcompute
 
 local operands = require "clcompute.elementwise.operands"
+local operations = require "clcompute.elementwise.operations"
 local options = require "clcompute.options"
 local public = require "clcompute.elementwise.public"
 local reduce = require "clcompute.elementwise.reduce"
@@ -12,9 +13,8 @@ local typing = require "clcompute.elementwise.typing"
 local OPTIONS = { init = "number", map = "string", dtype = "string" }
 local NONE = {}
 
--- NaN wins: where one is NaN neither comparison holds, and the one that is NaN is taken.
-local MIN = { float = "a < b || a != a ? a : b", integer = "min(a, b)" }
-local MAX = { float = "a > b || a != a ? a : b", integer = "max(a, b)" }
+local MIN = { float = operations.NAN_MIN, integer = "min(a, b)" }
+local MAX = { float = operations.NAN_MAX, integer = "max(a, b)" }
 
 local reductions = {}
 

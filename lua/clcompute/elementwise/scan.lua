@@ -85,8 +85,7 @@ end
 local function scan(text, x, o)
   o = o and options.check("scan", o, OPTIONS) or NONE
   local operation = operations.translate("scan", text)
-  local first = operands.describe("scan", "argument 2", x)
-  first.name = "x"
+  local first = operands.describe("scan", "argument 2", x, "x")
   local target, dtype = operands.target("scan", o)
   dtype = dtype or first.dtype
   local list = { first }
@@ -98,7 +97,7 @@ local function scan(text, x, o)
   if not s.init then s.identity = nil end -- the vectors' scan begins with a total
   local device, n = first.device, first.count
   local state = kernels.state(device)
-  local plan = plans.of(state.facts, "scan", math.max(n, 1))
+  local plan = kernels.plan(state, "scan", math.max(n, 1))
   s.streams = streams(plan, out, in_place)
   local pair = find_kernels(state, text, device, s, plan)
   if n > 0 then
