@@ -11,7 +11,7 @@
 #define REAL float /* element type: float or double */
 #endif
 #ifndef LANES
-#define LANES 64 /* elements at a time, which a compiler makes vectors of */
+#define LANES 16 /* elements at a time, which a compiler makes vectors of */
 #endif
 #ifndef AHEAD
 #define AHEAD 0 /* bytes to prefetch; 0 where the compiler cannot */
