@@ -48,7 +48,8 @@ static VALUE combine(const VALUE a, const VALUE b) {
 #define SCAN_FOUND                                                              \
   for (uint step = 1; step < GROUP; step *= 2) {                                \
     VALUE seen;                                                                 \
-    if (me < busy) seen = me >= step ? combine(found[me - step], found[me]) : found[me]; \
+    if (me < busy)                                                              \
+      seen = me >= step ? combine(found[me - step], found[me]) : found[me];     \
     barrier(CLK_LOCAL_MEM_FENCE);                                               \
     if (me < busy) found[me] = seen;                                            \
     barrier(CLK_LOCAL_MEM_FENCE);                                               \
