@@ -18,7 +18,7 @@ local C_LEVELS = {
   { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
   -- operations take
   { "kernel" },
-  { "structsize", "plan" },
+  { "structsize", "plan", "enqueue" },
   { "program" },
   { "prebuilt" },
   { "multiply" },
@@ -29,7 +29,7 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.mapped", "clcompute.native",
-    "clcompute.poly", "clcompute.version", -- all but the last in C
+    "clcompute.poly", "clcompute.enqueue", "clcompute.version", -- all but the last in C
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.options",
     "clcompute.tuning.known", "clcompute.tuning.forget", "clcompute.tuning.choices" },
   { "clcompute.text.columns", "clcompute.text.places" },
@@ -42,6 +42,13 @@ local LUA_LEVELS = {
   { "clcompute.tuning" },
   { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.verdict" },
   { "clcompute.doctor", "clcompute.loop_warning" },
+  { "clcompute.elementwise.names", "clcompute.elementwise.plans", "clcompute.elementwise.public",
+    "clcompute.elementwise.typing" },
+  { "clcompute.elementwise.expression" },
+  { "clcompute.elementwise.code", "clcompute.elementwise.kernels", "clcompute.elementwise.operands",
+    "clcompute.elementwise.operations" },
+  { "clcompute.elementwise.reduce" },
+  { "clcompute.elementwise.map", "clcompute.elementwise.reductions", "clcompute.elementwise.scan" },
   { "clcompute" },
   { "clcompute.report.check", "clcompute.report.extent", "clcompute.report.fields", "clcompute.report.format",
     "clcompute.report.palette", "clcompute.report.remarks", "clcompute.report.scale", "clcompute.report.style" },
