@@ -199,6 +199,16 @@ describe("loops.compile", function()
     helper.raises("dimension 1 of 'a' reaches 4 of 3", function() compiled(a, 4) end)
   end)
 
+  it("checks both arrays of a short call after one that was given one array twice", function()
+    local compiled = assert(loops.compile(function(x, y, n)
+      for i = 1, n do y[i] = x[i] + 1.0 end
+    end, { device = helper.device() }))
+    local both, short = { 1.0, 2.0, 3.0 }, { 0.0 }
+    compiled(both, both, 3)
+    helper.raises("dimension 1 of 'y' reaches 3 of 1", function() compiled(both, short, 3) end)
+    assert.same({ 0.0 }, short)
+  end)
+
   it("builds when the calls would have gained what it takes", function()
     local compiled = assert(loops.compile(helper.unseen "function(a, n) for i = 1, n do a[i] = %s * a[i] end end",
       { device = helper.device() }))
