@@ -233,6 +233,11 @@ describe("loops.compile", function()
     end
   end)
 
+  it("refuses options beside the path of a file", function()
+    helper.raises("{ file = path } expected, it has 'reduce' too: options are the second argument", loops.compile,
+      { file = "examples/loops.lua", reduce = "tree" })
+  end)
+
   it("returns nil and the failure of a source that it does not accept", function()
     local compiled, failure = loops.compile "function(a) while true do end end"
     assert.is_nil(compiled)
