@@ -311,6 +311,19 @@ describe("loops.compile", function()
     assert.same({ { 54.0, 6.0, 1.0 }, { 3.0, 1.0, 1.0, 1.0 } }, { a, b })
   end)
 
+  it("keeps no queue alive but the latest one", function()
+    local compiled = assert(loops.compile(scale, { force = true }))
+    local queues = setmetatable({}, { __mode = "v" })
+    for i = 1, 3 do
+      queues[i] = helper.device():queue()
+      compiled(queues[i]:zeros("double", 3), 3)
+    end
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(queues[1])
+    assert.is_nil(queues[2])
+  end)
+
   it("keeps no buffer alive, and says which is released", function()
     local device = helper.device()
     local compiled = assert(loops.compile(scale, { force = true }))
