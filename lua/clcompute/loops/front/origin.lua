@@ -11,8 +11,11 @@ local TEXT = "(text)" -- what messages call a source that is no file
 
 local function read_file(path)
   local file, message = io.open(path, "rb")
-  local text = file and file:read "a"
-  if file then file:close() end
+  local text
+  if file then -- a folder can be opened
+    text, message = file:read "a"
+    file:close()
+  end
   if text then return text end
   failure.raise({ file = path }, nil, ("cannot be read (%s); pass the source as a text"):format(message))
 end
