@@ -18,7 +18,8 @@ local peers = {}
 local ROUNDS = { full = 9, quick = 5 }
 local RUN = 0.03   -- seconds of a run, about
 local SPIN = 0.2   -- seconds until OpenBLAS' idle threads sleep, and more
-local PACE = 50e9  -- operations or bytes a second, to guess how many calls a run has
+local PACE = 50e9  -- operations or bytes a second, and
+local LEAST = 20e-6 -- seconds of any call: to guess how many a run has
 
 -- --- candidates -----------------------------------------------------------------
 
@@ -85,7 +86,7 @@ end
 local function candidates_of(group, line, device, threads)
   local work = operations[group.operation](line, group.dtype, device)
   local amount = work.flops or work.bytes
-  local calls = math.max(1, math.floor(RUN * PACE / amount))
+  local calls = math.max(1, math.floor(RUN / (amount / PACE + LEAST)))
   local total = { flops = work.flops and work.flops * calls, bytes = work.bytes and work.bytes * calls,
     dtype = group.dtype }
   local function checked(given, result)
@@ -183,7 +184,8 @@ local function section(all, device)
       .. "goal: what it is to reach; of a group with a mean the mean, and no line below a floor.",
     rows = all,
     columns = { { key = "group" }, { key = "line" }, { key = "value", title = "ours" },
-      { key = { "q1", "q3" }, title = "quartiles" }, { key = "gflops", title = "GFLOP/s" }, { key = "gbs", title = "GB/s" },
+      { key = { "q1", "q3" }, title = "quartiles" }, { key = "gflops", title = "GFLOP/s" },
+      { key = "gbs", title = "GB/s" },
       { key = "against" }, { key = "peer_value", title = "theirs", unit = "s" },
       { key = "times", title = "ratio", format = ratio, align = "right" },
       { key = "must", format = ratio, align = "right" }, { key = "goal", format = ratio, align = "right" },
@@ -204,8 +206,8 @@ function peers.measure(options)
   if options.rows then keep(options.rows .. "/peers.jsonl", all) end
   return { title = "Operations and the libraries of others", subtitle = "Measured in one run on the same data",
     facts = { { "version", cl._VERSION }, { "device", tostring(device) },
-      { "OpenBLAS", library and ("%s, kernels for %s, %d threads"):format(library.version, library.core, settings.threads)
-        or "not installed" } },
+      { "OpenBLAS", library and ("%s, kernels for %s, %d threads"):format(library.version, library.core,
+        settings.threads) or "not installed" } },
     sections = { section(all, device) } }
 end
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Looks for better numbers for an operation on a device: one number after the other is changed, each candidate is
--- checked and measured in turns with the best one so far, and what is clearly faster stays. What was found is kept in the
--- user's configuration folder (`clcompute.tuning.store`) and used from then on.
+-- checked and measured in turns with the best one so far, and what is clearly faster stays. What was found is kept in
+-- the user's configuration folder (`clcompute.tuning.store`) and used from then on.
 -- @module clcompute.tune
 -- @usage local found = tune.run(d, { operations = { "gemm" }, seconds = 60 })
 

@@ -83,7 +83,8 @@ local function measured(paper, options)
   local show <close> = progress.new()
   return require(paper).measure {
     devices = publish.devices(options), quick = options.quick, rows = options.rows, limit = options.limit,
-    sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores, groups = options.groups, progress = show,
+    sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores,
+    groups = options.groups, progress = show,
   }
 end
 

@@ -36,12 +36,11 @@ return function(line, dtype, device, solve)
   end
 
   work.peers["cl.lu"] = function()
-    local factors_only = function()
+    return function()
       local factors <close> = cl.lu(a)
-      local y <close> = factors:solve(b)
+      factors:solve(b):release()
       device:wait()
     end
-    return factors_only
   end
 
   return work

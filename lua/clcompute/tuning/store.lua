@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- What `clcompute tune` found on this machine: a file of numbers in the user's configuration folder, by device, driver,
--- operation and dtype. It is data: text that holds anything but numbers and words in tables is refused.
+--- What `clcompute tune` found on this machine: a file of numbers in the user's configuration folder, by device,
+-- driver, operation and dtype. It is data: text that holds anything but numbers and words in tables is refused.
 -- @module clcompute.tuning.store
 
 local folders = require "clcompute.doctor.folders"
