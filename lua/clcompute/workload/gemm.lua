@@ -31,7 +31,7 @@ return function(n, dtype)
   -- Positive terms: u (k + 2), and as much of the oracle where it has no more digits.
   local bound = (dtype == "float" and 1 or 2) * (n + 2) * data.UNIT[dtype]
   return {
-    name = "gemm", size = n, dtype = dtype, flops = 2 * n ^ 3, methods = { "naive", "tiled" },
+    name = "gemm", size = n, dtype = dtype, flops = 2 * n ^ 3, methods = { "naive", "tiled", "fast" },
     check = function(result) return sequential.relative_error(some_rows(result, n, size), exact, dtype) / bound end,
 
     prepare = function(device)
