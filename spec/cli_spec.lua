@@ -393,7 +393,7 @@ describe("clcompute report", function()
     assert.equal(0, code, err)
     local document = decode(out)
     assert.equal("Borisov 2015, repeated", document.title)
-    assert.equal(4, #document.sections)
+    assert.equal(5, #document.sections)
     local count = 0
     for _, section in ipairs(document.sections) do count = count + #section.rows end
     code, out, err = run(('report "%s/kept/borisov.jsonl"'):format(folder))
