@@ -20,9 +20,9 @@ static void raise_element(lua_State *L, const clc_Buffer *b, const char *name, s
   const int row = (int)(i / columns_of(b)) + 1, column = (int)(i % columns_of(b)) + 1;
   const char *what = isnan(v) ? "NaN" : "infinite";
   if (b->shape.n == 1)
-    luaL_error(L, "gauss: %s[%d] is %s", name, row, what);
+    luaL_error(L, "%s[%d] is %s", name, row, what);
   else
-    luaL_error(L, "gauss: %s[%d][%d] is %s", name, row, column, what);
+    luaL_error(L, "%s[%d][%d] is %s", name, row, column, what);
 }
 
 /* The larger one; once NaN, always NaN. */
@@ -44,7 +44,7 @@ static double scan_on_host(lua_State *L, clc_Buffer *b, const char *name) {
     norm = fmax(norm, sum);
   }
   lua_pop(L, 1);
-  if (!isfinite(norm)) luaL_error(L, "gauss: the 1-norm of %s overflows", name);
+  if (!isfinite(norm)) luaL_error(L, "%s: its 1-norm overflows", name);
   return norm;
 }
 

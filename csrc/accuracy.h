@@ -15,7 +15,7 @@
 double clc_epsilon(const clc_Dtype *dtype);
 
 /* The 1-norm of a matrix of two dimensions or a vector. Raises where an element is NaN or
-   infinite, naming it as an element of `name`. Blocks. */
+   infinite, naming it as an element of `name` ("gauss: a"). Blocks. */
 double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name);
 
 /* Queues R = B - A X in twice the precision. */

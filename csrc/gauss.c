@@ -10,14 +10,15 @@ gauss: solves A X = B, or says clearly why not.
 #include "accuracy.h"
 #include "args.h"
 #include "gauss_paper.h"
-#include "lu.h"
+#include "lu_solve.h"
 #include "operand.h"
+#include "rcond.h"
 #include "result.h"
 #include "saxpy.h"
 
 #define MAX_STEPS 3 /* of refinement: where it helps at all, the first does most */
 
-typedef enum { PAPER, UNBLOCKED } Variant;
+typedef enum { BLOCKED, UNBLOCKED, PAPER } Variant;
 
 typedef struct {
   Variant variant;
@@ -33,11 +34,11 @@ typedef struct {
 
 /* --- arguments --------------------------------------------------------- */
 
-static const char *const variants[] = {"paper", "unblocked", NULL};
+static const char *const variants[] = {"blocked", "unblocked", "paper", NULL};
 
 static void refuse(lua_State *L, const char *key, const char *variant) {
   if (clc_pushoption(L, 3, key) != LUA_TNIL)
-    clc_optionerror(L, 3, key, "belongs to kernel=\"%s\"", variant);
+    clc_optionerror(L, 3, key, "belongs to kernel=%s", variant);
   lua_pop(L, 1);
 }
 
@@ -45,9 +46,9 @@ static Options check_options(lua_State *L, const clc_Device *d) {
   static const char *const keys[] = {"kernel", "group", "range", "remainder", "refine", NULL};
   static const char *const ranges[] = {"fixed", "shrink", NULL};
   static const char *const remainders[] = {"split", "host", NULL};
-  Options o = {UNBLOCKED, {0, 0, 0}, 0, 1};
+  Options o = {BLOCKED, {0, 0, 0}, 0, 1};
   clc_checkoptions(L, 3, keys);
-  o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, UNBLOCKED);
+  o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, BLOCKED);
   if (o.variant == PAPER) {
     o.paper.group = (size_t)clc_integeroption(L, 3, "group", 1, d->is_cpu ? 64 : 192);
     if (o.paper.group > d->max_groups[0])
@@ -55,13 +56,13 @@ static Options check_options(lua_State *L, const clc_Device *d) {
                       (LUAI_UACINT)d->max_groups[0]);
     o.paper.shrink = clc_enumoption(L, 3, "range", ranges, 0);
     o.paper.host_remainder = clc_enumoption(L, 3, "remainder", remainders, 0);
-    refuse(L, "refine", "unblocked");
+    refuse(L, "refine", "\"blocked\" or \"unblocked\"");
   } else {
     o.refine = clc_booleanoption(L, 3, "refine", 0);
     o.may_refine = clc_booleanoption(L, 3, "refine", 1);
-    refuse(L, "group", "paper");
-    refuse(L, "range", "paper");
-    refuse(L, "remainder", "paper");
+    refuse(L, "group", "\"paper\"");
+    refuse(L, "range", "\"paper\"");
+    refuse(L, "remainder", "\"paper\"");
   }
   return o;
 }
@@ -90,22 +91,13 @@ static Findings solve_paper(lua_State *L, clc_Buffer *a, clc_Buffer *b, double n
   clc_release(&r->h);
   lua_pop(L, 1);
   if (!(found.ratio <= CLC_MAXRATIO))
-    raise_ratio(L, found.ratio, "without pivoting elements grew; kernel=\"unblocked\" pivots");
+    raise_ratio(L, found.ratio,
+                "without pivoting elements grew; kernel=\"blocked\" and \"unblocked\" pivot");
   return found;
 }
 
-/* Zero exactly: a bound would reject systems that are merely scaled. */
-static void check_factors(lua_State *L, const clc_Lu *f) {
-  for (size_t k = 0; k < f->n; k++) {
-    if (f->diagonal[k] == 0)
-      luaL_error(L, "gauss: matrix is singular: column %d has no pivot", (int)k + 1);
-    if (!isfinite(f->diagonal[k]))
-      luaL_error(L, "gauss: the elimination overflows in column %d", (int)k + 1);
-  }
-}
-
-static double check_condition(lua_State *L, const clc_Lu *f, double norm) {
-  const double rcond = clc_rcond(L, f, norm);
+static double check_condition(lua_State *L, const clc_Lu *f) {
+  const double rcond = clc_rcond(L, f);
   if (!(rcond >= clc_epsilon(f->lu->dtype))) {
     lua_pushnumber(L, rcond);
     luaL_error(L, "gauss: matrix is singular to working precision: rcond = %s",
@@ -132,20 +124,19 @@ static const char *advise(const Options *o, const clc_Dtype *dtype) {
 }
 
 /* Pushes x, then the factors. */
-static Findings solve_unblocked(lua_State *L, clc_Buffer *a, clc_Buffer *b, double norm,
-                                const Options *o, clc_Lu *f) {
+static Findings solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Options *o,
+                               clc_Lu *f) {
   Findings found = {0, 0, 0};
-  *f = clc_factor(L, a);
-  check_factors(L, f);
-  found.rcond = check_condition(L, f, norm);
+  *f = clc_factor(L, a, o->variant == BLOCKED, "gauss");
+  found.rcond = check_condition(L, f);
   clc_Buffer *x = clc_lusolve(L, f, b);
   clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
   clc_residual(L, a, x, b, r);
-  found.ratio = clc_ratio(L, norm, x, r);
+  found.ratio = clc_ratio(L, f->norm, x, r);
   while (found.steps < MAX_STEPS &&
          ((o->refine && found.steps == 0) || (o->may_refine && !(found.ratio <= CLC_MAXRATIO)))) {
     refine(L, f, a, b, x, r);
-    found.ratio = clc_ratio(L, norm, x, r);
+    found.ratio = clc_ratio(L, f->norm, x, r);
     found.steps++;
   }
   clc_release(&r->h);
@@ -177,7 +168,8 @@ static void push_info(lua_State *L, const Findings *found, const clc_Lu *f) {
 /***
 Solves A X = B. a and b stay as they are. Blocks.
 
-The default factors with partial pivoting and checks the result: an exactly
+The default, "blocked", factors with partial pivoting, by blocks; "unblocked" does so column by
+column, and is what the other is held against. Both check the result: an exactly
 singular matrix, one singular to working precision (rcond below eps), NaN or
 infinity in an operand, or a backward error ratio above 30 that refinement does
 not mend are errors. `kernel="paper"` is the method of Baranov & Vlatskaya 2013:
@@ -185,7 +177,7 @@ no pivoting, one right-hand side, the same check of the ratio.
 @function gauss
 @tparam Buffer a float or double, n x n
 @tparam Buffer b same dtype and device: n, or n x columns
-@tparam[opt] table options `kernel` ("unblocked", "paper"), `refine` (nil: when
+@tparam[opt] table options `kernel` ("blocked", "unblocked", "paper"), `refine` (nil: when
  needed, true: at least once, false: never); for "paper" `group` (work-group
  size), `range` ("fixed", "shrink") and `remainder` ("split", "host")
 @treturn Buffer x, of b's shape
@@ -200,7 +192,7 @@ static int op_gauss(lua_State *L) {
   const Options o = check_options(L, a->device);
   check_shapes(L, a, b);
   Findings found = {0, 1, 0};
-  clc_Lu f = {NULL, 0, NULL, NULL};
+  clc_Lu f = {.n = 0};
   if (o.variant == PAPER && b->count != a->shape.dim[0])
     luaL_argerror(L, 2, "the paper's method takes one right-hand side");
   if (b->count == 0) {
@@ -208,14 +200,15 @@ static int op_gauss(lua_State *L) {
     push_info(L, &found, o.variant == PAPER ? NULL : &f);
     return 2;
   }
-  const double norm = clc_checknorm1(L, a, "a");
-  clc_checknorm1(L, b, "b");
   if (o.variant == PAPER) {
+    const double norm = clc_checknorm1(L, a, "gauss: a");
+    clc_checknorm1(L, b, "gauss: b");
     found = solve_paper(L, a, b, norm, &o.paper);
     push_info(L, &found, NULL);
     return 2;
   }
-  found = solve_unblocked(L, a, b, norm, &o, &f);
+  clc_checknorm1(L, b, "gauss: b");
+  found = solve_pivoting(L, a, b, &o, &f);
   push_info(L, &found, &f);
   clc_release(&f.lu->h);
   lua_remove(L, -2); /* what the factors consisted of */

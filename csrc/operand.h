@@ -34,6 +34,10 @@ clc_Range clc_padded2(size_t n0, size_t n1, size_t g0, size_t g1);
    device and the shape. */
 clc_Range clc_covermatrix(const clc_Device *d, size_t rows, size_t columns);
 
+/* Work-items of a group that does one task together, a power of two: what fills the vectors of a
+   CPU, and hides the latency of a GPU's memory. */
+size_t clc_tasksize(const clc_Device *d);
+
 #pragma GCC visibility pop
 
 #endif

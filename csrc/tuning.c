@@ -3,8 +3,7 @@
 #include "tuning.h"
 
 #define SOURCE "clcompute.tuning.source" /* registry: Lua's f(device, operation, dtype) */
-#define KNOWN "clcompute.tuning.known"   /* registry: its answers, by device and "operation dtype" \
-                                          */
+#define KNOWN "clcompute.tuning.known"   /* registry: its answers by device and operation */
 
 /* Pushes the answers for a device, an empty table the first time. */
 static void push_known(lua_State *L, const clc_Device *d) {

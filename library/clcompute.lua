@@ -440,7 +440,7 @@ function cl.saxpy(alpha, x, y, options) end
 function cl.gemm(a, b, options) end
 
 ---@class clcompute.GaussOptions
----@field kernel? "unblocked"|"paper"
+---@field kernel? "blocked"|"unblocked"|"paper"
 ---@field refine? boolean nil: when needed
 ---@field group? integer for "paper": work-group size
 ---@field range? "fixed"|"shrink" for "paper"
@@ -459,6 +459,34 @@ function cl.gemm(a, b, options) end
 ---@return clcompute.Buffer x of b's shape
 ---@return clcompute.GaussInfo info
 function cl.gauss(a, b, options) end
+
+---@class clcompute.Factors of a square matrix, P A = L U
+---@field n integer rows and columns
+---@field dtype clcompute.Dtype
+---@field device clcompute.Device
+local Factors = {}
+
+---Solves A X = B. Queued.
+---@param b clcompute.Buffer n, or n x columns
+---@return clcompute.Buffer x of b's shape
+function Factors:solve(b) end
+
+---The determinant.
+---@return number
+function Factors:det() end
+
+---The reciprocal condition number in the 1-norm. Blocks.
+---@return number
+function Factors:rcond() end
+
+---Releases the factors at once.
+---@return clcompute.Factors
+function Factors:release() end
+
+---Factors a square matrix with partial pivoting; a stays as it is. Blocks.
+---@param a clcompute.Buffer float or double, n x n
+---@return clcompute.Factors
+function cl.lu(a) end
 
 -- --- the doctor ----------------------------------------------------------------------------------
 

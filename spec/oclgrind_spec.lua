@@ -23,6 +23,7 @@ local PREAMBLE = [[
     return keep[#keep]
   end
   local function reals(n) return buffer(n, function(i) return i % 7 - 3.5 end) end
+  local function random(n) return buffer(n, function() return math.random() - 0.5 end) end
   local function ints(n) return buffer(n, function(i) return i - 1 end, "int") end
   local function words(n) return buffer(n, function(i) return i * 2654435761 & 0xffffffff end, "uint") end
   local function run(name, range, defines)
@@ -50,15 +51,26 @@ local LAUNCHES = {
     run("gauss_bwd", 5, {SHRINK = 1})(9, 5, reals(90), reals(9))]],
   life = [[local function cells() return buffer(125, function(i) return i % 3 end, "uchar") end
     run("life", {global = {5, 5, 5}, group = {4, 4, 1}, remainder = "pad"})(5, cells(), cells())]],
-  lu_pivot = [[run("lu_pivot", 64)(70, 3, reals(4900), ints(70), reals(70))]],
+  lu_pivot = [[run("lu_pivot", 64)(70, 3, reals(5040), 72, ints(70), reals(70))]],
   lu_swap = [[local diagonal = reals(9)
     local pivots = buffer(9, function() return 6 end, "int")
-    run("lu_swap", 64)(9, 2, reals(81), pivots, diagonal)]],
-  lu_update = [[run("lu_update", {16, 16})(9, 2, reals(81))]],
+    run("lu_swap", 64)(9, 2, 1, 8, reals(90), 10, pivots, diagonal)]],
+  lu_update = [[run("lu_update", {16, 16})(9, 2, 8, reals(90), 10)]],
+  lu_load = [[for v = 1, 4, 3 do
+    run("lu_load", {16, 4}, {V = v, VECTORS = 2, CHUNK = 5})(9, 12, reals(83), 2, reals(144), 12, reals(48)) end]],
+  lu_panel = [[for columns = 6, 8, 2 do
+    run("lu_panel", 1, {V = 4})(19, 8, columns, random(576), 24, reals(192), 24, ints(19), reals(19)) end]],
+  lu_rows = [[for lower = 0, 1 do
+    run("lu_rows", 4, {V = 4, LOWER = lower})(8, 7, 7, random(576), 24,
+      buffer(24, function(i) return (i + 7) % 16 end, "int"), random(768), 32, 0, 1, 16, 27) end
+    run("lu_rows", 8, {V = 1})(8, 7, 7, random(576), 24, ints(24), random(768), 32, 0, 4, 16, 22)]],
+  lu_vector = [[for transposed = 0, 1 do
+    run("lu_vector", 2, {V = 4})(9, random(144), 12, ints(9), transposed, 2, reals(19), 1, reals(24), 12, reals(18))
+    end]],
   lu_substitute = [[for lower = 0, 1 do for unit = 0, 1 do for transpose = 0, 1 do
     run("lu_substitute", 128, {LOWER = lower, UNIT = unit, TRANSPOSE = transpose})(
-      9, 2, reals(81), reals(18)) end end end]],
-  gather_rows = [[run("gather_rows", {16, 16})(9, 5, ints(9), reals(50), 5, reals(45))]],
+      9, 2, reals(90), 10, reals(18)) end end end]],
+  gather_rows = [[run("gather_rows", {16, 16})(9, 5, ints(9), reals(50), 5, reals(54), 6)]],
   copy_matrix = [[run("copy_matrix", {16, 16})(9, 5, reals(70), 3, 7, reals(60), 2, 6)]],
   reverse_axes = [[run("reverse_axes", 64)(0, 60, {3, 4, 5, 1}, reals(60), reals(60))]],
   column_sums = [[run("column_sums", 16)(9, 5, reals(50), 5, reals(5))]],
@@ -97,14 +109,14 @@ local LAUNCHES = {
 }
 
 --- The check for uninitialised reads stops at LLVM's `freeze`, which a quotient and a remainder
--- of the same numbers become.
-local HAS_FREEZE = { reverse_axes = true }
+-- of the same numbers become, and crashes where half of a vector's elements are assigned (`x.even = y`).
+local BEYOND_CHECK = { reverse_axes = true, lu_panel = true, lu_vector = true }
 
 --- What Oclgrind has to say about a script.
-local function faults_of(script, has_freeze)
+local function faults_of(script, beyond_check)
   local log = os.tmpname()
   local ok, output = helper.run(script,
-    { OCLGRIND_UNINITIALIZED = not has_freeze and 1 or nil, OCLGRIND_DATA_RACES = 1, OCLGRIND_LOG = log })
+    { OCLGRIND_UNINITIALIZED = not beyond_check and 1 or nil, OCLGRIND_DATA_RACES = 1, OCLGRIND_LOG = log })
   local file = assert(io.open(log))
   local faults = file:read("a")
   file:close()
@@ -120,7 +132,7 @@ describe("under Oclgrind with races and uninitialised reads watched", function()
       local launch = assert(LAUNCHES[name], "no launch of this kernel")
       for _, dtype in ipairs { "float", "double" } do
         local script = ("local T = '%s'"):format(dtype) .. PREAMBLE .. launch .. " d:wait()"
-        assert.equal("", faults_of(script, HAS_FREEZE[name]))
+        assert.equal("", faults_of(script, BEYOND_CHECK[name]))
       end
     end)
   end

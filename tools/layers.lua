@@ -13,8 +13,8 @@ local C_LEVELS = {
   { "flight" },
   { "device", "sequential", "native", "openblas", "clblast" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
-    "workgroup", "tuning", "scratch" },
-  { "show" },
+    "workgroup", "tuning" },
+  { "show", "scratch" },
   { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
   -- operations take
   { "kernel" },
@@ -22,8 +22,12 @@ local C_LEVELS = {
   { "program" },
   { "prebuilt" },
   { "multiply" },
-  { "saxpy", "gemm", "accuracy", "lu", "gauss_paper" }, -- operations
-  { "gauss" },
+  { "saxpy", "gemm", "accuracy", "lu_columns", "gauss_paper" }, -- operations
+  { "lu_blocks" },
+  { "lu" },
+  { "lu_solve" },
+  { "rcond" },
+  { "gauss", "factors" },
   { "core" }, -- opens them all
 }
 

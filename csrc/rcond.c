@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The condition of a matrix, from its LU factors. */
+#include "rcond.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lu_solve.h"
+#include "operand.h"
+
+#define STEPS 4 /* of the walk; Higham: 2 or 3 usually do */
+
+/* Vectors on the way through the estimate: n rows of one or two, on the host as doubles. */
+typedef struct {
+  const clc_Lu *f;
+  clc_Buffer *b, *x; /* before and after, on the device */
+  double *v;
+} Vectors;
+
+static void upload(lua_State *L, const Vectors *s, size_t count) {
+  if (s->b->dtype->size == sizeof(double)) {
+    clc_writebuffer(L, s->b, 0, count, s->v);
+    return;
+  }
+  float *narrow = lua_newuserdatauv(L, count * sizeof *narrow, 0);
+  for (size_t i = 0; i < count; i++) narrow[i] = (float)s->v[i];
+  clc_writebuffer(L, s->b, 0, count, narrow);
+  lua_pop(L, 1);
+}
+
+/* v <- A^-1 v, or A^-T v, for so many vectors. */
+static void apply_inverse(lua_State *L, const Vectors *s, int transposed, size_t columns) {
+  const size_t count = s->f->n * columns;
+  upload(L, s, count);
+  clc_lusolvefew(L, s->f, transposed, columns, s->b, s->x);
+  memcpy(s->v, clc_pushdoubles(L, s->x), count * sizeof *s->v);
+  lua_pop(L, 1);
+}
+
+static double norm1(const double *v, size_t n, size_t step) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += fabs(v[i * step]);
+  return sum;
+}
+
+/* The first vector is even; the second, Higham's beside the walk, grows with changing signs, which
+   no inverse hides from. Both are solved for at once. Leaves the first; returns the larger
+   estimate, which the walk is to pass. */
+static double start(lua_State *L, const Vectors *s, double *beside) {
+  const size_t n = s->f->n;
+  const double steps = n > 1 ? (double)(n - 1) : 1;
+  for (size_t i = 0; i < n; i++) {
+    s->v[2 * i] = 1 / (double)n;
+    s->v[2 * i + 1] = (i % 2 ? -1 : 1) * (1 + (double)i / steps);
+  }
+  apply_inverse(L, s, 0, 2);
+  *beside = 2 * norm1(s->v + 1, n, 2) / (3 * (double)n);
+  for (size_t i = 0; i < n; i++) s->v[i] = s->v[2 * i];
+  return norm1(s->v, n, 1);
+}
+
+static size_t find_largest(const double *v, size_t n) {
+  size_t at = 0;
+  for (size_t i = 1; i < n; i++)
+    if (fabs(v[i]) > fabs(v[at])) at = i;
+  return at;
+}
+
+/* Replaces v by its signs; returns whether they differ from those before. */
+static int take_signs(double *v, signed char *signs, size_t n) {
+  int differ = 0;
+  for (size_t i = 0; i < n; i++) {
+    const signed char sign = v[i] < 0 ? -1 : 1;
+    differ |= sign != signs[i];
+    v[i] = signs[i] = sign;
+  }
+  return differ;
+}
+
+/* A lower bound of the 1-norm of the inverse: a walk to a vertex of the unit ball where it is
+   largest, along the gradient. The same signs have the same gradient, and end it. */
+static double inverse_norm(lua_State *L, const Vectors *s, signed char *signs) {
+  const size_t n = s->f->n;
+  double beside, estimate = start(L, s, &beside);
+  size_t vertex = n;
+  if (isnan(estimate) || isnan(beside)) return INFINITY; /* overflow is beyond every norm */
+  for (int step = 0; step < STEPS && take_signs(s->v, signs, n); step++) {
+    apply_inverse(L, s, 1, 1);
+    const size_t next = find_largest(s->v, n);
+    if (next == vertex) break;
+    vertex = next;
+    memset(s->v, 0, n * sizeof *s->v);
+    s->v[vertex] = 1;
+    apply_inverse(L, s, 0, 1);
+    const double norm = norm1(s->v, n, 1);
+    if (isnan(norm)) return INFINITY;
+    if (norm <= estimate) break;
+    estimate = norm;
+  }
+  return fmax(estimate, beside);
+}
+
+double clc_rcond(lua_State *L, const clc_Lu *f) {
+  const clc_Shape pair = {2, {f->n, 2}};
+  if (f->n == 0) return 1;
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 30, NULL);
+  Vectors s = {f, NULL, NULL, NULL};
+  s.b = clc_newbuffer(L, f->lu->device, f->lu->dtype, &pair);
+  s.x = clc_newbuffer(L, f->lu->device, f->lu->dtype, &pair);
+  s.v = lua_newuserdatauv(L, 2 * f->n * sizeof *s.v, 0);
+  signed char *signs = lua_newuserdatauv(L, f->n, 0);
+  memset(signs, 0, f->n);
+  const double inverse = inverse_norm(L, &s, signs);
+  clc_release(&s.b->h);
+  clc_release(&s.x->h);
+  lua_settop(L, top);
+  return fmin(1, 1 / (f->norm * inverse)); /* rounding may pass the limit */
+}
