@@ -189,8 +189,8 @@ typedef struct {
   int bm, bn, bk, tm, tn;
 } Blocks;
 
-/* The largest blocks of which every multiprocessor gets one, from the list in the table on top of
-   the stack: the last ones where none are small enough. */
+/* The largest blocks that keep most multiprocessors busy, from the list in the table on top of the
+   stack: the last ones where none are small enough. */
 static Blocks choose_blocks(lua_State *L, const clc_Multiply *x) {
   Blocks blocks = {0};
   const size_t units = (size_t)clc_tuned(L, "units");
@@ -199,7 +199,8 @@ static Blocks choose_blocks(lua_State *L, const clc_Multiply *x) {
     blocks = (Blocks){clc_tuned(L, "bm"), clc_tuned(L, "bn"), clc_tuned(L, "bk"),
                       clc_tuned(L, "tm"), clc_tuned(L, "tn")};
     lua_pop(L, 1);
-    if (x->batch * parts(x->m, (size_t)blocks.bm) * parts(x->n, (size_t)blocks.bn) >= units) break;
+    if (x->batch * parts(x->m, (size_t)blocks.bm) * parts(x->n, (size_t)blocks.bn) >= units * 3 / 4)
+      break;
   }
   lua_settop(L, lua_gettop(L) - (lua_isnil(L, -1) ? 2 : 1));
   return blocks;

@@ -2,8 +2,10 @@
 /* Tuning: the numbers with which an operation runs on a device. */
 #include "tuning.h"
 
-#define SOURCE "clcompute.tuning.source" /* registry: Lua's f(device, operation, dtype) */
-#define KNOWN "clcompute.tuning.known"   /* registry: its answers by device and operation */
+/* In the registry: Lua's f(device, operation, dtype), and its answers by device and by
+   "operation dtype". */
+#define SOURCE "clcompute.tuning.source"
+#define KNOWN "clcompute.tuning.known"
 
 /* Pushes the answers for a device, an empty table the first time. */
 static void push_known(lua_State *L, const clc_Device *d) {

@@ -169,10 +169,10 @@ __attribute__((reqd_work_group_size(GX, GY, 1))) __kernel void gemm_blocks(
       for (int i = 0; i < TM / 4; i++)
 #pragma unroll
         for (int j = 0; j < TN / 4; j++) {
-#define ADD(r, s)                                     \
-  acc[4 * i + r][4 * j + s] =                         \
-      fma(x[i].s##r, y[j].s##s, acc[4 * i + r][4 * j + s]);
-#define ADD_ROW(r) ADD(r, 0) ADD(r, 1) ADD(r, 2) ADD(r, 3)
+#define ADD(row, col)                                 \
+  acc[4 * i + row][4 * j + col] =                     \
+      fma(x[i].s##row, y[j].s##col, acc[4 * i + row][4 * j + col]);
+#define ADD_ROW(row) ADD(row, 0) ADD(row, 1) ADD(row, 2) ADD(row, 3)
           ADD_ROW(0) ADD_ROW(1) ADD_ROW(2) ADD_ROW(3)
         }
     }

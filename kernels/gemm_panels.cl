@@ -82,39 +82,49 @@
   }
 
 /*
- * A panel: to[l * width + i] = the matrix's element (i, l), for `there` of `width` rows, zero for
- * the others. Where the rows of the panel lie along memory (`along`) they are copied; else squares
- * of V x V are transposed: the last first, for what a vector holds too much goes where the next
- * square writes, or behind the panel.
+ * A panel of rows that lie across it: to[l * width + i] = from[i * ld + l], zero where i >= there.
+ * Squares of V x V are transposed: the last first, for what a vector holds too much goes where the
+ * next square writes, or behind the panel.
  */
-#define DEFINE_PACK(SPACE)                                                                        \
-  DEFINE_TRANSPOSE(SPACE)                                                                         \
-  INLINE void pack_##SPACE(const int width, const int there, const int depth, const int along,    \
-                           __global const REAL *from, const size_t ld, __##SPACE REAL *to) {      \
-    int l = 0;                                                                                    \
-    if (along) {                                                                                  \
-      if (there == width)                                                                         \
-        for (; l < depth; l++)                                                                    \
-          for (int i = 0; i < width; i++) to[l * width + i] = from[l * ld + i];                   \
-    } else {                                                                                      \
-      for (; l + V <= depth; l += V)                                                              \
-        for (int i = (width - 1) / V * V; i >= 0; i -= V)                                         \
-          transpose_##SPACE(from + i * ld + l, ld, there - i, to + l * width + i, (size_t)width); \
-    }                                                                                             \
-    for (; l < depth; l++)                                                                        \
-      for (int i = 0; i < width; i++)                                                             \
-        to[l * width + i] = i < there ? from[along ? l * ld + i : i * ld + l] : 0;                \
+#define DEFINE_PACK(SPACE)                                                                      \
+  DEFINE_TRANSPOSE(SPACE)                                                                       \
+  INLINE void pack_##SPACE(const int width, const int there, const int depth,                   \
+                           __global const REAL *from, const size_t ld, __##SPACE REAL *to) {    \
+    int l = 0;                                                                                  \
+    for (; l + V <= depth; l += V)                                                              \
+      for (int i = (width - 1) / V * V; i >= 0; i -= V)                                         \
+        transpose_##SPACE(from + i * ld + l, ld, there - i, to + l * width + i, (size_t)width); \
+    for (; l < depth; l++)                                                                      \
+      for (int i = 0; i < width; i++) to[l * width + i] = i < there ? from[i * ld + l] : 0;     \
   }
 
 DEFINE_PACK(local)
 DEFINE_PACK(global)
 
-/* The panels of B that cover nc columns, kc rows deep. */
+/* The elements of one row of a panel that lie side by side, zeros behind those that are there. */
+#define DEFINE_COPY(SPACE)                                                                       \
+  INLINE void copy_##SPACE(const int width, const int there, __global const REAL *from,         \
+                           __##SPACE REAL *to) {                                                 \
+    if (there >= width)                                                                          \
+      for (int i = 0; i < width; i++) to[i] = from[i];                                           \
+    else                                                                                         \
+      for (int i = 0; i < width; i++) to[i] = i < there ? from[i] : 0;                           \
+  }
+
+DEFINE_COPY(local)
+DEFINE_COPY(global)
+
+/* The panels of B that cover nc columns, kc rows deep. Rows of B are read from end to end: those
+   of a wide matrix are pages apart. */
 INLINE void pack_columns(const int nc, const int kc, const int transb, __global const REAL *b,
                          const size_t ldb, __global REAL *to) {
-  for (int j = 0; j < nc; j += 2 * V)
-    pack_global(2 * V, min(2 * V, nc - j), kc, !transb, b + (transb ? j * ldb : j), ldb,
-                to + (size_t)j * kc);
+  if (transb)
+    for (int j = 0; j < nc; j += 2 * V)
+      pack_global(2 * V, min(2 * V, nc - j), kc, b + j * ldb, ldb, to + (size_t)j * kc);
+  else
+    for (int l = 0; l < kc; l++)
+      for (int j = 0; j < nc; j += 2 * V)
+        copy_global(2 * V, nc - j, b + l * ldb + j, to + (size_t)j * kc + l * 2 * V);
 }
 
 /* How many rows the next tile has where so many are left. */
@@ -123,13 +133,17 @@ INLINE int tile_rows(const int left) { return left > (ROWS - 1) / EDGE * EDGE ? 
 /* The panels of A that cover mc rows, kc deep. */
 INLINE void pack_rows(const int mc, const int kc, const int transa, __global const REAL *a,
                       const size_t lda, __local REAL *to) {
-  for (int i = 0; i < mc; i += tile_rows(mc - i)) {
-    __global const REAL *from = a + (transa ? i : i * lda);
+  for (int l = 0; transa && l < kc; l++)
+    for (int i = 0; i < mc; i += tile_rows(mc - i))
+      if (tile_rows(mc - i) == ROWS)
+        copy_local(ROWS, mc - i, a + l * lda + i, to + i * kc + l * ROWS);
+      else
+        copy_local(EDGE, mc - i, a + l * lda + i, to + i * kc + l * EDGE);
+  for (int i = 0; !transa && i < mc; i += tile_rows(mc - i))
     if (tile_rows(mc - i) == ROWS)
-      pack_local(ROWS, min(ROWS, mc - i), kc, transa, from, lda, to + i * kc);
+      pack_local(ROWS, min(ROWS, mc - i), kc, a + i * lda, lda, to + i * kc);
     else
-      pack_local(EDGE, min(EDGE, mc - i), kc, transa, from, lda, to + i * kc);
-  }
+      pack_local(EDGE, min(EDGE, mc - i), kc, a + i * lda, lda, to + i * kc);
 }
 
 /* --- tiles --------------------------------------------------------------- */

@@ -217,7 +217,7 @@ describe("loops.compile", function()
       ["loops.compile: option 'base': 0 or 1 expected, got 2"] = { base = 2 },
       ["loops.compile: option 'mode': exact or fast expected, got 'slow'"] = { mode = "slow" },
       ["loops.compile: option 'heuristics': model or none or paper expected, got 'guess'"] = { heuristics = "guess" },
-      ["loops.compile: option 'reduce': only \"sequential\" is there, got 'tree'"] = { reduce = "tree" },
+      ["loops.compile: option 'reduce': sequential or tree expected, got 'both'"] = { reduce = "both" },
     } do
       helper.raises(text, loops.compile, scale, options)
     end

@@ -18,7 +18,7 @@ local Compiled = {}
 ---@field force? boolean all parallel nests on the device, at once, or none; stronger than `heuristics`
 ---@field device? clcompute.Device that of the buffers, or the best, unless given
 ---@field name? string which function of a text or file
----@field reduce? "sequential" sums in Lua's order: the only choice
+---@field reduce? "sequential"|"tree" "sequential" unless given, in Lua's order; "tree": sums, products, minima and maxima are shared out
 
 ---What loops.compile has against a source; tostring() adds the source line and a caret.
 ---@class clcompute.loops.Failure

@@ -51,6 +51,8 @@ local function complete(core)
     return require "clcompute.trace_range"(plan_range, core.device, folder, range, options)
   end
   local mapped = core.mapped
+  local forget_tuning = core.forget_tuning
+  package.preload["clcompute.tuning.forget"] = function() return forget_tuning end
   package.preload["clcompute.mapped"] = function() return mapped end -- for a measurement, not for scripts
   for _, name in ipairs { "mapped", "new_file", "read_profile", "plan_range", "set_kernel_folder", "add_methods",
     "set_loop_check", "set_native_check", "set_tuning", "forget_tuning" } do

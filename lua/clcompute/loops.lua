@@ -27,6 +27,7 @@ local OPTIONS = { base = "integer", mode = "string", reduce = "string", force = 
 local CHOICES = {
   mode = { exact = true, fast = true },
   heuristics = { model = true, paper = true, none = true },
+  reduce = { sequential = true, tree = true },
 }
 
 local Compiled = { __name = "clcompute.loops.Compiled" }
@@ -40,10 +41,7 @@ local function check_options(given)
   if checked.base and checked.base ~= 0 and checked.base ~= 1 then
     error(("loops.compile: option 'base': 0 or 1 expected, got %d"):format(checked.base), 0)
   end
-  if checked.reduce and checked.reduce ~= "sequential" then
-    error(("loops.compile: option 'reduce': only \"sequential\" is there, got '%s'"):format(checked.reduce), 0)
-  end
-  return options.merge({ base = 1, mode = "exact", heuristics = "model" }, checked)
+  return options.merge({ base = 1, mode = "exact", heuristics = "model", reduce = "sequential" }, checked)
 end
 
 local function check_isl(from)
@@ -117,7 +115,9 @@ end
 -- @tparam[opt] table given `base`: 1 (unless given) or 0, the index of the first element; `mode`: "exact" (unless
 -- given), as Lua computes, or "fast", in the arrays' own types; `heuristics`: "model" (unless given), "paper" or
 -- "none"; `force`: true or false, all parallel nests on the device or none; `device`; `name`: which function of a text
--- or file; `reduce`: "sequential"
+-- or file; `reduce`: "sequential" (unless given), as Lua adds up, or "tree": loops that are sequential only for sums,
+-- products, minima or maxima (`s = s + a[i]`) are shared out too, where no loop around is parallel; sums of floats are
+-- rounded otherwise then, the same at every call on a device
 -- @treturn[1] Compiled
 -- @treturn[2] nil
 -- @treturn[2] table `[1]` is `file:line:column: message`; tostring() adds the source line and a caret

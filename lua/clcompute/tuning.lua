@@ -39,20 +39,38 @@ local function meets(facts, where)
   return true
 end
 
+local function with_facts(row, facts)
+  local chosen = {}
+  for key, value in pairs(row) do chosen[key] = value end
+  chosen.units = facts.units
+  return chosen
+end
+
 --- The first of several rows whose conditions are met, with the device's own figures.
 -- @tparam table rows of `clcompute.tuning.known`
 -- @tparam table facts of `tuning.facts`
 -- @treturn table a copy of the row with `units`, those of the device
 function tuning.choose(rows, facts)
   for _, row in ipairs(rows) do
-    if meets(facts, row.where) then
-      local chosen = {}
-      for key, value in pairs(row) do chosen[key] = value end
-      chosen.units = facts.units
-      return chosen
-    end
+    if meets(facts, row.where) then return with_facts(row, facts) end
   end
   error(("tuning: no row for %s, %s"):format(facts.name, facts.dtype), 0)
+end
+
+local chosen_by_hand = {} -- by place, operation and dtype
+
+local function key_of(device, operation, dtype)
+  return ("%s %s %s"):format(device.place, operation, dtype)
+end
+
+--- Makes an operation use other numbers on a device, for as long as this state lives: to try and measure them.
+-- @tparam Device device
+-- @string operation
+-- @string dtype
+-- @tparam ?table row as of `clcompute.tuning.known`; nil: what `of` would choose again
+function tuning.use(device, operation, dtype, row)
+  chosen_by_hand[key_of(device, operation, dtype)] = row
+  require "clcompute.tuning.forget"()
 end
 
 --- The numbers of an operation for a device.
@@ -61,7 +79,10 @@ end
 -- @string dtype
 -- @treturn table
 function tuning.of(device, operation, dtype)
-  return tuning.choose(known[operation], tuning.facts(device, dtype))
+  local row = chosen_by_hand[key_of(device, operation, dtype)]
+  local facts = tuning.facts(device, dtype)
+  if row then return with_facts(row, facts) end
+  return tuning.choose(known[operation], facts)
 end
 
 return tuning

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- Numbers of a command line. Each function takes a word and returns the value, or nil and what was expected,
+--- Numbers and names of a command line. Each function takes a word and returns the value, or nil and what was expected,
 -- as argparse wants it.
 -- @module clcompute.cli.convert
 
@@ -31,6 +31,14 @@ function convert.positive_integers(text)
     list[#list + 1] = n
   end
   return list
+end
+
+--- Words: "sgemm,dot".
+function convert.names(text)
+  local list = {}
+  for word in text:gmatch "[^,]+" do list[#list + 1] = word end
+  if #list > 0 then return list end
+  return refuse("names with commas", text)
 end
 
 --- A finite number of seconds above 0: "0.5".

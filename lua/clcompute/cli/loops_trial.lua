@@ -5,6 +5,7 @@
 
 local columns = require "clcompute.text.columns"
 local data = require "clcompute.papers.polykernels.data"
+local arithmetic = require "clcompute.loops.arithmetic"
 local explain = require "clcompute.loops.explain"
 local interrupt = require "clcompute.interrupt"
 local loops_arguments = require "clcompute.cli.loops_arguments"
@@ -134,7 +135,7 @@ end
 return function(fn, compiled, forced, request)
   local rows, presumed, device = compiled.state.rows, request.presumed, request.device
   check_dtypes(rows, presumed.kinds)
-  local inexact = explain.inexact(presumed.spec.tree)
+  local inexact = arithmetic.inexact(presumed.spec.tree)
   local trial = { rows = rows, kinds = presumed.kinds, is_exact = #inexact == 0, has_failed = false,
     values = loops_arguments.make(rows, presumed.kinds, request.given, request.size) }
   local lines = { lua_row(trial, fn, compiled, device),

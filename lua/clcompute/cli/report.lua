@@ -15,19 +15,21 @@ local report = {
     "clcompute report borisov                    # Borisov 2015: saxpy, the matrix product",
     "clcompute report gauss --quick --html gauss.html   # Baranov & Vlatskaya 2013, in minutes",
     "clcompute report polykernels               # GRAPHITE-OpenCL, 2012: loop nests in Lua as kernels",
+    "clcompute report peers --groups sgemm,dot  # against OpenBLAS and CLBlast",
     "clcompute report gauss --rows kept          # called again, it goes on where it was cut off",
     "clcompute report kept/group_size_5_0.0.jsonl",
   },
 }
 
 local PAPERS = { borisov = "clcompute.papers.borisov", gauss = "clcompute.papers.gauss",
-  polykernels = "clcompute.papers.polykernels" }
+  polykernels = "clcompute.papers.polykernels", peers = "clcompute.peers" }
 
 -- The options that not every report takes, as on the command line, and the reports that do.
 local TAKEN_BY = {
-  { "quick", "--quick", { borisov = true, gauss = true, polykernels = true } },
-  { "rows", "--rows", { borisov = true, gauss = true, polykernels = true } },
-  { "device", "--device", { borisov = true, gauss = true, polykernels = true } },
+  { "quick", "--quick", { borisov = true, gauss = true, polykernels = true, peers = true } },
+  { "rows", "--rows", { borisov = true, gauss = true, polykernels = true, peers = true } },
+  { "device", "--device", { borisov = true, gauss = true, polykernels = true, peers = true } },
+  { "groups", "--groups", { peers = true } },
   { "limit", "--limit", { gauss = true } },
   { "sizes", "--sizes", { gauss = true } },
   { "large_sizes", "--large-sizes", { gauss = true } },
@@ -36,8 +38,8 @@ local TAKEN_BY = {
 
 --- Adds the options.
 function report.configure(parser)
-  parser:argument("name", "borisov, gauss, polykernels, or a file of rows (.jsonl)."):argname "<name>"
-  parser:flag("--quick", "Small sizes.")
+  parser:argument("name", "borisov, gauss, polykernels, peers, or a file of rows (.jsonl)."):argname "<name>"
+  parser:flag("--quick", "Small sizes; of peers few rounds.")
   parser:option("--rows", "Keep what is measured in this folder; gauss goes on from what is there.")
     :argname "<folder>"
   parser:option("--limit", "Seconds a figure may take; the rest is skipped (gauss)."):argname "<s>"
@@ -48,6 +50,8 @@ function report.configure(parser)
     :convert(convert.positive_integers)
   parser:option("--cores", "Cores of a compute unit, which OpenCL cannot tell (gauss)."):argname "<n>"
     :convert(convert.positive_integer)
+  parser:option("--groups", "Parts of the titles of what is measured, with commas (peers)."):argname "<name,..>"
+    :convert(convert.names)
   publish.configure(parser)
 end
 
@@ -79,7 +83,7 @@ local function measured(paper, options)
   local show <close> = progress.new()
   return require(paper).measure {
     devices = publish.devices(options), quick = options.quick, rows = options.rows, limit = options.limit,
-    sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores, progress = show,
+    sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores, groups = options.groups, progress = show,
   }
 end
 
@@ -87,7 +91,7 @@ end
 function report.run(options)
   local paper = PAPERS[options.name]
   if not paper and not is_file(options.name) then
-    error(("no report '%s'; there are borisov, gauss and polykernels, and files of rows (.jsonl)")
+    error(("no report '%s'; there are borisov, gauss, polykernels and peers, and files of rows (.jsonl)")
       :format(options.name), 0)
   end
   publish.check(options)

@@ -3,12 +3,13 @@
 --- What the compiler found and chose, in words.
 -- @module clcompute.loops.explain
 
+local arithmetic = require "clcompute.loops.arithmetic"
 local dependences = require "clcompute.loops.analysis.dependences"
 local explain_call = require "clcompute.loops.explain_call"
 local presumption = require "clcompute.loops.runtime.presumption"
+local reductions = require "clcompute.loops.analysis.reductions"
 local roles = require "clcompute.loops.generation.roles"
 local static_copies = require "clcompute.loops.analysis.static_copies"
-local walk = require "clcompute.loops.walk"
 
 local explain = {}
 
@@ -30,11 +31,23 @@ end
 
 -- --- loops --------------------------------------------------------------------------------
 
+-- Where a loop that is a reduction runs.
+local PLACES = {
+  shared = "shared out",
+  ["work-item"] = "sequential in a work-item, as loops around are shared out",
+  either = "sequential in a work-item, or shared out where the loop around has few passes",
+}
+
 local function explain_loop(spec, node, role, lines)
   local place = ("%4d: %sfor %s"):format(node.line, ("  "):rep(#node.variable.loops), node.variable.name)
   if node.parallel then
     return add(lines, "  %-20s parallel%s -> %s", place, node.obstacle and ", but no kernel: " .. node.obstacle or "",
       role)
+  end
+  if node.reductions then
+    return add(lines, "  %-20s reduction: %s; %s", place, reductions.describe(spec.scop, node.reductions),
+      node.obstacle and "no kernel: " .. node.obstacle or PLACES[node.place]
+        or "sequential, as loops in it are parallel")
   end
   local reasons = {}
   for i, dependence in ipairs(node.carried) do
@@ -74,8 +87,9 @@ local explain_plan
 
 local PARTS = {
   kernel = function(part, indent, lines)
-    add(lines, "%s%s, line %d: work-items (%s); reads %s, writes %s%s", indent, part.name, part.node.line,
-      range_of(part), names_of(part.reads), names_of(part.writes), copies_of(part))
+    local way = part.accumulators and "reduces, work-items share" or "work-items"
+    add(lines, "%s%s, line %d: %s (%s); reads %s, writes %s%s", indent, part.name, part.node.line, way, range_of(part),
+      names_of(part.reads), names_of(part.writes), copies_of(part))
   end,
   loop = function(part, indent, lines)
     add(lines, "%sloop on the host over %s, line %d", indent, part.node.variable.name, part.node.line)
@@ -90,6 +104,11 @@ local PARTS = {
     if not part.otherwise then return end
     add(lines, "%selse", indent)
     explain_plan(part.otherwise, indent .. "  ", lines)
+  end,
+  either = function(part, indent, lines)
+    explain_plan(part.many, indent, lines)
+    add(lines, "%sor, where %s:", indent, part.words)
+    explain_plan(part.few, indent .. "  ", lines)
   end,
   lua = function(part, indent, lines)
     add(lines, "%sLua, from line %d: reads %s, writes %s", indent, part.nodes[1].line, names_of(part.reads),
@@ -131,6 +150,12 @@ local OPERATORS = {
         name = ("of at most one pass, `if` of line %d"):format(part.node.line) }
     end
   end,
+  either = function(part, on_device, operators)
+    for _, body in ipairs { part.many, part.few } do
+      operators[#operators + 1] = { kind = "loop", body = program_of(body, on_device),
+        name = ("of at most one pass, line %d"):format(part.node.line) }
+    end
+  end,
   lua = function(part, _, operators) operators[#operators + 1] = block_of(part, part.nodes[1].line, false) end,
 }
 
@@ -156,50 +181,6 @@ end
 local function explain_counters(counters, lines)
   add(lines, "until now: %d launches, %d uploads of %d bytes, %d downloads of %d bytes", counters.launches,
     counters.uploads, counters.bytes_up, counters.downloads, counters.bytes_down)
-end
-
--- --- arithmetic ---------------------------------------------------------------------------
-
-local INEXACT = { exp = true, log = true, sin = true, cos = true, tan = true }
-
---- The functions that are used and that OpenCL does not round as Lua does.
--- @tparam table tree of `clcompute.loops.front.resolve`
--- @treturn table their names
-function explain.inexact(tree)
-  local list, has = {}, {}
-  walk.nodes(tree.body, function(node)
-    local name = node.kind == "call" and INEXACT[node.name] and "math." .. node.name
-      or node.op == "^" and not (node.right.kind == "number" and node.right.value == 2) and "^" or nil
-    if name and not has[name] then
-      has[name] = true
-      list[#list + 1] = name
-    end
-  end)
-  return list
-end
-
---- Whether floats become integers, which of those that do not have 64 bits are others than in Lua.
-local function is_rounding(tree)
-  local found = false
-  walk.nodes(tree.body, function(node)
-    if node.kind == "call" and (node.name == "floor" or node.name == "ceil") then
-      found = found or node.arguments[1].type == "float"
-    end
-  end)
-  return found
-end
-
-local function explain_arithmetic(state, spec, lines)
-  if state.options.mode == "fast" then
-    return add(lines, "arithmetic: fast, %s", spec.needs_double and "in double, products and sums may be contracted"
-      or "in float, products and sums may be contracted")
-  end
-  local inexact = explain.inexact(spec.tree)
-  add(lines, "arithmetic: exact, as in Lua%s", #inexact > 0 and "; except " .. table.concat(inexact, ", ")
-    .. ", whose last digits may differ, as OpenCL allows" or "")
-  if is_rounding(spec.tree) then
-    add(lines, "  math.floor and math.ceil, where an integer is needed, are 0 of NaN, and the nearest beyond 64 bits")
-  end
 end
 
 -- --- all ----------------------------------------------------------------------------------
@@ -264,7 +245,7 @@ function explain.text(state)
   local spec, latest, lines = explain.specialisation(state), state.latest, {}
   add_loops(state, spec, lines)
   explain_copies(spec, latest, lines)
-  explain_arithmetic(state, spec, lines)
+  arithmetic.explain(spec, state.options.mode, lines)
   if latest then
     add(lines, "the latest call, on %s:", latest.place.name)
     explain_call.add(latest, lines)

@@ -11,6 +11,7 @@ local failure = require "clcompute.loops.failure"
 local host = require "clcompute.loops.generation.host"
 local kernels = require "clcompute.loops.generation.kernels"
 local nests = require "clcompute.loops.generation.nests"
+local reductions = require "clcompute.loops.analysis.reductions"
 local resolve = require "clcompute.loops.front.resolve"
 local restrictions = require "clcompute.loops.front.restrictions"
 local scop = require "clcompute.loops.analysis.scop"
@@ -126,12 +127,13 @@ local function divide(tree, checks)
 end
 
 --- Analyses dependences and bounds. Where that takes too long, no loop is parallel, and all runs in Lua.
-local function analyse(spec)
+local function analyse(spec, reduce)
   local ok, reason = dependences.analyse(spec.scop)
+  if ok and reduce == "tree" then reductions.mark(spec.scop) end
   local checks
   if ok then checks, reason = bounds.analyse(spec.scop) end
   if not checks then
-    for _, loop in ipairs(spec.scop.loops) do loop.parallel = false end
+    for _, loop in ipairs(spec.scop.loops) do loop.parallel, loop.reductions = false, nil end
     spec.given_up = reason
   end
   spec.fails, spec.may_fail = divide(spec.tree, checks or {})
@@ -147,12 +149,20 @@ local function no_kernel(spec)
   return "no loop is parallel"
 end
 
+--- The most accumulators that a nest has.
+local function accumulators_of(plan)
+  local most = 0
+  for _, kernel in ipairs(plan.kernels) do most = math.max(most, kernel.accumulators and #kernel.accumulators or 0) end
+  return most
+end
+
 --- The passes, one after the other; where nothing becomes a kernel, `no_kernel` says why.
 -- @tparam table parsed of `clcompute.loops.front.parser`
 -- @tparam table variables what the arguments are to `taken`
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.runtime.arguments`
--- @tparam table options `base`, `mode`
--- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua); `fails` and
+-- @tparam table options `base`, `mode`, `reduce`
+-- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua);
+-- `real`, the dtype of floats; `accumulators`, the most that a nest has; `fails` and
 -- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and
 -- `deciding`, of those that verdicts depend on; `arrays`, the variables of its arrays, each once, and `positions`,
 -- those of their arguments; `own`, the variables of this tree by those of the arguments
@@ -160,7 +170,7 @@ function specialise.run(parsed, variables, taken, options)
   local spec = {}
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options.base)
   spec.scop = scop.extract(spec.tree)
-  analyse(spec)
+  analyse(spec, options.reduce)
   spec.plan = nests.plan(spec.tree)
   spec.no_kernel = no_kernel(spec)
   cover(spec)
@@ -168,6 +178,8 @@ function specialise.run(parsed, variables, taken, options)
     kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
   end
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
+  spec.real = spec.needs_double and "double" or "float"
+  spec.accumulators = accumulators_of(spec.plan)
   spec.text = kernels.text(spec.plan.kernels, { mode = options.mode, base = options.base, origin = spec.tree.origin })
   spec.names = names_of(variables, spec.own)
   spec.deciding = deciding_of(spec.names, spec.scop.numbers)

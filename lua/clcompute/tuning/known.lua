@@ -25,11 +25,13 @@ known.gemm = {
     kernel = "panels", vector = 8, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   { where = { type = "cpu" },
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
-  { where = { type = "gpu", dtype = "float", local_memory = 36000 },
-    kernel = "blocks", blocks = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 8 },
-      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 } } },
-  { where = { local_memory = 36000 },
-    kernel = "blocks", blocks = { { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+  -- the shapes for GPUs: measured on an NVIDIA H200
+  { where = { dtype = "float", local_memory = 26000 },
+    kernel = "blocks", blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8 },
+      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 }, { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+  { where = { dtype = "double", local_memory = 36000 },
+    kernel = "blocks", blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4 }, { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
   { where = {}, kernel = "tiled" },
 }
 

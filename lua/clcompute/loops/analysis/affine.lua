@@ -191,6 +191,16 @@ function affine.of(node)
   return KINDS[node.kind](node)
 end
 
+--- How far one expression is above another, where that is always the same integer; else nil.
+-- @tparam table one
+-- @tparam table other
+-- @treturn ?integer
+function affine.distance(one, other)
+  local a, b = affine.of(one), affine.of(other)
+  local difference = a and b and combine(a, b, -1)
+  return difference and is_constant(difference) and difference.constant or nil
+end
+
 --- How many times what its unknowns may be, 2^53, a form may be.
 local function multiple_of(form)
   local most = 0

@@ -54,15 +54,41 @@ function dependences.analyse(scop, budget)
   return true
 end
 
+local function is_within(loop, statement)
+  for _, around in ipairs(statement.loops) do
+    if around == loop then return true end
+  end
+  return false
+end
+
+--- Whether passes of a loop depend on each other, some accesses being left out of account.
+-- @tparam table scop
+-- @tparam table loop
+-- @tparam table except nodes of accesses as keys
+-- @tparam ?integer budget in isl's operations; where it is exceeded, they do
+function dependences.is_carried(scop, loop, except, budget)
+  local poly = require "clcompute.poly"
+  local number_of, list = numbers(scop.loops), {}
+  for _, access in ipairs(all_accesses(scop)) do
+    if not except[access.node] and is_within(loop, access.statement) then list[#list + 1] = access end
+  end
+  local examples = poly.dependences { accesses = rows(list, number_of), budget = budget }
+  for _, example in ipairs(examples or { { loop = number_of[loop] } }) do
+    if example.loop == number_of[loop] then return true end
+  end
+  return false
+end
+
 local SENTENCES = {
   flow = "%s (line %d) reads what %s (line %d) wrote",
   anti = "%s (line %d) overwrites what %s (line %d) read",
   output = "%s (line %d) overwrites what %s (line %d) wrote",
 }
 
-local function source_of(scop, access)
-  if access.node.kind == "name" then return access.variable.name end
-  return (scop.tree.origin.text:sub(access.node.offset, access.node.finish):gsub("%s+", " "))
+--- A name or an element as it is written.
+function dependences.source_of(scop, node)
+  if node.kind == "name" then return node.variable.name end
+  return (scop.tree.origin.text:sub(node.offset, node.finish):gsub("%s+", " "))
 end
 
 --- One dependence in words: "b[i] (line 4) reads what b[i - 1] (line 5) wrote".
@@ -71,7 +97,9 @@ end
 -- @treturn string
 function dependences.describe(scop, dependence)
   local from, to = dependence.from, dependence.to
-  return SENTENCES[dependence.kind]:format(source_of(scop, to), to.node.line, source_of(scop, from), from.node.line)
+  local source_of = dependences.source_of
+  return SENTENCES[dependence.kind]:format(source_of(scop, to.node), to.node.line, source_of(scop, from.node),
+    from.node.line)
 end
 
 return dependences

@@ -19,6 +19,7 @@ local CONDITIONAL = 3
 
 local OF_INTEGERS = { ["+"] = "add_int", ["-"] = "sub_int", ["*"] = "mul_int", ["//"] = "floor_div_int",
   ["%"] = "mod_int", ["<<"] = "shift_left", [">>"] = "shift_right" }
+local REORDERED = { ["+"] = "add_real", ["-"] = "sub_real", ["*"] = "mul_real" } -- of an accumulator
 local OF_FLOATS = { ["%"] = "mod_real", ["^"] = "pow_real" }
 local COMPARISON = { ["=="] = "eq", ["~="] = "eq", ["<"] = "lt", ["<="] = "le", [">"] = "lt", [">="] = "le" }
 local SWAPPED = { [">"] = true, [">="] = true }
@@ -201,7 +202,7 @@ local function arithmetic(node, context)
     return ("floor(%s / %s)"):format(operand_as(node.left, "float", context, PRECEDENCE["/"]),
       operand_as(node.right, "float", context, PRECEDENCE["/"] + 1)), PRIMARY
   end
-  local helper = OF_FLOATS[node.op]
+  local helper = (node.is_reordered and REORDERED or OF_FLOATS)[node.op]
   if not helper then return infix(node, context, "float") end
   return call(helper, context, (as(node.left, "float", context)), (as(node.right, "float", context)))
 end

@@ -39,6 +39,20 @@ long shift_left(long a, long n) {
 }]] },
   { "shift_right", { "shift_left" }, [[
 long shift_right(long a, long n) { return n <= -64 || n >= 64 ? 0 : shift_left(a, -n); }]] },
+  { "passes", {}, [[
+long passes(long from, long to, long step) { // of a loop
+  if (step > 0) return from <= to ? (to - from) / step + 1 : 0;
+  return from >= to ? (from - to) / -step + 1 : 0;
+}]] },
+  { "REORDER", {}, [[
+#if LANES == 1 && __clang_major__ >= 11 // a processor's work-item may have several sums, the lanes of a vector
+#define REORDER _Pragma("clang fp reassociate(on)")
+#else
+#define REORDER
+#endif]] },
+  { "add_real", { "REORDER" }, "REAL add_real(REAL a, REAL b) { REORDER return a + b; }" },
+  { "sub_real", { "REORDER" }, "REAL sub_real(REAL a, REAL b) { REORDER return a - b; }" },
+  { "mul_real", { "REORDER" }, "REAL mul_real(REAL a, REAL b) { REORDER return a * b; }" },
   { "max_int", {}, "long max_int(long a, long b) { return a < b ? b : a; }" },
   { "min_int", {}, "long min_int(long a, long b) { return b < a ? b : a; }" },
   { "max_real", {}, "REAL max_real(REAL a, REAL b) { return a < b ? b : a; }" },

@@ -87,7 +87,7 @@ local PARTS = {
   kernel = function(part, output, times)
     add(output, "do")
     local work = count_of({ part.node }, output)
-    add(output, "numbers.launches[%d] = %s", part.index, times)
+    add(output, "numbers.launches[%d] = %s%s", part.index, times, part.accumulators and " * 2" or "")
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
     add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index)
@@ -105,6 +105,15 @@ local PARTS = {
   ["if"] = function(part, output, times)
     for _, arm in ipairs(part.arms) do print_plan(arm.body, output, times) end
     if part.otherwise then print_plan(part.otherwise, output, times) end
+  end,
+  either = function(part, output, times)
+    add(output, "do")
+    output.nodes[#output.nodes + 1] = part
+    add(output, "local is_few = %s", part.condition)
+    add(output, "numbers.is_few[nodes[%d]] = is_few", #output.nodes)
+    print_plan(part.few, output, ("%s * (is_few and 1 or 0)"):format(times))
+    print_plan(part.many, output, ("%s * (is_few and 0 or 1)"):format(times))
+    add(output, "end")
   end,
   lua = function(part, output, times)
     add(output, "do")
@@ -127,15 +136,18 @@ end
 --- Makes the function that estimates calls.
 -- @tparam table plan of `clcompute.loops.generation.nests`
 -- @tparam {string,...} names of the numbers and sizes of a call
--- @treturn ?function of a table of these numbers, that returns `launches`, `work`, `items` (of a launch) and
--- `unneeded` (arrays that are written as a whole) by index of the nest, `counts` by `for` node of the host, and
--- `total`, the work of all statements; or nil and why it is too large for Lua
+-- @treturn ?function of a table of these numbers, and `wide`, whether the device is no processor, that returns
+-- `launches`, `work`, `items` (of a launch) and `unneeded` (arrays that are written as a whole) by index of the nest,
+-- `counts` by `for` node of the host, `is_few` by part of the kind "either", and `total`, the work of all statements;
+-- or nil and why it is too large for Lua
 function estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
   add(output, "return function(v)")
+  add(output, "local wide = v.wide")
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
-  add(output, "local numbers = { launches = {}, work = {}, items = {}, unneeded = {}, counts = {}, total = 0 }")
+  add(output, "local numbers = { launches = {}, work = {}, items = {}, unneeded = {} }")
+  add(output, "numbers.counts, numbers.is_few, numbers.total = {}, {}, 0")
   print_plan(plan, output, "1")
   add(output, "return numbers")
   add(output, "end")

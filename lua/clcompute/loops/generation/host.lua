@@ -5,6 +5,7 @@
 -- @module clcompute.loops.generation.host
 
 local lua_text = require "clcompute.loops.generation.lua_text"
+local stores = require "clcompute.loops.generation.stores"
 local storage = require "clcompute.loops.runtime.storage"
 local size_of = require "clcompute.loops.variables".size
 local uses = require "clcompute.loops.generation.uses"
@@ -17,6 +18,7 @@ end
 
 local OPTIONS = {
   length = function(node) return size_of(node.array, node.dimension) end,
+  store = stores.text,
 }
 
 local function expression(node)
@@ -28,31 +30,6 @@ local function indented(output, f, ...)
   output.indent = before .. "  "
   f(...)
   output.indent = before
-end
-
--- --- elements that cannot hold every number of Lua -----------------------------------------
-
-local function rounding(format)
-  return function(value) return (string.unpack(format, string.pack(format, value))) end
-end
-
---- The integer that the low bits are.
-local function wrapping(bits, is_signed)
-  local mask, half = (1 << bits) - 1, 1 << (bits - 1)
-  if not is_signed then return function(value) return value & mask end end
-  return function(value) return ((value & mask) ~ half) - half end
-end
-
-local STORES = { float = rounding "f", char = wrapping(8, true), uchar = wrapping(8), short = wrapping(16, true),
-  ushort = wrapping(16), int = wrapping(32, true), uint = wrapping(32) }
-
---- A value as an array's element, as text.
-function OPTIONS.store(node, value)
-  local array = node.target.array
-  if not array then return value end
-  if STORES[array.element] then return ("store_%s(%s)"):format(array.element, value) end
-  local is_kept = array.element ~= "double" or not array.is_buffer -- integers in a table stay integers
-  return is_kept and value or ("(%s) * 1.0"):format(value)
 end
 
 -- --- arrays -------------------------------------------------------------------------------
@@ -122,8 +99,40 @@ end
 
 local function argument(row)
   if row.kind == "array" then return ("memory(%s_array)"):format(row.id) end
+  if row.kind == "parts" then return ("reduction.parts[%d]"):format(row.number) end
   if row.kind == "scalar" and row.variable.type == "bool" then return row.id .. " and 1 or 0" end
   return row.id
+end
+
+--- A range, as text, and the arguments of a kernel, for a call.
+local function call_with(range, kernel)
+  local texts = { range }
+  for _, row in ipairs(kernel.parameters) do texts[#texts + 1] = argument(row) end
+  return ("(%s)"):format(table.concat(texts, ", "))
+end
+
+local function print_items(kernel, sizes, output)
+  local global = {}
+  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
+  local range = ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index)
+  add(output, "kernels[%d]%s", kernel.index, call_with(range, kernel))
+  add(output, "counters.launches = counters.launches + 1")
+end
+
+--- The launches of a nest that reduces; Lua puts together what the groups found for a local, beginning with its value.
+local function print_reduction(kernel, sizes, output)
+  add(output, "local reduction = kernels[%d]", kernel.index)
+  add(output, "local range, parts = reduction:share({ %s })", table.concat(sizes, ", "))
+  add(output, "reduction.kernel%s", call_with("range", kernel))
+  if kernel.has_result then add(output, "reduction.result%s", call_with("reduction.single", kernel)) end
+  add(output, "counters.launches = counters.launches + %d", kernel.has_result and 2 or 1)
+  for i, accumulator in ipairs(kernel.accumulators) do
+    if accumulator.is_local then
+      local id = accumulator.id
+      add(output, "for _, found in ipairs(reduction:found(%d, parts)) do %s = %s end", i, id,
+        lua_text.expression(accumulator.found))
+    end
+  end
 end
 
 local function print_launch(kernel, output)
@@ -132,12 +141,8 @@ local function print_launch(kernel, output)
   for _, variable in ipairs(list) do
     print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
-  local global = {}
-  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
-  local arguments = { ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index) }
-  for i, row in ipairs(kernel.parameters) do arguments[i + 1] = argument(row) end
-  add(output, "kernels[%d](%s)", kernel.index, table.concat(arguments, ", "))
-  add(output, "counters.launches = counters.launches + 1")
+  local print = kernel.accumulators and print_reduction or print_items
+  print(kernel, sizes, output)
   for _, variable in ipairs(list) do
     if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end
   end
@@ -191,6 +196,13 @@ local PARTS = {
     add(output, "end")
   end,
   lua = function(part, output) print_lua(part, part.nodes, output) end,
+  either = function(part, output)
+    add(output, "if %s then", part.condition)
+    indented(output, print_plan, part.few, output)
+    add(output, "else")
+    indented(output, print_plan, part.many, output)
+    add(output, "end")
+  end,
 }
 
 function print_plan(plan, output)
@@ -208,6 +220,7 @@ function host.text(plan, names, arrays)
   add(output, "return function(v, arrays, kernels, on_device, counters, clock, spent)")
   indented(output, function()
     add(output, "local began")
+    add(output, "local wide = v.wide")
     for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
     for i, variable in ipairs(arrays) do
       add(output, "local %s_array, %s = arrays[%d], nil", variable.id, variable.id, i)
@@ -225,8 +238,8 @@ end
 -- @string text of `host.text`
 -- @tparam table plan that it is of
 function host.compile(text, plan)
-  local environment = { math = math, max = math.max, min = math.min }
-  for dtype, store in pairs(STORES) do environment["store_" .. dtype] = store end
+  local environment = { math = math, max = math.max, min = math.min, ipairs = ipairs }
+  for name, store in pairs(stores.environment) do environment[name] = store end
   local chunk, message = load(text, "=loops", "t", environment)
   if not chunk then return nil, message end
   local groups = {}

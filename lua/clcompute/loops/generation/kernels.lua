@@ -8,108 +8,15 @@
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_helpers = require "clcompute.loops.generation.c_helpers"
+local c_statements = require "clcompute.loops.generation.c_statements"
+local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local size_of = require "clcompute.loops.variables".size
 local uses = require "clcompute.loops.generation.uses"
 local walk = require "clcompute.loops.walk"
 
 local kernels = {}
 
-local COMMENT_COLUMN = 60
-
-local C_TYPE = { int = "long", bool = "int" }
-
-local function c_type(type, context)
-  return C_TYPE[type] or context.real
-end
-
--- --- lines --------------------------------------------------------------------------------
-
---- The source text of a node in one line; of a loop or an `if` its head.
-local function source_of(node, origin)
-  local text = origin.text:sub(node.offset, node.finish)
-  if node.kind == "for" then text = text:match "^(.-%f[%w]do)%f[^%w]" or text end
-  if node.kind == "if" then text = text:match "^(.-%f[%w]then)%f[^%w]" or text end
-  return (text:gsub("%-%-[^\n]*", ""):gsub("%s+", " "):gsub("[\\?]+", " "))
-end
-
---- Adds a line; what it was in Lua stands beside it where there is room, else above.
-local function add(output, text, node)
-  local indent = ("  "):rep(output.depth)
-  local line = indent .. text
-  local comment = node and ("// %d: %s"):format(node.line, source_of(node, output.context.origin))
-  if comment and #line < COMMENT_COLUMN then
-    line = line .. (" "):rep(COMMENT_COLUMN - #line) .. comment
-  elseif comment then
-    output[#output + 1] = indent .. comment
-  end
-  output[#output + 1] = line
-end
-
--- --- statements ---------------------------------------------------------------------------
-
-local print_statement
-
-local function print_body(nodes, output)
-  output.depth = output.depth + 1
-  for _, node in ipairs(nodes) do print_statement(node, output) end
-  output.depth = output.depth - 1
-end
-
---- A value as it is stored in an element of a dtype: rounded, or its low bits.
-local function stored(value, dtype, context)
-  local is_float = dtype == "float" or dtype == "double"
-  local text = c_expression.text(value, context, is_float and "float" or nil)
-  local own = is_float and context.real or "long"
-  if dtype == own then return text end
-  return ("(%s)(%s)"):format(dtype, text)
-end
-
-local STATEMENTS = {}
-
-STATEMENTS["for"] = function(node, output)
-  local id, last = node.variable.id, node.variable.id .. "_last"
-  local step, context = node.step, output.context
-  local increment = step == 1 and id .. "++" or step == -1 and id .. "--"
-    or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
-  add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
-    c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
-  print_body(node.body, output)
-  add(output, "}")
-end
-
-STATEMENTS["local"] = function(node, output)
-  local type, context = node.variable.type, output.context
-  add(output, ("%s %s = %s;"):format(c_type(type, context), node.variable.id,
-    c_expression.text(node.value, context, type)), node)
-end
-
-function STATEMENTS.assign(node, output)
-  local target, context = node.target, output.context
-  if target.kind == "index" then
-    add(output, ("%s = %s;"):format(c_expression.element(target, context),
-      stored(node.value, target.array.element, context)), node)
-  else
-    add(output, ("%s = %s;"):format(target.variable.id,
-      c_expression.text(node.value, context, target.variable.type)), node)
-  end
-end
-
-STATEMENTS["if"] = function(node, output)
-  for i, arm in ipairs(node.arms) do
-    local condition = c_expression.condition(arm.condition, output.context)
-    add(output, ("%sif (%s) {"):format(i > 1 and "} else " or "", condition), i == 1 and node or nil)
-    print_body(arm.body, output)
-  end
-  if node.otherwise then
-    add(output, "} else {")
-    print_body(node.otherwise, output)
-  end
-  add(output, "}")
-end
-
-function print_statement(node, output)
-  STATEMENTS[node.kind](node, output)
-end
+local add = c_statements.add
 
 -- --- the band -----------------------------------------------------------------------------
 
@@ -157,10 +64,10 @@ local function sizes_of(nest)
   return sizes
 end
 
---- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"), `id` and what
--- the kind needs.
+--- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
+-- reduce also "parts" and "count"), `id` and what the kind needs.
 function kernels.parameters(nest)
-  local rows, is_written = {}, uses.set(nest.writes)
+  local rows, is_written = reduction_kernels.parameters(nest), uses.set(nest.writes)
   for _, variable in ipairs(uses.union(nest.writes, nest.reads)) do
     rows[#rows + 1] = { kind = "array", variable = variable, id = variable.id, is_written = is_written[variable] }
   end
@@ -184,7 +91,10 @@ local function declaration(row, context)
   if row.kind == "array" then
     return ("global %s%s *restrict %s"):format(row.is_written and "" or "const ", row.variable.element, row.id)
   end
-  local type = row.kind == "scalar" and c_type(row.variable.type, context) or "long"
+  if row.kind == "parts" then
+    return ("global %s *restrict %s"):format(c_statements.type(row.accumulator.type, context), row.id)
+  end
+  local type = row.kind == "scalar" and c_statements.type(row.variable.type, context) or "long"
   return ("const %s %s"):format(type, row.id)
 end
 
@@ -202,17 +112,35 @@ local function wrapped(declarations, indent)
   return (table.concat(lines, "\n" .. (" "):rep(indent)):gsub(" \n", "\n"))
 end
 
-local function print_kernel(nest, context)
-  local output, declarations = { depth = 0, context = context }, {}
-  for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
-  local head = ("kernel void %s("):format(nest.name)
-  add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
+--- A pass of the band for each work-item.
+local function print_items(nest, output)
   output.depth = 1
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
   output.depth = 0
-  print_body(nest.band[#nest.band].body, output)
+  c_statements.body(nest.band[#nest.band].body, output)
+end
+
+--- A kernel with a nest's parameters, whose body `print` adds.
+local function kernel_of(nest, name, context, print)
+  local output, declarations = { depth = 0, context = context }, {}
+  for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
+  local head = ("kernel void %s("):format(name)
+  add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
+  print(nest, output)
+  output.depth = 0
   add(output, "}")
   return table.concat(output, "\n") .. "\n"
+end
+
+local function print_kernels(nest, context, texts)
+  if not nest.accumulators then
+    texts[#texts + 1] = kernel_of(nest, nest.name, context, print_items)
+    return
+  end
+  texts[#texts + 1] = kernel_of(nest, nest.name, context, reduction_kernels.print)
+  if nest.has_result then
+    texts[#texts + 1] = kernel_of(nest, nest.name .. "_result", context, reduction_kernels.print_result)
+  end
 end
 
 -- --- the program --------------------------------------------------------------------------
@@ -240,12 +168,13 @@ function kernels.text(nests, options)
   local context = { real = is_double and "double" or "float", base = options.base, origin = options.origin,
     helpers = {} }
   local texts = {}
-  for i, nest in ipairs(nests) do texts[i] = print_kernel(nest, context) end
+  for _, nest in ipairs(nests) do print_kernels(nest, context, texts) end
   local head = {}
   if is_double then head[#head + 1] = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" end
   if options.mode == "exact" then
     head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
   end
+  head[#head + 1] = reduction_kernels.head(nests)
   local helpers = c_helpers.text(context.helpers)
   if helpers ~= "" then head[#head + 1] = ("#define REAL %s\n\n%s"):format(context.real, helpers) end
   return table.concat(head) .. "\n" .. table.concat(texts, "\n")

@@ -11,16 +11,37 @@ local mapping = {}
 
 local MOST_DIMENSIONS = 3
 
+-- A parallel loop of few passes leaves most of a wide device (no processor) idle: then reductions of many passes in it
+-- are shared out, one after the other, at the cost of two launches each.
+local FEW, MANY = 8, 1 << 14
+
 -- Work-groups by number of dimensions. They are the same whatever the range, because POCL compiles a kernel again for
 -- each size; what they are too large by, the kernel leaves out.
 local GROUPS = { { 64 }, { 64, 4 }, { 32, 4, 2 } }
 
---- The parallel loops nested in each other with nothing in between, the outermost first, and the largest count of each.
--- A loop whose largest count is not known ends the band.
+--- Whether all reductions of a loop are among some.
+local function are_among(reductions, list)
+  local is_there = {}
+  for _, reduction in ipairs(list) do is_there[reduction.node] = true end
+  for _, reduction in ipairs(reductions) do
+    if not is_there[reduction.node] then return false end
+  end
+  return true
+end
+
+--- Whether a loop within a nest can be shared out with the nest's first loop.
+local function belongs(node, first)
+  if node.kind ~= "for" then return false end
+  if node.parallel then return true end
+  return not first.parallel and node.reductions and are_among(node.reductions, first.reductions)
+end
+
+--- The loops nested in each other with nothing in between that are shared out, the outermost first, and the largest
+-- count of each. A loop whose largest count is not known ends the band; those that reduce have no dimension to share.
 local function band_of(node)
-  local band = { node }
+  local band, most = { node }, node.parallel and math.huge or MOST_DIMENSIONS
   local counts = extent.counts(band)
-  while #node.body == 1 and node.body[1].kind == "for" and node.body[1].parallel do
+  while #node.body == 1 and #band < most and belongs(node.body[1], band[1]) do
     node = node.body[1]
     band[#band + 1] = node
     local further = extent.counts(band)
@@ -93,6 +114,43 @@ local function places_of(band)
   return places
 end
 
+--- Whether a loop that is sequential but for its reductions is to become a nest that reduces: not where a loop in it is
+-- parallel, as that gives work-items without any sums to put together.
+-- @tparam table node a `for` node
+-- @treturn boolean
+function mapping.reduces(node)
+  if node.parallel or not node.reductions then return false end
+  local band, is_shared, has_parallel = band_of(node), {}, false
+  for _, loop in ipairs(band) do is_shared[loop] = true end
+  walk.nodes(band[#band].body, function(part)
+    if part.kind == "for" and part.parallel and not is_shared[part] then has_parallel = true end
+  end)
+  return not has_parallel
+end
+
+--- When a parallel loop had better stay on the host, because it has few passes and a loop in it can be shared out.
+-- @tparam table node its `for` node
+-- @treturn ?table `condition`, a Lua expression of a call's numbers and of `wide`, and `words`, the same in words;
+-- `node`, the loop in it. nil: never
+function mapping.few(node)
+  if #band_of(node) > 1 then return nil end
+  for _, inner in ipairs(node.body) do
+    local counts = inner.kind == "for" and mapping.reduces(inner) and extent.counts { node, inner }
+    if counts then
+      return { node = inner, condition = ("wide and %s <= %d and %s >= %d"):format(counts[1], FEW, counts[2], MANY),
+        words = ("on a GPU %s has at most %d passes and %s %d or more"):format(node.variable.name, FEW,
+          inner.variable.name, MANY) }
+    end
+  end
+end
+
+--- Notes at the loops of a nest that are reductions their `place`: they are "shared" out, or stay in one "work-item".
+local function place_reductions(kernel)
+  walk.node(kernel.node, function(part)
+    if part.kind == "for" and part.reductions then part.place = kernel.mapping[part] and "shared" or "work-item" end
+  end)
+end
+
 --- Adds to a kernel nest its `band` (`for` nodes, the outermost first), `counts` (of
 -- `clcompute.loops.generation.extent`),
 -- `mapping` (`for` node to { dimension=, shared=, outermost= }) and `group`.
@@ -101,6 +159,7 @@ function mapping.add(kernel)
   kernel.band, kernel.counts = band_of(kernel.node)
   kernel.mapping = places_of(kernel.band)
   kernel.group = GROUPS[math.min(#kernel.band, MOST_DIMENSIONS)]
+  place_reductions(kernel)
 end
 
 return mapping

@@ -5,11 +5,13 @@
 --
 -- A plan is a list of { kind="loop", node=, body=plan }, { kind="if", node=, arms={ { condition=, body=plan } },
 -- otherwise=plan or nil, reads=, writes={} }, where reads are those of the conditions, { kind="kernel", node=, reads=,
--- writes=, scalars=, name=, index= and what `clcompute.loops.generation.mapping` adds } and { kind="lua", nodes=,
--- reads=,
--- writes= }. What cannot be a kernel keeps the order that it has in the source.
+-- writes=, scalars=, name=, index= and what `clcompute.loops.generation.mapping` adds; accumulators= and
+-- has_result= (for arrays) if it reduces }, { kind="lua", nodes=, reads=, writes= } and { kind="either", node=,
+-- condition=, few=plan, many=plan }, of which a launch takes one: `few` where its condition holds. What cannot be a
+-- kernel keeps the order that it has in the source.
 -- @module clcompute.loops.generation.nests
 
+local accumulators_of = require "clcompute.loops.generation.accumulators".of
 local mapping = require "clcompute.loops.generation.mapping"
 local set_of = require "clcompute.loops.generation.uses".set
 local uses_of = require "clcompute.loops.generation.uses".of
@@ -49,7 +51,19 @@ local function ambiguous(node)
   return found
 end
 
---- Why a parallel loop cannot be a kernel, or nil.
+--- The locals of a list that a nest does not reduce into.
+local function without_accumulators(list, accumulators)
+  local is_reduced, others = {}, {}
+  for _, accumulator in ipairs(accumulators or {}) do
+    if accumulator.is_local then is_reduced[accumulator.target.variable] = true end
+  end
+  for _, variable in ipairs(list) do
+    if not is_reduced[variable] then others[#others + 1] = variable end
+  end
+  return others
+end
+
+--- Why a loop that is parallel, but for accumulators, cannot be a kernel, or nil.
 local function obstacle(node, uses, checked)
   local shared = uses.assigned[1]
   if shared then return ("line %d: the loop assigns '%s', which outlives it"):format(node.line, shared.name) end
@@ -67,7 +81,7 @@ end
 local function has_parallel(nodes)
   local found = false
   walk.nodes(nodes, function(node)
-    if node.kind == "for" and node.parallel then found = true end
+    if node.kind == "for" and (node.parallel or node.reductions) then found = true end
     return not found
   end)
   return found
@@ -75,11 +89,14 @@ end
 
 -- --- the plan -----------------------------------------------------------------------------
 
-local function new_kernel(node, uses, checked, state)
+local function new_kernel(node, uses, checked, accumulators, state)
   local index = #state.kernels + 1
   local kernel = { kind = "kernel", node = node, index = index, name = "nest_" .. index, reads = uses.reads,
-    writes = uses.writes, scalars = uses.scalars, nonzero = {},
+    writes = uses.writes, scalars = uses.scalars, nonzero = {}, accumulators = accumulators,
     host_loops = table.move(state.loops, 1, #state.loops, 1, {}) }
+  for _, accumulator in ipairs(accumulators or {}) do
+    kernel.has_result = kernel.has_result or not accumulator.is_local
+  end
   mapping.add(kernel)
   for _, variable in ipairs(uses.scalars) do
     if checked[variable] then table.insert(kernel.nonzero, variable) end
@@ -121,17 +138,34 @@ local function build_if(node, state)
     writes = {} }
 end
 
+--- A kernel nest, or nil where a loop is none; then `obstacle` tells what else than dependences is in the way.
+local function build_kernel(node, state)
+  if not node.parallel and not mapping.reduces(node) then return nil end
+  local accumulators = not node.parallel and accumulators_of(node.reductions) or nil
+  local uses, checked = uses_of { node }, {}
+  uses.scalars = without_accumulators(uses.scalars, accumulators)
+  uses.assigned = without_accumulators(uses.assigned, accumulators)
+  node.obstacle = obstacle(node, uses, checked)
+  return not node.obstacle and new_kernel(node, uses, checked, accumulators, state) or nil
+end
+
+--- A kernel nest, beside it what a call does instead where the nest has few passes.
+local function build_nest(node, state)
+  local many = build_kernel(node, state)
+  local few = many and node.parallel and mapping.few(node)
+  local loop = few and build_loop(node, state)
+  if not loop then return many end
+  few.node.place = "either"
+  return { kind = "either", node = node, condition = few.condition, words = few.words, many = { many },
+    few = { loop } }
+end
+
 function build(nodes, state)
   local plan = {}
   for _, node in ipairs(nodes) do
-    local uses = node.kind == "for" and uses_of { node }
-    local checked = {}
-    node.obstacle = uses and node.parallel and obstacle(node, uses, checked) or nil
     local part
-    if uses and node.parallel and not node.obstacle then
-      part = new_kernel(node, uses, checked, state)
-    elseif uses and has_parallel(node.body) then
-      part = build_loop(node, state)
+    if node.kind == "for" then
+      part = build_nest(node, state) or has_parallel(node.body) and build_loop(node, state)
     elseif node.kind == "if" then
       part = build_if(node, state)
     end

@@ -19,7 +19,8 @@ local PARTS = {
   kernel = function(part, list)
     name_loops({ part.node }, "a loop inside a work-item", list)
     for _, node in ipairs(part.band) do
-      list[node] = ("work-items of dimension %d"):format(part.mapping[node].dimension)
+      list[node] = part.accumulators and "shared out to work-items"
+        or ("work-items of dimension %d"):format(part.mapping[node].dimension)
     end
   end,
   loop = function(part, list)
@@ -29,6 +30,12 @@ local PARTS = {
   ["if"] = function(part, list)
     for _, arm in ipairs(part.arms) do name_plan(arm.body, list) end
     if part.otherwise then name_plan(part.otherwise, list) end
+  end,
+  either = function(part, list)
+    name_plan(part.many, list)
+    for node, role in pairs(roles.of(part.few)) do
+      if list[node] ~= role then list[node] = list[node] .. ", or " .. role end
+    end
   end,
   lua = function(part, list) name_loops(part.nodes, "Lua", list) end,
 }

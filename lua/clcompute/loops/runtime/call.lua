@@ -7,6 +7,7 @@ local arguments = require "clcompute.loops.runtime.arguments"
 local bounds = require "clcompute.loops.analysis.bounds"
 local calibration = require "clcompute.loops.runtime.calibration"
 local decision = require "clcompute.loops.runtime.decision"
+local reduction = require "clcompute.loops.runtime.reduction"
 local repetition = require "clcompute.loops.runtime.repetition"
 local specialise = require "clcompute.loops.specialise"
 local storage = require "clcompute.loops.runtime.storage"
@@ -44,15 +45,19 @@ local function device_of(state, taken)
   return device or require "clcompute".device()
 end
 
-local function kernels_of(spec, device, name)
-  local built = spec.programs[device]
-  if not built then
-    built = {}
-    local program = device:program(spec.text, decision.build_options(device, name))
-    for i, nest in ipairs(spec.plan.kernels) do built[i] = program:kernel(nest.name) end
-    spec.programs[device] = built
+local function build(spec, device, name)
+  local shape = reduction.shape(device, spec.accumulators)
+  local program, built = device:program(spec.text, decision.build_options(spec, device, name)), {}
+  for i, nest in ipairs(spec.plan.kernels) do
+    built[i] = nest.accumulators and reduction.new(nest, program, device, shape, spec.real)
+      or program:kernel(nest.name)
   end
   return built
+end
+
+local function kernels_of(spec, device, name)
+  spec.programs[device] = spec.programs[device] or build(spec, device, name)
+  return spec.programs[device]
 end
 
 --- The numbers and sizes of a call, by name.
@@ -128,6 +133,7 @@ function call.run(state, values)
   local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   local device = device_of(state, taken)
+  numbers.wide = device.type ~= "cpu"
   local arrays = open_arrays(state, spec, taken, device, state.counters)
   local verdict = decision.make(state, spec, numbers, arrays, device, vast)
   state.latest = { spec = spec, verdict = verdict, place = decision.place(spec, device), values = numbers }

@@ -10,6 +10,7 @@ local arguments = require "clcompute.loops.runtime.arguments"
 local calibration = require "clcompute.loops.runtime.calibration"
 local costs = require "clcompute.loops.runtime.costs"
 local profitability = require "clcompute.loops.runtime.profitability"
+local reduction = require "clcompute.loops.runtime.reduction"
 
 local decision = {}
 
@@ -51,15 +52,20 @@ end
 --- Options of the build. Compilers divide floats as floats where a quotient of doubles is rounded to float: that is the
 -- same only if both are rounded correctly, which NVIDIA's does not do unasked.
 -- @treturn table of `Device:program`
-function decision.build_options(device, name)
-  local quiet = "-w" -- what a compiler warns of was written in Lua
-  return { name = name .. ".cl",
-    options = device.has_correct_division and quiet .. " -cl-fp32-correctly-rounded-divide-sqrt" or quiet }
+function decision.build_options(spec, device, name)
+  local options = "-w" -- what a compiler warns of was written in Lua
+  if device.has_correct_division then options = options .. " -cl-fp32-correctly-rounded-divide-sqrt" end
+  if spec.accumulators > 0 then
+    options = options .. reduction.options(reduction.shape(device, spec.accumulators))
+  end
+  return { name = name .. ".cl", options = options }
 end
 
 --- Seconds of a build, which is short where an earlier process left the program in the cache.
 local function build_seconds(spec, place, device, name)
-  if place.is_kept == nil then place.is_kept = device:is_built(spec.text, decision.build_options(device, name)) end
+  if place.is_kept == nil then
+    place.is_kept = device:is_built(spec.text, decision.build_options(spec, device, name))
+  end
   return place.is_kept and place.costs.load or place.costs.build
 end
 

@@ -83,6 +83,8 @@ function Walk:plan(plan, times)
       use(self, "host", part, times)
       for _, arm in ipairs(part.arms) do self:plan(arm.body, times) end
       if part.otherwise then self:plan(part.otherwise, times) end
+    elseif part.kind == "either" then
+      self:plan(self.numbers.is_few[part] and part.few or part.many, times)
     elseif part.kind == "kernel" and self.on_device[part.index] then
       use(self, "device", part, times)
     else

@@ -24,6 +24,7 @@ local IN_LUA = {
   lua = function() return true end,
   loop = function(part, on_device) return runs_in_lua(part.body, on_device) end,
   ["if"] = is_arm_in_lua,
+  either = function(part, on_device) return runs_in_lua(part.few, on_device) or runs_in_lua(part.many, on_device) end,
   kernel = function(part, on_device) return not on_device[part.index] or #part.nonzero > 0 end,
 }
 

@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: MIT
+
+--- Statements of the tree as lines of OpenCL C, each with its line in Lua.
+--
+-- An output is `{ depth=, context= }` to which lines are added: `context` is that of
+-- clcompute.loops.generation.c_expression, with the `origin` of the text.
+-- @module clcompute.loops.generation.c_statements
+
+local c_expression = require "clcompute.loops.generation.c_expression"
+
+local c_statements = {}
+
+local COMMENT_COLUMN = 60
+
+local C_TYPE = { int = "long", bool = "int" }
+
+--- The C type of what is "int", "float" or "bool".
+function c_statements.type(type, context)
+  return C_TYPE[type] or context.real
+end
+
+-- --- lines --------------------------------------------------------------------------------
+
+--- The source text of a node in one line; of a loop or an `if` its head.
+local function source_of(node, origin)
+  local text = origin.text:sub(node.offset, node.finish)
+  if node.kind == "for" then text = text:match "^(.-%f[%w]do)%f[^%w]" or text end
+  if node.kind == "if" then text = text:match "^(.-%f[%w]then)%f[^%w]" or text end
+  return (text:gsub("%-%-[^\n]*", ""):gsub("%s+", " "):gsub("[\\?]+", " "))
+end
+
+--- Adds a line; what it was in Lua stands beside it where there is room, else above.
+-- @tparam table output
+-- @string text
+-- @tparam ?table node
+function c_statements.add(output, text, node)
+  local indent = ("  "):rep(output.depth)
+  local line = indent .. text
+  local comment = node and ("// %d: %s"):format(node.line, source_of(node, output.context.origin))
+  if comment and #line < COMMENT_COLUMN then
+    line = line .. (" "):rep(COMMENT_COLUMN - #line) .. comment
+  elseif comment then
+    output[#output + 1] = indent .. comment
+  end
+  output[#output + 1] = line
+end
+
+-- --- statements ---------------------------------------------------------------------------
+
+local add = c_statements.add
+
+local STATEMENTS = {}
+
+--- Adds statements, one level further in; one that is a key of `output.instead` as the other one that is there.
+function c_statements.body(nodes, output)
+  output.depth = output.depth + 1
+  for _, node in ipairs(nodes) do
+    STATEMENTS[node.kind](output.instead and output.instead[node] or node, output)
+  end
+  output.depth = output.depth - 1
+end
+
+--- A value as it is stored in an element of a dtype: rounded, or its low bits.
+local function stored(value, dtype, context)
+  local is_float = dtype == "float" or dtype == "double"
+  local text = c_expression.text(value, context, is_float and "float" or nil)
+  local own = is_float and context.real or "long"
+  if dtype == own then return text end
+  return ("(%s)(%s)"):format(dtype, text)
+end
+
+STATEMENTS["for"] = function(node, output)
+  local id, last = node.variable.id, node.variable.id .. "_last"
+  local step, context = node.step, output.context
+  local increment = step == 1 and id .. "++" or step == -1 and id .. "--"
+    or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
+  add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
+    c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
+  c_statements.body(node.body, output)
+  add(output, "}")
+end
+
+STATEMENTS["local"] = function(node, output)
+  local type, context = node.variable.type, output.context
+  add(output, ("%s %s = %s;"):format(c_statements.type(type, context), node.variable.id,
+    c_expression.text(node.value, context, type)), node)
+end
+
+--- Adds the assignment of a value to a local or an element; `node` is the statement in Lua.
+function c_statements.store(target, value, output, node)
+  local context = output.context
+  if target.kind == "index" then
+    add(output, ("%s = %s;"):format(c_expression.element(target, context),
+      stored(value, target.array.element, context)), node)
+  else
+    add(output, ("%s = %s;"):format(target.variable.id,
+      c_expression.text(value, context, target.variable.type)), node)
+  end
+end
+
+function STATEMENTS.assign(node, output)
+  c_statements.store(node.target, node.value, output, node)
+end
+
+STATEMENTS["if"] = function(node, output)
+  for i, arm in ipairs(node.arms) do
+    local condition = c_expression.condition(arm.condition, output.context)
+    add(output, ("%sif (%s) {"):format(i > 1 and "} else " or "", condition), i == 1 and node or nil)
+    c_statements.body(arm.body, output)
+  end
+  if node.otherwise then
+    add(output, "} else {")
+    c_statements.body(node.otherwise, output)
+  end
+  add(output, "}")
+end
+
+return c_statements

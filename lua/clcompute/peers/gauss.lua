@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: MIT
+--- What the checks of cl.gauss cost above cl.lu and its solve.
+-- @module clcompute.peers.gauss
+
+local cl = require "clcompute"
+local lu = require "clcompute.peers.lu"
+
+--- As `clcompute.peers.lu`, with `cl.gauss`.
+return function(line, dtype, device)
+  return lu(line, dtype, device, function(a, b) return (cl.gauss(a, b)) end)
+end

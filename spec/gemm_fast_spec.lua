@@ -1,0 +1,141 @@
+-- SPDX-License-Identifier: MIT
+--- The fast kernels of gemm on every device, whatever the device would choose: with numbers so small that a few rows
+-- and columns have full blocks, edges and several steps.
+local helper = require "spec.helper"
+local products = require "spec.support.products"
+local reference = require "spec.reference"
+local cl = require "clcompute"
+local tuning = require "clcompute.tuning"
+
+local booleans = { false, true }
+local GUARD = 77.5
+
+local function panels(vector, rows, direct)
+  return { kernel = "panels", vector = vector, rows = rows, mc = 2 * rows, nc = 4 * vector, kc = 20, direct = direct }
+end
+
+local ROWS = {
+  ["panels of 16, packed"] = panels(16, 14, 0),
+  ["panels of 16, as B lies"] = panels(16, 14, 1 << 20),
+  ["panels of 8"] = panels(8, 6, 0),
+  ["panels of 8, rows of 14"] = panels(8, 14, 1000),
+  ["panels of 4"] = panels(4, 6, 0),
+  ["blocks of 16"] = { kernel = "blocks", blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } },
+  ["blocks of 64 or 32"] = { kernel = "blocks", blocks = { { bm = 64, bn = 64, bk = 8, tm = 8, tn = 4 },
+    { bm = 32, bn = 64, bk = 8, tm = 4, tn = 8 } } },
+}
+
+-- m, n, k
+local SIZES = {
+  { 1, 1, 1 }, { 13, 31, 19 }, { 14, 32, 20 }, { 15, 33, 21 }, { 28, 64, 40 }, { 29, 65, 41 },
+  { 3, 97, 5 }, { 97, 3, 61 }, { 61, 71, 2 },
+}
+local FEW = { { 1, 1, 1 }, { 15, 33, 21 }, { 29, 65, 5 } }
+
+--- A matrix inside a larger one, with guard words around it: the buffer, and where it begins.
+local function guarded(d, dtype, rows, cols, ld, values)
+  local all = {}
+  for i = 1, (rows + 2) * ld do all[i] = GUARD end
+  for i = 1, rows do
+    for j = 1, cols do all[i * ld + j] = values[i][j] end
+  end
+  return d:buffer(all, dtype)
+end
+
+local function block_of(flat, rows, cols, ld)
+  local block = {}
+  for i = 1, rows do block[i] = table.move(flat, i * ld + 1, i * ld + cols, 1, {}) end
+  return block
+end
+
+--- Asserts that nothing but the block was written.
+local function assert_guards(flat, rows, cols, ld)
+  for i = 1, #flat do
+    local row, col = (i - 1) // ld, (i - 1) % ld + 1
+    if row < 1 or row > rows or col > cols then assert.equal(GUARD, flat[i]) end
+  end
+end
+
+helper.describe_each("gemm fast", function(d)
+  local sizes = helper.is_simulator(d) and FEW or SIZES
+  local dtypes = d.has_double and { "float", "double" } or { "float" }
+
+  after_each(function()
+    for _, dtype in ipairs(dtypes) do tuning.use(d, "gemm", dtype, nil) end
+  end)
+
+  for name, row in pairs(ROWS) do
+    local function use()
+      for _, dtype in ipairs(dtypes) do tuning.use(d, "gemm", dtype, row) end
+    end
+
+    it("multiplies matrices of every shape, transposed or not: " .. name, function()
+      use()
+      for _, dtype in ipairs(row.vector == 16 and { "float" } or dtypes) do
+        for _, transa in ipairs(booleans) do
+          for _, transb in ipairs(booleans) do
+            for _, size in ipairs(sizes) do
+              local m, n, k = table.unpack(size)
+              local options = { kernel = "fast", transa = transa, transb = transb }
+              local a, b, ta, tb = products.operands(products.random, d, dtype, m, n, k, options)
+              products.assert_product(cl.gemm(a, b, options):read(), ta, tb, {}, dtype)
+            end
+          end
+        end
+      end
+    end)
+
+    it("adds to a part of a buffer and writes nothing beside it: " .. name, function()
+      use()
+      for _, size in ipairs { sizes[2], sizes[3] } do
+        local m, n, k = table.unpack(size)
+        local a, b, ta, tb = products.operands(products.integers, d, "float", m, n, k, {})
+        local c = products.integers(d, "float", m, n):read()
+        for _, extra in ipairs { 1, 4 } do
+          local lda, ldb, ldc = k + extra, n + extra, n + extra
+          local ga, gb, gc = guarded(d, "float", m, k, lda, ta), guarded(d, "float", k, n, ldb, tb),
+            guarded(d, "float", m, n, ldc, c)
+          cl.gemm(ga:view(lda + 1, #ga), gb:view(ldb + 1, #gb), { c = gc:view(ldc + 1, #gc), m = m, n = n, k = k,
+            lda = lda, ldb = ldb, ldc = ldc, alpha = 2, beta = -3 })
+          local flat = gc:read()
+          assert_guards(flat, m, n, ldc)
+          products.assert_product(block_of(flat, m, n, ldc), ta, tb, { alpha = 2, beta = -3, c = c }, "float")
+        end
+        a:release() b:release()
+      end
+    end)
+
+    it("multiplies a batch in one go: " .. name, function()
+      use()
+      for _, size in ipairs(sizes) do
+        local m, n, k = table.unpack(size)
+        local a = d:random("float", 3, m, k, { seed = 1, low = -1 })
+        local b = d:random("float", 3, k, n, { seed = 2, low = -1 })
+        local c = cl.gemm(a, b)
+        assert.same({ 3, m, n }, c.shape)
+        local ta, tb, tc = a:read(), b:read(), c:read()
+        for i = 1, 3 do products.assert_product(tc[i], ta[i], tb[i], {}, "float") end
+        local shared = cl.gemm(a, b[1], { c = c, alpha = 2, beta = 1 }):read()
+        for i = 1, 3 do
+          products.assert_product(shared[i], ta[i], tb[1], { alpha = 2, beta = 1, c = tc[i] }, "float")
+        end
+      end
+    end)
+
+    it("takes no element of C that beta 0 covers: " .. name, function()
+      use()
+      local a, b, ta, tb = products.operands(products.integers, d, "float", 17, 35, 9, {})
+      local c = d:zeros("float", 17, 35):fill(0 / 0)
+      assert.same(reference.gemm(ta, tb), cl.gemm(a, b, { c = c }):read())
+    end)
+  end
+
+  it("says what does not go with a batch", function()
+    local a, b = d:zeros("float", 2, 3, 4), d:zeros("float", 2, 4, 5)
+    helper.raises({ "'m'", "batch" }, cl.gemm, a, b, { m = 3 })
+    helper.raises({ "'ldc'", "batch" }, cl.gemm, a, b, { ldc = 8 })
+    helper.raises({ "batches differ", "2x3x4", "3x4x5" }, cl.gemm, a, d:zeros("float", 3, 4, 5))
+    helper.raises({ "inner", "2x3x4", "2x5x4" }, cl.gemm, a, d:zeros("float", 2, 5, 4))
+    helper.raises({ "'c'", "2x3x5" }, cl.gemm, a, b, { c = d:zeros("float", 3, 5) })
+  end)
+end)

@@ -1,0 +1,133 @@
+-- SPDX-License-Identifier: MIT
+--- Random functions that reduce: sums, products, minima and maxima in nests of loops, and what only looks like them.
+--
+-- They take a matrix and two vectors of floats, a matrix and a vector of integers, and n. Floats are eighths of small
+-- size and factors change signs alone, so that every order of additions gives the same number: what is
+-- computed can be compared for equality.
+
+local random_reductions = {}
+
+random_reductions.PARAMETERS = "a, v, w, p, q, n"
+
+local function pick(list) return list[math.random(#list)] end
+
+local function chance(one_in) return math.random(one_in) == 1 end
+
+local function header(loops)
+  local outer = loops[#loops] or "1"
+  return pick { "1, n", "1, n", "2, n - 1", "n, 1, -1", "1, n, 3", "n, 2, -2", outer .. ", n",
+    "1, " .. (loops[#loops] or "n"),
+    outer .. " + 1, n", "3, 2" }
+end
+
+local function subscript(loops)
+  return pick { pick(loops), pick(loops), "n + 1 - " .. pick(loops) }
+end
+
+local function float(loops)
+  return pick { ("v[%s]"):format(subscript(loops)), ("a[%s][%s]"):format(subscript(loops), subscript(loops)),
+    ("v[%s] * a[%s][%s]"):format(subscript(loops), subscript(loops), subscript(loops)), "0.5 * " .. pick(loops) }
+end
+
+-- A sum of loop variables alone LLVM computes at once, in integers of 65 bits, which Oclgrind 21.10 does not know.
+local function integer(loops)
+  return pick { ("q[%s]"):format(subscript(loops)), ("p[%s][%s]"):format(subscript(loops), subscript(loops)),
+    ("q[%s] * p[%s][%s]"):format(subscript(loops), subscript(loops), subscript(loops)),
+    ("(%s %% 3) * q[%s]"):format(pick(loops), subscript(loops)) }
+end
+
+--- `x = x op e`.
+local function reduction(x, operation, e)
+  if operation == "sum" then
+    local form = math.random(4)
+    return form == 1 and ("%s = %s + %s"):format(x, e, x) or form == 2 and ("%s = %s - %s"):format(x, x, e)
+      or ("%s = %s + %s"):format(x, x, e)
+  elseif operation == "product" then
+    return ("%s = %s * %s"):format(x, x, e)
+  end
+  return chance(3) and ("%s = math.%s(%s, %s)"):format(x, operation, e, x)
+    or ("%s = math.%s(%s, %s)"):format(x, operation, x, e)
+end
+
+--- What must not be taken for a reduction.
+local function trap(x, e, loops)
+  return pick { ("%s = %s - %s"):format(x, e, x), ("%s = %s + %s * 0.0"):format(x, x, x),
+    ("%s = %s + %s; w[%s] = %s"):format(x, x, e, pick(loops), x), ("%s = %s + %s; %s = -%s"):format(x, x, e, x, x) }
+end
+
+local Generator = {}
+Generator.__index = Generator
+
+function Generator:emit(depth, text)
+  self.lines[#self.lines + 1] = ("  "):rep(depth + 1) .. text
+end
+
+function Generator:statement(loops, depth)
+  local variable = pick(self.variables)
+  local e = (variable.type == "int" and integer or float)(loops)
+  local text = reduction(variable.name, variable.operation, variable.operation == "product" and variable.factor or e)
+  local is_trap = variable.type == "float" and variable.operation == "sum" and chance(12)
+  if is_trap then text = trap(variable.name, e, loops) end
+  if chance(4) then text = ("if %s > %s then %s end"):format(integer(loops), pick(loops), text) end
+  if chance(8) then text = ("w[%s] = %s"):format(pick(loops), float(loops)) end
+  self:emit(depth, text)
+end
+
+function Generator:loop(loops, depth)
+  self.count = self.count + 1
+  local inner = table.move(loops, 1, #loops, 1, {})
+  inner[#inner + 1] = "i" .. self.count
+  self:emit(depth, ("for i%d = %s do"):format(self.count, header(loops)))
+  local is_nested = depth < 2 and not chance(3)
+  if is_nested then self:loop(inner, depth + 1) end
+  if not is_nested or chance(4) then self:statement(inner, depth + 1) end
+  if chance(4) then self:statement(inner, depth + 1) end
+  self:emit(depth, "end")
+end
+
+--- Where a function reduces to: locals with initial values, and elements of arrays.
+local function variables()
+  local list = {}
+  for i = 1, math.random(3) do
+    local type = pick { "int", "float" }
+    local operation = pick { "sum", "sum", "product", "min", "max" }
+    local is_local = chance(2)
+    list[i] = { type = type, operation = operation, is_local = is_local,
+      name = is_local and "s" .. i or ("%s[n + %d]"):format(type == "int" and "q" or "v", i),
+      factor = type == "int" and "3" or pick { "-1.0", "-1" },
+      initial = type == "int" and tostring(math.random(-9, 9)) or ("%.3f"):format(math.random(-9, 9) / 8) }
+  end
+  return list
+end
+
+--- A function's text.
+function random_reductions.text()
+  local self = setmetatable({ lines = {}, count = 0, variables = variables() }, Generator)
+  for _, variable in ipairs(self.variables) do
+    if variable.is_local then self:emit(0, ("local %s = %s"):format(variable.name, variable.initial)) end
+  end
+  for _ = 1, math.random(2) do self:loop({}, 0) end
+  for i, variable in ipairs(self.variables) do
+    if variable.is_local then
+      self:emit(0, ("%s[n + %d] = %s"):format(variable.type == "int" and "q" or "w", 3 + i, variable.name))
+    end
+  end
+  return ("function(%s)\n%s\nend"):format(random_reductions.PARAMETERS, table.concat(self.lines, "\n"))
+end
+
+local function list_of(count, element)
+  local list = {}
+  for i = 1, count do list[i] = element() end
+  return list
+end
+
+--- Values for the parameters.
+function random_reductions.arguments(n)
+  local size = n + 6
+  local function eighth() return math.random(-16, 16) / 8 end
+  local function number() return math.random(-99, 99) end
+  return { list_of(size, function() return list_of(size, eighth) end), list_of(size, eighth), list_of(size, eighth),
+    list_of(size, function() return list_of(size, number) end), list_of(size, number), n }
+end
+
+return random_reductions
