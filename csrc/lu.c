@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "accuracy.h"
+#include "lu_batch.h"
 #include "lu_blocks.h"
 #include "operand.h"
 #include "prebuilt.h"
+#include "scratch.h"
 #include "tuning.h"
 
-#define CHUNK 256 /* rows that lu_load sums at once */
+#define CHUNK 256         /* rows that lu_load sums at once */
+#define FACTORS "factors" /* a use of scratch memory */
 
 static size_t chunks_of(size_t rows) {
   return (rows + CHUNK - 1) / CHUNK;
@@ -21,11 +24,13 @@ static size_t chunks_of(size_t rows) {
 static void load(lua_State *L, clc_Buffer *a, const clc_Elimination *x) {
   clc_Device *d = a->device;
   clc_pushtuning(L, d, "lu", a->dtype);
-  const int vector = clc_tuned(L, "vector"), vectors = vector > 1 ? 4 : 1;
-  const size_t rows = clc_paddedrows(x->n), width = (size_t)(vector * vectors),
+  const int vector = clc_tuned(L, "vector"), vectors = vector > 1 ? 4 : 1,
+            span = vector > 1 ? 1024 : 1;
+  const size_t rows = clc_paddedrows(x->n), width = (size_t)(vector * vectors * span),
                group = (size_t)clc_tuned(L, "group");
-  const char *defines = lua_pushfstring(L, "#define V %d\n#define VECTORS %d\n#define CHUNK %d\n",
-                                        vector, vectors, CHUNK);
+  const char *defines =
+      lua_pushfstring(L, "#define V %d\n#define VECTORS %d\n#define SPAN %d\n#define CHUNK %d\n",
+                      vector, vectors, span, CHUNK);
   clc_Kernel *k = clc_prebuilt(L, d, "lu_load", a->dtype, defines);
   const clc_Range range = clc_padded2((x->ld + width - 1) / width, chunks_of(rows), group, 1);
   clc_setarguments(L, k, "iibibib", (lua_Integer)x->n, (lua_Integer)rows, a, (lua_Integer)a->offset,
@@ -46,55 +51,132 @@ static double largest_sum(const double *sums, size_t n, size_t ld) {
   return largest;
 }
 
+/* Numbers that the device found: the diagonals, and the norms of the matrices. */
+typedef struct {
+  double *diagonal, *norms;
+} Facts;
+
+static void copy_doubles(double *to, const double *from, size_t n) {
+  memcpy(to, from, n * sizeof *to);
+}
+
+/* Pushes a table of the buffers. */
+static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f, size_t elements,
+                                  size_t facts) {
+  clc_Device *d = a->device;
+  clc_Elimination x = {.n = f->n, .ld = f->ld};
+  lua_createtable(L, 4, 0);
+  x.w = clc_takescratch(L, d, FACTORS, a->dtype, elements);
+  lua_rawseti(L, -2, 1);
+  x.pivots = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {f->count * f->n}});
+  lua_rawseti(L, -2, 2);
+  x.diagonal = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {facts}});
+  lua_rawseti(L, -2, 3);
+  return x;
+}
+
+static clc_Elimination factor_one(lua_State *L, clc_Buffer *a, const clc_Lu *f, int by_blocks,
+                                  Facts facts) {
+  const size_t rows = clc_paddedrows(f->n);
+  const clc_Elimination x = push_parts(L, a, f, rows * f->ld, (1 + chunks_of(rows)) * f->ld);
+  if (f->n > 0) load(L, a, &x);
+  if (by_blocks)
+    clc_eliminateblocks(L, &x);
+  else
+    clc_eliminatecolumns(L, &x, 0, f->n);
+  const double *numbers = clc_pushdoubles(L, x.diagonal);
+  copy_doubles(facts.diagonal, numbers, f->n);
+  facts.norms[0] = largest_sum(numbers, f->n, f->ld);
+  lua_pop(L, 1);
+  return x;
+}
+
+/* Each by a work-group, on a CPU by a work-item. */
+static clc_Elimination factor_batch(lua_State *L, clc_Buffer *a, const clc_Lu *f, Facts facts) {
+  const size_t n = f->n;
+  const clc_Elimination x = push_parts(L, a, f, f->count * n * n, f->count * (n + 1));
+  if (x.w->count > 0) clc_eliminatebatch(L, a, f->count, &x);
+  const double *numbers = clc_pushdoubles(L, x.diagonal);
+  for (size_t i = 0; i < f->count; i++) {
+    copy_doubles(facts.diagonal + i * n, numbers + i * (n + 1), n);
+    facts.norms[i] = n > 0 ? numbers[i * (n + 1) + n] : 0;
+  }
+  lua_pop(L, 1);
+  return x;
+}
+
+const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what) {
+  if (!f->is_batch) return lua_pushfstring(L, "%s: ", what);
+  return lua_pushfstring(L, "%s: system %I: ", what, (LUAI_UACINT)(i + 1));
+}
+
+/* Sums of the device that are not finite have a fault in a, or are computed anew. */
+static void check_norms(lua_State *L, clc_Buffer *a, const clc_Lu *f, double *norms,
+                        const char *what) {
+  for (size_t i = 0; i < f->count; i++) {
+    if (isfinite(norms[i])) continue;
+    const double norm = clc_checknorm1(L, a, lua_pushfstring(L, "%s: a", what));
+    if (f->is_batch) luaL_error(L, "%sthe 1-norm of a overflows", clc_pushsystem(L, f, i, what));
+    norms[i] = norm;
+    lua_pop(L, 1);
+  }
+}
+
 /* Zero exactly: a bound would reject systems that are merely scaled. */
-static void check_diagonal(lua_State *L, const double *diagonal, size_t n, const char *what) {
-  for (size_t k = 0; k < n; k++) {
-    if (diagonal[k] == 0)
-      luaL_error(L, "%s: matrix is singular: column %d has no pivot", what, (int)k + 1);
-    if (!isfinite(diagonal[k]))
-      luaL_error(L, "%s: the elimination overflows in column %d", what, (int)k + 1);
+static void check_diagonal(lua_State *L, const clc_Lu *f, const char *what) {
+  for (size_t i = 0; i < f->count * f->n; i++) {
+    const int column = (int)(i % f->n) + 1;
+    if (f->diagonal[i] == 0)
+      luaL_error(L, "%smatrix is singular: column %d has no pivot",
+                 clc_pushsystem(L, f, i / f->n, what), column);
+    if (!isfinite(f->diagonal[i]))
+      luaL_error(L, "%sthe elimination overflows in column %d",
+                 clc_pushsystem(L, f, i / f->n, what), column);
   }
 }
 
 clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what) {
-  clc_Device *d = a->device;
-  const size_t n = a->shape.dim[0], ld = clc_paddedrow(n, a->dtype), rows = clc_paddedrows(n);
-  lua_createtable(L, 4, 0);
-  const int parts = lua_gettop(L);
-  clc_Elimination x = {.n = n, .ld = ld};
-  x.w = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {rows * ld}});
-  lua_rawseti(L, parts, 1);
-  x.pivots = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {n}});
-  lua_rawseti(L, parts, 2);
-  x.diagonal = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {(1 + chunks_of(rows)) * ld}});
-  if (n > 0) load(L, a, &x);
-  if (by_blocks)
-    clc_eliminateblocks(L, &x);
-  else
-    clc_eliminatecolumns(L, &x, 0, n);
-  const double *numbers = clc_pushdoubles(L, x.diagonal);
-  clc_Lu f = {.lu = x.w, .n = n, .ld = ld, .exchanges = x.pivots};
-  f.norm = largest_sum(numbers, n, ld);
-  if (!isfinite(f.norm)) f.norm = clc_checknorm1(L, a, lua_pushfstring(L, "%s: a", what));
-  check_diagonal(L, numbers, n, what);
-  f.diagonal = memcpy(lua_newuserdatauv(L, n * sizeof *numbers, 0), numbers, n * sizeof *numbers);
-  lua_rawseti(L, parts, 3);
-  int *pivots = lua_newuserdatauv(L, n * sizeof *pivots, 0);
-  lua_rawseti(L, parts, 4);
-  clc_readbuffer(L, x.pivots, 0, n, pivots);
+  clc_Lu f = {.n = a->shape.dim[a->shape.n - 1], .count = 1, .is_batch = a->shape.n == 3};
+  if (f.is_batch) f.count = a->shape.dim[0];
+  f.ld = f.is_batch ? f.n : clc_paddedrow(f.n, a->dtype);
+  const size_t all = f.count * f.n;
+  double *numbers = lua_newuserdatauv(L, (all + f.count) * sizeof *numbers, 0);
+  int *pivots = lua_newuserdatauv(L, all * sizeof *pivots, 0);
+  const Facts facts = {numbers, numbers + all};
+  const clc_Elimination x =
+      f.is_batch ? factor_batch(L, a, &f, facts) : factor_one(L, a, &f, by_blocks, facts);
+  f.lu = x.w;
+  f.exchanges = x.pivots;
+  f.diagonal = facts.diagonal;
+  f.norms = facts.norms;
+  check_norms(L, a, &f, facts.norms, what);
+  check_diagonal(L, &f, what);
+  clc_readbuffer(L, x.pivots, 0, all, pivots);
   f.pivots = pivots;
   clc_release(&x.diagonal->h);
-  lua_settop(L, parts);
+  lua_insert(L, -3);
+  lua_rawseti(L, -3, 3);
+  lua_rawseti(L, -2, 4);
   return f;
 }
 
-double clc_determinant(const clc_Lu *f) {
+void clc_dropfactors(lua_State *L) {
+  lua_rawgeti(L, -1, 1);
+  clc_givescratch(L, FACTORS);
+  lua_rawgeti(L, -1, 2);
+  clc_Buffer *pivots = clc_testhandle(L, -1, &clc_buffertype);
+  if (pivots != NULL) clc_release(&pivots->h);
+  lua_pop(L, 2);
+}
+
+double clc_determinant(const clc_Lu *f, size_t i) {
+  const double *diagonal = f->diagonal + i * f->n;
+  const int *pivots = f->pivots + i * f->n;
   double product = 1; /* its exponent beside it, lest a part of the product overflow */
   long exponent = 0;
   for (size_t k = 0; k < f->n; k++) {
     int e;
-    product =
-        frexp(f->pivots[k] == (int)k ? product * f->diagonal[k] : -product * f->diagonal[k], &e);
+    product = frexp((pivots[k] == (int)k ? 1 : -1) * product * diagonal[k], &e);
     exponent += e;
   }
   if (exponent > 4096) exponent = 4096;

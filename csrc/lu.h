@@ -10,21 +10,31 @@
 typedef struct clc_Lu {
   clc_Buffer *lu;         /* U, and below its diagonal the multipliers L */
   size_t n, ld;           /* rows and columns; elements from row to row */
+  size_t count;           /* matrices, n * n elements apart where is_batch */
+  int is_batch;           /* the matrices came as one buffer of three dimensions */
   clc_Buffer *exchanges;  /* the pivots on the device */
-  const int *pivots;      /* row k was exchanged with row pivots[k], from 0 */
-  const double *diagonal; /* of U */
-  double norm;            /* of the matrix, the 1-norm */
+  const int *pivots;      /* n of each: row k was exchanged with row pivots[k], from 0 */
+  const double *diagonal; /* n of each: of U */
+  const double *norms;    /* 1-norm of each matrix */
 } clc_Lu;
 
 /*
- * Factors a copy of the n x n buffer a, by blocks or column by column. Pushes what the result
- * consists of, in one table. Blocks. Raises where an element is NaN or infinite, or a pivot zero
- * or not finite: what (an operation's name) begins the message.
+ * Factors a copy of the n x n buffer a, by blocks or column by column, or of the matrices of a
+ * count x n x n buffer. Pushes what the result consists of, in one table. Blocks. Raises where an
+ * element is NaN or infinite, or a pivot zero or not finite: what (an operation's name) begins the
+ * message.
  */
 clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what);
 
-/* The determinant. */
-double clc_determinant(const clc_Lu *f);
+/* Pushes how a message about one of the matrices begins: "lu: " or "lu: system 3: ". */
+const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what);
+
+/* Lets go of the factors whose table is at the top, which is popped: their memory serves the next
+   ones. They may have been released with their device. */
+void clc_dropfactors(lua_State *L);
+
+/* The determinant of one of the matrices. */
+double clc_determinant(const clc_Lu *f, size_t i);
 
 #pragma GCC visibility pop
 

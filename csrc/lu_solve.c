@@ -2,6 +2,7 @@
 /* Solving with LU factors: one right-hand side after the other, or many by blocks. */
 #include "lu_solve.h"
 
+#include "lu_batch.h"
 #include "lu_blocks.h"
 #include "multiply.h"
 #include "operand.h"
@@ -190,8 +191,11 @@ clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b) {
   luaL_checkstack(L, 30, NULL);
   clc_Buffer *x = clc_newbuffer(L, b->device, b->dtype, &b->shape);
   if (x->count == 0) return x;
-  const size_t columns = x->count / f->n;
-  if (columns <= tuned(L, b, "few"))
+  const size_t columns = x->count / f->n / f->count;
+  const clc_Elimination factors = {f->lu, f->n, f->ld, f->exchanges, NULL};
+  if (f->is_batch)
+    clc_solvebatch(L, f->count, columns, &factors, b, x);
+  else if (columns <= tuned(L, b, "few"))
     clc_lusolvefew(L, f, 0, columns, b, x);
   else
     solve_many(L, f, columns, b, x);

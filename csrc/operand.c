@@ -61,6 +61,22 @@ void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *
   clc_optionerror(L, arg, key, "shape %s expected, got %s", expected, got);
 }
 
+void clc_checksquare(lua_State *L, int arg, const clc_Buffer *a) {
+  const clc_Shape *s = &a->shape;
+  if ((s->n != 2 && s->n != 3) || s->dim[s->n - 1] != s->dim[s->n - 2])
+    clc_argerror(L, arg, "square matrix expected, got shape %s", clc_pushshape(L, s));
+}
+
+void clc_checkrights(lua_State *L, int arg, const clc_Buffer *b, int is_batch, size_t count,
+                     size_t n) {
+  const clc_Shape *s = &b->shape;
+  if (!is_batch && (s->n > 2 || s->dim[0] != n))
+    clc_argerror(L, arg, "%I rows expected, got shape %s", (LUAI_UACINT)n, clc_pushshape(L, s));
+  if (is_batch && (s->n < 2 || s->n > 3 || s->dim[0] != count || s->dim[1] != n))
+    clc_argerror(L, arg, "%I systems of %I rows expected, got shape %s", (LUAI_UACINT)count,
+                 (LUAI_UACINT)n, clc_pushshape(L, s));
+}
+
 double *clc_pushdoubles(lua_State *L, clc_Buffer *b) {
   double *values = lua_newuserdatauv(L, b->count * sizeof *values, 0);
   clc_readbuffer(L, b, 0, b->count, values);

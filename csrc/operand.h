@@ -22,6 +22,13 @@ clc_Buffer *clc_pushbufferoption(lua_State *L, int arg, const char *key, const c
 void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *b,
                       const clc_Shape *shape);
 
+/* Raises unless a is a square matrix, or a batch of such in three dimensions. */
+void clc_checksquare(lua_State *L, int arg, const clc_Buffer *a);
+
+/* Raises unless b has n rows, or where they are a batch that for each of `count` systems. */
+void clc_checkrights(lua_State *L, int arg, const clc_Buffer *b, int is_batch, size_t count,
+                     size_t n);
+
 /* Pushes a block with the elements of a float or double buffer. Blocks. */
 double *clc_pushdoubles(lua_State *L, clc_Buffer *b);
 

@@ -8,16 +8,52 @@
 #include "lu_solve.h"
 #include "operand.h"
 
-#define STEPS 4 /* of the walk; Higham: 2 or 3 usually do */
+#define STEPS 4  /* of the walk; Higham: 2 or 3 usually do */
+#define SMALL 64 /* rows of a matrix for which a journey to the device takes longer */
 
-/* Vectors on the way through the estimate: n rows of one or two, on the host as doubles. */
+/* An inverse, of which no more is known than what it makes of vectors: on the host with the
+   factors as doubles, or on the device. */
 typedef struct {
   const clc_Lu *f;
-  clc_Buffer *b, *x; /* before and after, on the device */
-  double *v;
-} Vectors;
+  const double *w; /* factors on the host, or NULL */
+  const int *pivots;
+  clc_Buffer *b, *x; /* vectors before and after, on the device, or NULL */
+  double *v;         /* n rows of one or two vectors */
+} Inverse;
 
-static void upload(lua_State *L, const Vectors *s, size_t count) {
+/* --- on the host, for small matrices ---------------------------------------- */
+
+static void swap(double *v, size_t step, size_t i, size_t p) {
+  const double t = v[i * step];
+  v[i * step] = v[p * step];
+  v[p * step] = t;
+}
+
+static void solve_here(const Inverse *s, double *v, size_t step) {
+  const size_t n = s->f->n, ld = s->f->ld;
+  for (size_t i = 0; i < n; i++) swap(v, step, i, (size_t)s->pivots[i]);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < i; k++) v[i * step] -= s->w[i * ld + k] * v[k * step];
+  for (size_t i = n; i-- > 0;) {
+    for (size_t k = i + 1; k < n; k++) v[i * step] -= s->w[i * ld + k] * v[k * step];
+    v[i * step] /= s->w[i * ld + i];
+  }
+}
+
+static void solve_transposed_here(const Inverse *s, double *v, size_t step) {
+  const size_t n = s->f->n, ld = s->f->ld;
+  for (size_t i = 0; i < n; i++) {
+    v[i * step] /= s->w[i * ld + i];
+    for (size_t k = i + 1; k < n; k++) v[k * step] -= s->w[i * ld + k] * v[i * step];
+  }
+  for (size_t i = n; i-- > 0;)
+    for (size_t k = 0; k < i; k++) v[k * step] -= s->w[i * ld + k] * v[i * step];
+  for (size_t i = n; i-- > 0;) swap(v, step, i, (size_t)s->pivots[i]);
+}
+
+/* --- on the device ----------------------------------------------------------- */
+
+static void upload(lua_State *L, const Inverse *s, size_t count) {
   if (s->b->dtype->size == sizeof(double)) {
     clc_writebuffer(L, s->b, 0, count, s->v);
     return;
@@ -29,13 +65,20 @@ static void upload(lua_State *L, const Vectors *s, size_t count) {
 }
 
 /* v <- A^-1 v, or A^-T v, for so many vectors. */
-static void apply_inverse(lua_State *L, const Vectors *s, int transposed, size_t columns) {
+static void apply_inverse(lua_State *L, const Inverse *s, int transposed, size_t columns) {
   const size_t count = s->f->n * columns;
+  if (s->w != NULL) {
+    for (size_t j = 0; j < columns; j++)
+      (transposed ? solve_transposed_here : solve_here)(s, s->v + j, columns);
+    return;
+  }
   upload(L, s, count);
   clc_lusolvefew(L, s->f, transposed, columns, s->b, s->x);
   memcpy(s->v, clc_pushdoubles(L, s->x), count * sizeof *s->v);
   lua_pop(L, 1);
 }
+
+/* --- the walk ------------------------------------------------------------------ */
 
 static double norm1(const double *v, size_t n, size_t step) {
   double sum = 0;
@@ -46,7 +89,7 @@ static double norm1(const double *v, size_t n, size_t step) {
 /* The first vector is even; the second, Higham's beside the walk, grows with changing signs, which
    no inverse hides from. Both are solved for at once. Leaves the first; returns the larger
    estimate, which the walk is to pass. */
-static double start(lua_State *L, const Vectors *s, double *beside) {
+static double start(lua_State *L, const Inverse *s, double *beside) {
   const size_t n = s->f->n;
   const double steps = n > 1 ? (double)(n - 1) : 1;
   for (size_t i = 0; i < n; i++) {
@@ -79,7 +122,7 @@ static int take_signs(double *v, signed char *signs, size_t n) {
 
 /* A lower bound of the 1-norm of the inverse: a walk to a vertex of the unit ball where it is
    largest, along the gradient. The same signs have the same gradient, and end it. */
-static double inverse_norm(lua_State *L, const Vectors *s, signed char *signs) {
+static double inverse_norm(lua_State *L, const Inverse *s, signed char *signs) {
   const size_t n = s->f->n;
   double beside, estimate = start(L, s, &beside);
   size_t vertex = n;
@@ -100,20 +143,28 @@ static double inverse_norm(lua_State *L, const Vectors *s, signed char *signs) {
   return fmax(estimate, beside);
 }
 
-double clc_rcond(lua_State *L, const clc_Lu *f) {
+void clc_rconds(lua_State *L, const clc_Lu *f, double *rconds) {
   const clc_Shape pair = {2, {f->n, 2}};
-  if (f->n == 0) return 1;
-  const int top = lua_gettop(L);
+  const int top = lua_gettop(L), here = f->is_batch || f->n <= SMALL;
   luaL_checkstack(L, 30, NULL);
-  Vectors s = {f, NULL, NULL, NULL};
-  s.b = clc_newbuffer(L, f->lu->device, f->lu->dtype, &pair);
-  s.x = clc_newbuffer(L, f->lu->device, f->lu->dtype, &pair);
+  Inverse s = {.f = f};
   s.v = lua_newuserdatauv(L, 2 * f->n * sizeof *s.v, 0);
   signed char *signs = lua_newuserdatauv(L, f->n, 0);
-  memset(signs, 0, f->n);
-  const double inverse = inverse_norm(L, &s, signs);
-  clc_release(&s.b->h);
-  clc_release(&s.x->h);
+  const double *w = here ? clc_pushdoubles(L, f->lu) : NULL;
+  if (!here) {
+    s.b = clc_newbuffer(L, f->lu->device, f->lu->dtype, &pair);
+    s.x = clc_newbuffer(L, f->lu->device, f->lu->dtype, &pair);
+  }
+  for (size_t i = 0; i < f->count; i++) {
+    memset(signs, 0, f->n);
+    s.w = here ? w + i * f->n * f->n : NULL;
+    s.pivots = f->pivots + i * f->n;
+    const double inverse = f->n > 0 ? inverse_norm(L, &s, signs) : 0;
+    rconds[i] = f->n > 0 ? fmin(1, 1 / (f->norms[i] * inverse)) : 1; /* rounding may pass 1 */
+  }
+  if (!here) {
+    clc_release(&s.b->h);
+    clc_release(&s.x->h);
+  }
   lua_settop(L, top);
-  return fmin(1, 1 / (f->norm * inverse)); /* rounding may pass the limit */
 }

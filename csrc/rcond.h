@@ -7,9 +7,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Reciprocal condition number in the 1-norm: estimated from below for the norm of the inverse
-   (Higham 1988), usually exact. Blocks. */
-double clc_rcond(lua_State *L, const clc_Lu *f);
+/* Reciprocal condition numbers in the 1-norm, of each matrix: estimated from below for the norm of
+   the inverse (Higham 1988), usually exact. Blocks. */
+void clc_rconds(lua_State *L, const clc_Lu *f, double *rconds);
 
 #pragma GCC visibility pop
 

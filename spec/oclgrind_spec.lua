@@ -70,8 +70,14 @@ local LAUNCHES = {
     local pivots = buffer(9, function() return 6 end, "int")
     run("lu_swap", 64)(9, 2, 1, 8, reals(90), 10, pivots, diagonal)]],
   lu_update = [[run("lu_update", {16, 16})(9, 2, 8, reals(90), 10)]],
+  lu_batch = [[for group = 1, 8, 7 do
+    run("lu_batch", 2 * group, {GROUP = group})(7, random(99), 1, reals(98), ints(14), reals(16)) end]],
+  lu_batch_solve = [[for group = 1, 8, 7 do for columns = 1, 3, 2 do
+    run("lu_batch_solve", 2 * group, {GROUP = group})(7, columns, random(98),
+      buffer(14, function(i) return (i - 1) % 7 end, "int"), reals(14 * columns + 1), 1, reals(14 * columns)) end end]],
   lu_load = [[for v = 1, 4, 3 do
-    run("lu_load", {16, 4}, {V = v, VECTORS = 2, CHUNK = 5})(9, 12, reals(83), 2, reals(144), 12, reals(48)) end]],
+    run("lu_load", {16, 4}, {V = v, VECTORS = 2, SPAN = 1, CHUNK = 16})(
+      17, 20, reals(291), 2, reals(400), 20, reals(60)) end]],
   lu_panel = [[for columns = 6, 8, 2 do
     run("lu_panel", 1, {V = 4})(19, 8, columns, random(576), 24, reals(192), 24, ints(19), reals(19)) end]],
   lu_rows = [[for lower = 0, 1 do
@@ -120,12 +126,15 @@ local LAUNCHES = {
   probe_intensity = [[run("probe_intensity", 10, {WIDTH = 2, CHAINS = 2})(2, 1, 1, reals(40), reals(40))]],
   probe_uneven = [[run("probe_uneven", 70)(2, 3, 5, d:empty("uint", 70))]],
   residual = [[run("residual", {16, 16})(9, 3, reals(82), 1, reals(28), 1, reals(29), 2, reals(27))]],
+  residual_vectors = [[for across = 0, 1 do for wide = 0, T == "float" and 1 or 0 do
+    run("residual_vectors", {3, 3}, {V = 4, ACROSS = across, WIDE = wide})(
+      9, across == 1 and 11 or 3, reals(82), 1, reals(100), 1, reals(101), 2, reals(99)) end end]],
 }
 
 --- The check for uninitialised reads stops at LLVM's `freeze`, which a quotient and a remainder of the same numbers
 -- become, and crashes on vectors that are put together from halves.
 local NOT_WATCHED = { reverse_axes = true, gemm_panels = true, gemm_blocks = true,
-  lu_panel = true, lu_vector = true }
+  lu_panel = true, lu_vector = true, lu_batch = true, lu_batch_solve = true }
 
 --- What Oclgrind has to say about a script.
 local function faults_of(script, not_watched)

@@ -23,7 +23,7 @@ local C_LEVELS = {
   { "prebuilt" },
   { "multiply" },
   { "saxpy", "gemm", "accuracy", "lu_columns", "gauss_paper" }, -- operations
-  { "lu_blocks" },
+  { "lu_blocks", "lu_batch" },
   { "lu" },
   { "lu_solve" },
   { "rcond" },
