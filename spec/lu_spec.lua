@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
 local cl = require "clcompute"
+local known = require "clcompute.tuning.known"
 local sequential = require "clcompute.sequential"
 
 local RATIO = 30 -- LAPACK's threshold for the backward error
@@ -275,4 +276,53 @@ helper.describe_each("lu", function(d)
     g:release()
     h:release()
   end)
+end)
+
+--- Calls f with a queue of the device that takes a row of numbers for LU, as other devices would.
+local function with_numbers(device, row, f)
+  local rows = known.lu
+  known.lu = { row }
+  local q = device:queue()
+  local ok, message = pcall(function()
+    cl.lu(q:buffer { { 1 } }):release() -- asks for them
+    if q.has_double then cl.lu(q:buffer({ { 1 } }, "double")):release() end
+  end)
+  known.lu = rows
+  if ok then ok, message = pcall(f, q) end
+  q:close()
+  assert(ok, message)
+end
+
+helper.describe_each("lu with the numbers", function(d)
+  local slow = helper.is_simulator(d)
+  for name, row in pairs {
+    ["of a GPU"] = { vector = 1, group = 64, columns = 8, block = 32, large = 40, few = 2 },
+    ["of a GPU, in panels of one level"] = { vector = 1, group = 64, columns = 32, block = 64, large = 1000, few = 2 },
+    ["of short vectors"] = { vector = 4, group = 1, columns = 16, block = 64, large = 70, few = 2 },
+    ["of middling vectors"] = { vector = 8, group = 1, columns = 32, block = 64, large = 70, few = 2 },
+  } do
+    row.where = {}
+    it(name .. " is right too", function()
+      with_numbers(d, row, function(q)
+        for _, dtype in ipairs(q.has_double and dtypes or { "float" }) do
+          for _, n in ipairs(slow and { 42 } or { 1, 17, 33, 64, 65, 150 }) do
+            local a = q:buffer(matrix(n, n, uniform), dtype)
+            local _, expected = cl.gauss(a, q:zeros(dtype, n), { kernel = "unblocked" })
+            for _, columns in ipairs { 1, 2, 35 } do
+              local b = q:buffer(matrix(n, columns, uniform), dtype)
+              local x, info = cl.gauss(a, b)
+              assert_solved(a, b, x)
+              assert.same(expected.pivots, info.pivots)
+              assert.near(1, info.rcond / expected.rcond, 0.1)
+            end
+          end
+          local a, b = q:random(dtype, 3, 12, 12, { low = -1, high = 1 }), q:random(dtype, 3, 12, 2)
+          local x = cl.gauss(a, b)
+          for s = 1, 3 do
+            assert_solved(a:view(s, s):reshape(12, 12), b:view(s, s):reshape(12, 2), x:view(s, s):reshape(12, 2))
+          end
+        end
+      end)
+    end)
+  end
 end)
