@@ -72,16 +72,17 @@ static void factor_panel(lua_State *L, const Blocks *b, size_t first, size_t end
   clc_launch(L, b->panel, &one, NULL);
 }
 
-/* Beside the panel k .. e - 1, from column `first` to `end`: exchanges, and rows of U. */
-static void finish_rows(lua_State *L, const Blocks *b, size_t first, size_t k, size_t e,
-                        size_t end) {
+/* Rows s .. t - 1 beside a panel, from column e to `end`: `exchanges` of rows, also from column
+   `first` to s, and rows of U. */
+static void solve_rows(lua_State *L, const Blocks *b, size_t exchanges, size_t s, size_t t,
+                       size_t first, size_t e, size_t end) {
   const clc_Elimination *x = b->x;
-  const size_t width = 2 * b->vector, left = (k - first) / width,
+  const size_t width = 2 * b->vector, left = exchanges > 0 ? (s - first) / width : 0,
                right = (end - e + width - 1) / width;
   if (left + right == 0) return;
   const clc_Range range = clc_padded1(left + right, b->group);
-  clc_setarguments(L, b->rows, "iiibibbiiiii", (lua_Integer)k, (lua_Integer)(e - k),
-                   (lua_Integer)(e - k), x->w, (lua_Integer)x->ld, x->pivots, x->w,
+  clc_setarguments(L, b->rows, "iiibibbiiiii", (lua_Integer)s, (lua_Integer)exchanges,
+                   (lua_Integer)(t - s), x->w, (lua_Integer)x->ld, x->pivots, x->w,
                    (lua_Integer)x->ld, (lua_Integer)first, (lua_Integer)left, (lua_Integer)e,
                    (lua_Integer)end);
   clc_launch(L, b->rows, &range, NULL);
@@ -92,19 +93,32 @@ static clc_Matrix part(const clc_Elimination *x, size_t row, size_t column, size
   return (clc_Matrix){x->w, row * x->ld + column, rows, columns, x->ld, 0};
 }
 
-/* Below and right of the panel k .. e - 1, up to column `end`. */
-static void update(lua_State *L, const clc_Elimination *x, size_t k, size_t e, size_t end) {
-  const size_t m = x->n - e, n = end - e, depth = e - k;
+/* Rows i0 .. i1 - 1 of columns e .. end - 1, less multipliers from columns k .. s - 1 times the
+   rows of U that those name. */
+static void update(lua_State *L, const clc_Elimination *x, size_t i0, size_t i1, size_t k, size_t s,
+                   size_t e, size_t end) {
   const clc_Multiply product = {.batch = 1,
-                                .m = m,
-                                .n = n,
-                                .k = depth,
+                                .m = i1 - i0,
+                                .n = end - e,
+                                .k = s - k,
                                 .alpha = -1,
                                 .beta = 1,
-                                .a = part(x, e, k, m, depth),
-                                .b = part(x, k, e, depth, n),
-                                .c = part(x, e, e, m, n)};
+                                .a = part(x, i0, k, i1 - i0, s - k),
+                                .b = part(x, k, e, s - k, end - e),
+                                .c = part(x, i0, e, i1 - i0, end - e)};
   clc_multiply(L, CLC_FAST, &product);
+}
+
+/* Beside the panel k .. e - 1: exchanges, and rows of U, as many at a time as a narrow panel has
+   columns; what those above give to the next ones is a product too. */
+static void finish_rows(lua_State *L, const Blocks *b, size_t first, size_t k, size_t e,
+                        size_t end) {
+  const size_t step = b->widths[LEVELS - 1];
+  for (size_t s = k; s < e && (s == k || e < end); s += step) {
+    const size_t t = e - s < step ? e : s + step;
+    if (s > k) update(L, b->x, s, t, k, s, e, end);
+    solve_rows(L, b, s == k ? e - k : 0, s, t, first, e, end);
+  }
 }
 
 /* Columns first .. end - 1, from row `first` on, by panels of a level. */
@@ -118,7 +132,7 @@ static void eliminate(lua_State *L, const Blocks *b, int level, size_t first, si
     const size_t e = end - k < width ? end : k + width;
     eliminate(L, b, level + 1, k, e);
     finish_rows(L, b, first, k, e, end);
-    update(L, b->x, k, e, end);
+    update(L, b->x, e, b->x->n, k, e, e, end);
   }
 }
 

@@ -8,7 +8,6 @@
 #include "lu_solve.h"
 #include "operand.h"
 
-#define STEPS 4  /* of the walk; Higham: 2 or 3 usually do */
 #define SMALL 64 /* rows of a matrix for which a journey to the device takes longer */
 
 /* An inverse, of which no more is known than what it makes of vectors: on the host with the
@@ -19,6 +18,7 @@ typedef struct {
   const int *pivots;
   clc_Buffer *b, *x; /* vectors before and after, on the device, or NULL */
   double *v;         /* n rows of one or two vectors */
+  int steps;         /* of the walk: the first usually ends it, and costs two passes over w */
 } Inverse;
 
 /* --- on the host, for small matrices ---------------------------------------- */
@@ -86,20 +86,19 @@ static double norm1(const double *v, size_t n, size_t step) {
   return sum;
 }
 
-/* The first vector is even; the second, Higham's beside the walk, grows with changing signs, which
-   no inverse hides from. Both are solved for at once. Leaves the first; returns the larger
-   estimate, which the walk is to pass. */
-static double start(lua_State *L, const Inverse *s, double *beside) {
+/* Two vectors, solved for at once: an even one, and Higham's, which grows with changing signs, and
+   from which no inverse hides. Returns the larger estimate; the walk starts with its vector. */
+static double start(lua_State *L, const Inverse *s) {
   const size_t n = s->f->n;
-  const double steps = n > 1 ? (double)(n - 1) : 1;
+  const double growth = n > 1 ? 1 / (double)(n - 1) : 1;
   for (size_t i = 0; i < n; i++) {
     s->v[2 * i] = 1 / (double)n;
-    s->v[2 * i + 1] = (i % 2 ? -1 : 1) * (1 + (double)i / steps);
+    s->v[2 * i + 1] = (i % 2 ? -1 : 1) * (1 + (double)i * growth);
   }
   apply_inverse(L, s, 0, 2);
-  *beside = 2 * norm1(s->v + 1, n, 2) / (3 * (double)n);
-  for (size_t i = 0; i < n; i++) s->v[i] = s->v[2 * i];
-  return norm1(s->v, n, 1);
+  const double even = norm1(s->v, n, 2), beside = 2 * norm1(s->v + 1, n, 2) / (3 * (double)n);
+  for (size_t i = 0; i < n; i++) s->v[i] = s->v[2 * i + (beside > even)];
+  return isnan(beside) || beside > even ? beside : even;
 }
 
 static size_t find_largest(const double *v, size_t n) {
@@ -124,10 +123,10 @@ static int take_signs(double *v, signed char *signs, size_t n) {
    largest, along the gradient. The same signs have the same gradient, and end it. */
 static double inverse_norm(lua_State *L, const Inverse *s, signed char *signs) {
   const size_t n = s->f->n;
-  double beside, estimate = start(L, s, &beside);
+  double estimate = start(L, s);
   size_t vertex = n;
-  if (isnan(estimate) || isnan(beside)) return INFINITY; /* overflow is beyond every norm */
-  for (int step = 0; step < STEPS && take_signs(s->v, signs, n); step++) {
+  if (isnan(estimate)) return INFINITY; /* overflow is beyond every norm */
+  for (int step = 0; step < s->steps && take_signs(s->v, signs, n); step++) {
     apply_inverse(L, s, 1, 1);
     const size_t next = find_largest(s->v, n);
     if (next == vertex) break;
@@ -140,14 +139,14 @@ static double inverse_norm(lua_State *L, const Inverse *s, signed char *signs) {
     if (norm <= estimate) break;
     estimate = norm;
   }
-  return fmax(estimate, beside);
+  return estimate;
 }
 
 void clc_rconds(lua_State *L, const clc_Lu *f, double *rconds) {
   const clc_Shape pair = {2, {f->n, 2}};
   const int top = lua_gettop(L), here = f->is_batch || f->n <= SMALL;
   luaL_checkstack(L, 30, NULL);
-  Inverse s = {.f = f};
+  Inverse s = {.f = f, .steps = here ? 4 : 1};
   s.v = lua_newuserdatauv(L, 2 * f->n * sizeof *s.v, 0);
   signed char *signs = lua_newuserdatauv(L, f->n, 0);
   const double *w = here ? clc_pushdoubles(L, f->lu) : NULL;
