@@ -6,6 +6,7 @@ The C core: it only opens one chapter after the other.
 #include "buffer.h"
 #include "create.h"
 #include "discover.h"
+#include "enqueue.h"
 #include "event.h"
 #include "factors.h"
 #include "gauss.h"
@@ -48,6 +49,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_opensignatures(L);
   clc_openkernels(L);
   clc_openplan(L);
+  clc_openenqueue(L);
   clc_openstructsizes(L);
   clc_openprograms(L);
   clc_openprebuilt(L);

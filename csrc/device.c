@@ -184,13 +184,15 @@ static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   int platform = clc_parseversion(clc_pushplatformtext(L, place.platform, CL_PLATFORM_VERSION));
   /* Driver 580 says 256 of every kernel, also of one that requires 1024, and takes up to
      the device's limit; a kernel that needs too many registers fails at its launch. */
-  d->understates_groups =
-      strstr(clc_pushplatformtext(L, place.platform, CL_PLATFORM_NAME), "NVIDIA") != NULL;
+  const char *name = clc_pushplatformtext(L, place.platform, CL_PLATFORM_NAME);
+  d->understates_groups = strstr(name, "NVIDIA") != NULL;
+  d->is_pocl = strcmp(name, "Portable Computing Language") == 0;
   lua_pop(L, 3);
   d->root = d;
   d->place = place;
   d->version = device < platform ? device : platform;
   d->is_cpu = (clc_devicenumber(id, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0;
+  d->compute_units = (size_t)clc_devicenumber(id, CL_DEVICE_MAX_COMPUTE_UNITS, 1);
   d->has_nonuniform_groups = clc_hasnonuniformgroups(id, d->version);
   d->has_double = clc_devicenumber(id, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
   d->align = (size_t)clc_devicenumber(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
@@ -219,6 +221,8 @@ static void copy_facts(clc_Device *to, const clc_Device *from) {
   to->place = from->place;
   to->version = from->version;
   to->is_cpu = from->is_cpu;
+  to->is_pocl = from->is_pocl;
+  to->compute_units = from->compute_units;
   to->understates_groups = from->understates_groups;
   to->has_double = from->has_double;
   to->has_nonuniform_groups = from->has_nonuniform_groups;

@@ -18,6 +18,8 @@ struct clc_Device {
   clc_Place place;
   int version; /* of device and platform, the lower one: 100 * major + minor */
   int is_cpu;
+  int is_pocl;
+  size_t compute_units;
   int understates_groups; /* kernels take larger groups than the driver says of them */
   int has_double;
   int has_nonuniform_groups;

@@ -137,6 +137,32 @@ void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
   va_end(args);
 }
 
+/* The buffer at a stack index, as the memory of argument i and its offset as the next one. */
+static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
+  if (b->device->context != k->device->context)
+    luaL_error(L, "%s: the buffers live on different devices; b:copy(device) moves one", k->what);
+  if (k->args[i].kind != CLC_BUFFER || k->args[i].dtype != b->dtype)
+    luaL_error(L, "%s argument %d: got a %s buffer", k->what, (int)i + 1, b->dtype->name);
+  clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
+  const cl_ulong offset = b->offset;
+  clc_check(L, clSetKernelArg(k->kernel, i + 1, sizeof offset, &offset), "clSetKernelArg");
+  k->bytes += bytes_of(b);
+}
+
+void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
+  cl_uint i = 0;
+  prepare(L, k);
+  if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name);
+  for (int idx = first; idx <= last && i < k->nargs; idx++, i++) {
+    const clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
+    if (b == NULL)
+      clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], idx, 0);
+    else if (i + 1 < k->nargs)
+      set_operand(L, k, i++, b);
+  }
+  if (i != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
+}
+
 static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Part *p, int i, int n,
                         clc_Event *e) {
   clc_Device *d = k->device;

@@ -43,6 +43,10 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
  */
 void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...);
 
+/* Sets all arguments from stack values; a buffer is two, its memory from the start and its offset.
+ */
+void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last);
+
 /* Queues the kernel with the arguments it has. `e` (or NULL) learns of the commands. */
 void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e);
 

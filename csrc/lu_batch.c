@@ -10,12 +10,13 @@
 
 /* Pushes the kernel; the range gets a work-group for each system. */
 static clc_Kernel *push_kernel(lua_State *L, const char *name, const clc_Buffer *like, size_t count,
-                               clc_Range *range) {
+                               size_t n, clc_Range *range) {
   clc_Device *d = like->device;
   clc_pushtuning(L, d, "lu", like->dtype);
-  const int vector = clc_tuned(L, "vector");
+  int vector = clc_tuned(L, "vector");
   size_t group = vector > 1 ? 1 : GROUP;
   while (group > d->max_group) group /= 2;
+  while (vector > 1 && (size_t)vector > n) vector = vector > 4 ? vector / 2 : 1;
   lua_pop(L, 1);
   const char *defines = lua_pushfstring(L, "#define V %d\n#define GROUP %d\n", vector, (int)group);
   clc_Kernel *k = clc_prebuilt(L, d, name, like->dtype, defines);
@@ -26,7 +27,7 @@ static clc_Kernel *push_kernel(lua_State *L, const char *name, const clc_Buffer 
 
 void clc_eliminatebatch(lua_State *L, clc_Buffer *a, size_t count, const clc_Elimination *x) {
   clc_Range range;
-  clc_Kernel *k = push_kernel(L, "lu_batch", a, count, &range);
+  clc_Kernel *k = push_kernel(L, "lu_batch", a, count, x->n, &range);
   clc_setarguments(L, k, "ibibbb", (lua_Integer)x->n, a, (lua_Integer)a->offset, x->w, x->pivots,
                    x->diagonal);
   clc_launch(L, k, &range, NULL);
@@ -36,7 +37,7 @@ void clc_eliminatebatch(lua_State *L, clc_Buffer *a, size_t count, const clc_Eli
 void clc_solvebatch(lua_State *L, size_t count, size_t columns, const clc_Elimination *f,
                     clc_Buffer *b, clc_Buffer *x) {
   clc_Range range;
-  clc_Kernel *k = push_kernel(L, "lu_batch_solve", b, count, &range);
+  clc_Kernel *k = push_kernel(L, "lu_batch_solve", b, count, f->n, &range);
   clc_setarguments(L, k, "iibbbib", (lua_Integer)f->n, (lua_Integer)columns, f->w, f->pivots, b,
                    (lua_Integer)b->offset, x);
   clc_launch(L, k, &range, NULL);

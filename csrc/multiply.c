@@ -109,6 +109,7 @@ static Panels plan_panels(lua_State *L, const clc_Multiply *x) {
     share_out(&p, x, cores);
   } else if (x->m <= p.mc) {
     p.steps = PACK | MULTIPLY;
+    if (p.nc > PACKED_COLUMNS) p.nc = round_up(PACKED_COLUMNS, p.width);
     share_columns(&p, x, cores);
   } else {
     p.steps = MULTIPLY | PACKED;

@@ -32,6 +32,8 @@ enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 }; /* of CBLAS */
   F(cblas_daxpy, void, (int n, double alpha, const double *x, int incx, double *y, int incy))      \
   F(cblas_sdot, float, (int n, const float *x, int incx, const float *y, int incy))                \
   F(cblas_ddot, double, (int n, const double *x, int incx, const double *y, int incy))             \
+  F(cblas_sasum, float, (int n, const float *x, int incx))                                         \
+  F(cblas_dasum, double, (int n, const double *x, int incx))                                       \
   F(sgesv_, void,                                                                                  \
     (const int *n, const int *nrhs, float *a, const int *lda, int *pivots, float *b,               \
      const int *ldb, int *info))                                                                   \
@@ -215,6 +217,28 @@ static int openblas_dot(lua_State *L) {
   return 2;
 }
 
+/***
+The sum of |x[i]| (cblas_sasum, cblas_dasum).
+@function OpenBLAS:asum
+@tparam Array x
+@treturn number
+@treturn number seconds that the library took
+*/
+static int openblas_asum(lua_State *L) {
+  const OpenBLAS *o = check_openblas(L);
+  const clc_Array *x = clc_checkarray(L, 2);
+  luaL_argcheck(L, x->count <= INT_MAX, 2, "too many elements for OpenBLAS");
+  const int n = (int)x->count;
+  use_threads(o);
+  const double start = clc_now();
+  const double sum =
+      x->is_double ? o->cblas_dasum(n, x->elements, 1) : (double)o->cblas_sasum(n, x->elements, 1);
+  const double seconds = clc_now() - start;
+  lua_pushnumber(L, sum);
+  lua_pushnumber(L, seconds);
+  return 2;
+}
+
 /* --- LAPACK ------------------------------------------------------------ */
 
 /* LAPACK's matrices are column-major. */
@@ -282,11 +306,9 @@ static int openblas_tostring(lua_State *L) {
 
 void clc_openopenblas(lua_State *L) {
   static const luaL_Reg functions[] = {{"openblas", blas_openblas}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"gemm", openblas_gemm},
-                                     {"axpy", openblas_axpy},
-                                     {"dot", openblas_dot},
-                                     {"gesv", openblas_gesv},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"gemm", openblas_gemm}, {"axpy", openblas_axpy},
+                                     {"dot", openblas_dot},   {"asum", openblas_asum},
+                                     {"gesv", openblas_gesv}, {NULL, NULL}};
   static const luaL_Reg metamethods[] = {{"__tostring", openblas_tostring}, {NULL, NULL}};
   clc_openobject(L, TNAME, methods, metamethods);
   luaL_setfuncs(L, functions, 0);

@@ -13,6 +13,7 @@
 #define PLAIN_FUNCTIONS(REAL, TYPE)                                                                \
   /* out = alpha x + y */                                                                          \
   void clc_plain_saxpy_##TYPE(size_t n, REAL alpha, const REAL *x, const REAL *y, REAL *out);      \
+  void clc_plain_scan_##TYPE(size_t n, const REAL *x, REAL *out);                                  \
   /* C = A B; A is m x k, B k x n */                                                               \
   void clc_plain_gemm_##TYPE(size_t m, size_t n, size_t k, const REAL *a, const REAL *b, REAL *c); \
   /* W[i][j] -= l[i] * top[j] for a block of rows x cols, `ld` apart */                            \

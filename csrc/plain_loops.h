@@ -5,6 +5,11 @@ void NAME(saxpy)(size_t n, REAL alpha, const REAL *x, const REAL *y, REAL *out) 
   for (size_t i = 0; i < n; i++) out[i] = alpha * x[i] + y[i];
 }
 
+void NAME(scan)(size_t n, const REAL *x, REAL *out) {
+  REAL sum = 0;
+  for (size_t i = 0; i < n; i++) out[i] = sum += x[i];
+}
+
 /* The order i, l, j keeps the innermost loop on neighbouring elements. */
 void NAME(gemm)(size_t m, size_t n, size_t k, const REAL *a, const REAL *b, REAL *c) {
   for (size_t i = 0; i < m; i++) {

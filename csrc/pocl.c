@@ -7,16 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "info.h"
-
 #define LEAST_MIB 16 /* room for the files of one kernel */
-
-static int is_pocl(lua_State *L, const clc_Device *d) {
-  const int is = strcmp(clc_pushplatformtext(L, d->place.platform, CL_PLATFORM_NAME),
-                        "Portable Computing Language") == 0;
-  lua_pop(L, 1);
-  return is;
-}
 
 static int has_linker(lua_State *L) {
   const char *path = getenv("PATH");
@@ -43,7 +34,7 @@ static const char *push_folder(lua_State *L) {
 
 void clc_checkpocl(lua_State *L, clc_Device *d) {
   struct statvfs s;
-  if (!is_pocl(L, d)) return;
+  if (!d->is_pocl) return;
   if (!d->root->has_linker && !has_linker(L))
     luaL_error(L,
                "no ld in PATH: POCL would end the process at the first launch of a kernel; apt "

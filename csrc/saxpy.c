@@ -9,15 +9,47 @@ saxpy: out <- alpha * x + y.
 #include "operand.h"
 #include "prebuilt.h"
 
-#define GROUP 256 /* any from 64 on fills the vectors of a CPU and the warps of a GPU */
+#define GROUP 256         /* any from 64 on fills the warps of a GPU */
+#define CHUNKS 16         /* for each core of a CPU: more than one even out what else runs there */
+#define LEAST_CHUNK 16384 /* elements; fewer are not worth another work-item */
+#define CHUNK_STEP 2048
+#define AHEAD "#define AHEAD 8192\n" /* bytes that POCL's compiler is told to prefetch */
 
-void clc_saxpy(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y, clc_Buffer *out) {
-  if (out->count == 0) return;
-  clc_Kernel *k = clc_prebuilt(L, out->device, "saxpy", out->dtype, "");
-  const clc_Range range = clc_padded1(out->count, GROUP);
+static size_t divide_up(size_t a, size_t b) {
+  return (a + b - 1) / b;
+}
+
+static void by_chunks(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y,
+                      clc_Buffer *out) {
+  clc_Device *d = out->device;
+  size_t chunk = divide_up(out->count, CHUNKS * d->compute_units);
+  if (chunk < LEAST_CHUNK) chunk = LEAST_CHUNK;
+  chunk = divide_up(chunk, CHUNK_STEP) * CHUNK_STEP;
+  clc_Kernel *k = clc_prebuilt(L, d, "saxpy_chunks", out->dtype, d->is_pocl ? AHEAD : "");
+  const clc_Range range = clc_padded1(divide_up(out->count, chunk), 1);
+  clc_setarguments(L, k, "iinbibibi", (lua_Integer)out->count, (lua_Integer)chunk, alpha, x,
+                   (lua_Integer)x->offset, y, (lua_Integer)y->offset, out,
+                   (lua_Integer)out->offset);
+  clc_launch(L, k, &range, NULL);
+}
+
+/* Four elements a work-item where all begin on a vector, else one. */
+static void by_items(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y,
+                     clc_Buffer *out) {
+  const int vectors = (x->offset | y->offset | out->offset) % 4 == 0;
+  clc_Kernel *k = clc_prebuilt(L, out->device, vectors ? "saxpy_vectors" : "saxpy", out->dtype, "");
+  const clc_Range range = clc_padded1(divide_up(out->count, vectors ? 4 : 1), GROUP);
   clc_setarguments(L, k, "inbibibi", (lua_Integer)out->count, alpha, x, (lua_Integer)x->offset, y,
                    (lua_Integer)y->offset, out, (lua_Integer)out->offset);
   clc_launch(L, k, &range, NULL);
+}
+
+void clc_saxpy(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y, clc_Buffer *out) {
+  if (out->count == 0) return;
+  if (out->device->is_cpu)
+    by_chunks(L, alpha, x, y, out);
+  else
+    by_items(L, alpha, x, y, out);
   lua_pop(L, 1);
 }
 

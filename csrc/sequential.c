@@ -88,6 +88,27 @@ static int seq_saxpy(lua_State *L) {
 }
 
 /***
+The running sums x[1], x[1] + x[2], ...
+@function scan
+@tparam string x packed elements
+@tparam[opt="float"] string dtype "float" or "double"
+@treturn string the result
+@treturn number seconds
+*/
+static int seq_scan(lua_State *L) {
+  const size_t size = check_size(L, 2);
+  const size_t n = count_elements(L, 1, size);
+  const void *x = check_elements(L, 1, n, size);
+  void *out = push_memory(L, x, n * size); /* touched: what a page's first use costs is not timed */
+  const double start = clc_now();
+  if (size == sizeof(float))
+    clc_plain_scan_float(n, x, out);
+  else
+    clc_plain_scan_double(n, x, out);
+  return push_result(L, out, n * size, clc_now() - start);
+}
+
+/***
 The product of an m x k and a k x n matrix, row-major.
 @function gemm
 @tparam string a packed elements
@@ -205,6 +226,7 @@ static int seq_backward_error(lua_State *L) {
 
 int luaopen_clcompute_sequential(lua_State *L) {
   static const luaL_Reg functions[] = {{"saxpy", seq_saxpy},
+                                       {"scan", seq_scan},
                                        {"gemm", seq_gemm},
                                        {"gauss", seq_gauss},
                                        {"life", seq_life},

@@ -25,7 +25,7 @@
 #define GROUP 1 /* work-items, a power of two */
 #endif
 #ifndef V
-#define V 4 /* elements of a vector register, where GROUP is 1 */
+#define V 4 /* elements of a vector, at most n, where GROUP is 1; 1: none */
 #endif
 
 #define JOIN_(x, y) x##y
@@ -34,26 +34,30 @@
 #define LOAD JOIN(vload, V)
 #define STORE JOIN(vstore, V)
 
-/* x <- x - l * y, for n elements. */
-static inline void subtract(__global REAL *x, const REAL l, __global const REAL *y, const int n) {
-  int j = 0;
-#if V > 1
-  for (; j + V <= n; j += V)
-    STORE(fma((VECTOR)(-l), LOAD(0, y + j), LOAD(0, x + j)), 0, x + j);
-#endif
-  for (; j < n; j++) x[j] = fma(-l, y[j], x[j]);
+#if GROUP == 1 && V > 1
+/* Columns j .. j + V - 1 of the rows below row k: of those only the ones from `low` to `high` - 1
+   change, for the others' multiple is zero. */
+static inline void update_columns(__global REAL *w, const int n, const int k, const int j,
+                                  const int low, const int high) {
+  REAL part[V];
+  for (int i = 0; i < V; i++) part[i] = j + i >= low && j + i < high ? -w[k * n + j + i] : 0;
+  const VECTOR y = LOAD(0, part);
+  for (int i = k + 1; i < n; i++)
+    STORE(fma((VECTOR)(w[i * n + k]), y, LOAD(0, w + i * n + j)), 0, w + i * n + j);
 }
+#endif
 
-/* The rows below row k, less multiples of it: by the work-items of the group together. */
+/* The rows below row k, less multiples of it: by the work-items of the group together, or by one
+   in vectors, from the last columns on. n is at least V. */
 static inline void update(__global REAL *w, const int n, const int k, const int t) {
-  const int m = n - k - 1;
-  __global const REAL *row = w + k * n + k + 1;
-#if GROUP == 1
-  for (int i = k + 1; i < n; i++) subtract(w + i * n + k + 1, w[i * n + k], row, m);
+#if GROUP == 1 && V > 1
+  for (int high = n; high > k + 1; high -= V)
+    update_columns(w, n, k, max(high - V, 0), k + 1, high);
 #else
+  const int m = n - k - 1;
   for (int e = t; e < m * m; e += GROUP) {
-    const int i = k + 1 + e / m, j = e % m;
-    w[i * n + k + 1 + j] -= w[i * n + k] * row[j];
+    const int i = k + 1 + e / m, j = k + 1 + e % m;
+    w[i * n + j] -= w[i * n + k] * w[k * n + j];
   }
 #endif
 }

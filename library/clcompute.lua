@@ -418,6 +418,74 @@ function Event:release() end
 ---@return clcompute.Buffer # y, or out
 function cl.saxpy(alpha, x, y, options) end
 
+---@class clcompute.MapOptions
+---@field out? clcompute.Buffer for the result; may be one of the operands
+---@field dtype? clcompute.Dtype of the result
+
+---An expression of OpenCL C for every element; buffers are x[i], i counts from 0. Queued.
+---@param expression string "a*x[i] + y[i]"
+---@param operands table<string, number|clcompute.Buffer> by the names in the expression
+---@param options? clcompute.MapOptions
+---@return clcompute.Buffer # out, or a new one
+function cl.map(expression, operands, options) end
+
+---@class clcompute.ReduceOptions
+---@field init? number combined with the result, which it is where there are no elements
+---@field map? string the expression of an element, "x[i]" unless given
+---@field dtype? clcompute.Dtype of the result; integers have 64 bits
+
+---All elements combined into one number. Blocks.
+---@param operation string in a and b, associative and commutative: "max(a, b)"
+---@param x clcompute.Buffer|table<string, number|clcompute.Buffer> a buffer, or operands of `map`
+---@param options? clcompute.ReduceOptions
+---@return number
+function cl.reduce(operation, x, options) end
+
+---@class clcompute.ScanOptions
+---@field exclusive? boolean true: without element i itself, so the first result is init
+---@field init? number before the first element
+---@field out? clcompute.Buffer for the result; may be x
+---@field dtype? clcompute.Dtype of the result, that of x unless given
+
+---Running results: the operation over all elements up to each one. Queued.
+---@param operation string in a and b, associative: "a + b"
+---@param x clcompute.Buffer
+---@param options? clcompute.ScanOptions
+---@return clcompute.Buffer # out, or a new one
+function cl.scan(operation, x, options) end
+
+---The sum of all elements; integers have 64 bits. Blocks.
+---@param x clcompute.Buffer
+---@return number
+function cl.sum(x) end
+
+---The sum of x[i] * y[i]; integers have 64 bits. Blocks.
+---@param x clcompute.Buffer
+---@param y clcompute.Buffer with as many elements
+---@return number
+function cl.dot(x, y) end
+
+---The smallest element, or NaN where one is. Blocks.
+---@param x clcompute.Buffer
+---@return number
+function cl.min(x) end
+
+---The largest element, or NaN where one is. Blocks.
+---@param x clcompute.Buffer
+---@return number
+function cl.max(x) end
+
+---Where the largest element is, the first of equals, or the first NaN. Blocks.
+---@param x clcompute.Buffer
+---@return integer # from 1, in row-major order
+---@return number # the element
+function cl.argmax(x) end
+
+---The Euclidean norm, also where squares overflow or vanish. Blocks.
+---@param x clcompute.Buffer
+---@return number
+function cl.norm2(x) end
+
 ---@class clcompute.GemmOptions
 ---@field c? clcompute.Buffer the result
 ---@field alpha? number 1 unless given

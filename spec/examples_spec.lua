@@ -50,6 +50,13 @@ describe("the example", function()
     assert.matches("10: +for k +sequential: s %(line 10%) reads what s %(line 10%) wrote", output)
   end)
 
+  it("elementwise computes the statistics of a signal and picks elements", function()
+    local output = run_example("elementwise", "100000")
+    assert.matches("100000 elements: mean %-?0%.%d+, deviation 0%.%d+, norm %d+%.%d+\nfrom %-1%.%d+ to 1%.%d+", output)
+    assert.matches("%d+ elements above 0%.9, their mean 0?1?%.%d+", output)
+    assert.matches("map: unknown name 'z'; there are: a, i, x, in \"a*x[i] + z[i]\"", output, 1, true)
+  end)
+
   it("structs passes a packed struct and a buffer of them", function()
     assert.matches("particle 7 flew to (7.0, 1.4, -0.5), speed -14.0, on the ground", run_example("structs"), 1, true)
   end)

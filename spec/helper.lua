@@ -40,6 +40,41 @@ function helper.describe_each(subject, body)
   end
 end
 
+--- Describes what `plans` spread over a device, on each device as it is and as if it were of the other kind, CPU or
+-- GPU: describe_plans("sum", function(device) it(...) end).
+function helper.describe_plans(subject, body)
+  local kernels, plans = require "clcompute.elementwise.kernels", require "clcompute.elementwise.plans"
+  helper.describe_each(subject, function(device)
+    local own = plans.facts(device).type
+    body(device)
+    local other = own == "cpu" and "gpu" or "cpu"
+    busted.describe("as a " .. other, function()
+      busted.setup(function()
+        plans.pretend(device, { type = other, compute_units = 3 })
+        kernels.forget(device)
+      end)
+      busted.teardown(function()
+        plans.pretend(device, nil)
+        kernels.forget(device)
+      end)
+      body(device)
+    end)
+  end)
+end
+
+--- Sizes around those of vectors, groups and chunks; on a simulator the small ones.
+function helper.sizes(device)
+  if helper.is_simulator(device) then return { 0, 1, 2, 15, 16, 17, 255, 257 } end
+  return { 0, 1, 2, 15, 16, 17, 255, 256, 257, 65535, 65537, 1000003 }
+end
+
+--- The dtypes of a device.
+function helper.dtypes(device)
+  local names = { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float" }
+  if device.has_double then names[#names + 1] = "double" end
+  return names
+end
+
 --- The text of a kernel behind the header of work-group functions as a device with so many lanes gets it: a GPU has
 -- 32, and here all devices may be processors, which have one. For groups of at most 512.
 function helper.with_lanes(lanes, text)

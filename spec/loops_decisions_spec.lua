@@ -199,6 +199,16 @@ describe("loops.compile", function()
     helper.raises("dimension 1 of 'a' reaches 4 of 3", function() compiled(a, 4) end)
   end)
 
+  it("checks both arrays of a short call after one that was given one array twice", function()
+    local compiled = assert(loops.compile(function(x, y, n)
+      for i = 1, n do y[i] = x[i] + 1.0 end
+    end, { device = helper.device() }))
+    local both, short = { 1.0, 2.0, 3.0 }, { 0.0 }
+    compiled(both, both, 3)
+    helper.raises("dimension 1 of 'y' reaches 3 of 1", function() compiled(both, short, 3) end)
+    assert.same({ 0.0 }, short)
+  end)
+
   it("builds when the calls would have gained what it takes", function()
     local compiled = assert(loops.compile(helper.unseen "function(a, n) for i = 1, n do a[i] = %s * a[i] end end",
       { device = helper.device() }))
@@ -221,6 +231,11 @@ describe("loops.compile", function()
     } do
       helper.raises(text, loops.compile, scale, options)
     end
+  end)
+
+  it("refuses options beside the path of a file", function()
+    helper.raises("{ file = path } expected, it has 'reduce' too: options are the second argument", loops.compile,
+      { file = "examples/loops.lua", reduce = "tree" })
   end)
 
   it("returns nil and the failure of a source that it does not accept", function()
@@ -294,6 +309,19 @@ describe("loops.compile", function()
     profitability.decide = decide
     assert.same({ 1, 1, 2, 3, 4 }, counts)
     assert.same({ { 54.0, 6.0, 1.0 }, { 3.0, 1.0, 1.0, 1.0 } }, { a, b })
+  end)
+
+  it("keeps no queue alive but the latest one", function()
+    local compiled = assert(loops.compile(scale, { force = true }))
+    local queues = setmetatable({}, { __mode = "v" })
+    for i = 1, 3 do
+      queues[i] = helper.device():queue()
+      compiled(queues[i]:zeros("double", 3), 3)
+    end
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(queues[1])
+    assert.is_nil(queues[2])
   end)
 
   it("keeps no buffer alive, and says which is released", function()

@@ -265,6 +265,7 @@ describe("the origin", function()
     refused(path .. ":2:1: no function 'z'; there are: M.x, M.y", { file = path }, { name = "z" })
     refused("/none.lua: cannot be read (/none.lua: No such file or directory); pass the source as a text",
       { file = "/none.lua" })
+    refused("spec: cannot be read (Is a directory); pass the source as a text", { file = "spec" })
     helper.raises("function, text or { file = path } expected, got number", front.tree, 1)
   end)
 

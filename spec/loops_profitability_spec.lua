@@ -273,6 +273,8 @@ describe("a compiled function", function()
       "all in Lua: building the program takes about" } do
       assert.truthy(text:find(expected, 1, true), expected .. "\n" .. text)
     end
+    assert.matches("estimated: %S+ %S+ on the device with 0 copies of 0 bytes, %S+ %S+ in Lua with 2 copies of "
+      .. "1.6e%+06 bytes", text)
   end)
 
   it("shows both sides where something else keeps a nest in Lua", function()

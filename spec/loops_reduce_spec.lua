@@ -496,6 +496,16 @@ helper.describe_each("reduce = 'tree'", function(device)
     assert.equal(first, other:read()[1])
   end)
 
+  it("counts as many launches before a call as the call makes", function()
+    for _, f in ipairs { sum, dot } do
+      local x, y, out = { 1.0, 2.0 }, { 3.0, 4.0 }, { 0.0 }
+      local compiled = compile(f, device)
+      if f == sum then compiled(x, out, 2) else compiled(x, y, out, 2) end
+      local expected = ("nest_1: device: force = true; launches: %d,"):format(compiled:stats().launches)
+      assert.truthy(compiled:explain():find(expected, 1, true), compiled:explain())
+    end
+  end)
+
   it("runs by every heuristic, and in Lua until it pays", function()
     local x = list_of(100, integer)
     for _, options in ipairs { { heuristics = "none" }, { heuristics = "paper" }, { heuristics = "model" } } do

@@ -125,6 +125,28 @@ local LAUNCHES = {
     buffer(16, function(i) return (5 * i) & 15 end, "uint"), d:empty("uint", 16), cl.scratch("uint", 8))]],
   probe_intensity = [[run("probe_intensity", 10, {WIDTH = 2, CHAINS = 2})(2, 1, 1, reals(40), reals(40))]],
   probe_uneven = [[run("probe_uneven", 70)(2, 3, 5, d:empty("uint", 70))]],
+  saxpy_chunks = [[run("saxpy_chunks", 2)(300, 200, 2, reals(301), 1, reals(300), 0, reals(302), 2)]],
+  saxpy_vectors = [[run("saxpy_vectors", 80)(302, 2, reals(306), 4, reals(302), 0, reals(310), 8)]],
+  map_chunks = [[run("map_chunks", 2)(300, 200, reals(302), 2, reals(301), 1)]],
+  map_vectors = [[run("map_vectors", 320)(300, reals(302), 2, reals(301), 1)
+    run("map_vectors", 80, {LANES = 4, EXPRESSION = "arg_x",
+      PARAMETERS = ", __global const REAL *x, const ulong x_first", LOADS = "const REAL arg_x = x[x_first + i];",
+      VECTORS = "REAL lanes_x[4]; vstore4(vload4(0, x + x_first + first), 0, lanes_x);",
+      LANE_LOADS = "const REAL arg_x = lanes_x[lane];"})(302, reals(310), 8, reals(306), 4)]],
+  reduce_chunks = [[for ordered = 0, 1 do
+    run("reduce_chunks", 2, {LANES = 16, BLOCK = 3, ORDERED = ordered})(
+      301, 200, reals(3), 1, 1, 2, reals(302), 1) end]],
+  reduce_groups = [[for ordered = 0, 1 do for _, n in ipairs {1, 9, 301} do
+    local chunk = n > 200 and 200 or n
+    run("reduce_groups", {global = {n > 200 and 32 or 16}, group = {16}}, {GROUP = 16, UNROLL = 4, ORDERED = ordered})(
+      n, chunk, reals(3), 1, 1, 2, reals(302), 1) end end]],
+  scan_chunks = [[for exclusive = 0, 1 do
+    run("scan_chunks", 2, {EXCLUSIVE = exclusive})(301, 200, reals(303), 2, reals(3), 1, 1, 2, reals(302), 1)
+    run("scan_chunks", 2, {EXCLUSIVE = exclusive, OPERATION = "a + b"})(301, 200, reals(303), 2, reals(3), 1, 1, 2,
+      reals(302), 1) end]],
+  scan_groups = [[for exclusive = 0, 1 do
+    run("scan_groups", {global = {48}, group = {16}}, {GROUP = 16, SHARE = 3, EXCLUSIVE = exclusive})(301, 120,
+      reals(303), 2, reals(4), 1, 1, 2, reals(302), 1) end]],
   residual = [[run("residual", {16, 16})(9, 3, reals(82), 1, reals(28), 1, reals(29), 2, reals(27))]],
   residual_vectors = [[for across = 0, 1 do for wide = 0, T == "float" and 1 or 0 do
     run("residual_vectors", {3, 3}, {V = 4, ACROSS = across, WIDE = wide})(
@@ -132,15 +154,15 @@ local LAUNCHES = {
 }
 
 --- The check for uninitialised reads stops at LLVM's `freeze`, which a quotient and a remainder of the same numbers
--- become, and crashes on vectors that are put together from halves.
-local NOT_WATCHED = { reverse_axes = true, gemm_panels = true, gemm_blocks = true,
+-- become, and crashes at a shuffle with a part that is undefined, which a longer vector made of shorter ones becomes.
+local UNCHECKED = { reverse_axes = true, scan_chunks = true, gemm_panels = true, gemm_blocks = true,
   lu_panel = true, lu_vector = true, lu_batch = true, lu_batch_solve = true }
 
 --- What Oclgrind has to say about a script.
-local function faults_of(script, not_watched)
+local function faults_of(script, is_unchecked)
   local log = os.tmpname()
   local ok, output = helper.run(script,
-    { OCLGRIND_UNINITIALIZED = not not_watched and 1 or nil, OCLGRIND_DATA_RACES = 1, OCLGRIND_LOG = log })
+    { OCLGRIND_UNINITIALIZED = not is_unchecked and 1 or nil, OCLGRIND_DATA_RACES = 1, OCLGRIND_LOG = log })
   local file = assert(io.open(log))
   local faults = file:read("a")
   file:close()
@@ -156,7 +178,7 @@ describe("under Oclgrind with races and uninitialised reads watched", function()
       local launch = assert(LAUNCHES[name], "no launch of this kernel")
       for _, dtype in ipairs { "float", "double" } do
         local script = ("local T = '%s'"):format(dtype) .. PREAMBLE .. launch .. " d:wait()"
-        assert.equal("", faults_of(script, NOT_WATCHED[name]))
+        assert.equal("", faults_of(script, UNCHECKED[name]))
       end
     end)
   end

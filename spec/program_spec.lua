@@ -339,8 +339,12 @@ helper.describe_each("a prebuilt kernel", function(d)
     local ok, output = helper.run(([[
       local cl = require "clcompute"
       local d = cl.device "%s"
-      local p = d:program "kernel void saxpy(global float *x) {}"
-      debug.setuservalue(d, { ["saxpy float\n"] = p }, 1)
+      local p = d:program "kernel void saxpy_chunks(global float *x) {} kernel void saxpy_vectors(global float *x) {}"
+      local instead = {}
+      for _, key in ipairs { "chunks float\n", "chunks float\n#define AHEAD 8192\n", "vectors float\n" } do
+        instead["saxpy_" .. key] = p
+      end
+      debug.setuservalue(d, instead, 1)
       print(pcall(cl.saxpy, 1, d:zeros("float", 1), d:zeros("float", 1)))
     ]]):format(d.platform))
     assert.is_true(ok, output)

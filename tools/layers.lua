@@ -18,7 +18,7 @@ local C_LEVELS = {
   { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
   -- operations take
   { "kernel" },
-  { "structsize", "plan" },
+  { "structsize", "plan", "enqueue" },
   { "program" },
   { "prebuilt" },
   { "multiply" },
@@ -33,17 +33,26 @@ local C_LEVELS = {
 
 local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.mapped", "clcompute.native",
-    "clcompute.poly", "clcompute.version", -- all but the last in C
+    "clcompute.poly", "clcompute.enqueue", "clcompute.version", -- all but the last in C
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.options",
-    "clcompute.tuning.known", "clcompute.tuning.forget" },
-  { "clcompute.text.columns", "clcompute.text.places", "clcompute.tuning" },
+    "clcompute.tuning.known", "clcompute.tuning.forget", "clcompute.tuning.choices" },
+  { "clcompute.text.columns", "clcompute.text.places" },
   { "clcompute.text.trace" },
   { "clcompute.npy_header", "clcompute.profile", "clcompute.trace_range" },
   { "clcompute.npy" },
   { "clcompute.doctor.process", "clcompute.doctor.answers", "clcompute.doctor.report" },
   { "clcompute.doctor.folders", "clcompute.doctor.drivers", "clcompute.doctor.known_answer" },
+  { "clcompute.tuning.store" },
+  { "clcompute.tuning" },
   { "clcompute.doctor.machine", "clcompute.doctor.probe", "clcompute.doctor.compilers", "clcompute.verdict" },
   { "clcompute.doctor", "clcompute.loop_warning" },
+  { "clcompute.elementwise.names", "clcompute.elementwise.plans", "clcompute.elementwise.public",
+    "clcompute.elementwise.typing" },
+  { "clcompute.elementwise.expression" },
+  { "clcompute.elementwise.code", "clcompute.elementwise.kernels", "clcompute.elementwise.operands",
+    "clcompute.elementwise.operations" },
+  { "clcompute.elementwise.reduce" },
+  { "clcompute.elementwise.map", "clcompute.elementwise.reductions", "clcompute.elementwise.scan" },
   { "clcompute" },
   { "clcompute.report.check", "clcompute.report.extent", "clcompute.report.fields", "clcompute.report.format",
     "clcompute.report.palette", "clcompute.report.remarks", "clcompute.report.scale", "clcompute.report.style" },
@@ -71,7 +80,11 @@ local LUA_LEVELS = {
   { "clcompute.papers.gauss.life", "clcompute.papers.gauss.driver_choice", "clcompute.papers.gauss.group_size",
     "clcompute.papers.gauss.shrinking", "clcompute.papers.polykernels.rows",
     "clcompute.papers.polykernels.baseline" },
-  { "clcompute.papers.borisov", "clcompute.papers.gauss" },
+  { "clcompute.papers.borisov", "clcompute.papers.gauss", "clcompute.peers.limits", "clcompute.peers.gemm",
+    "clcompute.peers.lu", "clcompute.peers.vectors" },
+  { "clcompute.peers.gauss" },
+  { "clcompute.peers.operations" },
+  { "clcompute.peers", "clcompute.tune" },
   { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.figure",
     "clcompute.device_profile.size_text" },
   { "clcompute.device_profile.lab" },
@@ -132,7 +145,8 @@ local LUA_LEVELS = {
     "clcompute.cli.file_function", "clcompute.cli.loops_arguments" },
   { "clcompute.cli.loops_trial" },
   { "clcompute.cli.info", "clcompute.cli.doctor", "clcompute.cli.bench", "clcompute.cli.report",
-    "clcompute.cli.loops", "clcompute.cli.profile_device", "clcompute.cli.repl" }, -- the commands
+    "clcompute.cli.loops", "clcompute.cli.profile_device", "clcompute.cli.repl",
+    "clcompute.cli.tune" }, -- the commands
   { "clcompute.cli" },
 }
 

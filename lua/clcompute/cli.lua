@@ -18,12 +18,13 @@ local parser = require "clcompute.cli.parser"
 local profile_device = require "clcompute.cli.profile_device"
 local repl = require "clcompute.cli.repl"
 local report = require "clcompute.cli.report"
+local tune = require "clcompute.cli.tune"
 
 local cli = {}
 
 local FAILED, MISUSED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141 -- the last two as a shell counts signals
 
-local commands = { info, doctor, bench, loops, profile_device, report, repl }
+local commands = { info, doctor, bench, loops, profile_device, report, tune, repl }
 
 --- Runs what the arguments ask for; returns the exit code.
 local function execute(arguments)

@@ -54,8 +54,15 @@ local function complete(core)
   local forget_tuning = core.forget_tuning
   package.preload["clcompute.tuning.forget"] = function() return forget_tuning end
   package.preload["clcompute.mapped"] = function() return mapped end -- for a measurement, not for scripts
-  for _, name in ipairs { "mapped", "new_file", "read_profile", "plan_range", "set_kernel_folder", "add_methods",
-    "set_loop_check", "set_native_check", "set_tuning", "forget_tuning" } do
+  local enqueue = core.enqueue
+  package.preload["clcompute.enqueue"] = function() return enqueue end -- for the library, not for scripts
+  core.map = function(...) return require "clcompute.elementwise.map"(...) end
+  core.scan = function(...) return require "clcompute.elementwise.scan"(...) end
+  for name in ("reduce sum dot min max argmax norm2"):gmatch "%l+%d?" do
+    core[name] = function(...) return require("clcompute.elementwise.reductions")[name](...) end
+  end
+  for _, name in ipairs { "mapped", "enqueue", "new_file", "read_profile", "plan_range", "set_kernel_folder",
+    "add_methods", "set_loop_check", "set_native_check", "set_tuning", "forget_tuning" } do
     core[name] = nil
   end
 end

@@ -11,6 +11,7 @@ local blas = require "clcompute.blas"
 local cl = require "clcompute"
 local keep = require "clcompute.papers.keep"
 local limits = require "clcompute.peers.limits"
+local operations = require "clcompute.peers.operations"
 
 local peers = {}
 
@@ -82,7 +83,7 @@ local function label(line)
 end
 
 local function candidates_of(group, line, device, threads)
-  local work = require("clcompute.peers." .. group.operation)(line, group.dtype, device)
+  local work = operations[group.operation](line, group.dtype, device)
   local amount = work.flops or work.bytes
   local calls = math.max(1, math.floor(RUN * PACE / amount))
   local total = { flops = work.flops and work.flops * calls, bytes = work.bytes and work.bytes * calls,
@@ -155,8 +156,12 @@ end
 
 local function measure_groups(options, settings)
   local all = {}
-  for _, group in ipairs(limits) do
+  for index, group in ipairs(limits) do
     if wanted(group, options) then
+      settings.progress = function(state)
+        if not options.progress then return end
+        options.progress { name = ("%s: %s"):format(group.title, state.name), done = index - 1, total = #limits }
+      end
       local rows = {}
       for i, line in ipairs(group.lines) do
         rows[i] = measure_line(group, line, options.devices[1], settings)
@@ -191,11 +196,10 @@ end
 --  `clcompute.peers.limits`; `rows`, a folder that keeps what was measured, in peers.jsonl; `progress`
 -- @treturn table a document for `clcompute.report`
 function peers.measure(options)
-  local device, show = options.devices[1], options.progress
+  local device = options.devices[1]
   local library = blas.openblas() -- as many threads as it takes by itself
   local settings = { threads = library and library.threads or 0,
-    rounds = options.quick and ROUNDS.quick or ROUNDS.full,
-    progress = function(state) if show then show { name = state.name or "", done = 0, total = 1 } end end }
+    rounds = options.quick and ROUNDS.quick or ROUNDS.full }
   local all = measure_groups(options, settings)
   if options.rows then keep(options.rows .. "/peers.jsonl", all) end
   return { title = "Operations and the libraries of others", subtitle = "Measured in one run on the same data",

@@ -4,6 +4,7 @@
 -- @module clcompute.tuning
 
 local known = require "clcompute.tuning.known"
+local store = require "clcompute.tuning.store"
 
 local tuning = {}
 
@@ -57,6 +58,22 @@ function tuning.choose(rows, facts)
   error(("tuning: no row for %s, %s"):format(facts.name, facts.dtype), 0)
 end
 
+local kept -- what `clcompute tune` found, once it was read
+
+--- Reads the user's file again.
+function tuning.reload()
+  kept = nil
+  require "clcompute.tuning.forget"()
+end
+
+--- The numbers of the user's file; one that cannot be used is warned of once, and all else goes on.
+local function kept_row(device, operation, dtype)
+  local fault
+  if not kept then kept, fault = store.read() end
+  if fault then warn(("clcompute: %s: the numbers of the project are used instead\n"):format(fault)) end
+  return kept[store.key(device, operation, dtype)]
+end
+
 local chosen_by_hand = {} -- by place, operation and dtype
 
 local function key_of(device, operation, dtype)
@@ -79,7 +96,7 @@ end
 -- @string dtype
 -- @treturn table
 function tuning.of(device, operation, dtype)
-  local row = chosen_by_hand[key_of(device, operation, dtype)]
+  local row = chosen_by_hand[key_of(device, operation, dtype)] or kept_row(device, operation, dtype)
   local facts = tuning.facts(device, dtype)
   if row then return with_facts(row, facts) end
   return tuning.choose(known[operation], facts)

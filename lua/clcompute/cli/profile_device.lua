@@ -3,6 +3,7 @@
 --- `clcompute profile-device`: how a device executes, measured and explained.
 -- @module clcompute.cli.profile_device
 
+local convert = require "clcompute.cli.convert"
 local need = require "clcompute.cli.need"
 local progress = require "clcompute.cli.progress"
 local publish = require "clcompute.cli.publish"
@@ -17,17 +18,9 @@ local profile_device = {
   },
 }
 
---- A word of an option as a list of names: "divergence,launch".
-local function names(text)
-  local list = {}
-  for name in text:gmatch "[^,]+" do list[#list + 1] = name end
-  if #list == 0 then return nil, "names of experiments expected" end
-  return list
-end
-
 --- Adds the options.
 function profile_device.configure(parser)
-  parser:option("--only", "Only these experiments, with commas."):argname "<name,..>":convert(names)
+  parser:option("--only", "Only these experiments, with commas."):argname "<name,..>":convert(convert.names)
   parser:option("--rows", "Keep what is measured in this folder, as device_profile.jsonl."):argname "<folder>"
   publish.configure(parser)
 end

@@ -9,7 +9,7 @@ local folders = {}
 local ENOUGH = 16 * 1024 -- KiB; POCL exits the process when it cannot write what it compiled
 
 --- An environment variable that is an absolute path, or nil.
-local function absolute(name)
+function folders.absolute(name)
   local value = os.getenv(name)
   return value and value:sub(1, 1) == "/" and value or nil
 end
@@ -17,7 +17,8 @@ end
 --- Where compiled programs and verdicts are kept, as clc_pushcachefolder (csrc/folder.c) has it; nil when switched off
 -- or without a home. The path that $CLCOMPUTE_CACHE gives may be relative to the current folder.
 function folders.cache()
-  local own, all, home = os.getenv "CLCOMPUTE_CACHE", absolute "XDG_CACHE_HOME", absolute "HOME"
+  local own, all, home = os.getenv "CLCOMPUTE_CACHE", folders.absolute "XDG_CACHE_HOME",
+    folders.absolute "HOME"
   if own == "off" then return nil end
   if own and own ~= "" then return own end
   if all then return all .. "/clcompute" end

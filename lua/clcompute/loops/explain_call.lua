@@ -30,9 +30,12 @@ function explain_call.add(latest, lines)
   add_nests(latest, figures, lines)
   if figures then add(lines, "  costs: those of %s (%s)", figures.row.name, figures.row.measured) end
   if verdict.lua_seconds then
-    add(lines, "  estimated: %s on the device with %s copies of %s bytes, %s in Lua",
-      profitability.time(verdict.device_seconds), profitability.count(verdict.copies),
-      profitability.count(verdict.all_bytes), profitability.time(verdict.lua_seconds))
+    local function told(seconds, place, copies, bytes)
+      return ("%s %s with %s copies of %s bytes"):format(profitability.time(seconds), place,
+        profitability.count(copies), profitability.count(bytes))
+    end
+    add(lines, "  estimated: %s, %s", told(verdict.device_seconds, "on the device", verdict.copies, verdict.all_bytes),
+      told(verdict.lua_seconds, "in Lua", verdict.in_lua.copies, verdict.in_lua.bytes))
   end
   if verdict.all_in_lua then add(lines, "  all in Lua: %s", verdict.all_in_lua) end
   local names = {}

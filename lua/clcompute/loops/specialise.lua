@@ -165,7 +165,8 @@ end
 -- `real`, the dtype of floats; `accumulators`, the most that a nest has; `fails` and
 -- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and
 -- `deciding`, of those that verdicts depend on; `arrays`, the variables of its arrays, each once, and `positions`,
--- those of their arguments; `own`, the variables of this tree by those of the arguments
+-- those of their arguments; `has_twins`, whether an array was given twice; `own`, the variables of this tree by those
+-- of the arguments
 function specialise.run(parsed, variables, taken, options)
   local spec = {}
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options.base)
@@ -184,6 +185,7 @@ function specialise.run(parsed, variables, taken, options)
   spec.names = names_of(variables, spec.own)
   spec.deciding = deciding_of(spec.names, spec.scop.numbers)
   spec.arrays, spec.positions = arrays_of(variables, spec.own, taken.twins)
+  spec.has_twins = next(taken.twins) ~= nil
   local ids = ids_of(spec.names)
   spec.estimate = fitting(spec.tree, estimate.compile(spec.plan, ids))
   spec.host_text = host.text(spec.plan, ids, spec.arrays)

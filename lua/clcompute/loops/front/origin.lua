@@ -11,8 +11,11 @@ local TEXT = "(text)" -- what messages call a source that is no file
 
 local function read_file(path)
   local file, message = io.open(path, "rb")
-  local text = file and file:read "a"
-  if file then file:close() end
+  local text
+  if file then -- a folder can be opened
+    text, message = file:read "a"
+    file:close()
+  end
   if text then return text end
   failure.raise({ file = path }, nil, ("cannot be read (%s); pass the source as a text"):format(message))
 end
@@ -57,6 +60,16 @@ local function of_function(f)
   return self
 end
 
+--- The path of `{ file = path }`. Options among its fields would do nothing.
+local function file_of(source)
+  for key in pairs(source) do
+    if key ~= "file" then
+      error(("{ file = path } expected, it has '%s' too: options are the second argument"):format(key), 0)
+    end
+  end
+  return source.file
+end
+
 --- The origin of a function: `{ text=, file=, fn=, wanted=, fixed=, name= }`, where file is what messages call it, fn
 -- the function value if there is one, wanted what the debug library says of it, fixed its upvalues that are put in
 -- place (clcompute.loops.front.captures lists them), and name the option.
@@ -68,7 +81,8 @@ function origin.of(source, options)
   if type(source) == "function" then return of_function(source) end
   if type(source) == "string" then return { text = source, file = TEXT, name = name } end
   if type(source) == "table" and type(source.file) == "string" then
-    return { text = read_file(source.file), file = source.file, name = name }
+    local file = file_of(source)
+    return { text = read_file(file), file = file, name = name }
   end
   error(("function, text or { file = path } expected, got %s"):format(type(source)), 0)
 end

@@ -80,7 +80,8 @@ end
 -- @tparam {table,...} reductions of `clcompute.loops.analysis.reductions`, in a tree with types
 -- @treturn {table,...} `id`, `type` ("int" or "float"), `operation`, `target` (x), `is_local` (whether that is one),
 -- `node` (the assignment), `instead` (the one of the work-item), `identity` (what it begins with), `helper` (a function
--- of two values in C), `result` (an expression: x and the accumulator), `found` (x and a variable of that name)
+-- of two values in C), `result` (an expression: x and the accumulator), `found` (an expression: x and a variable of
+-- that name)
 function accumulators.of(reductions)
   local list = {}
   for i, reduction in ipairs(reductions) do

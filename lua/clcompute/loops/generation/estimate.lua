@@ -87,7 +87,7 @@ local PARTS = {
   kernel = function(part, output, times)
     add(output, "do")
     local work = count_of({ part.node }, output)
-    add(output, "numbers.launches[%d] = %s%s", part.index, times, part.accumulators and " * 2" or "")
+    add(output, "numbers.launches[%d] = %s%s", part.index, times, part.has_result and " * 2" or "")
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
     add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index)

@@ -232,9 +232,8 @@ function host.text(plan, names, arrays)
 end
 
 --- The function itself: of the numbers and sizes by name, the arrays of `clcompute.loops.runtime.storage`, the
--- kernels, which
--- nests run on the device, and the counters; of a call that is timed also a clock and the seconds that each nest spent
--- in Lua, by index, and what else ran there, at 0. Or nil and why it is too large for Lua.
+-- kernels, which nests run on the device, and the counters; of a call that is timed also a clock and the seconds that
+-- each nest spent in Lua, by index, and what else ran there, at 0. Or nil and why it is too large for Lua.
 -- @string text of `host.text`
 -- @tparam table plan that it is of
 function host.compile(text, plan)

@@ -152,8 +152,7 @@ local function place_reductions(kernel)
 end
 
 --- Adds to a kernel nest its `band` (`for` nodes, the outermost first), `counts` (of
--- `clcompute.loops.generation.extent`),
--- `mapping` (`for` node to { dimension=, shared=, outermost= }) and `group`.
+-- `clcompute.loops.generation.extent`), `mapping` (`for` node to { dimension=, shared=, outermost= }) and `group`.
 -- @tparam table kernel with its `node`
 function mapping.add(kernel)
   kernel.band, kernel.counts = band_of(kernel.node)

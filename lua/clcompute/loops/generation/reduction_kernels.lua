@@ -70,7 +70,7 @@ local function print_halves(list, output)
   end
 end
 
---- The loop over a group's run of passes of a band loop; the passes after the last group's are none.
+--- The loop over a group's run of passes of a band loop; groups beyond the last pass have none.
 local function print_share(node, dimension, output)
   local id, step, context = node.variable.id, node.step, output.context
   context.helpers.passes = true

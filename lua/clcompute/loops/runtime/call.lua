@@ -16,12 +16,14 @@ local call = {}
 
 -- --- what is kept between calls -----------------------------------------------------------
 
+local WEAK = { __mode = "k" } -- a device, which may be one of many queues, is not kept for its kernels
+
 --- The specialisation for the kinds of a call.
 function call.specialisation(state, taken)
   local spec = state.specialisations[taken.signature]
   if not spec then
     spec = specialise.run(state.parsed, state.variables, taken, state.options)
-    spec.programs, spec.places = {}, {}
+    spec.programs, spec.places = setmetatable({}, WEAK), setmetatable({}, WEAK)
     state.specialisations[taken.signature] = spec
   end
   return spec

@@ -79,7 +79,7 @@ local function postpone_build(spec, verdict, place, seconds)
     profitability.time(seconds), place.is_kept and "it is in the cache" or "it is not in the cache",
     profitability.time(place.gained))
   waiting.seconds, waiting.bytes, waiting.copy_seconds = cost.seconds, cost.bytes, cost.copy_seconds
-  for _, field in ipairs { "figures", "lua_seconds", "device_seconds", "copies", "all_bytes" } do
+  for _, field in ipairs { "figures", "lua_seconds", "device_seconds", "copies", "all_bytes", "in_lua" } do
     waiting[field] = verdict[field]
   end
   return waiting

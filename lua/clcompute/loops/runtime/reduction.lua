@@ -49,7 +49,8 @@ function reduction.new(nest, program, device, shape, real)
     single = { global = { shape.lanes }, group = { shape.lanes } } }, Reduction)
 end
 
---- Shares passes out to groups: as many as there are in the outer dimensions, the rest in dimension 0.
+--- Shares passes out to groups: a group for each pass of the outer dimensions as long as there are groups, and what is
+-- left of them in dimension 0.
 -- @tparam {integer,...} counts passes by dimension, dimension 0 first, all above 0
 -- @treturn table the range of the launch
 -- @treturn integer how many groups there are

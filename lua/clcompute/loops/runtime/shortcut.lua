@@ -57,13 +57,14 @@ local function print_judgement(lines, ids, latest)
   add(lines, "return true")
 end
 
---- Makes the function that tells whether a call is one of these; of a function that has had its first call.
+--- Makes the function that tells whether a call is one of these; of a function that has had its first call. One that
+-- was given an array twice is no help: its checks know only one of the two arrays that other calls have.
 -- @tparam table state of `clcompute.loops`
--- @treturn ?function of the values of the parameters; false where none is ever short
+-- @treturn ?function of the values of the parameters; false where there is none
 function shortcut.of(state)
   local options, spec = state.options, state.latest.spec
   if not state.fn or options.force ~= nil or options.heuristics ~= "model" or options.base ~= 1
-    or #state.tree.captures > 0 then return false end
+    or #state.tree.captures > 0 or spec.has_twins then return false end
   local lines, parameters, ids, latest = {}, {}, {}, {}
   for i, variable in ipairs(state.variables) do parameters[i] = variable.id end
   for i, name in ipairs(spec.names) do ids[i], latest[i] = name.id, "latest_" .. name.id end

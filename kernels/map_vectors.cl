@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * map_vectors: out[i] = EXPRESSION, for a GPU: a work-item does LANES neighbours
+ *
+ *     for (i = 0; i < n; i++) out[i] = EXPRESSION;
+ *
+ * With 4 lanes everything is read and written as vectors of four, so each memory's first element
+ * must start on one. All of a work-item's elements are read before one is written: `out` may be
+ * an operand.
+ * Global size: at least n / LANES, rounded up; the rest returns at once. Local size: any.
+ */
+#ifndef REAL
+#define REAL float /* what the defaults below are made of */
+#endif
+#ifndef RESULT
+#define RESULT REAL /* element type of out */
+#endif
+#ifndef VALUE
+#define VALUE REAL /* what is computed: RESULT, or float for half */
+#endif
+#ifndef HALF
+#define HALF 0 /* 1: RESULT is half */
+#endif
+#ifndef LANES
+#define LANES 1 /* elements of a work-item: 1 or 4 */
+#endif
+#ifndef EXPRESSION
+#define PARAMETERS , __global const REAL *x, const ulong x_first
+#define LOADS const REAL arg_x = x[x_first + i];
+#define EXPRESSION arg_x
+#define VECTORS    /* reads four elements of each operand from element `first` on */
+#define LANE_LOADS /* the LOADS of one `lane` of these */
+#endif
+#define JOIN(type, width) type##width
+#define VECTOR(type) JOIN(type, 4)
+
+__kernel void map_vectors(const ulong n, __global RESULT *out, const ulong out_first PARAMETERS) {
+  const ulong first = get_global_id(0) * LANES;
+#if LANES > 1
+  if (first + LANES <= n) {
+    VALUE v[LANES];
+    VECTORS
+#pragma unroll
+    for (uint lane = 0; lane < LANES; lane++) {
+      const long i = (long)(first + lane);
+      LANE_LOADS
+      v[lane] = (VALUE)(EXPRESSION);
+    }
+#if HALF
+    vstore_half4_rte(vload4(0, v), 0, out + out_first + first);
+#else
+    *(__global VECTOR(RESULT) *)(out + out_first + first) = (VECTOR(RESULT))(v[0], v[1], v[2], v[3]);
+#endif
+    return;
+  }
+#endif
+  for (ulong at = first; at < min(first + LANES, n); at++) {
+    const long i = (long)at;
+    LOADS
+#if HALF
+    vstore_half_rte((VALUE)(EXPRESSION), out_first + i, out);
+#else
+    out[out_first + i] = (VALUE)(EXPRESSION);
+#endif
+  }
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reduce_chunks: one result of each chunk of n elements, for a CPU: a work-item does a chunk
+ *
+ *     for (w = 0; w < get_global_size(0); w++)
+ *       out[w] = EXPRESSION of element w * chunk, combined with those up to the next chunk
+ *
+ * LANES results go side by side, which a compiler makes vectors of, over BLOCK rows of elements;
+ * then the block's are combined with those of the blocks before. So a sum of k elements goes
+ * through BLOCK + k / (LANES * BLOCK) + log2(LANES) additions instead of k.
+ * Global size: n / chunk, rounded up, each chunk with an element. Local size: any, 1 is best.
+ */
+#ifndef REAL
+#define REAL float /* what the defaults below are made of */
+#endif
+#ifndef RESULT
+#define RESULT REAL /* type of the results */
+#endif
+#ifndef ORDERED
+#define ORDERED 0 /* 1: from left to right, for what does not commute */
+#endif
+#ifndef LANES
+#define LANES 64 /* results side by side; a power of two */
+#endif
+#ifndef BLOCK
+#define BLOCK 32 /* rows of elements */
+#endif
+#ifndef OPERATION
+#define OPERATION a + b /* of two results a, b */
+#endif
+#ifndef EXPRESSION
+#define PARAMETERS , __global const REAL *x, const ulong x_first
+#define LOADS const REAL arg_x = x[x_first + i];
+#define EXPRESSION arg_x
+#endif
+#ifndef FETCH
+#define FETCH /* prefetches what is read some steps after element `at` */
+#endif
+
+static RESULT combine(const RESULT a, const RESULT b) {
+  return OPERATION;
+}
+
+__kernel void reduce_chunks(const ulong n, const ulong chunk, __global RESULT *out,
+                            const ulong out_first, const int has_init,
+                            const RESULT init PARAMETERS) {
+  const ulong begin = get_global_id(0) * chunk, end = min(begin + chunk, n);
+  RESULT total;
+  ulong at = begin;
+  if (ORDERED || end - begin < LANES) {
+    for (; at < end; at++) {
+      const long i = (long)at;
+      LOADS
+      const RESULT value = (RESULT)(EXPRESSION);
+      total = at == begin ? value : combine(total, value);
+    }
+  } else {
+    RESULT sum[LANES];
+    while (at + LANES <= end) {
+      const int is_first = at == begin;
+      RESULT part[LANES];
+      for (uint lane = 0; lane < LANES; lane++) {
+        const long i = (long)(at + lane);
+        LOADS
+        part[lane] = (RESULT)(EXPRESSION);
+      }
+      const ulong stop = min(at + LANES * BLOCK, end - LANES + 1);
+      for (at += LANES; at < stop; at += LANES) {
+        FETCH
+        for (uint lane = 0; lane < LANES; lane++) {
+          const long i = (long)(at + lane);
+          LOADS
+          part[lane] = combine(part[lane], (RESULT)(EXPRESSION));
+        }
+      }
+      for (uint lane = 0; lane < LANES; lane++)
+        sum[lane] = is_first ? part[lane] : combine(sum[lane], part[lane]);
+    }
+    for (uint lane = 0; lane < end - at; lane++) {
+      const long i = (long)(at + lane);
+      LOADS
+      sum[lane] = combine(sum[lane], (RESULT)(EXPRESSION));
+    }
+    for (uint k = LANES / 2; k > 0; k /= 2)
+      for (uint lane = 0; lane < k; lane++) sum[lane] = combine(sum[lane], sum[lane + k]);
+    total = sum[0];
+  }
+  if (has_init) total = combine(init, total);
+  out[out_first + get_global_id(0)] = total;
+}

@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: MIT
+--- What `clcompute tune` tries: for each operation and kind of device the sizes it is measured with and the values of
+-- every number that it may change, one after the other.
+-- @module clcompute.tuning.choices
+
+local choices = {}
+
+local function block(bm, bn, bk, tm, tn) return { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn } end
+
+local SMALL = { block(64, 64, 16, 4, 4), block(32, 64, 16, 4, 4) }
+
+--- The shapes of `gemm_blocks` with another one for large products.
+local function led_by(...) return { block(...), table.unpack(SMALL) } end
+
+choices.gemm = {
+  { kernel = "panels", lines = { { m = 512, n = 512, k = 512 }, { m = 1024, n = 1024, k = 1024 } },
+    values = {
+      { "kc", { 128, 192, 256, 320, 384, 512 } },
+      { "mc", { 28, 56, 112, 168, 224 } },
+      { "nc", { 256, 512, 1024, 2048 } },
+      { "direct", { 1 << 14, 1 << 16, 1 << 17, 1 << 18 } },
+    } },
+  { kernel = "blocks", lines = { { m = 1024, n = 1024, k = 1024 }, { m = 4096, n = 4096, k = 4096 } },
+    values = {
+      { "blocks", { led_by(128, 64, 16, 8, 8), led_by(64, 128, 16, 8, 8), led_by(128, 128, 8, 8, 8),
+        led_by(64, 64, 16, 8, 4), led_by(128, 128, 16, 8, 8), led_by(128, 64, 8, 8, 4), SMALL } },
+    } },
+}
+
+return choices
