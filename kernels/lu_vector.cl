@@ -104,43 +104,44 @@ INLINE void load_rows(__global const REAL *w, const size_t ld, VECTOR *t) {
   UNROLL for (int i = 0; i < V; i++) t[i] = LOAD(0, w + i * ld);
 }
 
+/* Block s of a pass: the first pass goes down, the second up. */
+INLINE size_t block_of(const int up, const size_t s, const size_t end) {
+  return up ? end - V - s : s;
+}
+
+/* Both passes are one loop: the compiler takes long over what is unrolled here. */
 INLINE void solve(__global const REAL *w, const size_t ld, const size_t end, __global REAL *x0) {
   VECTOR t[V];
-  for (size_t i = 0; i < end; i += V) {
+  for (size_t pass = 0; pass < 2 * end; pass += V) {
+    const int up = pass >= end;
+    const size_t i = block_of(up, up ? pass - end : pass, end);
     __global const REAL *corner = w + i * ld + i;
     __global REAL *x = x0 + i;
-    STORE(LOAD(0, x) - multiply_rows(w + i * ld, ld, 0, i, x0), 0, x);
+    const VECTOR known = multiply_rows(w + i * ld, ld, up ? i + V : 0, up ? end : i, x0);
+    STORE(LOAD(0, x) - known, 0, x);
     load_rows(corner, ld, t);
     transpose(t);
-    SOLVE(FORWARD, >, 1)
-  }
-  for (size_t i = end; i > 0;) {
-    i -= V;
-    __global const REAL *corner = w + i * ld + i;
-    __global REAL *x = x0 + i;
-    STORE(LOAD(0, x) - multiply_rows(w + i * ld, ld, i + V, end, x0), 0, x);
-    load_rows(corner, ld, t);
-    transpose(t);
-    SOLVE(BACKWARD, <, corner[k * ld + k])
+    if (up)
+      SOLVE(BACKWARD, <, corner[k * ld + k])
+    else
+      SOLVE(FORWARD, >, 1)
   }
 }
 
 INLINE void solve_transposed(__global const REAL *w, const size_t ld, const size_t end,
                              __global REAL *x0) {
   VECTOR t[V];
-  for (size_t i = 0; i < end; i += V) {
+  for (size_t pass = 0; pass < 2 * end; pass += V) {
+    const int up = pass >= end;
+    const size_t i = block_of(up, up ? pass - end : pass, end);
     __global const REAL *corner = w + i * ld + i;
     __global REAL *x = x0 + i;
     load_rows(corner, ld, t);
-    SOLVE(FORWARD, >, corner[k * ld + k])
-    subtract_rows(w + i * ld, ld, i + V, end, x, x0);
-  }
-  for (size_t i = end; i > 0;) {
-    i -= V;
-    __global REAL *x = x0 + i;
-    load_rows(w + i * ld + i, ld, t);
-    SOLVE(BACKWARD, <, 1)
-    subtract_rows(w + i * ld, ld, 0, i, x, x0);
+    if (up)
+      SOLVE(BACKWARD, <, 1)
+    else
+      SOLVE(FORWARD, >, corner[k * ld + k])
+    subtract_rows(w + i * ld, ld, up ? 0 : i + V, up ? i : end, x, x0);
   }
 }
 
