@@ -17,6 +17,7 @@ typedef struct {
   clc_Handle h;
   clc_Lu f;
   const double *rconds; /* NULL until asked for */
+  int is_shared;        /* another queue of the device solved with them */
 } Factors;
 
 static void factors_forget(clc_Handle *h) {
@@ -64,11 +65,12 @@ queued; the backward error is not looked at, as `gauss` does.
 @treturn Buffer x, of b's shape
 */
 static int factors_solve(lua_State *L) {
-  const Factors *x = check_factors(L);
+  Factors *x = check_factors(L);
   clc_Buffer *b = clc_checklike(L, 2, x->f.lu);
   lua_settop(L, 2);
   luaL_checkstack(L, 60, NULL);
   clc_checkrights(L, 2, b, x->f.is_batch, x->f.count, x->f.n);
+  x->is_shared |= b->device != x->f.lu->device;
   clc_lusolve(L, &x->f, b);
   return 1;
 }
@@ -135,7 +137,7 @@ static int factors_release(lua_State *L) {
   lua_settop(L, 1);
   if (h == NULL || h->released) return 1;
   lua_getiuservalue(L, 1, 1);
-  clc_dropfactors(L);
+  clc_dropfactors(L, ((const Factors *)h)->is_shared);
   clc_release(h);
   lua_settop(L, 1);
   return 1;

@@ -248,7 +248,7 @@ static int op_gauss(lua_State *L) {
   push_info(L, &found, &f, o.variant != PAPER);
   if (f.lu != NULL) {
     lua_pushvalue(L, -3);
-    clc_dropfactors(L);
+    clc_dropfactors(L, 0);
   }
   return 2;
 }

@@ -160,13 +160,18 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what) 
   return f;
 }
 
-void clc_dropfactors(lua_State *L) {
-  lua_rawgeti(L, -1, 1);
-  clc_givescratch(L, FACTORS);
-  lua_rawgeti(L, -1, 2);
-  clc_Buffer *pivots = clc_testhandle(L, -1, &clc_buffertype);
-  if (pivots != NULL) clc_release(&pivots->h);
-  lua_pop(L, 2);
+void clc_dropfactors(lua_State *L, int is_shared) {
+  for (lua_Integer i = 1; i <= 2; i++) {
+    lua_rawgeti(L, -1, i);
+    clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
+    if (i == 1 && !is_shared) {
+      clc_givescratch(L, FACTORS);
+      continue;
+    }
+    if (b != NULL) clc_release(&b->h);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
 }
 
 double clc_determinant(const clc_Lu *f, size_t i) {

@@ -29,9 +29,9 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what);
 /* Pushes how a message about one of the matrices begins: "lu: " or "lu: system 3: ". */
 const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what);
 
-/* Lets go of the factors whose table is at the top, which is popped: their memory serves the next
-   ones. They may have been released with their device. */
-void clc_dropfactors(lua_State *L);
+/* Lets go of the factors whose table is at the top, which is popped. Their memory serves the next
+   ones, unless another queue may still read it. They may have been released with their device. */
+void clc_dropfactors(lua_State *L, int is_shared);
 
 /* The determinant of one of the matrices. */
 double clc_determinant(const clc_Lu *f, size_t i);

@@ -263,6 +263,20 @@ helper.describe_each("lu", function(d)
     assert.equal(before, cl.live().bytes)
   end)
 
+  it("solves on another queue of the device, whose reading the next factors do not disturb", function()
+    local n = slow and 20 or 300
+    local a, c = d:random("float", n, n, { low = -1, high = 1 }), d:random("float", n, n, { low = -1, high = 1 })
+    local q <close> = d:queue()
+    local b = q:random("float", n, 40)
+    d:wait()
+    local f = cl.lu(a)
+    local x = f:solve(b)
+    f:release()
+    cl.lu(c):release()
+    q:wait()
+    assert_solved(a, b, x)
+  end)
+
   it("keeps factors apart that live at the same time", function()
     local a, c = d:buffer { { 2, 0 }, { 0, 2 } }, d:buffer { { 4, 0 }, { 0, 4 } }
     local b = d:buffer { 8, 8 }
