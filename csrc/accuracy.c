@@ -7,22 +7,33 @@
 
 #include "operand.h"
 #include "prebuilt.h"
+#include "tuning.h"
+
+#define RESIDUAL_ROWS 4 /* ROWS of residual_vectors */
 
 double clc_epsilon(const clc_Dtype *dtype) {
   return dtype == clc_float ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
-static size_t columns_of(const clc_Buffer *b) {
-  return b->shape.n == 1 ? 1 : b->shape.dim[1];
+clc_Systems clc_systemsof(const clc_Buffer *a, const clc_Buffer *b) {
+  const size_t count = a->shape.n == 3 ? a->shape.dim[0] : 1, n = a->shape.dim[a->shape.n - 1];
+  return (clc_Systems){count, n, count * n == 0 ? 0 : b->count / (count * n)};
 }
 
+static size_t columns_of(const clc_Buffer *b) {
+  return b->shape.n == 1 ? 1 : b->shape.dim[b->shape.n - 1];
+}
+
+/* "a[2][3] is NaN" */
 static void raise_element(lua_State *L, const clc_Buffer *b, const char *name, size_t i, double v) {
-  const int row = (int)(i / columns_of(b)) + 1, column = (int)(i % columns_of(b)) + 1;
-  const char *what = isnan(v) ? "NaN" : "infinite";
-  if (b->shape.n == 1)
-    luaL_error(L, "gauss: %s[%d] is %s", name, row, what);
-  else
-    luaL_error(L, "gauss: %s[%d][%d] is %s", name, row, column, what);
+  size_t rest = b->count;
+  lua_pushstring(L, name);
+  for (int k = 0; k < b->shape.n; k++) {
+    rest /= b->shape.dim[k];
+    lua_pushfstring(L, "%s[%I]", lua_tostring(L, -1),
+                    (LUAI_UACINT)(i / rest % b->shape.dim[k] + 1));
+  }
+  luaL_error(L, "%s is %s", lua_tostring(L, -1), isnan(v) ? "NaN" : "infinite");
 }
 
 /* The larger one; once NaN, always NaN. */
@@ -44,7 +55,7 @@ static double scan_on_host(lua_State *L, clc_Buffer *b, const char *name) {
     norm = fmax(norm, sum);
   }
   lua_pop(L, 1);
-  if (!isfinite(norm)) luaL_error(L, "gauss: the 1-norm of %s overflows", name);
+  if (!isfinite(norm)) luaL_error(L, "%s: its 1-norm overflows", name);
   return norm;
 }
 
@@ -66,11 +77,36 @@ double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name) {
   return isfinite(norm) ? norm : scan_on_host(L, b, name);
 }
 
+/* On the cores of a CPU. Columns, where there are some, fill a vector; else elements of a row do.
+ */
+static clc_Kernel *push_vectors(lua_State *L, const clc_Buffer *a, size_t columns,
+                                clc_Range *range) {
+  clc_Device *d = a->device;
+  clc_pushtuning(L, d, "lu", a->dtype);
+  const size_t vector = (size_t)clc_tuned(L, "vector"), few = (size_t)clc_tuned(L, "few");
+  lua_pop(L, 1);
+  if (vector == 1) return NULL;
+  const int across = columns > few;
+  *range = clc_padded2(across ? (columns + vector - 1) / vector : columns,
+                       (a->shape.dim[0] + RESIDUAL_ROWS - 1) / RESIDUAL_ROWS, 1, 1);
+  const char *defines =
+      lua_pushfstring(L, "#define V %d\n#define ACROSS %d\n#define WIDE %d\n", (int)vector, across,
+                      a->dtype == clc_float && d->has_double);
+  clc_Kernel *k = clc_prebuilt(L, d, "residual_vectors", a->dtype, defines);
+  lua_remove(L, -2);
+  return k;
+}
+
 void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc_Buffer *r) {
-  const size_t columns = columns_of(x), n = a->shape.dim[0];
-  clc_Kernel *k = clc_prebuilt(L, a->device, "residual", a->dtype, "");
-  const clc_Range range = clc_covermatrix(a->device, n, columns);
-  clc_setarguments(L, k, "iibibibib", (lua_Integer)n, (lua_Integer)columns, a,
+  const clc_Systems s = clc_systemsof(a, b);
+  clc_Range range = clc_covermatrix(a->device, s.n, s.columns);
+  clc_Kernel *k = a->shape.n == 3 ? NULL : push_vectors(L, a, s.columns, &range);
+  if (k == NULL) {
+    k = clc_prebuilt(L, a->device, "residual", a->dtype, "");
+    range.dims = 3;
+    range.global[2] = s.count;
+  }
+  clc_setarguments(L, k, "iibibibib", (lua_Integer)s.n, (lua_Integer)s.columns, a,
                    (lua_Integer)a->offset, x, (lua_Integer)x->offset, b, (lua_Integer)b->offset, r);
   clc_launch(L, k, &range, NULL);
   lua_pop(L, 1);
@@ -89,13 +125,18 @@ static double column_ratio(const double *x, const double *r, size_t n, size_t st
   return norm_r == 0 ? 0 : norm_r / norm_a / norm_x / eps * scale;
 }
 
-double clc_ratio(lua_State *L, double norm_a, clc_Buffer *x, clc_Buffer *r) {
-  const size_t columns = columns_of(x);
+double clc_ratios(lua_State *L, const clc_Systems *s, const double *norms, clc_Buffer *x,
+                  clc_Buffer *r, double *ratios) {
   const double eps = clc_epsilon(x->dtype);
   const double *vx = clc_pushdoubles(L, x), *vr = clc_pushdoubles(L, r);
   double worst = 0;
-  for (size_t j = 0; j < columns; j++)
-    worst = larger(worst, column_ratio(vx + j, vr + j, x->count / columns, columns, norm_a, eps));
+  for (size_t i = 0; i < s->count; i++) {
+    const size_t first = i * s->n * s->columns;
+    ratios[i] = 0;
+    for (size_t j = first; j < first + s->columns; j++)
+      ratios[i] = larger(ratios[i], column_ratio(vx + j, vr + j, s->n, s->columns, norms[i], eps));
+    worst = larger(worst, ratios[i]);
+  }
   lua_pop(L, 2);
   return worst;
 }

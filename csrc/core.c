@@ -8,6 +8,7 @@ The C core: it only opens one chapter after the other.
 #include "discover.h"
 #include "enqueue.h"
 #include "event.h"
+#include "factors.h"
 #include "gauss.h"
 #include "gemm.h"
 #include "kernelfolder.h"
@@ -56,6 +57,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_opensaxpy(L);
   clc_opengemm(L);
   clc_opengauss(L);
+  clc_openfactors(L);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &core_key);
   return 1;

@@ -10,14 +10,15 @@ gauss: solves A X = B, or says clearly why not.
 #include "accuracy.h"
 #include "args.h"
 #include "gauss_paper.h"
-#include "lu.h"
+#include "lu_solve.h"
 #include "operand.h"
+#include "rcond.h"
 #include "result.h"
 #include "saxpy.h"
 
 #define MAX_STEPS 3 /* of refinement: where it helps at all, the first does most */
 
-typedef enum { PAPER, UNBLOCKED } Variant;
+typedef enum { BLOCKED, UNBLOCKED, PAPER } Variant;
 
 typedef struct {
   Variant variant;
@@ -25,19 +26,19 @@ typedef struct {
   int refine, may_refine; /* asked for; allowed when the result needs it */
 } Options;
 
-/* What a solve found out. */
+/* What a solve found out, for each system. */
 typedef struct {
-  double ratio, rcond;
+  double *ratios, *rconds;
   int steps;
 } Findings;
 
 /* --- arguments --------------------------------------------------------- */
 
-static const char *const variants[] = {"paper", "unblocked", NULL};
+static const char *const variants[] = {"blocked", "unblocked", "paper", NULL};
 
 static void refuse(lua_State *L, const char *key, const char *variant) {
   if (clc_pushoption(L, 3, key) != LUA_TNIL)
-    clc_optionerror(L, 3, key, "belongs to kernel=\"%s\"", variant);
+    clc_optionerror(L, 3, key, "belongs to kernel=%s", variant);
   lua_pop(L, 1);
 }
 
@@ -45,9 +46,9 @@ static Options check_options(lua_State *L, const clc_Device *d) {
   static const char *const keys[] = {"kernel", "group", "range", "remainder", "refine", NULL};
   static const char *const ranges[] = {"fixed", "shrink", NULL};
   static const char *const remainders[] = {"split", "host", NULL};
-  Options o = {UNBLOCKED, {0, 0, 0}, 0, 1};
+  Options o = {BLOCKED, {0, 0, 0}, 0, 1};
   clc_checkoptions(L, 3, keys);
-  o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, UNBLOCKED);
+  o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, BLOCKED);
   if (o.variant == PAPER) {
     o.paper.group = (size_t)clc_integeroption(L, 3, "group", 1, d->is_cpu ? 64 : 192);
     if (o.paper.group > d->max_groups[0])
@@ -55,63 +56,59 @@ static Options check_options(lua_State *L, const clc_Device *d) {
                       (LUAI_UACINT)d->max_groups[0]);
     o.paper.shrink = clc_enumoption(L, 3, "range", ranges, 0);
     o.paper.host_remainder = clc_enumoption(L, 3, "remainder", remainders, 0);
-    refuse(L, "refine", "unblocked");
+    refuse(L, "refine", "\"blocked\" or \"unblocked\"");
   } else {
     o.refine = clc_booleanoption(L, 3, "refine", 0);
     o.may_refine = clc_booleanoption(L, 3, "refine", 1);
-    refuse(L, "group", "paper");
-    refuse(L, "range", "paper");
-    refuse(L, "remainder", "paper");
+    refuse(L, "group", "\"paper\"");
+    refuse(L, "range", "\"paper\"");
+    refuse(L, "remainder", "\"paper\"");
   }
   return o;
 }
 
-static void check_shapes(lua_State *L, const clc_Buffer *a, const clc_Buffer *b) {
-  if (a->shape.n != 2 || a->shape.dim[0] != a->shape.dim[1])
-    clc_argerror(L, 1, "square matrix expected, got shape %s", clc_pushshape(L, &a->shape));
-  if (b->shape.n > 2 || b->shape.dim[0] != a->shape.dim[0])
-    clc_argerror(L, 2, "%I rows expected, got shape %s", (LUAI_UACINT)a->shape.dim[0],
-                 clc_pushshape(L, &b->shape));
+/* Pushes room for what is found out of so many systems: nothing is wrong with an empty one. */
+static Findings push_findings(lua_State *L, size_t count) {
+  double *numbers = lua_newuserdatauv(L, 2 * count * sizeof *numbers, 0);
+  for (size_t i = 0; i < count; i++) {
+    numbers[i] = 0;
+    numbers[count + i] = 1;
+  }
+  return (Findings){numbers, numbers + count, 0};
 }
 
 /* --- solving ----------------------------------------------------------- */
 
-static void raise_ratio(lua_State *L, double ratio, const char *advice) {
-  luaL_error(L, "gauss: backward error ratio %f exceeds %d: %s", ratio, CLC_MAXRATIO, advice);
+static void raise_ratio(lua_State *L, const char *system, double ratio, const char *advice) {
+  luaL_error(L, "%sbackward error ratio %f exceeds %d: %s", system, ratio, CLC_MAXRATIO, advice);
 }
 
-static Findings solve_paper(lua_State *L, clc_Buffer *a, clc_Buffer *b, double norm,
-                            const clc_PaperOptions *options) {
-  Findings found = {0, NAN, 0};
+/* Pushes x. */
+static void solve_paper(lua_State *L, clc_Buffer *a, clc_Buffer *b, const clc_PaperOptions *options,
+                        Findings *found) {
+  const clc_Systems one = clc_systemsof(a, b);
+  const double norm = clc_checknorm1(L, a, "gauss: a");
+  clc_checknorm1(L, b, "gauss: b");
   clc_Buffer *x = clc_papersolve(L, a, b, *options);
   clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
   clc_residual(L, a, x, b, r);
-  found.ratio = clc_ratio(L, norm, x, r);
+  const double ratio = clc_ratios(L, &one, &norm, x, r, found->ratios);
   clc_release(&r->h);
   lua_pop(L, 1);
-  if (!(found.ratio <= CLC_MAXRATIO))
-    raise_ratio(L, found.ratio, "without pivoting elements grew; kernel=\"unblocked\" pivots");
-  return found;
+  if (!(ratio <= CLC_MAXRATIO))
+    raise_ratio(L, "gauss: ", ratio,
+                "without pivoting elements grew; kernel=\"blocked\" and \"unblocked\" pivot");
 }
 
-/* Zero exactly: a bound would reject systems that are merely scaled. */
-static void check_factors(lua_State *L, const clc_Lu *f) {
-  for (size_t k = 0; k < f->n; k++) {
-    if (f->diagonal[k] == 0)
-      luaL_error(L, "gauss: matrix is singular: column %d has no pivot", (int)k + 1);
-    if (!isfinite(f->diagonal[k]))
-      luaL_error(L, "gauss: the elimination overflows in column %d", (int)k + 1);
-  }
-}
-
-static double check_condition(lua_State *L, const clc_Lu *f, double norm) {
-  const double rcond = clc_rcond(L, f, norm);
-  if (!(rcond >= clc_epsilon(f->lu->dtype))) {
-    lua_pushnumber(L, rcond);
-    luaL_error(L, "gauss: matrix is singular to working precision: rcond = %s",
-               luaL_tolstring(L, -1, NULL));
-  }
-  return rcond;
+static void check_condition(lua_State *L, const clc_Lu *f, double *rconds) {
+  clc_rconds(L, f, rconds);
+  for (size_t i = 0; i < f->count; i++)
+    if (!(rconds[i] >= clc_epsilon(f->lu->dtype))) {
+      const char *system = clc_pushsystem(L, f, i, "gauss");
+      lua_pushnumber(L, rconds[i]);
+      luaL_error(L, "%smatrix is singular to working precision: rcond = %s", system,
+                 luaL_tolstring(L, -1, NULL));
+    }
 }
 
 /* x <- x + A^-1 (b - A x); r holds the residual before and after. */
@@ -131,66 +128,101 @@ static const char *advise(const Options *o, const clc_Dtype *dtype) {
                             : "elements grew beyond what refinement can mend";
 }
 
-/* Pushes x, then the factors. */
-static Findings solve_unblocked(lua_State *L, clc_Buffer *a, clc_Buffer *b, double norm,
-                                const Options *o, clc_Lu *f) {
-  Findings found = {0, 0, 0};
-  *f = clc_factor(L, a);
-  check_factors(L, f);
-  found.rcond = check_condition(L, f, norm);
+static void check_ratios(lua_State *L, const clc_Lu *f, const double *ratios, const Options *o) {
+  for (size_t i = 0; i < f->count; i++)
+    if (!(ratios[i] <= CLC_MAXRATIO))
+      raise_ratio(L, clc_pushsystem(L, f, i, "gauss"), ratios[i], advise(o, f->lu->dtype));
+}
+
+/* Pushes the factors, then x. */
+static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Options *o, clc_Lu *f,
+                           Findings *found) {
+  const clc_Systems systems = clc_systemsof(a, b);
+  clc_checknorm1(L, b, "gauss: b");
+  *f = clc_factor(L, a, o->variant == BLOCKED, "gauss");
+  check_condition(L, f, found->rconds);
   clc_Buffer *x = clc_lusolve(L, f, b);
   clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
   clc_residual(L, a, x, b, r);
-  found.ratio = clc_ratio(L, norm, x, r);
-  while (found.steps < MAX_STEPS &&
-         ((o->refine && found.steps == 0) || (o->may_refine && !(found.ratio <= CLC_MAXRATIO)))) {
+  double worst = clc_ratios(L, &systems, f->norms, x, r, found->ratios);
+  while (found->steps < MAX_STEPS &&
+         ((o->refine && found->steps == 0) || (o->may_refine && !(worst <= CLC_MAXRATIO)))) {
     refine(L, f, a, b, x, r);
-    found.ratio = clc_ratio(L, norm, x, r);
-    found.steps++;
+    worst = clc_ratios(L, &systems, f->norms, x, r, found->ratios);
+    found->steps++;
   }
   clc_release(&r->h);
   lua_pop(L, 1);
-  if (!(found.ratio <= CLC_MAXRATIO)) raise_ratio(L, found.ratio, advise(o, x->dtype));
-  lua_rotate(L, -2, 1);
-  return found;
+  check_ratios(L, f, found->ratios, o);
 }
 
-static void push_info(lua_State *L, const Findings *found, const clc_Lu *f) {
+/* A number, or of a batch a list of them. */
+static void set_numbers(lua_State *L, const char *key, const double *numbers, const clc_Lu *f) {
+  if (f->is_batch) {
+    lua_createtable(L, (int)f->count, 0);
+    for (size_t i = 0; i < f->count; i++) {
+      lua_pushnumber(L, numbers[i]);
+      lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+  } else {
+    lua_pushnumber(L, numbers[0]);
+  }
+  lua_setfield(L, -2, key);
+}
+
+static void push_pivots(lua_State *L, const int *pivots, size_t n) {
+  lua_createtable(L, (int)n, 0);
+  for (size_t k = 0; k < n; k++) {
+    lua_pushinteger(L, pivots[k] + 1);
+    lua_rawseti(L, -2, (lua_Integer)k + 1);
+  }
+}
+
+static void set_pivots(lua_State *L, const clc_Lu *f) {
+  if (f->is_batch) {
+    lua_createtable(L, (int)f->count, 0);
+    for (size_t i = 0; i < f->count; i++) {
+      push_pivots(L, f->pivots + i * f->n, f->n);
+      lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+  } else {
+    push_pivots(L, f->pivots, f->n);
+  }
+  lua_setfield(L, -2, "pivots");
+}
+
+static void push_info(lua_State *L, const Findings *found, const clc_Lu *f, int has_pivots) {
   static const char *const keys[] = {"backward_error", "rcond", "steps", "pivots", NULL};
   lua_createtable(L, 0, 4);
   clc_namerecord(L, "clcompute.GaussInfo", keys);
-  lua_pushnumber(L, found->ratio);
-  lua_setfield(L, -2, "backward_error");
+  set_numbers(L, "backward_error", found->ratios, f);
   lua_pushinteger(L, found->steps);
   lua_setfield(L, -2, "steps");
-  if (f == NULL) return;
-  lua_pushnumber(L, found->rcond);
-  lua_setfield(L, -2, "rcond");
-  lua_createtable(L, (int)f->n, 0);
-  for (size_t k = 0; k < f->n; k++) {
-    lua_pushinteger(L, f->pivots[k] + 1);
-    lua_rawseti(L, -2, (lua_Integer)k + 1);
-  }
-  lua_setfield(L, -2, "pivots");
+  if (!has_pivots) return;
+  set_numbers(L, "rcond", found->rconds, f);
+  set_pivots(L, f);
 }
 
 /***
 Solves A X = B. a and b stay as they are. Blocks.
 
-The default factors with partial pivoting and checks the result: an exactly
+The default, "blocked", factors with partial pivoting, by blocks; "unblocked" does so column by
+column, and is what the other is held against. Both check the result: an exactly
 singular matrix, one singular to working precision (rcond below eps), NaN or
 infinity in an operand, or a backward error ratio above 30 that refinement does
 not mend are errors. `kernel="paper"` is the method of Baranov & Vlatskaya 2013:
 no pivoting, one right-hand side, the same check of the ratio.
 @function gauss
-@tparam Buffer a float or double, n x n
-@tparam Buffer b same dtype and device: n, or n x columns
-@tparam[opt] table options `kernel` ("unblocked", "paper"), `refine` (nil: when
+@tparam Buffer a float or double, n x n; or count x n x n, many small systems that are solved in one
+ launch
+@tparam Buffer b same dtype and device: n, or n x columns; or count x n, or count x n x columns
+@tparam[opt] table options `kernel` ("blocked", "unblocked", "paper"), `refine` (nil: when
  needed, true: at least once, false: never); for "paper" `group` (work-group
  size), `range` ("fixed", "shrink") and `remainder` ("split", "host")
 @treturn Buffer x, of b's shape
 @treturn table info: `backward_error` (the ratio), `steps` of refinement; but for
- "paper" also `rcond` and `pivots` (row i was exchanged with row pivots[i]); print shows them
+ "paper" also `rcond` and `pivots` (row i was exchanged with row pivots[i]); print shows them. Of
+many systems all but `steps` are lists, and errors name the system
 */
 static int op_gauss(lua_State *L) {
   clc_Buffer *a = clc_checkreal(L, 1);
@@ -198,27 +230,26 @@ static int op_gauss(lua_State *L) {
   lua_settop(L, 3);
   luaL_checkstack(L, 60, NULL);
   const Options o = check_options(L, a->device);
-  check_shapes(L, a, b);
-  Findings found = {0, 1, 0};
-  clc_Lu f = {NULL, 0, NULL, NULL};
-  if (o.variant == PAPER && b->count != a->shape.dim[0])
+  clc_checksquare(L, 1, a);
+  const clc_Systems s = clc_systemsof(a, b);
+  clc_Lu f = {.count = s.count, .is_batch = a->shape.n == 3};
+  clc_checkrights(L, 2, b, f.is_batch, s.count, s.n);
+  if (f.is_batch && o.variant != BLOCKED)
+    clc_optionerror(L, 3, "kernel", "does not go with a batch (a has three dimensions)");
+  if (o.variant == PAPER && b->count != s.n)
     luaL_argerror(L, 2, "the paper's method takes one right-hand side");
-  if (b->count == 0) {
+  Findings found = push_findings(L, s.count);
+  if (b->count == 0)
     clc_newbuffer(L, a->device, a->dtype, &b->shape);
-    push_info(L, &found, o.variant == PAPER ? NULL : &f);
-    return 2;
+  else if (o.variant == PAPER)
+    solve_paper(L, a, b, &o.paper, &found);
+  else
+    solve_pivoting(L, a, b, &o, &f, &found);
+  push_info(L, &found, &f, o.variant != PAPER);
+  if (f.lu != NULL) {
+    lua_pushvalue(L, -3);
+    clc_dropfactors(L, 0);
   }
-  const double norm = clc_checknorm1(L, a, "a");
-  clc_checknorm1(L, b, "b");
-  if (o.variant == PAPER) {
-    found = solve_paper(L, a, b, norm, &o.paper);
-    push_info(L, &found, NULL);
-    return 2;
-  }
-  found = solve_unblocked(L, a, b, norm, &o, &f);
-  push_info(L, &found, &f);
-  clc_release(&f.lu->h);
-  lua_remove(L, -2); /* what the factors consisted of */
   return 2;
 }
 

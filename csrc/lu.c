@@ -1,232 +1,190 @@
 /* SPDX-License-Identifier: MIT */
-/* LU factors with partial pivoting on the device, and what is made of them. */
+/* LU factors with partial pivoting on the device, and what they tell. */
 #include "lu.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "accuracy.h"
+#include "lu_batch.h"
+#include "lu_blocks.h"
 #include "operand.h"
 #include "prebuilt.h"
+#include "scratch.h"
+#include "tuning.h"
 
-#define ESTIMATES 5 /* of the norm of the inverse; Higham: 2 or 3 usually do */
+#define CHUNK 256         /* rows that lu_load sums at once */
+#define FACTORS "factors" /* a use of scratch memory */
 
-/* Work-items of the kernels that are one work-group a task: what fills the
-   vectors of a CPU, and hides the latency of a GPU's memory. */
-static int group_size(const clc_Device *d) {
-  int size = d->is_cpu ? 64 : 256; /* a power of two: lu_pivot halves it */
-  while ((size_t)size > d->max_group) size /= 2;
-  return size;
+static size_t chunks_of(size_t rows) {
+  return (rows + CHUNK - 1) / CHUNK;
 }
 
-static const char *push_group_define(lua_State *L, const clc_Device *d) {
-  return lua_pushfstring(L, "#define GROUP %d\n", group_size(d));
-}
-
-/* --- factors ----------------------------------------------------------- */
-
-typedef struct {
-  clc_Kernel *pivot, *swap, *update;
-} Kernels;
-
-/* Pushes the three, so that they stay. */
-static Kernels push_kernels(lua_State *L, clc_Device *d, const clc_Dtype *dtype) {
-  Kernels k;
-  const char *defines = push_group_define(L, d);
-  k.pivot = clc_prebuilt(L, d, "lu_pivot", dtype, defines);
-  k.swap = clc_prebuilt(L, d, "lu_swap", dtype, "");
-  k.update = clc_prebuilt(L, d, "lu_update", dtype, "");
-  return k;
-}
-
-static void eliminate_column(lua_State *L, const Kernels *kernels, clc_Buffer *w, size_t n,
-                             size_t k, clc_Buffer *pivots, clc_Buffer *diagonal) {
-  const clc_Device *d = w->device;
-  const size_t group = (size_t)group_size(d), rest = n - k - 1;
-  const clc_Range one = clc_padded1(group, group), line = clc_padded1(2 * n - k - 1, group),
-                  square = clc_covermatrix(d, rest, rest);
-  clc_setarguments(L, kernels->pivot, "iibbb", (lua_Integer)n, (lua_Integer)k, w, pivots, diagonal);
-  clc_launch(L, kernels->pivot, &one, NULL);
-  clc_setarguments(L, kernels->swap, "iibbb", (lua_Integer)n, (lua_Integer)k, w, pivots, diagonal);
-  clc_launch(L, kernels->swap, &line, NULL);
-  clc_setarguments(L, kernels->update, "iib", (lua_Integer)n, (lua_Integer)k, w);
-  clc_launch(L, kernels->update, &square, NULL);
-}
-
-clc_Lu clc_factor(lua_State *L, clc_Buffer *a) {
+/* Queues the copy of a to where it is factored, and its sums behind the diagonal. */
+static void load(lua_State *L, clc_Buffer *a, const clc_Elimination *x) {
   clc_Device *d = a->device;
-  const size_t n = a->shape.dim[0];
-  const clc_Shape line = {1, {n}};
-  lua_createtable(L, 4, 0);
-  const int parts = lua_gettop(L);
-  clc_Buffer *w = clc_newbuffer(L, d, a->dtype, &a->shape);
-  lua_rawseti(L, parts, 1);
-  clc_Buffer *pivots = clc_newbuffer(L, d, clc_int, &line);
-  clc_Buffer *diagonal = clc_newbuffer(L, d, a->dtype, &line);
-  clc_copybuffer(L, a, 0, w, 0, w->count);
-  const Kernels kernels = push_kernels(L, d, a->dtype);
-  for (size_t k = 0; k < n; k++) eliminate_column(L, &kernels, w, n, k, pivots, diagonal);
-  const double *on_diagonal = clc_pushdoubles(L, diagonal);
-  lua_rawseti(L, parts, 2);
-  int *rows = lua_newuserdatauv(L, n * sizeof *rows, 0);
-  lua_rawseti(L, parts, 3);
-  clc_readbuffer(L, pivots, 0, n, rows);
-  clc_release(&pivots->h);
-  clc_release(&diagonal->h);
-  lua_settop(L, parts);
-  return (clc_Lu){w, n, rows, on_diagonal};
-}
-
-/* --- solving ----------------------------------------------------------- */
-
-/* Solves with one triangle, in place. */
-static void substitute(lua_State *L, const clc_Lu *f, clc_Buffer *x, int lower, int unit,
-                       int transpose) {
-  clc_Device *d = x->device;
-  const size_t columns = x->count / f->n, group = (size_t)group_size(d);
-  const clc_Range range = clc_padded1(columns * group, group);
+  clc_pushtuning(L, d, "lu", a->dtype);
+  const int vector = clc_tuned(L, "vector"), vectors = vector > 1 ? 4 : 1,
+            span = vector > 1 ? 1024 : 1;
+  const size_t rows = clc_paddedrows(x->n), width = (size_t)(vector * vectors * span),
+               group = (size_t)clc_tuned(L, "group");
   const char *defines =
-      lua_pushfstring(L, "%s#define LOWER %d\n#define UNIT %d\n#define TRANSPOSE %d\n",
-                      push_group_define(L, d), lower, unit, transpose);
-  clc_Kernel *k = clc_prebuilt(L, d, "lu_substitute", x->dtype, defines);
-  clc_setarguments(L, k, "iibb", (lua_Integer)f->n, (lua_Integer)columns, f->lu, x);
+      lua_pushfstring(L, "#define V %d\n#define VECTORS %d\n#define SPAN %d\n#define CHUNK %d\n",
+                      vector, vectors, span, CHUNK);
+  clc_Kernel *k = clc_prebuilt(L, d, "lu_load", a->dtype, defines);
+  const clc_Range range = clc_padded2((x->ld + width - 1) / width, chunks_of(rows), group, 1);
+  clc_setarguments(L, k, "iibibib", (lua_Integer)x->n, (lua_Integer)rows, a, (lua_Integer)a->offset,
+                   x->w, (lua_Integer)x->ld, x->diagonal);
   clc_launch(L, k, &range, NULL);
   lua_pop(L, 3);
 }
 
-/* Pushes the order of rows that the exchanges amount to. */
-static clc_Buffer *push_order(lua_State *L, const clc_Lu *f) {
-  const clc_Shape line = {1, {f->n}};
-  cl_int *order = lua_newuserdatauv(L, f->n * sizeof *order, 0);
-  for (size_t i = 0; i < f->n; i++) order[i] = (cl_int)i;
-  for (size_t i = 0; i < f->n; i++) {
-    const cl_int t = order[i];
-    order[i] = order[f->pivots[i]];
-    order[f->pivots[i]] = t;
+/* The largest sum of a column, from its parts behind the diagonal. */
+static double largest_sum(const double *sums, size_t n, size_t ld) {
+  double largest = 0;
+  for (size_t j = 0; j < n; j++) {
+    double sum = 0;
+    for (size_t i = 1; i <= chunks_of(clc_paddedrows(n)); i++) sum += sums[i * ld + j];
+    if (!(sum <= largest)) largest = sum;
+    if (isnan(sum)) break;
   }
-  clc_Buffer *b = clc_newbuffer(L, f->lu->device, clc_int, &line);
-  clc_writebuffer(L, b, 0, f->n, order);
-  lua_remove(L, -2);
-  return b;
+  return largest;
 }
 
-clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b) {
-  clc_Device *d = b->device;
-  clc_Buffer *x = clc_newbuffer(L, d, b->dtype, &b->shape);
-  if (x->count == 0) return x;
-  const size_t columns = x->count / f->n;
-  clc_Buffer *order = push_order(L, f);
-  const clc_Range range = clc_covermatrix(d, f->n, columns);
-  clc_Kernel *gather = clc_prebuilt(L, d, "gather_rows", x->dtype, "");
-  clc_setarguments(L, gather, "iibbib", (lua_Integer)f->n, (lua_Integer)columns, order, b,
-                   (lua_Integer)b->offset, x);
-  clc_launch(L, gather, &range, NULL);
-  clc_release(&order->h);
-  lua_pop(L, 2);
-  substitute(L, f, x, 1, 1, 0);
-  substitute(L, f, x, 0, 0, 0);
+/* Numbers that the device found: the diagonals, and the norms of the matrices. */
+typedef struct {
+  double *diagonal, *norms;
+} Facts;
+
+static void copy_doubles(double *to, const double *from, size_t n) {
+  memcpy(to, from, n * sizeof *to);
+}
+
+/* Pushes a table of the buffers. */
+static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f, size_t elements,
+                                  size_t facts) {
+  clc_Device *d = a->device;
+  clc_Elimination x = {.n = f->n, .ld = f->ld};
+  lua_createtable(L, 4, 0);
+  x.w = clc_takescratch(L, d, FACTORS, a->dtype, elements);
+  lua_rawseti(L, -2, 1);
+  x.pivots = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {f->count * f->n}});
+  lua_rawseti(L, -2, 2);
+  x.diagonal = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {facts}});
+  lua_rawseti(L, -2, 3);
   return x;
 }
 
-/* --- condition --------------------------------------------------------- */
+static clc_Elimination factor_one(lua_State *L, clc_Buffer *a, const clc_Lu *f, int by_blocks,
+                                  Facts facts) {
+  const size_t rows = clc_paddedrows(f->n);
+  const clc_Elimination x = push_parts(L, a, f, rows * f->ld, (1 + chunks_of(rows)) * f->ld);
+  if (f->n > 0) load(L, a, &x);
+  if (by_blocks)
+    clc_eliminateblocks(L, &x);
+  else
+    clc_eliminatecolumns(L, &x, 0, f->n);
+  const double *numbers = clc_pushdoubles(L, x.diagonal);
+  copy_doubles(facts.diagonal, numbers, f->n);
+  facts.norms[0] = largest_sum(numbers, f->n, f->ld);
+  lua_pop(L, 1);
+  return x;
+}
 
-/* One vector on the way through the estimate: on the host as doubles. */
-typedef struct {
-  const clc_Lu *f;
-  clc_Buffer *b; /* n elements on the device */
-  double *v;     /* n elements here */
-} Vector;
-
-static void upload(lua_State *L, Vector *x) {
-  const size_t n = x->f->n;
-  if (x->b->dtype->size == sizeof(double)) {
-    clc_writebuffer(L, x->b, 0, n, x->v);
-    return;
+/* Each by a work-group, on a CPU by a work-item. */
+static clc_Elimination factor_batch(lua_State *L, clc_Buffer *a, const clc_Lu *f, Facts facts) {
+  const size_t n = f->n;
+  const clc_Elimination x = push_parts(L, a, f, f->count * n * n, f->count * (n + 1));
+  if (x.w->count > 0) clc_eliminatebatch(L, a, f->count, &x);
+  const double *numbers = clc_pushdoubles(L, x.diagonal);
+  for (size_t i = 0; i < f->count; i++) {
+    copy_doubles(facts.diagonal + i * n, numbers + i * (n + 1), n);
+    facts.norms[i] = n > 0 ? numbers[i * (n + 1) + n] : 0;
   }
-  float *narrow = lua_newuserdatauv(L, n * sizeof *narrow, 0);
-  for (size_t i = 0; i < n; i++) narrow[i] = (float)x->v[i];
-  clc_writebuffer(L, x->b, 0, n, narrow);
+  lua_pop(L, 1);
+  return x;
+}
+
+const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what) {
+  if (!f->is_batch) return lua_pushfstring(L, "%s: ", what);
+  return lua_pushfstring(L, "%s: system %I: ", what, (LUAI_UACINT)(i + 1));
+}
+
+/* Sums of the device that are not finite have a fault in a, or are computed anew. */
+static void check_norms(lua_State *L, clc_Buffer *a, const clc_Lu *f, double *norms,
+                        const char *what) {
+  for (size_t i = 0; i < f->count; i++) {
+    if (isfinite(norms[i])) continue;
+    const double norm = clc_checknorm1(L, a, lua_pushfstring(L, "%s: a", what));
+    if (f->is_batch) luaL_error(L, "%sthe 1-norm of a overflows", clc_pushsystem(L, f, i, what));
+    norms[i] = norm;
+    lua_pop(L, 1);
+  }
+}
+
+/* Zero exactly: a bound would reject systems that are merely scaled. */
+static void check_diagonal(lua_State *L, const clc_Lu *f, const char *what) {
+  for (size_t i = 0; i < f->count * f->n; i++) {
+    const int column = (int)(i % f->n) + 1;
+    if (f->diagonal[i] == 0)
+      luaL_error(L, "%smatrix is singular: column %d has no pivot",
+                 clc_pushsystem(L, f, i / f->n, what), column);
+    if (!isfinite(f->diagonal[i]))
+      luaL_error(L, "%sthe elimination overflows in column %d",
+                 clc_pushsystem(L, f, i / f->n, what), column);
+  }
+}
+
+clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what) {
+  clc_Lu f = {.n = a->shape.dim[a->shape.n - 1], .count = 1, .is_batch = a->shape.n == 3};
+  if (f.is_batch) f.count = a->shape.dim[0];
+  f.ld = f.is_batch ? f.n : clc_paddedrow(f.n, a->dtype);
+  const size_t all = f.count * f.n;
+  double *numbers = lua_newuserdatauv(L, (all + f.count) * sizeof *numbers, 0);
+  int *pivots = lua_newuserdatauv(L, all * sizeof *pivots, 0);
+  const Facts facts = {numbers, numbers + all};
+  const clc_Elimination x =
+      f.is_batch ? factor_batch(L, a, &f, facts) : factor_one(L, a, &f, by_blocks, facts);
+  f.lu = x.w;
+  f.exchanges = x.pivots;
+  f.diagonal = facts.diagonal;
+  f.norms = facts.norms;
+  check_norms(L, a, &f, facts.norms, what);
+  check_diagonal(L, &f, what);
+  clc_readbuffer(L, x.pivots, 0, all, pivots);
+  f.pivots = pivots;
+  clc_release(&x.diagonal->h);
+  lua_insert(L, -3);
+  lua_rawseti(L, -3, 3);
+  lua_rawseti(L, -2, 4);
+  return f;
+}
+
+void clc_dropfactors(lua_State *L, int is_shared) {
+  for (lua_Integer i = 1; i <= 2; i++) {
+    lua_rawgeti(L, -1, i);
+    clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
+    if (i == 1 && !is_shared) {
+      clc_givescratch(L, FACTORS);
+      continue;
+    }
+    if (b != NULL) clc_release(&b->h);
+    lua_pop(L, 1);
+  }
   lua_pop(L, 1);
 }
 
-static void download(lua_State *L, Vector *x) {
-  memcpy(x->v, clc_pushdoubles(L, x->b), x->f->n * sizeof *x->v);
-  lua_pop(L, 1);
-}
-
-static void exchange(double *v, size_t i, size_t j) {
-  const double t = v[i];
-  v[i] = v[j];
-  v[j] = t;
-}
-
-/* v <- A^-1 v */
-static void apply_inverse(lua_State *L, Vector *x) {
-  for (size_t i = 0; i < x->f->n; i++) exchange(x->v, i, (size_t)x->f->pivots[i]);
-  upload(L, x);
-  substitute(L, x->f, x->b, 1, 1, 0);
-  substitute(L, x->f, x->b, 0, 0, 0);
-  download(L, x);
-}
-
-/* v <- A^-T v */
-static void apply_transposed(lua_State *L, Vector *x) {
-  upload(L, x);
-  substitute(L, x->f, x->b, 1, 0, 1);
-  substitute(L, x->f, x->b, 0, 1, 1);
-  download(L, x);
-  for (size_t i = x->f->n; i-- > 0;) exchange(x->v, i, (size_t)x->f->pivots[i]);
-}
-
-static double norm1(const double *v, size_t n) {
-  double sum = 0;
-  for (size_t i = 0; i < n; i++) sum += fabs(v[i]);
-  return sum;
-}
-
-/* Higham's start beside the iteration: a vector that growing signs cannot hide from. */
-static double alternating_estimate(lua_State *L, Vector *x) {
-  const size_t n = x->f->n;
-  const double steps = n > 1 ? (double)(n - 1) : 1;
-  for (size_t i = 0; i < n; i++) x->v[i] = (i % 2 ? -1 : 1) * (1 + (double)i / steps);
-  apply_inverse(L, x);
-  return 2 * norm1(x->v, n) / (3 * (double)n);
-}
-
-/* A lower bound of the 1-norm of the inverse: a walk to a vertex of the unit ball
-   where it is largest, along the gradient. */
-static double inverse_norm(lua_State *L, Vector *x) {
-  const size_t n = x->f->n;
-  double estimate = 0;
-  size_t vertex = n;
-  for (size_t i = 0; i < n; i++) x->v[i] = 1 / (double)n;
-  for (int step = 0; step < ESTIMATES; step++) {
-    apply_inverse(L, x);
-    const double norm = norm1(x->v, n);
-    if (isnan(norm)) return INFINITY; /* what overflowed is beyond every norm */
-    if (norm <= estimate) break;
-    estimate = norm;
-    for (size_t i = 0; i < n; i++) x->v[i] = x->v[i] < 0 ? -1 : 1;
-    apply_transposed(L, x);
-    size_t next = 0;
-    for (size_t i = 1; i < n; i++)
-      if (fabs(x->v[i]) > fabs(x->v[next])) next = i;
-    if (next == vertex) break;
-    vertex = next;
-    memset(x->v, 0, n * sizeof *x->v);
-    x->v[vertex] = 1;
+double clc_determinant(const clc_Lu *f, size_t i) {
+  const double *diagonal = f->diagonal + i * f->n;
+  const int *pivots = f->pivots + i * f->n;
+  double product = 1; /* its exponent beside it, lest a part of the product overflow */
+  long exponent = 0;
+  for (size_t k = 0; k < f->n; k++) {
+    int e;
+    product = frexp((pivots[k] == (int)k ? 1 : -1) * product * diagonal[k], &e);
+    exponent += e;
   }
-  const double alternating = alternating_estimate(L, x);
-  if (isnan(alternating)) return INFINITY;
-  return alternating > estimate ? alternating : estimate;
-}
-
-double clc_rcond(lua_State *L, const clc_Lu *f, double norm) {
-  const clc_Shape line = {1, {f->n}};
-  if (f->n == 0) return 1;
-  Vector x = {f, clc_newbuffer(L, f->lu->device, f->lu->dtype, &line),
-              lua_newuserdatauv(L, f->n * sizeof(double), 0)};
-  const double inverse = inverse_norm(L, &x);
-  clc_release(&x.b->h);
-  lua_pop(L, 2);
-  return fmin(1, 1 / (norm * inverse)); /* rounding may pass the limit */
+  if (exponent > 4096) exponent = 4096;
+  if (exponent < -4096) exponent = -4096;
+  return ldexp(product, (int)exponent);
 }

@@ -61,6 +61,22 @@ void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *
   clc_optionerror(L, arg, key, "shape %s expected, got %s", expected, got);
 }
 
+void clc_checksquare(lua_State *L, int arg, const clc_Buffer *a) {
+  const clc_Shape *s = &a->shape;
+  if ((s->n != 2 && s->n != 3) || s->dim[s->n - 1] != s->dim[s->n - 2])
+    clc_argerror(L, arg, "square matrix expected, got shape %s", clc_pushshape(L, s));
+}
+
+void clc_checkrights(lua_State *L, int arg, const clc_Buffer *b, int is_batch, size_t count,
+                     size_t n) {
+  const clc_Shape *s = &b->shape;
+  if (!is_batch && (s->n > 2 || s->dim[0] != n))
+    clc_argerror(L, arg, "%I rows expected, got shape %s", (LUAI_UACINT)n, clc_pushshape(L, s));
+  if (is_batch && (s->n < 2 || s->n > 3 || s->dim[0] != count || s->dim[1] != n))
+    clc_argerror(L, arg, "%I systems of %I rows expected, got shape %s", (LUAI_UACINT)count,
+                 (LUAI_UACINT)n, clc_pushshape(L, s));
+}
+
 double *clc_pushdoubles(lua_State *L, clc_Buffer *b) {
   double *values = lua_newuserdatauv(L, b->count * sizeof *values, 0);
   clc_readbuffer(L, b, 0, b->count, values);
@@ -86,4 +102,10 @@ clc_Range clc_padded1(size_t n0, size_t g0) {
 clc_Range clc_covermatrix(const clc_Device *d, size_t rows, size_t columns) {
   if (columns < 16) return clc_padded2(columns, rows, 1, 64);
   return d->is_cpu ? clc_padded2(columns, rows, 64, 1) : clc_padded2(columns, rows, 32, 8);
+}
+
+size_t clc_tasksize(const clc_Device *d) {
+  size_t size = d->is_cpu ? 64 : 256;
+  while (size > d->max_group) size /= 2;
+  return size;
 }

@@ -22,6 +22,13 @@ clc_Buffer *clc_pushbufferoption(lua_State *L, int arg, const char *key, const c
 void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *b,
                       const clc_Shape *shape);
 
+/* Raises unless a is a square matrix, or a batch of such in three dimensions. */
+void clc_checksquare(lua_State *L, int arg, const clc_Buffer *a);
+
+/* Raises unless b has n rows, or where they are a batch that for each of `count` systems. */
+void clc_checkrights(lua_State *L, int arg, const clc_Buffer *b, int is_batch, size_t count,
+                     size_t n);
+
 /* Pushes a block with the elements of a float or double buffer. Blocks. */
 double *clc_pushdoubles(lua_State *L, clc_Buffer *b);
 
@@ -33,6 +40,10 @@ clc_Range clc_padded2(size_t n0, size_t n1, size_t g0, size_t g1);
 /* The same for one work-item an element of a matrix, in groups that suit the
    device and the shape. */
 clc_Range clc_covermatrix(const clc_Device *d, size_t rows, size_t columns);
+
+/* Work-items of a group that does one task together, a power of two: what fills the vectors of a
+   CPU, and hides the latency of a GPU's memory. */
+size_t clc_tasksize(const clc_Device *d);
 
 #pragma GCC visibility pop
 

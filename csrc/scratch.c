@@ -65,3 +65,48 @@ clc_Buffer *clc_pushscratch(lua_State *L, clc_Device *d, const char *use, const 
   lua_pop(L, 1);
   return b;
 }
+
+clc_Buffer *clc_takescratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
+                            size_t n) {
+  const clc_Shape shape = {1, {n}};
+  luaL_checkstack(L, 10, NULL);
+  push_buffers(L, d);
+  lua_getfield(L, -1, use);
+  clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
+  if (b == NULL || b->count != n || b->dtype != dtype) {
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    lua_setfield(L, -2, use);
+    b = clc_newbuffer(L, d, dtype, &shape);
+  } else {
+    lua_pushnil(L);
+    lua_setfield(L, -3, use);
+  }
+  lua_remove(L, -2);
+  return b;
+}
+
+/* The buffer, use. */
+static int keep(lua_State *L) {
+  const clc_Buffer *b = clc_checkbuffer(L, 1);
+  push_buffers(L, b->device);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, -2, lua_tostring(L, 2));
+  return 0;
+}
+
+void clc_givescratch(lua_State *L, const char *use) {
+  clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
+  if (b != NULL && b->count > 0 && b->count <= clc_scratchlimit(b->device, b->dtype)) {
+    lua_pushcfunction(L, keep);
+    lua_pushvalue(L, -2);
+    lua_pushstring(L, use);
+    if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
+      lua_pop(L, 1);
+      clc_release(&b->h);
+    }
+  } else if (b != NULL) {
+    clc_release(&b->h);
+  }
+  lua_pop(L, 1);
+}

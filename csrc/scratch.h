@@ -19,6 +19,14 @@ size_t clc_scratchlimit(const clc_Device *d, const clc_Dtype *dtype);
 clc_Buffer *clc_pushscratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
                             size_t n);
 
+/* Pushes a buffer of exactly n elements, which is the caller's until it is given back: the one that
+   was given back for this use, if it has that size, else a new one. */
+clc_Buffer *clc_takescratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
+                            size_t n);
+
+/* Keeps the buffer at the top, which is popped, for the next that takes one; or releases it. */
+void clc_givescratch(lua_State *L, const char *use);
+
 #pragma GCC visibility pop
 
 #endif

@@ -7,8 +7,8 @@
  *       if (fabs(W[i][k]) > fabs(W[p][k])) p = i;
  *     pivots[k] = p;  diagonal[k] = W[p][k];
  *
- * The lowest such row, so the result does not depend on the group. W has n rows
- * of n elements. One work-group of GROUP work-items.
+ * The lowest such row, so the result does not depend on the group. W has n rows,
+ * ld elements apart. One work-group of GROUP work-items.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -18,7 +18,7 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_pivot(
-    const ulong n, const ulong k, __global const REAL *w, __global int *pivots,
+    const ulong n, const ulong k, __global const REAL *w, const ulong ld, __global int *pivots,
     __global REAL *diagonal) {
   __local REAL best[GROUP];
   __local ulong row[GROUP];
@@ -26,7 +26,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_pivot(
   REAL most = -1;
   ulong at = k;
   for (ulong i = k + t; i < n; i += GROUP) {
-    const REAL v = fabs(w[i * n + k]);
+    const REAL v = fabs(w[i * ld + k]);
     if (v > most) {
       most = v;
       at = i;
@@ -48,6 +48,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_pivot(
   }
   if (t == 0) {
     pivots[k] = (int)row[0];
-    diagonal[k] = w[row[0] * n + k];
+    diagonal[k] = w[row[0] * ld + k];
   }
 }

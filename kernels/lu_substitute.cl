@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lu_substitute: solves T x = b for each column of X, in place, with a triangle T
- * of the n x n matrix W
+ * of the n x n matrix W, whose rows lie ldw elements apart
  *
  *     for (s = 0; s < n; s++) {
  *       k = LOWER ? s : n - 1 - s;
@@ -30,10 +30,11 @@
 #ifndef TRANSPOSE
 #define TRANSPOSE 0 /* 1: W holds the transpose of T */
 #endif
-#define T(i, k) w[TRANSPOSE ? (k)*n + (i) : (i)*n + (k)]
+#define T(i, k) w[TRANSPOSE ? (k)*ldw + (i) : (i)*ldw + (k)]
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_substitute(
-    const ulong n, const ulong columns, __global const REAL *w, __global REAL *x) {
+    const ulong n, const ulong columns, __global const REAL *w, const ulong ldw,
+    __global REAL *x) {
   const uint t = get_local_id(0);
   const ulong column = get_group_id(0);
   REAL previous = 0;

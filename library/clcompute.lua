@@ -508,25 +508,54 @@ function cl.norm2(x) end
 function cl.gemm(a, b, options) end
 
 ---@class clcompute.GaussOptions
----@field kernel? "unblocked"|"paper"
+---@field kernel? "blocked"|"unblocked"|"paper"
 ---@field refine? boolean nil: when needed
 ---@field group? integer for "paper": work-group size
 ---@field range? "fixed"|"shrink" for "paper"
 ---@field remainder? "split"|"host" for "paper"
 
 ---@class clcompute.GaussInfo tostring() of it shows the fields
----@field backward_error number at most 30 is good
+---@field backward_error number|number[] at most 30 is good; of a batch a list, as the others
 ---@field steps integer of refinement
----@field rcond? number
----@field pivots? integer[] row i was exchanged with row pivots[i]
+---@field rcond? number|number[]
+---@field pivots? integer[]|integer[][] row i was exchanged with row pivots[i]
 
 ---Solves A X = B; a and b stay as they are. Blocks.
----@param a clcompute.Buffer float or double, n x n
----@param b clcompute.Buffer n, or n x columns
+---@param a clcompute.Buffer float or double, n x n, or count x n x n
+---@param b clcompute.Buffer n, or n x columns; or count x n, or count x n x columns
 ---@param options? clcompute.GaussOptions
 ---@return clcompute.Buffer x of b's shape
 ---@return clcompute.GaussInfo info
 function cl.gauss(a, b, options) end
+
+---@class clcompute.Factors of a square matrix, P A = L U
+---@field n integer rows and columns
+---@field count? integer how many, of a batch
+---@field dtype clcompute.Dtype
+---@field device clcompute.Device
+local Factors = {}
+
+---Solves A X = B. Queued.
+---@param b clcompute.Buffer n, or n x columns; of a batch count x n, or count x n x columns
+---@return clcompute.Buffer x of b's shape
+function Factors:solve(b) end
+
+---The determinant; of a batch a list.
+---@return number|number[]
+function Factors:det() end
+
+---The reciprocal condition number in the 1-norm; of a batch a list. Blocks.
+---@return number|number[]
+function Factors:rcond() end
+
+---Releases the factors at once.
+---@return clcompute.Factors
+function Factors:release() end
+
+---Factors a square matrix with partial pivoting; a stays as it is. Blocks.
+---@param a clcompute.Buffer float or double, n x n, or count x n x n
+---@return clcompute.Factors
+function cl.lu(a) end
 
 -- --- the doctor ----------------------------------------------------------------------------------
 

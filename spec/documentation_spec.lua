@@ -20,7 +20,7 @@ local function read_files(pattern)
   return texts
 end
 
-local kinds = { "Device", "Buffer", "Program", "Kernel", "Event", "Array", "OpenBLAS", "CLBlast" }
+local kinds = { "Device", "Buffer", "Program", "Kernel", "Event", "Factors", "Array", "OpenBLAS", "CLBlast" }
 
 --- One object of each kind; the libraries only where they are installed.
 local function make_objects(d)

@@ -20,9 +20,9 @@ helper.describe_each("the kernels of gauss", function(d)
     local pivot = d:kernel("lu_pivot", { defines = { GROUP = GROUP } })
     local swap, update = d:kernel "lu_swap", d:kernel "lu_update"
     for k = 0, 2 do
-      pivot({ global = GROUP, group = GROUP }, 3, k, w, pivots, diagonal)
-      swap({ global = 8, group = 8 }, 3, k, w, pivots, diagonal)
-      update({ global = { 4, 4 }, group = { 4, 1 } }, 3, k, w)
+      pivot({ global = GROUP, group = GROUP }, 3, k, w, 3, pivots, diagonal)
+      swap({ global = 8, group = 8 }, 3, k, 0, 3, w, 3, pivots, diagonal)
+      update({ global = { 4, 4 }, group = { 4, 1 } }, 3, k, 3, w, 3)
     end
     assert.same({ 2, 2, 2 }, pivots:read())
     assert.same({ 8, 4, 2 }, diagonal:read())
@@ -39,7 +39,7 @@ helper.describe_each("the kernels of gauss", function(d)
     local n = #rows
     local w, pivots, diagonal = d:buffer(rows), d:random("int", n), d:random("float", n)
     local pivot = d:kernel("lu_pivot", { defines = { GROUP = GROUP } })
-    pivot({ global = GROUP, group = GROUP }, n, 0, w, pivots, diagonal)
+    pivot({ global = GROUP, group = GROUP }, n, 0, w, n, pivots, diagonal)
     assert.equal(5, pivots[1])
     assert.equal(-9, diagonal[1])
   end)
@@ -47,7 +47,7 @@ helper.describe_each("the kernels of gauss", function(d)
   it("leave a column of zeros as it is", function()
     local w = d:buffer { { 0, 1 }, { 0, 2 } }
     local pivots, diagonal = d:buffer({ 0, 0 }, "int"), d:buffer { 0, 0 }
-    d:kernel "lu_swap"({ global = 4, group = 4 }, 2, 0, w, pivots, diagonal)
+    d:kernel "lu_swap"({ global = 4, group = 4 }, 2, 0, 0, 2, w, 2, pivots, diagonal)
     assert.same({ { 0, 1 }, { 0, 2 } }, w:read())
   end)
 
@@ -60,7 +60,7 @@ helper.describe_each("the kernels of gauss", function(d)
     } do
       case[2].GROUP = GROUP
       local w, x = d:buffer(packed), d:buffer(reference.gemm(case[1], solution))
-      d:kernel("lu_substitute", { defines = case[2] })({ global = 2 * GROUP, group = GROUP }, 3, 2, w, x)
+      d:kernel("lu_substitute", { defines = case[2] })({ global = 2 * GROUP, group = GROUP }, 3, 2, w, 3, x)
       assert.same(solution, x:read())
     end
   end)
@@ -68,7 +68,7 @@ helper.describe_each("the kernels of gauss", function(d)
   it("gather rows in another order, and sum columns", function()
     local order, x = d:buffer({ 2, 0, 1 }, "int"), d:buffer { 9, 1, 2, 3, 4, 5, 6 }
     local y = d:random("float", 3, 2)
-    d:kernel "gather_rows"({ global = { 4, 4 }, group = { 2, 2 } }, 3, 2, order, x, 1, y)
+    d:kernel "gather_rows"({ global = { 4, 4 }, group = { 2, 2 } }, 3, 2, order, x, 1, y, 2)
     assert.same({ { 5, 6 }, { 1, 2 }, { 3, 4 } }, y:read())
     local sums = d:random("float", 2)
     d:kernel "column_sums"(4, 3, 2, d:buffer { 7, -1, 2, 3, -4, 5, 6 }, 1, sums)

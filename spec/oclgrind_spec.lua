@@ -23,6 +23,7 @@ local PREAMBLE = [[
     return keep[#keep]
   end
   local function reals(n) return buffer(n, function(i) return i % 7 - 3.5 end) end
+  local function random(n) return buffer(n, function() return math.random() - 0.5 end) end
   local function ints(n) return buffer(n, function(i) return i - 1 end, "int") end
   local function words(n) return buffer(n, function(i) return i * 2654435761 & 0xffffffff end, "uint") end
   local function run(name, range, defines)
@@ -64,15 +65,32 @@ local LAUNCHES = {
     run("gauss_bwd", 5, {SHRINK = 1})(9, 5, reals(90), reals(9))]],
   life = [[local function cells() return buffer(125, function(i) return i % 3 end, "uchar") end
     run("life", {global = {5, 5, 5}, group = {4, 4, 1}, remainder = "pad"})(5, cells(), cells())]],
-  lu_pivot = [[run("lu_pivot", 64)(70, 3, reals(4900), ints(70), reals(70))]],
+  lu_pivot = [[run("lu_pivot", 64)(70, 3, reals(5040), 72, ints(70), reals(70))]],
   lu_swap = [[local diagonal = reals(9)
     local pivots = buffer(9, function() return 6 end, "int")
-    run("lu_swap", 64)(9, 2, reals(81), pivots, diagonal)]],
-  lu_update = [[run("lu_update", {16, 16})(9, 2, reals(81))]],
+    run("lu_swap", 64)(9, 2, 1, 8, reals(90), 10, pivots, diagonal)]],
+  lu_update = [[run("lu_update", {16, 16})(9, 2, 8, reals(90), 10)]],
+  lu_batch = [[for group = 1, 8, 7 do
+    run("lu_batch", 2 * group, {GROUP = group})(7, random(99), 1, reals(98), ints(14), reals(16)) end]],
+  lu_batch_solve = [[for group = 1, 8, 7 do for columns = 1, 3, 2 do
+    run("lu_batch_solve", 2 * group, {GROUP = group})(7, columns, random(98),
+      buffer(14, function(i) return (i - 1) % 7 end, "int"), reals(14 * columns + 1), 1, reals(14 * columns)) end end]],
+  lu_load = [[for v = 1, 4, 3 do
+    run("lu_load", {16, 4}, {V = v, VECTORS = 2, SPAN = 1, CHUNK = 16})(
+      17, 20, reals(291), 2, reals(400), 20, reals(60)) end]],
+  lu_panel = [[for columns = 6, 8, 2 do
+    run("lu_panel", 1, {V = 4})(19, 8, columns, random(576), 24, reals(192), 24, ints(19), reals(19)) end]],
+  lu_rows = [[for lower = 0, 1 do
+    run("lu_rows", 4, {V = 4, LOWER = lower})(8, 7, 7, random(576), 24,
+      buffer(24, function(i) return (i + 7) % 16 end, "int"), random(768), 32, 0, 1, 16, 27) end
+    run("lu_rows", 8, {V = 1})(8, 7, 7, random(576), 24, ints(24), random(768), 32, 0, 4, 16, 22)]],
+  lu_vector = [[for transposed = 0, 1 do
+    run("lu_vector", 2, {V = 4})(9, random(144), 12, ints(9), transposed, 2, reals(19), 1, reals(24), 12, reals(18))
+    end]],
   lu_substitute = [[for lower = 0, 1 do for unit = 0, 1 do for transpose = 0, 1 do
     run("lu_substitute", 128, {LOWER = lower, UNIT = unit, TRANSPOSE = transpose})(
-      9, 2, reals(81), reals(18)) end end end]],
-  gather_rows = [[run("gather_rows", {16, 16})(9, 5, ints(9), reals(50), 5, reals(45))]],
+      9, 2, reals(90), 10, reals(18)) end end end]],
+  gather_rows = [[run("gather_rows", {16, 16})(9, 5, ints(9), reals(50), 5, reals(54), 6)]],
   copy_matrix = [[run("copy_matrix", {16, 16})(9, 5, reals(70), 3, 7, reals(60), 2, 6)]],
   reverse_axes = [[run("reverse_axes", 64)(0, 60, {3, 4, 5, 1}, reals(60), reals(60))]],
   column_sums = [[run("column_sums", 16)(9, 5, reals(50), 5, reals(5))]],
@@ -130,11 +148,15 @@ local LAUNCHES = {
     run("scan_groups", {global = {48}, group = {16}}, {GROUP = 16, SHARE = 3, EXCLUSIVE = exclusive})(301, 120,
       reals(303), 2, reals(4), 1, 1, 2, reals(302), 1) end]],
   residual = [[run("residual", {16, 16})(9, 3, reals(82), 1, reals(28), 1, reals(29), 2, reals(27))]],
+  residual_vectors = [[for across = 0, 1 do for wide = 0, T == "float" and 1 or 0 do
+    run("residual_vectors", {3, 3}, {V = 4, ACROSS = across, WIDE = wide})(
+      9, across == 1 and 11 or 3, reals(82), 1, reals(100), 1, reals(101), 2, reals(99)) end end]],
 }
 
 --- The check for uninitialised reads stops at LLVM's `freeze`, which a quotient and a remainder of the same numbers
 -- become, and crashes at a shuffle with a part that is undefined, which a longer vector made of shorter ones becomes.
-local UNCHECKED = { reverse_axes = true, scan_chunks = true, gemm_panels = true, gemm_blocks = true }
+local UNCHECKED = { reverse_axes = true, scan_chunks = true, gemm_panels = true, gemm_blocks = true,
+  lu_panel = true, lu_vector = true, lu_batch = true, lu_batch_solve = true }
 
 --- What Oclgrind has to say about a script.
 local function faults_of(script, is_unchecked)

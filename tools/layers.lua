@@ -22,8 +22,12 @@ local C_LEVELS = {
   { "program" },
   { "prebuilt" },
   { "multiply" },
-  { "saxpy", "gemm", "accuracy", "lu", "gauss_paper" }, -- operations
-  { "gauss" },
+  { "saxpy", "gemm", "accuracy", "lu_columns", "gauss_paper" }, -- operations
+  { "lu_blocks", "lu_batch" },
+  { "lu" },
+  { "lu_solve" },
+  { "rcond" },
+  { "gauss", "factors" },
   { "core" }, -- opens them all
 }
 

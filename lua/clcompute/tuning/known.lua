@@ -35,4 +35,18 @@ known.gemm = {
   { where = {}, kernel = "tiled" },
 }
 
+-- LU: `vector` elements of a register (1: a work-item a column, and panels column by column), `group` work-items;
+-- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
+-- right-hand sides are solved one by one.
+known.lu = {
+  { where = { type = "cpu", dtype = "float", vector = 16 },
+    vector = 16, group = 1, columns = 128, block = 512, large = 1536, few = 8 },
+  { where = { type = "cpu", dtype = "double", vector = 8 },
+    vector = 8, group = 1, columns = 128, block = 256, large = 1024, few = 8 },
+  { where = { type = "cpu", vector = 8 },
+    vector = 8, group = 1, columns = 128, block = 256, large = 1024, few = 8 },
+  { where = { type = "cpu" }, vector = 4, group = 1, columns = 128, block = 256, large = 1024, few = 8 },
+  { where = {}, vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8 },
+}
+
 return known

@@ -13,7 +13,7 @@ local LARGEST_RATIO = 30 -- of the backward error
 local METHODS = {
   fixed = { kernel = "paper", range = "fixed" },
   shrinking = { kernel = "paper", range = "shrink" },
-  pivoting = { kernel = "unblocked" },
+  pivoting = { kernel = "blocked" },
 }
 
 --- @tparam integer n equations

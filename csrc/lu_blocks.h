@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Elimination with partial pivoting, by blocks, so that most of it is a product of matrices. */
+#ifndef CLC_LU_BLOCKS_H
+#define CLC_LU_BLOCKS_H
+
+#include "lu_columns.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Rows and columns that a matrix of n has in memory, and elements from row to row: what is behind
+   the n-th is zero. */
+size_t clc_paddedrows(size_t n);
+size_t clc_paddedrow(size_t n, const clc_Dtype *dtype);
+
+/* Queues the elimination of the whole matrix. */
+void clc_eliminateblocks(lua_State *L, const clc_Elimination *x);
+
+#pragma GCC visibility pop
+
+#endif

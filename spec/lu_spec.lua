@@ -1,0 +1,342 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local cl = require "clcompute"
+local known = require "clcompute.tuning.known"
+local sequential = require "clcompute.sequential"
+
+local RATIO = 30 -- LAPACK's threshold for the backward error
+local dtypes = { "float", "double" }
+
+local function uniform() return math.random() * 2 - 1 end
+
+--- An n x m table of f(i, j).
+local function matrix(n, m, f)
+  local a = {}
+  for i = 1, n do
+    a[i] = {}
+    for j = 1, m do a[i][j] = f(i, j) end
+  end
+  return a
+end
+
+--- Column j of a matrix, packed.
+local function column(values, j, dtype)
+  local list = {}
+  for i, row in ipairs(values) do list[i] = string.pack(dtype == "float" and "f" or "d", row[j]) end
+  return table.concat(list)
+end
+
+--- Asserts that the columns of x solve the system, as LAPACK's tests judge it.
+local function assert_solved(a, b, x)
+  local n = a.shape[1]
+  assert.same(b.shape, x.shape)
+  assert.equal(b.dtype, x.dtype)
+  local many = #b.shape == 2
+  local xs, bs = many and x:read(), many and b:read()
+  for j = 1, many and b.shape[2] or 1 do
+    local ratio = sequential.backward_error(a:string(), many and column(bs, j, a.dtype) or b:string(),
+      many and column(xs, j, a.dtype) or x:string(), n, a.dtype)
+    assert(ratio <= RATIO, ("n = %d, column %d: ratio %g"):format(n, j, ratio))
+  end
+end
+
+--- By parts: those of panels, vectors and blocks, and what is one more or less.
+local SIZES = { 1, 2, 3, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 257, 400, 513 }
+local FEW = { 1, 2, 3, 17, 33, 34 }
+
+helper.describe_each("gauss by blocks", function(d)
+  local slow = helper.is_simulator(d)
+
+  for _, dtype in ipairs(dtypes) do
+    it("solves, and exchanges the rows that the columns one by one exchange, " .. dtype, function()
+      for _, n in ipairs(slow and FEW or SIZES) do
+        local a, b = d:buffer(matrix(n, n, uniform), dtype), d:buffer(matrix(n, 1, uniform), dtype)
+        local x, info = cl.gauss(a, b)
+        assert_solved(a, b, x)
+        local y, expected = cl.gauss(a, b, { kernel = "unblocked" })
+        assert_solved(a, b, y)
+        assert.same(expected.pivots, info.pivots)
+        assert.near(1, info.rcond / expected.rcond, 0.1)
+      end
+    end)
+
+    it("takes the first of equal pivots, " .. dtype, function()
+      local n = slow and 20 or 120
+      -- multiples of 1/2 that stay exact: every column ties in many rows
+      local a = d:buffer(matrix(n, n, function(i, j) return (i == j or j == n) and 1 or i > j and -1 or 0 end), dtype)
+      local f <close> = cl.lu(a)
+      assert.equal(2.0 ^ (n - 1), f:det()) -- none was exchanged
+    end)
+  end
+
+  it("solves permuted triangles, whose every pivot lies elsewhere", function()
+    for _, n in ipairs(slow and { 9, 33 } or { 9, 64, 130, 300 }) do
+      local rows = matrix(n, n, function(i, j) return i == j and 2 + i / n or j > i and uniform() / n or 0 end)
+      for i = n, 2, -1 do
+        local k = math.random(i)
+        rows[i], rows[k] = rows[k], rows[i]
+      end
+      local a, b = d:buffer(rows), d:buffer(matrix(n, 3, uniform))
+      assert_solved(a, b, cl.gauss(a, b))
+    end
+  end)
+
+  it("calls a matrix singular and names the column, wherever the panel that meets it", function()
+    for _, n in ipairs(slow and { 17, 40 } or { 17, 64, 200, 300 }) do
+      for _, k in ipairs { 1, n // 2, n } do
+        local a = d:buffer(matrix(n, n, function(i, j) return j == k and 0 or i == j and 5 or uniform() / n end))
+        helper.raises({ "gauss", "singular", "column " .. k }, cl.gauss, a, d:zeros("float", n))
+        helper.raises({ "lu", "singular", "column " .. k }, cl.lu, a)
+      end
+    end
+  end)
+
+  it("names the element that is not finite, in matrices of many sums", function()
+    local n = slow and 40 or 300
+    local rows = matrix(n, n, uniform)
+    rows[n - 1][n - 2] = 0 / 0
+    helper.raises(("gauss: a[%d][%d] is NaN"):format(n - 1, n - 2), cl.gauss, d:buffer(rows), d:zeros("float", n))
+    rows[n - 1][n - 2] = -1 / 0
+    helper.raises(("lu: a[%d][%d] is infinite"):format(n - 1, n - 2), cl.lu, d:buffer(rows))
+  end)
+end)
+
+helper.describe_each("lu", function(d)
+  local slow = helper.is_simulator(d)
+
+  for _, dtype in ipairs(dtypes) do
+    it("solves for one and for many right-hand sides, again and again, " .. dtype, function()
+      for _, n in ipairs(slow and { 1, 2, 17, 34 } or { 1, 2, 17, 64, 65, 129, 200, 300 }) do
+        local a = d:buffer(matrix(n, n, uniform), dtype)
+        local f <close> = cl.lu(a)
+        for _, columns in ipairs(slow and { 1, 2, 9 } or { 1, 2, 8, 9, 31, 32, 33, 70 }) do
+          local b = d:buffer(matrix(n, columns, uniform), dtype)
+          local before = b:string()
+          assert_solved(a, b, f:solve(b))
+          assert.equal(before, b:string())
+        end
+        local b = d:buffer(matrix(1, n, uniform)[1], dtype)
+        assert_solved(a, b, f:solve(b))
+      end
+    end)
+
+    it("tells the determinant and the condition, " .. dtype, function()
+      local f <close> = cl.lu(d:buffer({ { 0, 2, 0 }, { 4, 0, 0 }, { 0, 0, 0.5 } }, dtype))
+      assert.equal(-4, f:det())
+      assert.equal(0.125, f:rcond())
+      assert.equal(0.125, f:rcond())
+      local n = slow and 20 or 100
+      local g <close> = cl.lu(d:buffer(matrix(n, n, function(i, j) return i == j and 2 or 0 end), dtype))
+      assert.equal(2.0 ^ n, g:det())
+      local function extreme(i, j) return i == j and (i <= n / 2 and 1e30 or 1e-30) or 0 end
+      local h <close> = cl.lu(d:buffer(matrix(n, n, extreme), dtype))
+      assert.near(1, h:det(), 1e-4)
+    end)
+
+    it("factors many small systems at once, each as if it were alone, " .. dtype, function()
+      for _, n in ipairs(slow and { 1, 5 } or { 1, 2, 5, 16, 17, 33, 64 }) do
+        local count = slow and 2 or 9
+        local all = {}
+        for s = 1, count do all[s] = matrix(n, n, uniform) end
+        local a = d:buffer(all, dtype)
+        local f <close> = cl.lu(a)
+        for _, columns in ipairs { 0, 1, 5 } do
+          local b = columns == 0 and d:random(dtype, count, n) or d:random(dtype, count, n, columns)
+          local x, info = cl.gauss(a, b)
+          local y = f:solve(b)
+          assert.same(b.shape, x.shape)
+          assert.equal(x:string(), y:string())
+          for s = 1, count do
+            local function part(buffer, ...) return buffer:view(s, s):reshape(...) end
+            local as = part(a, n, n)
+            local shape = columns == 0 and { n } or { n, columns }
+            assert_solved(as, part(b, table.unpack(shape)), part(x, table.unpack(shape)))
+            local g <close> = cl.lu(as)
+            local _, expected = cl.gauss(as, part(b, table.unpack(shape)), { kernel = "unblocked" })
+            assert.same(expected.pivots, info.pivots[s])
+            assert.near(1, info.rcond[s] / expected.rcond, 0.1)
+            assert.near(1, f:det()[s] / g:det(), 1e-2)
+            assert.equal(info.rcond[s], f:rcond()[s])
+            assert.is_true(info.backward_error[s] <= RATIO)
+          end
+        end
+      end
+    end)
+  end
+
+  it("names system and column of a batch", function()
+    local a = d:buffer { { { 1, 2 }, { 3, 4 } }, { { 1, 2 }, { 2, 4 } } }
+    local b = d:zeros("float", 2, 2)
+    helper.raises({ "lu: system 2: ", "singular", "column 2" }, cl.lu, a)
+    helper.raises({ "gauss: system 2: ", "singular", "column 2" }, cl.gauss, a, b)
+    local near = d:buffer { { { 1, 2 }, { 3, 4 } }, { { 1, 2 }, { 2 + 2.0 ^ -22, 4 } } }
+    helper.raises({ "gauss: system 2: ", "working precision: rcond = ", "e-" }, cl.gauss, near, b)
+    local nan = d:buffer { { { 1, 2 }, { 3, 4 } }, { { 1, 2 }, { 0 / 0, 4 } } }
+    helper.raises("lu: a[2][2][1] is NaN", cl.lu, nan)
+    helper.raises("gauss: a[2][2][1] is NaN", cl.gauss, nan, b)
+    local good = d:buffer { { { 1, 2 }, { 3, 4 } } }
+    helper.raises("gauss: b[1][2] is NaN", cl.gauss, good, d:buffer { { 1, 0 / 0 } })
+  end)
+
+  it("refines the systems of a batch", function()
+    local n = slow and 20 or 33
+    local growing = matrix(n, n, function(i, j) return (i == j or j == n) and 1 or i > j and -1 or 0 end)
+    local a = d:buffer { growing, matrix(n, n, uniform) }
+    local b = d:buffer(matrix(2, n, uniform))
+    local x, info = cl.gauss(a, b)
+    assert.is_true(info.steps >= 1)
+    for s = 1, 2 do assert_solved(a:view(s, s):reshape(n, n), b:view(s, s):reshape(n), x:view(s, s):reshape(n)) end
+    helper.raises({ "system 1: ", "refine=false" }, cl.gauss, a, b, { refine = false })
+  end)
+
+  it("takes what is empty", function()
+    local f <close> = cl.lu(d:zeros("float", 0, 0))
+    assert.same({ 0 }, f:solve(d:zeros("float", 0)).shape)
+    assert.equal(1, f:det())
+    assert.equal(1, f:rcond())
+    local g <close> = cl.lu(d:buffer { { 2 } })
+    assert.same({ 1, 0 }, g:solve(d:zeros("float", 1, 0)).shape)
+    local h <close> = cl.lu(d:zeros("float", 0, 3, 3))
+    assert.same({}, h:det())
+    assert.same({ 0, 3 }, h:solve(d:zeros("float", 0, 3)).shape)
+    local x, info = cl.gauss(d:zeros("float", 2, 0, 0), d:zeros("float", 2, 0))
+    assert.same({ 2, 0 }, x.shape)
+    assert.same({ 0, 0 }, info.backward_error)
+  end)
+
+  it("has fields, a text, and errors for what it has not", function()
+    local a = d:buffer { { 4, 1 }, { 1, 3 } }
+    local f <close> = cl.lu(a)
+    assert.equal(2, f.n)
+    assert.equal("float", f.dtype)
+    assert.equal(d, f.device)
+    assert.matches("^LU factors of a float matrix 2x2 on ", tostring(f))
+    local g <close> = cl.lu(d:zeros("double", 1, 2, 2):fill(0):write { { { 1, 0 }, { 0, 1 } } })
+    assert.equal(1, g.count)
+    assert.matches("^LU factors of 1 double matrices 2x2 on ", tostring(g))
+    helper.raises("no field 'inverse'", function() return f.inverse end)
+    helper.raises("no field 'count'", function() return f.count end)
+    helper.raises("cannot set field", function() f.n = 3 end)
+    for _, case in ipairs {
+      { { "#1", "buffer" }, cl.lu, 1 }, { { "#1", "square", "2" }, cl.lu, d:zeros("float", 2) },
+      { { "#1", "square", "2x3" }, cl.lu, d:zeros("float", 2, 3) },
+      { { "#1", "float or double", "int" }, cl.lu, d:zeros("int", 2, 2) },
+      { { "LU factors expected", "colon" }, f.solve, a }, { { "buffer" }, f.solve, f, { 1, 2 } },
+      { { "2 rows", "3" }, f.solve, f, d:zeros("float", 3) },
+      { { "2 rows", "2x1x1" }, f.solve, f, d:zeros("float", 2, 1, 1) },
+      { { "1 systems of 2 rows", "2" }, g.solve, g, d:zeros("double", 2) },
+      { { "float buffer expected", "double" }, f.solve, f, d:zeros("double", 2) },
+    } do
+      helper.raises(case[1], case[2], case[3], case[4])
+    end
+  end)
+
+  it("is released by hand, at the end of a scope, or with its device", function()
+    local a = d:buffer { { 4, 1 }, { 1, 3 } }
+    local f = cl.lu(a)
+    assert.equal(f, f:release())
+    f:release()
+    assert.equal("LU factors (released)", tostring(f))
+    for _, method in ipairs { "solve", "det", "rcond" } do
+      helper.raises("released", function() return f[method](f, a) end)
+    end
+    local q = d:queue()
+    local g = cl.lu(q:buffer { { 2, 0 }, { 0, 2 } })
+    assert.equal(4, g:det())
+    q:close()
+    helper.raises("released", g.det, g)
+    g:release()
+  end)
+
+  it("keeps no more memory than the factors last released, however many there were", function()
+    local a, b = d:random("float", 40, 40, { low = -1, high = 1 }), d:random("float", 40)
+    local function round()
+      local f <close> = cl.lu(a)
+      local x <close> = f:solve(b)
+      return x:string()
+    end
+    local first = round()
+    collectgarbage()
+    local before = cl.live().bytes
+    for _ = 1, 5 do assert.equal(first, round()) end
+    collectgarbage()
+    assert.equal(before, cl.live().bytes)
+  end)
+
+  it("solves on another queue of the device, whose reading the next factors do not disturb", function()
+    local n = slow and 20 or 300
+    local a, c = d:random("float", n, n, { low = -1, high = 1 }), d:random("float", n, n, { low = -1, high = 1 })
+    local q <close> = d:queue()
+    local b = q:random("float", n, 40)
+    d:wait()
+    local f = cl.lu(a)
+    local x = f:solve(b)
+    f:release()
+    cl.lu(c):release()
+    q:wait()
+    assert_solved(a, b, x)
+  end)
+
+  it("keeps factors apart that live at the same time", function()
+    local a, c = d:buffer { { 2, 0 }, { 0, 2 } }, d:buffer { { 4, 0 }, { 0, 4 } }
+    local b = d:buffer { 8, 8 }
+    cl.lu(a):release()
+    local f, g = cl.lu(a), cl.lu(c)
+    assert.same({ 4, 4 }, f:solve(b):read())
+    f:release()
+    local h = cl.lu(a)
+    assert.same({ 2, 2 }, g:solve(b):read())
+    assert.same({ 4, 4 }, h:solve(b):read())
+    g:release()
+    h:release()
+  end)
+end)
+
+--- Calls f with a queue of the device that takes a row of numbers for LU, as other devices would.
+local function with_numbers(device, row, f)
+  local rows = known.lu
+  known.lu = { row }
+  local q = device:queue()
+  local ok, message = pcall(function()
+    cl.lu(q:buffer { { 1 } }):release() -- asks for them
+    if q.has_double then cl.lu(q:buffer({ { 1 } }, "double")):release() end
+  end)
+  known.lu = rows
+  if ok then ok, message = pcall(f, q) end
+  q:close()
+  assert(ok, message)
+end
+
+helper.describe_each("lu with the numbers", function(d)
+  local slow = helper.is_simulator(d)
+  for name, row in pairs {
+    ["of a GPU"] = { vector = 1, group = 64, columns = 8, block = 32, large = 40, few = 2 },
+    ["of a GPU, in panels of one level"] = { vector = 1, group = 64, columns = 32, block = 64, large = 1000, few = 2 },
+    ["of short vectors"] = { vector = 4, group = 1, columns = 16, block = 64, large = 70, few = 2 },
+    ["of middling vectors"] = { vector = 8, group = 1, columns = 32, block = 64, large = 70, few = 2 },
+  } do
+    row.where = {}
+    it(name .. " is right too", function()
+      with_numbers(d, row, function(q)
+        for _, dtype in ipairs(q.has_double and dtypes or { "float" }) do
+          for _, n in ipairs(slow and { 42 } or { 1, 17, 33, 64, 65, 150 }) do
+            local a = q:buffer(matrix(n, n, uniform), dtype)
+            local _, expected = cl.gauss(a, q:zeros(dtype, n), { kernel = "unblocked" })
+            for _, columns in ipairs { 1, 2, 35 } do
+              local b = q:buffer(matrix(n, columns, uniform), dtype)
+              local x, info = cl.gauss(a, b)
+              assert_solved(a, b, x)
+              assert.same(expected.pivots, info.pivots)
+              assert.near(1, info.rcond / expected.rcond, 0.1)
+            end
+          end
+          local a, b = q:random(dtype, 3, 12, 12, { low = -1, high = 1 }), q:random(dtype, 3, 12, 2)
+          local x = cl.gauss(a, b)
+          for s = 1, 3 do
+            assert_solved(a:view(s, s):reshape(12, 12), b:view(s, s):reshape(12, 2), x:view(s, s):reshape(12, 2))
+          end
+        end
+      end)
+    end)
+  end
+end)
