@@ -82,6 +82,12 @@ function OpenBLAS:axpy(alpha, x, y) end
 ---@return number seconds
 function OpenBLAS:dot(x, y) end
 
+---The sum of |x[i]|.
+---@param x clcompute.Array
+---@return number
+---@return number seconds
+function OpenBLAS:asum(x) end
+
 ---Solves A X = B, row-major; a and b stay as they are.
 ---@param a clcompute.Array n x n
 ---@param b clcompute.Array n x nrhs

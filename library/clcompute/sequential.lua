@@ -14,6 +14,13 @@ local sequential = {}
 ---@return number seconds
 function sequential.saxpy(alpha, x, y, dtype) end
 
+---The running sums x[1], x[1] + x[2], ...
+---@param x string packed elements
+---@param dtype? "float"|"double"
+---@return string result
+---@return number seconds
+function sequential.scan(x, dtype) end
+
 ---The product of an m x k and a k x n matrix, row-major.
 ---@param a string packed elements
 ---@param b string packed elements

@@ -36,7 +36,8 @@ function command.configure(parser)
     .. "of that dtype), NAME=int or float, NAME=1.5; with --run also sizes, NAME=floats:100x50. The rest are tables of "
     .. "floats and floats, or integers where those are refused; integers in bounds and subscripts.")
     :argname "<name=kind,..>":convert(loops_arguments.parse)
-  parser:option("--reduce", "sequential, or tree: sums, products, minima and maxima are shared out too."):argname "<how>"
+  parser:option("--reduce", "sequential, or tree: sums, products, minima and maxima are shared out too.")
+    :argname "<how>"
     :choices { "sequential", "tree" }
   parser:option("--size", ("Each dimension of an array and each bound that is not given, with --run; %d unless told.")
     :format(DEFAULT_SIZE)):argname "<n>":convert(convert.positive_integer)

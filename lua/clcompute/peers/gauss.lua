@@ -5,7 +5,12 @@
 local cl = require "clcompute"
 local lu = require "clcompute.peers.lu"
 
+--- Solves with all checks; what they found is not needed here.
+local function solve(a, b)
+  return (cl.gauss(a, b))
+end
+
 --- As `clcompute.peers.lu`, with `cl.gauss`.
 return function(line, dtype, device)
-  return lu(line, dtype, device, function(a, b) return (cl.gauss(a, b)) end)
+  return lu(line, dtype, device, solve)
 end

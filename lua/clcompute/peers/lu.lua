@@ -8,6 +8,12 @@ local sequential = require "clcompute.sequential"
 
 local MAX_RATIO = 30 -- of the backward error, LAPACK's own threshold
 
+--- Factors and solves; the factors leave their memory to the next ones.
+local function solve_anew(a, b)
+  local factors <close> = cl.lu(a)
+  return factors:solve(b)
+end
+
 --- @tparam table line `n`
 -- @tparam string dtype
 -- @tparam Device device
@@ -15,10 +21,7 @@ local MAX_RATIO = 30 -- of the backward error, LAPACK's own threshold
 -- @treturn table as of `clcompute.peers.gemm`
 return function(line, dtype, device, solve)
   local n = line.n
-  solve = solve or function(a, b)
-    local factors <close> = cl.lu(a)
-    return factors:solve(b)
-  end
+  solve = solve or solve_anew
   local matrix, right = data.random(dtype, n * n, 5, -1), data.random(dtype, n, 6, -1)
   local a, b, x = device:buffer(matrix, dtype, n, n), device:buffer(right, dtype, n), nil
   local work = { flops = 2 * n ^ 3 / 3 + 2 * n ^ 2, peers = {} }
@@ -37,8 +40,7 @@ return function(line, dtype, device, solve)
 
   work.peers["cl.lu"] = function()
     return function()
-      local factors <close> = cl.lu(a)
-      factors:solve(b):release()
+      solve_anew(a, b):release()
       device:wait()
     end
   end

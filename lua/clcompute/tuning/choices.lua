@@ -5,12 +5,17 @@
 
 local choices = {}
 
-local function block(bm, bn, bk, tm, tn) return { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn } end
+--- A shape of `gemm_blocks`.
+local function block(bm, bn, bk, tm, tn)
+  return { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn }
+end
 
 local SMALL = { block(64, 64, 16, 4, 4), block(32, 64, 16, 4, 4) }
 
 --- The shapes of `gemm_blocks` with another one for large products.
-local function led_by(...) return { block(...), table.unpack(SMALL) } end
+local function led_by(...)
+  return { block(...), table.unpack(SMALL) }
+end
 
 choices.gemm = {
   { kernel = "panels", lines = { { m = 512, n = 512, k = 512 }, { m = 1024, n = 1024, k = 1024 } },
