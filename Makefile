@@ -50,7 +50,7 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check asan stress long lint doc env show install clean overhead bench-overhead \
+.PHONY: all run test check asan stress long lint doc env show install clean overhead bench-overhead bench-peers \
         packages-run packages-test packages-lint packages-doc
 
 all: $(MODULES)
@@ -71,6 +71,13 @@ check: all layer
 # What the library costs above the same OpenCL calls from C.
 bench-overhead: all overhead
 	@$(ENV) $(LUA) examples/overhead.lua
+
+# Our operations against OpenBLAS and CLBlast, in turns and checked; an hour or less. OpenBLAS takes its kernels for an
+# older processor where it does not know this one: with AVX-512 those for Skylake-X are the faster ones.
+bench-peers: packages-test
+	@$(MAKE) --no-print-directory -s all
+	@$(ENV) $(if $(shell grep -w avx512dq /proc/cpuinfo),OPENBLAS_CORETYPE=SkylakeX) \
+	  bin/clcompute report peers --rows build/peers --device cpu $(PEERS)
 
 overhead: build/overhead.so
 

@@ -378,7 +378,7 @@ describe("clcompute profile-device", function()
 
   it("refuses what it does not know before it measures", function()
     fails(1, { "no experiment 'zork'; there are: ", "divergence" }, "profile-device --only launch,zork")
-    fails(2, { "names of experiments expected" }, "profile-device --only ,")
+    fails(2, { "names with commas expected" }, "profile-device --only ,")
     fails(1, { "no OpenCL device matches 'zork'" }, "profile-device --device zork")
     fails(1, { "--html: cannot write '/dev/null/page.html'" }, "profile-device --html /dev/null/page.html")
   end)
@@ -415,7 +415,7 @@ describe("clcompute report", function()
   end)
 
   it("names what there is", function()
-    fails(1, { "no report 'nope'; there are borisov, gauss and polykernels" }, "report nope")
+    fails(1, { "no report 'nope'; there are borisov, gauss, polykernels and peers" }, "report nope")
     local _, _, err = run "report /none.jsonl"
     assert.matches("^clcompute: read: /none.jsonl: [^\n]*\n$", err)
     assert.is_nil(err:find ".lua:")

@@ -139,9 +139,8 @@ helper.describe_each("a profile", function(d)
     cl.gauss(a, b)
     cl.saxpy(2, b, b)
     local rows = by_name "kernel"
-    for _, name in ipairs { "lu_pivot", "lu_update", "lu_substitute", "residual" } do
-      assert.truthy(rows[name], name)
-    end
+    assert.truthy(rows.lu_panel or rows.lu_pivot)
+    assert.truthy(rows.residual or rows.residual_vectors)
     local saxpy = rows.saxpy_chunks or rows.saxpy_vectors
     assert.equal(3 * b.bytes, saxpy.bytes) -- x, y and the result
   end)

@@ -14,9 +14,9 @@ local known = {}
 -- gemm_blocks: shapes of blocks, the largest first.
 known.gemm = {
   { where = { type = "cpu", dtype = "float", vector = 16, local_memory = 250000 },
-    kernel = "panels", vector = 16, rows = 14, mc = 112, nc = 1024, kc = 512, direct = 1 << 16 },
+    kernel = "panels", vector = 16, rows = 14, mc = 112, nc = 1024, kc = 512, direct = 1 << 18 },
   { where = { type = "cpu", dtype = "double", vector = 8, local_memory = 250000 },
-    kernel = "panels", vector = 8, rows = 14, mc = 112, nc = 1024, kc = 256, direct = 1 << 15 },
+    kernel = "panels", vector = 8, rows = 14, mc = 112, nc = 1024, kc = 256, direct = 1 << 17 },
   { where = { type = "cpu", dtype = "float", vector = 8, local_memory = 150000 },
     kernel = "panels", vector = 8, rows = 6, mc = 96, nc = 1024, kc = 320, direct = 1 << 16 },
   { where = { type = "cpu", dtype = "double", vector = 4, local_memory = 150000 },
