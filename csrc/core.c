@@ -16,6 +16,7 @@ The C core: it only opens one chapter after the other.
 #include "mapped.h"
 #include "newfile.h"
 #include "plan.h"
+#include "pocl.h"
 #include "prebuilt.h"
 #include "profile.h"
 #include "raw.h"
@@ -31,6 +32,7 @@ static const char core_key = 0; /* registry: the module */
 /* Once a state: objects of an earlier opening must find the same lists. */
 int luaopen_clcompute_core(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &core_key) == LUA_TTABLE) return 1;
+  clc_pinpocl();
   lua_newtable(L);
   clc_openhandles(L);
   clc_opencounters(L);

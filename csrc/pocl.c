@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What POCL must have before it compiles: without it the driver ends the process. */
+/* POCL: what it must have before it compiles, and where its threads run. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "pocl.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -30,6 +32,22 @@ static const char *push_folder(lua_State *L) {
   if (cache != NULL && *cache != '\0') return lua_pushfstring(L, "%s/pocl/kcache", cache);
   if (home != NULL) return lua_pushfstring(L, "%s/.cache/pocl/kcache", home);
   return lua_pushliteral(L, "/tmp/pocl/kcache");
+}
+
+/* Whether the process may use every processor of the machine, as POCL's threads expect: thread i
+   pins itself to processor i. */
+static int has_all_processors(void) {
+  cpu_set_t allowed;
+  const long n = sysconf(_SC_NPROCESSORS_ONLN);
+  CPU_ZERO(&allowed);
+  if (n < 1 || n > CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+  for (int i = 0; i < (int)n; i++)
+    if (!CPU_ISSET((size_t)i, &allowed)) return 0;
+  return 1;
+}
+
+void clc_pinpocl(void) {
+  if (has_all_processors()) setenv("POCL_AFFINITY", "1", 0);
 }
 
 void clc_checkpocl(lua_State *L, clc_Device *d) {

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 local answers = require "clcompute.doctor.answers"
+local operations = require "clcompute.doctor.operations"
 local cl = require "clcompute"
 local doctor = require "clcompute.doctor"
 local helper = require "spec.helper"
@@ -60,6 +61,10 @@ describe("the doctor's report", function()
   it("has a row for every known-answer test of every device", function()
     for _, device in ipairs(helper.devices()) do
       for _, test in ipairs(answers.tests) do assert(row_of(device, test.name), test.name) end
+      for _, key in ipairs(operations.keys()) do
+        local test = operations.rows[key]
+        assert.equal(test.needs and not device[test.needs] and "skipped" or "ok", row_of(device, test.name).status)
+      end
     end
   end)
 

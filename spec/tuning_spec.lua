@@ -55,6 +55,32 @@ describe("tuning", function()
   end)
 end)
 
+describe("a device that gets a fast kernel wrong", function()
+  it("takes the plain one, and the verdict is kept", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local script = [[
+      local operations = require "clcompute.doctor.operations"
+      local cl = require "clcompute"
+      local d = cl.device()
+      operations.rows["gemm float"].expected = WRONG and { 1 } or nil
+      print(require "clcompute.tuning".of(d, "gemm", "float").kernel)
+      print(cl.gemm(d:buffer { { 2 } }, d:buffer { { 3 } }):read()[1][1])]]
+    local fast = tuning.of(helper.device(), "gemm", "float").kernel
+    local environment = { CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = helper.device().place }
+    local ok, output = helper.run("WRONG = true\n" .. script, environment)
+    assert.is_true(ok, output)
+    assert.equal("tiled\n6.0\n", output)
+    ok, output = helper.run(script, environment)
+    assert.equal("tiled\n6.0\n", output)
+    os.execute("rm -r " .. folder)
+    ok, output = helper.run(script, environment)
+    assert.is_true(ok, output)
+    assert.equal(fast .. "\n6.0\n", output)
+    os.execute("rm -r " .. folder)
+  end)
+end)
+
 describe("what was tuned", function()
   --- Runs a script with its own file of numbers.
   local function with_file(text, script)

@@ -4,7 +4,9 @@
 -- @module clcompute.tuning
 
 local known = require "clcompute.tuning.known"
+local operations = require "clcompute.doctor.operations"
 local store = require "clcompute.tuning.store"
+local verdict = require "clcompute.verdict"
 
 local tuning = {}
 
@@ -90,16 +92,18 @@ function tuning.use(device, operation, dtype, row)
   require "clcompute.tuning.forget"()
 end
 
---- The numbers of an operation for a device.
+--- The numbers of an operation for a device; those of plain kernels where it fails the operation's known-answer test.
 -- @tparam Device device
 -- @string operation a key of `clcompute.tuning.known`
 -- @string dtype
 -- @treturn table
 function tuning.of(device, operation, dtype)
-  local row = chosen_by_hand[key_of(device, operation, dtype)] or kept_row(device, operation, dtype)
-  local facts = tuning.facts(device, dtype)
-  if row then return with_facts(row, facts) end
-  return tuning.choose(known[operation], facts)
+  local facts, by_hand = tuning.facts(device, dtype), chosen_by_hand[key_of(device, operation, dtype)]
+  if by_hand then return with_facts(by_hand, facts) end
+  local test = operations.rows[operation .. " " .. dtype]
+  if test and verdict(device, test) == "fault" then return tuning.choose(known.safe, facts) end
+  local kept = kept_row(device, operation, dtype)
+  return kept and with_facts(kept, facts) or tuning.choose(known[operation], facts)
 end
 
 return tuning

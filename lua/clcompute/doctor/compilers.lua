@@ -5,6 +5,7 @@
 
 local answers = require "clcompute.doctor.answers"
 local drivers = require "clcompute.doctor.drivers"
+local operations = require "clcompute.doctor.operations"
 local process = require "clcompute.doctor.process"
 
 local compilers = {}
@@ -50,6 +51,22 @@ local function examine_answers(report, device, limit)
   end
 end
 
+--- The tests of the library's own kernels, in one more child.
+local function examine_operations(report, device, limit)
+  local records, ended = process.call(limit, "clcompute.doctor.trial", "operations", device.place)
+  for _, record in ipairs(records) do
+    local test = record[1] == "operation" and operations.rows[record[2]]
+    if test then
+      local status, detail = record[3], record[4]
+      if status == "fault" then detail = ("%s: %s"):format(detail, test.consequence) end
+      report:add(("%s %s"):format(device.place, test.name), status, detail, status == "fault" and test.remedy or nil)
+    end
+  end
+  if ended then
+    report:add(("%s %s"):format(device.place, process.last_begun(records) or "operations"), "fault", ended, UPDATE)
+  end
+end
+
 --- A reason to leave a device's tests out, or nil.
 local function untestable(device, has_linker)
   if not device.has_compiler then return "no compiler" end
@@ -65,6 +82,7 @@ function compilers.examine(report, limit)
       report:add(device.place .. " known answers", "skipped", reason)
     else
       examine_answers(report, device, limit)
+      examine_operations(report, device, limit)
     end
   end
 end

@@ -35,6 +35,7 @@ end
 
 --- Builds and launches; returns what `out` holds, or nil and the message of the failed build.
 local function compute(device, test, held)
+  if test.operation then return test.operation(device) end
   local built, program = pcall(device.program, device, test.source, { options = build_options(device, test) })
   if not built then return nil, program end
   held[1] = program
