@@ -102,8 +102,8 @@ function tuning.of(device, operation, dtype)
   if by_hand then return with_facts(by_hand, facts) end
   local test = operations.rows[operation .. " " .. dtype]
   if test and verdict(device, test) == "fault" then return tuning.choose(known.safe, facts) end
-  local kept = kept_row(device, operation, dtype)
-  return kept and with_facts(kept, facts) or tuning.choose(known[operation], facts)
+  local found = kept_row(device, operation, dtype)
+  return found and with_facts(found, facts) or tuning.choose(known[operation], facts)
 end
 
 return tuning
