@@ -4,6 +4,7 @@
 -- @module clcompute.tuning
 
 local known = require "clcompute.tuning.known"
+local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
 
 local tuning = {}
@@ -17,7 +18,7 @@ function tuning.facts(device, dtype)
   return {
     type = device.type, name = device.name, vendor = device.vendor, platform = device.platform,
     dtype = dtype, size = SIZE[dtype], vector = math.min(width, WIDEST), local_memory = device.local_memory,
-    units = device.compute_units,
+    max_group = device.max_group_size, units = device.compute_units,
   }
 end
 
@@ -66,12 +67,21 @@ function tuning.reload()
   require "clcompute.tuning.forget"()
 end
 
---- The numbers of the user's file; one that cannot be used is warned of once, and all else goes on.
-local function kept_row(device, operation, dtype)
+local function warn_of(fault) warn(("clcompute: %s: the numbers of the project are used instead\n"):format(fault)) end
+
+--- The numbers of the user's file. A file that cannot be used, and numbers that no kernel can run with, are warned of
+-- once, and all else goes on.
+local function kept_row(device, operation, dtype, facts)
   local fault
   if not kept then kept, fault = store.read() end
-  if fault then warn(("clcompute: %s: the numbers of the project are used instead\n"):format(fault)) end
-  return kept[store.key(device, operation, dtype)]
+  if fault then warn_of(fault) end
+  local key = store.key(device, operation, dtype)
+  fault = kept[key] ~= nil and rules.fault(operation, kept[key], facts)
+  if fault then
+    warn_of(("%s: ['%s']: %s"):format(store.path(), key, fault))
+    kept[key] = nil
+  end
+  return kept[key]
 end
 
 local chosen_by_hand = {} -- by place, operation and dtype
@@ -85,7 +95,10 @@ end
 -- @string operation
 -- @string dtype
 -- @tparam ?table row as of `clcompute.tuning.known`; nil: what `of` would choose again
+-- @raise for numbers that the kernels cannot run with
 function tuning.use(device, operation, dtype, row)
+  local fault = row ~= nil and rules.fault(operation, row, tuning.facts(device, dtype))
+  if fault then error(("tuning: %s, %s: %s"):format(operation, dtype, fault), 0) end
   chosen_by_hand[key_of(device, operation, dtype)] = row
   require "clcompute.tuning.forget"()
 end
@@ -96,8 +109,8 @@ end
 -- @string dtype
 -- @treturn table
 function tuning.of(device, operation, dtype)
-  local row = chosen_by_hand[key_of(device, operation, dtype)] or kept_row(device, operation, dtype)
   local facts = tuning.facts(device, dtype)
+  local row = chosen_by_hand[key_of(device, operation, dtype)] or kept_row(device, operation, dtype, facts)
   if row then return with_facts(row, facts) end
   return tuning.choose(known[operation], facts)
 end
