@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+
 --- What the kernels ask of the numbers they are built and launched with. With others they would divide by zero, never
 -- end, or write where nothing is theirs.
 -- @module clcompute.tuning.rules
@@ -83,7 +84,7 @@ local OPERATIONS = { gemm = check_gemm, lu = check_lu }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`
--- @param row anything
+-- @param row what was given for a row
 -- @tparam table facts of `clcompute.tuning.facts`
 -- @treturn ?string nil: nothing
 function rules.fault(operation, row, facts)
