@@ -348,6 +348,7 @@ build = {
     ["clcompute.peers.vectors"] = "lua/clcompute/peers/vectors.lua",
     ["clcompute.tune"] = "lua/clcompute/tune.lua",
     ["clcompute.tuning.choices"] = "lua/clcompute/tuning/choices.lua",
+    ["clcompute.tuning.rules"] = "lua/clcompute/tuning/rules.lua",
     ["clcompute.tuning.store"] = "lua/clcompute/tuning/store.lua",
     ["clcompute.cli.tune"] = "lua/clcompute/cli/tune.lua",
     ["clcompute.verdict"] = "lua/clcompute/verdict.lua",

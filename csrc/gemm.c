@@ -89,7 +89,8 @@ static clc_Buffer *find_result(lua_State *L, const clc_Buffer *a, const clc_Shap
     lua_pop(L, 1);
     return clc_newbuffer(L, a->device, a->dtype, shape);
   }
-  if (extent(L, "m") < 0 && extent(L, "n") < 0) clc_checkshapeof(L, 3, "c", c, shape);
+  const int is_part = extent(L, "m") >= 0 || extent(L, "n") >= 0;
+  if (!is_part || c->shape.n == 3) clc_checkshapeof(L, 3, "c", c, shape);
   return c;
 }
 

@@ -104,12 +104,13 @@ static void solve_columns(lua_State *L, const clc_Lu *f, int transposed, size_t 
     substitute(L, f, 0, columns, x);
     return;
   }
-  clc_Buffer *work = clc_pushscratch(L, b->device, "lu_vector", b->dtype, f->n * columns);
+  /* Taken: between the launches a finalizer may solve too. */
+  clc_Buffer *work = clc_takescratch(L, b->device, "lu_columns", b->dtype, f->n * columns);
   copy(L, f->n, columns, b, columns, work, columns);
   substitute(L, f, LOWER | TRANSPOSE, columns, work);
   substitute(L, f, UNIT | TRANSPOSE, columns, work);
   gather(L, f, 1, columns, work, x, columns);
-  lua_pop(L, 1);
+  clc_givescratch(L, "lu_columns");
 }
 
 void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,

@@ -236,7 +236,8 @@ static Function find_fast(lua_State *L, const clc_Multiply *x) {
     Function function;
   } known[] = {{"panels", multiply_panels}, {"blocks", multiply_blocks}};
   Function found = NULL;
-  if (x->k == 0 || x->alpha == 0 || x->m > INT_MAX || x->n > INT_MAX || x->k > INT_MAX) return NULL;
+  if (x->k == 0 || x->alpha == 0 || x->m > INT_MAX / 2 || x->n > INT_MAX / 2 || x->k > INT_MAX / 2)
+    return NULL;
   lua_getfield(L, -1, "kernel");
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (lua_isstring(L, -1) && strcmp(lua_tostring(L, -1), known[i].name) == 0)

@@ -15,7 +15,8 @@
 size_t clc_scratchlimit(const clc_Device *d, const clc_Dtype *dtype);
 
 /* Pushes a buffer of at least n elements for one use ("gemm", ...). Its contents are whatever the
-   last operation left. It is kept for the next one, but not while memory is short. */
+   last operation left. It is kept for the next one, but not while memory is short. Only for
+   launches with nothing of Lua between them: a finalizer could use it too. */
 clc_Buffer *clc_pushscratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
                             size_t n);
 

@@ -492,7 +492,7 @@ function cl.norm2(x) end
 ---@field beta? number 0 unless given; other values need `c`
 ---@field transa? boolean
 ---@field transb? boolean
----@field kernel? "naive"|"tiled"
+---@field kernel? "fast"|"naive"|"tiled"
 ---@field m? integer
 ---@field n? integer
 ---@field k? integer

@@ -234,6 +234,14 @@ helper.describe_each("gemm", function(d)
     assert.same({ 5, 5, 5, 5 }, c:read()[2])
   end)
 
+  it("refuses a c of three dimensions that has not the shape of the result, also beside m and n", function()
+    local a = d:random("float", 8, 8)
+    for _, options in ipairs { {}, { m = 8 }, { n = 8 }, { m = 8, n = 8 }, { m = 8, n = 8, ldc = 8 } } do
+      options.c = d:zeros("float", 1, 2, 2)
+      helper.raises({ "option 'c'", "8x8", "1x2x2" }, cl.gemm, a, a, options)
+    end
+  end)
+
   it("sees an overlap through views", function()
     local all = d:random("float", 20)
     local a, b = all:view(1, 4), all:view(9, 12)

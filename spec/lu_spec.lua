@@ -340,3 +340,31 @@ helper.describe_each("lu with the numbers", function(d)
     end)
   end
 end)
+
+describe("factors of a device without vectors", function()
+  it("keep their condition when a finalizer asks for another meanwhile", function()
+    local ok, output = helper.run [[
+      local cl = require "clcompute"
+      local d = cl.device()
+      require "clcompute.tuning".use(d, "lu", "float",
+        { vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8 })
+      local a, b = d:random("float", 70, 70, { seed = 1 }), d:random("float", 70, 70, { seed = 2 })
+      local expected = cl.lu(a):rcond()
+      local function after(collections, finalizer)
+        setmetatable({}, { __gc = function()
+          if collections == 0 then finalizer() else after(collections - 1, finalizer) end
+        end })
+      end
+      for i = 1, 50 do
+        collectgarbage "stop"
+        local mine, other = cl.lu(a), cl.lu(b)
+        after(i % 25, function() other:rcond() end)
+        collectgarbage "restart"
+        collectgarbage("incremental", 0, 1000, 5)
+        local rcond = mine:rcond()
+        collectgarbage "stop"
+        assert(rcond == expected)
+      end]]
+    assert.is_true(ok, output)
+  end)
+end)

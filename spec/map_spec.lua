@@ -125,6 +125,13 @@ helper.describe_plans("map", function(d)
     end
   end)
 
+  it("multiplies and combines bits behind parentheses and in front of signs", function()
+    local x = d:buffer({ 6, 7 }, "int")
+    assert.same({ 2, 3 }, cl.map("(x[i]) & (3)", { x = x }):read())
+    assert.same({ -36, -49 }, cl.map("(x[i]) * -(int)(x[i])", { x = x }):read())
+    assert.same({ 1, 0 }, cl.map("x[i] && (x[i]) && !(x[i] & 1)", { x = x }):read())
+  end)
+
   it("has the shape of its operands", function()
     local out = cl.map("x[i] + y[i]", { x = d:zeros("float", 3, 4), y = d:zeros("float", 12) })
     assert.same({ 3, 4 }, out.shape)
@@ -158,6 +165,16 @@ helper.describe_each("map", function(d)
       { "x[i] + get_global_id(0)", "unknown name 'get_global_id'" },
       { "barrier(1) + x[i]", "unknown name 'barrier'" },
       { "i[x]", "'i' is a number, not a buffer" },
+      { "(&x[i])[9]", "'&' in front of an operand is for pointers" },
+      { "x[i] + *(&x[i] + 9)", "'*' in front of an operand" },
+      { "(float)*(float*)((long)&x[i] + 36)", "'*' in front of an operand" },
+      { "x[i] + (float)(float*)36", "'*' in front of an operand" },
+      { "x[i] + (long)&x[i]", "'&' in front of an operand" },
+      { "x[i] && &&x[i]", "'&&' in front of an operand" },
+      { "(x[i])[9]", "'[' has its place behind a buffer's name alone" },
+      { "x[i][9]", "'[' has its place" },
+      { "x[i] + \u{e9}", "'\u{e9}' has no place" },
+      { "x[i] + \xff", "'\xff' has no place" },
       { "x[i] +", "does not build" },
       { "pow(x[i])", "does not build" },
     } do

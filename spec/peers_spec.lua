@@ -50,6 +50,11 @@ describe("what is measured against others", function()
     end
   end)
 
+  it("names the groups where one is asked for that there is not", function()
+    helper.raises({ "peers", "'dot, n'", "sgemm, n = 128" }, require "clcompute.peers".measure,
+      { devices = { d }, groups = { "sgemm", "dot, n" } })
+  end)
+
   it("is a report with ratios", function()
     if not library then return pending "OpenBLAS is not installed" end
     local kept = limits[1]

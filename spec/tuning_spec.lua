@@ -3,6 +3,7 @@ local helper = require "spec.helper"
 local cl = require "clcompute"
 local choices = require "clcompute.tuning.choices"
 local known = require "clcompute.tuning.known"
+local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
 local tune = require "clcompute.tune"
 local tuning = require "clcompute.tuning"
@@ -10,7 +11,7 @@ local tuning = require "clcompute.tuning"
 --- Facts of a device, as `tuning.facts` has them.
 local function facts(changes)
   local made = { type = "cpu", name = "Some CPU", vendor = "V", platform = "P", dtype = "float", size = 4, vector = 8,
-    local_memory = 1 << 20, units = 4 }
+    local_memory = 1 << 20, max_group = 1024, units = 4 }
   for key, value in pairs(changes or {}) do made[key] = value end
   return made
 end
@@ -27,20 +28,14 @@ describe("tuning", function()
     assert.equal(4, tuning.choose(known.gemm, facts()).units)
   end)
 
-  it("has no row that its own local memory does not hold", function()
-    for _, row in ipairs(known.gemm) do
-      local size = row.where.dtype == "float" and 4 or 8
-      local memory = row.where.local_memory or 32768
-      if row.kernel == "panels" then
-        assert.is_true(((row.mc + 4) * row.kc + row.vector) * size <= memory)
-        assert.equal(0, row.mc % row.rows)
-        assert.equal(0, row.nc % (2 * row.vector))
-      end
-      for _, block in ipairs(row.blocks or {}) do
-        assert.is_true(2 * block.bk * (block.bm + block.bn + 8) * size <= memory)
-        local items = block.bm // block.tm * (block.bn // block.tn)
-        assert.equal(0, block.bm * block.bk % (4 * items))
-        assert.equal(0, block.bn * block.bk % (4 * items))
+  it("has no row that its kernels cannot run with, in the local memory that it asks for", function()
+    for operation, rows in pairs(known) do
+      for _, row in ipairs(rows) do
+        local dtype = row.where.dtype or "double"
+        local own = facts { dtype = dtype, size = dtype == "float" and 4 or 8,
+          local_memory = row.where.local_memory or 32768 }
+        assert.is_nil(rules.fault(operation, row, own))
+        if row.kernel == "panels" then assert.equal(0, row.mc % row.rows) end
       end
     end
   end)
@@ -119,7 +114,9 @@ describe("what was tuned", function()
   for name, text in pairs {
     ["a syntax error"] = "return { a = }", ["code"] = "return { a = (function() return 1 end)() }",
     ["another file"] = "print 'hello'", ["no table"] = "return 3", ["nothing"] = "",
-    ["what is no number"] = "return { a = { b = true } }",
+    ["what is no number"] = "return { a = { b = true } }", ["nested tables without end"] = "return " .. ("{"):rep(1000),
+    ["what never ends"] = [[return { a = ("x"):rep(1e5):find(("x*"):rep(9) .. "y"), b = '"' }]],
+    ["code between two quotes"] = [[return { a = '"', b = ("x"):rep(1e5):find(("x*"):rep(9) .. "y"), c = '"' }]],
   } do
     it("is warned of and left aside where the file holds " .. name, function()
       local ok, output = with_file(text, [[
@@ -135,6 +132,78 @@ describe("what was tuned", function()
       assert.equal(1, select(2, output:gsub("the numbers of the project are used instead", "")))
     end)
   end
+
+  it("is left aside where a file never ends", function()
+    local ok, output = helper.run([[
+      warn "@on"
+      print((next((require "clcompute.tuning.store".read()))))]], { CLCOMPUTE_TUNING = "/dev/zero" })
+    assert.is_true(ok, output)
+    assert.equal("nil\n", output)
+  end)
+
+  it("is warned of with the file's name, and left aside, where kernels cannot run with a row", function()
+    local path = os.tmpname()
+    local ok, output = helper.run([[
+      warn "@on"
+      local cl = require "clcompute"
+      local store = require "clcompute.tuning.store"
+      local tuning = require "clcompute.tuning"
+      local d = cl.device()
+      os.remove(store.path())
+      local L = { vector = 4, group = 1, columns = 0, block = 0, large = 0, few = 0 }
+      for _, dtype in ipairs { "float", d.has_double and "double" } do
+        store.keep(store.key(d, "gemm", dtype), { kernel = "blocks", blocks = "abc" })
+        store.keep(store.key(d, "lu", dtype), L)
+        tuning.reload()
+        local a = d:buffer({ { 2, 1 }, { 1, 3 } }, dtype)
+        for _ = 1, 2 do print(cl.gemm(a, a):read()[1][1], math.floor(cl.lu(a):det() + 0.5)) end
+      end]], { CLCOMPUTE_TUNING = path })
+    os.remove(path)
+    assert.is_true(ok, output)
+    local dtypes = select(2, output:gsub("5.0\t5\n5.0\t5\n", ""))
+    assert.is_true(dtypes >= 1, output)
+    assert.equal(2 * dtypes, select(2, output:gsub(path:gsub("%p", "%%%0") .. ": %[", "")))
+  end)
+end)
+
+describe("rules of tuning", function()
+  local function changed(row, changes)
+    local made = {}
+    for key, value in pairs(row) do made[key] = value end
+    for key, value in pairs(changes) do made[key] = value end
+    return made
+  end
+  local panels = { kernel = "panels", vector = 8, rows = 6, mc = 12, nc = 32, kc = 20, direct = 0 }
+  local block = { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 }
+  local lu = { vector = 8, group = 1, columns = 32, block = 64, large = 0, few = 0 }
+
+  it("take rows that kernels can run with", function()
+    assert.is_nil(rules.fault("gemm", panels, facts()))
+    assert.is_nil(rules.fault("gemm", { kernel = "blocks", blocks = { block } }, facts()))
+    assert.is_nil(rules.fault("gemm", { kernel = "tiled" }, facts()))
+    assert.is_nil(rules.fault("lu", lu, facts()))
+  end)
+
+  it("refuse numbers that divide by zero, never end, or do not fit, and name them", function()
+    for _, case in ipairs { { "mc", 0 }, { "nc", 0 }, { "nc", 33 }, { "kc", 0 }, { "kc", 1 << 20 }, { "vector", 3 },
+      { "rows", 7 }, { "mc", 1e300 }, { "mc", 0 / 0 }, { "kc", "20" }, { "direct", -1 }, { "mc", 1 << 62 } } do
+      local fault = rules.fault("gemm", changed(panels, { [case[1]] = case[2] }), facts())
+      assert.is_true(fault:find(case[1], 1, true) ~= nil or fault:find("local memory", 1, true) ~= nil, fault)
+    end
+    for _, case in ipairs { { "bm", 0 }, { "bn", 30 }, { "bk", 3 }, { "tm", 7 }, { "tn", "4" }, { "bm", 1 << 40 } } do
+      local row = { kernel = "blocks", blocks = { block, changed(block, { [case[1]] = case[2] }) } }
+      assert.matches(case[1], rules.fault("gemm", row, facts()))
+    end
+    for _, blocks in ipairs { "abc", 3, {}, { "a" }, { changed(block, { bm = 256, bn = 256 }) },
+      { changed(block, { bm = 4, bk = 4 }) } } do
+      assert.matches("blocks: ", rules.fault("gemm", { kernel = "blocks", blocks = blocks }, facts()))
+    end
+    for _, case in ipairs { { "vector", 7 }, { "columns", 0 }, { "columns", 13 }, { "block", 0 }, { "block", 33 },
+      { "group", 0 }, { "group", 1 << 20 }, { "large", 0.5 } } do
+      assert.matches(case[1], rules.fault("lu", changed(lu, { [case[1]] = case[2] }), facts()))
+    end
+    for _, row in ipairs { "hello", 5, {}, { kernel = {} } } do assert.is_string(rules.fault("gemm", row, facts())) end
+  end)
 end)
 
 describe("tune", function()
@@ -174,6 +243,8 @@ describe("tune", function()
     helper.raises({ "tune", "'gem'", "gemm" }, tune.run, d, { operations = { "gem" } })
     helper.raises({ "tune", "'second'" }, tune.run, d, { second = 3 })
     helper.raises({ "tune", "'seconds'" }, tune.run, d, { seconds = -3 })
+    helper.raises({ "tuning: lu, float: columns" }, tuning.use, d, "lu", "float",
+      { vector = 4, group = 1, columns = 0, block = 0, large = 0, few = 0 })
   end)
 
   it("has choices for kernels that there are, with numbers that rows have", function()

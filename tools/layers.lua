@@ -35,7 +35,7 @@ local LUA_LEVELS = {
   { "clcompute.core", "clcompute.sequential", "clcompute.blas", "clcompute.mapped", "clcompute.native",
     "clcompute.poly", "clcompute.enqueue", "clcompute.version", -- all but the last in C
     "clcompute.interrupt", "clcompute.text.width", "clcompute.write_file", "clcompute.options",
-    "clcompute.tuning.known", "clcompute.tuning.forget", "clcompute.tuning.choices" },
+    "clcompute.tuning.known", "clcompute.tuning.forget", "clcompute.tuning.choices", "clcompute.tuning.rules" },
   { "clcompute.text.columns", "clcompute.text.places", "clcompute.doctor.operations" },
   { "clcompute.text.trace" },
   { "clcompute.npy_header", "clcompute.profile", "clcompute.trace_range" },

@@ -155,6 +155,16 @@ local function wanted(group, options)
   return false
 end
 
+local function check_groups(options)
+  local titles = {}
+  for i, group in ipairs(limits) do titles[i] = group.title end
+  for _, name in ipairs(options.groups or {}) do
+    if not table.concat(titles, "\n"):find(name, 1, true) then
+      error(("peers: no group with '%s' in its title; there are: %s"):format(name, table.concat(titles, "; ")), 0)
+    end
+  end
+end
+
 local function measure_groups(options, settings)
   local all = {}
   for index, group in ipairs(limits) do
@@ -197,7 +207,9 @@ end
 -- @tparam table options `devices`, of which the first is measured; `quick`: three rounds; `groups`: parts of titles of
 --  `clcompute.peers.limits`; `rows`, a folder that keeps what was measured, in peers.jsonl; `progress`
 -- @treturn table a document for `clcompute.report`
+-- @raise for a group that there is not
 function peers.measure(options)
+  check_groups(options)
   local device = options.devices[1]
   local library = blas.openblas() -- as many threads as it takes by itself
   local settings = { threads = library and library.threads or 0,

@@ -5,10 +5,13 @@
 
 local known = require "clcompute.tuning.known"
 local operations = require "clcompute.doctor.operations"
+local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
 local verdict = require "clcompute.verdict"
 
 local tuning = {}
+
+local SAFE = { kernel = "tiled" } -- for a device that gets the fast kernels wrong
 
 local SIZE = { float = 4, double = 8 }
 local WIDEST = 16 -- elements of the widest vector type of OpenCL C
@@ -19,7 +22,7 @@ function tuning.facts(device, dtype)
   return {
     type = device.type, name = device.name, vendor = device.vendor, platform = device.platform,
     dtype = dtype, size = SIZE[dtype], vector = math.min(width, WIDEST), local_memory = device.local_memory,
-    units = device.compute_units,
+    max_group = device.max_group_size, units = device.compute_units,
   }
 end
 
@@ -68,12 +71,21 @@ function tuning.reload()
   require "clcompute.tuning.forget"()
 end
 
---- The numbers of the user's file; one that cannot be used is warned of once, and all else goes on.
-local function kept_row(device, operation, dtype)
+local function warn_of(fault) warn(("clcompute: %s: the numbers of the project are used instead\n"):format(fault)) end
+
+--- The numbers of the user's file. A file that cannot be used, and numbers that no kernel can run with, are warned of
+-- once, and all else goes on.
+local function kept_row(device, operation, dtype, facts)
   local fault
   if not kept then kept, fault = store.read() end
-  if fault then warn(("clcompute: %s: the numbers of the project are used instead\n"):format(fault)) end
-  return kept[store.key(device, operation, dtype)]
+  if fault then warn_of(fault) end
+  local key = store.key(device, operation, dtype)
+  fault = kept[key] ~= nil and rules.fault(operation, kept[key], facts)
+  if fault then
+    warn_of(("%s: ['%s']: %s"):format(store.path(), key, fault))
+    kept[key] = nil
+  end
+  return kept[key]
 end
 
 local chosen_by_hand = {} -- by place, operation and dtype
@@ -87,7 +99,10 @@ end
 -- @string operation
 -- @string dtype
 -- @tparam ?table row as of `clcompute.tuning.known`; nil: what `of` would choose again
+-- @raise for numbers that the kernels cannot run with
 function tuning.use(device, operation, dtype, row)
+  local fault = row ~= nil and rules.fault(operation, row, tuning.facts(device, dtype))
+  if fault then error(("tuning: %s, %s: %s"):format(operation, dtype, fault), 0) end
   chosen_by_hand[key_of(device, operation, dtype)] = row
   require "clcompute.tuning.forget"()
 end
@@ -101,8 +116,8 @@ function tuning.of(device, operation, dtype)
   local facts, by_hand = tuning.facts(device, dtype), chosen_by_hand[key_of(device, operation, dtype)]
   if by_hand then return with_facts(by_hand, facts) end
   local test = operations.rows[operation .. " " .. dtype]
-  if test and verdict(device, test) == "fault" then return tuning.choose(known.safe, facts) end
-  local found = kept_row(device, operation, dtype)
+  if test and verdict(device, test) == "fault" then return with_facts(SAFE, facts) end
+  local found = kept_row(device, operation, dtype, facts)
   return found and with_facts(found, facts) or tuning.choose(known[operation], facts)
 end
 

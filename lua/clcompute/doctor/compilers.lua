@@ -53,7 +53,7 @@ end
 
 --- The tests of the library's own kernels, in one more child.
 local function examine_operations(report, device, limit)
-  local records, ended = process.call(limit, "clcompute.doctor.trial", "operations", device.place)
+  local records, ended = process.call(limit, "clcompute.doctor.trial", "run", device.place)
   for _, record in ipairs(records) do
     local test = record[1] == "operation" and operations.rows[record[2]]
     if test then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The doctor's tests of this library's fast kernels, in a process of its own: a driver may end it.
+--- Tests of the fast kernels of this library, in a process of their own: a driver may end it.
 -- @module clcompute.doctor.trial
 
 local cl = require "clcompute"
@@ -9,9 +9,10 @@ local process = require "clcompute.doctor.process"
 
 local trial = {}
 
---- { "operation", key, status, detail } for each test.
-function trial.operations(selector)
-  local device = cl.device(selector)
+--- Runs every test on a device and puts a record for each.
+-- @string place of the device
+function trial.run(place)
+  local device = cl.device(place)
   for _, key in ipairs(operations.keys()) do
     process.put("begin", operations.rows[key].name)
     local status, detail = known_answer.run(device, operations.rows[key])

@@ -42,6 +42,10 @@ local function read_token(text, at)
   return read_operator(text, at), "operator"
 end
 
+local function character_at(text, at)
+  return text:match("^" .. utf8.charpattern, at) or text:sub(at, at)
+end
+
 local function check_operator(where, text, token)
   if REFUSED[token] then fail(where, text, "'%s' %s", token, REFUSED[token]) end
   if token == "=" or token:find "^[-+*/%%&|^]=$" or token == "<<=" or token == ">>=" then
@@ -66,7 +70,7 @@ local function tokenize(where, text)
     at = text:find("%S", at)
     if not at then break end
     local token, kind = read_token(text, at)
-    if not token then fail(where, text, "'%s' has no place in an expression", text:sub(at, at)) end
+    if not token then fail(where, text, "'%s' has no place in an expression", character_at(text, at)) end
     if kind == "operator" then
       check_operator(where, text, token)
       check_nesting(where, text, open, token)
@@ -114,6 +118,23 @@ local function resolve(where, text, tokens, k, kinds)
   return name, 1
 end
 
+--- Whether an operator stands in front of its operand: at the beginning, behind another one, a type or a cast.
+local function is_prefix(tokens, k)
+  local before = tokens[k - 1]
+  if not before or names.types[before.text] then return true end
+  if before.text == ")" then return names.types[text_at(tokens, k - 2)] ~= nil end
+  return before.kind == "operator" and before.text ~= "]"
+end
+
+--- Refuses what reads elsewhere than at i: addresses, what lies at them, subscripts of anything but a buffer's name.
+local function check_place(where, text, tokens, k)
+  local token = tokens[k].text
+  if (token == "&" or token == "&&" or token == "*") and is_prefix(tokens, k) then
+    fail(where, text, "'%s' in front of an operand is for pointers", token)
+  end
+  if token == "[" then fail(where, text, "'[' has its place behind a buffer's name alone, 'x[i]'") end
+end
+
 --- Checks an expression; returns it as a kernel has it, and the set of the operands it uses.
 -- @string where begins messages: the function that was called
 -- @string text
@@ -126,6 +147,8 @@ function expression.translate(where, text, kinds)
     if tokens[k].kind == "name" then
       used[word] = kinds[word]
       word, taken = resolve(where, text, tokens, k, kinds)
+    elseif tokens[k].kind == "operator" then
+      check_place(where, text, tokens, k)
     end
     words[#words + 1] = word
     k = k + taken

@@ -49,7 +49,4 @@ known.lu = {
   { where = {}, vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8 },
 }
 
--- What a device does that gets the fast kernels wrong.
-known.safe = { { where = {}, kernel = "tiled" } }
-
 return known

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What `clcompute tune` found on this machine: a file of numbers in the user's configuration folder, by device,
--- driver, operation and dtype. It is data: text that holds anything but numbers and words in tables is refused.
+-- driver, operation and dtype. It is data: text that holds anything but numbers and words in tables, comments included,
+-- is refused.
 -- @module clcompute.tuning.store
 
 local folders = require "clcompute.doctor.folders"
@@ -24,6 +25,7 @@ function store.key(device, operation, dtype)
   return table.concat({ device.platform, device.name, device.driver, operation, dtype }, " | ")
 end
 
+local LONGEST = 1 << 20 -- characters of a file
 local PLAIN = { number = true, string = true }
 
 local function is_plain(value)
@@ -35,6 +37,13 @@ local function is_plain(value)
   return true
 end
 
+--- Whether text is a table of numbers and words, told before it runs: what stands outside of strings calls nothing.
+local function is_data(text)
+  local bare = text:gsub("\\.", ""):gsub("([\"']).-%1", "")
+  local is_code = bare:find "[^%w%s_{}%[%]=,;.+-]" or bare:find "%-%-" or bare:find "%[[%[=]"
+  return text:find "^return%s*{" and not is_code
+end
+
 --- All that is kept.
 -- @treturn table by key; empty where there is no file
 -- @treturn ?string what is wrong with the file
@@ -42,12 +51,12 @@ function store.read()
   local path = store.path()
   local file = path and io.open(path)
   if not file then return {} end
-  local text = file:read "a"
+  local text, message = file:read(LONGEST + 1)
   file:close()
-  if not text then return {}, path .. ": cannot be read" end
-  if not text:find "^return%s*{" or text:find "function" then return {}, path .. ": not a file of numbers" end
-  local chunk, message = load(text, "@" .. path, "t", {})
-  if not chunk then return {}, message end
+  if message then return {}, path .. ": cannot be read" end
+  if not text or #text > LONGEST or not is_data(text) then return {}, path .. ": not a file of numbers" end
+  local chunk, fault = load(text, "=" .. path, "t", {})
+  if not chunk then return {}, path .. ": " .. fault end
   local ok, rows = pcall(chunk)
   if not (ok and type(rows) == "table" and is_plain(rows)) then return {}, path .. ": not a file of numbers" end
   return rows

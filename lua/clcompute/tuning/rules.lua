@@ -1,0 +1,96 @@
+-- SPDX-License-Identifier: MIT
+
+--- What the kernels ask of the numbers they are built and launched with. With others they would divide by zero, never
+-- end, or write where nothing is theirs.
+-- @module clcompute.tuning.rules
+
+local rules = {}
+
+local MANY = 1 << 20
+
+local function check(condition, text, ...)
+  if not condition then error(text:format(...), 0) end
+end
+
+local function integer(row, name, low, high)
+  local value = row[name]
+  check(math.type(value) == "integer" and value >= low and value <= high, "%s: integer from %d to %d expected, got %s",
+    name, low, high, value)
+  return value
+end
+
+local function multiple(row, name, of, high)
+  check(integer(row, name, 1, high) % of == 0, "%s: multiple of %d expected, got %d", name, of, row[name])
+  return row[name]
+end
+
+local function one_of(row, name, values)
+  for _, value in ipairs(values) do
+    if row[name] == value then return value end
+  end
+  check(false, "%s: one of %s expected, got %s", name, table.concat(values, ", "), row[name])
+end
+
+local function check_memory(elements, facts)
+  check(elements * facts.size <= facts.local_memory, "%d bytes of local memory, of which there are %d",
+    elements * facts.size, facts.local_memory)
+end
+
+-- --- gemm -----------------------------------------------------------------------
+
+local function check_panels(row, facts)
+  local vector = one_of(row, "vector", { 4, 8, 16 })
+  one_of(row, "rows", { 6, 14 })
+  multiple(row, "nc", 2 * vector, MANY)
+  integer(row, "direct", 0, 1 << 30)
+  check_memory((integer(row, "mc", 1, MANY) + 4) * integer(row, "kc", 1, MANY) + vector, facts)
+end
+
+local function check_block(block, facts)
+  check(type(block) == "table", "blocks: tables expected, got %s", type(block))
+  local tm, tn = multiple(block, "tm", 4, 16), multiple(block, "tn", 4, 16)
+  local bm, bn, bk = multiple(block, "bm", tm, 1024), multiple(block, "bn", tn, 1024), multiple(block, "bk", 4, 1024)
+  local items = bm // tm * (bn // tn)
+  check(items <= facts.max_group, "blocks: %d work-items a group, of which there are %d", items, facts.max_group)
+  check(bm * bk % (4 * items) == 0 and bn * bk % (4 * items) == 0,
+    "blocks: slices of %d x %d and %d x %d do not go round among %d work-items", bm, bk, bk, bn, items)
+  check_memory(2 * bk * (bm + bn + 8), facts)
+end
+
+local function check_blocks(row, facts)
+  check(type(row.blocks) == "table" and row.blocks[1] ~= nil, "blocks: list of at least one expected")
+  for _, block in ipairs(row.blocks) do check_block(block, facts) end
+end
+
+local GEMM = { panels = check_panels, blocks = check_blocks, tiled = function() end }
+
+local function check_gemm(row, facts)
+  check(GEMM[row.kernel], "kernel: 'panels', 'blocks' or 'tiled' expected, got %s", row.kernel)
+  GEMM[row.kernel](row, facts)
+end
+
+-- --- LU -------------------------------------------------------------------------
+
+local function check_lu(row, facts)
+  local vector = one_of(row, "vector", { 1, 4, 8, 16 })
+  local columns = multiple(row, "columns", 2 * vector, 4096)
+  multiple(row, "block", columns, MANY)
+  integer(row, "group", 1, facts.max_group)
+  integer(row, "large", 0, 1 << 30)
+  integer(row, "few", 0, 1 << 30)
+end
+
+local OPERATIONS = { gemm = check_gemm, lu = check_lu }
+
+--- What is wrong with a row of numbers.
+-- @string operation a key of `clcompute.tuning.known`
+-- @param row what was given for a row
+-- @tparam table facts of `clcompute.tuning.facts`
+-- @treturn ?string nil: nothing
+function rules.fault(operation, row, facts)
+  if type(row) ~= "table" then return "table of numbers expected, got " .. type(row) end
+  local ok, message = pcall(OPERATIONS[operation], row, facts)
+  return not ok and message or nil
+end
+
+return rules
