@@ -28,7 +28,7 @@
  *
  * op(X) is X, or its transpose where transa / transb is 1. a0, b0, c0 are the elements before each
  * matrix, lda, ldb, ldc those from row to row, a1, b1, c1 those from one matrix of a batch to the
- * next. With beta 0, C is not read. mc is a multiple of ROWS, nc of 2 * V,
+ * next. With beta 0, C is not read. nc is a multiple of 2 * V, mc best one of ROWS;
  * (mc + EDGE) * kc + V <= BLOCK. `packed`, for each matrix of the batch: k times n rounded up to
  * 2 * V; with PACK | MULTIPLY kc times that.
  * Global size: n / nc x m / mc (PACK alone: k / kc) x batch, all rounded up; local size: 1.

@@ -54,7 +54,7 @@ for _, dtype in ipairs { "float", "double" } do
   add { title = gesv, operation = "lu", dtype = dtype, against = "OpenBLAS",
     lines = orders { 512, 1024, 2048, 4096 }, must = 0.9, goal = 1.2, floor = { 0.7, 1.0 } }
   add { title = gesv .. ", n = 256", operation = "lu", dtype = dtype, against = "OpenBLAS", lines = orders { 256 } }
-  add { title = "gauss with its checks", operation = "gauss", dtype = dtype, against = "cl.lu",
+  add { title = "gauss with its checks, " .. dtype, operation = "gauss", dtype = dtype, against = "cl.lu",
     lines = orders { 1024, 2048, 4096 }, each = true, must = 1 / 1.1, goal = 1 / 1.1 }
 end
 add { title = "saxpy", operation = "saxpy", dtype = "float", against = "OpenBLAS", lines = powers(20, 25), each = true,
