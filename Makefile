@@ -72,7 +72,7 @@ check: all layer
 bench-overhead: all overhead
 	@$(ENV) $(LUA) examples/overhead.lua
 
-# Our operations against OpenBLAS and CLBlast, in turns and checked; an hour or less. OpenBLAS takes its kernels for an
+# Our operations against OpenBLAS and CLBlast, in turns and checked; a quarter of an hour. OpenBLAS takes its kernels for an
 # older processor where it does not know this one: with AVX-512 those for Skylake-X are the faster ones.
 bench-peers: packages-test
 	@$(MAKE) --no-print-directory -s all
