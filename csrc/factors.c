@@ -29,8 +29,7 @@ static const clc_Type factors_type = {"LU factors", "clcompute.Factors", sizeof(
 
 /* The user value of the object is the table of what the factors consist of. */
 static Factors *check_factors(lua_State *L) {
-  Factors *x = clc_checkhandle(L, 1, &factors_type);
-  return x;
+  return clc_checkhandle(L, 1, &factors_type);
 }
 
 /***

@@ -18,9 +18,10 @@ local C_LEVELS = {
   { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
   -- operations take
   { "kernel" },
-  { "structsize", "plan", "enqueue" },
+  { "structsize", "plan", "enqueue", "matrix" },
   { "program" },
   { "prebuilt" },
+  { "panels", "blocks" },
   { "multiply" },
   { "saxpy", "gemm", "accuracy", "lu_columns", "gauss_paper" }, -- operations
   { "lu_blocks", "lu_batch" },

@@ -15,7 +15,7 @@ local operations = require "clcompute.peers.operations"
 
 local peers = {}
 
-local ROUNDS = { full = 9, quick = 5 }
+local ROUNDS = { full = 9, quick = 7 }
 local RUN = 0.03   -- seconds of a run, about
 local SPIN = 0.2   -- seconds until OpenBLAS' idle threads sleep, and more
 local PACE = 50e9  -- operations or bytes a second, and
@@ -204,8 +204,8 @@ local function section(all, device)
 end
 
 --- Measures and reports.
--- @tparam table options `devices`, of which the first is measured; `quick`: three rounds; `groups`: parts of titles of
---  `clcompute.peers.limits`; `rows`, a folder that keeps what was measured, in peers.jsonl; `progress`
+-- @tparam table options `devices`, of which the first is measured; `quick`: seven rounds, else nine; `groups`: parts
+--  of titles of `clcompute.peers.limits`; `rows`, a folder that keeps what was measured, in peers.jsonl; `progress`
 -- @treturn table a document for `clcompute.report`
 -- @raise for a group that there is not
 function peers.measure(options)

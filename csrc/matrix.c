@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrices in device memory, and what is asked of a product of them. */
+#include "matrix.h"
+
+size_t clc_parts(size_t n, size_t part) {
+  return (n + part - 1) / part;
+}
+
+clc_Range clc_batchrange(size_t nx, size_t ny, size_t nz, size_t gx, size_t gy) {
+  return (clc_Range){3, {nx * gx, ny * gy, nz}, {gx, gy, 1}, {0, 0, 0}, CLC_GIVEN, CLC_ERROR, 1};
+}
+
+const char *clc_pushtransposes(lua_State *L, const clc_Multiply *x) {
+  return lua_pushfstring(L, "#define TRANSA %d\n#define TRANSB %d\n", x->transa, x->transb);
+}

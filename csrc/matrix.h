@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrices in device memory, and what is asked of a product of them. */
+#ifndef CLC_MATRIX_H
+#define CLC_MATRIX_H
+
+#include "memory.h"
+#include "range.h"
+
+#pragma GCC visibility push(hidden)
+
+/* A matrix as it is stored, row-major, or one such matrix after the other. */
+typedef struct clc_Matrix {
+  clc_Buffer *b;
+  size_t offset; /* elements of the memory before the first one */
+  size_t rows, cols;
+  size_t ld;     /* elements from row to row */
+  size_t stride; /* and from one matrix of a batch to the next; 0: the same for all */
+} clc_Matrix;
+
+/* C <- alpha * op(A) * op(B) + beta * C, for each matrix of a batch. */
+typedef struct clc_Multiply {
+  size_t batch, m, n, k;
+  lua_Number alpha, beta;
+  int transa, transb;
+  clc_Matrix a, b, c;
+} clc_Multiply;
+
+/* How many parts of that size cover n. */
+size_t clc_parts(size_t n, size_t part);
+
+/* Groups of gx x gy work-items: nx of them along dimension 0, ny along 1, and nz matrices. */
+clc_Range clc_batchrange(size_t nx, size_t ny, size_t nz, size_t gx, size_t gy);
+
+/* Pushes the macros that tell a kernel which operand is transposed. */
+const char *clc_pushtransposes(lua_State *L, const clc_Multiply *x);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The product for the cores of a CPU: packed panels and register tiles (kernels/gemm_panels.cl). */
+#ifndef CLC_PANELS_H
+#define CLC_PANELS_H
+
+#include "matrix.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Queues the product. The device's tuning of gemm, a row for panels, is on top of the stack. May
+   leave values there. */
+void clc_multiplypanels(lua_State *L, const clc_Multiply *x);
+
+#pragma GCC visibility pop
+
+#endif
