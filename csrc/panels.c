@@ -6,11 +6,12 @@
 #include "scratch.h"
 #include "tuning.h"
 
-enum { PACK = 1, MULTIPLY = 2, PACKED = 4 }; /* steps of gemm_panels */
+enum { PACK = 1, MULTIPLY = 2, PACKED = 4, IN_PLACE = 8 }; /* steps of gemm_panels */
 
 #define EDGE 4             /* rows of its tiles for what is left */
 #define BLOCKS_A_CORE 4    /* blocks of C that each core gets at least, where there are so many */
 #define PACKED_COLUMNS 256 /* that a work-item packs, about */
+#define IN_PLACE_SHARE 16  /* A is read where it lies up to this part of `direct` */
 
 /* How gemm_panels goes through a product. */
 typedef struct {
@@ -57,7 +58,7 @@ static Panels plan_panels(lua_State *L, const clc_Multiply *x) {
   p.mc = x->m < mc ? round_up(x->m, p.rows) : mc;
   p.nc = x->n < nc ? round_up(x->n, p.width) : nc;
   if (!x->transb && x->n >= p.width && x->k * x->n <= direct) {
-    p.steps = MULTIPLY;
+    p.steps = !x->transa && x->m * x->k <= direct / IN_PLACE_SHARE ? MULTIPLY | IN_PLACE : MULTIPLY;
     share_out(&p, x, cores);
   } else if (x->m <= p.mc) {
     p.steps = PACK | MULTIPLY;
@@ -84,7 +85,7 @@ static void launch_panels(lua_State *L, clc_Kernel *kernel, const Panels *p, int
 
 /* Elements of scratch memory for n columns of B. */
 static size_t packed_elements(const Panels *p, const clc_Multiply *x, size_t n) {
-  if (p->steps == MULTIPLY) return 0;
+  if (!(p->steps & (PACK | PACKED))) return 0;
   return x->batch * round_up(n, p->width) * (p->steps & PACK ? p->kc : x->k);
 }
 

@@ -24,7 +24,8 @@
  * Both in one launch: every work-item packs for itself what it needs next. PACK alone, for work
  * that many work-items share: `packed` gets all of B, by one work-item each kc x nc elements;
  * MULTIPLY | PACKED then reads that. MULTIPLY alone reads B where it lies, if B is not transposed
- * and has at least 2 * V columns. The rest of the rows goes by EDGE at once.
+ * and has at least 2 * V columns; with IN_PLACE it reads A so too, if that is not transposed: where
+ * there is little to compute, packing is much of the work. The rest of the rows goes by EDGE at once.
  *
  * op(X) is X, or its transpose where transa / transb is 1. a0, b0, c0 are the elements before each
  * matrix, lda, ldb, ldc those from row to row, a1, b1, c1 those from one matrix of a batch to the
@@ -50,6 +51,7 @@
 #define PACK 1
 #define MULTIPLY 2
 #define PACKED 4
+#define IN_PLACE 8
 
 #define JOIN_(x, y) x##y
 #define JOIN(x, y) JOIN_(x, y)
@@ -153,6 +155,11 @@ INLINE void pack_rows(const int mc, const int kc, const int transa, __global con
 #define EACH_14(F) EACH_6(F) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13)
 
 #define ZERO(i) VECTOR x##i = 0, y##i = 0;
+#define ROW(i) __global const REAL *const a##i = a + i * lda;
+#define ROW_OR_LAST(i) __global const REAL *const a##i = a + min(i, rows - 1) * lda;
+#define ADD_ROW(i)                       \
+  x##i = fma((VECTOR)a##i[l], b0, x##i); \
+  y##i = fma((VECTOR)a##i[l], b1, y##i);
 #define ADD(i)                    \
   x##i = fma((VECTOR)a[i], b0, x##i); \
   y##i = fma((VECTOR)a[i], b1, y##i);
@@ -176,9 +183,21 @@ INLINE void put_part(const REAL *part, const REAL beta, __global REAL *c, const 
     }
 }
 
+#define PUT_TILE(N)                                          \
+  if (rows < N || first > 0 || cols < 2 * V) {               \
+    REAL part[N * 2 * V];                                    \
+    EACH_##N(KEEP)                                           \
+    put_part(part, beta, c, ldc, rows, first, cols);         \
+  } else if (beta == 0) {                                    \
+    EACH_##N(PUT)                                            \
+  } else {                                                   \
+    EACH_##N(PUT_ON)                                         \
+  }
+
 /*
- * A tile of C from a panel of A and 2 * V columns of B, ldb elements from one row to the next.
- * Its accumulators are variables of their own: an array might stay in memory.
+ * A tile of C from a panel of A, or (tile_in_place) from rows of A where they lie, and 2 * V columns
+ * of B, ldb elements from one row to the next. Its accumulators are variables of their own: an array
+ * might stay in memory.
  */
 #define DEFINE_TILE(N)                                                                         \
   INLINE void tile_##N(const int depth, __local const REAL *a, __global const REAL *b,         \
@@ -189,21 +208,29 @@ INLINE void put_part(const REAL *part, const REAL beta, __global REAL *c, const 
       const VECTOR b0 = LOAD(0, b), b1 = LOAD(1, b);                                           \
       EACH_##N(ADD)                                                                            \
     }                                                                                          \
-    if (rows < N || first > 0 || cols < 2 * V) {                                               \
-      REAL part[N * 2 * V];                                                                    \
-      EACH_##N(KEEP)                                                                           \
-      put_part(part, beta, c, ldc, rows, first, cols);                                         \
-    } else if (beta == 0) {                                                                    \
-      EACH_##N(PUT)                                                                            \
-    } else {                                                                                   \
-      EACH_##N(PUT_ON)                                                                         \
+    PUT_TILE(N)                                                                                \
+  }                                                                                            \
+  INLINE void tile_in_place_##N(const int depth, __global const REAL *a, const size_t lda,     \
+                                __global const REAL *b, const size_t ldb, const REAL alpha,    \
+                                const REAL beta, __global REAL *c, const size_t ldc,           \
+                                const int rows, const int first, const int cols) {             \
+    EACH_##N(POINT)                                                                            \
+    EACH_##N(ZERO)                                                                             \
+    for (int l = 0; l < depth; l++, b += ldb) {                                                \
+      const VECTOR b0 = LOAD(0, b), b1 = LOAD(1, b);                                           \
+      EACH_##N(ADD_ROW)                                                                        \
     }                                                                                          \
+    PUT_TILE(N)                                                                                \
   }
 #define DEFINE_TILE_OF(N) DEFINE_TILE(N)
 
+#define POINT ROW_OR_LAST
 DEFINE_TILE(4)
+#undef POINT
+#define POINT ROW
 DEFINE_TILE_OF(ROWS)
 #define TILE_ROWS JOIN(tile_, ROWS)
+#define TILE_IN_PLACE JOIN(tile_in_place_, ROWS)
 
 /* All tiles of a block of C in 2 * V columns, from packed rows of A. */
 INLINE void multiply_columns(const int mc, const int kc, __local const REAL *a,
@@ -218,6 +245,19 @@ INLINE void multiply_columns(const int mc, const int kc, __local const REAL *a,
       tile_4(kc, a + i * kc, b, ldb, alpha, beta, c + i * ldc, ldc, min(EDGE, mc - i), first,
              cols);
   }
+}
+
+/* The same from rows of A where they lie. */
+INLINE void multiply_in_place(const int mc, const int kc, __global const REAL *a,
+                              const size_t lda, __global const REAL *b, const size_t ldb,
+                              const REAL alpha, const REAL beta, __global REAL *c,
+                              const size_t ldc, const int first, const int cols) {
+  int i = 0;
+  for (; i + ROWS <= mc; i += ROWS)
+    TILE_IN_PLACE(kc, a + i * lda, lda, b, ldb, alpha, beta, c + i * ldc, ldc, ROWS, first, cols);
+  for (; i < mc; i += EDGE)
+    tile_in_place_4(kc, a + i * lda, lda, b, ldb, alpha, beta, c + i * ldc, ldc,
+                    min(EDGE, mc - i), first, cols);
 }
 
 /* --- a block of C -------------------------------------------------------- */
@@ -253,16 +293,20 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void gemm_panels(
       if (own) pack_columns(columns, depth, transb, b + (transb ? l0 : l0 * ldb), ldb, panels);
       from = panels;
     }
-    pack_rows(height, depth, transa, a + (transa ? l0 * lda : l0), lda, rows);
+    const int in_place = steps & IN_PLACE;
+    if (!in_place) pack_rows(height, depth, transa, a + (transa ? l0 * lda : l0), lda, rows);
     for (int j = 0; j < columns; j += 2 * V) {
-      if (steps != MULTIPLY)
-        multiply_columns(height, depth, rows, from + (size_t)j * depth, 2 * V, alpha, scale, c + j,
-                         ldc, 0, min(2 * V, columns - j));
-      else { /* the last columns end where B ends, and overlap those before */
-        const int over = max(0, j + 2 * V - columns);
-        multiply_columns(height, depth, rows, from + j - over, ldb, alpha, scale, c + j - over, ldc,
-                         over, 2 * V);
-      }
+      /* where B lies as it is, its last columns overlap those before */
+      const int over = max(0, j + 2 * V - columns);
+      if (in_place)
+        multiply_in_place(height, depth, a + l0, lda, from + j - over, ldb, alpha, scale,
+                          c + j - over, ldc, over, 2 * V);
+      else if (steps == MULTIPLY)
+        multiply_columns(height, depth, rows, from + j - over, ldb, alpha, scale, c + j - over,
+                         ldc, over, 2 * V);
+      else
+        multiply_columns(height, depth, rows, from + (size_t)j * depth, 2 * V, alpha, scale,
+                         c + j, ldc, 0, min(2 * V, columns - j));
     }
   }
 }
