@@ -16,6 +16,7 @@ local resolve = require "clcompute.loops.front.resolve"
 local restrictions = require "clcompute.loops.front.restrictions"
 local scop = require "clcompute.loops.analysis.scop"
 local size_of = require "clcompute.loops.variables".size
+local tiling = require "clcompute.loops.generation.tiling"
 local types = require "clcompute.loops.front.types"
 local walk = require "clcompute.loops.walk"
 
@@ -161,13 +162,14 @@ end
 -- @tparam table variables what the arguments are to `taken`
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.runtime.arguments`
 -- @tparam table options `base`, `mode`, `reduce`
+-- @string target what it runs on: "cpu", where a work-item goes through a tile, or "gpu", one pass
 -- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua);
 -- `real`, the dtype of floats; `accumulators`, the most that a nest has; `fails` and
 -- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and
 -- `deciding`, of those that verdicts depend on; `arrays`, the variables of its arrays, each once, and `positions`,
 -- those of their arguments; `has_twins`, whether an array was given twice; `own`, the variables of this tree by those
 -- of the arguments
-function specialise.run(parsed, variables, taken, options)
+function specialise.run(parsed, variables, taken, options, target)
   local spec = {}
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options.base)
   spec.scop = scop.extract(spec.tree)
@@ -175,11 +177,12 @@ function specialise.run(parsed, variables, taken, options)
   spec.plan = nests.plan(spec.tree)
   spec.no_kernel = no_kernel(spec)
   cover(spec)
-  for _, kernel in ipairs(spec.plan.kernels) do
-    kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
-  end
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.real = spec.needs_double and "double" or "float"
+  for _, kernel in ipairs(spec.plan.kernels) do
+    if target == "cpu" and not kernel.accumulators then kernel.tiles = tiling.of(kernel.band, spec.real) end
+    kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
+  end
   spec.accumulators = accumulators_of(spec.plan)
   spec.text = kernels.text(spec.plan.kernels, { mode = options.mode, base = options.base, origin = spec.tree.origin })
   spec.names = names_of(variables, spec.own)

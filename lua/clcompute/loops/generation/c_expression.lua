@@ -3,7 +3,8 @@
 --- Expressions of the tree as OpenCL C with the meaning that they have in Lua.
 --
 -- A context says how: `real`, the C type of floats ("double" or "float"); `base`, the index of an array's first
--- element; `helpers`, a table in which the functions of clcompute.loops.generation.c_helpers that the text calls
+-- element; `names`, what stands for a variable where that is not its id; `access`, a function of an index that may
+-- return what stands for the element; `helpers`, a table in which the functions of clcompute.loops.generation.c_helpers that the text calls
 -- become keys.
 -- @module clcompute.loops.generation.c_expression
 
@@ -64,6 +65,11 @@ end
 local function operand_as(node, wanted, context, precedence)
   local text, own = as(node, wanted, context)
   return own < precedence and "(" .. text .. ")" or text
+end
+
+--- What stands for a variable.
+function c_expression.name(variable, context)
+  return context.names and context.names[variable] or variable.id
 end
 
 --- An int literal, or a float literal that reads back as the same number.
@@ -284,9 +290,12 @@ for _, name in ipairs { "sqrt", "exp", "sin", "cos", "tan" } do FUNCTIONS[name] 
 local PRINTERS = {
   number = function(node, context) return c_expression.number(node.value, context), PRIMARY end,
   boolean = function(node) return node.value and "1" or "0", PRIMARY end,
-  name = function(node) return node.variable.id, PRIMARY end,
+  name = function(node, context) return c_expression.name(node.variable, context), PRIMARY end,
+  text = function(node) return node.text, PRIMARY end,
   length = function(node) return size_of(node.array, node.dimension), PRIMARY end,
   index = function(node, context)
+    local other = context.access and context.access(node)
+    if other then return other, PRIMARY end
     local text, element = c_expression.element(node, context), node.array.element
     local own = node.type == "int" and "long" or context.real
     if element == own then return text, PRIMARY end

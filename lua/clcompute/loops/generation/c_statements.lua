@@ -69,21 +69,49 @@ local function stored(value, dtype, context)
   return ("(%s)(%s)"):format(dtype, text)
 end
 
+-- A loop of which it is proved that no pass depends on another one.
+local INDEPENDENT = "_Pragma(\"clang loop vectorize(assume_safety)\")"
+
+--- Opens a block with what all passes of a loop read; it is not read where there is no pass.
+local function open_common(node, output)
+  local context = output.context
+  add(output, ("if (%s %s %s) {"):format(c_expression.plain(node.from, context), node.step > 0 and "<=" or ">=",
+    c_expression.plain(node.to, context)))
+  output.depth = output.depth + 1
+  for _, common in ipairs(node.common) do
+    local type = common.variable.type
+    add(output, ("const %s %s = %s;"):format(c_statements.type(type, context), common.variable.id,
+      c_expression.text(common.value, context, type)))
+  end
+end
+
+local function close_common(output)
+  output.depth = output.depth - 1
+  add(output, "}")
+end
+
+--- A loop. `is_independent`: no pass depends on another one; `common`: of clcompute.loops.generation.hoisting.
 STATEMENTS["for"] = function(node, output)
   local id, last = node.variable.id, node.variable.id .. "_last"
   local step, context = node.step, output.context
   local increment = step == 1 and id .. "++" or step == -1 and id .. "--"
     or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
+  local has_common = node.common and #node.common > 0
+  if has_common then open_common(node, output) end
+  if node.is_independent then add(output, INDEPENDENT) end
   add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
     c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
   c_statements.body(node.body, output)
   add(output, "}")
+  if has_common then close_common(output) end
 end
 
+--- A local; one that has a place elsewhere is given its value there.
 STATEMENTS["local"] = function(node, output)
   local type, context = node.variable.type, output.context
-  add(output, ("%s %s = %s;"):format(c_statements.type(type, context), node.variable.id,
-    c_expression.text(node.value, context, type)), node)
+  local place = c_expression.name(node.variable, context)
+  local declared = place == node.variable.id and c_statements.type(type, context) .. " " or ""
+  add(output, ("%s%s = %s;"):format(declared, place, c_expression.text(node.value, context, type)), node)
 end
 
 --- Adds the assignment of a value to a local or an element; `node` is the statement in Lua.
@@ -93,7 +121,7 @@ function c_statements.store(target, value, output, node)
     add(output, ("%s = %s;"):format(c_expression.element(target, context),
       stored(value, target.array.element, context)), node)
   else
-    add(output, ("%s = %s;"):format(target.variable.id,
+    add(output, ("%s = %s;"):format(c_expression.name(target.variable, context),
       c_expression.text(value, context, target.variable.type)), node)
   end
 end

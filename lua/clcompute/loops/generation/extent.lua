@@ -113,4 +113,26 @@ function extent.counts(band)
   return texts
 end
 
+--- A frame for each loop of a band: the first value of its variable that any pass around it gives, and how many
+-- there are from there to the last one.
+-- @tparam table band `for` nodes, the outermost first
+-- @treturn table|nil `{ first=, count= }` for each, Lua expressions; nil where a bound is no sum, or a loop in steps
+-- begins elsewhere in each pass
+function extent.frames(band)
+  local ends, frames = {}, {}
+  for i, node in ipairs(band) do
+    local low, high = bounds_of(node, ends)
+    if not low then return nil end
+    local lowest, highest, step = at_end(low, -1, ends), at_end(high, 1, ends), math.abs(node.step)
+    if step > 1 and text_of(node.step > 0 and low or high) ~= text_of(node.step > 0 and lowest or highest) then
+      return nil
+    end
+    local length = add(highest, -1, lowest)
+    frames[i] = { first = text_of(node.step > 0 and lowest or highest),
+      count = step == 1 and text_of(add(length, 1, constant(1))) or ("(%s) // %d + 1"):format(text_of(length), step) }
+    ends[node.variable] = { lowest, highest }
+  end
+  return frames
+end
+
 return extent

@@ -135,13 +135,32 @@ local function print_reduction(kernel, sizes, output)
   end
 end
 
+--- The launch of a nest in tiles, dimension 0 being that of the innermost loop.
+local function print_blocks(kernel, sizes, output)
+  add(output, "local blocks = kernels[%d]", kernel.index)
+  add(output, "local range, tile = blocks:share({ %s })", table.concat(sizes, ", "))
+  for i, node in ipairs(kernel.tiles.order) do
+    add(output, "local %s_tile, %s_origin = tile[%d], %s", node.variable.id, node.variable.id,
+      #kernel.tiles.order + 1 - i, kernel.tiles.frames[node].first)
+  end
+  add(output, "blocks.kernel%s", call_with("range", kernel))
+  add(output, "counters.launches = counters.launches + 1")
+end
+
+--- The passes of each dimension of blocks, as texts.
+local function block_sizes(kernel)
+  local sizes, order = {}, kernel.tiles.order
+  for i, node in ipairs(order) do sizes[#order + 1 - i] = kernel.tiles.frames[node].count end
+  return sizes
+end
+
 local function print_launch(kernel, output)
-  local sizes = print_range(kernel, output)
+  local sizes = kernel.tiles and block_sizes(kernel) or print_range(kernel, output)
   local list, is_written = arrays_of(kernel)
   for _, variable in ipairs(list) do
     print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
-  local print = kernel.accumulators and print_reduction or print_items
+  local print = kernel.accumulators and print_reduction or kernel.tiles and print_blocks or print_items
   print(kernel, sizes, output)
   for _, variable in ipairs(list) do
     if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end

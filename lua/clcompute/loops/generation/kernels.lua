@@ -10,6 +10,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_helpers = require "clcompute.loops.generation.c_helpers"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
+local tile_kernels = require "clcompute.loops.generation.tile_kernels"
 local size_of = require "clcompute.loops.variables".size
 local uses = require "clcompute.loops.generation.uses"
 local walk = require "clcompute.loops.walk"
@@ -75,6 +76,7 @@ function kernels.parameters(nest)
   for _, variable in ipairs(nest.scalars) do
     rows[#rows + 1] = { kind = "scalar", variable = variable, id = variable.id }
   end
+  if nest.tiles then return table.move(tile_kernels.parameters(nest.tiles), 1, 2 * #nest.tiles.order, #rows + 1, rows) end
   for _, node in ipairs(nest.band) do
     local place = nest.mapping[node]
     if place.shared then
@@ -134,7 +136,7 @@ end
 
 local function print_kernels(nest, context, texts)
   if not nest.accumulators then
-    texts[#texts + 1] = kernel_of(nest, nest.name, context, print_items)
+    texts[#texts + 1] = kernel_of(nest, nest.name, context, nest.tiles and tile_kernels.print or print_items)
     return
   end
   texts[#texts + 1] = kernel_of(nest, nest.name, context, reduction_kernels.print)
@@ -147,14 +149,14 @@ end
 
 local function uses_double(nests)
   for _, nest in ipairs(nests) do
-    for _, row in ipairs(nest.parameters) do
-      if row.kind == "array" and row.variable.element == "double" then return true end
+    for _, array in ipairs(uses.union(nest.reads, nest.writes)) do
+      if array.element == "double" then return true end
     end
   end
   return false
 end
 
---- Whether nests, which have their `parameters`, need doubles: exact arithmetic does, fast only for arrays of them.
+--- Whether nests need doubles: exact arithmetic does, fast only for arrays of them.
 function kernels.need_double(nests, mode)
   return mode == "exact" or uses_double(nests)
 end

@@ -4,6 +4,7 @@
 -- @module clcompute.loops.runtime.call
 
 local arguments = require "clcompute.loops.runtime.arguments"
+local blocks = require "clcompute.loops.runtime.blocks"
 local bounds = require "clcompute.loops.analysis.bounds"
 local calibration = require "clcompute.loops.runtime.calibration"
 local decision = require "clcompute.loops.runtime.decision"
@@ -18,13 +19,15 @@ local call = {}
 
 local WEAK = { __mode = "k" } -- a device, which may be one of many queues, is not kept for its kernels
 
---- The specialisation for the kinds of a call.
-function call.specialisation(state, taken)
-  local spec = state.specialisations[taken.signature]
+--- The specialisation for the kinds of a call and of device.
+local function specialisation(state, taken, device)
+  local target = device.type == "cpu" and "cpu" or "gpu"
+  local key = target .. " " .. taken.signature
+  local spec = state.specialisations[key]
   if not spec then
-    spec = specialise.run(state.parsed, state.variables, taken, state.options)
+    spec = specialise.run(state.parsed, state.variables, taken, state.options, target)
     spec.programs, spec.places = setmetatable({}, WEAK), setmetatable({}, WEAK)
-    state.specialisations[taken.signature] = spec
+    state.specialisations[key] = spec
   end
   return spec
 end
@@ -52,7 +55,7 @@ local function build(spec, device, name)
   local program, built = device:program(spec.text, decision.build_options(spec, device, name)), {}
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.accumulators and reduction.new(nest, program, device, shape, spec.real)
-      or program:kernel(nest.name)
+      or nest.tiles and blocks.new(nest, program, device) or program:kernel(nest.name)
   end
   return built
 end
@@ -129,12 +132,12 @@ end
 function call.run(state, values)
   if repetition.run(state, values) then return end
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
-  local spec = call.specialisation(state, taken)
+  local device = device_of(state, taken)
+  local spec = specialisation(state, taken, device)
   local numbers = values_of(spec, state, taken)
   local vast = decision.wrapping(spec, numbers)
   local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
-  local device = device_of(state, taken)
   numbers.wide = device.type ~= "cpu"
   local arrays = open_arrays(state, spec, taken, device, state.counters)
   local verdict = decision.make(state, spec, numbers, arrays, device, vast)

@@ -40,9 +40,17 @@ local function kinds_of(state, given, element)
   return kinds
 end
 
+--- What kind of device a call would take; the best of this machine, if there is one.
+local function target_of(state)
+  local ok, device = true, state.options.device
+  if not device then ok, device = pcall(require "clcompute".device) end
+  return ok and device.type ~= "cpu" and "gpu" or "cpu"
+end
+
 local function presume(state, given, element)
   local taken = { kinds = kinds_of(state, given, element), twins = {} }
-  return { kinds = taken.kinds, spec = specialise.run(state.parsed, state.variables, taken, state.options) }
+  return { kinds = taken.kinds, spec = specialise.run(state.parsed, state.variables, taken, state.options,
+    target_of(state)) }
 end
 
 local function check_names(state, given)

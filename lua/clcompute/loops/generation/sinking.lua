@@ -1,0 +1,127 @@
+-- SPDX-License-Identifier: MIT
+
+--- Moves a parallel loop inwards, to be the innermost one everywhere in its body. Its passes do not depend on each
+-- other, so each statement of the body may do all of them before the next statement begins, and each loop of the body
+-- before its next pass.
+--
+--     for j do local s = 0; for k do s = s + a[k] * b[k][j] end; c[j] = s end
+--     for j do s[j] = 0 end; for k do for j do s[j] = s[j] + a[k] * b[k][j] end end; for j do c[j] = s[j] end
+-- @module clcompute.loops.generation.sinking
+
+local changed = require "clcompute.loops.generation.rewrite".changed
+local strides = require "clcompute.loops.generation.strides"
+local walk = require "clcompute.loops.walk"
+
+local sinking = {}
+
+local function has_loop(node)
+  local found = false
+  walk.node(node, function(part)
+    if part.kind == "for" then found = true end
+    return not found
+  end)
+  return found
+end
+
+--- Whether a bound or condition is the same in all passes: no local can be in it, being another one in each.
+local function is_invariant(node, variable, is_local)
+  local found = true
+  walk.node(node, function(part)
+    if part.kind == "index" or part.kind == "name" and (part.variable == variable or is_local[part.variable]) then
+      found = false
+    end
+  end)
+  return found
+end
+
+local sink_list
+
+--- A statement that has a loop in it, with the moved loop within that; nil where it cannot be.
+local function sink_around(node, state)
+  local variable = state.loop.variable
+  if node.kind == "for" then
+    if not is_invariant(node.from, variable, state.is_local) or not is_invariant(node.to, variable, state.is_local) then
+      return nil
+    end
+    local body = sink_list(node.body, state)
+    return body and changed(node, { body = body, is_lane = false })
+  end
+  if node.kind ~= "if" then return nil end
+  local arms = {}
+  for i, arm in ipairs(node.arms) do
+    local body = is_invariant(arm.condition, variable, state.is_local) and sink_list(arm.body, state)
+    if not body then return nil end
+    arms[i] = { condition = arm.condition, body = body }
+  end
+  local otherwise = node.otherwise and sink_list(node.otherwise, state)
+  if node.otherwise and not otherwise then return nil end
+  return changed(node, { arms = arms, otherwise = otherwise })
+end
+
+--- Adds a loop over statements that have none in them.
+local function add_group(group, state, result)
+  if #group == 0 then return end
+  local loop = changed(state.loop, { body = table.move(group, 1, #group, 1, {}), is_lane = true })
+  result[#result + 1] = loop
+  for i in ipairs(group) do group[i] = nil end
+end
+
+function sink_list(nodes, state)
+  local result, group = {}, {}
+  for _, node in ipairs(nodes) do
+    if has_loop(node) then
+      add_group(group, state, result)
+      local around = sink_around(node, state)
+      if not around then return nil end
+      result[#result + 1] = around
+    else
+      group[#group + 1] = node
+    end
+  end
+  add_group(group, state, result)
+  return result
+end
+
+--- The locals that are used in another loop than the one that declares them.
+local function crossing(result)
+  local home, is_crossing, list = {}, {}, {}
+  local function visit(nodes, loop)
+    walk.nodes(nodes, function(part)
+      if part.kind == "for" and part.is_lane then
+        visit(part.body, part)
+        return false
+      end
+      if part.kind == "local" then home[part.variable] = loop end
+      if part.kind == "name" and home[part.variable] and home[part.variable] ~= loop
+        and not is_crossing[part.variable] then
+        is_crossing[part.variable] = true
+        list[#list + 1] = part.variable
+      end
+    end)
+  end
+  visit(result, nil)
+  return list
+end
+
+local function locals_of(nodes)
+  local is_local = {}
+  walk.nodes(nodes, function(part)
+    if part.kind == "local" then is_local[part.variable] = true end
+  end)
+  return is_local
+end
+
+--- The body of a parallel loop with the loop moved inwards.
+-- @tparam table loop a `for` node whose `body` it is
+-- @tparam {table,...} body
+-- @treturn ?{table,...} statements, in which the loop has `is_lane`; nil where a loop or condition in the body depends
+-- on the pass, or an access would jump
+-- @treturn ?{table,...} the locals of the body that need a place for each pass
+function sinking.sink(loop, body)
+  if not strides.units(body, loop.variable) then return nil end
+  local result = sink_list(body, { loop = loop, is_local = locals_of(body) })
+  if not result then return nil end
+  return result, crossing(result)
+end
+
+return sinking

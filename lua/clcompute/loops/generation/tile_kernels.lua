@@ -1,0 +1,142 @@
+-- SPDX-License-Identifier: MIT
+
+--- Nests in tiles as OpenCL C: the loops that are shared out go through a block, whose place and size the launch gives.
+-- @module clcompute.loops.generation.tile_kernels
+
+local c_expression = require "clcompute.loops.generation.c_expression"
+local c_statements = require "clcompute.loops.generation.c_statements"
+local register_kernels = require "clcompute.loops.generation.register_kernels"
+local rewrite = require "clcompute.loops.generation.rewrite"
+local strides = require "clcompute.loops.generation.strides"
+local sizes = require "clcompute.loops.generation.tile_sizes"
+
+local tile_kernels = {}
+
+local add, changed = c_statements.add, rewrite.changed
+
+--- The dimension of each loop that is shared out: the innermost is 0.
+function tile_kernels.dimension(tiles, node)
+  for i, other in ipairs(tiles.order) do
+    if other == node then return #tiles.order - i end
+  end
+end
+
+--- The parameters of a nest beyond those of all nests: where the frame of each loop begins, how much of it is a block.
+function tile_kernels.parameters(tiles)
+  local rows = {}
+  for _, node in ipairs(tiles.order) do
+    for _, part in ipairs { "origin", "tile" } do
+      rows[#rows + 1] = { kind = "place", id = ("%s_%s"):format(node.variable.id, part), node = node, part = part }
+    end
+  end
+  return rows
+end
+
+-- --- the block -------------------------------------------------------------------------------
+
+local function call(name, context, left, right)
+  context.helpers[name] = true
+  return ("%s(%s, %s)"):format(name, left, right)
+end
+
+--- The later of two values of a loop's variable, and the earlier one.
+local function later(node, context, left, right)
+  return call(node.step > 0 and "max_int" or "min_int", context, left, right)
+end
+
+local function earlier(node, context, left, right)
+  return call(node.step > 0 and "min_int" or "max_int", context, left, right)
+end
+
+--- Where the frame of a loop begins in this block, and where it ends.
+local function print_frame(node, dimension, output)
+  local id, step = node.variable.id, node.step
+  local times = step == 1 and "" or (" * %d"):format(step)
+  add(output, ("const long %s_first = %s_origin + (long)get_global_id(%d) * %s_tile%s;"):format(id, id, dimension, id,
+    times))
+  add(output, ("const long %s_end = %s_first + (%s_tile - 1)%s;"):format(id, id, id, times), node)
+end
+
+local function is_fixed(node, tiles)
+  for _, other in ipairs(tiles.order) do
+    if strides.mentions(node.from, other.variable) then return false end
+  end
+  return true
+end
+
+--- A loop as far as it is in the block: `from` and `to` are texts of where that begins and ends.
+local function clipped(node, tiles, context, from, to)
+  local first = rewrite.text(is_fixed(node, tiles) and from
+    or later(node, context, c_expression.plain(node.from, context), from))
+  return changed(node, { from = first, to = rewrite.text(earlier(node, context, c_expression.plain(node.to, context),
+    to)) })
+end
+
+--- The body with its lane's loops clipped.
+local function with_lane(nodes, clip)
+  local result = {}
+  for i, node in ipairs(nodes) do
+    if node.is_lane then
+      local loop = clip(node)
+      result[i] = changed(node, { from = loop.from, to = loop.to })
+    elseif node.kind == "for" then
+      result[i] = changed(node, { body = with_lane(node.body, clip) })
+    elseif node.kind == "if" then
+      local arms = {}
+      for a, arm in ipairs(node.arms) do arms[a] = { condition = arm.condition, body = with_lane(arm.body, clip) } end
+      result[i] = changed(node, { arms = arms, otherwise = node.otherwise and with_lane(node.otherwise, clip) })
+    else
+      result[i] = node
+    end
+  end
+  return result
+end
+
+--- Loops around the body of a block, from the `i`th on: `ends(node)` gives the texts of where each begins and ends.
+local function loops_around(tiles, context, i, ends)
+  local node = tiles.order[i]
+  if not node then return tiles.body end
+  local function clip(loop)
+    return clipped(loop, tiles, context, ends(node))
+  end
+  if node == tiles.lane then return with_lane(tiles.body, clip) end
+  return { changed(clip(node), { body = loops_around(tiles, context, i + 1, ends) }) }
+end
+
+--- Prints the passes of a block one after the other.
+function tile_kernels.print_passes(tiles, output, from, ends)
+  output.depth = output.depth - 1
+  c_statements.body(loops_around(tiles, output.context, from, ends), output)
+  output.depth = output.depth + 1
+end
+
+--- A place for each pass of the lane, of the locals that need one.
+local function print_places(tiles, output)
+  local names = {}
+  for _, variable in ipairs(tiles.places) do
+    add(output, ("%s %s[%d];"):format(c_statements.type(variable.type, output.context), variable.id,
+      sizes.sunk.lane.most))
+    local lane = tiles.lane.variable.id
+    names[variable] = tiles.lane.step > 0 and ("%s[%s - %s_first]"):format(variable.id, lane, lane)
+      or ("%s[%s_first - %s]"):format(variable.id, lane, lane)
+  end
+  return names
+end
+
+--- The body of a kernel.
+function tile_kernels.print(nest, output)
+  local tiles = nest.tiles
+  output.depth = 1
+  for _, node in ipairs(tiles.order) do print_frame(node, tile_kernels.dimension(tiles, node), output) end
+  output.context = setmetatable({ names = print_places(tiles, output) }, { __index = output.context })
+  local function ends(node)
+    return node.variable.id .. "_first", node.variable.id .. "_end"
+  end
+  if tiles.registers then
+    register_kernels.print(tiles, output, ends, tile_kernels.print_passes)
+  else
+    tile_kernels.print_passes(tiles, output, 1, ends)
+  end
+end
+
+return tile_kernels
