@@ -350,6 +350,7 @@ build = {
     ["clcompute.peers.lu"] = "lua/clcompute/peers/lu.lua",
     ["clcompute.peers.nests"] = "lua/clcompute/peers/nests.lua",
     ["clcompute.peers.operations"] = "lua/clcompute/peers/operations.lua",
+    ["clcompute.peers.sections"] = "lua/clcompute/peers/sections.lua",
     ["clcompute.peers.tiles"] = "lua/clcompute/peers/tiles.lua",
     ["clcompute.peers.vectors"] = "lua/clcompute/peers/vectors.lua",
     ["clcompute.tune"] = "lua/clcompute/tune.lua",

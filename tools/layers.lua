@@ -83,7 +83,7 @@ local LUA_LEVELS = {
     "clcompute.papers.gauss.shrinking", "clcompute.papers.polykernels.rows",
     "clcompute.papers.polykernels.baseline" },
   { "clcompute.papers.borisov", "clcompute.papers.gauss", "clcompute.peers.gemm", "clcompute.peers.lu",
-    "clcompute.peers.nests", "clcompute.peers.tiles", "clcompute.peers.vectors" },
+    "clcompute.peers.nests", "clcompute.peers.sections", "clcompute.peers.tiles", "clcompute.peers.vectors" },
   { "clcompute.peers.gauss", "clcompute.peers.limits" },
   { "clcompute.device_profile.chain", "clcompute.device_profile.curve", "clcompute.device_profile.figure",
     "clcompute.device_profile.size_text" },
