@@ -72,8 +72,9 @@ check: all layer
 bench-overhead: all overhead
 	@$(ENV) $(LUA) examples/overhead.lua
 
-# Our operations against OpenBLAS and CLBlast, in turns and checked; a quarter of an hour. OpenBLAS takes its kernels for an
-# older processor where it does not know this one: with AVX-512 those for Skylake-X are the faster ones.
+# Our operations against OpenBLAS and CLBlast and loop nests against gcc, in turns and checked; twenty minutes, five of them
+# for the loops (PEERS="--groups loops"). OpenBLAS takes its kernels for an older processor where it does not know this one:
+# with AVX-512 those for Skylake-X are the faster ones.
 bench-peers: packages-test
 	@$(MAKE) --no-print-directory -s all
 	@$(ENV) $(if $(shell grep -w avx512dq /proc/cpuinfo),OPENBLAS_CORETYPE=SkylakeX) \

@@ -3,9 +3,9 @@
 Calls functions of shared objects that were compiled on this machine. A module for the
 library's own reports: it cannot know what is called. The function is
 
-    void name(const long *sizes, const double *numbers, double *const *arrays)
+    void name(const long *sizes, const double *numbers, void *const *arrays)
 
-and operands and results are strings of packed doubles, as in clcompute.sequential.
+and operands and results are strings of packed elements, as in clcompute.sequential.
 @module clcompute.native
 */
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ and operands and results are strings of packed doubles, as in clcompute.sequenti
 
 __attribute__((visibility("default"))) int luaopen_clcompute_native(lua_State *L);
 
-typedef void Function(const long *sizes, const double *numbers, double *const *arrays);
+typedef void Function(const long *sizes, const double *numbers, void *const *arrays);
 
 enum { LINE = 64 }; /* bytes of a cache line, on which arrays start */
 
@@ -70,19 +70,19 @@ static double *push_numbers(lua_State *L, int arg) {
 
 /* A copy of the string on the top of the stack, which it replaces: memory that the collector
    frees. */
-static double *to_array(lua_State *L) {
+static void *to_array(lua_State *L) {
   const size_t bytes = lua_rawlen(L, -1);
   char *memory = lua_newuserdatauv(L, bytes + LINE, 0);
   memory += LINE - (uintptr_t)memory % LINE;
   memcpy(memory, lua_tostring(L, -2), bytes);
   lua_remove(L, -2);
-  return (double *)(void *)memory;
+  return memory;
 }
 
 /* Copies of a list of strings; pushes the pointers to them, and a table that keeps them alive. */
-static double **push_arrays(lua_State *L, int arg) {
+static void **push_arrays(lua_State *L, int arg) {
   const lua_Unsigned count = check_list(L, arg);
-  double **arrays = lua_newuserdatauv(L, (count + 1) * sizeof *arrays, 0);
+  void **arrays = lua_newuserdatauv(L, (count + 1) * sizeof *arrays, 0);
   lua_createtable(L, (int)count, 0);
   for (lua_Unsigned i = 0; i < count; i++) {
     const int type = lua_rawgeti(L, arg, (lua_Integer)i + 1);
@@ -99,7 +99,7 @@ static int native_call(lua_State *L) {
   lua_settop(L, 5);
   const long *sizes = push_sizes(L, 3);
   const double *numbers = push_numbers(L, 4);
-  double *const *arrays = push_arrays(L, 5);
+  void *const *arrays = push_arrays(L, 5);
   const double start = clc_now();
   function(sizes, numbers, arrays);
   const double seconds = clc_now() - start;

@@ -24,6 +24,8 @@
   size_t clc_plain_gauss_##TYPE(size_t n, size_t columns, REAL *a, REAL *b);                       \
   /* The largest |x - expected| / |expected| */                                                    \
   double clc_plain_relative_error_##TYPE(size_t n, const REAL *x, const double *expected);         \
+  /* The largest |x - expected| */                                                                 \
+  double clc_plain_absolute_error_##TYPE(size_t n, const REAL *x, const double *expected);         \
   /* ||A x - b|| / (||A|| ||x||) in the 1-norm; `sums` is room for n numbers */                    \
   double clc_plain_backward_error_##TYPE(size_t n, const REAL *a, const REAL *b, const REAL *x,    \
                                          double *sums);

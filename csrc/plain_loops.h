@@ -73,6 +73,16 @@ double NAME(relative_error)(size_t n, const REAL *x, const double *expected) {
   return worst;
 }
 
+double NAME(absolute_error)(size_t n, const REAL *x, const double *expected) {
+  double worst = 0;
+  for (size_t i = 0; i < n; i++) {
+    const double error = fabs((double)x[i] - expected[i]);
+    if (!(error <= worst)) worst = error; /* NaN stays */
+    if (isnan(worst)) break;
+  }
+  return worst;
+}
+
 /* Column sums of |A| gather in `sums`, n of them. */
 double NAME(backward_error)(size_t n, const REAL *a, const REAL *b, const REAL *x, double *sums) {
   double residual = 0, norm_a = 0, norm_x = 0;

@@ -203,6 +203,24 @@ static int seq_relative_error(lua_State *L) {
 }
 
 /***
+The largest error of numbers whose exact values are known.
+@function absolute_error
+@tparam string x packed elements
+@tparam string expected as many packed doubles
+@tparam[opt="float"] string dtype of x, "float" or "double"
+@treturn number the largest |x - expected|; NaN where one of them is
+*/
+static int seq_absolute_error(lua_State *L) {
+  const size_t size = check_size(L, 3);
+  const size_t n = count_elements(L, 1, size);
+  const void *x = check_elements(L, 1, n, size);
+  const double *expected = check_elements(L, 2, n, sizeof *expected);
+  lua_pushnumber(L, size == sizeof(float) ? clc_plain_absolute_error_float(n, x, expected)
+                                          : clc_plain_absolute_error_double(n, x, expected));
+  return 1;
+}
+
+/***
 How well x solves A x = b: ||A x - b|| / (||A|| ||x|| eps) in the 1-norm, computed in double. What
 backward stable methods give is of the order of 1, at most 30 where n is not huge.
 @function backward_error
@@ -231,6 +249,7 @@ int luaopen_clcompute_sequential(lua_State *L) {
                                        {"gauss", seq_gauss},
                                        {"life", seq_life},
                                        {"relative_error", seq_relative_error},
+                                       {"absolute_error", seq_absolute_error},
                                        {"backward_error", seq_backward_error},
                                        {NULL, NULL}};
   luaL_newlib(L, functions);

@@ -171,6 +171,20 @@ describe("sequential", function()
       helper.raises("16 bytes expected, got 8", sequential.relative_error, pack({ 1, 2 }, dtype), "12345678", dtype)
     end)
 
+    it("finds the largest error, " .. dtype, function()
+      local expected = pack({ 1, -2, 4, 0 }, "double")
+      assert.equal(0, sequential.absolute_error(pack({ 1, -2, 4, 0 }, dtype), expected, dtype))
+      assert.equal(0.5, sequential.absolute_error(pack({ 1.125, -2.5, 4, 0.25 }, dtype), expected, dtype))
+      for i = 1, 4 do
+        local x = { 1, -2, 4, 0 }
+        x[i] = 0 / 0
+        local error = sequential.absolute_error(pack(x, dtype), expected, dtype)
+        assert.is_true(error ~= error)
+      end
+      assert.equal(0, sequential.absolute_error("", "", dtype))
+      helper.raises("16 bytes expected, got 8", sequential.absolute_error, pack({ 1, 2 }, dtype), "12345678", dtype)
+    end)
+
     it("finds the backward error of a solution, " .. dtype, function()
       -- A x - b = (1, -1), the column sums of |A| are 4 and 6, ||x|| = 3
       local a, b, x = pack({ 1, -2, 3, 4 }, dtype), pack({ -6, 6 }, dtype), pack({ -1, 2 }, dtype)

@@ -24,7 +24,7 @@ return {
   end,
   c = [[
     for (long t = 0; t < steps; t++) {
-      for (long j = 0; j < n; j++) ey[0][j] = (double)(t + 1);
+      for (long j = 0; j < n; j++) ey[0][j] = (real)(t + 1);
 #pragma omp parallel for
       for (long i = 1; i < n; i++)
         for (long j = 0; j < n; j++) ey[i][j] = ey[i][j] - 0.5 * (hz[i][j] - hz[i - 1][j]);

@@ -19,7 +19,7 @@ return {
 #pragma omp parallel for
     for (long i = 0; i < n; i++)
       for (long j = 0; j < n; j++) {
-        double s = 0.0;
+        real s = 0.0;
         for (long k = 0; k < n; k++) s = s + A[i][k] * B[k][j];
         C[i][j] = s;
       }]],

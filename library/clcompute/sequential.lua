@@ -56,6 +56,13 @@ function sequential.life(field, n, generations) end
 ---@return number error NaN where one of them is
 function sequential.relative_error(x, expected, dtype) end
 
+---The largest error of numbers whose exact values are known.
+---@param x string packed elements
+---@param expected string as many packed doubles
+---@param dtype? "float"|"double" of x
+---@return number error NaN where one of them is
+function sequential.absolute_error(x, expected, dtype) end
+
 ---How well x solves A x = b: ||A x - b|| / (||A|| ||x|| eps) in the 1-norm.
 ---@param a string packed elements, n x n
 ---@param b string packed elements, n

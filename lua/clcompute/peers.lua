@@ -9,9 +9,11 @@
 local bench = require "clcompute.bench"
 local blas = require "clcompute.blas"
 local cl = require "clcompute"
+local interrupt = require "clcompute.interrupt"
 local keep = require "clcompute.papers.keep"
 local limits = require "clcompute.peers.limits"
 local operations = require "clcompute.peers.operations"
+local sections = require "clcompute.peers.sections"
 
 local peers = {}
 
@@ -24,14 +26,14 @@ local LEAST = 20e-6 -- seconds of any call: to guess how many a run has
 -- --- candidates -----------------------------------------------------------------
 
 --- Waits until nobody spins any more.
-local function quiet()
+local function quiet(seconds)
   local start = cl.clock()
-  while cl.clock() - start < SPIN do end
+  while cl.clock() - start < seconds do end
 end
 
---- A candidate that makes `calls` calls a run.
-local function candidate(name, calls, run, given)
-  local made = { name = name, reset = quiet, fn = function()
+--- A candidate that makes `calls` calls a run, after as many seconds without any.
+local function candidate(name, calls, spin, run, given)
+  local made = { name = name, reset = function() quiet(spin) end, fn = function()
     local seconds
     for _ = 1, calls do
       local took = run()
@@ -73,20 +75,27 @@ local function by_itself(name, timed)
 end
 
 PEERS.peak, PEERS["cl.lu"], PEERS.C = by_itself("peak", true), by_itself "cl.lu", by_itself("C", true)
+for _, name in ipairs { "gcc", "gcc, ikj, OpenMP", "Lua", "tiles" } do PEERS[name] = by_itself(name, true) end
 
 -- --- a line ---------------------------------------------------------------------
 
 local function label(line)
+  if line.label then return line.label end
   if not line.m then return ("n = %d"):format(line.n) end
   local text = line.m == line.n and line.n == line.k and ("n = %d"):format(line.n)
     or ("%d x %d x %d"):format(line.m, line.k, line.n)
   return line.batch and ("%d of %s"):format(line.batch, text) or text
 end
 
+--- How many calls a run has: one where each sets its data back first.
+local function calls_of(work)
+  local amount = work.flops or work.bytes
+  return amount and math.max(1, math.floor(RUN / (amount / PACE + LEAST))) or 1
+end
+
 local function candidates_of(group, line, device, threads)
   local work = operations[group.operation](line, group.dtype, device)
-  local amount = work.flops or work.bytes
-  local calls = math.max(1, math.floor(RUN / (amount / PACE + LEAST)))
+  local calls, spin = calls_of(work), work.spin or SPIN
   local total = { flops = work.flops and work.flops * calls, bytes = work.bytes and work.bytes * calls,
     dtype = group.dtype }
   local function checked(given, result)
@@ -94,13 +103,14 @@ local function candidates_of(group, line, device, threads)
     for key, value in pairs(total) do given[key] = value end
     return given
   end
-  local list = { candidate("clcompute", calls, work.ours, checked({ device = device }, work.result)) }
-  local others, reason = PEERS[group.against](work, threads)
+  local list = { candidate("clcompute", calls, spin, work.ours,
+    checked({ device = device, timed = work.timed }, work.result)) }
+  local others, reason = PEERS[line.against or group.against](work, threads)
   for _, other in ipairs(others or {}) do
-    list[#list + 1] = candidate(other.name, calls, other.run,
+    list[#list + 1] = candidate(other.name, calls, spin, other.run,
       checked({ device = other.timed and "host" or device, timed = other.timed, split = false }, other.result))
   end
-  return list, calls, reason
+  return list, work, calls, reason
 end
 
 --- The peer's row: the fastest that is right.
@@ -112,23 +122,47 @@ local function fastest(rows)
   return best
 end
 
---- One row: ours, with the peer and the limits beside it.
-local function measure_line(group, line, device, settings)
-  local list, calls, reason = candidates_of(group, line, device, settings.threads)
-  local rows = bench.compare(list, { rounds = settings.rounds, seconds = 0.001, peak = false,
-    progress = settings.progress })
-  local row, peer = rows[1], fastest(rows)
-  row.group, row.line, row.against = group.title, label(line), peer and peer.name or group.against
-  row.must, row.goal = group.each and group.must or nil, group.each and group.goal or nil
-  for _, key in ipairs { "value", "min", "q1", "q3" } do row[key] = row[key] and row[key] / calls end
-  if not (row.status == "ok" and peer) then
-    row.reason = row.reason or reason or (rows[2] and rows[2].reason)
-    return row
-  end
+--- What identifies a line, and what it must reach and is meant to by itself.
+local function heading(group, line)
+  local from = group.each and group or line
+  return { group = group.title, line = label(line), against = line.against or group.against, must = from.must,
+    goal = from.goal, is_nest = group.operation == "loops" or nil }
+end
+
+--- Adds to our row the peer's, and how they stand to each other.
+local function add_peer(row, peer, calls, share)
   for _, key in ipairs { "value", "q1", "q3" } do row["peer_" .. key] = peer[key] and peer[key] / calls end
   row.peer_gflops, row.peer_gbs = peer.gflops, peer.gbs
-  row.times = row.peer_value / row.value
+  if row.status ~= "ok" then return end
+  row.times = share * row.peer_value / row.value
   row.reached = not row.must and "" or row.times >= row.goal and "goal" or row.times >= row.must and "must" or "missed"
+end
+
+--- One row: ours, with the peer and the limits beside it.
+local function measure_line(group, line, device, settings)
+  local list, work, calls, reason = candidates_of(group, line, device, settings.threads)
+  local rows = bench.compare(list, { rounds = line.rounds or settings.rounds, seconds = 0.001, peak = false,
+    progress = settings.progress })
+  local row, peer = rows[1], fastest(rows)
+  for key, value in pairs(heading(group, line)) do row[key] = value end
+  row.against = peer and peer.name or row.against
+  row.launches = work.launches and work.launches()
+  for _, key in ipairs { "value", "min", "q1", "q3" } do row[key] = row[key] and row[key] / calls end
+  if peer then
+    add_peer(row, peer, calls, line.share or 1)
+  else
+    row.reason = row.reason or reason or (rows[2] and rows[2].reason)
+  end
+  return row
+end
+
+--- A line that cannot be measured is a row too, and the table goes on.
+local function attempt_line(group, line, device, settings)
+  local ok, result = pcall(measure_line, group, line, device, settings)
+  if ok then return result end
+  interrupt.pass_on(result)
+  local row = heading(group, line)
+  row.status, row.reason, row.params = "failed", interrupt.text(result), {}
   return row
 end
 
@@ -175,7 +209,8 @@ local function measure_groups(options, settings)
       end
       local rows = {}
       for i, line in ipairs(group.lines) do
-        rows[i] = measure_line(group, line, options.devices[1], settings)
+        line = settings.quick and line.quick or line
+        rows[i] = attempt_line(group, line, options.devices[1], settings)
         collectgarbage()
       end
       table.move(rows, 1, #rows, #all + 1, all)
@@ -185,34 +220,17 @@ local function measure_groups(options, settings)
   return all
 end
 
-local function ratio(value) return ("%.2f"):format(value) end
-
-local function section(all, device)
-  return {
-    title = ("Ours and theirs on %s"):format(device.name),
-    text = "Medians of a call, all that a line compares measured in turns. ratio: the peer's time over ours. must and "
-      .. "goal: what it is to reach; of a group with a mean the mean, and no line below a floor.",
-    rows = all,
-    columns = { { key = "group" }, { key = "line" }, { key = "value", title = "ours" },
-      { key = { "q1", "q3" }, title = "quartiles" }, { key = "gflops", title = "GFLOP/s" },
-      { key = "gbs", title = "GB/s" },
-      { key = "against" }, { key = "peer_value", title = "theirs", unit = "s" },
-      { key = "times", title = "ratio", format = ratio, align = "right" },
-      { key = "must", format = ratio, align = "right" }, { key = "goal", format = ratio, align = "right" },
-      { key = "reached" }, { key = "checked", title = "right" } },
-  }
-end
-
 --- Measures and reports.
--- @tparam table options `devices`, of which the first is measured; `quick`: seven rounds, else nine; `groups`: parts
---  of titles of `clcompute.peers.limits`; `rows`, a folder that keeps what was measured, in peers.jsonl; `progress`
+-- @tparam table options `devices`, of which the first is measured; `quick`: seven rounds, else nine, and smaller loop
+--  nests; `groups`: parts of titles of `clcompute.peers.limits`; `rows`, a folder that keeps what was measured, in
+--  peers.jsonl; `progress`
 -- @treturn table a document for `clcompute.report`
 -- @raise for a group that there is not
 function peers.measure(options)
   check_groups(options)
   local device = options.devices[1]
   local library = blas.openblas() -- as many threads as it takes by itself
-  local settings = { threads = library and library.threads or 0,
+  local settings = { threads = library and library.threads or 0, quick = options.quick,
     rounds = options.quick and ROUNDS.quick or ROUNDS.full }
   local all = measure_groups(options, settings)
   if options.rows then keep(options.rows .. "/peers.jsonl", all) end
@@ -220,7 +238,7 @@ function peers.measure(options)
     facts = { { "version", cl._VERSION }, { "device", tostring(device) },
       { "OpenBLAS", library and ("%s, kernels for %s, %d threads"):format(library.version, library.core,
         settings.threads) or "not installed" } },
-    sections = { section(all, device) } }
+    sections = sections(all, device) }
 end
 
 return peers

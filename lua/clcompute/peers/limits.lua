@@ -3,8 +3,12 @@
 --
 -- A group is a table of `title`; `operation`, a file of this folder; `dtype`; `against`, the peer; `lines`, the
 -- sizes; `must` and `goal`, for the geometric mean of the ratios of times peer / ours, or (`each`) for every line;
--- `floor`, what no line may be below in a group with a mean, a pair of the same two.
+-- `floor`, what no line may be below in a group with a mean, a pair of the same two. A line may have `against`, `must`
+-- and `goal` of its own; `label`; `rounds`; `quick`, a line in its place where little time is to be spent; `share`, how
+-- many times the peer's work ours is.
 -- @module clcompute.peers.limits
+
+local nests = require "clcompute.peers.nests"
 
 local function squares(sizes)
   local lines = {}
@@ -65,5 +69,10 @@ add { title = "dot", operation = "dot", dtype = "float", against = "OpenBLAS", l
   must = 1.5, goal = 1.8 }
 add { title = "scan", operation = "scan", dtype = "float", against = "C", lines = powers(22, 25), each = true,
   must = 1.5, goal = 1.9 }
+for _, dtype in ipairs { "float", "double" } do
+  add { title = ("loops in %ss"):format(dtype), operation = "loops", dtype = dtype, against = "gcc",
+    lines = nests.lines(dtype) }
+end
+add { title = "loops and others", operation = "loops", dtype = "float", against = "gcc", lines = nests.OTHERS }
 
 return limits

@@ -6,6 +6,7 @@ return {
   gemm = require "clcompute.peers.gemm",
   lu = require "clcompute.peers.lu",
   gauss = require "clcompute.peers.gauss",
+  loops = require "clcompute.peers.loops",
   saxpy = require "clcompute.peers.vectors".saxpy,
   sum = require "clcompute.peers.vectors".sum,
   dot = require "clcompute.peers.vectors".dot,

@@ -2,7 +2,8 @@
 
 --- What the nests are measured against: the same loops in C, compiled here by gcc -O3 -march=native.
 --
--- Products and sums are not contracted to fused ones (-ffp-contract=off), so that the results are Lua's to the bit.
+-- Products and sums are not contracted to fused ones (-ffp-contract=off) unless asked, so that the results are Lua's to
+-- the bit.
 -- @module clcompute.papers.polykernels.baseline
 
 local data = require "clcompute.papers.polykernels.data"
@@ -15,7 +16,7 @@ local baseline = {}
 -- The compiler with its options.
 baseline.COMMAND = "gcc -O3 -march=native -ffp-contract=off"
 
-local COMPILE = baseline.COMMAND .. " -std=gnu11 -fPIC -shared -w %s -x c -o %s %s 2>&1"
+local COMPILE = "%s -std=gnu11 -fPIC -shared -w %s -x c -o %s %s 2>&1"
 
 -- --- C ------------------------------------------------------------------------
 
@@ -24,10 +25,10 @@ local COMPILE = baseline.COMMAND .. " -std=gnu11 -fPIC -shared -w %s -x c -o %s 
 local function array_of(parameter, index)
   local inner = {}
   for i = 3, #parameter do inner[#inner + 1] = ("[(%s) > 0 ? %s : 1]"):format(parameter[i], parameter[i]) end
-  return ("  double (*restrict %s)%s = (void *)arrays[%d];"):format(parameter[1], table.concat(inner), index)
+  return ("  real (*restrict %s)%s = arrays[%d];"):format(parameter[1], table.concat(inner), index)
 end
 
---- The row's function, with the signature that `clcompute.native` calls.
+--- The row's function on arrays of `real`, with the signature that `clcompute.native` calls.
 -- @tparam table row
 -- @treturn string
 function baseline.source(row)
@@ -36,15 +37,15 @@ function baseline.source(row)
     if type(parameter) == "string" then
       sizes[#sizes + 1] = ("  const long %s = sizes[%d];"):format(parameter, #sizes)
     elseif parameter.value then
-      numbers[#numbers + 1] = ("  const double %s = numbers[%d];"):format(parameter[1], #numbers)
+      numbers[#numbers + 1] = ("  const real %s = numbers[%d];"):format(parameter[1], #numbers)
     elseif #parameter == 2 then
-      arrays[#arrays + 1] = ("  double *restrict %s = arrays[%d];"):format(parameter[1], #arrays)
+      arrays[#arrays + 1] = ("  real *restrict %s = arrays[%d];"):format(parameter[1], #arrays)
     else
       arrays[#arrays + 1] = array_of(parameter, #arrays)
     end
   end
   return table.concat({
-    ("void %s(const long *sizes, const double *numbers, double *const *arrays) {"):format(row.name),
+    ("void %s(const long *sizes, const double *numbers, void *const *arrays) {"):format(row.name),
     table.concat(sizes, "\n"), table.concat(numbers, "\n"), table.concat(arrays, "\n"), "  {", row.c, "  }", "}",
   }, "\n")
 end
@@ -58,19 +59,30 @@ end
 
 -- --- compiling ----------------------------------------------------------------
 
---- Compiles rows to a shared object, loaded when first called.
+--- How gcc is called.
+-- @tparam[opt] table options `fused`: products and sums may be contracted, as gcc does unless told otherwise
+-- @treturn string
+function baseline.command(options)
+  return options and options.fused and baseline.COMMAND:gsub("=off$", "=fast") or baseline.COMMAND
+end
+
+--- Compiles rows to a shared object, loaded when first called; the file goes with the object returned.
 -- @tparam table rows
--- @tparam[opt] table options `openmp`: with threads
+-- @tparam[opt] table options `dtype`: "double" (unless given) or "float", the type of arrays, numbers and constants;
+--  `fused`; `openmp`: with threads
 -- @treturn ?Baseline nil where there is no gcc, or it fails
 -- @treturn ?string why
 function baseline.compile(rows, options)
   if not process.find "gcc" then return nil, "there is no gcc: apt-get install gcc libc6-dev" end
-  local texts = {}
-  for i, row in ipairs(rows) do texts[i] = baseline.source(row) end
+  options = options or {}
+  local dtype = options.dtype or "double"
+  local texts = { ("typedef %s real;"):format(dtype) }
+  for _, row in ipairs(rows) do texts[#texts + 1] = baseline.source(row) end
   local source, object = os.tmpname(), os.tmpname()
   write_file(source, table.concat(texts, "\n\n") .. "\n")
-  local openmp = options and options.openmp and "-fopenmp" or ""
-  local pipe = assert(io.popen(COMPILE:format(openmp, process.quote(object), process.quote(source))))
+  local flags = (options.openmp and "-fopenmp" or "") .. (dtype == "float" and " -fsingle-precision-constant" or "")
+  local pipe = assert(io.popen(COMPILE:format(baseline.command(options), flags, process.quote(object),
+    process.quote(source))))
   local message = pipe:read("a")
   local ok = pipe:close()
   os.remove(source)
@@ -85,16 +97,17 @@ baseline.Baseline = Baseline
 
 --- Removes the file.
 function Baseline:close()
-  os.remove(self.path)
+  if self.path then os.remove(self.path) end
+  self.path = nil
 end
 
-Baseline.__close = Baseline.close
+Baseline.__close, Baseline.__gc = Baseline.close, Baseline.close
 
 -- --- calling ------------------------------------------------------------------
 
 --- Arguments of a row as its C function takes them: arrays packed.
 -- @tparam table row
--- @tparam table arguments for its Lua function
+-- @tparam table arguments for its Lua function; an array may be packed already
 -- @treturn table
 function baseline.pack(row, arguments)
   local packed = { sizes = {}, numbers = {}, arrays = {}, names = {} }
@@ -104,7 +117,8 @@ function baseline.pack(row, arguments)
     elseif parameter.value then
       packed.numbers[#packed.numbers + 1] = arguments[i]
     else
-      packed.arrays[#packed.arrays + 1] = data.pack(arguments[i])
+      local value = arguments[i]
+      packed.arrays[#packed.arrays + 1] = type(value) == "string" and value or data.pack(value)
       packed.names[#packed.names + 1] = parameter[1]
     end
   end

@@ -59,16 +59,8 @@ local function c(task, method, compiled, lack)
   }
 end
 
---- Arguments on a device, and how they are set back.
 local function on_device(task, device)
-  local arguments, packed = {}, {}
-  for i, value in ipairs(task.arguments) do
-    arguments[i] = type(value) == "table" and device:buffer(value, "double") or value
-    packed[i] = type(value) == "table" and arguments[i]:string() or nil
-  end
-  local function reset()
-    for i, bytes in pairs(packed) do arguments[i]:write(bytes) end
-  end
+  local arguments, _, reset = data.on_device(task.arguments, device, "double")
   return arguments, reset
 end
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- Nested tables of random numbers: made from a seed, copied, packed and compared bit by bit.
+--- Nested tables of random numbers: made from a seed, copied, packed, put on a device and compared bit by bit.
 -- @module clcompute.papers.polykernels.data
 
 local data = {}
@@ -60,14 +60,42 @@ function data.restore(list, from)
   end
 end
 
+local PIECE = 128 -- numbers packed by one call
+
 --- The elements of a nested table as packed doubles, row by row.
 -- @treturn string
 function data.pack(array)
   local parts = {}
-  for i, item in ipairs(array) do
-    parts[i] = type(item) == "table" and data.pack(item) or string.pack("d", item)
+  if type(array[1]) == "table" then
+    for i, item in ipairs(array) do parts[i] = data.pack(item) end
+  else
+    for first = 1, #array, PIECE do
+      local last = math.min(first + PIECE - 1, #array)
+      parts[#parts + 1] = string.pack(("d"):rep(last - first + 1), table.unpack(array, first, last))
+    end
   end
   return table.concat(parts)
+end
+
+--- Arguments with their arrays on a device.
+-- @tparam table arguments
+-- @tparam Device device
+-- @tparam string dtype of the buffers
+-- @treturn table the arguments, buffers for arrays
+-- @treturn table the arguments, for arrays their elements as packed in the buffers
+-- @treturn function sets the buffers back
+function data.on_device(arguments, device, dtype)
+  local placed, packed = {}, {}
+  for i, value in ipairs(arguments) do
+    placed[i] = type(value) == "table" and device:buffer(value, dtype) or value
+    packed[i] = type(value) == "table" and placed[i]:string() or value
+  end
+  local function reset()
+    for i, value in ipairs(packed) do
+      if type(value) == "string" then placed[i]:write(value) end
+    end
+  end
+  return placed, packed, reset
 end
 
 --- Whether two nested tables hold the same numbers; NaN equals NaN, and 0 is not -0.

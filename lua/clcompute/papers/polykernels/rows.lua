@@ -5,7 +5,7 @@
 -- A row is a file of `examples/polykernels`: `name`, `title`; `parameters` in order, { name, extent, ... } an array
 -- (with `low`, `high` of its random elements, or `dominant`: a diagonal that dominates), { name, value= } a number,
 -- or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and full; `run`, the nest;
--- `c`, its loops in C on arrays from 0.
+-- `c`, its loops in C on arrays from 0, of the type `real`.
 -- @module clcompute.papers.polykernels.rows
 
 local data = require "clcompute.papers.polykernels.data"
