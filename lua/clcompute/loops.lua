@@ -23,11 +23,12 @@ local walk = require "clcompute.loops.walk"
 local loops = {}
 
 local OPTIONS = { base = "integer", mode = "string", reduce = "string", force = "boolean", heuristics = "string",
-  device = "Device", name = "string" }
+  device = "Device", name = "string", target = "string" }
 local CHOICES = {
   mode = { exact = true, fast = true },
   heuristics = { model = true, paper = true, none = true },
   reduce = { sequential = true, tree = true },
+  target = { cpu = true, gpu = true },
 }
 
 local Compiled = { __name = "clcompute.loops.Compiled" }
@@ -117,7 +118,8 @@ end
 -- "none"; `force`: true or false, all parallel nests on the device or none; `device`; `name`: which function of a text
 -- or file; `reduce`: "sequential" (unless given), as Lua adds up, or "tree": loops that are sequential only for sums,
 -- products, minima or maxima (`s = s + a[i]`) are shared out too, where no loop around is parallel; sums of floats are
--- rounded otherwise then, the same at every call on a device
+-- rounded otherwise then, the same at every call on a device; `target`: what kind of device the kernels are shaped for,
+-- "cpu", whose work-items go through tiles, or "gpu", whose work-items are many (unless given, what the device is)
 -- @treturn[1] Compiled
 -- @treturn[2] nil
 -- @treturn[2] table `[1]` is `file:line:column: message`; tostring() adds the source line and a caret

@@ -9,6 +9,7 @@ local dependences = require "clcompute.loops.analysis.dependences"
 local estimate = require "clcompute.loops.generation.estimate"
 local failure = require "clcompute.loops.failure"
 local host = require "clcompute.loops.generation.host"
+local interchange = require "clcompute.loops.analysis.interchange"
 local kernels = require "clcompute.loops.generation.kernels"
 local nests = require "clcompute.loops.generation.nests"
 local reductions = require "clcompute.loops.analysis.reductions"
@@ -128,8 +129,14 @@ local function divide(tree, checks)
 end
 
 --- Analyses dependences and bounds. Where that takes too long, no loop is parallel, and all runs in Lua.
-local function analyse(spec, reduce)
+local function analyse(spec, reduce, target)
   local ok, reason = dependences.analyse(spec.scop)
+  if ok then
+    interchange.apply(spec.tree, function()
+      spec.scop = scop.extract(spec.tree)
+      ok, reason = dependences.analyse(spec.scop)
+    end, target == "gpu")
+  end
   if ok and reduce == "tree" then reductions.mark(spec.scop) end
   local checks
   if ok then checks, reason = bounds.analyse(spec.scop) end
@@ -173,14 +180,14 @@ function specialise.run(parsed, variables, taken, options, target)
   local spec = {}
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options.base)
   spec.scop = scop.extract(spec.tree)
-  analyse(spec, options.reduce)
+  analyse(spec, options.reduce, target)
   spec.plan = nests.plan(spec.tree)
   spec.no_kernel = no_kernel(spec)
   cover(spec)
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.real = spec.needs_double and "double" or "float"
   for _, kernel in ipairs(spec.plan.kernels) do
-    if target == "cpu" and not kernel.accumulators then kernel.tiles = tiling.of(kernel.band, spec.real) end
+    if not kernel.accumulators then kernel.tiles = tiling.of(kernel.band, spec.real, target == "gpu") end
     kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
   end
   spec.accumulators = accumulators_of(spec.plan)

@@ -138,10 +138,10 @@ end
 --- The launch of a nest in tiles, dimension 0 being that of the innermost loop.
 local function print_blocks(kernel, sizes, output)
   add(output, "local blocks = kernels[%d]", kernel.index)
-  add(output, "local range, tile = blocks:share({ %s })", table.concat(sizes, ", "))
+  add(output, "local range, tile = blocks:share(%s)", table.concat(sizes, ", "))
   for i, node in ipairs(kernel.tiles.order) do
-    add(output, "local %s_tile, %s_origin = tile[%d], %s", node.variable.id, node.variable.id,
-      #kernel.tiles.order + 1 - i, kernel.tiles.frames[node].first)
+    local id, first = node.variable.id, kernel.tiles.frames[node].first
+    add(output, "local %s_tile, %s_origin = tile[%d], %s", id, id, #kernel.tiles.order + 1 - i, first)
   end
   add(output, "blocks.kernel%s", call_with("range", kernel))
   add(output, "counters.launches = counters.launches + 1")

@@ -10,6 +10,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_helpers = require "clcompute.loops.generation.c_helpers"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
+local register_kernels = require "clcompute.loops.generation.register_kernels"
 local tile_kernels = require "clcompute.loops.generation.tile_kernels"
 local size_of = require "clcompute.loops.variables".size
 local uses = require "clcompute.loops.generation.uses"
@@ -76,7 +77,10 @@ function kernels.parameters(nest)
   for _, variable in ipairs(nest.scalars) do
     rows[#rows + 1] = { kind = "scalar", variable = variable, id = variable.id }
   end
-  if nest.tiles then return table.move(tile_kernels.parameters(nest.tiles), 1, 2 * #nest.tiles.order, #rows + 1, rows) end
+  if nest.tiles then
+    for _, row in ipairs(tile_kernels.parameters(nest.tiles)) do rows[#rows + 1] = row end
+    return rows
+  end
   for _, node in ipairs(nest.band) do
     local place = nest.mapping[node]
     if place.shared then
@@ -168,7 +172,7 @@ end
 function kernels.text(nests, options)
   local is_double = kernels.need_double(nests, options.mode)
   local context = { real = is_double and "double" or "float", base = options.base, origin = options.origin,
-    helpers = {} }
+    helpers = {}, program = {} }
   local texts = {}
   for _, nest in ipairs(nests) do print_kernels(nest, context, texts) end
   local head = {}
@@ -177,6 +181,7 @@ function kernels.text(nests, options)
     head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
   end
   head[#head + 1] = reduction_kernels.head(nests)
+  head[#head + 1] = register_kernels.head(nests)
   local helpers = c_helpers.text(context.helpers)
   if helpers ~= "" then head[#head + 1] = ("#define REAL %s\n\n%s"):format(context.real, helpers) end
   return table.concat(head) .. "\n" .. table.concat(texts, "\n")

@@ -14,13 +14,19 @@ local walk = require "clcompute.loops.walk"
 
 local sinking = {}
 
-local function has_loop(node)
-  local found = false
-  walk.node(node, function(part)
-    if part.kind == "for" then found = true end
-    return not found
-  end)
-  return found
+--- How deep loops are nested in a statement.
+local function depth_of(node)
+  local depth = 0
+  local function visit(nodes, around)
+    walk.nodes(nodes, function(part)
+      if part.kind ~= "for" then return end
+      depth = math.max(depth, around + 1)
+      visit(part.body, around + 1)
+      return false
+    end)
+  end
+  visit({ node }, 0)
+  return depth
 end
 
 --- Whether a bound or condition is the same in all passes: no local can be in it, being another one in each.
@@ -58,7 +64,7 @@ local function sink_around(node, state)
   return changed(node, { arms = arms, otherwise = otherwise })
 end
 
---- Adds a loop over statements that have none in them.
+--- Adds the moved loop over statements that it goes around as they are.
 local function add_group(group, state, result)
   if #group == 0 then return end
   local loop = changed(state.loop, { body = table.move(group, 1, #group, 1, {}), is_lane = true })
@@ -69,7 +75,7 @@ end
 function sink_list(nodes, state)
   local result, group = {}, {}
   for _, node in ipairs(nodes) do
-    if has_loop(node) then
+    if depth_of(node) > state.keeps then
       add_group(group, state, result)
       local around = sink_around(node, state)
       if not around then return nil end
@@ -111,7 +117,13 @@ local function locals_of(nodes)
   return is_local
 end
 
---- The body of a parallel loop with the loop moved inwards.
+local function sink(loop, body, keeps)
+  local result = sink_list(body, { loop = loop, is_local = locals_of(body), keeps = keeps })
+  if not result then return nil end
+  return result, crossing(result)
+end
+
+--- The body of a parallel loop with the loop moved inwards, to be the innermost one.
 -- @tparam table loop a `for` node whose `body` it is
 -- @tparam {table,...} body
 -- @treturn ?{table,...} statements, in which the loop has `is_lane`; nil where a loop or condition in the body depends
@@ -119,9 +131,17 @@ end
 -- @treturn ?{table,...} the locals of the body that need a place for each pass
 function sinking.sink(loop, body)
   if not strides.units(body, loop.variable) then return nil end
-  local result = sink_list(body, { loop = loop, is_local = locals_of(body) })
-  if not result then return nil end
-  return result, crossing(result)
+  return sink(loop, body, 0)
+end
+
+--- The same with the loop around the innermost ones, which then meet again what they share in all its passes.
+-- @treturn ?{table,...} nil also where a local would need a place for each pass, or nothing would be moved
+function sinking.sink_around(loop, body)
+  local is_deep = false
+  for _, node in ipairs(body) do is_deep = is_deep or depth_of(node) > 1 end
+  local result, places = nil, nil
+  if is_deep then result, places = sink(loop, body, 1) end
+  return result and #places == 0 and result or nil
 end
 
 return sinking

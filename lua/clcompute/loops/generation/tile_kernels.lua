@@ -25,7 +25,7 @@ end
 function tile_kernels.parameters(tiles)
   local rows = {}
   for _, node in ipairs(tiles.order) do
-    for _, part in ipairs { "origin", "tile" } do
+    for _, part in ipairs(tiles.is_wide and { "origin" } or { "origin", "tile" }) do
       rows[#rows + 1] = { kind = "place", id = ("%s_%s"):format(node.variable.id, part), node = node, part = part }
     end
   end
@@ -127,6 +127,7 @@ end
 function tile_kernels.print(nest, output)
   local tiles = nest.tiles
   output.depth = 1
+  if tiles.is_wide then return register_kernels.print_item(tiles, output) end
   for _, node in ipairs(tiles.order) do print_frame(node, tile_kernels.dimension(tiles, node), output) end
   output.context = setmetatable({ names = print_places(tiles, output) }, { __index = output.context })
   local function ends(node)

@@ -39,7 +39,7 @@ end
 
 --- An innermost loop as vectors, if its passes do not depend on each other and go through memory element by element.
 local function vectorised(node)
-  local units = (node.is_lane or node.parallel) and strides.units(node.body, node.variable)
+  local units = node.parallel and strides.units(node.body, node.variable)
   if not units or units == 0 then return node end
   local body, common = node.body, {}
   if not has_control(body) then body, common = hoisting.apply(body, node.variable) end
@@ -135,23 +135,30 @@ end
 
 --- A block in the order of the source.
 local function without_lane(band, body, real)
-  local registers = registers_of(band, nil, body, real)
-  return { order = band, registers = registers, class = registers and "rows" or "loops", body = finish(body),
-    places = {} }
+  local registers, last = registers_of(band, nil, body, real), band[#band]
+  if registers then return { order = band, registers = registers, class = "rows", body = finish(body), places = {} } end
+  local sunk = sinking.sink_around(last, body)
+  return { order = band, class = "loops", body = finish(sunk or body), places = {}, lane = sunk and last }
 end
 
 --- The tiles of a kernel nest.
 -- @tparam {table,...} band its parallel loops that are nested perfectly, the outermost first
 -- @string real the type of floats in C
+-- @tparam boolean is_wide whether the device needs many work-items: then there are tiles only in registers, each of a
+-- work-item, and the lane's loop is not in `body`
 -- @treturn ?table `order` (the loops shared out, the innermost last), `frames` by loop, `lane` (the loop that becomes
 -- vectors, or nil), `body` (which has the lane's loops in it), `places` (locals that need a place for each pass of the
 -- lane), `registers` (of `clcompute.loops.generation.register_tile`, or nil), `class` (for
 -- `clcompute.loops.generation.tile_sizes`); nil where a bound has no frame
-function tiling.of(band, real)
+function tiling.of(band, real, is_wide)
   local some, frames = framed(band)
   if not some then return nil end
   local body = some[#some].body
   local tiles = with_lane(some, body, real) or without_lane(some, body, real)
+  if is_wide then
+    if tiles.class ~= "registers" then return nil end
+    tiles.class, tiles.is_wide, tiles.body, tiles.places = "wide", true, body, {}
+  end
   tiles.frames = {}
   for i, node in ipairs(some) do tiles.frames[node] = frames[i] end
   return tiles

@@ -11,7 +11,23 @@ local Blocks = {}
 Blocks.__index = Blocks
 
 local BLOCKS_PER_UNIT = 8 -- where there is so much: cores are not equally fast, nor are blocks equally large
-local SMALL = 2048        -- passes of a block that is not made smaller
+
+local Groups = {}
+Groups.__index = Groups
+
+--- A nest on a GPU: the work-items of a group are side by side.
+local function groups_of(nest, program)
+  local size = sizes.wide
+  return setmetatable({ kernel = program:kernel(nest.name), group = size.group, tile = {},
+    columns = size.group[1] * size.registers.columns, rows = size.group[2] * size.registers.rows,
+    range = { global = {}, group = { size.group[1], size.group[2], #nest.tiles.order == 3 and 1 or nil } } }, Groups)
+end
+
+function Groups:share(x, y, z)
+  local global, group = self.range.global, self.group
+  global[1], global[2], global[3] = -(-x // self.columns) * group[1], -(-y // self.rows) * group[2], z
+  return self.range, self.tile
+end
 
 --- A nest on a device.
 -- @tparam table nest with `tiles`
@@ -19,11 +35,14 @@ local SMALL = 2048        -- passes of a block that is not made smaller
 -- @tparam Device device
 -- @treturn table `kernel`
 function blocks.new(nest, program, device)
+  if nest.tiles.is_wide then return groups_of(nest, program) end
   local limits, size = {}, sizes[nest.tiles.class]
   for d = 1, #nest.tiles.order do limits[d] = d == 1 and size.lane or size.rows end
-  return setmetatable({ kernel = program:kernel(nest.name), limits = limits, counts = {},
-    wanted = BLOCKS_PER_UNIT * device.compute_units }, Blocks)
+  return setmetatable({ kernel = program:kernel(nest.name), limits = limits, small = size.small,
+    range = { global = {}, group = {} }, wanted = BLOCKS_PER_UNIT * device.compute_units }, Blocks)
 end
+
+local MOST_TIMES = 3 -- as many blocks as are wanted
 
 local function round_up(n, multiple)
   return -(-n // multiple) * multiple
@@ -31,7 +50,7 @@ end
 
 --- Blocks that are as large as may be, and then halved, along the outermost dimension that can be, until there are as
 -- many as are wanted.
-local function divide(counts, limits, wanted)
+local function divide(counts, limits, wanted, small)
   local tile, smallest = {}, {}
   for d, count in ipairs(counts) do
     local limit = limits[d]
@@ -45,7 +64,7 @@ local function divide(counts, limits, wanted)
   end
   for d = #counts, 1, -1 do
     local items, passes = amounts()
-    while items < wanted and passes > SMALL and tile[d] > smallest[d] do
+    while items < wanted and passes > small and tile[d] > smallest[d] do
       tile[d] = math.max(round_up(-(-tile[d] // 2), limits[d].multiple), smallest[d])
       items, passes = amounts()
     end
@@ -53,18 +72,30 @@ local function divide(counts, limits, wanted)
   return tile
 end
 
---- How passes are shared out.
--- @tparam {integer,...} counts passes by dimension, dimension 0 first, all above 0
--- @treturn table the range of the launch
+--- Makes the range for blocks of the size there is; returns how many there are.
+local function cover(self, x, y, z)
+  local tile, global = self.tile, self.range.global
+  local across, down, deep = -(-x // tile[1]), y and -(-y // tile[2]) or 1, z and -(-z // tile[3]) or 1
+  global[1], global[2], global[3] = across, y and down, z and deep
+  return across * down * deep
+end
+
+--- How passes are shared out. The loops around a nest may change their number a little each time: the size of blocks
+-- stays as long as there are about as many as are wanted.
+-- @tparam integer x passes of dimension 0, above 0; of dimensions 1 and 2, where there are any, `y` and `z`
+-- @treturn table the range of the launch, good until the next call
 -- @treturn {integer,...} passes of a block, by dimension
-function Blocks:share(counts)
-  local is_same = self.tile ~= nil
-  for d, count in ipairs(counts) do is_same = is_same and count == self.counts[d] end
-  if is_same then return self.range, self.tile end
-  local tile, global, group = divide(counts, self.limits, self.wanted), {}, {}
-  for d, count in ipairs(counts) do global[d], group[d] = -(-count // tile[d]), 1 end
-  self.counts, self.tile, self.range = counts, tile, { global = global, group = group }
-  return self.range, tile
+function Blocks:share(x, y, z)
+  local is_same = x == self.x and y == self.y and z == self.z
+  if self.tile then
+    local items = cover(self, x, y, z)
+    if is_same or items >= self.wanted and items <= MOST_TIMES * self.wanted then return self.range, self.tile end
+  end
+  self.x, self.y, self.z = x, y, z
+  self.tile = divide({ x, y, z }, self.limits, self.wanted, self.small)
+  cover(self, x, y, z)
+  for d = 1, #self.tile do self.range.group[d] = 1 end
+  return self.range, self.tile
 end
 
 return blocks

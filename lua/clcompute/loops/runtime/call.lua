@@ -21,7 +21,7 @@ local WEAK = { __mode = "k" } -- a device, which may be one of many queues, is n
 
 --- The specialisation for the kinds of a call and of device.
 local function specialisation(state, taken, device)
-  local target = device.type == "cpu" and "cpu" or "gpu"
+  local target = state.options.target or device.type == "cpu" and "cpu" or "gpu"
   local key = target .. " " .. taken.signature
   local spec = state.specialisations[key]
   if not spec then

@@ -42,6 +42,7 @@ end
 
 --- What kind of device a call would take; the best of this machine, if there is one.
 local function target_of(state)
+  if state.options.target then return state.options.target end
   local ok, device = true, state.options.device
   if not device then ok, device = pcall(require "clcompute".device) end
   return ok and device.type ~= "cpu" and "gpu" or "cpu"
