@@ -84,6 +84,7 @@ build = {
     ["clcompute.loops.front.expression_types"] = "lua/clcompute/loops/front/expression_types.lua",
     ["clcompute.loops.front.functions"] = "lua/clcompute/loops/front/functions.lua",
     ["clcompute.loops.front.lexer"] = "lua/clcompute/loops/front/lexer.lua",
+    ["clcompute.loops.front.inline"] = "lua/clcompute/loops/front/inline.lua",
     ["clcompute.loops.front.mixture"] = "lua/clcompute/loops/front/mixture.lua",
     ["clcompute.loops.front.names"] = "lua/clcompute/loops/front/names.lua",
     ["clcompute.loops.front.origin"] = "lua/clcompute/loops/front/origin.lua",

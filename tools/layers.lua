@@ -126,7 +126,7 @@ local LUA_LEVELS = {
   { "clcompute.loops.front.parser" },
   { "clcompute.loops.front.captures" },
   { "clcompute.loops.front.names" },
-  { "clcompute.loops.front.mixture" },
+  { "clcompute.loops.front.inline", "clcompute.loops.front.mixture" },
   { "clcompute.loops.front.resolve_expression", "clcompute.loops.front.expression_types" },
   { "clcompute.loops.front.resolve", "clcompute.loops.front.restrictions", "clcompute.loops.front.types" },
   { "clcompute.loops.analysis.affine_text", "clcompute.loops.analysis.condition" },
