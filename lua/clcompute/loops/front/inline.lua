@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
 --- Puts functions of one expression in place of their calls. As in Lua, an argument is evaluated once: one that its
--- function names several times, or never, gets a local of its own before the statement, unless it is plain, that is a
--- name, a literal or affine. Others stand where the parameter stood.
+-- function names several times, or never, gets a local of its own before the statement, unless it is plain: a name, a
+-- literal, an element of an array, or affine. Others stand where the parameter stood.
 --
 -- There is no place for such locals before bounds, subscripts, conditions behind `elseif` and the right sides of `and`
 -- and `or`: those are affine, or not evaluated each time. There every argument stands where its parameter stood.
@@ -51,13 +51,11 @@ local function may_be_partial(node)
   return node.op == "and" or node.op == "or" and may_be_partial(node.right)
 end
 
-local LITERAL = { number = true, boolean = true }
+local PLAIN = { number = true, boolean = true, name = true, index = true }
 
---- Whether to evaluate an expression again costs nothing, or a few additions of integers.
+--- Whether to evaluate an expression again costs nothing that compilers leave, or a few additions of integers.
 local function is_plain(node)
-  if LITERAL[node.kind] or node.kind == "name" then return true end
-  if node.kind == "unary" and LITERAL[node.operand.kind] then return true end
-  return affine.of(node) ~= nil
+  return PLAIN[node.kind] or node.kind == "unary" and node.operand.kind == "number" or affine.of(node) ~= nil
 end
 
 --- What a parameter denotes: its argument where it stands, or a local with its value.
