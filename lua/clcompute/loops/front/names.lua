@@ -119,7 +119,8 @@ local names = { new_scope = new_scope }
 
 --- Names of a parsed function, with none declared yet.
 -- @tparam table parsed of `clcompute.loops.front.parser`
--- @treturn table also what counts: `depth` of expressions, `nodes`; `loops` are those around
+-- @treturn table also what counts: `depth` of expressions, `nodes`; `loops` are those around, `calls` the inlined ones
+-- around, `before` the statements behind which an expression is evaluated, nil where it may not be
 function names.new(parsed)
   return setmetatable({ origin = parsed.origin, holder = captures.holder(parsed), variables = variables.new(),
     scope = new_scope(), loops = {}, captured = {}, captures = {}, depth = 0, nodes = 0 }, Names)
