@@ -590,6 +590,27 @@ helper.describe_each("loops.compile", function(device)
     check(g, device, { nested({ n }, random_floats), nested({ n }, random_floats), n })
   end)
 
+  it("takes arguments of inlined functions as expressions: integers in a table of floats, and small ones", function()
+    local function f(a, m)
+      local function square(x) return x * x end
+      for i = 1, m do a[i] = square(a[i] + 1) + 0.5 end
+    end
+    local compiled = compile(f, device)
+    local values, expected = { 1, -2, 3 }, { 1, -2, 3 }
+    compiled(values, 3)
+    f(expected, 3)
+    assert.same(expected, values)
+    assert.equal(1, compiled:stats().launches)
+    compiled = compile(function(w, a, m)
+      local function above(x) return math.max(x, 0.5) + x end
+      for i = 1, m do a[i] = above(w[i] - 1) end
+    end, device)
+    local buffer = device:zeros("double", 3)
+    compiled(device:buffer({ 1, 2, -3 }, "int"), buffer, 3)
+    assert.same({ 0.5, 2.0, -3.5 }, buffer:read())
+    assert.equal(1, compiled:stats().launches)
+  end)
+
   it("leaves to Lua what data may lead out of an array", function()
     local compiled, a = compile(function(a, m)
       for i = 1, m do

@@ -67,7 +67,7 @@ local function denotation_of(self, parameter, parsed, value, resolve)
   local resolved = resolve(self, parsed)
   if not self.before or self.variables.count >= MOST_VARIABLES then return in_place end
   if is_plain(resolved) or may_be_partial(resolved) then return in_place end
-  local variable = self:variable(parameter, "local", { definition = resolved })
+  local variable = self:variable(parameter, "local", { definition = resolved, is_argument = true })
   table.insert(self.before, self:node("local", parsed, { variable = variable, value = resolved }))
   return { tag = "variable", variable = variable }
 end
