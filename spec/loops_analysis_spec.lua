@@ -326,6 +326,24 @@ describe("the values that an array held before a nest", function()
     local source = "function(A, B, n) for i = 1, n do for j = 1, n do if B[i][j] > 0 then A[i][j] = 1.0 end end end end"
     assert.is_true(needs(source, "i", "A", { n = 4 }, sizes))
     assert.is_true(needs(source, "i", "B", { n = 4 }, sizes))
+    source = [[function(A, B, n) for i = 1, n do for j = 1, n do
+      local s = 0.0
+      if B[i][j] > 0 then s = 1.0 end
+      A[i][j] = s
+    end end end]]
+    assert.is_false(needs(source, "i", "A", { n = 4 }, sizes))
+  end)
+
+  it("are those of which data decide, or are overwritten for certain", function()
+    local result = extract [[function(A, B, C, n) for i = 1, n do
+      if i > 1 then A[i] = 1.0 elseif B[i] > 0 then C[i] = 1.0 end
+      if not (B[i] > 0 or i > 2) then B[i] = 1.0 else A[i] = C[i] end
+    end end]]
+    local undecided = {}
+    for i = 1, 3 do undecided[i] = coverage.is_undecided(result, result.loops[1], result.tree.parameters[i]) end
+    assert.same({ true, true, true }, undecided)
+    result = extract "function(A, n) for i = 1, n do if i > 2 or n > 3 then A[i] = A[i] > 0 and 1.0 or 2.0 end end end"
+    assert.is_false(coverage.is_undecided(result, result.loops[1], result.tree.parameters[1]))
   end)
 
   it("are needed where the budget is exceeded", function()

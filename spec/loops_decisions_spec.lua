@@ -392,6 +392,17 @@ describe("loops.compile", function()
     assert.truthy(compiled:source():find("// 3: b[i] = a[i]", 1, true))
   end)
 
+  it("says of which arrays data decide whether a nest writes them", function()
+    local text = assert(loops.compile [[function(a, b, c, x, n)
+      for i = 1, n do
+        if a[i] > x then b[i] = a[i] end
+        c[i] = a[i]
+      end
+    end]]):explain()
+    local expected = "reads a, writes b where data say so, c; c is not copied in if all of it is written"
+    assert.truthy(text:find(expected, 1, true), text)
+  end)
+
   local function page_of_stages()
     local file <close> = assert(io.open "docs/loops.md")
     return file:read "a"

@@ -76,6 +76,16 @@ local ERRORS = {
   { "function(a) a[1] = §math end", "'math' is no number" },
   { "function(a) a[1] = §math.sqrt end", "'math.sqrt' is a function: call it" },
   { "function(a) local function f(x) return x end a[1] = §f(1, 2) end", "'f' takes 1 argument here, got 2" },
+  { "function(a) local function f(x) return x < 1 and 1 or f(x - 1) end a[1] = §f(3) end",
+    "'f' calls itself: it cannot be put in place of its calls" },
+  { "local f = math.sqrt local function g(a) local function f(x) return f(x) end a[1] = §f(3) end",
+    "'f' calls itself: it cannot be put in place of its calls" },
+  { "function(a) local f = function(x) return f(x) end a[1] = §f(3) end",
+    "unknown call 'f': 'f' is a global: make it a local or a parameter" },
+  { "function(a) local function f(x) return 1 end a[1] = f(§b + 1) end",
+    "'b' is a global: make it a local or a parameter" },
+  { "function(a) local function f(g, x) return g(x) end a[1] = §f(math.sqrt, 3) end",
+    "unknown call 'g': functions of math and of one expression are accepted" },
   { "function(a) local function f(x) return x end a[1] = §f end", "'f' is a function: call it" },
   { "function(a) local s = math.sqrt §s = 2 end", "'s' cannot be assigned" },
   { "function(a) local function f(x) return x.sqrt(2) end a[1] = §f(3) end",
@@ -202,9 +212,15 @@ describe("a source that is refused", function()
     local source = ("function(a) %s a[1] = f15(1) end"):format(table.concat(lines, " "))
     local _, raised = pcall(front.tree, source)
     assert.matches("more than 50000 expressions", raised.reason)
-    local function again(x) return again(x) end
+    for i = 0, 20 do lines[i + 1] = ("local function f%d(x) return %s end"):format(i, i == 0 and "x" or
+      ("f%d(x)"):format(i - 1)) end
+    _, raised = pcall(front.tree, ("function(a) %s a[1] = f20(1) end"):format(table.concat(lines, " ")))
+    assert.equal("'f0': calls within calls are put in place up to 20 levels", raised.reason)
+    local more
+    local function again(x) return more(x) end
+    more = function(x) return again(x) + 1 end
     _, raised = pcall(front.tree, function(a) a[1] = again(1) end)
-    assert.matches("'again': calls within calls are put in place up to 20 levels", raised.reason)
+    assert.equal("'again' calls itself: it cannot be put in place of its calls", raised.reason)
   end)
 
   it("may be too large for Lua once calls are in their places", function()

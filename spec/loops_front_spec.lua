@@ -224,6 +224,78 @@ end]], lua_text.whole(tree, {
   end)
 end)
 
+describe("a function of one expression", function()
+  --- The statements of a function with two arrays and two numbers, into which calls are put.
+  local function inlined(body, before)
+    local tree = front.tree(("local function pair(x, y) return x * x + y end %s\nlocal function f(a, b, n, t) %s end")
+      :format(before or "", body), { name = "f" })
+    return (lua_text.statements(tree.body, { name = function(variable) return variable.name end }))
+  end
+
+  it("has each argument evaluated once, in a local where it is named several times or never", function()
+    assert.equal("local x = a[1] + 0.5\na[1] = x * x + b[1] * t", inlined "a[1] = pair(a[1] + 0.5, b[1] * t)")
+    assert.equal("local s = t * n\nlocal x = s * 2.5\ns = x * x + s", inlined "local s = t * n s = pair(s * 2.5, s)")
+    assert.equal("local x = math.exp(t)\nlocal x = x * x + a[1]\na[1] = x * x + 1",
+      inlined "a[1] = pair(pair(math.exp(t), a[1]), 1)")
+    assert.equal("local x = a[1] * t\nif x * x + 1 > t then\n  a[1] = 1\nend",
+      inlined "if pair(a[1] * t, 1) > t then a[1] = 1 end")
+    assert.equal("local x = a[1] * t\na[1] = x * x + 0 + 1", inlined("a[1] = more(a[1] * t)",
+      "local more = function(z) return pair(z, 0) + 1 end"))
+    assert.equal("local x = a[1] * t\na[1] = 7", inlined("a[1] = one(a[1] * t)", "local function one(x) return 7 end"))
+    assert.equal("local x = a[1] > t\na[1] = x and 1 or not x and 2 or 3",
+      inlined("a[1] = choose(a[1] > t)", "local function choose(x) return x and 1 or not x and 2 or 3 end"))
+  end)
+
+  it("has plain arguments where its parameters stand: names, literals, elements and what is affine", function()
+    assert.equal("a[1] = t * t + 2", inlined "a[1] = pair(t, 2)")
+    assert.equal("a[1] = (n + 2 * n) * (n + 2 * n) + (-0.5 * -0.5 + 1)",
+      inlined "a[1] = pair(n + 2 * n, pair(-0.5, 1))")
+    assert.equal("a[1] = a[n] * a[n] + #a", inlined "a[1] = pair(a[n], #a)")
+    assert.equal("a[1] = b[2] + b[2]", inlined("a[1] = second(b)", "local function second(v) return v[2] + v[2] end"))
+  end)
+
+  it("has its arguments in place where they are not evaluated each time, or must be affine", function()
+    assert.equal("a[1] = t > 0 and t * t * (t * t) + 1 or 2", inlined "a[1] = t > 0 and pair(t * t, 1) or 2")
+    assert.equal("if t > 0 then\n  a[1] = 1\nelseif t * t * (t * t) + 1 > 2 then\n  a[2] = 1\nend",
+      inlined "if t > 0 then a[1] = 1 elseif pair(t * t, 1) > 2 then a[2] = 1 end")
+    local ok, raised = pcall(inlined, "a[pair(b[1] * n, 1)] = 0")
+    assert.is_false(ok)
+    assert.matches("a subscript of 'a' is not affine", raised.reason)
+    assert.equal("a[1] = t > 0 and t and 1 or not (t > 0 and t) and 2 or 3", inlined("a[1] = choose(t > 0 and t)",
+      "local function choose(x) return x and 1 or not x and 2 or 3 end"))
+  end)
+
+  it("is called as often as there is room for, and arguments within arguments", function()
+    local calls = {}
+    for i = 1, 300 do calls[i] = "a[1] = pair(a[1] * t, 1)" end
+    assert.truthy(inlined(table.concat(calls, " ")))
+    assert.equal("a[1] = n" .. (" + 1"):rep(30), inlined("a[1] = " .. ("next("):rep(30) .. "n" .. (")"):rep(30),
+      "local function next(x) return x + 1 end"))
+  end)
+
+  it("sees what is around where it stands: not what follows, not itself where it is a value", function()
+    local tree = front.tree "function(a, n) local function g() return n + 1 end local n = 2 a[1] = g() end"
+    assert.equal(tree.parameters[2], tree.body[2].value.left.variable)
+    assert.equal("a[1] = math.sqrt(t) * 2",
+      inlined("a[1] = g(t)", "local g = math.sqrt local g = function(x) return g(x) * 2 end"))
+    assert.equal("a[1] = math.sqrt(t) * 2",
+      inlined "local g = math.sqrt local g = function(x) return g(x) * 2 end a[1] = g(t)")
+  end)
+
+  it("has numbers around as they are at the call, and types of each place", function()
+    local k = 2
+    local function scaled(x) return k * x + x * x end
+    local tree = front.tree(function(a, w) a[1] = scaled(a[1] + 0.5) w[1] = scaled(w[1] // 2) end)
+    types.infer(tree, { [tree.parameters[1]] = { kind = "table", element = "float", rank = 1 },
+      [tree.parameters[2]] = { kind = "table", element = "int", rank = 1 },
+      [tree.captures[1]] = { kind = "number", type = "int" } })
+    assert.same({ "float", "float", "int", "int" }, { tree.body[1].variable.type, tree.body[2].value.type,
+      tree.body[3].variable.type, tree.body[4].value.type })
+    k = 3
+    assert.same({ k }, captured_values(tree))
+  end)
+end)
+
 describe("the origin", function()
   local sqrt = math.sqrt
   local text = "none"
@@ -286,6 +358,9 @@ V, M.root = 3, { root = root, K = K }]], { name = "f" })
     assert.equal("a_1[1] = math.sqrt(16) + 2 * a_1[1]", lua_text.statements(tree.body))
     refused("(text):1:40: local 'x' is assigned after its declaration",
       "local x = 1 local function f(a) a[1] = x end x = 2")
+    assert.equal("a_1[1] = a_1[1] + 1", lua_text.statements(front.tree([[
+local next = function(x) return x + 1 end
+local function f(a) a[1] = next(a[1]) end]], { name = "f" }).body))
     for _, declaration in ipairs { "local x = 1", "local x <const>, y = 1, 2", "local y, x <const> = 2, 1", "local x",
       "local x <const> = y", "local x <close> = nil", "local x <const> = 1 + 1", "local x = math.sqrt(2)",
       "local x = math.pi * 2", "local math = {} local x = math.sqrt", "local x <const> = {}" } do

@@ -125,6 +125,25 @@ describe("reductions", function()
     ["product in y[2]"] = function(x, y, n) for i = 1, n do y[2] = y[2] * (x[i] + 1.0) end end,
     ["minimum in m"] = function(x, out, n) local m = 9.0 for i = 1, n do m = math.min(m, x[i], 3.0) end out[1] = m end,
     ["maximum in m"] = function(x, out, n) local m = 9.0 for i = 1, n do m = math.max(x[i], m) end out[1] = m end,
+    ["maximum in most"] = function(x, out, n)
+      local most = 0
+      for i = 1, n do if x[i] > most then most = x[i] end end
+      out[1] = most
+    end,
+    ["minimum in least"] = function(x, out, n)
+      local least = x[1]
+      for i = 1, n do if least > x[i] * 2.0 then least = x[i] * 2.0 end end
+      out[1] = least
+    end,
+    ["minimum in y[1]"] = function(x, y, n) for i = 1, n do y[1] = x[i] < y[1] and x[i] or y[1] end end,
+    ["maximum in y[1]"] = function(x, y, n)
+      local function larger(u, v) return u < v and v or u end
+      for i = 1, n do y[1] = larger(x[i] * x[i], y[1]) end
+    end,
+    ["sum in y[3]"] = function(x, y, n)
+      local function squared(u, v) return u + v * v end
+      for i = 1, n do y[3] = squared(y[3], x[i] - 0.5) end
+    end,
     ["sum in y[n + 1]"] = function(x, y, n) for i = 1, n do if x[i] > 0.5 then y[n + 1] = y[n + 1] + 1.0 end end end,
   } do
     it("are recognised: " .. what, function()
@@ -168,6 +187,24 @@ describe("reductions", function()
     ["x / e"] = function(x, out, n) local s = 1.0 for i = 1, n do s = s / x[i] end out[1] = s end,
     ["an x that e may be"] = function(_, y, n) for i = 1, n do y[1] = y[1] + y[i] end end,
     ["an x that changes"] = function(x, y, n) for i = 2, n do y[i // 2] = y[i // 2] + x[i] end end,
+    ["a comparison that takes equals"] = function(x, out, n)
+      local m = 0.0
+      for i = 1, n do if x[i] >= m then m = x[i] end end
+      out[1] = m
+    end,
+    ["the place of a maximum"] = function(x, out, n)
+      local m, at = x[1], 1
+      for i = 1, n do if x[i] > m then m = x[i] at = i end end
+      out[1] = m
+      out[2] = at
+    end,
+    ["a comparison with something else"] = function(x, out, n)
+      local m = 0.0
+      for i = 1, n do if x[i] > 0.5 then m = x[i] end end
+      for i = 1, n do if x[i] > m then m = -x[i] end end
+      for i = 1, n do if x[i] > m then m = x[i] else m = m * 0.5 end end
+      out[1] = m
+    end,
     ["a function of x twice"] = function(x, out, n)
       local function twice(v) return v + v end
       local s = 0.0
@@ -346,6 +383,23 @@ helper.describe_each("reduce = 'tree'", function(device)
       for _, all in ipairs { false, true } do
         local x = list_of(65, function(i) return (all or i % 3 == 0) and nan or real() end)
         check(f, device, { x, { initial, initial }, 65 })
+      end
+    end
+  end)
+
+  it("gives what comparisons keep as they do, NaN too", function()
+    local function f(x, q, out, n)
+      local m, least = out[1], 0
+      for i = 1, n do if x[i] > m then m = x[i] end end
+      for i = 1, n do out[2] = x[i] < out[2] and x[i] or out[2] end
+      for i = 1, n do if q[i] < least then least = q[i] end end
+      out[1] = m
+      out[3] = least
+    end
+    for _, n in ipairs(sizes_of(device)) do
+      for _, rare in ipairs { huge, 3, 1 } do
+        local x = list_of(n, function(i) return i % rare == 0 and nan or real() end)
+        check(f, device, { x, list_of(n, integer), { 0.25, nan, 0.0 }, n })
       end
     end
   end)

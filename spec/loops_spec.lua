@@ -528,6 +528,89 @@ helper.describe_each("loops.compile", function(device)
     assert.same({ 2.0, 3.0, 4.0, 0.0 }, b)
   end)
 
+  it("runs what data decide, in any mixture with what they do not", function()
+    local compiled = check_all(function(a, b, c, x, m)
+      for i = 1, m do
+        if a[i] > x then b[i] = a[i] elseif i % 3 == 0 and not (a[i] < -x or c[i] > a[i]) then b[i] = -a[i] c[i] = x end
+        local s, count = 0.0, 0
+        for j = 1, m do
+          if a[j] > a[i] then
+            count = count + 1
+            if j > i or c[i] < 0.0 then s = s + a[j] else s = s * 0.5 end
+          end
+        end
+        if count > 2 then c[i] = s else c[i] = c[i] + count end
+      end
+    end, device, { nested({ n }, random_floats), nested({ n }, random_floats), nested({ n }, random_floats), 0.5, n })
+    assert.equal(1, compiled:stats().launches)
+  end)
+
+  it("copies in what data decide to write, as all of the rest stays", function()
+    local function f(a, b, c, m)
+      for i = 1, m do
+        local s = 0.0
+        if a[i] > 0.0 then s = a[i] b[i] = s end
+        c[i] = s
+      end
+    end
+    local values = { nested({ n }, random_floats), nested({ n }, random_floats), nested({ n }, random_floats), n }
+    local compiled = check(f, device, values)
+    assert.equal(2, compiled:stats().uploads) -- a and b
+    check_all(f, device, values)
+  end)
+
+  it("calls functions of one expression for integers and floats, with numbers around as they are", function()
+    local scale = 3
+    local function power(x, y) return y > 0 and x * x * scale or x - y end
+    local next = function(i) return i + 1 end
+    local function f(a, w, m)
+      local k = 0.5
+      local function shifted(x) return power(x + k, x) + math.abs(x + k) end
+      for i = 1, m do
+        a[i] = shifted(power(a[next(i) - 1] * 2.0, a[i]))
+        k = 1.5
+        w[i] = power(w[i] // 2, w[i]) + power(i, 3)
+      end
+    end
+    local values = { nested({ n }, random_floats), nested({ n }, random_integers), n }
+    check(f, device, values)
+    local function g(a, w, m)
+      for i = 1, m do
+        local k = a[i] > 0 and 0.5 or 0.25
+        local function shifted(x) return power(x + k, x) + math.abs(x + k) end
+        a[i] = shifted(power(a[next(i) - 1] * 2.0, a[i]))
+        k = 1.5
+        w[i] = power(w[i] // 2, w[i]) + power(i, 3)
+        if shifted(a[i] * 0.5) > 2.0 then a[i] = shifted(k * 2.0) end
+      end
+    end
+    local compiled = check(g, device, values)
+    assert.equal(1, compiled:stats().launches)
+    scale = -2.5
+    check(g, device, { nested({ n }, random_floats), nested({ n }, random_floats), n })
+  end)
+
+  it("takes arguments of inlined functions as expressions: integers in a table of floats, and small ones", function()
+    local function f(a, m)
+      local function square(x) return x * x end
+      for i = 1, m do a[i] = square(a[i] + 1) + 0.5 end
+    end
+    local compiled = compile(f, device)
+    local values, expected = { 1, -2, 3 }, { 1, -2, 3 }
+    compiled(values, 3)
+    f(expected, 3)
+    assert.same(expected, values)
+    assert.equal(1, compiled:stats().launches)
+    compiled = compile(function(w, a, m)
+      local function above(x) return math.max(x, 0.5) + x end
+      for i = 1, m do a[i] = above(w[i] - 1) end
+    end, device)
+    local buffer = device:zeros("double", 3)
+    compiled(device:buffer({ 1, 2, -3 }, "int"), buffer, 3)
+    assert.same({ 0.5, 2.0, -3.5 }, buffer:read())
+    assert.equal(1, compiled:stats().launches)
+  end)
+
   it("leaves to Lua what data may lead out of an array", function()
     local compiled, a = compile(function(a, m)
       for i = 1, m do

@@ -2,95 +2,20 @@
 --- Random functions of loops, valid for loops.compile: what they compute has no meaning, only one right result.
 --
 -- They take two matrices and a vector of floats, a matrix and a vector of integers, a float, an integer and n. Loop
--- variables stay between 3 and n + 2 and arrays have n + 4 elements in each dimension.
+-- variables stay between 3 and n + 2 and arrays have n + 4 elements in each dimension. Around them and in their blocks
+-- are functions of one expression, which call each other and read numbers around.
+
+local random_expressions = require "spec.support.random_expressions"
 
 local random_nests = {}
 
 random_nests.PARAMETERS = "a, b, v, p, q, x, k, n"
 
-local ARRAYS = {
-  float = { { "a", 2 }, { "b", 2 }, { "v", 1 } },
-  int = { { "p", 2 }, { "q", 1 } },
-}
+local MOST_STATEMENTS = 40
 
-local function pick(list) return list[math.random(#list)] end
-
-local function chance(one_in) return math.random(one_in) == 1 end
-
--- --- subscripts ---------------------------------------------------------------------------
-
-local function subscript(state)
-  if #state.loops == 0 then return tostring(math.random(1, 3)) end
-  local i, j = pick(state.loops), pick(state.loops)
-  return pick {
-    ("%s"):format(i), ("%s"):format(i), ("%s - %d"):format(i, math.random(1, 2)),
-    ("%s + %d"):format(i, math.random(1, 2)), ("n + 5 - %s"):format(i), ("(%s + %s) // 2"):format(i, j),
-    ("%s %% 3 + 1"):format(i), tostring(math.random(1, 3)),
-  }
-end
-
-local function element(state, type)
-  local array = pick(ARRAYS[type])
-  local text = array[1]
-  for _ = 1, array[2] do text = ("%s[%s]"):format(text, subscript(state)) end
-  return text
-end
-
--- --- expressions --------------------------------------------------------------------------
-
-local expression
-
-local function condition(state, depth)
-  if depth > 0 and chance(4) then
-    return pick { ("(%s and %s)"):format(condition(state, depth - 1), condition(state, depth - 1)),
-      ("(%s or %s)"):format(condition(state, depth - 1), condition(state, depth - 1)),
-      ("not (%s)"):format(condition(state, depth - 1)) }
-  end
-  return ("%s %s %s"):format(expression(state, pick { "int", "float" }, depth),
-    pick { "<", "<=", ">", ">=", "==", "~=" }, expression(state, pick { "int", "float" }, depth))
-end
-
-local function leaf(state, type)
-  local choices = { element(state, type), element(state, type) }
-  for _, name in ipairs(state.locals[type]) do choices[#choices + 1] = name end
-  if type == "int" then
-    choices[#choices + 1] = tostring(math.random(0, 9))
-    choices[#choices + 1] = "k"
-    for _, name in ipairs(state.loops) do choices[#choices + 1] = name end
-  else
-    choices[#choices + 1] = ("%.3f"):format(math.random() * 4)
-    choices[#choices + 1] = "x"
-  end
-  return pick(choices)
-end
-
-local function of_integers(state, depth)
-  local a, b = expression(state, "int", depth - 1), expression(state, "int", depth - 1)
-  return pick {
-    ("(%s + %s)"):format(a, b), ("(%s - %s)"):format(a, b), ("%s * (%s)"):format(a, b), ("-(%s)"):format(a),
-    ("(%s) // %d"):format(a, math.random(1, 9)), ("(%s) %% -%d"):format(a, math.random(1, 9)),
-    ("(%s & %s)"):format(a, b), ("(%s | %s)"):format(a, b), ("(%s ~ %s)"):format(a, b), ("~(%s)"):format(a),
-    ("(%s << %d)"):format(a, math.random(0, 70)), ("(%s >> (%s))"):format(a, b), ("math.abs(%s)"):format(a),
-    ("math.max(%s, %s)"):format(a, b), ("math.min(%s, %s)"):format(a, b), ("math.fmod(%s, 7)"):format(a),
-    ("(%s and %s or %s)"):format(condition(state, depth - 1), a, b),
-  }
-end
-
-local function of_floats(state, depth)
-  local a, b = expression(state, pick { "float", "float", "int" }, depth - 1), expression(state, "float", depth - 1)
-  return pick {
-    ("(%s + %s)"):format(a, b), ("(%s - %s)"):format(b, a), ("%s * (%s)"):format(a, b), ("-(%s)"):format(b),
-    ("(%s) / (%s)"):format(a, b), ("(%s) // (%s)"):format(b, a), ("(%s) %% (%s)"):format(a, b),
-    ("(%s) ^ 2"):format(b), ("math.sqrt(%s)"):format(a), ("math.abs(%s)"):format(b), ("math.max(%s, %s)"):format(a, b),
-    ("math.min(%s, %s)"):format(b, a), ("math.fmod(%s, %s)"):format(b, b),
-    ("(%s and %s or %s)"):format(condition(state, depth - 1), a, b),
-  }
-end
-
-function expression(state, type, depth)
-  if depth <= 0 or chance(3) then return leaf(state, type) end
-  return (type == "int" and of_integers or of_floats)(state, depth)
-end
+local pick, chance = random_expressions.pick, random_expressions.chance
+local element, leaf, expression = random_expressions.element, random_expressions.leaf, random_expressions.expression
+local condition, affine_condition = random_expressions.condition, random_expressions.affine_condition
 
 -- --- statements ---------------------------------------------------------------------------
 
@@ -111,6 +36,29 @@ local function define(state)
   local name = "t" .. state.count
   add(state, "local %s = %s", name, expression(state, type, 2))
   table.insert(state.locals[type], name)
+end
+
+--- A function of one expression of its parameters and of what is in scope.
+local function define_function(state)
+  local f = { type = pick { "int", "float" }, parameters = {} }
+  local inner, names = { functions = state.functions, loops = state.loops, locals = {},
+    has_arrays = state.has_arrays }, {}
+  for type, list in pairs(state.locals) do inner.locals[type] = table.move(list, 1, #list, 1, {}) end
+  for i = 1, math.random(0, 3) do
+    f.parameters[i] = pick { "int", "float" }
+    names[i] = "u" .. i
+    for _ = 1, 2 do table.insert(inner.locals[f.parameters[i]], names[i]) end
+  end
+  state.count = state.count + 1
+  f.name = "f" .. state.count
+  add(state, pick { "local function %s(%s) return %s end", "local %s = function(%s) return %s end" }, f.name,
+    table.concat(names, ", "), expression(inner, f.type, 2))
+  state.functions[#state.functions + 1] = f
+end
+
+local function define_and_store(state)
+  define_function(state)
+  store(state)
 end
 
 local function assign(state)
@@ -138,7 +86,11 @@ end
 
 local function branch(state)
   add(state, "if %s then", condition(state, 1))
-  block(state, 1)
+  block(state, math.random(2))
+  if chance(3) then
+    add(state, "elseif %s then", condition(state, 1))
+    block(state, 1)
+  end
   if chance(2) then
     add(state, "else")
     block(state, 1)
@@ -147,17 +99,28 @@ local function branch(state)
 end
 
 local function affine_branch(state)
-  local limit = pick { "5", "n", "k", "k + 1", pick(state.loops) }
-  add(state, "if %s %s %s then", pick(state.loops), pick { "<", "==", "~=", ">=" }, limit)
+  add(state, "if %s then", affine_condition(state))
   block(state, 1)
   add(state, "end")
+end
+
+--- A local that a condition may change before it is stored.
+local function conditional(state)
+  local type = pick { "int", "float" }
+  state.count = state.count + 1
+  local name = "t" .. state.count
+  add(state, "local %s = %s", name, leaf(state, type))
+  add(state, "if %s then %s = %s end", condition(state, 1), name, expression(state, type, 1))
+  table.insert(state.locals[type], name)
+  add(state, "%s = %s", element(state, type), name)
 end
 
 --- Statements in a scope of their own.
 function block(state, count)
   state.depth = state.depth + 1
-  local floats, integers = #state.locals.float, #state.locals.int
-  for _ = 1, count do
+  local floats, integers, functions = #state.locals.float, #state.locals.int, #state.functions
+  for _ = 1, math.min(count, state.left) do
+    state.left = state.left - 1
     local is_deep = #state.loops >= state.deepest
     if #state.loops == 0 and chance(5) then
       branch(state)
@@ -168,21 +131,33 @@ function block(state, count)
     elseif chance(6) and #state.loops > 0 then
       affine_branch(state)
     else
-      pick { store, store, store, define, assign }(state)
+      pick { store, store, store, store, define, assign, conditional, define_and_store }(state)
     end
   end
   for i = #state.locals.float, floats + 1, -1 do state.locals.float[i] = nil end
   for i = #state.locals.int, integers + 1, -1 do state.locals.int[i] = nil end
+  for i = #state.functions, functions + 1, -1 do state.functions[i] = nil end
   state.depth = state.depth - 1
 end
 
---- The text of a function, by math.random.
+--- Functions and numbers around: no array or parameter is in scope there.
+local function around(state)
+  add(state, "local x, k, c = %.3f, %d, %.3f", math.random() * 4, math.random(-9, 9), math.random() * 4)
+  add(state, "local function at(u, w) return (u + w) // 2 end")
+  for _ = 1, math.random(0, 2) do define_function(state) end
+end
+
+--- The text of a chunk that returns a function, by math.random.
 -- @treturn string
 function random_nests.text()
-  local state = { lines = {}, loops = {}, locals = { float = {}, int = {} }, count = 0, depth = 0,
-    deepest = math.random(1, 4) }
+  local state = { lines = {}, loops = {}, locals = { float = {}, int = {} }, functions = {}, count = 0, depth = 0,
+    deepest = math.random(1, 4), has_arrays = false, left = MOST_STATEMENTS }
+  around(state)
+  add(state, "return function(%s)", random_nests.PARAMETERS)
+  state.has_arrays = true
   block(state, math.random(1, 3))
-  return ("function(%s)\n%s\nend"):format(random_nests.PARAMETERS, table.concat(state.lines, "\n"))
+  add(state, "end")
+  return table.concat(state.lines, "\n")
 end
 
 local function nested(shape, element_of, depth)

@@ -44,6 +44,10 @@ local function reduction(x, operation, e)
       or ("%s = %s + %s"):format(x, x, e)
   elseif operation == "product" then
     return ("%s = %s * %s"):format(x, x, e)
+  elseif chance(3) then
+    local op = operation == "max" and ">" or "<"
+    return pick { ("if %s %s %s then %s = %s end"):format(e, op, x, x, e),
+      ("%s = %s %s %s and %s or %s"):format(x, e, op, x, e, x) }
   end
   return chance(3) and ("%s = math.%s(%s, %s)"):format(x, operation, e, x)
     or ("%s = math.%s(%s, %s)"):format(x, operation, x, e)

@@ -83,13 +83,22 @@ local function copies_of(kernel)
   return text
 end
 
+--- What a nest writes, and of which of it data decide whether it does.
+local function writes_of(kernel)
+  local list = names(kernel.writes)
+  for i, array in ipairs(kernel.writes) do
+    if kernel.undecided[array] then list[i] = list[i] .. " where data say so" end
+  end
+  return table.concat(list, ", ")
+end
+
 local explain_plan
 
 local PARTS = {
   kernel = function(part, indent, lines)
     local way = part.accumulators and "reduces, work-items share" or "work-items"
     add(lines, "%s%s, line %d: %s (%s); reads %s, writes %s%s", indent, part.name, part.node.line, way, range_of(part),
-      names_of(part.reads), names_of(part.writes), copies_of(part))
+      names_of(part.reads), #part.writes > 0 and writes_of(part) or "nothing", copies_of(part))
   end,
   loop = function(part, indent, lines)
     add(lines, "%sloop on the host over %s, line %d", indent, part.node.variable.name, part.node.line)

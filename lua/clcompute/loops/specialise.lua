@@ -6,6 +6,7 @@
 local bounds = require "clcompute.loops.analysis.bounds"
 local coverage = require "clcompute.loops.analysis.coverage"
 local dependences = require "clcompute.loops.analysis.dependences"
+local extremes = require "clcompute.loops.analysis.extremes"
 local estimate = require "clcompute.loops.generation.estimate"
 local failure = require "clcompute.loops.failure"
 local host = require "clcompute.loops.generation.host"
@@ -37,15 +38,17 @@ local function unify(tree, twins)
 end
 
 --- The tree with types for the kinds of `taken`, whose variables are those of an earlier tree.
-local function typed_tree(parsed, variables, taken, base)
+local function typed_tree(parsed, variables, taken, options)
   local tree = restrictions.check(resolve.run(parsed))
-  tree.base = base
+  tree.base = options.base
   local kinds, twins, own = {}, {}, {}
   for i, variable in ipairs(specialise.variables(tree)) do own[variables[i]] = variable end
   for variable, kind in pairs(taken.kinds) do kinds[own[variable]] = kind end
   for variable, twin in pairs(taken.twins) do twins[own[variable]] = own[twin] end
   unify(tree, twins)
-  return types.infer(tree, kinds), own
+  types.infer(tree, kinds)
+  if options.reduce == "tree" then extremes.rewrite(tree) end
+  return tree, own
 end
 
 --- The names of a call's numbers and sizes, in the order of the arguments, each with the position of its own.
@@ -90,12 +93,14 @@ local function ids_of(names)
   return ids
 end
 
---- Notes for each nest which of the arrays that it writes need their values before.
+--- Notes for each nest which of the arrays that it writes need their values before, and for which data decide what is
+-- written.
 local function cover(spec)
   for _, kernel in ipairs(spec.plan.kernels) do
-    kernel.needed = {}
+    kernel.needed, kernel.undecided = {}, {}
     for _, array in ipairs(kernel.writes) do
       kernel.needed[array] = coverage.needed(spec.scop, kernel.node, array)
+      kernel.undecided[array] = coverage.is_undecided(spec.scop, kernel.node, array)
     end
   end
 end
@@ -178,7 +183,7 @@ end
 -- of the arguments
 function specialise.run(parsed, variables, taken, options, target)
   local spec = {}
-  spec.tree, spec.own = typed_tree(parsed, variables, taken, options.base)
+  spec.tree, spec.own = typed_tree(parsed, variables, taken, options)
   spec.scop = scop.extract(spec.tree)
   analyse(spec, options.reduce, target)
   spec.plan = nests.plan(spec.tree)

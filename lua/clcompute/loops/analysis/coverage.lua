@@ -17,16 +17,27 @@ local function depth_of(node, statement)
   end
 end
 
---- Calls f with each access to an array within a nest that is a read or a certain write, and the loops around the nest.
+--- Calls f with each access to an array within a nest, and the loops around the nest.
 local function each_access(scop, node, array, f)
   for _, statement in ipairs(scop.statements) do
     local outer = depth_of(node, statement)
     for _, access in ipairs(outer and statement.accesses or {}) do
-      if access.variable == array and (access.must or not access.write) then
-        f(access, table.move(statement.loops, 1, outer, 1, {}))
-      end
+      if access.variable == array then f(access, table.move(statement.loops, 1, outer, 1, {})) end
     end
   end
+end
+
+--- Whether a nest has writes to an array of which data decide if they happen: those cover nothing.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table node the outermost `for` of the nest
+-- @tparam table array its variable
+-- @treturn boolean
+function coverage.is_undecided(scop, node, array)
+  local found = false
+  each_access(scop, node, array, function(access)
+    if access.write and not access.must then found = true end
+  end)
+  return found
 end
 
 --- The condition under which a nest needs an array's values.
@@ -41,6 +52,7 @@ function coverage.needed(scop, node, array, budget)
   local extent, rows, is_written, around = polyhedral_text.extent(scop, array), {}, false, nil
   local texts = { extent }
   each_access(scop, node, array, function(access, loops)
+    if access.write and not access.must then return end
     local map = polyhedral_text.access(scop, access, #loops)
     rows[#rows + 1] = { map = map, write = access.write,
       schedule = polyhedral_text.schedule(scop, access.statement, #loops) }

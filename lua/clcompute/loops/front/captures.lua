@@ -4,8 +4,8 @@
 -- functions of one expression, numbers and arrays (whose values are taken at each call). Of a text, the lines before
 -- the function do: `local sqrt = math.sqrt`, `local function f(x) return ... end`, `local N <const> = 100`.
 -- A denotation is `{ tag="math" }`, `{ tag="function", name= }`, `{ tag="constant", value= }`,
--- `{ tag="inlined", parameters=, value=, holder= }`, `{ tag="upvalue", fn=, index=, id= }`,
--- or `{ tag="refused", reason= }`.
+-- `{ tag="inlined", name=, parameters=, value=, holder=, key= }`, where key is the same for the same function,
+-- `{ tag="upvalue", fn=, index=, id= }`, or `{ tag="refused", reason= }`.
 -- @module clcompute.loops.front.captures
 
 local cursor = require "clcompute.loops.front.cursor"
@@ -41,7 +41,7 @@ end
 local function of_source(name, from, tokens, index)
   local parsed = parser.parse_inlined(from, tokens, index)
   return { tag = "inlined", name = name, parameters = parsed.parameters, value = parsed.value,
-    holder = captures.holder { origin = from, tokens = tokens, first = index } }
+    key = from.fn or tokens[index], holder = captures.holder { origin = from, tokens = tokens, first = index } }
 end
 
 --- A function value, to be put in place of its calls.
@@ -97,6 +97,17 @@ local function of_upvalue(holder, name)
   end
 end
 
+--- The index of what stands behind a name that is declared and its attribute.
+local function behind(tokens, index)
+  return index + (tokens[index + 1].text == "<" and 4 or 1)
+end
+
+--- The index of the value behind `name =`; nil where there is none.
+local function value_at(tokens, index)
+  local equals = behind(tokens, index)
+  return tokens[equals].text == "=" and equals + 1 or nil
+end
+
 --- The index of the name in `local name`, `local other, name` or `local function name` that begins with the word at an
 -- index; nil if that word begins none.
 local function declared_at(tokens, index, name)
@@ -105,18 +116,19 @@ local function declared_at(tokens, index, name)
   if tokens[index].text == "function" then return tokens[index + 1].text == name and index + 1 or nil end
   while tokens[index].kind == "name" do
     if tokens[index].text == name then return index end
-    index = index + (tokens[index + 1].text == "<" and 4 or 1)
+    index = behind(tokens, index)
     if not tokens[index] or tokens[index].text ~= "," then return nil end
     index = index + 1
   end
 end
 
---- The index of the name in the declaration that the function sees.
+--- The index of the name in the declaration that the function sees: not the one whose value it is.
 local function find_local(holder, name)
   local tokens, found, around = holder.tokens, nil, {}
   for index = 1, holder.first - 1 do
     local text = tokens[index].text
-    found = declared_at(tokens, index, name) or found
+    local declared = declared_at(tokens, index, name)
+    if declared and value_at(tokens, declared) ~= holder.first then found = declared end
     if functions.OPENERS[text] then
       around[#around + 1] = found or false
     elseif functions.CLOSERS[text] then
@@ -140,13 +152,20 @@ local function is_assigned(tokens, name)
   return false
 end
 
+--- The index of the word in `local function name` and `local name = function`; nil for other declarations.
+local function function_at(tokens, index)
+  if tokens[index - 1].text == "function" then return index - 1 end
+  local value = value_at(tokens, index)
+  return tokens[index - 1].text == "local" and value and tokens[value].text == "function" and value or nil
+end
+
 --- The value of `local name = value`, parsed; nil where it is none of the subset. And whether it is `<const>`.
 local function declared_value(holder, index)
   local tokens = holder.tokens
+  local first = value_at(tokens, index)
   local is_constant = tokens[index + 1].text == "<" and tokens[index + 2].text == "const"
-  local equals = index + (is_constant and 4 or 1)
-  if tokens[index - 1].text ~= "local" or tokens[equals].text ~= "=" then return nil end
-  local ok, value = pcall(expression.parse, cursor.new(holder.origin, tokens, equals + 1))
+  if tokens[index - 1].text ~= "local" or not first then return nil end
+  local ok, value = pcall(expression.parse, cursor.new(holder.origin, tokens, first))
   if not ok and not failure.is(value) then error(value, 0) end
   return ok and value or nil, is_constant
 end
@@ -173,9 +192,9 @@ local function of_text(holder, name)
     return refused("'%s' is a global: make it a local or a parameter", name)
   elseif is_assigned(tokens, name) then
     return refused("local '%s' is assigned after its declaration", name)
-  elseif tokens[index - 1].text == "function" then
-    return of_source(name, holder.origin, tokens, index - 1)
   end
+  local first = function_at(tokens, index)
+  if first then return of_source(name, holder.origin, tokens, first) end
   local value, is_constant = declared_value(holder, index)
   return value and of_value(holder, value, is_constant)
     or refused("the source is a text, so local '%s' has no value here: pass it as a parameter", name)

@@ -18,16 +18,28 @@ local function alternatives(node)
   return {}
 end
 
+local is_small
+
+--- Whether a local is given one value, which is small.
+local function holds_small(variable)
+  if variable.assigned or not variable.definition then return false end
+  if variable.holds_small == nil then variable.holds_small = is_small(variable.definition) end
+  return variable.holds_small
+end
+
 local SMALL = {
   number = function(node) return math.abs(node.value) <= LARGEST and node.value ~= math.mininteger end,
-  name = function(node) return node.variable.role == "loop" or node.variable.is_index end,
+  name = function(node)
+    local variable = node.variable
+    return variable.role == "loop" or variable.is_index or holds_small(variable)
+  end,
   length = function() return true end,
   index = function(node) return NARROW[node.array.element] end,
 }
 
 --- Whether an integer is surely not beyond what floats hold, but for sums that nobody writes.
-local function is_small(node)
-  if SMALL[node.kind] then return SMALL[node.kind](node) end
+function is_small(node)
+  if SMALL[node.kind] then return SMALL[node.kind](node) or false end
   if node.kind == "unary" then return node.op == "-" and is_small(node.operand) end
   return (node.op == "+" or node.op == "-") and is_small(node.left) and is_small(node.right)
 end

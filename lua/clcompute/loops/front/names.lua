@@ -2,8 +2,7 @@
 
 --- What names denote while a function is resolved: its scopes, its captures, and the arguments of functions that are
 -- put in place of their calls. Denotations are those of `clcompute.loops.front.captures`, `{ tag="variable",
--- variable= }`
--- and `{ tag="argument", node=, scope=, holder=, site= }`.
+-- variable= }` and `{ tag="argument", node=, scope=, holder=, site=, calls= }`: where an argument was written.
 -- @module clcompute.loops.front.names
 
 local captures = require "clcompute.loops.front.captures"
@@ -36,12 +35,22 @@ function Names:node(kind, parsed, fields)
   return fields
 end
 
---- Runs f with another scope, holder and site, then goes back.
-function Names:within(scope, holder, site, f, ...)
-  local before = { self.scope, self.holder, self.site }
-  self.scope, self.holder, self.site = scope, holder, site
+--- Runs f at another place, its `scope`, `holder`, `site` (the call that all there stands for) and `calls` (of inlined
+-- functions around), then goes back.
+function Names:within(place, f, ...)
+  local scope, holder, site, calls = self.scope, self.holder, self.site, self.calls
+  self.scope, self.holder, self.site, self.calls = place.scope, place.holder, place.site, place.calls
   local result = f(self, ...)
-  self.scope, self.holder, self.site = before[1], before[2], before[3]
+  self.scope, self.holder, self.site, self.calls = scope, holder, site, calls
+  return result
+end
+
+--- Runs f while locals of arguments go into a list of statements; nil: while there is no place for them.
+function Names:evaluating(before, f, ...)
+  local around = self.before
+  self.before = before
+  local result = f(self, ...)
+  self.before = around
   return result
 end
 
@@ -62,10 +71,16 @@ function Names:bind(name, denotation)
   self.scope.names[name] = denotation
 end
 
---- Makes the variable of a declaration.
-function Names:declare(token, role, fields)
+--- Makes a variable within the loops around.
+function Names:variable(token, role, fields)
   local variable = self.variables:new(token.text, role, token, self.loops)
   for key, value in pairs(fields or {}) do variable[key] = value end
+  return variable
+end
+
+--- Makes the variable of a declaration.
+function Names:declare(token, role, fields)
+  local variable = self:variable(token, role, fields)
   self:bind(token.text, { tag = "variable", variable = variable })
   return variable
 end
@@ -93,8 +108,7 @@ function Names:denote(node)
   if denotation.tag == "upvalue" then denotation = self:capture(denotation, node.name, node) end
   if node.kind ~= "field" then return denotation end
   if denotation.tag == "argument" and denotation.node.kind == "name" then
-    local argument = denotation
-    denotation = self:within(argument.scope, argument.holder, argument.site, self.denote, argument.node)
+    denotation = self:within(denotation, self.denote, denotation.node)
   end
   if denotation.tag == "math" then return captures.of_math(node.field) end
   if denotation.tag == "refused" then return denotation end
@@ -105,10 +119,11 @@ local names = { new_scope = new_scope }
 
 --- Names of a parsed function, with none declared yet.
 -- @tparam table parsed of `clcompute.loops.front.parser`
--- @treturn table also what counts: `depth` of expressions, `inlining`, `nodes`; `loops` are those around
+-- @treturn table also what counts: `depth` of expressions, `nodes`; `loops` are those around, `calls` the inlined ones
+-- around, `before` the statements behind which an expression is evaluated, nil where it may not be
 function names.new(parsed)
   return setmetatable({ origin = parsed.origin, holder = captures.holder(parsed), variables = variables.new(),
-    scope = new_scope(), loops = {}, captured = {}, captures = {}, depth = 0, inlining = 0, nodes = 0 }, Names)
+    scope = new_scope(), loops = {}, captured = {}, captures = {}, depth = 0, nodes = 0 }, Names)
 end
 
 return names

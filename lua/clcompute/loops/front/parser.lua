@@ -64,7 +64,11 @@ end
 
 local function parse_local(c)
   local first = c:expect "local"
-  if c:accept "function" then return parse_one_expression(c, first, c:expect_name()) end
+  if c:accept "function" then
+    local define = parse_one_expression(c, first, c:expect_name())
+    define.sees_itself = true
+    return define
+  end
   local names, values = parse_names(c), {}
   if not c:is "=" then c:fail(("local '%s' needs a value"):format(names[#names].text), names[#names]) end
   c:take()

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 
 --- Gives every name its variable, so that names are unique and scopes are gone; puts functions of one expression in
--- place of their calls; splits `local a, b` and dissolves `do`. The result is a new tree with nodes of its own, so one
--- parsed function can be resolved again for another specialisation; ids are the same each time.
+-- place of their calls, locals for their arguments before the statement; splits `local a, b` and dissolves `do`. The
+-- result is a new tree with nodes of its own, so one parsed function can be resolved again for another specialisation;
+-- ids are the same each time.
 --
 -- Statements: `for` (variable, from, to, step, body), `local` (variable, value), `assign` (target, value), `if`
 -- (arms = { { condition, body } }, otherwise). Expressions: `number`, `boolean` (value), `name` (variable), `index`
@@ -17,6 +18,11 @@ local usage = require "clcompute.loops.front.usage"
 local resolve = {}
 
 local expression = resolve_expression.resolve
+
+--- Resolves an expression that is evaluated each time right behind the statements of a list.
+local function value_of(self, parsed, into)
+  return self:evaluating(into, expression, parsed)
+end
 
 local STATEMENTS = {}
 
@@ -40,7 +46,7 @@ end
 
 STATEMENTS["local"] = function(self, parsed, into)
   local values = {}
-  for i, value in ipairs(parsed.values) do values[i] = alias(self, value) or expression(self, value) end
+  for i, value in ipairs(parsed.values) do values[i] = alias(self, value) or value_of(self, value, into) end
   for i, token in ipairs(parsed.names) do
     local value = values[i]
     if value.tag then
@@ -53,12 +59,14 @@ STATEMENTS["local"] = function(self, parsed, into)
   end
 end
 
---- Names that follow must not be seen from inside of the function, so they get a scope further in.
+--- The function sees itself, if `local function` defined it, but no names that follow: those get a scope further in.
 function STATEMENTS.define(self, parsed)
   local denotation = { tag = "inlined", name = parsed.name, parameters = parsed.parameters, value = parsed.value,
-    scope = self.scope, holder = self.holder }
+    scope = self.scope, holder = self.holder, key = parsed }
   self:enter()
   self:bind(parsed.name, denotation)
+  if parsed.sees_itself then denotation.scope = self.scope end
+  self:enter()
 end
 
 function STATEMENTS.assign(self, parsed, into)
@@ -73,7 +81,8 @@ function STATEMENTS.assign(self, parsed, into)
   else
     target = expression(self, target)
   end
-  into[#into + 1] = self:node("assign", parsed, { target = target, value = expression(self, parsed.value) })
+  local value = value_of(self, parsed.value, into)
+  into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
 end
 
 STATEMENTS["do"] = function(self, parsed, into)
@@ -83,7 +92,7 @@ end
 STATEMENTS["if"] = function(self, parsed, into)
   local arms = {}
   for i, arm in ipairs(parsed.arms) do
-    local condition = expression(self, arm.condition)
+    local condition = value_of(self, arm.condition, i == 1 and into or nil)
     arms[i] = { condition = condition, body = resolve_block(self, arm.body) }
   end
   local otherwise = parsed.otherwise and resolve_block(self, parsed.otherwise)

@@ -3,13 +3,13 @@
 --- Resolves expressions: names become variables, functions of one expression stand in place of their calls.
 -- @module clcompute.loops.front.resolve_expression
 
+local inline = require "clcompute.loops.front.inline"
 local mathematics = require "clcompute.loops.mathematics"
-local names = require "clcompute.loops.front.names"
 local usage = require "clcompute.loops.front.usage"
 
 local resolve_expression = {}
 
-local DEEPEST, DEEPEST_INLINING = 200, 20
+local DEEPEST = 200
 
 local EXPRESSIONS = {}
 
@@ -54,8 +54,7 @@ function EXPRESSIONS.name(self, parsed)
   elseif tag == "constant" then
     return self:node("number", parsed, { value = denotation.value })
   elseif tag == "argument" then
-    return self:within(denotation.scope, denotation.holder, denotation.site, resolve_expression.resolve,
-      denotation.node)
+    return self:within(denotation, resolve_expression.resolve, denotation.node)
   end
   local name = parsed.field and parsed.name .. "." .. parsed.field or parsed.name
   self:fail(parsed, "%s", tag == "refused" and denotation.reason or NO_VALUE[tag]:format(name))
@@ -67,7 +66,7 @@ EXPRESSIONS.field = EXPRESSIONS.name
 local function array_of(self, node)
   local denotation = self:denote(node)
   if denotation.tag == "argument" and denotation.node.kind == "name" then
-    return self:within(denotation.scope, denotation.holder, denotation.site, array_of, denotation.node)
+    return self:within(denotation, array_of, denotation.node)
   elseif denotation.tag == "variable" then
     return denotation.variable
   end
@@ -77,7 +76,8 @@ end
 function EXPRESSIONS.index(self, parsed)
   local array = array_of(self, parsed)
   usage.index(self.origin, array, self.site or parsed, #parsed.subscripts)
-  return self:node("index", parsed, { array = array, subscripts = resolve_list(self, parsed.subscripts) })
+  local subscripts = self:evaluating(nil, resolve_list, parsed.subscripts)
+  return self:node("index", parsed, { array = array, subscripts = subscripts })
 end
 
 function EXPRESSIONS.length(self, parsed)
@@ -99,8 +99,9 @@ function EXPRESSIONS.unary(self, parsed)
 end
 
 function EXPRESSIONS.binary(self, parsed)
+  local is_always = parsed.op ~= "and" and parsed.op ~= "or"
   local left = resolve_expression.resolve(self, parsed.left)
-  local right = resolve_expression.resolve(self, parsed.right)
+  local right = self:evaluating(is_always and self.before or nil, resolve_expression.resolve, parsed.right)
   return self:node("binary", parsed, { op = parsed.op, left = left, right = right })
 end
 
@@ -116,28 +117,14 @@ local function check_arguments(self, parsed, name, least, most)
   end
 end
 
---- The value of an inlined function with its parameters bound to the arguments of a call.
-local function inline(self, parsed, denotation)
-  check_arguments(self, parsed, denotation.name, #denotation.parameters, #denotation.parameters)
-  if self.inlining == DEEPEST_INLINING then
-    self:fail(parsed, "'%s': calls within calls are put in place up to %d levels", denotation.name, DEEPEST_INLINING)
-  end
-  local scope = names.new_scope(denotation.scope)
-  for i, parameter in ipairs(denotation.parameters) do
-    scope.names[parameter.text] = { tag = "argument", node = parsed.arguments[i], scope = self.scope,
-      holder = self.holder, site = self.site }
-  end
-  self.inlining = self.inlining + 1
-  local value = self:within(scope, denotation.holder, self.site or parsed, resolve_expression.resolve, denotation.value)
-  self.inlining = self.inlining - 1
-  return value
-end
-
 function EXPRESSIONS.call(self, parsed)
   local callee = parsed.callee
   local name = callee.field and callee.name .. "." .. callee.field or callee.name
   local denotation = self:denote(callee)
-  if denotation.tag == "inlined" then return inline(self, parsed, denotation) end
+  if denotation.tag == "inlined" then
+    check_arguments(self, parsed, denotation.name, #denotation.parameters, #denotation.parameters)
+    return inline.value(self, parsed, denotation, resolve_expression.resolve)
+  end
   if denotation.tag == "function" then
     local takes = mathematics.FUNCTIONS[denotation.name]
     check_arguments(self, parsed, name, takes.least, takes.most)

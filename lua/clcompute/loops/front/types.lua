@@ -20,14 +20,16 @@ local function infer_block(self, statements)
   for _, statement in ipairs(statements) do STATEMENTS[statement.kind](self, statement) end
 end
 
---- Makes a variable's type wide enough for a value.
+--- Makes a variable's type wide enough for a value. The local of an argument has that argument's, whatever it was
+-- before a table became one of floats, as if it stood in place.
 local function give(self, variable, node)
-  local found = self:value(node)
-  local joined = join(variable.type, found)
+  local found, before = self:value(node), nil
+  if not variable.is_argument then before = variable.type end
+  local joined = join(before, found)
   if not joined then
     self:fail(node, "'%s' is %s, and this is %s", variable.name, ARTICLE[variable.type], ARTICLE[found])
   end
-  local is_mixed = mixture.is_met(variable.type or joined, node) or variable.is_mixed
+  local is_mixed = mixture.is_met(before or joined, node) or variable.is_mixed
   if joined ~= variable.type or is_mixed ~= variable.is_mixed then self.has_changed = true end
   variable.type, variable.is_mixed = joined, is_mixed
 end
