@@ -33,16 +33,16 @@ size_t clc_workgroupslots(const clc_Device *d) {
 
 /* Whether the device says that it has the functions: never found out by compiling, NVIDIA's
    compiler takes them and gets some wrong. */
-static int claims_native(const clc_Device *d) {
+static int claims_native(lua_State *L, const clc_Device *d) {
   if (d->version < 300) return d->version >= 200;
-  return clc_devicenumber(d->place.device, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, 0) !=
-         0;
+  return clc_optdevicenumber(L, d->place.device,
+                             CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, 0) != 0;
 }
 
 static int has_native(lua_State *L, const clc_Device *d) {
   const int top = lua_gettop(L);
   int native = 0;
-  if (claims_native(d) && lua_getfield(L, LUA_REGISTRYINDEX, NATIVE_CHECK) == LUA_TFUNCTION) {
+  if (claims_native(L, d) && lua_getfield(L, LUA_REGISTRYINDEX, NATIVE_CHECK) == LUA_TFUNCTION) {
     clc_pushdevice(L, d);
     lua_call(L, 1, 1);
     native = lua_toboolean(L, -1);
@@ -61,7 +61,7 @@ const char *clc_pushworkgroup(lua_State *L, const clc_Device *d) {
                   "#define CLC_DOUBLE %d\n#define CLC_HALF %d\n%s",
                   (LUAI_UACINT)clc_workgroupslots(d), d->is_cpu ? 1 : LANES, has_native(L, d),
                   d->has_double,
-                  clc_devicenumber(d->place.device, CL_DEVICE_HALF_FP_CONFIG, 0) != 0, header);
+                  clc_optdevicenumber(L, d->place.device, CL_DEVICE_HALF_FP_CONFIG, 0) != 0, header);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
   return lua_tostring(L, -1);

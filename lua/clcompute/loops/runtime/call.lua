@@ -29,13 +29,13 @@ function call.specialisation(state, taken)
   return spec
 end
 
-local function name_of(device) return device.name end
+local function place_of(device) return device.place end
 
 --- The device of a call: that of the options, else that of its buffers, else the best. Buffers of two queues of one
 -- device are refused too: copies and launches would overtake each other.
 local function device_of(state, taken)
   local device, first = state.options.device, nil
-  if device and not pcall(name_of, device) then error("option 'device': the device is released", 0) end
+  if device and not pcall(place_of, device) then error("option 'device': the device is released", 0) end
   for _, array in ipairs(taken.arrays) do
     local own = array.buffer and array.buffer.device
     if own and device and own ~= device then
