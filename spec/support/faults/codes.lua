@@ -59,8 +59,9 @@ local own = {
   clFlush = { -36 },
 }
 
---- The codes of a call, those of memory first.
+--- The codes of a call, those of memory first; without a call these alone.
 function codes.of(call)
+  if not call then return MEMORY end
   local list = table.move(MEMORY, 1, #MEMORY, 1, {})
   return table.move(own[call] or error("no codes for " .. call), 1, #own[call], #list + 1, list)
 end
