@@ -72,8 +72,10 @@ static cl_int get_declaration(cl_kernel kernel, cl_uint i, char *room, size_t si
 static void check_info(lua_State *L, cl_int code) {
   if (code == CL_KERNEL_ARG_INFO_NOT_AVAILABLE)
     clc_raise(L, code, "clGetKernelArgInfo",
-              "this driver tells no argument types for a program with a kernel that takes no "
-              "arguments: put that one into a program of its own");
+              "no argument types are known where clBuildProgram fails with -cl-kernel-arg-info, %s "
+              "(%d), as some drivers do for a program with a kernel that takes no arguments: put "
+              "that one into a program of its own",
+              clc_codename(CL_BUILD_PROGRAM_FAILURE), CL_BUILD_PROGRAM_FAILURE);
   clc_check(L, code, "clGetKernelArgInfo");
 }
 

@@ -162,7 +162,8 @@ clc_Place clc_bestplace(lua_State *L, const char *selector, const char *origin) 
   const clc_Place *places = clc_pushplaces(L, -1, &n, &mute);
   const clc_Place *best = NULL;
   for (size_t i = 0; i < n; i++)
-    if (clc_selects(L, &places[i], selector) && (best == NULL || rank(L, &places[i]) < rank(L, best)))
+    if (clc_selects(L, &places[i], selector) &&
+        (best == NULL || rank(L, &places[i]) < rank(L, best)))
       best = &places[i];
   if (best == NULL) raise_none(L, places, n, selector == NULL ? "" : selector, origin, &mute);
   clc_Place place = *best;

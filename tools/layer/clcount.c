@@ -118,12 +118,9 @@ static int clcount_hits(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg functions[] = {{"live", clcount_live},
-                                     {"bad", clcount_bad},
-                                     {"calls", clcount_calls},
-                                     {"fail", clcount_fail},
-                                     {"hits", clcount_hits},
-                                     {NULL, NULL}};
+static const luaL_Reg functions[] = {{"live", clcount_live},   {"bad", clcount_bad},
+                                     {"calls", clcount_calls}, {"fail", clcount_fail},
+                                     {"hits", clcount_hits},   {NULL, NULL}};
 
 __attribute__((visibility("default"))) int luaopen_clcount(lua_State *L) {
   luaL_newlib(L, functions);

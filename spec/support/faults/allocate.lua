@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- The script that `lua-faults` runs. Arguments: the place of a device, the stride from one allocation that fails to the
--- next, "heavy" where heavy scenarios are to run too. Prints a line `name=number ...`, then what came out wrong.
+--- The script that `lua-faults` runs. Arguments: the place of a device, the stride from one allocation that fails to
+-- the next, "heavy" where heavy scenarios are to run too. Prints a line `name=number ...`, then what came out wrong.
 
 package.path = "./?.lua;" .. package.path
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Allocations of Lua that fail, in the host `lua-faults` (tools/faults_host.c): each of a scenario, alone, with the
--- second try that Lua makes, and with all that follow. After each no handle may be left over, the error must be Lua's own, and
--- the scenario must run again.
+-- second try that Lua makes, and with all that follow. After each no handle may be left over, the error must be Lua's
+-- own, and the scenario must run again.
 
 local cl = require "clcompute"
 local count = require "clcount"

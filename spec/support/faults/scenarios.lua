@@ -101,6 +101,14 @@ end)
 
 add("Buffer:copy", { 1, 2 }, function(d) return d:buffer({ 1, 2 }, "int"):copy():read() end)
 
+add("copies between devices", { 1, 2 }, function(d)
+  local other = d
+  for _, device in ipairs(cl.devices()) do
+    if device.place ~= d.place then other = device end
+  end
+  return d:buffer({ 1, 2 }, "int"):copy(other):read()
+end)
+
 add("a copy onto itself", { 1, 1, 2, 3 }, function(d)
   local b = d:buffer({ 1, 2, 3, 4 }, "int")
   return b:write(b:view(1, 3), 2):read()
@@ -156,6 +164,14 @@ cold("Device:program, opening a device", { 3, 3, 3 }, function(place)
 end)
 
 add("Device:program", { 3, 3, 3 }, function(d)
+  local p <close> = d:program(ADD)
+  local x = d:zeros("int", 3)
+  p.add(3, x, 3)
+  return x:read()
+end)
+
+add("Device:program that no cache holds", { 3, 3, 3 }, function(d)
+  os.execute 'rm -f "${CLCOMPUTE_CACHE:-/nonexistent}"/*.bin'
   local p <close> = d:program(ADD)
   local x = d:zeros("int", 3)
   p.add(3, x, 3)
@@ -298,16 +314,20 @@ end)
 
 -- --- what tells of the rest ---------------------------------------------------------------
 
-add("cl.profile", { 1, 1 }, function(d)
+add("cl.profile", { 2, 2 }, function(d)
   local on <close> = setmetatable({}, { __close = function() cl.profile(false) end })
   cl.profile(true)
+  local p <close> = d:program(ADD)
   local x = on and d:zeros("int", 2):fill(1)
+  p.add(2, x, 1)
+  assert(#cl.profile() > 0 or on)
   return x:read()
 end)
 
 add("cl.live, tostring", true, function(d)
   local b = d:buffer { 1, 2 }
-  return cl.live().bytes > 0 and is_text(shown(b), shown(d))
+  local m = d:buffer { { 1, 2 }, { 3, 4 } }
+  return shown(m) and cl.live().bytes > 0 and is_text(shown(b), shown(d))
 end)
 
 add("cl.trace_range", 4, function(d) return #cl.trace_range({ global = 4, group = 2 }, { device = d }) end)
