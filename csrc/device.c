@@ -133,6 +133,8 @@ static int device_field(lua_State *L) {
     push_platform(L, d);
   else if (strcmp(key, "place") == 0)
     push_place(L, d);
+  else if (strcmp(key, "has_double") == 0)
+    lua_pushboolean(L, d->has_double); /* asked once: operations choose their kernels by it */
   else
     return clc_pushproperty(L, d->place.device, d->version, key);
   return 1;

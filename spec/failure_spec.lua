@@ -117,7 +117,7 @@ helper.describe_each("a failure", function(d)
   end)
 
   it("to tell of the device raises, where a zero would be believed", function()
-    for _, field in ipairs { "global_memory", "type", "local_memory_type", "has_double", "max_group_sizes", "name" } do
+    for _, field in ipairs { "global_memory", "type", "local_memory_type", "has_half", "max_group_sizes", "name" } do
       count.fail("clGetDeviceInfo", OUT_OF_HOST_MEMORY)
       helper.raises("clGetDeviceInfo: CL_OUT_OF_HOST_MEMORY (-6)", function() return d[field] end)
     end

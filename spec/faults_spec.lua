@@ -40,9 +40,10 @@ local function run_host(place, stride, kind)
     if tally.faults or not text:find "faults=" then texts[#texts + 1] = text ~= "" and text or nil end
     for name, value in text:gmatch "(%l+)=(%d+)" do tally[name] = tally[name] or math.tointeger(value) end
   end
-  assert.is_true(pipe:close(), table.concat(texts, "\n"))
+  local ended = pipe:close()
+  assert(tally.faults, table.concat(texts, "\n"))
   tally.texts = texts
-  return tally
+  return tally, ended
 end
 
 --- Scenarios that do not take too long.
@@ -70,9 +71,10 @@ helper.describe_each("a fault", function(device)
 
   it("of Lua's memory is told of, loses no handle, and leaves all else working", function()
     if os.getenv "SANITIZED" then return pending "the host of these faults is not built with sanitizers" end
-    local tally = run_host(place, STRIDE.allocations[kind], is_simulator and "light" or "heavy")
+    local tally, ended = run_host(place, STRIDE.allocations[kind], is_simulator and "light" or "heavy")
     count_in("allocations", tally)
     assert_clean(tally)
+    assert.is_true(ended)
   end)
 end)
 
