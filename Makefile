@@ -29,7 +29,7 @@ SEQUENTIAL = build/clcompute/sequential.so
 BLAS       = build/clcompute/blas.so
 NATIVE     = build/clcompute/native.so
 POLY       = build/clcompute/poly.so
-LAYER      = build/libclcount.so build/clcount.so build/layer-selftest
+LAYER      = build/libclcount.so build/clcount.so build/layer-selftest build/lua-faults
 SPECS      = $(wildcard spec/*_spec.lua)
 
 SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c csrc/clock.c
@@ -50,7 +50,7 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check asan stress long lint doc env show install clean overhead bench-overhead bench-peers \
+.PHONY: all run test check asan stress long faults lint doc env show install clean overhead bench-overhead bench-peers \
         packages-run packages-test packages-lint packages-doc
 
 all: $(MODULES)
@@ -139,6 +139,10 @@ build/libclcount.so: tools/layer/count.c build/clcount_wrap.c tools/layer/count.
 build/clcount.so: tools/layer/clcount.c tools/layer/count.h
 	$(CC) $(LAYER_FLAGS) $(SHARED) -o $@ $<
 
+# A Lua whose allocations can fail, for spec/faults_spec.lua
+build/lua-faults: tools/faults_host.c
+	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $< -l$(LUA_LIB) -Wl,-E
+
 build/layer-selftest: tools/layer/selftest.c
 	$(CC) $(LAYER_FLAGS) -o $@ $< -lOpenCL
 
@@ -166,6 +170,11 @@ LONG_SPECS = spec/work_group_spec.lua spec/loops_front_spec.lua spec/loops_analy
 long: all layer
 	@mkdir -p build/long
 	@$(ENV) LONG=1 WORK="$(CURDIR)/build/long" tools/test.sh $(LONG_SPECS)
+
+# Every OpenCL call of every public function fails with every code, and Lua's allocations fail; some minutes.
+faults: all layer
+	@mkdir -p build/faults
+	@$(ENV) LONG=1 WORK="$(CURDIR)/build/faults" tools/test.sh spec/faults_spec.lua
 
 asan: all layer $(ASAN)
 	@$(ENV) $(ASAN_ENV) tools/test.sh $(filter-out $(NOT_ASAN),$(SPECS))

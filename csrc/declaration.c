@@ -71,9 +71,11 @@ static cl_int get_declaration(cl_kernel kernel, cl_uint i, char *room, size_t si
 /* Raises where the program was built without the information (see program.c). */
 static void check_info(lua_State *L, cl_int code) {
   if (code == CL_KERNEL_ARG_INFO_NOT_AVAILABLE)
-    luaL_error(L,
-               "this driver tells no argument types for a program with a kernel that takes no "
-               "arguments: put that one into a program of its own");
+    clc_raise(L, code, "clGetKernelArgInfo",
+              "no argument types are known where clBuildProgram fails with -cl-kernel-arg-info, %s "
+              "(%d), as some drivers do for a program with a kernel that takes no arguments: put "
+              "that one into a program of its own",
+              clc_codename(CL_BUILD_PROGRAM_FAILURE), CL_BUILD_PROGRAM_FAILURE);
   clc_check(L, code, "clGetKernelArgInfo");
 }
 

@@ -71,7 +71,7 @@ static void wait_foreign(lua_State *L, clc_Device *d) {
   if (code == CL_SUCCESS)
     clc_queued(&d->flight);
   else
-    clc_notefailure(&d->flight, code, clc_nextcommand(&d->flight)->what);
+    clc_notefailure(&d->flight, code, "clEnqueueMarkerWithWaitList");
   wait_until(L, d, 0);
 }
 
@@ -133,6 +133,8 @@ static int device_field(lua_State *L) {
     push_platform(L, d);
   else if (strcmp(key, "place") == 0)
     push_place(L, d);
+  else if (strcmp(key, "has_double") == 0)
+    lua_pushboolean(L, d->has_double); /* asked once: operations choose their kernels by it */
   else
     return clc_pushproperty(L, d->place.device, d->version, key);
   return 1;
@@ -144,17 +146,17 @@ clc_Device *clc_checkopen(lua_State *L, int arg) {
   return d;
 }
 
+/* Oclgrind (1.2) never returns from the newer call when it comes through ocl-icd. */
 static void create_queue(lua_State *L, clc_Device *d) {
   const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
   const cl_device_id id = d->place.device;
+  const int older = d->version < 200;
   cl_int code;
-  /* Oclgrind (1.2) never returns from the newer call when it comes through ocl-icd. */
-  d->queue = d->version < 200
-                 ? clCreateCommandQueue(d->context, id, CL_QUEUE_PROFILING_ENABLE, &code)
-                 : clCreateCommandQueueWithProperties(d->context, id, props, &code);
+  d->queue = older ? clCreateCommandQueue(d->context, id, CL_QUEUE_PROFILING_ENABLE, &code)
+                   : clCreateCommandQueueWithProperties(d->context, id, props, &code);
   if (code != CL_SUCCESS) d->queue = NULL;
   d->flight.queue = d->queue;
-  clc_check(L, code, "clCreateCommandQueue");
+  clc_check(L, code, older ? "clCreateCommandQueue" : "clCreateCommandQueueWithProperties");
 }
 
 static void open_context(lua_State *L, clc_Device *d) {
@@ -191,19 +193,19 @@ static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   d->root = d;
   d->place = place;
   d->version = device < platform ? device : platform;
-  d->is_cpu = (clc_devicenumber(id, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0;
-  d->compute_units = (size_t)clc_devicenumber(id, CL_DEVICE_MAX_COMPUTE_UNITS, 1);
-  d->has_nonuniform_groups = clc_hasnonuniformgroups(id, d->version);
-  d->has_double = clc_devicenumber(id, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
-  d->align = (size_t)clc_devicenumber(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
-  d->max_group = (size_t)clc_devicenumber(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
+  d->is_cpu = (clc_checkdevicenumber(L, id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+  d->compute_units = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MAX_COMPUTE_UNITS);
+  d->has_nonuniform_groups = clc_hasnonuniformgroups(L, id, d->version);
+  d->has_double = clc_optdevicenumber(L, id, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
+  d->align = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+  d->max_group = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   size_t sizes[8] = {1, 1, 1}; /* OpenCL allows more than three dimensions */
   clc_check(L, clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL),
             "clGetDeviceInfo");
   memcpy(d->max_groups, sizes, sizeof d->max_groups);
-  d->local_memory = clc_devicenumber(id, CL_DEVICE_LOCAL_MEM_SIZE, 0);
-  d->global_memory = clc_devicenumber(id, CL_DEVICE_GLOBAL_MEM_SIZE, 0);
-  d->max_allocation = clc_devicenumber(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
+  d->local_memory = clc_checkdevicenumber(L, id, CL_DEVICE_LOCAL_MEM_SIZE);
+  d->global_memory = clc_checkdevicenumber(L, id, CL_DEVICE_GLOBAL_MEM_SIZE);
+  d->max_allocation = clc_checkdevicenumber(L, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
 }
 
 /* Made before it is needed: nothing may allocate where a transfer is queued. */
@@ -389,7 +391,7 @@ static int device_show(lua_State *L) {
   lua_pushliteral(L, " (");
   clc_pushproperty(L, d->place.device, d->version, "type");
   lua_pushfstring(L, ", %d compute units, %d MiB)%s",
-                  (int)clc_devicenumber(d->place.device, CL_DEVICE_MAX_COMPUTE_UNITS, 0),
+                  (int)clc_checkdevicenumber(L, d->place.device, CL_DEVICE_MAX_COMPUTE_UNITS),
                   (int)(d->global_memory >> 20), d->root == d ? "" : " queue");
   lua_concat(L, 7);
   return 1;

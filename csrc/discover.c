@@ -32,18 +32,21 @@ Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
 @tparam[opt] string selector "gpu", "cpu", "accelerator", a part of
  "platform/device" in any case, or "platform:device" as numbers from 0
 @treturn table list of devices, which print shows a line each; empty when none match
+@raise when none match, and a driver would not tell its own
 */
 static int clc_devices(lua_State *L) {
   const char *selector = opt_selector(L);
   size_t n;
+  clc_Mute mute;
   lua_settop(L, 1);
-  const clc_Place *places = clc_pushplaces(L, -1, &n);
+  const clc_Place *places = clc_pushplaces(L, -1, &n, &mute);
   lua_newtable(L);
   for (size_t i = 0; i < n; i++)
     if (clc_selects(L, &places[i], selector)) {
       clc_pushplace(L, places[i]);
       lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
     }
+  if (lua_rawlen(L, -1) == 0 && mute.code != CL_SUCCESS) clc_raisemute(L, &mute);
   name_devices(L);
   return 1;
 }
@@ -76,7 +79,8 @@ static int clc_device(lua_State *L) {
 /***
 The platforms of this machine.
 @function platforms
-@treturn table list of {name=, vendor=, version=, devices={...}}, which print shows a line each
+@treturn table list of {name=, vendor=, version=, devices={...}}, which print shows a line each;
+ `fault` is why a driver does not tell its devices
 */
 static int clc_platforms(lua_State *L) {
   static const struct {
@@ -84,18 +88,19 @@ static int clc_platforms(lua_State *L) {
     cl_platform_info what;
   } fields[] = {
       {"name", CL_PLATFORM_NAME}, {"vendor", CL_PLATFORM_VENDOR}, {"version", CL_PLATFORM_VERSION}};
-  static const char *const shown[] = {"name", "vendor", "version", "devices", NULL};
+  static const char *const shown[] = {"name", "vendor", "version", "devices", "fault", NULL};
   cl_uint n;
   const cl_platform_id *ids = clc_pushplatforms(L, &n);
   lua_createtable(L, (int)n, 0);
   for (cl_uint p = 0; p < n; p++) {
     size_t count;
+    clc_Mute mute;
     lua_createtable(L, 0, 4);
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
       clc_pushplatformtext(L, ids[p], fields[f].what);
       lua_setfield(L, -2, fields[f].name);
     }
-    const clc_Place *places = clc_pushplaces(L, (int)p, &count);
+    const clc_Place *places = clc_pushplaces(L, (int)p, &count, &mute);
     lua_createtable(L, (int)count, 0);
     for (size_t d = 0; d < count; d++) {
       clc_pushplace(L, places[d]);
@@ -104,6 +109,10 @@ static int clc_platforms(lua_State *L) {
     name_devices(L);
     lua_setfield(L, -3, "devices");
     lua_pop(L, 1);
+    if (mute.code != CL_SUCCESS) {
+      lua_pushfstring(L, "clGetDeviceIDs: %s (%d)", clc_codename(mute.code), (int)mute.code);
+      lua_setfield(L, -2, "fault");
+    }
     clc_namerecord(L, "clcompute.Platform", shown);
     lua_rawseti(L, -2, (lua_Integer)p + 1);
   }

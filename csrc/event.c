@@ -61,8 +61,9 @@ static void wait_event(lua_State *L, clc_Event *e, double seconds) {
   cl_int status = CL_COMPLETE;
   clc_usedevice(L, e->device);
   if (e->last != NULL) {
-    clFlush(e->device->queue); /* where it fails, so does the event */
-    status = poll_event(L, e, seconds);
+    const cl_int code = clFlush(e->device->queue); /* or the device might never begin */
+    status = poll_event(L, e, code == CL_SUCCESS ? seconds : 0);
+    if (status > CL_COMPLETE) clc_check(L, code, "clFlush");
   }
   if (status > CL_COMPLETE) luaL_error(L, "%s did not end within %f seconds", e->what, seconds);
   clc_report(L, e->device);

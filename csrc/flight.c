@@ -13,15 +13,20 @@ clc_Command *clc_nextcommand(clc_Flight *f) {
   return &f->pending[(f->oldest + f->count) % CLC_PENDING];
 }
 
-void clc_namecommand(clc_Command *c, const char *what) {
+static void copy_name(char name[CLC_WHAT], const char *what) {
   const size_t length = strlen(what);
   const size_t kept = length < CLC_WHAT ? length : CLC_WHAT - 1;
-  memcpy(c->what, what, kept);
-  c->what[kept] = '\0';
+  memcpy(name, what, kept);
+  name[kept] = '\0';
 }
 
+void clc_namecommand(clc_Command *c, const char *what) {
+  copy_name(c->what, what);
+}
+
+/* Lets an idle device begin; what that misses the flush of a wait makes up for. */
 void clc_queued(clc_Flight *f) {
-  if (f->count++ == 0) clFlush(f->queue); /* let an idle device begin */
+  if (f->count++ == 0) clFlush(f->queue);
 }
 
 /* --- ending ------------------------------------------------------------ */
@@ -50,10 +55,10 @@ static const clc_Command *find_culprit(const clc_Flight *f) {
   return oldest;
 }
 
-void clc_notefailure(clc_Flight *f, cl_int code, const char what[CLC_WHAT]) {
+void clc_notefailure(clc_Flight *f, cl_int code, const char *what) {
   if (f->failure != CL_SUCCESS) return;
   f->failure = code;
-  memcpy(f->failed, what, CLC_WHAT);
+  copy_name(f->failed, what);
 }
 
 /* A launch of several commands is one call that took their sum. */
@@ -92,14 +97,21 @@ void clc_reportfailure(lua_State *L, clc_Flight *f) {
 
 /* --- waiting ----------------------------------------------------------- */
 
+/* Hands all commands to the device. Where that fails, those that have not ended may never begin:
+   they count as failed. */
+static void flush(clc_Flight *f) {
+  const cl_int code = clFlush(f->queue);
+  clc_retireended(f);
+  while (code != CL_SUCCESS && f->count > 0) retire(f, code);
+}
+
 /* Until at most so many commands are in flight. After a fault in a kernel NVIDIA's driver
    fails in every call: then the state of the commands is that failure, and all of them end. */
 void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most) {
   if (f->count <= most) return;
   const clc_Wait w = clc_beginwait(L);
-  clFlush(f->queue);
   clc_checkinterrupt(L);
-  for (clc_retireended(f); f->count > most; clc_retireended(f)) clc_pause(L, &w);
+  for (flush(f); f->count > most; clc_retireended(f)) clc_pause(L, &w);
 }
 
 /*
@@ -108,8 +120,8 @@ void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most) {
  */
 void clc_endflight(clc_Flight *f) {
   const double start = clc_now();
-  if (f->count > 0) clFlush(f->queue);
-  for (clc_retireended(f); f->count > 0 && clc_now() - start < PATIENCE; clc_retireended(f))
+  if (f->count > 0) flush(f);
+  for (; f->count > 0 && clc_now() - start < PATIENCE; clc_retireended(f))
     clc_rest(clc_now() - start);
   while (f->count > 0) forget_oldest(f);
 }

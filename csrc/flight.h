@@ -42,7 +42,7 @@ void clc_queued(clc_Flight *f);
 void clc_retireended(clc_Flight *f);
 
 /* Keeps the first failure until it is reported. */
-void clc_notefailure(clc_Flight *f, cl_int code, const char what[CLC_WHAT]);
+void clc_notefailure(clc_Flight *f, cl_int code, const char *what);
 
 /* Raises it, naming the command. */
 void clc_reportfailure(lua_State *L, clc_Flight *f);

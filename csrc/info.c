@@ -90,14 +90,29 @@ const char *clc_pushdevicetext(lua_State *L, cl_device_id id, cl_device_info wha
 }
 
 /* Integers come in 4 or 8 bytes; the device says which. */
-cl_ulong clc_devicenumber(cl_device_id id, cl_device_info what, cl_ulong def) {
+static cl_int get_number(cl_device_id id, cl_device_info what, cl_ulong *n) {
   union {
     cl_uint small;
     cl_ulong large;
-  } value;
+  } value = {0};
   size_t size = 0;
-  if (clGetDeviceInfo(id, what, sizeof value, &value, &size) != CL_SUCCESS) return def;
-  return size == sizeof value.small ? value.small : size == sizeof value.large ? value.large : def;
+  const cl_int code = clGetDeviceInfo(id, what, sizeof value, &value, &size);
+  *n = size == sizeof value.small ? value.small : value.large;
+  return code;
+}
+
+cl_ulong clc_checkdevicenumber(lua_State *L, cl_device_id id, cl_device_info what) {
+  cl_ulong n;
+  clc_check(L, get_number(id, what, &n), "clGetDeviceInfo");
+  return n;
+}
+
+cl_ulong clc_optdevicenumber(lua_State *L, cl_device_id id, cl_device_info what, cl_ulong def) {
+  cl_ulong n;
+  const cl_int code = get_number(id, what, &n);
+  if (code == CL_INVALID_VALUE) return def;
+  clc_check(L, code, "clGetDeviceInfo");
+  return n;
 }
 
 static void push_sizes(lua_State *L, cl_device_id id, cl_device_info what) {
@@ -124,33 +139,35 @@ static const char *locality_name(cl_ulong type) {
 }
 
 /* Before OpenCL 3.0 only vendors' queries tell the width of a warp or wavefront. */
-static cl_ulong group_multiple(cl_device_id id, cl_device_info what, int version) {
+static cl_ulong group_multiple(lua_State *L, cl_device_id id, cl_device_info what, int version) {
   enum { WARP_SIZE_NV = 0x4003, WAVEFRONT_WIDTH_AMD = 0x4043 };
-  if (version >= 300) return clc_devicenumber(id, what, 1);
-  return clc_devicenumber(id, WARP_SIZE_NV, clc_devicenumber(id, WAVEFRONT_WIDTH_AMD, 1));
+  if (version >= 300) return clc_optdevicenumber(L, id, what, 1);
+  return clc_optdevicenumber(L, id, WARP_SIZE_NV,
+                             clc_optdevicenumber(L, id, WAVEFRONT_WIDTH_AMD, 1));
 }
 
 /* OpenCL 2 has them always, 3.0 tells. Below nobody may ask: Oclgrind (1.2) answers 1 and then
    fails. */
-int clc_hasnonuniformgroups(cl_device_id id, int version) {
+int clc_hasnonuniformgroups(lua_State *L, cl_device_id id, int version) {
   if (version < 300) return version >= 200;
-  return clc_devicenumber(id, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, 0) != 0;
+  return clc_optdevicenumber(L, id, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, 0) != 0;
 }
 
 static void push_property(lua_State *L, cl_device_id id, int version, const Property *p) {
+  const cl_device_info what = p->what;
   switch (p->reader) {
-    case TEXT: clc_pushdevicetext(L, id, p->what); break;
-    case NUMBER: lua_pushinteger(L, (lua_Integer)clc_devicenumber(id, p->what, 0)); break;
-    case FLAG: lua_pushboolean(L, clc_devicenumber(id, p->what, 0) != 0); break;
-    case KIND: lua_pushstring(L, kind_name(clc_devicenumber(id, p->what, 0))); break;
-    case SIZES: push_sizes(L, id, p->what); break;
-    case MULTIPLE: lua_pushinteger(L, (lua_Integer)group_multiple(id, p->what, version)); break;
-    case NONUNIFORM: lua_pushboolean(L, clc_hasnonuniformgroups(id, version)); break;
+    case TEXT: clc_pushdevicetext(L, id, what); break;
+    case NUMBER: lua_pushinteger(L, (lua_Integer)clc_checkdevicenumber(L, id, what)); break;
+    case FLAG: lua_pushboolean(L, clc_optdevicenumber(L, id, what, 0) != 0); break;
+    case KIND: lua_pushstring(L, kind_name(clc_checkdevicenumber(L, id, what))); break;
+    case SIZES: push_sizes(L, id, what); break;
+    case MULTIPLE: lua_pushinteger(L, (lua_Integer)group_multiple(L, id, what, version)); break;
+    case NONUNIFORM: lua_pushboolean(L, clc_hasnonuniformgroups(L, id, version)); break;
     case ROUNDED:
       lua_pushboolean(
-          L, (clc_devicenumber(id, p->what, 0) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0);
+          L, (clc_optdevicenumber(L, id, what, 0) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0);
       break;
-    case LOCALITY: lua_pushstring(L, locality_name(clc_devicenumber(id, p->what, 0))); break;
+    case LOCALITY: lua_pushstring(L, locality_name(clc_checkdevicenumber(L, id, what))); break;
   }
 }
 

@@ -18,11 +18,13 @@ void clc_pushproperties(lua_State *L, cl_device_id id, int version);
 const char *clc_pushplatformtext(lua_State *L, cl_platform_id platform, cl_platform_info what);
 const char *clc_pushdevicetext(lua_State *L, cl_device_id id, cl_device_info what);
 
-/* A number of a device, or `def` where the device does not answer. */
-cl_ulong clc_devicenumber(cl_device_id id, cl_device_info what, cl_ulong def);
+/* A number of a device; `opt`: or `def` where the driver does not know the property. Any other
+   failure raises. */
+cl_ulong clc_checkdevicenumber(lua_State *L, cl_device_id id, cl_device_info what);
+cl_ulong clc_optdevicenumber(lua_State *L, cl_device_id id, cl_device_info what, cl_ulong def);
 
 /* Whether the last groups of a launch may be smaller than the others. */
-int clc_hasnonuniformgroups(cl_device_id id, int version);
+int clc_hasnonuniformgroups(lua_State *L, cl_device_id id, int version);
 
 /* "OpenCL 1.2 ..." as 102; 0 for anything else. */
 int clc_parseversion(const char *text);

@@ -21,11 +21,12 @@ const cl_platform_id *clc_pushplatforms(lua_State *L, cl_uint *n) {
   return ids;
 }
 
-/* A driver that fails hides its own devices, not those of others. */
-static cl_uint count_devices(cl_platform_id platform) {
+static cl_uint count_devices(cl_platform_id platform, int p, clc_Mute *mute) {
   cl_uint n = 0;
-  cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n);
-  return code == CL_SUCCESS ? n : 0;
+  const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n);
+  if (code == CL_SUCCESS) return n;
+  if (code != CL_DEVICE_NOT_FOUND && mute->code == CL_SUCCESS) *mute = (clc_Mute){p, code};
+  return 0;
 }
 
 /* Appends the devices of one platform to `places`. */
@@ -39,13 +40,14 @@ static size_t add_places(lua_State *L, clc_Place *places, cl_platform_id platfor
   return n;
 }
 
-const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n) {
+const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n, clc_Mute *mute) {
   cl_uint platforms;
   const cl_platform_id *ids = clc_pushplatforms(L, &platforms);
   cl_uint *counts = lua_newuserdatauv(L, (platforms + 1) * sizeof *counts, 0);
   size_t total = 0;
+  *mute = (clc_Mute){0, CL_SUCCESS};
   for (cl_uint i = 0; i < platforms; i++) {
-    counts[i] = p < 0 || p == (int)i ? count_devices(ids[i]) : 0;
+    counts[i] = p < 0 || p == (int)i ? count_devices(ids[i], (int)i, mute) : 0;
     total += counts[i];
   }
   clc_Place *places = lua_newuserdatauv(L, (total + 1) * sizeof *places, 0);
@@ -55,6 +57,10 @@ const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n) {
   lua_replace(L, -3); /* drop the ids and the counts */
   lua_pop(L, 1);
   return places;
+}
+
+void clc_raisemute(lua_State *L, const clc_Mute *mute) {
+  clc_raise(L, mute->code, "clGetDeviceIDs", "platform %d does not tell its devices", mute->p);
 }
 
 /* --- selectors --------------------------------------------------------- */
@@ -88,15 +94,15 @@ static const cl_ulong types[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR,
                                  CL_DEVICE_TYPE_CPU};
 enum { NTYPES = sizeof types / sizeof *types };
 
-static int rank(const clc_Place *place) {
-  const cl_ulong bits = clc_devicenumber(place->device, CL_DEVICE_TYPE, 0);
+static int rank(lua_State *L, const clc_Place *place) {
+  const cl_ulong bits = clc_checkdevicenumber(L, place->device, CL_DEVICE_TYPE);
   int i = 0;
   while (i < NTYPES && (bits & types[i]) == 0) i++;
   return i;
 }
 
-static int has_type(const clc_Place *place, cl_ulong bit) {
-  const int i = rank(place);
+static int has_type(lua_State *L, const clc_Place *place, cl_ulong bit) {
+  const int i = rank(L, place);
   return i < NTYPES && types[i] == bit;
 }
 
@@ -111,7 +117,7 @@ int clc_selects(lua_State *L, const clc_Place *place, const char *selector) {
   const char *wanted = lua_tostring(L, -1);
   int p, d, found;
   if (type_bit(wanted) != 0) {
-    found = has_type(place, type_bit(wanted));
+    found = has_type(L, place, type_bit(wanted));
   } else if (is_number_pair(wanted, &p, &d)) {
     found = place->p == p && place->d == d;
   } else {
@@ -124,7 +130,8 @@ int clc_selects(lua_State *L, const clc_Place *place, const char *selector) {
 }
 
 static void raise_none(lua_State *L, const clc_Place *places, size_t n, const char *selector,
-                       const char *origin) {
+                       const char *origin, const clc_Mute *mute) {
+  if (n == 0 && mute->code != CL_SUCCESS) clc_raisemute(L, mute);
   if (n == 0)
     luaL_error(L,
                "no OpenCL device on this machine: install the driver of your GPU, or for the "
@@ -140,18 +147,25 @@ static void raise_none(lua_State *L, const clc_Place *places, size_t n, const ch
     push_label(L, &places[i]);
     luaL_addvalue(&b);
   }
+  if (mute->code != CL_SUCCESS) {
+    lua_pushfstring(L, "\n  %d: unknown, clGetDeviceIDs: %s (%d)", mute->p,
+                    clc_codename(mute->code), (int)mute->code);
+    luaL_addvalue(&b);
+  }
   luaL_pushresult(&b);
   luaL_error(L, "%s", lua_tostring(L, -1));
 }
 
 clc_Place clc_bestplace(lua_State *L, const char *selector, const char *origin) {
   size_t n;
-  const clc_Place *places = clc_pushplaces(L, -1, &n);
+  clc_Mute mute;
+  const clc_Place *places = clc_pushplaces(L, -1, &n, &mute);
   const clc_Place *best = NULL;
   for (size_t i = 0; i < n; i++)
-    if (clc_selects(L, &places[i], selector) && (best == NULL || rank(&places[i]) < rank(best)))
+    if (clc_selects(L, &places[i], selector) &&
+        (best == NULL || rank(L, &places[i]) < rank(L, best)))
       best = &places[i];
-  if (best == NULL) raise_none(L, places, n, selector == NULL ? "" : selector, origin);
+  if (best == NULL) raise_none(L, places, n, selector == NULL ? "" : selector, origin, &mute);
   clc_Place place = *best;
   lua_pop(L, 1);
   return place;

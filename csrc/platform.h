@@ -17,8 +17,18 @@ typedef struct clc_Place {
 /* Pushes a block with the ids of all platforms; none is no error. */
 const cl_platform_id *clc_pushplatforms(lua_State *L, cl_uint *n);
 
-/* Pushes a block with all places, or those of platform p alone (negative: all). */
-const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n);
+/* A platform whose driver would not tell its devices; code CL_SUCCESS: there is none. */
+typedef struct clc_Mute {
+  int p;
+  cl_int code;
+} clc_Mute;
+
+/* Pushes a block with all places, or those of platform p alone (negative: all). A driver that
+   fails hides its own devices, not those of others; the first that did is told. */
+const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n, clc_Mute *mute);
+
+/* Raises why that platform tells no devices. */
+void clc_raisemute(lua_State *L, const clc_Mute *mute);
 
 /* Whether a place is meant by a selector (DESIGN: a type, "p:d", or part of
    "platform/device" in any case); NULL means every place. */

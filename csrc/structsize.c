@@ -2,6 +2,8 @@
 /* Sizes of structs, which OpenCL does not tell: the compiler is asked. */
 #include "structsize.h"
 
+#include <string.h>
+
 #define PROBE "clc_sizes" /* the kernel that tells them */
 
 /* The program of the probe; a script never sees it. */
@@ -82,6 +84,11 @@ static void read_sizes(lua_State *L, clc_Kernel *k) {
   lua_settop(L, top - 2);
 }
 
+/* Whether the compiler refuses the probe: then the sizes stay unknown. */
+static int is_refused(const char *message) {
+  return strstr(message, clc_codename(CL_BUILD_PROGRAM_FAILURE)) != NULL;
+}
+
 void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, int kernel) {
   clc_Kernel *k = clc_checkhandle(L, kernel, &clc_kerneltype);
   lua_pushcfunction(L, build_probe);
@@ -91,10 +98,10 @@ void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, i
   const int status = lua_pcall(L, 3, 2, 0);
   if (status == LUA_OK)
     read_sizes(L, k);
-  else if (status == LUA_ERRMEM)
+  else if (status == LUA_ERRMEM || !is_refused(luaL_tolstring(L, -1, NULL)))
     lua_error(L);
   else
-    lua_pop(L, 1);
+    lua_pop(L, 2);
 }
 
 static int probe_field(lua_State *L) {

@@ -33,16 +33,16 @@ size_t clc_workgroupslots(const clc_Device *d) {
 
 /* Whether the device says that it has the functions: never found out by compiling, NVIDIA's
    compiler takes them and gets some wrong. */
-static int claims_native(const clc_Device *d) {
+static int claims_native(lua_State *L, const clc_Device *d) {
   if (d->version < 300) return d->version >= 200;
-  return clc_devicenumber(d->place.device, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, 0) !=
-         0;
+  return clc_optdevicenumber(L, d->place.device, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
+                             0) != 0;
 }
 
 static int has_native(lua_State *L, const clc_Device *d) {
   const int top = lua_gettop(L);
   int native = 0;
-  if (claims_native(d) && lua_getfield(L, LUA_REGISTRYINDEX, NATIVE_CHECK) == LUA_TFUNCTION) {
+  if (claims_native(L, d) && lua_getfield(L, LUA_REGISTRYINDEX, NATIVE_CHECK) == LUA_TFUNCTION) {
     clc_pushdevice(L, d);
     lua_call(L, 1, 1);
     native = lua_toboolean(L, -1);
@@ -56,12 +56,12 @@ const char *clc_pushworkgroup(lua_State *L, const clc_Device *d) {
   const char *path = lua_pushfstring(L, "%s/" CLC_WORK_GROUP_HEADER, clc_pushkernelfolder(L));
   const char *header = clc_pushfile(L, path);
   if (header == NULL) luaL_error(L, "%s: missing", path);
-  lua_pushfstring(L,
-                  "#define CLC_SLOTS %I\n#define CLC_LANES %d\n#define CLC_NATIVE %d\n"
-                  "#define CLC_DOUBLE %d\n#define CLC_HALF %d\n%s",
-                  (LUAI_UACINT)clc_workgroupslots(d), d->is_cpu ? 1 : LANES, has_native(L, d),
-                  d->has_double,
-                  clc_devicenumber(d->place.device, CL_DEVICE_HALF_FP_CONFIG, 0) != 0, header);
+  lua_pushfstring(
+      L,
+      "#define CLC_SLOTS %I\n#define CLC_LANES %d\n#define CLC_NATIVE %d\n"
+      "#define CLC_DOUBLE %d\n#define CLC_HALF %d\n%s",
+      (LUAI_UACINT)clc_workgroupslots(d), d->is_cpu ? 1 : LANES, has_native(L, d), d->has_double,
+      clc_optdevicenumber(L, d->place.device, CL_DEVICE_HALF_FP_CONFIG, 0) != 0, header);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
   return lua_tostring(L, -1);

@@ -31,6 +31,7 @@ local cl = {}
 ---@field vendor string
 ---@field version string
 ---@field devices clcompute.Device[]
+---@field fault? string why the driver does not tell its devices
 
 ---@class clcompute.DeviceOptions none yet
 

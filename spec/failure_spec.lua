@@ -116,8 +116,112 @@ helper.describe_each("a failure", function(d)
     end
   end)
 
+  it("to tell of the device raises, where a zero would be believed", function()
+    for _, field in ipairs { "global_memory", "type", "local_memory_type", "has_half", "max_group_sizes", "name" } do
+      count.fail("clGetDeviceInfo", OUT_OF_HOST_MEMORY)
+      helper.raises("clGetDeviceInfo: CL_OUT_OF_HOST_MEMORY (-6)", function() return d[field] end)
+    end
+    count.fail("clGetDeviceInfo", OUT_OF_HOST_MEMORY)
+    helper.raises("clGetDeviceInfo: CL_OUT_OF_HOST_MEMORY (-6)", d.info, d)
+  end)
+
+  it("to know an optional property means that the device has it not", function()
+    count.fail("clGetDeviceInfo", -30)
+    assert.is_false(d.has_half)
+  end)
+
+  it("to flush leaves no one waiting for commands that may never begin", function()
+    local p <close> = d:program [[
+      kernel void slow(global int *v, int n) { for (volatile int i = 0; i < n; i++) v[0]++; }]]
+    local n = helper.is_simulator(d) and 1 or 20000000
+    for _, wait in ipairs { function() d:wait() end, function(e) e:wait() end } do
+      p.slow(1, x, 1):wait()
+      local e = p.slow(1, x, n)
+      count.fail("clFlush", OUT_OF_RESOURCES, 1, 1000)
+      local ok, message = pcall(wait, e)
+      count.fail()
+      if not helper.is_simulator(d) then assert.is_false(ok) end -- what has ended already needs no flush
+      assert.truthy(ok or message:find("CL_OUT_OF_RESOURCES (-5)", 1, true), message)
+      pcall(d.wait, d)
+    end
+  end)
+
+  it("to see the end of another library's commands names the call", function()
+    d:raw()
+    count.fail("clEnqueueMarkerWithWaitList", OUT_OF_RESOURCES)
+    helper.raises("clEnqueueMarkerWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
+  end)
+
+  it("to make a queue names the call that the device's version has", function()
+    local major = tonumber(d.version:match "OpenCL (%d)")
+    local call = "clCreateCommandQueue" .. (major >= 2 and "WithProperties" or "")
+    count.fail(call, OUT_OF_RESOURCES)
+    helper.raises(call .. ": CL_OUT_OF_RESOURCES (-5)", d.queue, d)
+  end)
+
+  it("to tell a kernel's arguments names the call", function()
+    local p <close> = d:program(helper.unseen "kernel void k(global float *x) { x[0] = %sf; }")
+    count.fail("clGetKernelArgInfo", -19)
+    helper.raises({ "clGetKernelArgInfo: CL_KERNEL_ARG_INFO_NOT_AVAILABLE (-19)", "takes no arguments" }, p.kernel, p,
+      "k")
+  end)
+
+  it("to find out the size of a struct raises, unless it is the compiler that refuses", function()
+    local p <close> = d:program(helper.unseen [[
+      typedef struct { int a, b; } Pair;
+      kernel void k(global float *x, Pair p) { x[0] = %sf + p.a; }]])
+    count.fail("clCreateProgramWithSource", OUT_OF_HOST_MEMORY)
+    helper.raises("clCreateProgramWithSource: CL_OUT_OF_HOST_MEMORY (-6)", p.kernel, p, "k")
+    count.fail("clBuildProgram", -11, 1, 2)
+    assert.equal("Pair", p:kernel("k").args[2].type)
+  end)
+
+  it("to write the arguments of compiled loops raises", function()
+    local loops = require "clcompute.loops"
+    local double <close> = assert(loops.compile("return function(v, n) for i = 1, n do v[i] = v[i] * 2 end end",
+      { device = d, force = true }))
+    count.fail("clEnqueueWriteBuffer", OUT_OF_HOST_MEMORY)
+    helper.raises("clEnqueueWriteBuffer: CL_OUT_OF_HOST_MEMORY (-6)", double, { 1.0, 2.0 }, 2)
+    count.fail("clGetDeviceInfo", OUT_OF_HOST_MEMORY)
+    local message = helper.raises("CL_OUT_OF_HOST_MEMORY (-6)", double, { 1.0, 2.0 }, 2)
+    assert.is_nil(message:find "released")
+  end)
+
   it("for another reason is not tried again", function()
     count.fail("clCreateBuffer", -30)
     helper.raises("clCreateBuffer: CL_INVALID_VALUE (-30)", d.empty, d, "int", 4)
+  end)
+end)
+
+describe("a driver that does not tell its devices", function()
+  local UNTOLD = "clGetDeviceIDs: CL_OUT_OF_HOST_MEMORY (-6)"
+
+  local function mute(times) count.fail("clGetDeviceIDs", OUT_OF_HOST_MEMORY, 1, times) end
+
+  after_each(function() count.fail() end)
+
+  it("is an error where no other has the device", function()
+    mute(1000)
+    helper.raises(UNTOLD, cl.devices)
+    helper.raises(UNTOLD, cl.device)
+    mute(1000)
+    helper.raises(UNTOLD, cl.device, "0:0")
+  end)
+
+  it("is named beside the devices that there are", function()
+    if #cl.platforms() < 2 then return pending "needs two platforms" end
+    mute(1)
+    helper.raises({ "there are", "0: unknown, " .. UNTOLD }, cl.device, "0:0")
+    mute(1)
+    assert.is_true(#cl.devices() > 0)
+  end)
+
+  it("is told of by its platform", function()
+    mute(1)
+    local platforms = cl.platforms()
+    assert.equal(UNTOLD, platforms[1].fault)
+    assert.same({}, { table.unpack(platforms[1].devices) })
+    assert.truthy(tostring(platforms[1]):find(UNTOLD, 1, true))
+    assert.is_nil(cl.platforms()[1].fault)
   end)
 end)

@@ -10,6 +10,13 @@ describe("an interrupt", function()
     end
   end)
 
+  it("is passed on, and so is want of memory", function()
+    for _, reason in ipairs { "interrupted!", "not enough memory", "file.lua:1: not enough memory" } do
+      assert.same({ false, reason }, { pcall(interrupt.pass_on, reason) })
+    end
+    interrupt.pass_on "not enough memory for two"
+  end)
+
   it("is no other error", function()
     for _, reason in ipairs { "", "interrupted! not", {}, 7 } do
       assert.is_false(interrupt.is(reason))

@@ -27,6 +27,20 @@ describe("the counting layer", function()
     assert.matches("bad clReleaseEvent", output, 1, true)
   end)
 
+  it("lets the nth of all calls fail and tells which it was", function()
+    local count = require "clcount"
+    local cl = require "clcompute"
+    finally(function() count.fail() end)
+    cl.platforms()
+    count.fail("any", -6, 2, 3)
+    assert.is_false((pcall(cl.platforms)))
+    assert.same({ seen = 2, failed = 1, call = "clGetPlatformIDs" }, count.hits())
+    count.fail("any", -6, 1 << 40)
+    cl.platforms()
+    assert.equal(0, count.hits().failed)
+    assert.is_true(count.hits().seen > 2)
+  end)
+
   it("counts the handles of this process", function()
     local count = require "clcount"
     local cl = require "clcompute"

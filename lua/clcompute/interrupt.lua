@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Ctrl-C among errors: the standard interpreter raises it like any other, and who catches errors must not
--- take it for a finding.
+--- Ctrl-C and want of memory among errors: Lua raises them like any other, and who catches errors must not
+-- take them for a finding.
 -- @module clcompute.interrupt
 
 local interrupt = {}
@@ -21,10 +21,11 @@ function interrupt.is(reason)
   return interrupt.text(reason):find "interrupted!$" ~= nil
 end
 
---- Raises an error again if it is Ctrl-C; returns after any other.
+--- Raises an error again if it is Ctrl-C or Lua's want of memory; returns after any other.
 -- @param reason what was raised
 function interrupt.pass_on(reason)
-  if interrupt.is(reason) then error(reason, 0) end
+  local is_memory = type(reason) == "string" and reason:find "not enough memory$"
+  if is_memory or interrupt.is(reason) then error(reason, 0) end
 end
 
 return interrupt

@@ -9,6 +9,7 @@ local captures = require "clcompute.loops.front.captures"
 local explain = require "clcompute.loops.explain"
 local coherence = require "clcompute.loops.runtime.coherence"
 local failure = require "clcompute.loops.failure"
+local interrupt = require "clcompute.interrupt"
 local lexer = require "clcompute.loops.front.lexer"
 local options = require "clcompute.options"
 local origin = require "clcompute.loops.front.origin"
@@ -46,7 +47,9 @@ local function check_options(given)
 end
 
 local function check_isl(from)
-  if pcall(require, "clcompute.poly") then return end
+  local is_there, message = pcall(require, "clcompute.poly")
+  if is_there then return end
+  interrupt.pass_on(message)
   failure.raise(from, nil, "the analysis needs the module clcompute.poly, which is not there: install the package "
     .. "libisl-dev and build again, or install the rock clcompute-poly")
 end

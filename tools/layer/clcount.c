@@ -83,8 +83,9 @@ static int clcount_calls(lua_State *L) {
 
 /*
  * clcount.fail(call, code [, nth=1 [, times=1]]): that call of OpenCL fails with that code, the nth
- * time from now and `times` in all; "command": a program that asks for the status of a command
- * that has ended is told the code. clcount.fail(): no more. Replaces what was planned before.
+ * time from now and `times` in all. "any": every call but retains and releases counts. "command": a
+ * program that asks for the status of a command that has ended is told the code. clcount.fail(): no
+ * more. Replaces what was planned before.
  */
 static int clcount_fail(lua_State *L) {
   const count_Api *api = find_api(L);
@@ -99,11 +100,27 @@ static int clcount_fail(lua_State *L) {
   return 0;
 }
 
-static const luaL_Reg functions[] = {{"live", clcount_live},
-                                     {"bad", clcount_bad},
-                                     {"calls", clcount_calls},
-                                     {"fail", clcount_fail},
-                                     {NULL, NULL}};
+/* clcount.hits() --> {seen=, failed=, call=}: how many calls the latest plan was for, how many of
+ * them failed, and the first of these (nil: none) */
+static int clcount_hits(lua_State *L) {
+  const count_Api *api = find_api(L);
+  if (api == NULL) return not_loaded(L);
+  const count_Hits hits = api->hits();
+  lua_createtable(L, 0, 3);
+  lua_pushinteger(L, (lua_Integer)hits.seen);
+  lua_setfield(L, -2, "seen");
+  lua_pushinteger(L, (lua_Integer)hits.failed);
+  lua_setfield(L, -2, "failed");
+  if (hits.call != NULL) {
+    lua_pushstring(L, hits.call);
+    lua_setfield(L, -2, "call");
+  }
+  return 1;
+}
+
+static const luaL_Reg functions[] = {{"live", clcount_live},   {"bad", clcount_bad},
+                                     {"calls", clcount_calls}, {"fail", clcount_fail},
+                                     {"hits", clcount_hits},   {NULL, NULL}};
 
 __attribute__((visibility("default"))) int luaopen_clcount(lua_State *L) {
   luaL_newlib(L, functions);

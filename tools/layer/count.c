@@ -43,6 +43,8 @@ static struct {
   char call[64];
   int code;
   unsigned long skip, times; /* calls that pass first, then those that fail */
+  unsigned long seen, hits;  /* calls that it was asked about, those that failed */
+  const char *hit;           /* the first of these */
 } plan;
 
 static void *need(void *memory) {
@@ -184,6 +186,7 @@ static unsigned long call_count(void) {
 
 static void fail(const char *call, unsigned long nth, int code, unsigned long times) {
   pthread_mutex_lock(&lock);
+  memset(&plan, 0, sizeof plan);
   snprintf(plan.call, sizeof plan.call, "%s", call);
   plan.code = code;
   plan.skip = nth - 1;
@@ -191,19 +194,34 @@ static void fail(const char *call, unsigned long nth, int code, unsigned long ti
   pthread_mutex_unlock(&lock);
 }
 
+static count_Hits hits(void) {
+  pthread_mutex_lock(&lock);
+  const count_Hits so_far = {plan.hit, plan.seen, plan.hits};
+  pthread_mutex_unlock(&lock);
+  return so_far;
+}
+
+static int is_planned(const char *name) {
+  if (strcmp(plan.call, "any") == 0) return strcmp(name, "command") != 0;
+  return strcmp(plan.call, name) == 0;
+}
+
 int count_fault(const char *name) {
   int code = 0;
   pthread_mutex_lock(&lock);
-  if (plan.times > 0 && strcmp(plan.call, name) == 0) {
-    if (plan.skip > 0) {
-      plan.skip--;
-    } else {
-      plan.times--;
-      code = plan.code;
-    }
+  if (is_planned(name) && plan.seen++ >= plan.skip && plan.hits < plan.times) {
+    if (plan.hits++ == 0) plan.hit = name;
+    code = plan.code;
   }
   pthread_mutex_unlock(&lock);
   return code;
+}
+
+int count_settles(void) {
+  pthread_mutex_lock(&lock);
+  const int planned = strcmp(plan.call, "any") == 0 || strcmp(plan.call, "command") == 0;
+  pthread_mutex_unlock(&lock);
+  return planned;
 }
 
 int count_status(int status) {
@@ -211,7 +229,7 @@ int count_status(int status) {
   return code != 0 ? code : status;
 }
 
-EXPORT const count_Api count_api = {live, bad_count, call_count, fail};
+EXPORT const count_Api count_api = {live, bad_count, call_count, fail, hits};
 
 static void print_leak(const count_Handle *h) {
   fprintf(stderr, "leaked %s %p made by %s (call %lu)", h->type, h->handle, h->made.name,

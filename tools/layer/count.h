@@ -26,6 +26,12 @@ typedef struct count_Handle {
   unsigned long references;
 } count_Handle;
 
+/* What a plan of failures has come to. */
+typedef struct count_Hits {
+  const char *call;           /* the first that failed; NULL: none */
+  unsigned long seen, failed; /* calls that it was for, and those of them that failed */
+} count_Hits;
+
 /* The layer's one exported object, for dlsym; new members go at the end. */
 typedef struct count_Api {
   /* How many handles are alive; the first `room` of them go to `out`, oldest first. */
@@ -33,8 +39,10 @@ typedef struct count_Api {
   unsigned long (*bad)(void);
   unsigned long (*calls)(void);
   /* Lets the nth call from now on, and those after it until there were `times`, fail with that
-     code; 0 times: none. One plan at a time. "command": see count_status. */
+     code; 0 times: none. One plan at a time. "any": every call but retains and releases.
+     "command": see count_status. */
   void (*fail)(const char *call, unsigned long nth, int code, unsigned long times);
+  count_Hits (*hits)(void); /* of the latest plan */
 } count_Api;
 
 /* For the generated wrappers. `type` and `name` are string literals. */
@@ -60,6 +68,10 @@ int count_fault(const char *name);
 /* What a program is to be told of a command in that state: once it has ended, the code
    planned for "command", as if it had failed on the device. */
 int count_status(int status);
+
+/* Whether a command is to have ended before its state is told: under a plan for "any" call or for
+   commands, so that a program which polls makes the same calls each time. */
+int count_settles(void);
 
 void count_wrap(struct _cl_icd_dispatch *table); /* generated: puts the wrappers in */
 

@@ -185,7 +185,9 @@ end
 
 -- clGetEventInfo(event, what, size, value, ...), by which a program learns that a command failed.
 local function write_status(call, forward)
-  local what, value = call.parameters[2].name, call.parameters[4].name
+  local event, what, value = call.parameters[1].name, call.parameters[2].name, call.parameters[4].name
+  emit("  if (%s == CL_EVENT_COMMAND_EXECUTION_STATUS && count_settles())", what)
+  emit("    count_next->clWaitForEvents(1, &%s); /* where it fails, so does its state */", event)
   emit("  const cl_int result = %s;", forward)
   emit("  if (result == CL_SUCCESS && %s == CL_EVENT_COMMAND_EXECUTION_STATUS && %s != NULL)", what, value)
   emit("    *(cl_int *)%s = count_status(*(cl_int *)%s);", value, value)

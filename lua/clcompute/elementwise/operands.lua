@@ -4,6 +4,7 @@
 
 local enqueue = require "clcompute.enqueue"
 local expression = require "clcompute.elementwise.expression"
+local interrupt = require "clcompute.interrupt"
 local options = require "clcompute.options"
 local typing = require "clcompute.elementwise.typing"
 
@@ -21,6 +22,7 @@ end
 function operands.describe(where, what, value, name)
   local ok, dtype, count, first, device = pcall(facts, value)
   if not ok then
+    interrupt.pass_on(dtype)
     local is_buffer = type_of(value) == "Buffer"
     local complaint = is_buffer and " is released" or ": buffer expected, got " .. type_of(value)
     error(("%s: %s%s"):format(where, what:format(name), complaint), 0)

@@ -4,6 +4,8 @@
 -- floats: those are exact up to 2^53, and beyond they do not wrap to small numbers, as products of integers would.
 -- @module clcompute.loops.analysis.condition
 
+local interrupt = require "clcompute.interrupt"
+
 local condition = {}
 
 local OWN = { ["and"] = true, ["or"] = true, ["true"] = true, ["false"] = true, ["not"] = true, max = true, min = true }
@@ -34,7 +36,10 @@ function condition.compile(texts, body)
     ("local %s = %s\n"):format(table.concat(names, ", "), table.concat(fields, ", "))
   local text = ("local max, min = ...\nreturn function(v)\n%s%s\nend"):format(binding, body)
   local chunk, message = load(text, "=condition", "t", {})
-  if not chunk then return nil, message end
+  if not chunk then
+    interrupt.pass_on(message)
+    return nil, message
+  end
   return chunk(math.max, math.min)
 end
 

@@ -12,6 +12,7 @@ local cursor = require "clcompute.loops.front.cursor"
 local expression = require "clcompute.loops.front.expression"
 local failure = require "clcompute.loops.failure"
 local functions = require "clcompute.loops.front.functions"
+local interrupt = require "clcompute.interrupt"
 local lexer = require "clcompute.loops.front.lexer"
 local mathematics = require "clcompute.loops.mathematics"
 local origin = require "clcompute.loops.front.origin"
@@ -70,6 +71,7 @@ local function of_environment(name, environment)
     return refused("'%s' is not of the function that was loaded: its source has changed", name)
   end
   local ok, value = pcall(function() return environment[name] end) -- it may fall back on another one
+  if not ok then interrupt.pass_on(value) end
   if name == "math" and ok and value == math then return { tag = "math" } end
   return refused("'%s' is a global: make it a local or a parameter", name)
 end

@@ -10,6 +10,7 @@ local cursor = require "clcompute.loops.front.cursor"
 local expression = require "clcompute.loops.front.expression"
 local failure = require "clcompute.loops.failure"
 local functions = require "clcompute.loops.front.functions"
+local interrupt = require "clcompute.interrupt"
 
 local parser = {}
 
@@ -201,6 +202,7 @@ local function check_whole(origin, tokens)
   local text = origin.text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\r\n]*", "")
   local loaded, message = load(is_expression and "return " .. text or text, "=text", "t")
   if loaded then return end
+  interrupt.pass_on(message)
   local line, reason = message:match "^text:(%d+): (.*)"
   failure.raise(origin, find_named(tokens, tonumber(line), reason), "not Lua: " .. reason)
 end

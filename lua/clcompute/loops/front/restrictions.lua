@@ -6,6 +6,7 @@
 
 local affine = require "clcompute.loops.analysis.affine"
 local failure = require "clcompute.loops.failure"
+local interrupt = require "clcompute.interrupt"
 local lua_text = require "clcompute.loops.generation.lua_text"
 local walk = require "clcompute.loops.walk"
 
@@ -96,6 +97,7 @@ function restrictions.check(tree)
   mark_operands(tree.body)
   local loaded, message = load("return " .. lua_text.whole(tree), "=text", "t")
   if not loaded then
+    interrupt.pass_on(message)
     failure.raise(tree.origin, tree, "too large with all calls put in place: " .. message:gsub("^text:%d+: ", ""))
   end
   return tree

@@ -8,6 +8,7 @@
 -- in it is thought to be free.
 -- @module clcompute.loops.generation.estimate
 
+local interrupt = require "clcompute.interrupt"
 local lua_text = require "clcompute.loops.generation.lua_text"
 local size_of = require "clcompute.loops.variables".size
 
@@ -153,7 +154,10 @@ function estimate.compile(plan, names)
   add(output, "end")
   local environment = { max = math.max, min = math.min }
   local chunk, message = load(table.concat(output, "\n"), "=estimate", "t", environment)
-  if not chunk then return nil, message end
+  if not chunk then
+    interrupt.pass_on(message)
+    return nil, message
+  end
   return chunk(output.nodes, iterations)
 end
 

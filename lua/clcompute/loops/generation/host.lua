@@ -4,6 +4,7 @@
 -- nests as Lua for where they do not run on the device.
 -- @module clcompute.loops.generation.host
 
+local interrupt = require "clcompute.interrupt"
 local lua_text = require "clcompute.loops.generation.lua_text"
 local stores = require "clcompute.loops.generation.stores"
 local storage = require "clcompute.loops.runtime.storage"
@@ -259,7 +260,10 @@ function host.compile(text, plan)
   local environment = { math = math, max = math.max, min = math.min, ipairs = ipairs }
   for name, store in pairs(stores.environment) do environment[name] = store end
   local chunk, message = load(text, "=loops", "t", environment)
-  if not chunk then return nil, message end
+  if not chunk then
+    interrupt.pass_on(message)
+    return nil, message
+  end
   local groups = {}
   for index, kernel in ipairs(plan.kernels) do groups[index] = kernel.group end
   return chunk(groups, storage.memory, storage.blank)

@@ -3,6 +3,8 @@
 --- The arguments of one call: what each is, whether it fits the function's text, and whether two are the same memory.
 -- @module clcompute.loops.runtime.arguments
 
+local interrupt = require "clcompute.interrupt"
+
 local arguments = {}
 
 local LARGEST = 1 << 53 -- of what bounds and subscripts are made of: sums of them do not wrap
@@ -137,7 +139,9 @@ local function dtype_of(buffer) return buffer.dtype end
 
 --- Whether a buffer was released, and may not be asked for anything any more.
 function arguments.is_released(buffer)
-  return not pcall(dtype_of, buffer)
+  local ok, message = pcall(dtype_of, buffer)
+  if not ok then interrupt.pass_on(message) end
+  return not ok
 end
 
 local function take_buffer(row, value)

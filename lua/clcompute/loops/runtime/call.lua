@@ -8,6 +8,7 @@ local blocks = require "clcompute.loops.runtime.blocks"
 local bounds = require "clcompute.loops.analysis.bounds"
 local calibration = require "clcompute.loops.runtime.calibration"
 local decision = require "clcompute.loops.runtime.decision"
+local interrupt = require "clcompute.interrupt"
 local reduction = require "clcompute.loops.runtime.reduction"
 local repetition = require "clcompute.loops.runtime.repetition"
 local specialise = require "clcompute.loops.specialise"
@@ -32,13 +33,22 @@ local function specialisation(state, taken, device)
   return spec
 end
 
-local function name_of(device) return device.name end
+local function place_of(device) return device.place end
+
+--- Raises for a device that was closed.
+local function check_device(device)
+  if not device then return end
+  local ok, message = pcall(place_of, device)
+  if ok then return end
+  interrupt.pass_on(message)
+  error("option 'device': the device is released", 0)
+end
 
 --- The device of a call: that of the options, else that of its buffers, else the best. Buffers of two queues of one
 -- device are refused too: copies and launches would overtake each other.
 local function device_of(state, taken)
   local device, first = state.options.device, nil
-  if device and not pcall(name_of, device) then error("option 'device': the device is released", 0) end
+  check_device(device)
   for _, array in ipairs(taken.arrays) do
     local own = array.buffer and array.buffer.device
     if own and device and own ~= device then

@@ -64,7 +64,9 @@ end
 local function upload(array)
   if array.count == 0 then return end
   local memory = storage.memory(array)
-  if pcall(memory.write, memory, rebased(array.table, array.base, 1, array.shape)) then return end
+  local is_written, fault = pcall(memory.write, memory, rebased(array.table, array.base, 1, array.shape))
+  if is_written then return end
+  if not fault:find "^bad argument" then error(fault, 0) end
   arguments.check_elements(array.row, array.table, array.shape, array.base)
   memory:write(moved(array.table, array.base, 1, array.shape))
 end

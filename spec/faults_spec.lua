@@ -1,0 +1,88 @@
+-- SPDX-License-Identifier: MIT
+--- Whatever fails, nothing is lost and nothing hidden: OpenCL calls by the counting layer, allocations of Lua by a host
+-- of their own. LONG=1 (`make faults`) tries every call with every code; else a sample.
+
+local calls = require "spec.support.faults.calls"
+local count = require "clcount"
+local helper = require "spec.helper"
+local scenarios = require "spec.support.faults.scenarios"
+
+local LONG = os.getenv "LONG" ~= nil
+
+-- One of so many faults is tried. A simulator compiles sooner and runs later.
+local STRIDE = {
+  calls = { simulator = LONG and 3 or 19, device = LONG and 1 or 41 },
+  allocations = { simulator = LONG and 7 or 61, device = LONG and 7 or 151 },
+}
+local LEAST = { calls = LONG and 5000 or 300, allocations = LONG and 3000 or 200 }
+
+local SHOWN = 20 -- texts of a failure
+
+local total = { calls = 0, allocations = 0, leaked = 0, swallowed = 0, broken = 0 }
+
+local function count_in(what, tally)
+  total[what] = total[what] + tally.faults
+  for _, name in ipairs { "leaked", "swallowed", "broken" } do total[name] = total[name] + tally[name] end
+end
+
+local function assert_clean(tally)
+  local text = table.concat(tally.texts, "\n", 1, math.min(#tally.texts, SHOWN))
+  assert.is_true(tally.faults > 0)
+  assert.equal(0, tally.leaked + tally.swallowed + tally.broken, text)
+end
+
+--- What build/lua-faults prints, as a tally.
+local function run_host(place, stride, kind)
+  local command = "build/lua-faults spec/support/faults/allocate.lua %s %d %s 2>&1"
+  local pipe = assert(io.popen(command:format(place, stride, kind)))
+  local tally, texts = {}, {}
+  for text in pipe:lines() do
+    if tally.faults or not text:find "faults=" then texts[#texts + 1] = text ~= "" and text or nil end
+    for name, value in text:gmatch "(%l+)=(%d+)" do tally[name] = tally[name] or math.tointeger(value) end
+  end
+  local ended = pipe:close()
+  assert(tally.faults, table.concat(texts, "\n"))
+  tally.texts = texts
+  return tally, ended
+end
+
+--- Scenarios that do not take too long.
+local function fitting(is_simulator)
+  local list = {}
+  for _, scenario in ipairs(scenarios) do
+    if not (scenario.heavy and is_simulator) then list[#list + 1] = scenario end
+  end
+  return list
+end
+
+helper.describe_each("a fault", function(device)
+  local place, is_simulator = device.place, helper.is_simulator(device)
+  local kind = is_simulator and "simulator" or "device"
+  local chosen = fitting(is_simulator) -- the device itself is closed by cold ones
+
+  teardown(function() count.fail() end)
+
+  it("of any OpenCL call is told of, loses no handle, and leaves all else working", function()
+    local tally = calls.run(chosen, place, STRIDE.calls[kind])
+    count_in("calls", tally)
+    assert_clean(tally)
+    assert.equal(0, count.bad())
+  end)
+
+  it("of Lua's memory is told of, loses no handle, and leaves all else working", function()
+    if os.getenv "SANITIZED" then return pending "the host of these faults is not built with sanitizers" end
+    local tally, ended = run_host(place, STRIDE.allocations[kind], is_simulator and "light" or "heavy")
+    count_in("allocations", tally)
+    assert_clean(tally)
+    assert.is_true(ended)
+  end)
+end)
+
+describe("all faults", function()
+  it("are enough to say so", function()
+    print(("faults: %d of OpenCL calls, %d of allocations: %d leaked, %d swallowed, %d left something broken"):format(
+      total.calls, total.allocations, total.leaked, total.swallowed, total.broken))
+    assert.is_true(total.calls >= LEAST.calls)
+    assert.is_true(os.getenv "SANITIZED" ~= nil or total.allocations >= LEAST.allocations)
+  end)
+end)

@@ -1,0 +1,349 @@
+-- SPDX-License-Identifier: MIT
+--- A short use of each public function, with what it must give: rows {name=, run=function(device), expect=}. A cold row
+-- gets the place of a device that is closed; a heavy one takes a second where a device is simulated.
+
+local cl = require "clcompute"
+
+local scenarios = {}
+
+local function add(name, expect, run) scenarios[#scenarios + 1] = { name = name, expect = expect, run = run } end
+
+local function cold(name, expect, run)
+  add(name, expect, run)
+  scenarios[#scenarios].cold = true
+end
+
+local function heavy() scenarios[#scenarios].heavy = true end
+
+-- --- devices ------------------------------------------------------------------------------
+
+local function is_text(...)
+  for _, text in ipairs { ... } do
+    if type(text) ~= "string" or text == "" then return false end
+  end
+  return true
+end
+
+--- What an object shows of itself; it does not raise, but shows what went wrong.
+local function shown(object)
+  local text = tostring(object)
+  return text:find "CL_" and error(text, 0) or text
+end
+
+cold("cl.platforms", true, function(place)
+  local p, d = place:match "(%d+):(%d+)"
+  local platform = cl.platforms()[p + 1]
+  if platform.fault then error(platform.fault, 0) end
+  return is_text(platform.name, platform.vendor, platform.version, platform.devices[d + 1].name)
+end)
+
+cold("cl.devices", 1, function(place) return #cl.devices(place) end)
+
+cold("cl.device", true, function(place)
+  local d = cl.device(place)
+  return is_text(d.name, d.vendor, d.platform, d.type, d.version, d.driver, shown(d)) and d.align > 0
+    and d.compute_units > 0 and d.global_memory > 0 and d.local_memory > 0 and d.max_group_size > 0
+    and d.group_multiple > 0 and d.has_double ~= nil and d.place == place
+end)
+
+cold("Device:info", true, function(place)
+  local d = cl.device(place)
+  local info = d:info()
+  return is_text(info.name, info.c_version) and info.max_allocation > 0 and #info.max_group_sizes == 3
+    and info.global_memory == d.global_memory and info.has_double ~= nil
+end)
+
+cold("opening a device", { 7, 7 }, function(place)
+  local d <close> = cl.device(place)
+  return d:zeros("int", 2):fill(7):read()
+end)
+
+cold("Device:queue", { 1, 2, 3 }, function(place)
+  local d <close> = cl.device(place)
+  local q <close> = d:queue()
+  local b = d:buffer({ 1, 2, 3 }, "int")
+  d:wait()
+  return b:copy(q):read()
+end)
+
+-- --- buffers ------------------------------------------------------------------------------
+
+add("Device:buffer of a table", { { 1, 2 }, { 3, 4 } }, function(d) return d:buffer({ { 1, 2 }, { 3, 4 } }):read() end)
+
+add("Device:buffer of bytes, Buffer:string", "abcdef", function(d)
+  return d:buffer("abcdef", "uchar", 2, 3):string()
+end)
+
+add("Device:zeros", { 0, 0, 0 }, function(d) return d:zeros("long", 3):read() end)
+
+add("Device:empty, Buffer:fill", { 5, 6, 6 }, function(d) return d:empty("short", 3):fill(5):fill(6, 2, 3):read() end)
+
+add("Device:random", { 3, 3, 3, 3 }, function(d) return d:random("int", 4, { low = 3, high = 3 }):read() end)
+
+add("Buffer:get, Buffer:set", { 9, 2, 9 }, function(d)
+  local b = d:buffer({ 1, 2 }, "int")
+  b[1] = 9
+  return { b:get(1), b[2], b:set(2, 9):get(2) }
+end)
+
+add("Buffer:write", { 1, 8, 9, 65, 66, 1, 8 }, function(d)
+  local b, other = d:zeros("uchar", 7), d:buffer({ 1, 8 }, "uchar")
+  b:write({ 1, 8, 9 }):write("AB", 4):write(other, 6)
+  return b:read()
+end)
+
+add("Buffer:write behind commands", { 4, 5, 6 }, function(d)
+  local b = d:zeros("int", 3)
+  b:fill(1)
+  b:write { 4, 5, 6 }
+  return b:read()
+end)
+
+add("Buffer:copy", { 1, 2 }, function(d) return d:buffer({ 1, 2 }, "int"):copy():read() end)
+
+add("copies between devices", { 1, 2 }, function(d)
+  local other = d
+  for _, device in ipairs(cl.devices()) do
+    if device.place ~= d.place then other = device end
+  end
+  return d:buffer({ 1, 2 }, "int"):copy(other):read()
+end)
+
+add("a copy onto itself", { 1, 1, 2, 3 }, function(d)
+  local b = d:buffer({ 1, 2, 3, 4 }, "int")
+  return b:write(b:view(1, 3), 2):read()
+end)
+
+add("Buffer:view, Buffer:reshape", { { 3, 4 }, { 5, 6 } }, function(d)
+  local b = d:buffer({ 1, 2, 3, 4, 5, 6 }, "int")
+  return b:view(3, 6):reshape(2, 2):read()
+end)
+
+add("rows of a matrix, ipairs", { 3, 4 }, function(d)
+  local list = {}
+  for _, v in ipairs(d:buffer({ { 1, 2 }, { 3, 4 } }, "int")[2]) do list[#list + 1] = v end
+  return list
+end)
+
+add("pairs", { 3, 4 }, function(d)
+  local list = {}
+  for i, v in pairs(d:buffer({ 3, 4 }, "int")) do list[i] = v end
+  return list
+end)
+
+add("Buffer:release", true, function(d)
+  local b = d:zeros("int", 4)
+  b:view(2, 3)
+  return not pcall(b:release().read, b)
+end)
+
+add("Buffer:save, Device:load", { { 1, 2 }, { 3, 4 } }, function(d)
+  local path <close> = setmetatable({ os.tmpname() }, { __close = function(self) os.remove(self[1]) end })
+  d:buffer({ { 1, 2 }, { 3, 4 } }, "int"):save(path[1])
+  return d:load(path[1]):read()
+end)
+
+add("Device:raw, Buffer:raw", 0, function(d)
+  local b = d:zeros("int", 2)
+  local queue, context, id = d:raw()
+  assert(queue and context and id)
+  local memory, first = b:raw()
+  d:wait()
+  return memory and first
+end)
+
+-- --- programs and kernels -----------------------------------------------------------------
+
+local ADD = "kernel void add(global int *x, int n) { x[get_global_id(0)] += n; }"
+
+cold("Device:program, opening a device", { 3, 3, 3 }, function(place)
+  local d <close> = cl.device(place)
+  local x = d:zeros("int", 3)
+  d:program(ADD).add(3, x, 3)
+  return x:read()
+end)
+
+add("Device:program", { 3, 3, 3 }, function(d)
+  local p <close> = d:program(ADD)
+  local x = d:zeros("int", 3)
+  p.add(3, x, 3)
+  return x:read()
+end)
+
+add("Device:program that no cache holds", { 3, 3, 3 }, function(d)
+  os.execute 'rm -f "${CLCOMPUTE_CACHE:-/nonexistent}"/*.bin'
+  local p <close> = d:program(ADD)
+  local x = d:zeros("int", 3)
+  p.add(3, x, 3)
+  return x:read()
+end)
+
+add("Device:program from a file, Program.kernels", { "sum_pass" }, function(d)
+  local p <close> = d:program({ file = "kernels/saxpy.cl" }, { defines = { REAL = "float" } })
+  return #p.kernels > 0 and { "sum_pass" }
+end)
+
+add("Device:program with the work-group header", { 6, 6, 6, 6 }, function(d)
+  local p <close> = d:program [[
+    #include <clcompute/work_group.h>
+    kernel void total(global int *x) { x[get_global_id(0)] = work_group_reduce_add(x[get_global_id(0)]); }]]
+  local x = d:buffer({ 0, 1, 2, 3 }, "int")
+  p.total({ global = 4, group = 4 }, x)
+  return x:read()
+end)
+
+add("Device:is_built", true, function(d) return type(d:is_built(ADD)) == "boolean" end)
+
+add("Kernel.args, Kernel:info", { "x", "n", true }, function(d)
+  local p <close> = d:program(ADD)
+  local k = p:kernel "add"
+  local info = k:info()
+  return { k.args[1].name, k.args[2].name, info.group_size > 0 and info.local_memory >= 0 and is_text(shown(k)) }
+end)
+
+add("a struct as an argument", { 5, 7 }, function(d)
+  local p <close> = d:program [[
+    typedef struct { int a; int b; } Pair;
+    kernel void put(global int *x, Pair p) { x[0] = p.a; x[1] = p.b; }]]
+  local x = d:zeros("int", 2)
+  p.put(1, x, ("i4i4"):pack(5, 7))
+  return x:read()
+end)
+
+add("a view, a vector and scratch as arguments", { 1, 2, 3, 4 }, function(d)
+  local p <close> = d:program [[
+    kernel void put(global int *x, int4 v, local int *s) {
+      s[get_local_id(0)] = ((int *)&v)[get_local_id(0)];
+      x[get_global_id(0)] = s[get_local_id(0)];
+    }]]
+  local n = d.align // 4
+  local x = d:zeros("int", n + 4)
+  p.put({ global = 4, group = 4 }, x:view(n + 1, n + 4), { 1, 2, 3, 4 }, cl.scratch("int", 4))
+  return x:read(n + 1, n + 4)
+end)
+
+add("a split launch", { 2, 2, 2, 2, 2 }, function(d)
+  local p <close> = d:program(ADD)
+  local x = d:zeros("int", 5)
+  p.add({ global = 5, group = 2, remainder = "split" }, x, 2):wait()
+  return x:read()
+end)
+
+-- --- events -------------------------------------------------------------------------------
+
+add("Event:wait, Event.status, Event:profile, Event.seconds", { true, true, true }, function(d)
+  local p <close> = d:program(ADD)
+  local e = p.add(3, d:zeros("int", 3), 1)
+  e:wait()
+  local times = e:profile()
+  local status = e.status
+  if status:find "^CL_" then error("failed on the device: " .. status, 0) end
+  return { status == "complete", times.finished >= times.started, e.seconds >= 0 }
+end)
+
+add("Event:before", { 3, 3 }, function(d)
+  local q <close> = d:queue()
+  local p <close> = d:program(ADD)
+  local x = d:zeros("int", 2)
+  p.add(2, x, 3):before(q)
+  local result = x:copy(q)
+  return result:read()
+end)
+
+add("Device:wait", true, function(d)
+  d:zeros("int", 2)
+  return d:wait() == d
+end)
+
+-- --- operations ---------------------------------------------------------------------------
+
+add("Device:kernel", { 3, 5 }, function(d)
+  local y = d:buffer { 1, 1 }
+  cl.saxpy(2, d:buffer { 1, 2 }, y)
+  return #d:kernel("gemm_naive").args > 0 and y:read()
+end)
+
+add("cl.saxpy", { 12, 24 }, function(d)
+  return cl.saxpy(2, d:buffer { 1, 2 }, d:buffer { 10, 20 }, { out = d:empty("float", 2) }):read()
+end)
+
+for _, kernel in ipairs { "naive", "tiled", "fast" } do
+  add("cl.gemm, " .. kernel, { { 19, 22 }, { 43, 50 } }, function(d)
+    return cl.gemm(d:buffer { { 1, 2 }, { 3, 4 } }, d:buffer { { 5, 6 }, { 7, 8 } }, { kernel = kernel }):read()
+  end)
+  if kernel == "fast" then heavy() end
+end
+
+add("cl.gemm of a batch", { { { 2 } }, { { 12 } } }, function(d)
+  return cl.gemm(d:buffer { { { 1 } }, { { 3 } } }, d:buffer { { { 2 } }, { { 4 } } }):read()
+end)
+heavy()
+
+cold("cl.gemm, opening a device", { { 19, 22 }, { 43, 50 } }, function(place)
+  local d <close> = cl.device(place)
+  return cl.gemm(d:buffer { { 1, 2 }, { 3, 4 } }, d:buffer { { 5, 6 }, { 7, 8 } }):read()
+end)
+heavy()
+
+for _, kernel in ipairs { "paper", "unblocked", "blocked" } do
+  add("cl.gauss, " .. kernel, { 1, 2, 3 }, function(d)
+    local a = d:buffer { { 4, 1, 0 }, { 1, 5, 2 }, { 0, 2, 6 } }
+    return cl.gauss(a, d:buffer { 6, 17, 22 }, { kernel = kernel }):read()
+  end)
+end
+
+add("cl.gauss of a batch", { { 2 }, { 3 } }, function(d)
+  return cl.gauss(d:buffer { { { 2 } }, { { 3 } } }, d:buffer { { 4 }, { 9 } }):read()
+end)
+
+add("cl.lu", { { 1, 2 }, 10, true }, function(d)
+  local f = cl.lu(d:buffer { { 4, 2 }, { 1, 3 } })
+  return { f:solve(d:buffer { 8, 7 }):read(), f:det(), f:rcond() > 0.1 }
+end)
+
+add("cl.map", { 3, 5 }, function(d) return cl.map("2 * x[i] + 1", { x = d:buffer { 1, 2 } }):read() end)
+
+add("cl.reduce", 14, function(d) return cl.reduce("a + b", d:buffer { 1, 2, 3 }, { map = "x[i] * x[i]" }) end)
+
+add("cl.scan", { 1, 3, 6 }, function(d) return cl.scan("a + b", d:buffer { 1, 2, 3 }):read() end)
+
+add("cl.sum, cl.dot, cl.min, cl.max, cl.argmax, cl.norm2", { 7, 25, 3, 4, 2, 5 }, function(d)
+  local x = d:buffer { 3, 4 }
+  return { cl.sum(x), cl.dot(x, x), cl.min(x), cl.max(x), cl.argmax(x), cl.norm2(x) }
+end)
+
+-- --- what tells of the rest ---------------------------------------------------------------
+
+add("cl.profile", { 2, 2 }, function(d)
+  local on <close> = setmetatable({}, { __close = function() cl.profile(false) end })
+  cl.profile(true)
+  local p <close> = d:program(ADD)
+  local x = on and d:zeros("int", 2):fill(1)
+  p.add(2, x, 1)
+  assert(#cl.profile() > 0 or on)
+  return x:read()
+end)
+
+add("cl.live, tostring", true, function(d)
+  local b = d:buffer { 1, 2 }
+  local m = d:buffer { { 1, 2 }, { 3, 4 } }
+  return shown(m) and cl.live().bytes > 0 and is_text(shown(b), shown(d))
+end)
+
+add("cl.trace_range", 4, function(d) return #cl.trace_range({ global = 4, group = 2 }, { device = d }) end)
+
+add("transfers by mapping", "abcd", function(d)
+  local mapped = require "clcompute.mapped"
+  return mapped.read(mapped.write(d:empty("uchar", 4), "abcd"))
+end)
+
+add("clcompute.loops", { 2, 4, 6 }, function(d)
+  local loops = require "clcompute.loops"
+  local double <const> = assert(loops.compile("return function(x, n) for i = 1, n do x[i] = x[i] * 2 end end", {
+    device = d, force = true }))
+  local x = d:buffer { 1, 2, 3 }
+  double(x, 3)
+  return x:read()
+end)
+
+return scenarios
