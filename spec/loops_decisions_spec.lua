@@ -223,7 +223,7 @@ describe("loops.compile", function()
 
   it("refuses options that are not there", function()
     for text, options in pairs {
-      ["loops.compile: unknown option 'tiles'"] = { tiles = 16 },
+      ["loops.compile: unknown option 'tile'"] = { tile = 16 },
       ["loops.compile: option 'base': 0 or 1 expected, got 2"] = { base = 2 },
       ["loops.compile: option 'mode': exact or fast expected, got 'slow'"] = { mode = "slow" },
       ["loops.compile: option 'heuristics': model or none or paper expected, got 'guess'"] = { heuristics = "guess" },
@@ -282,7 +282,7 @@ describe("loops.compile", function()
     local compiled = assert(loops.compile(scale, { force = true }))
     local buffer = device:zeros("double", 3)
     compiled(buffer, 3)
-    compiled.state.latest.spec.programs[device][1] = function() end
+    compiled.state.latest.spec.programs[device][1].kernel = function() end
     local start = os.clock()
     for _ = 1, calls do compiled(buffer, 3) end
     assert.is_true((os.clock() - start) / calls < 20e-6)
@@ -379,13 +379,13 @@ describe("loops.compile", function()
   end)
 
   it("explains what depends on what, and shows the source before the first call", function()
-    local compiled = assert(loops.compile [[function(a, b, n)
+    local compiled = assert(loops.compile([[function(a, b, n)
       for i = 2, n do a[i] = a[i - 1] + b[i] end
       for i = 1, n do b[i] = a[i] end
-    end]])
+    end]], { device = helper.device() }))
     local text = compiled:explain()
     for _, expected in ipairs { "2: for i          sequential: a[i - 1] (line 2) reads what a[i] (line 2) wrote",
-      "3: for i          parallel", "nest_1, line 3: work-items (i); reads a, writes b",
+      "3: for i          parallel", "nest_1, line 3: work-items (i) in tiles; reads a, writes b",
       "Lua, from line 2: reads a, b, writes a" } do
       assert.truthy(text:find(expected, 1, true), expected .. "\n" .. text)
     end

@@ -6,6 +6,7 @@ local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 local profitability = require "clcompute.loops.runtime.profitability"
 local random_nests = require "spec.support.random_nests"
+local shapes = require "spec.support.loop_shapes"
 
 local is_long = os.getenv "LONG" ~= nil
 
@@ -99,7 +100,9 @@ helper.describe_each("a random function", function(device)
       local text = random_nests.text()
       local values = random_nests.arguments(n)
       local in_lua = assert(load(text))()
-      local compiled = assert(loops.compile(in_lua, { device = device, force = true }))
+      local shape = shapes[math.random(#shapes)]
+      local compiled = assert(loops.compile(in_lua, { device = device, force = true, target = shape.target,
+        tiles = shape.tiles }))
       local expected, got = copies(values), copies(values)
       if pcall(in_lua, table.unpack(expected)) then -- integers without a float's fraction may be asked for bits
         compiled(table.unpack(got))

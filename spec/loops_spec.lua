@@ -3,6 +3,7 @@
 
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
+local shapes = require "spec.support.loop_shapes"
 
 local huge, nan = math.huge, 0 / 0
 
@@ -90,6 +91,7 @@ end
 
 --- All of it.
 local function check_all(f, device, values)
+  for i = 2, #shapes do check(f, device, values, { target = shapes[i].target, tiles = shapes[i].tiles }) end
   check(f, device, values)
   check(f, device, values, { force = false })
   local compiled = check_buffers(f, device, values, "double", map(values, copy))
@@ -171,8 +173,9 @@ helper.describe_each("loops.compile", function(device)
 
   it("collapses what is deeper than three loops", function()
     local m = helper.is_simulator(device) and 3 or 5
-    local compiled = check_all(four, device, { nested({ m, m, m, m }, random_floats),
-      nested({ m, m, m, m }, random_floats), m })
+    local values = { nested({ m, m, m, m }, random_floats), nested({ m, m, m, m }, random_floats), m }
+    check_all(four, device, values)
+    local compiled = check(four, device, values, { target = "gpu" })
     assert.matches("get_global_id%(2%) / j_%d+_base %% j_%d+_mod", compiled:source())
   end)
 

@@ -2,6 +2,7 @@
 local helper = require "spec.helper"
 local baseline = require "clcompute.papers.polykernels.baseline"
 local loops = require "clcompute.loops"
+local shapes = require "spec.support.loop_shapes"
 local data = require "clcompute.papers.polykernels.data"
 local native = require "clcompute.native"
 local rows = require "clcompute.papers.polykernels.rows"
@@ -158,6 +159,14 @@ helper.describe_each("the PolyKernels by clcompute.loops", function(device)
         end
       end
       assert.equal(SEQUENTIAL[row.name] ~= nil, f:stats().launches == 0)
+    end)
+
+    it("compute what Lua does in kernels of every shape: " .. row.name, function()
+      for i = 2, #shapes do
+        local f <close> = assert(loops.compile(row.run, { device = device, heuristics = "none",
+          target = shapes[i].target, tiles = shapes[i].tiles }))
+        for _, n in ipairs { 2, 7, helper.is_simulator(device) and 5 or 23 } do compare(row, f, n, "double") end
+      end
     end)
   end
 end)

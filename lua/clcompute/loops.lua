@@ -24,7 +24,7 @@ local walk = require "clcompute.loops.walk"
 local loops = {}
 
 local OPTIONS = { base = "integer", mode = "string", reduce = "string", force = "boolean", heuristics = "string",
-  device = "Device", name = "string", target = "string" }
+  device = "Device", name = "string", target = "string", tiles = "table" }
 local CHOICES = {
   mode = { exact = true, fast = true },
   heuristics = { model = true, paper = true, none = true },
@@ -122,7 +122,8 @@ end
 -- or file; `reduce`: "sequential" (unless given), as Lua adds up, or "tree": loops that are sequential only for sums,
 -- products, minima or maxima (`s = s + a[i]`) are shared out too, where no loop around is parallel; sums of floats are
 -- rounded otherwise then, the same at every call on a device; `target`: what kind of device the kernels are shaped for,
--- "cpu", whose work-items go through tiles, or "gpu", whose work-items are many (unless given, what the device is)
+-- "cpu", whose work-items go through tiles, or "gpu", whose work-items are many (unless given, what the device is);
+-- `tiles`: numbers in place of the device's in `clcompute.tuning.known`, such as { rows = 4, lane = 256 }
 -- @treturn[1] Compiled
 -- @treturn[2] nil
 -- @treturn[2] table `[1]` is `file:line:column: message`; tostring() adds the source line and a caret

@@ -64,21 +64,32 @@ local function works_of(self)
   return list
 end
 
+--- The largest share of what an error may be, or false and what is wrong.
+local function worst_of(works)
+  local worst = 0.0
+  for _, work in ipairs(works) do
+    local share, fault = work.check(work.result())
+    if share == false then return false, fault end
+    worst = math.max(worst, share or 0.0)
+  end
+  return worst
+end
+
 local function candidate(self, name, row)
   local device, operation, dtype, works = self.device, self.operation, self.dtype, self.works
-  local total = 0
-  for _, work in ipairs(works) do total = total + work.flops end
+  local total, is_timed = 0, false
+  for _, work in ipairs(works) do
+    total, is_timed = total + (work.flops or 0), is_timed or work.timed
+  end
   return {
-    name = name, device = device, dtype = dtype, flops = total,
+    name = name, device = device, dtype = dtype, flops = total > 0 and total or nil, timed = is_timed or nil,
     fn = function()
       tuning.use(device, operation, dtype, row)
-      for _, work in ipairs(works) do work.ours() end
+      local seconds = 0.0
+      for _, work in ipairs(works) do seconds = seconds + (work.ours() or 0.0) end
+      return is_timed and seconds or nil
     end,
-    check = function()
-      local worst = 0.0
-      for _, work in ipairs(works) do worst = math.max(worst, work.check(work.result())) end
-      return worst
-    end,
+    check = function() return worst_of(works) end,
   }
 end
 

@@ -64,10 +64,16 @@ function tuning.choose(rows, facts)
 end
 
 local kept -- what `clcompute tune` found, once it was read
+local generation = 0
+
+--- A number that is another one whenever the numbers of operations may have changed.
+function tuning.generation()
+  return generation
+end
 
 --- Reads the user's file again.
 function tuning.reload()
-  kept = nil
+  kept, generation = nil, generation + 1
   require "clcompute.tuning.forget"()
 end
 
@@ -103,7 +109,7 @@ end
 function tuning.use(device, operation, dtype, row)
   local fault = row ~= nil and rules.fault(operation, row, tuning.facts(device, dtype))
   if fault then error(("tuning: %s, %s: %s"):format(operation, dtype, fault), 0) end
-  chosen_by_hand[key_of(device, operation, dtype)] = row
+  chosen_by_hand[key_of(device, operation, dtype)], generation = row, generation + 1
   require "clcompute.tuning.forget"()
 end
 

@@ -55,7 +55,8 @@ local function explain_loop(spec, node, role, lines)
   end
   if #node.carried > MOST_REASONS then reasons[#reasons + 1] = ("%d more"):format(#node.carried - MOST_REASONS) end
   if #reasons == 0 then reasons[1] = spec.given_up or "not analysed" end
-  add(lines, "  %-20s sequential: %s -> %s", place, table.concat(reasons, "; "), role)
+  add(lines, "  %-20s sequential: %s%s -> %s", place, table.concat(reasons, "; "), node.is_moved and "; moved inwards"
+    or "", role)
 end
 
 -- --- plan ---------------------------------------------------------------------------------
@@ -63,8 +64,8 @@ end
 --- The loops of a band by dimension, dimension 0 first: "(j, i)".
 local function range_of(kernel)
   local dimensions = {}
-  for _, node in ipairs(kernel.band) do
-    local d = kernel.mapping[node].dimension + 1
+  for i, node in ipairs(kernel.tiles and kernel.tiles.order or kernel.band) do
+    local d = kernel.tiles and #kernel.tiles.order + 1 - i or kernel.mapping[node].dimension + 1
     dimensions[d] = (dimensions[d] and dimensions[d] .. " * " or "") .. node.variable.name
   end
   return table.concat(dimensions, ", ")
@@ -92,12 +93,21 @@ local function writes_of(kernel)
   return table.concat(list, ", ")
 end
 
+-- What is special about tiles, by their class.
+local TILES = { flat = "", loops = "", sunk = ", the first innermost", registers = ", sums in registers",
+  wide = ", sums in registers", rows = ", sums of rows side by side" }
+
+local function way_of(kernel)
+  if kernel.accumulators then return ("reduces, work-items share (%s)"):format(range_of(kernel)) end
+  local tiles = kernel.tiles
+  return ("work-items (%s)%s%s"):format(range_of(kernel), tiles and " in tiles" or "", tiles and TILES[tiles.class] or "")
+end
+
 local explain_plan
 
 local PARTS = {
   kernel = function(part, indent, lines)
-    local way = part.accumulators and "reduces, work-items share" or "work-items"
-    add(lines, "%s%s, line %d: %s (%s); reads %s, writes %s%s", indent, part.name, part.node.line, way, range_of(part),
+    add(lines, "%s%s, line %d: %s; reads %s, writes %s%s", indent, part.name, part.node.line, way_of(part),
       names_of(part.reads), #part.writes > 0 and writes_of(part) or "nothing", copies_of(part))
   end,
   loop = function(part, indent, lines)

@@ -134,15 +134,15 @@ local function divide(tree, checks)
 end
 
 --- Analyses dependences and bounds. Where that takes too long, no loop is parallel, and all runs in Lua.
-local function analyse(spec, reduce, target)
+local function analyse(spec, options, target)
   local ok, reason = dependences.analyse(spec.scop)
-  if ok then
+  if ok and options.heuristics ~= "paper" then -- whose rules are for the order as it is written
     interchange.apply(spec.tree, function()
       spec.scop = scop.extract(spec.tree)
       ok, reason = dependences.analyse(spec.scop)
-    end, target == "gpu")
+    end, target.is_wide)
   end
-  if ok and reduce == "tree" then reductions.mark(spec.scop) end
+  if ok and options.reduce == "tree" then reductions.mark(spec.scop) end
   local checks
   if ok then checks, reason = bounds.analyse(spec.scop) end
   if not checks then
@@ -173,8 +173,8 @@ end
 -- @tparam table parsed of `clcompute.loops.front.parser`
 -- @tparam table variables what the arguments are to `taken`
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.runtime.arguments`
--- @tparam table options `base`, `mode`, `reduce`
--- @string target what it runs on: "cpu", where a work-item goes through a tile, or "gpu", one pass
+-- @tparam table options `base`, `mode`, `reduce`, `heuristics`
+-- @tparam table target of `clcompute.loops.runtime.target`
 -- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua);
 -- `real`, the dtype of floats; `accumulators`, the most that a nest has; `fails` and
 -- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and
@@ -185,14 +185,14 @@ function specialise.run(parsed, variables, taken, options, target)
   local spec = {}
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options)
   spec.scop = scop.extract(spec.tree)
-  analyse(spec, options.reduce, target)
+  analyse(spec, options, target)
   spec.plan = nests.plan(spec.tree)
   spec.no_kernel = no_kernel(spec)
   cover(spec)
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.real = spec.needs_double and "double" or "float"
   for _, kernel in ipairs(spec.plan.kernels) do
-    if not kernel.accumulators then kernel.tiles = tiling.of(kernel.band, spec.real, target == "gpu") end
+    if not kernel.accumulators then kernel.tiles = tiling.of(kernel.band, spec.real, target) end
     kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
   end
   spec.accumulators = accumulators_of(spec.plan)

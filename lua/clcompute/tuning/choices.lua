@@ -32,4 +32,23 @@ choices.gemm = {
     } },
 }
 
+choices.loops = {
+  { kernel = "tiles", lines = { { row = "mmm", n = 512 }, { row = "tmm", n = 400 }, { row = "trisolv", n = 400 },
+      { row = "jac2d", n = 700, steps = 20 } },
+    values = {
+      { "rows", { 4, 6, 8, 12 } },
+      { "columns", { 1, 2, 3 } },
+      { "lane", { 128, 256, 512, 1024 } },
+      { "block", { 32, 64, 128, 256 } },
+      { "blocks", { 4, 8, 16 } },
+      { "small", { 512, 2048, 8192 } },
+    } },
+  { kernel = "items", lines = { { row = "mmm", n = 1024 }, { row = "mmm", n = 2048 } },
+    values = {
+      { "rows", { 4, 8 } },
+      { "columns", { 2, 4, 8 } },
+      { "group", { 8, 16 } },
+    } },
+}
+
 return choices

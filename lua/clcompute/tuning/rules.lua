@@ -80,7 +80,21 @@ local function check_lu(row, facts)
   integer(row, "few", 0, 1 << 30)
 end
 
-local OPERATIONS = { gemm = check_gemm, lu = check_lu }
+-- --- loop nests ------------------------------------------------------------------
+
+local MOST_LANE = 4096 -- passes that a work-item keeps numbers of in its private memory
+
+local function check_loops(row, facts)
+  one_of(row, "kernel", { "tiles", "items" })
+  one_of(row, "vector", { 1, 2, 4, 8, 16 })
+  integer(row, "rows", 1, 16)
+  integer(row, "columns", 1, 8)
+  integer(row, "lane", 1, MOST_LANE)
+  for _, name in ipairs { "block", "least", "small", "blocks" } do integer(row, name, 1, MANY) end
+  if row.kernel == "items" then integer(row, "group", 1, math.max(1, math.floor(facts.max_group ^ 0.5))) end
+end
+
+local OPERATIONS = { gemm = check_gemm, lu = check_lu, loops = check_loops }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`

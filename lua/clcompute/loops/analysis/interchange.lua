@@ -59,7 +59,7 @@ local function move(list, at, analyse, is_wide)
   if is_wide and #places > 0 and width(list[at]) < before then
     for i = #places, 1, -1 do restore(table.unpack(places[i])) end
     analyse()
-    return
+    places = {}
   end
   outer.is_moved = #places > 0
 end

@@ -312,6 +312,11 @@ function print_node(node, context)
   return PRINTERS[node.kind](node, context)
 end
 
+--- The larger ("max_int") or smaller ("min_int") of two integers, which are texts.
+function c_expression.extremum(name, left, right, context)
+  return (call(name, context, left, right))
+end
+
 --- The text of a condition.
 function c_expression.condition(node, context)
   return (truth(node, context))

@@ -90,7 +90,7 @@ local function close_common(output)
   add(output, "}")
 end
 
---- A loop. `is_independent`: no pass depends on another one; `common`: of clcompute.loops.generation.hoisting.
+-- A loop. `is_independent`: no pass depends on another one; `common`: of clcompute.loops.generation.hoisting.
 STATEMENTS["for"] = function(node, output)
   local id, last = node.variable.id, node.variable.id .. "_last"
   local step, context = node.step, output.context
@@ -106,7 +106,7 @@ STATEMENTS["for"] = function(node, output)
   if has_common then close_common(output) end
 end
 
---- A local; one that has a place elsewhere is given its value there.
+-- A local; one that has a place elsewhere is given its value there.
 STATEMENTS["local"] = function(node, output)
   local type, context = node.variable.type, output.context
   local place = c_expression.name(node.variable, context)

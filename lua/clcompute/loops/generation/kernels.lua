@@ -10,7 +10,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_helpers = require "clcompute.loops.generation.c_helpers"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
-local register_kernels = require "clcompute.loops.generation.register_kernels"
+local vector_tile = require "clcompute.loops.generation.vector_tile"
 local tile_kernels = require "clcompute.loops.generation.tile_kernels"
 local size_of = require "clcompute.loops.variables".size
 local uses = require "clcompute.loops.generation.uses"
@@ -181,7 +181,7 @@ function kernels.text(nests, options)
     head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
   end
   head[#head + 1] = reduction_kernels.head(nests)
-  head[#head + 1] = register_kernels.head(nests)
+  head[#head + 1] = vector_tile.head(nests)
   local helpers = c_helpers.text(context.helpers)
   if helpers ~= "" then head[#head + 1] = ("#define REAL %s\n\n%s"):format(context.real, helpers) end
   return table.concat(head) .. "\n" .. table.concat(texts, "\n")

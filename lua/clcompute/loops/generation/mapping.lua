@@ -5,6 +5,7 @@
 -- @module clcompute.loops.generation.mapping
 
 local extent = require "clcompute.loops.generation.extent"
+local strides = require "clcompute.loops.generation.strides"
 local walk = require "clcompute.loops.walk"
 
 local mapping = {}
@@ -64,13 +65,6 @@ local function is_unit(node, variable)
   return false
 end
 
-local function mentions(node, variable)
-  local found = false
-  walk.node(node, function(part)
-    if part.kind == "name" and part.variable == variable then found = true end
-  end)
-  return found
-end
 
 --- How many accesses in a nest go through memory one by one as a loop goes on.
 local function unit_accesses(node, loop)
@@ -79,7 +73,7 @@ local function unit_accesses(node, loop)
     if part.kind ~= "index" then return end
     local last = #part.subscripts
     for dimension = 1, last - 1 do
-      if mentions(part.subscripts[dimension], variable) then return end
+      if strides.mentions(part.subscripts[dimension], variable) then return end
     end
     if is_unit(part.subscripts[last], variable) then count = count + 1 end
   end)

@@ -46,9 +46,14 @@ local function is_simple(nodes, real, loops)
   return true
 end
 
---- Whether a loop's bounds speak of a variable, or of what a pass computes.
+--- Whether a loop's bounds speak of a variable.
 local function is_bounded_by(loop, variable)
   return strides.mentions(loop.from, variable) or strides.mentions(loop.to, variable)
+end
+
+--- Whether a loop's bounds grow evenly with a variable: then those in a tile's first and last row say all.
+local function is_even(loop, variable)
+  return strides.multiple(loop.from, variable) ~= nil and strides.multiple(loop.to, variable) ~= nil
 end
 
 --- The elements that the loops in a body assign: they stay in registers, so nothing else of their arrays may be
@@ -115,8 +120,9 @@ function register_tile.of(rows, columns, body, real)
     return nil
   end
   if columns and not (strides.units(body, columns.variable) and are_own(body, columns)) then return nil end
+  if columns and not is_even(columns, rows.variable) then return nil end
   for _, loop in ipairs(loops) do
-    if columns and is_bounded_by(loop, columns.variable) then return nil end
+    if not is_even(loop, rows.variable) or columns and is_bounded_by(loop, columns.variable) then return nil end
   end
   local accumulators = accumulators_of(body, loops)
   if not accumulators then return nil end

@@ -13,11 +13,18 @@ local function name_loops(nodes, role, list)
   end)
 end
 
+local function name_tiles(tiles, list)
+  for i, node in ipairs(tiles.order) do
+    list[node] = ("work-items of dimension %d, in tiles"):format(#tiles.order - i)
+  end
+end
+
 local name_plan
 
 local PARTS = {
   kernel = function(part, list)
     name_loops({ part.node }, "a loop inside a work-item", list)
+    if part.tiles then return name_tiles(part.tiles, list) end
     for _, node in ipairs(part.band) do
       list[node] = part.accumulators and "shared out to work-items"
         or ("work-items of dimension %d"):format(part.mapping[node].dimension)

@@ -21,6 +21,12 @@ local function coefficient_of(form, variable)
   return found
 end
 
+--- Which multiple of a variable an expression is, beside what does not depend on it; nil where that is not so.
+function strides.multiple(node, variable)
+  local form = affine.of(node)
+  return form and coefficient_of(form, variable)
+end
+
 --- How an index changes when a variable grows by 1: 0, not at all; 1, by one element of the last dimension; nil, by
 -- anything else.
 -- @tparam table node an index
@@ -29,8 +35,7 @@ end
 function strides.of(node, variable)
   local last = #node.subscripts
   for d, subscript in ipairs(node.subscripts) do
-    local form = affine.of(subscript)
-    local coefficient = form and coefficient_of(form, variable)
+    local coefficient = strides.multiple(subscript, variable)
     if not coefficient or d < last and coefficient ~= 0 then return nil end
     if d == last then return (coefficient == 0 or coefficient == 1) and coefficient or nil end
   end

@@ -8,18 +8,11 @@ local c_statements = require "clcompute.loops.generation.c_statements"
 local register_kernels = require "clcompute.loops.generation.register_kernels"
 local rewrite = require "clcompute.loops.generation.rewrite"
 local strides = require "clcompute.loops.generation.strides"
-local sizes = require "clcompute.loops.generation.tile_sizes"
 
 local tile_kernels = {}
 
 local add, changed = c_statements.add, rewrite.changed
 
---- The dimension of each loop that is shared out: the innermost is 0.
-function tile_kernels.dimension(tiles, node)
-  for i, other in ipairs(tiles.order) do
-    if other == node then return #tiles.order - i end
-  end
-end
 
 --- The parameters of a nest beyond those of all nests: where the frame of each loop begins, how much of it is a block.
 function tile_kernels.parameters(tiles)
@@ -34,18 +27,13 @@ end
 
 -- --- the block -------------------------------------------------------------------------------
 
-local function call(name, context, left, right)
-  context.helpers[name] = true
-  return ("%s(%s, %s)"):format(name, left, right)
-end
-
 --- The later of two values of a loop's variable, and the earlier one.
-local function later(node, context, left, right)
-  return call(node.step > 0 and "max_int" or "min_int", context, left, right)
+local function later(node, left, right, context)
+  return c_expression.extremum(node.step > 0 and "max_int" or "min_int", left, right, context)
 end
 
-local function earlier(node, context, left, right)
-  return call(node.step > 0 and "min_int" or "max_int", context, left, right)
+local function earlier(node, left, right, context)
+  return c_expression.extremum(node.step > 0 and "min_int" or "max_int", left, right, context)
 end
 
 --- Where the frame of a loop begins in this block, and where it ends.
@@ -67,9 +55,9 @@ end
 --- A loop as far as it is in the block: `from` and `to` are texts of where that begins and ends.
 local function clipped(node, tiles, context, from, to)
   local first = rewrite.text(is_fixed(node, tiles) and from
-    or later(node, context, c_expression.plain(node.from, context), from))
-  return changed(node, { from = first, to = rewrite.text(earlier(node, context, c_expression.plain(node.to, context),
-    to)) })
+    or later(node, c_expression.plain(node.from, context), from, context))
+  local last = rewrite.text(earlier(node, c_expression.plain(node.to, context), to, context))
+  return changed(node, { from = first, to = last })
 end
 
 --- The body with its lane's loops clipped.
@@ -103,8 +91,8 @@ local function loops_around(tiles, context, i, ends)
   return { changed(clip(node), { body = loops_around(tiles, context, i + 1, ends) }) }
 end
 
---- Prints the passes of a block one after the other.
-function tile_kernels.print_passes(tiles, output, from, ends)
+--- Prints the passes of a block one after the other, by the loops of the order from one on.
+local function print_passes(tiles, output, from, ends)
   output.depth = output.depth - 1
   c_statements.body(loops_around(tiles, output.context, from, ends), output)
   output.depth = output.depth + 1
@@ -115,7 +103,7 @@ local function print_places(tiles, output)
   local names = {}
   for _, variable in ipairs(tiles.places) do
     add(output, ("%s %s[%d];"):format(c_statements.type(variable.type, output.context), variable.id,
-      sizes.sunk.lane.most))
+      tiles.size.lane.most))
     local lane = tiles.lane.variable.id
     names[variable] = tiles.lane.step > 0 and ("%s[%s - %s_first]"):format(variable.id, lane, lane)
       or ("%s[%s_first - %s]"):format(variable.id, lane, lane)
@@ -128,15 +116,15 @@ function tile_kernels.print(nest, output)
   local tiles = nest.tiles
   output.depth = 1
   if tiles.is_wide then return register_kernels.print_item(tiles, output) end
-  for _, node in ipairs(tiles.order) do print_frame(node, tile_kernels.dimension(tiles, node), output) end
+  for i, node in ipairs(tiles.order) do print_frame(node, #tiles.order - i, output) end -- the innermost is dimension 0
   output.context = setmetatable({ names = print_places(tiles, output) }, { __index = output.context })
   local function ends(node)
     return node.variable.id .. "_first", node.variable.id .. "_end"
   end
   if tiles.registers then
-    register_kernels.print(tiles, output, ends, tile_kernels.print_passes)
+    register_kernels.print(tiles, output, ends, print_passes)
   else
-    tile_kernels.print_passes(tiles, output, 1, ends)
+    print_passes(tiles, output, 1, ends)
   end
 end
 

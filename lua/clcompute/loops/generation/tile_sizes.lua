@@ -1,29 +1,66 @@
 -- SPDX-License-Identifier: MIT
 
---- How large the tiles of a nest are: data, by the class of the nest. Measured with POCL 3.1 on two cores with AVX-512.
+--- How large the tiles of nests are, by what the nests are like, from the numbers of a device (`loops` in
+-- `clcompute.tuning.known`).
 --
--- `lane`, `rows`: of the innermost loop that is shared out and of the others, `most` passes at a time, in multiples of
--- `multiple`, not below `least`; `small`: passes of a tile that is not made smaller; `registers`: rows and vectors of a
--- tile in registers.
+-- Of each class: `lane` and `rows`, of the innermost loop that is shared out and of the others, `most` passes at a time,
+-- in multiples of `multiple`, not below `least`; `small`, passes of a tile that is not made smaller; `rows_at_once` and
+-- `columns_at_once`, the vectors of a tile in registers.
 -- @module clcompute.loops.generation.tile_sizes
+
+local tile_sizes = {}
 
 local MANY = 1 << 16
 
-return {
-  vector_bytes = 64, -- of a register
+local function limit(most, least, multiple)
+  return { most = most, least = least, multiple = multiple }
+end
+
+local function round_up(n, multiple)
+  return -(-n // multiple) * multiple
+end
+
+local CLASSES = {
   -- no loop within: rows of neighbours
-  flat = { small = 2048, lane = { most = MANY, least = 1024, multiple = 64 },
-    rows = { most = MANY, least = 1, multiple = 1 } },
+  flat = function(row)
+    return { small = row.small, lane = limit(MANY, row.least, 1), rows = limit(MANY, 1, 1) }
+  end,
   -- loops within, the lane moved into them: what it touches stays in the first level cache
-  sunk = { small = 64, lane = { most = 512, least = 64, multiple = 16 }, rows = { most = 1024, least = 1, multiple = 1 } },
+  sunk = function(row)
+    return { small = row.vector, lane = limit(row.lane, math.min(4 * row.vector, row.lane), 1),
+      rows = limit(row.block, 1, 1) }
+  end,
   -- loops within, none of which is a lane
-  loops = { small = 1, lane = { most = 1024, least = 1, multiple = 1 }, rows = { most = 1024, least = 1, multiple = 1 } },
+  loops = function(row)
+    return { small = 1, lane = limit(row.block, 1, 1), rows = limit(row.block, 1, 1) }
+  end,
   -- tiles in registers
-  registers = { small = 256, lane = { most = 512, least = 32, multiple = 32 },
-    rows = { most = 128, least = 8, multiple = 8 }, registers = { rows = 8, columns = 2 } },
-  -- the same on a GPU, a work-item each: its columns are a group's width apart, so that neighbours read neighbours
-  wide = { registers = { rows = 8, columns = 4 }, group = { 16, 16 } },
+  registers = function(row)
+    local width = row.columns * row.vector
+    return { small = 8 * row.rows * row.vector, rows_at_once = row.rows, columns_at_once = row.columns,
+      lane = limit(round_up(row.lane, width), width, width), rows = limit(round_up(row.block, row.rows), row.rows,
+      row.rows) }
+  end,
   -- rows side by side, whose sums do not wait for each other
-  rows = { small = 8, lane = { most = 1024, least = 8, multiple = 8 }, rows = { most = 1024, least = 1, multiple = 1 },
-    registers = { rows = 8, columns = 1 } },
+  rows = function(row)
+    return { small = row.rows, rows_at_once = row.rows, columns_at_once = 1,
+      lane = limit(round_up(row.block, row.rows), row.rows, row.rows), rows = limit(row.block, 1, 1) }
+  end,
+  -- tiles in registers on a GPU, a work-item each: its columns are a group's width apart, so that neighbours read
+  -- neighbours
+  wide = function(row)
+    return { rows_at_once = row.rows, columns_at_once = row.columns, group = row.group }
+  end,
 }
+
+--- The sizes of a class.
+-- @string class of `clcompute.loops.generation.tiling`
+-- @tparam table row numbers of a device
+-- @treturn table with `vector`, the elements of a vector, and `blocks`, how many tiles a compute unit gets at least
+function tile_sizes.of(class, row)
+  local size = CLASSES[class](row)
+  size.vector, size.blocks = row.vector, row.blocks
+  return size
+end
+
+return tile_sizes

@@ -11,6 +11,7 @@ local hoisting = require "clcompute.loops.generation.hoisting"
 local register_tile = require "clcompute.loops.generation.register_tile"
 local sinking = require "clcompute.loops.generation.sinking"
 local strides = require "clcompute.loops.generation.strides"
+local tile_sizes = require "clcompute.loops.generation.tile_sizes"
 local walk = require "clcompute.loops.walk"
 
 local tiling = {}
@@ -144,22 +145,22 @@ end
 --- The tiles of a kernel nest.
 -- @tparam {table,...} band its parallel loops that are nested perfectly, the outermost first
 -- @string real the type of floats in C
--- @tparam boolean is_wide whether the device needs many work-items: then there are tiles only in registers, each of a
+-- @tparam table target of `clcompute.loops.runtime.target`; if it is wide, there are tiles only in registers, each of a
 -- work-item, and the lane's loop is not in `body`
 -- @treturn ?table `order` (the loops shared out, the innermost last), `frames` by loop, `lane` (the loop that becomes
 -- vectors, or nil), `body` (which has the lane's loops in it), `places` (locals that need a place for each pass of the
--- lane), `registers` (of `clcompute.loops.generation.register_tile`, or nil), `class` (for
--- `clcompute.loops.generation.tile_sizes`); nil where a bound has no frame
-function tiling.of(band, real, is_wide)
+-- lane), `registers` (of `clcompute.loops.generation.register_tile`, or nil), `class` and
+-- `size` (of `clcompute.loops.generation.tile_sizes`); nil where a bound has no frame
+function tiling.of(band, real, target)
   local some, frames = framed(band)
   if not some then return nil end
   local body = some[#some].body
   local tiles = with_lane(some, body, real) or without_lane(some, body, real)
-  if is_wide then
+  if target.is_wide then
     if tiles.class ~= "registers" then return nil end
     tiles.class, tiles.is_wide, tiles.body, tiles.places = "wide", true, body, {}
   end
-  tiles.frames = {}
+  tiles.frames, tiles.size = {}, tile_sizes.of(tiles.class, target[real])
   for i, node in ipairs(some) do tiles.frames[node] = frames[i] end
   return tiles
 end

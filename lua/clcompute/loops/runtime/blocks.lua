@@ -3,29 +3,29 @@
 --- A nest in tiles on one device: its kernel, and how large the block of a work-item is.
 -- @module clcompute.loops.runtime.blocks
 
-local sizes = require "clcompute.loops.generation.tile_sizes"
 
 local blocks = {}
 
 local Blocks = {}
 Blocks.__index = Blocks
 
-local BLOCKS_PER_UNIT = 8 -- where there is so much: cores are not equally fast, nor are blocks equally large
+
 
 local Groups = {}
 Groups.__index = Groups
 
 --- A nest on a GPU: the work-items of a group are side by side.
 local function groups_of(nest, program)
-  local size = sizes.wide
-  return setmetatable({ kernel = program:kernel(nest.name), group = size.group, tile = {},
-    columns = size.group[1] * size.registers.columns, rows = size.group[2] * size.registers.rows,
-    range = { global = {}, group = { size.group[1], size.group[2], #nest.tiles.order == 3 and 1 or nil } } }, Groups)
+  local size = nest.tiles.size
+  local group = size.group
+  return setmetatable({ kernel = program:kernel(nest.name), group = group, tile = {},
+    columns = group * size.columns_at_once, rows = group * size.rows_at_once,
+    range = { global = {}, group = { group, group, #nest.tiles.order == 3 and 1 or nil } } }, Groups)
 end
 
 function Groups:share(x, y, z)
   local global, group = self.range.global, self.group
-  global[1], global[2], global[3] = -(-x // self.columns) * group[1], -(-y // self.rows) * group[2], z
+  global[1], global[2], global[3] = -(-x // self.columns) * group, -(-y // self.rows) * group, z
   return self.range, self.tile
 end
 
@@ -36,10 +36,10 @@ end
 -- @treturn table `kernel`
 function blocks.new(nest, program, device)
   if nest.tiles.is_wide then return groups_of(nest, program) end
-  local limits, size = {}, sizes[nest.tiles.class]
+  local limits, size = {}, nest.tiles.size
   for d = 1, #nest.tiles.order do limits[d] = d == 1 and size.lane or size.rows end
   return setmetatable({ kernel = program:kernel(nest.name), limits = limits, small = size.small,
-    range = { global = {}, group = {} }, wanted = BLOCKS_PER_UNIT * device.compute_units }, Blocks)
+    range = { global = {}, group = {} }, wanted = size.blocks * device.compute_units }, Blocks)
 end
 
 local MOST_TIMES = 3 -- as many blocks as are wanted
@@ -82,7 +82,9 @@ end
 
 --- How passes are shared out. The loops around a nest may change their number a little each time: the size of blocks
 -- stays as long as there are about as many as are wanted.
--- @tparam integer x passes of dimension 0, above 0; of dimensions 1 and 2, where there are any, `y` and `z`
+-- @tparam integer x passes of dimension 0, above 0
+-- @tparam ?integer y of dimension 1
+-- @tparam ?integer z of dimension 2
 -- @treturn table the range of the launch, good until the next call
 -- @treturn {integer,...} passes of a block, by dimension
 function Blocks:share(x, y, z)

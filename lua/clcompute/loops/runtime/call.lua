@@ -13,6 +13,7 @@ local reduction = require "clcompute.loops.runtime.reduction"
 local repetition = require "clcompute.loops.runtime.repetition"
 local specialise = require "clcompute.loops.specialise"
 local storage = require "clcompute.loops.runtime.storage"
+local target = require "clcompute.loops.runtime.target"
 
 local call = {}
 
@@ -22,11 +23,11 @@ local WEAK = { __mode = "k" } -- a device, which may be one of many queues, is n
 
 --- The specialisation for the kinds of a call and of device.
 local function specialisation(state, taken, device)
-  local target = state.options.target or device.type == "cpu" and "cpu" or "gpu"
-  local key = target .. " " .. taken.signature
+  local shaped_for = target.kept(state, device)
+  local key = shaped_for.key .. " " .. taken.signature
   local spec = state.specialisations[key]
   if not spec then
-    spec = specialise.run(state.parsed, state.variables, taken, state.options, target)
+    spec = specialise.run(state.parsed, state.variables, taken, state.options, shaped_for)
     spec.programs, spec.places = setmetatable({}, WEAK), setmetatable({}, WEAK)
     state.specialisations[key] = spec
   end

@@ -6,6 +6,7 @@
 local arguments = require "clcompute.loops.runtime.arguments"
 local failure = require "clcompute.loops.failure"
 local specialise = require "clcompute.loops.specialise"
+local target = require "clcompute.loops.runtime.target"
 
 local presumption = {}
 
@@ -42,10 +43,9 @@ end
 
 --- What kind of device a call would take; the best of this machine, if there is one.
 local function target_of(state)
-  if state.options.target then return state.options.target end
   local ok, device = true, state.options.device
   if not device then ok, device = pcall(require "clcompute".device) end
-  return ok and device.type ~= "cpu" and "gpu" or "cpu"
+  return ok and target.kept(state, device) or target.without_device(state.options)
 end
 
 local function presume(state, given, element)

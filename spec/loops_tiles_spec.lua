@@ -1,0 +1,253 @@
+-- SPDX-License-Identifier: MIT
+--- Kernels of loop nests in tiles, in registers and in another order of loops: what they are, and that they touch
+-- nothing that Lua does not.
+
+local helper = require "spec.helper"
+local interchange = require "clcompute.loops.analysis.interchange"
+local loops = require "clcompute.loops"
+local shapes = require "spec.support.loop_shapes"
+local tuning = require "clcompute.tuning"
+
+local SMALL = shapes[2].tiles
+
+local function random_matrix(rows, columns)
+  local list = {}
+  for i = 1, rows do
+    list[i] = {}
+    for j = 1, columns do list[i][j] = 4 * math.random() - 2 end
+  end
+  return list
+end
+
+local function copy(list)
+  local other = {}
+  for i, item in ipairs(list) do other[i] = type(item) == "table" and copy(item) or item end
+  return other
+end
+
+--- Runs a text in Lua and in kernels of every shape on the same arrays; returns what was compiled last.
+local function check(text, device, ...)
+  local f, compiled = assert(load("return " .. text))(), nil
+  for _, shape in ipairs(shapes) do
+    compiled = assert(loops.compile(text, { device = device, force = true, target = shape.target,
+      tiles = shape.tiles }))
+    local expected, got = {}, {}
+    for i, value in ipairs { ... } do
+      local is_array = type(value) == "table"
+      expected[i], got[i] = is_array and copy(value) or value, is_array and copy(value) or value
+    end
+    f(table.unpack(expected))
+    compiled(table.unpack(got))
+    assert.same(expected, got, shape.name)
+  end
+  return compiled
+end
+
+local SYRK = [[function(a, c, n)
+  for i = 1, n do for j = 1, n do for k = j, n do
+    c[j][k] = c[j][k] + a[i][j] * a[i][k]
+  end end end
+end]]
+
+helper.describe_each("loop nests in tiles", function(device)
+  local n = helper.is_simulator(device) and 7 or 19
+
+  it("are one launch where a sequential loop can go inside", function()
+    local compiled = assert(loops.compile(SYRK, { device = device, force = true, target = "cpu" }))
+    compiled(random_matrix(n, n), random_matrix(n, n), n)
+    assert.equal(1, compiled:stats().launches)
+    assert.matches("for i +sequential: .* %-> a loop inside a work%-item", compiled:explain())
+    assert.matches("moved inwards", compiled:explain())
+    check(SYRK, device, random_matrix(n, n), random_matrix(n, n), n)
+  end)
+
+  it("keep their launches on a GPU where work-items would be lost", function()
+    local text = [[function(a, b, n)
+      for i = 2, n do for j = 1, n do for k = 1, i - 1 do b[j][k] = b[j][k] + a[i][k] * b[j][i] end end end
+    end]]
+    local function launches(target)
+      local compiled = assert(loops.compile(text, { device = device, force = true, target = target }))
+      compiled(random_matrix(n, n), random_matrix(n, n), n)
+      return compiled:stats().launches
+    end
+    assert.equal(1, launches "cpu")
+    assert.equal(n - 1, launches "gpu")
+    check(text, device, random_matrix(n, n), random_matrix(n, n), n)
+  end)
+
+  it("have bounds that depend on rows, with passes before and after those of all rows", function()
+    check([[function(a, b, c, n)
+      for i = 1, n do for j = 1, n do
+        local s = 0.5
+        for k = i, n - i do s = s + a[i][k] * b[k][j] end
+        for k = 1, i do s = s - a[k][i] * b[i][j] end
+        c[i][j] = s * 2
+      end end
+    end]], device, random_matrix(n, n), random_matrix(n, n), random_matrix(n, n), n)
+    check([[function(a, b, c, n)
+      for i = 1, n do for j = i, n do for k = i, j do c[i][j] = c[i][j] + a[i][k] * b[k][j] end end end
+    end]], device, random_matrix(n, n), random_matrix(n, n), random_matrix(n, n), n)
+  end)
+
+  it("load no sums where Lua has no pass and touches nothing", function()
+    -- c has no rows for i < 6; a[i][k] would be there
+    check([[function(a, c, n)
+      for i = 1, n do for j = 1, n do for k = 1, i - 5 do
+        c[i - 5][j] = c[i - 5][j] + a[i][k] * a[k][j]
+      end end end
+    end]], device, random_matrix(n, n), random_matrix(n - 5, n), n)
+  end)
+
+  it("read nothing before a loop that has no pass", function()
+    -- b[j][i] is beyond the columns of b where there is no k
+    check([[function(a, b, n)
+      for i = 1, n do for j = 1, n do for k = i + 1, n - 1 do
+        b[j][k] = b[j][k] - a[i][k] * b[j][i]
+      end end end
+    end]], device, random_matrix(n, n), random_matrix(n, n - 1), n)
+  end)
+
+  it("read what one pass writes where there is one pass only", function()
+    check([[function(a, n)
+      for i = 1, n do for k = i, i do
+        a[i][k] = a[i][k] + 1
+        a[i][k] = a[i][i] * 2
+      end end
+    end]], device, random_matrix(n, n), n)
+  end)
+
+  it("keep locals for each pass of the loop that was moved inwards", function()
+    check([[function(a, b, n)
+      for i = 1, n do for j = 1, n do
+        local s, t = 0.0, a[i][j]
+        for k = 1, n do s = s + t * a[k][j] end
+        local u = s / 2
+        for k = 1, n do if a[k][j] > u then s = s + 1 end end
+        b[i][j] = s + u
+      end end
+    end]], device, random_matrix(n, n), random_matrix(n, n), n)
+  end)
+
+  it("go downwards and in steps", function()
+    check([[function(a, b, n)
+      for i = n, 1, -1 do for j = n, 2, -2 do
+        for k = 1, n do b[i][j] = b[i][j] + a[i][k] * a[k][j] end
+      end end
+      for i = 2, n, 3 do for j = 1, n do b[i][j] = b[i][j] + a[j][i] end end
+    end]], device, random_matrix(n, n), random_matrix(n, n), n)
+  end)
+
+  it("are within the error of their sums in fast mode", function()
+    local text = [[function(a, b, c, n)
+      for i = 1, n do for j = 1, n do
+        local s = 0.0
+        for k = 1, n do s = s + a[i][k] * b[k][j] end
+        c[i][j] = s
+      end end
+    end]]
+    local f, a, b = assert(load("return " .. text))(), random_matrix(n, n), random_matrix(n, n)
+    local exact, bound = random_matrix(n, n), random_matrix(n, n)
+    f(a, b, exact, n)
+    local function magnitude(list)
+      local other = copy(list)
+      for _, row in ipairs(other) do for j = 1, n do row[j] = math.abs(row[j]) end end
+      return other
+    end
+    f(magnitude(a), magnitude(b), bound, n)
+    for _, shape in ipairs(shapes) do
+      local compiled = assert(loops.compile(text, { device = device, force = true, mode = "fast",
+        target = shape.target, tiles = shape.tiles }))
+      local c = device:zeros("float", n, n)
+      compiled(device:buffer(a, "float"), device:buffer(b, "float"), c, n)
+      for i, row in ipairs(c:read()) do
+        for j, value in ipairs(row) do
+          assert.is_true(math.abs(value - exact[i][j]) <= (n + 3) * 2 ^ -24 * bound[i][j], shape.name)
+        end
+      end
+    end
+  end)
+
+  it("change with the numbers of the device", function()
+    local compiled = assert(loops.compile(SYRK, { device = device, force = true, target = "cpu" }))
+    compiled(random_matrix(3, 3), random_matrix(3, 3), 3)
+    local before = compiled:source()
+    local row = tuning.of(device, "loops", "double")
+    for key, value in pairs(SMALL) do row[key] = value end
+    row.kernel, row.units, row.where = "tiles", nil, nil
+    tuning.use(device, "loops", "double", row)
+    local own = assert(loops.compile(SYRK, { device = device, force = true }))
+    own(random_matrix(3, 3), random_matrix(3, 3), 3)
+    local after = own:source()
+    tuning.use(device, "loops", "double", nil)
+    assert.matches("TILE_2x2", after)
+    assert.not_matches("TILE_2x2", before)
+  end)
+end)
+
+describe("the shape of kernels", function()
+  local text = "function(a, n) for i = 1, n do a[i] = 2 * a[i] end end"
+
+  it("is refused where no kernel can have it", function()
+    for _, case in ipairs { { { rows = 0 }, "rows: integer from 1 to 16 expected, got 0" },
+      { { vector = 3 }, "vector: one of 1, 2, 4, 8, 16 expected, got 3" },
+      { { lane = 1 << 20 }, "lane: integer from 1 to 4096 expected" },
+      { { kernel = "blocks" }, "kernel: one of tiles, items expected" } } do
+      local compiled = assert(loops.compile(text, { device = helper.device(), force = true, tiles = case[1] }))
+      helper.raises(case[2], compiled, { 1.0 }, 1)
+    end
+    helper.raises("option 'target': cpu or gpu expected, got 'fpga'", loops.compile, text, { target = "fpga" })
+    helper.raises("option 'tiles': table expected, got integer", loops.compile, text, { tiles = 8 })
+  end)
+
+  it("is told by explain", function()
+    local compiled = assert(loops.compile(text, { device = helper.device(), force = true, target = "cpu" }))
+    compiled({ 1.0 }, 1)
+    assert.matches("in tiles", compiled:explain())
+  end)
+end)
+
+describe("the order of loops", function()
+  local function loop(id, parallel, body, from)
+    local node = { kind = "for", parallel = parallel, body = body, variable = { id = id }, step = 1 }
+    node.from = from and { kind = "name", variable = from } or { kind = "number", value = 1 }
+    node.to = { kind = "number", value = 9 }
+    return node
+  end
+
+  --- Names of nested loops, the outermost first.
+  local function order(node)
+    local names = {}
+    while node and node.kind == "for" do names[#names + 1], node = node.variable.id, node.body[1] end
+    return table.concat(names)
+  end
+
+  it("changes as far as loops stay parallel", function()
+    local k = loop("k", true, {})
+    local tree = { body = { loop("i", false, { loop("j", true, { k }) }) } }
+    interchange.apply(tree, function() end, false)
+    assert.equal("jki", order(tree.body[1]))
+    tree = { body = { loop("i", false, { loop("j", true, { loop("k", true, {}) }) }) } }
+    interchange.apply(tree, function() k.parallel = true end, true)
+    assert.equal("jki", order(tree.body[1]))
+  end)
+
+  it("is restored where a loop is not parallel outside, or work-items are lost", function()
+    for _, is_wide in ipairs { false, true } do
+      local j, k = loop("j", true, {}), loop("k", true, {})
+      j.body[1] = k
+      local i = loop("i", false, { j })
+      local tree = { body = { i } }
+      interchange.apply(tree, function() k.parallel = order(tree.body[1]):find "^jk" == nil end, is_wide)
+      assert.equal(is_wide and "ijk" or "jik", order(tree.body[1]))
+      assert.equal(not is_wide, i.is_moved)
+    end
+  end)
+
+  it("stays where bounds depend on it", function()
+    local i = loop("i", false, {})
+    i.body[1] = loop("j", true, {}, i.variable)
+    local tree = { body = { i } }
+    interchange.apply(tree, error, false)
+    assert.equal("ij", order(tree.body[1]))
+  end)
+end)
