@@ -100,7 +100,7 @@ local TILES = { flat = "", loops = "", sunk = ", the first innermost", registers
 local function way_of(kernel)
   if kernel.accumulators then return ("reduces, work-items share (%s)"):format(range_of(kernel)) end
   local tiles = kernel.tiles
-  return ("work-items (%s)%s%s"):format(range_of(kernel), tiles and " in tiles" or "", tiles and TILES[tiles.class] or "")
+  return ("work-items (%s)%s"):format(range_of(kernel), tiles and " in tiles" .. TILES[tiles.class] or "")
 end
 
 local explain_plan

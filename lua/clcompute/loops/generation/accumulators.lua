@@ -4,6 +4,8 @@
 -- the value that changes nothing, and is put together with those of the others by the operation.
 -- @module clcompute.loops.generation.accumulators
 
+local changed = require "clcompute.loops.generation.rewrite".changed
+
 local accumulators = {}
 
 -- By operation and type. -0.0 + x is x whatever x is; 0.0 + -0.0 is not.
@@ -20,10 +22,6 @@ local HELPER = {
 
 local OPERATOR = { sum = "+", product = "*" }
 
---- A copy of a node with some fields of its own.
-local function changed(node, fields)
-  return setmetatable(fields, { __index = node })
-end
 
 local replaced
 

@@ -45,7 +45,8 @@ end
 local function open_loop(node, suffix, from, to, step, output)
   local id = node.variable.id .. suffix
   local last = suffix == "" and id .. "_last" or node.variable.id .. "_top"
-  add(output, ("for (long %s = %s, %s = %s; %s <= %s; %s += %d) {"):format(id, from, last, to, id, last, id, step), node)
+  add(output, ("for (long %s = %s, %s = %s; %s <= %s; %s += %d) {"):format(id, from, last, to, id, last, id, step),
+    node)
   output.depth = output.depth + 1
 end
 
@@ -128,10 +129,11 @@ local function print_place(tile, order, output)
   for _, node in ipairs(order) do
     local id, context = node.variable.id, output.context
     if node == tile.rows then
-      add(output, ("const long %s_base = %s_origin + (long)get_global_id(1) * %d;"):format(id, id, tile.row_count), node)
+      add(output, ("const long %s_base = %s_origin + (long)get_global_id(1) * %d;"):format(id, id, tile.row_count),
+        node)
     elseif node == tile.columns then
-      add(output, ("const long %s_base = %s_origin + (long)get_group_id(0) * %d + (long)get_local_id(0);"):format(id, id,
-        tile.column_count * tile.distance), node)
+      add(output, ("const long %s_base = %s_origin + (long)get_group_id(0) * %d + (long)get_local_id(0);"):format(id,
+        id, tile.column_count * tile.distance), node)
     else
       add(output, ("const long %s = %s_origin + (long)get_global_id(2);"):format(id, id), node)
       add(output, ("if (%s < %s || %s > %s) return;"):format(id, c_expression.plain(node.from, context), id,
@@ -144,12 +146,12 @@ end
 local function print_rest(tile, body, output)
   local context, rows, columns = output.context, tile.rows, tile.columns
   local function last(node, distance)
-    return extremum("min_int", c_expression.plain(node.to, context), ("%s_base + %d"):format(node.variable.id, distance),
-      context)
+    local there = ("%s_base + %d"):format(node.variable.id, distance)
+    return extremum("min_int", c_expression.plain(node.to, context), there, context)
   end
-  local id, from = columns.variable.id, c_expression.plain(rows.from, context)
-  open_loop(rows, "", extremum("max_int", from, rows.variable.id .. "_base", context), last(rows, tile.row_count - 1), 1,
-    output)
+  local id = columns.variable.id
+  local from = extremum("max_int", c_expression.plain(rows.from, context), rows.variable.id .. "_base", context)
+  open_loop(rows, "", from, last(rows, tile.row_count - 1), 1, output)
   open_loop(columns, "", id .. "_base", last(columns, tile.last_column), tile.distance, output)
   add(output, ("if (%s < %s) continue;"):format(id, c_expression.plain(columns.from, context)))
   output.depth = output.depth - 1

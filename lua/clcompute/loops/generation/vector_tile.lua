@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- One tile in registers as OpenCL C: rows and columns of vectors of sums, each a variable of its own, as an array might
--- stay in memory. What is done for the vector in row r and column c is a macro.
+--- One tile in registers as OpenCL C: rows and columns of vectors of sums, each a variable of its own, as an array
+-- might stay in memory. What is done for the vector in row r and column c is a macro.
 -- @module clcompute.loops.generation.vector_tile
 
 local c_expression = require "clcompute.loops.generation.c_expression"
@@ -112,8 +112,8 @@ end
 --- A bound as it is in a row: its variable is that of the tile's base, and so many more.
 local function bound_in(tile, bound, row, context)
   local id = tile.rows.variable.id
-  local names = setmetatable({ [tile.rows.variable] = row == 0 and id .. "_base" or ("(%s_base + %d)"):format(id, row) },
-    { __index = context.names })
+  local base = row == 0 and id .. "_base" or ("(%s_base + %d)"):format(id, row)
+  local names = setmetatable({ [tile.rows.variable] = base }, { __index = context.names })
   return c_expression.plain(bound, setmetatable({ names = names }, { __index = context }))
 end
 

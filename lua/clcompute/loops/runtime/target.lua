@@ -10,14 +10,21 @@ local tuning = require "clcompute.tuning"
 
 local target = {}
 
-local function row_of(device, dtype, kind, given)
-  local facts, row = tuning.facts(device, dtype), nil
+--- The numbers of a device, or of another kind of device than it is; groups that it can have.
+local function own_row(device, facts, kind)
+  local row
   if kind and kind ~= (device.type == "cpu" and "cpu" or "gpu") then
     row = tuning.choose(known.loops, options.merge(facts, { type = kind }))
   else
-    row = tuning.of(device, "loops", dtype)
+    row = tuning.of(device, "loops", facts.dtype)
   end
-  row = options.merge(row, given or {})
+  if row.group then row.group = math.max(1, math.min(row.group, math.floor(facts.max_group ^ 0.5))) end
+  return row
+end
+
+local function row_of(device, dtype, given)
+  local facts = tuning.facts(device, dtype)
+  local row = options.merge(own_row(device, facts, given.target), given.tiles or {})
   local fault = rules.fault("loops", row, facts)
   if fault then error(("option 'tiles': %s"):format(fault), 0) end
   return row
@@ -39,8 +46,7 @@ end
 -- @treturn table `is_wide`: whether a work-item has one pass, as GPUs need many; `float` and `double`: rows of numbers;
 -- `key`, a string
 function target.of(device, given)
-  local float, double = row_of(device, "float", given.target, given.tiles), nil
-  double = row_of(device, "double", given.target, given.tiles)
+  local float, double = row_of(device, "float", given), row_of(device, "double", given)
   return { is_wide = float.kernel == "items", float = float, double = double,
     key = key_of(float) .. ";" .. key_of(double) }
 end
