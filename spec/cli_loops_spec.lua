@@ -166,7 +166,7 @@ describe("clcompute loops --run", function()
     local code, out = try("sweep", "--size 20")
     assert.equal(0, code)
     assert.matches("a: table of floats, 20; n = 20; steps = 20", out, 1, true)
-    assert.matches("all in Lua: no loop is parallel", out, 1, true)
+    assert.matches("nest_1: Lua: launches: 1, ", out, 1, true)
     assert.is_nil(out:find("all parallel nests", 1, true))
   end)
 

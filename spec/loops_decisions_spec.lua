@@ -382,7 +382,7 @@ describe("loops.compile", function()
     local compiled = assert(loops.compile([[function(a, b, n)
       for i = 2, n do a[i] = a[i - 1] + b[i] end
       for i = 1, n do b[i] = a[i] end
-    end]], { device = helper.device() }))
+    end]], { device = helper.device(), force = true }))
     local text = compiled:explain()
     for _, expected in ipairs { "2: for i          sequential: a[i - 1] (line 2) reads what a[i] (line 2) wrote",
       "3: for i          parallel", "nest_1, line 3: work-items (i) in tiles; reads a, writes b",

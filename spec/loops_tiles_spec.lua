@@ -128,6 +128,40 @@ helper.describe_each("loop nests in tiles", function(device)
     end]], device, random_matrix(n, n), random_matrix(n, n), n)
   end)
 
+  it("keep locals for passes in steps, more of them than a tile has", function()
+    local text = [[function(a, b, c, n)
+      for i = 1, n do for j = 1, n, 2 do
+        local s = 0.0
+        for k = 1, n do s = s + a[i][k] * b[k][j] end
+        c[i][j] = s
+      end end
+    end]]
+    check(text, device, random_matrix(n, n), random_matrix(n, n), random_matrix(n, n), n)
+    local compiled = assert(loops.compile(text, { device = device, force = true, target = "cpu",
+      tiles = { lane = 4, block = 2 } }))
+    compiled(random_matrix(n, n), random_matrix(n, n), random_matrix(n, n), n)
+    assert.not_matches("s_%d+%[4%]", compiled:source())
+  end)
+
+  it("have subscripts of locals", function()
+    check([[function(a, b, n)
+      for i = 1, n do for j = 4, n do
+        local m = 3
+        for k = 1, n do a[i][j] = a[i][j] - a[i][m] * b[k][j] end
+      end end
+    end]], device, random_matrix(n, n), random_matrix(n, n), n)
+  end)
+
+  it("share out no frames that are mostly empty", function()
+    local compiled = check([[function(a, n)
+      for i = 1, n do for j = i, i + 2 do a[i][j] = a[i][j] * 2 end end
+    end]], device, random_matrix(n, n + 2), n)
+    assert.not_matches("get_global_id%(1%)", assert(loops.compile(
+      "function(a, n) for i = 1, n do for j = i, i + 2 do a[i][j] = a[i][j] * 2 end end end",
+      { device = device, force = true, target = "cpu" })):source())
+    assert.is_table(compiled)
+  end)
+
   it("go downwards and in steps", function()
     check([[function(a, b, n)
       for i = n, 1, -1 do for j = n, 2, -2 do
@@ -173,7 +207,7 @@ helper.describe_each("loop nests in tiles", function(device)
     local before = compiled:source()
     local row = tuning.of(device, "loops", "double")
     for key, value in pairs(SMALL) do row[key] = value end
-    row.kernel, row.units, row.where = "tiles", nil, nil
+    row.units, row.where = nil, nil
     tuning.use(device, "loops", "double", row)
     local own = assert(loops.compile(SYRK, { device = device, force = true }))
     own(random_matrix(3, 3), random_matrix(3, 3), 3)
@@ -181,6 +215,19 @@ helper.describe_each("loop nests in tiles", function(device)
     tuning.use(device, "loops", "double", nil)
     assert.matches("TILE_2x2", after)
     assert.not_matches("TILE_2x2", before)
+  end)
+
+  it("change with them where a call is repeated on the same buffers", function()
+    local compiled = assert(loops.compile(SYRK, { device = device, force = true }))
+    local a, c = device:zeros("double", 3, 3), device:zeros("double", 3, 3)
+    for _ = 1, 3 do compiled(a, c, 3) end
+    local row = tuning.of(device, "loops", "double")
+    row.rows, row.columns, row.units, row.where = 3, 3, nil, nil
+    tuning.use(device, "loops", "double", row)
+    compiled(a, c, 3)
+    local after = compiled:source()
+    tuning.use(device, "loops", "double", nil)
+    assert.matches("TILE_3x3", after)
   end)
 end)
 
@@ -191,6 +238,7 @@ describe("the shape of kernels", function()
     for _, case in ipairs { { { rows = 0 }, "rows: integer from 1 to 16 expected, got 0" },
       { { vector = 3 }, "vector: one of 1, 2, 4, 8, 16 expected, got 3" },
       { { lane = 1 << 20 }, "lane: integer from 1 to 4096 expected" },
+      { { lanes = 8 }, "there is no number 'lanes'" },
       { { kernel = "blocks" }, "kernel: one of tiles, items expected" } } do
       local compiled = assert(loops.compile(text, { device = helper.device(), force = true, tiles = case[1] }))
       helper.raises(case[2], compiled, { 1.0 }, 1)

@@ -16,6 +16,8 @@ local Compiled = {}
 ---@field mode? "exact"|"fast" "exact" unless given: as Lua computes; "fast": in the arrays' own types
 ---@field heuristics? "model"|"paper"|"none" "model" unless given: what runs on the device, decided at each call
 ---@field force? boolean all parallel nests on the device, at once, or none; stronger than `heuristics`
+---@field target? "cpu"|"gpu" what kind of device kernels are shaped for: what the device is, unless given
+---@field tiles? table numbers in place of the device's own in clcompute.tuning.known
 ---@field device? clcompute.Device that of the buffers, or the best, unless given
 ---@field name? string which function of a text or file
 ---@field reduce? "sequential"|"tree" "sequential" unless given, in Lua's order; "tree": sums, products, minima and maxima are shared out

@@ -124,6 +124,13 @@ local function remarks(inexact, state)
   return ("%swhere it pays, the second call:\n%s"):format(note, explain.latest(state))
 end
 
+local function has_parallel(plan)
+  for _, kernel in ipairs(plan.kernels) do
+    if not kernel.is_task then return true end
+  end
+  return false
+end
+
 --- Calls a function in Lua, compiled as profitability decides, and compiled with all parallel nests on the device.
 -- @tparam function fn
 -- @tparam table compiled of `loops.compile`
@@ -140,7 +147,7 @@ return function(fn, compiled, forced, request)
     values = loops_arguments.make(rows, presumed.kinds, request.given, request.size) }
   local lines = { lua_row(trial, fn, compiled, device),
     compiled_row(trial, "compiled, where it pays", compiled, device) }
-  if #presumed.spec.plan.kernels > 0 then
+  if has_parallel(presumed.spec.plan) then
     lines[3] = compiled_row(trial, "compiled, all parallel nests on the device", forced, device)
   end
   return ("%s\non %s\n\n%s\n\n%s"):format(loops_arguments.describe(rows, presumed.kinds, trial.values), device.name,

@@ -98,6 +98,7 @@ local TILES = { flat = "", loops = "", sunk = ", the first innermost", registers
   wide = ", sums in registers", rows = ", sums of rows side by side" }
 
 local function way_of(kernel)
+  if kernel.is_task then return "one work-item" end
   if kernel.accumulators then return ("reduces, work-items share (%s)"):format(range_of(kernel)) end
   local tiles = kernel.tiles
   return ("work-items (%s)%s"):format(range_of(kernel), tiles and " in tiles" .. TILES[tiles.class] or "")

@@ -169,11 +169,17 @@ local function accumulators_of(plan)
   return most
 end
 
+--- Whether sequential loops may become kernels of one work-item: where the model decides, and a work-item is as fast as
+-- a core of the host.
+local function takes_tasks(options, target)
+  return options.force == nil and options.heuristics == "model" and not target.is_wide
+end
+
 --- The passes, one after the other; where nothing becomes a kernel, `no_kernel` says why.
 -- @tparam table parsed of `clcompute.loops.front.parser`
 -- @tparam table variables what the arguments are to `taken`
 -- @tparam table taken `kinds` and `twins` of `clcompute.loops.runtime.arguments`
--- @tparam table options `base`, `mode`, `reduce`, `heuristics`
+-- @tparam table options `base`, `mode`, `reduce`, `heuristics`, `force`
 -- @tparam table target of `clcompute.loops.runtime.target`
 -- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua);
 -- `real`, the dtype of floats; `accumulators`, the most that a nest has; `fails` and
@@ -186,13 +192,13 @@ function specialise.run(parsed, variables, taken, options, target)
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options)
   spec.scop = scop.extract(spec.tree)
   analyse(spec, options, target)
-  spec.plan = nests.plan(spec.tree)
+  spec.plan = nests.plan(spec.tree, takes_tasks(options, target) and not spec.given_up)
   spec.no_kernel = no_kernel(spec)
   cover(spec)
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.real = spec.needs_double and "double" or "float"
   for _, kernel in ipairs(spec.plan.kernels) do
-    if not kernel.accumulators then kernel.tiles = tiling.of(kernel.band, spec.real, target) end
+    if not kernel.accumulators and not kernel.is_task then kernel.tiles = tiling.of(kernel.band, spec.real, target) end
     kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
   end
   spec.accumulators = accumulators_of(spec.plan)

@@ -44,6 +44,12 @@ long passes(long from, long to, long step) { // of a loop
   if (step > 0) return from <= to ? (to - from) / step + 1 : 0;
   return from >= to ? (from - to) / -step + 1 : 0;
 }]] },
+  { "INDEPENDENT", {}, [[
+#if __clang_major__ >= 13 // of a loop: no pass depends on another one
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT // older ones read also what a condition in the loop guards
+#endif]] },
   { "REORDER", {}, [[
 #if LANES == 1 && __clang_major__ >= 11 // a processor's work-item may have several sums, the lanes of a vector
 #define REORDER _Pragma("clang fp reassociate(on)")

@@ -69,9 +69,6 @@ local function stored(value, dtype, context)
   return ("(%s)(%s)"):format(dtype, text)
 end
 
--- A loop of which it is proved that no pass depends on another one.
-local INDEPENDENT = "_Pragma(\"clang loop vectorize(assume_safety)\")"
-
 --- Opens a block with what all passes of a loop read; it is not read where there is no pass.
 local function open_common(node, output)
   local context = output.context
@@ -98,7 +95,10 @@ STATEMENTS["for"] = function(node, output)
     or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
   local has_common = node.common and #node.common > 0
   if has_common then open_common(node, output) end
-  if node.is_independent then add(output, INDEPENDENT) end
+  if node.is_independent then
+    context.helpers.INDEPENDENT = true
+    add(output, "INDEPENDENT")
+  end
   add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
     c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
   c_statements.body(node.body, output)

@@ -65,7 +65,7 @@ end
 
 --- How many work-items a launch has.
 local function items_of(kernel)
-  local counts = {}
+  local counts = kernel.is_task and { "1" } or {}
   for i, node in ipairs(kernel.band) do counts[i] = node.variable.id .. "_count" end
   return table.concat(counts, " * ")
 end

@@ -19,18 +19,11 @@ local function written_by(nodes)
   return is_written
 end
 
-local function locals_of(nodes)
-  local is_local = {}
-  for _, node in ipairs(nodes) do
-    if node.kind == "local" then is_local[node.variable] = true end
-  end
-  return is_local
-end
-
-local function mentions_any(node, is_local)
+--- Whether an expression speaks of a local, which may be another one in each pass.
+local function mentions_local(node)
   local found = false
   walk.node(node, function(part)
-    if part.kind == "name" and is_local[part.variable] then found = true end
+    if part.kind == "name" and part.variable.role == "local" then found = true end
   end)
   return found
 end
@@ -51,10 +44,10 @@ end
 -- @treturn {table,...} the body
 -- @treturn {table,...} `{ variable=, value= }`: what each new variable is, before the loop
 function hoisting.apply(body, variable)
-  local is_written, is_local, is_past, result, list, by_text = written_by(body), locals_of(body), {}, {}, {}, {}
+  local is_written, is_past, result, list, by_text = written_by(body), {}, {}, {}, {}
   local function replace(node)
     if node.kind ~= "index" or not is_written[node.array] or is_past[node.array]
-      or strides.of(node, variable) ~= 0 or mentions_any(node, is_local) then return nil end
+      or strides.of(node, variable) ~= 0 or mentions_local(node) then return nil end
     local text = lua_text.expression(node)
     if not by_text[text] then
       list[#list + 1] = { value = node, variable = { type = node.type,

@@ -113,7 +113,7 @@ local function call_with(range, kernel)
 end
 
 local function print_items(kernel, sizes, output)
-  local global = {}
+  local global = kernel.is_task and { "1" } or {}
   for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
   local range = ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index)
   add(output, "kernels[%d]%s", kernel.index, call_with(range, kernel))
@@ -175,7 +175,7 @@ local function print_kernel(kernel, output)
     is_there[i] = node.variable.id .. "_count > 0"
   end
   for _, variable in ipairs(kernel.nonzero) do verdict[#verdict + 1] = variable.id .. " ~= 0" end
-  add(output, "if %s then", table.concat(is_there, " and "))
+  add(output, "if %s then", kernel.is_task and "true" or table.concat(is_there, " and "))
   indented(output, function()
     add(output, "if %s then", table.concat(verdict, " and "))
     indented(output, print_launch, kernel, output)

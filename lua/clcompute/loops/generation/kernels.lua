@@ -123,7 +123,7 @@ local function print_items(nest, output)
   output.depth = 1
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
   output.depth = 0
-  c_statements.body(nest.band[#nest.band].body, output)
+  c_statements.body(nest.is_task and { nest.node } or nest.band[#nest.band].body, output)
 end
 
 --- A kernel with a nest's parameters, whose body `print` adds.

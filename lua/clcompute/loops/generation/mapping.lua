@@ -65,7 +65,6 @@ local function is_unit(node, variable)
   return false
 end
 
-
 --- How many accesses in a nest go through memory one by one as a loop goes on.
 local function unit_accesses(node, loop)
   local count, variable = 0, loop.variable
@@ -147,8 +146,12 @@ end
 
 --- Adds to a kernel nest its `band` (`for` nodes, the outermost first), `counts` (of
 -- `clcompute.loops.generation.extent`), `mapping` (`for` node to { dimension=, shared=, outermost= }) and `group`.
--- @tparam table kernel with its `node`
+-- @tparam table kernel with its `node`; if that is neither parallel nor a reduction, its band is empty
 function mapping.add(kernel)
+  if not kernel.node.parallel and not kernel.accumulators then
+    kernel.band, kernel.counts, kernel.mapping, kernel.group = {}, {}, {}, { 1 }
+    return
+  end
   kernel.band, kernel.counts = band_of(kernel.node)
   kernel.mapping = places_of(kernel.band)
   kernel.group = GROUPS[math.min(#kernel.band, MOST_DIMENSIONS)]

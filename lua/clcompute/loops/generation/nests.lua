@@ -149,6 +149,16 @@ local function build_kernel(node, state)
   return not node.obstacle and new_kernel(node, uses, checked, accumulators, state) or nil
 end
 
+--- A loop that has none in it that is parallel, for one work-item: there it takes what it takes in C, and what it
+-- works on need not be copied to Lua.
+local function build_task(node, state)
+  local uses, checked = uses_of { node }, {}
+  if #uses.writes == 0 or obstacle(node, uses, checked) then return nil end
+  local kernel = new_kernel(node, uses, checked, nil, state)
+  kernel.is_task = true
+  return kernel
+end
+
 --- A kernel nest, beside it what a call does instead where the nest has few passes.
 local function build_nest(node, state)
   local many = build_kernel(node, state)
@@ -166,6 +176,7 @@ function build(nodes, state)
     local part
     if node.kind == "for" then
       part = build_nest(node, state) or has_parallel(node.body) and build_loop(node, state)
+        or state.takes_tasks and build_task(node, state)
     elseif node.kind == "if" then
       part = build_if(node, state)
     end
@@ -182,9 +193,10 @@ end
 
 --- Locals that are declared in one part of a plan and used in another need not concern its parts: they are Lua's.
 -- @tparam table tree of a function whose loops have `parallel`
+-- @tparam boolean takes_tasks whether sequential loops become kernels of one work-item, `is_task`
 -- @treturn table the plan; its field `kernels` lists its kernel nests
-function nests.plan(tree)
-  local state = { kernels = {}, loops = {} }
+function nests.plan(tree, takes_tasks)
+  local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks }
   local plan = build(tree.body, state)
   plan.kernels = state.kernels
   return plan

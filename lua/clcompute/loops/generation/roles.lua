@@ -23,7 +23,7 @@ local name_plan
 
 local PARTS = {
   kernel = function(part, list)
-    name_loops({ part.node }, "a loop inside a work-item", list)
+    name_loops({ part.node }, part.is_task and "a loop of one work-item" or "a loop inside a work-item", list)
     if part.tiles then return name_tiles(part.tiles, list) end
     for _, node in ipairs(part.band) do
       list[node] = part.accumulators and "shared out to work-items"

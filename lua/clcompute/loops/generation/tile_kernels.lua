@@ -13,7 +13,6 @@ local tile_kernels = {}
 
 local add, changed = c_statements.add, rewrite.changed
 
-
 --- The parameters of a nest beyond those of all nests: where the frame of each loop begins, how much of it is a block.
 function tile_kernels.parameters(tiles)
   local rows = {}
@@ -61,18 +60,18 @@ local function clipped(node, tiles, context, from, to)
 end
 
 --- The body with its lane's loops clipped.
-local function with_lane(nodes, clip)
+local function clip_lanes(nodes, clip)
   local result = {}
   for i, node in ipairs(nodes) do
     if node.is_lane then
       local loop = clip(node)
       result[i] = changed(node, { from = loop.from, to = loop.to })
     elseif node.kind == "for" then
-      result[i] = changed(node, { body = with_lane(node.body, clip) })
+      result[i] = changed(node, { body = clip_lanes(node.body, clip) })
     elseif node.kind == "if" then
       local arms = {}
-      for a, arm in ipairs(node.arms) do arms[a] = { condition = arm.condition, body = with_lane(arm.body, clip) } end
-      result[i] = changed(node, { arms = arms, otherwise = node.otherwise and with_lane(node.otherwise, clip) })
+      for a, arm in ipairs(node.arms) do arms[a] = { condition = arm.condition, body = clip_lanes(arm.body, clip) } end
+      result[i] = changed(node, { arms = arms, otherwise = node.otherwise and clip_lanes(node.otherwise, clip) })
     else
       result[i] = node
     end
@@ -87,7 +86,7 @@ local function loops_around(tiles, context, i, ends)
   local function clip(loop)
     return clipped(loop, tiles, context, ends(node))
   end
-  if node == tiles.lane then return with_lane(tiles.body, clip) end
+  if node == tiles.lane then return clip_lanes(tiles.body, clip) end
   return { changed(clip(node), { body = loops_around(tiles, context, i + 1, ends) }) }
 end
 

@@ -87,7 +87,7 @@ end
 local function lane_of(band)
   local best, most = nil, 0
   for i = #band, 1, -1 do
-    local units = strides.units(band[#band].body, band[i].variable)
+    local units = math.abs(band[i].step) == 1 and strides.units(band[#band].body, band[i].variable)
     if units and units > most and not bounds_others(band, i) then best, most = i, units end
   end
   return best
@@ -103,12 +103,20 @@ local function ordered(band, lane)
   return order
 end
 
+--- Whether frames are no larger than the most passes that loops have: those of a skewed loop would be mostly empty.
+local function are_tight(frames, counts)
+  for i, frame in ipairs(frames) do
+    if frame.count ~= counts[i] then return false end
+  end
+  return true
+end
+
 --- The loops that are shared out: as many as have frames, three at most.
 local function framed(band)
   for count = math.min(#band, MOST_DIMENSIONS), 1, -1 do
     local some = table.move(band, 1, count, 1, {})
     local frames = extent.frames(some)
-    if frames then return some, frames end
+    if frames and are_tight(frames, extent.counts(some)) then return some, frames end
   end
 end
 

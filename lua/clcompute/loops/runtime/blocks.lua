@@ -3,13 +3,10 @@
 --- A nest in tiles on one device: its kernel, and how large the block of a work-item is.
 -- @module clcompute.loops.runtime.blocks
 
-
 local blocks = {}
 
 local Blocks = {}
 Blocks.__index = Blocks
-
-
 
 local Groups = {}
 Groups.__index = Groups

@@ -5,6 +5,7 @@
 
 local arguments = require "clcompute.loops.runtime.arguments"
 local failure = require "clcompute.loops.failure"
+local interrupt = require "clcompute.interrupt"
 local specialise = require "clcompute.loops.specialise"
 local target = require "clcompute.loops.runtime.target"
 
@@ -44,7 +45,10 @@ end
 --- What kind of device a call would take; the best of this machine, if there is one.
 local function target_of(state)
   local ok, device = true, state.options.device
-  if not device then ok, device = pcall(require "clcompute".device) end
+  if not device then
+    ok, device = pcall(require "clcompute".device)
+    if not ok then interrupt.pass_on(device) end
+  end
   return ok and target.kept(state, device) or target.without_device(state.options)
 end
 

@@ -6,6 +6,7 @@
 -- @module clcompute.loops.runtime.repetition
 
 local arguments = require "clcompute.loops.runtime.arguments"
+local tuning = require "clcompute.tuning"
 
 local repetition = {}
 
@@ -47,7 +48,7 @@ function repetition.remember(state, values, arrays, run)
     if not array.buffer or array.is_own then return end
   end
   for _, array in ipairs(arrays) do array.memory, array.buffer = nil, nil end
-  run.arrays, run.count = arrays, #state.variables
+  run.arrays, run.count, run.generation = arrays, #state.variables, tuning.generation()
   run.values = setmetatable(table.move(values, 1, run.count, 1, {}), WEAK)
   state.repetition = run
 end
@@ -62,7 +63,7 @@ end
 -- @treturn boolean whether it was
 function repetition.run(state, values)
   local run = state.repetition
-  if not run then return false end
+  if not run or run.generation ~= tuning.generation() then return false end
   for i = 1, run.count do
     if not is_same(run.values[i], values[i]) then return false end
   end

@@ -10,24 +10,22 @@ local tuning = require "clcompute.tuning"
 
 local target = {}
 
---- The numbers of a device, or of another kind of device than it is; groups that it can have.
-local function own_row(device, facts, kind)
-  local row
-  if kind and kind ~= (device.type == "cpu" and "cpu" or "gpu") then
-    row = tuning.choose(known.loops, options.merge(facts, { type = kind }))
-  else
-    row = tuning.of(device, "loops", facts.dtype)
-  end
+--- A row with the numbers that were given in place of its own, and groups that the device can have.
+local function changed(row, given, facts)
+  row = options.merge(row, given.tiles or {})
+  local fault = rules.fault("loops", row, facts)
+  if fault then error(("option 'tiles': %s"):format(fault), 0) end
   if row.group then row.group = math.max(1, math.min(row.group, math.floor(facts.max_group ^ 0.5))) end
   return row
 end
 
+--- The numbers of a device, or of another kind of device than it is.
 local function row_of(device, dtype, given)
   local facts = tuning.facts(device, dtype)
-  local row = options.merge(own_row(device, facts, given.target), given.tiles or {})
-  local fault = rules.fault("loops", row, facts)
-  if fault then error(("option 'tiles': %s"):format(fault), 0) end
-  return row
+  if given.target and given.target ~= (device.type == "cpu" and "cpu" or "gpu") then
+    return changed(tuning.choose(known.loops, options.merge(facts, { type = given.target })), given, facts)
+  end
+  return changed(tuning.of(device, "loops", dtype), given, facts)
 end
 
 --- A text that is the same for the same numbers.
@@ -47,6 +45,10 @@ end
 -- `key`, a string
 function target.of(device, given)
   local float, double = row_of(device, "float", given), row_of(device, "double", given)
+  if float.kernel ~= double.kernel then
+    error(("the numbers of loops are those of '%s' for floats, of '%s' for doubles"):format(float.kernel,
+      double.kernel), 0)
+  end
   return { is_wide = float.kernel == "items", float = float, double = double,
     key = key_of(float) .. ";" .. key_of(double) }
 end
@@ -54,25 +56,21 @@ end
 --- Numbers for those who read where there is no device.
 -- @tparam table given as for `of`
 function target.without_device(given)
-  local facts = { type = given.target or "cpu", vector = 16, size = 4, max_group = 256, name = "no device" }
-  local row = options.merge(tuning.choose(known.loops, options.merge(facts, { dtype = "float" })), given.tiles or {})
+  local facts = { type = given.target or "cpu", vector = 16, size = 4, max_group = 256, name = "no device",
+    dtype = "float" }
+  local row = changed(tuning.choose(known.loops, facts), given, facts)
   return { is_wide = row.kernel == "items", float = row, double = row, key = key_of(row) }
 end
 
-local kept, generation = setmetatable({}, { __mode = "k" }), nil
-
---- The same, found once for each device and until numbers change.
+--- The same, found once for a compiled function and a device, until numbers change.
 -- @tparam table state of `clcompute.loops`
 -- @tparam Device device
 function target.kept(state, device)
-  if generation ~= tuning.generation() then
-    kept, generation = setmetatable({}, { __mode = "k" }), tuning.generation()
+  if state.generation ~= tuning.generation() then
+    state.targets, state.generation = setmetatable({}, { __mode = "k" }), tuning.generation()
   end
-  local of_device = kept[device] or {}
-  kept[device] = of_device
-  local own = state.options.tiles or state.options.target or "its own"
-  of_device[own] = of_device[own] or target.of(device, state.options)
-  return of_device[own]
+  state.targets[device] = state.targets[device] or target.of(device, state.options)
+  return state.targets[device]
 end
 
 return target
