@@ -98,15 +98,20 @@ local function print_passes(tiles, output, from, ends)
   output.depth = output.depth + 1
 end
 
+--- Which pass of its block a loop is at, from 0 on.
+local function pass_number(node)
+  local id, step = node.variable.id, node.step
+  local distance = step > 0 and ("%s - %s_first"):format(id, id) or ("%s_first - %s"):format(id, id)
+  return math.abs(step) == 1 and distance or ("(%s) / %d"):format(distance, math.abs(step))
+end
+
 --- A place for each pass of the lane, of the locals that need one.
 local function print_places(tiles, output)
   local names = {}
   for _, variable in ipairs(tiles.places) do
     add(output, ("%s %s[%d];"):format(c_statements.type(variable.type, output.context), variable.id,
       tiles.size.lane.most))
-    local lane = tiles.lane.variable.id
-    names[variable] = tiles.lane.step > 0 and ("%s[%s - %s_first]"):format(variable.id, lane, lane)
-      or ("%s[%s_first - %s]"):format(variable.id, lane, lane)
+    names[variable] = ("%s[%s]"):format(variable.id, pass_number(tiles.lane))
   end
   return names
 end

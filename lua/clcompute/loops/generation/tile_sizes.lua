@@ -4,8 +4,8 @@
 -- `clcompute.tuning.known`).
 --
 -- Of each class: `lane` and `rows`, of the innermost loop that is shared out and of the others, `most` passes at a
--- time, in multiples of `multiple`, not below `least`; `small`, passes of a tile that is not made smaller; `rows_at_once` and
--- `columns_at_once`, the vectors of a tile in registers.
+-- time, in multiples of `multiple`, not below `least`; `small`, passes of a tile that is not made smaller;
+-- `rows_at_once` and `columns_at_once`, the vectors of a tile in registers.
 -- @module clcompute.loops.generation.tile_sizes
 
 local tile_sizes = {}

@@ -59,18 +59,17 @@ function target.without_device(given)
   return { is_wide = row.kernel == "items", float = row, double = row, key = key_of(row) }
 end
 
-local kept, generation = setmetatable({}, { __mode = "k" }), nil
+local WEAK = { __mode = "k" }
+
+local kept, generation = setmetatable({}, WEAK), nil
 
 --- The same, found once for each device and until numbers change.
 -- @tparam table state of `clcompute.loops`
 -- @tparam Device device
 function target.kept(state, device)
-  if generation ~= tuning.generation() then
-    kept, generation = setmetatable({}, { __mode = "k" }), tuning.generation()
-  end
-  local of_device = kept[device] or {}
-  kept[device] = of_device
-  local own = state.options.tiles or state.options.target or "its own"
+  if generation ~= tuning.generation() then kept, generation = setmetatable({}, WEAK), tuning.generation() end
+  kept[device] = kept[device] or setmetatable({}, WEAK)
+  local of_device, own = kept[device], state.options.tiles and state or state.options.target or "its own"
   of_device[own] = of_device[own] or target.of(device, state.options)
   return of_device[own]
 end
