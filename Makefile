@@ -165,7 +165,8 @@ NOT_ASAN   = spec/install_spec.lua spec/transfer_speed_spec.lua spec/overhead_sp
 NOT_STRESS = $(NOT_ASAN)
 
 # Specs that can do more than a test should take.
-LONG_SPECS = spec/work_group_spec.lua spec/loops_front_spec.lua spec/loops_analysis_spec.lua spec/loops_fuzz_spec.lua
+LONG_SPECS = spec/work_group_spec.lua spec/loops_front_spec.lua spec/loops_analysis_spec.lua spec/loops_fuzz_spec.lua \
+             spec/loops_tiles_fuzz_spec.lua
 
 long: all layer
 	@mkdir -p build/long

@@ -2,6 +2,7 @@
 --- Random functions do on a device, and with some nests there and some in Lua, what they do in Lua: every bit of every
 -- array.
 
+local copies = require "spec.support.copies"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 local profitability = require "clcompute.loops.runtime.profitability"
@@ -10,23 +11,10 @@ local shapes = require "spec.support.loop_shapes"
 
 local is_long = os.getenv "LONG" ~= nil
 
-local function copy(value)
-  if type(value) ~= "table" then return value end
-  local list = {}
-  for i, item in ipairs(value) do list[i] = copy(item) end
-  return list
-end
-
-local function copies(values)
-  local list = {}
-  for i, value in ipairs(values) do list[i] = copy(value) end
-  return list
-end
-
 --- A copy in which integers become floats where floats are, as in a buffer of doubles. (The smallest integer is its own
 -- absolute value, the float is not.)
 local function doubles(value)
-  if type(value) ~= "table" or math.type(value[1]) == "integer" then return copy(value) end
+  if type(value) ~= "table" or math.type(value[1]) == "integer" then return copies.of({ value })[1] end
   local inner = {}
   for i, item in ipairs(value) do inner[i] = doubles(item) end
   if type(value[1]) == "table" then return inner end
@@ -36,27 +24,6 @@ end
 local function copies_in_doubles(values)
   local list = {}
   for i, value in ipairs(values) do list[i] = doubles(value) end
-  return list
-end
-
---- Whether two numbers are the same as numbers of the second one's type: NaN is NaN, -0.0 is not 0.0.
-local function same(expected, got)
-  if math.type(got) == "float" then expected = expected * 1.0 end
-  if expected ~= expected then return got ~= got end
-  return expected == got and (expected ~= 0 or 1 / expected == 1 / got)
-end
-
---- Arrays on a device, as their elements are; numbers as they are.
-local function buffers(values, device)
-  local list = {}
-  for i, value in ipairs(values) do
-    if type(value) == "table" then
-      local first = type(value[1]) == "table" and value[1][1] or value[1]
-      list[i] = device:buffer(value, math.type(first) == "integer" and "long" or "double")
-    else
-      list[i] = value
-    end
-  end
   return list
 end
 
@@ -73,17 +40,9 @@ local function at_random(f, ...)
   assert(ok, message)
 end
 
-local function is_equal(expected, got)
-  if type(got) ~= "table" then return same(expected, got) end
-  for i, item in ipairs(got) do
-    if not is_equal(expected[i], item) then return false end
-  end
-  return true
-end
-
 local function compare(expected, got, seed, text)
   for i, value in ipairs(got) do
-    assert(is_equal(expected[i], value), ("seed %d, argument %d\n%s"):format(seed, i, text))
+    assert(copies.are_equal(expected[i], value), ("seed %d, argument %d\n%s"):format(seed, i, text))
   end
 end
 
@@ -103,17 +62,16 @@ helper.describe_each("a random function", function(device)
       local shape = shapes[math.random(#shapes)]
       local compiled = assert(loops.compile(in_lua, { device = device, force = true, target = shape.target,
         tiles = shape.tiles }))
-      local expected, got = copies(values), copies(values)
+      local expected, got = copies.of(values), copies.of(values)
       if pcall(in_lua, table.unpack(expected)) then -- integers without a float's fraction may be asked for bits
         compiled(table.unpack(got))
         compare(expected, got, seed, text)
       end
       expected = copies_in_doubles(values)
       if pcall(in_lua, table.unpack(expected)) then
-        got = buffers(values, device)
+        got = copies.in_buffers(values, device, "double")
         at_random(compiled, table.unpack(got))
-        for i, value in ipairs(got) do got[i] = type(value) == "userdata" and value:read() or value end
-        compare(expected, got, seed, text)
+        compare(expected, copies.read(got), seed, text)
       end
       launches = launches + compiled:stats().launches
     end

@@ -171,6 +171,18 @@ helper.describe_each("loop nests in tiles", function(device)
     end]], device, random_matrix(n, n), random_matrix(n, n), n)
   end)
 
+  it("have a place for each pass of a loop in steps", function()
+    for _, bounds in ipairs { "1, n, 2", "n, 1, -3" } do
+      check(([[function(a, b, n)
+        for i = 1, n do for j = %s do
+          local s = 0.0
+          for k = 1, n do s = s + a[i][k] * a[k][j] end
+          b[i][j] = s
+        end end
+      end]]):format(bounds), device, random_matrix(2 * n, 2 * n), random_matrix(2 * n, 2 * n), 2 * n)
+    end
+  end)
+
   it("are within the error of their sums in fast mode", function()
     local text = [[function(a, b, c, n)
       for i = 1, n do for j = 1, n do
@@ -243,8 +255,29 @@ describe("the shape of kernels", function()
       local compiled = assert(loops.compile(text, { device = helper.device(), force = true, tiles = case[1] }))
       helper.raises(case[2], compiled, { 1.0 }, 1)
     end
+    helper.raises("option 'tiles': unknown option 'colums'", loops.compile, text, { tiles = { colums = 2 } })
+    helper.raises("option 'tiles': option 'rows': integer expected, got string", loops.compile, text,
+      { tiles = { rows = "2" } })
     helper.raises("option 'target': cpu or gpu expected, got 'fpga'", loops.compile, text, { target = "fpga" })
     helper.raises("option 'tiles': table expected, got integer", loops.compile, text, { tiles = 8 })
+  end)
+
+  it("is what was given when a function was compiled, whatever becomes of the table", function()
+    local sum = [[function(a, b, n)
+      for i = 1, n do for j = 1, n do for k = 1, n do b[i][j] = b[i][j] + a[i][k] * a[k][j] end end end
+    end]]
+    local tiles, sources = { rows = 2, columns = 2 }, {}
+    for i, target in ipairs { "cpu", "gpu" } do
+      local compiled = assert(loops.compile(sum, { device = helper.device(), force = true, target = target,
+        tiles = tiles }))
+      tiles.rows = 3
+      compiled(random_matrix(3, 3), random_matrix(3, 3), 3)
+      sources[i] = compiled:source()
+    end
+    assert.matches("TILE_2x2", sources[1])
+    assert.not_matches("get_group_id", sources[1])
+    assert.matches("TILE_3x2", sources[2])
+    assert.matches("get_group_id", sources[2])
   end)
 
   it("is told by explain", function()

@@ -25,6 +25,8 @@ local loops = {}
 
 local OPTIONS = { base = "integer", mode = "string", reduce = "string", force = "boolean", heuristics = "string",
   device = "Device", name = "string", target = "string", tiles = "table" }
+local TILES = { kernel = "string", vector = "integer", rows = "integer", columns = "integer", lane = "integer",
+  block = "integer", least = "integer", small = "integer", blocks = "integer", group = "integer" }
 local CHOICES = {
   mode = { exact = true, fast = true },
   heuristics = { model = true, paper = true, none = true },
@@ -43,7 +45,10 @@ local function check_options(given)
   if checked.base and checked.base ~= 0 and checked.base ~= 1 then
     error(("loops.compile: option 'base': 0 or 1 expected, got %d"):format(checked.base), 0)
   end
-  return options.merge({ base = 1, mode = "exact", heuristics = "model", reduce = "sequential" }, checked)
+  local tiles = checked.tiles
+  if tiles then tiles = options.merge(options.check("loops.compile: option 'tiles'", tiles, TILES)) end
+  return options.merge({ base = 1, mode = "exact", heuristics = "model", reduce = "sequential" }, checked,
+    { tiles = tiles })
 end
 
 local function check_isl(from)
