@@ -250,7 +250,6 @@ describe("the shape of kernels", function()
     for _, case in ipairs { { { rows = 0 }, "rows: integer from 1 to 16 expected, got 0" },
       { { vector = 3 }, "vector: one of 1, 2, 4, 8, 16 expected, got 3" },
       { { lane = 1 << 20 }, "lane: integer from 1 to 4096 expected" },
-      { { lanes = 8 }, "there is no number 'lanes'" },
       { { kernel = "blocks" }, "kernel: one of tiles, items expected" } } do
       local compiled = assert(loops.compile(text, { device = helper.device(), force = true, tiles = case[1] }))
       helper.raises(case[2], compiled, { 1.0 }, 1)
