@@ -7,6 +7,7 @@ local running_error = {}
 local UNIT = 2.0 ^ -24
 local QUOTIENT = 5 * UNIT -- 2.5 units in the last place, as OpenCL allows where division is not rounded correctly
 local SMALLEST = 2.0 ^ -126 -- below it a device may round to 0
+local LARGEST = 2.0 ^ 127 -- beyond twice that there is infinity
 
 local Number = {}
 
@@ -17,7 +18,9 @@ local function parts(operand)
 end
 
 local function new(value, error, unit)
-  return setmetatable({ value = value, error = error + unit * (math.abs(value) + error) + SMALLEST }, Number)
+  error = error + unit * (math.abs(value) + error) + SMALLEST
+  if math.abs(value) + error > LARGEST then error = math.huge end
+  return setmetatable({ value = value, error = error }, Number)
 end
 
 function Number.__add(one, other)
