@@ -22,7 +22,6 @@ local HELPER = {
 
 local OPERATOR = { sum = "+", product = "*" }
 
-
 local replaced
 
 local function replaced_arguments(node, old, new)
