@@ -15,6 +15,7 @@ a rock of its own.
 #include "poly_analysis.h"
 #include "poly_dependences.h"
 #include "poly_extremes.h"
+#include "poly_overlap.h"
 #include "poly_uncovered.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_poly(lua_State *L);
@@ -33,11 +34,9 @@ static int poly_version(lua_State *L) {
 }
 
 int luaopen_clcompute_poly(lua_State *L) {
-  static const luaL_Reg functions[] = {{"dependences", clc_dependences},
-                                       {"extremes", clc_extremes},
-                                       {"uncovered", clc_uncovered},
-                                       {"version", poly_version},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"dependences", clc_dependences}, {"extremes", clc_extremes}, {"overlap", clc_overlap},
+      {"uncovered", clc_uncovered},     {"version", poly_version},  {NULL, NULL}};
   clc_openanalysis(L);
   luaL_newlib(L, functions);
   return 1;

@@ -33,6 +33,7 @@ build = {
         "csrc/poly_expression.c",
         "csrc/poly_extremes.c",
         "csrc/poly_input.c",
+        "csrc/poly_overlap.c",
         "csrc/poly_uncovered.c",
       },
       libraries = { "isl" },

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
---- Random nests that become tiles do on a device what they do in Lua: every bit of every array in exact mode, within a
--- bound of the error in fast mode. LONG=1 runs ten times as many.
+--- Random nests that become tiles, and random loops that go in rounds, do on a device what they do in Lua: every bit of
+-- every array in exact mode, within a bound of the error in fast mode. LONG=1 runs ten times as many.
 
 local copies = require "spec.support.copies"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
+local random_rounds = require "spec.support.random_rounds"
 local random_tiles = require "spec.support.random_tiles"
 local running_error = require "spec.support.running_error"
 local shapes = require "spec.support.loop_shapes"
@@ -17,8 +18,17 @@ local function random_shape()
   local function most(n) return math.random(n) end
   return { target = math.random(3) == 1 and "gpu" or "cpu", tiles = { vector = 1 << most(4) - 1, rows = most(4),
     columns = most(3), lane = most(9), block = most(9), least = most(9), small = most(40), blocks = most(20),
-    group = most(5) } }
+    passes = most(9), cache = 1 << most(12), group = most(5) } }
 end
+
+--- Numbers with which a few rows make several pieces, and a few passes several rounds.
+local function random_rounds_shape()
+  return { target = "cpu", tiles = { vector = 1 << math.random(4) - 1, passes = math.random(2, 6),
+    cache = 1 << math.random(12), blocks = 1 } }
+end
+
+local TILES = { random = random_tiles, shape = random_shape, least = 0 }
+local ROUNDS = { random = random_rounds, shape = random_rounds_shape, least = 4 }
 
 --- A list whose numbers become floats as they are stored, rounded by `round`, as in a buffer.
 local function storing(round)
@@ -56,19 +66,19 @@ local function is_unknown(message, device)
   return helper.is_simulator(device) and tostring(message):find("CL_INVALID_KERNEL_NAME", 1, true)
 end
 
---- Tries a function; returns how many launches there were.
-local function try(way, device, n)
+--- Tries a function; returns how many launches there were, and whether some were of rounds.
+local function try(kind, way, device, n)
   local seed = math.random(1 << 30)
   math.randomseed(seed)
-  local text, shape = random_tiles.text(way.mode == "fast"), random_shape()
+  local text, shape = kind.random.text(way.mode == "fast"), kind.shape()
   local compiled = assert(loops.compile(text, { device = device, force = true, mode = way.mode, target = shape.target,
     tiles = shape.tiles }))
   for _ = 1, 2 do -- sizes of blocks are kept from one call to the next
-    local values = random_tiles.arguments(math.random(0, n))
+    local values = kind.random.arguments(math.random(kind.least, n))
     local expected, got = way.expected(values), way.got(values, device)
     assert(load(text))()(table.unpack(expected))
     local ok, message = pcall(compiled, table.unpack(got))
-    if not ok and is_unknown(message, device) then return 0 end
+    if not ok and is_unknown(message, device) then return 0, false end
     for i, value in ipairs(ok and copies.read(got) or {}) do
       if ok and not copies.are_equal(expected[i], value, way.same) then
         ok, message = false, ("argument %d is another one"):format(i)
@@ -76,7 +86,7 @@ local function try(way, device, n)
     end
     assert(ok, ("seed %d, n = %d, %s, %s\n%s"):format(seed, values[#values], way.name, message, text))
   end
-  return compiled:stats().launches
+  return compiled:stats().launches, compiled:source():find("kernel void round_", 1, true) ~= nil
 end
 
 helper.describe_each("a random nest in tiles", function(device)
@@ -86,9 +96,28 @@ helper.describe_each("a random nest in tiles", function(device)
 
   for _, way in ipairs(WAYS) do
     it("does in " .. way.name .. " what it does in Lua", function()
-      local launches = 0
-      for _ = 1, count do launches = launches + try(way, device, n) end
+      local tries, launches = 0, 0
+      while tries < count or launches == 0 and tries < 20 * count do
+        tries, launches = tries + 1, launches + try(TILES, way, device, n)
+      end
       assert.is_true(launches > 0, "none were parallel")
+    end)
+  end
+end)
+
+helper.describe_each("a random loop in rounds", function(device)
+  local count, n = 3, 60
+  if helper.is_simulator(device) then count, n = 15, 40 end
+  if is_long then count = 10 * count end
+
+  for _, way in ipairs(WAYS) do
+    it("does in " .. way.name .. " what it does in Lua", function()
+      local tries, in_rounds = 0, 0
+      while in_rounds < count and tries < 20 * count do -- one in two can go in rounds
+        local _, is_in_rounds = try(ROUNDS, way, device, n)
+        tries, in_rounds = tries + 1, in_rounds + (is_in_rounds and 1 or 0)
+      end
+      assert.equal(count, in_rounds)
     end)
   end
 end)

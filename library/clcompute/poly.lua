@@ -44,6 +44,12 @@ function poly.dependences(nest) end
 ---@return string? message
 function poly.extremes(input) end
 
+---Finds the first of some pairs of accesses that touch the same element, whatever the parameters.
+---@param input { pairs: { one: string, other: string }[], budget?: integer }
+---@return integer|boolean|nil # its position; false: none does; nil: the budget is exceeded
+---@return string? message
+function poly.overlap(input) end
+
 ---Finds the condition under which a nest needs what an array held before.
 ---@param input { context: string, extent: string, accesses: clcompute.poly.TimedAccess[], budget?: integer }
 ---@return string|boolean|nil # a Lua expression over the parameters; false: never; nil: the budget is exceeded

@@ -26,7 +26,8 @@ local loops = {}
 local OPTIONS = { base = "integer", mode = "string", reduce = "string", force = "boolean", heuristics = "string",
   device = "Device", name = "string", target = "string", tiles = "table" }
 local TILES = { kernel = "string", vector = "integer", rows = "integer", columns = "integer", lane = "integer",
-  block = "integer", least = "integer", small = "integer", blocks = "integer", group = "integer" }
+  block = "integer", least = "integer", small = "integer", blocks = "integer", passes = "integer",
+  cache = "integer", group = "integer" }
 local CHOICES = {
   mode = { exact = true, fast = true },
   heuristics = { model = true, paper = true, none = true },

@@ -104,6 +104,12 @@ local function way_of(kernel)
   return ("work-items (%s)%s"):format(range_of(kernel), tiles and " in tiles" .. TILES[tiles.class] or "")
 end
 
+local function rounds_of(round)
+  if round.is_front then return "; in rounds of several passes: the rows they name, then all others" end
+  return ("; in rounds of several passes: pieces that shrink by %d at both ends in each%s"):format(round.slope,
+    round.slope > 0 and ", then the gaps" or "")
+end
+
 local explain_plan
 
 local PARTS = {
@@ -112,7 +118,8 @@ local PARTS = {
       names_of(part.reads), #part.writes > 0 and writes_of(part) or "nothing", copies_of(part))
   end,
   loop = function(part, indent, lines)
-    add(lines, "%sloop on the host over %s, line %d", indent, part.node.variable.name, part.node.line)
+    add(lines, "%sloop on the host over %s, line %d%s", indent, part.node.variable.name, part.node.line,
+      part.round and rounds_of(part.round) or "")
     explain_plan(part.body, indent .. "  ", lines)
   end,
   ["if"] = function(part, indent, lines)

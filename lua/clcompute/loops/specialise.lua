@@ -16,6 +16,7 @@ local nests = require "clcompute.loops.generation.nests"
 local reductions = require "clcompute.loops.analysis.reductions"
 local resolve = require "clcompute.loops.front.resolve"
 local restrictions = require "clcompute.loops.front.restrictions"
+local rounds = require "clcompute.loops.generation.rounds"
 local scop = require "clcompute.loops.analysis.scop"
 local size_of = require "clcompute.loops.variables".size
 local tiling = require "clcompute.loops.generation.tiling"
@@ -201,8 +202,10 @@ function specialise.run(parsed, variables, taken, options, target)
     if not kernel.accumulators and not kernel.is_task then kernel.tiles = tiling.of(kernel.band, spec.real, target) end
     kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
   end
-  spec.accumulators = accumulators_of(spec.plan)
-  spec.text = kernels.text(spec.plan.kernels, { mode = options.mode, base = options.base, origin = spec.tree.origin })
+  rounds.mark(spec.plan, spec.scop, options.heuristics ~= "paper" and target[spec.real].passes > 1)
+  spec.accumulators, spec.row = accumulators_of(spec.plan), target[spec.real]
+  spec.text = kernels.text(spec.plan.kernels, spec.plan.rounds,
+    { mode = options.mode, base = options.base, origin = spec.tree.origin, vector = spec.row.vector })
   spec.names = names_of(variables, spec.own)
   spec.deciding = deciding_of(spec.names, spec.scop.numbers)
   spec.arrays, spec.positions = arrays_of(variables, spec.own, taken.twins)

@@ -85,7 +85,7 @@ end
 local MOST_LANE = 4096 -- passes that a work-item keeps numbers of in its private memory
 
 local LOOPS = { kernel = true, vector = true, rows = true, columns = true, lane = true, block = true, least = true,
-  small = true, blocks = true, group = true, units = true, where = true }
+  small = true, blocks = true, passes = true, cache = true, group = true, units = true, where = true }
 
 local function check_loops(row)
   for name in pairs(row) do check(LOOPS[name], "there is no number '%s'", name) end
@@ -94,7 +94,8 @@ local function check_loops(row)
   integer(row, "rows", 1, 16)
   integer(row, "columns", 1, 8)
   integer(row, "lane", 1, MOST_LANE)
-  for _, name in ipairs { "block", "least", "small", "blocks" } do integer(row, name, 1, MANY) end
+  for _, name in ipairs { "block", "least", "small", "blocks", "passes" } do integer(row, name, 1, MANY) end
+  integer(row, "cache", 1, 1 << 40)
   if row.kernel == "items" then integer(row, "group", 1, MANY) end
 end
 

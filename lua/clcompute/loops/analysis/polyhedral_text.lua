@@ -84,10 +84,17 @@ function polyhedral_text.domain(scop, statement, outer)
 end
 
 --- The elements that an access touches, restricted to the domain of its statement.
-function polyhedral_text.access(scop, access, outer)
+-- @tparam table scop
+-- @tparam table access
+-- @tparam integer outer number of loops from outside whose variables are parameters
+-- @tparam ?{string,...} formulas of what else is to hold there
+-- @tparam ?{string,...} names of further parameters that they speak of
+function polyhedral_text.access(scop, access, outer, formulas, names)
   local name, parameters = tuple(access.statement, outer)
+  for _, further in ipairs(names or {}) do parameters[further] = true end
   return with_parameters(scop, ("{ %s -> %s[%s] : %s }"):format(name, access.variable.id,
-    table.concat(access.subscripts, ", "), all_of(access.statement.constraints, access.guard)), parameters)
+    table.concat(access.subscripts, ", "), all_of(access.statement.constraints, access.guard, formulas or {})),
+    parameters)
 end
 
 --- One subscript of an access in all iterations that it happens in: a map to a single integer.

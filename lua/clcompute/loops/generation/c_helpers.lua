@@ -50,6 +50,9 @@ long passes(long from, long to, long step) { // of a loop
 #else
 #define INDEPENDENT // older ones read also what a condition in the loop guards
 #endif]] },
+  { "VECTORS", { "INDEPENDENT" }, [[
+// One vector at a time, so that few passes are left over.
+#define VECTORS INDEPENDENT _Pragma("clang loop vectorize_width(VECTOR) interleave_count(1)")]] },
   { "REORDER", {}, [[
 #if LANES == 1 && __clang_major__ >= 11 // a processor's work-item may have several sums, the lanes of a vector
 #define REORDER _Pragma("clang fp reassociate(on)")

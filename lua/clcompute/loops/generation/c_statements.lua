@@ -87,7 +87,8 @@ local function close_common(output)
   add(output, "}")
 end
 
--- A loop. `is_independent`: no pass depends on another one; `common`: of clcompute.loops.generation.hoisting.
+-- A loop. `is_independent`: no pass depends on another one; `is_plain`: all are the same statements; `common`: of
+-- clcompute.loops.generation.hoisting.
 STATEMENTS["for"] = function(node, output)
   local id, last = node.variable.id, node.variable.id .. "_last"
   local step, context = node.step, output.context
@@ -96,8 +97,9 @@ STATEMENTS["for"] = function(node, output)
   local has_common = node.common and #node.common > 0
   if has_common then open_common(node, output) end
   if node.is_independent then
-    context.helpers.INDEPENDENT = true
-    add(output, "INDEPENDENT")
+    local hint = node.is_plain and "VECTORS" or "INDEPENDENT"
+    context.helpers[hint] = true
+    add(output, hint)
   end
   add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
     c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)

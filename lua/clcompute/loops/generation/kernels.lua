@@ -10,6 +10,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_helpers = require "clcompute.loops.generation.c_helpers"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
+local round_kernels = require "clcompute.loops.generation.round_kernels"
 local vector_tile = require "clcompute.loops.generation.vector_tile"
 local tile_kernels = require "clcompute.loops.generation.tile_kernels"
 local size_of = require "clcompute.loops.variables".size
@@ -77,9 +78,9 @@ function kernels.parameters(nest)
   for _, variable in ipairs(nest.scalars) do
     rows[#rows + 1] = { kind = "scalar", variable = variable, id = variable.id }
   end
-  if nest.tiles then
-    for _, row in ipairs(tile_kernels.parameters(nest.tiles)) do rows[#rows + 1] = row end
-    return rows
+  if nest.tiles or nest.places then
+    local further = nest.tiles and tile_kernels.parameters(nest.tiles) or round_kernels.parameters(nest)
+    return table.move(further, 1, #further, #rows + 1, rows)
   end
   for _, node in ipairs(nest.band) do
     local place = nest.mapping[node]
@@ -167,14 +168,16 @@ end
 
 --- One program with all kernels of a plan.
 -- @tparam table nests kernel nests, each with its `mapping` and `parameters`
--- @tparam table options `mode`, `base`, `origin`
+-- @tparam table rounds of `clcompute.loops.generation.rounds`
+-- @tparam table options `mode`, `base`, `origin`, `vector`
 -- @treturn string OpenCL C
-function kernels.text(nests, options)
+function kernels.text(nests, rounds, options)
   local is_double = kernels.need_double(nests, options.mode)
   local context = { real = is_double and "double" or "float", base = options.base, origin = options.origin,
     helpers = {}, program = {} }
   local texts = {}
   for _, nest in ipairs(nests) do print_kernels(nest, context, texts) end
+  for _, round in ipairs(rounds) do texts[#texts + 1] = kernel_of(round, round.name, context, round_kernels.print) end
   local head = {}
   if is_double then head[#head + 1] = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" end
   if options.mode == "exact" then
@@ -182,6 +185,7 @@ function kernels.text(nests, options)
   end
   head[#head + 1] = reduction_kernels.head(nests)
   head[#head + 1] = vector_tile.head(nests)
+  if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end
   local helpers = c_helpers.text(context.helpers)
   if helpers ~= "" then head[#head + 1] = ("#define REAL %s\n\n%s"):format(context.real, helpers) end
   return table.concat(head) .. "\n" .. table.concat(texts, "\n")

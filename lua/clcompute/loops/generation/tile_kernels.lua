@@ -27,11 +27,11 @@ end
 -- --- the block -------------------------------------------------------------------------------
 
 --- The later of two values of a loop's variable, and the earlier one.
-local function later(node, left, right, context)
+function tile_kernels.later(node, left, right, context)
   return c_expression.extremum(node.step > 0 and "max_int" or "min_int", left, right, context)
 end
 
-local function earlier(node, left, right, context)
+function tile_kernels.earlier(node, left, right, context)
   return c_expression.extremum(node.step > 0 and "min_int" or "max_int", left, right, context)
 end
 
@@ -54,8 +54,8 @@ end
 --- A loop as far as it is in the block: `from` and `to` are texts of where that begins and ends.
 local function clipped(node, tiles, context, from, to)
   local first = rewrite.text(is_fixed(node, tiles) and from
-    or later(node, c_expression.plain(node.from, context), from, context))
-  local last = rewrite.text(earlier(node, c_expression.plain(node.to, context), to, context))
+    or tile_kernels.later(node, c_expression.plain(node.from, context), from, context))
+  local last = rewrite.text(tile_kernels.earlier(node, c_expression.plain(node.to, context), to, context))
   return changed(node, { from = first, to = last })
 end
 
@@ -79,21 +79,25 @@ local function clip_lanes(nodes, clip)
   return result
 end
 
---- Loops around the body of a block, from the `i`th on: `ends(node)` gives the texts of where each begins and ends.
-local function loops_around(tiles, context, i, ends)
+--- The loops around the body of a block, as statements.
+-- @tparam table tiles
+-- @tparam integer i from which of its order on
+-- @tparam function clip of a loop, and of the one of the order that it stands for; returns it with other ends
+function tile_kernels.loops(tiles, i, clip)
   local node = tiles.order[i]
   if not node then return tiles.body end
-  local function clip(loop)
-    return clipped(loop, tiles, context, ends(node))
-  end
-  if node == tiles.lane then return clip_lanes(tiles.body, clip) end
-  return { changed(clip(node), { body = loops_around(tiles, context, i + 1, ends) }) }
+  if node == tiles.lane then return clip_lanes(tiles.body, function(loop) return clip(loop, node) end) end
+  return { changed(clip(node, node), { body = tile_kernels.loops(tiles, i + 1, clip) }) }
 end
 
---- Prints the passes of a block one after the other, by the loops of the order from one on.
+--- Prints the passes of a block one after the other, by the loops of the order from one on: `ends(node)` gives the
+-- texts of where each begins and ends.
 local function print_passes(tiles, output, from, ends)
+  local function clip(loop, node)
+    return clipped(loop, tiles, output.context, ends(node))
+  end
   output.depth = output.depth - 1
-  c_statements.body(loops_around(tiles, output.context, from, ends), output)
+  c_statements.body(tile_kernels.loops(tiles, from, clip), output)
   output.depth = output.depth + 1
 end
 

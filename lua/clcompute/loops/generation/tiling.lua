@@ -42,9 +42,9 @@ end
 local function vectorised(node)
   local units = node.parallel and strides.units(node.body, node.variable)
   if not units or units == 0 then return node end
-  local body, common = node.body, {}
-  if not has_control(body) then body, common = hoisting.apply(body, node.variable) end
-  return changed(node, { body = body, common = common, is_independent = true })
+  local body, common, is_plain = node.body, {}, not has_control(node.body)
+  if is_plain then body, common = hoisting.apply(body, node.variable) end
+  return changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
 end
 
 local finish

@@ -10,6 +10,7 @@ local calibration = require "clcompute.loops.runtime.calibration"
 local decision = require "clcompute.loops.runtime.decision"
 local interrupt = require "clcompute.interrupt"
 local reduction = require "clcompute.loops.runtime.reduction"
+local rounds = require "clcompute.loops.runtime.rounds"
 local repetition = require "clcompute.loops.runtime.repetition"
 local specialise = require "clcompute.loops.specialise"
 local storage = require "clcompute.loops.runtime.storage"
@@ -68,6 +69,8 @@ local function build(spec, device, name)
     built[i] = nest.accumulators and reduction.new(nest, program, device, shape, spec.real)
       or nest.tiles and blocks.new(nest, program, device) or program:kernel(nest.name)
   end
+  built.rounds = {}
+  for i, round in ipairs(spec.plan.rounds) do built.rounds[i] = rounds.new(round, program, device, spec.row) end
   return built
 end
 

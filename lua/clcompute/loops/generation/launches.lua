@@ -1,0 +1,288 @@
+-- SPDX-License-Identifier: MIT
+
+--- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device; the rounds
+-- of a loop.
+-- @module clcompute.loops.generation.launches
+
+local lua_text = require "clcompute.loops.generation.lua_text"
+local round_kernels = require "clcompute.loops.generation.round_kernels"
+local stores = require "clcompute.loops.generation.stores"
+local size_of = require "clcompute.loops.variables".size
+local uses = require "clcompute.loops.generation.uses"
+
+local launches = {}
+
+--- Adds a line.
+function launches.add(output, text, ...)
+  output[#output + 1] = output.indent .. text:format(...)
+end
+
+local add = launches.add
+
+local OPTIONS = {
+  length = function(node) return size_of(node.array, node.dimension) end,
+  store = stores.text,
+}
+
+--- An expression as Lua.
+function launches.expression(node)
+  return lua_text.expression(node, OPTIONS)
+end
+
+--- Calls a function, which adds lines, one level further in.
+function launches.indented(output, f, ...)
+  local before = output.indent
+  output.indent = before .. "  "
+  f(...)
+  output.indent = before
+end
+
+local indented = launches.indented
+
+-- --- arrays -------------------------------------------------------------------------------
+
+--- All arrays of a part, the written ones as keys too.
+local function arrays_of(part)
+  return uses.union(part.reads, part.writes), uses.set(part.writes)
+end
+
+--- The condition under which a part needs the values that an array has.
+local function needed(part, variable)
+  local condition = part.needed and part.needed[variable]
+  if condition == nil then return "true" end
+  return tostring(condition)
+end
+
+--- Makes a side valid where the part needs its values; `otherwise` is what to do where it does not.
+local function print_validate(part, variable, method, output, otherwise)
+  local condition, copy = needed(part, variable), ("%s_array:%s()"):format(variable.id, method)
+  if condition == "true" then
+    add(output, "%s", copy)
+  elseif condition == "false" then
+    add(output, "%s", otherwise)
+  else
+    add(output, "if %s then %s else %s end", condition, copy, otherwise)
+  end
+end
+
+--- The host copies that a part works on.
+function launches.arrays(part, output)
+  local list, is_written = arrays_of(part)
+  for _, variable in ipairs(list) do
+    local id = variable.id
+    print_validate(part, variable, "to_host", output, ("blank(%s_array)"):format(id))
+    if is_written[variable] then add(output, "%s_array:written_on_host()", id) end
+    add(output, "%s = %s_array.table", id, id)
+  end
+end
+
+--- Statements on host copies, which a call that is timed adds to what the part has spent.
+function launches.lua(part, nodes, output)
+  local index = part.index or 0
+  launches.arrays(part, output)
+  add(output, "began = clock and clock()")
+  add(output, "%s", (lua_text.statements(nodes, OPTIONS):gsub("\n", "\n" .. output.indent)))
+  add(output, "if clock then spent[%d] = spent[%d] + clock() - began end", index, index)
+end
+
+-- --- launches -----------------------------------------------------------------------------
+
+--- The sizes of the range, as texts, dimension 0 first; loops that share a dimension get a base and a mod.
+local function print_range(kernel, output)
+  local sizes = {}
+  for i = #kernel.band, 1, -1 do
+    local node = kernel.band[i]
+    local place, id = kernel.mapping[node], node.variable.id
+    local d = place.dimension + 1
+    if place.shared then
+      add(output, "local %s_base, %s_mod = %s, %s_count", id, id, sizes[d] or "1", id)
+      sizes[d] = ("%s_base * %s_mod"):format(id, id)
+    else
+      sizes[d] = id .. "_count"
+    end
+  end
+  return sizes
+end
+
+local function argument(row)
+  if row.kind == "array" then return ("memory(%s_array)"):format(row.id) end
+  if row.kind == "parts" then return ("reduction.parts[%d]"):format(row.number) end
+  if row.kind == "scalar" and row.variable.type == "bool" then return row.id .. " and 1 or 0" end
+  return row.id
+end
+
+--- A range, as text, and the arguments of a kernel, for a call.
+local function call_with(range, kernel)
+  local texts = { range }
+  for _, row in ipairs(kernel.parameters) do texts[#texts + 1] = argument(row) end
+  return ("(%s)"):format(table.concat(texts, ", "))
+end
+
+local function print_items(kernel, sizes, output)
+  local global = kernel.is_task and { "1" } or {}
+  for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
+  local range = ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index)
+  add(output, "kernels[%d]%s", kernel.index, call_with(range, kernel))
+  add(output, "counters.launches = counters.launches + 1")
+end
+
+--- The launches of a nest that reduces; Lua puts together what the groups found for a local, beginning with its value.
+local function print_reduction(kernel, sizes, output)
+  add(output, "local reduction = kernels[%d]", kernel.index)
+  add(output, "local range, parts = reduction:share({ %s })", table.concat(sizes, ", "))
+  add(output, "reduction.kernel%s", call_with("range", kernel))
+  if kernel.has_result then add(output, "reduction.result%s", call_with("reduction.single", kernel)) end
+  add(output, "counters.launches = counters.launches + %d", kernel.has_result and 2 or 1)
+  for i, accumulator in ipairs(kernel.accumulators) do
+    if accumulator.is_local then
+      local id = accumulator.id
+      add(output, "for _, found in ipairs(reduction:found(%d, parts)) do %s = %s end", i, id,
+        lua_text.expression(accumulator.found))
+    end
+  end
+end
+
+--- The launch of a nest in tiles, dimension 0 being that of the innermost loop.
+local function print_blocks(kernel, sizes, output)
+  add(output, "local blocks = kernels[%d]", kernel.index)
+  add(output, "local range, tile = blocks:share(%s)", table.concat(sizes, ", "))
+  for i, node in ipairs(kernel.tiles.order) do
+    local id, first = node.variable.id, kernel.tiles.frames[node].first
+    add(output, "local %s_tile, %s_origin = tile[%d], %s", id, id, #kernel.tiles.order + 1 - i, first)
+  end
+  add(output, "blocks.kernel%s", call_with("range", kernel))
+  add(output, "counters.launches = counters.launches + 1")
+end
+
+--- The passes of each dimension of blocks, as texts.
+local function block_sizes(kernel)
+  local sizes, order = {}, kernel.tiles.order
+  for i, node in ipairs(order) do sizes[#order + 1 - i] = kernel.tiles.frames[node].count end
+  return sizes
+end
+
+local function print_launch(kernel, output)
+  local sizes = kernel.tiles and block_sizes(kernel) or print_range(kernel, output)
+  local list, is_written = arrays_of(kernel)
+  for _, variable in ipairs(list) do
+    print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
+  end
+  local print = kernel.accumulators and print_reduction or kernel.tiles and print_blocks or print_items
+  print(kernel, sizes, output)
+  for _, variable in ipairs(list) do
+    if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end
+  end
+end
+
+--- A nest, on the device or in Lua.
+function launches.kernel(kernel, output)
+  local is_there, verdict = {}, { ("on_device[%d]"):format(kernel.index) }
+  for i, node in ipairs(kernel.band) do
+    add(output, "local %s_count = %s", node.variable.id, kernel.counts[i])
+    is_there[i] = node.variable.id .. "_count > 0"
+  end
+  for _, variable in ipairs(kernel.nonzero) do verdict[#verdict + 1] = variable.id .. " ~= 0" end
+  add(output, "if %s then", kernel.is_task and "true" or table.concat(is_there, " and "))
+  indented(output, function()
+    add(output, "if %s then", table.concat(verdict, " and "))
+    indented(output, print_launch, kernel, output)
+    add(output, "else")
+    indented(output, launches.lua, kernel, { kernel.node }, output)
+    add(output, "end")
+  end)
+  add(output, "end")
+end
+
+-- --- rounds -------------------------------------------------------------------------------
+
+--- Where the line of a loop's rounds begins and ends: at the first and the last pass, as bounds are affine.
+local function print_line(part, output)
+  local round, time = part.round, part.node.variable.id
+  add(output, "local low, high = math.maxinteger, math.mininteger")
+  add(output, "for _, %s in ipairs { %s_from, %s_to } do", time, time, time)
+  for i, place in ipairs(round.places) do
+    local first, last = launches.place(place, round.nests[i])
+    add(output, "  low, high = min(low, %s), max(high, %s)", first, last)
+  end
+  add(output, "end")
+end
+
+--- The first and the last place of a nest on the line.
+function launches.place(place, nest)
+  if not place.loop then return place.text, place.text end
+  local frame = nest.tiles.frames[place.loop]
+  return ("%s + %d"):format(frame.first, place.offset),
+    ("%s + (%s) - 1 + %d"):format(frame.first, frame.count, place.offset)
+end
+
+--- The condition for rounds: all nests run on the device, none is empty in the first pass.
+local function condition_of(round)
+  local texts = {}
+  for _, nest in ipairs(round.nests) do
+    texts[#texts + 1] = ("on_device[%d]"):format(nest.index)
+    for _, count in ipairs(nest.counts) do texts[#texts + 1] = ("%s > 0"):format(count) end
+  end
+  return table.concat(texts, " and ")
+end
+
+--- Makes arrays valid on the device for all of a loop: what its first nest for an array needs.
+local function print_all_valid(round, output)
+  local list, is_written = arrays_of(round)
+  for _, variable in ipairs(list) do
+    for _, nest in ipairs(round.nests) do
+      local _, writes = arrays_of(nest)
+      local is_used = writes[variable]
+      for _, read in ipairs(nest.reads) do is_used = is_used or read == variable end
+      if is_used then
+        print_validate(nest, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
+        break
+      end
+    end
+    if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end
+  end
+end
+
+--- The launches of a loop's rounds.
+local function print_rounds(part, output)
+  local round, time = part.round, part.node.variable.id
+  local names = table.concat(round_kernels.names(round), ", ", 3)
+  add(output, "do local %s = %s_from", time, time)
+  indented(output, print_all_valid, round, output)
+  add(output, "end")
+  add(output, "for %s_first = %s_from, %s_to, rounds.passes do", time, time, time)
+  add(output, "  local %s_last = min(%s_first + rounds.passes - 1, %s_to)", time, time, time)
+  add(output, "  for number = 1, 2 do")
+  add(output, "    local range, %s = rounds:pieces(number, %s_last)", names, time)
+  add(output, "    if range then")
+  add(output, "      rounds.kernel%s", call_with("range", round))
+  add(output, "      counters.launches = counters.launches + 1")
+  add(output, "    end")
+  add(output, "  end")
+  add(output, "end")
+end
+
+--- A loop that may go in rounds; `otherwise` adds the lines of how it goes where that does not pay.
+function launches.rounds(part, output, otherwise)
+  local node, time = part.node, part.node.variable.id
+  add(output, "do -- line %d", node.line)
+  indented(output, function()
+    add(output, "local %s_from, %s_to = %s, %s", time, time, launches.expression(node.from),
+      launches.expression(node.to))
+    add(output, "local rounds, %s = nil, %s_from", time, time)
+    add(output, "if %s_from < %s_to and %s then", time, time, condition_of(part.round))
+    indented(output, function()
+      print_line(part, output)
+      add(output, "rounds = kernels.rounds[%d]:over(%s_to - %s_from + 1, low, high, %s)", part.round.index, time, time,
+        part.round.bytes)
+    end)
+    add(output, "end")
+    add(output, "if rounds then")
+    indented(output, print_rounds, part, output)
+    add(output, "else")
+    indented(output, otherwise)
+    add(output, "end")
+  end)
+  add(output, "end")
+end
+
+return launches

@@ -1,0 +1,188 @@
+-- SPDX-License-Identifier: MIT
+--- Sequential loops several passes of which go in two launches: which ones, how many launches, and that nothing that
+-- they compute depends on it.
+
+local copies = require "spec.support.copies"
+local explain = require "clcompute.loops.explain"
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+
+local SMALL = { passes = 3, cache = 1, blocks = 1 }
+
+--- The rounds of a function, or nil.
+local function rounds_of(text)
+  local compiled = assert(loops.compile(text, { force = true, target = "cpu" }))
+  return explain.specialisation(compiled.state).plan.rounds[1]
+end
+
+local function vector(n)
+  local list = {}
+  for i = 1, n do list[i] = 4 * math.random() - 2 end
+  return list
+end
+
+local function matrix(n)
+  local list = {}
+  for i = 1, n do
+    list[i] = vector(n)
+    list[i][i] = n + math.random() -- eliminations divide by it
+  end
+  return list
+end
+
+--- Runs a function in Lua, and on a device in rounds and without; returns the launches of both.
+local function check(text, device, ...)
+  local expected = copies.of { ... }
+  assert(load("return " .. text))()(table.unpack(expected))
+  local launches = {}
+  for i, tiles in ipairs { SMALL, { passes = 1 } } do
+    local got = copies.of { ... }
+    local compiled = assert(loops.compile(text, { force = true, target = "cpu", device = device, tiles = tiles }))
+    compiled(table.unpack(got))
+    assert.same(expected, got)
+    launches[i] = compiled:stats().launches
+  end
+  return table.unpack(launches)
+end
+
+local JACOBI = [[function(a, b, n, steps)
+  for t = 1, steps do
+    for i = 2, n - 1 do b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3 end
+    for i = 2, n - 1 do a[i] = b[i] end
+  end
+end]]
+
+local ELIMINATION = [[function(a, n)
+  for k = 1, n do
+    for j = k + 1, n do a[k][j] = a[k][j] / a[k][k] end
+    for i = k + 1, n do for j = k + 1, n do a[i][j] = a[i][j] - a[i][k] * a[k][j] end end
+  end
+end]]
+
+local FIELDS = [[function(ex, ey, hz, n, steps)
+  for t = 1, steps do
+    for j = 1, n do ey[1][j] = t end
+    for i = 2, n do for j = 1, n do ey[i][j] = ey[i][j] - 0.5 * (hz[i][j] - hz[i - 1][j]) end end
+    for i = 1, n do for j = 2, n do ex[i][j] = ex[i][j] - 0.5 * (hz[i][j] - hz[i][j - 1]) end end
+    for i = 1, n - 1 do for j = 1, n - 1 do
+      hz[i][j] = hz[i][j] - 0.7 * (ex[i][j + 1] - ex[i][j] + ey[i + 1][j] - ey[i][j])
+    end end
+  end
+end]]
+
+describe("a loop goes in rounds", function()
+  it("of pieces that shrink as little as neighbours are read", function()
+    local round = rounds_of(JACOBI)
+    assert.same({ 2, { 0, 1 } }, { round.slope, round.steps })
+    round = rounds_of(FIELDS)
+    assert.same({ 2, { 0, 1, 1, 2 } }, { round.slope, round.steps })
+    local wide = JACOBI:gsub("i %- 1%]", "i - 2]"):gsub("2, n %- 1", "3, n - 2")
+    assert.equal(4, rounds_of(wide).slope)
+  end)
+
+  it("of independent pieces where no neighbour is read", function()
+    local round = rounds_of [[function(a, b, n, steps)
+      for t = 1, steps do
+        for i = 1, n do b[i] = a[i] * 0.5 end
+        for i = 1, n do a[i] = b[i] + t end
+      end
+    end]]
+    assert.equal(0, round.slope)
+  end)
+
+  it("of a front, where all rows need those of the passes", function()
+    local round = rounds_of(ELIMINATION)
+    assert.is_true(round.is_front)
+    assert.equal(0, round.reach)
+    round = rounds_of((ELIMINATION:gsub("a%[k%]", "a[k + 1]"):gsub("for i = k %+ 1", "for i = k + 2")
+      :gsub("k = 1, n do", "k = 1, n - 1 do")))
+    assert.equal(1, round.reach)
+  end)
+
+  it("unless isl finds a result that would depend on it", function()
+    for _, text in ipairs {
+      [[function(a, b, n, steps) for t = 1, steps do -- any row needs any other
+        for i = 1, n do b[i] = a[n + 1 - i] end
+        for i = 1, n do a[i] = b[i] end
+      end end]],
+      [[function(a, b, n, steps) for t = 1, steps do -- a row of all passes before, in the middle of them
+        for i = 1, n do b[i] = a[n // 2] + 1 end
+        for i = 1, n do a[i] = b[i] end
+      end end]],
+      [[function(a, b, n, steps) for t = 1, steps do -- neighbours too far away
+        for i = 6, n - 5 do b[i] = a[i - 5] + a[i + 5] end
+        for i = 6, n - 5 do a[i] = b[i] end
+      end end]],
+      [[function(a, b, n, steps) for t = 1, steps do -- a sweep along the line, which no cut leaves whole
+        for j = 1, n do for i = 2, n do a[i][j] = a[i][j] + a[i - 1][j] end end
+        for i = 1, n do for j = 2, n do a[i][j] = a[i][j] + a[i][j - 1] end end
+      end end]],
+      [[function(a, b, n, steps) for t = 1, steps do -- Lua in between
+        for i = 2, n - 1 do b[i] = a[i - 1] + a[i + 1] end
+        a[1] = b[2]
+        for i = 2, n - 1 do a[i] = b[i] end
+      end end]],
+    } do
+      assert.is_nil(rounds_of(text), text)
+    end
+  end)
+
+  it("not where `tiles` or the paper's heuristics say so", function()
+    for _, options in ipairs { { tiles = { passes = 1 } }, { heuristics = "paper" }, { target = "gpu" } } do
+      local compiled = assert(loops.compile(JACOBI, options))
+      assert.not_matches("in rounds", compiled:explain())
+    end
+    assert.matches("in rounds of several passes: pieces that shrink by 2 at both ends in each, then the gaps",
+      assert(loops.compile(JACOBI, { target = "cpu" })):explain())
+    assert.matches("in rounds of several passes: the rows they name, then all others",
+      assert(loops.compile(ELIMINATION, { target = "cpu" })):explain())
+  end)
+end)
+
+helper.describe_each("a loop in rounds", function(device)
+  local n = helper.is_simulator(device) and 70 or 150
+
+  it("has two launches for several passes", function()
+    local in_rounds, without = check(JACOBI, device, vector(n), vector(n), n, 9)
+    assert.same({ 10, 18 }, { in_rounds, without }) -- a piece of 16 has room for two passes
+    assert.is_true(check(ELIMINATION, device, matrix(40), 40) < 40)
+  end)
+
+  it("is right for every size and number of passes", function()
+    for _, size in ipairs { 1, 2, 3, 4, 31, 32, 33, 34, 65 } do
+      for _, steps in ipairs { 0, 1, 2, 3, 7 } do
+        check(JACOBI, device, vector(size), vector(size), size, steps)
+      end
+    end
+    for _, size in ipairs { 1, 2, 3, 4, 5, 17 } do check(ELIMINATION, device, matrix(size), size) end
+    check(FIELDS, device, matrix(48), matrix(48), matrix(48), 48, 5)
+  end)
+
+  it("copies each array once, and not what its first nest writes as a whole", function()
+    local text = [[function(a, b, n, steps)
+      for t = 1, steps do
+        for i = 1, n do b[i] = a[i] * 0.5 end
+        for i = 2, n - 1 do a[i] = b[i - 1] + b[i + 1] end
+      end
+    end]]
+    local compiled = assert(loops.compile(text, { force = true, target = "cpu", device = device, tiles = SMALL }))
+    local a, b = vector(n), vector(n)
+    local expected = copies.of { a, b }
+    compiled(a, b, n, 8)
+    assert(load("return " .. text))()(expected[1], expected[2], n, 8)
+    assert.same(expected, { a, b })
+    local stats = compiled:stats()
+    assert.same({ 1, 2 }, { stats.uploads, stats.downloads })
+    assert.is_true(stats.launches < 16)
+  end)
+
+  it("runs without rounds where a nest is empty in the first pass", function()
+    local text = [[function(a, b, n, steps)
+      for t = 1, steps do
+        for i = n + 2 - t, n do b[i] = a[i] * 0.5 end
+        for i = 1, n do a[i] = b[i] + 1 end
+      end
+    end]]
+    check(text, device, vector(n), vector(n), n, 6)
+  end)
+end)
