@@ -5,7 +5,8 @@
 return {
   { name = "the device's own" },
   { name = "small tiles", target = "cpu",
-    tiles = { vector = 2, rows = 2, columns = 2, lane = 4, block = 2, least = 2, small = 2, blocks = 3, passes = 3, cache = 64 } },
+    tiles = { vector = 2, rows = 2, columns = 2, lane = 4, block = 2, least = 2, small = 2, blocks = 3,
+      passes = 3, cache = 64 } },
   { name = "single passes", target = "cpu",
     tiles = { vector = 1, rows = 1, columns = 1, lane = 1, block = 1, least = 1, small = 1, blocks = 64,
       passes = 1 } },

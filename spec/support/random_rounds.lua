@@ -47,7 +47,7 @@ local function value(state, term)
   local text = term(state)
   for _ = 1, math.random(0, 3) do text = ("%s %s %s"):format(text, pick { "+", "-", "+ 0.25 *" }, term(state)) end
   if not state.is_plain and chance(6) then return ("math.max(%s, %s)"):format(text, term(state)) end
-  return ("0.3 * (%s)"):format(text)
+  return ("0.375 * (%s)"):format(text)
 end
 
 local function bounds(state, name)
@@ -98,7 +98,7 @@ function random_rounds.text(is_plain)
     lines[i] = "    " .. nest(state)
   end
   return ("return function(%s)\n  for t = %s do\n%s\n  end\nend"):format(random_tiles.PARAMETERS,
-    state.is_front and "3, n + 1" or pick { "3, n + 1", "3, m + 2" }, table.concat(lines, "\n"))
+    state.is_front and "3, n + 1" or pick { "3, n + 1", "3, m" }, table.concat(lines, "\n"))
 end
 
 random_rounds.arguments = random_tiles.arguments
