@@ -8,6 +8,7 @@
 #include "blocks.h"
 #include "operand.h"
 #include "panels.h"
+#include "pipelined.h"
 #include "prebuilt.h"
 #include "tuning.h"
 
@@ -51,7 +52,9 @@ static Function find_fast(lua_State *L, const clc_Multiply *x) {
   static const struct {
     const char *name;
     Function function;
-  } known[] = {{"panels", clc_multiplypanels}, {"blocks", clc_multiplyblocks}};
+  } known[] = {{"panels", clc_multiplypanels},
+               {"blocks", clc_multiplyblocks},
+               {"pipelined", clc_multiplypipelined}};
   Function found = NULL;
   if (x->k == 0 || x->alpha == 0 || x->m > INT_MAX / 2 || x->n > INT_MAX / 2 || x->k > INT_MAX / 2)
     return NULL;

@@ -14,6 +14,17 @@ local function panels(vector, rows, direct)
   return { kernel = "panels", vector = vector, rows = rows, mc = 2 * rows, nc = 4 * vector, kc = 20, direct = direct }
 end
 
+local function pipelined(...)
+  local shapes = {}
+  for i, shape in ipairs { ... } do
+    local bm, bn, bk, tm, tn, stages = table.unpack(shape)
+    shapes[i] = { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, stages = stages, held = 2 * i, alone = 10,
+      full = 30 + i }
+  end
+  return { kernel = "pipelined", least = 4000, shapes = shapes,
+    blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } }
+end
+
 local ROWS = {
   ["panels of 16, packed"] = panels(16, 14, 0),
   ["panels of 16, as B lies"] = panels(16, 14, 1 << 20),
@@ -23,6 +34,9 @@ local ROWS = {
   ["blocks of 16"] = { kernel = "blocks", blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } },
   ["blocks of 64 or 32"] = { kernel = "blocks", blocks = { { bm = 64, bn = 64, bk = 8, tm = 8, tn = 4 },
     { bm = 32, bn = 64, bk = 8, tm = 4, tn = 8 } } },
+  ["pipelined"] = pipelined { 32, 16, 8, 4, 4, 2 },
+  ["pipelined, in more stages"] = pipelined { 64, 64, 8, 8, 4, 4 },
+  ["pipelined, of two shapes"] = pipelined({ 32, 32, 8, 4, 8, 3 }, { 64, 32, 8, 8, 4, 2 }),
 }
 
 -- m, n, k

@@ -55,6 +55,13 @@ local LAUNCHES = {
     run("gemm_blocks", {global = {8, 8, 2}, group = {4, 4, 1}},
       {TRANSA = ta, TRANSB = tb, ALIGNED = aligned, BM = 16, BN = 16, BK = 4, TM = 4, TN = 4, BAND = 1})(
       17, 19, 12, 2, reals(1000), 4, 20, 400, reals(1000), 0, 20, 400, 1, reals(1000), 1, 20, 400) end end end]],
+  gemm_pipelined = [[for stages = 2, 3 do for wide = 0, 1 do
+    run("gemm_pipelined", {global = {2 * 3 * 32, 1, 2}, group = {32, 1, 1}},
+      {BM = 32, BN = 16, BK = 8, TM = 4, TN = 4, STAGES = stages, WIDE = wide})(
+      33, 41, 3, 2, reals(4000), 4, 64, 1600, reals(4000), 0, 48, 1600, 1, reals(4000), 4, 44, 1600) end end]],
+  gemm_pack = [[for transpose = 0, 1 do
+    run("gemm_pack", {global = {2 * 8, 2 * 2, 2}, group = {8, 2, 1}}, {TRANSPOSE = transpose, SIDE = 8, ROWS = 2})(
+      11, 9, 16, 12, reals(500), 1, 13, 200, reals(2 * 16 * 12)) end]],
   gauss_fwd_pre = [[run("gauss_fwd_pre", 9)(9, 2, reals(90), reals(9))
     run("gauss_fwd_pre", 6, {SHRINK = 1})(9, 2, reals(90), reals(9))]],
   gauss_fwd = [[run("gauss_fwd", {10, 9})(9, 2, reals(90), reals(9))

@@ -213,7 +213,8 @@ describe("tune", function()
     local was, calls = choices.gemm, 0
     choices.gemm = { { kernel = "panels", lines = { { m = 30, n = 40, k = 20 } }, values = { { "kc", { 4, 8 } } } },
       { kernel = "blocks", lines = { { m = 30, n = 40, k = 20 } },
-        values = { { "blocks", { { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } } } } } }
+        values = { { "blocks", { { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } } } } },
+      { kernel = "pipelined", lines = { { m = 30, n = 40, k = 20 } }, values = { { "least", { 0, 1 } } } } }
     local ok, found = pcall(tune.run, d, { operations = { "gemm" }, dtypes = { "float" }, seconds = 20, keep = false,
       progress = function(event)
         calls = calls + 1

@@ -22,6 +22,7 @@ local C_LEVELS = {
   { "program" },
   { "prebuilt" },
   { "panels", "blocks" },
+  { "pipelined" },
   { "multiply" },
   { "saxpy", "gemm", "accuracy", "lu_columns", "gauss_paper" }, -- operations
   { "lu_blocks", "lu_batch" },

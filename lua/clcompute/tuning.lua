@@ -5,6 +5,7 @@
 
 local known = require "clcompute.tuning.known"
 local operations = require "clcompute.doctor.operations"
+local options = require "clcompute.options"
 local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
 local verdict = require "clcompute.verdict"
@@ -55,10 +56,13 @@ end
 --- The first of several rows whose conditions are met, with the device's own figures.
 -- @tparam table rows of `clcompute.tuning.known`
 -- @tparam table facts of `tuning.facts`
+-- @tparam ?function passes of a row with `is_tried`: whether the device gets right with it what it should
 -- @treturn table a copy of the row with `units`, those of the device
-function tuning.choose(rows, facts)
+function tuning.choose(rows, facts, passes)
   for _, row in ipairs(rows) do
-    if meets(facts, row.where) then return with_facts(row, facts) end
+    if meets(facts, row.where) and (not row.is_tried or not passes or passes(row)) then
+      return with_facts(row, facts)
+    end
   end
   error(("tuning: no row for %s, %s"):format(facts.name, facts.dtype), 0)
 end
@@ -113,6 +117,28 @@ function tuning.use(device, operation, dtype, row)
   require "clcompute.tuning.forget"()
 end
 
+--- The operation's known-answer test with other numbers.
+local function with_numbers(test, operation, dtype, row, name)
+  return setmetatable({ name = ("%s, %s"):format(test.name, name), operation = function(device)
+    tuning.use(device, operation, dtype, row)
+    local results = table.pack(pcall(test.operation, device))
+    tuning.use(device, operation, dtype, nil)
+    if not results[1] then error(results[2], 0) end
+    return table.unpack(results, 2, results.n)
+  end }, { __index = test })
+end
+
+--- Whether a device passes the operation's known-answer test with each shape of a row, however small the product.
+local function passes(device, operation, dtype, row)
+  local test = operations.rows[operation .. " " .. dtype]
+  for i, shape in ipairs(row.shapes) do
+    local numbers = options.merge(row, { least = 0, shapes = { shape } })
+    local own = with_numbers(test, operation, dtype, numbers, ("%s %d"):format(row.kernel, i))
+    if verdict(device, own) ~= "ok" then return false end
+  end
+  return true
+end
+
 --- The numbers of an operation for a device; those of plain kernels where it fails the operation's known-answer test.
 -- @tparam Device device
 -- @string operation a key of `clcompute.tuning.known`
@@ -124,7 +150,9 @@ function tuning.of(device, operation, dtype)
   local test = operations.rows[operation .. " " .. dtype]
   if test and verdict(device, test) == "fault" then return with_facts(SAFE, facts) end
   local found = kept_row(device, operation, dtype, facts)
-  return found and with_facts(found, facts) or tuning.choose(known[operation], facts)
+  return found and with_facts(found, facts) or tuning.choose(known[operation], facts, function(row)
+    return passes(device, operation, dtype, row)
+  end)
 end
 
 return tuning

@@ -62,10 +62,30 @@ local function check_blocks(row, facts)
   for _, block in ipairs(row.blocks) do check_block(block, facts) end
 end
 
-local GEMM = { panels = check_panels, blocks = check_blocks, tiled = function() end }
+--- A warp is 8 x 4 work-items, each of which copies the same number of quads of both slices.
+local function check_shape(shape, facts)
+  check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
+  local tm, tn = multiple(shape, "tm", 4, 16), multiple(shape, "tn", 4, 16)
+  local bm, bn = multiple(shape, "bm", 8 * tm, 1024), multiple(shape, "bn", 4 * tn, 1024)
+  local bk, items = multiple(shape, "bk", 4, 1024), bm // tm * (bn // tn)
+  check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
+  check(bm * bk % (4 * items) == 0 and bn * bk % (4 * items) == 0,
+    "shapes: slices of %d x %d and %d x %d do not go round among %d work-items", bm, bk, bk, bn, items)
+  check_memory(integer(shape, "stages", 2, 8) * bk * (bm + bn), facts)
+  for _, name in ipairs { "held", "alone", "full" } do integer(shape, name, 1, MANY) end
+end
+
+local function check_pipelined(row, facts)
+  check(type(row.shapes) == "table" and row.shapes[1] ~= nil, "shapes: list of at least one expected")
+  for _, shape in ipairs(row.shapes) do check_shape(shape, facts) end
+  integer(row, "least", 0, 1 << 30)
+  check_blocks(row, facts)
+end
+
+local GEMM = { panels = check_panels, blocks = check_blocks, pipelined = check_pipelined, tiled = function() end }
 
 local function check_gemm(row, facts)
-  check(GEMM[row.kernel], "kernel: 'panels', 'blocks' or 'tiled' expected, got %s", row.kernel)
+  check(GEMM[row.kernel], "kernel: 'panels', 'blocks', 'pipelined' or 'tiled' expected, got %s", row.kernel)
   GEMM[row.kernel](row, facts)
 end
 

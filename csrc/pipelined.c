@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* The product for GPUs that copy to local memory while they compute (kernels/gemm_pipelined.cl). */
+#include "pipelined.h"
+
+#include "blocks.h"
+#include "prebuilt.h"
+#include "scratch.h"
+#include "tuning.h"
+
+#define SIDE 32 /* SIDE and ROWS of gemm_pack */
+#define ROWS 8
+
+/* What a work-group and a work-item of gemm_pipelined own, and how many slices are in work. */
+typedef struct {
+  size_t bm, bn, bk, tm, tn, stages;
+} Shape;
+
+static size_t round_up(size_t n, size_t multiple) {
+  return clc_parts(n, multiple) * multiple;
+}
+
+/* What the blocks of a shape take, relative to other shapes: a multiprocessor works at its full
+   rate on as many groups as it holds at a time, on few at that of each alone. The shape's table is
+   on top. */
+static double cost_of(lua_State *L, const Shape *s, const clc_Multiply *x, size_t units) {
+  const size_t held = (size_t)clc_tuned(L, "held");
+  const double full = clc_tuned(L, "full"), alone = clc_tuned(L, "alone");
+  const size_t groups = x->batch * clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
+  const size_t share = clc_parts(groups, units), last = share % held;
+  const double rate = (double)last * alone < full ? (double)last * alone : full;
+  const double rest = last > 0 ? (double)last / rate : 0;
+  return (double)(s->bm * s->bn) * ((double)(share - last) / full + rest);
+}
+
+/* The cheapest shape of the list in the table on top of the stack. */
+static Shape choose_shape(lua_State *L, const clc_Multiply *x) {
+  Shape best = {0};
+  double least = 0;
+  const int top = lua_gettop(L);
+  const size_t units = (size_t)clc_tuned(L, "units");
+  lua_getfield(L, -1, "shapes");
+  for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
+    const Shape shape = {(size_t)clc_tuned(L, "bm"), (size_t)clc_tuned(L, "bn"),
+                         (size_t)clc_tuned(L, "bk"), (size_t)clc_tuned(L, "tm"),
+                         (size_t)clc_tuned(L, "tn"), (size_t)clc_tuned(L, "stages")};
+    const double cost = cost_of(L, &shape, x, units);
+    if (i == 1 || cost < least) {
+      best = shape;
+      least = cost;
+    }
+    lua_settop(L, top + 1);
+  }
+  lua_settop(L, top);
+  return best;
+}
+
+/* Whether a matrix's rows can be accessed four elements at a time. */
+static int is_wide(const clc_Matrix *x) {
+  return x->offset % 4 == 0 && x->ld % 4 == 0 && x->stride % 4 == 0;
+}
+
+/* One side of a product: an operand, the m or n elements of C along it, and the same in whole
+ * blocks. */
+typedef struct {
+  const clc_Matrix *stored;
+  const char *use; /* of scratch memory */
+  int is_k_first;  /* it is stored k x m or k x n */
+  size_t length, padded;
+} Side;
+
+static Side side_of_a(const clc_Multiply *x, const Shape *s) {
+  return (Side){&x->a, "gemm a", x->transa, x->m, round_up(x->m, s->bm)};
+}
+
+static Side side_of_b(const clc_Multiply *x, const Shape *s) {
+  return (Side){&x->b, "gemm b", !x->transb, x->n, round_up(x->n, s->bn)};
+}
+
+/* Whether the kernel can read an operand where it lies, without a transpose or zeros around it. */
+static int is_ready(const Side *side, const clc_Multiply *x, size_t k) {
+  return side->is_k_first && is_wide(side->stored) && side->length == side->padded && x->k == k;
+}
+
+/* Matrices of an operand that are packed: one, if it is the same for all of a batch. */
+static size_t count_of(const Side *side, const clc_Multiply *x) {
+  return side->stored->stride > 0 ? x->batch : 1;
+}
+
+/* An operand in scratch memory, k first, with zeros around it. */
+static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, size_t k) {
+  const clc_Matrix *from = side->stored;
+  clc_Device *d = from->b->device;
+  const size_t count = count_of(side, x), elements = k * side->padded;
+  clc_Buffer *to = clc_pushscratch(L, d, side->use, from->b->dtype, count * elements);
+  clc_Kernel *kernel = clc_prebuilt(L, d, "gemm_pack", from->b->dtype,
+                                    side->is_k_first ? "" : "#define TRANSPOSE 1\n");
+  const clc_Range range =
+      clc_batchrange(clc_parts(side->padded, SIDE), clc_parts(k, SIDE), count, SIDE, ROWS);
+  clc_setarguments(L, kernel, "iiiibiiib", (lua_Integer)x->k, (lua_Integer)side->length,
+                   (lua_Integer)k, (lua_Integer)side->padded, from->b, (lua_Integer)from->offset,
+                   (lua_Integer)from->ld, (lua_Integer)from->stride, to);
+  clc_launch(L, kernel, &range, NULL);
+  return (clc_Matrix){to, 0, k, side->padded, side->padded, count > 1 ? elements : 0};
+}
+
+static clc_Matrix prepare(lua_State *L, const Side *side, const clc_Multiply *x, size_t k) {
+  return is_ready(side, x, k) ? *side->stored : pack(L, side, x, k);
+}
+
+static void launch(lua_State *L, const Shape *s, const clc_Multiply *x, const clc_Matrix *a,
+                   const clc_Matrix *b) {
+  const char *defines = lua_pushfstring(
+      L,
+      "#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
+      "#define STAGES %d\n#define WIDE %d\n",
+      (int)s->bm, (int)s->bn, (int)s->bk, (int)s->tm, (int)s->tn, (int)s->stages, is_wide(&x->c));
+  clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, "gemm_pipelined", x->c.b->dtype, defines);
+  const size_t items = s->bm / s->tm * (s->bn / s->tn);
+  const size_t groups = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
+  const clc_Range range = clc_batchrange(groups, 1, x->batch, items, 1);
+  clc_setarguments(L, kernel, "iiinbiiibiiinbiii", (lua_Integer)x->m, (lua_Integer)x->n,
+                   (lua_Integer)clc_parts(x->k, s->bk), x->alpha, a->b, (lua_Integer)a->offset,
+                   (lua_Integer)a->ld, (lua_Integer)a->stride, b->b, (lua_Integer)b->offset,
+                   (lua_Integer)b->ld, (lua_Integer)b->stride, x->beta, x->c.b,
+                   (lua_Integer)x->c.offset, (lua_Integer)x->c.ld, (lua_Integer)x->c.stride);
+  clc_launch(L, kernel, &range, NULL);
+}
+
+/* Whole blocks of a side that go at once, so that what is packed fits the scratch memory; 0: none.
+ */
+static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, size_t block) {
+  const size_t limit = clc_scratchlimit(side->stored->b->device, side->stored->b->dtype);
+  if (is_ready(side, x, k)) return side->padded;
+  return limit / (count_of(side, x) * k * block) * block;
+}
+
+/* The part of a product that computes m x n elements of C from (i, j) on, as far as there are. */
+static clc_Multiply part_at(const clc_Multiply *x, size_t i, size_t j, size_t m, size_t n) {
+  clc_Multiply part = *x;
+  part.m = x->m - i < m ? x->m - i : m;
+  part.n = x->n - j < n ? x->n - j : n;
+  part.a.offset += x->transa ? i : i * x->a.ld;
+  part.b.offset += x->transb ? j * x->b.ld : j;
+  part.c.offset += i * x->c.ld + j;
+  return part;
+}
+
+static void multiply_part(lua_State *L, const Shape *s, const clc_Multiply *x, size_t k) {
+  const int top = lua_gettop(L);
+  const Side one = side_of_a(x, s), other = side_of_b(x, s);
+  const clc_Matrix a = prepare(L, &one, x, k), b = prepare(L, &other, x, k);
+  launch(L, s, x, &a, &b);
+  lua_settop(L, top);
+}
+
+void clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
+  const Shape s = choose_shape(L, x);
+  const Side one = side_of_a(x, &s), other = side_of_b(x, &s);
+  const size_t k = round_up(x->k, s.bk);
+  const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
+  const double work = (double)x->batch * (double)x->m * (double)x->n * (double)x->k;
+  if (m == 0 || n == 0 || work < clc_tuned(L, "least")) {
+    clc_multiplyblocks(L, x);
+    return;
+  }
+  for (size_t j = 0; j < x->n; j += n)
+    for (size_t i = 0; i < x->m; i += m) {
+      const clc_Multiply part = part_at(x, i, j, m, n);
+      multiply_part(L, &s, &part, k);
+    }
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gemm_pipelined: C = alpha * A' * B + beta * C, of A as it lies transposed, k x m, in whole blocks
+ *
+ *     for each block of C, BM x BN:
+ *       for (t = 0; t < slices; t++)
+ *         for (l = t * BK; l < (t + 1) * BK; l++)
+ *           for each element (i, j) of the block: acc[i][j] += A[l][i] * B[l][j];
+ *
+ * Slices of A and B go to local memory without a register on their way (cp.async of NVIDIA's PTX;
+ * elsewhere they are copied), STAGES - 1 of them ahead of the one that is multiplied. Both lie with
+ * the BM or BN elements of one l side by side, as in global memory.
+ *
+ * A work-item owns TM x TN elements of C, in squares of 4 x 4. 32 of them, 8 down and 4 across, own a
+ * warp's part: what they read of a slice at a time is 8 or 4 times 16 bytes side by side, and for each
+ * TM + TN elements that are read there are TM * TN multiply-adds.
+ *
+ * A has BM * ceil(m / BM) columns, B has BN * ceil(n / BN); both have slices * BK rows. a0, b0, lda,
+ * ldb, a1 and b1 are multiples of 4. Work-groups follow one another as in gemm_blocks. With beta 0, C
+ * is not read. WIDE: c0, ldc and c1 are multiples of 4 as well. Global size: ITEMS times the blocks of C,
+ * 1, batch; local size ITEMS.
+ */
+#ifndef REAL
+#define REAL float /* element type: float or double */
+#endif
+#ifndef BM
+#define BM 32 /* rows of a block of C, a multiple of 8 * TM */
+#endif
+#ifndef BN
+#define BN 16 /* columns of a block of C, a multiple of 4 * TN */
+#endif
+#ifndef BK
+#define BK 8 /* depth of a slice; BK * BM and BK * BN are multiples of 4 * ITEMS */
+#endif
+#ifndef TM
+#define TM 4 /* rows of a work-item, a multiple of 4 */
+#endif
+#ifndef TN
+#define TN 4 /* columns of a work-item, a multiple of 4 */
+#endif
+#ifndef STAGES
+#define STAGES 2 /* slices in local memory */
+#endif
+#ifndef WIDE
+#define WIDE 0 /* 1: C can be written four elements at a time */
+#endif
+#ifndef BAND
+#define BAND 8 /* blocks of rows in a band */
+#endif
+
+#define JOIN_(x, y) x##y
+#define JOIN(x, y) JOIN_(x, y)
+#define QUAD JOIN(REAL, 4)
+
+#define DOWN 8 /* work-items of a warp along m, and along n */
+#define ACROSS 4
+#define WARPS_DOWN (BM / (DOWN * TM))
+#define WARPS_ACROSS (BN / (ACROSS * TN))
+#define ITEMS (DOWN * ACROSS * WARPS_DOWN * WARPS_ACROSS)
+
+#ifdef __NV_CL_C_VERSION
+#define COPY(to, from)                                                                        \
+  for (int part = 0; part < (int)sizeof(QUAD); part += 16)                                    \
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(size_t)(to) + part), \
+                 "l"((ulong)(from) + part)                                                    \
+                 : "memory");
+#define COMMIT asm volatile("cp.async.commit_group;" ::: "memory");
+#define AWAIT asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+#else
+#define COPY(to, from) *(__local QUAD *)(to) = *(__global const QUAD *)(from);
+#define COMMIT
+#define AWAIT
+#endif
+
+/* Copies a slice of WIDTH elements a row, ITEMS quads at a time, and goes on to the next one. */
+#define COPY_SLICE(slice, from, ld, WIDTH)                                                 \
+  {                                                                                        \
+    _Pragma("unroll") for (int q = 0; q < BK * WIDTH / 4; q += ITEMS) {                     \
+      const uint quad = q + item;                                                          \
+      COPY(&(slice)[quad * 4], &(from)[(ulong)(quad / (WIDTH / 4)) * ld + quad % (WIDTH / 4) * 4]) \
+    }                                                                                      \
+    from += BK * ld;                                                                       \
+  }
+#define COPY_SLICES(stage)                                 \
+  {                                                        \
+    COPY_SLICE(slices_a + (stage) * (BK * BM), a, lda, BM) \
+    COPY_SLICE(slices_b + (stage) * (BK * BN), b, ldb, BN) \
+  }
+
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
+    const ulong m, const ulong n, const ulong slices, const REAL alpha, __global const REAL *a,
+    const ulong a0, const ulong lda, const ulong a1, __global const REAL *b, const ulong b0,
+    const ulong ldb, const ulong b1, const REAL beta, __global REAL *c, const ulong c0,
+    const ulong ldc, const ulong c1) {
+  __local REAL slices_a[STAGES * BK * BM] __attribute__((aligned(128)));
+  __local REAL slices_b[STAGES * BK * BN] __attribute__((aligned(128)));
+  const uint item = (uint)get_local_id(0), warp = item / (DOWN * ACROSS);
+  const uint first_row = warp % WARPS_DOWN * (DOWN * TM) + item / ACROSS % DOWN * 4;
+  const uint first_col = warp / WARPS_DOWN * (ACROSS * TN) + item % ACROSS * 4;
+
+  /* The block of this group: bands of BAND blocks of rows, in each down the rows first. */
+  const size_t across = (n + BN - 1) / BN, down = (m + BM - 1) / BM, number = get_group_id(0);
+  const size_t band = number / (BAND * across) * BAND, height = min((size_t)BAND, down - band);
+  const size_t in_band = number - band * across;
+  const size_t column = in_band / height, row = in_band - column * height;
+  const ulong i0 = (band + row) * BM, j0 = column * BN;
+
+  a += a0 + get_global_id(2) * a1 + i0;
+  b += b0 + get_global_id(2) * b1 + j0;
+  c += c0 + get_global_id(2) * c1;
+
+  REAL acc[TM][TN];
+#pragma unroll
+  for (int i = 0; i < TM; i++)
+#pragma unroll
+    for (int j = 0; j < TN; j++) acc[i][j] = 0;
+
+#pragma unroll
+  for (uint stage = 0; stage < STAGES - 1; stage++) {
+    if (stage < slices) COPY_SLICES(stage)
+    COMMIT
+  }
+  uint now = 0, next = STAGES - 1;
+  for (ulong t = 0; t < slices; t++) {
+    AWAIT /* for the slice that is multiplied now; all have left the one that is overwritten */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (t + STAGES - 1 < slices) COPY_SLICES(next)
+    COMMIT
+    __local const REAL *x = slices_a + now * (BK * BM) + first_row;
+    __local const REAL *y = slices_b + now * (BK * BN) + first_col;
+#pragma unroll
+    for (int l = 0; l < BK; l += 4) {
+      REAL xs[4][TM], ys[4][TN]; /* of four l, so that what is read arrives in time */
+#pragma unroll
+      for (int s = 0; s < 4; s++) {
+#pragma unroll
+        for (int i = 0; i < TM; i += 4) {
+          const QUAD q = *(__local const QUAD *)&x[(l + s) * BM + DOWN * i];
+          xs[s][i] = q.s0, xs[s][i + 1] = q.s1, xs[s][i + 2] = q.s2, xs[s][i + 3] = q.s3;
+        }
+#pragma unroll
+        for (int j = 0; j < TN; j += 4) {
+          const QUAD q = *(__local const QUAD *)&y[(l + s) * BN + ACROSS * j];
+          ys[s][j] = q.s0, ys[s][j + 1] = q.s1, ys[s][j + 2] = q.s2, ys[s][j + 3] = q.s3;
+        }
+      }
+#pragma unroll
+      for (int s = 0; s < 4; s++)
+#pragma unroll
+        for (int i = 0; i < TM; i++)
+#pragma unroll
+          for (int j = 0; j < TN; j++) acc[i][j] = fma(xs[s][i], ys[s][j], acc[i][j]);
+    }
+    now = now + 1 == STAGES ? 0 : now + 1;
+    next = next + 1 == STAGES ? 0 : next + 1;
+  }
+
+#pragma unroll
+  for (int i = 0; i < TM; i++) {
+    const ulong at = i0 + first_row + DOWN * (i / 4 * 4) + i % 4;
+    if (at >= m) continue;
+#pragma unroll
+    for (int j = 0; j < TN; j += 4) {
+      const ulong col = j0 + first_col + ACROSS * j;
+      __global REAL *to = c + at * ldc + col;
+      const QUAD v = alpha * (QUAD)(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+      if (WIDE && col + 4 <= n) {
+        *(__global QUAD *)to = beta == 0 ? v : v + beta * *(__global QUAD *)to;
+        continue;
+      }
+      if (col < n) to[0] = beta == 0 ? v.s0 : v.s0 + beta * to[0];
+      if (col + 1 < n) to[1] = beta == 0 ? v.s1 : v.s1 + beta * to[1];
+      if (col + 2 < n) to[2] = beta == 0 ? v.s2 : v.s2 + beta * to[2];
+      if (col + 3 < n) to[3] = beta == 0 ? v.s3 : v.s3 + beta * to[3];
+    }
+  }
+}
