@@ -50,7 +50,7 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check asan stress long faults lint doc env show install clean overhead bench-overhead bench-peers \
+.PHONY: all run test check asan stress long faults fuzz-api lint doc env show install clean overhead bench-overhead bench-peers \
         packages-run packages-test packages-lint packages-doc
 
 all: $(MODULES)
@@ -171,6 +171,15 @@ LONG_SPECS = spec/work_group_spec.lua spec/loops_front_spec.lua spec/loops_analy
 long: all layer
 	@mkdir -p build/long
 	@$(ENV) LONG=1 WORK="$(CURDIR)/build/long" tools/test.sh $(LONG_SPECS)
+
+# A million calls of the API with plausible and hostile arguments, on Oclgrind: fixed seeds and a fresh one. What fails is
+# printed as a short script. Some minutes.
+FUZZ_CALLS ?= 1000000
+FUZZ_SEEDS ?= 10
+
+fuzz-api: all layer
+	@mkdir -p build/fuzz
+	@$(ENV) OPENCL_LAYERS="$(CURDIR)/build/libclcount.so" $(LUA) tools/fuzz_api.lua $(FUZZ_CALLS) $(FUZZ_SEEDS) $(SEED)
 
 # Every OpenCL call of every public function fails with every code, and Lua's allocations fail; some minutes.
 faults: all layer

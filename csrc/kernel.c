@@ -80,8 +80,7 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
                           const char *shown, const clc_Text *text) {
   cl_int code;
   const cl_uint n = count_arguments(L, program, name);
-  clc_Kernel *k =
-      clc_newowned(L, &clc_kerneltype, d, 0, n * sizeof(clc_Argument) + strlen(shown) + 1);
+  clc_Kernel *k = clc_newowned(L, &clc_kerneltype, d, n * sizeof(clc_Argument) + strlen(shown) + 1);
   k->device = d;
   k->nargs = n;
   k->kernel = clCreateKernel(program, name, &code);
