@@ -50,7 +50,7 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check asan stress long faults fuzz-api fuzz-c fuzz-files properties lint doc env show install clean overhead bench-overhead bench-peers \
+.PHONY: all run test check asan stress long faults fuzz-api fuzz-c fuzz-files properties mutations mutant gates memory lint doc env show install clean overhead bench-overhead bench-peers \
         packages-run packages-test packages-lint packages-doc
 
 all: $(MODULES)
@@ -208,6 +208,26 @@ build/fuzz-c/%.o: csrc/%.c
 	$(FUZZ_C) -fsanitize=fuzzer-no-link -MMD -c -o $@ $<
 
 -include $(wildcard build/fuzz-c/*.d)
+
+# Every gate with its figure, by the long forms of all; an hour or more. GATES="properties memory" runs these alone.
+gates: all layer
+	@$(LUA) tools/gates.lua $(GATES)
+
+# A thousand buffers of 64 MB, each dropped, stay below 600 MB.
+memory: all layer
+	@mkdir -p build/memory
+	@$(ENV) STRESS=1 WORK="$(CURDIR)/build/memory" tools/test.sh spec/stress_spec.lua
+
+# Five faults put into the C code, each of which a test must find.
+mutations: all layer
+	@rm -rf build/mutations
+	@$(ENV) OPENCL_LAYERS="$(CURDIR)/build/libclcount.so" CLCOUNT_QUIET=1 $(LUA) tools/mutations.lua
+
+# The core with one file of another folder: of tools/mutations.lua.
+mutant:
+	$(CC) $(FLAGS) -Icsrc -c -o $(FROM)/$(FILE).o $(FROM)/$(FILE).c
+	$(CC) $(SHARED) -o $(FROM)/clcompute/core.so $(FROM)/$(FILE).o \
+	  $(filter-out build/$(FILE).o,$(call objects,$(CORE_SOURCES))) -lOpenCL -lm -lpthread
 
 # Products of 10,000 random shapes within their bound, and every class of hard systems; a minute or two.
 properties: all layer

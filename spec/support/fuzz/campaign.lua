@@ -6,7 +6,7 @@ local shrink = require "spec.support.fuzz.shrink"
 local campaign = {}
 
 local LIMIT = 20 -- seconds that a shortened script may take
-local TRIES = 150 -- of shortened scripts
+local TRIES = tonumber(os.getenv "FUZZ_TRIES") or 150 -- of shortened scripts
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 

@@ -140,8 +140,13 @@ end
 
 local function sizes() return list(values.integer, 4) end
 
+local SPLITS = {
+  '{global = {5, 3}, group = {2, 2}, remainder = "split"}', '{global = 7, group = 3, remainder = "split"}',
+  '{global = {9, 2}, group = {4, 1}, remainder = "pad"}', '{global = 9, group = 4, offset = 3, remainder = "split"}' }
+
 local function range()
-  local kinds = random(10)
+  local kinds = random(11)
+  if kinds == 11 then return pick(SPLITS) end
   if kinds <= 4 then return values.integer() end
   if kinds <= 6 then return sizes() end
   local parts = { "global = " .. (chance(50) and values.integer() or sizes()) }
