@@ -8,6 +8,7 @@
 #include "declaration.h"
 #include "folder.h"
 #include "info.h"
+#include "pin.h"
 
 /* Oclgrind shows the source line of each fault it finds, which a binary has lost;
    it has no compiler worth sparing. */
@@ -71,9 +72,10 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
   const char *declarations = lua_tostring(L, -2), *binary = lua_tostring(L, -1);
   build(d, binary, lua_rawlen(L, -1), options, program);
   if (*program != NULL) {
-    const char *names = clc_testkernelnames(L, *program);
+    const int top = lua_gettop(L);
+    const char *names = clc_testkernelnames(L, clc_pinprogram(L, program));
     if (names == NULL || !clc_declares(declarations, names)) drop(program);
-    if (names != NULL) lua_pop(L, 1);
+    lua_settop(L, top);
   }
   lua_pop(L, *program != NULL ? 1 : 2);
   return *program != NULL;

@@ -9,6 +9,7 @@ Kernels: a function on the device, its signature, and launches.
 #include <stdio.h>
 #include <string.h>
 
+#include "pin.h"
 #include "result.h"
 #include "source.h"
 
@@ -88,12 +89,15 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
   clc_check(L, code, "clCreateKernel");
   k->name = strcpy((char *)&k->args[n], shown);
   snprintf(k->what, sizeof k->what, "kernel '%.36s'", shown);
+  const cl_kernel pinned = clc_pinkernel(L, &k->kernel);
   for (cl_uint i = 0; i < n; i++) {
     clc_Declaration declared;
     if (text->declarations == NULL || !clc_finddeclaration(text->declarations, name, i, &declared))
-      clc_askdeclaration(L, k->kernel, i, &declared);
+      clc_askdeclaration(L, pinned, i, &declared);
     clc_readargument(L, &declared, text->code, &k->args[i]);
   }
+  lua_pop(L, 1);
+  if (k->h.released) luaL_error(L, "device is released"); /* by a finalizer */
   ask_limits(L, k, shown, text);
   return k;
 }

@@ -14,6 +14,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "buildoptions.h"
 #include "clock.h"
 #include "include.h"
+#include "pin.h"
 #include "pocl.h"
 #include "result.h"
 #include "source.h"
@@ -84,7 +85,8 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
 static const char *push_names(lua_State *L, int idx) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   const int top = lua_gettop(L);
-  const char *names = clc_pushkernelnames(L, p->program);
+  const cl_program pinned = clc_pinprogram(L, &p->program);
+  const char *names = clc_pushkernelnames(L, pinned);
   clc_getvalue(L, idx, TEXT);
   if (strstr(luaL_optstring(L, -1, ""), "_cl_") == NULL) names = luaL_gsub(L, names, "_cl_", "");
   lua_pushstring(L, names);
@@ -110,8 +112,8 @@ static const char *push_name_text(lua_State *L, int idx) {
   return luaL_gsub(L, push_names(L, idx), ";", ", ");
 }
 
-static int has_kernel(lua_State *L, const Program *p, const char *wanted) {
-  const char *names = clc_pushkernelnames(L, p->program), *name;
+static int has_kernel(lua_State *L, cl_program program, const char *wanted) {
+  const char *names = clc_pushkernelnames(L, program), *name;
   size_t length;
   while ((length = clc_nextname(&names, &name)) > 0)
     if (length == strlen(wanted) && memcmp(name, wanted, length) == 0) break;
@@ -120,9 +122,9 @@ static int has_kernel(lua_State *L, const Program *p, const char *wanted) {
 }
 
 /* Pushes what OpenCL calls the kernel. */
-static const char *push_real_name(lua_State *L, const Program *p, const char *name) {
+static const char *push_real_name(lua_State *L, cl_program program, const char *name) {
   const char *renamed = lua_pushfstring(L, "_cl_%s", name);
-  if (!has_kernel(L, p, name) && has_kernel(L, p, renamed)) return renamed;
+  if (!has_kernel(L, program, name) && has_kernel(L, program, renamed)) return renamed;
   lua_pop(L, 1);
   return lua_pushstring(L, name);
 }
@@ -153,17 +155,18 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   lua_getfield(L, -1, name);
   if (clc_testhandle(L, -1, &clc_kerneltype) == NULL) { /* or released since */
     lua_pop(L, 1);
-    const char *real_name = push_real_name(L, p, name);
-    if (!has_kernel(L, p, real_name))
+    const cl_program program = clc_pinprogram(L, &p->program);
+    const char *real_name = push_real_name(L, program, name);
+    if (!has_kernel(L, program, real_name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, idx));
     if (clc_getvalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     clc_getvalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
                            lua_tostring(L, -1), p->built.max_group};
-    clc_Kernel *k = clc_newkernel(L, p->device, p->program, real_name, name, &text);
+    clc_Kernel *k = clc_newkernel(L, p->device, program, real_name, name, &text);
     measure_structs(L, idx, k);
-    lua_replace(L, -4);
-    lua_pop(L, 2);
+    lua_replace(L, -5);
+    lua_pop(L, 3);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, name);
   }
@@ -335,9 +338,10 @@ static int device_program(lua_State *L) {
   const clc_Source s = take_request(L);
   clc_buildprogram(L, d, 2, s.name, s.defines, s.options);
   const Program *p = clc_checkhandle(L, -1, &program_type);
-  if (*clc_pushkernelnames(L, p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");
-  lua_pop(L, 1);
   const int program = lua_gettop(L);
+  const cl_program pinned = clc_pinprogram(L, &p->program);
+  if (*clc_pushkernelnames(L, pinned) == '\0') luaL_argerror(L, 2, "no kernel in the source");
+  lua_settop(L, program);
   check_loops(L, p->built.start, s.name, s.options);
   lua_settop(L, program);
   return 1;

@@ -144,6 +144,34 @@ helper.describe_each("objects with a launch in flight", function(device)
       assert(not ok and message:find "buffer is released")]])
   end)
 
+  it("may be released by finalizers while the library works with them", function()
+    ends(0, [[
+      local o = make()
+      local function mine(f) -- a finalizer that runs soon, in the midst of something
+        setmetatable({}, { __gc = f })
+        collectgarbage "step"
+      end
+      collectgarbage("setpause", 10)
+      local ends = 0
+      for i = 1, 60 do
+        local d = i % 3 == 0 and o.device:queue() or o.device
+        local p = d:program(SOURCE)
+        mine(function() if d == o.device then p:release() else d:close() end end)
+        for _, f in ipairs { function() return tostring(p) .. #p.kernels end, function() return p.k end,
+          function() return p:kernel "none" end, function() return p.k.args end, function() return p.k:info() end,
+          function() return i % 20 == 0 and d:program "kernel void broken(global int *x) { x[0] = nowhere; }" end } do
+          local garbage = {}
+          for k = 1, i % 7 * 10 do garbage[k] = { k } end
+          local ok, message = pcall(f)
+          if not ok then
+            assert(message:find "released" or message:find "does not build" or message:find "no kernel 'none'", message)
+            ends = ends + 1
+          end
+        end
+      end
+      assert(ends > 30)]])
+  end)
+
   it("refuse finalizers and metamethods called by hand on what they are not of", function()
     ends(0, [[
       local o = make()

@@ -21,7 +21,7 @@ local INTERNAL = {
 -- So have objects whose metatables were exchanged where a call has no name, and a hook that releases what the library's
 -- Lua uses.
 local OWN = { "^line:1: attempt to", "^attempt to", "attempt to yield", "expected, got clcompute%.%u",
-  "expected, got its metatable", "%l is released$" }
+  "expected, got its metatable", "%l is released%)?$" }
 
 local function has_one(message, patterns)
   for _, pattern in ipairs(patterns) do
