@@ -168,7 +168,7 @@ build = {
         "csrc/matrix.c",
         "csrc/memory.c",
         "csrc/multiply.c",
-        "csrc/newfile.c", "csrc/pin.c", "csrc/plainfile.c",
+        "csrc/newfile.c", "csrc/plainfile.c",
         "csrc/operand.c",
         "csrc/panels.c",
         "csrc/plain.c",

@@ -15,7 +15,6 @@ The C core: it only opens one chapter after the other.
 #include "live.h"
 #include "mapped.h"
 #include "newfile.h"
-#include "pin.h"
 #include "plainfile.h"
 #include "plan.h"
 #include "pocl.h"
@@ -37,7 +36,6 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_pinpocl();
   lua_newtable(L);
   clc_openhandles(L);
-  clc_openpins(L);
   clc_opencounters(L);
   clc_opendevices(L);
   clc_opendiscovery(L);

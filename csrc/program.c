@@ -14,7 +14,6 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "buildoptions.h"
 #include "clock.h"
 #include "include.h"
-#include "pin.h"
 #include "pocl.h"
 #include "result.h"
 #include "source.h"
@@ -85,8 +84,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
 static const char *push_names(lua_State *L, int idx) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   const int top = lua_gettop(L);
-  const cl_program pinned = clc_pinprogram(L, &p->program);
-  const char *names = clc_pushkernelnames(L, pinned);
+  const char *names = clc_pushkernelnames(L, &p->program);
   clc_getvalue(L, idx, TEXT);
   if (strstr(luaL_optstring(L, -1, ""), "_cl_") == NULL) names = luaL_gsub(L, names, "_cl_", "");
   lua_pushstring(L, names);
@@ -112,7 +110,7 @@ static const char *push_name_text(lua_State *L, int idx) {
   return luaL_gsub(L, push_names(L, idx), ";", ", ");
 }
 
-static int has_kernel(lua_State *L, cl_program program, const char *wanted) {
+static int has_kernel(lua_State *L, const cl_program *program, const char *wanted) {
   const char *names = clc_pushkernelnames(L, program), *name;
   size_t length;
   while ((length = clc_nextname(&names, &name)) > 0)
@@ -122,7 +120,7 @@ static int has_kernel(lua_State *L, cl_program program, const char *wanted) {
 }
 
 /* Pushes what OpenCL calls the kernel. */
-static const char *push_real_name(lua_State *L, cl_program program, const char *name) {
+static const char *push_real_name(lua_State *L, const cl_program *program, const char *name) {
   const char *renamed = lua_pushfstring(L, "_cl_%s", name);
   if (!has_kernel(L, program, name) && has_kernel(L, program, renamed)) return renamed;
   lua_pop(L, 1);
@@ -155,18 +153,17 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   lua_getfield(L, -1, name);
   if (clc_testhandle(L, -1, &clc_kerneltype) == NULL) { /* or released since */
     lua_pop(L, 1);
-    const cl_program program = clc_pinprogram(L, &p->program);
-    const char *real_name = push_real_name(L, program, name);
-    if (!has_kernel(L, program, real_name))
+    const char *real_name = push_real_name(L, &p->program, name);
+    if (!has_kernel(L, &p->program, real_name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, idx));
     if (clc_getvalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     clc_getvalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
                            lua_tostring(L, -1), p->built.max_group};
-    clc_Kernel *k = clc_newkernel(L, p->device, program, real_name, name, &text);
+    clc_Kernel *k = clc_newkernel(L, p->device, &p->program, real_name, name, &text);
     measure_structs(L, idx, k);
-    lua_replace(L, -5);
-    lua_pop(L, 3);
+    lua_replace(L, -4);
+    lua_pop(L, 2);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, name);
   }
@@ -339,8 +336,7 @@ static int device_program(lua_State *L) {
   clc_buildprogram(L, d, 2, s.name, s.defines, s.options);
   const Program *p = clc_checkhandle(L, -1, &program_type);
   const int program = lua_gettop(L);
-  const cl_program pinned = clc_pinprogram(L, &p->program);
-  if (*clc_pushkernelnames(L, pinned) == '\0') luaL_argerror(L, 2, "no kernel in the source");
+  if (*clc_pushkernelnames(L, &p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");
   lua_settop(L, program);
   check_loops(L, p->built.start, s.name, s.options);
   lua_settop(L, program);

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "pin.h"
-
 #define PROBE "clc_sizes" /* the kernel that tells them */
 
 /* The program of the probe; a script never sees it. */
@@ -60,7 +58,7 @@ static int build_probe(lua_State *L) {
   const int program = lua_gettop(L);
   clc_build(L, d, &source, &p->program);
   const clc_Text text = {lua_tostring(L, -2), NULL, lua_tostring(L, -1), 0};
-  clc_newkernel(L, d, clc_pinprogram(L, &p->program), PROBE, PROBE, &text);
+  clc_newkernel(L, d, &p->program, PROBE, PROBE, &text);
   lua_pushvalue(L, program);
   lua_insert(L, -2);
   return 2;

@@ -7,7 +7,7 @@ local C_LEVELS = {
     "poly_analysis", "poly_input" },
   { "text", "handle", "dtype", "args", "wait", "info", "result", "source", "declaration", "folder", "newfile",
     "plainfile", "plain_loops", "kernelfolder", "poly_expression", "poly_dependences" },
-  { "include", "pin", "shape", "platform", "range", "plain", "cache", "array", "product",
+  { "include", "shape", "platform", "range", "plain", "cache", "array", "product",
     "poly_extremes", "poly_uncovered" },
   { "counter", "poly" },
   { "flight" },
