@@ -13,6 +13,7 @@ void *clc_checkobject(lua_State *L, int arg, const char *tname) {
 static int object_index(lua_State *L) {
   const char *tname = lua_tostring(L, lua_upvalueindex(1));
   luaL_checkudata(L, 1, tname);
+  if (lua_islightuserdata(L, 1)) luaL_typeerror(L, 1, tname); /* these have a metatable in common */
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) return 1;

@@ -232,6 +232,23 @@ helper.describe_each("objects with a launch in flight", function(device)
       cl.device(PLACE):close()]])
   end)
 
+  it("are not light userdata that got their metatable", function()
+    ends(0, [[
+      local o, blas = make(), require "clcompute.blas"
+      o.array, o.blas, o.scratch = blas.array(4), blas.openblas(), cl.scratch("int", 1)
+      local light = o.buffer:raw()
+      for _, object in pairs(o) do
+        local meta = debug.getmetatable(object)
+        debug.setmetatable(light, meta)
+        for _, f in ipairs { function() return light.release end, function() return light.dtype end,
+          function() return #light end, function() light[1] = 1 end, function() return light() end,
+          function() return tostring(light) end, function() return meta.__gc and meta.__gc(light) end } do
+          pcall(f)
+        end
+        debug.setmetatable(light, nil)
+      end]])
+  end)
+
   it("have nothing in their user values that could be exchanged", function()
     ends(0, [[
       local o = make()
