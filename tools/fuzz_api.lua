@@ -29,6 +29,7 @@ for i = 1, seeds do
   add(campaign.run(folder, seed, calls // seeds, LIMIT))
   print(("seed %d: %d calls, %d distinct messages, %d failures"):format(seed, total, distinct, failures))
 end
+io.stdout:flush()
 print(("fuzz-api: %d calls, %d distinct messages, %d crashes, hangs, leaks or internal messages"):format(
   total, distinct, failures))
 os.exit(failures == 0 and distinct >= math.min(100, total // 100) and 0 or 1)

@@ -81,6 +81,7 @@ local function run(gate)
   return gate.figure(output), ended and (not gate.holds or gate.holds(output)), os.time() - start
 end
 
+io.stdout:setvbuf "line"
 os.execute "mkdir -p build/gates"
 local gates, passed = chosen(), 0
 for _, gate in ipairs(gates) do
