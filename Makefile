@@ -50,7 +50,7 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check asan stress long faults lint doc env show install clean overhead bench-overhead bench-peers \
+.PHONY: all run test check asan stress long faults fuzz-api fuzz-c fuzz-files properties mutations mutant gates memory lint doc env show install clean overhead bench-overhead bench-peers \
         packages-run packages-test packages-lint packages-doc
 
 all: $(MODULES)
@@ -172,6 +172,68 @@ long: all layer
 	@mkdir -p build/long
 	@$(ENV) LONG=1 WORK="$(CURDIR)/build/long" tools/test.sh $(LONG_SPECS)
 
+# A million calls of the API with plausible and hostile arguments, on Oclgrind: fixed seeds and a fresh one. What fails is
+# printed as a short script. Some minutes.
+FUZZ_CALLS ?= 1000000
+FUZZ_SEEDS ?= 10
+
+fuzz-api: all layer
+	@mkdir -p build/fuzz
+	@$(ENV) OPENCL_LAYERS="$(CURDIR)/build/libclcount.so" $(LUA) tools/fuzz_api.lua $(FUZZ_CALLS) $(FUZZ_SEEDS) $(SEED)
+
+# Files that lie: .npy files, the cache of programs, kept numbers and rows; some minutes.
+fuzz-files: all layer
+	@mkdir -p build/fuzz-files
+	@$(ENV) LONG=1 WORK="$(CURDIR)/build/fuzz-files" tools/test.sh spec/hostile_files_spec.lua
+
+# libFuzzer on what is C and reads texts or files: tools/fuzz/*.c, each for so many seconds. Needs clang's runtime
+# (libclang-rt-14-dev). What fails is left in build/fuzz-c.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS  = $(patsubst tools/fuzz/%.c,%,$(wildcard tools/fuzz/*.c))
+FUZZ_C        = clang $(FLAGS) -Wno-unknown-pragmas -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+fuzz-c: $(FUZZ_TARGETS:%=build/fuzz-c/%)
+	@mkdir -p build/fuzz-c/folder
+	@for t in $(FUZZ_TARGETS); do mkdir -p build/fuzz-c/corpus-$$t && \
+	  (cd build/fuzz-c && CLCOMPUTE_CACHE="$$PWD/folder" ./$$t -max_total_time=$(FUZZ_SECONDS) -max_len=2000 -verbosity=0 \
+	    -print_final_stats=1 $$([ -e ../../tools/fuzz/$$t.dict ] && echo -dict=../../tools/fuzz/$$t.dict) corpus-$$t >$$t.log 2>&1 || \
+	    { tail -n 30 $$t.log; echo "fuzz-c: $$t failed"; exit 1; }) && \
+	  echo "fuzz-c: $$t: $$(sed -n 's/stat::number_of_executed_units: *//p' build/fuzz-c/$$t.log) inputs, 0 faults" || exit 1; done
+
+build/fuzz-c/%: tools/fuzz/%.c tools/fuzz/target.h $(CORE_SOURCES:csrc/%.c=build/fuzz-c/%.o)
+	$(FUZZ_C) -fsanitize=fuzzer -o $@ $(filter %.c %.o,$^) -l$(LUA_LIB) -lOpenCL -lm -lpthread
+
+build/fuzz-c/%.o: csrc/%.c
+	@mkdir -p build/fuzz-c
+	$(FUZZ_C) -fsanitize=fuzzer-no-link -MMD -c -o $@ $<
+
+-include $(wildcard build/fuzz-c/*.d)
+
+# Every gate with its figure, by the long forms of all; an hour or more. GATES="properties memory" runs these alone.
+gates: all layer
+	@$(LUA) tools/gates.lua $(GATES)
+
+# A thousand buffers of 64 MB, each dropped, stay below 600 MB.
+memory: all layer
+	@mkdir -p build/memory
+	@$(ENV) STRESS=1 WORK="$(CURDIR)/build/memory" tools/test.sh spec/stress_spec.lua
+
+# Five faults put into the C code, each of which a test must find.
+mutations: all layer
+	@rm -rf build/mutations
+	@$(ENV) OPENCL_LAYERS="$(CURDIR)/build/libclcount.so" CLCOUNT_QUIET=1 $(LUA) tools/mutations.lua
+
+# The core with one file of another folder: of tools/mutations.lua.
+mutant:
+	$(CC) $(FLAGS) -Icsrc -c -o $(FROM)/$(FILE).o $(FROM)/$(FILE).c
+	$(CC) $(SHARED) -o $(FROM)/clcompute/core.so $(FROM)/$(FILE).o \
+	  $(filter-out build/$(FILE).o,$(call objects,$(CORE_SOURCES))) -lOpenCL -lm -lpthread
+
+# Products of 10,000 random shapes within their bound, and every class of hard systems; a minute or two.
+properties: all layer
+	@mkdir -p build/properties
+	@$(ENV) LONG=1 WORK="$(CURDIR)/build/properties" tools/test.sh spec/properties_spec.lua
+
 # Every OpenCL call of every public function fails with every code, and Lua's allocations fail; some minutes.
 faults: all layer
 	@mkdir -p build/faults
@@ -215,7 +277,7 @@ build/overhead.so: tools/overhead.c | build/clcompute
 	$(CC) $(FLAGS) $(SHARED) -o $@ $< -lOpenCL
 
 # --- lint ---------------------------------------------------------------------
-C_FILES = $(wildcard csrc/*.[ch] tools/*.c tools/layer/*.[ch] spec/support/*.c)
+C_FILES = $(wildcard csrc/*.[ch] tools/*.c tools/fuzz/*.[ch] tools/layer/*.[ch] spec/support/*.c)
 
 lint: packages-lint
 	@for c in $(filter %.c,$(C_FILES)); do \

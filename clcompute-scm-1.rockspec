@@ -169,7 +169,7 @@ build = {
         "csrc/matrix.c",
         "csrc/memory.c",
         "csrc/multiply.c",
-        "csrc/newfile.c",
+        "csrc/newfile.c", "csrc/plainfile.c",
         "csrc/operand.c",
         "csrc/panels.c",
         "csrc/pipelined.c",

@@ -10,11 +10,9 @@ Arrays in host memory that a script holds and a C library computes with, uncopie
 #include <string.h>
 #include <unistd.h>
 
-#include "object.h"
-
-#define TNAME "clcompute.Array"
 #define ALIGN 64 /* bytes of a cache line, and of the widest vectors */
 
+static const char TNAME[] = "clcompute.Array";
 static const char *const dtypes[] = {"float", "double", NULL};
 
 static size_t element_size(const clc_Array *a) {
@@ -28,7 +26,7 @@ static size_t byte_count(const clc_Array *a) {
 /* --- the object -------------------------------------------------------- */
 
 clc_Array *clc_newarray(lua_State *L, size_t count, int is_double) {
-  clc_Array shape = {NULL, count, is_double};
+  clc_Array shape = {{TNAME}, NULL, count, is_double};
   clc_Array *a = lua_newuserdatauv(L, sizeof *a + ALIGN + byte_count(&shape), 1);
   const uintptr_t after = (uintptr_t)(a + 1);
   shape.elements = (char *)(a + 1) + (ALIGN - after % ALIGN) % ALIGN;
@@ -42,7 +40,7 @@ clc_Array *clc_newarray(lua_State *L, size_t count, int is_double) {
 }
 
 clc_Array *clc_checkarray(lua_State *L, int arg) {
-  return luaL_checkudata(L, arg, TNAME);
+  return clc_checkobject(L, arg, TNAME);
 }
 
 clc_Array *clc_checkarraylike(lua_State *L, int arg, const clc_Array *like, size_t count) {

@@ -4,10 +4,12 @@
 #define CLC_ARRAY_H
 
 #include "error.h"
+#include "object.h"
 
 #pragma GCC visibility push(hidden)
 
 typedef struct clc_Array {
+  clc_Object object;
   void *elements; /* begin a cache line */
   size_t count;
   int is_double; /* else float */

@@ -71,9 +71,10 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
   const char *declarations = lua_tostring(L, -2), *binary = lua_tostring(L, -1);
   build(d, binary, lua_rawlen(L, -1), options, program);
   if (*program != NULL) {
-    const char *names = clc_testkernelnames(L, *program);
+    const int top = lua_gettop(L);
+    const char *names = clc_testkernelnames(L, program);
     if (names == NULL || !clc_declares(declarations, names)) drop(program);
-    if (names != NULL) lua_pop(L, 1);
+    lua_settop(L, top);
   }
   lua_pop(L, *program != NULL ? 1 : 2);
   return *program != NULL;
@@ -82,19 +83,21 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
 /* --- storing ----------------------------------------------------------- */
 
 /* Pushes the binary of a program built for one device, or returns 0. */
-static int push_binary(lua_State *L, cl_program program) {
+static int push_binary(lua_State *L, const cl_program *program) {
   size_t size = 0;
   luaL_Buffer b;
-  cl_int code = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
+  if (*program == NULL) return 0;
+  cl_int code = clGetProgramInfo(*program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
   if (code != CL_SUCCESS || size == 0) return 0;
   char *bytes = luaL_buffinitsize(L, &b, size);
-  code = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL);
+  if (*program == NULL) luaL_error(L, "program is released");
+  code = clGetProgramInfo(*program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL);
   luaL_pushresultsize(&b, code == CL_SUCCESS ? size : 0);
   if (code != CL_SUCCESS) lua_pop(L, 1);
   return code == CL_SUCCESS;
 }
 
-void clc_storebinary(lua_State *L, int key, cl_program program) {
+void clc_storebinary(lua_State *L, int key, const cl_program *program) {
   const int top = lua_gettop(L);
   const char *names = clc_testkernelnames(L, program);
   if (names != NULL && *names != '\0' && clc_pushdeclarations(L, program, names) != NULL &&

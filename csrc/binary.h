@@ -20,7 +20,7 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
                    cl_program *program);
 
 /* Keeps a built program, if that is possible. */
-void clc_storebinary(lua_State *L, int key, cl_program program);
+void clc_storebinary(lua_State *L, int key, const cl_program *program);
 
 #pragma GCC visibility pop
 

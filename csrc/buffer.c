@@ -322,6 +322,9 @@ static int next_element(lua_State *L) {
 
 /* Over what `read` gives, read once. */
 static int buffer_pairs(lua_State *L) {
+  const clc_Buffer *b = clc_tohandle(L, 1, &clc_buffertype);
+  if (b == NULL || b->h.released)
+    luaL_error(L, "buffer is released"); /* `pairs` has no name here */
   lua_settop(L, 1);
   buffer_read(L);
   lua_pushcfunction(L, next_element);

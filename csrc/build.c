@@ -121,11 +121,12 @@ static cl_int build(const Job *j, cl_program program) {
 static void build_source(lua_State *L, const Job *j, cl_program *program) {
   const char *parts[] = {j->source.defines, j->line, j->text};
   cl_int code;
+  if (j->device->h.released) luaL_error(L, "device is released"); /* by a finalizer */
   *program = clCreateProgramWithSource(j->device->context, 3, parts, NULL, &code);
   if (code != CL_SUCCESS) *program = NULL;
   clc_check(L, code, "clCreateProgramWithSource");
   code = build(j, *program);
-  if (code != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, *program, code);
+  if (code != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, program, code);
 }
 
 /* Pushes the key of a job in the cache, or returns 0; includes that change are not kept. */
@@ -144,7 +145,7 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
     build_source(L, j, program);
     /* A file that was changed meanwhile may or may not be in the binary. */
     clc_pushincluded(L, j->searched, j->options);
-    if (keyed && strcmp(lua_tostring(L, -1), j->included) == 0) clc_storebinary(L, key, *program);
+    if (keyed && strcmp(lua_tostring(L, -1), j->included) == 0) clc_storebinary(L, key, program);
     lua_pushnil(L);
   }
   lua_replace(L, top + 1);

@@ -10,13 +10,14 @@
 
 #define SHOWN_LINES 5
 
-static const char *push_log(lua_State *L, const clc_Device *d, cl_program program) {
+static const char *push_log(lua_State *L, const clc_Device *d, const cl_program *program) {
   size_t size = 0;
   luaL_Buffer b;
   const cl_device_id id = d->place.device;
-  clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  clGetProgramBuildInfo(*program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
   char *log = luaL_buffinitsize(L, &b, size + 1);
-  if (clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
+  if (*program == NULL || /* released by a finalizer */
+      clGetProgramBuildInfo(*program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
     size = 0;
   log[size] = '\0';
   size = strlen(log);
@@ -125,8 +126,8 @@ static const char *find_hint(const char *log) {
   return NULL;
 }
 
-void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program program,
-                    cl_int code) {
+void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s,
+                    const cl_program *program, cl_int code) {
   const char *log = push_named(L, s, push_log(L, d, program));
   push_excerpt(L, s->text, s->name, log);
   const char *hint = find_hint(log);

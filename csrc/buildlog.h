@@ -16,8 +16,8 @@ typedef struct clc_Source {
 
 /* Raises the failure of a build with its log, in which the source has our name and its
    own lines, and with the lines it points at, numbered, each once. */
-void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program program,
-                    cl_int code);
+void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s,
+                    const cl_program *program, cl_int code);
 
 #pragma GCC visibility pop
 

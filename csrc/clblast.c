@@ -15,7 +15,7 @@ fields of a buffer, and the raw handles behind it.
 #include "object.h"
 #include "product.h"
 
-#define TNAME "clcompute.CLBlast"
+static const char TNAME[] = "clcompute.CLBlast";
 
 enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 }; /* as in CBLAS */
 
@@ -41,6 +41,7 @@ enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 }; /* as in CBLAS */
   F(CLBlastClearCache, (void))
 
 typedef struct {
+  clc_Object object;
 #define FIELD(name, parameters) int(*name) parameters;
   FUNCTIONS(FIELD)
 #undef FIELD
@@ -96,7 +97,7 @@ static void check_code(lua_State *L, int code, const char *call) {
 /* --- the object -------------------------------------------------------- */
 
 static const CLBlast *check_clblast(lua_State *L) {
-  const CLBlast *c = luaL_checkudata(L, 1, TNAME);
+  const CLBlast *c = clc_checkobject(L, 1, TNAME);
   if (c->released) luaL_argerror(L, 1, "CLBlast is released");
   luaL_checkstack(L, 3 * LUA_MINSTACK, NULL); /* what follows a check must not collect */
   return c;
@@ -126,6 +127,7 @@ static int blas_clblast(lua_State *L) {
   lua_pushliteral(L, "CLBlast");
   lua_setfield(L, -2, "name");
   lua_setiuservalue(L, 1, 1);
+  c->object.type = TNAME;
   luaL_setmetatable(L, TNAME);
   return 1;
 }
@@ -138,7 +140,7 @@ be called twice.
 @return the object
 */
 static int clblast_release(lua_State *L) {
-  CLBlast *c = luaL_checkudata(L, 1, TNAME);
+  CLBlast *c = clc_checkobject(L, 1, TNAME);
   if (!c->released && c->pid == getpid()) c->CLBlastClearCache(); /* no OpenCL after a fork */
   c->released = 1;
   lua_settop(L, 1);
@@ -146,7 +148,7 @@ static int clblast_release(lua_State *L) {
 }
 
 static int clblast_tostring(lua_State *L) {
-  const CLBlast *c = luaL_checkudata(L, 1, TNAME);
+  const CLBlast *c = clc_checkobject(L, 1, TNAME);
   lua_pushstring(L, c->released ? "CLBlast (released)" : "CLBlast");
   return 1;
 }

@@ -15,6 +15,7 @@ The C core: it only opens one chapter after the other.
 #include "live.h"
 #include "mapped.h"
 #include "newfile.h"
+#include "plainfile.h"
 #include "plan.h"
 #include "pocl.h"
 #include "prebuilt.h"
@@ -44,6 +45,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openlive(L);
   clc_openmapped(L);
   clc_opennewfiles(L);
+  clc_openplainfiles(L);
   clc_openraw(L);
   clc_openprofile(L);
   clc_openkernelfolder(L);

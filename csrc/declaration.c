@@ -25,26 +25,27 @@ size_t clc_nextname(const char **list, const char **name) {
   return length;
 }
 
-static cl_int push_names(lua_State *L, cl_program program) {
+static cl_int push_names(lua_State *L, const cl_program *program) {
   size_t size;
   luaL_Buffer b;
-  cl_int code = clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+  cl_int code = clGetProgramInfo(*program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
   if (code != CL_SUCCESS) return code;
   char *names = luaL_buffinitsize(L, &b, size + 1);
+  if (*program == NULL) luaL_error(L, "program is released");
   memset(names, 0, size + 1); /* POCL writes nothing when there is no kernel */
-  code = clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
+  code = clGetProgramInfo(*program, CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
   names[size] = '\0';
   luaL_pushresultsize(&b, strlen(names));
   if (code != CL_SUCCESS) lua_pop(L, 1);
   return code;
 }
 
-const char *clc_pushkernelnames(lua_State *L, cl_program program) {
+const char *clc_pushkernelnames(lua_State *L, const cl_program *program) {
   clc_check(L, push_names(L, program), "clGetProgramInfo");
   return lua_tostring(L, -1);
 }
 
-const char *clc_testkernelnames(lua_State *L, cl_program program) {
+const char *clc_testkernelnames(lua_State *L, const cl_program *program) {
   return push_names(L, program) == CL_SUCCESS ? lua_tostring(L, -1) : NULL;
 }
 
@@ -79,12 +80,15 @@ static void check_info(lua_State *L, cl_int code) {
   clc_check(L, code, "clGetKernelArgInfo");
 }
 
-void clc_askdeclaration(lua_State *L, cl_kernel kernel, cl_uint i, clc_Declaration *d) {
+void clc_askdeclaration(lua_State *L, const cl_kernel *kernel, cl_uint i, clc_Declaration *d) {
   size_t name, type;
-  check_info(L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_NAME, 0, NULL, &name));
-  check_info(L, clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_TYPE_NAME, 0, NULL, &type));
+  if (*kernel == NULL) luaL_error(L, "kernel is released");
+  check_info(L, clGetKernelArgInfo(*kernel, i, CL_KERNEL_ARG_NAME, 0, NULL, &name));
+  check_info(L, clGetKernelArgInfo(*kernel, i, CL_KERNEL_ARG_TYPE_NAME, 0, NULL, &type));
   const size_t size = (name > type ? name : type) + 1;
-  check_info(L, get_declaration(kernel, i, lua_newuserdatauv(L, size, 0), size, d));
+  char *room = lua_newuserdatauv(L, size, 0);
+  if (*kernel == NULL) luaL_error(L, "kernel is released");
+  check_info(L, get_declaration(*kernel, i, room, size, d));
   lua_pop(L, 1);
 }
 
@@ -107,12 +111,13 @@ static cl_int ask_all(cl_program program, const char *name, char *room, clc_Decl
 }
 
 /* Pushes the lines of one kernel: its name and number of arguments, then each. */
-static int push_kernel(lua_State *L, cl_program program, const char *name) {
+static int push_kernel(lua_State *L, const cl_program *program, const char *name) {
   char room[ROOM];
   cl_uint n = 0;
-  if (ask_all(program, name, room, NULL, &n) != CL_SUCCESS) return 0;
+  if (*program == NULL || ask_all(*program, name, room, NULL, &n) != CL_SUCCESS) return 0;
   clc_Declaration *all = lua_newuserdatauv(L, (n + 1) * sizeof *all, 0);
-  cl_int code = ask_all(program, name, room, all, &n);
+  if (*program == NULL) luaL_error(L, "program is released");
+  cl_int code = ask_all(*program, name, room, all, &n);
   lua_pushfstring(L, "kernel %s %d" END, name, (int)n);
   for (cl_uint i = 0; i < n && code == CL_SUCCESS; i++) {
     lua_pushfstring(L, "%s%d %s" END "%s" END, lua_tostring(L, -1), (int)all[i].space, all[i].name,
@@ -124,7 +129,7 @@ static int push_kernel(lua_State *L, cl_program program, const char *name) {
   return code == CL_SUCCESS;
 }
 
-const char *clc_pushdeclarations(lua_State *L, cl_program program, const char *names) {
+const char *clc_pushdeclarations(lua_State *L, const cl_program *program, const char *names) {
   const char *name;
   size_t length;
   lua_pushliteral(L, "");

@@ -241,7 +241,7 @@ void clc_pushplace(lua_State *L, clc_Place place) {
   lua_rawgetp(L, -1, place.device);
   if (clc_testhandle(L, -1, &clc_devicetype) == NULL) {
     lua_pop(L, 1);
-    clc_Device *d = clc_newhandle(L, &clc_devicetype, NULL, 1, 0);
+    clc_Device *d = clc_newhandle(L, &clc_devicetype, NULL, 0);
     fill_facts(L, d, place);
     make_counters(L, d);
     lua_pushvalue(L, -1);
@@ -262,11 +262,11 @@ void clc_pushdevice(lua_State *L, const clc_Device *d) {
 }
 
 /* The registry keeps a root; a further queue lives as long as what was made on it. */
-void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, int values, size_t extra) {
-  void *h = clc_newhandle(L, type, &d->h, values + 1, extra);
+void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, size_t extra) {
+  void *h = clc_newhandle(L, type, &d->h, extra);
   if (d->root != d) {
     clc_pushdevice(L, d);
-    lua_setiuservalue(L, -2, values + 1);
+    lua_setiuservalue(L, -2, 1);
   }
   return h;
 }
@@ -370,7 +370,7 @@ either may be used on both; `Event:before` orders them.
 */
 static int device_queue(lua_State *L) {
   clc_Device *root = clc_checkopen(L, 1)->root;
-  clc_Device *d = clc_newhandle(L, &clc_devicetype, &root->h, 1, 0);
+  clc_Device *d = clc_newhandle(L, &clc_devicetype, &root->h, 0);
   copy_facts(d, root);
   clc_check(L, clRetainContext(root->context), "clRetainContext");
   d->context = root->context;
@@ -407,10 +407,6 @@ void clc_opendevices(lua_State *L) {
   clc_opentype(L, &clc_devicetype, device_field, device_show, methods, metamethods);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
-  lua_newtable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
+  clc_pushweak(L, "v");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &queues_key);
 }

@@ -50,7 +50,7 @@ clc_Device *clc_checkopen(lua_State *L, int arg);
 void clc_usedevice(lua_State *L, clc_Device *d);
 
 /* Pushes a new handle that belongs to a device and keeps its object alive. */
-void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, int values, size_t extra);
+void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, size_t extra);
 
 /* Pushes the one Device object for that hardware, a new one if need be. */
 void clc_pushplace(lua_State *L, clc_Place place);

@@ -108,7 +108,7 @@ static int event_field(lua_State *L) {
 }
 
 clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what) {
-  clc_Event *e = clc_newowned(L, &event_type, d, 0, 0);
+  clc_Event *e = clc_newowned(L, &event_type, d, 0);
   e->device = d;
   strncpy(e->what, what, CLC_WHAT - 1);
   return e;

@@ -27,7 +27,7 @@ static void factors_forget(clc_Handle *h) {
 static const clc_Type factors_type = {"LU factors", "clcompute.Factors", sizeof(Factors),
                                       factors_forget, 0};
 
-/* The user value of the object is the table of what the factors consist of. */
+/* Value 1 of the object is the table of what the factors consist of. */
 static Factors *check_factors(lua_State *L) {
   return clc_checkhandle(L, 1, &factors_type);
 }
@@ -48,10 +48,10 @@ static int op_lu(lua_State *L) {
   luaL_checkstack(L, 60, NULL);
   clc_checksquare(L, 1, a);
   const clc_Lu f = clc_factor(L, a, 1, "lu");
-  Factors *x = clc_newowned(L, &factors_type, a->device, 1, 0);
+  Factors *x = clc_newowned(L, &factors_type, a->device, 0);
   x->f = f;
   lua_insert(L, -2);
-  lua_setiuservalue(L, -2, 1);
+  clc_setvalue(L, -2, 1);
   return 1;
 }
 
@@ -117,7 +117,7 @@ static int factors_rcond(lua_State *L) {
   if (x->rconds == NULL) {
     double *rconds = lua_newuserdatauv(L, (x->f.count + 1) * sizeof *rconds, 0);
     clc_rconds(L, &x->f, rconds);
-    lua_getiuservalue(L, 1, 1);
+    clc_getvalue(L, 1, 1);
     lua_insert(L, -2);
     lua_rawseti(L, -2, 5);
     x->rconds = rconds;
@@ -135,7 +135,7 @@ static int factors_release(lua_State *L) {
   clc_Handle *h = clc_tohandle(L, 1, &factors_type);
   lua_settop(L, 1);
   if (h == NULL || h->released) return 1;
-  lua_getiuservalue(L, 1, 1);
+  clc_getvalue(L, 1, 1);
   clc_dropfactors(L, ((const Factors *)h)->is_shared);
   clc_release(h);
   lua_settop(L, 1);

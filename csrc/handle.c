@@ -20,7 +20,8 @@ typedef struct {
   clc_Handle *node; /* NULL once collected */
 } Box;
 
-static const char state_key = 0; /* its address is the key in the registry */
+static const char state_key = 0;  /* its address is the key in the registry */
+static const char values_key = 0; /* registry, weak keys: box -> list of values */
 
 /* --- the process ------------------------------------------------------- */
 
@@ -139,6 +140,14 @@ static int add_methods(lua_State *L) {
   return 0;
 }
 
+void clc_pushweak(lua_State *L, const char *mode) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushstring(L, mode);
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+}
+
 void clc_openhandles(lua_State *L) {
   static const luaL_Reg functions[] = {{"add_methods", add_methods}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
@@ -150,6 +159,8 @@ void clc_openhandles(lua_State *L) {
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &state_key);
+  clc_pushweak(L, "k");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &values_key);
 }
 
 clc_Handle *clc_nexthandle(lua_State *L, clc_Handle *h) {
@@ -183,12 +194,11 @@ static void check_owner(lua_State *L, const clc_Handle *owner) {
   if (owner != NULL && owner->released) luaL_error(L, "%s is released", owner->type->name);
 }
 
-void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int values,
-                    size_t extra) {
+void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, size_t extra) {
   State *state = get_state(L);
   if (state == NULL || state->closing)
     luaL_error(L, "cannot make a %s: the Lua state is closing", type->name);
-  Box *box = lua_newuserdatauv(L, sizeof *box, values);
+  Box *box = lua_newuserdatauv(L, sizeof *box, 1);
   box->mark = BOX_MARK;
   box->state = state;
   box->node = NULL;
@@ -210,6 +220,41 @@ void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int v
   h->prev->next = h->next->prev = h;
   return box->node = h;
 }
+
+/* --- values ------------------------------------------------------------ */
+
+void clc_setvalue(lua_State *L, int idx, lua_Integer n) {
+  idx = lua_absindex(L, idx);
+  luaL_checkstack(L, 5, NULL);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &values_key);
+  lua_pushvalue(L, idx);
+  if (lua_rawget(L, -2) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_createtable(L, 1, 0);
+    lua_pushvalue(L, idx);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -4);
+  }
+  lua_rotate(L, -3, -1); /* the value last */
+  lua_rawseti(L, -2, n);
+  lua_pop(L, 2);
+}
+
+int clc_getvalue(lua_State *L, int idx, lua_Integer n) {
+  idx = lua_absindex(L, idx);
+  luaL_checkstack(L, 3, NULL);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &values_key);
+  lua_pushvalue(L, idx);
+  int type = lua_rawget(L, -2);
+  if (type == LUA_TTABLE) {
+    type = lua_rawgeti(L, -1, n);
+    lua_remove(L, -2);
+  }
+  lua_remove(L, -2);
+  return type;
+}
+
+/* --- types ------------------------------------------------------------- */
 
 /* As luaL_testudata, but a pointer is found sooner than a name. */
 static int has_metatable(lua_State *L, int idx, const clc_Type *type) {

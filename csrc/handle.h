@@ -36,6 +36,9 @@ struct clc_Handle {
    `add_methods`, which the Lua side takes away again, to the table at the top. */
 void clc_openhandles(lua_State *L);
 
+/* Pushes a new table whose keys ("k") or values ("v") are weak. */
+void clc_pushweak(lua_State *L, const char *mode);
+
 /* Makes the metatable of a type. `field` is called with object and key for what
    is no method; it pushes the field, or returns 0 when there is none. `show` pushes
    what tostring says of an object that is alive; what it raises is said too. Files
@@ -44,10 +47,14 @@ void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_C
                   const luaL_Reg *methods, const luaL_Reg *metamethods);
 void clc_addmethods(lua_State *L, const clc_Type *type, const luaL_Reg *methods);
 
-/* Pushes a new box with `values` user values and returns its zeroed node, which
-   has `extra` bytes after the type's size. */
-void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, int values,
-                    size_t extra);
+/* Pushes a new box and returns its zeroed node, which has `extra` bytes after the type's size. Its
+   one user value is for what is only to be kept alive: `debug` exchanges it. */
+void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, size_t extra);
+
+/* What C code relies on: value n of the object at an index, out of the reach of `debug`. Set pops
+   the value; get pushes it, or nil, and returns its type. */
+void clc_setvalue(lua_State *L, int idx, lua_Integer n);
+int clc_getvalue(lua_State *L, int idx, lua_Integer n);
 
 /* The node at a stack index if it is of that type: test returns NULL for
    another value; to raises for another value but takes released objects;

@@ -76,15 +76,16 @@ static cl_uint count_arguments(lua_State *L, cl_program program, const char *nam
   return n;
 }
 
-clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
+clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const cl_program *program, const char *name,
                           const char *shown, const clc_Text *text) {
   cl_int code;
-  const cl_uint n = count_arguments(L, program, name);
-  clc_Kernel *k =
-      clc_newowned(L, &clc_kerneltype, d, 0, n * sizeof(clc_Argument) + strlen(shown) + 1);
+  if (*program == NULL) luaL_error(L, "program is released");
+  const cl_uint n = count_arguments(L, *program, name);
+  clc_Kernel *k = clc_newowned(L, &clc_kerneltype, d, n * sizeof(clc_Argument) + strlen(shown) + 1);
   k->device = d;
   k->nargs = n;
-  k->kernel = clCreateKernel(program, name, &code);
+  if (*program == NULL) luaL_error(L, "program is released"); /* by a finalizer */
+  k->kernel = clCreateKernel(*program, name, &code);
   if (code != CL_SUCCESS) k->kernel = NULL;
   clc_check(L, code, "clCreateKernel");
   k->name = strcpy((char *)&k->args[n], shown);
@@ -92,9 +93,10 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const
   for (cl_uint i = 0; i < n; i++) {
     clc_Declaration declared;
     if (text->declarations == NULL || !clc_finddeclaration(text->declarations, name, i, &declared))
-      clc_askdeclaration(L, k->kernel, i, &declared);
+      clc_askdeclaration(L, &k->kernel, i, &declared);
     clc_readargument(L, &declared, text->code, &k->args[i]);
   }
+  if (k->h.released) luaL_error(L, "device is released"); /* by a finalizer */
   ask_limits(L, k, shown, text);
   return k;
 }

@@ -33,8 +33,9 @@ typedef struct clc_Text {
   size_t max_group;         /* the largest group for which it is made; 0: any */
 } clc_Text;
 
-/* Pushes the kernel of that name in a built program; messages call it `shown`. */
-clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, cl_program program, const char *name,
+/* Pushes the kernel of that name in a built program, which is NULL where its owner was released;
+   messages call it `shown`. */
+clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const cl_program *program, const char *name,
                           const char *shown, const clc_Text *text);
 
 /*

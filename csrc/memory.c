@@ -29,7 +29,7 @@ clc_Buffer *clc_checkbuffer(lua_State *L, int arg) {
 
 static clc_Buffer *push_buffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                                const clc_Shape *shape) {
-  clc_Buffer *b = clc_newowned(L, &clc_buffertype, d, 0, 0);
+  clc_Buffer *b = clc_newowned(L, &clc_buffertype, d, 0);
   b->device = d;
   b->dtype = dtype;
   b->shape = *shape;

@@ -2,10 +2,18 @@
 /* Objects with methods and constant fields, which stand in a table that is their user value. */
 #include "object.h"
 
+void *clc_checkobject(lua_State *L, int arg, const char *tname) {
+  const clc_Object *o = luaL_checkudata(L, arg, tname);
+  if (lua_rawlen(L, arg) < sizeof *o || o->type != tname)
+    luaL_argerror(L, arg, lua_pushfstring(L, "%s expected, got its metatable alone", tname));
+  return (void *)o;
+}
+
 /* Upvalues: the type's name, methods. */
 static int object_index(lua_State *L) {
   const char *tname = lua_tostring(L, lua_upvalueindex(1));
   luaL_checkudata(L, 1, tname);
+  if (lua_islightuserdata(L, 1)) luaL_typeerror(L, 1, tname); /* these have a metatable in common */
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) return 1;

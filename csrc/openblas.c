@@ -16,7 +16,7 @@ called of them is declared here.
 #include "object.h"
 #include "product.h"
 
-#define TNAME "clcompute.OpenBLAS"
+static const char TNAME[] = "clcompute.OpenBLAS";
 
 enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 }; /* of CBLAS */
 
@@ -46,6 +46,7 @@ enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 }; /* of CBLAS */
   F(openblas_set_num_threads, void, (int n))
 
 typedef struct {
+  clc_Object object;
 #define FIELD(name, result, parameters) result(*name) parameters;
   FUNCTIONS(FIELD)
 #undef FIELD
@@ -64,7 +65,7 @@ static const clc_Library library = {
 /* --- the object -------------------------------------------------------- */
 
 static const OpenBLAS *check_openblas(lua_State *L) {
-  return luaL_checkudata(L, 1, TNAME);
+  return clc_checkobject(L, 1, TNAME);
 }
 
 static void set_field(lua_State *L, const char *key, const char *value) {
@@ -121,6 +122,7 @@ static int blas_openblas(lua_State *L) {
   push_fields(L, o, lua_tostring(L, -1));
   lua_setiuservalue(L, 2, 1);
   lua_settop(L, 2);
+  o->object.type = TNAME;
   luaL_setmetatable(L, TNAME);
   return 1;
 }

@@ -17,11 +17,11 @@ Prebuilt kernels: the files of the kernels folder, built once a device.
 /* Pushes the table of programs of a device: key to Program. */
 static void push_cache(lua_State *L, const clc_Device *d) {
   clc_pushdevice(L, d);
-  if (lua_getiuservalue(L, -1, 1) == LUA_TNIL) {
+  if (clc_getvalue(L, -1, 1) == LUA_TNIL) {
     lua_pop(L, 1);
     lua_newtable(L);
     lua_pushvalue(L, -1);
-    lua_setiuservalue(L, -3, 1);
+    clc_setvalue(L, -3, 1);
   }
   lua_remove(L, -2);
 }

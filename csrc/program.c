@@ -19,7 +19,7 @@ Programs: OpenCL C built for a device, and the kernels in it.
 #include "source.h"
 #include "structsize.h"
 
-/* User values of a Program. */
+/* Values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
 
 typedef struct {
@@ -64,15 +64,15 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   const int self = lua_gettop(L) + 1;
   clc_usedevice(L, d);
   clc_checkpocl(L, d);
-  Program *p = clc_newowned(L, &program_type, d, 4, 0);
+  Program *p = clc_newowned(L, &program_type, d, 0);
   push_source(L, s.text, defines, options);
-  lua_setiuservalue(L, self, SOURCE);
+  clc_setvalue(L, self, SOURCE);
   p->device = d;
   p->built = build_timed(L, d, &s, &p->program);
-  lua_setiuservalue(L, self, DECLARATIONS);
-  lua_setiuservalue(L, self, TEXT);
+  clc_setvalue(L, self, DECLARATIONS);
+  clc_setvalue(L, self, TEXT);
   lua_newtable(L);
-  lua_setiuservalue(L, self, KERNELS);
+  clc_setvalue(L, self, KERNELS);
 }
 
 /* --- kernels ----------------------------------------------------------- */
@@ -84,8 +84,8 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
 static const char *push_names(lua_State *L, int idx) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   const int top = lua_gettop(L);
-  const char *names = clc_pushkernelnames(L, p->program);
-  lua_getiuservalue(L, idx, TEXT);
+  const char *names = clc_pushkernelnames(L, &p->program);
+  clc_getvalue(L, idx, TEXT);
   if (strstr(luaL_optstring(L, -1, ""), "_cl_") == NULL) names = luaL_gsub(L, names, "_cl_", "");
   lua_pushstring(L, names);
   lua_replace(L, top + 1);
@@ -110,8 +110,8 @@ static const char *push_name_text(lua_State *L, int idx) {
   return luaL_gsub(L, push_names(L, idx), ";", ", ");
 }
 
-static int has_kernel(lua_State *L, const Program *p, const char *wanted) {
-  const char *names = clc_pushkernelnames(L, p->program), *name;
+static int has_kernel(lua_State *L, const cl_program *program, const char *wanted) {
+  const char *names = clc_pushkernelnames(L, program), *name;
   size_t length;
   while ((length = clc_nextname(&names, &name)) > 0)
     if (length == strlen(wanted) && memcmp(name, wanted, length) == 0) break;
@@ -120,9 +120,9 @@ static int has_kernel(lua_State *L, const Program *p, const char *wanted) {
 }
 
 /* Pushes what OpenCL calls the kernel. */
-static const char *push_real_name(lua_State *L, const Program *p, const char *name) {
+static const char *push_real_name(lua_State *L, const cl_program *program, const char *name) {
   const char *renamed = lua_pushfstring(L, "_cl_%s", name);
-  if (!has_kernel(L, p, name) && has_kernel(L, p, renamed)) return renamed;
+  if (!has_kernel(L, program, name) && has_kernel(L, program, renamed)) return renamed;
   lua_pop(L, 1);
   return lua_pushstring(L, name);
 }
@@ -138,7 +138,7 @@ static void measure_structs(lua_State *L, int idx, const clc_Kernel *k) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   if (!clc_takesstructs(k)) return;
   const int top = lua_gettop(L); /* the kernel */
-  lua_getiuservalue(L, idx, SOURCE);
+  clc_getvalue(L, idx, SOURCE);
   for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, top + 1, i);
   const clc_Source s = {lua_tostring(L, top + 2), "sizes", lua_tostring(L, top + 3),
                         lua_tostring(L, top + 4)};
@@ -149,18 +149,18 @@ static void measure_structs(lua_State *L, int idx, const clc_Kernel *k) {
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   idx = lua_absindex(L, idx);
-  lua_getiuservalue(L, idx, KERNELS);
+  clc_getvalue(L, idx, KERNELS);
   lua_getfield(L, -1, name);
   if (clc_testhandle(L, -1, &clc_kerneltype) == NULL) { /* or released since */
     lua_pop(L, 1);
-    const char *real_name = push_real_name(L, p, name);
-    if (!has_kernel(L, p, real_name))
+    const char *real_name = push_real_name(L, &p->program, name);
+    if (!has_kernel(L, &p->program, real_name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, idx));
-    if (lua_getiuservalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
-    lua_getiuservalue(L, idx, DECLARATIONS); /* nil: built from source */
+    if (clc_getvalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
+    clc_getvalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
                            lua_tostring(L, -1), p->built.max_group};
-    clc_Kernel *k = clc_newkernel(L, p->device, p->program, real_name, name, &text);
+    clc_Kernel *k = clc_newkernel(L, p->device, &p->program, real_name, name, &text);
     measure_structs(L, idx, k);
     lua_replace(L, -4);
     lua_pop(L, 2);
@@ -274,7 +274,7 @@ static const char *take_source(lua_State *L, const char **own_folder) {
  */
 static void check_loops(lua_State *L, size_t start, const char *name, const char *options) {
   if (strstr(options, "-cl-opt-disable") != NULL) return;
-  lua_getiuservalue(L, -1, TEXT);
+  clc_getvalue(L, -1, TEXT);
   const char *text = lua_tostring(L, -1);
   const int line =
       strstr(text, "barrier") == NULL ? 0 : clc_loopline(L, text, start, "get_local_size");
@@ -335,9 +335,9 @@ static int device_program(lua_State *L) {
   const clc_Source s = take_request(L);
   clc_buildprogram(L, d, 2, s.name, s.defines, s.options);
   const Program *p = clc_checkhandle(L, -1, &program_type);
-  if (*clc_pushkernelnames(L, p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");
-  lua_pop(L, 1);
   const int program = lua_gettop(L);
+  if (*clc_pushkernelnames(L, &p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");
+  lua_settop(L, program);
   check_loops(L, p->built.start, s.name, s.options);
   lua_settop(L, program);
   return 1;

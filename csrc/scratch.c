@@ -17,11 +17,7 @@ size_t clc_scratchlimit(const clc_Device *d, const clc_Dtype *dtype) {
 static void push_buffers(lua_State *L, const clc_Device *d) {
   if (lua_getfield(L, LUA_REGISTRYINDEX, CLC_SCRATCH) == LUA_TNIL) {
     lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
+    clc_pushweak(L, "k");
     lua_pushvalue(L, -1);
     lua_setfield(L, LUA_REGISTRYINDEX, CLC_SCRATCH);
   }

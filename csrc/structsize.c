@@ -54,11 +54,11 @@ static int build_probe(lua_State *L) {
   clc_Source source = *(const clc_Source *)lua_touserdata(L, 3);
   luaL_checkstack(L, 20, NULL);
   source.text = push_source(L, source.text, k);
-  Probe *p = clc_newowned(L, &probe_type, d, 0, 0);
+  Probe *p = clc_newowned(L, &probe_type, d, 0);
   const int program = lua_gettop(L);
   clc_build(L, d, &source, &p->program);
   const clc_Text text = {lua_tostring(L, -2), NULL, lua_tostring(L, -1), 0};
-  clc_newkernel(L, d, p->program, PROBE, PROBE, &text);
+  clc_newkernel(L, d, &p->program, PROBE, PROBE, &text);
   lua_pushvalue(L, program);
   lua_insert(L, -2);
   return 2;

@@ -678,6 +678,7 @@ helper.describe_each("a buffer in a for loop", function(d)
     local seen = {}
     for i, row in pairs(d:buffer({ { 1, 2 }, { 3, 4 } }, "int")) do seen[i] = row end
     assert.same({ { 1, 2 }, { 3, 4 } }, seen)
+    assert.matches("buffer is released$", helper.raises("", pairs, d:zeros("int", 2):release()))
   end)
 
   it("is made of lists alone", function()

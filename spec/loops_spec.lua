@@ -771,5 +771,8 @@ helper.describe_each("loops.compile", function(device)
     end, device), { 1.5, {}, 2.5 }, 3)
     compiled:close()
     helper.raises("this compiled function is closed", compiled, a, a, a, 2)
+    for _, name in ipairs { "explain", "source", "stats", "close" } do
+      helper.raises("compiled function expected, got number; a method is called with a colon", compiled[name], 5)
+    end
   end)
 end)

@@ -301,6 +301,14 @@ describe("a .npy file", function()
     helper.raises("device expected", d.load, d:zeros("int", 1), path)
   end)
 
+  it("that is a pipe or a device is refused, and not waited for", function()
+    local pipe = folder .. "/pipe"
+    assert.is_true(os.execute("mkfifo " .. pipe))
+    for _, name in ipairs { pipe, "/dev/zero", "/dev/null" } do
+      helper.raises(name .. ": a plain file expected, not a pipe, socket or device", d.load, d, name)
+    end
+  end)
+
   it("that cannot be written is an error, and the old one stays", function()
     local b = d:buffer { 1, 2, 3 }
     helper.raises(folder .. "/none/a.npy: No such file or directory", b.save, b, folder .. "/none/a.npy")

@@ -53,6 +53,14 @@ describe("numbers", function()
     assert.equal("0.00100 ys", format.engineering(1e-27, "s"))
   end)
 
+  it("are told from rows whose fields are of any type", function()
+    local rows = { { name = 5, value = 2.0, unit = {}, peak_share = "all" }, { name = {}, unit = true, value = 1.0 } }
+    for _, write in ipairs { report.text, report.markdown, report.html } do
+      assert.is_string(write { sections = { { title = "odd", rows = rows } } })
+    end
+    raises("a userdata has no JSON", report.json, { { name = io.stdout } })
+  end)
+
   it("share a unit within a column, unless they differ too much", function()
     local write, unit = format.shared({ 8.62e-3, 0.5169 }, "s")
     assert.equal("ms", unit)

@@ -6,7 +6,7 @@ local C_LEVELS = {
   { "error", "lexer", "clock", "object", "library", -- codes in words, tokens
     "poly_analysis", "poly_input" },
   { "text", "handle", "dtype", "args", "wait", "info", "result", "source", "declaration", "folder", "newfile",
-    "plain_loops", "kernelfolder", "poly_expression", "poly_dependences" },
+    "plainfile", "plain_loops", "kernelfolder", "poly_expression", "poly_dependences" },
   { "include", "shape", "platform", "range", "plain", "cache", "array", "product",
     "poly_extremes", "poly_overlap", "poly_uncovered" },
   { "counter", "poly" },

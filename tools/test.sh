@@ -58,7 +58,7 @@ for spec in "$@"; do
   passed=$((passed + ok)) failed=$((failed + bad)) pending=$((pending + skipped))
   echo "$spec: $ok passed, $bad failed, $skipped pending ($(($(date +%s) - start)) s)"
   grep -A 3 '^Pending' "$out"
-  grep -o 'faults: .*' "$out" # behind what busted prints of its progress
+  grep -oE '(faults|properties|stress): .*' "$out" # behind what busted prints of its progress
   [ $bad -eq 0 ] && [ $code -ne 0 ] && fail "$spec: exit code $code"
   [ $code -ne 0 ] && cat "$out"
   if [ -s "$log" ]; then

@@ -34,10 +34,10 @@ cl._VERSION = require "clcompute.version"
 
 --- What the core leaves to Lua; its modules load with the first call that needs them.
 local function complete(core)
-  local new_file = core.new_file
+  local new_file, open_plain = core.new_file, core.open_plain
   local folder = kernel_folder()
   core.set_kernel_folder(folder)
-  core.add_methods("Device", { load = function(...) return require("clcompute.npy").load(...) end })
+  core.add_methods("Device", { load = function(...) return require("clcompute.npy").load(open_plain, ...) end })
   core.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(new_file, ...) end })
   core.set_tuning(function(...) return require("clcompute.tuning").of(...) end)
   core.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
@@ -61,8 +61,8 @@ local function complete(core)
   for name in ("reduce sum dot min max argmax norm2"):gmatch "%l+%d?" do
     core[name] = function(...) return require("clcompute.elementwise.reductions")[name](...) end
   end
-  for _, name in ipairs { "mapped", "enqueue", "new_file", "read_profile", "plan_range", "set_kernel_folder",
-    "add_methods", "set_loop_check", "set_native_check", "set_tuning", "forget_tuning" } do
+  for _, name in ipairs { "mapped", "enqueue", "new_file", "open_plain", "read_profile", "plan_range",
+    "set_kernel_folder", "add_methods", "set_loop_check", "set_native_check", "set_tuning", "forget_tuning" } do
     core[name] = nil
   end
 end

@@ -187,8 +187,16 @@ function Compiled:__tostring()
   return ("compiled loops '%s' of %s"):format(self.state.name, self.state.tree.origin.file)
 end
 
+local function check_self(self, level)
+  if type(self) ~= "table" or getmetatable(self) ~= Compiled then
+    error(("compiled function expected, got %s; a method is called with a colon"):format(type(self)), level + 1)
+  end
+end
+
 local function state_of(self, level)
-  return self.state or error("this compiled function is closed", level or 3)
+  level = level or 3
+  check_self(self, level)
+  return rawget(self, "state") or error("this compiled function is closed", level)
 end
 
 --- What a function of `explain` has to say, errors at the caller.
@@ -225,7 +233,8 @@ end
 --- Lets go of the kernels; later use is an error.
 -- @function Compiled:close
 function Compiled:close()
-  self.state = nil
+  check_self(self, 2)
+  rawset(self, "state", nil)
 end
 
 Compiled.__close = Compiled.close

@@ -38,14 +38,6 @@ local function guard(method, f, object, ...)
   error(("%s: %s"):format(path, (result:gsub("^[^\n]-npy%.lua:%d+: ", ""))), 4)
 end
 
---- Opens a file, with a message that does not repeat the path.
-local function open(path, mode)
-  local file, message = io.open(path, mode)
-  if file then return file end
-  if message:sub(1, #path + 2) == path .. ": " then message = message:sub(#path + 3) end
-  fail("%s", message)
-end
-
 -- --- loading -------------------------------------------------------------------------------------
 
 --- A bare check of the length spares allocating for a header that lies.
@@ -98,8 +90,8 @@ local function load_columns(file, h, flat)
   end
 end
 
-local function load_file(device, path)
-  local file <close> = open(path, "rb")
+local function load_file(device, path, open_plain)
+  local file <close> = open_plain(path)
   local h = npy_header.read(file)
   check_length(file, h)
   local buffer = device:empty(h.dtype, table.unpack(h.shape))
@@ -119,9 +111,10 @@ end
 -- @function Device:load
 -- @tparam string path
 -- @treturn Buffer
--- @raise when the file cannot be read, or is not exactly what its header says
-function npy.load(device, ...)
-  return (guard("load", load_file, device, ...))
+-- @raise when the file cannot be read, is no plain file, or is not exactly what its header says
+function npy.load(open_plain, device, ...)
+  local function load(d, path) return load_file(d, path, open_plain) end
+  return (guard("load", load, device, ...))
 end
 
 -- --- saving --------------------------------------------------------------------------------------

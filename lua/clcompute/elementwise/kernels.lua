@@ -50,6 +50,7 @@ function kernels.build(where, text, device, name, macros)
   local ok, result = pcall(device.kernel, device, name, { dtype = dtype, defines = macros })
   if ok then return result end
   local log = tostring(result):gsub("%f[%w_]" .. expression.PREFIX, "")
+  log = log:gsub("^bad argument #1 to '%?' %((.*)%)$", "%1") -- of a device that was closed; here it is no argument
   error(("%s: \"%s\" does not build: %s"):format(where, text, log), 0)
 end
 

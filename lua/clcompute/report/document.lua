@@ -128,9 +128,18 @@ end
 
 -- --- sections --------------------------------------------------------------------------
 
+--- Whether a key names a field, or is a list of names.
+local function is_key(key)
+  if type(key) ~= "table" then return key ~= nil end
+  for i = 1, #key do
+    if type(key[i]) ~= "string" then return false end
+  end
+  return #key > 0
+end
+
 local function check_column(column, where)
   check.keys(where, column, COLUMN)
-  if not column.key or type(column.key) == "table" and #column.key == 0 then
+  if not is_key(column.key) then
     error(where .. ": 'key' is missing: the name of a field, or two for a range", 0)
   end
   if column.align then check.choice(where .. ": 'align'", column.align, ALIGNMENTS) end

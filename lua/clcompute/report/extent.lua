@@ -23,9 +23,9 @@ function extent.utf8(text)
   return table.concat(parts)
 end
 
---- The same without control characters.
+--- The same without control characters, of any value.
 function extent.clean(text)
-  return (extent.utf8(text):gsub("[\t\r\n]+", " "):gsub("%c", ""))
+  return (extent.utf8(tostring(text)):gsub("[\t\r\n]+", " "):gsub("%c", ""))
 end
 
 -- Shares of the font size in DejaVu Sans, the widest of the usual fonts.

@@ -23,6 +23,7 @@ end
 --- A copy for dkjson: without functions (of columns), which have no JSON, and in UTF-8, as JSON must be.
 local function prepared(value)
   if type(value) == "string" then return extent.utf8(value) end
+  if type(value) == "userdata" or type(value) == "thread" then error(("a %s has no JSON"):format(type(value)), 0) end
   if type(value) ~= "table" then return value end
   local copy = {}
   for key, item in pairs(value) do

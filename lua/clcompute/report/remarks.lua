@@ -13,7 +13,9 @@ local REMARKS = {
     note = "?: the ratio is uncertain: taken three times, it moved by more than 10 %.",
   },
   peak_share = {
-    applies = function(value, _, column) return column.format == "percent" and value > 1 end,
+    applies = function(value, _, column)
+      return column.format == "percent" and type(value) == "number" and value > 1
+    end,
     mark = function() return "> 100 %" end,
     note = "> 100 %: faster than the peak that was measured in the same run; part of the data may come from a cache.",
   },

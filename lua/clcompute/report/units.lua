@@ -14,7 +14,7 @@ local IN_UNIT_OF_ROW = { value = true, min = true, q1 = true, q3 = true }
 
 --- The unit that a row says its values are in.
 function units.of_row(row)
-  return row.unit or "s"
+  return row.unit and tostring(row.unit) or "s"
 end
 
 local function told_by_column(section, key)

@@ -1,0 +1,85 @@
+-- SPDX-License-Identifier: MIT
+--- Matrices that solvers find hard, by class, as LAPACK's tests have them. A row: name; make(n), nested tables; sizes;
+-- singular, true or a dtype, where it must not be solved.
+
+local reference = require "spec.reference"
+
+local systems = {}
+
+local function uniform() return math.random() * 2 - 1 end
+
+--- An n x m table of f(i, j).
+local function matrix(n, m, f)
+  local a = {}
+  for i = 1, n do
+    a[i] = {}
+    for j = 1, m do a[i][j] = f(i, j) end
+  end
+  return a
+end
+
+systems.matrix, systems.uniform = matrix, uniform
+
+--- (I - 2uu') a, for a random unit vector u.
+local function reflect(a)
+  local n, u, square = #a, {}, 0
+  for i = 1, n do
+    u[i] = uniform()
+    square = square + u[i] ^ 2
+  end
+  for j = 1, n do
+    local dot = 0
+    for i = 1, n do dot = dot + u[i] * a[i][j] end
+    for i = 1, n do a[i][j] = a[i][j] - 2 * dot / square * u[i] end
+  end
+  return a
+end
+
+--- Singular values from 1 down to 1 / cond.
+local function conditioned(cond)
+  return function(n)
+    local a = matrix(n, n, function(i, j) return i == j and cond ^ (-(i - 1) / math.max(1, n - 1)) or 0 end)
+    return reflect(reference.transpose(reflect(a)))
+  end
+end
+
+local function random(scale)
+  return function(n) return matrix(n, n, function() return uniform() * scale end) end
+end
+
+local ALL, SMALL = { 1, 2, 3, 7, 16, 17, 33, 50 }, { 4, 8, 12 }
+
+systems.classes = {
+  { name = "random", make = random(1), sizes = ALL },
+  { name = "graded by rows", sizes = ALL,
+    make = function(n) return matrix(n, n, function(i) return uniform() * 10.0 ^ (-i % 13) end) end },
+  { name = "graded by columns", sizes = ALL,
+    make = function(n) return matrix(n, n, function(_, j) return uniform() * 10.0 ^ (-j % 13) end) end },
+  { name = "Hilbert", sizes = SMALL,
+    make = function(n) return matrix(n, n, function(i, j) return 1 / (i + j - 1) end) end },
+  { name = "Wilkinson's growth", sizes = { 20, 60, 100 }, make = function(n)
+    return matrix(n, n, function(i, j) return (i == j or j == n) and 1 or i > j and -1 or 0 end)
+  end },
+  { name = "two equal rows", singular = true, sizes = { 2, 10, 33, 60 }, make = function(n)
+    local a = random(1)(n)
+    a[n] = table.move(a[1], 1, n, 1, {})
+    return a
+  end },
+  { name = "a zero column", singular = true, sizes = { 1, 2, 10, 33, 60 }, make = function(n)
+    local a, zero = random(1)(n), math.random(n)
+    for i = 1, n do a[i][zero] = 0 end
+    return a
+  end },
+  { name = "rank one", singular = true, sizes = { 2, 10, 33, 60 }, make = function(n)
+    local u, v = {}, {}
+    for i = 1, n do u[i], v[i] = uniform(), uniform() end
+    return matrix(n, n, function(i, j) return u[i] * v[j] end)
+  end },
+  { name = "scaled 1e-30", make = random(1e-30), sizes = ALL },
+  { name = "scaled 1e30", make = random(1e30), sizes = ALL },
+  { name = "condition 1e3", make = conditioned(1e3), sizes = { 2, 20, 80 } },
+  { name = "condition 1e6", make = conditioned(1e6), sizes = { 2, 20, 80 } },
+  { name = "condition 1e9", make = conditioned(1e9), singular = "float", sizes = { 20, 80 } },
+}
+
+return systems

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts of programs: what is read of kernels, calls, loops and typedefs. */
+#include "../../csrc/source.h"
+
+#include "../../csrc/text.h"
+#include "target.h"
+
+static int read_text(lua_State *L) {
+  static const char *const names[] = {"get_group_id", "barrier", "get_local_*", NULL};
+  const char *text = clc_pushplain(L, lua_tostring(L, 1));
+  clc_reaches(L, text, "k", names);
+  clc_mentions(text, names);
+  clc_loopline(L, text, 0, "get_local_size");
+  clc_pushtype(L, text, "real");
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  target_call(target_state(), read_text, data, size);
+  return 0;
+}
