@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- By kernel file a script that launches it with odd shapes: 1, primes, and what lies about tiles and vectors, mostly up
--- to 33, in every variant; padded as the library pads them, with operands that end where the last element does. They run
--- in a process of their own behind PREAMBLE, which defines what they use; T is the dtype.
+--- By kernel file a script that launches it with odd shapes: 1, primes, and what lies about tiles and vectors, mostly
+-- up to 33, in every variant; padded as the library pads them, with operands that end where the last element does. They
+-- run in a process of their own behind PREAMBLE, which defines what they use; T is the dtype.
 
 local launches = {}
 
