@@ -11,7 +11,7 @@ local json = require "dkjson"
 local folder, exceptions_path = arg[1], arg[2]
 
 -- What is asked of a file, in percent: lines (those of exceptions apart) and branches, by which module it is for.
-local CORE, OTHERS = { name = "core", lines = 100, branches = 90 }, { name = "others", lines = 80, branches = 0 }
+local CORE, OTHERS = { name = "core", lines = 100, branches = 90 }, { name = "others", lines = 80, branches = 80 }
 
 local function limits_of(path)
   local name = path:match "([%w_]+)%.%w+$"
