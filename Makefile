@@ -50,7 +50,8 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check asan stress long faults fuzz-api fuzz-c fuzz-files properties mutations mutant gates memory lint doc env show install clean overhead bench-overhead bench-peers \
+.PHONY: all run test check asan stress tsan valgrind coverage coverage-report coverage-clean long faults fuzz-api fuzz-c \
+        fuzz-files properties mutations mutant gates memory lint doc env show install clean overhead bench-overhead bench-peers \
         packages-run packages-test packages-lint packages-doc
 
 all: $(MODULES)
@@ -146,15 +147,43 @@ build/lua-faults: tools/faults_host.c
 build/layer-selftest: tools/layer/selftest.c
 	$(CC) $(LAYER_FLAGS) -o $@ $< -lOpenCL
 
-# --- the suite under sanitizers, and with the collector forced ------------------
-SANITIZE  = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# --- the suite under sanitizers, for its coverage, and with the collector forced ------
+# The modules once more, built with other flags into build/<name>: $(call variant,name,flags).
+OTHER_MODULES = core sequential blas native $(if $(HAS_ISL),poly)
+modules_of    = $(OTHER_MODULES:%=build/$(1)/clcompute/%.so)
+objects_of    = $(patsubst csrc/%.c,build/$(1)/%.o,$(2))
+
+define variant
+build/$(1)/clcompute/core.so: $(call objects_of,$(1),$(CORE_SOURCES))
+	$(CC) $(2) $(SHARED) -o $$@ $$^ -lOpenCL -lm -lpthread
+build/$(1)/clcompute/sequential.so: $(call objects_of,$(1),$(SEQUENTIAL_SOURCES))
+	$(CC) $(2) $(SHARED) -o $$@ $$^ -lm
+build/$(1)/clcompute/blas.so: $(call objects_of,$(1),$(BLAS_SOURCES))
+	$(CC) $(2) $(SHARED) -o $$@ $$^ -ldl
+build/$(1)/clcompute/native.so: $(call objects_of,$(1),$(NATIVE_SOURCES))
+	$(CC) $(2) $(SHARED) -o $$@ $$^ -ldl
+build/$(1)/clcompute/poly.so: $(call objects_of,$(1),$(POLY_SOURCES))
+	$(CC) $(2) $(SHARED) -o $$@ $$^ -lisl
+build/$(1)/%.o: csrc/%.c | build/$(1)/clcompute
+	$(CC) $(FLAGS) $(2) -MMD -c -o $$@ $$<
+build/$(1)/clcompute:
+	mkdir -p $$@
+-include $(wildcard build/$(1)/*.d)
+endef
+
+SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+RACES    = -O1 -fno-omit-frame-pointer -fsanitize=thread
+COVERAGE = -O0 --coverage -fprofile-update=atomic
+$(eval $(call variant,asan,$(SANITIZE)))
+$(eval $(call variant,tsan,$(RACES)))
+$(eval $(call variant,coverage,$(COVERAGE)))
+
+# What a variant adds to the environment of tools/test.sh.
+variant_env = WORK="$(CURDIR)/build/$(1)" LUA_CPATH_5_4="$(CURDIR)/build/$(1)/?.so;$(CURDIR)/build/?.so;;"
+
 ASAN_HOST = build/asan/lua-asan
 # Without intercept_tls_get_addr=0 the leak check itself crashes on the threads of some drivers.
-ASAN      = $(ASAN_HOST) build/asan/clcompute/core.so build/asan/clcompute/sequential.so \
-            build/asan/clcompute/blas.so build/asan/clcompute/native.so \
-            $(if $(HAS_ISL),build/asan/clcompute/poly.so)
-ASAN_ENV  = LUA="$(CURDIR)/$(ASAN_HOST)" WORK="$(CURDIR)/build/asan" \
-            LUA_CPATH_5_4="$(CURDIR)/build/asan/?.so;$(CURDIR)/build/?.so;;" \
+ASAN_ENV  = $(call variant_env,asan) LUA="$(CURDIR)/$(ASAN_HOST)" \
             LSAN_OPTIONS="suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0" \
             ASAN_OPTIONS="allocator_may_return_null=1:intercept_tls_get_addr=0" SANITIZED=1 UBSAN_OPTIONS="print_stacktrace=1"
 # What forces it: the next collection begins when one ends, and does much at every step.
@@ -239,38 +268,49 @@ faults: all layer
 	@mkdir -p build/faults
 	@$(ENV) LONG=1 WORK="$(CURDIR)/build/faults" tools/test.sh spec/faults_spec.lua
 
-asan: all layer $(ASAN)
+asan: all layer $(call modules_of,asan) $(ASAN_HOST)
 	@$(ENV) $(ASAN_ENV) tools/test.sh $(filter-out $(NOT_ASAN),$(SPECS))
+
+$(ASAN_HOST): tools/host.c | build/asan/clcompute
+	$(CC) $(FLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $< -l$(LUA_LIB) -Wl,-E
 
 stress: all layer
 	@mkdir -p build/stress
 	@$(ENV) $(STRESS_ENV) tools/test.sh $(filter-out $(NOT_STRESS),$(SPECS))
 
-build/asan/clcompute/core.so: $(CORE_SOURCES:csrc/%.c=build/asan/%.o)
-	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -lOpenCL -lm
+# Four threads, each of which opens and closes a Lua state ten times and computes in it. First a race of the host's own
+# must be found.
+tsan: $(call modules_of,tsan) build/tsan/threads
+	@mkdir -p build/tsan/cache
+	@export $(ENV) $(call variant_env,tsan) CLCOMPUTE_CACHE="$(CURDIR)/build/tsan/cache" \
+	  TSAN_OPTIONS="suppressions=$(CURDIR)/tools/tsan.supp"; \
+	if build/tsan/threads -race /dev/null 4 10 2>/dev/null; then echo "a race goes unseen"; exit 1; fi; \
+	build/tsan/threads spec/support/threads.lua 4 10 "$(PLACE)" && echo "no race"
 
-build/asan/clcompute/sequential.so: $(SEQUENTIAL_SOURCES:csrc/%.c=build/asan/%.o)
-	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -lm
+build/tsan/threads: tools/threads.c | build/tsan/clcompute
+	$(CC) $(FLAGS) $(RACES) $(LDFLAGS) -o $@ $< -l$(LUA_LIB) -lpthread -Wl,-E
 
-build/asan/clcompute/blas.so: $(BLAS_SOURCES:csrc/%.c=build/asan/%.o)
-	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -ldl
+# Each public function once under Valgrind, on Oclgrind, and once before without: then nothing is left to be compiled,
+# which takes minutes there.
+valgrind: all
+	@mkdir -p build/valgrind/vendors
+	@echo /usr/lib/oclgrind/liboclgrind-rt-icd.so >build/valgrind/vendors/oclgrind.icd
+	@export $(ENV) CLCOMPUTE_CACHE="$(CURDIR)/build/valgrind/cache" OCL_ICD_VENDORS="$(CURDIR)/build/valgrind/vendors"; \
+	for command in "" "valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
+	  --suppressions=tools/valgrind.supp"; do \
+	  $$command $(LUA) spec/support/smoke.lua "" light || exit; done && echo "no fault"
 
-build/asan/clcompute/native.so: $(NATIVE_SOURCES:csrc/%.c=build/asan/%.o)
-	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -ldl
+# Lines and branches of csrc/ that the suite reaches, and the faults of OpenCL and Lua's memory. Counts add up until
+# `make coverage-clean`, so the specs may be run in parts: make coverage SPECS=...
+coverage: all layer $(call modules_of,coverage)
+	@$(ENV) $(call variant_env,coverage) tools/test.sh $(filter-out $(NOT_ASAN),$(SPECS)); $(REPORT_COVERAGE)
 
-build/asan/clcompute/poly.so: $(POLY_SOURCES:csrc/%.c=build/asan/%.o)
-	$(CC) $(SANITIZE) $(SHARED) -o $@ $^ -lisl
+REPORT_COVERAGE = $(LUA) tools/coverage.lua build/coverage tools/coverage_exceptions.txt
+coverage-report:
+	@$(REPORT_COVERAGE)
 
-$(ASAN_HOST): tools/host.c | build/asan/clcompute
-	$(CC) $(FLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $< -l$(LUA_LIB) -Wl,-E
-
-build/asan/%.o: csrc/%.c | build/asan/clcompute
-	$(CC) $(FLAGS) $(SANITIZE) -MMD -c -o $@ $<
-
-build/asan/clcompute:
-	mkdir -p $@
-
--include $(wildcard build/asan/*.d)
+coverage-clean:
+	rm -f build/coverage/*.gcda
 
 # --- the yardstick of bench-overhead -------------------------------------------
 build/overhead.so: tools/overhead.c | build/clcompute

@@ -165,7 +165,7 @@ A new buffer with the same elements. Queued; between devices it blocks.
 static int buffer_copy(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   clc_Device *d = lua_isnoneornil(L, 2) ? b->device : clc_checkdevice(L, 2);
-  clc_Buffer *copy = clc_newbuffer(L, d, b->dtype, &b->shape);
+  clc_Buffer *copy = clc_newguarded(L, d, b->dtype, &b->shape);
   clc_copybuffer(L, clc_checkbuffer(L, 1), 0, copy, 0, copy->count);
   return 1;
 }

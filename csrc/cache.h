@@ -14,7 +14,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define CLC_CACHE_VERSION 1 /* of the file's format and of what the key says */
+#define CLC_CACHE_VERSION 2 /* of the file's format and of what the key says */
 
 /* Pushes declarations and binary that were kept for the key at stack index `key`
    and returns 1; 0, and nothing pushed, where there are none. */

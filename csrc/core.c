@@ -4,6 +4,7 @@ The C core: it only opens one chapter after the other.
 @module clcompute
 */
 #include "buffer.h"
+#include "check.h"
 #include "create.h"
 #include "discover.h"
 #include "enqueue.h"
@@ -51,6 +52,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openkernelfolder(L);
   clc_openworkgroup(L);
   clc_opensignatures(L);
+  clc_openchecks(L);
   clc_openkernels(L);
   clc_openplan(L);
   clc_openenqueue(L);

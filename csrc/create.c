@@ -18,7 +18,7 @@ static void buffer_from_table(lua_State *L, clc_Device *d) {
   clc_checkallocation(L, d, clc_count(&shape) * dtype->size); /* before a host copy as large */
   void *elements = lua_newuserdatauv(L, clc_count(&shape) * dtype->size, 0);
   clc_checktable(L, 2, dtype, &shape, elements);
-  clc_Buffer *b = clc_newbuffer(L, d, dtype, &shape);
+  clc_Buffer *b = clc_newguarded(L, d, dtype, &shape);
   clc_writebuffer(L, b, 0, b->count, elements);
 }
 
@@ -36,7 +36,7 @@ static void buffer_from_bytes(lua_State *L, clc_Device *d) {
   if (length != clc_count(&shape) * dtype->size)
     clc_argerror(L, 2, "%s %s elements are %I bytes, got %I", clc_pushshape(L, &shape), dtype->name,
                  (LUAI_UACINT)(clc_count(&shape) * dtype->size), (LUAI_UACINT)length);
-  clc_Buffer *b = clc_newbuffer(L, d, dtype, &shape);
+  clc_Buffer *b = clc_newguarded(L, d, dtype, &shape);
   clc_writebuffer(L, b, 0, b->count, bytes);
 }
 
@@ -72,7 +72,7 @@ static int device_empty(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   const clc_Dtype *dtype = clc_checkdtype(L, 2);
   const clc_Shape shape = clc_checkshape(L, 3, lua_gettop(L), dtype);
-  clc_newbuffer(L, d, dtype, &shape);
+  clc_newguarded(L, d, dtype, &shape);
   return 1;
 }
 
@@ -226,7 +226,7 @@ static int device_random(lua_State *L) {
   const int options = lua_istable(L, top) ? top : top + 1;
   const clc_Shape shape = clc_checkshape(L, 3, options - 1, dtype);
   const Uniform u = check_uniform(L, options, dtype);
-  clc_Buffer *b = clc_newbuffer(L, d, dtype, &shape);
+  clc_Buffer *b = clc_newguarded(L, d, dtype, &shape);
   fill_random(L, b, &u);
   return 1;
 }

@@ -62,8 +62,13 @@ static cl_int get_text(cl_kernel kernel, cl_uint i, cl_kernel_arg_info what, cha
 /* Raises nothing. */
 static cl_int get_declaration(cl_kernel kernel, cl_uint i, char *room, size_t size,
                               clc_Declaration *d) {
+  cl_kernel_arg_type_qualifier qualifier = 0;
   cl_int code = clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof d->space,
                                    &d->space, NULL);
+  if (code == CL_SUCCESS)
+    code = clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifier, &qualifier,
+                              NULL);
+  d->is_const = (qualifier & CL_KERNEL_ARG_TYPE_CONST) != 0;
   if (code == CL_SUCCESS) code = get_text(kernel, i, CL_KERNEL_ARG_NAME, room, size, d->name);
   if (code == CL_SUCCESS) code = get_text(kernel, i, CL_KERNEL_ARG_TYPE_NAME, room, size, d->type);
   return code;
@@ -120,8 +125,8 @@ static int push_kernel(lua_State *L, const cl_program *program, const char *name
   cl_int code = ask_all(*program, name, room, all, &n);
   lua_pushfstring(L, "kernel %s %d" END, name, (int)n);
   for (cl_uint i = 0; i < n && code == CL_SUCCESS; i++) {
-    lua_pushfstring(L, "%s%d %s" END "%s" END, lua_tostring(L, -1), (int)all[i].space, all[i].name,
-                    all[i].type);
+    lua_pushfstring(L, "%s%d %d %s" END "%s" END, lua_tostring(L, -1), (int)all[i].space,
+                    all[i].is_const, all[i].name, all[i].type);
     lua_replace(L, -2);
   }
   lua_remove(L, -2);
@@ -177,6 +182,7 @@ int clc_finddeclaration(const char *text, const char *kernel, cl_uint i, clc_Dec
   if (p == NULL) return 0;
   char *name;
   d->space = (cl_kernel_arg_address_qualifier)strtoul(p, &name, 10);
+  d->is_const = strtoul(name, &name, 10) != 0;
   if (*name++ != ' ') return 0;
   p = copy_line(name, d->name);
   return p != NULL && copy_line(p, d->type) != NULL;

@@ -14,6 +14,7 @@
 
 typedef struct clc_Declaration {
   cl_kernel_arg_address_qualifier space;
+  int is_const; /* what it points to */
   char name[CLC_NAME], type[CLC_NAME];
 } clc_Declaration;
 

@@ -5,6 +5,7 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 */
 #include "device.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
@@ -180,6 +181,12 @@ void clc_usedevice(lua_State *L, clc_Device *d) {
   if (d->queue == NULL) open_context(L, d);
 }
 
+/* Whether check mode is on from the start. */
+static int is_checking(void) {
+  const char *value = getenv("CLCOMPUTE_CHECK");
+  return value != NULL && *value != '\0' && strcmp(value, "0") != 0;
+}
+
 static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   const cl_device_id id = place.device;
   int device = clc_parseversion(clc_pushdevicetext(L, id, CL_DEVICE_VERSION));
@@ -191,6 +198,7 @@ static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {
   d->is_pocl = strcmp(name, "Portable Computing Language") == 0;
   lua_pop(L, 3);
   d->root = d;
+  d->checks = is_checking();
   d->place = place;
   d->version = device < platform ? device : platform;
   d->is_cpu = (clc_checkdevicenumber(L, id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;

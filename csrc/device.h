@@ -30,8 +30,11 @@ struct clc_Device {
   cl_ulong local_memory;
   cl_ulong global_memory;
   cl_ulong max_allocation;
-  cl_ulong bytes; /* allocated by us; of the root alone */
-  size_t untold;  /* of these, the collector has not heard of; likewise */
+  cl_ulong bytes;  /* allocated by us; of the root alone */
+  size_t untold;   /* of these, the collector has not heard of; likewise */
+  int checks;      /* buffers for scripts are made in check mode; likewise */
+  int has_checked; /* one was; likewise */
+  unsigned marks;  /* given to their poison; likewise */
   clc_Profile *profile;
   clc_Counter *transfers[CLC_TRANSFERS];
   cl_context context; /* NULL until first use */

@@ -62,17 +62,20 @@ without that the first GPU, else accelerator, else CPU. Within a Lua state the
 same hardware is the same object; its context and queue open at first use.
 @function device
 @tparam[opt] string selector as for `devices`
+@tparam[opt] table options `check`: switches check mode as `Device:check` does
 @return the device
 @raise when none matches, listing what there is and what to install
 */
 static int clc_device(lua_State *L) {
-  static const char *const none[] = {NULL};
+  static const char *const keys[] = {"check", NULL};
   const char *selector = opt_selector(L);
-  clc_checkoptions(L, 2, none);
+  clc_checkoptions(L, 2, keys);
+  const int check = clc_booleanoption(L, 2, "check", -1);
   if (selector != NULL)
     clc_pushplace(L, clc_bestplace(L, selector, ""));
   else
     clc_pushplace(L, clc_bestplace(L, env_selector(), " (from $CLCOMPUTE_DEVICE)"));
+  if (check >= 0) clc_checkdevice(L, -1)->root->checks = check;
   return 1;
 }
 

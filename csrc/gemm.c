@@ -87,7 +87,7 @@ static clc_Buffer *find_result(lua_State *L, const clc_Buffer *a, const clc_Shap
   if (c == NULL && beta != 0) luaL_error(L, "gemm: beta other than 0 needs option 'c'");
   if (c == NULL) {
     lua_pop(L, 1);
-    return clc_newbuffer(L, a->device, a->dtype, shape);
+    return clc_newguarded(L, a->device, a->dtype, shape);
   }
   const int is_part = extent(L, "m") >= 0 || extent(L, "n") >= 0;
   if (!is_part || c->shape.n == 3) clc_checkshapeof(L, 3, "c", c, shape);
@@ -97,11 +97,11 @@ static clc_Buffer *find_result(lua_State *L, const clc_Buffer *a, const clc_Shap
 /* Two matrices may lie side by side in one with the same distance from row to row. */
 static int share_elements(clc_Matrix x, clc_Matrix y) {
   if (!clc_overlap(x.b, y.b)) return 0;
-  const size_t ld = x.ld;
-  const size_t xi = x.offset / ld, xj = x.offset % ld;
-  const size_t yi = y.offset / ld, yj = y.offset % ld;
-  if (x.stride > 0 || y.stride > 0 || ld != y.ld || xj + x.cols > ld || yj + y.cols > ld) return 1;
-  return xi < yi + y.rows && yi < xi + x.rows && xj < yj + y.cols && yj < xj + x.cols;
+  const clc_Matrix first = x.offset < y.offset ? x : y, second = x.offset < y.offset ? y : x;
+  const size_t ld = x.ld, away = second.offset - first.offset;
+  const size_t row = away / ld, col = away % ld; /* of the second, counted from the first's */
+  if (x.stride > 0 || y.stride > 0 || ld != y.ld || col + second.cols > ld) return 1;
+  return row < first.rows && col < first.cols;
 }
 
 static void check_aliasing(lua_State *L, clc_Matrix a, clc_Matrix b, clc_Matrix c) {

@@ -4,6 +4,7 @@
 #include "handle.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -27,8 +28,8 @@ static const char values_key = 0; /* registry, weak keys: box -> list of values 
 
 /* The variables of the process, and about it: asking the kernel for its id at every use
    would cost a launch more than all else the library does for it. */
-static int used;   /* OpenCL was called, here or in a process that this one was forked from */
-static int forked; /* it was in such a process; drivers do not survive that */
+static atomic_int used; /* OpenCL was called, here or in a process that this one was forked from */
+static int forked;      /* it was in such a process; drivers do not survive that */
 
 static void note_fork(void) {
   forked = used;
@@ -43,7 +44,7 @@ int clc_isforked(void) {
 }
 
 void clc_checkfork(lua_State *L) {
-  used = 1;
+  atomic_store_explicit(&used, 1, memory_order_relaxed); /* by any thread */
   if (forked)
     luaL_error(L,
                "OpenCL was used before fork(): start a new process instead, drivers do not "

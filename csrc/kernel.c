@@ -9,6 +9,7 @@ Kernels: a function on the device, its signature, and launches.
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
 #include "result.h"
 #include "source.h"
 
@@ -233,6 +234,8 @@ static int kernel_call(lua_State *L) {
   if (given != (int)k->nargs)
     luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
   check_local_memory(L, k);
+  clc_Checked checked = {k->device, k->name, k->args, k->nargs, 2, 0};
+  if (!clc_isempty(&range)) clc_begincheck(L, &checked);
   clc_Event *e = clc_newevent(L, k->device, k->what);
   prepare(L, k); /* after the event, whose making may run finalizers that launch */
   /* From here to the launch nothing may allocate: a finalizer could release what
@@ -243,6 +246,7 @@ static int kernel_call(lua_State *L) {
                     clc_isempty(&range));
   if (k->device->profile->on) k->bytes = argument_bytes(L, k);
   clc_launch(L, k, &range, e);
+  clc_endcheck(L, &checked);
   return 1;
 }
 

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "poison.h"
+
+#define RED_ZONE 1024 /* bytes, at least */
+
 /* Bytes of small buffers that gather before the collector hears of them. */
 #define TOLD_FROM 65536
 
@@ -106,12 +110,39 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   return b;
 }
 
+/* A zone is a multiple of what a sub-buffer must start on: both are powers of two. */
+static size_t zone_elements(const clc_Device *d, const clc_Dtype *dtype) {
+  return (d->align > RED_ZONE ? d->align : RED_ZONE) / dtype->size;
+}
+
+clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                           const clc_Shape *shape) {
+  char outside[sizeof(cl_ulong)], unset[sizeof(cl_ulong)];
+  clc_checkmemory(L, shape, dtype);
+  const size_t n = clc_count(shape), zone = zone_elements(d, dtype);
+  if (!d->root->checks || n == 0) return clc_newbuffer(L, d, dtype, shape);
+  clc_Buffer *b = clc_newbuffer(L, d, dtype, &(clc_Shape){1, {n + 2 * zone}});
+  b->poison = d->root->marks = d->root->marks % CLC_MARKS + 1;
+  clc_setpoison(dtype, CLC_OUTSIDE, b->poison, outside);
+  clc_setpoison(dtype, CLC_UNSET, b->poison, unset);
+  clc_fillbuffer(L, b, 0, b->count, outside);
+  clc_fillbuffer(L, b, zone, n, unset);
+  clc_drain(L, d); /* another queue may be the first to use it */
+  b->shape = *shape;
+  b->count = n;
+  b->zone = b->offset = zone;
+  d->root->has_checked = 1;
+  return b;
+}
+
 clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape) {
   clc_Buffer *b = push_buffer(L, of->device, of->dtype, shape);
   b->offset = of->offset + offset;
   b->base = of->offset;
   b->base_rows = of->shape.dim[0];
   b->step = clc_rowcount(&of->shape);
+  b->zone = of->zone;
+  b->poison = of->poison;
   if (of->h.released) luaL_error(L, "buffer is released"); /* by a finalizer */
   if (of->mem == NULL) return b;
   clc_check(L, clRetainMemObject(of->mem), "clRetainMemObject");

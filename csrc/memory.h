@@ -21,6 +21,8 @@ struct clc_Buffer {
   size_t offset;                 /* elements before the first one, in a view */
   size_t base, base_rows, step;  /* of the buffer it is a view of: its offset, its rows, a row */
   size_t allocated;              /* bytes of the whole memory */
+  size_t zone;                   /* elements of the red zones at both its ends; 0: not checked */
+  unsigned poison;               /* the mark of what was never written, in check mode */
   clc_Buffer *previous, *sharer; /* ring of the buffers on the same memory */
 };
 
@@ -38,6 +40,11 @@ void clc_checkallocation(lua_State *L, const clc_Device *d, size_t bytes);
    memory; when it is short, all garbage goes before an error is raised. */
 clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                           const clc_Shape *shape);
+
+/* The same for a buffer that a script will hold. In check mode it lies between two red zones, so
+   that it has an offset as a view has, and its elements are poison. */
+clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                           const clc_Shape *shape);
 
 /* Pushes a new buffer on elements of another one, from `offset` on. */
 clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape);

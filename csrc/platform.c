@@ -3,6 +3,7 @@
 #include "platform.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,19 +12,37 @@
 
 #define NO_PLATFORM (-1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader knows no driver */
 
+/* POCL 3.1 finds its devices at the first call, and tells other threads meanwhile that it has none:
+   so one thread at a time. Nothing raises in between. */
+static pthread_mutex_t discovery = PTHREAD_MUTEX_INITIALIZER;
+
+static cl_int get_platforms(cl_uint room, cl_platform_id *ids, cl_uint *n) {
+  pthread_mutex_lock(&discovery);
+  const cl_int code = clGetPlatformIDs(room, ids, n);
+  pthread_mutex_unlock(&discovery);
+  return code;
+}
+
+static cl_int get_devices(cl_platform_id platform, cl_uint room, cl_device_id *ids, cl_uint *n) {
+  pthread_mutex_lock(&discovery);
+  const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, room, ids, n);
+  pthread_mutex_unlock(&discovery);
+  return code;
+}
+
 const cl_platform_id *clc_pushplatforms(lua_State *L, cl_uint *n) {
   clc_checkfork(L);
-  cl_int code = clGetPlatformIDs(0, NULL, n);
+  cl_int code = get_platforms(0, NULL, n);
   if (code == NO_PLATFORM) *n = 0;
   if (code != NO_PLATFORM) clc_check(L, code, "clGetPlatformIDs");
   cl_platform_id *ids = lua_newuserdatauv(L, (*n + 1) * sizeof *ids, 0);
-  if (*n > 0) clc_check(L, clGetPlatformIDs(*n, ids, NULL), "clGetPlatformIDs");
+  if (*n > 0) clc_check(L, get_platforms(*n, ids, NULL), "clGetPlatformIDs");
   return ids;
 }
 
 static cl_uint count_devices(cl_platform_id platform, int p, clc_Mute *mute) {
   cl_uint n = 0;
-  const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n);
+  const cl_int code = get_devices(platform, 0, NULL, &n);
   if (code == CL_SUCCESS) return n;
   if (code != CL_DEVICE_NOT_FOUND && mute->code == CL_SUCCESS) *mute = (clc_Mute){p, code};
   return 0;
@@ -34,7 +53,7 @@ static size_t add_places(lua_State *L, clc_Place *places, cl_platform_id platfor
                          cl_uint n) {
   if (n == 0) return 0;
   cl_device_id *ids = lua_newuserdatauv(L, n * sizeof *ids, 0);
-  clc_check(L, clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, ids, NULL), "clGetDeviceIDs");
+  clc_check(L, get_devices(platform, n, ids, NULL), "clGetDeviceIDs");
   for (cl_uint d = 0; d < n; d++) places[d] = (clc_Place){platform, ids[d], p, (int)d};
   lua_pop(L, 1);
   return n;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "pocl.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +47,15 @@ static int has_all_processors(void) {
   return 1;
 }
 
-void clc_pinpocl(void) {
+static void pin(void) {
   if (has_all_processors()) setenv("POCL_AFFINITY", "1", 0);
+}
+
+/* Once: other threads may open a state of their own, and read the environment, which none of them
+   does here before it has been set. */
+void clc_pinpocl(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, pin);
 }
 
 void clc_checkpocl(lua_State *L, clc_Device *d) {

@@ -77,6 +77,7 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
   strcpy(a->name, d->name);
   strcpy(a->type, d->type);
   parse_type(L, text, a);
+  a->is_const = d->is_const || d->space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
   const int pointer = strchr(a->type, '*') != NULL;
   switch (d->space) {
     case CL_KERNEL_ARG_ADDRESS_GLOBAL:
@@ -153,18 +154,29 @@ typedef struct {
   int idx, empty;
 } Setter;
 
-static void complain(const Setter *s, const char *complaint, ...) {
-  va_list args;
-  lua_State *L = s->L;
+static void raise_about(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
+                        const char *complaint, va_list args) {
   luaL_where(L, 1);
-  lua_pushfstring(L, "kernel '%s' argument %d '%s' (%s%s%s): ", s->kernel_name, (int)s->i + 1,
-                  s->a->name, s->a->kind == CLC_VALUE ? "" : s->a->space,
-                  s->a->kind == CLC_VALUE ? "" : " ", s->a->type);
-  va_start(args, complaint);
+  lua_pushfstring(L, "kernel '%s' argument %d '%s' (%s%s%s): ", kernel_name, (int)i + 1, a->name,
+                  a->kind == CLC_VALUE ? "" : a->space, a->kind == CLC_VALUE ? "" : " ", a->type);
   lua_pushvfstring(L, complaint, args);
-  va_end(args);
   lua_concat(L, 3);
   lua_error(L);
+}
+
+void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
+                       const char *complaint, ...) {
+  va_list args;
+  va_start(args, complaint);
+  raise_about(L, kernel_name, i, a, complaint, args);
+  va_end(args);
+}
+
+static void complain(const Setter *s, const char *complaint, ...) {
+  va_list args;
+  va_start(args, complaint);
+  raise_about(s->L, s->kernel_name, s->i, s->a, complaint, args);
+  va_end(args);
 }
 
 static const char *value_name(lua_State *L, int idx) {

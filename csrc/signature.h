@@ -15,6 +15,7 @@ typedef struct clc_Argument {
   const clc_Dtype *dtype; /* of the value or pointee; NULL: another type */
   int width;              /* elements of a vector, 1 for a scalar */
   size_t size;            /* bytes of a value of another type; 0: not known */
+  int is_const;           /* what it points to is only read */
   const char *space;      /* "private", "global", "constant" or "local" */
   char name[CLC_NAME], type[CLC_NAME];
 } clc_Argument;
@@ -29,6 +30,10 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
  */
 void clc_setargument(lua_State *L, clc_Device *d, cl_kernel kernel, const char *kernel_name,
                      cl_uint i, const clc_Argument *a, int idx, int empty);
+
+/* Raises a complaint about argument i, a lua_pushfstring format, that names kernel and argument. */
+void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
+                       const char *complaint, ...);
 
 /* Bytes of local memory that the value at idx asks for, 0 if it is no scratch. */
 size_t clc_scratchbytes(lua_State *L, int idx);

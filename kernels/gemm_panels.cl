@@ -21,8 +21,8 @@
  *                                       elements of C are a tile: what the registers hold.
  *
  * steps says what a launch does: PACK fills `packed` with the panels of B, MULTIPLY computes C.
- * Both in one launch: every work-item packs for itself what it needs next. PACK alone, for work
- * that many work-items share: `packed` gets all of B, by one work-item each kc x nc elements;
+ * Both in one launch: every work-item packs for itself what it needs next, so mc is at least m.
+ * PACK alone, for work that many work-items share: `packed` gets all of B, by one work-item each kc x nc elements;
  * MULTIPLY | PACKED then reads that. MULTIPLY alone reads B where it lies, if B is not transposed
  * and has at least 2 * V columns; with IN_PLACE it reads A so too, if that is not transposed: where
  * there is little to compute, packing is much of the work. The rest of the rows goes by EDGE at once.

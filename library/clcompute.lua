@@ -33,7 +33,8 @@ local cl = {}
 ---@field devices clcompute.Device[]
 ---@field fault? string why the driver does not tell its devices
 
----@class clcompute.DeviceOptions none yet
+---@class clcompute.DeviceOptions
+---@field check? boolean switches check mode as `Device:check` does
 
 ---The platforms of this machine.
 ---@return clcompute.Platform[]
@@ -168,6 +169,12 @@ function Device:wait() end
 ---A further in-order queue on the same memory; `Event:before` orders the two.
 ---@return clcompute.Device
 function Device:queue() end
+
+---Switches check mode for buffers that are made after it: launches from Lua with them wait, and raise where the kernel
+---wrote round a buffer, made NaN or infinity, or would write what another argument reads as const.
+---@param on boolean
+---@return clcompute.Device
+function Device:check(on) end
 
 ---The OpenCL handles behind it, for other libraries. The next wait covers what they queue.
 ---@return userdata # cl_command_queue

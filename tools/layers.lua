@@ -7,7 +7,7 @@ local C_LEVELS = {
     "poly_analysis", "poly_input" },
   { "text", "handle", "dtype", "args", "wait", "info", "result", "source", "declaration", "folder", "newfile",
     "plainfile", "plain_loops", "kernelfolder", "poly_expression", "poly_dependences" },
-  { "include", "shape", "platform", "range", "plain", "cache", "array", "product",
+  { "include", "shape", "platform", "poison", "range", "plain", "cache", "array", "product",
     "poly_extremes", "poly_overlap", "poly_uncovered" },
   { "counter", "poly" },
   { "flight" },
@@ -17,6 +17,7 @@ local C_LEVELS = {
   { "show", "scratch" },
   { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
   -- operations take
+  { "check" },
   { "kernel" },
   { "structsize", "plan", "enqueue", "matrix" },
   { "program" },

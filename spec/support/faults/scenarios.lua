@@ -66,6 +66,14 @@ cold("Device:queue", { 1, 2, 3 }, function(place)
   return b:copy(q):read()
 end)
 
+cold("Device:check", { 3, 5 }, function(place)
+  local d <close> = cl.device(place, { check = true })
+  local x, y = d:buffer { 1, 2 }, d:empty("float", 2)
+  d:program "kernel void f(global const float *x, global float *y) { int i = get_global_id(0); y[i] = 2 * x[i] + 1; }"
+    .f(2, x, y)
+  return y:read()
+end)
+
 -- --- buffers ------------------------------------------------------------------------------
 
 add("Device:buffer of a table", { { 1, 2 }, { 3, 4 } }, function(d) return d:buffer({ { 1, 2 }, { 3, 4 } }):read() end)

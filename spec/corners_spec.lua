@@ -1,0 +1,75 @@
+-- SPDX-License-Identifier: MIT
+--- Corners of the C core that no other spec comes to, as `make coverage` tells.
+
+local cl = require "clcompute"
+local helper = require "spec.helper"
+
+helper.describe_each("in a corner", function(d)
+  it("an element of a matrix is not set by one index", function()
+    local m = d:zeros("float", 2, 3)
+    helper.raises("b[i] = v is for one dimension; this buffer has 2", function() m[1] = 5 end)
+  end)
+
+  it("names of arguments that are too long keep both ends", function()
+    local name = "a" .. ("b"):rep(200) .. "c"
+    local p = d:program(("kernel void f(global int *%s) { %s[0] = 7; }"):format(name, name))
+    local x = d:zeros("int", 1)
+    p.f(1, x)
+    assert.equal(7, x[1])
+    assert.matches("^ab+%.%.%.b+c$", p.f.args[1].name)
+  end)
+
+  it("programs and kernels tell their device", function()
+    local p = d:program "kernel void f(global int *x) { x[0] = 1; }"
+    assert.equal(d, p.device)
+    assert.equal(d, p.f.device)
+  end)
+
+  it("a file is included by its absolute path", function()
+    local header, source = os.tmpname(), os.tmpname()
+    local function write(path, text)
+      local file = assert(io.open(path, "w"))
+      file:write(text)
+      file:close()
+    end
+    write(header, "#define SEVEN 7\n")
+    write(source, ('#include "%s"\nkernel void f(global int *x) { x[0] = SEVEN; }'):format(header))
+    local x = d:zeros("int", 1)
+    d:program({ file = source }).f(1, x)
+    assert.equal(7, x[1])
+    os.remove(header)
+    os.remove(source)
+  end)
+
+  it("a view of a view that nowhere starts where one may is refused without advice", function()
+    local copy = d:program("kernel void f(global float *x) { x[0] = 1; }").f
+    helper.raises("no other first of that buffer is one", copy, 1, d:zeros("float", 16):view(2, 8):view(2, 3))
+  end)
+
+  it("mapped writes take all bytes of a buffer", function()
+    local mapped = require "clcompute.mapped"
+    helper.raises("8 bytes expected, got 3", mapped.write, d:zeros("int", 2), "abc")
+  end)
+
+  it("a product of empty matrices may be too large for any memory", function()
+    helper.raises("elements do not fit in memory", cl.gemm, d:empty("float", 1 << 31, 0), d:empty("float", 0, 1 << 31))
+  end)
+end)
+
+describe("in a corner", function()
+  it("the sequential scan takes floats", function()
+    local sequential = require "clcompute.sequential"
+    local out = sequential.scan(("<ffff"):pack(1, 2, 3, 4), "float")
+    assert.same({ 1, 3, 6, 10 }, table.move({ ("<ffff"):unpack(out) }, 1, 4, 1, {}))
+  end)
+
+  it("a finalizer that runs after the library has ended makes nothing", function()
+    local ok, output = helper.run [[
+      local cl
+      local last = setmetatable({}, { __gc = function() print(select(2, pcall(cl.device))) end })
+      cl = require "clcompute"
+      cl.device():zeros("int", 1):read() ]]
+    assert.is_true(ok, output)
+    assert.matches("cannot make a device: the Lua state is closing", output)
+  end)
+end)
