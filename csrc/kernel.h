@@ -4,6 +4,7 @@
 #define CLC_KERNEL_H
 
 #include "event.h"
+#include "isolation.h"
 #include "range.h"
 #include "signature.h"
 
@@ -13,7 +14,9 @@ typedef struct clc_Kernel {
   clc_Handle h;
   clc_Device *device;
   cl_kernel kernel;
+  clc_Recipe *recipe;  /* on an isolated device; else NULL */
   const char *name;    /* kept behind the arguments */
+  const char *real_name; /* OpenCL's, behind that */
   char what[CLC_WHAT]; /* "kernel 'name'" */
   clc_Limits limits;
   cl_ulong local_memory; /* bytes its own __local arrays take */
@@ -31,6 +34,7 @@ typedef struct clc_Text {
   const char *hidden;       /* what of it cannot be seen; NULL: nothing */
   const char *declarations; /* of its kernels, kept with a binary; NULL: OpenCL is asked */
   size_t max_group;         /* the largest group for which it is made; 0: any */
+  clc_Recipe *recipe;       /* on an isolated device; else NULL */
 } clc_Text;
 
 /* Pushes the kernel of that name in a built program; messages call it `shown`. */
