@@ -18,8 +18,8 @@
 typedef struct {
   clc_Device *device;
   clc_Recipe *recipe; /* NULL: the device is not isolated */
-  clc_Source source; /* as it was given, but for what goes before it */
-  const char *text;  /* what of it is compiled */
+  clc_Source source;  /* as it was given, but for what goes before it */
+  const char *text;   /* what of it is compiled */
   const char *line, *options;
   const char *macros;   /* what options and defines define, for a look at the text */
   const char *searched; /* the text and these */
@@ -123,12 +123,15 @@ static void build_source(lua_State *L, const Job *j, cl_program *program) {
   const char *parts[] = {j->source.defines, j->line, j->text};
   cl_int code;
   /* One that its compiler refuses is refused here again, with the log. */
-  if (j->recipe != NULL) clc_tryrecipe(L, j->device, j->recipe, j->source.name);
+  const cl_int tried =
+      j->recipe == NULL ? CL_SUCCESS : clc_tryrecipe(L, j->device, j->recipe, j->source.name);
   *program = clCreateProgramWithSource(j->device->context, 3, parts, NULL, &code);
   if (code != CL_SUCCESS) *program = NULL;
   clc_check(L, code, "clCreateProgramWithSource");
   code = build(j, *program);
   if (code != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, *program, code);
+  if (tried != CL_SUCCESS)
+    clc_raise(L, tried, "clBuildProgram", "%s, in the worker alone", j->source.name);
 }
 
 /* Pushes the key of a job in the cache, or returns 0; includes that change are not kept. */

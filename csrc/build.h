@@ -16,12 +16,11 @@ typedef struct clc_Built {
 } clc_Built;
 
 /*
- * Builds a program and stores it at *program, which an object owns already, as it does *recipe, which
- * programs of isolated devices have: their worker builds it first. Or
- * raises with the build log. Pushes the text that scanners of kernels read, as plain text (with
- * all that it includes and what options and defines define: a macro from outside
- * may hold the very call they look for), and the declarations of the kernels if
- * they were kept, else nil.
+ * Builds a program and stores it at *program, which an object owns already, as it does *recipe,
+ * which programs of isolated devices have: their worker builds it first. Or raises with the build
+ * log. Pushes the text that scanners of kernels read, as plain text (with all that it includes and
+ * what options and defines define: a macro from outside may hold the very call they look for), and
+ * the declarations of the kernels if they were kept, else nil.
  */
 clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, cl_program *program,
                     clc_Recipe **recipe);

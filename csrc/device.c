@@ -17,7 +17,7 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 
 static const char devices_key = 0;  /* registry: cl_device_id -> Device object */
 static const char isolated_key = 0; /* registry: the same for isolated ones */
-static const char queues_key = 0;  /* registry, weak: node -> Device object of a further queue */
+static const char queues_key = 0;   /* registry, weak: node -> Device object of a further queue */
 
 /* --- its queue --------------------------------------------------------- */
 
@@ -277,9 +277,12 @@ void clc_pushplace(lua_State *L, clc_Place place) {
 }
 
 void clc_pushisolated(lua_State *L, clc_Place place, double limit) {
-  if ((clc_checkdevicenumber(L, place.device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) == 0) {
+  /* Oclgrind says that it is all of them. */
+  const cl_ulong types = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
+  if ((clc_checkdevicenumber(L, place.device, CL_DEVICE_TYPE) & types) != CL_DEVICE_TYPE_CPU) {
     clc_pushplace(L, place);
-    luaL_error(L, "only CPU devices can be isolated: %s is none; cl.device(\"cpu\", {isolated=true})",
+    luaL_error(L,
+               "only CPU devices can be isolated: %s is none; cl.device(\"cpu\", {isolated=true})",
                luaL_tolstring(L, -1, NULL));
   }
   clc_Device *d = push_root(L, place, 1);

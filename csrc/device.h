@@ -32,10 +32,10 @@ struct clc_Device {
   cl_ulong local_memory;
   cl_ulong global_memory;
   cl_ulong max_allocation;
-  cl_ulong bytes; /* allocated by us; of the root alone */
-  size_t untold;  /* of these, the collector has not heard of; likewise */
-  clc_Worker worker;  /* likewise */
-  cl_ulong recipes;   /* numbers of programs that the worker was told; likewise */
+  cl_ulong bytes;    /* allocated by us; of the root alone */
+  size_t untold;     /* of these, the collector has not heard of; likewise */
+  clc_Worker worker; /* likewise */
+  cl_ulong recipes;  /* numbers of programs that the worker was told; likewise */
   clc_Profile *profile;
   clc_Counter *transfers[CLC_TRANSFERS];
   cl_context context; /* NULL until first use */

@@ -72,11 +72,13 @@ without that the first GPU, else accelerator, else CPU. Within a Lua state the
 same hardware is the same object; its context and queue open at first use.
 @function device
 @tparam[opt] string selector as for `devices`
-@tparam[opt] table options `isolated` (false): a CPU device whose kernels a worker process builds and runs, so that
- one that crashes or does not end is an error of its launch, and what it was not given keeps its values; an object of its
- own beside that of the same hardware. `limit`: seconds that a launch or build has there (60 at first; math.huge: no limit)
+@tparam[opt] table options `isolated` (false): a CPU device whose kernels a worker process builds
+and runs, so that one that crashes or does not end is an error of its launch, and what it was not
+given keeps its values; an object of its own beside that of the same hardware. `limit`: seconds that
+a launch has there (60 at first; math.huge: no limit)
 @return the device
-@raise when none matches, listing what there is and what to install; when the match cannot be isolated
+@raise when none matches, listing what there is and what to install; when the match cannot be
+isolated
 @usage local d = cl.device("cpu", { isolated = true, limit = 5 })
 */
 static int clc_device(lua_State *L) {

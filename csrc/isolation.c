@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BUILD_LIMIT 300 /* seconds: a large source on a busy machine may need many */
+
 /* --- memory ------------------------------------------------------------ */
 
 typedef struct {
@@ -99,13 +101,20 @@ void clc_releaserecipe(clc_Recipe *r) {
 
 /* --- asking ------------------------------------------------------------ */
 
-/* Raises in words what became of the worker, unless it answers. Hooks may close the device. */
-static void ask(lua_State *L, clc_Device *d, clc_Request request, const void *bytes,
+#define MEMORY_FAULT                                                                              \
+  " (an access outside its buffers, private arrays larger than the stack, or a barrier that not " \
+  "all work-items reach)"
+
+/* Raises in words what became of the worker, unless it answers: a kernel's fault of memory has few
+   causes, a compiler's any. Hooks may close the device. */
+static void ask(lua_State *L, clc_Device *d, clc_Request request, const void *bytes, double limit,
                 const char *what, clc_Answer *answer) {
   clc_Worker *w = &d->root->worker;
   luaL_checkstack(L, 5, NULL);
   clc_pushdevice(L, d->root); /* keeps it */
-  if (!clc_ask(L, w, request, bytes, w->limit, answer)) luaL_error(L, "%s: %s", what, w->fate);
+  if (!clc_ask(L, w, request, bytes, limit, answer))
+    luaL_error(L, "%s: %s%s", what, w->fate,
+               request.ask == CLC_ASK_LAUNCH && w->memory_fault ? MEMORY_FAULT : "");
   lua_pop(L, 1);
 }
 
@@ -125,7 +134,7 @@ cl_int clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *nam
   /* Now, as a hook may release it while it is built; if that fails there is another worker. */
   r->generation = d->root->worker.generation;
   const clc_Request request = {CLC_ASK_BUILD, 0, r->number, 0, r->length};
-  ask(L, d, request, r->text, lua_pushfstring(L, "building %s", name), &answer);
+  ask(L, d, request, r->text, BUILD_LIMIT, lua_pushfstring(L, "building %s", name), &answer);
   lua_pop(L, 1);
   clc_usedevice(L, d);
   return answer.code;
@@ -159,7 +168,8 @@ void clc_passmemory(clc_Device *d, cl_uint i, const clc_Region *region) {
 void clc_launchpart(lua_State *L, clc_Device *d, const char *what, const clc_Grid *grid,
                     cl_ulong when[4]) {
   clc_Answer answer;
-  ask(L, d, (clc_Request){CLC_ASK_LAUNCH, 0, 0, 0, sizeof *grid}, grid, what, &answer);
+  ask(L, d, (clc_Request){CLC_ASK_LAUNCH, 0, 0, 0, sizeof *grid}, grid, d->root->worker.limit, what,
+      &answer);
   if (answer.code != CL_SUCCESS) clc_raise(L, answer.code, answer.call, "%s", what);
   memcpy(when, answer.when, sizeof answer.when);
 }

@@ -27,9 +27,9 @@ void clc_releaserecipe(clc_Recipe *r);
 cl_int clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name);
 
 /*
- * A launch: makes sure of the worker and its program, which may run Lua code; then takes the arguments,
- * which raises nothing and does nothing on other devices; then launches each part. `value` NULL is
- * local memory.
+ * A launch: makes sure of the worker and its program, which may run Lua code; then takes the
+ * arguments, which raises nothing and does nothing on other devices; then launches each part.
+ * `value` NULL is local memory.
  */
 void clc_beginlaunch(lua_State *L, clc_Device *d, clc_Recipe *r, const char *kernel,
                      const char *what);

@@ -192,9 +192,8 @@ static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Par
 }
 
 static clc_Grid to_grid(cl_uint dims, const clc_Part *p) {
-  clc_Grid g = {.dims = dims,
-                .has_offset = (uint32_t)is_shifted(p),
-                .has_group = (uint32_t)p->has_group};
+  clc_Grid g = {
+      .dims = dims, .has_offset = (uint32_t)is_shifted(p), .has_group = (uint32_t)p->has_group};
   for (int i = 0; i < 3; i++) {
     g.offset[i] = p->offset[i];
     g.global[i] = p->global[i];

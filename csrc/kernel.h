@@ -14,10 +14,10 @@ typedef struct clc_Kernel {
   clc_Handle h;
   clc_Device *device;
   cl_kernel kernel;
-  clc_Recipe *recipe;  /* on an isolated device; else NULL */
-  const char *name;    /* kept behind the arguments */
+  clc_Recipe *recipe;    /* on an isolated device; else NULL */
+  const char *name;      /* kept behind the arguments */
   const char *real_name; /* OpenCL's, behind that */
-  char what[CLC_WHAT]; /* "kernel 'name'" */
+  char what[CLC_WHAT];   /* "kernel 'name'" */
   clc_Limits limits;
   cl_ulong local_memory; /* bytes its own __local arrays take */
   clc_Counter *counter;  /* NULL until it was profiled */

@@ -13,8 +13,8 @@ typedef struct clc_Buffer clc_Buffer;
 struct clc_Buffer {
   clc_Handle h;
   clc_Device *device;
-  cl_mem mem; /* NULL where there are no elements */
-  cl_mem sub; /* the sub-buffer of a view, once a kernel needed it */
+  cl_mem mem;      /* NULL where there are no elements */
+  cl_mem sub;      /* the sub-buffer of a view, once a kernel needed it */
   cl_ulong shared; /* where `mem` begins in the arena of an isolated device */
   const clc_Dtype *dtype;
   clc_Shape shape;

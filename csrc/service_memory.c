@@ -24,7 +24,8 @@ static int map_piece(clc_Service *s, clc_Piece *p, const clc_Region *region) {
   void *memory = mmap(NULL, whole_pages(region->bytes), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_POPULATE, CLC_ARENA_FD, (off_t)region->start);
   if (memory == MAP_FAILED) return clc_succeeds(s, CL_MEM_OBJECT_ALLOCATION_FAILURE, "mmap");
-  *p = (clc_Piece){.start = region->start, .bytes = region->bytes, .memory = memory, .reachable = 1};
+  *p =
+      (clc_Piece){.start = region->start, .bytes = region->bytes, .memory = memory, .reachable = 1};
   p->mem = clCreateBuffer(s->context, CL_MEM_USE_HOST_PTR, (size_t)region->bytes, memory, &code);
   if (code != CL_SUCCESS) p->mem = NULL;
   if (code != CL_SUCCESS) drop_piece(p);

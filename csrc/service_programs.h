@@ -18,8 +18,8 @@ typedef struct clc_Unit {
   clc_Entry *kernels;
 } clc_Unit;
 
-/* Builds a program, under that number, of options, a NUL and the source; its kernels are made too, as
-   a driver may fail then. */
+/* Builds a program, under that number, of options, a NUL and the source; its kernels are made too,
+   as a driver may fail then. */
 void clc_buildunit(clc_Service *s, clc_Unit **units, uint64_t number, const char *text,
                    size_t length);
 

@@ -20,8 +20,7 @@
 #include "message.h"
 #include "wait.h"
 
-#define CODE \
-  "assert(package.loadlib(os.getenv 'CLCOMPUTE_WORKER', 'luaopen_clcompute_worker'))()"
+#define CODE "assert(package.loadlib(os.getenv 'CLCOMPUTE_WORKER', 'luaopen_clcompute_worker'))()"
 
 extern char **environ;
 
@@ -94,8 +93,8 @@ static void set_attributes(posix_spawnattr_t *a) {
   sigemptyset(&none);
   sigfillset(&all);
   posix_spawnattr_init(a);
-  posix_spawnattr_setflags(
-      a, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(a,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setpgroup(a, 0);
   posix_spawnattr_setsigmask(a, &none);
   posix_spawnattr_setsigdefault(a, &all);
@@ -165,20 +164,10 @@ int clc_reap(clc_Process *p, double patience) {
 
 static const struct {
   int number;
-  const char *name, *cause;
-} signals[] = {
-    {SIGSEGV, "SIGSEGV",
-     "an access outside its buffers, private arrays larger than the stack, or a barrier that not "
-     "all work-items reach"},
-    {SIGBUS, "SIGBUS", "an access to memory that is gone, or not to be had"},
-    {SIGABRT, "SIGABRT", "the driver gave up"},
-    {SIGFPE, "SIGFPE", "an integer division by zero"},
-    {SIGILL, "SIGILL", "an instruction that this processor does not have"},
-    {SIGTRAP, "SIGTRAP", "the compiler found what it says cannot happen"},
-    {SIGXFSZ, "SIGXFSZ", "a file above the limit of sizes"},
-    {SIGKILL, "SIGKILL", "ended from outside, perhaps because memory ran out"},
-    {SIGTERM, "SIGTERM", "ended from outside"},
-};
+  const char *name;
+} signals[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGABRT, "SIGABRT"},
+               {SIGFPE, "SIGFPE"},   {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"},
+               {SIGXFSZ, "SIGXFSZ"}, {SIGKILL, "SIGKILL"}, {SIGTERM, "SIGTERM"}};
 
 /* The last line that is not empty. */
 static void read_last_line(int fd, char *line, size_t size) {
@@ -192,24 +181,24 @@ static void read_last_line(int fd, char *line, size_t size) {
   if (start != NULL) memmove(line, start + 1, strlen(start));
 }
 
-static void describe_signal(int number, const char *line, char *text, size_t size) {
-  const char *colon = *line != '\0' ? ": " : "";
+static void describe_signal(int number, char *text, size_t size) {
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
     if (signals[i].number == number) {
-      snprintf(text, size, "died of %s (%s)%s%s", signals[i].name, signals[i].cause, colon, line);
+      snprintf(text, size, "died of %s", signals[i].name);
       return;
     }
-  snprintf(text, size, "died of signal %d%s%s", number, colon, line);
+  snprintf(text, size, "died of signal %d", number);
 }
 
 void clc_describedeath(const clc_Process *p, int status, char *text, size_t size) {
   char line[200] = "";
-  read_last_line(p->stderr_fd, line, sizeof line);
   if (status == -1)
-    snprintf(text, size, "ended%s%s", *line != '\0' ? ": " : "", line);
+    snprintf(text, size, "ended");
   else if (WIFSIGNALED(status))
-    describe_signal(WTERMSIG(status), line, text, size);
+    describe_signal(WTERMSIG(status), text, size);
   else
-    snprintf(text, size, "ended with exit code %d%s%s", WEXITSTATUS(status),
-             *line != '\0' ? ": " : "", line);
+    snprintf(text, size, "ended with exit code %d", WEXITSTATUS(status));
+  read_last_line(p->stderr_fd, line, sizeof line);
+  const size_t length = strlen(text);
+  if (*line != '\0') snprintf(text + length, size - length, ": %s", line);
 }

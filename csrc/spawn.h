@@ -27,8 +27,8 @@ int clc_spawn(clc_Process *p, const char *lua, int arena);
 /* Has it end by itself, or after so many seconds by force; returns waitpid's status. */
 int clc_reap(clc_Process *p, double patience);
 
-/* Says in words what a status means, "died of ...": of a signal also what it often comes from, and
-   the last line that the process wrote. To be called before clc_closeprocess. */
+/* Says in words what a status means, "died of ...", and the last line that the process wrote to
+   stderr. To be called before clc_closeprocess. */
 void clc_describedeath(const clc_Process *p, int status, char *text, size_t size);
 
 /* Lets go of the descriptors of a process that was reaped. */

@@ -5,17 +5,22 @@
 
 #include <errno.h>
 #include <lauxlib.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "clock.h"
 #include "error.h"
 #include "wait.h"
 
 #define START_LIMIT 60 /* seconds for Lua and the driver to begin: much more than they need */
-#define PATIENCE 2     /* seconds that an idle one has to end by itself */
+#define LONGEST_REST \
+  5                /* milliseconds: keeps Ctrl-C prompt where a driver's thread takes the signal */
+#define PATIENCE 2 /* seconds that an idle one has to end by itself */
 
 void clc_initworker(clc_Worker *w, double limit) {
   memset(w, 0, sizeof *w);
@@ -140,15 +145,26 @@ static void exchange(const clc_Worker *w, Exchange *x, clc_Answer *answer) {
   if (n == 0 || has_failed(n)) x->ended = 1;
 }
 
-static int pause_script(lua_State *L) {
-  clc_pause(L, lua_touserdata(L, 1));
+static int check_script(lua_State *L) {
+  clc_checkwait(L, lua_touserdata(L, 1));
   return 0;
 }
 
+/* Gives the processor away: after a while until there is something to read, or to look at
+   interrupts again. */
+static void rest(const clc_Worker *w, const Exchange *x, double waited) {
+  struct pollfd p = {w->process.socket, POLLIN, 0};
+  if (x->sent < w->used) p.events |= POLLOUT;
+  if (waited < CLC_SPIN)
+    clc_rest(waited);
+  else
+    poll(&p, 1, LONGEST_REST);
+}
+
 /* An interrupted script does not wait for the answer, so nobody ever will. */
-static void pause_or_end(lua_State *L, clc_Worker *w, clc_Wait *wait) {
+static void check_or_end(lua_State *L, clc_Worker *w, clc_Wait *wait) {
   luaL_checkstack(L, 3, NULL);
-  lua_pushcfunction(L, pause_script);
+  lua_pushcfunction(L, check_script);
   lua_pushlightuserdata(L, wait);
   if (lua_pcall(L, 1, 0, 0) == LUA_OK) return;
   kill_process(w);
@@ -157,6 +173,8 @@ static void pause_or_end(lua_State *L, clc_Worker *w, clc_Wait *wait) {
 
 static int note_end(clc_Worker *w) {
   const int status = end_process(w, PATIENCE);
+  w->memory_fault = status != -1 && WIFSIGNALED(status) &&
+                    (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS);
   const int n = snprintf(w->fate, sizeof w->fate, "its worker process ");
   clc_describedeath(&w->process, status, w->fate + n, sizeof w->fate - (size_t)n);
   clc_closeprocess(&w->process);
@@ -183,10 +201,12 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
   clc_request(w, request, bytes);
   if (w->lost) return note_lost(w);
   w->busy = 1;
+  w->memory_fault = 0;
   for (exchange(w, &x, answer); x.received < sizeof *answer; exchange(w, &x, answer)) {
     if (x.ended) return note_end(w);
     if (clc_now() - wait.start > limit) return note_limit(w, limit);
-    pause_or_end(L, w, &wait);
+    rest(w, &x, clc_now() - wait.start);
+    check_or_end(L, w, &wait);
     if (w->generation != generation || w->process.pid == 0)
       luaL_error(L, "the device was closed meanwhile");
   }
