@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define AT_ONCE (UINT64_C(1) << 26)
+
 static size_t whole_pages(uint64_t bytes) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   return ((size_t)bytes + page - 1) / page * page;
@@ -18,11 +20,13 @@ static void drop_piece(clc_Piece *p) {
   *p = (clc_Piece){0};
 }
 
-/* Its pages are there, or come with the first use of all: one fault for each costs more. */
+/* A fault for each page costs more than mapping all at once; of large memory a kernel may use only
+   some. */
 static int map_piece(clc_Service *s, clc_Piece *p, const clc_Region *region) {
+  const int flags = MAP_SHARED | (region->bytes <= AT_ONCE ? MAP_POPULATE : 0);
   cl_int code;
-  void *memory = mmap(NULL, whole_pages(region->bytes), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_POPULATE, CLC_ARENA_FD, (off_t)region->start);
+  void *memory = mmap(NULL, whole_pages(region->bytes), PROT_READ | PROT_WRITE, flags, CLC_ARENA_FD,
+                      (off_t)region->start);
   if (memory == MAP_FAILED) return clc_succeeds(s, CL_MEM_OBJECT_ALLOCATION_FAILURE, "mmap");
   *p =
       (clc_Piece){.start = region->start, .bytes = region->bytes, .memory = memory, .reachable = 1};
