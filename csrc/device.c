@@ -366,6 +366,10 @@ static int device_info(lua_State *L) {
   lua_setfield(L, -2, "align");
   push_place(L, d);
   lua_setfield(L, -2, "place");
+  lua_pushboolean(L, d->isolated);
+  lua_setfield(L, -2, "isolated");
+  push_limit(L, d);
+  lua_setfield(L, -2, "limit");
   clc_namefields(L, "clcompute.DeviceInfo");
   return 1;
 }

@@ -82,9 +82,9 @@ static int open_descriptors(clc_Process *p, int *theirs) {
   int ends[2];
   p->stderr_fd = move_up(memfd_create("clcompute stderr", MFD_CLOEXEC));
   if (p->stderr_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return 0;
-  p->socket = ends[0];
+  p->socket = move_up(ends[0]);
   *theirs = move_up(ends[1]);
-  return *theirs >= 0;
+  return p->socket >= 0 && *theirs >= 0;
 }
 
 /* In a group of its own, so that Ctrl-C is ours alone and what it started ends with it. */

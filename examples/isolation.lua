@@ -17,7 +17,7 @@ local SOURCE = [[
   kernel void endless(global float *x) { volatile int go = 1; while (go) x[0] += 1; }
 ]]
 
-local plain, isolated = cl.device "pthread", cl.device("pthread", { isolated = true, limit = 0.5 })
+local plain, isolated = cl.device "cpu", cl.device("cpu", { isolated = true, limit = 0.5 })
 
 -- --- faults --------------------------------------------------------------------
 

@@ -103,6 +103,7 @@ describe("an isolated device", function()
     assert.equal(math.huge, isolated(math.huge).limit)
     assert.equal(60, isolated(60).limit)
     assert.is_nil(cl.device(PLACE).limit)
+    assert.equal(60, isolated():info().limit)
   end)
 
   it("refuses other limits, and a limit without isolation", function()
