@@ -150,7 +150,9 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
     build_source(L, j, program);
     /* A file that was changed meanwhile may or may not be in the binary. */
     clc_pushincluded(L, j->searched, j->options);
-    if (keyed && strcmp(lua_tostring(L, -1), j->included) == 0) clc_storebinary(L, key, *program);
+    const int settled = strcmp(lua_tostring(L, -1), j->included) == 0;
+    /* To tell a binary POCL compiles and links here, which is what a worker is for. */
+    if (keyed && settled && j->recipe == NULL) clc_storebinary(L, key, *program);
     lua_pushnil(L);
   }
   lua_replace(L, top + 1);

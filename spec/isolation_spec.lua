@@ -402,12 +402,9 @@ describe("a build on an isolated device", function()
     assert.same({ 2, 4 }, cl.saxpy(1, d:buffer { 1, 2 }, d:buffer { 1, 2 }):read())
   end)
 
-  it("is kept, and built again for a new worker", function()
-    local source = helper.unseen "kernel void k(global double *x) { x[0] = %s; }"
+  it("is done again for a new worker", function()
     local x = d:zeros("double", 1)
-    assert.is_false(d:is_built(source))
-    local k = d:program(source).k
-    assert.is_true(d:is_built(source))
+    local k = d:program(helper.unseen "kernel void k(global double *x) { x[0] = %s; }").k
     k(1, x)
     local once = x[1]
     kill(workers()[1])
@@ -570,6 +567,28 @@ describe("the worker of an isolated device", function()
     local ok, output = run("print(x[2])", { LUA_INIT = "if arg[1] == [[-e]] then error() end" })
     assert.is_true(ok, output)
     assert.equal("4.0\n", output)
+  end)
+
+  it("alone runs the linker that a driver needs", function()
+    local folder = os.tmpname() -- with one that fails, for all but the worker
+    os.remove(folder)
+    os.execute("mkdir " .. folder)
+    finally(function() os.execute("rm -r " .. folder) end)
+    local lua = ("PATH='%s' exec %s \"$@\""):format(os.getenv "PATH", helper.lua)
+    for name, line in pairs { ld = "exit 1", lua = lua } do
+      local file = assert(io.open(folder .. "/" .. name, "w"))
+      file:write("#!/bin/sh\n", line, "\n")
+      file:close()
+    end
+    os.execute(("chmod +x %s/*"):format(folder))
+    local ok, output = run(([[
+      d:program "kernel void k(global float *x) { x[0] = %s; }".k(1, x)
+      print(x[1] >= 1)
+      print(pcall(p.far, 1, x))
+      print(cl.sum(x) > 1) ]]):format(helper.unseen "%s"),
+      { PATH = folder .. ":" .. os.getenv "PATH", CLCOMPUTE_LUA = folder .. "/lua" })
+    assert.is_true(ok, output)
+    assert.matches("^true\nfalse\t[^\n]*\ntrue\n", output)
   end)
 
   it("outlives a fork, whose child cannot use the device and ends at once", function()
