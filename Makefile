@@ -30,7 +30,9 @@ BLAS       = build/clcompute/blas.so
 NATIVE     = build/clcompute/native.so
 POLY       = build/clcompute/poly.so
 LAYER      = build/libclcount.so build/clcount.so build/layer-selftest build/lua-faults
-SPECS      = $(wildcard spec/*_spec.lua)
+# Every spec, and those of programs and kernels once more on isolated CPUs.
+ISOLATED   = $(patsubst %,isolated=spec/%_spec.lua,buffer event kernel program range saxpy)
+SPECS      = $(wildcard spec/*_spec.lua) $(ISOLATED)
 
 SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c csrc/clock.c
 BLAS_ONLY          = $(addprefix csrc/,blas.c array.c clblast.c library.c object.c openblas.c product.c)
@@ -50,8 +52,8 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check asan stress tsan valgrind coverage coverage-report coverage-clean long faults fuzz-api fuzz-c \
-        fuzz-files properties mutations mutant gates memory lint doc env show install clean overhead bench-overhead bench-peers \
+.PHONY: all run test check check-isolated asan stress tsan valgrind coverage coverage-report coverage-clean long faults fuzz-api \
+        fuzz-c fuzz-files properties mutations mutant gates memory lint doc env show install clean overhead bench-overhead bench-peers \
         packages-run packages-test packages-lint packages-doc
 
 all: $(MODULES)
@@ -68,6 +70,9 @@ test: packages-test
 # The specs alone, without installing anything: make check SPECS=spec/gemm_spec.lua
 check: all layer
 	@$(ENV) tools/test.sh $(SPECS)
+
+check-isolated: all layer
+	@$(ENV) tools/test.sh $(ISOLATED)
 
 # What the library costs above the same OpenCL calls from C.
 bench-overhead: all overhead

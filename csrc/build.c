@@ -16,9 +16,10 @@
 
 /* A build, and what belongs to its source. */
 typedef struct {
-  const clc_Device *device;
-  clc_Source source; /* as it was given, but for what goes before it */
-  const char *text;  /* what of it is compiled */
+  clc_Device *device;
+  clc_Recipe *recipe; /* NULL: the device is not isolated */
+  clc_Source source;  /* as it was given, but for what goes before it */
+  const char *text;   /* what of it is compiled */
   const char *line, *options;
   const char *macros;   /* what options and defines define, for a look at the text */
   const char *searched; /* the text and these */
@@ -88,7 +89,7 @@ static void push_scanned(lua_State *L, Job *j) {
 }
 
 /* Leaves what it refers to on the stack, what is scanned at the index given. */
-static Job push_job(lua_State *L, const clc_Device *d, const clc_Source *s, int *scanned) {
+static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scanned) {
   Job j = {.device = d, .source = *s, .text = s->text};
   j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
   j.options = lua_pushfstring(L, ARG_INFO "%s", s->options);
@@ -121,12 +122,17 @@ static cl_int build(const Job *j, cl_program program) {
 static void build_source(lua_State *L, const Job *j, cl_program *program) {
   const char *parts[] = {j->source.defines, j->line, j->text};
   cl_int code;
+  /* One that its compiler refuses is refused here again, with the log. */
+  const cl_int tried =
+      j->recipe == NULL ? CL_SUCCESS : clc_tryrecipe(L, j->device, j->recipe, j->source.name);
   if (j->device->h.released) luaL_error(L, "device is released"); /* by a finalizer */
   *program = clCreateProgramWithSource(j->device->context, 3, parts, NULL, &code);
   if (code != CL_SUCCESS) *program = NULL;
   clc_check(L, code, "clCreateProgramWithSource");
   code = build(j, *program);
   if (code != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, program, code);
+  if (tried != CL_SUCCESS)
+    clc_raise(L, tried, "clBuildProgram", "%s, in the worker alone", j->source.name);
 }
 
 /* Pushes the key of a job in the cache, or returns 0; includes that change are not kept. */
@@ -145,19 +151,30 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
     build_source(L, j, program);
     /* A file that was changed meanwhile may or may not be in the binary. */
     clc_pushincluded(L, j->searched, j->options);
-    if (keyed && strcmp(lua_tostring(L, -1), j->included) == 0) clc_storebinary(L, key, program);
+    const int settled = strcmp(lua_tostring(L, -1), j->included) == 0;
+    /* To tell a binary POCL compiles and links here, which is what a worker is for. */
+    if (keyed && settled && j->recipe == NULL) clc_storebinary(L, key, program);
     lua_pushnil(L);
   }
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
 }
 
-clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program) {
+static void make_recipe(lua_State *L, Job *j, clc_Recipe **recipe) {
+  const char *const parts[] = {j->source.defines, j->line, j->text};
+  if (!j->device->isolated) return;
+  j->recipe = *recipe = clc_newrecipe(j->device, j->options, parts);
+  if (*recipe == NULL) luaL_error(L, "not enough memory");
+}
+
+clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, cl_program *program,
+                    clc_Recipe **recipe) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 40, "build");
   int scanned;
-  const Job j = push_job(L, d, s, &scanned);
+  Job j = push_job(L, d, s, &scanned);
   check_kernel(L, &j);
+  make_recipe(L, &j, recipe);
   build_job(L, &j, program);
   lua_pushvalue(L, scanned);
   lua_replace(L, top + 1);
@@ -166,7 +183,7 @@ clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_p
   return (clc_Built){j.known.complete, j.start, uses_header(&j) ? clc_workgroupslots(d) : 0};
 }
 
-int clc_isbuilt(lua_State *L, const clc_Device *d, const clc_Source *s) {
+int clc_isbuilt(lua_State *L, clc_Device *d, const clc_Source *s) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 40, "build");
   int scanned;

@@ -4,6 +4,7 @@
 #define CLC_BUILD_H
 
 #include "buildlog.h"
+#include "isolation.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -15,16 +16,17 @@ typedef struct clc_Built {
 } clc_Built;
 
 /*
- * Builds a program and stores it at *program, which an object owns already, or
- * raises with the build log. Pushes the text that scanners of kernels read, as plain text (with
- * all that it includes and what options and defines define: a macro from outside
- * may hold the very call they look for), and the declarations of the kernels if
- * they were kept, else nil.
+ * Builds a program and stores it at *program, which an object owns already, as it does *recipe,
+ * which programs of isolated devices have: their worker builds it first. Or raises with the build
+ * log. Pushes the text that scanners of kernels read, as plain text (with all that it includes and
+ * what options and defines define: a macro from outside may hold the very call they look for), and
+ * the declarations of the kernels if they were kept, else nil.
  */
-clc_Built clc_build(lua_State *L, const clc_Device *d, const clc_Source *s, cl_program *program);
+clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, cl_program *program,
+                    clc_Recipe **recipe);
 
 /* Whether that would find a binary in the cache. */
-int clc_isbuilt(lua_State *L, const clc_Device *d, const clc_Source *s);
+int clc_isbuilt(lua_State *L, clc_Device *d, const clc_Source *s);
 
 #pragma GCC visibility pop
 

@@ -5,6 +5,7 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 */
 #include "device.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,11 @@ Devices: one OpenCL device with a context and an in-order queue of its own.
 #include "result.h"
 #include "wait.h"
 
-static const char devices_key = 0; /* registry: cl_device_id -> Device object */
-static const char queues_key = 0;  /* registry, weak: node -> Device object of a further queue */
+#define LIMIT 60 /* seconds that a kernel of an isolated device has, unless told otherwise */
+
+static const char devices_key = 0;  /* registry: cl_device_id -> Device object */
+static const char isolated_key = 0; /* registry: the same for isolated ones */
+static const char queues_key = 0;   /* registry, weak: node -> Device object of a further queue */
 
 /* --- its queue --------------------------------------------------------- */
 
@@ -101,6 +105,7 @@ static void device_release(clc_Handle *h) {
   clc_releaseowned(h);
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
   if (d->context != NULL) clReleaseContext(d->context);
+  if (d->isolated && d->root == d) clc_closeworker(&d->worker);
   d->queue = d->flight.queue = NULL;
   d->context = NULL;
 }
@@ -124,6 +129,13 @@ static void push_place(lua_State *L, const clc_Device *d) {
   lua_pushfstring(L, "%d:%d", d->place.p, d->place.d);
 }
 
+static void push_limit(lua_State *L, const clc_Device *d) {
+  if (d->isolated)
+    lua_pushnumber(L, d->root->worker.limit);
+  else
+    lua_pushnil(L);
+}
+
 static int device_field(lua_State *L) {
   const clc_Device *d = clc_checkdevice(L, 1);
   const char *key = lua_tostring(L, 2);
@@ -136,6 +148,10 @@ static int device_field(lua_State *L) {
     push_place(L, d);
   else if (strcmp(key, "has_double") == 0)
     lua_pushboolean(L, d->has_double); /* asked once: operations choose their kernels by it */
+  else if (strcmp(key, "isolated") == 0)
+    lua_pushboolean(L, d->isolated);
+  else if (strcmp(key, "limit") == 0)
+    push_limit(L, d);
   else
     return clc_pushproperty(L, d->place.device, d->version, key);
   return 1;
@@ -172,6 +188,8 @@ static void open_context(lua_State *L, clc_Device *d) {
     if (code != CL_SUCCESS) d->context = NULL;
     clc_check(L, code, "clCreateContext");
   }
+  if (d->isolated && !clc_openarena(&d->worker.arena))
+    luaL_error(L, "no memory can be shared with a worker: %s", strerror(errno));
   create_queue(L, d);
 }
 
@@ -231,6 +249,7 @@ static void copy_facts(clc_Device *to, const clc_Device *from) {
   to->place = from->place;
   to->version = from->version;
   to->is_cpu = from->is_cpu;
+  to->isolated = from->isolated;
   to->is_pocl = from->is_pocl;
   to->compute_units = from->compute_units;
   to->understates_groups = from->understates_groups;
@@ -244,23 +263,48 @@ static void copy_facts(clc_Device *to, const clc_Device *from) {
   to->max_allocation = from->max_allocation;
 }
 
-void clc_pushplace(lua_State *L, clc_Place place) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+static clc_Device *push_root(lua_State *L, clc_Place place, int isolated) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, isolated ? &isolated_key : &devices_key);
   lua_rawgetp(L, -1, place.device);
   if (clc_testhandle(L, -1, &clc_devicetype) == NULL) {
     lua_pop(L, 1);
     clc_Device *d = clc_newhandle(L, &clc_devicetype, NULL, 0);
     fill_facts(L, d, place);
     make_counters(L, d);
+    d->isolated = isolated;
+    clc_initworker(&d->worker, LIMIT);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, -3, place.device);
   }
   lua_remove(L, -2);
+  return clc_checkhandle(L, -1, &clc_devicetype);
+}
+
+void clc_pushplace(lua_State *L, clc_Place place) {
+  push_root(L, place, 0);
+}
+
+void clc_pushisolated(lua_State *L, clc_Place place, double limit) {
+  /* Oclgrind says that it is all of them. */
+  const cl_ulong types = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
+  if ((clc_checkdevicenumber(L, place.device, CL_DEVICE_TYPE) & types) != CL_DEVICE_TYPE_CPU) {
+    clc_pushplace(L, place);
+    luaL_error(L,
+               "only CPU devices can be isolated: %s is none; cl.device(\"cpu\", {isolated=true})",
+               luaL_tolstring(L, -1, NULL));
+  }
+  clc_Device *d = push_root(L, place, 1);
+  if (limit > 0) d->worker.limit = limit;
+}
+
+/* Pushes the table that has a root. */
+static void push_roots(lua_State *L, const clc_Device *d) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, d->isolated ? &isolated_key : &devices_key);
 }
 
 void clc_pushdevice(lua_State *L, const clc_Device *d) {
   if (d->root == d) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+    push_roots(L, d);
     lua_rawgetp(L, -1, d->place.device);
   } else {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &queues_key);
@@ -330,13 +374,17 @@ static int device_info(lua_State *L) {
   lua_setfield(L, -2, "align");
   push_place(L, d);
   lua_setfield(L, -2, "place");
+  lua_pushboolean(L, d->isolated);
+  lua_setfield(L, -2, "isolated");
+  push_limit(L, d);
+  lua_setfield(L, -2, "limit");
   clc_namefields(L, "clcompute.DeviceInfo");
   return 1;
 }
 
 /* A device that a hook opened afresh meanwhile stays. */
 static void forget_place(lua_State *L, const clc_Device *d) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+  push_roots(L, d);
   lua_rawgetp(L, -1, d->place.device);
   if (clc_testhandle(L, -1, &clc_devicetype) == d) {
     lua_pushnil(L);
@@ -401,7 +449,8 @@ static int device_show(lua_State *L) {
   lua_pushfstring(L, ", %d compute units, %d MiB)%s",
                   (int)clc_checkdevicenumber(L, d->place.device, CL_DEVICE_MAX_COMPUTE_UNITS),
                   (int)(d->global_memory >> 20), d->root == d ? "" : " queue");
-  lua_concat(L, 7);
+  lua_pushstring(L, d->isolated ? " isolated" : "");
+  lua_concat(L, 8);
   return 1;
 }
 
@@ -415,6 +464,8 @@ void clc_opendevices(lua_State *L) {
   clc_opentype(L, &clc_devicetype, device_field, device_show, methods, metamethods);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
+  lua_newtable(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &isolated_key);
   clc_pushweak(L, "v");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &queues_key);
 }

@@ -5,6 +5,7 @@
 
 #include "flight.h"
 #include "handle.h"
+#include "worker.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -18,6 +19,7 @@ struct clc_Device {
   clc_Place place;
   int version; /* of device and platform, the lower one: 100 * major + minor */
   int is_cpu;
+  int isolated; /* a worker builds and runs its kernels */
   int is_pocl;
   size_t compute_units;
   int understates_groups; /* kernels take larger groups than the driver says of them */
@@ -30,11 +32,13 @@ struct clc_Device {
   cl_ulong local_memory;
   cl_ulong global_memory;
   cl_ulong max_allocation;
-  cl_ulong bytes;  /* allocated by us; of the root alone */
-  size_t untold;   /* of these, the collector has not heard of; likewise */
-  int checks;      /* buffers for scripts are made in check mode; likewise */
-  int has_checked; /* one was; likewise */
-  unsigned marks;  /* given to their poison; likewise */
+  cl_ulong bytes;    /* allocated by us; of the root alone */
+  size_t untold;     /* of these, the collector has not heard of; likewise */
+  int checks;        /* buffers for scripts are made in check mode; likewise */
+  int has_checked;   /* one was; likewise */
+  unsigned marks;    /* given to their poison; likewise */
+  clc_Worker worker; /* likewise */
+  cl_ulong recipes;  /* numbers of programs that the worker was told; likewise */
   clc_Profile *profile;
   clc_Counter *transfers[CLC_TRANSFERS];
   cl_context context; /* NULL until first use */
@@ -57,6 +61,10 @@ void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, size_t ext
 
 /* Pushes the one Device object for that hardware, a new one if need be. */
 void clc_pushplace(lua_State *L, clc_Place place);
+
+/* The same for the object whose kernels a worker runs, which is another one; raises unless it is a
+   CPU. `limit` is in seconds; not above 0: as it is, or the usual one. */
+void clc_pushisolated(lua_State *L, clc_Place place, double limit);
 
 /* Pushes the Device object of a device (or nil once it was closed). */
 void clc_pushdevice(lua_State *L, const clc_Device *d);

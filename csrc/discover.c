@@ -56,25 +56,46 @@ static const char *env_selector(void) {
   return selector != NULL && *selector != '\0' ? selector : NULL;
 }
 
+/* 0: none is given. */
+static double opt_limit(lua_State *L, int isolated) {
+  const int given = clc_pushoption(L, 2, "limit") != LUA_TNIL;
+  lua_pop(L, 1);
+  const double limit = clc_numberoption(L, 2, "limit", 0);
+  if (given && !isolated) clc_optionerror(L, 2, "limit", "only isolated devices have one");
+  if (given && !(limit > 0)) clc_optionerror(L, 2, "limit", "seconds above 0 expected");
+  return limit;
+}
+
 /***
 The best device for a selector; without one `$CLCOMPUTE_DEVICE` is it, and
 without that the first GPU, else accelerator, else CPU. Within a Lua state the
 same hardware is the same object; its context and queue open at first use.
 @function device
 @tparam[opt] string selector as for `devices`
-@tparam[opt] table options `check`: switches check mode as `Device:check` does
+@tparam[opt] table options `isolated` (false): a CPU device whose kernels a worker process builds
+ and runs, so that one that crashes or does not end is an error of its launch, and what it was not
+ given keeps its values; an object of its own beside that of the same hardware. `limit`: seconds
+that a launch has there (60 at first; math.huge: no limit). `check`: switches check mode as
+ `Device:check` does
 @return the device
-@raise when none matches, listing what there is and what to install
+@raise when none matches, listing what there is and what to install; when the match cannot be
+isolated
+@usage local d = cl.device("cpu", { isolated = true, limit = 5 })
 */
 static int clc_device(lua_State *L) {
-  static const char *const keys[] = {"check", NULL};
+  static const char *const keys[] = {"check", "isolated", "limit", NULL};
   const char *selector = opt_selector(L);
   clc_checkoptions(L, 2, keys);
   const int check = clc_booleanoption(L, 2, "check", -1);
-  if (selector != NULL)
-    clc_pushplace(L, clc_bestplace(L, selector, ""));
+  const int isolated = clc_booleanoption(L, 2, "isolated", 0);
+  const double limit = opt_limit(L, isolated);
+  const clc_Place place = selector != NULL
+                              ? clc_bestplace(L, selector, "")
+                              : clc_bestplace(L, env_selector(), " (from $CLCOMPUTE_DEVICE)");
+  if (isolated)
+    clc_pushisolated(L, place, limit);
   else
-    clc_pushplace(L, clc_bestplace(L, env_selector(), " (from $CLCOMPUTE_DEVICE)"));
+    clc_pushplace(L, place);
   if (check >= 0) clc_checkdevice(L, -1)->root->checks = check;
   return 1;
 }

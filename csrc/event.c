@@ -71,10 +71,17 @@ static void wait_event(lua_State *L, clc_Event *e, double seconds) {
     luaL_error(L, "%s failed on the device: %s (%d)", e->what, clc_codename(status), (int)status);
 }
 
-static cl_ulong get_time(lua_State *L, cl_event event, cl_profiling_info what) {
-  cl_ulong ns = 0;
+/* The stages of a launch, in the order of `when`. */
+enum { QUEUED, SUBMITTED, STARTED, FINISHED, STAGES };
+
+static cl_ulong get_time(lua_State *L, const clc_Event *e, int stage) {
+  static const cl_profiling_info names[STAGES] = {
+      CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
+      CL_PROFILING_COMMAND_END};
+  const cl_event event = stage == FINISHED ? e->last : e->first;
+  cl_ulong ns = e->when[stage];
   if (event != NULL)
-    clc_check(L, clGetEventProfilingInfo(event, what, sizeof ns, &ns, NULL),
+    clc_check(L, clGetEventProfilingInfo(event, names[stage], sizeof ns, &ns, NULL),
               "clGetEventProfilingInfo");
   return ns;
 }
@@ -85,8 +92,7 @@ static double seconds_between(cl_ulong start, cl_ulong end) {
 
 static void push_seconds(lua_State *L, clc_Event *e) {
   wait_event(L, e, -1);
-  lua_pushnumber(L, seconds_between(get_time(L, e->first, CL_PROFILING_COMMAND_START),
-                                    get_time(L, e->last, CL_PROFILING_COMMAND_END)));
+  lua_pushnumber(L, seconds_between(get_time(L, e, STARTED), get_time(L, e, FINISHED)));
 }
 
 static const clc_Type event_type = {"event", "clcompute.Event", sizeof(clc_Event), event_release,
@@ -120,6 +126,11 @@ void clc_addcommand(clc_Event *e, cl_event command) {
   if (e->first == NULL) e->first = command;
 }
 
+void clc_addended(clc_Event *e, const cl_ulong when[4]) {
+  if (e->when[FINISHED] == 0) memcpy(e->when, when, sizeof e->when);
+  e->when[FINISHED] = when[FINISHED];
+}
+
 /***
 Blocks until the launch has ended.
 @function Event:wait
@@ -143,19 +154,13 @@ When the launch passed each stage, waiting for its end first.
  device's clock, whose zero is arbitrary
 */
 static int event_profile(lua_State *L) {
-  static const struct {
-    const char *name;
-    cl_profiling_info what;
-  } stages[] = {{"queued", CL_PROFILING_COMMAND_QUEUED},
-                {"submitted", CL_PROFILING_COMMAND_SUBMIT},
-                {"started", CL_PROFILING_COMMAND_START},
-                {"finished", CL_PROFILING_COMMAND_END}};
+  static const char *const names[STAGES] = {"queued", "submitted", "started", "finished"};
   clc_Event *e = clc_checkhandle(L, 1, &event_type);
   wait_event(L, e, -1);
-  lua_createtable(L, 0, 4);
-  for (int i = 0; i < 4; i++) {
-    lua_pushnumber(L, (double)get_time(L, i < 3 ? e->first : e->last, stages[i].what) * 1e-9);
-    lua_setfield(L, -2, stages[i].name);
+  lua_createtable(L, 0, STAGES);
+  for (int i = 0; i < STAGES; i++) {
+    lua_pushnumber(L, (double)get_time(L, e, i) * 1e-9);
+    lua_setfield(L, -2, names[i]);
   }
   clc_namefields(L, "clcompute.EventProfile");
   return 1;

@@ -18,7 +18,9 @@ Kernels: a function on the device, its signature, and launches.
 static void kernel_release(clc_Handle *h) {
   clc_Kernel *k = (clc_Kernel *)h;
   if (k->kernel != NULL) clReleaseKernel(k->kernel);
+  clc_releaserecipe(k->recipe);
   k->kernel = NULL;
+  k->recipe = NULL;
 }
 
 const clc_Type clc_kerneltype = {"kernel", "clcompute.Kernel", sizeof(clc_Kernel), kernel_release,
@@ -82,14 +84,17 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const cl_program *program
   cl_int code;
   if (*program == NULL) luaL_error(L, "program is released");
   const cl_uint n = count_arguments(L, *program, name);
-  clc_Kernel *k = clc_newowned(L, &clc_kerneltype, d, n * sizeof(clc_Argument) + strlen(shown) + 1);
+  const size_t names = strlen(shown) + strlen(name) + 2;
+  clc_Kernel *k = clc_newowned(L, &clc_kerneltype, d, n * sizeof(clc_Argument) + names);
   k->device = d;
+  k->recipe = clc_retainrecipe(*text->recipe);
   k->nargs = n;
   if (*program == NULL) luaL_error(L, "program is released"); /* by a finalizer */
   k->kernel = clCreateKernel(*program, name, &code);
   if (code != CL_SUCCESS) k->kernel = NULL;
   clc_check(L, code, "clCreateKernel");
   k->name = strcpy((char *)&k->args[n], shown);
+  k->real_name = strcpy((char *)&k->args[n] + strlen(shown) + 1, name);
   snprintf(k->what, sizeof k->what, "kernel '%.36s'", shown);
   for (cl_uint i = 0; i < n; i++) {
     clc_Declaration declared;
@@ -110,6 +115,7 @@ static void prepare(lua_State *L, clc_Kernel *k) {
   if (k->counter == NULL && k->device->profile->on)
     k->counter = clc_findcounter(L, &k->device->place, CLC_LAUNCH, k->name);
   k->bytes = 0;
+  clc_beginlaunch(L, k->device, k->recipe, k->real_name, k->what);
 }
 
 static size_t bytes_of(const clc_Buffer *b) {
@@ -127,6 +133,7 @@ void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
       const clc_Buffer *b = va_arg(args, clc_Buffer *);
       if (b->h.released) luaL_error(L, "%s: a buffer was released meanwhile", k->what);
       clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
+      clc_passbuffer(k->device, i, b, 0);
       k->bytes += bytes_of(b);
       continue;
     }
@@ -147,8 +154,10 @@ static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer
   if (k->args[i].kind != CLC_BUFFER || k->args[i].dtype != b->dtype)
     luaL_error(L, "%s argument %d: got a %s buffer", k->what, (int)i + 1, b->dtype->name);
   clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
+  clc_passbuffer(k->device, i, b, 0);
   const cl_ulong offset = b->offset;
   clc_check(L, clSetKernelArg(k->kernel, i + 1, sizeof offset, &offset), "clSetKernelArg");
+  clc_passvalue(k->device, i + 1, sizeof offset, &offset);
   k->bytes += bytes_of(b);
 }
 
@@ -166,13 +175,16 @@ void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
   if (i != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
 }
 
+static int is_shifted(const clc_Part *p) {
+  return p->offset[0] != 0 || p->offset[1] != 0 || p->offset[2] != 0;
+}
+
 static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Part *p, int i, int n,
                         clc_Event *e) {
   clc_Device *d = k->device;
-  const int shifted = p->offset[0] != 0 || p->offset[1] != 0 || p->offset[2] != 0;
   cl_event *event = clc_reserve(L, d, k->what);
   if (d->profile->on) clc_countpart(d, k->counter, k->bytes, i, n);
-  cl_int code = clEnqueueNDRangeKernel(d->queue, k->kernel, dims, shifted ? p->offset : NULL,
+  cl_int code = clEnqueueNDRangeKernel(d->queue, k->kernel, dims, is_shifted(p) ? p->offset : NULL,
                                        p->global, p->has_group ? p->group : NULL, 0, NULL, event);
   if (code == CL_INVALID_WORK_GROUP_SIZE && clc_isnonuniform(p))
     clc_raise(L, code, "clEnqueueNDRangeKernel",
@@ -183,9 +195,39 @@ static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Par
   if (e != NULL) clc_addcommand(e, *event);
 }
 
+static clc_Grid to_grid(cl_uint dims, const clc_Part *p) {
+  clc_Grid g = {
+      .dims = dims, .has_offset = (uint32_t)is_shifted(p), .has_group = (uint32_t)p->has_group};
+  for (int i = 0; i < 3; i++) {
+    g.offset[i] = p->offset[i];
+    g.global[i] = p->global[i];
+    g.group[i] = p->group[i];
+  }
+  return g;
+}
+
+/* The parts one after the other, each when the one before it has ended. */
+static void launch_isolated(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Part *parts, int n,
+                            clc_Event *e) {
+  cl_ulong when[4], elapsed = 0;
+  clc_Counter *counter = k->device->profile->on ? k->counter : NULL;
+  const size_t bytes = k->bytes;
+  for (int i = 0; i < n; i++) {
+    const clc_Grid grid = to_grid(dims, &parts[i]);
+    clc_launchpart(L, k->device, k->what, &grid, when);
+    elapsed += when[3] - when[2];
+    if (e != NULL) clc_addended(e, when);
+  }
+  if (counter != NULL && n > 0) clc_addcall(counter, elapsed, bytes);
+}
+
 void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e) {
   clc_Part parts[CLC_MAXPARTS];
   const int n = clc_planrange(L, range, &k->limits, parts);
+  if (k->recipe != NULL) {
+    launch_isolated(L, k, range->dims, parts, n, e);
+    return;
+  }
   for (int i = 0; i < n; i++) launch_part(L, k, range->dims, &parts[i], i, n, e);
 }
 

@@ -4,6 +4,7 @@
 #define CLC_KERNEL_H
 
 #include "event.h"
+#include "isolation.h"
 #include "range.h"
 #include "signature.h"
 
@@ -13,8 +14,10 @@ typedef struct clc_Kernel {
   clc_Handle h;
   clc_Device *device;
   cl_kernel kernel;
-  const char *name;    /* kept behind the arguments */
-  char what[CLC_WHAT]; /* "kernel 'name'" */
+  clc_Recipe *recipe;    /* on an isolated device; else NULL */
+  const char *name;      /* kept behind the arguments */
+  const char *real_name; /* OpenCL's, behind that */
+  char what[CLC_WHAT];   /* "kernel 'name'" */
   clc_Limits limits;
   cl_ulong local_memory; /* bytes its own __local arrays take */
   clc_Counter *counter;  /* NULL until it was profiled */
@@ -27,10 +30,11 @@ extern const clc_Type clc_kerneltype;
 
 /* What is known of a program besides OpenCL's object. */
 typedef struct clc_Text {
-  const char *code;         /* with the macros and files that go into it */
-  const char *hidden;       /* what of it cannot be seen; NULL: nothing */
-  const char *declarations; /* of its kernels, kept with a binary; NULL: OpenCL is asked */
-  size_t max_group;         /* the largest group for which it is made; 0: any */
+  const char *code;          /* with the macros and files that go into it */
+  const char *hidden;        /* what of it cannot be seen; NULL: nothing */
+  const char *declarations;  /* of its kernels, kept with a binary; NULL: OpenCL is asked */
+  size_t max_group;          /* the largest group for which it is made; 0: any */
+  clc_Recipe *const *recipe; /* its owner's, NULL once that is released or where none is isolated */
 } clc_Text;
 
 /* Pushes the kernel of that name in a built program, which is NULL where its owner was released;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "isolation.h"
 #include "poison.h"
 
 #define RED_ZONE 1024 /* bytes, at least */
@@ -81,11 +82,19 @@ static void check_capacity(lua_State *L, const clc_Device *d, size_t bytes) {
                to_mib(bytes), to_mib(d->root->bytes), to_mib(d->global_memory));
 }
 
+/* Stores it where the buffer owns it; 0 but for an error. */
+static cl_int create_memory(clc_Device *d, clc_Buffer *b, size_t bytes) {
+  cl_int code;
+  b->mem = d->isolated ? clc_newshared(d, bytes, &b->shared, &code)
+                       : clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+  if (code != CL_SUCCESS) b->mem = NULL;
+  return code;
+}
+
 clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                           const clc_Shape *shape) {
   clc_checkmemory(L, shape, dtype);
   const size_t bytes = clc_count(shape) * dtype->size;
-  cl_int code;
   clc_usedevice(L, d);
   if (bytes == 0) return push_buffer(L, d, dtype, shape);
   clc_checkallocation(L, d, bytes);
@@ -94,17 +103,15 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   check_capacity(L, d, bytes);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
-  b->mem = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+  cl_int code = create_memory(d, b, bytes);
   if (clc_isoutofmemory(code)) {
     free_memory(L);
     clc_usedevice(L, d);
-    b->mem = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+    code = create_memory(d, b, bytes);
   }
-  if (code != CL_SUCCESS) {
-    b->mem = NULL;
+  if (code != CL_SUCCESS)
     clc_raise(L, code, "clCreateBuffer", "%I MiB, %I of %I MiB in use", to_mib(bytes),
               to_mib(d->root->bytes), to_mib(d->global_memory));
-  }
   b->allocated = bytes;
   d->root->bytes += bytes;
   return b;
@@ -147,6 +154,7 @@ clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_S
   if (of->mem == NULL) return b;
   clc_check(L, clRetainMemObject(of->mem), "clRetainMemObject");
   b->mem = of->mem;
+  b->shared = of->shared;
   b->allocated = of->allocated;
   b->previous = of;
   b->sharer = of->sharer;
@@ -164,6 +172,12 @@ cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b) {
     clc_check(L, code, "clCreateSubBuffer");
   }
   return b->sub;
+}
+
+void clc_passbuffer(clc_Device *d, cl_uint i, const clc_Buffer *b, size_t first) {
+  const size_t size = b->dtype->size;
+  const clc_Region region = {b->shared, b->allocated, first * size, b->count * size};
+  clc_passmemory(d, i, &region);
 }
 
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {

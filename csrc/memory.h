@@ -13,8 +13,9 @@ typedef struct clc_Buffer clc_Buffer;
 struct clc_Buffer {
   clc_Handle h;
   clc_Device *device;
-  cl_mem mem; /* NULL where there are no elements */
-  cl_mem sub; /* the sub-buffer of a view, once a kernel needed it */
+  cl_mem mem;      /* NULL where there are no elements */
+  cl_mem sub;      /* the sub-buffer of a view, once a kernel needed it */
+  cl_ulong shared; /* where `mem` begins in the arena of an isolated device */
   const clc_Dtype *dtype;
   clc_Shape shape;
   size_t count;                  /* elements */
@@ -52,6 +53,10 @@ clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_S
 /* The memory object whose first byte is the buffer's first element, for a
    buffer whose start is a multiple of the device's `align`. */
 cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b);
+
+/* Passes the buffer's memory from element `first` of all of it on to the worker of an isolated
+   device, as argument i of the launch at hand. */
+void clc_passbuffer(clc_Device *d, cl_uint i, const clc_Buffer *b, size_t first);
 
 /*
  * Moving n elements, counted from the buffer's first. Reading blocks. Writing

@@ -26,13 +26,16 @@ typedef struct {
   clc_Handle h;
   clc_Device *device;
   cl_program program;
+  clc_Recipe *recipe; /* on an isolated device; else NULL */
   clc_Built built;
 } Program;
 
 static void program_release(clc_Handle *h) {
   Program *p = (Program *)h;
   if (p->program != NULL) clReleaseProgram(p->program);
+  clc_releaserecipe(p->recipe);
   p->program = NULL;
+  p->recipe = NULL;
 }
 
 static const clc_Type program_type = {"program", "clcompute.Program", sizeof(Program),
@@ -49,11 +52,10 @@ static void push_source(lua_State *L, const char *text, const char *defines, con
 }
 
 /* As clc_build; a build that succeeds is profiled. */
-static clc_Built build_timed(lua_State *L, const clc_Device *d, const clc_Source *s,
-                             cl_program *program) {
+static clc_Built build_timed(lua_State *L, clc_Device *d, const clc_Source *s, Program *p) {
   clc_Counter *c = d->profile->on ? clc_findcounter(L, &d->place, CLC_BUILD, s->name) : NULL;
   const double start = clc_now();
-  const clc_Built built = clc_build(L, d, s, program);
+  const clc_Built built = clc_build(L, d, s, &p->program, &p->recipe);
   if (c != NULL) clc_addcall(c, (cl_ulong)((clc_now() - start) * 1e9), 0);
   return built;
 }
@@ -68,7 +70,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   push_source(L, s.text, defines, options);
   clc_setvalue(L, self, SOURCE);
   p->device = d;
-  p->built = build_timed(L, d, &s, &p->program);
+  p->built = build_timed(L, d, &s, p);
   clc_setvalue(L, self, DECLARATIONS);
   clc_setvalue(L, self, TEXT);
   lua_newtable(L);
@@ -159,7 +161,7 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
     if (clc_getvalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     clc_getvalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
-                           lua_tostring(L, -1), p->built.max_group};
+                           lua_tostring(L, -1), p->built.max_group, &p->recipe};
     clc_Kernel *k = clc_newkernel(L, p->device, &p->program, real_name, name, &text);
     measure_structs(L, idx, k);
     lua_replace(L, -4);
@@ -352,7 +354,7 @@ milliseconds. Builds nothing.
 @treturn boolean
 */
 static int device_is_built(lua_State *L) {
-  const clc_Device *d = clc_checkopen(L, 1);
+  clc_Device *d = clc_checkopen(L, 1);
   const clc_Source s = take_request(L);
   lua_pushboolean(L, clc_isbuilt(L, d, &s));
   return 1;

@@ -13,6 +13,7 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 #include <stdlib.h>
 #include <string.h>
 
+#include "isolation.h"
 #include "source.h"
 
 #define MAX_WIDTH 16
@@ -186,11 +187,13 @@ static const char *value_name(lua_State *L, int idx) {
   return luaL_typename(L, idx);
 }
 
+/* Here, and if it is a value or local memory also in the worker of an isolated device. */
 static void set_raw(const Setter *s, size_t size, const void *value) {
   cl_int code = clSetKernelArg(s->kernel, s->i, size, value);
   if (code != CL_SUCCESS)
     complain(s, "clSetKernelArg: %s (%d) for %I bytes", clc_codename(code), (int)code,
              (LUAI_UACINT)size);
+  if (s->a->kind != CLC_BUFFER) clc_passvalue(s->device, s->i, size, value);
 }
 
 /* A vector of three takes the room of four. */
@@ -283,6 +286,7 @@ static void set_buffer(const Setter *s) {
   if (b->mem == NULL) return;
   cl_mem mem = argument_memory(s, b);
   set_raw(s, sizeof mem, &mem);
+  clc_passbuffer(s->device, s->i, b, b->offset);
 }
 
 static void set_local(const Setter *s) {

@@ -10,12 +10,15 @@
 typedef struct {
   clc_Handle h;
   cl_program program;
+  clc_Recipe *recipe; /* on an isolated device; else NULL */
 } Probe;
 
 static void probe_release(clc_Handle *h) {
   Probe *p = (Probe *)h;
   if (p->program != NULL) clReleaseProgram(p->program);
+  clc_releaserecipe(p->recipe);
   p->program = NULL;
+  p->recipe = NULL;
 }
 
 static const clc_Type probe_type = {"probe", "clcompute.Probe", sizeof(Probe), probe_release, 0};
@@ -56,8 +59,8 @@ static int build_probe(lua_State *L) {
   source.text = push_source(L, source.text, k);
   Probe *p = clc_newowned(L, &probe_type, d, 0);
   const int program = lua_gettop(L);
-  clc_build(L, d, &source, &p->program);
-  const clc_Text text = {lua_tostring(L, -2), NULL, lua_tostring(L, -1), 0};
+  clc_build(L, d, &source, &p->program, &p->recipe);
+  const clc_Text text = {lua_tostring(L, -2), NULL, lua_tostring(L, -1), 0, &p->recipe};
   clc_newkernel(L, d, &p->program, PROBE, PROBE, &text);
   lua_pushvalue(L, program);
   lua_insert(L, -2);

@@ -8,7 +8,6 @@
 
 #include "clock.h"
 
-#define SPIN 100e-6      /* seconds of busy polling: most launches end within */
 #define MAX_SLEEP 1e-3   /* keeps Ctrl-C prompt */
 #define SLEEP_SHARE 0.03 /* of the time waited so far: what a late look may cost */
 
@@ -45,14 +44,18 @@ clc_Wait clc_beginwait(lua_State *L) {
   return (clc_Wait){clc_now(), thread, thread != NULL ? lua_gethook(thread) : NULL};
 }
 
-void clc_pause(lua_State *L, const clc_Wait *w) {
+void clc_checkwait(lua_State *L, const clc_Wait *w) {
   clc_checkinterrupt(L);
   if (w->thread != NULL && lua_gethook(w->thread) != w->hook) luaL_error(L, "interrupted!");
+}
+
+void clc_pause(lua_State *L, const clc_Wait *w) {
+  clc_checkwait(L, w);
   clc_rest(clc_now() - w->start);
 }
 
 void clc_rest(double waited) {
-  if (waited < SPIN)
+  if (waited < CLC_SPIN)
     sched_yield();
   else
     sleep_for(waited * SLEEP_SHARE < MAX_SLEEP ? waited * SLEEP_SHARE : MAX_SLEEP);

@@ -11,6 +11,8 @@
    run other Lua code. */
 void clc_checkinterrupt(lua_State *L);
 
+#define CLC_SPIN 100e-6 /* seconds of busy polling: most launches end within */
+
 /* A wait that began. */
 typedef struct clc_Wait {
   double start;
@@ -26,6 +28,9 @@ clc_Wait clc_beginwait(lua_State *L);
  * interpreter. A hook may have waited for the same, or released it.
  */
 void clc_pause(lua_State *L, const clc_Wait *w);
+
+/* The first half of that, for what gives the processor away by itself. */
+void clc_checkwait(lua_State *L, const clc_Wait *w);
 
 /* Gives the processor away, the longer the more seconds were waited already. */
 void clc_rest(double waited);

@@ -35,6 +35,8 @@ local cl = {}
 
 ---@class clcompute.DeviceOptions
 ---@field check? boolean switches check mode as `Device:check` does
+---@field isolated? boolean a worker process builds and runs the kernels of a CPU, so that one that crashes or hangs is an error; default false
+---@field limit? number seconds that a launch has on an isolated device; 60 at first, math.huge: no limit
 
 ---The platforms of this machine.
 ---@return clcompute.Platform[]
@@ -156,6 +158,8 @@ function cl.trace_range(range, options) end
 ---@field has_half boolean
 ---@field has_correct_division boolean whether float division and sqrt can be correctly rounded: options="-cl-fp32-correctly-rounded-divide-sqrt"
 ---@field has_nonuniform_groups boolean whether a range may have remainder="native"
+---@field isolated boolean whether a worker process builds and runs its kernels
+---@field limit? number seconds that a launch has there; nil on other devices
 local Device = {}
 
 ---Every property as a table.

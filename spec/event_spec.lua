@@ -154,6 +154,7 @@ end)
 
 describe("waiting for a long launch", function()
   local d = helper.device()
+  if d.isolated then return pending "on an isolated device a launch has ended when its call returns" end
   local p = d:program(SOURCE)
   local x = d:zeros("uint", 1)
 

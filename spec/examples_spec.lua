@@ -19,6 +19,15 @@ describe("the example", function()
     assert.matches("##########", lines[13])
   end)
 
+  it("isolation survives its kernels, and tells what a launch costs", function()
+    local found = pcall(cl.device, "cpu")
+    if not found then return pending "isolation needs a CPU device" end
+    local output = run_example("isolation", 3)
+    assert.matches("kernel 'far': its worker process", output, 1, true)
+    assert.matches("kernel 'endless': not done within the limit of 0.5 seconds", output, 1, true)
+    assert.matches("y is 8.0 10.0 12.0.*y is 16.0 20.0 24.0.*16777216", output)
+  end)
+
   it("solve finds the parabola and refuses the singular system", function()
     local output = run_example("solve")
     assert.matches("a = 3.0000, b = 2.0000, c = 1.0000", output, 1, true)

@@ -33,8 +33,8 @@ end
 
 --- What build/lua-faults prints, as a tally.
 local function run_host(place, stride, kind)
-  local command = "build/lua-faults spec/support/faults/allocate.lua %s %d %s 2>&1"
-  local pipe = assert(io.popen(command:format(place, stride, kind)))
+  local command = "CLCOMPUTE_LUA=%s build/lua-faults spec/support/faults/allocate.lua %s %d %s 2>&1"
+  local pipe = assert(io.popen(command:format(helper.lua, place, stride, kind)))
   local tally, texts = {}, {}
   for text in pipe:lines() do
     if tally.faults or not text:find "faults=" then texts[#texts + 1] = text ~= "" and text or nil end

@@ -18,10 +18,13 @@ function helper.is_simulator(device)
   return device.platform == "Oclgrind"
 end
 
---- Every device of this machine; no OpenCL at all is an error.
+--- Every device of this machine; no OpenCL at all is an error. With ISOLATED=1 the CPUs instead, isolated.
 function helper.devices()
-  local devices = cl.devices()
+  local devices = cl.devices(os.getenv "ISOLATED" and "cpu")
   assert(#devices > 0, "the specs need an OpenCL device")
+  if os.getenv "ISOLATED" then
+    for i, device in ipairs(devices) do devices[i] = cl.device(device.place, { isolated = true }) end
+  end
   return devices
 end
 

@@ -4,17 +4,19 @@
 
 local C_LEVELS = {
   { "error", "lexer", "clock", "object", "library", -- codes in words, tokens
+    "message", "arena", -- between a process and its worker
     "poly_analysis", "poly_input" },
   { "text", "handle", "dtype", "args", "wait", "info", "result", "source", "declaration", "folder", "newfile",
-    "plainfile", "plain_loops", "kernelfolder", "poly_expression", "poly_dependences" },
+    "plainfile", "plain_loops", "kernelfolder", "poly_expression", "poly_dependences", "service" },
   { "include", "shape", "platform", "poison", "range", "plain", "cache", "array", "product",
-    "poly_extremes", "poly_overlap", "poly_uncovered" },
-  { "counter", "poly" },
+    "poly_extremes", "poly_overlap", "poly_uncovered", "spawn", "service_memory", "service_programs" },
+  { "counter", "poly", "worker" },
   { "flight" },
   { "device", "sequential", "native", "openblas", "clblast" },
+  { "isolation" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
     "workgroup", "tuning" },
-  { "show", "scratch" },
+  { "show", "scratch", "serve" },
   { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
   -- operations take
   { "check" },

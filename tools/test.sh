@@ -5,6 +5,7 @@
 # `N passed, N failed` and fails when anything did: a spec, a leaked handle, or a
 # race or overrun that Oclgrind saw in a kernel. (Its check for uninitialised memory
 # does not understand fills and partial writes; oclgrind_spec.lua has it on for the kernels.)
+# `isolated=spec/x_spec.lua` runs a spec on isolated CPUs instead.
 set -u
 
 LUA=${LUA:-lua5.4}
@@ -46,6 +47,11 @@ count() { # the number before a word of busted's summary
 for spec in "$@"; do
   : >"$log"
   start=$(date +%s)
+  case $spec in
+    isolated=*) export ISOLATED=1 ;; # on isolated CPUs instead (spec/helper.lua)
+    *) unset ISOLATED ;;
+  esac
+  spec=${spec#isolated=}
   "$LUA" /usr/bin/busted -o plainTerminal "$spec" >"$out" 2>&1
   code=$?
   ok=$(count success) bad=$(count failure) errors=$(count error) skipped=$(count pending)
@@ -56,7 +62,7 @@ for spec in "$@"; do
   fi
   bad=$((bad + errors))
   passed=$((passed + ok)) failed=$((failed + bad)) pending=$((pending + skipped))
-  echo "$spec: $ok passed, $bad failed, $skipped pending ($(($(date +%s) - start)) s)"
+  echo "$spec${ISOLATED:+ isolated}: $ok passed, $bad failed, $skipped pending ($(($(date +%s) - start)) s)"
   grep -A 3 '^Pending' "$out"
   grep -oE '(faults|properties|stress): .*' "$out" # behind what busted prints of its progress
   [ $bad -eq 0 ] && [ $code -ne 0 ] && fail "$spec: exit code $code"

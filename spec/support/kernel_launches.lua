@@ -119,13 +119,13 @@ by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }
     reals(4 + 2 * k * rows), 4, rows, k * rows, reals(2 * k * cols), 0, cols, k * cols, beta,
     (beta == 0 and empty or reals)(2 * size_c), 0, ldc, size_c) end end end]]
 
-by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 7, 9 }, { 8, 8 }, { 17, 5 } } do transposes(function(transpose)
+by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 7, 9 }, { 8, 8 }, { 17, 5 } } do for transpose = 0, 1 do
   local rows, cols = table.unpack(shape)
   local to_rows, to_cols = up(rows, 4), up(cols, 16)
   local size, lda = operand(transpose, rows, cols, 2, 0)
   run("gemm_pack", { global = { up(to_cols, 8), up(to_rows, 8) // 4, 2 }, group = { 8, 2, 1 } },
     { TRANSPOSE = transpose, SIDE = 8, ROWS = 2 })(rows, cols, to_rows, to_cols, reals(1 + 2 * size), 1, lda, size,
-    empty(2 * to_rows * to_cols)) end) end]]
+    empty(2 * to_rows * to_cols)) end end]]
 
 -- --- linear equations -----------------------------------------------------------------------
 

@@ -29,10 +29,11 @@ end
 
 --- A device.
 -- @tparam[opt] string selector as for `cl.device`
+-- @tparam[opt] table options as for `cl.device`
 -- @treturn Device
 -- @raise when none matches, with what there is
-function need.device(selector)
-  local found, device = pcall(need.library().device, selector)
+function need.device(selector, options)
+  local found, device = pcall(need.library().device, selector, options)
   if found then return device end
   error(device, 0)
 end

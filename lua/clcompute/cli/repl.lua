@@ -7,7 +7,8 @@ local process = require "clcompute.doctor.process"
 
 local repl = {
   name = "repl",
-  description = "Start Lua with cl (the library) and d (a device) set. Warnings are on.",
+  description = "Start Lua with cl (the library) and d (a device) set. Warnings are on. A CPU is isolated: "
+    .. "a kernel that crashes or does not end is an error, and Ctrl-C ends it.",
   examples = {
     "clcompute repl                  # d is the best device",
     "clcompute repl --device cpu",

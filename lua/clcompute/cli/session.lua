@@ -8,6 +8,12 @@ local output = require "clcompute.cli.output"
 
 local session = {}
 
+--- A device on which no kernel ends the session, where there is one: a CPU isolated.
+local function open(selector)
+  local device = need.device(selector)
+  return device.type == "cpu" and need.device(device.place, { isolated = true }) or device
+end
+
 --- Sets the globals `cl` and `d`, turns warnings on, and says so. Without a device `d` stays nil; without the library
 -- the process ends.
 -- @tparam[opt] string selector as for `cl.device`
@@ -19,7 +25,7 @@ function session.open(selector)
   end
   _G.cl = library
   warn "@on"
-  local found, device = pcall(need.device, selector)
+  local found, device = pcall(open, selector)
   if found then
     _G.d = device
     print(("%s: cl is the library, d is %s"):format(library._VERSION, tostring(device)))

@@ -53,6 +53,14 @@ cold("Device:info", true, function(place)
     and info.global_memory == d.global_memory and info.has_double ~= nil
 end)
 
+cold("an isolated device", { 2, 4 }, function(place)
+  if cl.device(place).type ~= "cpu" then return { 2, 4 } end
+  local d <close> = cl.device(place, { isolated = true })
+  local x = d:buffer({ 1, 2 }, "int")
+  d:program "kernel void scale(global int *x, int n) { x[get_global_id(0)] *= n; }".scale(2, x, 2):wait()
+  return x:read()
+end)
+
 cold("opening a device", { 7, 7 }, function(place)
   local d <close> = cl.device(place)
   return d:zeros("int", 2):fill(7):read()

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages between a process and its worker, over a socket. The process sends requests, each a
+ * clc_Request and as many bytes as it says; the worker answers those that say so below, in order.
+ * A launch fails too when what was asked for its kernel before did. Both run on one machine and
+ * come from one file, so structs travel as they are.
+ */
+#ifndef CLC_MESSAGE_H
+#define CLC_MESSAGE_H
+
+#include <stdint.h>
+
+/* Where the worker has its ends; 0, 1 and 2 are as in every process. */
+#define CLC_SOCKET_FD 3
+#define CLC_ARENA_FD 4
+
+typedef enum {
+  CLC_ASK_OPEN,   /* answered. number: platform, index: device */
+  CLC_ASK_BUILD,  /* answered. number: of the program; bytes: options, NUL, source */
+  CLC_ASK_FORGET, /* number: of the program */
+  CLC_ASK_KERNEL, /* number: of the program; bytes: name. The arguments and launches after it */
+  CLC_ASK_VALUE,  /* index: of the argument; bytes: its value */
+  CLC_ASK_LOCAL,  /* index; size: bytes of local memory */
+  CLC_ASK_MEMORY, /* index; bytes: clc_Region */
+  CLC_ASK_LAUNCH  /* answered. bytes: clc_Grid */
+} clc_Ask;
+
+typedef struct clc_Request {
+  uint32_t ask, index;
+  uint64_t number, size;
+  uint64_t bytes; /* that follow */
+} clc_Request;
+
+/* A part of a piece of the arena: where the piece begins there and its bytes, then the part's. */
+typedef struct clc_Region {
+  uint64_t start, bytes;
+  uint64_t first, count; /* within the piece */
+} clc_Region;
+
+typedef struct clc_Grid {
+  uint32_t dims, has_offset, has_group;
+  uint64_t offset[3], global[3], group[3];
+} clc_Grid;
+
+typedef struct clc_Answer {
+  int32_t code;     /* of OpenCL */
+  char call[36];    /* that gave it */
+  uint64_t when[4]; /* a launch was queued, submitted, started, finished; in nanoseconds */
+} clc_Answer;
+
+#endif

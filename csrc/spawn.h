@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting the process of a worker, ending it, and what it died of. */
+#ifndef CLC_SPAWN_H
+#define CLC_SPAWN_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#pragma GCC visibility push(hidden)
+
+/* A worker's process: our end of the socket, and the file its stderr goes to. */
+typedef struct clc_Process {
+  pid_t pid; /* 0: there is none */
+  int socket, stderr_fd;
+} clc_Process;
+
+/* The interpreter that runs a worker: $CLCOMPUTE_LUA, this process's, else "lua5.4", which is
+   looked for in PATH. `room` takes its path. */
+const char *clc_findinterpreter(char *room, size_t size);
+
+/*
+ * Starts `lua`, which has the arena at its descriptor and loads the worker from this very
+ * module. Returns 0 or an errno. posix_spawn: a fork of a process with a driver's threads hangs.
+ */
+int clc_spawn(clc_Process *p, const char *lua, int arena);
+
+/* Has it end by itself, or after so many seconds by force; returns waitpid's status. */
+int clc_reap(clc_Process *p, double patience);
+
+/* Says in words what a status means, "died of ...", and the last line that the process wrote to
+   stderr. To be called before clc_closeprocess. */
+void clc_describedeath(const clc_Process *p, int status, char *text, size_t size);
+
+/* Lets go of the descriptors of a process that was reaped. */
+void clc_closeprocess(clc_Process *p);
+
+#pragma GCC visibility pop
+
+#endif
