@@ -271,6 +271,7 @@ build = {
     ["clcompute.loops.generation.tile_kernels"] = "lua/clcompute/loops/generation/tile_kernels.lua",
     ["clcompute.loops.generation.register_kernels"] = "lua/clcompute/loops/generation/register_kernels.lua",
     ["clcompute.loops.generation.round_kernels"] = "lua/clcompute/loops/generation/round_kernels.lua",
+    ["clcompute.loops.generation.round_launches"] = "lua/clcompute/loops/generation/round_launches.lua",
     ["clcompute.loops.generation.rounds"] = "lua/clcompute/loops/generation/rounds.lua",
     ["clcompute.loops.generation.tiling"] = "lua/clcompute/loops/generation/tiling.lua",
     ["clcompute.loops.generation.vector_tile"] = "lua/clcompute/loops/generation/vector_tile.lua",

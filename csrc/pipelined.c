@@ -9,6 +9,7 @@
 
 #define SIDE 32 /* SIDE and ROWS of gemm_pack */
 #define ROWS 8
+#define MOST_GROUPS 65535 /* along the second and third dimension, on NVIDIA */
 
 /* What a work-group and a work-item of gemm_pipelined own, and how many slices are in work. */
 typedef struct {
@@ -86,14 +87,26 @@ static size_t count_of(const Side *side, const clc_Multiply *x) {
   return side->stored->stride > 0 ? x->batch : 1;
 }
 
+/* Kernels and scratch memory of a product: got before anything is launched, as a finalizer that
+   multiplies would use the same memory. */
+typedef struct {
+  clc_Kernel *copy, *transpose, *multiply;
+  clc_Buffer *a, *b; /* NULL: the operand is read where it lies */
+} Means;
+
+static clc_Buffer *get_memory(lua_State *L, const Side *side, const clc_Multiply *x, size_t k,
+                              size_t length) {
+  if (is_ready(side, x, k)) return NULL;
+  return clc_pushscratch(L, side->stored->b->device, side->use, side->stored->b->dtype,
+                         count_of(side, x) * k * length);
+}
+
 /* An operand in scratch memory, k first, with zeros around it. */
-static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, size_t k) {
+static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, size_t k,
+                       const Means *means, clc_Buffer *to) {
   const clc_Matrix *from = side->stored;
-  clc_Device *d = from->b->device;
   const size_t count = count_of(side, x), elements = k * side->padded;
-  clc_Buffer *to = clc_pushscratch(L, d, side->use, from->b->dtype, count * elements);
-  clc_Kernel *kernel = clc_prebuilt(L, d, "gemm_pack", from->b->dtype,
-                                    side->is_k_first ? "" : "#define TRANSPOSE 1\n");
+  clc_Kernel *kernel = side->is_k_first ? means->copy : means->transpose;
   const clc_Range range =
       clc_batchrange(clc_parts(side->padded, SIDE), clc_parts(k, SIDE), count, SIDE, ROWS);
   clc_setarguments(L, kernel, "iiiibiiib", (lua_Integer)x->k, (lua_Integer)side->length,
@@ -103,18 +116,17 @@ static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, si
   return (clc_Matrix){to, 0, k, side->padded, side->padded, count > 1 ? elements : 0};
 }
 
-static clc_Matrix prepare(lua_State *L, const Side *side, const clc_Multiply *x, size_t k) {
-  return is_ready(side, x, k) ? *side->stored : pack(L, side, x, k);
-}
-
-static void launch(lua_State *L, const Shape *s, const clc_Multiply *x, const clc_Matrix *a,
-                   const clc_Matrix *b) {
+static clc_Kernel *get_kernel(lua_State *L, const Shape *s, const clc_Multiply *x) {
   const char *defines = lua_pushfstring(
       L,
       "#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
       "#define STAGES %d\n#define WIDE %d\n",
       (int)s->bm, (int)s->bn, (int)s->bk, (int)s->tm, (int)s->tn, (int)s->stages, is_wide(&x->c));
-  clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, "gemm_pipelined", x->c.b->dtype, defines);
+  return clc_prebuilt(L, x->c.b->device, "gemm_pipelined", x->c.b->dtype, defines);
+}
+
+static void launch(lua_State *L, clc_Kernel *kernel, const Shape *s, const clc_Multiply *x,
+                   const clc_Matrix *a, const clc_Matrix *b) {
   const size_t items = s->bm / s->tm * (s->bn / s->tn);
   const size_t groups = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
   const clc_Range range = clc_batchrange(groups, 1, x->batch, items, 1);
@@ -145,12 +157,21 @@ static clc_Multiply part_at(const clc_Multiply *x, size_t i, size_t j, size_t m,
   return part;
 }
 
-static void multiply_part(lua_State *L, const Shape *s, const clc_Multiply *x, size_t k) {
-  const int top = lua_gettop(L);
-  const Side one = side_of_a(x, s), other = side_of_b(x, s);
-  const clc_Matrix a = prepare(L, &one, x, k), b = prepare(L, &other, x, k);
-  launch(L, s, x, &a, &b);
-  lua_settop(L, top);
+/* The products of some columns of C, by as many rows at a time as there is memory for. */
+static void multiply_rows(lua_State *L, const Shape *s, const clc_Multiply *x, size_t k, size_t m,
+                          const Means *means) {
+  const Side other = side_of_b(x, s);
+  const clc_Matrix b = means->b == NULL ? x->b : pack(L, &other, x, k, means, means->b);
+  for (size_t i = 0; i < x->m; i += m) {
+    const clc_Multiply part = part_at(x, i, 0, m, x->n);
+    const Side one = side_of_a(&part, s);
+    const clc_Matrix a = means->a == NULL ? part.a : pack(L, &one, &part, k, means, means->a);
+    launch(L, means->multiply, s, &part, &a, &b);
+  }
+}
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
 }
 
 void clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
@@ -159,13 +180,20 @@ void clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
   const size_t k = round_up(x->k, s.bk);
   const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
   const double work = (double)x->batch * (double)x->m * (double)x->n * (double)x->k;
-  if (m == 0 || n == 0 || work < clc_tuned(L, "least")) {
+  if (m == 0 || n == 0 || work < clc_tuned(L, "least") || k / SIDE >= MOST_GROUPS ||
+      x->batch >= MOST_GROUPS) {
     clc_multiplyblocks(L, x);
     return;
   }
-  for (size_t j = 0; j < x->n; j += n)
-    for (size_t i = 0; i < x->m; i += m) {
-      const clc_Multiply part = part_at(x, i, j, m, n);
-      multiply_part(L, &s, &part, k);
-    }
+  clc_Device *d = x->c.b->device;
+  Means means;
+  means.copy = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, "");
+  means.transpose = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, "#define TRANSPOSE 1\n");
+  means.multiply = get_kernel(L, &s, x);
+  means.a = get_memory(L, &one, x, k, smaller(m, one.padded));
+  means.b = get_memory(L, &other, x, k, smaller(n, other.padded));
+  for (size_t j = 0; j < x->n; j += n) {
+    const clc_Multiply part = part_at(x, 0, j, x->m, n);
+    multiply_rows(L, &s, &part, k, m, &means);
+  }
 }

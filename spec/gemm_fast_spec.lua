@@ -152,4 +152,33 @@ helper.describe_each("gemm fast", function(d)
     helper.raises({ "inner", "2x3x4", "2x5x4" }, cl.gemm, a, d:zeros("float", 2, 5, 4))
     helper.raises({ "'c'", "2x3x5" }, cl.gemm, a, b, { c = d:zeros("float", 3, 5) })
   end)
+
+  it("multiplies right while finalizers multiply too", function()
+    if not d.has_double then return end
+    local row = pipelined { 32, 16, 8, 4, 4, 2 }
+    row.least = 0
+    tuning.use(d, "gemm", "float", row)
+    local a, b = d:random("float", 50, 40, { low = -1 }), d:random("float", 40, 30, { low = -1 })
+    local expected = cl.gemm(a, b, { kernel = "naive" }):read()
+    local c, e = d:random("float", 45, 50), d:random("float", 50, 35)
+    local count, is_on = 0, true
+    local function arm()
+      if is_on then setmetatable({}, { __gc = function()
+        count = count + 1
+        if count <= 60 then cl.gemm(c, e) end
+        arm()
+      end }) end
+    end
+    local pause = collectgarbage("setpause", 1)
+    arm()
+    for _ = 1, helper.is_simulator(d) and 3 or 20 do
+      local product <close> = cl.gemm(a, b)
+      local got = product:read()
+      for i = 1, 50 do
+        for j = 1, 30 do assert.near(expected[i][j], got[i][j], 1e-4) end
+      end
+    end
+    is_on = false
+    collectgarbage("setpause", pause)
+  end)
 end)

@@ -117,6 +117,26 @@ describe("a loop goes in rounds", function()
         for j = 1, n do for i = 2, n do a[i][j] = a[i][j] + a[i - 1][j] end end
         for i = 1, n do for j = 2, n do a[i][j] = a[i][j] + a[i][j - 1] end end
       end end]],
+      [[function(a, b, n, steps) for t = 1, steps do -- bounds that come and go
+        for i = t % 3 + 1, n do b[i] = a[i] * 0.5 end
+        for i = t % 3 + 1, n do a[i] = b[i] + 1 end
+      end end]],
+      [[function(a, b, n, steps) for t = 1, steps do -- the loop along the line is not shared out
+        for j = 1, n do for k = 1, n do for l = 1, n do for i = 1, n do b[i][j][k][l] = a[i][j][k][l] end end end end
+        for j = 1, n do for k = 1, n do for l = 1, n do for i = 1, n do a[i][j][k][l] = b[i][j][k][l] end end end end
+      end end]],
+      [[function(a, b, n, steps) for t = 1, steps do -- nor where it is skewed
+        for j = 1, n do for i = j, j + 5 do b[i][j] = a[i][j] * 0.5 end end
+        for j = 1, n do for i = j, j + 5 do a[i][j] = b[i][j] + 1 end end
+      end end]],
+      [[function(a, b, n, steps) for t = 1, n do -- a local of the nest tells the row
+        for j = 1, n do local r = t; b[r][j] = a[r][j] * 0.5 end
+        for i = 1, n do for j = 1, n do a[i][j] = a[i][j] + b[i][j] end end
+      end end]],
+      [[function(a, c, n) for k = 1, n do -- all rows in each pass, of which a front has few work-items
+        for j = 1, n do a[k][j] = a[k][j] * 0.5 end
+        for i = 1, n do for j = 1, n do c[i][j] = c[i][j] + 0.1 * a[k][j] end end
+      end end]],
       [[function(a, b, n, steps) for t = 1, steps do -- Lua in between
         for i = 2, n - 1 do b[i] = a[i - 1] + a[i + 1] end
         a[1] = b[2]
@@ -140,7 +160,8 @@ describe("a loop goes in rounds", function()
 end)
 
 helper.describe_each("a loop in rounds", function(device)
-  local n = helper.is_simulator(device) and 70 or 150
+  -- Room for a piece of 16 and more for each compute unit.
+  local n = math.max(helper.is_simulator(device) and 70 or 150, 20 * device.compute_units)
 
   it("has two launches for several passes", function()
     local in_rounds, without = check(JACOBI, device, vector(n), vector(n), n, 9)
@@ -174,6 +195,28 @@ helper.describe_each("a loop in rounds", function(device)
     local stats = compiled:stats()
     assert.same({ 1, 2 }, { stats.uploads, stats.downloads })
     assert.is_true(stats.launches < 16)
+  end)
+
+  it("is the same when a finalizer calls the function meanwhile", function()
+    local compiled = assert(loops.compile(JACOBI, { force = true, target = "cpu", device = device, tiles = SMALL }))
+    local small = { vector(40), vector(40) }
+    local a, b = device:buffer(vector(n), "double"), device:buffer(vector(n), "double")
+    local expected = { a:read(), b:read() }
+    assert(load("return " .. JACOBI))()(expected[1], expected[2], n, 12)
+    local count, is_on = 0, true
+    local function arm()
+      if is_on then setmetatable({}, { __gc = function()
+        count = count + 1
+        if count <= 40 then compiled(device:buffer(small[1], "double"), device:buffer(small[2], "double"), 40, 6) end
+        arm()
+      end }) end
+    end
+    local pause = collectgarbage("setpause", 10)
+    arm()
+    compiled(a, b, n, 12)
+    is_on = false
+    collectgarbage("setpause", pause)
+    assert.same(expected, { a:read(), b:read() })
   end)
 
   it("runs without rounds where a nest is empty in the first pass", function()

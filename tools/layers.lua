@@ -132,6 +132,7 @@ local LUA_LEVELS = {
   { "clcompute.loops.generation.tile_kernels", "clcompute.loops.generation.tiling" },
   { "clcompute.loops.generation.round_kernels" },
   { "clcompute.loops.generation.kernels", "clcompute.loops.generation.launches" },
+  { "clcompute.loops.generation.round_launches" },
   { "clcompute.loops.generation.host" },
   { "clcompute.loops.generation.mapping" },
   { "clcompute.loops.generation.nests" },

@@ -56,11 +56,11 @@ end
 --- The first of several rows whose conditions are met, with the device's own figures.
 -- @tparam table rows of `clcompute.tuning.known`
 -- @tparam table facts of `tuning.facts`
--- @tparam ?function passes of a row with `is_tried`: whether the device gets right with it what it should
+-- @tparam ?function is_right of a row with `is_tried`: whether the device gets right with it what it should
 -- @treturn table a copy of the row with `units`, those of the device
-function tuning.choose(rows, facts, passes)
+function tuning.choose(rows, facts, is_right)
   for _, row in ipairs(rows) do
-    if meets(facts, row.where) and (not row.is_tried or not passes or passes(row)) then
+    if meets(facts, row.where) and (not row.is_tried or not is_right or is_right(row)) then
       return with_facts(row, facts)
     end
   end
@@ -128,13 +128,18 @@ local function with_numbers(test, operation, dtype, row, name)
   end }, { __index = test })
 end
 
---- Whether a device passes the operation's known-answer test with each shape of a row, however small the product.
-local function passes(device, operation, dtype, row)
+--- What tells a shape, and the kernels that it was tried with, from others.
+local function name_of(row, shape)
+  return ("%s %d x %d x %d, %d x %d, %d (%d)"):format(row.kernel, shape.bm, shape.bn, shape.bk, shape.tm, shape.tn,
+    shape.stages, row.is_tried)
+end
+
+--- Whether a device gets the operation's known-answer test right with each shape of a row, however small the product.
+local function gets_right(device, operation, dtype, row)
   local test = operations.rows[operation .. " " .. dtype]
-  for i, shape in ipairs(row.shapes) do
+  for _, shape in ipairs(row.shapes) do
     local numbers = options.merge(row, { least = 0, shapes = { shape } })
-    local own = with_numbers(test, operation, dtype, numbers, ("%s %d"):format(row.kernel, i))
-    if verdict(device, own) ~= "ok" then return false end
+    if verdict(device, with_numbers(test, operation, dtype, numbers, name_of(row, shape))) ~= "ok" then return false end
   end
   return true
 end
@@ -151,7 +156,7 @@ function tuning.of(device, operation, dtype)
   if test and verdict(device, test) == "fault" then return with_facts(SAFE, facts) end
   local found = kept_row(device, operation, dtype, facts)
   return found and with_facts(found, facts) or tuning.choose(known[operation], facts, function(row)
-    return passes(device, operation, dtype, row)
+    return gets_right(device, operation, dtype, row)
   end)
 end
 

@@ -4,6 +4,7 @@
 -- @module clcompute.doctor.operations
 
 local M, K, N = 45, 70, 67 -- of a product: full tiles, edges, and an odd one left
+local WHOLE, DEEP = 128, 32 -- of one that is whole tiles only, and read where it lies
 
 --- Small integers, so that products and sums are exact in any order.
 local function element(i, j)
@@ -19,20 +20,23 @@ local function matrix(rows, columns)
   return made
 end
 
---- The elements of both products below, A B and A B', one behind the other.
+local function transposed(i, j) return element(j, i) end
+
+--- The elements of the products below, A B, A B' and C' D, one behind the other.
 local function expected_products()
   local list = {}
-  local function add(columns, second)
-    for i = 1, M do
+  local function add(rows, columns, depth, first, second)
+    for i = 1, rows do
       for j = 1, columns do
         local sum = 0
-        for l = 1, K do sum = sum + element(i, l) * second(l, j) end
+        for l = 1, depth do sum = sum + first(i, l) * second(l, j) end
         list[#list + 1] = sum
       end
     end
   end
-  add(N, element)
-  add(M, function(l, j) return element(j, l) end)
+  add(M, N, K, element, element)
+  add(M, M, K, element, transposed)
+  add(WHOLE, WHOLE, DEEP, transposed, element)
   return list
 end
 
@@ -48,7 +52,9 @@ local function multiply(dtype)
     local b <close> = device:buffer(matrix(K, N), dtype)
     local first <close> = gemm(a, b, { kernel = "fast" })
     local second <close> = gemm(a, a, { kernel = "fast", transb = true })
-    return flatten(flatten({}, first:read()), second:read())
+    local d <close> = device:buffer(matrix(DEEP, WHOLE), dtype)
+    local third <close> = gemm(d, d, { kernel = "fast", transa = true })
+    return flatten(flatten(flatten({}, first:read()), second:read()), third:read())
   end
 end
 

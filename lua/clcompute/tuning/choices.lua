@@ -26,12 +26,12 @@ local LARGE, MIDDLE, LITTLE = pipelined(128, 64, 8, 16, 3, 4, 13800, 51000),
   pipelined(128, 64, 8, 8, 3, 4, 37000, 48500), pipelined(64, 64, 8, 4, 4, 6, 25400, 44500)
 
 choices.gemm = {
-  { kernel = "pipelined", lines = { { m = 512, n = 512, k = 512 }, { m = 1024, n = 1024, k = 1024 },
+  { kernel = "pipelined", lines = { { m = 1024, n = 1024, k = 1024 }, { m = 1500, n = 1500, k = 1500 },
       { m = 4096, n = 4096, k = 4096 } },
     values = {
       { "shapes", { { LARGE, MIDDLE, LITTLE }, { MIDDLE, LITTLE }, { LARGE, LITTLE }, { LITTLE },
         { pipelined(64, 128, 8, 8, 3, 4, 37500, 48500), LITTLE } } },
-      { "least", { 1 << 26, 1 << 27, 1 << 28, 1 << 29 } },
+      { "least", { 1 << 28, 1 << 29, 1 << 30 } },
     } },
   { kernel = "panels", lines = { { m = 512, n = 512, k = 512 }, { m = 1024, n = 1024, k = 1024 } },
     values = {

@@ -14,7 +14,7 @@ local known = {}
 -- gemm_blocks: shapes of blocks, the largest first. gemm_pipelined: `shapes` of blocks of C and of slices; of each how
 -- many groups a multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`)
 -- and with all (`full`); products of fewer multiply-adds than `least` take `blocks`. A row with `is_tried` is for
--- devices that get a product right with it, which is tried once.
+-- devices that get products right with it, which is tried once for each such number: another one for other kernels.
 known.gemm = {
   { where = { type = "cpu", dtype = "float", vector = 16, local_memory = 250000 },
     kernel = "panels", vector = 16, rows = 14, mc = 112, nc = 1024, kc = 512, direct = 1 << 18 },
@@ -30,7 +30,7 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = true, kernel = "pipelined", least = 1 << 28,
+    is_tried = 1, kernel = "pipelined", least = 1 << 28,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 13800, full = 51000 },
       { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, held = 4, alone = 37000, full = 48500 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, stages = 4, held = 6, alone = 25400, full = 44500 } },

@@ -22,11 +22,21 @@ local walk = require "clcompute.loops.walk"
 local rounds = {}
 
 local FARTHEST = 4 -- neighbours that a nest may reach
+local BUDGET = 1000000 -- isl's operations for a shape
 local SYMBOLS = { "first", "passes", "edge", "next_edge" } -- no name of a function's ends like these, without a number
 
 -- --- places on the line ------------------------------------------------------------------------
 
---- How often a form has a variable, or nil where it is within a quotient.
+--- How often a variable is named in a form and in its quotients.
+local function count_within(form, variable)
+  local count = 0
+  affine.each_term(form, function(term)
+    if term.variable == variable then count = count + 1 end
+  end)
+  return count
+end
+
+--- How often a form has a variable; nil where it has quotients.
 local function count_of(form, variable)
   local count, has_quotient = 0, false
   affine.each_term(form, function(term)
@@ -36,13 +46,13 @@ local function count_of(form, variable)
   return not has_quotient and count or nil
 end
 
---- The loop of a nest by whose variable a form goes on: one of its band, alone and in steps of one.
+--- The loop of a nest by whose variable a form goes on: one that is shared out, alone and in steps of one.
 -- @treturn ?table nil: all passes are at one place
 -- @treturn boolean whether it is so simple
-local function loop_of(form, band)
+local function loop_of(form, nest)
   local found, is_simple, is_shared = nil, true, {}
-  for _, node in ipairs(band) do is_shared[node] = true end
-  walk.node(band[1], function(node)
+  for _, node in ipairs(nest.tiles.order) do is_shared[node] = true end
+  walk.node(nest.band[1], function(node)
     local count = node.kind == "for" and count_of(form, node.variable)
     if node.kind ~= "for" or count == 0 then return end
     is_simple = is_simple and count == 1 and is_shared[node] and node.step == 1 and #form.terms == 1
@@ -51,11 +61,35 @@ local function loop_of(form, band)
   return found, is_simple
 end
 
+--- Whether a bound of a nest's loops has a quotient of a variable: then the first and the last pass do not tell how far
+-- the line goes.
+local function is_bent(nest, variable)
+  local found = false
+  for _, node in ipairs(nest.band) do
+    for _, bound in ipairs { node.from, node.to } do
+      for _, term in ipairs(affine.of(bound).terms) do
+        found = found or term.quotient and count_within(term.quotient, variable) > 0
+      end
+    end
+  end
+  return found
+end
+
+--- Whether an expression names a local of a nest, which is not known where the nest begins.
+local function names_local(node, nest)
+  local found = false
+  walk.node(node, function(part)
+    if part.kind ~= "name" or part.variable.role ~= "local" then return end
+    for _, loop in ipairs(part.variable.loops) do found = found or loop == nest.band[1] end
+  end)
+  return found
+end
+
 --- What of a scop is in a nest, and where on the line a pass of it is: `{ loop=, offset= }`, or `{ form= }` where all
 -- passes are at one place. nil where that is not so.
-local function place_of(scop, band)
-  local place = { accesses = {}, band = band }
-  local is_one = true
+local function place_of(scop, nest, time)
+  local place, band = { accesses = {}, band = nest.band }, nest.band
+  local is_one = not is_bent(nest, time)
   for _, statement in ipairs(scop.statements) do
     local is_inside = false
     for _, loop in ipairs(statement.loops) do is_inside = is_inside or loop == band[1] end
@@ -71,16 +105,17 @@ local function place_of(scop, band)
   if not place.text or not is_one then return nil end
   local is_simple
   place.form = affine.of(place.node)
-  place.loop, is_simple = loop_of(place.form, band)
+  place.loop, is_simple = loop_of(place.form, nest)
+  if not place.loop and names_local(place.node, nest) then return nil end
   place.offset, place.text = place.form.constant, affine_text.of_form(place.form)
   return is_simple and place or nil
 end
 
 --- The places of all nests of a loop.
-local function places_of(scop, nests)
+local function places_of(scop, nests, time)
   local places = {}
   for i, nest in ipairs(nests) do
-    places[i] = place_of(scop, nest.band)
+    places[i] = place_of(scop, nest, time)
     if not places[i] then return nil end
     places[i].position = i
   end
@@ -136,9 +171,12 @@ local function add_all(shape, one, other, is_ordered)
   end
 end
 
---- Whether no pair touches the same element.
+--- Whether no pair touches the same element. What takes too long to find out is not tried again.
 local function holds(shape)
-  return require "clcompute.poly".overlap { pairs = shape.pairs } == false
+  if shape.is_given_up then return false end
+  local found = require "clcompute.poly".overlap { pairs = shape.pairs, budget = BUDGET }
+  shape.is_given_up = found == nil
+  return found == false
 end
 
 -- --- the shapes --------------------------------------------------------------------------------
@@ -182,7 +220,16 @@ local function reach_of(shape)
   return reach or 0
 end
 
+--- Whether a nest leaves the rows before the passes alone, as the first launch would do all of that in one work-item.
+local function goes_on(place, variable)
+  local form = place.loop and affine.of(place.loop.from) or place.form
+  return (count_of(form, variable) or 0) > 0
+end
+
 local function is_front(shape)
+  for _, place in ipairs(shape.places) do
+    if not goes_on(place, shape.node.variable) then return false end
+  end
   shape.pairs, shape.has_pair, shape.is_front, shape.slope, shape.reach = {}, {}, true, 0, reach_of(shape)
   local last = ("first + passes + %d"):format(shape.reach - 1)
   local function before(place) return ("%s <= %s"):format(place.text, last) end
@@ -221,13 +268,13 @@ end
 --- The shape of a sequential loop's rounds.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam table node the loop, in steps of one
--- @tparam {table,...} nests of its body, each with its `band` of parallel loops
+-- @tparam {table,...} nests of its body, each with its `band` of parallel loops and its `tiles`
 -- @treturn ?table `is_front`; `slope`, by how much trapezoids shrink at each end in a pass, and `steps`, before each of
 -- its nests; `reach`, of a front: the last row of a pass is so far beyond its number; `places`, of each nest where on
 -- the line a pass is: at the value of `node`, which is that of the variable of `loop` plus `offset`, or the same in all
 -- passes. nil where neither shape is proved
 function rounds.of(scop, node, nests)
-  local places = places_of(scop, nests)
+  local places = places_of(scop, nests, node.variable)
   if not places then return nil end
   local shape = { scop = scop, node = node, time = node.variable.id, outer = loops_around(places[1]),
     places = places }

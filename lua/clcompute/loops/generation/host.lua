@@ -6,6 +6,7 @@
 
 local interrupt = require "clcompute.interrupt"
 local launches = require "clcompute.loops.generation.launches"
+local round_launches = require "clcompute.loops.generation.round_launches"
 local stores = require "clcompute.loops.generation.stores"
 local storage = require "clcompute.loops.runtime.storage"
 
@@ -33,7 +34,7 @@ local PARTS = {
   end,
   loop = function(part, output)
     if not part.round then return print_loop(part, output) end
-    launches.rounds(part, output, function() print_loop(part, output) end)
+    round_launches.print(part, output, function() print_loop(part, output) end)
   end,
   ["if"] = function(part, output)
     launches.arrays(part, output)

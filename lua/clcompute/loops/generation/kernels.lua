@@ -78,7 +78,7 @@ function kernels.parameters(nest)
   for _, variable in ipairs(nest.scalars) do
     rows[#rows + 1] = { kind = "scalar", variable = variable, id = variable.id }
   end
-  if nest.tiles or nest.places then
+  if nest.tiles or nest.is_round then
     local further = nest.tiles and tile_kernels.parameters(nest.tiles) or round_kernels.parameters(nest)
     return table.move(further, 1, #further, #rows + 1, rows)
   end

@@ -1,11 +1,9 @@
 -- SPDX-License-Identifier: MIT
 
---- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device; the rounds
--- of a loop.
+--- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device.
 -- @module clcompute.loops.generation.launches
 
 local lua_text = require "clcompute.loops.generation.lua_text"
-local round_kernels = require "clcompute.loops.generation.round_kernels"
 local stores = require "clcompute.loops.generation.stores"
 local size_of = require "clcompute.loops.variables".size
 local uses = require "clcompute.loops.generation.uses"
@@ -42,7 +40,7 @@ local indented = launches.indented
 -- --- arrays -------------------------------------------------------------------------------
 
 --- All arrays of a part, the written ones as keys too.
-local function arrays_of(part)
+function launches.arrays_of(part)
   return uses.union(part.reads, part.writes), uses.set(part.writes)
 end
 
@@ -54,7 +52,7 @@ local function needed(part, variable)
 end
 
 --- Makes a side valid where the part needs its values; `otherwise` is what to do where it does not.
-local function print_validate(part, variable, method, output, otherwise)
+function launches.validate(part, variable, method, output, otherwise)
   local condition, copy = needed(part, variable), ("%s_array:%s()"):format(variable.id, method)
   if condition == "true" then
     add(output, "%s", copy)
@@ -67,10 +65,10 @@ end
 
 --- The host copies that a part works on.
 function launches.arrays(part, output)
-  local list, is_written = arrays_of(part)
+  local list, is_written = launches.arrays_of(part)
   for _, variable in ipairs(list) do
     local id = variable.id
-    print_validate(part, variable, "to_host", output, ("blank(%s_array)"):format(id))
+    launches.validate(part, variable, "to_host", output, ("blank(%s_array)"):format(id))
     if is_written[variable] then add(output, "%s_array:written_on_host()", id) end
     add(output, "%s = %s_array.table", id, id)
   end
@@ -112,7 +110,7 @@ local function argument(row)
 end
 
 --- A range, as text, and the arguments of a kernel, for a call.
-local function call_with(range, kernel)
+function launches.call_with(range, kernel)
   local texts = { range }
   for _, row in ipairs(kernel.parameters) do texts[#texts + 1] = argument(row) end
   return ("(%s)"):format(table.concat(texts, ", "))
@@ -122,7 +120,7 @@ local function print_items(kernel, sizes, output)
   local global = kernel.is_task and { "1" } or {}
   for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
   local range = ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index)
-  add(output, "kernels[%d]%s", kernel.index, call_with(range, kernel))
+  add(output, "kernels[%d]%s", kernel.index, launches.call_with(range, kernel))
   add(output, "counters.launches = counters.launches + 1")
 end
 
@@ -130,8 +128,8 @@ end
 local function print_reduction(kernel, sizes, output)
   add(output, "local reduction = kernels[%d]", kernel.index)
   add(output, "local range, parts = reduction:share({ %s })", table.concat(sizes, ", "))
-  add(output, "reduction.kernel%s", call_with("range", kernel))
-  if kernel.has_result then add(output, "reduction.result%s", call_with("reduction.single", kernel)) end
+  add(output, "reduction.kernel%s", launches.call_with("range", kernel))
+  if kernel.has_result then add(output, "reduction.result%s", launches.call_with("reduction.single", kernel)) end
   add(output, "counters.launches = counters.launches + %d", kernel.has_result and 2 or 1)
   for i, accumulator in ipairs(kernel.accumulators) do
     if accumulator.is_local then
@@ -150,7 +148,7 @@ local function print_blocks(kernel, sizes, output)
     local id, first = node.variable.id, kernel.tiles.frames[node].first
     add(output, "local %s_tile, %s_origin = tile[%d], %s", id, id, #kernel.tiles.order + 1 - i, first)
   end
-  add(output, "blocks.kernel%s", call_with("range", kernel))
+  add(output, "blocks.kernel%s", launches.call_with("range", kernel))
   add(output, "counters.launches = counters.launches + 1")
 end
 
@@ -163,9 +161,9 @@ end
 
 local function print_launch(kernel, output)
   local sizes = kernel.tiles and block_sizes(kernel) or print_range(kernel, output)
-  local list, is_written = arrays_of(kernel)
+  local list, is_written = launches.arrays_of(kernel)
   for _, variable in ipairs(list) do
-    print_validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
+    launches.validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
   local print = kernel.accumulators and print_reduction or kernel.tiles and print_blocks or print_items
   print(kernel, sizes, output)
@@ -188,98 +186,6 @@ function launches.kernel(kernel, output)
     indented(output, print_launch, kernel, output)
     add(output, "else")
     indented(output, launches.lua, kernel, { kernel.node }, output)
-    add(output, "end")
-  end)
-  add(output, "end")
-end
-
--- --- rounds -------------------------------------------------------------------------------
-
---- Where the line of a loop's rounds begins and ends: at the first and the last pass, as bounds are affine.
-local function print_line(part, output)
-  local round, time = part.round, part.node.variable.id
-  add(output, "local low, high = math.maxinteger, math.mininteger")
-  add(output, "for _, %s in ipairs { %s_from, %s_to } do", time, time, time)
-  for i, place in ipairs(round.places) do
-    local first, last = launches.place(place, round.nests[i])
-    add(output, "  low, high = min(low, %s), max(high, %s)", first, last)
-  end
-  add(output, "end")
-end
-
---- The first and the last place of a nest on the line.
-function launches.place(place, nest)
-  if not place.loop then return place.text, place.text end
-  local frame = nest.tiles.frames[place.loop]
-  return ("%s + %d"):format(frame.first, place.offset),
-    ("%s + (%s) - 1 + %d"):format(frame.first, frame.count, place.offset)
-end
-
---- The condition for rounds: all nests run on the device, none is empty in the first pass.
-local function condition_of(round)
-  local texts = {}
-  for _, nest in ipairs(round.nests) do
-    texts[#texts + 1] = ("on_device[%d]"):format(nest.index)
-    for _, count in ipairs(nest.counts) do texts[#texts + 1] = ("%s > 0"):format(count) end
-  end
-  return table.concat(texts, " and ")
-end
-
---- Makes arrays valid on the device for all of a loop: what its first nest for an array needs.
-local function print_all_valid(round, output)
-  local list, is_written = arrays_of(round)
-  for _, variable in ipairs(list) do
-    for _, nest in ipairs(round.nests) do
-      local _, writes = arrays_of(nest)
-      local is_used = writes[variable]
-      for _, read in ipairs(nest.reads) do is_used = is_used or read == variable end
-      if is_used then
-        print_validate(nest, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
-        break
-      end
-    end
-    if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end
-  end
-end
-
---- The launches of a loop's rounds.
-local function print_rounds(part, output)
-  local round, time = part.round, part.node.variable.id
-  local names = table.concat(round_kernels.names(round), ", ", 3)
-  add(output, "do local %s = %s_from", time, time)
-  indented(output, print_all_valid, round, output)
-  add(output, "end")
-  add(output, "for %s_first = %s_from, %s_to, rounds.passes do", time, time, time)
-  add(output, "  local %s_last = min(%s_first + rounds.passes - 1, %s_to)", time, time, time)
-  add(output, "  for number = 1, 2 do")
-  add(output, "    local range, %s = rounds:pieces(number, %s_last)", names, time)
-  add(output, "    if range then")
-  add(output, "      rounds.kernel%s", call_with("range", round))
-  add(output, "      counters.launches = counters.launches + 1")
-  add(output, "    end")
-  add(output, "  end")
-  add(output, "end")
-end
-
---- A loop that may go in rounds; `otherwise` adds the lines of how it goes where that does not pay.
-function launches.rounds(part, output, otherwise)
-  local node, time = part.node, part.node.variable.id
-  add(output, "do -- line %d", node.line)
-  indented(output, function()
-    add(output, "local %s_from, %s_to = %s, %s", time, time, launches.expression(node.from),
-      launches.expression(node.to))
-    add(output, "local rounds, %s = nil, %s_from", time, time)
-    add(output, "if %s_from < %s_to and %s then", time, time, condition_of(part.round))
-    indented(output, function()
-      print_line(part, output)
-      add(output, "rounds = kernels.rounds[%d]:over(%s_to - %s_from + 1, low, high, %s)", part.round.index, time, time,
-        part.round.bytes)
-    end)
-    add(output, "end")
-    add(output, "if rounds then")
-    indented(output, print_rounds, part, output)
-    add(output, "else")
-    indented(output, otherwise)
     add(output, "end")
   end)
   add(output, "end")

@@ -33,9 +33,9 @@ end
 --- What a round is made of, as a kernel nest with its shape.
 local function new_round(part, shape, index)
   local used, bytes = uses.of { part.node }, {}
-  local round = { name = "round_" .. index, index = index, node = part.node, reads = used.reads, writes = used.writes,
-    scalars = used.scalars, nests = part.body, places = shape.places, is_front = shape.is_front,
-    slope = shape.slope, steps = shape.steps, reach = shape.reach }
+  local round = { is_round = true, name = "round_" .. index, index = index, node = part.node, nests = part.body,
+    reads = used.reads, writes = used.writes, scalars = used.scalars, places = shape.places,
+    is_front = shape.is_front, slope = shape.slope, steps = shape.steps, reach = shape.reach }
   for i, array in ipairs(uses.union(round.reads, round.writes)) do bytes[i] = bytes_of(array) end
   round.bytes = table.concat(bytes, " + ")
   round.parameters = kernels.parameters(round)

@@ -16,9 +16,10 @@ Rounds.__index = Rounds
 -- at most `passes` of a round
 -- @treturn table `kernel`
 function rounds.new(round, program, device, row)
-  return setmetatable({ kernel = program:kernel(round.name), is_front = round.is_front, slope = round.slope,
-    reach = round.reach, cache = row.cache, most = row.passes, wanted = row.blocks * device.compute_units,
-    range = { global = { 1 }, group = { 1 } } }, Rounds)
+  local self = setmetatable({ kernel = program:kernel(round.name), is_front = round.is_front, slope = round.slope,
+    reach = round.reach, cache = row.cache, most = row.passes, wanted = row.blocks * device.compute_units }, Rounds)
+  self.of_call = { __index = self }
+  return self
 end
 
 --- Begins with a loop.
@@ -26,16 +27,17 @@ end
 -- @tparam integer low where the line begins
 -- @tparam integer high where it ends
 -- @tparam integer bytes of one place of the line
--- @treturn ?table itself, with `passes` of a round; nil where rounds of one pass would be as good
+-- @treturn ?table `passes` of a round, `kernel`, and the method `pieces`; nil where rounds of one pass would be as good
 function Rounds:over(count, low, high, bytes)
   local shrinking = 4 * self.slope -- of a piece in a pass, with the gaps at its ends, so that they get half of it
-  local most = math.max(self.cache // bytes, 2 * shrinking, 1)
+  local most = math.max(self.cache // math.max(bytes, 1), 2 * shrinking, 1)
   local width = math.min(most, -(-(high - low + 1) // self.wanted))
   local passes = math.min(count, self.most)
+  if self.is_front then passes = math.min(passes, (high - low + 1) // self.wanted) end -- the first launch is one item
   if shrinking > 0 then passes = math.min(passes, width // shrinking) end
   if passes < 2 or width < 1 then return nil end
-  self.passes, self.width, self.low, self.high = passes, width, low, high
-  return self
+  return setmetatable({ passes = passes, width = width, low = low, high = high,
+    range = { global = { 1 }, group = { 1 } } }, self.of_call) -- a finalizer may call the function meanwhile
 end
 
 local function trapezoids(self, number)
