@@ -260,7 +260,8 @@ launch from Lua with such a buffer waits until it has ended, and raises where th
 up to 1 KiB before or after one (for a view: into its neighbours), where an element of an output (a
 pointer that is not const) became NaN or infinity, and, before it runs, where an output shares
 elements with a const argument. Elements that were never written are NaN, of integers 0xa5 in
-each byte. It is on from the start where `$CLCOMPUTE_CHECK` is set, but not empty or 0.
+each byte. It is on from the start where `$CLCOMPUTE_CHECK` is set, but not empty, 0,
+off, no or false.
 @function Device:check
 @tparam boolean on
 @return the device

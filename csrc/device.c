@@ -201,8 +201,12 @@ void clc_usedevice(lua_State *L, clc_Device *d) {
 
 /* Whether check mode is on from the start. */
 static int is_checking(void) {
+  static const char *const off[] = {"", "0", "off", "no", "false"};
   const char *value = getenv("CLCOMPUTE_CHECK");
-  return value != NULL && *value != '\0' && strcmp(value, "0") != 0;
+  if (value == NULL) return 0;
+  for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+    if (strcmp(value, off[i]) == 0) return 0;
+  return 1;
 }
 
 static void fill_facts(lua_State *L, clc_Device *d, clc_Place place) {

@@ -81,6 +81,7 @@ static int move_up(int fd) {
 static int open_descriptors(clc_Process *p, int *theirs) {
   int ends[2];
   p->stderr_fd = move_up(memfd_create("clcompute stderr", MFD_CLOEXEC));
+  p->heard = 0;
   if (p->stderr_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return 0;
   p->socket = move_up(ends[0]);
   *theirs = move_up(ends[1]);
@@ -120,7 +121,7 @@ static int spawn(clc_Process *p, const char *lua, int theirs, int arena, char **
 int clc_spawn(clc_Process *p, const char *lua, int arena) {
   size_t n = 0;
   int theirs = -1, code = ENOMEM;
-  *p = (clc_Process){0, -1, -1};
+  *p = (clc_Process){0, -1, -1, 0};
   const int high = fcntl(arena, F_DUPFD_CLOEXEC, 10);
   char **environment = copy_environment(&n), *variable = make_variable();
   if (high < 0 || !open_descriptors(p, &theirs))
@@ -142,7 +143,7 @@ int clc_spawn(clc_Process *p, const char *lua, int arena) {
 void clc_closeprocess(clc_Process *p) {
   if (p->socket >= 0) close(p->socket);
   if (p->stderr_fd >= 0) close(p->stderr_fd);
-  *p = (clc_Process){0, -1, -1};
+  *p = (clc_Process){0, -1, -1, 0};
 }
 
 /* Where the program has children reaped by the system, their status is lost: -1. */
@@ -169,11 +170,14 @@ static const struct {
                {SIGFPE, "SIGFPE"},   {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"},
                {SIGXFSZ, "SIGXFSZ"}, {SIGKILL, "SIGKILL"}, {SIGTERM, "SIGTERM"}};
 
-/* The last line that is not empty. */
-static void read_last_line(int fd, char *line, size_t size) {
-  const off_t end = lseek(fd, 0, SEEK_END);
-  const off_t from = end > (off_t)size - 1 ? end - (off_t)size + 1 : 0;
-  const ssize_t n = pread(fd, line, size - 1, from);
+void clc_hear(clc_Process *p) {
+  p->heard = p->stderr_fd >= 0 ? lseek(p->stderr_fd, 0, SEEK_END) : 0;
+}
+
+/* The last line since then that is not empty. */
+static void read_last_line(const clc_Process *p, char *line, size_t size) {
+  const off_t end = lseek(p->stderr_fd, 0, SEEK_END), first = end - (off_t)size + 1;
+  const ssize_t n = pread(p->stderr_fd, line, size - 1, first > p->heard ? first : p->heard);
   size_t length = n > 0 ? (size_t)n : 0;
   while (length > 0 && line[length - 1] == '\n') length--;
   line[length] = '\0';
@@ -198,7 +202,7 @@ void clc_describedeath(const clc_Process *p, int status, char *text, size_t size
     describe_signal(WTERMSIG(status), text, size);
   else
     snprintf(text, size, "ended with exit code %d", WEXITSTATUS(status));
-  read_last_line(p->stderr_fd, line, sizeof line);
+  read_last_line(p, line, sizeof line);
   const size_t length = strlen(text);
   if (*line != '\0') snprintf(text + length, size - length, ": %s", line);
 }

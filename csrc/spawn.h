@@ -12,6 +12,7 @@
 typedef struct clc_Process {
   pid_t pid; /* 0: there is none */
   int socket, stderr_fd;
+  off_t heard; /* of what it wrote to stderr, before the request under way */
 } clc_Process;
 
 /* The interpreter that runs a worker: $CLCOMPUTE_LUA, this process's, else "lua5.4", which is
@@ -27,8 +28,11 @@ int clc_spawn(clc_Process *p, const char *lua, int arena);
 /* Has it end by itself, or after so many seconds by force; returns waitpid's status. */
 int clc_reap(clc_Process *p, double patience);
 
+/* Begins a request: what the process wrote to stderr until now is not about it. */
+void clc_hear(clc_Process *p);
+
 /* Says in words what a status means, "died of ...", and the last line that the process wrote to
-   stderr. To be called before clc_closeprocess. */
+   stderr since the last clc_hear. To be called before clc_closeprocess. */
 void clc_describedeath(const clc_Process *p, int status, char *text, size_t size);
 
 /* Lets go of the descriptors of a process that was reaped. */

@@ -198,6 +198,7 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
   Exchange x = {0, 0, 0};
   clc_Wait wait = clc_beginwait(L);
   const uint64_t generation = w->generation;
+  clc_hear(&w->process);
   clc_request(w, request, bytes);
   if (w->lost) return note_lost(w);
   w->busy = 1;

@@ -265,8 +265,8 @@ describe("CLCOMPUTE_CHECK", function()
     assert.matches("element 3 was written, 1 after the last of 2", output, 1, true)
   end)
 
-  it("does nothing when it is empty or 0", function()
-    for _, value in ipairs { "", "0" } do
+  it("does nothing when it is empty, 0, off, no or false", function()
+    for _, value in ipairs { "", "0", "off", "no", "false" } do
       local ok, output = helper.run("local d = require 'clcompute'.device() print(d:zeros('int', 1))",
         { CLCOMPUTE_CHECK = value })
       assert.is_true(ok, output)

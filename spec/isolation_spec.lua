@@ -307,6 +307,13 @@ describe("a fault on an isolated device", function()
     assert_sound()
   end)
 
+  it("tells nothing of what the compiler said of an earlier source", function()
+    assert.is_false(pcall(d.program, d, "kernel void f(global float *x) { x[0] = unknown; }"))
+    local _, message = pcall(p.far, 4, x)
+    assert.not_matches("generated", message)
+    assert_sound()
+  end)
+
   it("that is an endless loop is ended at its limit", function()
     local start = cl.clock()
     helper.raises({ "kernel 'endless'", "not done within the limit of 1 seconds" }, p.endless, 1, x)

@@ -548,6 +548,22 @@ helper.describe_each("loops.compile", function(device)
     assert.equal(1, compiled:stats().launches)
   end)
 
+  it("raise for an index outside of a buffer that data decide about", function()
+    local function fails(text, message, ...)
+      local compiled = assert(loops.compile(text, { force = true, device = device }))
+      local ok, fault = pcall(compiled, ...)
+      assert.is_false(ok)
+      assert.matches(message, fault, 1, true)
+    end
+    local line, rows = device:buffer({ 1, 2, 3 }, "double"), device:buffer({ { 1, 2 }, { 3, 4 } }, "double")
+    fails("function(a, n) for i = 1, n do if a[i] > 0 then a[i + 1] = 1.0 end end end",
+      "argument #1 'a': index 4 of dimension 1 is outside of 1 .. 3", line, 3)
+    fails("function(a, c, n) for i = 1, n do if a[i] > 0 then c[i] = a[i - 1] end end end",
+      "argument #1 'a': index 0 of dimension 1 is outside of 1 .. 3", line, device:buffer({ 0, 0, 0 }, "double"), 3)
+    fails("function(a, n) for i = 1, n do for j = 1, n do if a[i][j] > 0 then a[i][j + 1] = 1.0 end end end end",
+      "argument #1 'a': index 3 of dimension 2 is outside of 1 .. 2", rows, 2)
+  end)
+
   it("copies in what data decide to write, as all of the rest stays", function()
     local function f(a, b, c, m)
       for i = 1, m do

@@ -55,7 +55,8 @@ local function device_of(state, taken)
     local own = array.buffer and array.buffer.device
     if own and device and own ~= device then
       error(("%s: it is on %s, %s on %s"):format(array.row.label, own.name, first or "the option 'device'",
-        own.place == device.place and "another queue of it" or device.name), 0)
+        own.isolated ~= device.isolated and "the same hardware, of which one is isolated and the other is not"
+          or own.place == device.place and "another queue of it" or device.name), 0)
     end
     if own and not device then device, first = own, array.row.label end
   end

@@ -44,6 +44,35 @@ local function rebased(list, from_base, to_base, shape)
   return from_base == to_base and list or moved(list, from_base, to_base, shape)
 end
 
+--- What a copy of a buffer has beyond its elements: nothing. Where data decide about accesses, no bounds were checked.
+local function fence_of(array, depth)
+  local first, last = array.base, array.base + array.shape[depth] - 1
+  local function check(index)
+    if math.type(index) == "integer" and index >= first and index <= last then return end
+    error(("%s: index %s of dimension %d is outside of %d .. %d"):format(array.row.label, index, depth, first, last), 0)
+  end
+  return {
+    __index = function(_, index) check(index) end,
+    __newindex = function(list, index, value)
+      check(index)
+      rawset(list, index, value)
+    end,
+  }
+end
+
+--- Puts fences around a copy of a buffer.
+local function fenced(array, list)
+  local fences = {}
+  for depth = 1, #array.shape do fences[depth] = fence_of(array, depth) end
+  local function visit(part, depth)
+    setmetatable(part, fences[depth])
+    if depth == #array.shape then return end
+    for i = array.base, array.base + array.shape[depth] - 1 do visit(part[i], depth + 1) end
+  end
+  visit(list, 1)
+  return list
+end
+
 -- --- memory -------------------------------------------------------------------------------
 
 local function new_memory(array)
@@ -73,20 +102,20 @@ end
 
 local function download(array)
   if array.count == 0 then
-    array.table = array.table or blank_nested(array.shape, array.base, 1)
+    storage.blank(array)
     return
   end
   local values = array.memory:read()
   if array.table then
     copy_nested(values, 1, array.table, array.base, array.shape, 1)
   else
-    array.table = rebased(values, 1, array.base, array.shape)
+    array.table = fenced(array, rebased(values, 1, array.base, array.shape))
   end
 end
 
 --- The table that Lua works on, its values whatever they are.
 function storage.blank(array)
-  if not array.table then array.table = blank_nested(array.shape, array.base, 1) end
+  if not array.table then array.table = fenced(array, blank_nested(array.shape, array.base, 1)) end
 end
 
 local function new(taken, dtype, base, place, counters)
