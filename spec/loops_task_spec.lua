@@ -21,6 +21,7 @@ describe("a sequential nest", function()
   local device = helper.device()
 
   it("runs on a processor where its buffers are, with the results of Lua", function()
+    if device.type ~= "cpu" then return pending "no processor is here" end
     local n = 150
     for _, dtype in ipairs { "double", "float" } do
       local values = matrix(n)
