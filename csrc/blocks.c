@@ -6,11 +6,6 @@
 #include "prebuilt.h"
 #include "tuning.h"
 
-/* Whether a matrix's rows can be read four elements at a time. */
-static int is_aligned(const clc_Matrix *x) {
-  return x->offset % 4 == 0 && x->ld % 4 == 0 && x->stride % 4 == 0;
-}
-
 /* What a work-group and a work-item of gemm_blocks own. */
 typedef struct {
   int bm, bn, bk, tm, tn;
@@ -41,7 +36,7 @@ void clc_multiplyblocks(lua_State *L, const clc_Multiply *x) {
       "%s#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
       "#define ALIGNED %d\n",
       clc_pushtransposes(L, x), s.bm, s.bn, s.bk, s.tm, s.tn,
-      is_aligned(&x->a) && is_aligned(&x->b));
+      clc_isquad(&x->a) && clc_isquad(&x->b));
   clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, "gemm_blocks", x->c.b->dtype, defines);
   const clc_Range range =
       clc_batchrange(clc_parts(x->n, (size_t)s.bn), clc_parts(x->m, (size_t)s.bm), x->batch,

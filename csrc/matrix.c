@@ -6,6 +6,14 @@ size_t clc_parts(size_t n, size_t part) {
   return (n + part - 1) / part;
 }
 
+size_t clc_roundup(size_t n, size_t multiple) {
+  return clc_parts(n, multiple) * multiple;
+}
+
+int clc_isquad(const clc_Matrix *x) {
+  return x->offset % 4 == 0 && x->ld % 4 == 0 && x->stride % 4 == 0;
+}
+
 clc_Range clc_batchrange(size_t nx, size_t ny, size_t nz, size_t gx, size_t gy) {
   return (clc_Range){3, {nx * gx, ny * gy, nz}, {gx, gy, 1}, {0, 0, 0}, CLC_GIVEN, CLC_ERROR, 1};
 }

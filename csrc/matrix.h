@@ -28,6 +28,12 @@ typedef struct clc_Multiply {
 /* How many parts of that size cover n. */
 size_t clc_parts(size_t n, size_t part);
 
+/* The next multiple from n on. */
+size_t clc_roundup(size_t n, size_t multiple);
+
+/* Whether a matrix's rows can be accessed four elements at a time. */
+int clc_isquad(const clc_Matrix *x);
+
 /* Groups of gx x gy work-items: nx of them along dimension 0, ny along 1, and nz matrices. */
 clc_Range clc_batchrange(size_t nx, size_t ny, size_t nz, size_t gx, size_t gy);
 

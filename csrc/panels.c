@@ -21,18 +21,14 @@ typedef struct {
   int steps;                  /* of the launch that multiplies */
 } Panels;
 
-static size_t round_up(size_t n, size_t multiple) {
-  return clc_parts(n, multiple) * multiple;
-}
-
 /* Halves the blocks of C until every core has some: first along m, where that costs nothing. */
 static void share_out(Panels *p, const clc_Multiply *x, size_t cores) {
   const size_t wanted = BLOCKS_A_CORE * cores;
   while (x->batch * clc_parts(x->m, p->mc) * clc_parts(x->n, p->nc) < wanted) {
     if (p->mc > p->rows)
-      p->mc = round_up(p->mc / 2, p->rows);
+      p->mc = clc_roundup(p->mc / 2, p->rows);
     else if (p->nc > p->width)
-      p->nc = round_up(p->nc / 2, p->width);
+      p->nc = clc_roundup(p->nc / 2, p->width);
     else
       break;
   }
@@ -41,7 +37,7 @@ static void share_out(Panels *p, const clc_Multiply *x, size_t cores) {
 /* The same where one block of rows has them all: along n alone. */
 static void share_columns(Panels *p, const clc_Multiply *x, size_t cores) {
   while (x->batch * clc_parts(x->n, p->nc) < BLOCKS_A_CORE * cores && p->nc > p->width)
-    p->nc = round_up(p->nc / 2, p->width);
+    p->nc = clc_roundup(p->nc / 2, p->width);
 }
 
 /* A pure function of the device's numbers (the table on top of the stack) and the product. */
@@ -55,14 +51,14 @@ static Panels plan_panels(lua_State *L, const clc_Multiply *x) {
   p.width = 2 * p.vector;
   p.block = (mc + EDGE) * kc + p.vector;
   p.kc = clc_parts(x->k, clc_parts(x->k, kc)); /* steps of about the same depth */
-  p.mc = x->m < mc ? round_up(x->m, p.rows) : mc;
-  p.nc = x->n < nc ? round_up(x->n, p.width) : nc;
+  p.mc = x->m < mc ? clc_roundup(x->m, p.rows) : mc;
+  p.nc = x->n < nc ? clc_roundup(x->n, p.width) : nc;
   if (!x->transb && x->n >= p.width && x->k * x->n <= direct) {
     p.steps = !x->transa && x->m * x->k <= direct / IN_PLACE_SHARE ? MULTIPLY | IN_PLACE : MULTIPLY;
     share_out(&p, x, cores);
   } else if (x->m <= p.mc) {
     p.steps = PACK | MULTIPLY;
-    if (p.nc > PACKED_COLUMNS) p.nc = round_up(PACKED_COLUMNS, p.width);
+    if (p.nc > PACKED_COLUMNS) p.nc = clc_roundup(PACKED_COLUMNS, p.width);
     share_columns(&p, x, cores);
   } else {
     p.steps = MULTIPLY | PACKED;
@@ -86,13 +82,13 @@ static void launch_panels(lua_State *L, clc_Kernel *kernel, const Panels *p, int
 /* Elements of scratch memory for n columns of B. */
 static size_t packed_elements(const Panels *p, const clc_Multiply *x, size_t n) {
   if (!(p->steps & (PACK | PACKED))) return 0;
-  return x->batch * round_up(n, p->width) * (p->steps & PACK ? p->kc : x->k);
+  return x->batch * clc_roundup(n, p->width) * (p->steps & PACK ? p->kc : x->k);
 }
 
 /* Packs all of B, in work-items of their own, where many will read it. */
 static void pack(lua_State *L, clc_Kernel *kernel, const Panels *p, const clc_Multiply *x,
                  clc_Buffer *packed) {
-  const size_t nc = round_up(PACKED_COLUMNS, p->width);
+  const size_t nc = clc_roundup(PACKED_COLUMNS, p->width);
   const clc_Range range =
       clc_batchrange(clc_parts(x->n, nc), clc_parts(x->k, p->kc), x->batch, 1, 1);
   launch_panels(L, kernel, p, PACK, nc, &range, x, packed);

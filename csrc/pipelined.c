@@ -16,10 +16,6 @@ typedef struct {
   size_t bm, bn, bk, tm, tn, stages;
 } Shape;
 
-static size_t round_up(size_t n, size_t multiple) {
-  return clc_parts(n, multiple) * multiple;
-}
-
 /* What the blocks of a shape take, relative to other shapes: a multiprocessor works at its full
    rate on as many groups as it holds at a time, on few at that of each alone. The shape's table is
    on top. */
@@ -55,11 +51,6 @@ static Shape choose_shape(lua_State *L, const clc_Multiply *x) {
   return best;
 }
 
-/* Whether a matrix's rows can be accessed four elements at a time. */
-static int is_wide(const clc_Matrix *x) {
-  return x->offset % 4 == 0 && x->ld % 4 == 0 && x->stride % 4 == 0;
-}
-
 /* One side of a product: an operand, the m or n elements of C along it, and the same in whole
  * blocks. */
 typedef struct {
@@ -70,16 +61,16 @@ typedef struct {
 } Side;
 
 static Side side_of_a(const clc_Multiply *x, const Shape *s) {
-  return (Side){&x->a, "gemm a", x->transa, x->m, round_up(x->m, s->bm)};
+  return (Side){&x->a, "gemm a", x->transa, x->m, clc_roundup(x->m, s->bm)};
 }
 
 static Side side_of_b(const clc_Multiply *x, const Shape *s) {
-  return (Side){&x->b, "gemm b", !x->transb, x->n, round_up(x->n, s->bn)};
+  return (Side){&x->b, "gemm b", !x->transb, x->n, clc_roundup(x->n, s->bn)};
 }
 
 /* Whether the kernel can read an operand where it lies, without a transpose or zeros around it. */
 static int is_ready(const Side *side, const clc_Multiply *x, size_t k) {
-  return side->is_k_first && is_wide(side->stored) && side->length == side->padded && x->k == k;
+  return side->is_k_first && clc_isquad(side->stored) && side->length == side->padded && x->k == k;
 }
 
 /* Matrices of an operand that are packed: one, if it is the same for all of a batch. */
@@ -117,11 +108,12 @@ static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, si
 }
 
 static clc_Kernel *get_kernel(lua_State *L, const Shape *s, const clc_Multiply *x) {
-  const char *defines = lua_pushfstring(
-      L,
-      "#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
-      "#define STAGES %d\n#define WIDE %d\n",
-      (int)s->bm, (int)s->bn, (int)s->bk, (int)s->tm, (int)s->tn, (int)s->stages, is_wide(&x->c));
+  const char *defines =
+      lua_pushfstring(L,
+                      "#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
+                      "#define STAGES %d\n#define WIDE %d\n",
+                      (int)s->bm, (int)s->bn, (int)s->bk, (int)s->tm, (int)s->tn, (int)s->stages,
+                      clc_isquad(&x->c));
   return clc_prebuilt(L, x->c.b->device, "gemm_pipelined", x->c.b->dtype, defines);
 }
 
@@ -177,7 +169,7 @@ static size_t smaller(size_t a, size_t b) {
 void clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
   const Shape s = choose_shape(L, x);
   const Side one = side_of_a(x, &s), other = side_of_b(x, &s);
-  const size_t k = round_up(x->k, s.bk);
+  const size_t k = clc_roundup(x->k, s.bk);
   const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
   const double work = (double)x->batch * (double)x->m * (double)x->n * (double)x->k;
   if (m == 0 || n == 0 || work < clc_tuned(L, "least") || k / SIDE >= MOST_GROUPS ||
