@@ -17,6 +17,7 @@ a rock of its own.
 #include "poly_extremes.h"
 #include "poly_overlap.h"
 #include "poly_uncovered.h"
+#include "poly_wavefront.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_poly(lua_State *L);
 
@@ -34,9 +35,13 @@ static int poly_version(lua_State *L) {
 }
 
 int luaopen_clcompute_poly(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"dependences", clc_dependences}, {"extremes", clc_extremes}, {"overlap", clc_overlap},
-      {"uncovered", clc_uncovered},     {"version", poly_version},  {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"dependences", clc_dependences},
+                                       {"extremes", clc_extremes},
+                                       {"overlap", clc_overlap},
+                                       {"uncovered", clc_uncovered},
+                                       {"version", poly_version},
+                                       {"wavefront", clc_wavefront},
+                                       {NULL, NULL}};
   clc_openanalysis(L);
   luaL_newlib(L, functions);
   return 1;

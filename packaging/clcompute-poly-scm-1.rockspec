@@ -35,6 +35,7 @@ build = {
         "csrc/poly_input.c",
         "csrc/poly_overlap.c",
         "csrc/poly_uncovered.c",
+        "csrc/poly_wavefront.c",
       },
       libraries = { "isl" },
       incdirs = { "$(ISL_INCDIR)" },

@@ -35,10 +35,18 @@ local function extreme(map, outside, greatest, context)
     { map = map, outside = outside, greatest = greatest, context = context or "{ : }" } } })[1]
 end
 
+--- A nest of two loops that computes an element from others.
+local function neighbours(reads, steps)
+  local map = "[n] -> { S[i, j] -> a[%s] : 0 < i, j < n }"
+  local accesses = { { array = "a", map = map:format "i, j", write = true } }
+  for i, subscripts in ipairs(reads) do accesses[i + 1] = { array = "a", map = map:format(subscripts) } end
+  return { steps = steps or { 1, 1 }, accesses = accesses }
+end
+
 --- Budgets from nothing to enough: each either suffices or is said to be exceeded, and all that suffice agree.
-local function assert_every_budget(call)
+local function assert_every_budget(call, most)
   local exceeded, last, sufficed = 0, nil, 0
-  for budget = 1, 4000, 7 do
+  for budget = 1, most or 4000, 7 do
     local result, message = call(budget)
     if result == nil then
       assert.equal("the analysis takes more operations than its budget allows", message)
@@ -220,6 +228,29 @@ describe("clcompute.poly", function()
     end)
   end)
 
+  describe("wavefront", function()
+    it("is a sum of multiples, in which each pass comes after all that it depends on", function()
+      assert.same({ 1, 1 }, poly.wavefront(neighbours { "i - 1, j", "i, j - 1" }))
+      assert.same({ 2, 1 }, poly.wavefront(neighbours { "i, j - 1", "i - 1, j + 1" }))
+      assert.same({ 1, -1 }, poly.wavefront(neighbours({ "i - 1, j", "i, j + 1" }, { 1, -1 })))
+    end)
+
+    it("is none where passes follow each other, or none has to be first", function()
+      assert.is_false(poly.wavefront { steps = { 1, 1 }, accesses = {
+        { array = "a", map = "[n] -> { S[i, j] -> a[0] : 0 < i, j < n }", write = true } } })
+      assert.is_false(poly.wavefront { steps = { 1 }, accesses = {} })
+      assert.is_false(poly.wavefront { steps = { 1, 1 }, accesses = {
+        { array = "a", map = "[n] -> { S[i, j] -> a[i - 1, j] : 0 < i, j < n }" } } })
+    end)
+
+    it("counts what loops further inside touch as touched by the pass around them", function()
+      assert.same({ 2, 1 }, poly.wavefront { steps = { 1, 1 }, accesses = {
+        { array = "a", map = "[n] -> { S[i, j, k] -> a[i, j] : 0 < i, j, k < n }", write = true },
+        { array = "a", map = "[n] -> { S[i, j, k] -> a[i - 1, j + k] : 0 < i, j < n and 0 <= k <= 1 }" },
+        { array = "a", map = "[n] -> { S[i, j, k] -> a[i, j - 1] : 0 < i, j, k < n }" } } })
+    end)
+  end)
+
   it("quotes a string that isl does not understand", function()
     helper.raises("isl does not understand the set '[n] -> { : n * n > 0 }'",
       extreme, "{ S[] -> [0] }", "{ [x] }", false, "[n] -> { : n * n > 0 }")
@@ -240,6 +271,10 @@ describe("clcompute.poly", function()
       { "field 'budget': integer within 1 .. 2147483647 expected, got 0", poly.dependences,
         { accesses = {}, budget = 0 } },
       { "field 'context': string expected, got nil", poly.extremes, { questions = { {} } } },
+      { "an access has fewer dimensions than there are loops", poly.wavefront,
+        { steps = { 1, 1 }, accesses = { { array = "a", map = "{ S[i] -> a[i] }" } } } },
+      { "a step must be 1 or -1", poly.wavefront, { steps = { 2 }, accesses = {} } },
+      { "1 to 8 steps expected", poly.wavefront, { steps = {}, accesses = {} } },
       { "field 'accesses': at least one expected", poly.uncovered, { context = "", extent = "", accesses = {} } },
       { "table expected, got nil", poly.uncovered },
     }
@@ -257,6 +292,11 @@ describe("clcompute.poly", function()
         budget = budget, accesses = {
           { map = "[n] -> { S[i] -> a[i] : 0 <= i < n }", schedule = "{ S[i] -> [i] }", write = true } } }
     end)
+    assert_every_budget(function(budget)
+      local nest = neighbours { "i - 1, j", "i, j - 1" }
+      nest.budget = budget
+      return poly.wavefront(nest)
+    end, 20000)
   end)
 
   it("ends below 5 seconds on 16 three-dimensional stencils in a time loop", function()
@@ -285,6 +325,9 @@ describe("clcompute.poly", function()
             map = "[n] -> { S[i] -> [i] : 0 <= i < n }", outside = "[d] -> { [x] : x >= d }" } } }
           poly.uncovered { context = "{ : }", extent = "[d] -> { a[x] : 0 <= x < d }", budget = budget, accesses = {
             { map = "[n] -> { S[i] -> a[i] : 0 <= i < n }", schedule = "{ S[i] -> [i] }", write = true } } }
+          poly.wavefront { steps = { 1, 1 }, budget = budget, accesses = {
+            { array = "a", map = "[n] -> { S[i, j] -> a[i, j] : 0 < i, j < n }", write = true },
+            { array = "a", map = "[n] -> { S[i, j] -> a[i - 1, j - 1] : 0 < i, j < n }" } } }
           pcall(poly.dependences, { accesses = { { array = "a", map = "?", loops = {} } } })
         end
         collectgarbage()

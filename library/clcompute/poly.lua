@@ -9,7 +9,7 @@ local poly = {}
 ---@field array string name
 ---@field map string from a statement's iterations to elements, restricted to its domain
 ---@field write? boolean
----@field loops integer[] numbers of the loops around it, outermost first; -3 is loop 3, counting down
+---@field loops? integer[] numbers of the loops around it, outermost first; -3 is loop 3, counting down; of dependences
 
 ---@class clcompute.poly.Dependence
 ---@field loop integer
@@ -55,6 +55,13 @@ function poly.overlap(input) end
 ---@return string|boolean|nil # a Lua expression over the parameters; false: never; nil: the budget is exceeded
 ---@return string? message
 function poly.uncovered(input) end
+
+---Finds a time for each pass of a sequential nest, a sum of multiples of its loops' variables, such that passes of one
+---time do not depend on each other and each comes after all that it depends on.
+---@param nest { steps: integer[], accesses: clcompute.poly.NestAccess[], budget?: integer }
+---@return integer[]|boolean|nil # a coefficient for each loop; false: there is none; nil: the budget is exceeded
+---@return string? message
+function poly.wavefront(nest) end
 
 ---The version of isl.
 ---@return string

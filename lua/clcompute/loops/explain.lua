@@ -10,6 +10,7 @@ local presumption = require "clcompute.loops.runtime.presumption"
 local reductions = require "clcompute.loops.analysis.reductions"
 local roles = require "clcompute.loops.generation.roles"
 local static_copies = require "clcompute.loops.analysis.static_copies"
+local wavefront = require "clcompute.loops.generation.wavefront"
 
 local explain = {}
 
@@ -100,6 +101,9 @@ local TILES = { flat = "", loops = "", sunk = ", the first innermost", registers
 local function way_of(kernel)
   if kernel.is_task then return "one work-item" end
   if kernel.accumulators then return ("reduces, work-items share (%s)"):format(range_of(kernel)) end
+  if kernel.wavefront then
+    return ("in wavefronts %s, work-items (%s)"):format(wavefront.sum(kernel.wavefront), range_of(kernel))
+  end
   local tiles = kernel.tiles
   return ("work-items (%s)%s"):format(range_of(kernel), tiles and " in tiles" .. TILES[tiles.class] or "")
 end

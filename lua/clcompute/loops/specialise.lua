@@ -22,6 +22,7 @@ local size_of = require "clcompute.loops.variables".size
 local tiling = require "clcompute.loops.generation.tiling"
 local types = require "clcompute.loops.front.types"
 local walk = require "clcompute.loops.walk"
+local wavefronts = require "clcompute.loops.analysis.wavefronts"
 
 local specialise = {}
 
@@ -144,10 +145,11 @@ local function analyse(spec, options, target)
     end, target.is_wide)
   end
   if ok and options.reduce == "tree" then reductions.mark(spec.scop) end
+  if ok and options.heuristics ~= "paper" and target.is_wide then wavefronts.mark(spec.scop) end
   local checks
   if ok then checks, reason = bounds.analyse(spec.scop) end
   if not checks then
-    for _, loop in ipairs(spec.scop.loops) do loop.parallel, loop.reductions = false, nil end
+    for _, loop in ipairs(spec.scop.loops) do loop.parallel, loop.reductions, loop.wavefront = false, nil, nil end
     spec.given_up = reason
   end
   spec.fails, spec.may_fail = divide(spec.tree, checks or {})
@@ -199,7 +201,9 @@ function specialise.run(parsed, variables, taken, options, target)
   spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
   spec.real = spec.needs_double and "double" or "float"
   for _, kernel in ipairs(spec.plan.kernels) do
-    if not kernel.accumulators and not kernel.is_task then kernel.tiles = tiling.of(kernel.band, spec.real, target) end
+    if not kernel.accumulators and not kernel.is_task and not kernel.wavefront then
+      kernel.tiles = tiling.of(kernel.band, spec.real, target)
+    end
     kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
   end
   rounds.mark(spec.plan, spec.scop, options.heuristics ~= "paper" and target[spec.real].passes > 1)

@@ -11,6 +11,7 @@
 local interrupt = require "clcompute.interrupt"
 local lua_text = require "clcompute.loops.generation.lua_text"
 local size_of = require "clcompute.loops.variables".size
+local wavefront = require "clcompute.loops.generation.wavefront"
 
 local estimate = {}
 
@@ -63,8 +64,20 @@ function count_of(nodes, output)
   return #texts > 0 and table.concat(texts, " + ") or "0"
 end
 
---- How many work-items a launch has.
-local function items_of(kernel)
+--- How many launches a run of a nest has.
+local function launches_of(kernel)
+  return kernel.wavefront and wavefront.count(kernel.wavefront) or kernel.has_result and "2" or "1"
+end
+
+local items_of
+
+--- How many work-items a launch has; in wavefronts those that have a pass, on the average.
+function items_of(kernel)
+  local front = kernel.wavefront
+  if front then
+    return ("%s * %s_count // max(1, %s)"):format(items_of { band = front.band }, front.follower.variable.id,
+      wavefront.count(front))
+  end
   local counts = kernel.is_task and { "1" } or {}
   for i, node in ipairs(kernel.band) do counts[i] = node.variable.id .. "_count" end
   return table.concat(counts, " * ")
@@ -88,7 +101,7 @@ local PARTS = {
   kernel = function(part, output, times)
     add(output, "do")
     local work = count_of({ part.node }, output)
-    add(output, "numbers.launches[%d] = %s%s", part.index, times, part.has_result and " * 2" or "")
+    add(output, "numbers.launches[%d] = %s * %s", part.index, times, launches_of(part))
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
     add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index)

@@ -16,6 +16,7 @@ local tile_kernels = require "clcompute.loops.generation.tile_kernels"
 local size_of = require "clcompute.loops.variables".size
 local uses = require "clcompute.loops.generation.uses"
 local walk = require "clcompute.loops.walk"
+local wavefront = require "clcompute.loops.generation.wavefront"
 
 local kernels = {}
 
@@ -68,7 +69,7 @@ local function sizes_of(nest)
 end
 
 --- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
--- reduce also "parts" and "count"), `id` and what the kind needs.
+-- reduce also "parts" and "count", of those in wavefronts "front"), `id` and what the kind needs.
 function kernels.parameters(nest)
   local rows, is_written = reduction_kernels.parameters(nest), uses.set(nest.writes)
   for _, variable in ipairs(uses.union(nest.writes, nest.reads)) do
@@ -82,6 +83,7 @@ function kernels.parameters(nest)
     local further = nest.tiles and tile_kernels.parameters(nest.tiles) or round_kernels.parameters(nest)
     return table.move(further, 1, #further, #rows + 1, rows)
   end
+  if nest.wavefront then rows[#rows + 1] = { kind = "front", id = "front" } end
   for _, node in ipairs(nest.band) do
     local place = nest.mapping[node]
     if place.shared then
@@ -123,8 +125,10 @@ end
 local function print_items(nest, output)
   output.depth = 1
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
+  if nest.wavefront then wavefront.print_follower(nest.wavefront, output) end
   output.depth = 0
-  c_statements.body(nest.is_task and { nest.node } or nest.band[#nest.band].body, output)
+  local body = nest.is_task and { nest.node } or nest.wavefront and nest.wavefront.body or nest.band[#nest.band].body
+  c_statements.body(body, output)
 end
 
 --- A kernel with a nest's parameters, whose body `print` adds.

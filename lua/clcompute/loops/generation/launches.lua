@@ -124,6 +124,13 @@ local function print_items(kernel, sizes, output)
   add(output, "counters.launches = counters.launches + 1")
 end
 
+--- The launches of a nest in wavefronts, one for each.
+local function print_fronts(kernel, sizes, output)
+  add(output, "for front = %s, %s do", kernel.wavefront.first, kernel.wavefront.last)
+  indented(output, print_items, kernel, sizes, output)
+  add(output, "end")
+end
+
 --- The launches of a nest that reduces; Lua puts together what the groups found for a local, beginning with its value.
 local function print_reduction(kernel, sizes, output)
   add(output, "local reduction = kernels[%d]", kernel.index)
@@ -165,7 +172,8 @@ local function print_launch(kernel, output)
   for _, variable in ipairs(list) do
     launches.validate(kernel, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
   end
-  local print = kernel.accumulators and print_reduction or kernel.tiles and print_blocks or print_items
+  local print = kernel.accumulators and print_reduction or kernel.tiles and print_blocks
+    or kernel.wavefront and print_fronts or print_items
   print(kernel, sizes, output)
   for _, variable in ipairs(list) do
     if is_written[variable] then add(output, "%s_array:written_on_device()", variable.id) end

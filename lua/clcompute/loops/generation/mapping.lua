@@ -146,13 +146,17 @@ end
 
 --- Adds to a kernel nest its `band` (`for` nodes, the outermost first), `counts` (of
 -- `clcompute.loops.generation.extent`), `mapping` (`for` node to { dimension=, shared=, outermost= }) and `group`.
--- @tparam table kernel with its `node`; if that is neither parallel nor a reduction, its band is empty
+-- @tparam table kernel with its `node`, and `wavefront` if it goes in such; if it is neither parallel nor a reduction
+-- nor that, its band is empty
 function mapping.add(kernel)
-  if not kernel.node.parallel and not kernel.accumulators then
+  if kernel.wavefront then
+    kernel.band, kernel.counts = kernel.wavefront.band, extent.counts(kernel.wavefront.band)
+  elseif kernel.node.parallel or kernel.accumulators then
+    kernel.band, kernel.counts = band_of(kernel.node)
+  else
     kernel.band, kernel.counts, kernel.mapping, kernel.group = {}, {}, {}, { 1 }
     return
   end
-  kernel.band, kernel.counts = band_of(kernel.node)
   kernel.mapping = places_of(kernel.band)
   kernel.group = GROUPS[math.min(#kernel.band, MOST_DIMENSIONS)]
   place_reductions(kernel)

@@ -6,9 +6,10 @@
 -- A plan is a list of { kind="loop", node=, body=plan }, { kind="if", node=, arms={ { condition=, body=plan } },
 -- otherwise=plan or nil, reads=, writes={} }, where reads are those of the conditions, { kind="kernel", node=, reads=,
 -- writes=, scalars=, name=, index= and what `clcompute.loops.generation.mapping` adds; accumulators= and
--- has_result= (for arrays) if it reduces }, { kind="lua", nodes=, reads=, writes= } and { kind="either", node=,
--- condition=, few=plan, many=plan }, of which a launch takes one: `few` where its condition holds. What cannot be a
--- kernel keeps the order that it has in the source.
+-- has_result= (for arrays) if it reduces; is_task= if it is for one work-item; wavefront= if it goes in such, which
+-- `clcompute.loops.generation.wavefront` describes }, { kind="lua", nodes=, reads=, writes= } and { kind="either",
+-- node=, condition=, few=plan, many=plan }, of which a launch takes one: `few` where its condition holds. What cannot
+-- be a kernel keeps the order that it has in the source.
 -- @module clcompute.loops.generation.nests
 
 local accumulators_of = require "clcompute.loops.generation.accumulators".of
@@ -16,6 +17,7 @@ local mapping = require "clcompute.loops.generation.mapping"
 local set_of = require "clcompute.loops.generation.uses".set
 local uses_of = require "clcompute.loops.generation.uses".of
 local walk = require "clcompute.loops.walk"
+local wavefront = require "clcompute.loops.generation.wavefront"
 
 local nests = {}
 
@@ -78,10 +80,11 @@ local function obstacle(node, uses, checked)
   end
 end
 
-local function has_parallel(nodes)
+--- Whether loops in a list are kernels, or may be.
+local function has_kernel(nodes)
   local found = false
   walk.nodes(nodes, function(node)
-    if node.kind == "for" and (node.parallel or node.reductions) then found = true end
+    if node.kind == "for" and (node.parallel or node.reductions or node.wavefront) then found = true end
     return not found
   end)
   return found
@@ -89,12 +92,13 @@ end
 
 -- --- the plan -----------------------------------------------------------------------------
 
-local function new_kernel(node, uses, checked, accumulators, state)
+local function new_kernel(node, uses, checked, special, state)
   local index = #state.kernels + 1
   local kernel = { kind = "kernel", node = node, index = index, name = "nest_" .. index, reads = uses.reads,
-    writes = uses.writes, scalars = uses.scalars, nonzero = {}, accumulators = accumulators,
+    writes = uses.writes, scalars = uses.scalars, nonzero = {}, accumulators = special.accumulators,
+    wavefront = special.wavefront, is_task = special.is_task,
     host_loops = table.move(state.loops, 1, #state.loops, 1, {}) }
-  for _, accumulator in ipairs(accumulators or {}) do
+  for _, accumulator in ipairs(kernel.accumulators or {}) do
     kernel.has_result = kernel.has_result or not accumulator.is_local
   end
   mapping.add(kernel)
@@ -146,17 +150,17 @@ local function build_kernel(node, state)
   uses.scalars = without_accumulators(uses.scalars, accumulators)
   uses.assigned = without_accumulators(uses.assigned, accumulators)
   node.obstacle = obstacle(node, uses, checked)
-  return not node.obstacle and new_kernel(node, uses, checked, accumulators, state) or nil
+  return not node.obstacle and new_kernel(node, uses, checked, { accumulators = accumulators }, state) or nil
 end
 
---- A loop that has none in it that is parallel, for one work-item: there it takes what it takes in C, and what it
--- works on need not be copied to Lua.
-local function build_task(node, state)
+--- A loop that has none in it that is parallel. On a processor it is for one work-item: there it takes what it takes in
+-- C, and what it works on need not be copied to Lua. On other devices it goes in wavefronts.
+local function build_sequential(node, state)
+  local special = { is_task = state.takes_tasks, wavefront = node.wavefront and wavefront.of(node.wavefront) }
+  if not special.is_task and not special.wavefront then return nil end
   local uses, checked = uses_of { node }, {}
   if #uses.writes == 0 or obstacle(node, uses, checked) then return nil end
-  local kernel = new_kernel(node, uses, checked, nil, state)
-  kernel.is_task = true
-  return kernel
+  return new_kernel(node, uses, checked, special, state)
 end
 
 --- A kernel nest, beside it what a call does instead where the nest has few passes.
@@ -175,8 +179,8 @@ function build(nodes, state)
   for _, node in ipairs(nodes) do
     local part
     if node.kind == "for" then
-      part = build_nest(node, state) or has_parallel(node.body) and build_loop(node, state)
-        or state.takes_tasks and build_task(node, state)
+      part = build_nest(node, state) or has_kernel(node.body) and build_loop(node, state)
+        or build_sequential(node, state)
     elseif node.kind == "if" then
       part = build_if(node, state)
     end
@@ -193,7 +197,7 @@ end
 
 --- Locals that are declared in one part of a plan and used in another need not concern its parts: they are Lua's.
 -- @tparam table tree of a function whose loops have `parallel`
--- @tparam boolean takes_tasks whether sequential loops become kernels of one work-item, `is_task`
+-- @tparam boolean takes_tasks whether sequential loops become kernels of one work-item
 -- @treturn table the plan; its field `kernels` lists its kernel nests
 function nests.plan(tree, takes_tasks)
   local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks }

@@ -25,6 +25,7 @@ local PARTS = {
   kernel = function(part, list)
     name_loops({ part.node }, part.is_task and "a loop of one work-item" or "a loop inside a work-item", list)
     if part.tiles then return name_tiles(part.tiles, list) end
+    if part.wavefront then list[part.wavefront.follower] = "follows from the wavefront" end
     for _, node in ipairs(part.band) do
       list[node] = part.accumulators and "shared out to work-items"
         or ("work-items of dimension %d"):format(part.mapping[node].dimension)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* An order of a sequential nest's passes in which many run side by side. */
+#ifndef CLC_POLY_WAVEFRONT_H
+#define CLC_POLY_WAVEFRONT_H
+
+#include <lua.h>
+
+#pragma GCC visibility push(hidden)
+
+int clc_wavefront(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

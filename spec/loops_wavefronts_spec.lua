@@ -1,0 +1,142 @@
+-- SPDX-License-Identifier: MIT
+--- Sequential nests in wavefronts, as they go on devices that need many work-items: which ones, in how many launches,
+-- and that results are those of Lua to the bit.
+
+local copies = require "spec.support.copies"
+local explain = require "clcompute.loops.explain"
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+
+local SEIDEL = [[function(a, n, steps)
+  for t = 1, steps do for i = 2, n - 1 do for j = 2, n - 1 do
+    a[i][j] = (a[i-1][j-1] + a[i-1][j] + a[i-1][j+1] + a[i][j-1] + a[i][j] + a[i][j+1] + a[i+1][j-1] + a[i+1][j]
+      + a[i+1][j+1]) / 9
+  end end end
+end]]
+
+local BACKWARD = [[function(a, n)
+  for i = n - 1, 2, -1 do for j = n - 1, 2, -1 do a[i][j] = a[i][j] - 0.25 * (a[i + 1][j] + a[i][j + 1]) end end
+end]]
+
+local TRIANGLE = [[function(a, n)
+  for i = 2, n do for j = 2, i do a[i][j] = 0.5 * a[i - 1][j - 1] + 0.25 * (a[i - 1][j] + a[i][j - 1]) end end
+end]]
+
+local function matrix(n)
+  local rows = {}
+  for i = 1, n do
+    rows[i] = {}
+    for j = 1, n do rows[i][j] = 4 * math.random() - 2 end
+  end
+  return rows
+end
+
+local function compiled(text, options)
+  local all = { force = true, target = "gpu" }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return assert(loops.compile(text, all))
+end
+
+--- The wavefronts of a function's first nest, or nil.
+local function wavefront_of(text, options)
+  local kernel = explain.specialisation(compiled(text, options).state).plan.kernels[1]
+  return kernel and kernel.wavefront
+end
+
+local function coefficients_of(text)
+  local list, mark = {}, wavefront_of(text)
+  for i, term in ipairs(mark.terms) do list[i] = term.coefficient end
+  return list, mark.follower.variable.name
+end
+
+--- Runs a function in Lua and on a device; returns how many launches there were.
+local function check(text, device, ...)
+  local expected, got = copies.of { ... }, copies.of { ... }
+  assert(load("return " .. text))()(table.unpack(expected))
+  local f = compiled(text, { device = device })
+  f(table.unpack(got))
+  assert.same(expected, got)
+  return f:stats().launches
+end
+
+describe("a sequential nest goes in wavefronts", function()
+  it("whose sum isl finds", function()
+    assert.same({ { 4, 2, 1 }, "j" }, { coefficients_of(SEIDEL) })
+    assert.same({ { -1, -1 }, "j" }, { coefficients_of(BACKWARD) })
+    assert.same({ { 1, 1 }, "j" }, { coefficients_of(TRIANGLE) })
+  end)
+
+  it("on devices that need many work-items only, and not in the paper's way", function()
+    assert.is_nil(wavefront_of(SEIDEL, { target = "cpu" }))
+    assert.is_nil(wavefront_of(SEIDEL, { heuristics = "paper" }))
+  end)
+
+  it("if some loops have them, not if each pass needs the one before", function()
+    assert.is_nil(wavefront_of "function(a, n) for i = 1, n do for j = 1, n do a[1] = a[1] * 0.5 + i end end end")
+    assert.is_nil(wavefront_of "function(a, n) for i = 2, n do a[i] = a[i - 1] end end")
+    local in_steps = SEIDEL:gsub("n %- 1 do", "n - 1, 2 do")
+    assert.is_nil(wavefront_of(in_steps))
+  end)
+
+  it("also within a loop on the host, and with loops and locals in its passes", function()
+    local text = [[function(a, b, n, steps)
+      for t = 1, steps do
+        for i = 2, n do for j = 2, n do
+          local s = a[i - 1][j]
+          for k = 1, 3 do s = s * 0.5 + b[k][j] end
+          if j > 3 then a[i][j] = s + a[i][j - 1] end
+        end end
+        b[1][t] = a[t][t]
+      end
+    end]]
+    for _, n in ipairs { 3, 4, 9 } do check(text, helper.device(), matrix(n), matrix(n), n, 3) end
+  end)
+
+  it("and explains itself", function()
+    local f = compiled(SEIDEL)
+    assert.matches("in wavefronts 4 t + 2 i + j, work-items (i, t)", f:explain(), 1, true)
+    assert.matches("for j .- follows from the wavefront", f:explain())
+  end)
+end)
+
+describe("wavefronts compute what Lua does", function()
+  local device = helper.device()
+
+  it("for every size, in a launch each", function()
+    for _, n in ipairs { 0, 1, 2, 3, 4, 7, 33 } do
+      for _, steps in ipairs { 0, 1, 3 } do
+        local launches = check(SEIDEL, device, matrix(n), n, steps)
+        local is_empty = n < 3 or steps == 0
+        assert.equal(is_empty and 0 or 4 * (steps - 1) + 3 * (n - 3) + 1, launches)
+      end
+      check(BACKWARD, device, matrix(n), n)
+      check(TRIANGLE, device, matrix(n), n)
+    end
+  end)
+
+  it("for nests at random", function()
+    local found = 0
+    for _ = 1, 40 do
+      local function bounds(name, outer)
+        local low = outer and math.random(3) == 1 and outer or "3"
+        if math.random(4) == 1 then return ("%s = n - 2, %s, -1"):format(name, low) end
+        return ("%s = %s, n - 2"):format(name, low)
+      end
+      local function near(name)
+        local offset = math.random(-2, 2)
+        return offset == 0 and name or ("%s %s %d"):format(name, offset < 0 and "-" or "+", math.abs(offset))
+      end
+      local terms = {}
+      for i = 1, math.random(2, 5) do terms[i] = ("a[%s][%s]"):format(near "i", near "j") end
+      local text = ("function(a, n, steps) %sfor %s do for %s do a[i][j] = 0.2 * (%s) end end %send"):format(
+        math.random(2) == 1 and "for t = 1, steps do " or "do ", bounds "i", bounds("j", "i"),
+        table.concat(terms, " + "), "end ")
+      local n = math.random(4, 14)
+      local mark = wavefront_of(text)
+      found = found + (mark and 1 or 0)
+      local ok, message = pcall(check, text, device, matrix(n), n, math.random(0, 3))
+      assert(ok, ("%s: %s"):format(text, message))
+    end
+    assert(found > 10, ("only %d of 40 go in wavefronts"):format(found))
+  end)
+end)
