@@ -206,7 +206,7 @@ function specialise.run(parsed, variables, taken, options, target)
     end
     kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
   end
-  rounds.mark(spec.plan, spec.scop, options.heuristics ~= "paper" and target[spec.real].passes > 1)
+  rounds.mark(spec.plan, spec.scop, options.heuristics ~= "paper" and target[spec.real].passes or 1)
   spec.accumulators, spec.row = accumulators_of(spec.plan), target[spec.real]
   spec.text = kernels.text(spec.plan.kernels, spec.plan.rounds,
     { mode = options.mode, base = options.base, origin = spec.tree.origin, vector = spec.row.vector })

@@ -71,6 +71,13 @@ end
 
 local items_of
 
+--- How many launches each nest of a loop has, if it goes in rounds that are as long as they may be: should they be
+-- shorter, the first call tells.
+local function in_rounds(round, count)
+  local launches = (round.is_front or round.slope > 0) and 2 or 1
+  return ("(-(-%s // %d) * %d / %d)"):format(count, round.most, launches, #round.nests)
+end
+
 --- How many work-items a launch has; in wavefronts those that have a pass, on the average.
 function items_of(kernel)
   local front = kernel.wavefront
@@ -98,35 +105,37 @@ end
 local print_plan
 
 local PARTS = {
-  kernel = function(part, output, times)
+  kernel = function(part, output, times, launched)
     add(output, "do")
     local work = count_of({ part.node }, output)
-    add(output, "numbers.launches[%d] = %s * %s", part.index, times, launches_of(part))
+    add(output, "numbers.launches[%d] = %s * %s", part.index, launched, launches_of(part))
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
     add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index)
     print_unneeded(part, output)
     add(output, "end")
   end,
-  loop = function(part, output, times)
+  loop = function(part, output, times, launched)
     add(output, "do")
     local count = print_loop(part.node, output)
     output.nodes[#output.nodes + 1] = part.node
     add(output, "numbers.counts[nodes[%d]] = %s", #output.nodes, count)
-    print_plan(part.body, output, ("%s * %s"):format(times, count))
+    print_plan(part.body, output, ("%s * %s"):format(times, count),
+      ("%s * %s"):format(launched, part.round and in_rounds(part.round, count) or count))
     add(output, "end")
   end,
-  ["if"] = function(part, output, times)
-    for _, arm in ipairs(part.arms) do print_plan(arm.body, output, times) end
-    if part.otherwise then print_plan(part.otherwise, output, times) end
+  ["if"] = function(part, output, times, launched)
+    for _, arm in ipairs(part.arms) do print_plan(arm.body, output, times, launched) end
+    if part.otherwise then print_plan(part.otherwise, output, times, launched) end
   end,
-  either = function(part, output, times)
+  either = function(part, output, times, launched)
     add(output, "do")
     output.nodes[#output.nodes + 1] = part
     add(output, "local is_few = %s", part.condition)
     add(output, "numbers.is_few[nodes[%d]] = is_few", #output.nodes)
-    print_plan(part.few, output, ("%s * (is_few and 1 or 0)"):format(times))
-    print_plan(part.many, output, ("%s * (is_few and 0 or 1)"):format(times))
+    local few, many = "%s * (is_few and 1 or 0)", "%s * (is_few and 0 or 1)"
+    print_plan(part.few, output, few:format(times), few:format(launched))
+    print_plan(part.many, output, many:format(times), many:format(launched))
     add(output, "end")
   end,
   lua = function(part, output, times)
@@ -137,8 +146,8 @@ local PARTS = {
   end,
 }
 
-function print_plan(plan, output, times)
-  for _, part in ipairs(plan) do PARTS[part.kind](part, output, times) end
+function print_plan(plan, output, times, launched)
+  for _, part in ipairs(plan) do PARTS[part.kind](part, output, times, launched) end
 end
 
 --- Iterations of a loop, and the middle of its range.
@@ -162,7 +171,7 @@ function estimate.compile(plan, names)
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
   add(output, "local numbers = { launches = {}, work = {}, items = {}, unneeded = {} }")
   add(output, "numbers.counts, numbers.is_few, numbers.total = {}, {}, 0")
-  print_plan(plan, output, "1")
+  print_plan(plan, output, "1", "1")
   add(output, "return numbers")
   add(output, "end")
   local environment = { max = math.max, min = math.min }

@@ -31,11 +31,11 @@ local function bytes_of(array)
 end
 
 --- What a round is made of, as a kernel nest with its shape.
-local function new_round(part, shape, index)
+local function new_round(part, shape, index, most)
   local used, bytes = uses.of { part.node }, {}
   local round = { is_round = true, name = "round_" .. index, index = index, node = part.node, nests = part.body,
     reads = used.reads, writes = used.writes, scalars = used.scalars, places = shape.places,
-    is_front = shape.is_front, slope = shape.slope, steps = shape.steps, reach = shape.reach }
+    is_front = shape.is_front, slope = shape.slope, steps = shape.steps, reach = shape.reach, most = most }
   for i, array in ipairs(uses.union(round.reads, round.writes)) do bytes[i] = bytes_of(array) end
   round.bytes = table.concat(bytes, " + ")
   round.parameters = kernels.parameters(round)
@@ -51,7 +51,7 @@ local PARTS = {
     if part.node.step ~= 1 or not are_plain(part.body) then return mark(part.body, scop, list) end
     local shape = shapes.of(scop, part.node, part.body)
     if not shape then return end
-    part.round = new_round(part, shape, #list + 1)
+    part.round = new_round(part, shape, #list + 1, list.most)
     list[#list + 1] = part.round
   end,
   ["if"] = function(part, scop, list)
@@ -70,13 +70,13 @@ end
 
 --- Adds `round` to the loops of a plan that can go so: a kernel nest with `is_front`, `slope`, `steps`, `reach` and
 -- `places` of `clcompute.loops.analysis.rounds`, its `nests`, and `bytes`, Lua text of what the arrays take for each
--- place of the line.
+-- place of the line; `most`.
 -- @tparam table plan whose kernel nests have their tiles; gets `rounds`, a list of them
 -- @tparam table scop
--- @tparam boolean is_wanted
-function rounds.mark(plan, scop, is_wanted)
-  plan.rounds = {}
-  if is_wanted then mark(plan, scop, plan.rounds) end
+-- @tparam integer most passes of a round; 1: there are none
+function rounds.mark(plan, scop, most)
+  plan.rounds = { most = most }
+  if most > 1 then mark(plan, scop, plan.rounds) end
 end
 
 return rounds
