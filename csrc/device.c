@@ -24,10 +24,14 @@ static const char queues_key = 0;   /* registry, weak: node -> Device object of 
 
 /* A hook may close the device meanwhile. */
 static void wait_until(lua_State *L, clc_Device *d, unsigned most) {
-  if (d->flight.count <= most) return;
+  clc_Flight *f = &d->flight;
+  if (f->count <= most && (most > 0 || f->unseen == 0)) return;
   luaL_checkstack(L, 5, NULL);
   clc_pushdevice(L, d); /* keeps it */
-  clc_waitflight(L, &d->flight, most);
+  do {
+    if (most == 0) clc_mark(f);
+    clc_waitflight(L, f, most);
+  } while (most == 0 && f->unseen > 0);
   lua_pop(L, 1);
 }
 
@@ -68,15 +72,17 @@ void clc_report(lua_State *L, clc_Device *d) {
   clc_reportfailure(L, &d->flight);
 }
 
-/* A marker ends after all that others have put into the queue. */
+void clc_commitunseen(lua_State *L, clc_Device *d, cl_int code, const char *call,
+                      const char *what) {
+  if (code != CL_SUCCESS) clc_raise(L, code, call, "%s", what);
+  clc_queuedunseen(&d->flight, what);
+}
+
 static void wait_foreign(lua_State *L, clc_Device *d) {
-  cl_event *event = clc_reserve(L, d, "commands of another library");
-  const cl_int code = clEnqueueMarkerWithWaitList(d->queue, 0, NULL, event);
+  if (d->flight.count == CLC_PENDING) clc_makeroom(L, d);
+  clc_usedevice(L, d);
+  clc_putmarker(&d->flight, "commands of another library");
   d->foreign = 0;
-  if (code == CL_SUCCESS)
-    clc_queued(&d->flight);
-  else
-    clc_notefailure(&d->flight, code, "clEnqueueMarkerWithWaitList");
   wait_until(L, d, 0);
 }
 
@@ -94,6 +100,7 @@ void clc_drain(lua_State *L, clc_Device *d) {
 
 int clc_isbusy(clc_Device *d) {
   clc_retireended(&d->flight);
+  if (d->flight.count == 0) clc_mark(&d->flight);
   return d->flight.count > 0 || d->foreign;
 }
 

@@ -81,6 +81,9 @@ void clc_makeroom(lua_State *L, clc_Device *d);
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what);
 void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call);
 
+/* Takes the code of the clEnqueue call of a command that has no event; after clc_makeroom. */
+void clc_commitunseen(lua_State *L, clc_Device *d, cl_int code, const char *call, const char *what);
+
 /* Between the two: has the command counted as part `i` of the `n` of a launch that moves so
    many bytes. No counter: not profiled. */
 void clc_countpart(clc_Device *d, clc_Counter *counter, size_t bytes, int i, int n);

@@ -40,9 +40,14 @@ static int launch(lua_State *L) {
   return 0;
 }
 
+/* call(kernel, range, ...): the kernel as scripts call it, but without an event. */
+static int call(lua_State *L) {
+  return clc_callkernel(L, 0);
+}
+
 void clc_openenqueue(lua_State *L) {
   static const luaL_Reg functions[] = {
-      {"facts", facts}, {"overlap", overlap}, {"launch", launch}, {NULL, NULL}};
+      {"call", call}, {"facts", facts}, {"overlap", overlap}, {"launch", launch}, {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "enqueue");
 }

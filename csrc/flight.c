@@ -26,7 +26,31 @@ void clc_namecommand(clc_Command *c, const char *what) {
 
 /* Lets an idle device begin; what that misses the flush of a wait makes up for. */
 void clc_queued(clc_Flight *f) {
+  f->unseen = 0;
   if (f->count++ == 0) clFlush(f->queue);
+}
+
+void clc_putmarker(clc_Flight *f, const char *what) {
+  clc_Command *c = clc_nextcommand(f);
+  clc_namecommand(c, what);
+  c->counter = NULL;
+  const cl_int code = clEnqueueMarkerWithWaitList(f->queue, 0, NULL, &c->event);
+  if (code == CL_SUCCESS)
+    clc_queued(f);
+  else
+    clc_notefailure(f, code, "clEnqueueMarkerWithWaitList");
+}
+
+void clc_mark(clc_Flight *f) {
+  if (f->unseen == 0 || f->count == CLC_PENDING) return;
+  clc_putmarker(f, f->last);
+  f->unseen = 0;
+}
+
+void clc_queuedunseen(clc_Flight *f, const char *what) {
+  copy_name(f->last, what);
+  if (f->unseen++ == 0 && f->count == 0) clFlush(f->queue);
+  if (f->unseen >= CLC_UNSEEN) clc_mark(f);
 }
 
 /* --- ending ------------------------------------------------------------ */
@@ -120,10 +144,12 @@ void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most) {
  */
 void clc_endflight(clc_Flight *f) {
   const double start = clc_now();
+  clc_mark(f);
   if (f->count > 0) flush(f);
   for (; f->count > 0 && clc_now() - start < PATIENCE; clc_retireended(f))
     clc_rest(clc_now() - start);
   while (f->count > 0) forget_oldest(f);
+  f->unseen = 0;
 }
 
 void clc_uncount(clc_Flight *f) {

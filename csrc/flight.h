@@ -8,6 +8,7 @@
 #pragma GCC visibility push(hidden)
 
 #define CLC_PENDING 256 /* commands in flight; one more waits for the oldest */
+#define CLC_UNSEEN 32   /* commands without an event, until a marker follows them */
 #define CLC_WHAT 48     /* room for what a command is called in messages */
 
 /* A command that was queued and may still fail. */
@@ -23,6 +24,8 @@ typedef struct clc_Flight {
   cl_command_queue queue;           /* the device's; NULL while there is none */
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
+  unsigned unseen;     /* commands without an event behind all that are pending */
+  char last[CLC_WHAT]; /* what the last of them is called */
   cl_ulong elapsed; /* of the commands seen of a profiled launch; they come one after the other */
   int whole;        /* all of them are known */
   cl_int failure;   /* code of the first command that failed and was not reported */
@@ -37,6 +40,17 @@ void clc_namecommand(clc_Command *c, const char *what);
 
 /* The next command was queued. */
 void clc_queued(clc_Flight *f);
+
+/* A command was queued whose event nobody wants: events cost NVIDIA's driver more than launches do.
+   Its end is that of a later command, or of a marker. */
+void clc_queuedunseen(clc_Flight *f, const char *what);
+
+/* Queues a marker, which ends after all that was put into the queue; there must be room. */
+void clc_putmarker(clc_Flight *f, const char *what);
+
+/* Has a marker follow commands without an event, so that waiting finds their end; not where there
+   is no room. */
+void clc_mark(clc_Flight *f);
 
 /* Takes those that have ended off the ring, and notes which failed. */
 void clc_retireended(clc_Flight *f);

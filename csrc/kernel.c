@@ -179,11 +179,9 @@ static int is_shifted(const clc_Part *p) {
   return p->offset[0] != 0 || p->offset[1] != 0 || p->offset[2] != 0;
 }
 
-static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Part *p, int i, int n,
-                        clc_Event *e) {
+static void enqueue_part(lua_State *L, const clc_Kernel *k, cl_uint dims, const clc_Part *p,
+                         cl_event *event) {
   clc_Device *d = k->device;
-  cl_event *event = clc_reserve(L, d, k->what);
-  if (d->profile->on) clc_countpart(d, k->counter, k->bytes, i, n);
   cl_int code = clEnqueueNDRangeKernel(d->queue, k->kernel, dims, is_shifted(p) ? p->offset : NULL,
                                        p->global, p->has_group ? p->group : NULL, 0, NULL, event);
   if (code == CL_INVALID_WORK_GROUP_SIZE && clc_isnonuniform(p))
@@ -191,7 +189,23 @@ static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Par
               "%s: remainder=\"native\" takes a program built with options=\"-cl-std=CL2.0\" or "
               "later, without -cl-uniform-work-group-size; else \"split\" or \"pad\"",
               k->what);
-  clc_commit(L, d, code, "clEnqueueNDRangeKernel");
+  if (event == NULL)
+    clc_commitunseen(L, d, code, "clEnqueueNDRangeKernel", k->what);
+  else
+    clc_commit(L, d, code, "clEnqueueNDRangeKernel");
+}
+
+static void launch_part(lua_State *L, clc_Kernel *k, cl_uint dims, const clc_Part *p, int i, int n,
+                        clc_Event *e) {
+  clc_Device *d = k->device;
+  if (e == NULL && !d->profile->on) {
+    clc_usedevice(L, d);
+    enqueue_part(L, k, dims, p, NULL);
+    return;
+  }
+  cl_event *event = clc_reserve(L, d, k->what);
+  if (d->profile->on) clc_countpart(d, k->counter, k->bytes, i, n);
+  enqueue_part(L, k, dims, p, event);
   if (e != NULL) clc_addcommand(e, *event);
 }
 
@@ -251,6 +265,32 @@ static void check_local_memory(lua_State *L, const clc_Kernel *k) {
                (LUAI_UACINT)bytes, (LUAI_UACINT)k->device->local_memory);
 }
 
+int clc_callkernel(lua_State *L, int has_event) {
+  clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
+  if (lua_gettop(L) == 1) luaL_error(L, "kernel '%s' is called with a range first", k->name);
+  lua_rotate(L, 1, -1); /* the kernel last: messages count the range as argument 1 */
+  const clc_Range range = clc_checkrange(L, 1);
+  const int given = lua_gettop(L) - 2;
+  clc_usedevice(L, k->device);
+  if (given != (int)k->nargs)
+    luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
+  check_local_memory(L, k);
+  clc_Checked checked = {k->device, k->name, k->args, k->nargs, 2, 0};
+  if (!clc_isempty(&range)) clc_begincheck(L, &checked);
+  clc_Event *e = has_event ? clc_newevent(L, k->device, k->what) : NULL;
+  prepare(L, k); /* after the event, whose making may run finalizers that launch */
+  /* From here to the launch nothing may allocate: a finalizer could release what
+     was set, which OpenCL does not keep alive. One may have run just now. */
+  if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name);
+  for (cl_uint i = 0; i < k->nargs; i++)
+    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2,
+                    clc_isempty(&range));
+  if (k->device->profile->on) k->bytes = argument_bytes(L, k);
+  clc_launch(L, k, &range, e);
+  clc_endcheck(L, &checked);
+  return has_event;
+}
+
 /***
 Launches the kernel. Arguments are checked against its own signature: a scalar
 takes a number in its range, an enum an integer of 32 bits, a vector a table of
@@ -267,31 +307,8 @@ options="-cl-std=CL2.0" or later.
 @treturn Event
 */
 static int kernel_call(lua_State *L) {
-  clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
-  if (lua_gettop(L) == 1) luaL_error(L, "kernel '%s' is called with a range first", k->name);
-  lua_rotate(L, 1, -1); /* the kernel last: messages count the range as argument 1 */
-  const clc_Range range = clc_checkrange(L, 1);
-  const int given = lua_gettop(L) - 2;
-  clc_usedevice(L, k->device);
-  if (given != (int)k->nargs)
-    luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
-  check_local_memory(L, k);
-  clc_Checked checked = {k->device, k->name, k->args, k->nargs, 2, 0};
-  if (!clc_isempty(&range)) clc_begincheck(L, &checked);
-  clc_Event *e = clc_newevent(L, k->device, k->what);
-  prepare(L, k); /* after the event, whose making may run finalizers that launch */
-  /* From here to the launch nothing may allocate: a finalizer could release what
-     was set, which OpenCL does not keep alive. One may have run just now. */
-  if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name);
-  for (cl_uint i = 0; i < k->nargs; i++)
-    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], (int)i + 2,
-                    clc_isempty(&range));
-  if (k->device->profile->on) k->bytes = argument_bytes(L, k);
-  clc_launch(L, k, &range, e);
-  clc_endcheck(L, &checked);
-  return 1;
+  return clc_callkernel(L, 1);
 }
-
 /* --- information ------------------------------------------------------- */
 
 static void push_arguments(lua_State *L, const clc_Kernel *k) {

@@ -52,6 +52,10 @@ void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...);
  */
 void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last);
 
+/* Kernel:__call, the kernel and its arguments being on the stack; where no event is wanted, nothing
+   is returned. */
+int clc_callkernel(lua_State *L, int has_event);
+
 /* Queues the kernel with the arguments it has. `e` (or NULL) learns of the commands. */
 void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e);
 

@@ -10,7 +10,7 @@ local FAULT = -14 -- CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
 local FAILED = "kernel 'add' failed on the device: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST (-14)"
 
 helper.describe_each("a failure", function(d)
-  local add, x, before
+  local add, x, y, before
 
   local function handles()
     collectgarbage()
@@ -30,6 +30,8 @@ helper.describe_each("a failure", function(d)
     x = d:zeros("int", 4)
     add(4, x)
     x:fill(0):read()
+    y = d:zeros("float", 4)
+    cl.saxpy(2, y, y, { out = y }):read() -- whose program is kept
   end)
 
   before_each(function()
@@ -148,6 +150,15 @@ helper.describe_each("a failure", function(d)
 
   it("to see the end of another library's commands names the call", function()
     d:raw()
+    count.fail("clEnqueueMarkerWithWaitList", OUT_OF_RESOURCES)
+    helper.raises("clEnqueueMarkerWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
+  end)
+
+  it("of a launch without an event is found by waiting, and names the last of them", function()
+    for _ = 1, 3 do cl.saxpy(2, y, y, { out = y }) end
+    count.fail("command", FAULT)
+    helper.raises({ "kernel 'saxpy", "failed on the device", "(-14)" }, d.wait, d)
+    cl.saxpy(2, y, y, { out = y })
     count.fail("clEnqueueMarkerWithWaitList", OUT_OF_RESOURCES)
     helper.raises("clEnqueueMarkerWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
   end)

@@ -67,6 +67,12 @@ helper.describe_each("saxpy", function(d)
     assert.same({ 1, 4, 6, 4 }, all:read())
   end)
 
+  it("computes what a thousand of them in a row do, none of which is waited for", function()
+    local x, y = d:zeros("float", 5):fill(1), d:zeros("float", 5)
+    for _ = 1, 1000 do cl.saxpy(1, x, y) end
+    assert.same({ 1000, 1000, 1000, 1000, 1000 }, y:read())
+  end)
+
   it("takes x and y that overlap when the result is elsewhere", function()
     local all, out = d:buffer { 1, 2, 3, 4 }, d:zeros("float", 3)
     cl.saxpy(10, all:view(1, 3), all:view(2, 4), { out = out })

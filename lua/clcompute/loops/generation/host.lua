@@ -73,6 +73,7 @@ function host.text(plan, names, arrays)
   add(output, "return function(v, arrays, kernels, on_device, counters, clock, spent)")
   indented(output, function()
     add(output, "local began")
+    add(output, "local launch = kernels and kernels.launch")
     add(output, "local wide = v.wide")
     for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
     for i, variable in ipairs(arrays) do
@@ -85,8 +86,9 @@ function host.text(plan, names, arrays)
 end
 
 --- The function itself: of the numbers and sizes by name, the arrays of `clcompute.loops.runtime.storage`, the
--- kernels, which nests run on the device, and the counters; of a call that is timed also a clock and the seconds that
--- each nest spent in Lua, by index, and what else ran there, at 0. Or nil and why it is too large for Lua.
+-- kernels and how they are launched, which nests run on the device, and the counters; of a call that is timed also a
+-- clock and the seconds that each nest spent in Lua, by index, and what else ran there, at 0. Or nil and why it is too
+-- large for Lua.
 -- @string text of `host.text`
 -- @tparam table plan that it is of
 function host.compile(text, plan)

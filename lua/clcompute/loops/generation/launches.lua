@@ -109,18 +109,19 @@ local function argument(row)
   return row.id
 end
 
---- A range, as text, and the arguments of a kernel, for a call.
-function launches.call_with(range, kernel)
-  local texts = { range }
-  for _, row in ipairs(kernel.parameters) do texts[#texts + 1] = argument(row) end
-  return ("(%s)"):format(table.concat(texts, ", "))
+--- Adds the launch of a kernel: `name` and `range` are texts, `nest` has its parameters. It makes no event, which
+-- takes some drivers longer than a launch.
+function launches.launch(name, range, nest, output)
+  local texts = { name, range }
+  for _, row in ipairs(nest.parameters) do texts[#texts + 1] = argument(row) end
+  add(output, "launch(%s)", table.concat(texts, ", "))
 end
 
 local function print_items(kernel, sizes, output)
   local global = kernel.is_task and { "1" } or {}
   for d, size in ipairs(sizes) do global[d] = ("-(-(%s) // %d) * %d"):format(size, kernel.group[d], kernel.group[d]) end
   local range = ("{ global = { %s }, group = groups[%d] }"):format(table.concat(global, ", "), kernel.index)
-  add(output, "kernels[%d]%s", kernel.index, launches.call_with(range, kernel))
+  launches.launch(("kernels[%d]"):format(kernel.index), range, kernel, output)
   add(output, "counters.launches = counters.launches + 1")
 end
 
@@ -135,8 +136,8 @@ end
 local function print_reduction(kernel, sizes, output)
   add(output, "local reduction = kernels[%d]", kernel.index)
   add(output, "local range, parts = reduction:share({ %s })", table.concat(sizes, ", "))
-  add(output, "reduction.kernel%s", launches.call_with("range", kernel))
-  if kernel.has_result then add(output, "reduction.result%s", launches.call_with("reduction.single", kernel)) end
+  launches.launch("reduction.kernel", "range", kernel, output)
+  if kernel.has_result then launches.launch("reduction.result", "reduction.single", kernel, output) end
   add(output, "counters.launches = counters.launches + %d", kernel.has_result and 2 or 1)
   for i, accumulator in ipairs(kernel.accumulators) do
     if accumulator.is_local then
@@ -155,7 +156,7 @@ local function print_blocks(kernel, sizes, output)
     local id, first = node.variable.id, kernel.tiles.frames[node].first
     add(output, "local %s_tile, %s_origin = tile[%d], %s", id, id, #kernel.tiles.order + 1 - i, first)
   end
-  add(output, "blocks.kernel%s", launches.call_with("range", kernel))
+  launches.launch("blocks.kernel", "range", kernel, output)
   add(output, "counters.launches = counters.launches + 1")
 end
 

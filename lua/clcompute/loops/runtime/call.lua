@@ -65,7 +65,8 @@ end
 
 local function build(spec, device, name)
   local shape = reduction.shape(device, spec.accumulators)
-  local program, built = device:program(spec.text, decision.build_options(spec, device, name)), {}
+  local program = device:program(spec.text, decision.build_options(spec, device, name))
+  local built = { launch = require "clcompute.enqueue".call }
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.accumulators and reduction.new(nest, program, device, shape, spec.real)
       or nest.tiles and blocks.new(nest, program, device) or program:kernel(nest.name)
