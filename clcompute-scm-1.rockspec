@@ -275,6 +275,7 @@ build = {
     ["clcompute.loops.generation.round_launches"] = "lua/clcompute/loops/generation/round_launches.lua",
     ["clcompute.loops.generation.rounds"] = "lua/clcompute/loops/generation/rounds.lua",
     ["clcompute.loops.generation.tiling"] = "lua/clcompute/loops/generation/tiling.lua",
+    ["clcompute.loops.generation.indices"] = "lua/clcompute/loops/generation/indices.lua",
     ["clcompute.loops.generation.wavefront"] = "lua/clcompute/loops/generation/wavefront.lua",
     ["clcompute.loops.generation.vector_tile"] = "lua/clcompute/loops/generation/vector_tile.lua",
     ["clcompute.loops.generation.uses"] = "lua/clcompute/loops/generation/uses.lua",

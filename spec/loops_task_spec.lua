@@ -47,7 +47,8 @@ describe("a sequential nest", function()
   it("stays in Lua where it is told so, or assigns what outlives it", function()
     local values = matrix(5)
     for _, case in ipairs { { SWEEP, { force = true } }, { SWEEP, { heuristics = "none" } },
-      { SWEEP, { heuristics = "paper" } }, { SWEEP, { target = "gpu" } },
+      { SWEEP, { heuristics = "paper" } },
+      { "function(a, n) for i = 2, n do a[i][1] = a[i][1] + a[i - 1][1] end end", { target = "gpu" } },
       { "function(a, n) local s = 0.0; for i = 1, n do s = s + a[i][1] end; a[1][1] = s end", {} } } do
       case[2].device = device
       local compiled = assert(loops.compile(case[1], case[2]))

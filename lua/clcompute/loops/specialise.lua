@@ -10,6 +10,7 @@ local extremes = require "clcompute.loops.analysis.extremes"
 local estimate = require "clcompute.loops.generation.estimate"
 local failure = require "clcompute.loops.failure"
 local host = require "clcompute.loops.generation.host"
+local indices = require "clcompute.loops.generation.indices"
 local interchange = require "clcompute.loops.analysis.interchange"
 local kernels = require "clcompute.loops.generation.kernels"
 local nests = require "clcompute.loops.generation.nests"
@@ -189,7 +190,7 @@ end
 -- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and
 -- `deciding`, of those that verdicts depend on; `arrays`, the variables of its arrays, each once, and `positions`,
 -- those of their arguments; `has_twins`, whether an array was given twice; `own`, the variables of this tree by those
--- of the arguments
+-- of the arguments; `largest`, up to which numbers have indices of 32 bits, or nil
 function specialise.run(parsed, variables, taken, options, target)
   local spec = {}
   spec.tree, spec.own = typed_tree(parsed, variables, taken, options)
@@ -205,8 +206,10 @@ function specialise.run(parsed, variables, taken, options, target)
       kernel.tiles = tiling.of(kernel.band, spec.real, target)
     end
     kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
+    kernel.largest = target.is_wide and indices.largest(kernel) or nil
   end
   rounds.mark(spec.plan, spec.scop, options.heuristics ~= "paper" and target[spec.real].passes or 1)
+  spec.largest = indices.least(spec.plan.kernels)
   spec.accumulators, spec.row = accumulators_of(spec.plan), target[spec.real]
   spec.text = kernels.text(spec.plan.kernels, spec.plan.rounds,
     { mode = options.mode, base = options.base, origin = spec.tree.origin, vector = spec.row.vector })

@@ -3,7 +3,8 @@
 --- Statements of the tree as lines of OpenCL C, each with its line in Lua.
 --
 -- An output is `{ depth=, context= }` to which lines are added: `context` is that of
--- clcompute.loops.generation.c_expression, with the `origin` of the text.
+-- clcompute.loops.generation.c_expression, with the `origin` of the text; `has_indices`: all its integers are those of
+-- clcompute.loops.generation.indices.
 -- @module clcompute.loops.generation.c_statements
 
 local c_expression = require "clcompute.loops.generation.c_expression"
@@ -34,6 +35,7 @@ end
 -- @string text
 -- @tparam ?table node
 function c_statements.add(output, text, node)
+  if output.has_indices then text = text:gsub("%f[%w_]long%f[^%w_]", "INDEX") end
   local indent = ("  "):rep(output.depth)
   local line = indent .. text
   local comment = node and ("// %d: %s"):format(node.line, source_of(node, output.context.origin))

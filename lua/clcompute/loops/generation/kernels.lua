@@ -133,7 +133,7 @@ end
 
 --- A kernel with a nest's parameters, whose body `print` adds.
 local function kernel_of(nest, name, context, print)
-  local output, declarations = { depth = 0, context = context }, {}
+  local output, declarations = { depth = 0, context = context, has_indices = nest.largest ~= nil }, {}
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
@@ -170,8 +170,16 @@ function kernels.need_double(nests, mode)
   return mode == "exact" or uses_double(nests)
 end
 
+--- What the integers of nests are that may do with 32 bits, unless an option of the build says otherwise.
+local function head_of_indices(nests)
+  for _, nest in ipairs(nests) do
+    if nest.largest then return "#ifndef INDEX\n#define INDEX long // or int, where it holds all indices\n#endif\n" end
+  end
+end
+
 --- One program with all kernels of a plan.
--- @tparam table nests kernel nests, each with its `mapping` and `parameters`
+-- @tparam table nests kernel nests, each with its `mapping` and `parameters`; with `largest` of
+-- `clcompute.loops.generation.indices` if they may do with 32 bits
 -- @tparam table rounds of `clcompute.loops.generation.rounds`
 -- @tparam table options `mode`, `base`, `origin`, `vector`
 -- @treturn string OpenCL C
@@ -188,6 +196,7 @@ function kernels.text(nests, rounds, options)
     head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
   end
   head[#head + 1] = reduction_kernels.head(nests)
+  head[#head + 1] = head_of_indices(nests)
   head[#head + 1] = vector_tile.head(nests)
   if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end
   local helpers = c_helpers.text(context.helpers)

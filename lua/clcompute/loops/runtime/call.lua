@@ -8,6 +8,7 @@ local blocks = require "clcompute.loops.runtime.blocks"
 local bounds = require "clcompute.loops.analysis.bounds"
 local calibration = require "clcompute.loops.runtime.calibration"
 local decision = require "clcompute.loops.runtime.decision"
+local indices = require "clcompute.loops.generation.indices"
 local interrupt = require "clcompute.interrupt"
 local reduction = require "clcompute.loops.runtime.reduction"
 local rounds = require "clcompute.loops.runtime.rounds"
@@ -63,9 +64,9 @@ local function device_of(state, taken)
   return device or require "clcompute".device()
 end
 
-local function build(spec, device, name)
+local function build(spec, device, name, is_small)
   local shape = reduction.shape(device, spec.accumulators)
-  local program = device:program(spec.text, decision.build_options(spec, device, name))
+  local program = device:program(spec.text, decision.build_options(spec, device, name, is_small))
   local built = { launch = require "clcompute.enqueue".call }
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.accumulators and reduction.new(nest, program, device, shape, spec.real)
@@ -76,9 +77,11 @@ local function build(spec, device, name)
   return built
 end
 
-local function kernels_of(spec, device, name)
-  spec.programs[device] = spec.programs[device] or build(spec, device, name)
-  return spec.programs[device]
+local function kernels_of(spec, device, name, is_small)
+  local kernels = decision.kernels(spec, device, is_small) or build(spec, device, name, is_small)
+  spec.programs[device] = spec.programs[device] or {}
+  spec.programs[device][is_small] = kernels
+  return kernels
 end
 
 --- The numbers and sizes of a call, by name.
@@ -156,10 +159,11 @@ function call.run(state, values)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   numbers.wide = device.type ~= "cpu"
   local arrays = open_arrays(state, spec, taken, device, state.counters)
+  numbers.is_small = indices.are_small(spec.largest, numbers, spec.names, arrays)
   local verdict = decision.make(state, spec, numbers, arrays, device, vast)
   state.latest = { spec = spec, verdict = verdict, place = decision.place(spec, device), values = numbers }
   local kernels, is_timed = nil, verdict.run and calibration.is_due(verdict.run)
-  if decision.is_any(verdict.on_device) then kernels = kernels_of(spec, device, state.name) end
+  if decision.is_any(verdict.on_device) then kernels = kernels_of(spec, device, state.name, numbers.is_small) end
   if is_timed then
     execute_timed(state, spec, numbers, arrays, kernels, verdict, device)
   else

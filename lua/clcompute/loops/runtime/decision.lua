@@ -51,20 +51,30 @@ end
 
 --- Options of the build. Compilers divide floats as floats where a quotient of doubles is rounded to float: that is the
 -- same only if both are rounded correctly, which NVIDIA's does not do unasked.
+-- @tparam table spec
+-- @tparam Device device
+-- @string name
+-- @tparam boolean is_small whether 32 bits hold all indices
 -- @treturn table of `Device:program`
-function decision.build_options(spec, device, name)
+function decision.build_options(spec, device, name, is_small)
   local options = "-w" -- what a compiler warns of was written in Lua
   if device.has_correct_division then options = options .. " -cl-fp32-correctly-rounded-divide-sqrt" end
+  if is_small then options = options .. " -DINDEX=int" end
   if spec.accumulators > 0 then
     options = options .. reduction.options(reduction.shape(device, spec.accumulators))
   end
   return { name = name .. ".cl", options = options }
 end
 
+--- The kernels that were built for calls whose indices have 32 bits or more, or nil.
+function decision.kernels(spec, device, is_small)
+  return spec.programs[device] and spec.programs[device][is_small]
+end
+
 --- Seconds of a build, which is short where an earlier process left the program in the cache.
-local function build_seconds(spec, place, device, name)
+local function build_seconds(spec, place, device, name, is_small)
   if place.is_kept == nil then
-    place.is_kept = device:is_built(spec.text, decision.build_options(spec, device, name))
+    place.is_kept = device:is_built(spec.text, decision.build_options(spec, device, name, is_small))
   end
   return place.is_kept and place.costs.load or place.costs.build
 end
@@ -125,13 +135,13 @@ local function obstacle(state, spec, values, arrays, device, vast)
 end
 
 --- By the model, with what calls have taught of it. While a build waits it is Lua that stands.
-local function by_model(state, spec, numbers, facts, device, place)
+local function by_model(state, spec, numbers, facts, device, place, is_small)
   local memory = place.memory
   local figures = profitability.figures(numbers, place.costs, memory)
   local verdict = profitability.decide(spec.plan, numbers, facts, figures, state.options,
     calibration.standing(memory, numbers.total))
-  if decision.is_any(verdict.on_device) and not spec.programs[device] then
-    verdict = postpone_build(spec, verdict, place, build_seconds(spec, place, device, state.name))
+  if decision.is_any(verdict.on_device) and not decision.kernels(spec, device, is_small) then
+    verdict = postpone_build(spec, verdict, place, build_seconds(spec, place, device, state.name, is_small))
   end
   calibration.stand(memory, numbers.total, verdict.on_device)
   verdict.run = calibration.run_of(memory, numbers.total, verdict.on_device)
@@ -156,7 +166,7 @@ function decision.make(state, spec, values, arrays, device, vast)
   local place = decision.place(spec, device)
   local verdict
   if state.options.force == nil and state.options.heuristics == "model" then
-    verdict = by_model(state, spec, numbers, facts, device, place)
+    verdict = by_model(state, spec, numbers, facts, device, place, values.is_small)
   else
     verdict = profitability.decide(spec.plan, numbers, facts, profitability.figures(numbers, place.costs),
       state.options)

@@ -1,0 +1,100 @@
+-- SPDX-License-Identifier: MIT
+
+--- Nests whose integers are loop variables, bounds and subscripts alone: where numbers and sizes of a call are small
+-- enough, GPUs compute them in 32 bits, which takes them half of what 64 bits take.
+-- @module clcompute.loops.generation.indices
+
+local affine = require "clcompute.loops.analysis.affine"
+local walk = require "clcompute.loops.walk"
+
+local indices = {}
+
+local LARGEST = (1 << 31) - (1 << 16) -- less what tiles and groups are too large by
+
+--- The most that an expression is, in multiples of the largest of its variables; nil where it is no sum of such.
+local function growth(node)
+  if node.kind == "name" and node.variable.role == "local" then return growth(node.variable.definition) end
+  if node.kind == "name" or node.kind == "length" then return 1 end
+  if node.kind == "number" then return math.abs(node.value) end
+  if node.kind == "unary" and node.op == "-" then return growth(node.operand) end
+  if node.kind ~= "binary" or not ("+-*"):find(node.op, 1, true) then return nil end
+  local left, right = growth(node.left), growth(node.right)
+  if not left or not right then return nil end
+  return node.op == "*" and left * right or left + right
+end
+
+--- Whether an expression is an integer that stands for itself, not for a part of another one.
+local function is_integer(node)
+  return node.type == "int" and node.kind ~= "for" and node.kind ~= "local" and node.kind ~= "assign"
+end
+
+--- The most that any integer of a nest is, in multiples of the largest of its variables, or nil.
+local function most_of(nest)
+  local most = 1
+  walk.node(nest.node, function(node)
+    if node.kind == "for" then most = most and math.max(most, math.abs(node.step)) end
+    if not is_integer(node) then return end
+    local own = affine.of(node) and growth(node)
+    most = most and own and math.max(most, own) or nil
+    return false
+  end)
+  return most
+end
+
+local function depth_of(nest)
+  local depth = #nest.host_loops
+  walk.node(nest.node, function(node)
+    if node.kind == "for" then depth = depth + 1 end
+  end)
+  return depth
+end
+
+--- Whether an integer comes that is computed on the host, of which nothing is known before.
+local function has_unknown(nest)
+  for _, variable in ipairs(nest.scalars) do
+    if variable.role == "local" and variable.type == "int" then return true end
+  end
+  return false
+end
+
+--- The largest number or size of a call with which 32 bits hold all integers of all nests that have a limit.
+-- @tparam {table,...} nests with their `largest`
+-- @treturn ?integer nil where none has
+function indices.least(nests)
+  local least
+  for _, nest in ipairs(nests) do
+    if nest.largest then least = math.min(least or nest.largest, nest.largest) end
+  end
+  return least
+end
+
+--- Whether a call can do with 32 bits.
+-- @tparam ?integer largest of `least`
+-- @tparam table values numbers and sizes of the call, by name
+-- @tparam {table,...} names of them, of `clcompute.loops.specialise`
+-- @tparam {table,...} arrays with their `count` of elements
+-- @treturn boolean
+function indices.are_small(largest, values, names, arrays)
+  if not largest then return false end
+  for _, name in ipairs(names) do
+    local value = values[name.id]
+    if math.type(value) == "integer" and (value > largest or value < -largest) then return false end
+  end
+  for _, array in ipairs(arrays) do
+    if array.count > LARGEST then return false end
+  end
+  return true
+end
+
+--- The largest number or size of a call with which 32 bits hold all integers of a nest.
+-- @tparam table nest with its `node`, `scalars` and `host_loops`
+-- @treturn ?integer nil where it has other integers than places
+function indices.largest(nest)
+  local most = not nest.accumulators and not has_unknown(nest) and most_of(nest)
+  if not most then return nil end
+  local largest = LARGEST
+  for _ = 0, depth_of(nest) do largest = largest // most end -- a loop's variable is within its bounds, and so on
+  return largest > 0 and largest // 1 | 0 or nil
+end
+
+return indices
