@@ -103,7 +103,7 @@ end)
 
 -- --- as kernels -------------------------------------------------------------------
 
--- No loop of these is parallel in its order: where few work-items do, they run in Lua whatever is asked; else in wavefronts.
+-- No loop of these is parallel in its order: on a processor they run in Lua whatever is asked, else in wavefronts.
 local SEQUENTIAL = { gs = true, sor = true, trisolv_if = true }
 
 --- A nested table whose elements are rounded when they are stored, as those of a buffer of floats are.
