@@ -92,6 +92,14 @@ describe("a sequential nest goes in wavefronts", function()
     for _, n in ipairs { 3, 4, 9 } do check(text, helper.device(), matrix(n), matrix(n), n, 3) end
   end)
 
+  it("however much it reads", function()
+    local reads = {}
+    for i = 1, 11 do reads[i] = ("local s%d = 0.0%s"):format(i, (" + b[1]"):rep(100)) end
+    local text = ("function(a, b, n) for i = 2, n do for j = 2, n do %s; a[i][j] = a[i - 1][j] + a[i][j - 1] end end end")
+      :format(table.concat(reads, "; "))
+    assert.is_table(wavefront_of(text))
+  end)
+
   it("and explains itself", function()
     local f = compiled(SEIDEL)
     assert.matches("in wavefronts 4 t + 2 i + j, work-items (i, t)", f:explain(), 1, true)

@@ -33,14 +33,22 @@ local function loops_around(statement, node)
   end
 end
 
---- The accesses in a node, the loops around it being parameters.
+--- The accesses in a node to what is written there, the loops around it being parameters: no others make passes depend
+-- on each other.
 local function accesses_in(scop, node)
-  local rows = {}
+  local list, is_written, rows = {}, {}, {}
   for _, statement in ipairs(scop.statements) do
     local outer = loops_around(statement, node)
     for _, access in ipairs(outer and statement.accesses or {}) do
+      list[#list + 1] = { access = access, outer = outer }
+      if access.write then is_written[access.variable] = true end
+    end
+  end
+  for _, item in ipairs(list) do
+    local access = item.access
+    if is_written[access.variable] then
       rows[#rows + 1] = { array = access.variable.id, write = access.write,
-        map = polyhedral_text.access(scop, access, outer) }
+        map = polyhedral_text.access(scop, access, item.outer) }
     end
   end
   return rows
