@@ -309,6 +309,7 @@ options="-cl-std=CL2.0" or later.
 static int kernel_call(lua_State *L) {
   return clc_callkernel(L, 1);
 }
+
 /* --- information ------------------------------------------------------- */
 
 static void push_arguments(lua_State *L, const clc_Kernel *k) {

@@ -18,7 +18,7 @@ An order of a sequential nest's passes in which many run side by side.
 #include "poly_input.h"
 
 #define MAX_LOOPS 8
-#define MAX_ACCESSES 1000
+#define MAX_ACCESSES (1 << 20)
 #define LARGEST 64 /* coefficient */
 #define PASS "P"   /* the tuple of a pass of the nest */
 
@@ -81,7 +81,8 @@ static void find_dependences(Nest *nest) {
   for (int i = 0; i < nest->accesses; i++) isl_map_free(nest->access[i].map);
 }
 
-/* isl's schedule of the passes. Its first time carries what it can, that the rest be parallel. */
+/* isl's schedule of the passes. Its first time carries what it can, that the rest be parallel. NULL
+   where isl gives up, which is an error to it, but none of who asks. */
 static isl_schedule *schedule_of(const Nest *nest) {
   isl_union_map *order = isl_union_map_from_map(isl_map_copy(nest->dependences));
   isl_schedule_constraints *constraints =
@@ -90,7 +91,11 @@ static isl_schedule *schedule_of(const Nest *nest) {
   constraints = isl_schedule_constraints_set_coincidence(constraints, isl_union_map_copy(order));
   constraints = isl_schedule_constraints_set_proximity(constraints, order);
   isl_options_set_schedule_outer_coincidence(nest->analysis.ctx, 1);
-  return isl_schedule_constraints_compute_schedule(constraints);
+  isl_schedule *schedule = isl_schedule_constraints_compute_schedule(constraints);
+  const enum isl_error error = isl_ctx_last_error(nest->analysis.ctx);
+  if (schedule == NULL && error != isl_error_quota && error != isl_error_alloc)
+    isl_ctx_reset_error(nest->analysis.ctx);
+  return schedule;
 }
 
 /* The first time of a schedule's outermost band, as a function of the pass. */
@@ -148,7 +153,7 @@ static int find_wavefront(Nest *nest) {
   find_dependences(nest);
   if (!clc_isfine(&nest->analysis) || nest->dependences == NULL) return 0;
   isl_schedule *schedule = schedule_of(nest);
-  isl_aff *time = first_time(nest, schedule);
+  isl_aff *time = schedule == NULL ? NULL : first_time(nest, schedule);
   isl_schedule_free(schedule);
   const int is_found = time != NULL && read_coefficients(nest, time) && carries_all(nest);
   isl_aff_free(time);

@@ -26,7 +26,7 @@ describe("places in kernels for GPUs", function()
     local list = { 1.0, 2.0, 3.0, 4.0 }
     local is_small, largest = check(text, device, list, { 0.0, 0.0, 0.0, 0.0 }, 4)
     assert.is_true(is_small)
-    assert.equal(((1 << 31) - (1 << 16)) // 2 // 2 // 2, largest) -- i - 1 is at most twice the largest
+    assert.equal((1 << 29) // 2 // 2 // 2, largest) -- i - 1 is at most twice the largest
   end)
 
   it("have 64 bits for numbers that are larger", function()
@@ -51,6 +51,26 @@ describe("places in kernels for GPUs", function()
     assert.is_false((check(text:gsub("1 << 33", "8589934592"), device, { 0.0, 0.0 }, 2)))
     local _, largest = check("function(a, n) for i = 1, n do a[1000 * i - 999] = 2.0 end end", device, { 0.0 }, 1)
     assert.is_true(largest < 1 << 21)
+  end)
+
+  it("have 64 bits where a loop around the kernel goes further", function()
+    local text = [[function(a, n) for t = 100 * n, 100 * n + 1 do
+      if t > 5 then for i = 1, 3 do a[i] = a[i] * 0.5 + t end end
+    end end]]
+    assert.is_false((check(text, device, { 1.0, 2.0, 3.0 }, 30000000)))
+    assert.is_true((check(text, device, { 1.0, 2.0, 3.0 }, 300)))
+  end)
+
+  it("have 64 bits where the numbers of wavefronts or of work-items are larger", function()
+    local _, plain = check("function(a, n) for i = 1, n do for j = 1, n do a[i][j] = a[i][j] * 0.5 end end end",
+      device, { { 1.0 } }, 1)
+    local _, fronts = check([[function(a, n) for t = 1, n do for i = 2, n do for j = 2, n - 1 do
+      a[i][j] = a[i - 1][j + 1] + a[i][j - 1] end end end end]], device, { { 1.0 } }, 1) -- in wavefronts 2 t + 2 i + j
+    local _, shared = check([[function(a, n) for i = 1, n do for j = 1, n do for k = 1, n do for l = 1, n do
+      a[i][j][k][l] = 2.0 end end end end end]], device, { { { { 1.0 } } } }, 1)
+    assert.equal(1 << 29, plain)
+    assert.equal((1 << 29) // 5 // 2 // 2 // 2, fronts)
+    assert.is_true(shared ^ 2 < plain)
   end)
 
   it("have 64 bits where an array has more elements", function()

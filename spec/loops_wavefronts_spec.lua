@@ -92,6 +92,21 @@ describe("a sequential nest goes in wavefronts", function()
     for _, n in ipairs { 3, 4, 9 } do check(text, helper.device(), matrix(n), matrix(n), n, 3) end
   end)
 
+  it("of fewer loops where isl's scheduler gives up with all of them", function()
+    local text = [[function(a, n, m) for i = 1, m + 3 do for j = n - i, n - 2 do for k = 1, 7 do
+      a[k + i + 6][k + 5] = 0.5; a[k + j + 3][2 * i + 8] = a[k + 4][j + i + 2] * 0.5
+    end end end end]]
+    assert.is_table(wavefront_of(text))
+    for n = 4, 9 do check(text, helper.device(), matrix(24), n, 2) end
+  end)
+
+  it("however much it reads", function()
+    local reads = {}
+    for i = 1, 11 do reads[i] = ("local s%d = 0.0%s"):format(i, (" + b[1]"):rep(100)) end
+    local text = "function(a, b, n) for i = 2, n do for j = 2, n do %s; a[i][j] = a[i - 1][j] + a[i][j - 1] end end end"
+    assert.is_table(wavefront_of(text:format(table.concat(reads, "; "))))
+  end)
+
   it("and explains itself", function()
     local f = compiled(SEIDEL)
     assert.matches("in wavefronts 4 t + 2 i + j, work-items (i, t)", f:explain(), 1, true)

@@ -108,21 +108,6 @@ local function cover(spec)
   end
 end
 
---- How deep loops are nested in a node.
-local function depth_of(node)
-  local deepest = 0
-  local function visit(nodes, depth)
-    deepest = math.max(deepest, depth)
-    walk.nodes(nodes, function(part)
-      if part.kind ~= "for" then return end
-      visit(part.body, depth + 1)
-      return false
-    end)
-  end
-  visit({ node }, 0)
-  return deepest
-end
-
 --- What was generated, unless Lua refuses it: a function may have 200 locals.
 local function fitting(tree, result, message)
   if result then return result end
@@ -205,7 +190,7 @@ function specialise.run(parsed, variables, taken, options, target)
     if not kernel.accumulators and not kernel.is_task and not kernel.wavefront then
       kernel.tiles = tiling.of(kernel.band, spec.real, target)
     end
-    kernel.depth, kernel.parameters = depth_of(kernel.node), kernels.parameters(kernel)
+    kernel.depth, kernel.parameters = walk.depth(kernel.node), kernels.parameters(kernel)
     kernel.largest = target.is_wide and indices.largest(kernel) or nil
   end
   rounds.mark(spec.plan, spec.scop, options.heuristics ~= "paper" and target[spec.real].passes or 1)

@@ -38,4 +38,19 @@ function walk.nodes(nodes, visit)
   for _, node in ipairs(nodes) do walk.node(node, visit) end
 end
 
+--- How deep loops are nested in a node, which may be one itself.
+function walk.depth(node)
+  local deepest = 0
+  local function visit(nodes, depth)
+    deepest = math.max(deepest, depth)
+    walk.nodes(nodes, function(part)
+      if part.kind ~= "for" then return end
+      visit(part.body, depth + 1)
+      return false
+    end)
+  end
+  visit({ node }, 0)
+  return deepest
+end
+
 return walk

@@ -10,17 +10,10 @@ local coverage = {}
 
 local BUDGET = 300000 -- a copy too many is no fault, and there are many arrays and nests to ask for
 
---- How many loops stand around a loop, or nil where it is not one of those around a statement.
-local function depth_of(node, statement)
-  for d, loop in ipairs(statement.loops) do
-    if loop == node then return d - 1 end
-  end
-end
-
 --- Calls f with each access to an array within a nest, and the loops around the nest.
 local function each_access(scop, node, array, f)
   for _, statement in ipairs(scop.statements) do
-    local outer = depth_of(node, statement)
+    local outer = polyhedral_text.outer(statement, node)
     for _, access in ipairs(outer and statement.accesses or {}) do
       if access.variable == array then f(access, table.move(statement.loops, 1, outer, 1, {})) end
     end

@@ -74,6 +74,13 @@ local function all_of(...)
   return #formulas == 0 and "true" or table.concat(formulas, " and ")
 end
 
+--- How many loops stand around a loop, or nil where a statement is not in it.
+function polyhedral_text.outer(statement, loop)
+  for d, other in ipairs(statement.loops) do
+    if other == loop then return d - 1 end
+  end
+end
+
 --- The iterations in which a statement runs.
 -- @tparam table scop
 -- @tparam table statement

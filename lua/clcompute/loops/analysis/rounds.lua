@@ -91,9 +91,7 @@ local function place_of(scop, nest, time)
   local place, band = { accesses = {}, band = nest.band }, nest.band
   local is_one = not is_bent(nest, time)
   for _, statement in ipairs(scop.statements) do
-    local is_inside = false
-    for _, loop in ipairs(statement.loops) do is_inside = is_inside or loop == band[1] end
-    for _, access in ipairs(is_inside and statement.accesses or {}) do
+    for _, access in ipairs(polyhedral_text.outer(statement, band[1]) and statement.accesses or {}) do
       place.accesses[#place.accesses + 1] = access
       if access.write and access.is_array then
         local text = access.subscripts[1]
@@ -171,11 +169,11 @@ local function add_all(shape, one, other, is_ordered)
   end
 end
 
---- Whether no pair touches the same element. What takes too long to find out is not tried again.
+--- Whether no pair touches the same element. Where that takes too long to find out, nothing more is asked of the loop.
 local function holds(shape)
   if shape.is_given_up then return false end
   local found = require "clcompute.poly".overlap { pairs = shape.pairs, budget = BUDGET }
-  shape.is_given_up = found == nil
+  shape.loop.is_given_up = found == nil
   return found == false
 end
 
@@ -186,9 +184,16 @@ local function shrunk(shape, place)
   return ("%d * (%s - first) + %d"):format(shape.slope, shape.time, shape.steps[place.position])
 end
 
---- Whether pieces may shrink by so much at each end before each nest; the first of them before its next pass.
-local function are_trapezoids(shape, reaches)
-  shape.pairs, shape.has_pair, shape.steps, shape.slope = {}, {}, { 0 }, reaches[1]
+--- A shape of a loop, of which nothing is asked yet; `slope` and what follows are results of `rounds.of`.
+local function new_shape(loop, fields)
+  fields.loop, fields.pairs, fields.has_pair = loop, {}, {}
+  return setmetatable(fields, { __index = loop })
+end
+
+--- The shape of pieces that shrink by so much at each end before each nest, the first of them before its next pass; nil
+-- where that is not proved.
+local function trapezoids_of(loop, reaches)
+  local shape = new_shape(loop, { steps = { 0 }, slope = reaches[1] })
   for i = 2, #reaches do
     shape.steps[i] = shape.steps[i - 1] + reaches[i]
     shape.slope = shape.slope + reaches[i]
@@ -206,14 +211,14 @@ local function are_trapezoids(shape, reaches)
   add_all(shape, gap, next_gap) -- so are gaps,
   add_all(shape, gap, left, true) -- and no piece needs a gap
   add_all(shape, gap, right, true)
-  return holds(shape)
+  return holds(shape) and shape or nil
 end
 
 --- The last row that the passes of a round name: how far it is from the sequential loop's variable.
-local function reach_of(shape)
+local function reach_of(loop)
   local reach
-  for _, place in ipairs(shape.places) do
-    if not place.loop and count_of(place.form, shape.node.variable) == 1 and #place.form.terms == 1 then
+  for _, place in ipairs(loop.places) do
+    if not place.loop and count_of(place.form, loop.node.variable) == 1 and #place.form.terms == 1 then
       reach = math.max(reach or place.offset, place.offset)
     end
   end
@@ -226,11 +231,12 @@ local function goes_on(place, variable)
   return (count_of(form, variable) or 0) > 0
 end
 
-local function is_front(shape)
-  for _, place in ipairs(shape.places) do
-    if not goes_on(place, shape.node.variable) then return false end
+--- The shape of rows up to the last pass of a round and the rows behind them; nil where that is not proved.
+local function front_of(loop)
+  for _, place in ipairs(loop.places) do
+    if not goes_on(place, loop.node.variable) then return nil end
   end
-  shape.pairs, shape.has_pair, shape.is_front, shape.slope, shape.reach = {}, {}, true, 0, reach_of(shape)
+  local shape = new_shape(loop, { is_front = true, slope = 0, reach = reach_of(loop) })
   local last = ("first + passes + %d"):format(shape.reach - 1)
   local function before(place) return ("%s <= %s"):format(place.text, last) end
   local function behind(place) return ("%s > %s"):format(place.text, last) end
@@ -238,31 +244,28 @@ local function is_front(shape)
   local function beyond(place) return ("edge > %s and %s > edge"):format(last, place.text) end
   add_all(shape, at_edge, beyond)
   add_all(shape, behind, before, true)
-  return holds(shape)
+  return holds(shape) and shape or nil
 end
 
---- How many loops there are around the nests, the sequential one among them.
-local function loops_around(place)
-  for i, loop in ipairs(place.accesses[1].statement.loops) do
-    if loop == place.band[1] then return i - 1 end
-  end
-end
-
---- Makes a shape of trapezoids that shrink as little as can be proved, or none.
-local function fit_trapezoids(shape)
-  local reaches = {}
+--- The shape of trapezoids that reach equally far in all nests, as little as can be proved; and how far.
+local function equal_trapezoids(loop)
   for reach = 1, FARTHEST do
-    for i in ipairs(shape.places) do reaches[i] = reach end
-    if are_trapezoids(shape, reaches) then break end
-    if reach == FARTHEST then return false end
+    local reaches = {}
+    for i in ipairs(loop.places) do reaches[i] = reach end
+    local shape = trapezoids_of(loop, reaches)
+    if shape then return shape, reaches end
   end
-  local is_proved = true -- with what the last trial left
-  for i, reach in ipairs(reaches) do
+end
+
+--- The shape of trapezoids that shrink as little as can be proved, or nil.
+local function best_trapezoids(loop)
+  local best, reaches = equal_trapezoids(loop)
+  for i, reach in ipairs(reaches or {}) do
     reaches[i] = 0
-    is_proved = are_trapezoids(shape, reaches)
-    if not is_proved then reaches[i] = reach end
+    local shape = trapezoids_of(loop, reaches)
+    if shape then best = shape else reaches[i] = reach end
   end
-  return is_proved or are_trapezoids(shape, reaches)
+  return best
 end
 
 --- The shape of a sequential loop's rounds.
@@ -276,9 +279,10 @@ end
 function rounds.of(scop, node, nests)
   local places = places_of(scop, nests, node.variable)
   if not places then return nil end
-  local shape = { scop = scop, node = node, time = node.variable.id, outer = loops_around(places[1]),
-    places = places }
-  return (fit_trapezoids(shape) or is_front(shape)) and shape or nil
+  local statement = places[1].accesses[1].statement
+  local loop = { scop = scop, node = node, time = node.variable.id, places = places,
+    outer = polyhedral_text.outer(statement, places[1].band[1]) }
+  return best_trapezoids(loop) or front_of(loop)
 end
 
 return rounds

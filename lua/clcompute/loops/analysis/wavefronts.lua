@@ -9,7 +9,7 @@
 -- @module clcompute.loops.analysis.wavefronts
 
 local polyhedral_text = require "clcompute.loops.analysis.polyhedral_text"
-local strides = require "clcompute.loops.generation.strides"
+local strides = require "clcompute.loops.analysis.strides"
 local walk = require "clcompute.loops.walk"
 
 local wavefronts = {}
@@ -26,21 +26,22 @@ local function chain_of(node)
   return chain
 end
 
---- How many loops there are around a node, or nil if a statement is not in it.
-local function loops_around(statement, node)
-  for i, loop in ipairs(statement.loops) do
-    if loop == node then return i - 1 end
-  end
-end
-
---- The accesses in a node, the loops around it being parameters.
+--- The accesses in a node to what is written there, the loops around it being parameters: no others make passes depend
+-- on each other.
 local function accesses_in(scop, node)
-  local rows = {}
+  local list, is_written, rows = {}, {}, {}
   for _, statement in ipairs(scop.statements) do
-    local outer = loops_around(statement, node)
+    local outer = polyhedral_text.outer(statement, node)
     for _, access in ipairs(outer and statement.accesses or {}) do
+      list[#list + 1] = { access = access, outer = outer }
+      if access.write then is_written[access.variable] = true end
+    end
+  end
+  for _, item in ipairs(list) do
+    local access = item.access
+    if is_written[access.variable] then
       rows[#rows + 1] = { array = access.variable.id, write = access.write,
-        map = polyhedral_text.access(scop, access, outer) }
+        map = polyhedral_text.access(scop, access, item.outer) }
     end
   end
   return rows
@@ -49,8 +50,7 @@ end
 --- Whether a bound of the loops behind one of a chain names its variable.
 local function is_named(chain, at)
   for later = at + 1, #chain do
-    if strides.mentions(chain[later].from, chain[at].variable) or strides.mentions(chain[later].to, chain[at].variable)
-    then return true end
+    if strides.is_bounded_by(chain[later], chain[at].variable) then return true end
   end
   return false
 end

@@ -6,7 +6,7 @@
 
 local lua_text = require "clcompute.loops.generation.lua_text"
 local rewrite = require "clcompute.loops.generation.rewrite"
-local strides = require "clcompute.loops.generation.strides"
+local strides = require "clcompute.loops.analysis.strides"
 local walk = require "clcompute.loops.walk"
 
 local hoisting = {}

@@ -9,13 +9,16 @@ local walk = require "clcompute.loops.walk"
 
 local indices = {}
 
-local LARGEST = (1 << 31) - (1 << 16) -- less what tiles and groups are too large by
+local BITS = 31
+local MOST_ELEMENTS = (1 << BITS) - (1 << 16) -- less what tiles and groups are too large by
+local SLACK = 4 -- a work-item's place is its loop's first value and a number of passes, which is twice that at most
 
---- The most that an expression is, in multiples of the largest of its variables; nil where it is no sum of such.
+--- The most that an expression is, in multiples of the largest of its variables, as a float; nil where it is no sum of
+-- such.
 local function growth(node)
   if node.kind == "name" and node.variable.role == "local" then return growth(node.variable.definition) end
-  if node.kind == "name" or node.kind == "length" then return 1 end
-  if node.kind == "number" then return math.abs(node.value) end
+  if node.kind == "name" or node.kind == "length" then return 1.0 end
+  if node.kind == "number" then return math.abs(node.value + 0.0) end
   if node.kind == "unary" and node.op == "-" then return growth(node.operand) end
   if node.kind ~= "binary" or not ("+-*"):find(node.op, 1, true) then return nil end
   local left, right = growth(node.left), growth(node.right)
@@ -28,25 +31,38 @@ local function is_integer(node)
   return node.type == "int" and node.kind ~= "for" and node.kind ~= "local" and node.kind ~= "assign"
 end
 
---- The most that any integer of a nest is, in multiples of the largest of its variables, or nil.
+--- The most that any integer of a nest and any bound of the loops around it is, in multiples of the largest of its
+-- variables, or nil.
 local function most_of(nest)
-  local most = 1
-  walk.node(nest.node, function(node)
+  local most = 1.0
+  local function visit(node)
     if node.kind == "for" then most = most and math.max(most, math.abs(node.step)) end
     if not is_integer(node) then return end
     local own = affine.of(node) and growth(node)
     most = most and own and math.max(most, own) or nil
     return false
-  end)
+  end
+  walk.node(nest.node, visit)
+  for _, loop in ipairs(nest.host_loops) do walk.nodes({ loop.from, loop.to }, visit) end
   return most
 end
 
-local function depth_of(nest)
-  local depth = #nest.host_loops
-  walk.node(nest.node, function(node)
-    if node.kind == "for" then depth = depth + 1 end
-  end)
-  return depth
+--- The number of a nest's last wavefront, in multiples of the largest of its loops' variables.
+local function last_front(nest)
+  local sum = 0
+  for _, term in ipairs(nest.wavefront and nest.wavefront.terms or {}) do sum = sum + math.abs(term.coefficient) end
+  return sum
+end
+
+--- The largest value that a loop's variable may have, by what numbers of work-items are: where loops share a dimension,
+-- the product of their passes.
+local function room_of(nest)
+  local shared = 1
+  for _, node in ipairs(nest.tiles and {} or nest.band) do
+    local place = nest.mapping[node]
+    if place.shared and not place.outermost then shared = shared + 1 end
+  end
+  return 2.0 ^ (BITS / shared) // SLACK
 end
 
 --- Whether an integer comes that is computed on the host, of which nothing is known before.
@@ -81,20 +97,21 @@ function indices.are_small(largest, values, names, arrays)
     if math.type(value) == "integer" and (value > largest or value < -largest) then return false end
   end
   for _, array in ipairs(arrays) do
-    if array.count > LARGEST then return false end
+    if array.count > MOST_ELEMENTS then return false end
   end
   return true
 end
 
 --- The largest number or size of a call with which 32 bits hold all integers of a nest.
--- @tparam table nest with its `node`, `scalars` and `host_loops`
+-- @tparam table nest with its `node`, `depth`, `scalars`, `host_loops`, `band`, `mapping`, `tiles` and `wavefront`
 -- @treturn ?integer nil where it has other integers than places
 function indices.largest(nest)
   local most = not nest.accumulators and not has_unknown(nest) and most_of(nest)
   if not most then return nil end
-  local largest = LARGEST
-  for _ = 0, depth_of(nest) do largest = largest // most end -- a loop's variable is within its bounds, and so on
-  return largest > 0 and largest // 1 | 0 or nil
+  local largest = room_of(nest) // math.max(most, last_front(nest))
+  -- a loop's variable is within its bounds, which name those of the loops around it, and so on
+  for _ = 1, #nest.host_loops + nest.depth do largest = largest // most end
+  return largest > 0 and math.tointeger(largest) or nil
 end
 
 return indices

@@ -5,7 +5,7 @@
 -- @module clcompute.loops.generation.mapping
 
 local extent = require "clcompute.loops.generation.extent"
-local strides = require "clcompute.loops.generation.strides"
+local strides = require "clcompute.loops.analysis.strides"
 local walk = require "clcompute.loops.walk"
 
 local mapping = {}

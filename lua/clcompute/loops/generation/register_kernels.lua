@@ -5,7 +5,7 @@
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
-local strides = require "clcompute.loops.generation.strides"
+local strides = require "clcompute.loops.analysis.strides"
 local vector_tile = require "clcompute.loops.generation.vector_tile"
 
 local register_kernels = {}
@@ -33,10 +33,7 @@ local function columns_there(tile, context)
     texts[#texts + 1] = ("%s_base + %d <= %s"):format(id, last, bound_in(tile, columns.to, row, context))
   end
   add_for(0)
-  local variable = tile.rows.variable
-  if strides.mentions(columns.from, variable) or strides.mentions(columns.to, variable) then
-    add_for(tile.row_count - 1)
-  end
+  if strides.is_bounded_by(columns, tile.rows.variable) then add_for(tile.row_count - 1) end
   if not tile.is_wide then texts[#texts + 1] = ("%s_base + %d <= %s_end"):format(id, last, id) end
   return texts
 end

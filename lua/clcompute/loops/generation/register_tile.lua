@@ -11,7 +11,7 @@
 -- @module clcompute.loops.generation.register_tile
 
 local lua_text = require "clcompute.loops.generation.lua_text"
-local strides = require "clcompute.loops.generation.strides"
+local strides = require "clcompute.loops.analysis.strides"
 local walk = require "clcompute.loops.walk"
 
 local register_tile = {}
@@ -44,11 +44,6 @@ local function is_simple(nodes, real, loops)
     end
   end
   return true
-end
-
---- Whether a loop's bounds speak of a variable.
-local function is_bounded_by(loop, variable)
-  return strides.mentions(loop.from, variable) or strides.mentions(loop.to, variable)
 end
 
 --- Whether a loop's bounds grow evenly with a variable: then those in a tile's first and last row say all.
@@ -122,7 +117,7 @@ function register_tile.of(rows, columns, body, real)
   if columns and not (strides.units(body, columns.variable) and are_own(body, columns)) then return nil end
   if columns and not is_even(columns, rows.variable) then return nil end
   for _, loop in ipairs(loops) do
-    if not is_even(loop, rows.variable) or columns and is_bounded_by(loop, columns.variable) then return nil end
+    if not is_even(loop, rows.variable) or columns and strides.is_bounded_by(loop, columns.variable) then return nil end
   end
   local accumulators = accumulators_of(body, loops)
   if not accumulators then return nil end

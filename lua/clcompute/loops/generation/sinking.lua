@@ -9,25 +9,10 @@
 -- @module clcompute.loops.generation.sinking
 
 local changed = require "clcompute.loops.generation.rewrite".changed
-local strides = require "clcompute.loops.generation.strides"
+local strides = require "clcompute.loops.analysis.strides"
 local walk = require "clcompute.loops.walk"
 
 local sinking = {}
-
---- How deep loops are nested in a statement.
-local function depth_of(node)
-  local depth = 0
-  local function visit(nodes, around)
-    walk.nodes(nodes, function(part)
-      if part.kind ~= "for" then return end
-      depth = math.max(depth, around + 1)
-      visit(part.body, around + 1)
-      return false
-    end)
-  end
-  visit({ node }, 0)
-  return depth
-end
 
 --- Whether a bound or condition is the same in all passes: no local can be in it, being another one in each.
 local function is_invariant(node, variable, is_local)
@@ -75,7 +60,7 @@ end
 function sink_list(nodes, state)
   local result, group = {}, {}
   for _, node in ipairs(nodes) do
-    if depth_of(node) > state.keeps then
+    if walk.depth(node) > state.keeps then
       add_group(group, state, result)
       local around = sink_around(node, state)
       if not around then return nil end
@@ -138,7 +123,7 @@ end
 -- @treturn ?{table,...} nil also where a local would need a place for each pass, or nothing would be moved
 function sinking.sink_around(loop, body)
   local is_deep = false
-  for _, node in ipairs(body) do is_deep = is_deep or depth_of(node) > 1 end
+  for _, node in ipairs(body) do is_deep = is_deep or walk.depth(node) > 1 end
   local result, places = nil, nil
   if is_deep then result, places = sink(loop, body, 1) end
   return result and #places == 0 and result or nil

@@ -7,7 +7,7 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local register_kernels = require "clcompute.loops.generation.register_kernels"
 local rewrite = require "clcompute.loops.generation.rewrite"
-local strides = require "clcompute.loops.generation.strides"
+local strides = require "clcompute.loops.analysis.strides"
 
 local tile_kernels = {}
 

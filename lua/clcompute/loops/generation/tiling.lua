@@ -10,7 +10,7 @@ local extent = require "clcompute.loops.generation.extent"
 local hoisting = require "clcompute.loops.generation.hoisting"
 local register_tile = require "clcompute.loops.generation.register_tile"
 local sinking = require "clcompute.loops.generation.sinking"
-local strides = require "clcompute.loops.generation.strides"
+local strides = require "clcompute.loops.analysis.strides"
 local tile_sizes = require "clcompute.loops.generation.tile_sizes"
 local walk = require "clcompute.loops.walk"
 
@@ -75,9 +75,7 @@ end
 --- Whether the bounds of the loops of a band from one on speak of its variable.
 local function bounds_others(band, i)
   for later = i + 1, #band do
-    if strides.mentions(band[later].from, band[i].variable) or strides.mentions(band[later].to, band[i].variable) then
-      return true
-    end
+    if strides.is_bounded_by(band[later], band[i].variable) then return true end
   end
   return false
 end

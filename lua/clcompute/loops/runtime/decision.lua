@@ -18,7 +18,8 @@ local decision = {}
 function decision.place(spec, device)
   local place = spec.places[device]
   if not place then
-    place = { name = device.name, costs = costs.of(device), memory = calibration.new(), gained = 0.0 }
+    place = { name = device.name, costs = costs.of(device), memory = calibration.new(), gained = 0.0,
+      is_kept = {} }
     spec.places[device] = place
   end
   return place
@@ -71,22 +72,23 @@ function decision.kernels(spec, device, is_small)
   return spec.programs[device] and spec.programs[device][is_small]
 end
 
---- Seconds of a build, which is short where an earlier process left the program in the cache.
+--- Seconds of a build, which is short where an earlier process left the program in the cache, and whether it did.
 local function build_seconds(spec, place, device, name, is_small)
-  if place.is_kept == nil then
-    place.is_kept = device:is_built(spec.text, decision.build_options(spec, device, name, is_small))
+  if place.is_kept[is_small] == nil then
+    place.is_kept[is_small] = device:is_built(spec.text, decision.build_options(spec, device, name, is_small))
   end
-  return place.is_kept and place.costs.load or place.costs.build
+  local is_kept = place.is_kept[is_small]
+  return is_kept and place.costs.load or place.costs.build, is_kept
 end
 
 --- Building pays when what the calls would have gained by now, this one too, is as long as it takes.
-local function postpone_build(spec, verdict, place, seconds)
+local function postpone_build(spec, verdict, place, seconds, is_kept)
   place.gained = place.gained + verdict.lua_seconds - verdict.seconds
   if place.gained >= seconds then return verdict end
   local cost, waiting = verdict.in_lua, in_lua(spec)
   waiting.is_waiting = true
   waiting.all_in_lua = ("building the program takes about %s (%s); all calls until now would have saved %s"):format(
-    profitability.time(seconds), place.is_kept and "it is in the cache" or "it is not in the cache",
+    profitability.time(seconds), is_kept and "it is in the cache" or "it is not in the cache",
     profitability.time(place.gained))
   waiting.seconds, waiting.bytes, waiting.copy_seconds = cost.seconds, cost.bytes, cost.copy_seconds
   for _, field in ipairs { "figures", "lua_seconds", "device_seconds", "copies", "all_bytes", "in_lua" } do

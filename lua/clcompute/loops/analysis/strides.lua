@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
 --- How accesses go through memory as a loop goes on.
--- @module clcompute.loops.generation.strides
+-- @module clcompute.loops.analysis.strides
 
 local affine = require "clcompute.loops.analysis.affine"
 local walk = require "clcompute.loops.walk"
@@ -48,6 +48,11 @@ function strides.mentions(node, variable)
     if part.kind == "name" and part.variable == variable then found = true end
   end)
   return found
+end
+
+--- Whether a loop's bounds speak of a variable.
+function strides.is_bounded_by(loop, variable)
+  return strides.mentions(loop.from, variable) or strides.mentions(loop.to, variable)
 end
 
 --- The number of accesses of a nest that go through memory element by element as a loop goes on; nil where one jumps.
