@@ -17,8 +17,13 @@ typedef struct clc_Matrix {
   size_t stride; /* and from one matrix of a batch to the next; 0: the same for all */
 } clc_Matrix;
 
+/* How exact a product of floats has to be: as floats, as floats but on tensor cores, or as numbers
+   of eleven bits. Any product may be more exact; doubles always are. */
+typedef enum { CLC_FLOAT, CLC_FLOATTENSOR, CLC_TF32 } clc_Precision;
+
 /* C <- alpha * op(A) * op(B) + beta * C, for each matrix of a batch. */
 typedef struct clc_Multiply {
+  clc_Precision precision;
   size_t batch, m, n, k;
   lua_Number alpha, beta;
   int transa, transb;

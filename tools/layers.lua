@@ -26,6 +26,7 @@ local C_LEVELS = {
   { "prebuilt" },
   { "panels", "blocks" },
   { "pipelined" },
+  { "tensor" },
   { "multiply" },
   { "saxpy", "gemm", "accuracy", "lu_columns", "gauss_paper" }, -- operations
   { "lu_blocks", "lu_batch" },

@@ -130,8 +130,10 @@ end
 
 --- What tells a shape, and the kernels that it was tried with, from others.
 local function name_of(row, shape)
-  return ("%s %d x %d x %d, %d x %d, %d (%d)"):format(row.kernel, shape.bm, shape.bn, shape.bk, shape.tm, shape.tn,
-    shape.stages, row.is_tried)
+  local numbers = {}
+  for name, number in pairs(shape) do numbers[#numbers + 1] = ("%s %s"):format(name, number) end
+  table.sort(numbers)
+  return ("%s, %s (%d)"):format(row.kernel, table.concat(numbers, ", "), row.is_tried)
 end
 
 --- Whether a device gets the operation's known-answer test right with each shape of a row, however small the product.

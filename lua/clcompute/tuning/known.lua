@@ -45,6 +45,19 @@ known.gemm = {
   { where = {}, kernel = "tiled" },
 }
 
+-- Products of floats whose precision may be had from tensor cores (`precision` of cl.gemm): shapes of gemm_tensor, as
+-- those of gemm_pipelined. "float": by the product above.
+known["gemm float-tensor"] = {
+  { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" }, is_tried = 1, kernel = "tensor", least = 1 << 28,
+    shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 45000, full = 66800 } } },
+  { where = {}, kernel = "float" },
+}
+known["gemm tf32"] = {
+  { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" }, is_tried = 1, kernel = "tensor", least = 1 << 28,
+    shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 110000, full = 169000 } } },
+  { where = {}, kernel = "float" },
+}
+
 -- LU: `vector` elements of a register (1: a work-item a column, and panels column by column), `group` work-items;
 -- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
 -- right-hand sides are solved one by one.
