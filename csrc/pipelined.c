@@ -139,24 +139,13 @@ static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, size_t 
   return limit / (count_of(side, x) * k * block) * block;
 }
 
-/* The part of a product that computes m x n elements of C from (i, j) on, as far as there are. */
-static clc_Multiply part_at(const clc_Multiply *x, size_t i, size_t j, size_t m, size_t n) {
-  clc_Multiply part = *x;
-  part.m = x->m - i < m ? x->m - i : m;
-  part.n = x->n - j < n ? x->n - j : n;
-  part.a.offset += x->transa ? i : i * x->a.ld;
-  part.b.offset += x->transb ? j * x->b.ld : j;
-  part.c.offset += i * x->c.ld + j;
-  return part;
-}
-
 /* The products of some columns of C, by as many rows at a time as there is memory for. */
 static void multiply_rows(lua_State *L, const Shape *s, const clc_Multiply *x, size_t k, size_t m,
                           const Means *means) {
   const Side other = side_of_b(x, s);
   const clc_Matrix b = means->b == NULL ? x->b : pack(L, &other, x, k, means, means->b);
   for (size_t i = 0; i < x->m; i += m) {
-    const clc_Multiply part = part_at(x, i, 0, m, x->n);
+    const clc_Multiply part = clc_partof(x, i, 0, m, x->n);
     const Side one = side_of_a(&part, s);
     const clc_Matrix a = means->a == NULL ? part.a : pack(L, &one, &part, k, means, means->a);
     launch(L, means->multiply, s, &part, &a, &b);
@@ -185,7 +174,7 @@ int clc_multiplypipelined(lua_State *L, const clc_Multiply *x, const char *kerne
   means.a = get_memory(L, &one, x, k, smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, smaller(n, other.padded));
   for (size_t j = 0; j < x->n; j += n) {
-    const clc_Multiply part = part_at(x, 0, j, x->m, n);
+    const clc_Multiply part = clc_partof(x, 0, j, x->m, n);
     multiply_rows(L, &s, &part, k, m, &means);
   }
   return 1;

@@ -6,6 +6,7 @@
 
 #include "pipelined.h"
 #include "tuning.h"
+#include "warpgroups.h"
 
 /* What the tuning of a class is called, and how many products of parts of elements it takes. */
 static const struct {
@@ -25,6 +26,7 @@ int clc_multiplytensor(lua_State *L, const clc_Multiply *x) {
   if (x->precision == CLC_FLOAT || x->c.b->dtype != clc_float) return 0;
   clc_pushtuning(L, x->c.b->device, classes[x->precision].operation, x->c.b->dtype);
   const int products = classes[x->precision].products;
+  if (is_kernel(L, "warpgroups")) return clc_multiplywarpgroups(L, x, products);
   if (!is_kernel(L, "tensor")) return 0;
   const char *defines = lua_pushfstring(L, "#define PRODUCTS %d\n", products);
   lua_insert(L, -2);

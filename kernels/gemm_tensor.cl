@@ -176,6 +176,21 @@
 
 #endif
 
+/* Four elements of C side by side, from (at, col) on. */
+#define STORE(value)                                                  \
+  {                                                                   \
+    __global REAL *const to = c + at * ldc + col;                     \
+    const QUAD v = value;                                             \
+    if (WIDE && col + 4 <= n) {                                       \
+      *(__global QUAD *)to = beta == 0 ? v : v + beta * *(__global QUAD *)to; \
+    } else {                                                          \
+      if (col < n) to[0] = beta == 0 ? v.s0 : v.s0 + beta * to[0];    \
+      if (col + 1 < n) to[1] = beta == 0 ? v.s1 : v.s1 + beta * to[1]; \
+      if (col + 2 < n) to[2] = beta == 0 ? v.s2 : v.s2 + beta * to[2]; \
+      if (col + 3 < n) to[3] = beta == 0 ? v.s3 : v.s3 + beta * to[3]; \
+    }                                                                 \
+  }
+
 /* Of one element of C, by multiply-adds of floats. */
 static REAL sum_of_products(__global const REAL *a, const ulong lda, __global const REAL *b,
                             const ulong ldb, const ulong k) {
@@ -233,32 +248,28 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_tensor(
     next = next + 1 == STAGES ? 0 : next + 1;
   }
 
+  ulong rest = 0; /* a bit for each four elements of which one is not finite */
 #pragma unroll
   for (int i = 0; i < TM; i++) {
-    const uint down_block = own_row + i / 4 * 32 + i % 4;
-    const ulong at = i0 + down_block;
+    const ulong at = i0 + own_row + i / 4 * 32 + i % 4;
     if (at >= m) continue;
 #pragma unroll
     for (int j = 0; j < TN; j += 4) {
-      const uint along_block = own_col + j / 8 * 32 + j % 8;
-      const ulong col = j0 + along_block;
-      __global REAL *to = c + at * ldc + col;
-      REAL sums[4];
-#pragma unroll
-      for (int s = 0; s < 4; s++) {
-        sums[s] = acc[i][j + s];
-        if (!isfinite(sums[s]))
-          sums[s] = sum_of_products(rows + down_block, lda, columns + along_block + s, ldb, slices * BK);
-      }
-      const QUAD v = alpha * (QUAD)(sums[0], sums[1], sums[2], sums[3]);
-      if (WIDE && col + 4 <= n) {
-        *(__global QUAD *)to = beta == 0 ? v : v + beta * *(__global QUAD *)to;
-        continue;
-      }
-      if (col < n) to[0] = beta == 0 ? v.s0 : v.s0 + beta * to[0];
-      if (col + 1 < n) to[1] = beta == 0 ? v.s1 : v.s1 + beta * to[1];
-      if (col + 2 < n) to[2] = beta == 0 ? v.s2 : v.s2 + beta * to[2];
-      if (col + 3 < n) to[3] = beta == 0 ? v.s3 : v.s3 + beta * to[3];
+      const ulong col = j0 + own_col + j / 8 * 32 + j % 8;
+      const QUAD sums = (QUAD)(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+      if (all(isfinite(sums)))
+        STORE(alpha * sums)
+      else
+        rest |= 1ul << (i * TN + j) / 4;
     }
+  }
+  for (uint e = 0; rest != 0; e += 4, rest >>= 1) {
+    const uint i = e / TN, j = e % TN, in_row = own_row + i / 4 * 32 + i % 4, in_col = own_col + j / 8 * 32 + j % 8;
+    const ulong at = i0 + in_row, col = j0 + in_col;
+    REAL sums[4];
+    if (!(rest & 1)) continue;
+    for (uint s = 0; s < 4; s++)
+      sums[s] = sum_of_products(rows + in_row, lda, columns + in_col + s, ldb, slices * BK);
+    STORE(alpha * (QUAD)(sums[0], sums[1], sums[2], sums[3]))
   }
 }

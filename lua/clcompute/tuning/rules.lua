@@ -98,13 +98,27 @@ local function check_tensor(shape, facts)
   check_memory(shape.stages * shape.bk * (shape.bm + shape.bn + 16), facts)
 end
 
+local TILE, DEEP = 64, 32 -- rows and depth of a tile of gemm_warpgroups
+
+local function check_warpgroups(shape, facts)
+  check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
+  local warpgroups, bn = integer(shape, "warpgroups", 1, 8), one_of(shape, "bn", { 128, 256 })
+  local items = 2 * TILE * warpgroups
+  check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
+  check_memory(integer(shape, "stages", 3, 8) * DEEP * (TILE * warpgroups + 2 * bn // 256 * 128), facts)
+end
+
 local TENSOR = {
+  warpgroups = function(row, facts)
+    check_shapes(row, check_warpgroups, facts)
+    integer(row, "depth", 0, 1 << 30)
+  end,
   tensor = function(row, facts) check_shapes(row, check_tensor, facts) end,
   float = function() end,
 }
 
 local function check_class(row, facts)
-  check(TENSOR[row.kernel], "kernel: 'tensor' or 'float' expected, got %s", row.kernel)
+  check(TENSOR[row.kernel], "kernel: 'warpgroups', 'tensor' or 'float' expected, got %s", row.kernel)
   TENSOR[row.kernel](row, facts)
 end
 
