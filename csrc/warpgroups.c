@@ -13,7 +13,7 @@
 
 /* What a work-group owns, and how the operands are packed. */
 typedef struct {
-  int warpgroups, bn, stages, products;
+  int warpgroups, bn, stages, band, products;
 } Shape;
 
 /* The first of the list in the table on top of the stack. */
@@ -21,7 +21,7 @@ static Shape get_shape(lua_State *L, int products) {
   lua_getfield(L, -1, "shapes");
   lua_rawgeti(L, -1, 1);
   const Shape shape = {clc_tuned(L, "warpgroups"), clc_tuned(L, "bn"), clc_tuned(L, "stages"),
-                       products};
+                       clc_tuned(L, "band"), products};
   lua_pop(L, 2);
   return shape;
 }
@@ -95,8 +95,8 @@ static clc_Kernel *get_multiply(lua_State *L, const Shape *s, const clc_Multiply
   const char *defines =
       lua_pushfstring(L,
                       "#define WARPGROUPS %d\n#define BN %d\n#define STAGES %d\n"
-                      "#define PRODUCTS %d\n#define WIDE %d\n",
-                      s->warpgroups, s->bn, s->stages, s->products, clc_isquad(&x->c));
+                      "#define BAND %d\n#define PRODUCTS %d\n#define WIDE %d\n",
+                      s->warpgroups, s->bn, s->stages, s->band, s->products, clc_isquad(&x->c));
   return clc_prebuilt(L, x->c.b->device, "gemm_warpgroups", x->c.b->dtype, defines);
 }
 
@@ -146,8 +146,7 @@ static void multiply(lua_State *L, const Shape *s, const clc_Multiply *x, const 
 /* Whether the product is large enough, and not too large for a launch. */
 static int suits(lua_State *L, const clc_Multiply *x) {
   const double work = (double)x->batch * (double)x->m * (double)x->n * (double)x->k;
-  return work >= clc_tuned(L, "least") && x->k >= (size_t)clc_tuned(L, "depth") &&
-         x->batch < MOST_GROUPS;
+  return work >= clc_tuned(L, "least") && x->batch < MOST_GROUPS;
 }
 
 int clc_multiplywarpgroups(lua_State *L, const clc_Multiply *x, int products) {

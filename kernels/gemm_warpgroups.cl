@@ -7,12 +7,13 @@
  *         acc[i][j] += sum over l of A[i][v * 32 + l] * B[v * 32 + l][j], for each (i, j) of the block;
  *
  * A warpgroup, four warps, owns 64 x BN elements. Tiles of A (64 x 32, one for each warpgroup) and of B
- * (BN x 32), as gemm_pack_tiles makes them, go to local memory by the copy engine, STAGES - 2 of them ahead
- * of those that are multiplied; a barrier in local memory tells when they are there (`full`), another one
- * when all have left them (`empty`). With PRODUCTS 3 tiles of B are in two parts, A is split in registers,
- * and each sum of 32 products goes to `acc` by an addition that rounds: gemm_tensor says why. What
- * is small comes first within a sum, as each of its additions truncates. With PRODUCTS 1 sums stay in the
- * tensor core, and A is read from local memory too.
+ * (BN x 32), as gemm_pack_tiles makes them, go to local memory by the copy engine, up to STAGES of them
+ * before they are multiplied; a barrier in local memory tells when they are there (`full`), another one when
+ * all have left them (`empty`). With PRODUCTS 3 tiles of B are in two parts, A is split in registers, and
+ * each sum of 32 products goes to `acc` by an addition that rounds: gemm_tensor says why. What is small
+ * comes first within a sum, as each of its additions truncates. Meanwhile the tensor cores are another
+ * warpgroup's: DELAY sees to it that they take turns. With PRODUCTS 1 sums stay in the registers of the
+ * tensor cores, and A is read from local memory too.
  *
  * The OpenCL compiler knows no `wgmma`: its target is sm_90, which has it as sm_90a only. So these
  * instructions stand behind //@sm_90a, a comment, which the library takes away from the compiler's
@@ -34,13 +35,16 @@
 #define BN 128 /* columns of a block: 128, or with PRODUCTS 1 also 256 */
 #endif
 #ifndef STAGES
-#define STAGES 3 /* tiles in local memory, 3 or more */
+#define STAGES 3 /* tiles in local memory, 2 or more */
 #endif
 #ifndef PRODUCTS
 #define PRODUCTS 3 /* of parts: 3 for the accuracy of floats, 1 for that of TF32 */
 #endif
 #ifndef WIDE
 #define WIDE 0 /* 1: C can be written four elements at a time */
+#endif
+#ifndef DELAY
+#define DELAY 300 /* nanoseconds by which a warpgroup begins after the one before: some more than it adds for */
 #endif
 #ifndef BAND
 #define BAND 8 /* blocks of rows in a band */
@@ -60,6 +64,8 @@
 #define TILE_B (PARTS * BN * DEPTH)
 #define STAGE (WARPGROUPS * TILE_A + TILE_B)
 #define OWN (BN / 2) /* elements of C that a work-item owns */
+#define FILLER (ITEMS - 128) /* the item that has tiles copied: of the warpgroup that comes last */
+#define IN_WORK (PRODUCTS == 3 ? 0 : 1) /* tiles that the tensor core still reads */
 
 #if defined(__NV_CL_C_VERSION) && JOIN(IS_, REAL)
 #define HAS_TENSOR_CORES 1
@@ -101,110 +107,106 @@
   ((ulong)(ADDRESS(p) & 0x3ffff) >> 4 | (ulong)1 << 16 | (ulong)64 << 32 | (ulong)1 << 62)
 
 #define ON "//@sm_90a "
-#define SUMS(s, C)                                                                              \
-  C(s[0]), C(s[1]), C(s[2]), C(s[3]), C(s[4]), C(s[5]), C(s[6]), C(s[7]), C(s[8]), C(s[9]),     \
-      C(s[10]), C(s[11]), C(s[12]), C(s[13]), C(s[14]), C(s[15]), C(s[16]), C(s[17]), C(s[18]), \
-      C(s[19]), C(s[20]), C(s[21]), C(s[22]), C(s[23]), C(s[24]), C(s[25]), C(s[26]), C(s[27]), \
-      C(s[28]), C(s[29]), C(s[30]), C(s[31]), C(s[32]), C(s[33]), C(s[34]), C(s[35]), C(s[36]), \
-      C(s[37]), C(s[38]), C(s[39]), C(s[40]), C(s[41]), C(s[42]), C(s[43]), C(s[44]), C(s[45]), \
-      C(s[46]), C(s[47]), C(s[48]), C(s[49]), C(s[50]), C(s[51]), C(s[52]), C(s[53]), C(s[54]), \
-      C(s[55]), C(s[56]), C(s[57]), C(s[58]), C(s[59]), C(s[60]), C(s[61]), C(s[62]), C(s[63])
-#define SET(x) "=&f"(x)
-#define CHANGED(x) "+f"(x)
-#define QUADS(x, y) "r"(x[y][0]), "r"(x[y][1]), "r"(x[y][2]), "r"(x[y][3])
 
-#define FIRST_64 \
-  "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28," \
-  "%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,"   \
-  "%55,%56,%57,%58,%59,%60,%61,%62,%63}"
-#define NEXT_64 \
-  "{%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90," \
-  "%91,%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,"    \
-  "%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127}"
-#define MULTIPLY_ADD(sums, x, y, is_added) \
-  ON "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 " sums ", " x ", " y ", " is_added ", 1, 1;\n"
-#define BEGIN                                                                                   \
-  ON "{\n" ON ".reg .pred yes, no;\n" ON "setp.eq.u32 yes, 0, 0;\n" ON "setp.ne.u32 no, 0, 0;\n" ON \
-     "wgmma.fence.sync.aligned;\n"
-#define END ON "wgmma.commit_group.sync.aligned;\n" ON "wgmma.wait_group.sync.aligned 0;\n" ON "}\n"
+/* 64 registers of a name. The compiler does not know them, and so moves none while a tensor core works
+   on it. */
+#define REST_OF_64(F, x) \
+  F(x, 1) F(x, 2) F(x, 3) F(x, 4) F(x, 5) F(x, 6) F(x, 7) F(x, 8) F(x, 9) F(x, 10) F(x, 11)    \
+  F(x, 12) F(x, 13) F(x, 14) F(x, 15) F(x, 16) F(x, 17) F(x, 18) F(x, 19) F(x, 20) F(x, 21)    \
+  F(x, 22) F(x, 23) F(x, 24) F(x, 25) F(x, 26) F(x, 27) F(x, 28) F(x, 29) F(x, 30) F(x, 31)    \
+  F(x, 32) F(x, 33) F(x, 34) F(x, 35) F(x, 36) F(x, 37) F(x, 38) F(x, 39) F(x, 40) F(x, 41)    \
+  F(x, 42) F(x, 43) F(x, 44) F(x, 45) F(x, 46) F(x, 47) F(x, 48) F(x, 49) F(x, 50) F(x, 51)    \
+  F(x, 52) F(x, 53) F(x, 54) F(x, 55) F(x, 56) F(x, 57) F(x, 58) F(x, 59) F(x, 60) F(x, 61)    \
+  F(x, 62) F(x, 63)
+#define EACH_OF_64(F, x) F(x, 0) REST_OF_64(F, x)
+#define NAME(x, i) "," x #i
+#define NAMES(x) "{" x "0" REST_OF_64(NAME, x) "}"
+#define SET_ZERO(x, i) ON "mov.f32 " x #i ", 0f00000000;\n"
+#define ADD_ONE(x, i) ON "add.f32 %" #i ", %" #i ", " x #i ";\n"
+#define OPERAND(x, i) , "+f"(x[i])
+#define ZERO(x) asm volatile(EACH_OF_64(SET_ZERO, x)::: "memory");
+#define ADD(to, x) \
+  asm volatile(EACH_OF_64(ADD_ONE, x) : "+f"((to)[0]) REST_OF_64(OPERAND, (to)) : : "memory");
+
+#define MULTIPLY(sums, x, y, is_added)                                                           \
+  ON "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 " NAMES(sums) ", " x ", " y ", " is_added \
+     ", 1, 1;\n"
+#define BEGIN ON "wgmma.fence.sync.aligned;\n"
+#define END ON "wgmma.commit_group.sync.aligned;\n"
+#define FINISH(groups_left) \
+  asm volatile(ON "wgmma.wait_group.sync.aligned " #groups_left ";\n" ::: "memory");
+#define DECLARE                                                                                 \
+  asm volatile(ON ".reg .pred yes, no;\n" ON "setp.eq.u32 yes, 0, 0;\n" ON                      \
+                  "setp.ne.u32 no, 0, 0;\n" ON ".reg .f32 left<64>, right<64>;\n" ::: "memory"); \
+  ZERO("left")                                                                                  \
+  ZERO("right")
 
 #if PRODUCTS == 3
 
-/* sums = the products of 64 x 32 elements in registers and a tile of B in two parts. */
-#define MULTIPLY(sums, big, small, tile)                                                              \
-  {                                                                                                   \
-    const ulong bigs = DESCRIBE(tile), smalls = bigs + (BN * DEPTH * 4 >> 4);                         \
-    asm volatile(                                                                                     \
-        BEGIN MULTIPLY_ADD(FIRST_64, "{%80,%81,%82,%83}", "%96", "no")                                \
-            MULTIPLY_ADD(FIRST_64, "{%64,%65,%66,%67}", "%100", "yes")                                \
-            MULTIPLY_ADD(FIRST_64, "{%84,%85,%86,%87}", "%97", "yes")                                 \
-            MULTIPLY_ADD(FIRST_64, "{%68,%69,%70,%71}", "%101", "yes")                                \
-            MULTIPLY_ADD(FIRST_64, "{%88,%89,%90,%91}", "%98", "yes")                                 \
-            MULTIPLY_ADD(FIRST_64, "{%72,%73,%74,%75}", "%102", "yes")                                \
-            MULTIPLY_ADD(FIRST_64, "{%92,%93,%94,%95}", "%99", "yes")                                 \
-            MULTIPLY_ADD(FIRST_64, "{%76,%77,%78,%79}", "%103", "yes")                                \
-            MULTIPLY_ADD(FIRST_64, "{%64,%65,%66,%67}", "%96", "yes")                                 \
-            MULTIPLY_ADD(FIRST_64, "{%68,%69,%70,%71}", "%97", "yes")                                 \
-            MULTIPLY_ADD(FIRST_64, "{%72,%73,%74,%75}", "%98", "yes")                                 \
-            MULTIPLY_ADD(FIRST_64, "{%76,%77,%78,%79}", "%99", "yes") END                             \
-        : SUMS(sums, SET)                                                                             \
-        : QUADS(big, 0), QUADS(big, 1), QUADS(big, 2), QUADS(big, 3), QUADS(small, 0), QUADS(small, 1), \
-          QUADS(small, 2), QUADS(small, 3), "l"(bigs), "l"(bigs + 2), "l"(bigs + 4), "l"(bigs + 6),    \
-          "l"(smalls), "l"(smalls + 2), "l"(smalls + 4), "l"(smalls + 6)                              \
-        : "memory");                                                                                  \
+#define QUAD_OF(x, s) "r"(x[s][0]), "r"(x[s][1]), "r"(x[s][2]), "r"(x[s][3])
+
+/* 64 x 32 elements of A in registers, split, times a tile of B in two parts. */
+#define MULTIPLY_STAGE(tile)                                                                    \
+  {                                                                                             \
+    uint big[4][4], rest[4][4];                                                                 \
+    const ulong y = DESCRIBE((tile) + WARPGROUPS * TILE_A);                                     \
+    const ulong z = y + (BN * DEPTH * 4 >> 4);                                                  \
+    _Pragma("unroll") for (int s = 0; s < 4; s++) {                                             \
+      const float4 quad =                                                                       \
+          *(__local const float4 *)&(tile)[warpgroup * TILE_A + (s * 128 + item % 128) * 4];    \
+      const float four[4] = {quad.s0, quad.s1, quad.s2, quad.s3};                               \
+      _Pragma("unroll") for (int e = 0; e < 4; e++) {                                           \
+        big[s][e] = (as_uint(four[e]) + 0x1000u) & 0xffffe000u;                                 \
+        rest[s][e] = as_uint(four[e] - as_float(big[s][e]));                                    \
+      }                                                                                         \
+    }                                                                                           \
+    asm volatile(                                                                               \
+        BEGIN MULTIPLY("left", "{%16,%17,%18,%19}", "%32", "no")                                \
+            MULTIPLY("left", "{%0,%1,%2,%3}", "%36", "yes")                                     \
+            MULTIPLY("left", "{%20,%21,%22,%23}", "%33", "yes")                                 \
+            MULTIPLY("left", "{%4,%5,%6,%7}", "%37", "yes")                                     \
+            MULTIPLY("left", "{%24,%25,%26,%27}", "%34", "yes")                                 \
+            MULTIPLY("left", "{%8,%9,%10,%11}", "%38", "yes")                                   \
+            MULTIPLY("left", "{%28,%29,%30,%31}", "%35", "yes")                                 \
+            MULTIPLY("left", "{%12,%13,%14,%15}", "%39", "yes")                                 \
+            MULTIPLY("left", "{%0,%1,%2,%3}", "%32", "yes")                                     \
+            MULTIPLY("left", "{%4,%5,%6,%7}", "%33", "yes")                                     \
+            MULTIPLY("left", "{%8,%9,%10,%11}", "%34", "yes")                                   \
+            MULTIPLY("left", "{%12,%13,%14,%15}", "%35", "yes") END                             \
+        :                                                                                       \
+        : QUAD_OF(big, 0), QUAD_OF(big, 1), QUAD_OF(big, 2), QUAD_OF(big, 3), QUAD_OF(rest, 0), \
+          QUAD_OF(rest, 1), QUAD_OF(rest, 2), QUAD_OF(rest, 3), "l"(y), "l"(y + 2), "l"(y + 4),  \
+          "l"(y + 6), "l"(z), "l"(z + 2), "l"(z + 4), "l"(z + 6)                                \
+        : "memory");                                                                            \
+    FINISH(0)                                                                                   \
+    ADD(acc, "left")                                                                            \
   }
+#define TAKE_SUMS
 
-/* The part of A that a work-item takes to its registers, split. */
-#define MULTIPLY_STAGE(tile)                                                                       \
-  {                                                                                                \
-    uint big[4][4], small[4][4];                                                                   \
-    float sums[OWN];                                                                               \
-    _Pragma("unroll") for (int s = 0; s < 4; s++) {                                                \
-      const float4 q = *(__local const float4 *)&(tile)[warpgroup * TILE_A + (s * 128 + item % 128) * 4]; \
-      const float four[4] = {q.s0, q.s1, q.s2, q.s3};                                              \
-      _Pragma("unroll") for (int e = 0; e < 4; e++) {                                              \
-        big[s][e] = (as_uint(four[e]) + 0x1000u) & 0xffffe000u;                                    \
-        small[s][e] = as_uint(four[e] - as_float(big[s][e]));                                      \
-      }                                                                                            \
-    }                                                                                              \
-    MULTIPLY(sums, big, small, (tile) + WARPGROUPS * TILE_A)                                       \
-    _Pragma("unroll") for (int e = 0; e < OWN; e++) acc[e] += sums[e];                             \
+#else
+
+/* 64 x 32 elements of A times 128 columns of a tile of B. */
+#define MULTIPLY_ADD(sums, x, y)                                                         \
+  asm volatile(BEGIN MULTIPLY(sums, "%0", "%4", "yes") MULTIPLY(sums, "%1", "%5", "yes") \
+                   MULTIPLY(sums, "%2", "%6", "yes") MULTIPLY(sums, "%3", "%7", "yes")   \
+               :                                                                         \
+               : "l"(x), "l"(x + 2), "l"(x + 4), "l"(x + 6), "l"(y), "l"(y + 2),         \
+                 "l"(y + 4), "l"(y + 6)                                                  \
+               : "memory");
+
+#define MULTIPLY_STAGE(tile)                                                   \
+  {                                                                            \
+    const ulong x = DESCRIBE((tile) + warpgroup * TILE_A);                     \
+    const ulong y = DESCRIBE((tile) + WARPGROUPS * TILE_A);                    \
+    MULTIPLY_ADD("left", x, y)                                                 \
+    if (BN == 256) MULTIPLY_ADD("right", x, (y + (128 * DEPTH * 4 >> 4)))      \
+    asm volatile(END ::: "memory");                                            \
+    FINISH(1)                                                                  \
   }
-
-#elif BN == 128
-
-#define MULTIPLY_STAGE(tile)                                                                        \
-  {                                                                                                 \
-    const ulong x = DESCRIBE((tile) + warpgroup * TILE_A), y = DESCRIBE((tile) + WARPGROUPS * TILE_A); \
-    asm volatile(BEGIN MULTIPLY_ADD(FIRST_64, "%64", "%68", "yes")                                  \
-                     MULTIPLY_ADD(FIRST_64, "%65", "%69", "yes")                                    \
-                     MULTIPLY_ADD(FIRST_64, "%66", "%70", "yes")                                    \
-                     MULTIPLY_ADD(FIRST_64, "%67", "%71", "yes") END                                \
-                 : SUMS(acc, CHANGED)                                                               \
-                 : "l"(x), "l"(x + 2), "l"(x + 4), "l"(x + 6), "l"(y), "l"(y + 2), "l"(y + 4), "l"(y + 6) \
-                 : "memory");                                                                       \
-  }
-
-#else /* two halves of 128 columns */
-
-#define MULTIPLY_STAGE(tile)                                                                        \
-  {                                                                                                 \
-    const ulong x = DESCRIBE((tile) + warpgroup * TILE_A), y = DESCRIBE((tile) + WARPGROUPS * TILE_A); \
-    const ulong z = y + (128 * DEPTH * 4 >> 4);                                                     \
-    float *const right = acc + 64;                                                                  \
-    asm volatile(BEGIN MULTIPLY_ADD(FIRST_64, "%128", "%132", "yes")                                \
-                     MULTIPLY_ADD(NEXT_64, "%128", "%136", "yes")                                   \
-                     MULTIPLY_ADD(FIRST_64, "%129", "%133", "yes")                                  \
-                     MULTIPLY_ADD(NEXT_64, "%129", "%137", "yes")                                   \
-                     MULTIPLY_ADD(FIRST_64, "%130", "%134", "yes")                                  \
-                     MULTIPLY_ADD(NEXT_64, "%130", "%138", "yes")                                   \
-                     MULTIPLY_ADD(FIRST_64, "%131", "%135", "yes")                                  \
-                     MULTIPLY_ADD(NEXT_64, "%131", "%139", "yes") END                               \
-                 : SUMS(acc, CHANGED), SUMS(right, CHANGED)                                         \
-                 : "l"(x), "l"(x + 2), "l"(x + 4), "l"(x + 6), "l"(y), "l"(y + 2), "l"(y + 4), "l"(y + 6), \
-                   "l"(z), "l"(z + 2), "l"(z + 4), "l"(z + 6)                                       \
-                 : "memory");                                                                       \
-  }
+#define TAKE_SUMS  \
+  FINISH(0)        \
+  ADD(acc, "left") \
+  if (BN == 256) ADD((acc + BN / 256 * 64), "right")
 
 #endif
 
@@ -262,7 +264,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_warpgroups
 #if HAS_TENSOR_CORES
   __local float tiles[STAGES * STAGE] __attribute__((aligned(1024)));
   __local ulong full[STAGES], empty[STAGES];
-  if (item == 0) {
+  if (item == FILLER) {
     for (uint s = 0; s < STAGES; s++) {
       MAKE_BARRIER(&full[s], 1)
       MAKE_BARRIER(&empty[s], ITEMS)
@@ -270,27 +272,26 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_warpgroups
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (item == 0)
+  if (item == FILLER)
     for (uint v = 0; v < STAGES && v < depths; v++) FILL(v, v)
-  uint stage = 0, phase = 0;     /* of what is multiplied */
-  uint refilled = 0, used = 0;   /* of what all left two rounds before */
+  DECLARE
+  asm volatile("nanosleep.u32 %0;" ::"r"(warpgroup * DELAY));
+  uint stage = 0, phase = 0; /* of what is multiplied */
   for (ulong v = 0; v < depths; v++) {
-    if (item == 0 && v >= 2 && v - 2 + STAGES < depths) {
-      AWAIT(&empty[refilled], used)
-      FILL(refilled, v - 2 + STAGES)
-    }
-    if (v >= 2) {
-      refilled = refilled + 1 == STAGES ? 0 : refilled + 1;
-      used = refilled == 0 ? used ^ 1 : used;
-    }
-    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
     AWAIT(&full[stage], phase)
     __local const float *const tile = tiles + stage * STAGE;
     MULTIPLY_STAGE(tile)
-    ARRIVE(&empty[stage])
+    const uint done = stage >= IN_WORK ? stage - IN_WORK : stage + STAGES - IN_WORK;
+    if (v >= IN_WORK) ARRIVE(&empty[done])
+    if (item == FILLER && v >= IN_WORK && v - IN_WORK + STAGES < depths) {
+      AWAIT(&empty[done], stage >= IN_WORK ? phase : phase ^ 1)
+      FILL(done, v - IN_WORK + STAGES)
+    }
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
     stage = stage + 1 == STAGES ? 0 : stage + 1;
     phase = stage == 0 ? phase ^ 1 : phase;
   }
+  TAKE_SUMS
 #else
 #define AT(i, l) ((i) * DEPTH + (((l) / 4) ^ ((i) % 8)) * 4 + (l) % 4) /* in a swizzled tile */
   for (ulong v = 0; v < depths; v++) {

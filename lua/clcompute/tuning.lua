@@ -140,7 +140,7 @@ end
 local function gets_right(device, operation, dtype, row)
   local test = operations.rows[operation .. " " .. dtype]
   for _, shape in ipairs(row.shapes) do
-    local numbers = options.merge(row, { least = 0, shapes = { shape } })
+    local numbers = options.merge(row, { least = 0, depth = 0, shapes = { shape } })
     if verdict(device, with_numbers(test, operation, dtype, numbers, name_of(row, shape))) ~= "ok" then return false end
   end
   return true

@@ -105,7 +105,8 @@ local function check_warpgroups(shape, facts)
   local warpgroups, bn = integer(shape, "warpgroups", 1, 8), one_of(shape, "bn", { 128, 256 })
   local items = 2 * TILE * warpgroups
   check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
-  check_memory(integer(shape, "stages", 3, 8) * DEEP * (TILE * warpgroups + 2 * bn // 256 * 128), facts)
+  integer(shape, "band", 1, 1024)
+  check_memory(integer(shape, "stages", 2, 8) * DEEP * (TILE * warpgroups + 2 * bn // 256 * 128), facts)
 end
 
 local TENSOR = {
@@ -113,7 +114,10 @@ local TENSOR = {
     check_shapes(row, check_warpgroups, facts)
     integer(row, "depth", 0, 1 << 30)
   end,
-  tensor = function(row, facts) check_shapes(row, check_tensor, facts) end,
+  tensor = function(row, facts)
+    check_shapes(row, check_tensor, facts)
+    integer(row, "depth", 0, 1 << 30)
+  end,
   float = function() end,
 }
 
