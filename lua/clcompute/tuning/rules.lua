@@ -78,10 +78,10 @@ end
 local LARGEST = 1 << 18 -- bytes of local memory: some drivers grant kernels more than the device says
 
 --- A row with `is_tried` is used where the device got right with it what it should, so its memory is there.
-local function check_shapes(row, check_one, facts)
+local function check_shapes(row, check_one, facts, parts)
   if row.is_tried then facts = setmetatable({ local_memory = LARGEST }, { __index = facts }) end
   check(type(row.shapes) == "table" and row.shapes[1] ~= nil, "shapes: list of at least one expected")
-  for _, shape in ipairs(row.shapes) do check_one(shape, facts) end
+  for _, shape in ipairs(row.shapes) do check_one(shape, facts, parts) end
   integer(row, "least", 0, 1 << 30)
 end
 
@@ -100,30 +100,29 @@ end
 
 local TILE, DEEP = 64, 32 -- rows and depth of a tile of gemm_warpgroups
 
-local function check_warpgroups(shape, facts)
+local MOST_ROWS = 256 -- of tiles of B, their parts counted
+
+--- Blocks are 128 columns wide; of numbers in one part also 256.
+local function check_warpgroups(shape, facts, parts)
   check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
-  local warpgroups, bn = integer(shape, "warpgroups", 1, 8), one_of(shape, "bn", { 128, 256 })
+  one_of(shape, "bn", parts == 1 and { 128, MOST_ROWS } or { 128 })
+  local warpgroups = integer(shape, "warpgroups", 1, 8)
   local items = 2 * TILE * warpgroups
   check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
   integer(shape, "band", 1, 1024)
-  check_memory(integer(shape, "stages", 2, 8) * DEEP * (TILE * warpgroups + 2 * bn // 256 * 128), facts)
+  check_memory(integer(shape, "stages", 2, 8) * DEEP * (TILE * warpgroups + MOST_ROWS), facts)
 end
 
-local TENSOR = {
-  warpgroups = function(row, facts)
-    check_shapes(row, check_warpgroups, facts)
-    integer(row, "depth", 0, 1 << 30)
-  end,
-  tensor = function(row, facts)
-    check_shapes(row, check_tensor, facts)
-    integer(row, "depth", 0, 1 << 30)
-  end,
-  float = function() end,
-}
+local TENSOR = { warpgroups = check_warpgroups, tensor = check_tensor }
 
-local function check_class(row, facts)
-  check(TENSOR[row.kernel], "kernel: 'warpgroups', 'tensor' or 'float' expected, got %s", row.kernel)
-  TENSOR[row.kernel](row, facts)
+--- The check of a class of precision, whose elements are in so many parts.
+local function check_class(parts)
+  return function(row, facts)
+    if row.kernel == "float" then return end
+    check(TENSOR[row.kernel], "kernel: 'warpgroups', 'tensor' or 'float' expected, got %s", row.kernel)
+    check_shapes(row, TENSOR[row.kernel], facts, parts)
+    integer(row, "depth", 0, 1 << 30)
+  end
 end
 
 local GEMM = { panels = check_panels, blocks = check_blocks, pipelined = check_pipelined, tiled = function() end }
@@ -163,7 +162,7 @@ local function check_loops(row)
   if row.kernel == "items" then integer(row, "group", 1, MANY) end
 end
 
-local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class, ["gemm tf32"] = check_class, lu = check_lu, loops = check_loops }
+local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1), lu = check_lu, loops = check_loops }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`
