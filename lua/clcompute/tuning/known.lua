@@ -52,19 +52,19 @@ known.gemm = {
 -- a device gets right is taken.
 known["gemm float-tensor"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "warpgroups", least = 1 << 28, depth = 128,
+    is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 128,
     shapes = { { warpgroups = 2, bn = 128, stages = 4, band = 8 } } },
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "tensor", least = 1 << 28, depth = 128,
+    is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 128,
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 45000, full = 66800 } } },
   { where = {}, kernel = "float" },
 }
 known["gemm tf32"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "warpgroups", least = 1 << 28, depth = 0,
+    is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 0,
     shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16 } } },
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "tensor", least = 1 << 28, depth = 0,
+    is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 0,
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 110000, full = 169000 } } },
   { where = {}, kernel = "float" },
 }
