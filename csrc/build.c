@@ -158,7 +158,8 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
     lua_pushnil(L);
   }
   /* Instructions that a processor does not have are not for a worker either. */
-  if (j->recipe == NULL && clc_wantstarget(j->text)) clc_retarget(L, j->device, j->options, program);
+  if (j->recipe == NULL && clc_wantstarget(j->text))
+    clc_retarget(L, j->device, j->options, program);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
 }

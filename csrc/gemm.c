@@ -120,10 +120,11 @@ for all.
 @tparam Buffer b same dtype and device: k x n, or n x k with `transb`
 @tparam[opt] table options `c` (result; a new buffer unless given), `alpha` (1),
  `beta` (0; other values need `c`), `transa`, `transb` (false), `kernel` ("fast", what is tuned
- for the device, unless "naive" or "tiled"), `precision` of floats: what the result promises, and any
- device keeps, if need be by something more exact: "float" unless "float-tensor" (as exact, within
- twice the error, by three products of tensor cores where they are faster) or "tf32" (operands rounded to eleven
- bits; doubles are multiplied as doubles whatever it is), and for a part of a buffer `m`, `n`, `k` and `lda`,
+ for the device, unless "naive" or "tiled"), `precision`: what the result promises, and every
+ device keeps, by something more exact where it has nothing faster: "float" unless "float-tensor"
+ (at most twice the error of float, as a rule less: three products on tensor cores; numbers below
+ 2^-100 lose digits) or "tf32" (operands rounded to eleven bits; doubles are multiplied as doubles
+ under each), and for a part of a buffer `m`, `n`, `k` and `lda`,
  `ldb`, `ldc`: elements from row to row as stored
 @treturn Buffer c
 @usage local c = cl.gemm(a, b, {transb = true})

@@ -109,12 +109,12 @@ static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, si
 
 static clc_Kernel *get_kernel(lua_State *L, const Shape *s, const clc_Multiply *x,
                               const char *kernel, const char *defines) {
-  const char *all =
-      lua_pushfstring(L,
-                      "%s#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
-                      "#define STAGES %d\n#define WIDE %d\n",
-                      defines, (int)s->bm, (int)s->bn, (int)s->bk, (int)s->tm, (int)s->tn, (int)s->stages,
-                      clc_isquad(&x->c));
+  const char *all = lua_pushfstring(
+      L,
+      "%s#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
+      "#define STAGES %d\n#define WIDE %d\n",
+      defines, (int)s->bm, (int)s->bn, (int)s->bk, (int)s->tm, (int)s->tn, (int)s->stages,
+      clc_isquad(&x->c));
   return clc_prebuilt(L, x->c.b->device, kernel, x->c.b->dtype, all);
 }
 

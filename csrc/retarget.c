@@ -19,8 +19,7 @@ int clc_retarget(lua_State *L, const clc_Device *d, const char *options, cl_prog
   const int top = lua_gettop(L);
   const char *names = clc_testkernelnames(L, program);
   const int is_known = names != NULL && clc_pushdeclarations(L, program, names) != NULL;
-  if (!is_known || !clc_pushbinary(L, program) ||
-      strstr(lua_tostring(L, -1), COMPILED) == NULL) {
+  if (!is_known || !clc_pushbinary(L, program) || strstr(lua_tostring(L, -1), COMPILED) == NULL) {
     lua_settop(L, top);
     return 0;
   }

@@ -26,8 +26,8 @@ static Shape get_shape(lua_State *L, int products) {
   return shape;
 }
 
-/* One side of a product: an operand, how far its elements are apart along m or n and along k, and how
-   it is packed. */
+/* One side of a product: an operand, how far its elements are apart along m or n and along k, and
+   how it is packed. */
 typedef struct {
   const clc_Matrix *stored;
   const char *use; /* of scratch memory */
@@ -82,12 +82,12 @@ typedef struct {
 } Means;
 
 static clc_Kernel *get_pack(lua_State *L, const Side *side, const clc_Multiply *x) {
-  const char *defines = lua_pushfstring(
-      L,
-      "#define SIDE %d\n#define FRAGMENTS %d\n#define PAIRED %d\n#define PARTS %d\n"
-      "#define ROUND %d\n#define ALONG %d\n",
-      (int)side->tile, side->is_fragments, side->is_paired, (int)side->parts, side->is_rounded,
-      side->deep == 1);
+  const char *defines =
+      lua_pushfstring(L,
+                      "#define SIDE %d\n#define FRAGMENTS %d\n#define PAIRED %d\n#define PARTS %d\n"
+                      "#define ROUND %d\n#define ALONG %d\n",
+                      (int)side->tile, side->is_fragments, side->is_paired, (int)side->parts,
+                      side->is_rounded, side->deep == 1);
   return clc_prebuilt(L, x->c.b->device, "gemm_pack_tiles", x->c.b->dtype, defines);
 }
 
@@ -116,9 +116,8 @@ static void pack(lua_State *L, clc_Kernel *kernel, const Side *side, const clc_M
                  const clc_Buffer *to) {
   const clc_Matrix *from = side->stored;
   const size_t depths = clc_parts(x->k, DEPTH);
-  const clc_Range range =
-      clc_batchrange(depths, clc_roundup(side->length, side->block) / DEPTH, count_of(side, x),
-                     DEPTH, ROWS);
+  const clc_Range range = clc_batchrange(depths, clc_roundup(side->length, side->block) / DEPTH,
+                                         count_of(side, x), DEPTH, ROWS);
   clc_setarguments(L, kernel, "iiibiiiibi", (lua_Integer)side->length, (lua_Integer)x->k,
                    (lua_Integer)depths, from->b, (lua_Integer)from->offset,
                    (lua_Integer)side->along, (lua_Integer)side->deep, (lua_Integer)from->stride, to,
@@ -133,13 +132,13 @@ static void multiply(lua_State *L, const Shape *s, const clc_Multiply *x, const 
       clc_batchrange(groups, 1, x->batch, 2 * TILE_ROWS * (size_t)s->warpgroups, 1);
   const size_t a1 = x->a.stride > 0 ? packed_size(&a, x->m, x->k) : 0;
   const size_t b1 = x->b.stride > 0 ? packed_size(&b, x->n, x->k) : 0;
-  clc_setarguments(
-      L, means->multiply, "iiiinbibibiiiibiiiinbiii", (lua_Integer)x->m, (lua_Integer)x->n,
-      (lua_Integer)x->k, (lua_Integer)clc_parts(x->k, DEPTH), x->alpha, means->a, (lua_Integer)a1,
-      means->b, (lua_Integer)b1, x->a.b, (lua_Integer)x->a.offset, (lua_Integer)a.along,
-      (lua_Integer)a.deep, (lua_Integer)x->a.stride, x->b.b, (lua_Integer)x->b.offset,
-      (lua_Integer)b.along, (lua_Integer)b.deep, (lua_Integer)x->b.stride, x->beta, x->c.b,
-      (lua_Integer)x->c.offset, (lua_Integer)x->c.ld, (lua_Integer)x->c.stride);
+  clc_setarguments(L, means->multiply, "iiiinbibibiiiibiiiinbiii", (lua_Integer)x->m,
+                   (lua_Integer)x->n, (lua_Integer)x->k, (lua_Integer)clc_parts(x->k, DEPTH),
+                   x->alpha, means->a, (lua_Integer)a1, means->b, (lua_Integer)b1, x->a.b,
+                   (lua_Integer)x->a.offset, (lua_Integer)a.along, (lua_Integer)a.deep,
+                   (lua_Integer)x->a.stride, x->b.b, (lua_Integer)x->b.offset, (lua_Integer)b.along,
+                   (lua_Integer)b.deep, (lua_Integer)x->b.stride, x->beta, x->c.b,
+                   (lua_Integer)x->c.offset, (lua_Integer)x->c.ld, (lua_Integer)x->c.stride);
   clc_launch(L, means->multiply, &range, NULL);
 }
 

@@ -163,7 +163,8 @@ helper.describe_each("gemm of a precision", function(d)
             for j, value in ipairs(row_) do
               local is_near = math.abs(got[i][j] - value) <= 2.0 ^ -9 * math.abs(value)
               local is_same = got[i][j] == value or value ~= value and got[i][j] ~= got[i][j]
-              assert(is_same or is_near and math.abs(value) < inf, ("c[%d][%d] is %g, not %g"):format(i, j, got[i][j], value))
+              local place = ("c[%d][%d] is %g, not %g"):format(i, j, got[i][j], value)
+              assert(is_same or is_near and math.abs(value) < inf, place)
             end
           end
         end)
@@ -222,7 +223,8 @@ describe("the way from kernel to kernel of a precision", function()
 
   local function run(bad, folder, is_isolated)
     local head = ("BAD, ISOLATED = %s, %s\n"):format(bad, is_isolated)
-    local ok, output = helper.run(head .. SCRIPT, { CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = helper.device().place })
+    local environment = { CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = helper.device().place }
+    local ok, output = helper.run(head .. SCRIPT, environment)
     assert.is_true(ok, output)
     return output
   end

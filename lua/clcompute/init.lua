@@ -65,7 +65,8 @@ local function complete(core)
     core[name] = function(...) return require("clcompute.elementwise.reductions")[name](...) end
   end
   for _, name in ipairs { "mapped", "enqueue", "new_file", "open_plain", "read_profile", "plan_range",
-    "set_kernel_folder", "add_methods", "set_loop_check", "set_native_check", "set_local_check", "set_tuning", "forget_tuning" } do
+    "set_kernel_folder", "add_methods", "set_loop_check", "set_native_check", "set_local_check", "set_tuning",
+    "forget_tuning" } do
     core[name] = nil
   end
 end

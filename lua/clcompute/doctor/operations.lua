@@ -66,7 +66,7 @@ local function fine(i, j)
 end
 
 --- What is not finite, or nearly: one row for each way in which it can be lost when elements are split.
-local EXTREMES = { { 1 / 0, 1, 1 }, { 1, -1 / 0, 1 }, { 1, 0 / 0, 1 }, { 1 / 0, -1 / 0, 1 }, 
+local EXTREMES = { { 1 / 0, 1, 1 }, { 1, -1 / 0, 1 }, { 1, 0 / 0, 1 }, { 1 / 0, -1 / 0, 1 },
   { 0x1.fffffep127, 0, 0 } }
 local THIRDS = { { 0x1.555556p-2, 1 }, { 0x1.555556p-2, 1 }, { 0x1.555556p-2, 1 } }
 local NOT_A_NUMBER, INFINITE = -3e38, 3e38 -- in answers, which are compared
@@ -133,8 +133,8 @@ end
 operations.rows = {
   ["gemm float"] = lazily(expected_products, { name = "cl.gemm of float, fast", operation = multiply "float",
     consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
-  ["gemm double"] = lazily(expected_products, { name = "cl.gemm of double, fast", operation = multiply "double", needs = "has_double",
-    consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
+  ["gemm double"] = lazily(expected_products, { name = "cl.gemm of double, fast", operation = multiply "double",
+    needs = "has_double", consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
   ["gemm float-tensor float"] = class("float-tensor", 2.0 ^ -19),
   ["gemm tf32 float"] = class("tf32", 2.0 ^ -9),
 }

@@ -162,7 +162,8 @@ local function check_loops(row)
   if row.kernel == "items" then integer(row, "group", 1, MANY) end
 end
 
-local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1), lu = check_lu, loops = check_loops }
+local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
+  lu = check_lu, loops = check_loops }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`
