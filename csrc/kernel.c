@@ -286,7 +286,8 @@ its dtype, a local pointer `scratch`.
 Under "split" a kernel may not call get_group_id, get_num_groups, get_global_size,
 get_global_offset, get_global_linear_id or get_enqueued_local_size, which would speak
 of one part; "native" is for devices with has_nonuniform_groups and programs built with
-options="-cl-std=CL2.0" or later.
+options="-cl-std=CL2.0" or later. What a kernel has in local memory must fit the device's,
+`scratch` included; its own arrays alone may exceed that where the device was seen to grant it.
 @function Kernel:__call
 @param range n, {nx, ny[, nz]} or {global=, group=, offset=, remainder=
  "error"|"split"|"pad"|"native"}; dimension 0 first

@@ -109,7 +109,7 @@
 #define ON "//@sm_90a "
 
 /* 64 registers of a name. The compiler does not know them, and so moves none while a tensor core works
-   on it. */
+   on them. */
 #define REST_OF_64(F, x) \
   F(x, 1) F(x, 2) F(x, 3) F(x, 4) F(x, 5) F(x, 6) F(x, 7) F(x, 8) F(x, 9) F(x, 10) F(x, 11)    \
   F(x, 12) F(x, 13) F(x, 14) F(x, 15) F(x, 16) F(x, 17) F(x, 18) F(x, 19) F(x, 20) F(x, 21)    \
