@@ -65,7 +65,7 @@ local function fine(i, j)
   return 1 + (i * 2654435 + j * 4050301) % (1 << 23) / (1 << 23)
 end
 
---- What is not finite, or nearly: one row for each way in which it can be lost when elements are split.
+-- What is not finite, or nearly: one row for each way in which it can be lost when elements are split.
 local EXTREMES = { { 1 / 0, 1, 1 }, { 1, -1 / 0, 1 }, { 1, 0 / 0, 1 }, { 1 / 0, -1 / 0, 1 },
   { 0x1.fffffep127, 0, 0 } }
 local THIRDS = { { 0x1.555556p-2, 1 }, { 0x1.555556p-2, 1 }, { 0x1.555556p-2, 1 } }
