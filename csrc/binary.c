@@ -52,9 +52,8 @@ static void drop(cl_program *program) {
   *program = NULL;
 }
 
-/* Makes the program of a binary, or leaves NULL. Raises nothing. */
-static void build(const clc_Device *d, const char *binary, size_t size, const char *options,
-                  cl_program *program) {
+void clc_buildbinary(const clc_Device *d, const char *binary, size_t size, const char *options,
+                     cl_program *program) {
   const unsigned char *bytes = (const unsigned char *)binary;
   const cl_device_id *id = &d->place.device;
   cl_int code, status = CL_SUCCESS;
@@ -69,7 +68,7 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
                    cl_program *program) {
   if (!clc_loadcache(L, key)) return 0;
   const char *declarations = lua_tostring(L, -2), *binary = lua_tostring(L, -1);
-  build(d, binary, lua_rawlen(L, -1), options, program);
+  clc_buildbinary(d, binary, lua_rawlen(L, -1), options, program);
   if (*program != NULL) {
     const int top = lua_gettop(L);
     const char *names = clc_testkernelnames(L, program);
@@ -82,8 +81,7 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
 
 /* --- storing ----------------------------------------------------------- */
 
-/* Pushes the binary of a program built for one device, or returns 0. */
-static int push_binary(lua_State *L, const cl_program *program) {
+int clc_pushbinary(lua_State *L, const cl_program *program) {
   size_t size = 0;
   luaL_Buffer b;
   if (*program == NULL) return 0;
@@ -101,7 +99,7 @@ void clc_storebinary(lua_State *L, int key, const cl_program *program) {
   const int top = lua_gettop(L);
   const char *names = clc_testkernelnames(L, program);
   if (names != NULL && *names != '\0' && clc_pushdeclarations(L, program, names) != NULL &&
-      push_binary(L, program))
+      clc_pushbinary(L, program))
     clc_storecache(L, key, lua_gettop(L) - 1, lua_gettop(L));
   lua_settop(L, top);
 }

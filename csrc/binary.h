@@ -19,6 +19,13 @@ int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char 
 int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *options,
                    cl_program *program);
 
+/* Builds the program of a binary, or leaves NULL. Raises nothing. */
+void clc_buildbinary(const clc_Device *d, const char *binary, size_t size, const char *options,
+                     cl_program *program);
+
+/* Pushes the binary of a program built for one device, or returns 0. */
+int clc_pushbinary(lua_State *L, const cl_program *program);
+
 /* Keeps a built program, if that is possible. */
 void clc_storebinary(lua_State *L, int key, const cl_program *program);
 

@@ -8,6 +8,7 @@
 #include "buildlog.h"
 #include "cache.h"
 #include "include.h"
+#include "retarget.h"
 #include "source.h"
 #include "text.h"
 #include "workgroup.h"
@@ -156,6 +157,9 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
     if (keyed && settled && j->recipe == NULL) clc_storebinary(L, key, program);
     lua_pushnil(L);
   }
+  /* Instructions that a processor does not have are not for a worker either. */
+  if (j->recipe == NULL && clc_wantstarget(j->text))
+    clc_retarget(L, j->device, j->options, program);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
 }

@@ -120,15 +120,20 @@ for all.
 @tparam Buffer b same dtype and device: k x n, or n x k with `transb`
 @tparam[opt] table options `c` (result; a new buffer unless given), `alpha` (1),
  `beta` (0; other values need `c`), `transa`, `transb` (false), `kernel` ("fast", what is tuned
- for the device, unless "naive" or "tiled"), and for a part of a buffer `m`, `n`, `k` and `lda`,
+ for the device, unless "naive" or "tiled"), `precision`: what the result promises, and every
+ device keeps, by something more exact where it has nothing faster: "float" unless "float-tensor"
+ (at most twice the error of float, as a rule less: three products on tensor cores; numbers below
+ 2^-100 lose digits) or "tf32" (operands rounded to eleven bits; doubles are multiplied as doubles
+ under each), and for a part of a buffer `m`, `n`, `k` and `lda`,
  `ldb`, `ldc`: elements from row to row as stored
 @treturn Buffer c
 @usage local c = cl.gemm(a, b, {transb = true})
 */
 static int op_gemm(lua_State *L) {
   static const char *const multipliers[] = {"naive", "tiled", "fast", NULL};
-  static const char *const keys[] = {"c", "alpha", "beta", "transa", "transb", "m", "n",
-                                     "k", "lda",   "ldb",  "ldc",    "kernel", NULL};
+  static const char *const precisions[] = {"float", "float-tensor", "tf32", NULL};
+  static const char *const keys[] = {"c", "alpha", "beta", "transa", "transb", "m",         "n",
+                                     "k", "lda",   "ldb",  "ldc",    "kernel", "precision", NULL};
   clc_Buffer *a = clc_checkreal(L, 1);
   clc_Buffer *b = clc_checklike(L, 2, a);
   lua_settop(L, 3);
@@ -146,6 +151,7 @@ static int op_gemm(lua_State *L) {
   x.k = find_extent(L, "k", a, !transa, "a");
   const clc_Multiplier multiplier =
       (clc_Multiplier)clc_enumoption(L, 3, "kernel", multipliers, CLC_FAST);
+  x.precision = (clc_Precision)clc_enumoption(L, 3, "precision", precisions, CLC_FLOAT);
   x.a = transa ? make_matrix(L, a, "a", x.k, x.m, "lda") : make_matrix(L, a, "a", x.m, x.k, "lda");
   x.b = transb ? make_matrix(L, b, "b", x.n, x.k, "ldb") : make_matrix(L, b, "b", x.k, x.n, "ldb");
   const int is_batch = a->shape.n == 3 || b->shape.n == 3;

@@ -255,12 +255,39 @@ static size_t argument_bytes(lua_State *L, const clc_Kernel *k) {
   return bytes;
 }
 
-/* Some drivers abort where they should refuse. */
+/* Lua's known-answer test of arrays in kernels that are larger than the device's local memory. */
+#define LOCAL_CHECK "clcompute.local_check"
+
+/* Whether a device grants arrays in kernels more local memory than it says that it has, as NVIDIA's
+   driver does: its compiler refuses what is too much. Drivers of processors abort where they should
+   refuse. */
+static int grants_arrays(lua_State *L, const clc_Device *d) {
+  const int top = lua_gettop(L);
+  int grants = 0;
+  if (!d->is_cpu && lua_getfield(L, LUA_REGISTRYINDEX, LOCAL_CHECK) == LUA_TFUNCTION) {
+    clc_pushdevice(L, d);
+    lua_call(L, 1, 1);
+    grants = lua_toboolean(L, -1);
+  }
+  lua_settop(L, top);
+  return grants;
+}
+
+/* cl.set_local_check(f): f(device) says whether such arrays are right, or were not tried yet;
+   init.lua takes it away. */
+static int set_local_check(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, LOCAL_CHECK);
+  return 0;
+}
+
 static void check_local_memory(lua_State *L, const clc_Kernel *k) {
-  cl_ulong bytes = k->local_memory;
+  cl_ulong scratch = 0;
   for (cl_uint i = 0; i < k->nargs; i++)
-    if (k->args[i].kind == CLC_LOCAL) bytes += clc_scratchbytes(L, (int)i + 2);
-  if (bytes > k->device->local_memory)
+    if (k->args[i].kind == CLC_LOCAL) scratch += clc_scratchbytes(L, (int)i + 2);
+  const cl_ulong bytes = k->local_memory + scratch;
+  if (bytes > k->device->local_memory && (scratch > 0 || !grants_arrays(L, k->device)))
     luaL_error(L, "kernel '%s' needs %I bytes of local memory, this device has %I", k->name,
                (LUAI_UACINT)bytes, (LUAI_UACINT)k->device->local_memory);
 }
@@ -299,7 +326,8 @@ its dtype, a local pointer `scratch`.
 Under "split" a kernel may not call get_group_id, get_num_groups, get_global_size,
 get_global_offset, get_global_linear_id or get_enqueued_local_size, which would speak
 of one part; "native" is for devices with has_nonuniform_groups and programs built with
-options="-cl-std=CL2.0" or later.
+options="-cl-std=CL2.0" or later. What a kernel has in local memory must fit the device's,
+`scratch` included; its own arrays alone may exceed that where the device was seen to grant it.
 @function Kernel:__call
 @param range n, {nx, ny[, nz]} or {global=, group=, offset=, remainder=
  "error"|"split"|"pad"|"native"}; dimension 0 first
@@ -409,4 +437,6 @@ void clc_openkernels(lua_State *L) {
   static const luaL_Reg metamethods[] = {{"__call", kernel_call}, {NULL, NULL}};
   clc_opentype(L, &clc_kerneltype, kernel_field, kernel_show, methods, metamethods);
   clc_addrelease(L, &clc_kerneltype);
+  lua_pushcfunction(L, set_local_check);
+  lua_setfield(L, -2, "set_local_check");
 }

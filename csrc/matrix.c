@@ -21,3 +21,13 @@ clc_Range clc_batchrange(size_t nx, size_t ny, size_t nz, size_t gx, size_t gy) 
 const char *clc_pushtransposes(lua_State *L, const clc_Multiply *x) {
   return lua_pushfstring(L, "#define TRANSA %d\n#define TRANSB %d\n", x->transa, x->transb);
 }
+
+clc_Multiply clc_partof(const clc_Multiply *x, size_t i, size_t j, size_t m, size_t n) {
+  clc_Multiply part = *x;
+  part.m = x->m - i < m ? x->m - i : m;
+  part.n = x->n - j < n ? x->n - j : n;
+  part.a.offset += x->transa ? i : i * x->a.ld;
+  part.b.offset += x->transb ? j * x->b.ld : j;
+  part.c.offset += i * x->c.ld + j;
+  return part;
+}

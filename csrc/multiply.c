@@ -10,6 +10,7 @@
 #include "panels.h"
 #include "pipelined.h"
 #include "prebuilt.h"
+#include "tensor.h"
 #include "tuning.h"
 
 #define TILE 16 /* TS of gemm_tiled */
@@ -43,21 +44,31 @@ static void multiply_tiles(lua_State *L, const clc_Multiply *x) {
   multiply_plainly(L, "gemm_tiled", &range, x);
 }
 
+/* --- fast, with the device's tuning on top of the stack ------------------- */
+
+static void multiply_pipelined(lua_State *L, const clc_Multiply *x) {
+  if (!clc_multiplypipelined(L, x, "gemm_pipelined", "")) clc_multiplyblocks(L, x);
+}
+
 /* --- which of them -------------------------------------------------------- */
 
 typedef void (*Function)(lua_State *L, const clc_Multiply *x);
 
+/* Kernels other than the plain ones count in int, and have something to do for each element. */
+static int is_ordinary(const clc_Multiply *x) {
+  return x->k > 0 && x->alpha != 0 && x->m <= INT_MAX / 2 && x->n <= INT_MAX / 2 &&
+         x->k <= INT_MAX / 2;
+}
+
 /* The fast one of a device: its table, on top of the stack, has its name. NULL: none. */
-static Function find_fast(lua_State *L, const clc_Multiply *x) {
+static Function find_fast(lua_State *L) {
   static const struct {
     const char *name;
     Function function;
   } known[] = {{"panels", clc_multiplypanels},
                {"blocks", clc_multiplyblocks},
-               {"pipelined", clc_multiplypipelined}};
+               {"pipelined", multiply_pipelined}};
   Function found = NULL;
-  if (x->k == 0 || x->alpha == 0 || x->m > INT_MAX / 2 || x->n > INT_MAX / 2 || x->k > INT_MAX / 2)
-    return NULL;
   lua_getfield(L, -1, "kernel");
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (lua_isstring(L, -1) && strcmp(lua_tostring(L, -1), known[i].name) == 0)
@@ -72,9 +83,14 @@ void clc_multiply(lua_State *L, clc_Multiplier multiplier, const clc_Multiply *x
   const int top = lua_gettop(L);
   const int can_tile = x->c.b->device->max_group >= TILE * TILE;
   Function function = NULL;
-  if (multiplier == CLC_FAST) {
+  const int is_fast = multiplier == CLC_FAST && is_ordinary(x);
+  if (is_fast && clc_multiplytensor(L, x)) {
+    lua_settop(L, top);
+    return;
+  }
+  if (is_fast) {
     clc_pushtuning(L, x->c.b->device, "gemm", x->c.b->dtype);
-    function = find_fast(L, x);
+    function = find_fast(L);
   }
   if (function == NULL)
     function = multiplier == CLC_NAIVE || !can_tile ? multiply_naively : multiply_tiles;

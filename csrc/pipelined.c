@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The product for GPUs that copy to local memory while they compute (kernels/gemm_pipelined.cl). */
+/* The product for GPUs that copy to local memory while they compute (kernels/gemm_pipelined.cl and
+   gemm_tensor.cl). */
 #include "pipelined.h"
 
-#include "blocks.h"
 #include "prebuilt.h"
 #include "scratch.h"
 #include "tuning.h"
@@ -11,7 +11,7 @@
 #define ROWS 8
 #define MOST_GROUPS 65535 /* along the second and third dimension, on NVIDIA */
 
-/* What a work-group and a work-item of gemm_pipelined own, and how many slices are in work. */
+/* What a work-group and a work-item of the kernel own, and how many slices are in work. */
 typedef struct {
   size_t bm, bn, bk, tm, tn, stages;
 } Shape;
@@ -107,14 +107,15 @@ static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, si
   return (clc_Matrix){to, 0, k, side->padded, side->padded, count > 1 ? elements : 0};
 }
 
-static clc_Kernel *get_kernel(lua_State *L, const Shape *s, const clc_Multiply *x) {
-  const char *defines =
-      lua_pushfstring(L,
-                      "#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
-                      "#define STAGES %d\n#define WIDE %d\n",
-                      (int)s->bm, (int)s->bn, (int)s->bk, (int)s->tm, (int)s->tn, (int)s->stages,
-                      clc_isquad(&x->c));
-  return clc_prebuilt(L, x->c.b->device, "gemm_pipelined", x->c.b->dtype, defines);
+static clc_Kernel *get_kernel(lua_State *L, const Shape *s, const clc_Multiply *x,
+                              const char *kernel, const char *defines) {
+  const char *all = lua_pushfstring(
+      L,
+      "%s#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
+      "#define STAGES %d\n#define WIDE %d\n",
+      defines, (int)s->bm, (int)s->bn, (int)s->bk, (int)s->tm, (int)s->tn, (int)s->stages,
+      clc_isquad(&x->c));
+  return clc_prebuilt(L, x->c.b->device, kernel, x->c.b->dtype, all);
 }
 
 static void launch(lua_State *L, clc_Kernel *kernel, const Shape *s, const clc_Multiply *x,
@@ -138,24 +139,13 @@ static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, size_t 
   return limit / (count_of(side, x) * k * block) * block;
 }
 
-/* The part of a product that computes m x n elements of C from (i, j) on, as far as there are. */
-static clc_Multiply part_at(const clc_Multiply *x, size_t i, size_t j, size_t m, size_t n) {
-  clc_Multiply part = *x;
-  part.m = x->m - i < m ? x->m - i : m;
-  part.n = x->n - j < n ? x->n - j : n;
-  part.a.offset += x->transa ? i : i * x->a.ld;
-  part.b.offset += x->transb ? j * x->b.ld : j;
-  part.c.offset += i * x->c.ld + j;
-  return part;
-}
-
 /* The products of some columns of C, by as many rows at a time as there is memory for. */
 static void multiply_rows(lua_State *L, const Shape *s, const clc_Multiply *x, size_t k, size_t m,
                           const Means *means) {
   const Side other = side_of_b(x, s);
   const clc_Matrix b = means->b == NULL ? x->b : pack(L, &other, x, k, means, means->b);
   for (size_t i = 0; i < x->m; i += m) {
-    const clc_Multiply part = part_at(x, i, 0, m, x->n);
+    const clc_Multiply part = clc_partof(x, i, 0, m, x->n);
     const Side one = side_of_a(&part, s);
     const clc_Matrix a = means->a == NULL ? part.a : pack(L, &one, &part, k, means, means->a);
     launch(L, means->multiply, s, &part, &a, &b);
@@ -166,26 +156,26 @@ static size_t smaller(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-void clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
+int clc_multiplypipelined(lua_State *L, const clc_Multiply *x, const char *kernel,
+                          const char *defines) {
   const Shape s = choose_shape(L, x);
   const Side one = side_of_a(x, &s), other = side_of_b(x, &s);
   const size_t k = clc_roundup(x->k, s.bk);
   const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
   const double work = (double)x->batch * (double)x->m * (double)x->n * (double)x->k;
   if (m == 0 || n == 0 || work < clc_tuned(L, "least") || k / SIDE >= MOST_GROUPS ||
-      x->batch >= MOST_GROUPS) {
-    clc_multiplyblocks(L, x);
-    return;
-  }
+      x->batch >= MOST_GROUPS)
+    return 0;
   clc_Device *d = x->c.b->device;
   Means means;
   means.copy = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, "");
   means.transpose = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, "#define TRANSPOSE 1\n");
-  means.multiply = get_kernel(L, &s, x);
+  means.multiply = get_kernel(L, &s, x, kernel, defines);
   means.a = get_memory(L, &one, x, k, smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, smaller(n, other.padded));
   for (size_t j = 0; j < x->n; j += n) {
-    const clc_Multiply part = part_at(x, 0, j, x->m, n);
+    const clc_Multiply part = clc_partof(x, 0, j, x->m, n);
     multiply_rows(L, &s, &part, k, m, &means);
   }
+  return 1;
 }

@@ -505,6 +505,7 @@ function cl.norm2(x) end
 ---@field transa? boolean
 ---@field transb? boolean
 ---@field kernel? "fast"|"naive"|"tiled"
+---@field precision? "float"|"float-tensor"|"tf32" what the result promises; any device keeps it
 ---@field m? integer
 ---@field n? integer
 ---@field k? integer

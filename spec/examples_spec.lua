@@ -83,6 +83,17 @@ describe("the example", function()
     assert.matches("\n *8 +%d+%.%d+ +%d+%.%d+\n *13 +%d+%.%d+ +%d+%.%d+\n$", output)
   end)
 
+  it("precision keeps what each precision promises", function()
+    local output, count = run_example("precision", "65"), 0
+    local bounds = { float = 1e-6, ["float-tensor"] = 2e-6, tf32 = 1e-3 }
+    for name, off in output:gmatch "  (%l[%w-]+) +[%d.]+ GFLOP/s   error ([^\n]+)" do
+      count = count + 1
+      local value = tonumber(off)
+      assert(value and value < bounds[name] or not value and off:find "no doubles", off)
+    end
+    assert.equal(9, count)
+  end)
+
   it("ndrange shows the remainder in each way, and draws the picture that was kept", function()
     local path = os.tmpname()
     local output = run_example("ndrange", path)

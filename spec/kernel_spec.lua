@@ -387,17 +387,19 @@ helper.describe_each("a kernel's local argument", function(d)
     assert.equal(3, x[1])
   end)
 
-  it("is refused where the kernel's own arrays are too large already", function()
+  it("is refused where the kernel's own arrays are too large already, unless the device grants such", function()
+    local y = d:buffer({ 7 }, "int")
     local ok, message = pcall(function()
       local k = d:program([[kernel void large(global int *x) {
         local int own[WORDS];
         int l = get_local_id(0);
-        own[l] = x[l];
+        own[WORDS - 1 - l] = x[l] + 1;
         barrier(CLK_LOCAL_MEM_FENCE);
-        x[l] = own[(l + 1) % WORDS];
+        x[l] = own[WORDS - 1 - l];
       }]], { defines = { WORDS = words + 1 } }).large
-      k(1, d:zeros("int", 1)):wait()
+      k(1, y):wait()
     end)
+    if ok and d.type == "gpu" then return assert.equal(8, y[1]) end -- NVIDIA's driver
     assert.is_false(ok)
     assert.truthy(message:find("local", 1, true), message)
   end)

@@ -17,7 +17,7 @@ local C_LEVELS = {
   { "isolation" },
   { "event", "memory", "discover", "buildoptions", "binary", "buildlog", "pocl", "profile", "blas",
     "workgroup", "tuning" },
-  { "show", "scratch", "serve" },
+  { "show", "scratch", "serve", "retarget" },
   { "buffer", "create", "live", "mapped", "raw", "signature", "operand", "build" }, -- what a script holds, what
   -- operations take
   { "check" },
@@ -26,7 +26,8 @@ local C_LEVELS = {
   { "program" },
   { "prebuilt" },
   { "panels", "blocks" },
-  { "pipelined" },
+  { "pipelined", "warpgroups" },
+  { "tensor" },
   { "multiply" },
   { "saxpy", "gemm", "accuracy", "lu_columns", "gauss_paper" }, -- operations
   { "lu_blocks", "lu_batch" },

@@ -44,6 +44,9 @@ local function complete(core)
   core.set_native_check(function(device) -- whether its own work-group functions are right
     return require "clcompute.verdict"(device, require "clcompute.doctor.answers".collectives) == "ok"
   end)
+  core.set_local_check(function(device) -- whether arrays in kernels may exceed what it says of its local memory
+    return require "clcompute.verdict"(device, require "clcompute.doctor.answers".large_arrays) ~= "fault"
+  end)
   local read_profile = core.read_profile
   core.profile = function(...) return require("clcompute.profile")(read_profile, ...) end
   local plan_range = core.plan_range
@@ -62,7 +65,8 @@ local function complete(core)
     core[name] = function(...) return require("clcompute.elementwise.reductions")[name](...) end
   end
   for _, name in ipairs { "mapped", "enqueue", "new_file", "open_plain", "read_profile", "plan_range",
-    "set_kernel_folder", "add_methods", "set_loop_check", "set_native_check", "set_tuning", "forget_tuning" } do
+    "set_kernel_folder", "add_methods", "set_loop_check", "set_native_check", "set_local_check", "set_tuning",
+    "forget_tuning" } do
     core[name] = nil
   end
 end

@@ -130,15 +130,17 @@ end
 
 --- What tells a shape, and the kernels that it was tried with, from others.
 local function name_of(row, shape)
-  return ("%s %d x %d x %d, %d x %d, %d (%d)"):format(row.kernel, shape.bm, shape.bn, shape.bk, shape.tm, shape.tn,
-    shape.stages, row.is_tried)
+  local numbers = {}
+  for name, number in pairs(shape) do numbers[#numbers + 1] = ("%s %s"):format(name, number) end
+  table.sort(numbers)
+  return ("%s, %s (%d)"):format(row.kernel, table.concat(numbers, ", "), row.is_tried)
 end
 
 --- Whether a device gets the operation's known-answer test right with each shape of a row, however small the product.
 local function gets_right(device, operation, dtype, row)
   local test = operations.rows[operation .. " " .. dtype]
   for _, shape in ipairs(row.shapes) do
-    local numbers = options.merge(row, { least = 0, shapes = { shape } })
+    local numbers = options.merge(row, { least = 0, depth = 0, shapes = { shape } })
     if verdict(device, with_numbers(test, operation, dtype, numbers, name_of(row, shape))) ~= "ok" then return false end
   end
   return true

@@ -172,6 +172,30 @@ answers.collectives = {
   remedy = "#include <clcompute/work_group.h>: what it has instead is right",
 }
 
+local LARGE_ARRAY = [[
+kernel void test(global int *out) {
+  local int s[15000];
+  const int t = get_local_id(0);
+  for (int i = t; i < 15000; i += 64) s[i] = i + get_group_id(0);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = s[14999 - 64 * t] - s[63 - t] + t;
+}]]
+
+--- Arrays of 60,000 bytes in local memory, for devices that say they have less: some grant it.
+answers.large_arrays = {
+  name = "arrays larger than the local memory",
+  source = LARGE_ARRAY,
+  range = { global = 128, group = 64 },
+  dtype = "int",
+  n = 128,
+  args = {},
+  expected = (function()
+    local list = {}
+    for t = 0, 63 do list[t + 1] = 14999 - 64 * t - (63 - t) + t end
+    return list
+  end)(),
+}
+
 local list = {}
 
 local function add(row) list[#list + 1] = row end

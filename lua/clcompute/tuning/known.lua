@@ -45,6 +45,32 @@ known.gemm = {
   { where = {}, kernel = "tiled" },
 }
 
+-- Products of floats whose precision may be had from tensor cores (`precision` of cl.gemm). gemm_warpgroups: 64 rows
+-- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks. gemm_tensor: shapes as those
+-- of gemm_pipelined. Sums of fewer products than `depth` and products of fewer multiply-adds than `least` are plain
+-- floats', as are all with "float": sums of few products have smaller errors than parts of elements. The first row
+-- that a device gets right is taken. Measured on an NVIDIA H200.
+known["gemm float-tensor"] = {
+  { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
+    is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 128,
+    shapes = { { warpgroups = 2, bn = 128, stages = 4, band = 8 } } },
+  { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
+    is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 128,
+    shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 45000,
+      full = 66800 } } },
+  { where = {}, kernel = "float" },
+}
+known["gemm tf32"] = {
+  { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
+    is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 0,
+    shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16 } } },
+  { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
+    is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 0,
+    shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 110000,
+      full = 169000 } } },
+  { where = {}, kernel = "float" },
+}
+
 -- LU: `vector` elements of a register (1: a work-item a column, and panels column by column), `group` work-items;
 -- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
 -- right-hand sides are solved one by one.

@@ -75,11 +75,54 @@ local function check_shape(shape, facts)
   for _, name in ipairs { "held", "alone", "full" } do integer(shape, name, 1, MANY) end
 end
 
-local function check_pipelined(row, facts)
+local LARGEST = 1 << 18 -- bytes of local memory: some drivers grant kernels more than the device says
+
+--- A row with `is_tried` is used where the device got right with it what it should, so its memory is there.
+local function check_shapes(row, check_one, facts, parts)
+  if row.is_tried then facts = setmetatable({ local_memory = LARGEST }, { __index = facts }) end
   check(type(row.shapes) == "table" and row.shapes[1] ~= nil, "shapes: list of at least one expected")
-  for _, shape in ipairs(row.shapes) do check_shape(shape, facts) end
+  for _, shape in ipairs(row.shapes) do check_one(shape, facts, parts) end
   integer(row, "least", 0, 1 << 30)
+end
+
+local function check_pipelined(row, facts)
+  check_shapes(row, check_shape, facts)
   check_blocks(row, facts)
+end
+
+--- The rows of slices are 8 elements longer, and a work-item has 8 columns at least.
+local function check_tensor(shape, facts)
+  check_shape(shape, facts)
+  multiple(shape, "tn", 8, 16)
+  multiple(shape, "bk", 8, 1024)
+  check_memory(shape.stages * shape.bk * (shape.bm + shape.bn + 16), facts)
+end
+
+local TILE, DEEP = 64, 32 -- rows and depth of a tile of gemm_warpgroups
+
+local MOST_ROWS = 256 -- of tiles of B, their parts counted
+
+--- Blocks are 128 columns wide; of numbers in one part also 256.
+local function check_warpgroups(shape, facts, parts)
+  check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
+  one_of(shape, "bn", parts == 1 and { 128, MOST_ROWS } or { 128 })
+  local warpgroups = integer(shape, "warpgroups", 1, 8)
+  local items = 2 * TILE * warpgroups
+  check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
+  integer(shape, "band", 1, 1024)
+  check_memory(integer(shape, "stages", 2, 8) * DEEP * (TILE * warpgroups + MOST_ROWS), facts)
+end
+
+local TENSOR = { warpgroups = check_warpgroups, tensor = check_tensor }
+
+--- The check of a class of precision, whose elements are in so many parts.
+local function check_class(parts)
+  return function(row, facts)
+    if row.kernel == "float" then return end
+    check(TENSOR[row.kernel], "kernel: 'warpgroups', 'tensor' or 'float' expected, got %s", row.kernel)
+    check_shapes(row, TENSOR[row.kernel], facts, parts)
+    integer(row, "depth", 0, 1 << 30)
+  end
 end
 
 local GEMM = { panels = check_panels, blocks = check_blocks, pipelined = check_pipelined, tiled = function() end }
@@ -119,7 +162,8 @@ local function check_loops(row)
   if row.kernel == "items" then integer(row, "group", 1, MANY) end
 end
 
-local OPERATIONS = { gemm = check_gemm, lu = check_lu, loops = check_loops }
+local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
+  lu = check_lu, loops = check_loops }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`
