@@ -14,8 +14,14 @@
 /* What a program is built of, to build it again in a new worker; programs and kernels share it. */
 typedef struct clc_Recipe clc_Recipe;
 
+/* What a call of OpenCL returned, and which call it was. */
+typedef struct {
+  cl_int code;
+  const char *call;
+} clc_Outcome;
+
 /* Memory of an isolated device: all of a piece of its arena, and where that begins. */
-cl_mem clc_newshared(clc_Device *d, size_t bytes, uint64_t *start, cl_int *code);
+cl_mem clc_newshared(clc_Device *d, size_t bytes, uint64_t *start, clc_Outcome *result);
 
 /* NULL: no memory is left. Each holder releases it once. */
 clc_Recipe *clc_newrecipe(clc_Device *d, const char *options, const char *const parts[3]);
