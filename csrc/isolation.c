@@ -131,17 +131,17 @@ static void start_worker(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
 }
 
-cl_int clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name) {
-  clc_Answer answer;
+clc_Answer clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name) {
+  clc_Answer answer = {.code = CL_SUCCESS};
   start_worker(L, d);
-  if (r->generation == d->root->worker.generation) return CL_SUCCESS;
+  if (r->generation == d->root->worker.generation) return answer;
   /* Now, as a hook may release it while it is built; if that fails there is another worker. */
   r->generation = d->root->worker.generation;
   const clc_Request request = {CLC_ASK_BUILD, 0, r->number, 0, r->length};
   ask(L, d, request, r->text, BUILD_LIMIT, lua_pushfstring(L, "building %s", name), &answer);
   lua_pop(L, 1);
   clc_usedevice(L, d);
-  return answer.code;
+  return answer;
 }
 
 /* --- launches ---------------------------------------------------------- */
@@ -152,8 +152,11 @@ void clc_beginlaunch(lua_State *L, clc_Device *d, clc_Recipe *r, const char *ker
   clc_Worker *w = &d->root->worker;
   const uint64_t number = r->number;
   clc_drain(L, d); /* transfers come before it */
-  const cl_int code = clc_tryrecipe(L, d, r, what);
-  if (code != CL_SUCCESS) clc_raise(L, code, "clBuildProgram", "%s, in a new worker", what);
+  const clc_Answer tried = clc_tryrecipe(L, d, r, what);
+  if (tried.code != CL_SUCCESS) {
+    clc_endworker(w); /* the next one builds it again */
+    clc_raise(L, tried.code, tried.call, "%s, in a new worker", what);
+  }
   clc_request(w, (clc_Request){CLC_ASK_KERNEL, 0, number, 0, strlen(kernel)}, kernel);
 }
 

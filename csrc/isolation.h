@@ -28,9 +28,9 @@ clc_Recipe *clc_newrecipe(clc_Device *d, const char *options, const char *const 
 clc_Recipe *clc_retainrecipe(clc_Recipe *r);
 void clc_releaserecipe(clc_Recipe *r);
 
-/* Has the worker build it, unless it did; returns the code of that build. Raises when the worker
-   died of it, or over the limit: `name` is what it was building. */
-cl_int clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name);
+/* Has the worker build it, unless it did; tells the code of that build, and the call that gave it.
+   Raises when the worker died of it, or over the limit: `name` is what it was building. */
+clc_Answer clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name);
 
 /*
  * A launch: makes sure of the worker and its program, which may run Lua code; then takes the

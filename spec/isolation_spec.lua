@@ -571,6 +571,45 @@ describe("the worker of an isolated device", function()
     end
   end)
 
+  it("that has no file descriptors left to start with is an error, and nothing hangs", function()
+    local lua = helper.lua
+    finally(function() helper.lua = lua end)
+    for _, limit in ipairs { 8, 12, 13, 14 } do
+      helper.lua = ("prlimit --nofile=%d %s"):format(limit, lua)
+      local ok, output = run("", { CLCOMPUTE_CACHE = "off", CLCOMPUTE_LUA = lua }, 20)
+      assert.is_false(ok)
+      assert.matches("cannot start a worker by [^\n]*: Too many open files", output)
+    end
+  end)
+
+  it("is run by lua5.4 of the path where the script's own interpreter has another name", function()
+    local path = os.tmpname()
+    os.execute(("cp $(readlink -f $(command -v lua5.4)) %s && chmod +x %s"):format(path, path))
+    local lua = helper.lua
+    helper.lua = path
+    local ok, output = run("print(x[1])", { CLCOMPUTE_LUA = "" })
+    helper.lua = lua
+    os.remove(path)
+    assert.is_true(ok, output)
+    assert.equal("2.0\n", output)
+  end)
+
+  it("may end by a signal without a name here, or be reaped by others", function()
+    local ok, output = run [[
+      os.execute("(sleep 0.3; kill -USR2 " .. worker() .. ") &")
+      print(select(2, pcall(p.endless, 1, x)))
+      p.twice(4, x)
+      print(x[2]) ]]
+    assert.is_true(ok, output)
+    assert.matches("its worker process died of signal 12\n8.0\n$", output)
+    local lua = helper.lua
+    helper.lua = "env --ignore-signal=CHLD " .. lua
+    ok, output = run("print(select(2, pcall(p.far, 1, x))) p.twice(4, x) print(x[2])", { CLCOMPUTE_LUA = lua })
+    helper.lua = lua
+    assert.is_true(ok, output)
+    assert.matches("its worker process ended\n[%d.]+\n$", output)
+  end)
+
   it("minds no code of the user's environment", function()
     local ok, output = run("print(x[2])", { LUA_INIT = "if arg[1] == [[-e]] then error() end" })
     assert.is_true(ok, output)
