@@ -478,6 +478,19 @@ describe("memory of an isolated device", function()
     assert.matches("clCreateBuffer: CL_MEM_OBJECT_ALLOCATION_FAILURE %(%-4%): 512 MiB[^\n]*\n2\n$", output)
   end)
 
+  it("that OpenCL will not watch is given back, and the call is named", function()
+    local count = require "clcount"
+    local d = isolated()
+    finally(function() count.fail() end)
+    local before = #assert(count.live())
+    count.fail("clSetMemObjectDestructorCallback", -6, 1, 2) -- the second time garbage was collected
+    helper.raises("clSetMemObjectDestructorCallback: CL_OUT_OF_HOST_MEMORY (-6)", d.zeros, d, "int", 4)
+    count.fail()
+    assert.equal(before, #count.live())
+    count.fail("clSetMemObjectDestructorCallback", -6)
+    assert.equal(0, d:zeros("int", 4)[4])
+  end)
+
   it("comes and goes for more buffers than a worker keeps mapped", function()
     local p, list = d:program(FAULTS), {}
     for i = 1, 600 do list[i] = d:buffer { i } end
