@@ -178,7 +178,7 @@ endef
 
 SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 RACES    = -O1 -fno-omit-frame-pointer -fsanitize=thread
-COVERAGE = -O0 --coverage -fprofile-update=atomic
+COVERAGE = -O0 --coverage -fprofile-update=atomic -include tools/coverage.h
 $(eval $(call variant,asan,$(SANITIZE)))
 $(eval $(call variant,tsan,$(RACES)))
 $(eval $(call variant,coverage,$(COVERAGE)))
@@ -322,7 +322,7 @@ build/overhead.so: tools/overhead.c | build/clcompute
 	$(CC) $(FLAGS) $(SHARED) -o $@ $< -lOpenCL
 
 # --- lint ---------------------------------------------------------------------
-C_FILES = $(wildcard csrc/*.[ch] tools/*.c tools/fuzz/*.[ch] tools/layer/*.[ch] spec/support/*.c)
+C_FILES = $(wildcard csrc/*.[ch] tools/*.[ch] tools/fuzz/*.[ch] tools/layer/*.[ch] spec/support/*.c)
 
 lint: packages-lint
 	@for c in $(filter %.c,$(C_FILES)); do \

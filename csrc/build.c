@@ -124,16 +124,16 @@ static void build_source(lua_State *L, const Job *j, cl_program *program) {
   const char *parts[] = {j->source.defines, j->line, j->text};
   cl_int code;
   /* One that its compiler refuses is refused here again, with the log. */
-  const cl_int tried =
-      j->recipe == NULL ? CL_SUCCESS : clc_tryrecipe(L, j->device, j->recipe, j->source.name);
+  clc_Answer tried = {.code = CL_SUCCESS};
+  if (j->recipe != NULL) tried = clc_tryrecipe(L, j->device, j->recipe, j->source.name);
   if (j->device->h.released) luaL_error(L, "device is released"); /* by a finalizer */
   *program = clCreateProgramWithSource(j->device->context, 3, parts, NULL, &code);
   if (code != CL_SUCCESS) *program = NULL;
   clc_check(L, code, "clCreateProgramWithSource");
   code = build(j, *program);
   if (code != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, program, code);
-  if (tried != CL_SUCCESS)
-    clc_raise(L, tried, "clBuildProgram", "%s, in the worker alone", j->source.name);
+  if (tried.code != CL_SUCCESS)
+    clc_raise(L, tried.code, tried.call, "%s, in the worker alone", j->source.name);
 }
 
 /* Pushes the key of a job in the cache, or returns 0; includes that change are not kept. */

@@ -75,7 +75,8 @@ same hardware is the same object; its context and queue open at first use.
 @tparam[opt] table options `isolated` (false): a CPU device whose kernels a worker process builds
  and runs, so that one that crashes or does not end is an error of its launch, and what it was not
  given keeps its values; an object of its own beside that of the same hardware. `limit`: seconds
-that a launch has there (60 at first; math.huge: no limit). `check`: switches check mode as
+ that a launch has there (60 at first; math.huge: no limit), for all who have that device; it stays
+ when none is given. `check`: switches check mode as
  `Device:check` does
 @return the device
 @raise when none matches, listing what there is and what to install; when the match cannot be

@@ -23,26 +23,28 @@ static void CL_CALLBACK free_piece(cl_mem mem, void *data) {
 }
 
 /* The memory goes when OpenCL has let go of it, which may be later than the script. */
-static cl_mem make_memory(clc_Device *d, Piece *p, cl_int *code) {
+static cl_mem make_memory(clc_Device *d, Piece *p, clc_Outcome *result) {
+  result->call = "clCreateBuffer";
   cl_mem mem = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, p->bytes,
-                              p->memory, code);
-  if (*code != CL_SUCCESS) return NULL;
-  *code = clSetMemObjectDestructorCallback(mem, free_piece, p);
-  if (*code == CL_SUCCESS) return mem;
+                              p->memory, &result->code);
+  if (result->code != CL_SUCCESS) return NULL;
+  result->call = "clSetMemObjectDestructorCallback";
+  result->code = clSetMemObjectDestructorCallback(mem, free_piece, p);
+  if (result->code == CL_SUCCESS) return mem;
   clReleaseMemObject(mem);
   return NULL;
 }
 
-cl_mem clc_newshared(clc_Device *d, size_t bytes, uint64_t *start, cl_int *code) {
+cl_mem clc_newshared(clc_Device *d, size_t bytes, uint64_t *start, clc_Outcome *result) {
   Piece *p = malloc(sizeof *p);
   void *memory = p != NULL ? clc_newpiece(&d->root->worker.arena, bytes, start) : NULL;
-  *code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  *result = (clc_Outcome){CL_MEM_OBJECT_ALLOCATION_FAILURE, "clCreateBuffer"};
   if (memory == NULL) {
     free(p);
     return NULL;
   }
   *p = (Piece){memory, bytes};
-  cl_mem mem = make_memory(d, p, code);
+  cl_mem mem = make_memory(d, p, result);
   if (mem == NULL) free_piece(NULL, p);
   return mem;
 }
@@ -52,14 +54,16 @@ static void check_shared(lua_State *L, clc_Device *d) {
   static const cl_uint written = 0x636c636f;
   cl_uint seen = 0;
   uint64_t start;
-  cl_int code;
-  cl_mem mem = clc_newshared(d, sizeof written, &start, &code);
+  clc_Outcome result;
+  cl_mem mem = clc_newshared(d, sizeof written, &start, &result);
   if (mem != NULL) {
-    code = clEnqueueWriteBuffer(d->queue, mem, CL_TRUE, 0, sizeof written, &written, 0, NULL, NULL);
+    result.call = "clEnqueueWriteBuffer";
+    result.code =
+        clEnqueueWriteBuffer(d->queue, mem, CL_TRUE, 0, sizeof written, &written, 0, NULL, NULL);
     if (!clc_readarena(&d->root->worker.arena, start, sizeof seen, &seen)) seen = 0;
     clReleaseMemObject(mem);
   }
-  clc_check(L, code, "clEnqueueWriteBuffer");
+  clc_check(L, result.code, result.call);
   if (seen != written)
     luaL_error(L, "this device cannot be isolated: its driver computes on copies of shared memory");
 }
@@ -127,17 +131,17 @@ static void start_worker(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
 }
 
-cl_int clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name) {
-  clc_Answer answer;
+clc_Answer clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name) {
+  clc_Answer answer = {.code = CL_SUCCESS};
   start_worker(L, d);
-  if (r->generation == d->root->worker.generation) return CL_SUCCESS;
+  if (r->generation == d->root->worker.generation) return answer;
   /* Now, as a hook may release it while it is built; if that fails there is another worker. */
   r->generation = d->root->worker.generation;
   const clc_Request request = {CLC_ASK_BUILD, 0, r->number, 0, r->length};
   ask(L, d, request, r->text, BUILD_LIMIT, lua_pushfstring(L, "building %s", name), &answer);
   lua_pop(L, 1);
   clc_usedevice(L, d);
-  return answer.code;
+  return answer;
 }
 
 /* --- launches ---------------------------------------------------------- */
@@ -148,8 +152,11 @@ void clc_beginlaunch(lua_State *L, clc_Device *d, clc_Recipe *r, const char *ker
   clc_Worker *w = &d->root->worker;
   const uint64_t number = r->number;
   clc_drain(L, d); /* transfers come before it */
-  const cl_int code = clc_tryrecipe(L, d, r, what);
-  if (code != CL_SUCCESS) clc_raise(L, code, "clBuildProgram", "%s, in a new worker", what);
+  const clc_Answer tried = clc_tryrecipe(L, d, r, what);
+  if (tried.code != CL_SUCCESS) {
+    clc_endworker(w); /* the next one builds it again */
+    clc_raise(L, tried.code, tried.call, "%s, in a new worker", what);
+  }
   clc_request(w, (clc_Request){CLC_ASK_KERNEL, 0, number, 0, strlen(kernel)}, kernel);
 }
 

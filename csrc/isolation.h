@@ -14,17 +14,23 @@
 /* What a program is built of, to build it again in a new worker; programs and kernels share it. */
 typedef struct clc_Recipe clc_Recipe;
 
+/* What a call of OpenCL returned, and which call it was. */
+typedef struct {
+  cl_int code;
+  const char *call;
+} clc_Outcome;
+
 /* Memory of an isolated device: all of a piece of its arena, and where that begins. */
-cl_mem clc_newshared(clc_Device *d, size_t bytes, uint64_t *start, cl_int *code);
+cl_mem clc_newshared(clc_Device *d, size_t bytes, uint64_t *start, clc_Outcome *result);
 
 /* NULL: no memory is left. Each holder releases it once. */
 clc_Recipe *clc_newrecipe(clc_Device *d, const char *options, const char *const parts[3]);
 clc_Recipe *clc_retainrecipe(clc_Recipe *r);
 void clc_releaserecipe(clc_Recipe *r);
 
-/* Has the worker build it, unless it did; returns the code of that build. Raises when the worker
-   died of it, or over the limit: `name` is what it was building. */
-cl_int clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name);
+/* Has the worker build it, unless it did; tells the code of that build, and the call that gave it.
+   Raises when the worker died of it, or over the limit: `name` is what it was building. */
+clc_Answer clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name);
 
 /*
  * A launch: makes sure of the worker and its program, which may run Lua code; then takes the

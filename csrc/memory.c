@@ -82,13 +82,13 @@ static void check_capacity(lua_State *L, const clc_Device *d, size_t bytes) {
                to_mib(bytes), to_mib(d->root->bytes), to_mib(d->global_memory));
 }
 
-/* Stores it where the buffer owns it; 0 but for an error. */
-static cl_int create_memory(clc_Device *d, clc_Buffer *b, size_t bytes) {
-  cl_int code;
-  b->mem = d->isolated ? clc_newshared(d, bytes, &b->shared, &code)
-                       : clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-  if (code != CL_SUCCESS) b->mem = NULL;
-  return code;
+/* Stores it where the buffer owns it. */
+static clc_Outcome create_memory(clc_Device *d, clc_Buffer *b, size_t bytes) {
+  clc_Outcome r = {CL_SUCCESS, "clCreateBuffer"};
+  b->mem = d->isolated ? clc_newshared(d, bytes, &b->shared, &r)
+                       : clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &r.code);
+  if (r.code != CL_SUCCESS) b->mem = NULL;
+  return r;
 }
 
 clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
@@ -103,14 +103,14 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   check_capacity(L, d, bytes);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
-  cl_int code = create_memory(d, b, bytes);
-  if (clc_isoutofmemory(code)) {
+  clc_Outcome r = create_memory(d, b, bytes);
+  if (clc_isoutofmemory(r.code)) {
     free_memory(L);
     clc_usedevice(L, d);
-    code = create_memory(d, b, bytes);
+    r = create_memory(d, b, bytes);
   }
-  if (code != CL_SUCCESS)
-    clc_raise(L, code, "clCreateBuffer", "%I MiB, %I of %I MiB in use", to_mib(bytes),
+  if (r.code != CL_SUCCESS)
+    clc_raise(L, r.code, r.call, "%I MiB, %I of %I MiB in use", to_mib(bytes),
               to_mib(d->root->bytes), to_mib(d->global_memory));
   b->allocated = bytes;
   d->root->bytes += bytes;

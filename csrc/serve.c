@@ -121,6 +121,7 @@ static cl_int get_status(cl_event event) {
 static void wait_for(clc_Service *s, cl_event event) {
   const double start = clc_now();
   cl_int code = clFlush(s->queue);
+  clc_succeeds(s, code, "clFlush");
   while (code == CL_SUCCESS && get_status(event) > CL_COMPLETE && clc_now() - start < CLC_SPIN)
     clc_rest(0);
   if (code == CL_SUCCESS && get_status(event) > CL_COMPLETE) code = clWaitForEvents(1, &event);

@@ -69,11 +69,18 @@ static char *make_variable(void) {
   return variable;
 }
 
-/* The descriptors lie above those that the worker's take. */
+/* A copy above the descriptors that the worker's take, or -1 with errno set. */
+static int copy_up(int fd) {
+  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+  if (copy < 0 && errno == EINVAL) errno = EMFILE; /* it has room for fewer than that */
+  return copy;
+}
+
 static int move_up(int fd) {
   if (fd < 0) return fd;
-  const int moved = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+  const int moved = copy_up(fd), code = errno;
   close(fd);
+  errno = code;
   return moved;
 }
 
@@ -122,8 +129,8 @@ int clc_spawn(clc_Process *p, const char *lua, int arena) {
   size_t n = 0;
   int theirs = -1, code = ENOMEM;
   *p = (clc_Process){0, -1, -1, 0};
-  const int high = fcntl(arena, F_DUPFD_CLOEXEC, 10);
   char **environment = copy_environment(&n), *variable = make_variable();
+  const int high = copy_up(arena);
   if (high < 0 || !open_descriptors(p, &theirs))
     code = errno;
   else if (environment != NULL && variable != NULL) {

@@ -46,7 +46,7 @@ static int end_process(clc_Worker *w, double patience) {
   return status;
 }
 
-static void kill_process(clc_Worker *w) {
+void clc_endworker(clc_Worker *w) {
   if (w->process.pid == 0) return;
   end_process(w, 0);
   clc_closeprocess(&w->process);
@@ -83,14 +83,14 @@ static void start_process(lua_State *L, clc_Worker *w, int platform, int device)
     luaL_error(L, "%s does not start as a worker: %s; CLCOMPUTE_LUA names another Lua interpreter",
                lua, w->fate);
   if (answer.code != CL_SUCCESS) {
-    kill_process(w);
+    clc_endworker(w);
     clc_raise(L, answer.code, answer.call, "in the worker");
   }
 }
 
 void clc_startworker(lua_State *L, clc_Worker *w, int platform, int device) {
   if (w->busy) luaL_error(L, "the worker of this device is computing: a hook cannot use it now");
-  if (w->process.pid != 0 && !is_alive(w)) kill_process(w);
+  if (w->process.pid != 0 && !is_alive(w)) clc_endworker(w);
   if (w->process.pid == 0) start_process(L, w, platform, device);
 }
 
@@ -167,7 +167,7 @@ static void check_or_end(lua_State *L, clc_Worker *w, clc_Wait *wait) {
   lua_pushcfunction(L, check_script);
   lua_pushlightuserdata(L, wait);
   if (lua_pcall(L, 1, 0, 0) == LUA_OK) return;
-  kill_process(w);
+  clc_endworker(w);
   lua_error(L);
 }
 
@@ -182,13 +182,13 @@ static int note_end(clc_Worker *w) {
 }
 
 static int note_limit(clc_Worker *w, double limit) {
-  kill_process(w);
+  clc_endworker(w);
   snprintf(w->fate, sizeof w->fate, "not done within the limit of %g seconds, and ended", limit);
   return 0;
 }
 
 static int note_lost(clc_Worker *w) {
-  kill_process(w);
+  clc_endworker(w);
   snprintf(w->fate, sizeof w->fate, "not enough memory for what it was to be told");
   return 0;
 }

@@ -47,6 +47,9 @@ void clc_request(clc_Worker *w, clc_Request request, const void *bytes);
 int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes, double limit,
             clc_Answer *answer);
 
+/* Ends the process at once: who asks next has another one. */
+void clc_endworker(clc_Worker *w);
+
 /* Ends the process, and lets go of all; may be called twice. */
 void clc_closeworker(clc_Worker *w);
 

@@ -165,7 +165,10 @@ describe("OpenBLAS", function()
     local one, two = blas.openblas { threads = 1 }, blas.openblas { threads = 2 }
     assert.equal(1, one.threads)
     assert.equal(2, two.threads)
+    local x = blas.array(("<fff"):pack(1, 2, 3))
+    for _, each in ipairs { one, two, one } do assert.equal(14, (each:dot(x, x))) end -- each sets what it needs
     helper.raises({ "threads", "at least 1" }, blas.openblas, { threads = 0 })
+    helper.raises({ "threads", "at most 4096" }, blas.openblas, { threads = 4097 })
     helper.raises({ "no option 'thread'", "threads" }, blas.openblas, { thread = 1 })
   end)
 
@@ -198,6 +201,9 @@ describe("OpenBLAS", function()
         assert.is_true(seconds >= 0 and openblas:axpy(0.75, ax, ay) >= 0)
         assert_axpy(0.75, x, y, values_of(ay), dtype)
         assert.same(x, values_of(ax))
+        local sum = 0
+        for _, v in ipairs(x) do sum = sum + math.abs(v) end
+        assert.near(sum, (openblas:asum(ax)), (n + 2) * helper.eps[dtype] * sum)
       end
     end)
 
@@ -234,6 +240,7 @@ describe("OpenBLAS", function()
       { "gemm", { "#4", "float array of 4", "2" }, four, other, two, 2, 2, 2 },
       { "gemm", { "#3", "float array", "double array" }, four, doubles, other, 2, 2, 2 },
       { "gemm", { "#4", "neither" }, four, other, four, 2, 2, 2 },
+      { "gemm", { "#4", "neither" }, other, four, four, 2, 2, 2 },
       { "gemm", { "#5", "outside" }, four, four, other, -2, 2, 2 },
       { "gemm", { "#6", "outside" }, four, four, other, 2, 1 << 31, 2 },
       { "gemm", { "#7", "integer" }, four, four, other, 2, 2, 2.5 },
@@ -250,6 +257,12 @@ describe("OpenBLAS", function()
     } do
       helper.raises(case[2], function() return openblas[case[1]](openblas, table.unpack(case, 3)) end)
     end
+  end)
+
+  it("is the system's where the path is empty", function()
+    local ok, output = helper.run("print(require 'clcompute.blas'.openblas().path)", { CLCOMPUTE_OPENBLAS = "" })
+    assert.is_true(ok, output)
+    assert.equal(openblas.path .. "\n", output)
   end)
 
   it("needs no OpenCL", function()
@@ -324,6 +337,8 @@ describe("CLBlast", function()
         { "gemm", { "#2", "Buffer expected" }, { raw = print }, four, four, 2, 2, 2 },
         { "gemm", { "CLBlastSgemm", "size is 0", "-1017" }, d:zeros("float", 0), d:zeros("float", 0), four, 2, 2, 0 },
         { "axpy", { "#4", "4 elements", "2" }, 1, four, two },
+        { "axpy", { "#4", "float buffer expected, got double" }, 1, four, d:zeros("double", 4) },
+        { "axpy", { "#4", "double buffer expected, got float" }, 1, d:zeros("double", 4), four },
         { "dot", { "#4", "1 elements", "2" }, four, four, two },
         { "axpy", { "buffer is released" }, 1, four, d:zeros("float", 4):release() },
       } do

@@ -194,6 +194,11 @@ describe("the cache of programs", function()
         "#define HEADER <one.h>\n#include HEADER\n",
         "#if __has_include(<one.h>)\n#define ONE 1\n#endif\n",
         "constant char t[] = __TIME__;\n#define ONE 1\n",
+        "%%:include <one.h>\n",
+        "#include <one.h>\n#if 0\n#include_next <one.h>\n#endif\n",
+        "#include <one.h>\n#if 0\n#import <one.h>\n#endif\n",
+        "#include <one.h>\n#if 0\n#embed <one.h>\n#endif\n",
+        "#include <one.h>\n#if 0\n#include <one.h\n#endif\n",
       } do
         local source = head .. "kernel void k(global int *x, const float4 v) { x[0] = ONE; }"
         for _ = 1, 2 do
@@ -315,24 +320,47 @@ describe("the cache of programs", function()
         return cases]]
     end)
 
+    -- Of a file's bytes: other contents, sound for the checks under a checksum that is right.
+    local FORGE = [[
+      local lengths = {string.unpack("<I8I8I8", bytes, 25)}
+      local start = 49 + lengths[1] + lengths[2]
+      local function forge(declarations, binary)
+        local rest = string.pack("<I8I8I8", lengths[1], #declarations, #binary)
+          .. bytes:sub(49, 48 + lengths[1]) .. declarations .. binary
+        local sum = 0xcbf29ce484222325
+        for i = 1, #rest do sum = (sum ~ rest:byte(i)) * 0x100000001b3 end
+        return bytes:sub(1, 16) .. string.pack("<I8", sum) .. rest
+      end
+      local declarations, binary = bytes:sub(49 + lengths[1], start - 1), bytes:sub(start)
+      assert(forge(declarations, binary) == bytes)
+    ]]
+
     it("so that the driver refuses the binary is not used", function()
-      -- Sound for the checks: another binary under a checksum that is right.
-      survives [[
-        local lengths = {string.unpack("<I8I8I8", bytes, 25)}
-        local start = 49 + lengths[1] + lengths[2]
-        local function forge(declarations, binary)
-          local rest = string.pack("<I8I8I8", lengths[1], #declarations, #binary)
-            .. bytes:sub(49, 48 + lengths[1]) .. declarations .. binary
-          local sum = 0xcbf29ce484222325
-          for i = 1, #rest do sum = (sum ~ rest:byte(i)) * 0x100000001b3 end
-          return bytes:sub(1, 16) .. string.pack("<I8", sum) .. rest
-        end
-        local declarations, binary = bytes:sub(49 + lengths[1], start - 1), bytes:sub(start)
-        assert(forge(declarations, binary) == bytes)
+      survives(FORGE .. [[
         return {{"no program", forge(declarations, "this is no program")},
           {"of no length", forge(declarations, "")},
           {"other kernels", forge(declarations:gsub("kernel k", "kernel j"), binary)},
-          {"no declarations", forge("", binary)}}]]
+          {"no declarations", forge("", binary)}}]])
+    end)
+
+    it("of its declarations makes the driver tell the arguments", function()
+      run "show(SOURCE)"
+      run(([[
+        local path = "%s"
+        local bytes = read(path)
+        %s
+        local function try(text)
+          write(path, forge(text, binary))
+          local _, value, p = build(SOURCE)
+          local arguments = tostring(p.k):gsub("%%s", ""):match "%%b()"
+          assert(value == 42 and arguments == "(globalint*x,float4v)", ("%%q: %%s"):format(text, arguments))
+        end
+        for n = 1, #declarations - 1 do try(declarations:sub(1, n)) end
+        for _, count in ipairs { 0, 1, 3, 99 } do try((declarations:gsub("kernel k 2", "kernel k " .. count))) end
+        try((declarations:gsub("kernel k 2", "kernel k two")))
+        try((declarations:gsub("v", ("v"):rep(1000)))) -- a name as long as none is
+        try(declarations .. declarations:gsub("kernel k", "kernel j")) -- one that the binary has not
+      ]]):format(kept(), FORGE))
     end)
 
     it("by one that holds another key is not used", function()

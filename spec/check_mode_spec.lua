@@ -3,6 +3,7 @@
 
 local cl = require "clcompute"
 local helper = require "spec.helper"
+local loops = require "clcompute.loops"
 
 local SOURCE = [[
   kernel void plus(global const float *x, global float *y) {
@@ -235,6 +236,17 @@ helper.describe_each("check mode", function(shared)
     local x, info = cl.gauss(d:buffer { { 2, 1 }, { 1, 3 } }, d:buffer { 3, 4 })
     assert.near(1, x[2], 1e-6)
     assert.is_true(info.backward_error <= 30)
+  end)
+
+  it("names the arrays of compiled loops as the function does", function()
+    local compiled = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = 1 / x[i] end end",
+      { device = d, force = true }))
+    helper.raises("array 'y' (global float*): element 2 became inf", compiled, d:buffer { 1, 0 },
+      d:empty("float", 2), 2)
+    local copied = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = x[i] * 2 end end",
+      { device = d, force = true }))
+    helper.raises("made of an element of array 'x' that was never written", copied, d:empty("float", 2),
+      d:empty("float", 2), 2)
   end)
 
   it("takes memory for the red zones, which live tells", function()

@@ -25,6 +25,55 @@ helper.describe_each("in a corner", function(d)
     assert.equal(d, p.f.device)
   end)
 
+  it("a kernel is called with a range, and has no field that is no name", function()
+    local k = d:program("kernel void f(global int *x) { x[0] = 1; }").f
+    helper.raises("kernel 'f' is called with a range first", k)
+    helper.raises("has no field '1'", function() return k[1] end)
+    helper.raises("has no field '1'", function() return k(1, d:zeros("int", 1))[1] end)
+  end)
+
+  it("a source in a folder with a blank is built, and finds nothing beside it", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    os.execute(("mkdir -p '%s/a b'"):format(folder))
+    finally(function() os.execute("rm -r " .. folder) end)
+    local path = folder .. "/a b/f.cl"
+    local function write(text)
+      local file <close> = assert(io.open(path, "w"))
+      file:write(text)
+    end
+    write "kernel void f(global int *x) { x[0] = 5; }"
+    local x = d:zeros("int", 1)
+    d:program({ file = path }).f(1, x)
+    assert.equal(5, x[1])
+    write "#include \"g.h\"\nkernel void f(global int *x) { x[0] = 5; }"
+    assert.is_false(pcall(d.program, d, { file = path }))
+  end)
+
+  it("directives may be empty, deep and left open around kernels that use work-group functions", function()
+    local deep = {}
+    for i = 1, 70 do deep[i] = "#if 1\n" end
+    local p = d:program(([[
+      #include <clcompute/work_group.h>
+      #
+      # /* nothing */
+      #ifdef NOWHERE
+      kernel void f(global int *x) {
+      #elif 1
+      %s
+      kernel void f(global int *x) {
+      %s
+      #else
+      kernel void f(global int *x, int y) {
+      #endif
+        const int sum = work_group_reduce_add((int)get_local_id(0));
+        x[get_global_id(0)] = sum;
+      }]]):format(table.concat(deep), ("#endif\n"):rep(70)))
+    local x = d:zeros("int", 16)
+    p.f({ global = 16, group = 8 }, x)
+    assert.equal(28, x[16])
+  end)
+
   it("a file is included by its absolute path", function()
     local header, source = os.tmpname(), os.tmpname()
     local function write(path, text)
@@ -61,6 +110,22 @@ describe("in a corner", function()
     local sequential = require "clcompute.sequential"
     local out = sequential.scan(("<ffff"):pack(1, 2, 3, 4), "float")
     assert.same({ 1, 3, 6, 10 }, table.move({ ("<ffff"):unpack(out) }, 1, 4, 1, {}))
+  end)
+
+  it("POCL's threads are pinned only where the process may use all processors", function()
+    if #cl.devices "portable" == 0 then return pending "no POCL" end
+    local lua = helper.lua
+    finally(function() helper.lua = lua end)
+    local script = "require 'clcompute'.device 'portable' print(os.getenv 'POCL_AFFINITY')"
+    local _, all = helper.run(script, { POCL_AFFINITY = "" })
+    helper.lua = "env -u POCL_AFFINITY " .. lua
+    local _, free = helper.run(script)
+    helper.lua = "env -u POCL_AFFINITY taskset -c 0 " .. lua
+    local _, bound = helper.run(script)
+    local processors = io.popen "getconf _NPROCESSORS_ONLN":read "n"
+    assert.matches("^\n", all) -- what the user says stays
+    assert.matches("^1\n", free)
+    assert.matches(processors == 1 and "^1\n" or "^nil\n", bound)
   end)
 
   it("a finalizer that runs after the library has ended makes nothing", function()

@@ -3,60 +3,18 @@ local helper = require "spec.helper"
 local reference = require "spec.reference"
 local cl = require "clcompute"
 local sequential = require "clcompute.sequential"
+local systems = require "spec.support.systems"
+
+local conditioned, growing, hilbert = systems.conditioned, systems.growing, systems.hilbert
+local matrix, uniform, vector = systems.matrix, systems.uniform, systems.vector
 
 local RATIO = 30 -- LAPACK's threshold for the backward error
 local dtypes = { "float", "double" }
 local nan, inf = 0 / 0, 1 / 0
 
---- An n x m table of f(i, j).
-local function matrix(n, m, f)
-  local a = {}
-  for i = 1, n do
-    a[i] = {}
-    for j = 1, m do a[i][j] = f(i, j) end
-  end
-  return a
-end
-
-local function vector(n, f)
-  local v = {}
-  for i = 1, n do v[i] = f(i) end
-  return v
-end
-
-local function uniform() return math.random() * 2 - 1 end
-
 --- Each row's diagonal outweighs the rest of it: no pivoting needed.
 local function dominant(n, scale)
   return matrix(n, n, function(i, j) return (i == j and n + 1 or uniform()) * (scale or 1) end)
-end
-
-local function hilbert(n)
-  return matrix(n, n, function(i, j) return 1 / (i + j - 1) end)
-end
-
---- Partial pivoting doubles the last column at every step (Wilkinson).
-local function growing(n)
-  return matrix(n, n, function(i, j) return (i == j or j == n) and 1 or i > j and -1 or 0 end)
-end
-
---- (I - 2uu') a, for a random unit vector u.
-local function reflect(a)
-  local n = #a
-  local u, square = vector(n, uniform), 0
-  for i = 1, n do square = square + u[i] ^ 2 end
-  for j = 1, n do
-    local dot = 0
-    for i = 1, n do dot = dot + u[i] * a[i][j] end
-    for i = 1, n do a[i][j] = a[i][j] - 2 * dot / square * u[i] end
-  end
-  return a
-end
-
---- Singular values from 1 down to 1 / cond.
-local function conditioned(n, cond)
-  local a = matrix(n, n, function(i, j) return i == j and cond ^ (-(i - 1) / (n - 1)) or 0 end)
-  return reflect(reference.transpose(reflect(a)))
 end
 
 --- The columns of a result, whatever its shape.
@@ -167,7 +125,7 @@ helper.describe_each("gauss", function(d)
     end)
 
     it("solves what the dtype can resolve and refuses what it cannot, " .. dtype, function()
-      local systems = {
+      local resolved = {
         { conditioned(20, 1e3), float = true, double = true },
         { conditioned(20, 1e6), double = true },
         { conditioned(20, 1e9), float = false, double = true },
@@ -175,7 +133,7 @@ helper.describe_each("gauss", function(d)
         { hilbert(8), float = false, double = true },
         { hilbert(12), float = false, double = false },
       }
-      for i, system in ipairs(systems) do
+      for i, system in ipairs(resolved) do
         local a = d:buffer(system[1], dtype)
         local b = d:buffer(vector(#a, uniform), dtype)
         local x = solve_or_say({ "singular to working precision: rcond = ", "matrix is singular" }, a, b)

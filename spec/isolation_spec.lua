@@ -410,6 +410,13 @@ describe("a build on an isolated device", function()
     assert.same({ 2, 4 }, cl.saxpy(1, d:buffer { 1, 2 }, d:buffer { 1, 2 }):read())
   end)
 
+  it("takes sources that are larger than what a socket holds", function()
+    local p = d:program("kernel void k(global int *x) { x[0] = 7; }" .. ("/" .. ("/"):rep(99) .. "\n"):rep(20000))
+    local x = d:zeros("int", 1)
+    p.k(1, x)
+    assert.equal(7, x[1])
+  end)
+
   it("is done again for a new worker", function()
     local x = d:zeros("double", 1)
     local k = d:program(helper.unseen "kernel void k(global double *x) { x[0] = %s; }").k
@@ -454,6 +461,35 @@ describe("memory of an isolated device", function()
     assert.is_true(full >= 8192) -- 4 MiB
     x:release()
     assert.is_true(soon(function() return blocks() <= full - 8192 end))
+  end)
+
+  it("that there is none of is an error, and the device goes on", function()
+    local lua = helper.lua
+    helper.lua = ("prlimit --as=%d %s"):format(3 << 30, lua)
+    local ok, output = helper.run(([[
+      local cl = require "clcompute"
+      local d = cl.device("%s", { isolated = true })
+      local list = {}
+      print(select(2, pcall(function() for i = 1, 100 do list[i] = d:empty("char", 1 << 29) end end)))
+      list = nil
+      print(d:buffer({ 1, 2 }, "int")[2]) ]]):format(PLACE), nil, 60)
+    helper.lua = lua
+    assert.is_true(ok, output)
+    assert.matches("clCreateBuffer: CL_MEM_OBJECT_ALLOCATION_FAILURE %(%-4%): 512 MiB[^\n]*\n2\n$", output)
+  end)
+
+  it("that OpenCL will not watch is given back, and the call is named", function()
+    local count = require "clcount"
+    finally(function() count.fail() end)
+    collectgarbage()
+    collectgarbage()
+    local before = #assert(count.live())
+    count.fail("clSetMemObjectDestructorCallback", -6, 1, 2) -- the second time garbage was collected
+    helper.raises("clSetMemObjectDestructorCallback: CL_OUT_OF_HOST_MEMORY (-6)", d.zeros, d, "int", 4)
+    count.fail()
+    assert.is_true(#count.live() <= before)
+    count.fail("clSetMemObjectDestructorCallback", -6)
+    assert.equal(0, d:zeros("int", 4)[4])
   end)
 
   it("comes and goes for more buffers than a worker keeps mapped", function()
@@ -571,6 +607,50 @@ describe("the worker of an isolated device", function()
     end
   end)
 
+  it("that has no file descriptors left to start with is an error, and nothing hangs", function()
+    local lua = helper.lua
+    finally(function() helper.lua = lua end)
+    for _, limit in ipairs { 8, 12, 13, 14 } do
+      helper.lua = ("prlimit --nofile=%d %s"):format(limit, lua)
+      local ok, output = run("", { CLCOMPUTE_CACHE = "off", CLCOMPUTE_LUA = lua }, 20)
+      assert.is_false(ok)
+      assert.matches("cannot start a worker by [^\n]*: Too many open files", output)
+    end
+  end)
+
+  it("is run by lua5.4 of the path where the script's own interpreter has another name", function()
+    local path = os.tmpname()
+    os.execute(("cp $(readlink -f $(command -v lua5.4)) %s && chmod +x %s"):format(path, path))
+    local lua = helper.lua
+    helper.lua = path
+    local ok, output = run("print(x[1])", { CLCOMPUTE_LUA = "" })
+    helper.lua = lua
+    os.remove(path)
+    assert.is_true(ok, output)
+    assert.equal("2.0\n", output)
+  end)
+
+  it("may end by a signal without a name here, or be reaped by others", function()
+    local ok, output = run [[
+      os.execute("(sleep 0.3; kill -USR2 " .. worker() .. ") &")
+      print(select(2, pcall(p.endless, 1, x)))
+      p.twice(4, x)
+      print(x[2]) ]]
+    assert.is_true(ok, output)
+    assert.matches("its worker process died of signal 12\n8.0\n$", output)
+    local lua = helper.lua
+    helper.lua = "env --ignore-signal=CHLD " .. lua
+    ok, output = run([[
+      print(select(2, pcall(p.far, 1, x)))
+      p.twice(4, x)
+      cl.device(d.place, { isolated = true, limit = 0.5 })
+      print(select(2, pcall(p.endless, 1, d:zeros("float", 1))))
+      p.twice(4, x) ]], { CLCOMPUTE_LUA = lua })
+    helper.lua = lua
+    assert.is_true(ok, output)
+    assert.matches("its worker process ended\n.*not done within the limit of 0.5 seconds, and ended\n$", output)
+  end)
+
   it("minds no code of the user's environment", function()
     local ok, output = run("print(x[2])", { LUA_INIT = "if arg[1] == [[-e]] then error() end" })
     assert.is_true(ok, output)
@@ -660,23 +740,26 @@ describe("the worker of an isolated device", function()
   end)
 
   it("may be closed by a hook while it computes: then its launch is an error", function()
-    local ok, output = run [[
-      local calls = 0
-      local function hook()
-        calls = calls + 1
-        if calls == 3 then
-          debug.sethook()
-          d:close()
+    for count, message in pairs { [2] = "kernel is released", [3] = "kernel 'endless' is released",
+      [4] = "the device was closed meanwhile", [30] = "the device was closed meanwhile" } do
+      local ok, output = run(([[
+        local calls = 0
+        local function hook()
+          calls = calls + 1
+          if calls == %d then
+            debug.sethook()
+            d:close()
+          end
         end
-      end
-      local function launch()
-        debug.sethook(hook, "c")
-        p.endless(1, x)
-      end
-      print(pcall(launch))
-    ]]
-    assert.is_true(ok, output)
-    assert.truthy(output:find("closed meanwhile", 1, true) or output:find("is released", 1, true), output)
+        local function launch()
+          debug.sethook(hook, "c")
+          p.endless(1, x)
+        end
+        print(pcall(launch))
+      ]]):format(count))
+      assert.is_true(ok, output)
+      assert.matches(message, output, 1, true)
+    end
   end)
 end)
 

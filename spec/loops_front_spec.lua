@@ -335,9 +335,9 @@ describe("the origin", function()
     assert.equal(1, front.tree({ file = path }, { name = "x" }).body[1].value.value)
     assert.equal(2, front.tree({ file = path }, { name = "M.y" }).body[1].value.value)
     refused(path .. ":2:1: no function 'z'; there are: M.x, M.y", { file = path }, { name = "z" })
-    refused("/none.lua: cannot be read (/none.lua: No such file or directory); pass the source as a text",
+    refused("/none.lua: cannot be read: No such file or directory",
       { file = "/none.lua" })
-    refused("spec: cannot be read (Is a directory); pass the source as a text", { file = "spec" })
+    refused("spec: cannot be read: Is a directory", { file = "spec" })
     helper.raises("function, text or { file = path } expected, got number", front.tree, 1)
   end)
 
@@ -388,7 +388,7 @@ local function f(a) a[1] = next(a[1]) end]], { name = "f" }).body))
     file:close()
     refused(path .. ":1:43: 'math' is not of the function that was loaded: its source has changed", fn)
     os.remove(path)
-    refused(("%s: cannot be read (%s: No such file or directory); pass the source as a text"):format(path, path), fn)
+    refused(("%s: cannot be read: No such file or directory; pass the source as a text"):format(path), fn)
   end)
 
   it("must have a text", function()

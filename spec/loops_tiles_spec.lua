@@ -251,9 +251,12 @@ describe("the shape of kernels", function()
       { { vector = 3 }, "vector: one of 1, 2, 4, 8, 16 expected, got 3" },
       { { lane = 1 << 20 }, "lane: integer from 1 to 4096 expected" },
       { { kernel = "blocks" }, "kernel: one of tiles, items expected" } } do
-      local compiled = assert(loops.compile(text, { device = helper.device(), force = true, tiles = case[1] }))
-      helper.raises(case[2], compiled, { 1.0 }, 1)
+      helper.raises("loops.compile: option 'tiles': " .. case[2], loops.compile, text, { tiles = case[1] })
     end
+    assert(loops.compile(text, { tiles = { kernel = "items" } })) -- on a GPU, whose groups it takes
+    helper.raises("group: integer from 1", loops.compile, text, { target = "cpu", tiles = { kernel = "items" } })
+    local for_gpu = assert(loops.compile(text, { device = helper.device(), tiles = { kernel = "items" } }))
+    if helper.device().type == "cpu" then helper.raises("group: integer from 1", for_gpu, { 1.0 }, 1) end
     helper.raises("option 'tiles': unknown option 'colums'", loops.compile, text, { tiles = { colums = 2 } })
     helper.raises("option 'tiles': option 'rows': integer expected, got string", loops.compile, text,
       { tiles = { rows = "2" } })

@@ -3,21 +3,12 @@ local helper = require "spec.helper"
 local cl = require "clcompute"
 local known = require "clcompute.tuning.known"
 local sequential = require "clcompute.sequential"
+local systems = require "spec.support.systems"
+
+local growing, matrix, uniform = systems.growing, systems.matrix, systems.uniform
 
 local RATIO = 30 -- LAPACK's threshold for the backward error
 local dtypes = { "float", "double" }
-
-local function uniform() return math.random() * 2 - 1 end
-
---- An n x m table of f(i, j).
-local function matrix(n, m, f)
-  local a = {}
-  for i = 1, n do
-    a[i] = {}
-    for j = 1, m do a[i][j] = f(i, j) end
-  end
-  return a
-end
 
 --- Column j of a matrix, packed.
 local function column(values, j, dtype)
@@ -64,7 +55,7 @@ helper.describe_each("gauss by blocks", function(d)
     it("takes the first of equal pivots, " .. dtype, function()
       local n = slow and 20 or 120
       -- multiples of 1/2 that stay exact: every column ties in many rows
-      local a = d:buffer(matrix(n, n, function(i, j) return (i == j or j == n) and 1 or i > j and -1 or 0 end), dtype)
+      local a = d:buffer(growing(n), dtype)
       local f <close> = cl.lu(a)
       assert.equal(2.0 ^ (n - 1), f:det()) -- none was exchanged
     end)
@@ -181,8 +172,7 @@ helper.describe_each("lu", function(d)
 
   it("refines the systems of a batch", function()
     local n = slow and 20 or 33
-    local growing = matrix(n, n, function(i, j) return (i == j or j == n) and 1 or i > j and -1 or 0 end)
-    local a = d:buffer { growing, matrix(n, n, uniform) }
+    local a = d:buffer { growing(n), matrix(n, n, uniform) }
     local b = d:buffer(matrix(2, n, uniform))
     local x, info = cl.gauss(a, b)
     assert.is_true(info.steps >= 1)

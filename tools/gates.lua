@@ -21,6 +21,20 @@ local function line(pattern)
   return function(output) return output:match("(" .. pattern .. "[^\n]*)") or last_line(output) end
 end
 
+--- What all specs together come to.
+local function total(output)
+  return output:match ".*\n(%d+ passed, %d+ failed)" or last_line(output)
+end
+
+--- Lines and branches of the core and of the other modules, with what is asked of them.
+local function coverage(output)
+  local parts = {}
+  for name, lines, branches in output:gmatch "\n(%l+) %(%d+, %d+%) +%d+ +([%d.]+) %% +%d+ +%d+ +([%d.]+) %%" do
+    parts[#parts + 1] = ("%s %s %% of lines, %s %% of branches"):format(name, lines, branches)
+  end
+  return #parts > 0 and table.concat(parts, "; ") or last_line(output)
+end
+
 --- The sum of the numbers that a pattern finds.
 local function sum_of(pattern)
   return function(output)
@@ -32,18 +46,18 @@ end
 
 -- name; what it shows; command; `figure`, from the output; `holds`, beyond a good end.
 local GATES = {
-  { "suite", "every spec on every driver, no handle leaked", "check", figure = line "%d+ passed, %d+ failed" },
+  { "suite", "every spec on every driver, no handle leaked", "check", figure = total },
   { "faults", "every OpenCL call and allocation fails once", "faults", figure = line "faults: ",
     holds = function(o) return number(o, "(%d+) of OpenCL") >= 5000 and number(o, "(%d+) of alloc") >= 3000 end },
-  { "misuse", "the table of misuse", "check SPECS=spec/misuse_spec.lua", figure = line "%d+ passed, %d+ failed",
+  { "misuse", "the table of misuse", "check SPECS=spec/misuse_spec.lua", figure = total,
     holds = function(o) return number(o, "(%d+) passed, 0 failed") >= 100 end },
   { "fuzz-api", "a million calls, at least 100 messages", "fuzz-api", figure = line "fuzz%-api: ",
     holds = function(o)
       return number(o, "fuzz%-api: (%d+)") >= 1000000 and number(o, "(%d+) distinct messages, 0 crashes") >= 100
     end },
   { "fuzz-c", "texts and files read in C", "fuzz-c", figure = sum_of "(%d+) inputs" },
-  { "fuzz-files", "files that lie", "fuzz-files", figure = line "%d+ passed, %d+ failed" },
-  { "long", "random loop nests, every size of a work-group", "long", figure = line "%d+ passed, %d+ failed" },
+  { "fuzz-files", "files that lie", "fuzz-files", figure = total },
+  { "long", "random loop nests, every size of a work-group", "long", figure = total },
   { "properties", "products and solutions within their bounds", "properties",
     figure = function(o) return line "gemm: "(o) .. "; " .. line "gauss: "(o) end,
     holds = function(o)
@@ -51,13 +65,14 @@ local GATES = {
         and o:find "gauss: [^\n]*, 0 silently wrong" ~= nil
     end },
   { "kernels", "kernels under Oclgrind, with races and uninitialised reads", "check SPECS=spec/oclgrind_spec.lua",
-    figure = line "%d+ passed, %d+ failed" },
-  { "asan", "the suite under AddressSanitizer and UBSan", "asan", figure = line "%d+ passed, %d+ failed" },
+    figure = total },
+  { "asan", "the suite under AddressSanitizer and UBSan", "asan", figure = total },
+  { "stress", "the suite with the collector forced", "stress", figure = total },
   { "valgrind", "each public function under Valgrind", "valgrind", figure = last_line },
   { "tsan", "four threads under ThreadSanitizer", "tsan", figure = last_line },
-  { "coverage", "lines and branches of csrc", "coverage", figure = last_line },
+  { "coverage", "lines and branches of csrc", "coverage", figure = coverage },
   { "lifetimes", "120 orders of release, exits, forgeries, threads", "check SPECS=spec/lifetimes_spec.lua",
-    figure = line "%d+ passed, %d+ failed" },
+    figure = total },
   { "mutations", "faults put into the code", "mutations", figure = line "mutations: ",
     holds = function(o) return o:find "5 of 5 found" ~= nil end },
   { "memory", "1,000 dropped buffers of 64 MB below 600 MB", "memory", figure = line "1000 buffers of 64 MB",

@@ -19,10 +19,11 @@ local mutations = {
     old = [[
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
-  b->mem = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+  clc_Outcome r = create_memory(d, b, bytes);
 ]],
     new = [[
-  const cl_mem early = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+  clc_Outcome r = {CL_SUCCESS, "clCreateBuffer"};
+  const cl_mem early = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &r.code);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
   b->mem = early;

@@ -18,6 +18,7 @@ local resolve = require "clcompute.loops.front.resolve"
 local restrictions = require "clcompute.loops.front.restrictions"
 local shortcut = require "clcompute.loops.runtime.shortcut"
 local specialise = require "clcompute.loops.specialise"
+local target = require "clcompute.loops.runtime.target"
 local uses = require "clcompute.loops.generation.uses"
 local walk = require "clcompute.loops.walk"
 
@@ -48,8 +49,11 @@ local function check_options(given)
   end
   local tiles = checked.tiles
   if tiles then tiles = options.merge(options.check("loops.compile: option 'tiles'", tiles, TILES)) end
-  return options.merge({ base = 1, mode = "exact", heuristics = "model", reduce = "sequential" }, checked,
+  checked = options.merge({ base = 1, mode = "exact", heuristics = "model", reduce = "sequential" }, checked,
     { tiles = tiles })
+  local fault = tiles and target.fault(checked)
+  if fault then error("loops.compile: " .. fault, 0) end
+  return checked
 end
 
 local function check_isl(from)
@@ -172,13 +176,25 @@ local function without_place(message)
   return rest and (message:find "^loops:" or not rest:find "^attempt to ") and rest or message
 end
 
+--- Check mode speaks of arguments of kernels, whose names are made: the variables' own stand for them.
+local function with_names(message, variables)
+  if type(message) ~= "string" then return message end
+  return (message:gsub("argument %d+ '([%w_]+)'", function(id)
+    for _, variable in ipairs(variables) do
+      if variable.id == id then return ("array '%s'"):format(variable.name) end
+    end
+  end))
+end
+
 function Compiled:__call(...)
   local state = self.state
   if not state then error("this compiled function is closed", 2) end
   local is_short = state.is_short
   if is_short and is_short(...) then return state.fn(...) end
   local ok, message = pcall(run, state, ...)
-  if not ok then error(failure.is(message) and tostring(message) or without_place(message), 2) end
+  if not ok then
+    error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
+  end
   if not state.is_short then state.is_short = shortcut.of(state) end
 end
 

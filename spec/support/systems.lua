@@ -6,10 +6,13 @@ local reference = require "spec.reference"
 
 local systems = {}
 
-local function uniform() return math.random() * 2 - 1 end
+--- A number of (-1, 1).
+function systems.uniform() return math.random() * 2 - 1 end
+
+local uniform = systems.uniform
 
 --- An n x m table of f(i, j).
-local function matrix(n, m, f)
+function systems.matrix(n, m, f)
   local a = {}
   for i = 1, n do
     a[i] = {}
@@ -18,15 +21,20 @@ local function matrix(n, m, f)
   return a
 end
 
-systems.matrix, systems.uniform = matrix, uniform
+local matrix = systems.matrix
+
+--- A list of f(i).
+function systems.vector(n, f)
+  local v = {}
+  for i = 1, n do v[i] = f(i) end
+  return v
+end
 
 --- (I - 2uu') a, for a random unit vector u.
 local function reflect(a)
-  local n, u, square = #a, {}, 0
-  for i = 1, n do
-    u[i] = uniform()
-    square = square + u[i] ^ 2
-  end
+  local n = #a
+  local u, square = systems.vector(n, uniform), 0
+  for i = 1, n do square = square + u[i] ^ 2 end
   for j = 1, n do
     local dot = 0
     for i = 1, n do dot = dot + u[i] * a[i][j] end
@@ -36,11 +44,22 @@ local function reflect(a)
 end
 
 --- Singular values from 1 down to 1 / cond.
+function systems.conditioned(n, cond)
+  local a = matrix(n, n, function(i, j) return i == j and cond ^ (-(i - 1) / math.max(1, n - 1)) or 0 end)
+  return reflect(reference.transpose(reflect(a)))
+end
+
+function systems.hilbert(n)
+  return matrix(n, n, function(i, j) return 1 / (i + j - 1) end)
+end
+
+--- Partial pivoting doubles the last column at every step (Wilkinson), and no rows are exchanged.
+function systems.growing(n)
+  return matrix(n, n, function(i, j) return (i == j or j == n) and 1 or i > j and -1 or 0 end)
+end
+
 local function conditioned(cond)
-  return function(n)
-    local a = matrix(n, n, function(i, j) return i == j and cond ^ (-(i - 1) / math.max(1, n - 1)) or 0 end)
-    return reflect(reference.transpose(reflect(a)))
-  end
+  return function(n) return systems.conditioned(n, cond) end
 end
 
 local function random(scale)
@@ -55,11 +74,8 @@ systems.classes = {
     make = function(n) return matrix(n, n, function(i) return uniform() * 10.0 ^ (-i % 13) end) end },
   { name = "graded by columns", sizes = ALL,
     make = function(n) return matrix(n, n, function(_, j) return uniform() * 10.0 ^ (-j % 13) end) end },
-  { name = "Hilbert", sizes = SMALL,
-    make = function(n) return matrix(n, n, function(i, j) return 1 / (i + j - 1) end) end },
-  { name = "Wilkinson's growth", sizes = { 20, 60, 100 }, make = function(n)
-    return matrix(n, n, function(i, j) return (i == j or j == n) and 1 or i > j and -1 or 0 end)
-  end },
+  { name = "Hilbert", make = systems.hilbert, sizes = SMALL },
+  { name = "Wilkinson's growth", make = systems.growing, sizes = { 20, 60, 100 } },
   { name = "two equal rows", singular = true, sizes = { 2, 10, 33, 60 }, make = function(n)
     local a = random(1)(n)
     a[n] = table.move(a[1], 1, n, 1, {})
@@ -71,8 +87,7 @@ systems.classes = {
     return a
   end },
   { name = "rank one", singular = true, sizes = { 2, 10, 33, 60 }, make = function(n)
-    local u, v = {}, {}
-    for i = 1, n do u[i], v[i] = uniform(), uniform() end
+    local u, v = systems.vector(n, uniform), systems.vector(n, uniform)
     return matrix(n, n, function(i, j) return u[i] * v[j] end)
   end },
   { name = "scaled 1e-30", make = random(1e-30), sizes = ALL },

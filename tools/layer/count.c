@@ -194,6 +194,16 @@ static void fail(const char *call, unsigned long nth, int code, unsigned long ti
   pthread_mutex_unlock(&lock);
 }
 
+/* CLCOUNT_FAIL="call code nth times" plans the failures of a process in which nobody calls fail. */
+static void plan_from_environment(void) {
+  const char *text = getenv("CLCOUNT_FAIL");
+  char call[sizeof plan.call];
+  int code;
+  unsigned long nth, times;
+  if (text != NULL && sscanf(text, "%63s %d %lu %lu", call, &code, &nth, &times) == 4)
+    fail(call, nth, code, times);
+}
+
 static count_Hits hits(void) {
   pthread_mutex_lock(&lock);
   const count_Hits so_far = {plan.hit, plan.seen, plan.hits};
@@ -318,8 +328,10 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd
   if (count_next != NULL && next->clGetPlatformIDs == wrappers.clGetPlatformIDs)
     return CL_INVALID_OPERATION; /* named twice in OPENCL_LAYERS: it would call itself for ever */
   pthread_mutex_lock(&lock);
-  if (table == NULL) table_grow();
+  const int is_first = table == NULL;
+  if (is_first) table_grow();
   pthread_mutex_unlock(&lock);
+  if (is_first) plan_from_environment();
   owner = getpid();
   count_next = next;
   memcpy(&wrappers, next, shared * sizeof(void *)); /* an entry without a wrapper is passed on */

@@ -117,11 +117,26 @@ local function compiled_row(trial, name, compiled, device)
     ("%d"):format(after.bytes_up + after.bytes_down - before.bytes_up - before.bytes_down), describe(found) }
 end
 
+--- Why results may differ from Lua's, lines; none where they must not.
+local function allowances(spec)
+  local lines, inexact = {}, arithmetic.inexact(spec.tree)
+  local reorders, swaps = arithmetic.shared_out(spec.plan)
+  if #inexact > 0 then
+    lines[1] = table.concat(inexact, ", ") .. ": the last digits may differ, as OpenCL allows\n"
+  end
+  if reorders then
+    lines[#lines + 1] = "sums and products that are shared out: the last digits may differ, as another order rounds "
+      .. "otherwise\n"
+  end
+  if swaps then
+    lines[#lines + 1] = "minima and maxima that are shared out: NaN is left out, of 0.0 and -0.0 either may be left\n"
+  end
+  return lines
+end
+
 --- What lies below the table.
-local function remarks(inexact, state)
-  local note = #inexact > 0 and table.concat(inexact, ", ")
-    .. ": the last digits may differ, as OpenCL allows\n" or ""
-  return ("%swhere it pays, the second call:\n%s"):format(note, explain.latest(state))
+local function remarks(allowed, state)
+  return ("%swhere it pays, the second call:\n%s"):format(table.concat(allowed), explain.latest(state))
 end
 
 local function has_parallel(plan)
@@ -142,8 +157,8 @@ end
 return function(fn, compiled, forced, request)
   local rows, presumed, device = compiled.state.rows, request.presumed, request.device
   check_dtypes(rows, presumed.kinds)
-  local inexact = arithmetic.inexact(presumed.spec.tree)
-  local trial = { rows = rows, kinds = presumed.kinds, is_exact = #inexact == 0, has_failed = false,
+  local allowed = allowances(presumed.spec)
+  local trial = { rows = rows, kinds = presumed.kinds, is_exact = #allowed == 0, has_failed = false,
     values = loops_arguments.make(rows, presumed.kinds, request.given, request.size) }
   local lines = { lua_row(trial, fn, compiled, device),
     compiled_row(trial, "compiled, where it pays", compiled, device) }
@@ -151,5 +166,5 @@ return function(fn, compiled, forced, request)
     lines[3] = compiled_row(trial, "compiled, all parallel nests on the device", forced, device)
   end
   return ("%s\non %s\n\n%s\n\n%s"):format(loops_arguments.describe(rows, presumed.kinds, trial.values), device.name,
-    columns.format(HEADER, lines), remarks(inexact, compiled.state)), trial.has_failed
+    columns.format(HEADER, lines), remarks(allowed, compiled.state)), trial.has_failed
 end

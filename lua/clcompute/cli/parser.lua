@@ -56,13 +56,27 @@ local function new(commands)
   return root
 end
 
+--- The words with a number below 0 joined to the option before it, since argparse takes "-3" for an option.
+local function joined(arguments)
+  local words = {}
+  for i, word in ipairs(arguments) do
+    local before = words[#words]
+    if i > 1 and word:find "^%-%.?%d" and before:find "^%-%-%a" and not before:find("=", 1, true) then
+      words[#words] = before .. "=" .. word
+    else
+      words[#words + 1] = word
+    end
+  end
+  return words
+end
+
 --- Parses a command line.
 -- @tparam table commands as clcompute.cli describes them
 -- @tparam table arguments a list of words
 -- @treturn table { command=, options= } to run, { text= } to print, or { misuse= } to complain of
 function parser.parse(commands, arguments)
   local root = new(commands)
-  local ok, result = pcall(root.parse, root, arguments)
+  local ok, result = pcall(root.parse, root, joined(arguments))
   if not ok then
     if getmetatable(result) == Stop then return result end
     error(result, 0)

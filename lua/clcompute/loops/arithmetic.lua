@@ -40,8 +40,11 @@ local function is_rounding(tree)
   return found
 end
 
---- What of the arithmetic is not as in Lua because reductions are shared out.
-local function explain_reductions(plan, lines)
+--- Whether a plan shares out sums or products of floats, and minima or maxima of them, whose results may not be Lua's.
+-- @tparam table plan of `clcompute.loops.generation.nests`
+-- @treturn boolean sums or products
+-- @treturn boolean minima or maxima
+function arithmetic.shared_out(plan)
   local reorders, swaps = false, false
   for _, kernel in ipairs(plan.kernels) do
     for _, accumulator in ipairs(kernel.accumulators or {}) do
@@ -50,6 +53,12 @@ local function explain_reductions(plan, lines)
       swaps = swaps or accumulator.type == "float" and is_extreme
     end
   end
+  return reorders, swaps
+end
+
+--- What of the arithmetic is not as in Lua because reductions are shared out.
+local function explain_reductions(plan, lines)
+  local reorders, swaps = arithmetic.shared_out(plan)
   if reorders then
     add(lines, "  sums and products that are shared out are put together in another order than Lua's, and rounded to "
       .. "an array's type once, at the end:")

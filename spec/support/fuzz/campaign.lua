@@ -43,13 +43,17 @@ function campaign.prepare(folder)
   return folder
 end
 
+-- KiB of addresses that a process may have: an array of 2^32 numbers is to be refused, not to use up the machine. The
+-- sanitizers need more for themselves.
+local ROOM = os.getenv "SANITIZED" and "unlimited" or "8388608"
+
 --- Runs a Lua file there for at most so many seconds; returns what it printed and how it ended.
 local function run(folder, limit, path, ...)
   local words = { quote(path), ... }
-  local command = "cd %s/scratch && OCL_ICD_VENDORS=%s/vendors CLCOMPUTE_CACHE=%s/cache CLCOMPUTE_DEVICE= "
-    .. "CLCOUNT_EXIT=9 CLCOUNT_QUIET=1 timeout %d %s %s </dev/null 2>&1"
+  local command = "cd %s/scratch && ulimit -v %s && OCL_ICD_VENDORS=%s/vendors CLCOMPUTE_CACHE=%s/cache "
+    .. "CLCOMPUTE_DEVICE= CLCOUNT_EXIT=9 CLCOUNT_QUIET=1 timeout %d %s %s </dev/null 2>&1"
   local place = quote(folder)
-  return shell(command:format(place, place, place, limit, os.getenv "LUA" or "lua5.4", table.concat(words, " ")))
+  return shell(command:format(place, ROOM, place, place, limit, os.getenv "LUA" or "lua5.4", table.concat(words, " ")))
 end
 
 --- The text of a script that runs by itself.

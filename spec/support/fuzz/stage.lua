@@ -177,7 +177,7 @@ function stage.line(slot, text)
   end
 end
 
-local leaked, bad = 0, 0 -- until now
+local leaked, bad, alive = 0, 0, 0 -- until now
 
 --- Gives an object the metatable of another one. What loses its finalizer so is released at the end of the state.
 function stage.forge(object, other)
@@ -202,8 +202,11 @@ function stage.finish()
     note_fault(("%d handles leaked, one of %s"):format(#left - leaked, left[#left].call))
   end
   if count.bad() > bad then note_fault "a handle was released twice" end
-  if cl.live().bytes ~= 0 then note_fault(("%d bytes are said to be alive"):format(cl.live().bytes)) end
-  leaked, bad, stage.forged = #left, count.bad(), false
+  local bytes = cl.live().bytes
+  if bytes > alive and not stage.forged then
+    note_fault(("%d bytes are said to be alive"):format(bytes - alive))
+  end
+  leaked, bad, alive, stage.forged = #left, count.bad(), bytes, false
 end
 
 --- The end of a script that runs by itself: what came out wrong, as its exit code.

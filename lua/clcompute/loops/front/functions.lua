@@ -149,8 +149,8 @@ local function choose_only(origin, tokens, list)
   local chosen = select(list, is_outermost)
   if #chosen == 0 then failure.raise(origin, tokens[1], "no function is here") end
   if #chosen > 1 then
-    failure.raise(origin, tokens[chosen[2].first], ("a second function: say which one by name; there are: %s")
-      :format(names_of(chosen)))
+    failure.raise(origin, tokens[chosen[2].first],
+      ("a second function: the option 'name' says which one; there are: %s"):format(names_of(chosen)))
   end
   return chosen[1]
 end

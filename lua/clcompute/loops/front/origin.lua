@@ -9,7 +9,8 @@ local origin = {}
 
 local TEXT = "(text)" -- what messages call a source that is no file
 
-local function read_file(path)
+--- The text of a file; `advice` ends the message where it cannot be read.
+local function read_file(path, advice)
   local file, message = io.open(path, "rb")
   local text
   if file then -- a folder can be opened
@@ -17,7 +18,8 @@ local function read_file(path)
     file:close()
   end
   if text then return text end
-  failure.raise({ file = path }, nil, ("cannot be read (%s); pass the source as a text"):format(message))
+  message = message:gsub("^.*: ", "") -- the path, which stands in front
+  failure.raise({ file = path }, nil, ("cannot be read: %s%s"):format(message, advice or ""))
 end
 
 local function parameter_names(f)
@@ -52,7 +54,7 @@ local function of_function(f)
     failure.raise({ file = info.source:sub(2) }, nil, "the text of the function is not kept; pass the source as a text")
   elseif info.source:find "^@" then
     self.file = info.source:sub(2)
-    self.text = read_file(self.file)
+    self.text = read_file(self.file, "; pass the source as a text")
   else
     self.file, self.text = TEXT, info.source
   end

@@ -62,7 +62,20 @@ function target.without_device(given)
   return { is_wide = row.kernel == "items", float = row, double = row, key = key_of(row) }
 end
 
---- The same, found once for a compiled function and a device, until numbers change.
+--- What is wrong with the numbers that are given, whatever device they will be for.
+-- @tparam table given as for `of`
+-- @treturn ?string nil: nothing
+function target.fault(given)
+  local fault
+  for _, kind in ipairs { given.target or "cpu", given.target or "gpu" } do
+    local ok, message = pcall(target.without_device, options.merge(given, { target = kind }))
+    if ok then return nil end
+    fault = fault or message
+  end
+  return fault
+end
+
+--- The numbers, found once for a compiled function and a device, until numbers change.
 -- @tparam table state of `clcompute.loops`
 -- @tparam Device device
 function target.kept(state, device)
