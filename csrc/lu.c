@@ -8,6 +8,7 @@
 #include "accuracy.h"
 #include "lu_batch.h"
 #include "lu_blocks.h"
+#include "lu_tournament.h"
 #include "operand.h"
 #include "prebuilt.h"
 #include "scratch.h"
@@ -75,13 +76,21 @@ static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f, 
   return x;
 }
 
+/* By blocks: on a GPU its panels are tournaments, if the numbers for it say of how many rows. */
+static void eliminate(lua_State *L, const clc_Elimination *x) {
+  clc_pushtuning(L, x->w->device, "lu", x->w->dtype);
+  const int has_rows = lua_getfield(L, -1, "rows") != LUA_TNIL;
+  lua_pop(L, 2);
+  (has_rows ? clc_eliminatetournament : clc_eliminateblocks)(L, x);
+}
+
 static clc_Elimination factor_one(lua_State *L, clc_Buffer *a, const clc_Lu *f, int by_blocks,
                                   Facts facts) {
   const size_t rows = clc_paddedrows(f->n);
   const clc_Elimination x = push_parts(L, a, f, rows * f->ld, (1 + chunks_of(rows)) * f->ld);
   if (f->n > 0) load(L, a, &x);
   if (by_blocks)
-    clc_eliminateblocks(L, &x);
+    eliminate(L, &x);
   else
     clc_eliminatecolumns(L, &x, 0, f->n);
   const double *numbers = clc_pushdoubles(L, x.diagonal);

@@ -10,7 +10,9 @@
 #include "scratch.h"
 #include "tuning.h"
 
-enum { LOWER = 1, UNIT = 2, TRANSPOSE = 4 }; /* a triangle, as lu_substitute names it */
+#define SIDE 32 /* rows of a triangle of lu_sweep: no more than those of zeros behind the n-th */
+
+enum { LOWER = 1, UNIT = 2, TRANSPOSE = 4 }; /* a triangle, as lu_sweep names it */
 
 /* The number of a name for a device and dtype. */
 static size_t tuned(lua_State *L, const clc_Buffer *like, const char *name) {
@@ -69,18 +71,23 @@ static void solve_vectors(lua_State *L, const clc_Lu *f, int transposed, size_t 
   lua_pop(L, 3);
 }
 
-/* Solves with one triangle, in place: a work-group a column. */
+/* Solves with one triangle, in place: a launch for each block of rows. */
 static void substitute(lua_State *L, const clc_Lu *f, int triangle, size_t columns, clc_Buffer *x) {
   clc_Device *d = x->device;
-  const size_t group = clc_tasksize(d);
-  const clc_Range range = clc_padded1(columns * group, group);
+  const size_t block = clc_tasksize(d), blocks = clc_parts(f->n, block);
+  const int lower = (triangle & LOWER) != 0;
   const char *defines = lua_pushfstring(
-      L, "#define GROUP %d\n#define LOWER %d\n#define UNIT %d\n#define TRANSPOSE %d\n", (int)group,
-      (triangle & LOWER) != 0, (triangle & UNIT) != 0, (triangle & TRANSPOSE) != 0);
-  clc_Kernel *k = clc_prebuilt(L, d, "lu_substitute", x->dtype, defines);
-  clc_setarguments(L, k, "iibib", (lua_Integer)f->n, (lua_Integer)columns, f->lu,
-                   (lua_Integer)f->ld, x);
-  clc_launch(L, k, &range, NULL);
+      L, "#define BLOCK %d\n#define SIDE %d\n#define LOWER %d\n#define UNIT %d\n#define TRANSPOSE %d\n",
+      (int)block, block < SIDE ? (int)block : SIDE, lower, (triangle & UNIT) != 0,
+      (triangle & TRANSPOSE) != 0);
+  clc_Kernel *k = clc_prebuilt(L, d, "lu_sweep", x->dtype, defines);
+  for (size_t left = blocks; left > 0; left--) {
+    const clc_Range range = clc_batchrange(left, columns, 1, block, 1);
+    clc_setarguments(L, k, "iiibib", (lua_Integer)f->n,
+                     lower ? (lua_Integer)(blocks - left) - 1 : (lua_Integer)left,
+                     (lua_Integer)columns, f->lu, (lua_Integer)f->ld, x);
+    clc_launch(L, k, &range, NULL);
+  }
   lua_pop(L, 2);
 }
 
@@ -95,7 +102,7 @@ static void copy(lua_State *L, size_t rows, size_t columns, clc_Buffer *from, si
   lua_pop(L, 1);
 }
 
-/* On a GPU, each column by a work-group. */
+/* On a GPU, by its work-groups together. */
 static void solve_columns(lua_State *L, const clc_Lu *f, int transposed, size_t columns,
                           clc_Buffer *b, clc_Buffer *x) {
   if (!transposed) {

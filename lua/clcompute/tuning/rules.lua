@@ -91,6 +91,20 @@ end
 
 -- --- LU -------------------------------------------------------------------------
 
+--- Bytes of the last round of a tournament: what its warps, or all of its items, show one another, and the panel's own
+-- rows.
+local function check_tournament(row, facts)
+  local columns, block = multiple(row, "columns", 4, 64), multiple(row, "block", row.columns, facts.max_group)
+  local warp = one_of(row, "warp", { 1, 32 })
+  local rows = multiple(row, "rows", math.max(warp, columns), facts.max_group)
+  check(rows >= 2 * columns, "rows: twice the columns expected at least, got %d", rows)
+  check(warp == 1 or facts.size == 4, "warp: of doubles it is 1, got %d", warp)
+  check(block >= 32, "block: 32 columns expected at least, got %d", block)
+  local board = warp == 1 and rows + 64 or 2 * rows // warp * (columns + 1)
+  check_memory(board + columns * (columns + 4) + 7 * columns + 64, facts)
+  check_memory(columns * (columns + 32 + 64), facts)
+end
+
 local function check_lu(row, facts)
   local vector = one_of(row, "vector", { 1, 4, 8, 16 })
   local columns = multiple(row, "columns", 2 * vector, 4096)
@@ -98,6 +112,7 @@ local function check_lu(row, facts)
   integer(row, "group", 1, facts.max_group)
   integer(row, "large", 0, 1 << 30)
   integer(row, "few", 0, 1 << 30)
+  if row.rows ~= nil then check_tournament(row, facts) end
 end
 
 -- --- loop nests ------------------------------------------------------------------
