@@ -45,7 +45,8 @@ static Tournament push_tournament(lua_State *L, const clc_Elimination *x) {
   const char *group = lua_pushfstring(L, "%s#define ROWS %d\n#define WARP %d\n", panel, rows, warp);
   t.round = clc_prebuilt(L, d, "lu_tournament", dtype, group);
   t.last = clc_prebuilt(L, d, "lu_tournament", dtype,
-                        lua_pushfstring(L, "%s#define FINAL 1\n", group));
+                        lua_pushfstring(L, "%s#define FINAL 1\n#define ACROSS %d\n", group,
+                                        (int)t.block));
   t.below = clc_prebuilt(
       L, d, "lu_below", dtype,
       lua_pushfstring(L, "%s#define DOWN %d\n#define WIDE %d\n", panel, DOWN, WIDE));

@@ -41,22 +41,23 @@ INLINE void move_column(__global const int *moves, __global REAL *w, const ulong
     if (moves[i] >= 0) w[moves[i] * ld] = held[i];
 }
 
-/* A row's multipliers, where its elements of the panel are; u has those of the panel's own rows. */
-INLINE void divide_row(__local const REAL *u, const int columns, __global REAL *row, REAL *x) {
+/* A row's multipliers, where its elements of the panel are. Row k of u has those of the panel's own row from column k
+   on, then zeros; what is done moves to the end. */
+INLINE void divide_row(__local const REAL *u, __global REAL *row, REAL *x) {
   UNROLL for (int j = 0; j < COLUMNS; j += 4) {
     const QUAD q = vload4(0, row + j);
     x[j] = q.s0, x[j + 1] = q.s1, x[j + 2] = q.s2, x[j + 3] = q.s3;
   }
-  UNROLL for (int k = 0; k < COLUMNS; k++) {
-    if (k >= columns || u[k * COLUMNS + k] == 0) continue;
-    x[k] /= u[k * COLUMNS + k];
-    UNROLL for (int j = (k + 1) / 4 * 4; j < COLUMNS; j += 4) {
-      const QUAD q = *(__local const QUAD *)&u[k * COLUMNS + j];
-      if (j > k) x[j] = fma(-x[k], q.s0, x[j]);
-      if (j + 1 > k) x[j + 1] = fma(-x[k], q.s1, x[j + 1]);
-      if (j + 2 > k) x[j + 2] = fma(-x[k], q.s2, x[j + 2]);
-      if (j + 3 > k) x[j + 3] = fma(-x[k], q.s3, x[j + 3]);
+  for (int k = 0; k < COLUMNS; k++, u += COLUMNS) {
+    const REAL pivot = u[0], l = pivot != 0 ? x[0] / pivot : 0, kept = pivot != 0 ? l : x[0];
+    UNROLL for (int j = 0; j < COLUMNS; j += 4) {
+      const QUAD q = *(__local const QUAD *)&u[j];
+      if (j > 0) x[j - 1] = fma(-l, q.s0, x[j]);
+      x[j] = fma(-l, q.s1, x[j + 1]);
+      x[j + 1] = fma(-l, q.s2, x[j + 2]);
+      x[j + 2] = fma(-l, q.s3, x[j + 3]);
     }
+    x[COLUMNS - 1] = kept;
   }
   UNROLL for (int j = 0; j < COLUMNS; j += 4)
     vstore4((QUAD)(x[j], x[j + 1], x[j + 2], x[j + 3]), 0, row + j);
@@ -77,13 +78,15 @@ __kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void lu_below(
     return;
   }
   const ulong i0 = first + columns + group * DOWN;
-  for (int e = t; e < COLUMNS * COLUMNS; e += LANES)
-    u[e] = w[(first + e / COLUMNS) * ld + first + e % COLUMNS];
+  for (int e = t; e < COLUMNS * COLUMNS; e += LANES) {
+    const int k = e / COLUMNS, j = k + e % COLUMNS;
+    u[e] = k < columns && j < COLUMNS ? w[(first + k) * ld + first + j] : 0;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (t < DOWN) {
     REAL x[COLUMNS];
     UNROLL for (int k = 0; k < COLUMNS; k++) x[k] = 0;
-    if (i0 + t < n) divide_row(u, columns, w + (i0 + t) * ld + first, x);
+    if (i0 + t < n) divide_row(u, w + (i0 + t) * ld + first, x);
     UNROLL for (int k = 0; k < COLUMNS; k++) l[k * DOWN + t] = x[k];
   }
   const int down = t / (WIDE / 4) * 4, across = t % (WIDE / 4) * 4;

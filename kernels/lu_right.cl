@@ -31,18 +31,32 @@
 #define UNROLL _Pragma("unroll")
 #define STRIDE (COLUMNS + 4)
 
-/* A column of `rows` with the triangle, which lies transposed. */
-INLINE void solve_column(__local const REAL *triangle, __local REAL *rows) {
+#define QUADS (COLUMNS / 4)
+
+/* What a work-item brings of the block's columns k .. k + COLUMNS - 1; neighbours read one row. */
+INLINE void fetch(__global const REAL *block, const ulong ld, const int k, const int t, QUAD *next) {
+  UNROLL for (int q = 0; q < QUADS; q++) {
+    const int e = q * BLOCK + t;
+    next[q] = vload4(0, block + e / QUADS * ld + k + e % QUADS * 4);
+  }
+}
+
+/* A column of `rows` with the unit lower triangle, whose column k lies from lower + k * STRIDE on, zeros behind it. What
+   is done moves to the end. */
+INLINE void solve_column(__local const REAL *lower, __local REAL *rows) {
   REAL y[COLUMNS];
   UNROLL for (int i = 0; i < COLUMNS; i++) y[i] = rows[i * ACROSS];
-  UNROLL for (int k = 0; k < COLUMNS; k++)
-    UNROLL for (int i = k / 4 * 4; i < COLUMNS; i += 4) {
-      const QUAD l = *(__local const QUAD *)&triangle[k * STRIDE + i];
-      if (i > k) y[i] = fma(-l.s0, y[k], y[i]);
-      if (i + 1 > k) y[i + 1] = fma(-l.s1, y[k], y[i + 1]);
-      if (i + 2 > k) y[i + 2] = fma(-l.s2, y[k], y[i + 2]);
-      if (i + 3 > k) y[i + 3] = fma(-l.s3, y[k], y[i + 3]);
+  for (int k = 0; k < COLUMNS; k++, lower += STRIDE) {
+    const REAL done = y[0];
+    UNROLL for (int i = 0; i < COLUMNS; i += 4) {
+      const QUAD l = *(__local const QUAD *)&lower[i];
+      if (i > 0) y[i - 1] = fma(-l.s0, done, y[i]);
+      y[i] = fma(-l.s1, done, y[i + 1]);
+      y[i + 1] = fma(-l.s2, done, y[i + 2]);
+      y[i + 2] = fma(-l.s3, done, y[i + 3]);
     }
+    y[COLUMNS - 1] = done;
+  }
   UNROLL for (int i = 1; i < COLUMNS; i++) rows[i * ACROSS] = y[i];
 }
 
@@ -59,13 +73,16 @@ INLINE void subtract_row(const REAL l, __local const REAL *row, REAL *x) {
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_right(
     const ulong first, __global REAL *w, const ulong ld, const ulong begin, const ulong end) {
-  __local REAL triangle[COLUMNS * STRIDE] __attribute__((aligned(32)));
+  __local REAL tile[BLOCK * STRIDE] __attribute__((aligned(32))); /* columns of the block */
+  __local REAL lower[COLUMNS * STRIDE] __attribute__((aligned(32)));
   __local REAL rows[COLUMNS * ACROSS] __attribute__((aligned(32)));
   const int t = (int)get_local_id(0);
   const ulong j0 = begin + get_group_id(0) * ACROSS;
-  __global const REAL *l = w + (first + t) * ld + first;
+  __global const REAL *block = w + first * ld + first;
   __global REAL *own = w + (first + t) * ld + j0;
+  QUAD next[QUADS];
   REAL x[ACROSS];
+  fetch(block, ld, 0, t, next);
   UNROLL for (int j = 0; j < ACROSS; j += 4) {
     const QUAD q = j0 + j < end ? vload4(0, own + j) : (QUAD)(0);
     x[j] = q.s0, x[j + 1] = q.s1, x[j + 2] = q.s2, x[j + 3] = q.s3;
@@ -75,11 +92,18 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_right(
     if (row >= 0 && row < COLUMNS)
       UNROLL for (int j = 0; j < ACROSS; j += 4)
         *(__local QUAD *)&rows[row * ACROSS + j] = (QUAD)(x[j], x[j + 1], x[j + 2], x[j + 3]);
-    for (int e = t; e < COLUMNS * COLUMNS; e += BLOCK)
-      triangle[e % COLUMNS * STRIDE + e / COLUMNS] =
-          w[(first + s + e / COLUMNS) * ld + first + s + e % COLUMNS];
+    UNROLL for (int q = 0; q < QUADS; q++) {
+      const int e = q * BLOCK + t;
+      *(__local QUAD *)&tile[e / QUADS * STRIDE + e % QUADS * 4] = next[q];
+    }
+    if (s + COLUMNS < BLOCK) fetch(block, ld, s + COLUMNS, t, next);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (t < ACROSS) solve_column(triangle, rows + t);
+    for (int e = t; e < COLUMNS * COLUMNS; e += BLOCK) {
+      const int k = e / COLUMNS, i = e % COLUMNS;
+      lower[k * STRIDE + i] = k + i < COLUMNS ? tile[(s + k + i) * STRIDE + k] : 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (t < ACROSS) solve_column(lower, rows + t);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (row >= 0 && row < COLUMNS)
       UNROLL for (int j = 0; j < ACROSS; j += 4) {
@@ -87,8 +111,8 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_right(
         x[j] = q.s0, x[j + 1] = q.s1, x[j + 2] = q.s2, x[j + 3] = q.s3;
       }
     if (row >= COLUMNS)
-      UNROLL for (int k = 0; k < COLUMNS; k += 4) {
-        const QUAD q = vload4(0, l + s + k);
+      for (int k = 0; k < COLUMNS; k += 4) {
+        const QUAD q = *(__local const QUAD *)&tile[t * STRIDE + k];
         subtract_row(q.s0, rows + k * ACROSS, x);
         subtract_row(q.s1, rows + (k + 1) * ACROSS, x);
         subtract_row(q.s2, rows + (k + 2) * ACROSS, x);

@@ -12,8 +12,8 @@
  * T is the lower triangle of the n x n matrix W, and beyond is below, or with LOWER 0 the upper one and above; with
  * UNIT 1 its diagonal is ones; TRANSPOSE 1 takes element (k, i) of W for (i, k) of T. With `known` -1 or, upwards, the
  * number of blocks, nothing is known and the first block is solved. Rows of W are ldw apart; rows and columns are zero up to
- * the next multiple of SIDE; X has n rows of `columns` elements. The second loop goes by SIDE rows, whose triangle all items
- * solve for themselves: it takes no longer than to wait for one.
+ * the next multiple of SIDE; X has n rows of `columns` elements. Both loops go by SIDE columns of T, whose elements come
+ * through local memory; in the second one item solves with their triangle.
  * A group has a block, an item a row. Global size: BLOCK for each block beyond, columns; local size BLOCK, 1.
  */
 #ifndef REAL
@@ -41,80 +41,113 @@
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")
 #define STRIDE (SIDE + 4)
-#define AT(i, k) ((TRANSPOSE ? (k)*ldw + (i) : (i)*ldw + (k)))
 #define STEP(s) (LOWER ? (s) : SIDE - 1 - (s)) /* row of a triangle in step s */
+#define QUADS (SIDE / 4)
+#define SMALL ((REAL)0x1p-100f) /* pivots below, whose inverse may overflow, are multiplied by LARGE first */
+#define LARGE ((REAL)0x1p60f)
 
-/* The product of SIDE elements of row i of T, from column k on, with those of x. */
-INLINE REAL multiply(__global const REAL *w, const ulong ldw, const ulong i, const ulong k,
-                     const REAL *x) {
-  REAL sums[4] = {0, 0, 0, 0};
-  UNROLL for (int j = 0; j < SIDE; j += 4) {
-    const QUAD q = TRANSPOSE ? (QUAD)(w[AT(i, k + j)], w[AT(i, k + j + 1)], w[AT(i, k + j + 2)],
-                                      w[AT(i, k + j + 3)])
-                             : vload4(0, w + AT(i, k + j));
-    sums[0] = fma(q.s0, x[j], sums[0]);
-    sums[1] = fma(q.s1, x[j + 1], sums[1]);
-    sums[2] = fma(q.s2, x[j + 2], sums[2]);
-    sums[3] = fma(q.s3, x[j + 3], sums[3]);
+/* What a work-item brings of columns k .. k + SIDE - 1 of the rows from i0 on: neighbours read one row of W. */
+INLINE void fetch(const ulong n, __global const REAL *w, const ulong ldw, const ulong i0,
+                  const ulong k, const int t, QUAD *next) {
+  UNROLL for (int q = 0; q < QUADS; q++) {
+#if TRANSPOSE
+    const ulong i = i0 + t;
+    __global const REAL *from = w + (k + 4 * q) * ldw + i;
+    next[q] = i < n && k < n ? (QUAD)(from[0], from[ldw], from[2 * ldw], from[3 * ldw]) : (QUAD)(0);
+#else
+    const int e = q * BLOCK + t;
+    const ulong i = i0 + e / QUADS;
+    next[q] = i < n && k < n ? vload4(0, w + i * ldw + k + e % QUADS * 4) : (QUAD)(0);
+#endif
   }
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* y with the triangle, whose column k lies at triangle + k * STRIDE. */
-INLINE void solve(__local const REAL *triangle, REAL *y) {
-  UNROLL for (int s = 0; s < SIDE; s++) {
-    const int k = STEP(s);
-    if (!UNIT) y[k] /= triangle[k * STRIDE + k];
-    UNROLL for (int i = 0; i < SIDE; i += 4) {
-      if (LOWER ? i + 3 <= k : i >= k) continue;
-      const QUAD q = *(__local const QUAD *)&triangle[k * STRIDE + i];
-      if (LOWER ? i > k : i < k) y[i] = fma(-q.s0, y[k], y[i]);
-      if (LOWER ? i + 1 > k : i + 1 < k) y[i + 1] = fma(-q.s1, y[k], y[i + 1]);
-      if (LOWER ? i + 2 > k : i + 2 < k) y[i + 2] = fma(-q.s2, y[k], y[i + 2]);
-      if (LOWER ? i + 3 > k : i + 3 < k) y[i + 3] = fma(-q.s3, y[k], y[i + 3]);
-    }
+INLINE void keep(__local REAL *tile, const int t, const QUAD *next) {
+  UNROLL for (int q = 0; q < QUADS; q++) {
+#if TRANSPOSE
+    *(__local QUAD *)&tile[t * STRIDE + 4 * q] = next[q];
+#else
+    const int e = q * BLOCK + t;
+    *(__local QUAD *)&tile[e / QUADS * STRIDE + e % QUADS * 4] = next[q];
+#endif
   }
+}
+
+/* Solves with a triangle, in place. In the order of steps, its column k lies from triangle + k * STRIDE on, zeros behind
+   it; inverses are those of the diagonal, in two factors. What is done moves to the end. */
+INLINE void solve(__local const REAL *triangle, __local const REAL *inverses, __local REAL *x) {
+  REAL y[SIDE];
+  UNROLL for (int s = 0; s < SIDE; s++) y[s] = x[STEP(s)];
+  for (int s = 0; s < SIDE; s++, triangle += STRIDE) {
+    const REAL done = UNIT ? y[0] : y[0] * inverses[STEP(s)] * inverses[SIDE + STEP(s)];
+    UNROLL for (int i = 0; i < SIDE; i += 4) {
+      const QUAD q = *(__local const QUAD *)&triangle[i];
+      if (i > 0) y[i - 1] = fma(-q.s0, done, y[i]);
+      y[i] = fma(-q.s1, done, y[i + 1]);
+      y[i + 1] = fma(-q.s2, done, y[i + 2]);
+      y[i + 2] = fma(-q.s3, done, y[i + 3]);
+    }
+    y[SIDE - 1] = done;
+  }
+  UNROLL for (int s = 0; s < SIDE; s++) x[STEP(s)] = y[s];
+}
+
+INLINE REAL multiply(__local const REAL *row, __local const REAL *x) {
+  QUAD sums = 0;
+  UNROLL for (int k = 0; k < SIDE; k += 4)
+    sums = fma(*(__local const QUAD *)&row[k], *(__local const QUAD *)&x[k], sums);
+  return (sums.s0 + sums.s1) + (sums.s2 + sums.s3);
 }
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_sweep(
     const ulong n, const long known, const ulong columns, __global const REAL *w, const ulong ldw,
     __global REAL *x) {
-  __local REAL xs[BLOCK] __attribute__((aligned(32)));
-  __local REAL ys[2 * SIDE] __attribute__((aligned(32)));
-  __local REAL triangle[2 * SIDE * STRIDE] __attribute__((aligned(32)));
+  __local REAL tile[BLOCK * STRIDE] __attribute__((aligned(32)));
+  __local REAL triangle[SIDE * STRIDE] __attribute__((aligned(32)));
+  __local REAL xs[BLOCK] __attribute__((aligned(32))); /* that are known */
+  __local REAL ys[SIDE] __attribute__((aligned(32)));  /* that become so */
+  __local REAL inverses[2 * SIDE];
   const int t = (int)get_local_id(0);
   const long group = (long)get_group_id(0), block = LOWER ? known + 1 + group : known - 1 - group;
   const ulong i0 = (ulong)block * BLOCK, i = i0 + t, k0 = (ulong)known * BLOCK;
   const int is_known = LOWER ? known >= 0 : k0 < n;
+  QUAD next[QUADS];
   x += get_group_id(1);
   REAL v = i < n ? x[i * columns] : 0;
+
   xs[t] = is_known && k0 + t < n ? x[(k0 + t) * columns] : 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int k = 0; k < BLOCK && is_known && i < n && k0 + k < n; k += SIDE) {
-    REAL part[SIDE];
-    UNROLL for (int j = 0; j < SIDE; j += 4) {
-      const QUAD q = *(__local const QUAD *)&xs[k + j];
-      part[j] = q.s0, part[j + 1] = q.s1, part[j + 2] = q.s2, part[j + 3] = q.s3;
-    }
-    v -= multiply(w, ldw, i, k0 + k, part);
-  }
-  for (int s = 0; s < BLOCK && group == 0; s += SIDE) {
-    const int r = LOWER ? s : BLOCK - SIDE - s, turn = s / SIDE % 2; /* the triangle's first row */
-    __local REAL *now = triangle + turn * SIDE * STRIDE;
-    for (int e = t; e < SIDE * SIDE; e += BLOCK) {
-      const ulong row = i0 + r + e / SIDE, column = i0 + r + e % SIDE;
-      /* What lies beyond the matrix is one on the diagonal, else zero. */
-      const REAL there = row < n && column < n ? w[row * ldw + column] : (REAL)(row == column);
-      now[TRANSPOSE ? e / SIDE * STRIDE + e % SIDE : e % SIDE * STRIDE + e / SIDE] = there;
-    }
-    if (t >= r && t < r + SIDE) ys[turn * SIDE + t - r] = v;
+  if (is_known) fetch(n, w, ldw, i0, k0, t, next);
+  for (int s = 0; s < BLOCK && is_known; s += SIDE) {
+    keep(tile, t, next);
     barrier(CLK_LOCAL_MEM_FENCE);
-    REAL y[SIDE];
-    UNROLL for (int j = 0; j < SIDE; j++) y[j] = ys[turn * SIDE + j];
-    solve(now, y);
-    UNROLL for (int j = 0; j < SIDE; j++)
-      if (t == r + j) v = y[j];
-    if (i < n && i0 + r < n && (LOWER ? t >= r + SIDE : t < r)) v -= multiply(w, ldw, i, i0 + r, y);
+    if (s + SIDE < BLOCK) fetch(n, w, ldw, i0, k0 + s + SIDE, t, next);
+    v -= multiply(tile + t * STRIDE, xs + s);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+
+  const REAL pivot = UNIT || group > 0 || i >= n ? 1 : w[i * ldw + i];
+  const REAL scale = fabs(pivot) < SMALL ? LARGE : 1, inverse = 1 / (pivot * scale);
+  if (group == 0) fetch(n, w, ldw, i0, i0 + (LOWER ? 0 : BLOCK - SIDE), t, next);
+  for (int s = 0; s < BLOCK && group == 0; s += SIDE) {
+    const int r = LOWER ? s : BLOCK - SIDE - s; /* the triangle's first row */
+    keep(tile, t, next);
+    if (t >= r && t < r + SIDE) {
+      ys[t - r] = v;
+      inverses[t - r] = inverse;
+      inverses[SIDE + t - r] = scale;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (s + SIDE < BLOCK) fetch(n, w, ldw, i0, i0 + (LOWER ? r + SIDE : r - SIDE), t, next);
+    for (int e = t; e < SIDE * SIDE; e += BLOCK) {
+      const int k = e / SIDE, j = k + e % SIDE;
+      triangle[k * STRIDE + j - k] = j < SIDE ? tile[(r + STEP(j)) * STRIDE + STEP(k)] : 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (t == 0) solve(triangle, inverses, ys);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (t >= r && t < r + SIDE) v = ys[t - r];
+    if (LOWER ? t >= r + SIDE : t < r) v -= multiply(tile + t * STRIDE, ys);
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
   if (i < n) x[i * columns] = v;
 }

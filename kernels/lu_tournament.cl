@@ -28,9 +28,10 @@
  *
  * What the exchanges amount to is left at lists + out: 2 * COLUMNS rows to write, or -1, then the rows they had been.
  *
- * A work-item an entry, whose elements are in registers. WARP 32: of NVIDIA's warps, each finds its largest
- * element in registers (PTX); a step has one barrier. A pivot that is zero leaves its column as it is. Rows of W
- * are ld apart, and are zero up to the next multiple of 4 columns.
+ * A work-item an entry, whose elements are in registers; they move up by one in each step, so that the steps are the
+ * same code. WARP 32: of NVIDIA's warps, each finds its largest element in registers (PTX); a step has one barrier. A
+ * pivot that is zero leaves its column as it is. Rows of W are ld apart, and are zero up to the next multiple of 4
+ * columns.
  * Global size: ROWS for each group; local size ROWS.
  */
 #ifndef REAL
@@ -48,6 +49,9 @@
 #ifndef FINAL
 #define FINAL 0 /* 1: the last round */
 #endif
+#ifndef ACROSS
+#define ACROSS 16 /* end - begin at most; 2 * COLUMNS * ACROSS is a multiple of ROWS */
+#endif
 
 #define JOIN_(x, y) x##y
 #define JOIN(x, y) JOIN_(x, y)
@@ -58,9 +62,9 @@
 #define AS_KEY JOIN(as_, KEY)
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")
-#define HELD 16                        /* elements a work-item holds while rows are exchanged */
-#define ACROSS (HELD / 2 * ROWS / COLUMNS) /* columns that are exchanged at a time */
+#define HELD (2 * COLUMNS * ACROSS / ROWS) /* elements a work-item holds while rows are exchanged */
 #define STRIDE (COLUMNS + 4)
+#define HALF (COLUMNS / 8 * 4) /* steps before only the other elements are left */
 
 /* Magnitudes as integers of the same order, above 0, which is for entries that are none. */
 INLINE KEY key_of(const REAL x) {
@@ -93,12 +97,12 @@ typedef struct {
 } Board;
 
 INLINE __local const REAL *elect(__local Board *board, const int turn, const int t, const uint key,
-                                 const REAL *x, int *is_chosen) {
+                                 const REAL *x, const int width, int *is_chosen) {
   const uint warp = t / WARP, lane = t % WARP;
   const uint largest = largest_of_warp(key), mine = first_of_warp(key == largest);
   if (lane == mine) {
     board->largest[turn][warp] = largest;
-    UNROLL for (int j = 0; j < COLUMNS; j += 4)
+    UNROLL for (int j = 0; j < width; j += 4)
       *(__local QUAD *)&board->rows[turn][warp][j] = (QUAD)(x[j], x[j + 1], x[j + 2], x[j + 3]);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -118,7 +122,7 @@ typedef struct {
 
 /* Other items may still read the row of the step before when `keys` is written, not when the row is. */
 INLINE __local const REAL *elect(__local Board *board, const int turn, const int t, const KEY key,
-                                 const REAL *x, int *is_chosen) {
+                                 const REAL *x, const int width, int *is_chosen) {
   board->keys[t] = key;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (t < SIDE) {
@@ -143,7 +147,7 @@ INLINE __local const REAL *elect(__local Board *board, const int turn, const int
     }
   }
   if (t == place)
-    for (int j = 0; j < COLUMNS; j++) board->row[j] = x[j];
+    UNROLL for (int j = 0; j < width; j++) board->row[j] = x[j];
   *is_chosen = key != 0 && t == place;
   barrier(CLK_LOCAL_MEM_FENCE);
   return board->row;
@@ -154,7 +158,8 @@ INLINE __local const REAL *elect(__local Board *board, const int turn, const int
 
 #if FINAL
 typedef struct {
-  REAL top[COLUMNS * STRIDE] __attribute__((aligned(32))); /* the panel's own rows when done, transposed */
+  REAL lower[COLUMNS * STRIDE] __attribute__((aligned(32))); /* as solve_column takes it */
+  REAL top[COLUMNS * COLUMNS], diagonal[COLUMNS]; /* the panel's own rows when done */
   int chosen[COLUMNS]; /* rows */
   int pivots[COLUMNS];
   int is_chosen[COLUMNS]; /* of those that were at the top before */
@@ -189,36 +194,64 @@ INLINE void find_moves(__local Choice *choice, const int first, const int column
 INLINE void exchange(__local const Choice *choice, const int t, const ulong begin, const ulong end,
                      __global REAL *w, const ulong ld) {
   REAL held[HELD];
-  for (ulong base = begin; base < end; base += ACROSS) {
-    UNROLL for (int i = 0; i < HELD; i++) {
-      const int move = (i * ROWS + t) / ACROSS;
-      const ulong column = base + (i * ROWS + t) % ACROSS;
-      held[i] = column < end ? w[choice->from[move] * ld + column] : 0;
-    }
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    UNROLL for (int i = 0; i < HELD; i++) {
-      const int to = choice->to[(i * ROWS + t) / ACROSS];
-      const ulong column = base + (i * ROWS + t) % ACROSS;
-      if (column < end && to >= 0) w[to * ld + column] = held[i];
-    }
+  UNROLL for (int i = 0; i < HELD; i++) {
+    const ulong column = begin + (i * ROWS + t) % ACROSS;
+    held[i] = column < end ? w[choice->from[(i * ROWS + t) / ACROSS] * ld + column] : 0;
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  UNROLL for (int i = 0; i < HELD; i++) {
+    const int to = choice->to[(i * ROWS + t) / ACROSS];
+    const ulong column = begin + (i * ROWS + t) % ACROSS;
+    if (column < end && to >= 0) w[to * ld + column] = held[i];
   }
 }
 
-/* A column of the top's rows beside the panel, with the unit lower triangle. */
-INLINE void solve_column(__local const Choice *choice, __global REAL *w, const ulong ld) {
+/* A column of the top's rows beside the panel, with the unit lower triangle, whose column k lies from
+   triangle + k * STRIDE on, zeros behind it. What is done moves to the end. */
+INLINE void solve_column(__local const REAL *triangle, __global REAL *w, const ulong ld) {
   REAL y[COLUMNS];
   UNROLL for (int i = 0; i < COLUMNS; i++) y[i] = w[i * ld];
-  UNROLL for (int k = 0; k < COLUMNS; k++)
-    UNROLL for (int i = k / 4 * 4; i < COLUMNS; i += 4) {
-      const QUAD l = *(__local const QUAD *)&choice->top[k * STRIDE + i];
-      if (i > k) y[i] = fma(-l.s0, y[k], y[i]);
-      if (i + 1 > k) y[i + 1] = fma(-l.s1, y[k], y[i + 1]);
-      if (i + 2 > k) y[i + 2] = fma(-l.s2, y[k], y[i + 2]);
-      if (i + 3 > k) y[i + 3] = fma(-l.s3, y[k], y[i + 3]);
+  for (int k = 0; k < COLUMNS; k++, triangle += STRIDE) {
+    const REAL done = y[0];
+    UNROLL for (int i = 0; i < COLUMNS; i += 4) {
+      const QUAD l = *(__local const QUAD *)&triangle[i];
+      if (i > 0) y[i - 1] = fma(-l.s0, done, y[i]);
+      y[i] = fma(-l.s1, done, y[i + 1]);
+      y[i + 1] = fma(-l.s2, done, y[i + 2]);
+      y[i + 2] = fma(-l.s3, done, y[i + 3]);
     }
+    y[COLUMNS - 1] = done;
+  }
   UNROLL for (int i = 1; i < COLUMNS; i++) w[i * ld] = y[i];
 }
 #endif
+
+/* --- one step -------------------------------------------------------------------------- */
+
+/* An entry. */
+typedef struct {
+  REAL x[COLUMNS]; /* from column k on in step k, then zeros */
+  int place;       /* chosen in that step; -1: not yet; -2: there is none */
+} Entry;
+
+/* Step k, in which `width` elements are not zero. Returns the entry's multiplier. */
+INLINE REAL eliminate(__local Board *board, const int k, const int t, const int width, Entry *e) {
+  int is_chosen;
+  const KEY key = e->place == -1 ? key_of(e->x[0]) : 0;
+  __local const REAL *p = elect(board, k & 1, t, key, e->x, width, &is_chosen);
+  if (is_chosen) e->place = k;
+  if (e->place != -1) return 0;
+  const REAL pivot = p[0], l = pivot != 0 ? e->x[0] / pivot : 0;
+  UNROLL for (int j = 0; j < width; j += 4) {
+    const QUAD q = *(__local const QUAD *)&p[j];
+    if (j > 0) e->x[j - 1] = fma(-l, q.s0, e->x[j]);
+    e->x[j] = fma(-l, q.s1, e->x[j + 1]);
+    e->x[j + 1] = fma(-l, q.s2, e->x[j + 2]);
+    e->x[j + 2] = fma(-l, q.s3, e->x[j + 3]);
+  }
+  e->x[width - 1] = 0;
+  return l;
+}
 
 /* --- the round ------------------------------------------------------------------------ */
 
@@ -233,40 +266,40 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_tournament(
   __local Board board;
   const int t = (int)get_local_id(0);
   const ulong entry = get_global_id(0);
-  REAL x[COLUMNS];
-  int place = entry < count ? -1 : -2, row = 0; /* chosen in step `place`; -1: not yet; -2: none */
-  UNROLL for (int j = 0; j < COLUMNS; j++) x[j] = 0;
-  if (place == -1) {
+  Entry e = {.place = entry < count ? -1 : -2};
+  int row = 0;
+  UNROLL for (int j = 0; j < COLUMNS; j++) e.x[j] = 0;
+  if (e.place == -1) {
     row = listed ? lists[in + entry] : (int)(first + entry);
     __global const REAL *from = w + row * ld + first;
     UNROLL for (int j = 0; j < COLUMNS; j += 4) {
       const QUAD q = vload4(0, from + j);
-      x[j] = q.s0, x[j + 1] = q.s1, x[j + 2] = q.s2, x[j + 3] = q.s3;
-    }
-  }
-  UNROLL for (int k = 0; k < COLUMNS; k++) {
-    int is_chosen;
-    const KEY key = place == -1 ? key_of(x[k]) : 0;
-    __local const REAL *p = elect(&board, k & 1, t, key, x, &is_chosen);
-    if (is_chosen) place = k;
-    if (place == -1 && p[k] != 0) {
-      const REAL l = x[k] / p[k];
-      x[k] = l;
-      UNROLL for (int j = (k + 1) / 4 * 4; j < COLUMNS; j += 4) {
-        const QUAD q = *(__local const QUAD *)&p[j];
-        if (j > k) x[j] = fma(-l, q.s0, x[j]);
-        if (j + 1 > k) x[j + 1] = fma(-l, q.s1, x[j + 1]);
-        if (j + 2 > k) x[j + 2] = fma(-l, q.s2, x[j + 2]);
-        if (j + 3 > k) x[j + 3] = fma(-l, q.s3, x[j + 3]);
-      }
+      e.x[j] = q.s0, e.x[j + 1] = q.s1, e.x[j + 2] = q.s2, e.x[j + 3] = q.s3;
     }
   }
 #if FINAL
+  REAL multipliers[COLUMNS];
+#define KEEP multipliers[k] =
+#else
+#define KEEP
+#endif
+  int k = 0;
+  for (; k < HALF; k++) KEEP eliminate(&board, k, t, COLUMNS, &e);
+  for (; k < COLUMNS; k++) KEEP eliminate(&board, k, t, COLUMNS - HALF, &e);
+#if FINAL
   __local Choice choice;
   if (t < COLUMNS) choice.is_chosen[t] = 0;
-  if (place >= 0 && place < columns) {
-    choice.chosen[place] = row;
-    UNROLL for (int j = 0; j < COLUMNS; j++) choice.top[j * STRIDE + place] = x[j];
+  for (int i = t; i < COLUMNS * STRIDE; i += ROWS) choice.lower[i] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (e.place >= 0 && e.place < columns) {
+    choice.chosen[e.place] = row;
+    choice.diagonal[e.place] = e.x[0];
+    for (int j = 0; j < e.place; j++) {
+      choice.lower[j * STRIDE + e.place - j] = multipliers[j];
+      choice.top[e.place * COLUMNS + j] = multipliers[j];
+    }
+    UNROLL for (int j = 0; j < COLUMNS; j++)
+      if (e.place + j < COLUMNS) choice.top[e.place * COLUMNS + e.place + j] = e.x[j];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (t == 0) find_pivots(&choice, (int)first, columns);
@@ -275,7 +308,7 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_tournament(
     find_moves(&choice, (int)first, columns, t);
     if (t < columns) {
       pivots[first + t] = choice.pivots[t];
-      diagonal[first + t] = choice.top[t * STRIDE + t];
+      diagonal[first + t] = choice.diagonal[t];
     }
     lists[out + t] = choice.to[t];
     lists[out + COLUMNS + t] = choice.to[COLUMNS + t];
@@ -286,10 +319,11 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_tournament(
   exchange(&choice, t, begin, end, w, ld);
   barrier(CLK_GLOBAL_MEM_FENCE);
   w += first * ld + first;
-  for (int e = t; e < columns * columns; e += ROWS)
-    w[e / columns * ld + e % columns] = choice.top[e % columns * STRIDE + e / columns];
-  for (ulong j = columns + t; first + j < end; j += ROWS) solve_column(&choice, w + j, ld);
+  for (int i = t; i < COLUMNS * COLUMNS; i += ROWS)
+    if (i / COLUMNS < columns && i % COLUMNS < columns)
+      w[i / COLUMNS * ld + i % COLUMNS] = choice.top[i];
+  for (ulong j = columns + t; first + j < end; j += ROWS) solve_column(choice.lower, w + j, ld);
 #else
-  if (place >= 0) lists[out + get_group_id(0) * COLUMNS + place] = row;
+  if (e.place >= 0) lists[out + get_group_id(0) * COLUMNS + e.place] = row;
 #endif
 }

@@ -59,12 +59,14 @@ known.lu = {
     vector = 8, group = 1, columns = 128, block = 256, large = 1024, few = 8 },
   { where = { type = "cpu" }, vector = 4, group = 1, columns = 128, block = 256, large = 1024, few = 8 },
   -- measured on an NVIDIA H200
-  { where = { dtype = "float", capability = 80, max_group = 1024, local_memory = 40000 },
-    vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, rows = 1024, warp = 32 },
-  { where = { dtype = "float", max_group = 256, local_memory = 26000 },
-    vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, rows = 256, warp = 1 },
-  { where = { dtype = "double", max_group = 512, local_memory = 26000 },
+  { where = { dtype = "float", capability = 80, max_group = 512, local_memory = 47000 },
+    vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, rows = 512, warp = 32 },
+  { where = { dtype = "double", max_group = 512, local_memory = 48000 },
     vector = 1, group = 64, columns = 16, block = 256, large = 512, few = 8, rows = 512, warp = 1 },
+  { where = { dtype = "float", max_group = 256, local_memory = 32000 },
+    vector = 1, group = 64, columns = 32, block = 128, large = 512, few = 8, rows = 256, warp = 1 },
+  { where = { dtype = "double", max_group = 128, local_memory = 32000 },
+    vector = 1, group = 64, columns = 16, block = 128, large = 512, few = 8, rows = 128, warp = 1 },
   { where = {}, vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8 },
 }
 

@@ -100,9 +100,11 @@ local function check_tournament(row, facts)
   check(rows >= 2 * columns, "rows: twice the columns expected at least, got %d", rows)
   check(warp == 1 or facts.size == 4, "warp: of doubles it is 1, got %d", warp)
   check(block >= 32, "block: 32 columns expected at least, got %d", block)
-  local board = warp == 1 and rows + 64 or 2 * rows // warp * (columns + 1)
-  check_memory(board + columns * (columns + 4) + 7 * columns + 64, facts)
-  check_memory(columns * (columns + 32 + 64), facts)
+  check(2 * columns * block % rows == 0, "rows: divisor of %d, twice a panel's rows in a block, expected, got %d",
+    2 * columns * block, rows)
+  local board = warp == 1 and 2 * rows + 128 or 2 * rows // warp * (columns + 1)
+  check_memory(board + columns * (2 * columns + 16), facts)
+  check_memory((block + columns) * (columns + 4) + 32 * columns, facts)
 end
 
 local function check_lu(row, facts)
