@@ -56,11 +56,11 @@ static void solve_vectors(lua_State *L, const clc_Lu *f, int transposed, size_t 
   lua_pop(L, 3);
 }
 
-/* Rows of a block of lu_sweep: its tile, with 4 elements beside each row, fits the local memory. */
+/* Rows of a block of lu_sweep: its tile, with an element beside each row, fits the local memory. */
 static size_t block_of(const clc_Buffer *x) {
   const clc_Device *d = x->device;
   size_t block = clc_tasksize(d);
-  while (block > SIDE && (block + SIDE) * (SIDE + 4) * x->dtype->size + 4096 > d->local_memory)
+  while (block > SIDE && block * (SIDE + 2) * x->dtype->size + 2048 > d->local_memory)
     block /= 2;
   return block;
 }

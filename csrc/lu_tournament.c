@@ -49,7 +49,8 @@ static Tournament push_tournament(lua_State *L, const clc_Elimination *x) {
                                         (int)t.block));
   t.below = clc_prebuilt(
       L, d, "lu_below", dtype,
-      lua_pushfstring(L, "%s#define DOWN %d\n#define WIDE %d\n", panel, DOWN, WIDE));
+      lua_pushfstring(L, "%s#define DOWN %d\n#define WIDE %d\n#define ACROSS %d\n", panel, DOWN,
+                      WIDE, t.block < WIDE ? WIDE : (int)t.block));
   t.right = clc_prebuilt(L, d, "lu_right", dtype,
                          lua_pushfstring(L, "%s#define BLOCK %d\n#define ACROSS %d\n", panel,
                                          (int)t.block, ACROSS));

@@ -23,7 +23,7 @@
 #define BLOCK 16 /* rows of a block, a multiple of SIDE */
 #endif
 #ifndef SIDE
-#define SIDE 4 /* rows of a triangle that is in registers, a multiple of 4 */
+#define SIDE 4 /* rows of a triangle: 4, 8, 16 or 32 */
 #endif
 #ifndef LOWER
 #define LOWER 1 /* 1: forward, from the first row; 0: backward, from the last */
@@ -40,9 +40,17 @@
 #define QUAD JOIN(REAL, 4)
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")
-#define STRIDE (SIDE + 4)
+#define STRIDE (SIDE + 1)
 #define STEP(s) (LOWER ? (s) : SIDE - 1 - (s)) /* row of a triangle in step s */
 #define QUADS (SIDE / 4)
+
+/* F(k) for k = 0, 1, .. SIDE - 1, as text: so many steps no compiler unrolls when it is asked to. */
+#define REPEAT_4(F, k) F(k) F(k + 1) F(k + 2) F(k + 3)
+#define REPEAT_8(F, k) REPEAT_4(F, k) REPEAT_4(F, k + 4)
+#define REPEAT_16(F, k) REPEAT_8(F, k) REPEAT_8(F, k + 8)
+#define REPEAT_32(F, k) REPEAT_16(F, k) REPEAT_16(F, k + 16)
+#define REPEAT(F) JOIN(REPEAT_, SIDE)(F, 0)
+
 #define SMALL ((REAL)0x1p-100f) /* pivots below, whose inverse may overflow, are multiplied by LARGE first */
 #define LARGE ((REAL)0x1p60f)
 
@@ -64,46 +72,41 @@ INLINE void fetch(const ulong n, __global const REAL *w, const ulong ldw, const 
 
 INLINE void keep(__local REAL *tile, const int t, const QUAD *next) {
   UNROLL for (int q = 0; q < QUADS; q++) {
-#if TRANSPOSE
-    *(__local QUAD *)&tile[t * STRIDE + 4 * q] = next[q];
-#else
     const int e = q * BLOCK + t;
-    *(__local QUAD *)&tile[e / QUADS * STRIDE + e % QUADS * 4] = next[q];
-#endif
+    __local REAL *to =
+        TRANSPOSE ? tile + t * STRIDE + 4 * q : tile + e / QUADS * STRIDE + e % QUADS * 4;
+    to[0] = next[q].s0, to[1] = next[q].s1, to[2] = next[q].s2, to[3] = next[q].s3;
   }
 }
 
-/* Solves with a triangle, in place. In the order of steps, its column k lies from triangle + k * STRIDE on, zeros behind
-   it; inverses are those of the diagonal, in two factors. What is done moves to the end. */
+/* Solves with a triangle, in place; inverses are those of its diagonal, in two factors. */
 INLINE void solve(__local const REAL *triangle, __local const REAL *inverses, __local REAL *x) {
   REAL y[SIDE];
-  UNROLL for (int s = 0; s < SIDE; s++) y[s] = x[STEP(s)];
-  for (int s = 0; s < SIDE; s++, triangle += STRIDE) {
-    const REAL done = UNIT ? y[0] : y[0] * inverses[STEP(s)] * inverses[SIDE + STEP(s)];
-    UNROLL for (int i = 0; i < SIDE; i += 4) {
-      const QUAD q = *(__local const QUAD *)&triangle[i];
-      if (i > 0) y[i - 1] = fma(-q.s0, done, y[i]);
-      y[i] = fma(-q.s1, done, y[i + 1]);
-      y[i + 1] = fma(-q.s2, done, y[i + 2]);
-      y[i + 2] = fma(-q.s3, done, y[i + 3]);
-    }
-    y[SIDE - 1] = done;
-  }
-  UNROLL for (int s = 0; s < SIDE; s++) x[STEP(s)] = y[s];
+  UNROLL for (int k = 0; k < SIDE; k++) y[k] = x[k];
+#define DIVIDE(k) \
+  if (!UNIT) y[STEP(k)] = y[STEP(k)] * inverses[STEP(k)] * inverses[SIDE + STEP(k)];
+#define SUBSTITUTE(k)                                 \
+  DIVIDE(k)                                           \
+  UNROLL for (int s = (k) + 1; s < SIDE; s++)         \
+    y[STEP(s)] = fma(-triangle[STEP(s) * STRIDE + STEP(k)], y[STEP(k)], y[STEP(s)]);
+  REPEAT(SUBSTITUTE)
+  UNROLL for (int k = 0; k < SIDE; k++) x[k] = y[k];
 }
 
 INLINE REAL multiply(__local const REAL *row, __local const REAL *x) {
-  QUAD sums = 0;
-  UNROLL for (int k = 0; k < SIDE; k += 4)
-    sums = fma(*(__local const QUAD *)&row[k], *(__local const QUAD *)&x[k], sums);
-  return (sums.s0 + sums.s1) + (sums.s2 + sums.s3);
+  REAL sums[4] = {0, 0, 0, 0};
+  UNROLL for (int k = 0; k < SIDE; k += 4) {
+    const QUAD q = *(__local const QUAD *)&x[k];
+    sums[0] = fma(row[k], q.s0, sums[0]), sums[1] = fma(row[k + 1], q.s1, sums[1]);
+    sums[2] = fma(row[k + 2], q.s2, sums[2]), sums[3] = fma(row[k + 3], q.s3, sums[3]);
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_sweep(
     const ulong n, const long known, const ulong columns, __global const REAL *w, const ulong ldw,
     __global REAL *x) {
-  __local REAL tile[BLOCK * STRIDE] __attribute__((aligned(32)));
-  __local REAL triangle[SIDE * STRIDE] __attribute__((aligned(32)));
+  __local REAL tile[BLOCK * STRIDE];
   __local REAL xs[BLOCK] __attribute__((aligned(32))); /* that are known */
   __local REAL ys[SIDE] __attribute__((aligned(32)));  /* that become so */
   __local REAL inverses[2 * SIDE];
@@ -138,12 +141,7 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_sweep(
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (s + SIDE < BLOCK) fetch(n, w, ldw, i0, i0 + (LOWER ? r + SIDE : r - SIDE), t, next);
-    for (int e = t; e < SIDE * SIDE; e += BLOCK) {
-      const int k = e / SIDE, j = k + e % SIDE;
-      triangle[k * STRIDE + j - k] = j < SIDE ? tile[(r + STEP(j)) * STRIDE + STEP(k)] : 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (t == 0) solve(triangle, inverses, ys);
+    if (t == 0) solve(tile + r * STRIDE, inverses, ys);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (t >= r && t < r + SIDE) v = ys[t - r];
     if (LOWER ? t >= r + SIDE : t < r) v -= multiply(tile + t * STRIDE, ys);

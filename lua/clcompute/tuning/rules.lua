@@ -91,11 +91,11 @@ end
 
 -- --- LU -------------------------------------------------------------------------
 
---- Bytes of the last round of a tournament: what its warps, or all of its items, show one another, and the panel's own
--- rows.
+--- In local memory are what the warps of a tournament, or all of its items, show one another, and the panel's own rows;
+-- then the rows of U above those that are updated; then the columns of a block.
 local function check_tournament(row, facts)
-  local columns, block = multiple(row, "columns", 4, 64), multiple(row, "block", row.columns, facts.max_group)
-  local warp = one_of(row, "warp", { 1, 32 })
+  local columns, warp = one_of(row, "columns", { 4, 8, 16, 32 }), one_of(row, "warp", { 1, 32 })
+  local block = multiple(row, "block", columns, facts.max_group)
   local rows = multiple(row, "rows", math.max(warp, columns), facts.max_group)
   check(rows >= 2 * columns, "rows: twice the columns expected at least, got %d", rows)
   check(warp == 1 or facts.size == 4, "warp: of doubles it is 1, got %d", warp)
@@ -105,6 +105,7 @@ local function check_tournament(row, facts)
   local board = warp == 1 and 2 * rows + 128 or 2 * rows // warp * (columns + 1)
   check_memory(board + columns * (2 * columns + 16), facts)
   check_memory((block + columns) * (columns + 4) + 32 * columns, facts)
+  check_memory(columns * (columns + 32 + math.max(block, 64)), facts)
 end
 
 local function check_lu(row, facts)
