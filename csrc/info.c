@@ -7,7 +7,18 @@
 #include <string.h>
 
 /* How a property reads. */
-typedef enum { TEXT, NUMBER, FLAG, KIND, SIZES, MULTIPLE, NONUNIFORM, LOCALITY, ROUNDED, CAPABILITY } Reader;
+typedef enum {
+  TEXT,
+  NUMBER,
+  FLAG,
+  KIND,
+  SIZES,
+  MULTIPLE,
+  NONUNIFORM,
+  LOCALITY,
+  ROUNDED,
+  CAPABILITY
+} Reader;
 
 typedef struct {
   const char *name;

@@ -26,7 +26,8 @@ static size_t tuned(lua_State *L, const clc_Buffer *like, const char *name) {
 
 static void gather(lua_State *L, const clc_Lu *f, int inverse, size_t columns, clc_Buffer *b,
                    clc_Buffer *x, size_t ldx) {
-  clc_Buffer *kept = f->orders[inverse], *order = kept != NULL ? kept : clc_pushorder(L, f, inverse);
+  clc_Buffer *kept = f->orders[inverse],
+             *order = kept != NULL ? kept : clc_pushorder(L, f, inverse);
   const clc_Range range = clc_covermatrix(b->device, f->n, columns);
   clc_Kernel *k = clc_prebuilt(L, b->device, "gather_rows", b->dtype, "");
   clc_setarguments(L, k, "iibbibi", (lua_Integer)f->n, (lua_Integer)columns, order, b,
@@ -60,8 +61,7 @@ static void solve_vectors(lua_State *L, const clc_Lu *f, int transposed, size_t 
 static size_t block_of(const clc_Buffer *x) {
   const clc_Device *d = x->device;
   size_t block = clc_tasksize(d);
-  while (block > SIDE && block * (SIDE + 2) * x->dtype->size + 2048 > d->local_memory)
-    block /= 2;
+  while (block > SIDE && block * (SIDE + 2) * x->dtype->size + 2048 > d->local_memory) block /= 2;
   return block;
 }
 
@@ -69,11 +69,14 @@ static size_t block_of(const clc_Buffer *x) {
 static void substitute(lua_State *L, const clc_Lu *f, int triangle, size_t columns, clc_Buffer *x) {
   clc_Device *d = x->device;
   const size_t block = block_of(x), blocks = clc_parts(f->n, block);
-  const int lower = (triangle & LOWER) != 0;
-  const char *defines = lua_pushfstring(
-      L, "#define BLOCK %d\n#define SIDE %d\n#define LOWER %d\n#define UNIT %d\n#define TRANSPOSE %d\n",
-      (int)block, block < SIDE ? (int)block : SIDE, lower, (triangle & UNIT) != 0,
-      (triangle & TRANSPOSE) != 0);
+  const int lower = (triangle & LOWER) != 0,
+            most = d->is_cpu ? 8 : SIDE, /* a CPU's compiler is slow */
+      side = (int)block < most ? (int)block : most;
+  const char *defines =
+      lua_pushfstring(L,
+                      "#define BLOCK %d\n#define SIDE %d\n#define LOWER %d\n#define UNIT "
+                      "%d\n#define TRANSPOSE %d\n",
+                      (int)block, side, lower, (triangle & UNIT) != 0, (triangle & TRANSPOSE) != 0);
   clc_Kernel *k = clc_prebuilt(L, d, "lu_sweep", x->dtype, defines);
   for (size_t left = blocks; left > 0; left--) {
     const clc_Range range = clc_batchrange(left, columns, 1, block, 1);

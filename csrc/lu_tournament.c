@@ -25,9 +25,9 @@
 
 typedef struct {
   const clc_Elimination *x;
-  size_t rows, columns, block;            /* entries of a group; columns of a panel, of a block */
+  size_t rows, columns, block; /* entries of a group; columns of a panel, of a block */
   clc_Kernel *round, *last, *below, *right;
-  clc_Buffer *lists;    /* of rows: two lists of entries, and the moves of a panel */
+  clc_Buffer *lists;         /* of rows: two lists of entries, and the moves of a panel */
   size_t lists_of[2], moves; /* where they begin */
 } Tournament;
 
@@ -44,16 +44,16 @@ static Tournament push_tournament(lua_State *L, const clc_Elimination *x) {
   const char *panel = lua_pushfstring(L, "#define COLUMNS %d\n", columns);
   const char *group = lua_pushfstring(L, "%s#define ROWS %d\n#define WARP %d\n", panel, rows, warp);
   t.round = clc_prebuilt(L, d, "lu_tournament", dtype, group);
-  t.last = clc_prebuilt(L, d, "lu_tournament", dtype,
-                        lua_pushfstring(L, "%s#define FINAL 1\n#define ACROSS %d\n", group,
-                                        (int)t.block));
-  t.below = clc_prebuilt(
-      L, d, "lu_below", dtype,
-      lua_pushfstring(L, "%s#define DOWN %d\n#define WIDE %d\n#define ACROSS %d\n", panel, DOWN,
-                      WIDE, t.block < WIDE ? WIDE : (int)t.block));
-  t.right = clc_prebuilt(L, d, "lu_right", dtype,
-                         lua_pushfstring(L, "%s#define BLOCK %d\n#define ACROSS %d\n", panel,
-                                         (int)t.block, ACROSS));
+  t.last = clc_prebuilt(
+      L, d, "lu_tournament", dtype,
+      lua_pushfstring(L, "%s#define FINAL 1\n#define ACROSS %d\n", group, (int)t.block));
+  t.below =
+      clc_prebuilt(L, d, "lu_below", dtype,
+                   lua_pushfstring(L, "%s#define DOWN %d\n#define WIDE %d\n#define ACROSS %d\n",
+                                   panel, DOWN, WIDE, t.block < WIDE ? WIDE : (int)t.block));
+  t.right = clc_prebuilt(
+      L, d, "lu_right", dtype,
+      lua_pushfstring(L, "%s#define BLOCK %d\n#define ACROSS %d\n", panel, (int)t.block, ACROSS));
   const size_t list = clc_parts(x->n, t.rows) * t.columns;
   t.lists_of[1] = list;
   t.moves = 2 * list;

@@ -5,7 +5,8 @@
 -- Conditions: `type`, `name`, `vendor` or `platform` (a plain part of it), `dtype`, `vector` (the device's elements of
 -- a vector register, at least), `local_memory` (bytes, at least), `units` (compute units, at least), `max_group`
 -- (work-items of a group, at least), `capability` (NVIDIA's compute capability, 10 * major + minor, at least; elsewhere
--- 0). All else is for the operation. Where no other place is named, a row was measured with POCL 3.1 on two cores with AVX-512.
+-- 0). All else is for the operation. Where no other place is named, a row was measured with POCL 3.1 on two cores with
+-- AVX-512.
 -- @module clcompute.tuning.known
 
 local known = {}
