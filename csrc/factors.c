@@ -33,7 +33,9 @@ static Factors *check_factors(lua_State *L) {
 }
 
 /***
-Factors a square matrix, P A = L U with partial pivoting, by blocks. a stays as it is. Blocks.
+Factors a square matrix, P A = L U with partial pivoting, by blocks; on GPUs matrices of more than
+a few hundred rows with tournament pivoting (Grigori, Demmel & Xiang 2011), where multipliers may
+be larger than 1. a stays as it is. Blocks.
 
 An exactly singular matrix, one whose elimination overflows, and NaN or infinity are errors.
 @function lu

@@ -7,7 +7,18 @@
 #include <string.h>
 
 /* How a property reads. */
-typedef enum { TEXT, NUMBER, FLAG, KIND, SIZES, MULTIPLE, NONUNIFORM, LOCALITY, ROUNDED } Reader;
+typedef enum {
+  TEXT,
+  NUMBER,
+  FLAG,
+  KIND,
+  SIZES,
+  MULTIPLE,
+  NONUNIFORM,
+  LOCALITY,
+  ROUNDED,
+  CAPABILITY
+} Reader;
 
 typedef struct {
   const char *name;
@@ -47,6 +58,7 @@ static const Property properties[] = {
     {"has_nonuniform_groups", CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, NONUNIFORM, 100},
     {"has_half", CL_DEVICE_HALF_FP_CONFIG, FLAG, 100},
     {"has_correct_division", CL_DEVICE_SINGLE_FP_CONFIG, ROUNDED, 102},
+    {"compute_capability", 0x4000 /* CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV */, CAPABILITY, 100},
 };
 /* clang-format on */
 #define NPROPERTIES (sizeof properties / sizeof *properties)
@@ -153,6 +165,15 @@ int clc_hasnonuniformgroups(lua_State *L, cl_device_id id, int version) {
   return clc_optdevicenumber(L, id, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, 0) != 0;
 }
 
+/* Of NVIDIA's devices 10 * major + minor; else nil. */
+static void push_capability(lua_State *L, cl_device_id id, cl_device_info major) {
+  const cl_ulong n = clc_optdevicenumber(L, id, major, 0);
+  if (n == 0)
+    lua_pushnil(L);
+  else
+    lua_pushinteger(L, (lua_Integer)(10 * n + clc_optdevicenumber(L, id, major + 1, 0)));
+}
+
 static void push_property(lua_State *L, cl_device_id id, int version, const Property *p) {
   const cl_device_info what = p->what;
   switch (p->reader) {
@@ -167,6 +188,7 @@ static void push_property(lua_State *L, cl_device_id id, int version, const Prop
       lua_pushboolean(
           L, (clc_optdevicenumber(L, id, what, 0) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0);
       break;
+    case CAPABILITY: push_capability(L, id, what); break;
     case LOCALITY: lua_pushstring(L, locality_name(clc_checkdevicenumber(L, id, what))); break;
   }
 }

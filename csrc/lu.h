@@ -13,6 +13,7 @@ typedef struct clc_Lu {
   size_t count;           /* matrices, n * n elements apart where is_batch */
   int is_batch;           /* the matrices came as one buffer of three dimensions */
   clc_Buffer *exchanges;  /* the pivots on the device */
+  clc_Buffer *orders[2];  /* of rows, that the exchanges amount to, and back; on a GPU, else NULL */
   const int *pivots;      /* n of each: row k was exchanged with row pivots[k], from 0 */
   const double *diagonal; /* n of each: of U */
   const double *norms;    /* 1-norm of each matrix */
@@ -28,6 +29,10 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what);
 
 /* Pushes how a message about one of the matrices begins: "lu: " or "lu: system 3: ". */
 const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what);
+
+/* Pushes a buffer of the order of rows that the exchanges amount to, or of the one that undoes it.
+ */
+clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse);
 
 /* Lets go of the factors whose table is at the top, which is popped. Their memory serves the next
    ones, unless another queue may still read it. They may have been released with their device. */

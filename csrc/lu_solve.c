@@ -10,7 +10,9 @@
 #include "scratch.h"
 #include "tuning.h"
 
-enum { LOWER = 1, UNIT = 2, TRANSPOSE = 4 }; /* a triangle, as lu_substitute names it */
+#define SIDE 32 /* rows of a triangle of lu_sweep: no more than those of zeros behind the n-th */
+
+enum { LOWER = 1, UNIT = 2, TRANSPOSE = 4 }; /* a triangle, as lu_sweep names it */
 
 /* The number of a name for a device and dtype. */
 static size_t tuned(lua_State *L, const clc_Buffer *like, const char *name) {
@@ -22,33 +24,19 @@ static size_t tuned(lua_State *L, const clc_Buffer *like, const char *name) {
 
 /* --- rows in another order ---------------------------------------------- */
 
-/* Pushes the order of rows that the exchanges amount to, or the one that undoes it. */
-static clc_Buffer *push_order(lua_State *L, const clc_Lu *f, int inverse) {
-  const clc_Shape line = {1, {f->n}};
-  cl_int *order = lua_newuserdatauv(L, 2 * f->n * sizeof *order, 0), *back = order + f->n;
-  for (size_t i = 0; i < f->n; i++) order[i] = (cl_int)i;
-  for (size_t i = 0; i < f->n; i++) {
-    const cl_int t = order[i];
-    order[i] = order[f->pivots[i]];
-    order[f->pivots[i]] = t;
-  }
-  for (size_t i = 0; i < f->n; i++) back[order[i]] = (cl_int)i;
-  clc_Buffer *b = clc_newbuffer(L, f->lu->device, clc_int, &line);
-  clc_writebuffer(L, b, 0, f->n, inverse ? back : order);
-  lua_remove(L, -2);
-  return b;
-}
-
 static void gather(lua_State *L, const clc_Lu *f, int inverse, size_t columns, clc_Buffer *b,
                    clc_Buffer *x, size_t ldx) {
-  clc_Buffer *order = push_order(L, f, inverse);
+  clc_Buffer *kept = f->orders[inverse],
+             *order = kept != NULL ? kept : clc_pushorder(L, f, inverse);
   const clc_Range range = clc_covermatrix(b->device, f->n, columns);
   clc_Kernel *k = clc_prebuilt(L, b->device, "gather_rows", b->dtype, "");
   clc_setarguments(L, k, "iibbibi", (lua_Integer)f->n, (lua_Integer)columns, order, b,
                    (lua_Integer)b->offset, x, (lua_Integer)ldx);
   clc_launch(L, k, &range, NULL);
+  lua_pop(L, 1);
+  if (kept != NULL) return;
   clc_release(&order->h);
-  lua_pop(L, 2);
+  lua_pop(L, 1);
 }
 
 /* --- one after the other ------------------------------------------------- */
@@ -69,18 +57,34 @@ static void solve_vectors(lua_State *L, const clc_Lu *f, int transposed, size_t 
   lua_pop(L, 3);
 }
 
-/* Solves with one triangle, in place: a work-group a column. */
+/* Rows of a block of lu_sweep: its tile, with an element beside each row, fits the local memory. */
+static size_t block_of(const clc_Buffer *x) {
+  const clc_Device *d = x->device;
+  size_t block = clc_tasksize(d);
+  while (block > SIDE && block * (SIDE + 2) * x->dtype->size + 2048 > d->local_memory) block /= 2;
+  return block;
+}
+
+/* Solves with one triangle, in place: a launch for each block of rows. */
 static void substitute(lua_State *L, const clc_Lu *f, int triangle, size_t columns, clc_Buffer *x) {
   clc_Device *d = x->device;
-  const size_t group = clc_tasksize(d);
-  const clc_Range range = clc_padded1(columns * group, group);
-  const char *defines = lua_pushfstring(
-      L, "#define GROUP %d\n#define LOWER %d\n#define UNIT %d\n#define TRANSPOSE %d\n", (int)group,
-      (triangle & LOWER) != 0, (triangle & UNIT) != 0, (triangle & TRANSPOSE) != 0);
-  clc_Kernel *k = clc_prebuilt(L, d, "lu_substitute", x->dtype, defines);
-  clc_setarguments(L, k, "iibib", (lua_Integer)f->n, (lua_Integer)columns, f->lu,
-                   (lua_Integer)f->ld, x);
-  clc_launch(L, k, &range, NULL);
+  const size_t block = block_of(x), blocks = clc_parts(f->n, block);
+  const int lower = (triangle & LOWER) != 0,
+            most = d->is_cpu ? 8 : SIDE, /* a CPU's compiler is slow */
+      side = (int)block < most ? (int)block : most;
+  const char *defines =
+      lua_pushfstring(L,
+                      "#define BLOCK %d\n#define SIDE %d\n#define LOWER %d\n#define UNIT "
+                      "%d\n#define TRANSPOSE %d\n",
+                      (int)block, side, lower, (triangle & UNIT) != 0, (triangle & TRANSPOSE) != 0);
+  clc_Kernel *k = clc_prebuilt(L, d, "lu_sweep", x->dtype, defines);
+  for (size_t left = blocks; left > 0; left--) {
+    const clc_Range range = clc_batchrange(left, columns, 1, block, 1);
+    clc_setarguments(L, k, "iiibib", (lua_Integer)f->n,
+                     lower ? (lua_Integer)(blocks - left) - 1 : (lua_Integer)left,
+                     (lua_Integer)columns, f->lu, (lua_Integer)f->ld, x);
+    clc_launch(L, k, &range, NULL);
+  }
   lua_pop(L, 2);
 }
 
@@ -95,7 +99,7 @@ static void copy(lua_State *L, size_t rows, size_t columns, clc_Buffer *from, si
   lua_pop(L, 1);
 }
 
-/* On a GPU, each column by a work-group. */
+/* On a GPU, by its work-groups together. */
 static void solve_columns(lua_State *L, const clc_Lu *f, int transposed, size_t columns,
                           clc_Buffer *b, clc_Buffer *x) {
   if (!transposed) {

@@ -157,6 +157,7 @@ function cl.trace_range(range, options) end
 ---@field has_double boolean
 ---@field has_half boolean
 ---@field has_correct_division boolean whether float division and sqrt can be correctly rounded: options="-cl-fp32-correctly-rounded-divide-sqrt"
+---@field compute_capability? integer of NVIDIA's devices, 10 * major + minor: 90 is 9.0
 ---@field has_nonuniform_groups boolean whether a range may have remainder="native"
 ---@field isolated boolean whether a worker process builds and runs its kernels
 ---@field limit? number seconds that a launch has there; nil on other devices

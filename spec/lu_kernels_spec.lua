@@ -52,17 +52,41 @@ helper.describe_each("the kernels of gauss", function(d)
   end)
 
   it("substitute with either triangle and its transpose", function()
+    local function padded(rows) -- to 4 x 4, with zeros
+      local w = {}
+      for i = 1, 4 do
+        w[i] = {}
+        for j = 1, 4 do w[i][j] = (rows[i] or {})[j] or 0 end
+      end
+      return w
+    end
     for _, case in ipairs {
       { lower, { LOWER = 1, UNIT = 1, TRANSPOSE = 0 } },
       { upper, { LOWER = 0, UNIT = 0, TRANSPOSE = 0 } },
       { reference.transpose(upper), { LOWER = 1, UNIT = 0, TRANSPOSE = 1 } },
       { reference.transpose(lower), { LOWER = 0, UNIT = 1, TRANSPOSE = 1 } },
     } do
-      case[2].GROUP = GROUP
-      local w, x = d:buffer(packed), d:buffer(reference.gemm(case[1], solution))
-      d:kernel("lu_substitute", { defines = case[2] })({ global = 2 * GROUP, group = GROUP }, 3, 2, w, 3, x)
+      case[2].BLOCK, case[2].SIDE = GROUP, 4
+      local w, x = d:buffer(padded(packed)), d:buffer(reference.gemm(case[1], solution))
+      local known = case[2].LOWER == 1 and -1 or 1
+      d:kernel("lu_sweep", { defines = case[2] })({ global = { GROUP, 2 }, group = { GROUP, 1 } }, 3, known, 2, w, 4, x)
       assert.same(solution, x:read())
     end
+  end)
+
+  it("choose the rows of a panel, of equally large ones the first", function()
+    local rows = {}
+    for i = 1, 20 do -- a nonzero element each: of column 1 the largest is in row 7, of 2 in 12 and 13, 3 in 3, 4 in 18
+      rows[i] = { 0, 0, 0, 0 }
+      rows[i][(i - 1) % 4 + 1] = 1
+    end
+    rows[7], rows[12], rows[13] = { 8, 0, 0, 0 }, { 0, 9, 0, 0 }, { 0, 9, 0, 0 }
+    rows[3], rows[18] = { 0, 0, -6, 0 }, { 0, 0, 0, 5 }
+    local w, lists = d:buffer(rows), d:zeros("int", 16)
+    d:kernel "lu_tournament"({ global = 32, group = 16 }, 20, 0, 0, w, 4, lists, 0, 0)
+    assert.same({ 6, 11, 2, 3 }, lists:read(1, 4))
+    d:kernel "lu_tournament"({ global = 16, group = 16 }, 8, 0, 1, w, 4, lists, 0, 8)
+    assert.same({ 6, 11, 2, 17 }, lists:read(9, 12))
   end)
 
   it("gather rows in another order, and sum columns", function()

@@ -23,11 +23,11 @@ function tuning.facts(device, dtype)
   return {
     type = device.type, name = device.name, vendor = device.vendor, platform = device.platform,
     dtype = dtype, size = SIZE[dtype], vector = math.min(width, WIDEST), local_memory = device.local_memory,
-    max_group = device.max_group_size, units = device.compute_units,
+    max_group = device.max_group_size, units = device.compute_units, capability = device.compute_capability or 0,
   }
 end
 
-local AT_LEAST = { vector = true, local_memory = true, units = true }
+local AT_LEAST = { vector = true, local_memory = true, units = true, max_group = true, capability = true }
 local PART = { name = true, vendor = true, platform = true }
 
 local function meets(facts, where)

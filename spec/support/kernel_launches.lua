@@ -197,10 +197,41 @@ by_kernel.lu_vector = [[for _, n in ipairs { 1, 2, 3, 4, 5, 7, 8, 9, 17, 33 } do
   run("lu_vector", 2, { V = 4 })(n, w, ld, ints(n), transposed, 2, reals(2 * n + 1), 1, empty(2 * ld), ld,
     empty(2 * n)) end end]]
 
-by_kernel.lu_substitute = [[for _, n in ipairs(SIZES) do for lower = 0, 1 do for unit = 0, 1 do for transpose = 0, 1 do
-  run("lu_substitute", 2 * 16, { LOWER = lower, UNIT = unit, TRANSPOSE = transpose, GROUP = 16 })(
-    n, 2, reals(part(n, n, n + 1, 0)), n + 1, reals(2 * n)) end end end end
-  run("lu_substitute", 64)(65, 1, reals(65 * 65), 65, reals(65))]]
+by_kernel.lu_sweep = [[for _, n in ipairs { 1, 3, 8, 9, 17 } do for lower = 0, 1 do for unit = 0, 1 do
+  for transpose = 0, 1 do
+    local blocks, ld = (n + 7) // 8, up(n, 4)
+    for known = lower == 1 and -1 or 1, lower == 1 and blocks - 2 or blocks do
+      local beyond = lower == 1 and blocks - 1 - known or known
+      run("lu_sweep", { global = { 8 * beyond, 2 }, group = { 8, 1 } },
+        { BLOCK = 8, SIDE = 4, LOWER = lower, UNIT = unit, TRANSPOSE = transpose })(n, known, 2, padded(n, ld), ld,
+        reals(2 * n)) end end end end end]]
+
+-- A round of rows by groups of 16, one of those of a list, and the last one.
+by_kernel.lu_tournament = [[for _, case in ipairs { { 1, 0, 1 }, { 4, 0, 4 }, { 9, 4, 4 }, { 20, 4, 4 }, { 19, 16, 3 },
+  { 24, 8, 4 } } do
+  local n, first, columns = table.unpack(case)
+  local ld, count = up(n, 16), n - first
+  local w, lists = padded(n, ld), buffer(64, function(i) return first + (i - 1) % count end, "int")
+  run("lu_tournament", up(count, 16))(count, first, 0, w, ld, lists, 0, 16)
+  if count >= 8 then run("lu_tournament", 16)(8, first, 1, w, ld, lists, 16, 0) end
+  local k = first // 16 * 16
+  run("lu_tournament", 16, { FINAL = 1 })(math.min(16, count), first, 0, w, ld, lists, 0, 48, columns, k,
+    math.min(n, k + 16), empty(n, "int"), empty(n)) end]]
+
+by_kernel.lu_below = [[for _, case in ipairs { { 5, 0, 4 }, { 9, 4, 4 }, { 20, 4, 4 }, { 40, 16, 4 } } do
+  local n, first, columns = table.unpack(case)
+  local ld, left = up(n, 16), first // 16 * 16
+  local right, groups = math.min(n, left + 16), (n - first - columns + 7) // 8
+  local moves = buffer(16, function(i)
+    local k = (i - 1) % 4
+    return i <= 4 and first + k or i <= 8 and -1 or i <= 12 and first + (k + 1) % 4 or first
+  end, "int")
+  run("lu_below", (groups + (left + n - right + 7) // 8) * 8, { ACROSS = 16 })(n, first, columns, right, padded(n, ld),
+    ld, groups, moves, 0, left, right) end]]
+
+by_kernel.lu_right = [[for _, n in ipairs { 17, 24, 40 } do
+  local ld = up(n, 16)
+  run("lu_right", up(n - 16, 8) * 2)(0, padded(n, ld), ld, 16, n) end]]
 
 by_kernel.residual = [[for _, n in ipairs(SIZES) do for columns = 1, 3, 2 do
   run("residual", { global = { columns, n, 2 }, group = { 4, 4, 1 }, remainder = "pad" })(n, columns,

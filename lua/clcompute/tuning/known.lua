@@ -3,8 +3,10 @@
 -- list goes from the particular to the general.
 --
 -- Conditions: `type`, `name`, `vendor` or `platform` (a plain part of it), `dtype`, `vector` (the device's elements of
--- a vector register, at least), `local_memory` (bytes, at least), `units` (compute units, at least). All else is for
--- the operation. Where no other place is named, a row was measured with POCL 3.1 on two cores with AVX-512.
+-- a vector register, at least), `local_memory` (bytes, at least), `units` (compute units, at least), `max_group`
+-- (work-items of a group, at least), `capability` (NVIDIA's compute capability, 10 * major + minor, at least; elsewhere
+-- 0). All else is for the operation. Where no other place is named, a row was measured with POCL 3.1 on two cores with
+-- AVX-512.
 -- @module clcompute.tuning.known
 
 local known = {}
@@ -73,7 +75,8 @@ known["gemm tf32"] = {
 
 -- LU: `vector` elements of a register (1: a work-item a column, and panels column by column), `group` work-items;
 -- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
--- right-hand sides are solved one by one.
+-- right-hand sides are solved one by one. With `rows`, groups of so many rows choose the pivots of a panel in a
+-- tournament, warps of `warp` work-items (1: none) searching in registers.
 known.lu = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     vector = 16, group = 1, columns = 128, block = 512, large = 1536, few = 8 },
@@ -82,6 +85,15 @@ known.lu = {
   { where = { type = "cpu", vector = 8 },
     vector = 8, group = 1, columns = 128, block = 256, large = 1024, few = 8 },
   { where = { type = "cpu" }, vector = 4, group = 1, columns = 128, block = 256, large = 1024, few = 8 },
+  -- measured on an NVIDIA H200
+  { where = { dtype = "float", capability = 80, max_group = 512, local_memory = 47000 },
+    vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, rows = 512, warp = 32 },
+  { where = { dtype = "double", max_group = 512, local_memory = 48000 },
+    vector = 1, group = 64, columns = 16, block = 256, large = 512, few = 8, rows = 512, warp = 1 },
+  { where = { dtype = "float", max_group = 256, local_memory = 32000 },
+    vector = 1, group = 64, columns = 32, block = 128, large = 512, few = 8, rows = 256, warp = 1 },
+  { where = { dtype = "double", max_group = 128, local_memory = 32000 },
+    vector = 1, group = 64, columns = 16, block = 128, large = 512, few = 8, rows = 128, warp = 1 },
   { where = {}, vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8 },
 }
 

@@ -134,6 +134,23 @@ end
 
 -- --- LU -------------------------------------------------------------------------
 
+--- In local memory are what the warps of a tournament, or all of its items, show one another, and the panel's own rows;
+-- then the rows of U above those that are updated; then the columns of a block.
+local function check_tournament(row, facts)
+  local columns, warp = one_of(row, "columns", { 4, 8, 16, 32 }), one_of(row, "warp", { 1, 32 })
+  local block = multiple(row, "block", columns, facts.max_group)
+  local rows = multiple(row, "rows", math.max(warp, columns), facts.max_group)
+  check(rows >= 2 * columns, "rows: twice the columns expected at least, got %d", rows)
+  check(warp == 1 or facts.size == 4, "warp: of doubles it is 1, got %d", warp)
+  check(block >= 32, "block: 32 columns expected at least, got %d", block)
+  check(2 * columns * block % rows == 0, "rows: divisor of %d, twice a panel's rows in a block, expected, got %d",
+    2 * columns * block, rows)
+  local board = warp == 1 and 2 * rows + 128 or 2 * rows // warp * (columns + 1)
+  check_memory(board + columns * (2 * columns + 16), facts)
+  check_memory((block + columns) * (columns + 4) + 32 * columns, facts)
+  check_memory(columns * (columns + 32 + math.max(block, 64)), facts)
+end
+
 local function check_lu(row, facts)
   local vector = one_of(row, "vector", { 1, 4, 8, 16 })
   local columns = multiple(row, "columns", 2 * vector, 4096)
@@ -141,6 +158,7 @@ local function check_lu(row, facts)
   integer(row, "group", 1, facts.max_group)
   integer(row, "large", 0, 1 << 30)
   integer(row, "few", 0, 1 << 30)
+  if row.rows ~= nil then check_tournament(row, facts) end
 end
 
 -- --- loop nests ------------------------------------------------------------------
