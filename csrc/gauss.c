@@ -209,10 +209,10 @@ Solves A X = B. a and b stay as they are. Blocks.
 The default, "blocked", factors with partial pivoting, by blocks; on GPUs matrices of more than a
 few hundred rows with tournament pivoting (Grigori, Demmel & Xiang 2011), where multipliers may be
 larger than 1. "unblocked" factors with partial pivoting, column by column, and is what the
-other is held against. Both check the result: an exactly singular matrix, one singular to working precision (rcond below eps), NaN or
-infinity in an operand, or a backward error ratio above 30 that refinement does
-not mend are errors. `kernel="paper"` is the method of Baranov & Vlatskaya 2013:
-no pivoting, one right-hand side, the same check of the ratio.
+other is held against. Both check the result: an exactly singular matrix, one singular to working
+precision (rcond below eps), NaN or infinity in an operand, or a backward error ratio above 30 that
+refinement does not mend are errors. `kernel="paper"` is the method of Baranov & Vlatskaya 2013: no
+pivoting, one right-hand side, the same check of the ratio.
 @function gauss
 @tparam Buffer a float or double, n x n; or count x n x n, many small systems that are solved in one
  launch
