@@ -21,17 +21,18 @@ end
 
 local function double(x) return cl.map("x[i]", { x = x }, { dtype = "double" }) end
 
---- The median of five.
+local function took(repeats, a, b, options)
+  device:wait()
+  local start = cl.clock()
+  for _ = 1, repeats do cl.gemm(a, b, options) end
+  device:wait()
+  return (cl.clock() - start) / repeats
+end
+
+--- The median of five, of about a fiftieth of a second each.
 local function seconds(a, b, options)
-  local repeats, times = math.max(1, math.floor(1e9 / n ^ 3)), {}
-  cl.gemm(a, b, options)
-  for i = 1, 5 do
-    device:wait()
-    local start = cl.clock()
-    for _ = 1, repeats do cl.gemm(a, b, options) end
-    device:wait()
-    times[i] = (cl.clock() - start) / repeats
-  end
+  local times, repeats = {}, math.max(1, math.floor(0.02 / took(1, a, b, options)))
+  for i = 1, 5 do times[i] = took(repeats, a, b, options) end
   table.sort(times)
   return times[3]
 end

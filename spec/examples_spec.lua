@@ -84,7 +84,7 @@ describe("the example", function()
   end)
 
   it("precision keeps what each precision promises", function()
-    local output, count = run_example("precision", "65"), 0
+    local output, count = run_example("precision", "33"), 0
     local bounds = { float = 1e-6, ["float-tensor"] = 2e-6, tf32 = 1e-3 }
     for name, off in output:gmatch "  (%l[%w-]+) +[%d.]+ GFLOP/s   error ([^\n]+)" do
       count = count + 1
