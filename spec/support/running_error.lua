@@ -44,6 +44,11 @@ function Number.__div(one, divisor)
   return new(one.value / divisor, one.error / math.abs(divisor), QUOTIENT)
 end
 
+--- By what they are, as if there were no errors: to be asked only of numbers that are not that close.
+function Number.__lt(one, other) return (parts(one)) < (parts(other)) end
+
+function Number.__le(one, other) return (parts(one)) <= (parts(other)) end
+
 --- Of a number that is kept as a float.
 function running_error.number(value)
   return new((string.unpack("f", string.pack("f", value))), 0.0, 0.0)

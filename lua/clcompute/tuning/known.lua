@@ -87,7 +87,7 @@ known.lu = {
   { where = { type = "cpu" }, vector = 4, group = 1, columns = 128, block = 256, large = 1024, few = 8 },
   -- a simulator takes as long for a group's idle work-items
   { where = { platform = "Oclgrind" },
-    vector = 1, group = 64, columns = 8, block = 32, large = 512, few = 8, rows = 32, warp = 1 },
+    vector = 1, group = 64, columns = 8, block = 32, large = 512, few = 8, rows = 64, warp = 1 },
   -- measured on an NVIDIA H200
   { where = { dtype = "float", capability = 80, max_group = 512, local_memory = 47000 },
     vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, rows = 512, warp = 32 },
