@@ -230,7 +230,7 @@ describe("a compiled function", function()
       assert.equal(6, compiled:stats().launches)
       assert.is_table(compiled.state.repetition)
       local kept = compiled.state.repetition
-      kept.kernels = { setmetatable({ kernel = function() end }, { __index = kept.kernels[1] }) }
+      kept.kernels = { kept.kernels[1], launch = function() end }
       local start = os.clock()
       for _ = 1, calls do compiled(buffer, 1000000) end
       assert.is_true((os.clock() - start) / calls < 20e-6)

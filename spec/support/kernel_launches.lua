@@ -127,6 +127,36 @@ by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 7, 9 }, { 8, 8 }, {
     { TRANSPOSE = transpose, SIDE = 8, ROWS = 2 })(rows, cols, to_rows, to_cols, reals(1 + 2 * size), 1, lda, size,
     empty(2 * to_rows * to_cols)) end end]]
 
+by_kernel.gemm_tensor = [[for _, shape in ipairs { { 1, 1, 1 }, { 33, 41, 3 } } do
+  for products = 1, 3, 2 do for wide = 0, 1 do
+  local m, n, slices = table.unpack(shape)
+  local rows, cols, k = up(m, 32), up(n, 32), 8 * slices
+  local ldc, beta = wide == 1 and up(n, 4) or n + 1, slices % 2
+  local size_c = wide == 1 and m * ldc or part(m, n, ldc, 0)
+  run("gemm_tensor", { global = { rows // 32 * (cols // 32) * 32, 1, 2 }, group = { 32, 1, 1 } },
+    { PRODUCTS = products, WIDE = wide })(m, n, slices, 2, reals(4 + 2 * k * rows), 4, rows, k * rows,
+    reals(2 * k * cols), 0, cols, k * cols, beta, (beta == 0 and empty or reals)(2 * size_c), 0, ldc, size_c)
+  end end end]]
+
+by_kernel.gemm_pack_tiles = [[for _, shape in ipairs { { 1, 1 }, { 33, 65 }, { 70, 31 } } do for kind = 0, 2 do
+  for along = 0, 1 do
+  local sides, k = table.unpack(shape)
+  local depths, parts = (k + 31) // 32, kind == 2 and 2 or 1
+  local size = up(sides, 64) * depths * 32 * parts
+  run("gemm_pack_tiles", { global = { 32 * depths, 8 * (up(sides, 64) // 32), 2 }, group = { 32, 8, 1 } },
+    { FRAGMENTS = kind == 1 and 1 or 0, PAIRED = kind == 2 and 1 or 0, PARTS = parts, ROUND = kind // 2,
+      ALONG = along })(sides, k, depths, reals(1 + 2 * sides * k), 1, along == 1 and k or 1, along == 1 and 1 or sides,
+    sides * k, empty(2 * size), size) end end end]]
+
+-- Its plain form: tensor cores are not simulated.
+by_kernel.gemm_warpgroups = [[for products = 1, 3, 2 do for wide = 0, 1 do
+  local m, n, k, ldc = 65, 3, 5, wide == 1 and 4 or 5
+  local tile_b = (products == 3 and 2 or 1) * 128 * 32
+  run("gemm_warpgroups", { global = { 128 * 2, 1, 1 }, group = { 128, 1, 1 } },
+    { WARPGROUPS = 1, PRODUCTS = products, WIDE = wide })(m, n, k, 1, 2, reals(2 * 64 * 32), 0, reals(tile_b), 0,
+    reals(m * k), 0, k, 1, 0, reals(k * n), 0, 1, n, 0, wide, (wide == 0 and empty or reals)(m * ldc), 0, ldc, 0)
+  end end]]
+
 -- --- linear equations -----------------------------------------------------------------------
 
 by_kernel.gauss_fwd_pre = [[for _, n in ipairs(SIZES) do for k = 0, n - 2, 3 do
