@@ -22,21 +22,23 @@ end
 
 local function transposed(i, j) return element(j, i) end
 
+--- Adds the elements of a product, row by row.
+local function add_product(list, rows, columns, depth, first, second)
+  for i = 1, rows do
+    for j = 1, columns do
+      local sum = 0
+      for l = 1, depth do sum = sum + first(i, l) * second(l, j) end
+      list[#list + 1] = sum
+    end
+  end
+end
+
 --- The elements of the products below, A B, A B' and C' D, one behind the other.
 local function expected_products()
   local list = {}
-  local function add(rows, columns, depth, first, second)
-    for i = 1, rows do
-      for j = 1, columns do
-        local sum = 0
-        for l = 1, depth do sum = sum + first(i, l) * second(l, j) end
-        list[#list + 1] = sum
-      end
-    end
-  end
-  add(M, N, K, element, element)
-  add(M, M, K, element, transposed)
-  add(WHOLE, WHOLE, DEEP, transposed, element)
+  add_product(list, M, N, K, element, element)
+  add_product(list, M, M, K, element, transposed)
+  add_product(list, WHOLE, WHOLE, DEEP, transposed, element)
   return list
 end
 
@@ -78,21 +80,11 @@ end
 
 --- The elements of such products, one behind the other, after those above.
 local function expected_of_class()
-  local list = expected_products()
-  for i = 1, M do
-    for j = 1, N do
-      local sum = 0
-      for l = 1, K do sum = sum + fine(i, l) * fine(l, j) end
-      list[#list + 1] = sum
-    end
-  end
-  for _, row in ipairs(EXTREMES) do
-    for j = 1, 2 do
-      local sum = 0
-      for l = 1, 3 do sum = sum + row[l] * THIRDS[l][j] end
-      list[#list + 1] = comparable(sum)
-    end
-  end
+  local list, extremes = expected_products(), {}
+  add_product(list, M, N, K, fine, fine)
+  add_product(extremes, #EXTREMES, 2, 3, function(i, l) return EXTREMES[i][l] end,
+    function(l, j) return THIRDS[l][j] end)
+  for _, value in ipairs(extremes) do list[#list + 1] = comparable(value) end
   return list
 end
 
