@@ -133,9 +133,11 @@ function helper.compile_library(name, libraries)
     if key then settings[key] = value end
   end
   pipe:close()
-  assert(os.execute(("%s -O2 -fPIC -shared -I%s -o build/%s.so spec/support/%s.c %s")
-    :format(settings.CC, settings.LUA_INCDIR, name, name, libraries or "")))
-  return ("build/%s.so"):format(name)
+  local path = ("build/%s.so"):format(name)
+  -- Put there as a whole: another spec may have it loaded.
+  assert(os.execute(("new=$(mktemp %s.XXXXXX) && %s -O2 -fPIC -shared -I%s -o $new spec/support/%s.c %s && mv $new %s")
+    :format(path, settings.CC, settings.LUA_INCDIR, name, libraries or "", path)))
+  return path
 end
 
 --- Loads one that is a Lua module.

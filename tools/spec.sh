@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs one spec in a process of its own and writes what is to be told of it; a file of tools/test.sh, whose environment it
+# expects. `isolated=spec/x_spec.lua` runs it on isolated CPUs instead. The tally goes to <place>.tally: passed, failed, pending.
+# Usage: spec.sh spec place, where files that begin with `place` are its own.
+set -u
+spec=$1 out=$2.out log=$2.log
+export OCLGRIND_LOG="$log"
+case $spec in
+  isolated=*) export ISOLATED=1 ;; # read by spec/helper.lua
+  *) unset ISOLATED ;;
+esac
+spec=${spec#isolated=}
+name="$spec${ISOLATED:+ isolated}"
+
+number() { # the one before a word of busted's summary
+  sed -n "s/.*[^0-9]\{0,1\}\b\([0-9][0-9]*\) $1.*/\1/p" "$out" | tail -n 1
+}
+
+fail() {
+  bad=$((bad + 1))
+  echo "FAILED: $name: $1"
+}
+
+: >"$log"
+start=$(date +%s)
+"${LUA:-lua5.4}" /usr/bin/busted -o plainTerminal "$spec" >"$out" 2>&1
+code=$?
+ok=$(number success) bad=$(number failure) errors=$(number error) skipped=$(number pending)
+if [ -z "$ok" ]; then
+  ok=0 bad=0 skipped=0
+  fail "it ended with exit code $code before its summary"
+else
+  bad=$((bad + errors))
+  echo "$name: $ok passed, $bad failed, $skipped pending ($(($(date +%s) - start)) s)"
+  grep -A 3 '^Pending' "$out"
+  grep -oE '(faults|properties|stress): .*' "$out" # behind what busted prints of its progress
+  [ $bad -eq 0 ] && [ $code -ne 0 ] && fail "exit code $code"
+fi
+[ $code -ne 0 ] && cat "$out"
+if [ -s "$log" ]; then
+  fail "Oclgrind found faults in a kernel"
+  head -n 40 "$log"
+fi
+echo "$ok $bad $skipped" >"$2.tally"
