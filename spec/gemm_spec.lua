@@ -277,7 +277,7 @@ describe("gemm", function()
   end)
 
   it("raises when a finalizer releases an operand meanwhile", function()
-    local ok, output = helper.run [[
+    local ok, output = helper.run([[
       local cl = require "clcompute"
       local d = cl.device()
       local function after(collections, finalizer)
@@ -304,7 +304,7 @@ describe("gemm", function()
         if view then pcall(cl.saxpy, 1, view, view) end
         d:wait()
       end
-    ]]
+    ]], { CLCOMPUTE_DEVICE = helper.device().place })
     assert.is_true(ok, output)
   end)
 end)

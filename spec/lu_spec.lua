@@ -392,7 +392,7 @@ end)
 
 describe("factors of a device without vectors", function()
   it("keep their condition when a finalizer asks for another meanwhile", function()
-    local ok, output = helper.run [[
+    local ok, output = helper.run([[
       local cl = require "clcompute"
       local d = cl.device()
       require "clcompute.tuning".use(d, "lu", "float",
@@ -413,7 +413,7 @@ describe("factors of a device without vectors", function()
         local rcond = mine:rcond()
         collectgarbage "stop"
         assert(rcond == expected)
-      end]]
+      end]], { CLCOMPUTE_DEVICE = helper.device().place })
     assert.is_true(ok, output)
   end)
 end)

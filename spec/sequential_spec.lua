@@ -47,6 +47,19 @@ describe("sequential", function()
       end
     end)
 
+    it("computes running sums, " .. dtype, function()
+      for _, n in ipairs { 0, 1, 7, 64, 101 } do
+        local x, expected, sum = integers(n), {}, 0
+        for i, v in ipairs(x) do
+          sum = sum + v
+          expected[i] = sum
+        end
+        local out, seconds = sequential.scan(pack(x, dtype), dtype)
+        assert.same(expected, unpack_all(out, dtype))
+        assert.is_true(seconds >= 0)
+      end
+    end)
+
     it("computes gemm, " .. dtype, function()
       local sizes = { { 0, 0, 0 }, { 2, 3, 0 }, { 0, 3, 2 }, { 1, 1, 1 }, { 2, 3, 5 }, { 17, 16, 15 } }
       for _, size in ipairs(sizes) do
