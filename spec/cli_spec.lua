@@ -296,7 +296,8 @@ end)
 
 describe("clcompute bench", function()
   it("measures and checks on every device", function()
-    local code, out, err = run "bench saxpy --size 40 --seconds 0.01 --json"
+    -- with an eye on races a simulator takes most of a minute for its peak
+    local code, out, err = run("bench saxpy --size 40 --seconds 0.01 --json", "OCLGRIND_DATA_RACES=")
     assert.equal(0, code, err)
     local rows = decode(out).sections[1].rows
     assert.equal(2 * #cl.devices() + 1, #rows)

@@ -262,6 +262,9 @@ describe("the doctor names the remedy of", function()
 end)
 
 describe("a driver", function()
+  local PLACE = helper.device().place
+  local OPTIONS = ("{ device = '%s'%%s }"):format(PLACE)
+
   --- Runs the known-answer tests with a first one that does something else.
   local function with_first_test(body, options)
     local asan = (os.getenv "ASAN_OPTIONS" or "") .. ":handle_segv=0" -- a sanitizer leaves the fault to the driver
@@ -278,7 +281,7 @@ describe("a driver", function()
   setup(function() shell("mkdir -p " .. scratch .. "/clcompute/doctor") end)
 
   local function check(text, ended)
-    local place = "0:0 "
+    local place = PLACE .. " "
     has_fault(text, place .. "arithmetic of uchar", ended, "update the driver, or choose another device with"
       .. " $CLCOMPUTE_DEVICE")
     assert.matches("ok       " .. place .. "arithmetic of char", text, 1, true)
@@ -289,17 +292,17 @@ describe("a driver", function()
   it("that kills the process is a row, and the other tests run", function()
     -- again and again: the handler of each LLVM returns once, for the fault to come again
     check(with_first_test("os.execute('for i in 1 2 3 4 5; do kill -SEGV $PPID; sleep 0.1; done')",
-      "{device = '0:0'}"), "the process died: segmentation fault")
-    check(with_first_test("os.exit(3)", "{device = '0:0'}"), "the process ended with exit code ")
+      OPTIONS:format ""), "the process died: segmentation fault")
+    check(with_first_test("os.exit(3)", OPTIONS:format ""), "the process ended with exit code ")
   end)
 
   it("that does not return is a row, and the other tests run", function()
-    check(with_first_test("while true do end", "{device = '0:0', limit = 6}"), "did not end within 6 s")
+    check(with_first_test("while true do end", OPTIONS:format ", limit = 6"), "did not end within 6 s")
   end)
 
   it("that dies again and again is left alone", function()
-    local text = with_first_test("end do os.exit(3)", "{device = '0:0'}")
-    assert.matches("skipped  0:0 further tests: the process died 2 times", text, 1, true)
+    local text = with_first_test("end do os.exit(3)", OPTIONS:format "")
+    assert.matches(("skipped  %s further tests: the process died 2 times"):format(PLACE), text, 1, true)
   end)
 end)
 
