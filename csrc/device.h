@@ -34,6 +34,7 @@ struct clc_Device {
   cl_ulong max_allocation;
   cl_ulong bytes;    /* allocated by us; of the root alone */
   size_t untold;     /* of these, the collector has not heard of; likewise */
+  cl_ulong dropped;  /* released since the queues were seen to be empty; likewise */
   int checks;        /* buffers for scripts are made in check mode; likewise */
   int has_checked;   /* one was; likewise */
   unsigned marks;    /* given to their poison; likewise */

@@ -17,7 +17,10 @@
 static void buffer_release(clc_Handle *h) {
   clc_Buffer *b = (clc_Buffer *)h;
   if (b->mem == NULL) return;
-  if (b->sharer == b) b->device->root->bytes -= b->allocated;
+  if (b->sharer == b) {
+    b->device->root->bytes -= b->allocated;
+    b->device->root->dropped += b->allocated;
+  }
   b->previous->sharer = b->sharer;
   b->sharer->previous = b->previous;
   if (b->sub != NULL) clReleaseMemObject(b->sub);
@@ -66,6 +69,20 @@ static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
   clc_usedevice(L, d);
 }
 
+/* What was released goes back to the device when the commands that were given it have ended, of
+   which thousands may be queued. */
+static void await_dropped(lua_State *L, clc_Device *d) {
+  d->root->dropped = 0;
+  clc_settleall(L, d->root);
+  clc_usedevice(L, d);
+}
+
+/* Where what queued commands may hold would fill the device. */
+static void reclaim(lua_State *L, clc_Device *d, size_t bytes) {
+  const cl_ulong most = d->global_memory - d->global_memory / 8;
+  if (d->root->dropped > 0 && d->root->bytes + d->root->dropped + bytes > most) await_dropped(L, d);
+}
+
 static LUAI_UACINT to_mib(cl_ulong bytes) {
   return (LUAI_UACINT)(bytes >> 20);
 }
@@ -100,13 +117,14 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   clc_checkallocation(L, d, bytes);
   clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
   inform_collector(L, d, bytes);
+  reclaim(L, d, bytes);
   check_capacity(L, d, bytes);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
   clc_Outcome r = create_memory(d, b, bytes);
   if (clc_isoutofmemory(r.code)) {
     free_memory(L);
-    clc_usedevice(L, d);
+    await_dropped(L, d);
     r = create_memory(d, b, bytes);
   }
   if (r.code != CL_SUCCESS)

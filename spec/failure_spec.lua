@@ -118,6 +118,36 @@ helper.describe_each("a failure", function(d)
     end
   end)
 
+  --- Runs a block while a slow kernel is queued; returns whether it ended before the block did.
+  local function outlasts(block)
+    local p <close> = d:program [[
+      kernel void slow(global int *v, int n) { for (volatile int i = 0; i < n; i++) v[0]++; }]]
+    local n = helper.is_simulator(d) and 1 or 20000000
+    p.slow(1, x, 1):wait()
+    local e = p.slow(1, x, n)
+    block()
+    local status = e.status
+    e:wait()
+    return status == "complete"
+  end
+
+  it("for want of memory waits for what queued commands hold", function()
+    assert.is_true(outlasts(function()
+      count.fail("clCreateBuffer", OUT_OF_RESOURCES)
+      d:empty("int", 4):release()
+    end))
+  end)
+
+  it("to hold what was dropped is not awaited before it fills the device", function()
+    local bytes = math.min(d:info().max_allocation, d.global_memory // 4)
+    local function drop(times)
+      return function() for _ = 1, times do d:empty("uchar", bytes):release() end end
+    end
+    drop(d.global_memory // bytes)() -- whatever was dropped before
+    if not helper.is_simulator(d) then assert.is_false(outlasts(drop(1))) end
+    assert.is_true(outlasts(drop(d.global_memory // bytes)))
+  end)
+
   it("to tell of the device raises, where a zero would be believed", function()
     for _, field in ipairs { "global_memory", "type", "local_memory_type", "has_half", "max_group_sizes", "name" } do
       count.fail("clGetDeviceInfo", OUT_OF_HOST_MEMORY)
