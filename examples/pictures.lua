@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Draws pictures of rows that were measured on an NVIDIA H200 and kept (`clcompute report gauss --rows`,
--- `clcompute profile-device --rows`): pictures.lua FOLDER
+-- `clcompute profile-device --rows`; those beside the vendor's libraries are of gemm-tensor-h200.txt and lu-h200.txt):
+-- pictures.lua FOLDER
 
 local report = require "clcompute.report"
 
@@ -23,12 +24,12 @@ local function line(title, rows, given)
   return { title = title, rows = rows, chart = given }
 end
 
-local profile = rows_of "device_profile"
+local profile, vendor = rows_of "device_profile", rows_of "vendor"
 
---- The rows of one of its sections.
-local function section_rows(title)
+--- The rows of one of their sections.
+local function section_rows(title, of)
   local rows = {}
-  for _, row in ipairs(profile) do
+  for _, row in ipairs(of or profile) do
     if row.section == title then rows[#rows + 1] = row end
   end
   return rows
@@ -65,6 +66,12 @@ local pictures = {
   group_size = line("Time over the group size",
     with_series(rows_of "group_size_3_0.0", function(row) return ("N = %d"):format(row.params.size) end),
     { x = "params.group", xlog = 2, xtitle = "group size", ytitle = "time of an elimination" }),
+
+  products = line("Matrix products of floats, by precision, beside cuBLAS", section_rows("products", vendor),
+    { x = "params.n", xlog = 2, yunit = "FLOP/s", xtitle = "n", ytitle = "operations a second" }),
+
+  solves = line("Linear systems beside cuSOLVER", section_rows("solves", vendor),
+    { x = "params.n", xlog = 2, xtitle = "n", ytitle = "time of LU and a solution" }),
 
   range = line("A fixed or a shrinking range",
     with_series(rows_of "shrinking", function(row)
