@@ -106,11 +106,15 @@ void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc
   if (k == NULL) {
     k = clc_prebuilt(L, a->device, "residual", a->dtype, "");
     range.dims = 3;
-    range.global[2] = s.count;
   }
-  clc_setarguments(L, k, "iibibibib", (lua_Integer)s.n, (lua_Integer)s.columns, a,
-                   (lua_Integer)a->offset, x, (lua_Integer)x->offset, b, (lua_Integer)b->offset, r);
-  clc_launch(L, k, &range, NULL);
+  for (size_t first = 0; first < s.count; first += CLC_MOSTGROUPS) {
+    range.offset[2] = first;
+    range.global[2] = s.count - first < CLC_MOSTGROUPS ? s.count - first : CLC_MOSTGROUPS;
+    clc_setarguments(L, k, "iibibibib", (lua_Integer)s.n, (lua_Integer)s.columns, a,
+                     (lua_Integer)a->offset, x, (lua_Integer)x->offset, b, (lua_Integer)b->offset,
+                     r);
+    clc_launch(L, k, &range, NULL);
+  }
   lua_pop(L, 1);
 }
 

@@ -26,6 +26,7 @@ void clc_namecommand(clc_Command *c, const char *what) {
 
 /* Lets an idle device begin; what that misses the flush of a wait makes up for. */
 void clc_queued(clc_Flight *f) {
+  clc_nextcommand(f)->follows = f->unseen > 0;
   f->unseen = 0;
   if (f->count++ == 0) clFlush(f->queue);
 }
@@ -65,18 +66,19 @@ static cl_int get_status(cl_event event, cl_int *status) {
   return clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
 }
 
-/* The oldest command, which failed; where the driver now fails in every call, as
+/* What the oldest command is called, which failed; where the driver now fails in every call, as
    NVIDIA's does after a fault, a kernel in the queue is to blame rather than the copy
    or fill that stands first in it. */
-static const clc_Command *find_culprit(const clc_Flight *f) {
+static const char *find_culprit(const clc_Flight *f) {
   const clc_Command *oldest = &f->pending[f->oldest];
   cl_int status;
-  if (get_status(oldest->event, &status) == CL_SUCCESS) return oldest;
+  if (get_status(oldest->event, &status) == CL_SUCCESS) return oldest->what;
   for (unsigned i = 0; i < f->count; i++) {
     const clc_Command *c = &f->pending[(f->oldest + i) % CLC_PENDING];
-    if (strncmp(c->what, "kernel", 6) == 0) return c;
+    if (strncmp(c->what, "kernel", 6) == 0) return c->what;
+    if (c->follows) return f->last;
   }
-  return oldest;
+  return oldest->what;
 }
 
 void clc_notefailure(clc_Flight *f, cl_int code, const char *what) {
@@ -98,7 +100,7 @@ static void count_oldest(clc_Flight *f, cl_int status) {
 /* Takes the oldest command, which has ended with that status, off the ring. */
 static void retire(clc_Flight *f, cl_int status) {
   count_oldest(f, status);
-  if (status < 0) clc_notefailure(f, status, find_culprit(f)->what);
+  if (status < 0) clc_notefailure(f, status, find_culprit(f));
   forget_oldest(f);
 }
 

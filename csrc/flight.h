@@ -17,6 +17,7 @@ typedef struct clc_Command {
   clc_Counter *counter; /* NULL: it is not profiled */
   size_t bytes;         /* moved, of the whole launch */
   int first, last;      /* of the commands of its launch */
+  int follows;          /* kernels without an event, which it ends after */
   char what[CLC_WHAT];
 } clc_Command;
 

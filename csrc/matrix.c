@@ -31,3 +31,12 @@ clc_Multiply clc_partof(const clc_Multiply *x, size_t i, size_t j, size_t m, siz
   part.c.offset += i * x->c.ld + j;
   return part;
 }
+
+clc_Multiply clc_matricesof(const clc_Multiply *x, size_t first, size_t count) {
+  clc_Multiply part = *x;
+  part.batch = x->batch - first < count ? x->batch - first : count;
+  part.a.offset += first * x->a.stride;
+  part.b.offset += first * x->b.stride;
+  part.c.offset += first * x->c.stride;
+  return part;
+}

@@ -42,6 +42,9 @@ int clc_isquad(const clc_Matrix *x);
 /* The part of a product that computes m x n elements of C from (i, j) on, as far as there are. */
 clc_Multiply clc_partof(const clc_Multiply *x, size_t i, size_t j, size_t m, size_t n);
 
+/* The products of `count` matrices of a batch from `first` on, as far as there are. */
+clc_Multiply clc_matricesof(const clc_Multiply *x, size_t first, size_t count);
+
 /* Groups of gx x gy work-items: nx of them along dimension 0, ny along 1, and nz matrices. */
 clc_Range clc_batchrange(size_t nx, size_t ny, size_t nz, size_t gx, size_t gy);
 

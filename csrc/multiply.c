@@ -15,6 +15,10 @@
 
 #define TILE 16 /* TS of gemm_tiled */
 
+/* Rows or columns of a launch: where kernels count them along the second dimension, a group has
+   eight at least. Whole blocks of any kernel. */
+#define MOST_ROWS (CLC_MOSTGROUPS / 32 * 256)
+
 /* --- naive and tiled: a launch for each matrix of a batch ---------------- */
 
 static void multiply_plainly(lua_State *L, const char *name, const clc_Range *range,
@@ -56,8 +60,7 @@ typedef void (*Function)(lua_State *L, const clc_Multiply *x);
 
 /* Kernels other than the plain ones count in int, and have something to do for each element. */
 static int is_ordinary(const clc_Multiply *x) {
-  return x->k > 0 && x->alpha != 0 && x->m <= INT_MAX / 2 && x->n <= INT_MAX / 2 &&
-         x->k <= INT_MAX / 2;
+  return x->k > 0 && x->alpha != 0 && x->k <= INT_MAX / 2;
 }
 
 /* The fast one of a device: its table, on top of the stack, has its name. NULL: none. */
@@ -77,9 +80,7 @@ static Function find_fast(lua_State *L) {
   return found;
 }
 
-void clc_multiply(lua_State *L, clc_Multiplier multiplier, const clc_Multiply *x) {
-  if (x->batch == 0 || x->m == 0 || x->n == 0) return;
-  luaL_checkstack(L, 30, NULL);
+static void multiply_part(lua_State *L, clc_Multiplier multiplier, const clc_Multiply *x) {
   const int top = lua_gettop(L);
   const int can_tile = x->c.b->device->max_group >= TILE * TILE;
   Function function = NULL;
@@ -96,4 +97,16 @@ void clc_multiply(lua_State *L, clc_Multiplier multiplier, const clc_Multiply *x
     function = multiplier == CLC_NAIVE || !can_tile ? multiply_naively : multiply_tiles;
   function(L, x);
   lua_settop(L, top);
+}
+
+void clc_multiply(lua_State *L, clc_Multiplier multiplier, const clc_Multiply *x) {
+  luaL_checkstack(L, 30, NULL);
+  for (size_t first = 0; first < x->batch; first += CLC_MOSTGROUPS) {
+    const clc_Multiply some = clc_matricesof(x, first, CLC_MOSTGROUPS);
+    for (size_t i = 0; i < x->m; i += MOST_ROWS)
+      for (size_t j = 0; j < x->n; j += MOST_ROWS) {
+        const clc_Multiply part = clc_partof(&some, i, j, MOST_ROWS, MOST_ROWS);
+        multiply_part(L, multiplier, &part);
+      }
+  }
 }

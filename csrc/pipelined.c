@@ -9,7 +9,6 @@
 
 #define SIDE 32 /* SIDE and ROWS of gemm_pack */
 #define ROWS 8
-#define MOST_GROUPS 65535 /* along the second and third dimension, on NVIDIA */
 
 /* What a work-group and a work-item of the kernel own, and how many slices are in work. */
 typedef struct {
@@ -163,8 +162,7 @@ int clc_multiplypipelined(lua_State *L, const clc_Multiply *x, const char *kerne
   const size_t k = clc_roundup(x->k, s.bk);
   const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
   const double work = (double)x->batch * (double)x->m * (double)x->n * (double)x->k;
-  if (m == 0 || n == 0 || work < clc_tuned(L, "least") || k / SIDE >= MOST_GROUPS ||
-      x->batch >= MOST_GROUPS)
+  if (m == 0 || n == 0 || work < clc_tuned(L, "least") || clc_parts(k, SIDE) > CLC_MOSTGROUPS)
     return 0;
   clc_Device *d = x->c.b->device;
   Means means;

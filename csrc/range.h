@@ -7,6 +7,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Groups along the second and along the third dimension that NVIDIA's devices take. */
+#define CLC_MOSTGROUPS ((size_t)65535)
+
 #define CLC_MAXPARTS 8 /* two along each of three dimensions */
 
 typedef enum { CLC_AUTO, CLC_GIVEN, CLC_DRIVER } clc_GroupChoice;

@@ -9,7 +9,6 @@
 #define TILE_ROWS 64 /* of A, for each warpgroup */
 #define DEPTH 32     /* of a tile; DEPTH and ROWS of gemm_pack_tiles */
 #define ROWS 8
-#define MOST_GROUPS 65535 /* along the second and third dimension, on NVIDIA */
 
 /* What a work-group owns, and how the operands are packed. */
 typedef struct {
@@ -142,18 +141,17 @@ static void multiply(lua_State *L, const Shape *s, const clc_Multiply *x, const 
   clc_launch(L, means->multiply, &range, NULL);
 }
 
-/* Whether the product is large enough, and not too large for a launch. */
-static int suits(lua_State *L, const clc_Multiply *x) {
+static int is_large(lua_State *L, const clc_Multiply *x) {
   const double work = (double)x->batch * (double)x->m * (double)x->n * (double)x->k;
-  return work >= clc_tuned(L, "least") && x->batch < MOST_GROUPS;
+  return work >= clc_tuned(L, "least");
 }
 
 int clc_multiplywarpgroups(lua_State *L, const clc_Multiply *x, int products) {
-  if (!suits(L, x)) return 0;
+  if (!is_large(L, x)) return 0;
   const Shape s = get_shape(L, products);
   const Side a = side_of_a(x, &s), b = side_of_b(x, &s);
   const size_t m = part_of(&a, x), n = part_of(&b, x);
-  if (m == 0 || n == 0 || x->m / DEPTH >= MOST_GROUPS || x->n / DEPTH >= MOST_GROUPS) return 0;
+  if (m == 0 || n == 0) return 0;
   Means means;
   means.pack_a = get_pack(L, &a, x);
   means.pack_b = get_pack(L, &b, x);

@@ -193,6 +193,20 @@ helper.describe_each("a failure", function(d)
     helper.raises("clEnqueueMarkerWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
   end)
 
+  it("of a launch without an event is not that of the copy behind it, where the driver tells no states", function()
+    if helper.is_simulator(d) then return pending "what has ended needs no question" end
+    local long <close> = d:zeros("float", 1 << 24)
+    local other <close> = d:zeros("float", 4)
+    for _, what in ipairs { "kernel 'saxpy", "fill" } do
+      d:wait()
+      if what ~= "fill" then cl.saxpy(2, long, long, { out = long }) end
+      other:fill(1)
+      count.fail("clGetEventInfo", OUT_OF_RESOURCES, 1, 1000)
+      helper.raises({ what, "failed on the device: CL_OUT_OF_RESOURCES (-5)" }, d.wait, d)
+      count.fail()
+    end
+  end)
+
   it("to make a queue names the call that the device's version has", function()
     local major = tonumber(d.version:match "OpenCL (%d)")
     local call = "clCreateCommandQueue" .. (major >= 2 and "WithProperties" or "")

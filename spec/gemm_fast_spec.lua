@@ -153,6 +153,27 @@ helper.describe_each("gemm fast", function(d)
     helper.raises({ "'c'", "2x3x5" }, cl.gemm, a, b, { c = d:zeros("float", 3, 5) })
   end)
 
+  it("launches no more matrices or rows at once than every GPU takes", function()
+    if helper.is_simulator(d) then return pending "a simulator takes minutes" end
+    --- Calls of the kernels of a product of numbers that are all 2 and 3.
+    local function calls_of(options, rows, ...)
+      local a, b = d:empty("float", rows, ...):fill(2), d:empty("float", ...):fill(3)
+      cl.profile(true)
+      local c = cl.gemm(a, #b.shape == 2 and b or b:reshape(1, 1), options)
+      local calls = 0
+      for _, row in ipairs(cl.profile()) do calls = calls + (row.kind == "kernel" and row.calls or 0) end
+      cl.profile(false)
+      assert.equal(6, cl.min(c))
+      assert.equal(6, cl.max(c))
+      return calls
+    end
+    assert.is_true(calls_of({}, 65535, 1, 1) < calls_of({}, 65536, 1, 1))
+    for _, kernel in ipairs { "fast", "tiled", "naive" } do
+      local options = { kernel = kernel }
+      assert.is_true(calls_of(options, 524032, 1) < calls_of(options, 524033, 1))
+    end
+  end)
+
   it("multiplies right while finalizers multiply too", function()
     if not d.has_double then return end
     local row = pipelined { 32, 16, 8, 4, 4, 2 }

@@ -170,6 +170,20 @@ helper.describe_each("lu", function(d)
     helper.raises("gauss: b[1][2] is NaN", cl.gauss, good, d:buffer { { 1, 0 / 0 } })
   end)
 
+  it("looks at no more systems of a batch at once than every GPU takes", function()
+    if slow then return pending "a simulator takes minutes" end
+    local count = 65537
+    cl.profile(true)
+    finally(function() cl.profile(false) end)
+    local x, info = cl.gauss(d:empty("float", count, 1, 1):fill(2), d:empty("float", count, 1):fill(6))
+    local calls
+    for _, row in ipairs(cl.profile()) do calls = row.kind .. row.name == "kernelresidual" and row.calls or calls end
+    assert.equal(2, calls)
+    assert.equal(3, cl.min(x))
+    assert.equal(3, cl.max(x))
+    for i = 1, count do assert.equal(0, info.backward_error[i]) end
+  end)
+
   it("refines the systems of a batch", function()
     local n = slow and 20 or 33
     local a = d:buffer { growing(n), matrix(n, n, uniform) }
