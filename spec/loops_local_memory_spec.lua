@@ -1,0 +1,306 @@
+-- SPDX-License-Identifier: MIT
+--- Slices of arrays in the local memory of a GPU's groups: which ones, and that results stay what they are, to the bit.
+
+local choices = require "clcompute.tuning.choices"
+local copies = require "spec.support.copies"
+local explain = require "clcompute.loops.explain"
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+local tune = require "clcompute.tune"
+local tuning = require "clcompute.tuning"
+
+-- Blocks of a group, all of other numbers: 4 x 4 elements, 8 x 12, and those that a GPU has, 128 x 64.
+local TINY = { rows = 2, columns = 2, group = 2, depth = 3 }
+local SMALL = { rows = 2, columns = 3, group = 4, depth = 5 }
+local LARGE = { rows = 8, columns = 4, group = 16, depth = 16 }
+
+local MMM = [[function(a, b, c, n)
+  for i = 1, n do for j = 1, n do
+    local s = 0.0
+    for k = 1, n do s = s + a[i][k] * b[k][j] end
+    c[i][j] = s
+  end end
+end]]
+
+local SYRK = [[function(a, c, n)
+  for i = 1, n do for j = 1, n do for k = j, n do c[j][k] = c[j][k] + a[i][j] * a[i][k] end end end
+end]]
+
+--- A nest of one statement in loops over i, j and k from 3 on.
+local function nest(statement, to)
+  return ("function(a, b, c, n) for i = 3, n do for j = 3, n do for k = 3, %s do %s end end end end"):format(to or "n",
+    statement)
+end
+
+local PRODUCT = "c[i][j] = c[i][j] + a[i][k] * b[k][j]"
+
+local function matrix(rows, columns)
+  local list = {}
+  for i = 1, rows do
+    list[i] = {}
+    for j = 1, columns or rows do list[i][j] = 4 * math.random() - 2 end
+  end
+  return list
+end
+
+local function matrices(count, n)
+  local list = {}
+  for i = 1, count do list[i] = matrix(n) end
+  return table.unpack(list)
+end
+
+local function compiled(text, tiles, options)
+  local all = { force = true, target = "gpu", tiles = tiles }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return assert(loops.compile(text, all))
+end
+
+--- What the first nest of a function has in local memory, in words.
+local function promoted(text, tiles, options)
+  return compiled(text, tiles or LARGE, options):explain():match "in local memory (.-); reads" or "nothing"
+end
+
+--- Runs a function in Lua and on a device, whose results must be the same to the bit.
+local function check(text, tiles, device, ...)
+  local seed = math.random(1 << 30)
+  local expected, got = copies.of { ... }, copies.of { ... }
+  assert(load("return " .. text))()(table.unpack(expected))
+  compiled(text, tiles, { device = device })(table.unpack(got))
+  for i, value in ipairs(expected) do
+    assert(copies.are_equal(value, got[i]), ("argument %d is another one: seed %d, %s"):format(i, seed, text))
+  end
+end
+
+describe("in local memory are", function()
+  it("slices of what rows share, and of what columns share", function()
+    assert.equal("16 passes of k of a, b", promoted(MMM))
+    assert.equal("16 passes of i of a", promoted(SYRK))
+    assert.equal("5 passes of k of a, b", promoted(MMM, SMALL))
+    assert.equal("16 passes of k of a, b", promoted(nest "c[i][j] = c[i][j] + a[k][i + 2] * b[k - 2][j + 1]"))
+    assert.equal("16 passes of k of b", promoted(nest "c[i][j] = c[i][j] + a[k][3] * b[k][j]"))
+    assert.equal("16 passes of k of a, b", promoted(nest(PRODUCT, "n // 2 + 3")))
+  end)
+
+  it("none unless the numbers say so", function()
+    assert.equal("nothing", promoted(MMM, {}))
+    assert.equal("nothing", promoted(MMM, { depth = 1 }))
+    assert.equal("nothing", promoted(MMM, LARGE, { target = "cpu" }))
+    assert.equal("nothing", promoted(MMM, { depth = 16, group = 1 }))
+    assert.equal(compiled(MMM):source(), compiled(MMM, { depth = 1 }):source())
+    assert.not_matches("local ", (compiled(MMM):source():gsub("//[^\n]*", "")))
+  end)
+
+  it("none that the nest writes", function()
+    assert.equal("16 passes of k of a", promoted(nest "b[i][j] = b[i][j] + a[i][k] * a[k][j]"))
+    assert.equal("nothing", promoted [[function(a, n)
+      for k = 1, n do for i = k + 1, n do for j = k + 1, n do a[i][j] = a[i][j] - a[i][k] * a[k][j] end end end
+    end]])
+    local f, a, b = compiled(nest(PRODUCT), TINY, { device = helper.device() }), matrix(9), matrix(9)
+    f(a, b, b, 9) -- whose products are of what it writes
+    assert.not_matches("in local memory", f:explain())
+  end)
+
+  it("none of loops whose passes are others in each row", function()
+    assert.equal("nothing", promoted(nest(PRODUCT, "i")))
+    assert.equal("nothing", promoted(nest(PRODUCT, "j")))
+    assert.equal("16 passes of l of a, b", promoted [[function(a, b, c, n)
+      for i = 1, n do for j = 1, n do
+        for k = 1, i do c[i][j] = c[i][j] + a[i][k] * b[k][j] end
+        for l = 1, n do c[i][j] = c[i][j] + a[i][l] * b[l][j] end
+      end end
+    end]])
+  end)
+
+  it("none that work-items do not share, or that have no neighbours", function()
+    assert.equal("nothing", promoted("function(a, b, c, n) for i = 1, n do for j = 1, n do for k = 1, n do "
+      .. "c[i][j] = c[i][j] + a[i + k] * b[j + k] end end end end"))
+    assert.equal("nothing", promoted("function(a, b, c, n) for i = 1, n do for j = 1, n do for k = 1, n do "
+      .. "c[i][j] = c[i][j] + a[k] * b[i][j] end end end end"))
+    assert.equal("16 passes of k of b", promoted("function(a, b, c, n) for i = 1, n do for j = 1, n do for k = 1, n do "
+      .. "c[i][j] = c[i][j] + a[i][k][3] * b[k][j] end end end end"))
+  end)
+
+  it("none where the memory is too small", function()
+    local device, was = helper.device(), tuning.facts
+    local bytes = 8 * 16 * (8 * 16 + 4 + 4 * 16) -- doubles of 16 passes, in 128 rows, longer by 4, and 64 columns
+    for _, memory in ipairs { bytes - 1, bytes } do
+      tuning.facts = function(...) -- luacheck: ignore 122
+        local facts = was(...)
+        facts.local_memory = memory
+        return facts
+      end
+      local ok, found = pcall(promoted, MMM, LARGE, { device = device })
+      tuning.facts = was -- luacheck: ignore 122
+      assert.equal(memory == bytes and "16 passes of k of a, b" or "nothing", ok and found or error(found))
+    end
+  end)
+
+  it("arrays that the source shows, copied between barriers", function()
+    local source = compiled(MMM, LARGE):source()
+    assert.matches("local double a_%d_slice1%[2112%]", source)
+    assert.matches("local double b_%d_slice2%[1024%]", source)
+    assert.equal(2, select(2, source:gsub("barrier%(CLK_LOCAL_MEM_FENCE%)", "")))
+    assert.equal(0, select(2, source:gsub("a_%d_slice2", "")))
+  end)
+end)
+
+describe("the passes of a slice", function()
+  it("are refused where there cannot be so many", function()
+    for _, case in ipairs { { 0, "depth: integer from 1 to 64 expected, got 0" }, { 65, "from 1 to 64 expected" },
+      { -16, "from 1 to 64 expected" }, { "16", "option 'depth': integer expected, got string" },
+      { 2.5, "option 'depth': integer expected" } } do
+      helper.raises({ "loops.compile: option 'tiles': ", case[2] }, loops.compile, MMM, { tiles = { depth = case[1] } })
+    end
+  end)
+
+  it("are what clcompute tune tries on devices that need many work-items, and may keep", function()
+    local device, was = helper.device(), choices.loops
+    local row = tuning.choose(require "clcompute.tuning.known".loops, { type = "gpu", units = 1 })
+    row.units, row.where = nil, nil
+    assert.equal(1, row.depth)
+    local own
+    for _, choice in ipairs(was) do
+      if choice.kernel == "items" then own = choice end
+    end
+    local tried
+    for _, pair in ipairs(own.values) do
+      if pair[1] == "depth" then tried = pair end
+    end
+    choices.loops = { { kernel = "items", lines = { { row = "mmm", n = 70 } }, values = { tried } } }
+    local small, names = {}, {}
+    for key, value in pairs(row) do small[key] = value end
+    small.rows, small.group = 2, 8
+    tuning.use(device, "loops", "double", small)
+    tuning.use(device, "loops", "float", small)
+    local ok, found = pcall(tune.run, device, { operations = { "loops" }, dtypes = { "float" }, seconds = 30,
+      keep = false, progress = function(event) names[#names + 1] = ("%s: %s"):format(event.name, event.status) end })
+    choices.loops = was
+    tuning.use(device, "loops", "float", nil)
+    tuning.use(device, "loops", "double", nil)
+    assert.is_true(ok, found)
+    local list = table.concat(names, "; ")
+    for _, depth in ipairs { 8, 16, 32 } do assert.matches(("depth = %d: ok"):format(depth), list, 1, true) end
+    assert.is_not_nil(found[1].after.depth)
+  end)
+end)
+
+helper.describe_each("slices in local memory change no bit", function(device)
+  local is_slow = helper.is_simulator(device)
+  local sizes = is_slow and { 0, 1, 3, 4, 7, 8, 13 } or { 0, 1, 2, 3, 4, 5, 8, 11, 12, 16, 25, 33 }
+
+  it("of products of every size, in groups as GPUs have them", function()
+    local some = is_slow and { 2, 17 } or { 0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200 }
+    for _, n in ipairs(some) do check(MMM, LARGE, device, matrix(n), matrix(n), matrix(n), n) end
+  end)
+
+  it("of products of matrices that are not square", function()
+    local text = [[function(a, b, c, m, n, l)
+      for i = 1, m do for j = 1, n do
+        for k = 1, l do c[i][j] = c[i][j] + a[i][k] * b[k][j] end
+      end end
+    end]]
+    for _, shape in ipairs { { 8, 24, 10 }, { 9, 13, 4 }, { 17, 12, 6 }, { 7, 30, 15 }, { 24, 11, 5 }, { 16, 24, 0 } } do
+      local m, n, l = table.unpack(shape)
+      for _, tiles in ipairs { TINY, SMALL } do
+        check(text, tiles, device, matrix(m, math.max(l, 1)), matrix(math.max(l, 1), n), matrix(m, n), m, n, l)
+      end
+    end
+  end)
+
+  for name, text in pairs {
+    ["products of triangles"] = nest(PRODUCT, "i"),
+    ["symmetric products"] = SYRK:gsub("a, c", "a, b, c"):gsub("a%[i%]%[k%]", "b[i][k] + b[i][j] * a[i][k]"),
+    ["a transposed matrix"] = nest "c[i][j] = c[i][j] + a[k][i] * b[k][j]",
+    ["another transposed matrix"] = nest "c[i][j] = c[i][j] + a[i][k] * b[j][k]",
+    ["two transposed matrices"] = nest "c[i][j] = c[i][j] + a[k][i] * b[j][k]",
+    ["neighbours of elements"] = nest "c[i][j] = c[i][j] + a[i - 1][k] * b[k - 2][j] * a[i][k - 1] + b[k][j - 2]",
+    ["elements in steps"] = nest("c[i][j] = c[i][j] + a[2 * i - 3 + n - i - i + 3][k] * b[k][j]", "n // 2"),
+    ["two sums in one loop"] = [[function(a, b, c, n)
+      for i = 1, n do for j = 1, n do
+        local s, t = 0.0, 1.0
+        for k = 1, n do
+          s = s + a[i][k] * b[k][j]
+          t = t - a[k][i] * b[k][j] * s
+        end
+        c[i][j] = s * t
+      end end
+    end]],
+    ["two loops, of which one goes as far as its row"] = [[function(a, b, c, n)
+      for i = 2, n do for j = 2, n do
+        c[i][j] = 0.5
+        for k = 1, n - 1 do c[i][j] = c[i][j] + a[i][k + 1] * b[k + 1][j] end
+        for k = 2, i do c[i][j] = c[i][j] * 0.5 + b[i][k] * a[k][j] end
+        for k = 2, n do c[i][j] = c[i][j] - b[i][k] * a[k][j - 1] end
+        c[i][j] = c[i][j] / 4 + a[i][j]
+      end end
+    end]],
+    ["triangles of the result"] = [[function(a, b, c, n)
+      for i = 1, n do for j = i, n do
+        for k = 1, n do c[i][j] = c[i][j] + a[i][k] * b[k][j] end
+      end end
+    end]],
+  } do
+    it("of " .. name, function()
+      for _, n in ipairs(sizes) do
+        for _, tiles in ipairs(n < 20 and { TINY, SMALL } or { SMALL }) do
+          local a, b, c = matrices(3, n)
+          check(text, tiles, device, a, b, c, n)
+        end
+      end
+    end)
+  end
+
+  it("of many products in one nest, in a range of three dimensions", function()
+    local text = [[function(a, b, c, m, n)
+      for l = 1, m do for i = 1, n do for j = 1, n do
+        for k = l, n do c[l][i][j] = c[l][i][j] + a[l][i][k] * b[k][j] end
+      end end end
+    end]]
+    for _, n in ipairs { 4, 9, 16 } do
+      local function cube() return { matrix(n), matrix(n), matrix(n) } end
+      check(text, SMALL, device, cube(), matrix(n), cube(), 3, n)
+    end
+    assert.equal("5 passes of k of a, b", promoted(text, SMALL))
+  end)
+
+  it("of products within a loop on the host, again and again", function()
+    local text = [[function(a, b, c, n)
+      for t = 1, 3 do
+        for i = 1, n do for j = 1, n do
+          for k = t, n do c[i][j] = c[i][j] + a[i][k] * b[k][j] end
+        end end
+        for i = 1, n do for j = 1, n do a[i][j] = 0.5 * c[i][j] end end
+      end
+    end]]
+    for _, n in ipairs { 8, 13 } do check(text, TINY, device, matrix(n), matrix(n), matrix(n), n) end
+  end)
+
+  it("of floats in fast mode", function()
+    for _, n in ipairs(sizes) do
+      if n > 0 then
+        local found, a, b = {}, matrix(n), matrix(n)
+        for i, tiles in ipairs { SMALL, { rows = 2, columns = 3, group = 4 } } do
+          local c = device:zeros("float", n, n)
+          compiled(MMM, tiles, { device = device, mode = "fast" })(device:buffer(a, "float"),
+            device:buffer(b, "float"), c, n)
+          found[i] = c:string()
+        end
+        assert.is_true(found[1] == found[2], n)
+      end
+    end
+  end)
+end)
+
+describe("slices in local memory on an isolated device", function()
+  it("change no bit either", function()
+    local device <close> = require "clcompute".device(helper.device().place, { isolated = true })
+    for _, n in ipairs { 7, 24 } do check(MMM, SMALL, device, matrix(n), matrix(n), matrix(n), n) end
+  end)
+end)
+
+describe("a specialisation", function()
+  it("of other passes is another one", function()
+    local f, g = compiled(MMM, SMALL), compiled(MMM, TINY)
+    assert.not_equal(explain.specialisation(f.state).text, explain.specialisation(g.state).text)
+  end)
+end)
