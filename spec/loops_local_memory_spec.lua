@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Slices of arrays in the local memory of a GPU's groups: which ones, and that results stay what they are, to the bit.
+-- LONG=1 tries twenty times as many nests at random.
 
 local choices = require "clcompute.tuning.choices"
 local copies = require "spec.support.copies"
@@ -48,12 +49,16 @@ local function compiled(text, tiles, options)
   return assert(loops.compile(text, all))
 end
 
---- What the first nest of a function has in local memory, in words.
-local function promoted(text, tiles, options)
-  return compiled(text, tiles or LARGE, options):explain():match "in local memory (.-); reads" or "nothing"
+--- What the first nest of a compiled function has in local memory, in words.
+local function slices_of(f)
+  return f:explain():match "in local memory (.-); reads" or "nothing"
 end
 
---- What runs a function in Lua and on a device, where results must be the same to the bit.
+local function promoted(text, tiles, options)
+  return slices_of(compiled(text, tiles or LARGE, options))
+end
+
+--- What runs a function in Lua and on a device, where results must be the same to the bit; and the compiled one.
 local function checker(text, tiles, device)
   local in_lua, on_device = assert(load("return " .. text))(), compiled(text, tiles, { device = device })
   return function(...)
@@ -63,7 +68,43 @@ local function checker(text, tiles, device)
     for i, value in ipairs(expected) do
       assert(copies.are_equal(value, got[i]), ("argument %d is another one, rows = %d, %s"):format(i, tiles.rows, text))
     end
+  end, on_device
+end
+
+local function pick(list) return list[math.random(#list)] end
+
+--- A subscript: a loop's variable, or a place beside it.
+local function near(name)
+  return pick { name, name, name .. " + 1", name .. " - 2" }
+end
+
+--- An element of what is read, in loops over i (rows), j (columns) and k.
+local function random_read()
+  return pick {
+    function() return ("a[%s][%s]"):format(near "i", near "k") end,
+    function() return ("a[%s][%s]"):format(near "k", near "i") end,
+    function() return ("a[n + 4 - i][%s]"):format(near "k") end,
+    function() return ("b[%s][%s]"):format(near "k", near "j") end,
+    function() return ("b[%s][%s]"):format(near "k", near "j") end,
+    function() return ("b[%s][%s]"):format(near "i", near "j") end,
+    function() return ("b[%s][3]"):format(near "k") end,
+  }()
+end
+
+--- A nest whose sums are in registers; arrays have n + 8 elements in each dimension.
+local function random_nest()
+  local function bounds() return pick { "3", "4" } .. ", " .. pick { "n", "n + 2", "n + 3" } end
+  local lines = { ("function(a, b, c, n) for i = %s do for j = %s do"):format(bounds(),
+    math.random(4) == 1 and pick { "i, n + 2", "3, i" } or bounds()) }
+  for _ = 1, math.random(2) do
+    lines[#lines + 1] = ("for k = %s do"):format(math.random(6) == 1 and pick { "i, n", "3, i + 1" } or bounds())
+    for _ = 1, math.random(2) do
+      lines[#lines + 1] = pick { "c[i][j] = c[i][j] + %s * %s", "c[i][j] = c[i][j] * 0.5 - %s * %s",
+        "c[i][j] = %s + c[i][j] / 4 * %s" }:format(random_read(), random_read())
+    end
+    lines[#lines + 1] = "end"
   end
+  return table.concat(lines, "\n  ") .. "\nend end end"
 end
 
 describe("in local memory are", function()
@@ -290,6 +331,22 @@ describe("slices in local memory change no bit", function()
       assert.is_true(found[1] == found[2], "n = " .. n)
     end
     assert.matches("local float a_", own:source())
+  end)
+
+  it("of nests at random", function()
+    local with_slices, count = 0, (helper.is_simulator(device) and 12 or 4) * (os.getenv "LONG" and 20 or 1)
+    for _ = 1, count do
+      local seed = math.random(1 << 30)
+      math.randomseed(seed)
+      local text, n = random_nest(), math.random(1, 14)
+      local function any() return math.random(4) end
+      local tiles = { rows = any(), columns = math.random(2), group = math.random(2, 3), depth = math.random(2, 5) }
+      local run, f = checker(text, tiles, device)
+      local ok, message = pcall(run, matrix(n + 8), matrix(n + 8), matrix(n + 8), n)
+      assert(ok, ("seed %d, n = %d: %s"):format(seed, n, message))
+      if slices_of(f) ~= "nothing" then with_slices = with_slices + 1 end
+    end
+    assert.is_true(with_slices > count // 4, ("%d of %d have slices"):format(with_slices, count))
   end)
 end)
 
