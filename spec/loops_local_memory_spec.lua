@@ -5,7 +5,9 @@
 local choices = require "clcompute.tuning.choices"
 local copies = require "spec.support.copies"
 local helper = require "spec.helper"
+local known = require "clcompute.tuning.known"
 local loops = require "clcompute.loops"
+local options = require "clcompute.options"
 local tune = require "clcompute.tune"
 local tuning = require "clcompute.tuning"
 
@@ -43,10 +45,8 @@ local function matrix(rows, columns)
   return list
 end
 
-local function compiled(text, tiles, options)
-  local all = { force = true, target = "gpu", tiles = tiles }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return assert(loops.compile(text, all))
+local function compiled(text, tiles, others)
+  return assert(loops.compile(text, options.merge({ force = true, target = "gpu", tiles = tiles }, others or {})))
 end
 
 --- What the first nest of a compiled function has in local memory, in words.
@@ -54,8 +54,8 @@ local function slices_of(f)
   return f:explain():match "in local memory (.-); reads" or "nothing"
 end
 
-local function promoted(text, tiles, options)
-  return slices_of(compiled(text, tiles or LARGE, options))
+local function promoted(text, tiles, others)
+  return slices_of(compiled(text, tiles or LARGE, others))
 end
 
 --- What runs a function in Lua and on a device, where results must be the same to the bit; and the compiled one.
@@ -180,6 +180,15 @@ describe("in local memory are", function()
   end)
 end)
 
+--- What `clcompute tune loops` tries for a number.
+local function values_of(kernel, name)
+  for _, choice in ipairs(choices.loops) do
+    for _, pair in ipairs(choice.kernel == kernel and choice.values or {}) do
+      if pair[1] == name then return pair end
+    end
+  end
+end
+
 describe("the passes of a slice", function()
   it("are refused where there cannot be so many", function()
     for _, case in ipairs { { 0, "depth: integer from 1 to 64 expected, got 0" }, { 65, "from 1 to 64 expected" },
@@ -189,33 +198,21 @@ describe("the passes of a slice", function()
     end
   end)
 
-  it("are what clcompute tune tries on devices that need many work-items, and may keep", function()
-    local device, was = helper.device(), choices.loops
-    local row = tuning.choose(require "clcompute.tuning.known".loops, { type = "gpu", units = 1 })
-    row.units, row.where = nil, nil
+  it("are what clcompute tune tries on devices that need many work-items", function()
+    local device, was, tried = helper.device(), choices.loops, {}
+    local row = tuning.choose(known.loops, options.merge(tuning.facts(device, "float"), { type = "gpu" }))
     assert.equal(1, row.depth)
-    local own
-    for _, choice in ipairs(was) do
-      if choice.kernel == "items" then own = choice end
-    end
-    local tried
-    for _, pair in ipairs(own.values) do
-      if pair[1] == "depth" then tried = pair end
-    end
-    choices.loops = { { kernel = "items", lines = { { row = "mmm", n = 40 } }, values = { tried } } }
-    local small, names = {}, {}
-    for key, value in pairs(row) do small[key] = value end
-    small.rows, small.group = 2, 8
-    tuning.use(device, "loops", "double", small)
-    tuning.use(device, "loops", "float", small)
+    local small = options.merge(row, { rows = 2, group = 8 })
+    small.where, small.units = nil, nil
+    choices.loops = { { kernel = "items", lines = { { row = "mmm", n = 40 } },
+      values = { values_of("items", "depth") } } }
+    for _, dtype in ipairs { "float", "double" } do tuning.use(device, "loops", dtype, small) end
     local ok, found = pcall(tune.run, device, { operations = { "loops" }, dtypes = { "float" }, seconds = 30,
-      keep = false, progress = function(event) names[#names + 1] = ("%s: %s"):format(event.name, event.status) end })
+      keep = false, progress = function(event) tried[event.name] = event.status end })
     choices.loops = was
-    tuning.use(device, "loops", "float", nil)
-    tuning.use(device, "loops", "double", nil)
+    for _, dtype in ipairs { "float", "double" } do tuning.use(device, "loops", dtype, nil) end
     assert.is_true(ok, found)
-    local list = table.concat(names, "; ")
-    for _, depth in ipairs { 8, 16, 32 } do assert.matches(("depth = %d: ok"):format(depth), list, 1, true) end
+    for _, depth in ipairs { 8, 16, 32 } do assert.equal("ok", tried["depth = " .. depth]) end
     assert.is_not_nil(found[1].after.depth)
   end)
 end)
