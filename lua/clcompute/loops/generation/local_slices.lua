@@ -91,11 +91,11 @@ end
 -- @tparam table size of `clcompute.loops.generation.tile_sizes`, of the class "wide"
 -- @string real the type of floats in C
 -- @tparam integer memory bytes of local memory
--- @treturn ?table `depth`, the passes of a slice; `by_loop`, lists by loop; `of`, the slice of an index; nil where
--- there are none, or there is no room for them
+-- @treturn ?table `depth`, the passes of a slice; `items`, work-items of a group; `by_loop`, lists by loop; `of`, the
+-- slice of an index; nil where there are none, or there is no room for them
 function local_slices.of(tile, size, real, memory)
   if size.depth == 1 or size.group == 1 then return nil end
-  local slices = { depth = size.depth, by_loop = {}, of = {}, count = 0 }
+  local slices = { depth = size.depth, items = size.group * size.group, by_loop = {}, of = {}, count = 0 }
   local is_written = uses.set(uses.of(tile.body).writes)
   for _, loop in ipairs(tile.loops) do
     if not strides.is_bounded_by(loop, tile.rows.variable) then add_slices(slices, tile, loop, is_written, size) end
@@ -149,52 +149,53 @@ function local_slices.element(slices, tile, node)
     slice.side == tile.rows and "r" or ("c * %d"):format(tile.distance))
 end
 
+--- Adds a loop whose body `print` adds.
+local function add_loop(head, output, print, node)
+  add(output, head .. " {", node)
+  output.depth = output.depth + 1
+  print()
+  output.depth = output.depth - 1
+  add(output, "}")
+end
+
 --- The copy of a slice by the group: neighbours copy neighbours.
-local function print_copy(slices, slice, loop, items, output)
+local function print_copy(slices, slice, loop, output)
   local inner, count = slice.is_unit and slice.extent or slices.depth, slices.depth * slice.extent
   local along, across = ("at %% %d"):format(inner), ("at / %d"):format(inner)
   local side, id = slice.side.variable.id, loop.variable.id
-  add(output, ("for (int turn = 0; turn < %d; turn++) {"):format(-(-count // items)))
-  output.depth = output.depth + 1
-  add(output, ("const int at = turn * %d + item, pass = %s, place = %s;"):format(items,
-    slice.is_unit and across or along, slice.is_unit and along or across))
-  if count % items ~= 0 then add(output, ("if (at >= %d) break;"):format(count)) end
-  add(output, ("const long %s = %s_slice + pass, %s = %s_group + place;"):format(id, id, side, side))
-  add(output, ("%s[pass * %d + place] = %s;"):format(slice.id, slice.pitch,
-    c_expression.element(slice.node, output.context)))
-  output.depth = output.depth - 1
-  add(output, "}")
+  add_loop(("for (int turn = 0; turn < %d; turn++)"):format(-(-count // slices.items)), output, function()
+    add(output, ("const int at = turn * %d + item, pass = %s, place = %s;"):format(slices.items,
+      slice.is_unit and across or along, slice.is_unit and along or across))
+    if count % slices.items ~= 0 then add(output, ("if (at >= %d) break;"):format(count)) end
+    add(output, ("const long %s = %s_slice + pass, %s = %s_group + place;"):format(id, id, side, side))
+    add(output, ("%s[pass * %d + place] = %s;"):format(slice.id, slice.pitch,
+      c_expression.element(slice.node, output.context)))
+  end)
 end
 
 --- Prints a loop by slices.
 -- @tparam table slices
 -- @tparam table loop
 -- @tparam table bounds `from` and `to`, texts
--- @tparam integer items work-items of a group
 -- @tparam table output
 -- @tparam function print_pass of whether it is one of a slice; in one `pass` is its number
-function local_slices.print_loop(slices, loop, bounds, items, output, print_pass)
+function local_slices.print_loop(slices, loop, bounds, output, print_pass)
   local id, depth = loop.variable.id, slices.depth
   add(output, ("long %s_slice = %s;"):format(id, bounds.from))
   add(output, ("const long %s_last = %s;"):format(id, bounds.to))
-  add(output, ("for (; %s_slice <= %s_last - %d; %s_slice += %d) {"):format(id, id, depth - 1, id, depth), loop)
-  output.depth = output.depth + 1
-  for _, slice in ipairs(slices.by_loop[loop]) do print_copy(slices, slice, loop, items, output) end
-  add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
-  add(output, ("for (int pass = 0; pass < %d; pass++) {"):format(depth))
-  output.depth = output.depth + 1
-  add(output, ("const long %s = %s_slice + pass;"):format(id, id))
-  print_pass(true)
-  output.depth = output.depth - 1
-  add(output, "}")
-  add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
-  output.depth = output.depth - 1
-  add(output, "}")
-  add(output, ("for (long %s = %s_slice; %s <= %s_last; %s++) { // less than a slice"):format(id, id, id, id, id))
-  output.depth = output.depth + 1
-  print_pass(false)
-  output.depth = output.depth - 1
-  add(output, "}")
+  add_loop(("for (; %s_slice <= %s_last - %d; %s_slice += %d)"):format(id, id, depth - 1, id, depth), output, function()
+    for _, slice in ipairs(slices.by_loop[loop]) do print_copy(slices, slice, loop, output) end
+    add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
+    add_loop(("for (int pass = 0; pass < %d; pass++)"):format(depth), output, function()
+      add(output, ("const long %s = %s_slice + pass;"):format(id, id))
+      print_pass(true)
+    end)
+    add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
+  end, loop)
+  add(output, "// less than a slice")
+  add_loop(("for (long %s = %s_slice; %s <= %s_last; %s++)"):format(id, id, id, id, id), output, function()
+    print_pass(false)
+  end)
 end
 
 return local_slices

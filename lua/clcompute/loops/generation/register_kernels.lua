@@ -186,10 +186,9 @@ function register_kernels.print_item(tiles, output)
   end
   print_place(tile, tiles.order, output)
   if not tiles.slices then return print_own() end
-  local group = tiles.size.group
   local_slices.declare(tiles.slices, tile, tiles.size, output)
-  local sliced = rewrite.changed(tile, { slices = tiles.slices, items = group * group })
-  print_either(sliced, conditions_of_item(group_of(tile, group), context), output, print_own)
+  print_either(rewrite.changed(tile, { slices = tiles.slices }),
+    conditions_of_item(group_of(tile, tiles.size.group), context), output, print_own)
 end
 
 return register_kernels

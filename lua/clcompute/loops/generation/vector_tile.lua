@@ -131,26 +131,25 @@ local function print_loop(tile, loop, names, from, to, row, output)
   add(output, "}")
 end
 
---- A loop by slices in local memory.
-local function print_sliced(tile, loop, output)
-  local context, names, in_slice = output.context, {}, {}
-  for i, node in ipairs(loop.body) do
-    names[i], in_slice[i] = define_statement(tile, node, output), define_statement(tile, node, output, tile.slices)
-  end
-  local bounds = { from = bound_in(tile, loop.from, 0, context), to = bound_in(tile, loop.to, 0, context) }
-  local_slices.print_loop(tile.slices, loop, bounds, tile.items, output, function(is_slice)
-    for i, node in ipairs(loop.body) do print_vectors(tile, is_slice and in_slice[i] or names[i], output, node) end
+--- A loop by slices in local memory; `names` are the macros for what is left of them.
+local function print_sliced(tile, loop, names, bounds, output)
+  local in_slice = {}
+  for i, node in ipairs(loop.body) do in_slice[i] = define_statement(tile, node, output, tile.slices) end
+  local_slices.print_loop(tile.slices, loop, bounds, output, function(is_slice)
+    for i, node in ipairs(loop.body) do print_vectors(tile, (is_slice and in_slice or names)[i], output, node) end
   end)
 end
 
 --- A loop whose bounds are the same in all rows, or those of its passes that all rows have, with what single rows have
 -- beyond them before and after.
 local function print_inner(tile, loop, output)
-  if tile.slices and tile.slices.by_loop[loop] then return print_sliced(tile, loop, output) end
   local context, last, id, names = output.context, tile.row_count - 1, loop.variable.id, {}
   for i, node in ipairs(loop.body) do names[i] = define_statement(tile, node, output) end
   local function from(row) return bound_in(tile, loop.from, row, context) end
   local function to(row) return bound_in(tile, loop.to, row, context) end
+  if tile.slices and tile.slices.by_loop[loop] then
+    return print_sliced(tile, loop, names, { from = from(0), to = to(0) }, output)
+  end
   local has_head = strides.mentions(loop.from, tile.rows.variable)
   local has_tail = strides.mentions(loop.to, tile.rows.variable)
   if not has_head and not has_tail then return print_loop(tile, loop, names, from(0), to(0), nil, output) end
