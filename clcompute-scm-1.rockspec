@@ -268,6 +268,7 @@ build = {
     ["clcompute.loops.generation.stores"] = "lua/clcompute/loops/generation/stores.lua",
     ["clcompute.loops.generation.rewrite"] = "lua/clcompute/loops/generation/rewrite.lua",
     ["clcompute.loops.generation.tile_sizes"] = "lua/clcompute/loops/generation/tile_sizes.lua",
+    ["clcompute.loops.generation.local_slices"] = "lua/clcompute/loops/generation/local_slices.lua",
     ["clcompute.loops.generation.register_tile"] = "lua/clcompute/loops/generation/register_tile.lua",
     ["clcompute.loops.generation.sinking"] = "lua/clcompute/loops/generation/sinking.lua",
     ["clcompute.loops.generation.hoisting"] = "lua/clcompute/loops/generation/hoisting.lua",

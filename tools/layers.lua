@@ -126,6 +126,7 @@ local LUA_LEVELS = {
     "clcompute.loops.runtime.decision" },
   { "clcompute.loops.generation.extent", "clcompute.loops.generation.reduction_kernels",
     "clcompute.loops.analysis.strides", "clcompute.loops.runtime.target" },
+  { "clcompute.loops.generation.local_slices" },
   { "clcompute.loops.analysis.interchange", "clcompute.loops.generation.hoisting",
     "clcompute.loops.generation.register_tile", "clcompute.loops.generation.sinking",
     "clcompute.loops.generation.vector_tile", "clcompute.loops.generation.wavefront",

@@ -6,6 +6,7 @@
 local arithmetic = require "clcompute.loops.arithmetic"
 local dependences = require "clcompute.loops.analysis.dependences"
 local explain_call = require "clcompute.loops.explain_call"
+local local_slices = require "clcompute.loops.generation.local_slices"
 local presumption = require "clcompute.loops.runtime.presumption"
 local reductions = require "clcompute.loops.analysis.reductions"
 local roles = require "clcompute.loops.generation.roles"
@@ -98,14 +99,19 @@ end
 local TILES = { flat = "", loops = "", sunk = ", the first innermost", registers = ", sums in registers",
   wide = ", sums in registers", rows = ", sums of rows side by side" }
 
+--- The special of a nest in tiles.
+local function tiles_of(tiles)
+  local slices = tiles.slices and ", in local memory " .. local_slices.describe(tiles.slices, tiles.registers)
+  return (" in tiles%s%s"):format(TILES[tiles.class], slices or "")
+end
+
 local function way_of(kernel)
   if kernel.is_task then return "one work-item" end
   if kernel.accumulators then return ("reduces, work-items share (%s)"):format(range_of(kernel)) end
   if kernel.wavefront then
     return ("in wavefronts %s, work-items (%s)"):format(wavefront.sum(kernel.wavefront), range_of(kernel))
   end
-  local tiles = kernel.tiles
-  return ("work-items (%s)%s"):format(range_of(kernel), tiles and " in tiles" .. TILES[tiles.class] or "")
+  return ("work-items (%s)%s"):format(range_of(kernel), kernel.tiles and tiles_of(kernel.tiles) or "")
 end
 
 local function rounds_of(round)

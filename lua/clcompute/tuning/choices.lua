@@ -65,6 +65,7 @@ choices.loops = {
       { "rows", { 4, 8 } },
       { "columns", { 2, 4, 8 } },
       { "group", { 8, 16 } },
+      { "depth", { 1, 8, 16, 32 } },
     } },
 }
 

@@ -5,6 +5,8 @@
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
+local local_slices = require "clcompute.loops.generation.local_slices"
+local rewrite = require "clcompute.loops.generation.rewrite"
 local strides = require "clcompute.loops.analysis.strides"
 local vector_tile = require "clcompute.loops.generation.vector_tile"
 
@@ -29,8 +31,8 @@ local function columns_there(tile, context)
   if not columns then return texts end
   local id, last = columns.variable.id, tile.last_column
   local function add_for(row)
-    texts[#texts + 1] = ("%s <= %s_base"):format(bound_in(tile, columns.from, row, context), id)
-    texts[#texts + 1] = ("%s_base + %d <= %s"):format(id, last, bound_in(tile, columns.to, row, context))
+    texts[#texts + 1] = ("%s <= %s%s"):format(bound_in(tile, columns.from, row, context), id, tile.base)
+    texts[#texts + 1] = ("%s%s + %d <= %s"):format(id, tile.base, last, bound_in(tile, columns.to, row, context))
   end
   add_for(0)
   if strides.is_bounded_by(columns, tile.rows.variable) then add_for(tile.row_count - 1) end
@@ -66,7 +68,8 @@ end
 --- The conditions under which a tile is whole, where `row_top` is the text of the last row there is.
 local function conditions_of(tile, row_top, context)
   local conditions = columns_there(tile, context)
-  table.insert(conditions, 1, ("%s_base + %d <= %s"):format(tile.rows.variable.id, tile.row_count - 1, row_top))
+  table.insert(conditions, 1, ("%s%s + %d <= %s"):format(tile.rows.variable.id, tile.base, tile.row_count - 1,
+    row_top))
   add_passes(tile, conditions, context)
   return conditions
 end
@@ -158,16 +161,34 @@ local function print_rest(tile, body, output)
   close(output)
 end
 
---- Prints the tile of one work-item.
+--- The conditions under which a tile, or a group's as one, is whole.
+local function conditions_of_item(tile, context)
+  local rows = tile.rows
+  local conditions = conditions_of(tile, c_expression.plain(rows.to, context), context)
+  table.insert(conditions, 1, ("%s <= %s%s"):format(c_expression.plain(rows.from, context), rows.variable.id,
+    tile.base))
+  return conditions
+end
+
+--- All tiles of a group as one, whose first row and column are at `<variable>_group`.
+local function group_of(tile, group)
+  local columns = group * tile.column_count
+  return rewrite.changed(tile, { base = "_group", row_count = group * tile.row_count, last_column = columns - 1 })
+end
+
+--- Prints the tile of one work-item: by slices in local memory where the group's tiles are all whole.
 -- @tparam table tiles of `clcompute.loops.generation.tiling`, `is_wide`
 -- @tparam table output
 function register_kernels.print_item(tiles, output)
   local context, tile = output.context, vector_tile.of(tiles, output.context)
-  local rows = tile.rows
+  local function print_own()
+    print_either(tile, conditions_of_item(tile, context), output, function() print_rest(tile, tiles.body, output) end)
+  end
   print_place(tile, tiles.order, output)
-  local conditions = conditions_of(tile, c_expression.plain(rows.to, context), context)
-  table.insert(conditions, 1, ("%s <= %s_base"):format(c_expression.plain(rows.from, context), rows.variable.id))
-  print_either(tile, conditions, output, function() print_rest(tile, tiles.body, output) end)
+  if not tiles.slices then return print_own() end
+  local_slices.declare(tiles.slices, tile, tiles.size, output)
+  print_either(rewrite.changed(tile, { slices = tiles.slices }),
+    conditions_of_item(group_of(tile, tiles.size.group), context), output, print_own)
 end
 
 return register_kernels

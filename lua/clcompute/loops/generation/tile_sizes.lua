@@ -5,7 +5,7 @@
 --
 -- Of each class: `lane` and `rows`, of the innermost loop that is shared out and of the others, `most` passes at a
 -- time, in multiples of `multiple`, not below `least`; `small`, passes of a tile that is not made smaller;
--- `rows_at_once` and `columns_at_once`, the vectors of a tile in registers.
+-- `rows_at_once` and `columns_at_once`, the vectors of a tile in registers; `group` and `depth`, of groups on a GPU.
 -- @module clcompute.loops.generation.tile_sizes
 
 local tile_sizes = {}
@@ -49,7 +49,7 @@ local CLASSES = {
   -- tiles in registers on a GPU, a work-item each: its columns are a group's width apart, so that neighbours read
   -- neighbours
   wide = function(row)
-    return { rows_at_once = row.rows, columns_at_once = row.columns, group = row.group }
+    return { rows_at_once = row.rows, columns_at_once = row.columns, group = row.group, depth = row.depth or 1 }
   end,
 }
 

@@ -8,6 +8,7 @@
 local changed = require "clcompute.loops.generation.rewrite".changed
 local extent = require "clcompute.loops.generation.extent"
 local hoisting = require "clcompute.loops.generation.hoisting"
+local local_slices = require "clcompute.loops.generation.local_slices"
 local register_tile = require "clcompute.loops.generation.register_tile"
 local sinking = require "clcompute.loops.generation.sinking"
 local strides = require "clcompute.loops.analysis.strides"
@@ -155,8 +156,9 @@ end
 -- work-item, and the lane's loop is not in `body`
 -- @treturn ?table `order` (the loops shared out, the innermost last), `frames` by loop, `lane` (the loop that becomes
 -- vectors, or nil), `body` (which has the lane's loops in it), `places` (locals that need a place for each pass of the
--- lane), `registers` (of `clcompute.loops.generation.register_tile`, or nil), `class` and
--- `size` (of `clcompute.loops.generation.tile_sizes`); nil where a bound has no frame
+-- lane), `registers` (of `clcompute.loops.generation.register_tile`, or nil), `slices` (of
+-- `clcompute.loops.generation.local_slices`, or nil), `class` and `size` (of `clcompute.loops.generation.tile_sizes`);
+-- nil where a bound has no frame
 function tiling.of(band, real, target)
   local some, frames = framed(band)
   if not some then return nil end
@@ -168,6 +170,9 @@ function tiling.of(band, real, target)
   end
   tiles.frames, tiles.size = {}, tile_sizes.of(tiles.class, target[real])
   for i, node in ipairs(some) do tiles.frames[node] = frames[i] end
+  if tiles.is_wide then
+    tiles.slices = local_slices.of(tiles.registers, tiles.size, real, target[real].local_memory)
+  end
   return tiles
 end
 

@@ -6,6 +6,7 @@
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
+local local_slices = require "clcompute.loops.generation.local_slices"
 local strides = require "clcompute.loops.analysis.strides"
 local walk = require "clcompute.loops.walk"
 
@@ -50,14 +51,16 @@ local function register_name(id)
   return id .. "_##r##_##c"
 end
 
---- How names and elements are seen in such a macro.
-local function vector_context(tile, context)
+--- How names and elements are seen in such a macro; `slices`, if given, are those whose passes it is for.
+local function vector_context(tile, context, slices)
   local names = setmetatable({}, { __index = context.names })
   for _, variable in ipairs(tile.locals) do names[variable] = register_name(variable.id) end
   local own
   local function access(node)
     local accumulator = tile.accumulator_of[node.array]
     if accumulator then return register_name(accumulator.id) end
+    local in_slice = slices and local_slices.element(slices, tile, node)
+    if in_slice then return in_slice end
     if not tile.columns or strides.of(node, tile.columns.variable) == 0 then return nil end
     return load_text(tile, c_expression.element(node, own))
   end
@@ -96,8 +99,8 @@ local function define(text, output)
 end
 
 --- Defines a statement.
-local function define_statement(tile, node, output)
-  local text = statement_text(tile, node, vector_context(tile, output.context))
+local function define_statement(tile, node, output, slices)
+  local text = statement_text(tile, node, vector_context(tile, output.context, slices))
   return define(("{ %s %s }"):format(place_text(tile), text), output)
 end
 
@@ -111,8 +114,8 @@ end
 
 --- A bound as it is in a row: its variable is that of the tile's base, and so many more.
 local function bound_in(tile, bound, row, context)
-  local id = tile.rows.variable.id
-  local base = row == 0 and id .. "_base" or ("(%s_base + %d)"):format(id, row)
+  local first = tile.rows.variable.id .. tile.base
+  local base = row == 0 and first or ("(%s + %d)"):format(first, row)
   local names = setmetatable({ [tile.rows.variable] = base }, { __index = context.names })
   return c_expression.plain(bound, setmetatable({ names = names }, { __index = context }))
 end
@@ -128,6 +131,15 @@ local function print_loop(tile, loop, names, from, to, row, output)
   add(output, "}")
 end
 
+--- A loop by slices in local memory; `names` are the macros for what is left of them.
+local function print_sliced(tile, loop, names, bounds, output)
+  local in_slice = {}
+  for i, node in ipairs(loop.body) do in_slice[i] = define_statement(tile, node, output, tile.slices) end
+  local_slices.print_loop(tile.slices, loop, bounds, output, function(is_slice)
+    for i, node in ipairs(loop.body) do print_vectors(tile, (is_slice and in_slice or names)[i], output, node) end
+  end)
+end
+
 --- A loop whose bounds are the same in all rows, or those of its passes that all rows have, with what single rows have
 -- beyond them before and after.
 local function print_inner(tile, loop, output)
@@ -135,6 +147,9 @@ local function print_inner(tile, loop, output)
   for i, node in ipairs(loop.body) do names[i] = define_statement(tile, node, output) end
   local function from(row) return bound_in(tile, loop.from, row, context) end
   local function to(row) return bound_in(tile, loop.to, row, context) end
+  if tile.slices and tile.slices.by_loop[loop] then
+    return print_sliced(tile, loop, names, { from = from(0), to = to(0) }, output)
+  end
   local has_head = strides.mentions(loop.from, tile.rows.variable)
   local has_tail = strides.mentions(loop.to, tile.rows.variable)
   if not has_head and not has_tail then return print_loop(tile, loop, names, from(0), to(0), nil, output) end
@@ -200,11 +215,13 @@ end
 -- @tparam table tiles of `clcompute.loops.generation.tiling`, with `registers`
 -- @tparam table context of `clcompute.loops.generation.c_expression`
 -- @treturn table what `clcompute.loops.generation.register_tile` found, `row_count`, `column_count`, `last_column` (how
--- far the last element of a row is from the first), `distance` (from one vector to the next)
+-- far the last element of a row is from the first), `distance` (from one vector to the next), `base` (what the names
+-- of its first row and column end with)
 function vector_tile.of(tiles, context)
   local registers, size = tiles.registers, tiles.size
   local tile = setmetatable({ real = context.real, row_count = size.rows_at_once, column_count = size.columns_at_once,
-    locals = locals_of(registers.body), accumulator_of = {}, is_wide = tiles.is_wide }, { __index = registers })
+    base = "_base", locals = locals_of(registers.body), accumulator_of = {}, is_wide = tiles.is_wide },
+    { __index = registers })
   tile.width, tile.distance = widths_of(tiles)
   tile.last_column = (tile.column_count - 1) * tile.distance + tile.width - 1
   for _, accumulator in ipairs(tile.accumulators) do

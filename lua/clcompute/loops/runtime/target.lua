@@ -10,12 +10,14 @@ local tuning = require "clcompute.tuning"
 
 local target = {}
 
---- A row with the numbers that were given in place of its own, and groups that the device can have.
+--- A row with the numbers that were given in place of its own, groups that the device can have, and its bytes of local
+-- memory.
 local function changed(row, given, facts)
   row = options.merge(row, given.tiles or {})
   local fault = rules.fault("loops", row, facts)
   if fault then error(("option 'tiles': %s"):format(fault), 0) end
   if row.group then row.group = math.max(1, math.min(row.group, math.floor(facts.max_group ^ 0.5))) end
+  row.local_memory = facts.local_memory
   return row
 end
 
@@ -57,7 +59,7 @@ end
 -- @tparam table given as for `of`
 function target.without_device(given)
   local facts = { type = given.target or "cpu", vector = 16, size = 4, max_group = 256, name = "no device",
-    dtype = "float" }
+    local_memory = 1 << 15, dtype = "float" }
   local row = changed(tuning.choose(known.loops, facts), given, facts)
   return { is_wide = row.kernel == "items", float = row, double = row, key = key_of(row) }
 end
