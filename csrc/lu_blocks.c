@@ -93,10 +93,8 @@ static clc_Matrix part(const clc_Elimination *x, size_t row, size_t column, size
   return (clc_Matrix){x->w, row * x->ld + column, rows, columns, x->ld, 0};
 }
 
-/* Rows i0 .. i1 - 1 of columns e .. end - 1, less multipliers from columns k .. s - 1 times the
-   rows of U that those name. */
-static void update(lua_State *L, const clc_Elimination *x, size_t i0, size_t i1, size_t k, size_t s,
-                   size_t e, size_t end) {
+void clc_subtractproduct(lua_State *L, const clc_Elimination *x, size_t i0, size_t i1, size_t k,
+                         size_t s, size_t e, size_t end) {
   const clc_Multiply product = {.batch = 1,
                                 .m = i1 - i0,
                                 .n = end - e,
@@ -116,7 +114,7 @@ static void finish_rows(lua_State *L, const Blocks *b, size_t first, size_t k, s
   const size_t step = b->widths[LEVELS - 1];
   for (size_t s = k; s < e && (s == k || e < end); s += step) {
     const size_t t = e - s < step ? e : s + step;
-    if (s > k) update(L, b->x, s, t, k, s, e, end);
+    if (s > k) clc_subtractproduct(L, b->x, s, t, k, s, e, end);
     solve_rows(L, b, s == k ? e - k : 0, s, t, first, e, end);
   }
 }
@@ -132,7 +130,7 @@ static void eliminate(lua_State *L, const Blocks *b, int level, size_t first, si
     const size_t e = end - k < width ? end : k + width;
     eliminate(L, b, level + 1, k, e);
     finish_rows(L, b, first, k, e, end);
-    update(L, b->x, e, b->x->n, k, e, e, end);
+    clc_subtractproduct(L, b->x, e, b->x->n, k, e, e, end);
   }
 }
 

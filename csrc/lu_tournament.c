@@ -13,7 +13,8 @@
  */
 #include "lu_tournament.h"
 
-#include "multiply.h"
+#include "lu_blocks.h"
+#include "matrix.h"
 #include "prebuilt.h"
 #include "scratch.h"
 #include "tuning.h"
@@ -101,29 +102,14 @@ static void apply(lua_State *L, const Tournament *t, size_t first, size_t column
   clc_launch(L, t->below, &range, NULL);
 }
 
-static clc_Matrix part(const clc_Elimination *x, size_t row, size_t column, size_t rows,
-                       size_t columns) {
-  return (clc_Matrix){x->w, row * x->ld + column, rows, columns, x->ld, 0};
-}
-
 /* What the whole block k .. e - 1 gives to the columns right of it. */
 static void finish(lua_State *L, const Tournament *t, size_t k, size_t e) {
   const clc_Elimination *x = t->x;
-  const size_t rest = x->n - e;
-  const clc_Range range = clc_batchrange(clc_parts(rest, ACROSS), 1, 1, t->block, 1);
-  const clc_Multiply product = {.batch = 1,
-                                .m = rest,
-                                .n = rest,
-                                .k = e - k,
-                                .alpha = -1,
-                                .beta = 1,
-                                .a = part(x, e, k, rest, e - k),
-                                .b = part(x, k, e, e - k, rest),
-                                .c = part(x, e, e, rest, rest)};
+  const clc_Range range = clc_batchrange(clc_parts(x->n - e, ACROSS), 1, 1, t->block, 1);
   clc_setarguments(L, t->right, "ibiii", (lua_Integer)k, x->w, (lua_Integer)x->ld, (lua_Integer)e,
                    (lua_Integer)x->n);
   clc_launch(L, t->right, &range, NULL);
-  clc_multiply(L, CLC_FAST, &product);
+  clc_subtractproduct(L, x, e, x->n, k, e, e, x->n);
 }
 
 void clc_eliminatetournament(lua_State *L, const clc_Elimination *x) {

@@ -176,12 +176,29 @@ describe("rules of tuning", function()
   local panels = { kernel = "panels", vector = 8, rows = 6, mc = 12, nc = 32, kc = 20, direct = 0 }
   local block = { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 }
   local lu = { vector = 8, group = 1, columns = 32, block = 64, large = 0, few = 0 }
+  local tournament = { vector = 1, group = 64, columns = 8, block = 32, large = 0, few = 0, rows = 16, warp = 1 }
+
+  local function gpu(changes)
+    return changed({ size = 4, max_group = 256, local_memory = 32768 }, changes or {})
+  end
 
   it("take rows that kernels can run with", function()
     assert.is_nil(rules.fault("gemm", panels, facts()))
     assert.is_nil(rules.fault("gemm", { kernel = "blocks", blocks = { block } }, facts()))
     assert.is_nil(rules.fault("gemm", { kernel = "tiled" }, facts()))
     assert.is_nil(rules.fault("lu", lu, facts()))
+    assert.is_nil(rules.fault("lu", tournament, gpu()))
+    assert.is_nil(rules.fault("lu", changed(tournament, { columns = 32, block = 64, rows = 64, warp = 32 }), gpu()))
+  end)
+
+  it("refuse numbers that a tournament of pivots does not end with, or that no group has room for", function()
+    for _, case in ipairs { { "columns", 2 }, { "warp", 16 }, { "block", 16 }, { "block", 36 },
+      { "block", 512 }, { "rows", 8 }, { "rows", 12 }, { "rows", 0 }, { "rows", 192 } } do
+      assert.matches(case[1], rules.fault("lu", changed(tournament, { [case[1]] = case[2] }), gpu()))
+    end
+    assert.matches("warp", rules.fault("lu", changed(tournament, { warp = 32, rows = 32 }), gpu { size = 8 }))
+    assert.matches("groups of 128", rules.fault("lu", tournament, gpu { max_group = 64 }))
+    assert.matches("local memory", rules.fault("lu", tournament, gpu { local_memory = 2048 }))
   end)
 
   it("refuse numbers that divide by zero, never end, or do not fit, and name them", function()

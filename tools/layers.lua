@@ -30,7 +30,8 @@ local C_LEVELS = {
   { "tensor" },
   { "multiply" },
   { "saxpy", "gemm", "accuracy", "lu_columns", "gauss_paper" }, -- operations
-  { "lu_blocks", "lu_tournament", "lu_batch" },
+  { "lu_blocks", "lu_batch" },
+  { "lu_tournament" },
   { "lu" },
   { "lu_solve" },
   { "rcond" },

@@ -134,12 +134,16 @@ end
 
 -- --- LU -------------------------------------------------------------------------
 
+local BELOW = 128 -- work-items of a group of lu_below
+
 --- In local memory are what the warps of a tournament, or all of its items, show one another, and the panel's own rows;
 -- then the rows of U above those that are updated; then the columns of a block.
 local function check_tournament(row, facts)
   local columns, warp = one_of(row, "columns", { 4, 8, 16, 32 }), one_of(row, "warp", { 1, 32 })
   local block = multiple(row, "block", columns, facts.max_group)
   local rows = multiple(row, "rows", math.max(warp, columns), facts.max_group)
+  check(facts.max_group >= BELOW, "rows: groups of %d work-items expected, of which there are %d at most", BELOW,
+    facts.max_group)
   check(rows >= 2 * columns, "rows: twice the columns expected at least, got %d", rows)
   check(warp == 1 or facts.size == 4, "warp: of doubles it is 1, got %d", warp)
   check(block >= 32, "block: 32 columns expected at least, got %d", block)
