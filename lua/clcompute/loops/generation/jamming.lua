@@ -98,7 +98,7 @@ end
 
 -- --- copies of a pass ------------------------------------------------------------------------
 
---- The lane in a pass of the block: its `from`, `to`, `body`, and `common` as statements.
+--- The lane in a pass of the block: its `from`, `to`, `body` and `common`.
 local function pass_of(lane, loop, block, number)
   local other = { [loop.variable] = plus(name_of(block), number * loop.step) }
   local function at(node)
@@ -111,8 +111,7 @@ local function pass_of(lane, loop, block, number)
   end
   local pass = { from = at(lane.from), to = at(lane.to), common = {}, body = {} }
   for i, common in ipairs(lane.common) do
-    pass.common[i] = changed(common.value, { kind = "local", value = at(common.value),
-      variable = rename(common.variable) })
+    pass.common[i] = { value = at(common.value), variable = rename(common.variable) }
   end
   for i, node in ipairs(lane.body) do
     local value = at(node.value)
@@ -134,23 +133,26 @@ local function shared_range(lane, loop, passes)
     (strides.multiple(lane.to, loop.variable) < 0 and last or first).to
 end
 
---- The lane for all passes of a block at once, and then, pass by pass, what only some of them have of it; and the
--- condition under which all of them have some of it.
+--- The lane for all passes of a block at once. Where its bounds grow, what only some passes have of it comes after that,
+-- pass by pass; then there is a condition under which all of them have some of it.
 local function together(lane, loop, passes)
   local from, to = shared_range(lane, loop, passes)
-  local result, body, rest = {}, {}, {}
+  local body, common, rest = {}, {}, {}
   local function add_rest(pass, first, last)
     rest[#rest + 1] = changed(lane, { from = first, to = last, body = pass.body, common = {}, is_independent = false })
   end
   for _, pass in ipairs(passes) do
-    append(result, pass.common)
     append(body, pass.body)
+    append(common, pass.common)
     if pass.from ~= from then add_rest(pass, pass.from, plus(from, -1)) end
     if pass.to ~= to then add_rest(pass, plus(to, 1), pass.to) end
   end
+  if #rest == 0 then return { changed(lane, { body = body, common = common }) } end
+  local result = {}
+  for i, read in ipairs(common) do result[i] = changed(read.value, { kind = "local", variable = read.variable, value = read.value }) end
   result[#result + 1] = changed(lane, { from = from, to = to, body = body, common = {} })
   append(result, rest)
-  return result, is_reached(from, to, lane.step)
+  return result, is_reached(from, to, 1)
 end
 
 --- A sequential loop in blocks of passes.
@@ -159,9 +161,10 @@ local function jam(chain, count)
   local block, passes = changed(loop.variable, { id = loop.variable.id .. "_block" }), {}
   for number = 0, count - 1 do passes[number + 1] = pass_of(lane, loop, block, number) end
   local first, last = name_of(block), plus(name_of(block), (count - 1) * loop.step)
-  local all, is_shared = together(lane, loop, passes)
+  local all, has_all = together(lane, loop, passes)
+  local is_whole = is_reached(last, loop.to, loop.step)
   local body = { { kind = "if",
-    arms = { { condition = binary("and", is_reached(last, loop.to, loop.step), is_shared), body = all } },
+    arms = { { condition = has_all and binary("and", is_whole, has_all) or is_whole, body = all } },
     otherwise = { changed(loop, { from = first, to = earlier(last, loop.to, loop.step), body = { lane } }) } } }
   for i = #chain - 1, 2, -1 do body = { changed(chain[i], { body = body }) } end
   return changed(loop, { variable = block, step = count * loop.step, body = body })
