@@ -4,7 +4,7 @@
 -- so that passes of i often depend on each other.
 --
 -- They take w, of three dimensions, h first, a matrix a, a vector u, a number x, the number m of passes of h, and n.
--- Loop variables stay between 3 and n + 6; there are 2 n + 12 elements in each dimension.
+-- Loop variables stay between 3 and n + 6; there are 3 n + 12 elements in each dimension.
 
 local random_expressions = require "spec.support.random_expressions"
 
@@ -33,7 +33,7 @@ local function statement(target, read)
     target, target, read, number())
 end
 
--- What passes of i have to do with each other: a range of k, statements, and whether there may be a loop over j.
+-- What passes of i have to do with each other: a range of k, and statements.
 local WAYS = {
   -- nothing, or the same element
   function(row)
@@ -59,6 +59,12 @@ local WAYS = {
     return pick(WHOLE), { statement(row .. "[k]", "w[h][n + 9][k - i + n]"),
       statement("w[h][n + 9][k" .. pick { "", " + i", " - i + n", " - i + n + 1" } .. "]", number()) }
   end,
+  -- one row after the other
+  function(row)
+    if not row:find "j" then return pick(WHOLE), { statement(row .. "[k]", "x") } end
+    local other = pick { "w[h][i + j + n][k]", "w[h][j - i + 2 * n + 2][k]", "w[h][j + n + 2][k + i]" }
+    return pick(WHOLE), { statement(row .. "[k]", other), statement(other, number()) }
+  end,
 }
 
 --- The text of a function, by math.random.
@@ -82,7 +88,7 @@ function random_jams.arguments(m, n)
   local function float() return chance(40) and pick { 0.0, -0.0 } or math.random() * 4 - 2 end
   local function array(rank)
     local list = {}
-    for i = 1, 2 * n + 12 do list[i] = rank == 1 and float() or array(rank - 1) end
+    for i = 1, 3 * n + 12 do list[i] = rank == 1 and float() or array(rank - 1) end
     return list
   end
   local w = {}

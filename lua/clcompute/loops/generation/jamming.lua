@@ -78,7 +78,8 @@ end
 
 local function plus(node, value)
   if value == 0 then return node end
-  return { kind = "binary", op = "+", type = "int", left = node, right = { kind = "number", type = "int", value = value } }
+  local number = { kind = "number", type = "int", value = value }
+  return { kind = "binary", op = "+", type = "int", left = node, right = number }
 end
 
 local function binary(op, left, right)
@@ -139,7 +140,8 @@ local function together(lane, loop, passes)
   local from, to = shared_range(lane, loop, passes)
   local body, common, rest = {}, {}, {}
   local function add_rest(pass, first, last)
-    rest[#rest + 1] = changed(lane, { from = first, to = last, body = pass.body, common = {}, is_independent = false })
+    rest[#rest + 1] = changed(lane, { from = first, to = last, body = pass.body, common = {},
+      is_independent = false }) -- too short for vectors
   end
   for _, pass in ipairs(passes) do
     append(body, pass.body)
@@ -149,7 +151,9 @@ local function together(lane, loop, passes)
   end
   if #rest == 0 then return { changed(lane, { body = body, common = common }) } end
   local result = {}
-  for i, read in ipairs(common) do result[i] = changed(read.value, { kind = "local", variable = read.variable, value = read.value }) end
+  for i, read in ipairs(common) do
+    result[i] = changed(read.value, { kind = "local", variable = read.variable, value = read.value })
+  end
   result[#result + 1] = changed(lane, { from = from, to = to, body = body, common = {} })
   append(result, rest)
   return result, is_reached(from, to, 1)
