@@ -21,13 +21,15 @@ local jamming = {}
 
 local changed = rewrite.changed
 local CLASSES = { loops = true, sunk = true } -- of tiles; others keep sums in registers, or have no loop within
+local FASTEST = 4 -- elements that a lane grows by in a pass: what only some passes have of it is not done in vectors
 
 -- --- which loops -----------------------------------------------------------------------------
 
---- Whether a lane's bounds are the same in all passes of a loop, or grow evenly.
+--- Whether a lane's bounds are the same in all passes of a loop, or grow evenly and slowly.
 local function is_even(lane, loop)
+  if not strides.is_bounded_by(lane, loop.variable) then return true end
   local from, to = strides.multiple(lane.from, loop.variable), strides.multiple(lane.to, loop.variable)
-  return from and to and (lane.step == 1 or from == 0 and to == 0)
+  return lane.step == 1 and from and to and math.max(math.abs(from), math.abs(to)) * math.abs(loop.step) <= FASTEST
 end
 
 --- A sequential loop and the loops nested in it perfectly, the lane last; nil where it is not like this.
@@ -141,7 +143,7 @@ local function together(lane, loop, passes)
   local body, common, rest = {}, {}, {}
   local function add_rest(pass, first, last)
     rest[#rest + 1] = changed(lane, { from = first, to = last, body = pass.body, common = {},
-      is_independent = false }) -- too short for vectors
+      is_independent = false })
   end
   for _, pass in ipairs(passes) do
     append(body, pass.body)
