@@ -109,7 +109,7 @@ known.lu = {
 known.loops = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     kernel = "tiles", vector = 16, rows = 8, columns = 2, lane = 512, block = 128, least = 1024, small = 2048,
-    blocks = 8, passes = 256, cache = 1 << 19, jam = 4 },
+    blocks = 8, passes = 256, cache = 1 << 19, jam = 8 },
   { where = { type = "cpu", dtype = "double", vector = 8 },
     kernel = "tiles", vector = 8, rows = 8, columns = 2, lane = 512, block = 128, least = 1024, small = 2048,
     blocks = 8, passes = 256, cache = 1 << 19, jam = 4 },
