@@ -18,7 +18,7 @@ local function random_shape()
   local function most(n) return math.random(n) end
   return { target = math.random(3) == 1 and "gpu" or "cpu", tiles = { vector = 1 << most(4) - 1, rows = most(4),
     columns = most(3), lane = most(9), block = most(9), least = most(9), small = most(40), blocks = most(20),
-    passes = most(9), cache = 1 << most(12), group = most(5), depth = most(4) } }
+    passes = most(9), cache = 1 << most(12), jam = most(5), group = most(5), depth = most(4) } }
 end
 
 --- Numbers with which a few rows make several pieces, and a few passes several rounds.

@@ -12,6 +12,7 @@ local failure = require "clcompute.loops.failure"
 local host = require "clcompute.loops.generation.host"
 local indices = require "clcompute.loops.generation.indices"
 local interchange = require "clcompute.loops.analysis.interchange"
+local jamming = require "clcompute.loops.generation.jamming"
 local kernels = require "clcompute.loops.generation.kernels"
 local nests = require "clcompute.loops.generation.nests"
 local reductions = require "clcompute.loops.analysis.reductions"
@@ -189,6 +190,7 @@ function specialise.run(parsed, variables, taken, options, target)
   for _, kernel in ipairs(spec.plan.kernels) do
     if not kernel.accumulators and not kernel.is_task and not kernel.wavefront then
       kernel.tiles = tiling.of(kernel.band, spec.real, target)
+      if kernel.tiles then jamming.apply(kernel.tiles, spec.scop, target[spec.real].jam) end
     end
     kernel.depth, kernel.parameters = walk.depth(kernel.node), kernels.parameters(kernel)
     kernel.largest = target.is_wide and indices.largest(kernel) or nil

@@ -49,7 +49,8 @@ choices.gemm = {
 
 choices.loops = {
   { kernel = "tiles", lines = { { row = "mmm", n = 512 }, { row = "tmm", n = 400 }, { row = "trisolv", n = 400 },
-      { row = "jac2d", n = 700, steps = 20 }, { row = "jac", n = 200000, steps = 50 }, { row = "lud", n = 500 } },
+      { row = "strmm", n = 500 }, { row = "jac2d", n = 700, steps = 20 }, { row = "jac", n = 200000, steps = 50 },
+      { row = "lud", n = 500 } },
     values = {
       { "rows", { 4, 6, 8, 12 } },
       { "columns", { 1, 2, 3 } },
@@ -58,6 +59,7 @@ choices.loops = {
       { "blocks", { 4, 8, 16 } },
       { "small", { 512, 2048, 8192 } },
       { "passes", { 1, 16, 32, 256 } },
+      { "jam", { 1, 2, 4, 8 } },
       { "cache", { 1 << 15, 1 << 17, 1 << 18, 1 << 19, 1 << 20 } },
     } },
   { kernel = "items", lines = { { row = "mmm", n = 1024 }, { row = "mmm", n = 2048 } },

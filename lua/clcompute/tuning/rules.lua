@@ -172,7 +172,8 @@ local MOST_LANE = 4096 -- passes that a work-item keeps numbers of in its privat
 local MOST_DEPTH = 64 -- passes of a slice in local memory
 
 local LOOPS = { kernel = true, vector = true, rows = true, columns = true, lane = true, block = true, least = true,
-  small = true, blocks = true, passes = true, cache = true, group = true, depth = true, units = true, where = true }
+  small = true, blocks = true, passes = true, cache = true, jam = true, group = true, depth = true, units = true,
+  where = true }
 
 local function check_loops(row)
   for name in pairs(row) do check(LOOPS[name], "there is no number '%s'", name) end
@@ -180,6 +181,7 @@ local function check_loops(row)
   one_of(row, "vector", { 1, 2, 4, 8, 16 })
   integer(row, "rows", 1, 16)
   integer(row, "columns", 1, 8)
+  integer(row, "jam", 1, 16)
   integer(row, "lane", 1, MOST_LANE)
   for _, name in ipairs { "block", "least", "small", "blocks", "passes" } do integer(row, name, 1, MANY) end
   integer(row, "cache", 1, 1 << 40)

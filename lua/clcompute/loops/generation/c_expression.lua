@@ -292,6 +292,7 @@ local PRINTERS = {
   boolean = function(node) return node.value and "1" or "0", PRIMARY end,
   name = function(node, context) return c_expression.name(node.variable, context), PRIMARY end,
   text = function(node) return node.text, PRIMARY end,
+  bound = function(node, context) return plain(node.node, context) end,
   length = function(node) return size_of(node.array, node.dimension), PRIMARY end,
   index = function(node, context)
     local other = context.access and context.access(node)

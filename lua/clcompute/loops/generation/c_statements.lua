@@ -30,7 +30,7 @@ local function source_of(node, origin)
   return (text:gsub("%-%-[^\n]*", ""):gsub("%s+", " "):gsub("[\\?]+", " "))
 end
 
---- Adds a line; what it was in Lua stands beside it where there is room, else above.
+--- Adds a line; what it was in Lua, if it was there, stands beside it where there is room, else above.
 -- @tparam table output
 -- @string text
 -- @tparam ?table node
@@ -38,7 +38,7 @@ function c_statements.add(output, text, node)
   if output.has_indices then text = text:gsub("%f[%w_]long%f[^%w_]", "INDEX") end
   local indent = ("  "):rep(output.depth)
   local line = indent .. text
-  local comment = node and ("// %d: %s"):format(node.line, source_of(node, output.context.origin))
+  local comment = node and node.line and ("// %d: %s"):format(node.line, source_of(node, output.context.origin))
   if comment and #line < COMMENT_COLUMN then
     line = line .. (" "):rep(COMMENT_COLUMN - #line) .. comment
   elseif comment then

@@ -42,7 +42,8 @@ end
 -- @tparam {table,...} body statements without loops or conditions in them
 -- @tparam table variable of the loop
 -- @treturn {table,...} the body
--- @treturn {table,...} `{ variable=, value= }`: what each new variable is, before the loop
+-- @treturn {table,...} `{ variable=, value=, nodes= }`: what each new variable is, before the loop, and the reads that
+-- it stands for, as keys
 function hoisting.apply(body, variable)
   local is_written, is_past, result, list, by_text = written_by(body), {}, {}, {}, {}
   local function replace(node)
@@ -50,11 +51,12 @@ function hoisting.apply(body, variable)
       or strides.of(node, variable) ~= 0 or mentions_local(node) then return nil end
     local text = lua_text.expression(node)
     if not by_text[text] then
-      list[#list + 1] = { value = node, variable = { type = node.type,
+      list[#list + 1] = { value = node, nodes = {}, variable = { type = node.type,
         id = ("%s_%s_at%d"):format(node.array.id, variable.id, #list + 1) } }
-      by_text[text] = { kind = "name", type = node.type, variable = list[#list].variable }
+      by_text[text] = list[#list]
     end
-    return by_text[text]
+    by_text[text].nodes[node] = true
+    return { kind = "name", type = node.type, variable = by_text[text].variable }
   end
   for i, node in ipairs(body) do
     if node.kind ~= "assign" and node.kind ~= "local" then return body, {} end

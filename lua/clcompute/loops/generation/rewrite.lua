@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- Expressions with some of their nodes replaced. The tree itself is never changed: it is Lua's too.
+--- Expressions and statements with some of their nodes replaced. The tree itself is never changed: it is Lua's too.
 -- @module clcompute.loops.generation.rewrite
 
 local rewrite = {}
@@ -40,6 +40,19 @@ local COPIES = {
   end,
 }
 
+local STATEMENTS = {
+  ["for"] = function(node, replace)
+    return changed(node, { body = rewrite.statements(node.body, replace) })
+  end,
+  ["if"] = function(node, replace)
+    local arms = {}
+    for i, arm in ipairs(node.arms) do
+      arms[i] = { condition = arm.condition, body = rewrite.statements(arm.body, replace) }
+    end
+    return changed(node, { arms = arms, otherwise = node.otherwise and rewrite.statements(node.otherwise, replace) })
+  end,
+}
+
 --- An expression in which other nodes stand for some.
 -- @tparam table node
 -- @tparam function replace of a node; returns the other one, or nil to look at its parts
@@ -49,6 +62,23 @@ function rewrite.expression(node, replace)
   if other then return other end
   local copy = COPIES[node.kind]
   return copy and copy(node, replace) or node
+end
+
+--- Statements in which others stand for some loops and conditions.
+-- @tparam {table,...} nodes
+-- @tparam function replace of a `for` or `if`; returns the other one, or nil to look at what is in it
+-- @treturn {table,...}
+function rewrite.statements(nodes, replace)
+  local result = {}
+  for i, node in ipairs(nodes) do
+    result[i] = STATEMENTS[node.kind] and (replace(node) or STATEMENTS[node.kind](node, replace)) or node
+  end
+  return result
+end
+
+--- An integer that is known to be small, as bounds are: C's own arithmetic will do for it.
+function rewrite.bound(node)
+  return { kind = "bound", node = node, type = "int" }
 end
 
 --- A node that is printed as it is.

@@ -13,7 +13,20 @@ local function name_loops(nodes, role, list)
   end)
 end
 
+--- How many passes of sequential loops are done at a time, or why not several.
+local function name_jams(tiles, list)
+  for _, jam in ipairs(tiles.jams) do
+    for node, role in pairs(list) do
+      if node.variable == jam.loop then
+        list[node] = jam.obstacle and ("%s, pass by pass: %s"):format(role, jam.obstacle)
+          or ("%s, %d passes at a time"):format(role, jam.passes)
+      end
+    end
+  end
+end
+
 local function name_tiles(tiles, list)
+  name_jams(tiles, list)
   for i, node in ipairs(tiles.order) do
     list[node] = ("work-items of dimension %d, in tiles"):format(#tiles.order - i)
   end

@@ -61,22 +61,10 @@ end
 
 --- The body with its lane's loops clipped.
 local function clip_lanes(nodes, clip)
-  local result = {}
-  for i, node in ipairs(nodes) do
-    if node.is_lane then
-      local loop = clip(node)
-      result[i] = changed(node, { from = loop.from, to = loop.to })
-    elseif node.kind == "for" then
-      result[i] = changed(node, { body = clip_lanes(node.body, clip) })
-    elseif node.kind == "if" then
-      local arms = {}
-      for a, arm in ipairs(node.arms) do arms[a] = { condition = arm.condition, body = clip_lanes(arm.body, clip) } end
-      result[i] = changed(node, { arms = arms, otherwise = node.otherwise and clip_lanes(node.otherwise, clip) })
-    else
-      result[i] = node
-    end
-  end
-  return result
+  return rewrite.statements(nodes, function(node)
+    local loop = node.is_lane and clip(node)
+    return loop and changed(node, { from = loop.from, to = loop.to }) or nil
+  end)
 end
 
 --- The loops around the body of a block, as statements.

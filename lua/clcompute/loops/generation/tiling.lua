@@ -5,11 +5,11 @@
 -- innermost and becomes vectors, and sums stay in registers.
 -- @module clcompute.loops.generation.tiling
 
-local changed = require "clcompute.loops.generation.rewrite".changed
 local extent = require "clcompute.loops.generation.extent"
 local hoisting = require "clcompute.loops.generation.hoisting"
 local local_slices = require "clcompute.loops.generation.local_slices"
 local register_tile = require "clcompute.loops.generation.register_tile"
+local rewrite = require "clcompute.loops.generation.rewrite"
 local sinking = require "clcompute.loops.generation.sinking"
 local strides = require "clcompute.loops.analysis.strides"
 local tile_sizes = require "clcompute.loops.generation.tile_sizes"
@@ -45,30 +45,14 @@ local function vectorised(node)
   if not units or units == 0 then return node end
   local body, common, is_plain = node.body, {}, not has_control(node.body)
   if is_plain then body, common = hoisting.apply(body, node.variable) end
-  return changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
+  return rewrite.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
 end
 
-local finish
-
-local FINISH = {
-  ["for"] = function(node)
-    if not has_loop(node.body) then return vectorised(node) end
-    return changed(node, { body = finish(node.body) })
-  end,
-  ["if"] = function(node)
-    local arms = {}
-    for i, arm in ipairs(node.arms) do arms[i] = { condition = arm.condition, body = finish(arm.body) } end
-    return changed(node, { arms = arms, otherwise = node.otherwise and finish(node.otherwise) })
-  end,
-}
-
 --- Statements whose innermost loops are vectors where they can be.
-function finish(nodes)
-  local result = {}
-  for i, node in ipairs(nodes) do
-    result[i] = FINISH[node.kind] and FINISH[node.kind](node) or node
-  end
-  return result
+local function finish(nodes)
+  return rewrite.statements(nodes, function(node)
+    return node.kind == "for" and not has_loop(node.body) and vectorised(node) or nil
+  end)
 end
 
 -- --- the band --------------------------------------------------------------------------------
