@@ -136,8 +136,8 @@ local function shared_range(lane, loop, passes)
     (strides.multiple(lane.to, loop.variable) < 0 and last or first).to
 end
 
---- The lane for all passes of a block at once. Where its bounds grow, what only some passes have of it comes after that,
--- pass by pass; then there is a condition under which all of them have some of it.
+--- The lane for all passes of a block at once. Where its bounds grow, what only some passes have of it comes after
+-- that, pass by pass; then there is a condition under which all of them have some of it.
 local function together(lane, loop, passes)
   local from, to = shared_range(lane, loop, passes)
   local body, common, rest = {}, {}, {}
