@@ -123,9 +123,9 @@ for all.
  for the device, unless "naive" or "tiled"), `precision`: what the result promises, and every
  device keeps, by something more exact where it has nothing faster: "float" unless "float-tensor"
  (at most twice the error of float, as a rule less: three products on tensor cores; numbers below
- 2^-100 lose digits) or "tf32" (operands rounded to eleven bits; doubles are multiplied as doubles
- under each), and for a part of a buffer `m`, `n`, `k` and `lda`,
- `ldb`, `ldc`: elements from row to row as stored
+ 2^-100 lose digits) or "tf32" (operands rounded to eleven bits, subnormal ones to fewer; doubles
+are multiplied as doubles under each), and for a part of a buffer `m`, `n`, `k` and `lda`, `ldb`,
+`ldc`: elements from row to row as stored
 @treturn Buffer c
 @usage local c = cl.gemm(a, b, {transb = true})
 */
