@@ -130,8 +130,10 @@ describe("wavefronts compute what Lua does", function()
   end)
 
   it("for nests at random", function()
-    local found = 0
-    for _ = 1, 40 do
+    local found, tries = 0, 0
+    while found < 12 do -- about two in five
+      tries = tries + 1
+      assert(tries <= 400, "hardly any go in wavefronts")
       local function bounds(name, outer)
         local low = outer and math.random(3) == 1 and outer or "3"
         if math.random(4) == 1 then return ("%s = n - 2, %s, -1"):format(name, low) end
@@ -152,6 +154,5 @@ describe("wavefronts compute what Lua does", function()
       local ok, message = pcall(check, text, device, matrix(n), n, math.random(0, 3))
       assert(ok, ("%s: %s"):format(text, message))
     end
-    assert(found > 10, ("only %d of 40 go in wavefronts"):format(found))
   end)
 end)
