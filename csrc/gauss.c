@@ -129,9 +129,15 @@ static const char *advise(const Options *o, const clc_Dtype *dtype) {
 }
 
 static void check_ratios(lua_State *L, const clc_Lu *f, const double *ratios, const Options *o) {
-  for (size_t i = 0; i < f->count; i++)
-    if (!(ratios[i] <= CLC_MAXRATIO))
-      raise_ratio(L, clc_pushsystem(L, f, i, "gauss"), ratios[i], advise(o, f->lu->dtype));
+  const clc_Dtype *dtype = f->lu->dtype;
+  for (size_t i = 0; i < f->count; i++) {
+    if (ratios[i] <= CLC_MAXRATIO) continue;
+    const char *system = clc_pushsystem(L, f, i, "gauss");
+    if (isnan(ratios[i]))
+      luaL_error(L, "%sx or its residual overflows%s", system,
+                 dtype == clc_float ? "; use double" : "");
+    raise_ratio(L, system, ratios[i], advise(o, dtype));
+  }
 }
 
 /* Pushes the factors, then x. */

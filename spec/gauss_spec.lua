@@ -294,6 +294,16 @@ helper.describe_each("gauss", function(d)
     assert_solved(a, b, cl.gauss(a, b))
   end)
 
+  it("reports a solution that leaves the range of the dtype", function()
+    local rows = { { 1e-30, 0 }, { 0, 1e-30 } }
+    helper.raises("gauss: x or its residual overflows; use double", cl.gauss, d:buffer(rows), d:buffer { 1, 1e20 })
+    local a, b = d:buffer { rows, { { 2, 0 }, { 0, 2 } } }, d:buffer { { 1e20, 1 }, { 2, 2 } }
+    helper.raises("system 1: x or its residual overflows", cl.gauss, a, b)
+    if not d.has_double then return end
+    assert.same({ 1e30, 1e50 }, cl.gauss(d:buffer({ { 2.0 ^ -99, 0 }, { 0, 2.0 ^ -99 } }, "double"),
+      d:buffer({ 1e30 * 2.0 ^ -99, 1e50 * 2.0 ^ -99 }, "double")):read())
+  end)
+
   it("sees growth where the norm of the solution overflows", function()
     local n = slow and 3 or 100 -- small, nothing grows
     local a = growing(n)
