@@ -51,8 +51,8 @@
 #define REPEAT_32(F, k) REPEAT_16(F, k) REPEAT_16(F, k + 16)
 #define REPEAT(F) JOIN(REPEAT_, SIDE)(F, 0)
 
-#define SMALL ((REAL)0x1p-100f) /* pivots below, whose inverse may overflow, are multiplied by LARGE first */
-#define LARGE ((REAL)0x1p60f)
+/* A pivot whose inverse may overflow, or have fewer digits, is multiplied by a power of two first. */
+#define SCALE(size) ((size) < 0x1p-100f ? 0x1p60f : (size) > 0x1p100f ? 0x1p-60f : 1.0f)
 
 /* What a work-item brings of columns k .. k + SIDE - 1 of the rows from i0 on: neighbours read one row of W. */
 INLINE void fetch(const ulong n, __global const REAL *w, const ulong ldw, const ulong i0,
@@ -129,7 +129,7 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_sweep(
   }
 
   const REAL pivot = UNIT || group > 0 || i >= n ? 1 : w[i * ldw + i];
-  const REAL scale = fabs(pivot) < SMALL ? LARGE : 1, inverse = 1 / (pivot * scale);
+  const REAL scale = SCALE(fabs(pivot)), inverse = 1 / (pivot * scale);
   if (group == 0) fetch(n, w, ldw, i0, i0 + (LOWER ? 0 : BLOCK - SIDE), t, next);
   for (int s = 0; s < BLOCK && group == 0; s += SIDE) {
     const int r = LOWER ? s : BLOCK - SIDE - s; /* the triangle's first row */

@@ -337,6 +337,9 @@ helper.describe_each("lu with the numbers", function(d)
               assert.near(1, info.rcond / expected.rcond, 0.1)
             end
           end
+          local pivots = q:random(dtype, 40, { low = 2.0 ^ 126, high = 2.0 ^ 127.9 })
+          local f <close> = cl.lu(q:buffer(matrix(40, 40, function(i, j) return i == j and pivots[i] or 0 end), dtype))
+          for i, v in ipairs(f:solve(pivots):read()) do assert.near(1, v, 2.0 ^ -22.9, "the pivot " .. pivots[i]) end
           local a, b = q:random(dtype, 3, 12, 12, { low = -1, high = 1 }), q:random(dtype, 3, 12, 2)
           local x = cl.gauss(a, b)
           for s = 1, 3 do
