@@ -42,7 +42,7 @@ helper.describe_each("gauss by blocks", function(d)
   for _, dtype in ipairs(dtypes) do
     it("solves, and exchanges the rows that the columns one by one exchange, " .. dtype, function()
       for _, n in ipairs(slow and FEW or SIZES) do
-        local a, b = d:buffer(matrix(n, n, uniform), dtype), d:buffer(matrix(n, 1, uniform), dtype)
+        local a, b = systems.solvable(d, n, dtype), d:buffer(matrix(n, 1, uniform), dtype)
         local x, info = cl.gauss(a, b)
         assert_solved(a, b, x)
         local y, expected = cl.gauss(a, b, { kernel = "unblocked" })
@@ -327,8 +327,7 @@ helper.describe_each("lu with the numbers", function(d)
       with_numbers(d, row, function(q)
         for _, dtype in ipairs(q.has_double and dtypes or { "float" }) do
           for _, n in ipairs(slow and { 42 } or { 1, 17, 33, 64, 65, 150 }) do
-            local a = q:buffer(matrix(n, n, uniform), dtype)
-            local _, expected = cl.gauss(a, q:zeros(dtype, n), { kernel = "unblocked" })
+            local a, expected = systems.solvable(q, n, dtype)
             for _, columns in ipairs { 1, 2, 35 } do
               local b = q:buffer(matrix(n, columns, uniform), dtype)
               local x, info = cl.gauss(a, b)

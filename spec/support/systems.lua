@@ -2,6 +2,7 @@
 --- Matrices that solvers find hard, by class, as LAPACK's tests have them. A row: name; make(n), nested tables; sizes;
 -- singular, true or a dtype, where it must not be solved.
 
+local cl = require "clcompute"
 local reference = require "spec.reference"
 
 local systems = {}
@@ -28,6 +29,17 @@ function systems.vector(n, f)
   local v = {}
   for i = 1, n do v[i] = f(i) end
   return v
+end
+
+--- A buffer of a random matrix that can be solved with, and what gauss found out of it column by column: of some
+-- hundred of floats one is singular to their precision, which is refused.
+function systems.solvable(device, n, dtype)
+  for _ = 1, 5 do
+    local a = device:buffer(matrix(n, n, uniform), dtype)
+    local ok, _, info = pcall(cl.gauss, a, device:zeros(dtype, n), { kernel = "unblocked" })
+    if ok and info.rcond > 1e-6 then return a, info end
+  end
+  error("five random matrices could not be solved with")
 end
 
 --- (I - 2uu') a, for a random unit vector u.
