@@ -140,8 +140,11 @@ local ACTS = {
   { 2, function() return ("v[%d][%s] = %s"):format(some_object(), values.hostile(), values.hostile()) end },
   { 2, function() return ("local r = v[%d][%s] return r"):format(some_object(), values.hostile()) end },
   { 6, function() return ("local r = tostring(v[%d]) .. #v[%d]"):format(some_object(), some_object()) end },
-  { 3, function() return ("for _, x in ipairs(v[%d]) do local _ = x end"):format(some_object()) end },
-  { 3, function() return ("for k in pairs(v[%d]) do local _ = k end"):format(some_object()) end },
+  -- not all of a matrix of a billion rows
+  { 3, function() return ("for i in ipairs(v[%d]) do if i > 999 then break end end"):format(some_object()) end },
+  { 3, function()
+    return ("local n = 0 for _ in pairs(v[%d]) do n = n + 1 if n > 999 then break end end"):format(some_object())
+  end },
   { 2, function()
     return ("local r = v[%d] %s v[%d]"):format(some_object(), pick { "==", "<", "+", ".." }, some_object())
   end },
