@@ -716,6 +716,7 @@ describe("the collector", function()
     ]]):format(helper.device().platform))
     assert.is_true(ok, output)
     assert.is_true(tonumber(output) >= 16, output) -- pages were touched
-    assert.is_true(tonumber(output) < 3200 / 4, output .. " MiB held for 3200 MiB dropped, 16 at a time")
+    local most = os.getenv "STRESS" and 800 or 512 -- MiB; the forced collector does more at a step, less often
+    assert.is_true(tonumber(output) < most, output .. " MiB held for 3200 MiB dropped, 16 at a time")
   end)
 end)

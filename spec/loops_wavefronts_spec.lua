@@ -133,7 +133,7 @@ describe("wavefronts compute what Lua does", function()
     local found, tries = 0, 0
     while found < 12 do -- about two in five
       tries = tries + 1
-      assert(tries <= 400, "hardly any go in wavefronts")
+      assert(tries <= 80, "hardly any go in wavefronts")
       local function bounds(name, outer)
         local low = outer and math.random(3) == 1 and outer or "3"
         if math.random(4) == 1 then return ("%s = n - 2, %s, -1"):format(name, low) end

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs one spec in a process of its own and writes what is to be told of it; a file of tools/test.sh, whose environment it
-# expects. `isolated=spec/x_spec.lua` runs it on isolated CPUs instead. The tally goes to <place>.tally: passed, failed, pending.
+# Runs one spec in a process of its own and writes what is to be told of it; tools/test.sh calls it, in the environment
+# that it makes. `isolated=spec/x_spec.lua` runs it on isolated CPUs instead. The tally goes to <place>.tally: passed, failed, pending.
 # Usage: spec.sh spec place, where files that begin with `place` are its own.
 set -u
 spec=$1 out=$2.out log=$2.log

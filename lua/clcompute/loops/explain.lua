@@ -99,7 +99,7 @@ end
 local TILES = { flat = "", loops = "", sunk = ", the first innermost", registers = ", sums in registers",
   wide = ", sums in registers", rows = ", sums of rows side by side" }
 
---- The special of a nest in tiles.
+--- What is special about a nest in tiles, as words.
 local function tiles_of(tiles)
   local slices = tiles.slices and ", in local memory " .. local_slices.describe(tiles.slices, tiles.registers)
   return (" in tiles%s%s"):format(TILES[tiles.class], slices or "")
