@@ -29,7 +29,7 @@ SEQUENTIAL = build/clcompute/sequential.so
 BLAS       = build/clcompute/blas.so
 NATIVE     = build/clcompute/native.so
 POLY       = build/clcompute/poly.so
-LAYER      = build/libclcount.so build/clcount.so build/layer-selftest build/lua-faults
+LAYER      = build/libclcount.so build/clcount.so build/layer-selftest build/lua-faults build/system_faults.so
 # Every spec, and those of programs and kernels once more on isolated CPUs.
 ISOLATED   = $(patsubst %,isolated=spec/%_spec.lua,buffer event kernel program range saxpy)
 SPECS      = $(wildcard spec/*_spec.lua) $(ISOLATED)
@@ -150,6 +150,10 @@ build/clcount.so: tools/layer/clcount.c tools/layer/count.h
 # A Lua whose allocations can fail, for spec/faults_spec.lua
 build/lua-faults: tools/faults_host.c
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $< -l$(LUA_LIB) -Wl,-E
+
+# What stands before the C library and fails, for the same spec
+build/system_faults.so: tools/system_faults.c | build/clcompute
+	$(CC) $(FLAGS) $(SHARED) -o $@ $<
 
 build/layer-selftest: tools/layer/selftest.c
 	$(CC) $(LAYER_FLAGS) -o $@ $< -lOpenCL
@@ -272,7 +276,8 @@ properties: all layer
 	@mkdir -p build/properties
 	@$(ENV) LONG=1 WORK="$(CURDIR)/build/properties" tools/test.sh spec/properties_spec.lua
 
-# Every OpenCL call of every public function fails with every code, and Lua's allocations fail; some minutes.
+# Every OpenCL call of every public function fails with every code; Lua's allocations and what is asked of the system fail.
+# Some minutes.
 faults: all layer
 	@mkdir -p build/faults
 	@$(ENV) LONG=1 WORK="$(CURDIR)/build/faults" tools/test.sh spec/faults_spec.lua

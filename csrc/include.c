@@ -3,11 +3,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "include.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lexer.h"
+#include "plainfile.h"
 #include "text.h"
 
 #define DEEPEST 32                    /* includes within includes */
@@ -23,27 +22,12 @@ typedef struct {
 
 /* --- files ------------------------------------------------------------- */
 
-void clc_checkplainfile(lua_State *L, const char *path) {
-  struct stat st;
-  if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-    luaL_error(L, "%s: a plain file expected, not a pipe, socket or device", path);
-}
-
-const char *clc_pushfile(lua_State *L, const char *path) {
-  clc_checkplainfile(L, path);
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return NULL;
-  const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-  fclose(file); /* allocating may raise */
-  if (size < 0 || (size_t)size > MOST_BYTES) return NULL;
-  char *bytes = lua_newuserdatauv(L, (size_t)size + 1, 0);
-  file = fopen(path, "rb");
-  const size_t n = file != NULL ? fread(bytes, 1, (size_t)size, file) : 0;
-  if (file != NULL) fclose(file);
-  if (n == (size_t)size && memchr(bytes, '\0', n) == NULL) lua_pushlstring(L, bytes, n);
-  const int read = lua_type(L, -1) == LUA_TSTRING;
-  lua_remove(L, read ? -2 : -1);
-  return read ? lua_tostring(L, -1) : NULL;
+/* Pushes the text of a file and returns it; NULL, and nothing pushed, where there is none. */
+static const char *push_text(lua_State *L, const char *path) {
+  const char *text = clc_pushfile(L, path, MOST_BYTES);
+  if (text == NULL || strlen(text) == lua_rawlen(L, -1)) return text;
+  lua_pop(L, 1);
+  return NULL;
 }
 
 static void search_text(Search *s, const char *text, const char *folder, int depth);
@@ -54,7 +38,7 @@ static int take(Search *s, const char *path, int depth) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 20, "includes");
   int there = lua_getfield(L, s->seen, path) != LUA_TNIL;
-  const char *text = there ? NULL : clc_pushfile(L, path);
+  const char *text = there ? NULL : push_text(L, path);
   if (text != NULL) {
     there = 1;
     lua_pushfstring(L, "#include \"%s\" /* %I bytes */\n%s\n", path, (LUAI_UACINT)lua_rawlen(L, -1),

@@ -29,14 +29,6 @@ clc_Included clc_pushincluded(lua_State *L, const char *text, const char *option
 /* Whether the directive behind the # of a plain text includes a file by that name. */
 int clc_includes(const char *directive, const char *name);
 
-/* Pushes what a file holds and returns it; NULL, and nothing pushed, if it cannot be
-   read or is no text. */
-const char *clc_pushfile(lua_State *L, const char *path);
-
-/* Raises where a path is a pipe, a socket or a device: to open or to read one may never end,
-   here and in a compiler. */
-void clc_checkplainfile(lua_State *L, const char *path);
-
 #pragma GCC visibility pop
 
 #endif

@@ -55,15 +55,17 @@ static void check_shared(lua_State *L, clc_Device *d) {
   cl_uint seen = 0;
   uint64_t start;
   clc_Outcome result;
+  int could_read = 1;
   cl_mem mem = clc_newshared(d, sizeof written, &start, &result);
   if (mem != NULL) {
     result.call = "clEnqueueWriteBuffer";
     result.code =
         clEnqueueWriteBuffer(d->queue, mem, CL_TRUE, 0, sizeof written, &written, 0, NULL, NULL);
-    if (!clc_readarena(&d->root->worker.arena, start, sizeof seen, &seen)) seen = 0;
+    could_read = clc_readarena(&d->root->worker.arena, start, sizeof seen, &seen);
     clReleaseMemObject(mem);
   }
   clc_check(L, result.code, result.call);
+  if (!could_read) luaL_error(L, "the memory shared with a worker cannot be read");
   if (seen != written)
     luaL_error(L, "this device cannot be isolated: its driver computes on copies of shared memory");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain files opened for reading: a pipe that nobody writes would keep an open for ever. */
+/* Plain files, opened for reading or read as a whole: a pipe that nobody writes would keep an open
+ * for ever. */
 #ifndef CLC_PLAINFILE_H
 #define CLC_PLAINFILE_H
 
@@ -9,6 +10,16 @@
 
 /* Adds the internal function `open_plain` to the table at the top. */
 void clc_openplainfiles(lua_State *L);
+
+/*
+ * Pushes what a file holds and returns it; NULL with errno set, and nothing pushed, if it cannot be
+ * read or holds more than `most` bytes. Raises where the path is a pipe, a socket or a device: to
+ * open or to read one may never end, in a compiler too.
+ */
+const char *clc_pushfile(lua_State *L, const char *path, size_t most);
+
+/* The same of any length; raises where it cannot be read. */
+const char *clc_readfile(lua_State *L, const char *path);
 
 #pragma GCC visibility pop
 

@@ -7,12 +7,15 @@ Prebuilt kernels: the files of the kernels folder, built once a device.
 #include "prebuilt.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "buildoptions.h"
 #include "kernelfolder.h"
+#include "plainfile.h"
 
 /* Pushes the table of programs of a device: key to Program. */
 static void push_cache(lua_State *L, const clc_Device *d) {
@@ -24,12 +27,6 @@ static void push_cache(lua_State *L, const clc_Device *d) {
     clc_setvalue(L, -3, 1);
   }
   lua_remove(L, -2);
-}
-
-static int exists(const char *path) {
-  FILE *f = fopen(path, "rb");
-  if (f != NULL) fclose(f);
-  return f != NULL;
 }
 
 /* Raises with the names of those there are, in the order of the folder. */
@@ -53,7 +50,7 @@ static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype
     luaL_error(L, "%s: this device has no double precision", name);
   const char *folder = clc_pushkernelfolder(L);
   const char *path = lua_pushfstring(L, "%s/%s.cl", folder, name);
-  if (!exists(path)) raise_unknown(L, folder, name);
+  if (access(path, F_OK) != 0 && errno == ENOENT) raise_unknown(L, folder, name);
   clc_readfile(L, path);
   const int source = lua_gettop(L);
   const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);

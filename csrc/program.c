@@ -5,15 +5,13 @@ Programs: OpenCL C built for a device, and the kernels in it.
 */
 #include "program.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "args.h"
 #include "build.h"
 #include "buildoptions.h"
 #include "clock.h"
-#include "include.h"
+#include "plainfile.h"
 #include "pocl.h"
 #include "result.h"
 #include "source.h"
@@ -203,32 +201,6 @@ static int program_show(lua_State *L) {
 }
 
 /* --- d:program --------------------------------------------------------- */
-
-/* The size of a file that can be read as a whole, or -1 with errno set. */
-static long file_size(const char *path) {
-  FILE *f = fopen(path, "rb");
-  if (f == NULL) return -1;
-  const int there = fseek(f, 0, SEEK_END) == 0 && fgetc(f) == EOF && !ferror(f);
-  const long size = there ? ftell(f) : -1;
-  if (!there) errno = EISDIR;
-  fclose(f);
-  return size;
-}
-
-/* No file is open across a call that may raise. */
-void clc_readfile(lua_State *L, const char *path) {
-  clc_checkplainfile(L, path);
-  const long size = file_size(path);
-  if (size < 0) luaL_error(L, "%s: %s", path, strerror(errno));
-  char *bytes = lua_newuserdatauv(L, (size_t)size + 1, 0);
-  FILE *f = fopen(path, "rb");
-  const size_t n = f != NULL ? fread(bytes, 1, (size_t)size, f) : 0;
-  const int failed = f == NULL || ferror(f);
-  if (f != NULL) fclose(f);
-  if (failed) luaL_error(L, "%s: cannot be read", path);
-  lua_pushlstring(L, bytes, n);
-  lua_remove(L, -2);
-}
 
 /* A name where the text is due would be a strange error of the compiler. */
 static void refuse_name(lua_State *L, int arg) {

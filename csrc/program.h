@@ -15,9 +15,6 @@
 void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
                       const char *defines, const char *options);
 
-/* Pushes what a file holds. */
-void clc_readfile(lua_State *L, const char *path);
-
 /* Pushes the kernel of the program at idx, the same object each time. */
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name);
 

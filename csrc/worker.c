@@ -37,8 +37,10 @@ static void drop_requests(clc_Worker *w) {
   w->lost = 0;
 }
 
-/* Reaps the process, by force after so many seconds; returns waitpid's status. */
+/* Reaps the process, which ends when there is nothing to read, by force after so many seconds;
+   returns waitpid's status. */
 static int end_process(clc_Worker *w, double patience) {
+  shutdown(w->process.socket, SHUT_RDWR);
   const int status = clc_reap(&w->process, patience);
   w->process.pid = 0;
   w->busy = 0;
@@ -54,7 +56,6 @@ void clc_endworker(clc_Worker *w) {
 
 void clc_closeworker(clc_Worker *w) {
   if (w->process.pid != 0) {
-    shutdown(w->process.socket, SHUT_RDWR); /* it ends when there is nothing to read */
     end_process(w, w->busy ? 0 : PATIENCE);
     clc_closeprocess(&w->process);
   }

@@ -9,6 +9,7 @@
 #include "info.h"
 #include "kernelfolder.h"
 #include "lexer.h"
+#include "plainfile.h"
 #include "text.h"
 
 #define LANES 32                 /* of a device whose work-items run many at a time */
@@ -54,8 +55,7 @@ static int has_native(lua_State *L, const clc_Device *d) {
 const char *clc_pushworkgroup(lua_State *L, const clc_Device *d) {
   const int top = lua_gettop(L);
   const char *path = lua_pushfstring(L, "%s/" CLC_WORK_GROUP_HEADER, clc_pushkernelfolder(L));
-  const char *header = clc_pushfile(L, path);
-  if (header == NULL) luaL_error(L, "%s: missing", path);
+  const char *header = clc_readfile(L, path);
   lua_pushfstring(
       L,
       "#define CLC_SLOTS %I\n#define CLC_LANES %d\n#define CLC_NATIVE %d\n"

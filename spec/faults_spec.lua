@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Whatever fails, nothing is lost and nothing hidden: OpenCL calls by the counting layer, allocations of Lua by a host
--- of their own. LONG=1 (`make faults`) tries every call with every code; else a sample.
+-- of their own, calls of the C library by what is preloaded. LONG=1 (`make faults`) tries every call with every code;
+-- else a sample.
 
 local calls = require "spec.support.faults.calls"
 local count = require "clcount"
@@ -13,12 +14,13 @@ local LONG = os.getenv "LONG" ~= nil
 local STRIDE = {
   calls = { simulator = LONG and 3 or 19, device = LONG and 1 or 41 },
   allocations = { simulator = LONG and 7 or 61, device = LONG and 7 or 151 },
+  system = { simulator = LONG and 1 or 7, device = LONG and 1 or 23 },
 }
-local LEAST = { calls = LONG and 5000 or 300, allocations = LONG and 3000 or 200 }
+local LEAST = { calls = LONG and 5000 or 300, allocations = LONG and 3000 or 200, system = LONG and 1000 or 50 }
 
 local SHOWN = 20 -- texts of a failure
 
-local total = { calls = 0, allocations = 0, leaked = 0, swallowed = 0, broken = 0 }
+local total = { calls = 0, allocations = 0, system = 0, leaked = 0, swallowed = 0, broken = 0 }
 
 local function count_in(what, tally)
   total[what] = total[what] + tally.faults
@@ -31,10 +33,9 @@ local function assert_clean(tally)
   assert.equal(0, tally.leaked + tally.swallowed + tally.broken, text)
 end
 
---- What build/lua-faults prints, as a tally.
-local function run_host(place, stride, kind)
-  local command = "CLCOMPUTE_LUA=%s build/lua-faults spec/support/faults/allocate.lua %s %d %s 2>&1"
-  local pipe = assert(io.popen(command:format(helper.lua, place, stride, kind)))
+--- What a process prints in which faults are tried, as a tally.
+local function run(command, ...)
+  local pipe = assert(io.popen(("CLCOMPUTE_LUA=%s %s %s %d %s 2>&1"):format(helper.lua, command, ...)))
   local tally, texts = {}, {}
   for text in pipe:lines() do
     if tally.faults or not text:find "faults=" then texts[#texts + 1] = text ~= "" and text or nil end
@@ -69,20 +70,32 @@ helper.describe_each("a fault", function(device)
     assert.equal(0, count.bad())
   end)
 
-  it("of Lua's memory is told of, loses no handle, and leaves all else working", function()
-    if os.getenv "SANITIZED" then return pending "the host of these faults is not built with sanitizers" end
-    local tally, ended = run_host(place, STRIDE.allocations[kind], is_simulator and "light" or "heavy")
-    count_in("allocations", tally)
+  local function try(what, command)
+    if os.getenv "SANITIZED" then return pending "what makes these faults is not built with sanitizers" end
+    local tally, ended = run(command, place, STRIDE[what][kind], is_simulator and "light" or "heavy")
+    count_in(what, tally)
     assert_clean(tally)
     assert.is_true(ended)
+  end
+
+  it("of Lua's memory is told of, loses no handle, and leaves all else working", function()
+    try("allocations", "build/lua-faults spec/support/faults/allocate.lua")
+  end)
+
+  it("of the C library is told of or made good for, loses nothing, and leaves all else working", function()
+    local preload = "LD_PRELOAD=$PWD/build/system_faults.so "
+    try("system", preload .. helper.lua .. " spec/support/faults/system.lua")
   end)
 end)
 
 describe("all faults", function()
   it("are enough to say so", function()
-    print(("faults: %d of OpenCL calls, %d of allocations: %d leaked, %d swallowed, %d left something broken"):format(
-      total.calls, total.allocations, total.leaked, total.swallowed, total.broken))
+    local text = "faults: %d of OpenCL calls, %d of allocations, %d of the C library: %d leaked, %d swallowed, %d left "
+      .. "something broken"
+    print(text:format(total.calls, total.allocations, total.system, total.leaked, total.swallowed, total.broken))
     assert.is_true(total.calls >= LEAST.calls)
-    assert.is_true(os.getenv "SANITIZED" ~= nil or total.allocations >= LEAST.allocations)
+    for _, what in ipairs(os.getenv "SANITIZED" and {} or { "allocations", "system" }) do
+      assert.is_true(total[what] >= LEAST[what])
+    end
   end)
 end)
