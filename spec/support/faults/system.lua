@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- Calls of the C library that fail in the core: memory, files, processes. Run with build/system_faults.so preloaded;
 -- arguments: the place of a device, the stride from one call that fails to the next, "heavy" where heavy scenarios are
--- to run too. Each call of a scenario fails once and from then on, here, in the worker of an isolated device and from the
--- beginning of a process. What can do without must do its work; else the error says what failed. No handle and no file
--- may stay open, and the scenario must run again. Prints a line `name=number ...`, then what came out wrong.
+-- to run too. Each call of a scenario fails once and from then on: here, in the worker of an isolated device, and from
+-- the beginning of a process. What can be done without is made good for, else the error says what failed. No handle and
+-- no file may stay open, and the scenario must run again. Prints a line `name=number ...`, then what came out wrong.
 
 package.path = "./?.lua;" .. package.path
 
