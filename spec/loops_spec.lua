@@ -787,7 +787,7 @@ helper.describe_each("loops.compile", function(device)
     end, device), { 1.5, {}, 2.5 }, 3)
     compiled:close()
     helper.raises("this compiled function is closed", compiled, a, a, a, 2)
-    for _, name in ipairs { "explain", "source", "stats", "close" } do
+    for _, name in ipairs { "explain", "source", "stats", "close", "__call", "__tostring" } do
       helper.raises("compiled function expected, got number; a method is called with a colon", compiled[name], 5)
     end
   end)

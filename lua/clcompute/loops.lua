@@ -186,23 +186,6 @@ local function with_names(message, variables)
   end))
 end
 
-function Compiled:__call(...)
-  local state = self.state
-  if not state then error("this compiled function is closed", 2) end
-  local is_short = state.is_short
-  if is_short and is_short(...) then return state.fn(...) end
-  local ok, message = pcall(run, state, ...)
-  if not ok then
-    error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
-  end
-  if not state.is_short then state.is_short = shortcut.of(state) end
-end
-
-function Compiled:__tostring()
-  if not self.state then return "compiled loops (closed)" end
-  return ("compiled loops '%s' of %s"):format(self.state.name, self.state.tree.origin.file)
-end
-
 local function check_self(self, level)
   if type(self) ~= "table" or getmetatable(self) ~= Compiled then
     error(("compiled function expected, got %s; a method is called with a colon"):format(type(self)), level + 1)
@@ -213,6 +196,23 @@ local function state_of(self, level)
   level = level or 3
   check_self(self, level)
   return rawget(self, "state") or error("this compiled function is closed", level)
+end
+
+function Compiled:__call(...)
+  local state = state_of(self)
+  local is_short = state.is_short
+  if is_short and is_short(...) then return state.fn(...) end
+  local ok, message = pcall(run, state, ...)
+  if not ok then
+    error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
+  end
+  if not state.is_short then state.is_short = shortcut.of(state) end
+end
+
+function Compiled:__tostring()
+  check_self(self, 2)
+  if not self.state then return "compiled loops (closed)" end
+  return ("compiled loops '%s' of %s"):format(self.state.name, self.state.tree.origin.file)
 end
 
 --- What a function of `explain` has to say, errors at the caller.
