@@ -48,7 +48,8 @@ end
 local GATES = {
   { "suite", "every spec on every driver, no handle leaked", "check", figure = total },
   { "faults", "every OpenCL call, allocation and call of the system fails once", "faults", figure = line "faults: ",
-    holds = function(o) return number(o, "(%d+) of OpenCL") >= 5000 and number(o, "(%d+) of alloc") >= 3000 end },
+    holds = function(o) return number(o, "(%d+) of OpenCL") >= 5000 and number(o, "(%d+) of alloc") >= 3000
+        and number(o, "(%d+) of the C lib") >= 1000 end },
   { "misuse", "the table of misuse", "check SPECS=spec/misuse_spec.lua", figure = total,
     holds = function(o) return number(o, "(%d+) passed, 0 failed") >= 100 end },
   { "fuzz-api", "a million calls, at least 100 messages", "fuzz-api", figure = line "fuzz%-api: ",

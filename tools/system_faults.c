@@ -69,9 +69,14 @@ static void tell_log(const char *name) {
   fclose(log);
 }
 
+/* What writes down coverage at the exit lies within the core, but is not of it. */
+static void stop(void) {
+  plan.nth = 0;
+}
+
 static int must_fail(const char *name, const void *caller) {
   if (plan.nth == 0) return 0;
-  if (core_end == 0) dl_iterate_phdr(note_core, NULL);
+  if (core_end == 0 && dl_iterate_phdr(note_core, NULL) != 0) atexit(stop);
   if ((uintptr_t)caller < core_start || (uintptr_t)caller >= core_end) return 0;
   if (++plan.seen < plan.nth || (plan.times > 0 && plan.hits == plan.times)) return 0;
   if (plan.hits++ > 0) return 1;
