@@ -18,9 +18,9 @@
 /* A build, and what belongs to its source. */
 typedef struct {
   clc_Device *device;
-  clc_Recipe *recipe; /* NULL: the device is not isolated */
-  clc_Source source;  /* as it was given, but for what goes before it */
-  const char *text;   /* what of it is compiled */
+  clc_Recipe *const *recipe; /* the owner's; NULL: the device is not isolated */
+  clc_Source source;         /* as it was given, but for what goes before it */
+  const char *text;          /* what of it is compiled */
   const char *line, *options;
   const char *macros;   /* what options and defines define, for a look at the text */
   const char *searched; /* the text and these */
@@ -167,8 +167,9 @@ static void build_job(lua_State *L, const Job *j, cl_program *program) {
 static void make_recipe(lua_State *L, Job *j, clc_Recipe **recipe) {
   const char *const parts[] = {j->source.defines, j->line, j->text};
   if (!j->device->isolated) return;
-  j->recipe = *recipe = clc_newrecipe(j->device, j->options, parts);
+  *recipe = clc_newrecipe(j->device, j->options, parts);
   if (*recipe == NULL) luaL_error(L, "not enough memory");
+  j->recipe = recipe;
 }
 
 clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, cl_program *program,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cache: compiled programs kept on disk. */
-#define _POSIX_C_SOURCE 200809L
-#define _XOPEN_SOURCE 700 /* mkstemp */
+#define _GNU_SOURCE /* mkostemp */
 #include "cache.h"
 
 #include <errno.h>
@@ -184,7 +183,7 @@ void clc_storecache(lua_State *L, int key, int declarations, int binary) {
     strcpy(temporary, path);
     strcat(temporary, ".XXXXXX");
     clc_makefolders(L, path);
-    const int fd = mkstemp(temporary); /* 0600 */
+    const int fd = mkostemp(temporary, O_CLOEXEC); /* 0600 */
     if (fd >= 0) {
       const int written = write_file(fd, &h, section);
       if (close(fd) != 0 || !written || rename(temporary, path) != 0) unlink(temporary);

@@ -37,9 +37,14 @@ static void wait_until(lua_State *L, clc_Device *d, unsigned most) {
 
 void clc_makeroom(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
+  luaL_checkstack(L, 5, NULL);
+  clc_pushdevice(L, d); /* keeps it: a hook may close it */
   clc_checkinterrupt(L);
+  clc_usedevice(L, d);
   if (d->flight.count >= CLC_PENDING / 2) clc_retireended(&d->flight);
   wait_until(L, d, CLC_PENDING - CLC_ROOM);
+  clc_usedevice(L, d);
+  lua_pop(L, 1);
 }
 
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {

@@ -2,6 +2,7 @@
 /* Isolation: devices whose kernels are built and run by a worker process. */
 #include "isolation.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,17 +56,18 @@ static void check_shared(lua_State *L, clc_Device *d) {
   cl_uint seen = 0;
   uint64_t start;
   clc_Outcome result;
-  int could_read = 1;
+  int fault = 0; /* of the system */
   cl_mem mem = clc_newshared(d, sizeof written, &start, &result);
   if (mem != NULL) {
     result.call = "clEnqueueWriteBuffer";
     result.code =
         clEnqueueWriteBuffer(d->queue, mem, CL_TRUE, 0, sizeof written, &written, 0, NULL, NULL);
-    could_read = clc_readarena(&d->root->worker.arena, start, sizeof seen, &seen);
+    if (!clc_readarena(&d->root->worker.arena, start, sizeof seen, &seen)) fault = errno;
     clReleaseMemObject(mem);
   }
   clc_check(L, result.code, result.call);
-  if (!could_read) luaL_error(L, "the memory shared with a worker cannot be read");
+  if (fault != 0)
+    luaL_error(L, "the memory shared with a worker cannot be read: %s", strerror(fault));
   if (seen != written)
     luaL_error(L, "this device cannot be isolated: its driver computes on copies of shared memory");
 }
@@ -111,55 +113,65 @@ void clc_releaserecipe(clc_Recipe *r) {
   " (an access outside its buffers, private arrays larger than the stack, or a barrier that not " \
   "all work-items reach)"
 
+/* Hooks may close a device, and what is closed is collected: pushes a queue and its device. */
+static void keep(lua_State *L, const clc_Device *d) {
+  luaL_checkstack(L, 10, NULL);
+  clc_pushdevice(L, d);
+  clc_pushdevice(L, d->root);
+}
+
 /* Raises in words what became of the worker, unless it answers: a kernel's fault of memory has few
-   causes, a compiler's any. Hooks may close the device. */
+   causes, a compiler's any. */
 static void ask(lua_State *L, clc_Device *d, clc_Request request, const void *bytes, double limit,
                 const char *what, clc_Answer *answer) {
   clc_Worker *w = &d->root->worker;
-  luaL_checkstack(L, 5, NULL);
-  clc_pushdevice(L, d->root); /* keeps it */
+  keep(L, d);
   if (!clc_ask(L, w, request, bytes, limit, answer))
     luaL_error(L, "%s: %s%s", what, w->fate,
                request.ask == CLC_ASK_LAUNCH && w->memory_fault ? MEMORY_FAULT : "");
-  lua_pop(L, 1);
+  lua_pop(L, 2);
 }
 
 static void start_worker(lua_State *L, clc_Device *d) {
-  luaL_checkstack(L, 5, NULL);
-  clc_pushdevice(L, d->root);
+  keep(L, d);
   if (d->root->worker.generation == 0) check_shared(L, d);
   clc_startworker(L, &d->root->worker, d->place.p, d->place.d);
-  lua_pop(L, 1);
+  lua_pop(L, 2);
   clc_usedevice(L, d);
 }
 
-clc_Answer clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name) {
+clc_Answer clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *const *recipe, const char *name) {
   clc_Answer answer = {.code = CL_SUCCESS};
   start_worker(L, d);
-  if (r->generation == d->root->worker.generation) return answer;
-  /* Now, as a hook may release it while it is built; if that fails there is another worker. */
-  r->generation = d->root->worker.generation;
-  const clc_Request request = {CLC_ASK_BUILD, 0, r->number, 0, r->length};
-  ask(L, d, request, r->text, BUILD_LIMIT, lua_pushfstring(L, "building %s", name), &answer);
+  luaL_checkstack(L, 20, NULL);
+  const char *what = lua_pushfstring(L, "building %s", name);
+  clc_usedevice(L, d); /* a finalizer may have closed it */
+  clc_Recipe *r = *recipe;
+  if (r != NULL && r->generation != d->root->worker.generation) {
+    /* Now, as a hook may release it while it is built; if that fails there is another worker. */
+    r->generation = d->root->worker.generation;
+    const clc_Request request = {CLC_ASK_BUILD, 0, r->number, 0, r->length};
+    ask(L, d, request, r->text, BUILD_LIMIT, what, &answer);
+    clc_usedevice(L, d);
+  }
   lua_pop(L, 1);
-  clc_usedevice(L, d);
   return answer;
 }
 
 /* --- launches ---------------------------------------------------------- */
 
-void clc_beginlaunch(lua_State *L, clc_Device *d, clc_Recipe *r, const char *kernel,
+void clc_beginlaunch(lua_State *L, clc_Device *d, clc_Recipe *const *recipe, const char *kernel,
                      const char *what) {
-  if (r == NULL) return;
+  if (*recipe == NULL) return;
   clc_Worker *w = &d->root->worker;
-  const uint64_t number = r->number;
   clc_drain(L, d); /* transfers come before it */
-  const clc_Answer tried = clc_tryrecipe(L, d, r, what);
+  const clc_Answer tried = clc_tryrecipe(L, d, recipe, what);
+  if (*recipe == NULL) return; /* released by a hook, which the caller sees */
   if (tried.code != CL_SUCCESS) {
     clc_endworker(w); /* the next one builds it again */
     clc_raise(L, tried.code, tried.call, "%s, in a new worker", what);
   }
-  clc_request(w, (clc_Request){CLC_ASK_KERNEL, 0, number, 0, strlen(kernel)}, kernel);
+  clc_request(w, (clc_Request){CLC_ASK_KERNEL, 0, (*recipe)->number, 0, strlen(kernel)}, kernel);
 }
 
 void clc_passvalue(clc_Device *d, cl_uint i, size_t size, const void *value) {

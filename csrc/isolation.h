@@ -28,16 +28,19 @@ clc_Recipe *clc_newrecipe(clc_Device *d, const char *options, const char *const 
 clc_Recipe *clc_retainrecipe(clc_Recipe *r);
 void clc_releaserecipe(clc_Recipe *r);
 
+/* A recipe is given by the place where its owner keeps it, as a hook may release the owner: NULL
+ * then. */
+
 /* Has the worker build it, unless it did; tells the code of that build, and the call that gave it.
    Raises when the worker died of it, or over the limit: `name` is what it was building. */
-clc_Answer clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *r, const char *name);
+clc_Answer clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *const *recipe, const char *name);
 
 /*
  * A launch: makes sure of the worker and its program, which may run Lua code; then takes the
  * arguments, which raises nothing and does nothing on other devices; then launches each part.
  * `value` NULL is local memory.
  */
-void clc_beginlaunch(lua_State *L, clc_Device *d, clc_Recipe *r, const char *kernel,
+void clc_beginlaunch(lua_State *L, clc_Device *d, clc_Recipe *const *recipe, const char *kernel,
                      const char *what);
 void clc_passvalue(clc_Device *d, cl_uint i, size_t size, const void *value);
 void clc_passmemory(clc_Device *d, cl_uint i, const clc_Region *region);

@@ -115,7 +115,7 @@ static void prepare(lua_State *L, clc_Kernel *k) {
   if (k->counter == NULL && k->device->profile->on)
     k->counter = clc_findcounter(L, &k->device->place, CLC_LAUNCH, k->name);
   k->bytes = 0;
-  clc_beginlaunch(L, k->device, k->recipe, k->real_name, k->what);
+  clc_beginlaunch(L, k->device, &k->recipe, k->real_name, k->what);
 }
 
 static size_t bytes_of(const clc_Buffer *b) {
@@ -229,7 +229,7 @@ static void launch_isolated(lua_State *L, clc_Kernel *k, cl_uint dims, const clc
   for (int i = 0; i < n; i++) {
     const clc_Grid grid = to_grid(dims, &parts[i]);
     clc_launchpart(L, k->device, k->what, &grid, when);
-    elapsed += when[3] - when[2];
+    if (when[3] > when[2]) elapsed += when[3] - when[2];
     if (e != NULL) clc_addended(e, when);
   }
   if (counter != NULL && n > 0) clc_addcall(counter, elapsed, bytes);

@@ -89,22 +89,28 @@ static ssize_t read_bytes(const char *path, char *to, size_t most) {
   ssize_t got = 1;
   const int fd = open_descriptor(path, &size);
   if (fd < 0) return -1;
-  while (got > 0 && n < most) {
+  while (n < most && got != 0) {
     got = read(fd, to + n, most - n);
-    n += got > 0 ? (size_t)got : 0;
+    if (got < 0 && errno != EINTR) break;
+    if (got > 0) n += (size_t)got;
   }
   close_quietly(fd);
-  return got < 0 ? -1 : (ssize_t)n;
+  return n < most && got < 0 ? -1 : (ssize_t)n;
+}
+
+static void check_plain(lua_State *L, const char *path, intmax_t result) {
+  if (result < 0 && errno == NOT_PLAIN) luaL_error(L, "%s: %s", path, reason());
 }
 
 /* No file is open across a call that may raise. */
 const char *clc_pushfile(lua_State *L, const char *path, size_t most) {
   const off_t size = find_size(path);
-  if (size < 0 && errno == NOT_PLAIN) luaL_error(L, "%s: %s", path, reason());
+  check_plain(L, path, size);
   if (size >= 0 && (uintmax_t)size > most) errno = EFBIG;
   if (size < 0 || (uintmax_t)size > most) return NULL;
   char *bytes = lua_newuserdatauv(L, (size_t)size + 1, 0);
   const ssize_t n = read_bytes(path, bytes, (size_t)size);
+  check_plain(L, path, n);
   if (n >= 0) lua_pushlstring(L, bytes, (size_t)n);
   lua_remove(L, n >= 0 ? -2 : -1);
   return n >= 0 ? lua_tostring(L, -1) : NULL;

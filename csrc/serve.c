@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Serving: what the process of a worker does, from its start to the end of the requests. */
 #define _GNU_SOURCE /* close_range's number, prctl */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -24,25 +26,52 @@ typedef struct {
   clc_Pieces pieces;
   clc_Unit *units;
   cl_kernel kernel; /* that arguments and launches are for */
+  uint64_t program; /* whose it is */
   char *bytes;      /* of the request at hand, and a NUL behind them */
   size_t room;
 } Worker;
 
 /* --- the process ------------------------------------------------------- */
 
+static pid_t parent;
+
+/* The signal comes whenever a thread ends that started it. */
+static void end_with_parent(int number) {
+  (void)number;
+  if (getppid() != parent) kill(getpid(), SIGKILL);
+}
+
+static void watch_parent(void) {
+  struct sigaction action = {.sa_handler = end_with_parent, .sa_flags = SA_RESTART};
+  parent = getppid();
+  sigaction(SIGHUP, &action, NULL);
+  prctl(PR_SET_PDEATHSIG, SIGHUP);
+}
+
+static void close_from(int first) {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+#endif
+  for (int fd = first; fd < sysconf(_SC_OPEN_MAX); fd++) close(fd);
+}
+
 /* It ends with the one it works for, has no other files of that one, hands none to programs that
    a driver starts, and writes no core where it dies. */
 static void settle_in(void) {
   const struct rlimit none = {0, 0};
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  watch_parent();
   setrlimit(RLIMIT_CORE, &none);
   signal(SIGINT, SIG_IGN);
   signal(SIGTTOU, SIG_IGN);
   fcntl(CLC_SOCKET_FD, F_SETFD, FD_CLOEXEC);
   fcntl(CLC_ARENA_FD, F_SETFD, FD_CLOEXEC);
-#ifdef SYS_close_range
-  syscall(SYS_close_range, CLC_ARENA_FD + 1, ~0U, 0);
-#endif
+  close_from(CLC_ARENA_FD + 1);
+}
+
+/* What the error of the one it works for repeats. */
+static void give_up(const char *what) {
+  fprintf(stderr, "%s: %s\n", what, strerror(errno));
+  exit(EXIT_FAILURE);
 }
 
 /* --- requests ---------------------------------------------------------- */
@@ -51,7 +80,8 @@ static int receive(void *to, size_t size) {
   char *at = to;
   while (size > 0) {
     const ssize_t n = recv(CLC_SOCKET_FD, at, size, MSG_WAITALL);
-    if (n <= 0) return 0;
+    if (n < 0) give_up("the connection broke");
+    if (n == 0) return 0;
     at += n;
     size -= (size_t)n;
   }
@@ -64,7 +94,7 @@ static int receive_request(Worker *w, clc_Request *r) {
     free(w->bytes);
     w->room = (size_t)r->bytes + 1;
     w->bytes = malloc(w->room);
-    if (w->bytes == NULL) return 0;
+    if (w->bytes == NULL) give_up("a request");
   }
   w->bytes[r->bytes] = '\0';
   return receive(w->bytes, (size_t)r->bytes);
@@ -72,7 +102,7 @@ static int receive_request(Worker *w, clc_Request *r) {
 
 static void answer(Worker *w) {
   clc_Answer *a = &w->service.answer;
-  if (send(CLC_SOCKET_FD, a, sizeof *a, MSG_NOSIGNAL) < 0) exit(EXIT_FAILURE);
+  if (send(CLC_SOCKET_FD, a, sizeof *a, MSG_NOSIGNAL) < 0) give_up("the connection broke");
   memset(a, 0, sizeof *a);
 }
 
@@ -83,10 +113,11 @@ static void begin_kernel(Worker *w, const clc_Request *r) {
   memset(&w->service.answer, 0, sizeof w->service.answer);
   clc_unbindpieces(&w->pieces);
   w->kernel = clc_findentry(&w->service, w->units, r->number, w->bytes, (size_t)r->bytes);
+  w->program = r->number;
 }
 
 static void forget_program(Worker *w, const clc_Request *r) {
-  w->kernel = NULL; /* it may be one of these */
+  if (w->program == r->number) w->kernel = NULL;
   clc_forgetunit(&w->units, r->number);
 }
 
@@ -112,7 +143,7 @@ static void note_times(clc_Service *s, cl_event event) {
 }
 
 static cl_int get_status(cl_event event) {
-  cl_int status = CL_COMPLETE;
+  cl_int status = CL_QUEUED;
   clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
   return status;
 }
@@ -143,7 +174,9 @@ static void launch(Worker *w) {
   to_sizes(g->global, global);
   to_sizes(g->group, group);
   clc_protectpieces(s, &w->pieces);
-  if (s->answer.code != CL_SUCCESS || w->kernel == NULL) return;
+  /* A hook may have released it between two parts of a launch. */
+  const cl_int there = w->kernel != NULL ? CL_SUCCESS : CL_INVALID_KERNEL;
+  if (!clc_succeeds(s, there, "clEnqueueNDRangeKernel") || s->answer.code != CL_SUCCESS) return;
   const cl_int code =
       clEnqueueNDRangeKernel(s->queue, w->kernel, g->dims, g->has_offset ? offset : NULL, global,
                              g->has_group ? group : NULL, 0, NULL, &event);

@@ -21,6 +21,7 @@ static cl_platform_id find_platform(clc_Service *s, uint64_t place) {
   if (ids != NULL && place < n &&
       clc_succeeds(s, clGetPlatformIDs(n, ids, NULL), "clGetPlatformIDs"))
     found = ids[place];
+  if (ids == NULL) clc_succeeds(s, CL_OUT_OF_HOST_MEMORY, "clGetPlatformIDs");
   free(ids);
   clc_succeeds(s, found != NULL ? CL_SUCCESS : CL_INVALID_PLATFORM, "clGetPlatformIDs");
   return found;
@@ -34,6 +35,7 @@ static cl_device_id find_device(clc_Service *s, cl_platform_id platform, uint32_
   cl_device_id *ids = calloc(n + 1, sizeof *ids);
   if (ids != NULL) code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, ids, NULL);
   if (ids != NULL && place < n && clc_succeeds(s, code, "clGetDeviceIDs")) found = ids[place];
+  if (ids == NULL) clc_succeeds(s, CL_OUT_OF_HOST_MEMORY, "clGetDeviceIDs");
   free(ids);
   clc_succeeds(s, found != NULL ? CL_SUCCESS : CL_INVALID_DEVICE, "clGetDeviceIDs");
   return found;

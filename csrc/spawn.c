@@ -60,7 +60,10 @@ static char **copy_environment(size_t *n) {
 static char *make_variable(void) {
   Dl_info module;
   static const char marker = 0;
-  if (dladdr(&marker, &module) == 0) return NULL;
+  if (dladdr(&marker, &module) == 0) {
+    errno = ENOENT;
+    return NULL;
+  }
   char *path = realpath(module.dli_fname, NULL), *variable = NULL;
   const size_t size = path != NULL ? strlen(path) + sizeof "CLCOMPUTE_WORKER=" : 0;
   if (path != NULL) variable = malloc(size);
@@ -108,17 +111,23 @@ static void set_attributes(posix_spawnattr_t *a) {
   posix_spawnattr_setsigdefault(a, &all);
 }
 
+/* Its standard input and errors, its socket and its arena; returns an error's number. */
+static int set_files(posix_spawn_file_actions_t *files, const clc_Process *p, int theirs,
+                     int arena) {
+  int code = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (code == 0) code = posix_spawn_file_actions_adddup2(files, p->stderr_fd, STDERR_FILENO);
+  if (code == 0) code = posix_spawn_file_actions_adddup2(files, theirs, CLC_SOCKET_FD);
+  return code != 0 ? code : posix_spawn_file_actions_adddup2(files, arena, CLC_ARENA_FD);
+}
+
 static int spawn(clc_Process *p, const char *lua, int theirs, int arena, char **environment) {
   char *const argv[] = {(char *)lua, "-e", CODE, NULL};
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   set_attributes(&attributes);
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, p->stderr_fd, STDERR_FILENO);
-  posix_spawn_file_actions_adddup2(&files, theirs, CLC_SOCKET_FD);
-  posix_spawn_file_actions_adddup2(&files, arena, CLC_ARENA_FD);
-  const int code = posix_spawnp(&p->pid, lua, &files, &attributes, argv, environment);
+  int code = set_files(&files, p, theirs, arena);
+  if (code == 0) code = posix_spawnp(&p->pid, lua, &files, &attributes, argv, environment);
   if (code != 0) p->pid = 0;
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
@@ -131,9 +140,9 @@ int clc_spawn(clc_Process *p, const char *lua, int arena) {
   *p = (clc_Process){0, -1, -1, 0};
   char **environment = copy_environment(&n), *variable = make_variable();
   const int high = copy_up(arena);
-  if (high < 0 || !open_descriptors(p, &theirs))
+  if (variable == NULL || high < 0 || !open_descriptors(p, &theirs))
     code = errno;
-  else if (environment != NULL && variable != NULL) {
+  else if (environment != NULL) {
     environment[n] = variable;
     code = spawn(p, lua, theirs, high, environment);
   }

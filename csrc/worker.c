@@ -122,11 +122,15 @@ void clc_request(clc_Worker *w, clc_Request request, const void *bytes) {
 
 typedef struct {
   size_t sent, received;
-  int ended; /* the process closed its end */
+  int ended; /* the process closed its end, or the connection broke */
+  int fault; /* that broke it, of the system */
 } Exchange;
 
-static int has_failed(ssize_t n) {
-  return n < 0 && errno != EAGAIN && errno != EINTR;
+/* Whether the connection broke: the result of send or recv. */
+static int note_fault(Exchange *x, ssize_t n) {
+  if (n >= 0 || errno == EAGAIN || errno == EINTR) return 0;
+  x->fault = errno;
+  return 1;
 }
 
 /* As far as it goes without waiting. */
@@ -135,7 +139,7 @@ static void exchange(const clc_Worker *w, Exchange *x, clc_Answer *answer) {
   while (x->sent < w->used && !x->ended) {
     n = send(w->process.socket, w->out + x->sent, w->used - x->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n <= 0) {
-      x->ended = has_failed(n);
+      x->ended = note_fault(x, n);
       break;
     }
     x->sent += (size_t)n;
@@ -143,7 +147,7 @@ static void exchange(const clc_Worker *w, Exchange *x, clc_Answer *answer) {
   n = recv(w->process.socket, (char *)answer + x->received, sizeof *answer - x->received,
            MSG_DONTWAIT);
   if (n > 0) x->received += (size_t)n;
-  if (n == 0 || has_failed(n)) x->ended = 1;
+  if (n == 0 || note_fault(x, n)) x->ended = 1;
 }
 
 static int check_script(lua_State *L) {
@@ -172,12 +176,16 @@ static void check_or_end(lua_State *L, clc_Worker *w, clc_Wait *wait) {
   lua_error(L);
 }
 
-static int note_end(clc_Worker *w) {
+/* What it died of comes before what that did to the connection. */
+static int note_end(clc_Worker *w, int fault) {
   const int status = end_process(w, PATIENCE);
   w->memory_fault = status != -1 && WIFSIGNALED(status) &&
                     (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS);
   const int n = snprintf(w->fate, sizeof w->fate, "its worker process ");
-  clc_describedeath(&w->process, status, w->fate + n, sizeof w->fate - (size_t)n);
+  if (fault != 0 && status == 0)
+    snprintf(w->fate + n, sizeof w->fate - (size_t)n, "was lost: %s", strerror(fault));
+  else
+    clc_describedeath(&w->process, status, w->fate + n, sizeof w->fate - (size_t)n);
   clc_closeprocess(&w->process);
   return 0;
 }
@@ -196,7 +204,7 @@ static int note_lost(clc_Worker *w) {
 
 int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes, double limit,
             clc_Answer *answer) {
-  Exchange x = {0, 0, 0};
+  Exchange x = {0};
   clc_Wait wait = clc_beginwait(L);
   const uint64_t generation = w->generation;
   clc_hear(&w->process);
@@ -205,13 +213,14 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
   w->busy = 1;
   w->memory_fault = 0;
   for (exchange(w, &x, answer); x.received < sizeof *answer; exchange(w, &x, answer)) {
-    if (x.ended) return note_end(w);
+    if (x.ended) return note_end(w, x.fault);
     if (clc_now() - wait.start > limit) return note_limit(w, limit);
     rest(w, &x, clc_now() - wait.start);
     check_or_end(L, w, &wait);
     if (w->generation != generation || w->process.pid == 0)
       luaL_error(L, "the device was closed meanwhile");
   }
+  answer->call[sizeof answer->call - 1] = '\0'; /* a kernel may have written anywhere */
   w->busy = 0;
   w->used -= x.sent; /* what a hook let go of meanwhile may not have gone out */
   memmove(w->out, w->out + x.sent, w->used);

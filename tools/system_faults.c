@@ -165,7 +165,7 @@ FAILING(int, access, (const char *path, int mode), (path, mode), -1, EACCES)
 FAILING(int, faccessat, (int fd, const char *path, int mode, int flags), (fd, path, mode, flags),
         -1, EACCES)
 FAILING(int, mkdir, (const char *path, mode_t mode), (path, mode), -1, EACCES)
-FAILING(int, mkstemp, (char *path), (path), -1, EACCES)
+FAILING(int, mkostemp, (char *path, int flags), (path, flags), -1, EACCES)
 FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EACCES)
 FAILING(int, unlink, (const char *path), (path), -1, EACCES)
 FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, EPERM)

@@ -61,6 +61,17 @@ cold("an isolated device", { 2, 4 }, function(place)
   return x:read()
 end)
 
+cold("a new worker of an isolated device", { 4, 8 }, function(place)
+  if cl.device(place).type ~= "cpu" then return { 4, 8 } end
+  local d <close> = cl.device(place, { isolated = true })
+  local x = d:buffer({ 1, 2 }, "int")
+  local p = d:program "kernel void scale(global int *x, int n) { x[get_global_id(0)] *= n; }"
+  p.scale(2, x, 2)
+  os.execute "while pkill -9 -P $PPID -f [l]uaopen_clcompute_worker; do sleep 0.02; done"
+  p.scale(2, x, 2)
+  return x:read()
+end)
+
 cold("opening a device", { 7, 7 }, function(place)
   local d <close> = cl.device(place)
   return d:zeros("int", 2):fill(7):read()
