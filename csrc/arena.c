@@ -3,12 +3,25 @@
 #define _GNU_SOURCE /* memfd_create, MADV_REMOVE */
 #include "arena.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
+
+/* What prints goes to 1 and 2, whatever they are: a process may have closed them. */
+static int above_standard(int fd) {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(fd);
+  return moved;
+}
 
 int clc_openarena(clc_Arena *a) {
   if (a->fd >= 0) return 1;
-  a->fd = memfd_create("clcompute", MFD_CLOEXEC);
+  a->fd = above_standard(memfd_create("clcompute", MFD_CLOEXEC));
   a->end = (uint64_t)sysconf(_SC_PAGESIZE); /* so that 0 is where no piece begins */
   return a->fd >= 0;
 }
@@ -23,10 +36,24 @@ static size_t whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
+/* Beyond `ulimit -f` there is a signal, which would end the process. */
+static int grow(int fd, off_t size) {
+  sigset_t beyond, before;
+  const struct timespec now = {0, 0};
+  sigemptyset(&beyond);
+  sigaddset(&beyond, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &beyond, &before);
+  const int fails = ftruncate(fd, size) != 0, code = errno;
+  if (fails && code == EFBIG && !sigismember(&before, SIGXFSZ)) sigtimedwait(&beyond, NULL, &now);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = code;
+  return !fails;
+}
+
 /* The file only grows: the places of freed pieces are holes, which take no memory. */
 void *clc_newpiece(clc_Arena *a, size_t bytes, uint64_t *start) {
   const size_t room = whole_pages(bytes);
-  if (ftruncate(a->fd, (off_t)(a->end + room)) != 0) return NULL;
+  if (!grow(a->fd, (off_t)(a->end + room))) return NULL;
   void *piece = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, (off_t)a->end);
   if (piece == MAP_FAILED) return NULL;
   *start = a->end;

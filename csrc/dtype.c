@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * The number at a stack index as a value of each C type. An integer type takes
+ * The number at a stack index as a value of each C type; strings are none. An integer type takes
  * an integral value within its range; a floating type rounds to nearest and
  * refuses a finite number that would become infinite.
  */
@@ -53,7 +53,7 @@ static inline int get_half(lua_State *L, int idx, cl_half *v) {
 #define DTYPE(ctype, name, get, push)                                           \
   static int to_##name(lua_State *L, int idx, void *element) {                  \
     ctype v;                                                                    \
-    if (!get) return 0;                                                         \
+    if (lua_type(L, idx) != LUA_TNUMBER || !get) return 0;                      \
     memcpy(element, &v, sizeof v);                                              \
     return 1;                                                                   \
   }                                                                             \
@@ -68,8 +68,8 @@ static inline int get_half(lua_State *L, int idx, cl_half *v) {
     t = lua_absindex(L, t);                                                     \
     for (size_t i = 0; i < n; i++) {                                            \
       ctype v;                                                                  \
-      lua_rawgeti(L, t, (lua_Integer)i + 1);                                    \
-      if (!get) return lua_pop(L, 1), i + 1;                                    \
+      if (lua_rawgeti(L, t, (lua_Integer)i + 1) != LUA_TNUMBER || !get)         \
+        return lua_pop(L, 1), i + 1;                                            \
       out[i] = v;                                                               \
       lua_pop(L, 1);                                                            \
     }                                                                           \
@@ -153,7 +153,7 @@ const clc_Dtype *clc_optdtype(lua_State *L, int arg, const char *def) {
 
 const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype) {
   idx = lua_absindex(L, idx);
-  if (!lua_isnumber(L, idx))
+  if (lua_type(L, idx) != LUA_TNUMBER)
     return lua_pushfstring(L, "number expected, got %s", luaL_typename(L, idx));
   const char *text = luaL_tolstring(L, idx, NULL);
   const lua_Number x = lua_tonumber(L, idx);

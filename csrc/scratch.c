@@ -97,10 +97,10 @@ void clc_givescratch(lua_State *L, const char *use) {
     lua_pushcfunction(L, keep);
     lua_pushvalue(L, -2);
     lua_pushstring(L, use);
-    if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
-      lua_pop(L, 1);
-      clc_release(&b->h);
-    }
+    const int status = lua_pcall(L, 2, 0, 0);
+    if (status != LUA_OK) clc_release(&b->h);
+    if (status == LUA_ERRMEM) lua_pop(L, 1); /* the operation has its result */
+    if (status == LUA_ERRRUN) lua_error(L);  /* a hook's, as that of Ctrl-C */
   } else if (b != NULL) {
     clc_release(&b->h);
   }

@@ -35,6 +35,8 @@ typedef struct {
 
 static pid_t parent;
 
+#define PARENT_SIGNAL (SIGRTMIN + 4) /* which no compiler of a driver takes for itself */
+
 /* The signal comes whenever a thread ends that started it. */
 static void end_with_parent(int number) {
   (void)number;
@@ -44,8 +46,8 @@ static void end_with_parent(int number) {
 static void watch_parent(void) {
   struct sigaction action = {.sa_handler = end_with_parent, .sa_flags = SA_RESTART};
   parent = getppid();
-  sigaction(SIGHUP, &action, NULL);
-  prctl(PR_SET_PDEATHSIG, SIGHUP);
+  sigaction(PARENT_SIGNAL, &action, NULL);
+  prctl(PR_SET_PDEATHSIG, PARENT_SIGNAL);
 }
 
 static void close_from(int first) {

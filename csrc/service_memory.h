@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define CLC_PIECES 256 /* that stay mapped, and that one launch can have */
+#define CLC_PIECES 1024 /* that stay mapped, and that one launch can have */
 
 typedef struct clc_Piece {
   uint64_t start, bytes; /* in the arena; bytes 0: this place is free */

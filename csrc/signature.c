@@ -234,6 +234,8 @@ static void set_value(const Setter *s) {
       complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)s->a->size,
                (LUAI_UACINT)length);
     if (length == 0) complain(s, "packed string expected, got \"\""); /* POCL aborts */
+    if (dtype != NULL && lua_isnumber(L, s->idx))
+      complain(s, "number expected, got the string \"%s\"; tonumber makes one of it", packed);
     set_raw(s, length, packed);
   } else if (dtype == NULL) {
     complain(s, "packed string expected, got %s", value_name(L, s->idx));

@@ -111,10 +111,13 @@ static void set_attributes(posix_spawnattr_t *a) {
   posix_spawnattr_setsigdefault(a, &all);
 }
 
-/* Its standard input and errors, its socket and its arena; returns an error's number. */
+/* Its standard files, its socket and its arena; returns an error's number. What its kernels print
+   goes where this process prints, if that is anywhere. */
 static int set_files(posix_spawn_file_actions_t *files, const clc_Process *p, int theirs,
                      int arena) {
   int code = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (code == 0 && fcntl(STDOUT_FILENO, F_GETFD) < 0)
+    code = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   if (code == 0) code = posix_spawn_file_actions_adddup2(files, p->stderr_fd, STDERR_FILENO);
   if (code == 0) code = posix_spawn_file_actions_adddup2(files, theirs, CLC_SOCKET_FD);
   return code != 0 ? code : posix_spawn_file_actions_adddup2(files, arena, CLC_ARENA_FD);

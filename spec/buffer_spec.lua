@@ -104,7 +104,7 @@ helper.describe_each("making a buffer", function(d)
       ["[2]: table expected, got number"] = { { 1 }, 2 },
       ["[2]: number expected, got table"] = { 1, { 2 } },
       ["[1][2][1]: number expected, got boolean"] = { { { 1 }, { true } } },
-      ["[2][1]: number expected, got string"] = { { 1 }, { "one" } },
+      ["[2][1]: number expected, got string"] = { { 1 }, { "2" } },
       ["nested more than 4 deep"] = { { { { { 1 } } } } },
       ["[3]: number expected, got userdata"] = { 1, 2, d },
     }

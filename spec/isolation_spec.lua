@@ -463,6 +463,16 @@ describe("memory of an isolated device", function()
     assert.is_true(soon(function() return blocks() <= full - 8192 end))
   end)
 
+  it("beyond the limit of files is an error", function()
+    local ok, output = helper.run(([[
+      os.execute "prlimit --pid $PPID --fsize=1000000"
+      local d = require "clcompute".device("%s", { isolated = true })
+      print(pcall(d.zeros, d, "char", 2000000))
+      print(d:buffer({ 1, 2 }, "int")[2]) ]]):format(PLACE), nil, 60)
+    assert.is_true(ok, output)
+    assert.matches("^false\t[^\n]*CL_MEM_OBJECT_ALLOCATION_FAILURE[^\n]*\n2\n$", output)
+  end)
+
   it("that there is none of is an error, and the device goes on", function()
     if SANITIZED then return pending "the sanitizers take more addresses than that" end
     local lua = helper.lua
@@ -578,6 +588,20 @@ describe("the worker of an isolated device", function()
     assert.is_true(ok, output)
     assert.is_nil(output:find("passwd", 1, true), output)
     assert.truthy(output:find(" 4 %-> /memfd:clcompute"), output)
+  end)
+
+  it("shares no memory with what is printed where the standard files are closed", function()
+    local lua, out = helper.lua, os.tmpname()
+    helper.lua = ("sh -c 'exec %s \"$@\" >&- 2>&-' sh"):format(lua)
+    local ok = run(([[
+      for _ = 1, 2000 do print "nothing" io.stderr:write "nothing" end
+      p.twice(4, x)
+      io.open("%s", "w"):write(table.concat(x:read(), " ")):close() ]]):format(out))
+    helper.lua = lua
+    local file <close> = assert(io.open(out))
+    os.remove(out)
+    assert.is_true(ok)
+    assert.equal("4.0 8.0 12.0 16.0", file:read "a")
   end)
 
   it("is run by $CLCOMPUTE_LUA", function()
@@ -769,7 +793,7 @@ describe("the worker of an isolated device", function()
     local other, x = d:program "kernel void g(global int *x) { x[0] = 1; }", d:zeros("int", 5)
     local f = p.long_f
     f({ global = 5, group = 2, remainder = "split" }, x, 7):wait()
-    if %s then os.execute("while pkill -9 -P $PPID -f [l]uaopen_clcompute_worker; do sleep 0.1; done") end
+    if %s then os.execute("while pkill -9 -P $PPID -f [l]uaopen_clcompute_worker; do sleep 0.1; done; sleep 0.3") end
     local n = 0
     debug.sethook(function()
       n = n + 1
@@ -839,9 +863,13 @@ describe("clcompute repl", function()
   it("isolates a CPU, so that no kernel ends it", function()
     local output = output_of(([[printf '%%s\n' \
       'k = d:program "kernel void far(global int *x) { x[1L << 40] = 1; }".far' \
-      'print(d.isolated, pcall(k, 1, d:zeros("int", 1)))' 'print "alive"' | %srepl --device %s 2>&1]])
+      'print(d.isolated, pcall(k, 1, d:zeros("int", 1)))' \
+      'print(cl.device(d.place) == d, cl.device(d.place, { limit = 7 }).limit)' \
+      'print(cl.device(d.place, { isolated = false }).isolated)' \
+      'print "alive"' | %srepl --device %s 2>&1]])
       :format(command.text, PLACE))
     assert.truthy(output:find("true\tfalse\t.*kernel 'far'"), output)
+    assert.truthy(output:find("true\t7.0\n.*false\n"), output)
     assert.truthy(output:find("alive", 1, true), output)
   end)
 end)

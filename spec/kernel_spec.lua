@@ -79,6 +79,7 @@ helper.describe_each("a kernel's scalar argument", function(d)
 
   it("takes nothing but numbers", function()
     local k, out = build_store(d, "int"), d:zeros("int", 1)
+    helper.raises({ "argument 2 'value' (int)", 'got the string "1234"' }, k, 1, out, "1234")
     for _, value in ipairs { true, {}, print, out, d, io.stdout, cl.scratch("int", 1),
       coroutine.create(print) } do
       helper.raises({ "argument 2 'value' (int)", "number expected, got " }, k, 1, out, value)

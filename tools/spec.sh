@@ -5,7 +5,8 @@
 # Usage: spec.sh spec place, where files that begin with `place` are its own.
 set -u
 spec=$1 out=$2.out log=$2.log
-export OCLGRIND_LOG="$log"
+# A pipe, as each process that has Oclgrind empties the file that it is told of.
+export OCLGRIND_LOG="$2.pipe"
 case $spec in
   isolated=*) export ISOLATED=1 ;; # read by spec/helper.lua
   *) unset ISOLATED ;;
@@ -22,10 +23,17 @@ fail() {
   echo "FAILED: $name: $1"
 }
 
-: >"$log"
+rm -f "$OCLGRIND_LOG"
+mkfifo "$OCLGRIND_LOG"
+cat "$OCLGRIND_LOG" >"$log" &
+reader=$!
+exec 9>"$OCLGRIND_LOG" # so that it lasts from process to process
 start=$(date +%s)
-"${LUA:-lua5.4}" /usr/bin/busted -o plainTerminal "$spec" >"$out" 2>&1
+"${LUA:-lua5.4}" /usr/bin/busted -o plainTerminal "$spec" >"$out" 2>&1 9>&-
 code=$?
+exec 9>&-
+for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 $reader 2>/dev/null && sleep 0.1; done
+kill $reader 2>/dev/null # somebody may have it open still
 ok=$(number success) bad=$(number failure) errors=$(number error) skipped=$(number pending)
 if [ -z "$ok" ]; then
   ok=0 bad=0 skipped=0

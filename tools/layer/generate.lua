@@ -165,14 +165,18 @@ local function write_making(call, counted, forward)
   emit "  return result;"
 end
 
--- A call that a test lets fail does not reach the driver. Retains and releases are left alone: a program
--- can do nothing about their failure.
-local function write_fault(call)
+-- A call that a test lets fail does not reach the driver, but an unmapping: what stays mapped would be so in the next
+-- buffer that lies there. Retains and releases are left alone: a program can do nothing about their failure.
+local function write_fault(call, passed)
   local last = call.parameters[#call.parameters]
   if call.returns == "cl_int" then
     emit('  const cl_int fault = count_fault("%s");', call.name)
-    emit "  if (fault != CL_SUCCESS)"
+    emit "  if (fault != CL_SUCCESS) {"
+    if call.name == "clEnqueueUnmapMemObject" then
+      emit("    count_next->%s(%s, NULL);", call.name, table.concat(passed, ", ", 1, #passed - 1))
+    end
     emit "    return fault;"
+    emit "  }"
   elseif last and last.type == "cl_int *" then
     emit('  const cl_int fault = count_fault("%s");', call.name)
     emit "  if (fault != CL_SUCCESS) {"
@@ -205,7 +209,7 @@ local function write_wrapper(call, counted)
   local list = #declared > 0 and table.concat(declared, ", ") or "void"
   emit("static %s CL_API_CALL wrap_%s(%s) {", call.returns, call.name, list)
   emit('  %scount_enter("%s");', counts and "const count_Call call = " or "", call.name)
-  if not verb then write_fault(call) end
+  if not verb then write_fault(call, passed) end
   if verb then
     write_change(call, verb:lower(), forward)
   elseif call.name == "clGetEventInfo" then

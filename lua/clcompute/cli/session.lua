@@ -8,10 +8,18 @@ local output = require "clcompute.cli.output"
 
 local session = {}
 
---- A device on which no kernel ends the session, where there is one: a CPU isolated.
-local function open(selector)
-  local device = need.device(selector)
-  return device.type == "cpu" and need.device(device.place, { isolated = true }) or device
+--- No kernel is to end the session: CPUs that `cl.device` gives are isolated, unless told otherwise.
+local function isolate_cpus(library)
+  local device = library.device
+  function library.device(selector, options)
+    local is_told = options and (type(options) ~= "table" or options.isolated ~= nil)
+    local ok, found = pcall(device, selector, is_told and options or nil)
+    if not ok then error(found, 2) end
+    if is_told or found.type ~= "cpu" then return options and device(found.place, options) or found end
+    local isolated = { isolated = true }
+    for key, value in pairs(options or {}) do isolated[key] = value end
+    return device(found.place, isolated)
+  end
 end
 
 --- Sets the globals `cl` and `d`, turns warnings on, and says so. Without a device `d` stays nil; without the library
@@ -24,8 +32,9 @@ function session.open(selector)
     os.exit(1)
   end
   _G.cl = library
+  isolate_cpus(library)
   warn "@on"
-  local found, device = pcall(open, selector)
+  local found, device = pcall(need.device, selector)
   if found then
     _G.d = device
     print(("%s: cl is the library, d is %s"):format(library._VERSION, tostring(device)))

@@ -67,7 +67,7 @@ cold("a new worker of an isolated device", { 4, 8 }, function(place)
   local x = d:buffer({ 1, 2 }, "int")
   local p = d:program "kernel void scale(global int *x, int n) { x[get_global_id(0)] *= n; }"
   p.scale(2, x, 2)
-  os.execute "while pkill -9 -P $PPID -f [l]uaopen_clcompute_worker; do sleep 0.02; done"
+  os.execute "while pkill -9 -P $PPID -f [l]uaopen_clcompute_worker; do sleep 0.02; done; sleep 0.1"
   p.scale(2, x, 2)
   return x:read()
 end)

@@ -58,6 +58,7 @@ end
 local function element_of(row, list, base, count, place)
   if math.type(list[base]) == "float" then return "float" end
   local ok, sum = pcall(sum_of, list, base, base + count - 1)
+  if not ok and not tostring(sum):find("attempt to compare", 1, true) then error(sum, 0) end -- a hook's, as Ctrl-C
   local element = ok and math.type(sum)
   if element then return element == "float" and "float" or "int" end
   for i = base, base + count - 1 do

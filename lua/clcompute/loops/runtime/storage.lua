@@ -95,7 +95,7 @@ local function upload(array)
   local memory = storage.memory(array)
   local is_written, fault = pcall(memory.write, memory, rebased(array.table, array.base, 1, array.shape))
   if is_written then return end
-  if not fault:find "^bad argument" then error(fault, 0) end
+  if not tostring(fault):find "^bad argument" then error(fault, 0) end
   arguments.check_elements(array.row, array.table, array.shape, array.base)
   memory:write(moved(array.table, array.base, 1, array.shape))
 end
