@@ -314,10 +314,11 @@ valgrind: all
 	  --suppressions=tools/valgrind.supp"; do \
 	  $$command $(LUA) spec/support/smoke.lua "" light || exit; done && echo "no fault"
 
-# Lines and branches of csrc/ that the suite reaches, and the faults of OpenCL and Lua's memory. Counts add up until
+# Lines and branches of csrc/ that the suite reaches, and the faults of OpenCL, Lua's memory and the system. Counts add up until
 # `make coverage-clean`, so the specs may be run in parts: make coverage SPECS=...
 coverage: all layer $(call modules_of,coverage)
-	@$(ENV) $(call variant_env,coverage) RACES=0 tools/test.sh $(filter-out $(NOT_ASAN),$(SPECS)); $(REPORT_COVERAGE)
+	@$(ENV) $(call variant_env,coverage) RACES=0 tools/test.sh $(filter-out $(NOT_ASAN),$(SPECS)); \
+	  status=$$?; $(REPORT_COVERAGE) && exit $$status
 
 REPORT_COVERAGE = $(LUA) tools/coverage.lua build/coverage tools/coverage_exceptions.txt
 coverage-report:

@@ -228,6 +228,7 @@ static void launch_isolated(lua_State *L, clc_Kernel *k, cl_uint dims, const clc
   const size_t bytes = k->bytes;
   for (int i = 0; i < n; i++) {
     const clc_Grid grid = to_grid(dims, &parts[i]);
+    if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name); /* by a hook */
     clc_launchpart(L, k->device, k->what, &grid, when);
     if (when[3] > when[2]) elapsed += when[3] - when[2];
     if (e != NULL) clc_addended(e, when);

@@ -182,7 +182,8 @@ static int note_end(clc_Worker *w, int fault) {
   w->memory_fault = status != -1 && WIFSIGNALED(status) &&
                     (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS);
   const int n = snprintf(w->fate, sizeof w->fate, "its worker process ");
-  if (fault != 0 && status == 0)
+  const int is_own = fault != 0 && fault != EPIPE && fault != ECONNRESET; /* not of its end */
+  if (is_own && status != -1 && !WIFSIGNALED(status))
     snprintf(w->fate + n, sizeof w->fate - (size_t)n, "was lost: %s", strerror(fault));
   else
     clc_describedeath(&w->process, status, w->fate + n, sizeof w->fate - (size_t)n);

@@ -2,7 +2,8 @@
 --- What the tests reach of the C code, from the counts that a build with --coverage left (`make coverage`): lines and
 --- branches by file as a table, the lines that nothing reaches, and the exceptions with their reasons.
 ---
----     coverage.lua folder exceptions      exit code 1: a file is below what is asked of it
+---     coverage.lua folder exceptions      exit code 1: a file is below what is asked of its lines, or all files
+--                                         together below what is asked of their branches
 ---
 --- A row of the file of exceptions is `file: line of code -- reason`; spaces count as one, "..." stands for any text.
 
@@ -10,7 +11,8 @@ local json = require "dkjson"
 
 local folder, exceptions_path = arg[1], arg[2]
 
--- What is asked of a file, in percent: lines (those of exceptions apart) and branches, by which module it is for.
+-- What is asked, in percent, by which module a file is for: of each its lines (those of exceptions apart), of all of
+-- them their branches.
 local CORE, OTHERS = { name = "core", lines = 100, branches = 90 }, { name = "others", lines = 80, branches = 80 }
 
 local function limits_of(path)

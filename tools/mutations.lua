@@ -57,11 +57,11 @@ local function mutate(m)
   return text:sub(1, first - 1) .. m.new .. text:sub(last + 1)
 end
 
---- Builds a core with the fault; returns the folder for require.
-local function build(i, m)
-  local folder = ("%s/%d"):format(FOLDER, i)
+--- Builds a core with the text of one file; returns the folder for require.
+local function build(name, m, text)
+  local folder = ("%s/%s"):format(FOLDER, name)
   assert(os.execute("mkdir -p " .. folder .. "/clcompute"))
-  write_file(("%s/%s.c"):format(folder, m.file), mutate(m))
+  write_file(("%s/%s.c"):format(folder, m.file), text)
   assert(os.execute(("make -s mutant FROM=%s FILE=%s"):format(folder, m.file)))
   return folder
 end
@@ -71,13 +71,15 @@ local function passes(test, folder)
   assert(os.execute("mkdir -p " .. FOLDER))
   local paths = ("\"$PWD/%s/?.so;$PWD/build/?.so;;\""):format(folder)
   local command = test:gsub("%$CPATH", paths)
-  return os.execute(("%s >%s.log 2>&1"):format(command, folder == "build" and FOLDER .. "/healthy" or folder)) == true
+  return os.execute(("%s >%s.log 2>&1"):format(command, folder)) == true
 end
 
 local healthy, found = {}, 0
 for i, m in ipairs(mutations) do
-  if healthy[m.found_by] == nil then healthy[m.found_by] = passes(m.found_by, "build") end
-  local is_found = healthy[m.found_by] and not passes(m.found_by, build(i, m))
+  if healthy[m.found_by] == nil then -- a core built in the same way
+    healthy[m.found_by] = passes(m.found_by, build("healthy" .. i, m, read_file(("csrc/%s.c"):format(m.file))))
+  end
+  local is_found = healthy[m.found_by] and not passes(m.found_by, build(i, m, mutate(m)))
   found = found + (is_found and 1 or 0)
   local missed = healthy[m.found_by] and "NOT FOUND" or "its test fails without it"
   print(("%s: %s"):format(m.name, is_found and "found" or missed))

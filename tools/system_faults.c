@@ -5,7 +5,7 @@
  * the drivers go through. As the Lua module `system_faults` it is told which:
  *
  *     fail(nth, times)     from now on; times 0: all from the nth on; nth 0: none
- *     hits()               --> calls that failed since, and the name of the first
+ *     hits()               --> calls that failed since, the name of the first, what errno said
  *     fail_worker(nth, times, log)   the same in workers begun from now on
  *
  * $SYSTEM_FAULTS says it to a process from its beginning, $SYSTEM_FAULTS_OF_WORKER to the workers
@@ -24,10 +24,10 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -43,6 +43,7 @@
 static struct {
   long nth, times, seen, hits;
   const char *first; /* the name of the first call that failed */
+  int code;          /* in its errno, or its result */
   char log[1000];    /* the file that is told of it, or "" */
 } plan;
 
@@ -74,18 +75,19 @@ static void stop(void) {
   plan.nth = 0;
 }
 
-static int must_fail(const char *name, const void *caller) {
+static int must_fail(const char *name, int code, const void *caller) {
   if (plan.nth == 0) return 0;
   if (core_end == 0 && dl_iterate_phdr(note_core, NULL) != 0) atexit(stop);
   if ((uintptr_t)caller < core_start || (uintptr_t)caller >= core_end) return 0;
   if (++plan.seen < plan.nth || (plan.times > 0 && plan.hits == plan.times)) return 0;
   if (plan.hits++ > 0) return 1;
   plan.first = name;
+  plan.code = code;
   tell_log(name);
   return 1;
 }
 
-#define MUST_FAIL(name) must_fail(#name, __builtin_return_address(0))
+#define MUST_FAIL(name, code) must_fail(#name, code, __builtin_return_address(0))
 
 static void *next(const char *name) {
   return dlsym(RTLD_NEXT, name);
@@ -104,15 +106,15 @@ static void *no_memory(void) {
 }
 
 void *malloc(size_t size) {
-  return MUST_FAIL(malloc) ? no_memory() : __libc_malloc(size);
+  return MUST_FAIL(malloc, ENOMEM) ? no_memory() : __libc_malloc(size);
 }
 
 void *calloc(size_t n, size_t size) {
-  return MUST_FAIL(calloc) ? no_memory() : __libc_calloc(n, size);
+  return MUST_FAIL(calloc, ENOMEM) ? no_memory() : __libc_calloc(n, size);
 }
 
 void *realloc(void *block, size_t size) {
-  return MUST_FAIL(realloc) ? no_memory() : __libc_realloc(block, size);
+  return MUST_FAIL(realloc, ENOMEM) ? no_memory() : __libc_realloc(block, size);
 }
 
 /* --- files and processes ------------------------------------------------ */
@@ -121,7 +123,7 @@ void *realloc(void *block, size_t size) {
 #define FAILING(type, name, parameters, arguments, bad, code) \
   type name parameters {                                      \
     static type(*real) parameters;                            \
-    if (MUST_FAIL(name)) {                                    \
+    if (MUST_FAIL(name, code)) {                              \
       errno = code;                                           \
       return bad;                                             \
     }                                                         \
@@ -137,7 +139,7 @@ void *realloc(void *block, size_t size) {
     va_start(rest, b);                                             \
     argument c = va_arg(rest, argument);                           \
     va_end(rest);                                                  \
-    if (MUST_FAIL(name)) {                                         \
+    if (MUST_FAIL(name, code)) {                                   \
       errno = code;                                                \
       return bad;                                                  \
     }                                                              \
@@ -147,10 +149,7 @@ void *realloc(void *block, size_t size) {
 
 FAILING_OPTIONAL(open, const char *, int, mode_t, -1, EMFILE)
 FAILING_OPTIONAL(fcntl, int, int, void *, -1, EMFILE)
-FAILING(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL, EMFILE)
 FAILING(FILE *, fdopen, (int fd, const char *mode), (fd, mode), NULL, ENOMEM)
-FAILING(int, fseek, (FILE * f, long at, int whence), (f, at, whence), -1, EIO)
-FAILING(long, ftell, (FILE * f), (f), -1, EIO)
 FAILING(ssize_t, read, (int fd, void *to, size_t n), (fd, to, n), -1, EIO)
 FAILING(ssize_t, pread, (int fd, void *to, size_t n, off_t at), (fd, to, n, at), -1, EIO)
 FAILING(ssize_t, write, (int fd, const void *from, size_t n), (fd, from, n), -1, ENOSPC)
@@ -168,6 +167,11 @@ FAILING(int, mkdir, (const char *path, mode_t mode), (path, mode), -1, EACCES)
 FAILING(int, mkostemp, (char *path, int flags), (path, flags), -1, EACCES)
 FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EACCES)
 FAILING(int, unlink, (const char *path), (path), -1, EACCES)
+FAILING(int, remove, (const char *path), (path), -1, EACCES)
+FAILING(int, unlinkat, (int fd, const char *path, int flags), (fd, path, flags), -1, EACCES)
+FAILING(int, futimens, (int fd, const struct timespec times[2]), (fd, times), -1, EACCES)
+FAILING(int, setrlimit, (__rlimit_resource_t what, const struct rlimit *limit), (what, limit), -1,
+        EPERM)
 FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, EPERM)
 FAILING(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), -1, EPERM)
 FAILING(int, ftruncate, (int fd, off_t length), (fd, length), -1, ENOSPC)
@@ -183,22 +187,27 @@ FAILING(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1
 FAILING(int, socketpair, (int domain, int type, int protocol, int ends[2]),
         (domain, type, protocol, ends), -1, EMFILE)
 FAILING(ssize_t, send, (int fd, const void *from, size_t n, int flags), (fd, from, n, flags), -1,
-        EPIPE)
-FAILING(ssize_t, recv, (int fd, void *to, size_t n, int flags), (fd, to, n, flags), -1, ECONNRESET)
+        ENOBUFS)
+FAILING(ssize_t, recv, (int fd, void *to, size_t n, int flags), (fd, to, n, flags), -1, ENOBUFS)
 FAILING(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), -1, ENOMEM)
 FAILING(int, sched_getaffinity, (pid_t pid, size_t n, cpu_set_t *set), (pid, n, set), -1, EINVAL)
-FAILING(int, dladdr, (const void *address, Dl_info *info), (address, info), 0, 0)
+FAILING(int, dladdr, (const void *address, Dl_info *info), (address, info), 0, ENOENT)
 FAILING(int, setenv, (const char *name, const char *value, int overwrite), (name, value, overwrite),
         -1, ENOMEM)
+FAILING(int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * files, int fd, int to),
+        (files, fd, to), ENOMEM, ENOMEM)
+FAILING(int, posix_spawn_file_actions_addopen,
+        (posix_spawn_file_actions_t * files, int fd, const char *path, int flags, mode_t mode),
+        (files, fd, path, flags, mode), ENOMEM, ENOMEM)
 FAILING(int, posix_spawnp,
         (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,
          const posix_spawnattr_t *attributes, char *const argv[], char *const environment[]),
-        (pid, file, actions, attributes, argv, environment), EAGAIN, 0)
+        (pid, file, actions, attributes, argv, environment), EAGAIN, EAGAIN)
 
 /* These do their work first: what is closed is closed, however it went. */
 int close(int fd) {
   static int (*real)(int);
-  const int fails = MUST_FAIL(close);
+  const int fails = MUST_FAIL(close, EIO);
   if (real == NULL) *(void **)&real = next("close");
   const int result = real(fd);
   if (fails) errno = EIO;
@@ -207,23 +216,11 @@ int close(int fd) {
 
 int fclose(FILE *f) {
   static int (*real)(FILE *);
-  const int fails = MUST_FAIL(fclose);
+  const int fails = MUST_FAIL(fclose, ENOSPC);
   if (real == NULL) *(void **)&real = next("fclose");
   const int result = real(f);
   if (fails) errno = ENOSPC;
   return fails ? EOF : result;
-}
-
-/* From a descriptor that cannot be read, so that the stream knows of the error. */
-size_t fread(void *to, size_t size, size_t n, FILE *f) {
-  static size_t (*real)(void *, size_t, size_t, FILE *);
-  if (real == NULL) *(void **)&real = next("fread");
-  if (!MUST_FAIL(fread)) return real(to, size, n, f);
-  const int unreadable = open("/", O_RDONLY);
-  dup2(unreadable, fileno(f));
-  close(unreadable);
-  __fpurge(f);
-  return real(to, size, n, f);
 }
 
 /* --- told by a script, or by the environment ---------------------------- */
@@ -239,7 +236,8 @@ static int fail(lua_State *L) {
 static int hits(lua_State *L) {
   lua_pushinteger(L, plan.hits);
   lua_pushstring(L, plan.first);
-  return 2;
+  lua_pushstring(L, strerror(plan.code));
+  return 3;
 }
 
 static int fail_worker(lua_State *L) {

@@ -14,24 +14,34 @@ local trial = require "spec.support.faults.trial"
 local place, stride, kind = ...
 stride = math.tointeger(stride)
 
--- What errors say of calls that failed: the words of the C library, or those of what it was for.
-local WORDS = {
-  "not enough memory", "Too many open files", "Input/output error", "No space left on device", "Permission denied",
-  "Operation not permitted", "Cannot allocate memory", "Resource temporarily unavailable", "Connection reset by peer",
-  "Broken pipe", "cannot be read", "cannot open", "its worker process", "no ld in PATH",
-  "CL_[%u_]+",
+-- What errors may say instead of errno's words: what could not be done without.
+local NO_MEMORY = { "not enough memory", "CL_OUT_OF_HOST_MEMORY", "CL_MEM_OBJECT_ALLOCATION_FAILURE" }
+local OTHER_WORDS = {
+  malloc = NO_MEMORY, calloc = NO_MEMORY, realloc = NO_MEMORY, mmap = NO_MEMORY, ftruncate = NO_MEMORY,
+  memfd_create = NO_MEMORY, access = { "no ld in PATH" },
 }
+-- What they may say where a worker or a new process is hit, or one call after the other.
+local ANY_WORDS = { "its worker process", "CL_[%u_]+" }
+for _, name in ipairs { "not enough memory", "no ld in PATH", "Too many open files", "Input/output error",
+  "No space left on device", "Permission denied", "Operation not permitted", "Cannot allocate memory",
+  "Resource temporarily unavailable", "No buffer space available" } do
+  ANY_WORDS[#ANY_WORDS + 1] = name
+end
 
-local function says(message)
-  for _, words in ipairs(WORDS) do
+local function says(message, list)
+  for _, words in ipairs(list) do
     if message:find(words) then return true end
   end
   return false
 end
 
-local function judge(scenario, ok, result)
+--- What is wrong with how a fault came out, or nil. `words` is what errno said where one call alone failed, here.
+local function judge(scenario, call, words, ok, result)
   if ok then return not trial.same(scenario.expect, result) and "the result is wrong" or nil end
-  return not says(tostring(result)) and tostring(result) or nil
+  local message = tostring(result)
+  local is_said = words and (message:find(words, 1, true) or says(message, OTHER_WORDS[call] or {}))
+    or not words and says(message, ANY_WORDS)
+  return not is_said and message or nil
 end
 
 --- Pipes are left out: this one's own is one.
@@ -45,13 +55,13 @@ local function read_all(path)
   return file:read "a"
 end
 
--- Where a fault is: how it is set, how to know what it met (nil: nothing), how it is taken back.
+-- Where a fault is: how it is set, how to know what it met (nil: nothing; and errno's words), how it is taken back.
 local log = os.tmpname()
 local HERE = {
   set = function(nth, times) system_faults.fail(nth, times) end,
   met = function()
-    local n, name = system_faults.hits()
-    return n > 0 and name or nil
+    local n, name, words = system_faults.hits()
+    if n > 0 then return name, n == 1 and words or nil end
   end,
   clear = function() system_faults.fail(0, 0) end,
 }
@@ -60,7 +70,7 @@ local IN_WORKER = {
     io.open(log, "w"):close()
     system_faults.fail_worker(nth, times, log)
   end,
-  met = function() return read_all(log):match "[^\n]+" end,
+  met = function() return (read_all(log):match "[^\n]+") end,
   clear = function() system_faults.fail_worker(0, 0, log) end,
 }
 
@@ -71,12 +81,12 @@ local function strike(tally, scenario, where, name, nth, times)
   where.set(nth, times)
   local ok, result = pcall(scenario.run, subject)
   collectgarbage() -- finalizers bear faults too
-  local call = where.met()
+  local call, errno = where.met()
   where.clear()
   if not call then return nil end
   tally.faults = tally.faults + 1
   local fault = ("%s%s, call %d, %s"):format(call, name, nth, times == 1 and "once" or "from then on")
-  local wrong = judge(scenario, ok, result)
+  local wrong = judge(scenario, call, errno, ok, result)
   if wrong then trial.note(tally, "swallowed", scenario, place, fault, wrong) end
   trial.check(tally, scenario, place, fault)
   return fault
@@ -113,7 +123,7 @@ local function live(tally)
       local call = read_all(log):match "[^\n]+"
       if call then
         met, tally.faults = true, tally.faults + 1
-        if code ~= "0" and not (code == "1" and says(output)) then
+        if code ~= "0" and not (code == "1" and says(output, ANY_WORDS)) then
           trial.note(tally, "swallowed", scenario, place, call .. ", call " .. nth, output .. code)
         end
       end
