@@ -19,8 +19,8 @@ end
 describe("fuzzing the API", function()
   local folder = campaign.prepare((os.getenv "WORK" or "build") .. "/fuzz")
 
-  local function run(seed)
-    local result = campaign.run(folder, seed, CALLS, LIMIT)
+  local function run(seed, kind)
+    local result = campaign.run(folder, seed, CALLS, LIMIT, kind)
     local texts = {}
     for i, failure in ipairs(result.failures) do texts[i] = failure.name .. "\n" .. failure.script end
     assert.equal("", table.concat(texts, "\n"))
@@ -36,6 +36,12 @@ describe("fuzzing the API", function()
     run(helper.seed % 1000000000)
   end)
 
+  it("on a CPU whose kernels a worker runs, too", function()
+    if os.getenv "SANITIZED" then return pending "POCL under sanitizers takes minutes" end
+    if not campaign.can_isolate() then return pending "there is no POCL" end
+    run(helper.seed % 1000000000, "isolated")
+  end)
+
   it("would show a crash as a short script", function()
     local lines = {}
     for i = 1, 40 do lines[i] = ("stage.line(%d, \"local r = %d\")"):format(i, i) end
@@ -44,7 +50,7 @@ describe("fuzzing the API", function()
     local file <close> = assert(io.open(path, "w"))
     file:write(table.concat(lines, "\n"))
     file:close()
-    local script = campaign.shrink(folder, path, "exit code 7")
+    local script = campaign.shrink(folder, "simulated", path, "exit code 7")
     assert.matches("os.exit(7)", script, 1, true)
     assert.is_nil(script:find("local r = 30", 1, true))
   end)

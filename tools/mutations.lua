@@ -10,7 +10,7 @@ local FOLDER = "build/mutations"
 campaign.prepare "build/fuzz" -- where Oclgrind is the only platform
 
 local FUZZ = "FUZZ_TRIES=0 LUA_CPATH_5_4=$CPATH lua5.4 tools/fuzz_api.lua 40000 4 4"
-local LIVES = "OCL_ICD_VENDORS=build/fuzz/vendors LUA_CPATH_5_4=$CPATH build/lua-faults "
+local LIVES = "OCL_ICD_VENDORS=build/fuzz/simulated LUA_CPATH_5_4=$CPATH build/lua-faults "
   .. "spec/support/faults/lives.lua oclgrind"
 local BUFFERS = "LUA_CPATH_5_4=$CPATH lua5.4 /usr/bin/busted spec/buffer_spec.lua"
 

@@ -32,14 +32,18 @@ local function write(path, text)
   file:write(text)
 end
 
---- A folder with a platform of Oclgrind alone, and for the files that scripts read and write.
+--- Whether there is a CPU at speed, whose kernels can go to a worker.
+function campaign.can_isolate() return read "/etc/OpenCL/vendors/pocl.icd" ~= "" end
+
+--- A folder with a platform of Oclgrind alone, one of POCL alone, and for the files that scripts read and write.
 function campaign.prepare(folder)
   folder = shell("mkdir -p " .. quote(folder) .. " && realpath " .. quote(folder)):gsub("\n", "")
-  os.execute(("cd %s && mkdir -p vendors scratch && cd scratch && rm -rf * && mkfifo pipe && "
+  os.execute(("cd %s && mkdir -p simulated isolated scratch && cd scratch && rm -rf * && mkfifo pipe && "
     .. "ln -s a.npy link.npy"):format(quote(folder)))
   write(folder .. "/scratch/junk.npy", "junk")
   write(folder .. "/scratch/k.cl", "kernel void k(global int *x) { x[0] = 1; }")
-  write(folder .. "/vendors/oclgrind.icd", "/usr/lib/oclgrind/liboclgrind-rt-icd.so\n")
+  write(folder .. "/simulated/oclgrind.icd", "/usr/lib/oclgrind/liboclgrind-rt-icd.so\n")
+  write(folder .. "/isolated/pocl.icd", read "/etc/OpenCL/vendors/pocl.icd")
   return folder
 end
 
@@ -47,13 +51,15 @@ end
 -- sanitizers need more for themselves.
 local ROOM = os.getenv "SANITIZED" and "unlimited" or "8388608"
 
---- Runs a Lua file there for at most so many seconds; returns what it printed and how it ended.
-local function run(folder, limit, path, ...)
+--- Runs a Lua file there for at most so many seconds, on a device that is "simulated" or "isolated"; returns what it
+-- printed and how it ended.
+local function run(folder, kind, limit, path, ...)
   local words = { quote(path), ... }
-  local command = "cd %s/scratch && ulimit -v %s && OCL_ICD_VENDORS=%s/vendors CLCOMPUTE_CACHE=%s/cache "
+  local command = "cd %s/scratch && ulimit -v %s && OCL_ICD_VENDORS=%s/%s FUZZ_DEVICE=%s CLCOMPUTE_CACHE=%s/cache "
     .. "CLCOMPUTE_DEVICE= CLCOUNT_EXIT=9 CLCOUNT_QUIET=1 timeout %d %s %s </dev/null 2>&1"
   local place = quote(folder)
-  return shell(command:format(place, ROOM, place, place, limit, os.getenv "LUA" or "lua5.4", table.concat(words, " ")))
+  local lua = os.getenv "LUA" or "lua5.4"
+  return shell(command:format(place, ROOM, place, kind, kind, place, limit, lua, table.concat(words, " ")))
 end
 
 --- The text of a script that runs by itself.
@@ -73,12 +79,12 @@ local function name_end(output, code)
 end
 
 --- Shrinks the script in a file; returns its text, which is kept beside it.
-function campaign.shrink(folder, path, wanted)
+function campaign.shrink(folder, kind, path, wanted)
   local lines = {}
   for line in read(path):gmatch "stage%.line%b()" do lines[#lines + 1] = line end
   lines = shrink.lines(lines, function(rest)
     write(path .. ".lua", campaign.script(rest))
-    return name_end(run(folder, LIMIT, path .. ".lua")) == wanted
+    return name_end(run(folder, kind, LIMIT, path .. ".lua")) == wanted
   end, TRIES)
   local text = campaign.script(lines)
   write(path .. ".lua", text)
@@ -90,9 +96,11 @@ end
 -- @tparam integer seed
 -- @tparam integer calls
 -- @tparam integer limit seconds
-function campaign.run(folder, seed, calls, limit)
-  local log = ("%s/script.%d"):format(folder, seed)
-  local output, code = run(folder, limit, ROOT .. "/spec/support/fuzz/api.lua", seed, calls, quote(log))
+-- @string[opt="simulated"] kind of device; or "isolated"
+function campaign.run(folder, seed, calls, limit, kind)
+  kind = kind or "simulated"
+  local log = ("%s/script.%s.%d"):format(folder, kind, seed)
+  local output, code = run(folder, kind, limit, ROOT .. "/spec/support/fuzz/api.lua", seed, calls, quote(log))
   local result = { calls = math.tointeger(output:match "calls=(%d+)") or 0, messages = {}, failures = {} }
   for message in output:gmatch "message=([^\n]*)" do result.messages[#result.messages + 1] = message end
   local number = 0
@@ -107,7 +115,7 @@ function campaign.run(folder, seed, calls, limit)
   if code ~= 0 then result.failures[number + 1] = { name = name_end(output:gsub("fault=", ""), code), path = log } end
   for _, failure in ipairs(result.failures) do
     failure.output = output
-    failure.script = campaign.shrink(folder, failure.path, failure.name)
+    failure.script = campaign.shrink(folder, kind, failure.path, failure.name)
   end
   return result
 end
