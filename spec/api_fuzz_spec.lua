@@ -37,7 +37,6 @@ describe("fuzzing the API", function()
   end)
 
   it("on a CPU whose kernels a worker runs, too", function()
-    if os.getenv "SANITIZED" then return pending "POCL under sanitizers takes minutes" end
     if not campaign.can_isolate() then return pending "there is no POCL" end
     run(helper.seed % 1000000000, "isolated")
   end)
