@@ -108,7 +108,23 @@ static int make_room(clc_Worker *w, size_t bytes) {
   return 1;
 }
 
+/* A launch that came to nothing is not told of; what was let go of since is. */
+static void drop_draft(clc_Worker *w) {
+  size_t to = w->draft, size;
+  for (size_t at = w->draft; at < w->used; at += size) {
+    clc_Request r;
+    memcpy(&r, w->out + at, sizeof r);
+    size = sizeof r + r.bytes;
+    if (r.ask != CLC_ASK_FORGET) continue;
+    memmove(w->out + to, w->out + at, size);
+    to += size;
+  }
+  if (w->draft < w->used) w->used = to;
+  w->draft = w->used;
+}
+
 void clc_request(clc_Worker *w, clc_Request request, const void *bytes) {
+  if (request.ask == CLC_ASK_KERNEL) drop_draft(w);
   if (!make_room(w, sizeof request + request.bytes)) {
     w->lost = 1;
     return;
@@ -210,6 +226,7 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
   const uint64_t generation = w->generation;
   clc_hear(&w->process);
   clc_request(w, request, bytes);
+  w->draft = SIZE_MAX; /* it goes out, with all before it */
   if (w->lost) return note_lost(w);
   w->busy = 1;
   w->memory_fault = 0;

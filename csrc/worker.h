@@ -22,6 +22,7 @@ typedef struct clc_Worker {
   int busy;            /* an answer is due */
   char *out;           /* requests that were not sent */
   size_t used, room;
+  size_t draft;     /* where a launch begins among them that may come to nothing */
   int lost;         /* there was no memory for one of these */
   int memory_fault; /* there was no answer because of one */
   char fate[320];   /* why there was none, in words */

@@ -590,6 +590,24 @@ describe("the worker of an isolated device", function()
     assert.truthy(output:find(" 4 %-> /memfd:clcompute"), output)
   end)
 
+  it("is not told of launches that came to nothing, and none pile up", function()
+    local ok, output = run [[
+      local function kib() return tonumber(io.open "/proc/self/status":read "a":match "VmRSS:%s*(%d+)") end
+      local long = d:program "typedef struct { char a[1000]; } S; kernel void k(global float *x, S s) { x[0] = s.a[9]; }".k
+      local bytes = ("x"):rep(1000)
+      long(1, x, bytes)
+      local before = kib()
+      for _ = 1, 50000 do
+        long(0, x, bytes)
+        pcall(long, 1, x, bytes, 1)
+      end
+      collectgarbage()
+      p.twice(4, x)
+      print(kib() - before < 32768, x[2]) ]]
+    assert.is_true(ok, output)
+    assert.equal("true\t8.0\n", output)
+  end)
+
   it("shares no memory with what is printed where the standard files are closed", function()
     local lua, out = helper.lua, os.tmpname()
     helper.lua = ("sh -c 'exec %s \"$@\" >&- 2>&-' sh"):format(lua)
