@@ -28,11 +28,11 @@ clc_Recipe *clc_newrecipe(clc_Device *d, const char *options, const char *const 
 clc_Recipe *clc_retainrecipe(clc_Recipe *r);
 void clc_releaserecipe(clc_Recipe *r);
 
-/* A recipe is given by the place where its owner keeps it, as a hook may release the owner: NULL
- * then. */
-
-/* Has the worker build it, unless it did; tells the code of that build, and the call that gave it.
-   Raises when the worker died of it, or over the limit: `name` is what it was building. */
+/*
+ * Has the worker build it, unless it did; tells the code of that build, and the call that gave it.
+ * Raises when the worker died of it, or over the limit: `name` is what it was building. `recipe` is
+ * where its owner keeps it: NULL there once a hook has released the owner.
+ */
 clc_Answer clc_tryrecipe(lua_State *L, clc_Device *d, clc_Recipe *const *recipe, const char *name);
 
 /*

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain files, opened for reading or read as a whole: a pipe that nobody writes would keep an open
- * for ever. */
+/* Plain files, opened or read as a whole: to open a pipe that nobody writes would never end. */
 #ifndef CLC_PLAINFILE_H
 #define CLC_PLAINFILE_H
 
