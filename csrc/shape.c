@@ -107,6 +107,13 @@ static void check_keys(Reader *r, int depth, size_t n) {
   }
 }
 
+/* Refuses an empty table whose metatable may give what it seems to hold: elements are read raw. */
+static void check_own(Reader *r, int depth) {
+  if (luaL_getmetafield(r->L, -1, "__index") != LUA_TNIL ||
+      luaL_getmetafield(r->L, -1, "__len") != LUA_TNIL)
+    raise_place(r, depth, "no elements of its own; those that a metatable gives are not read");
+}
+
 /* Reads the table at the top of the stack, `depth` levels down. */
 static void read_table(Reader *r, int depth) {
   lua_State *L = r->L;
@@ -118,6 +125,7 @@ static void read_table(Reader *r, int depth) {
                 lua_pushfstring(L, "%I values expected, got %I", (LUAI_UACINT)n,
                                 (LUAI_UACINT)lua_rawlen(L, -1)));
   check_keys(r, depth, n);
+  if (n == 0) check_own(r, depth);
   if (depth == r->s->n - 1) {
     size_t bad = r->dtype->totable(L, -1, n, r->next);
     if (bad != 0) {

@@ -105,6 +105,7 @@ helper.describe_each("making a buffer", function(d)
       ["[2]: number expected, got table"] = { 1, { 2 } },
       ["[1][2][1]: number expected, got boolean"] = { { { 1 }, { true } } },
       ["[2][1]: number expected, got string"] = { { 1 }, { "2" } },
+      ["no elements of its own"] = setmetatable({}, { __index = { 1, 2 }, __len = function() return 2 end }),
       ["nested more than 4 deep"] = { { { { { 1 } } } } },
       ["[3]: number expected, got userdata"] = { 1, 2, d },
     }
