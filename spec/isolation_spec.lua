@@ -593,7 +593,8 @@ describe("the worker of an isolated device", function()
   it("is not told of launches that came to nothing, and none pile up", function()
     local ok, output = run [[
       local function kib() return tonumber(io.open "/proc/self/status":read "a":match "VmRSS:%s*(%d+)") end
-      local long = d:program "typedef struct { char a[1000]; } S; kernel void k(global float *x, S s) { x[0] = s.a[9]; }".k
+      local long = d:program [=[typedef struct { char a[1000]; } S;
+        kernel void k(global float *x, S s) { x[0] = s.a[9]; }]=].k
       local bytes = ("x"):rep(1000)
       long(1, x, bytes)
       local before = kib()
