@@ -4,6 +4,7 @@
 local cl = require "clcompute"
 local command = require "spec.support.command"
 local helper = require "spec.helper"
+local KILL = require("spec.support.workers").KILL
 
 local PLACE, OTHER -- a CPU at speed; a device that is no CPU
 for _, device in ipairs(cl.devices()) do
@@ -812,7 +813,7 @@ describe("the worker of an isolated device", function()
     local other, x = d:program "kernel void g(global int *x) { x[0] = 1; }", d:zeros("int", 5)
     local f = p.long_f
     f({ global = 5, group = 2, remainder = "split" }, x, 7):wait()
-    if %s then os.execute("while pkill -9 -P $PPID -f [l]uaopen_clcompute_worker; do sleep 0.1; done; sleep 0.3") end
+    %s
     local n = 0
     debug.sethook(function()
       n = n + 1
@@ -828,10 +829,10 @@ describe("the worker of an isolated device", function()
 
   --- What launches came to in which a hook did something at one time or another.
   local function outcomes(action, new_worker)
-    local seen = {}
+    local seen, kill_all = {}, ("os.execute %q"):format(KILL)
     for _, nth in ipairs { 2, 3, 5, 8, 12, 20, 30 } do
       local ok, output = helper.run("local cl = require 'clcompute'\n"
-        .. HOOKED:format(PLACE, new_worker and "true" or "false", nth, action), nil, 60)
+        .. HOOKED:format(PLACE, new_worker and kill_all or "", nth, action), nil, 60)
       assert.is_true(ok, output)
       seen[#seen + 1] = output
     end

@@ -3,6 +3,7 @@
 -- gets the place of a device that is closed; a heavy one takes a second where a device is simulated.
 
 local cl = require "clcompute"
+local workers = require "spec.support.workers"
 
 local scenarios = {}
 
@@ -67,7 +68,7 @@ cold("a new worker of an isolated device", { 4, 8 }, function(place)
   local x = d:buffer({ 1, 2 }, "int")
   local p = d:program "kernel void scale(global int *x, int n) { x[get_global_id(0)] *= n; }"
   p.scale(2, x, 2)
-  os.execute "while pkill -9 -P $PPID -f [l]uaopen_clcompute_worker; do sleep 0.02; done; sleep 0.1"
+  os.execute(workers.KILL)
   p.scale(2, x, 2)
   return x:read()
 end)
