@@ -90,6 +90,18 @@ helper.describe_each("in a corner", function(d)
     os.remove(source)
   end)
 
+  it("a file that is included may hold bytes that are no text, and is left to the compiler", function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, "wb"))
+    file:write("#define A 3\n\0\n")
+    file:close()
+    local x = d:zeros("int", 1)
+    local p = d:program(('#include "%s"\nkernel void k(global int *x) { x[0] = A; }'):format(path))
+    p.k(1, x)
+    os.remove(path)
+    assert.equal(3, x[1])
+  end)
+
   it("a view of a view that nowhere starts where one may is refused without advice", function()
     local copy = d:program("kernel void f(global float *x) { x[0] = 1; }").f
     helper.raises("no other first of that buffer is one", copy, 1, d:zeros("float", 16):view(2, 8):view(2, 3))
