@@ -823,6 +823,7 @@ describe("the worker of an isolated device", function()
       end
     end, "c")
     local ok, message = pcall(f, { global = 5, group = 2, remainder = "split" }, x, 9)
+    n = math.huge -- the next line is a call, too
     debug.sethook()
     if ok then d:wait() end
     print(ok, ok and table.concat(x:read(), " ") or message) ]]
