@@ -19,7 +19,7 @@ SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd \
                 lua-argparse lua-dkjson libisl-dev
 PEER_PACKAGES = libopenblas0 libclblast1
-TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind chromium
+TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind chromium procps
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
 DOC_PACKAGES  = lua-ldoc lua-discount
 
