@@ -194,7 +194,7 @@ variant_env = WORK="$(CURDIR)/build/$(1)" LUA_CPATH_5_4="$(CURDIR)/build/$(1)/?.
 
 ASAN_HOST = build/asan/lua-asan
 # Without intercept_tls_get_addr=0 the leak check itself crashes on the threads of some drivers. Short stacks and fewer
-# freed blocks kept make it twice as fast: Oclgrind asks for memory at every instruction.
+# freed blocks kept are for Oclgrind, which asks for memory at every instruction; with RACES=0 it is twice as fast so.
 ASAN_ENV  = $(call variant_env,asan) LUA="$(CURDIR)/$(ASAN_HOST)" \
             LSAN_OPTIONS="suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0" \
             ASAN_OPTIONS="allocator_may_return_null=1:intercept_tls_get_addr=0:malloc_context_size=3:quarantine_size_mb=64" \
@@ -277,7 +277,7 @@ properties: all layer
 	@$(ENV) LONG=1 WORK="$(CURDIR)/build/properties" tools/test.sh spec/properties_spec.lua
 
 # Every OpenCL call of every public function fails with every code; Lua's allocations and what is asked of the system fail.
-# Some minutes.
+# Twenty minutes and more.
 faults: all layer
 	@mkdir -p build/faults
 	@$(ENV) LONG=1 WORK="$(CURDIR)/build/faults" tools/test.sh spec/faults_spec.lua
@@ -314,8 +314,8 @@ valgrind: all
 	  --suppressions=tools/valgrind.supp"; do \
 	  $$command $(LUA) spec/support/smoke.lua "" light || exit; done && echo "no fault"
 
-# Lines and branches of csrc/ that the suite reaches, and the faults of OpenCL, Lua's memory and the system. Counts add up until
-# `make coverage-clean`, so the specs may be run in parts: make coverage SPECS=...
+# Lines and branches of csrc/ that the suite reaches, and the faults of OpenCL, Lua's memory and the system.
+# Counts add up until `make coverage-clean`, so the specs may be run in parts: make coverage SPECS=...
 coverage: all layer $(call modules_of,coverage)
 	@$(ENV) $(call variant_env,coverage) RACES=0 tools/test.sh $(filter-out $(NOT_ASAN),$(SPECS)); \
 	  status=$$?; $(REPORT_COVERAGE) && exit $$status

@@ -5,7 +5,7 @@
 # `N passed, N failed` and fails when anything did: a spec, a leaked handle, or a
 # race or overrun that Oclgrind saw in a kernel. (Its check for uninitialised memory
 # does not understand fills and partial writes; oclgrind_spec.lua has it on for the kernels.)
-# RACES=0 leaves the races out, for runs that look for other faults: Oclgrind is half as fast with them.
+# RACES=0 leaves the races out, for runs that look for other faults: Oclgrind takes half as long again with them.
 # As many run at a time as there are processors (JOBS); those that measure time (ALONE) come last, one by one.
 set -u
 
