@@ -55,6 +55,9 @@ done
 echo "$together" | run "${JOBS:-$(nproc)}"
 echo "$alone" | run 1
 
+# What failed once more, for who sees the last lines alone.
+grep -h -A 6 -E '^(Failure|Error) -> |^FAILED: ' "$places"/*.report | head -n 60
+
 cat "$places"/*.tally | awk -v specs=$# '
   { passed += $1; failed += $2; pending += $3 }
   END {
