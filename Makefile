@@ -34,7 +34,7 @@ LAYER      = build/libclcount.so build/clcount.so build/layer-selftest build/lua
 ISOLATED   = $(patsubst %,isolated=spec/%_spec.lua,buffer event kernel program range saxpy)
 SPECS      = $(wildcard spec/*_spec.lua) $(ISOLATED)
 # Those that measure time: nothing runs beside them.
-export ALONE = $(patsubst %,spec/%_spec.lua,bench isolation loops_profitability overhead transfer_speed)
+export ALONE = $(patsubst %,spec/%_spec.lua,bench isolation isolation_worker loops_profitability overhead transfer_speed)
 
 SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c csrc/clock.c
 BLAS_ONLY          = $(addprefix csrc/,blas.c array.c clblast.c library.c object.c openblas.c product.c)
