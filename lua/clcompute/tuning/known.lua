@@ -104,8 +104,8 @@ known.lu = {
 -- `columns` of them in registers; blocks of up to `block` x `lane` passes, of nests without loops within at least
 -- `least` neighbours and `small` passes; `blocks` for each compute unit; rounds of up to `passes` of a sequential loop
 -- (1: none) on pieces of up to `cache` bytes; `jam` passes of a sequential loop in one of the vectors within it (1:
--- none). "items": a work-item a pass, or `rows` x `columns` in registers, in groups of group x group, which copy slices of
--- `depth` passes to local memory (1: none); measured on an NVIDIA H200.
+-- none). "items": a work-item a pass, or `rows` x `columns` in registers, in groups of group x group, which copy
+-- slices of `depth` passes to local memory (1: none); measured on an NVIDIA H200.
 known.loops = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     kernel = "tiles", vector = 16, rows = 8, columns = 2, lane = 512, block = 128, least = 1024, small = 2048,
