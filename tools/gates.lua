@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Runs the long forms of all that is tested, and tells of each gate its figure and whether it was passed. Arguments:
--- names of gates; without any all of them, which takes an hour or more. The output of each is kept in build/gates.
+-- names of gates, which run one after the other; without any all of them, which takes two hours on two processors: the
+-- suite alone, as it also measures time, then the others in two lanes beside each other, with half of the processors
+-- each. The output of each is kept in build/gates.
 
 local MAKE = "make -s --no-print-directory "
 
@@ -44,22 +46,24 @@ local function sum_of(pattern)
   end
 end
 
--- name; what it shows; command; `figure`, from the output; `holds`, beyond a good end.
+-- name; what it shows; command; `figure`, from the output; `holds`, beyond a good end. Those that share the folder of
+-- `make check` are in the same lane; `second`, the other one.
 local GATES = {
   { "suite", "every spec on every driver, no handle leaked", "check", figure = total },
-  { "faults", "every OpenCL call, allocation and call of the system fails once", "faults", figure = line "faults: ",
+  { second = true, "faults", "every OpenCL call, allocation and call of the system fails once", "faults",
+    figure = line "faults: ",
     holds = function(o) return number(o, "(%d+) of OpenCL") >= 5000 and number(o, "(%d+) of alloc") >= 3000
         and number(o, "(%d+) of the C lib") >= 1000 end },
   { "misuse", "the table of misuse", "check SPECS=spec/misuse_spec.lua", figure = total,
     holds = function(o) return number(o, "(%d+) passed, 0 failed") >= 100 end },
-  { "fuzz-api", "a million calls, at least 100 messages", "fuzz-api", figure = line "fuzz%-api: ",
+  { second = true, "fuzz-api", "a million calls, at least 100 messages", "fuzz-api", figure = line "fuzz%-api: ",
     holds = function(o)
       return number(o, "fuzz%-api: (%d+)") >= 1000000 and number(o, "(%d+) distinct messages, 0 crashes") >= 100
     end },
-  { "fuzz-c", "texts and files read in C", "fuzz-c", figure = sum_of "(%d+) inputs" },
-  { "fuzz-files", "files that lie", "fuzz-files", figure = total },
-  { "long", "random loop nests, every size of a work-group", "long", figure = total },
-  { "properties", "products and solutions within their bounds", "properties",
+  { second = true, "fuzz-c", "texts and files read in C", "fuzz-c", figure = sum_of "(%d+) inputs" },
+  { second = true, "fuzz-files", "files that lie", "fuzz-files", figure = total },
+  { second = true, "long", "random loop nests, every size of a work-group", "long", figure = total },
+  { second = true, "properties", "products and solutions within their bounds", "properties",
     figure = function(o) return line "gemm: "(o) .. "; " .. line "gauss: "(o) end,
     holds = function(o)
       return number(o, "gemm: (%d+) shapes") >= 10000 and number(o, "worst ([%d.]+) of") <= 1
@@ -68,7 +72,7 @@ local GATES = {
   { "kernels", "kernels under Oclgrind, with races and uninitialised reads", "check SPECS=spec/oclgrind_spec.lua",
     figure = total },
   { "asan", "the suite under AddressSanitizer and UBSan", "asan", figure = total },
-  { "stress", "the suite with the collector forced", "stress", figure = total },
+  { second = true, "stress", "the suite with the collector forced", "stress", figure = total },
   { "valgrind", "each public function under Valgrind", "valgrind", figure = last_line },
   { "tsan", "four threads under ThreadSanitizer", "tsan", figure = last_line },
   { "coverage", "lines and branches of csrc", "coverage-clean coverage", figure = coverage },
@@ -80,30 +84,58 @@ local GATES = {
     holds = function(o) return number(o, "1000 buffers of 64 MB, peak (%d+) MB") < 600 end },
 }
 
-local function chosen()
-  if #arg == 0 then return GATES end
-  local by_name, list = {}, {}
-  for _, gate in ipairs(GATES) do by_name[gate[1]] = gate end
-  for i, name in ipairs(arg) do list[i] = by_name[name] or error(("no gate '%s'"):format(name), 0) end
-  return list
-end
-
---- Runs a gate: its figure, whether it was passed, the seconds it took.
-local function run(gate)
+--- Runs a gate with so many specs at a time: its figure, whether it was passed, the seconds it took.
+local function run(gate, jobs)
   local log, start = ("build/gates/%s.log"):format(gate[1]), os.time()
-  local ended = os.execute(("%s%s >%s 2>&1"):format(MAKE, gate[3], log)) == true
+  local ended = os.execute(("JOBS=%s %s%s >%s 2>&1"):format(jobs, MAKE, gate[3], log)) == true
   local file <close> = assert(io.open(log))
   local output = file:read "a"
   return gate.figure(output), ended and (not gate.holds or gate.holds(output)), os.time() - start
 end
 
+--- Runs gates one after the other; how many were not passed.
+local function run_all(gates, jobs)
+  local failed = 0
+  for _, gate in ipairs(gates) do
+    local figure, ok, seconds = run(gate, jobs)
+    if not ok then failed = failed + 1 end
+    print(("%-10s %-6s %s: %s (%d s)"):format(gate[1], ok and "passed" or "failed", gate[2], figure, seconds))
+  end
+  return failed
+end
+
+--- Those gates for which f(gate) is true.
+local function only(f)
+  local list = {}
+  for _, gate in ipairs(GATES) do if f(gate) then list[#list + 1] = gate end end
+  return list
+end
+
+local function named(names)
+  local list = {}
+  for i, name in ipairs(names) do
+    list[i] = only(function(gate) return gate[1] == name end)[1] or error(("no gate '%s'"):format(name), 0)
+  end
+  return list
+end
+
+--- All of them; how many were not passed. The second lane is this program once more, which ends with that number.
+local function run_lanes(processors)
+  local failed, jobs = run_all(named { "suite" }, processors), math.max(processors // 2, 1)
+  local second = {}
+  for i, gate in ipairs(only(function(gate) return gate.second end)) do second[i] = gate[1] end
+  local process = assert(io.popen(("%s %s --jobs %d %s"):format(arg[-1], arg[0], jobs, table.concat(second, " ")), "w"))
+  failed = failed + run_all(only(function(gate) return not gate.second and gate[1] ~= "suite" end), jobs)
+  local _, _, code = process:close()
+  return failed + code
+end
+
 io.stdout:setvbuf "line"
 os.execute "mkdir -p build/gates"
-local gates, passed = chosen(), 0
-for _, gate in ipairs(gates) do
-  local figure, ok, seconds = run(gate)
-  passed = passed + (ok and 1 or 0)
-  print(("%-10s %-6s %s: %s (%d s)"):format(gate[1], ok and "passed" or "failed", gate[2], figure, seconds))
-end
-print(("gates: %d of %d passed"):format(passed, #gates))
-os.exit(passed == #gates)
+if arg[1] == "--jobs" then os.exit(run_all(named { table.unpack(arg, 3) }, arg[2])) end
+local nproc <close> = io.popen "nproc"
+local processors = tonumber(os.getenv "JOBS") or nproc:read "n"
+local failed = #arg == 0 and run_lanes(processors) or run_all(named(arg), processors)
+local count = #arg == 0 and #GATES or #arg
+print(("gates: %d of %d passed"):format(count - failed, count))
+os.exit(failed == 0)
