@@ -380,16 +380,24 @@ describe("bench.compare", function()
     local d = helper.device()
     local x, y = d:random("float", 20000), d:random("float", 20000)
     local function fn() return cl.saxpy(0.5, x, y) end
-    local others = {}
-    for _ = 1, 10 do
-      local row = bench.compare({ { name = "a", fn = fn }, { name = "again", fn = fn } }, { seconds = 0.05 })[2]
-      assert.equal(d.name, row.device)
-      if not (row.ratio_low <= 1 and row.ratio_high >= 1) then
-        others[#others + 1] = row.ratio_low .. " .. " .. row.ratio_high
+    --- Ten comparisons: those that found something else.
+    local function others()
+      local list = {}
+      for _ = 1, 10 do
+        local row = bench.compare({ { name = "a", fn = fn }, { name = "again", fn = fn } }, { seconds = 0.05 })[2]
+        assert.equal(d.name, row.device)
+        if row.ratio_low > 1 or row.ratio_high < 1 or row.ratio < 0.4 or row.ratio > 2.5 then
+          list[#list + 1] = ("%g of %g .. %g"):format(row.ratio, row.ratio_low, row.ratio_high)
+        end
       end
-      assert.is_true(row.ratio > 0.4 and row.ratio < 2.5, row.ratio)
+      return list
     end
-    assert.is_true(#others <= 1, table.concat(others, "; ")) -- other work may come and go between two runs
+    local found
+    for _ = 1, 3 do -- other work on the machine may come and go between two runs
+      found = others()
+      if #found <= 1 then return end
+    end
+    error(table.concat(found, "; "))
   end)
 end)
 

@@ -243,6 +243,13 @@ describe("clcompute.poly", function()
         { array = "a", map = "[n] -> { S[i, j] -> a[i - 1, j] : 0 < i, j < n }" } } })
     end)
 
+    it("is none where there is one pass at most", function()
+      for _, bounds in ipairs { "i = 1 and j = 1", "i = n and j = n", "n < i < n" } do
+        assert.is_false(poly.wavefront { steps = { 1, 1 }, accesses = {
+          { array = "a", map = ("[n] -> { S[i, j] -> a[0] : %s }"):format(bounds), write = true } } })
+      end
+    end)
+
     it("counts what loops further inside touch as touched by the pass around them", function()
       assert.same({ 2, 1 }, poly.wavefront { steps = { 1, 1 }, accesses = {
         { array = "a", map = "[n] -> { S[i, j, k] -> a[i, j] : 0 < i, j, k < n }", write = true },
