@@ -33,7 +33,7 @@ LAYER      = build/libclcount.so build/clcount.so build/layer-selftest build/lua
 # Every spec, and those of programs and kernels once more on isolated CPUs.
 ISOLATED   = $(patsubst %,isolated=spec/%_spec.lua,buffer event kernel program range saxpy)
 SPECS      = $(wildcard spec/*_spec.lua) $(ISOLATED)
-# Those that measure time: nothing runs beside them.
+# Those that measure time: no other spec runs beside them.
 export ALONE = $(patsubst %,spec/%_spec.lua,bench isolation isolation_worker loops_profitability overhead transfer_speed)
 
 SEQUENTIAL_SOURCES = csrc/sequential.c csrc/plain.c csrc/clock.c
@@ -251,7 +251,7 @@ build/fuzz-c/%.o: csrc/%.c
 
 -include $(wildcard build/fuzz-c/*.d)
 
-# Every gate with its figure, by the long forms of all; an hour or more. GATES="properties memory" runs these alone.
+# Every gate with its figure, by the long forms of all; an hour and a half. GATES="properties memory" runs these alone.
 gates: all layer
 	@$(LUA) tools/gates.lua $(GATES)
 

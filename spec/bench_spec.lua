@@ -386,7 +386,7 @@ describe("bench.compare", function()
       for _ = 1, 10 do
         local row = bench.compare({ { name = "a", fn = fn }, { name = "again", fn = fn } }, { seconds = 0.05 })[2]
         assert.equal(d.name, row.device)
-        if row.ratio_low > 1 or row.ratio_high < 1 or row.ratio < 0.4 or row.ratio > 2.5 then
+        if not (row.ratio_low <= 1 and row.ratio_high >= 1 and row.ratio >= 0.4 and row.ratio <= 2.5) then
           list[#list + 1] = ("%g of %g .. %g"):format(row.ratio, row.ratio_low, row.ratio_high)
         end
       end
