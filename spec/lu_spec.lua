@@ -185,7 +185,7 @@ helper.describe_each("lu", function(d)
   end)
 
   it("refines the systems of a batch", function()
-    local n = slow and 20 or 33
+    local n = 33 -- of which none solves well enough by luck
     local a = d:buffer { growing(n), matrix(n, n, uniform) }
     local b = d:buffer(matrix(2, n, uniform))
     local x, info = cl.gauss(a, b)
