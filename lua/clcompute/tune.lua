@@ -153,9 +153,9 @@ end
 
 --- Tunes operations of a device.
 -- @tparam Device device
--- @tparam[opt] table given `operations` (all), `dtypes` (float, and double where the device has it), `seconds` in all
---  (120), `keep` (true): whether what is faster is written to the user's file; `progress`, called with { operation=,
---  dtype=, name=, faster=, status= } after each candidate
+-- @tparam[opt] table given `operations` (all), `dtypes` (float, and double where the device has it), `seconds` after
+--  which nothing more is tried (120), `keep` (true): whether what is faster is written to the user's file; `progress`,
+--  called with { operation=, dtype=, name=, faster=, status= } after each candidate
 -- @treturn {table,...} for each operation and dtype { operation=, dtype=, before=, after=, before_seconds=,
 --  after_seconds=, ratio= (of the times), is_faster=, tried= (rows of `clcompute.bench`), reason=, path= }
 -- @raise for wrong options, or where the file cannot be written

@@ -22,7 +22,8 @@ local tune = {
 function tune.configure(parser)
   parser:argument("operation", "What to tune (default: all)."):args "*"
   parser:option("--device", "Device to tune for."):argname "<selector>"
-  parser:option("--seconds", "Time for all of it (120)."):argname "<s>":convert(convert.seconds)
+  parser:option("--seconds", "Time after which nothing more is tried (120). Of loops a try may take minutes.")
+    :argname "<s>":convert(convert.seconds)
   parser:flag("--dry-run", "Measure, but keep nothing.")
 end
 
