@@ -245,7 +245,7 @@ helper.describe_each("gauss", function(d)
   end)
 
   it("refines when it must, when told to, and not when forbidden", function()
-    local a, b = d:buffer(growing(slow and 26 or 33)), d:buffer(vector(slow and 26 or 33, uniform))
+    local a, b = d:buffer(growing(33)), d:buffer(vector(33, uniform))
     local x, info = cl.gauss(a, b)
     assert_solved(a, b, x, info)
     assert.is_true(info.steps >= 1)
