@@ -101,6 +101,20 @@ describe("the worker of an isolated device", function()
     ]]):format(PLACE, FAULTS, script), environment, limit or 60)
   end
 
+  --- A program to set $CLCOMPUTE_LUA to, of a line of the shell with places for the interpreter and a file; and that
+  -- file. Both are removed when the test has ended.
+  local function interpreter(line)
+    local path, log = os.tmpname(), os.tmpname()
+    local file <close> = assert(io.open(path, "w"))
+    file:write("#!/bin/sh\n", line:format(helper.lua, log), "\n")
+    os.execute("chmod +x " .. path)
+    finally(function()
+      os.remove(path)
+      os.remove(log)
+    end)
+    return path, log
+  end
+
   it("ends with its device", function()
     local d = isolated.device()
     d:kernel "saxpy"
@@ -128,24 +142,14 @@ describe("the worker of an isolated device", function()
   end)
 
   it("releases all that it made in OpenCL", function()
-    local lua, log = os.tmpname(), os.tmpname()
-    local file = assert(io.open(lua, "w"))
-    file:write(("#!/bin/sh\n%s \"$@\"\necho \"exit code $?\" >>%s\n"):format(helper.lua, log))
-    file:close()
-    os.execute("chmod +x " .. lua)
-    finally(function()
-      os.remove(lua)
-      os.remove(log)
-    end)
+    local lua, log = interpreter '%s "$@"; echo "exit code $?" >>%s'
     local ok, output = run([[
       p.twice(2, x:view(1, 2))
       d:program "kernel void k(local int *s, int n) { s[0] = n; }".k(1, cl.scratch("int", 4), 3)
       assert(not pcall(p.twice, 4, d:zeros("int", 4)))
       d:close() ]], { CLCOMPUTE_LUA = lua })
     assert.is_true(ok, output)
-    file = assert(io.open(log))
-    assert.equal("exit code 0\n", file:read "a")
-    file:close()
+    assert.equal("exit code 0\n", isolated.output_of("cat " .. log))
   end)
 
   it("has no files of its process", function()
@@ -220,21 +224,11 @@ describe("the worker of an isolated device", function()
   end)
 
   it("is run by $CLCOMPUTE_LUA", function()
-    local lua, log = os.tmpname(), os.tmpname()
-    local file = assert(io.open(lua, "w"))
-    file:write(("#!/bin/sh\necho used >%s\nexec %s \"$@\"\n"):format(log, helper.lua))
-    file:close()
-    os.execute("chmod +x " .. lua)
-    finally(function()
-      os.remove(lua)
-      os.remove(log)
-    end)
+    local lua, log = interpreter '%s "$@"; echo used >>%s'
     local ok, output = run("print(x[1])", { CLCOMPUTE_LUA = lua })
     assert.is_true(ok, output)
     assert.equal("2.0\n", output)
-    file = assert(io.open(log))
-    assert.equal("used\n", file:read "a")
-    file:close()
+    assert.equal("used\n", isolated.output_of("cat " .. log))
   end)
 
   it("that cannot be run is an error that says what to set", function()

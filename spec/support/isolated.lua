@@ -53,12 +53,6 @@ function isolated.count_files()
   return tonumber(isolated.output_of(("ls -l /proc/%s/fd | grep -vc pipe:"):format(isolated.SELF)))
 end
 
---- Kills a worker, and waits until it is no more.
-function isolated.kill(pid)
-  local gone = "grep -qs '^State:.Z' /proc/%s/status && [ $(ls /proc/%s/task | wc -l) = 1 ]"
-  os.execute(("kill -9 %s; until %s; do :; done"):format(pid, gone:format(pid, pid)))
-end
-
 function isolated.is_running(pid)
   return os.execute(("kill -0 %s 2>/dev/null"):format(pid)) == true
 end
