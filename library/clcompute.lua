@@ -1,7 +1,7 @@
 ---@meta clcompute
 -- SPDX-License-Identifier: MIT
 -- What the Lua language server knows of clcompute: completion, signatures and types in the editor.
--- Never run; spec/documentation_spec.lua compares it with the library.
+-- Never run; spec/whole/documentation_spec.lua compares it with the library.
 
 ---OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations.
 ---@class clcompute

@@ -46,7 +46,7 @@ end
 --- Describes what `plans` spread over a device, on each device as it is and as if it were of the other kind, CPU or
 -- GPU: describe_plans("sum", function(device) it(...) end).
 function helper.describe_plans(subject, body)
-  local kernels, plans = require "clcompute.elementwise.kernels", require "clcompute.elementwise.plans"
+  local kernels, plans = require "clcompute.operations.kernels", require "clcompute.operations.plans"
   helper.describe_each(subject, function(device)
     local own = plans.facts(device).type
     body(device)

@@ -16,10 +16,7 @@ local folder, exceptions_path = arg[1], arg[2]
 local CORE, OTHERS = { name = "core", lines = 100, branches = 90 }, { name = "others", lines = 80, branches = 80 }
 
 local function limits_of(path)
-  local name = path:match "([%w_]+)%.%w+$"
-  local is_other = name:find "^poly" or ({ blas = 1, clblast = 1, openblas = 1, array = 1, library = 1, object = 1,
-    product = 1, native = 1, sequential = 1, plain = 1, plain_loops = 1 })[name]
-  return is_other and OTHERS or CORE
+  return path:find "^csrc/peers/" and OTHERS or path:find "^csrc/poly/" and OTHERS or path:find "^csrc/sequential/" and OTHERS or CORE
 end
 
 -- --- reading ------------------------------------------------------------------------------
@@ -35,7 +32,7 @@ end
 -- header belongs to several objects.
 local function add(files, report)
   for _, source in ipairs(report.files) do
-    local path = source.file:match "csrc/[%w_]+%.%w+$"
+    local path = source.file:match "csrc/[%w_/]+%.%w+$"
     if path then
       local file = files[path] or { lines = {} }
       files[path] = file
@@ -73,7 +70,7 @@ local function squeeze(text) return (text:gsub("%s+", " "):gsub("^ ", ""):gsub("
 local function read_exceptions()
   local list = {}
   for row in io.lines(exceptions_path) do
-    local path, text, reason = row:match "^(csrc/[%w_.]+): (.-) %-%- (.+)$"
+    local path, text, reason = row:match "^(csrc/[%w_./]+): (.-) %-%- (.+)$"
     if path then
       local pattern = squeeze(text):gsub("%.%.%.", "\0"):gsub("%p", "%%%0"):gsub("\0", ".*")
       list[#list + 1] = { path = path, pattern = "^" .. pattern .. "$", text = text, reason = reason, used = 0 }

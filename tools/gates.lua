@@ -54,7 +54,7 @@ local GATES = {
     figure = line "faults: ",
     holds = function(o) return number(o, "(%d+) of OpenCL") >= 5000 and number(o, "(%d+) of alloc") >= 3000
         and number(o, "(%d+) of the C lib") >= 1000 end },
-  { "misuse", "the table of misuse", "check SPECS=spec/misuse_spec.lua", figure = total,
+  { "misuse", "the table of misuse", "check SPECS=spec/whole/misuse_spec.lua", figure = total,
     holds = function(o) return number(o, "(%d+) passed, 0 failed") >= 100 end },
   { second = true, "fuzz-api", "a million calls, at least 100 messages", "fuzz-api", figure = line "fuzz%-api: ",
     holds = function(o)
@@ -69,14 +69,14 @@ local GATES = {
       return number(o, "gemm: (%d+) shapes") >= 10000 and number(o, "worst ([%d.]+) of") <= 1
         and o:find "gauss: [^\n]*, 0 silently wrong" ~= nil
     end },
-  { "kernels", "kernels under Oclgrind, with races and uninitialised reads", "check SPECS=spec/oclgrind_spec.lua",
+  { "kernels", "kernels under Oclgrind, with races and uninitialised reads", "check SPECS=spec/whole/oclgrind_spec.lua",
     figure = total },
   { "asan", "the suite under AddressSanitizer and UBSan", "asan", figure = total },
   { second = true, "stress", "the suite with the collector forced", "stress", figure = total },
   { "valgrind", "each public function under Valgrind", "valgrind", figure = last_line },
   { "tsan", "four threads under ThreadSanitizer", "tsan", figure = last_line },
   { "coverage", "lines and branches of csrc", "coverage-clean coverage", figure = coverage },
-  { "lifetimes", "120 orders of release, exits, forgeries, threads", "check SPECS=spec/lifetimes_spec.lua",
+  { "lifetimes", "120 orders of release, exits, forgeries, threads", "check SPECS=spec/whole/lifetimes_spec.lua",
     figure = total },
   { "mutations", "faults put into the code", "mutations", figure = line "mutations: ",
     holds = function(o) return o:find "5 of 5 found" ~= nil end },

@@ -12,10 +12,10 @@ campaign.prepare "build/fuzz" -- where Oclgrind is the only platform
 local FUZZ = "FUZZ_TRIES=0 LUA_CPATH_5_4=$CPATH lua5.4 tools/fuzz_api.lua 40000 4 4"
 local LIVES = "OCL_ICD_VENDORS=build/fuzz/simulated LUA_CPATH_5_4=$CPATH build/lua-faults "
   .. "spec/support/faults/lives.lua oclgrind"
-local BUFFERS = "LUA_CPATH_5_4=$CPATH lua5.4 /usr/bin/busted spec/buffer_spec.lua"
+local BUFFERS = "LUA_CPATH_5_4=$CPATH lua5.4 /usr/bin/busted spec/buffer/buffer_spec.lua"
 
 local mutations = {
-  { name = "a handle that is made before its userdata", file = "memory", found_by = LIVES,
+  { name = "a handle that is made before its userdata", file = "buffer/memory", found_by = LIVES,
     old = [[
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
@@ -28,14 +28,14 @@ local mutations = {
   lua_remove(L, -2);
   b->mem = early;
 ]] },
-  { name = "a release that is missing", file = "event", found_by = FUZZ,
+  { name = "a release that is missing", file = "device/event", found_by = FUZZ,
     old = "  if (e->first != e->last) clReleaseEvent(e->first);\n", new = "" },
-  { name = "a release too many", file = "kernel", found_by = FUZZ,
+  { name = "a release too many", file = "kernel/kernel", found_by = FUZZ,
     old = "  if (k->kernel != NULL) clReleaseKernel(k->kernel);\n",
     new = "  if (k->kernel != NULL) clReleaseKernel(k->kernel), clReleaseKernel(k->kernel);\n" },
-  { name = "a check that is missing", file = "args", found_by = FUZZ,
+  { name = "a check that is missing", file = "base/args", found_by = FUZZ,
     old = "if (hi < lo - 1 || hi > (lua_Integer)n)", new = "if (hi < lo - 1)" },
-  { name = "a size that is off by one", file = "buffer", found_by = BUFFERS,
+  { name = "a size that is off by one", file = "buffer/buffer", found_by = BUFFERS,
     old = "rows.dim[0] = last + 1 - first;", new = "rows.dim[0] = last - first;" },
 }
 
@@ -60,7 +60,7 @@ end
 --- Builds a core with the text of one file; returns the folder for require.
 local function build(name, m, text)
   local folder = ("%s/%s"):format(FOLDER, name)
-  assert(os.execute("mkdir -p " .. folder .. "/clcompute"))
+  assert(os.execute("mkdir -p " .. folder .. "/clcompute " .. folder .. "/" .. m.file:match "^(.*)/"))
   write_file(("%s/%s.c"):format(folder, m.file), text)
   assert(os.execute(("make -s mutant FROM=%s FILE=%s"):format(folder, m.file)))
   return folder

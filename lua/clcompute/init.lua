@@ -30,28 +30,28 @@ local function kernel_folder()
 end
 
 local cl = load_core()
-cl._VERSION = require "clcompute.version"
+cl._VERSION = require("clcompute.base").version
 
 --- What the core leaves to Lua; its modules load with the first call that needs them.
 local function complete(core)
   local new_file, open_plain = core.new_file, core.open_plain
   local folder = kernel_folder()
   core.set_kernel_folder(folder)
-  core.add_methods("Device", { load = function(...) return require("clcompute.npy").load(open_plain, ...) end })
-  core.add_methods("Buffer", { save = function(...) return require("clcompute.npy").save(new_file, ...) end })
+  core.add_methods("Device", { load = function(...) return require("clcompute.buffer.npy").load(open_plain, ...) end })
+  core.add_methods("Buffer", { save = function(...) return require("clcompute.buffer.npy").save(new_file, ...) end })
   core.set_tuning(function(...) return require("clcompute.tuning").of(...) end)
-  core.set_loop_check(function(...) require "clcompute.loop_warning"(...) end)
+  core.set_loop_check(function(...) require "clcompute.answers.loop_warning"(...) end)
   core.set_native_check(function(device) -- whether its own work-group functions are right
-    return require "clcompute.verdict"(device, require "clcompute.doctor.answers".collectives) == "ok"
+    return require "clcompute.answers.verdict"(device, require "clcompute.answers.answers".collectives) == "ok"
   end)
   core.set_local_check(function(device) -- whether arrays in kernels may exceed what it says of its local memory
-    return require "clcompute.verdict"(device, require "clcompute.doctor.answers".large_arrays) ~= "fault"
+    return require "clcompute.answers.verdict"(device, require "clcompute.answers.answers".large_arrays) ~= "fault"
   end)
   local read_profile = core.read_profile
-  core.profile = function(...) return require("clcompute.profile")(read_profile, ...) end
+  core.profile = function(...) return require("clcompute.device.profile")(read_profile, ...) end
   local plan_range = core.plan_range
   core.trace_range = function(range, options)
-    return require "clcompute.trace_range"(plan_range, core.device, folder, range, options)
+    return require "clcompute.kernel.trace_range"(plan_range, core.device, folder, range, options)
   end
   local mapped = core.mapped
   local forget_tuning = core.forget_tuning
@@ -59,10 +59,10 @@ local function complete(core)
   package.preload["clcompute.mapped"] = function() return mapped end -- for a measurement, not for scripts
   local enqueue = core.enqueue
   package.preload["clcompute.enqueue"] = function() return enqueue end -- for the library, not for scripts
-  core.map = function(...) return require "clcompute.elementwise.map"(...) end
-  core.scan = function(...) return require "clcompute.elementwise.scan"(...) end
+  core.map = function(...) return require "clcompute.operations.map"(...) end
+  core.scan = function(...) return require "clcompute.operations.scan"(...) end
   for name in ("reduce sum dot min max argmax norm2"):gmatch "%l+%d?" do
-    core[name] = function(...) return require("clcompute.elementwise.reductions")[name](...) end
+    core[name] = function(...) return require("clcompute.operations.reductions")[name](...) end
   end
   for _, name in ipairs { "mapped", "enqueue", "new_file", "open_plain", "read_profile", "plan_range",
     "set_kernel_folder", "add_methods", "set_loop_check", "set_native_check", "set_local_check", "set_tuning",

@@ -3,8 +3,8 @@
 -- @module clcompute.bench.candidate
 
 local clock = require "clcompute.bench.clock"
-local interrupt = require "clcompute.interrupt"
-local options = require "clcompute.options"
+local interrupt = require("clcompute.base").interrupt
+local options = require("clcompute.base").options
 local row = require "clcompute.bench.row"
 local split = require "clcompute.bench.split"
 local target = require "clcompute.bench.target"

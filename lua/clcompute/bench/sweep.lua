@@ -6,7 +6,7 @@
 local Journal = require "clcompute.bench.journal"
 local clock = require "clcompute.bench.clock"
 local estimate = require "clcompute.bench.estimate"
-local interrupt = require "clcompute.interrupt"
+local interrupt = require("clcompute.base").interrupt
 local points = require "clcompute.bench.points"
 local target = require "clcompute.bench.target"
 

@@ -20,8 +20,8 @@ local bench = {
   },
 }
 
-local WORKLOADS = { saxpy = "clcompute.workload.saxpy", gemm = "clcompute.workload.gemm",
-  gauss = "clcompute.workload.gauss" }
+local WORKLOADS = { saxpy = "clcompute.suite.workload.saxpy", gemm = "clcompute.suite.workload.gemm",
+  gauss = "clcompute.suite.workload.gauss" }
 local OPERATIONS = { "saxpy", "gemm", "gauss" }
 local SIZES = { saxpy = 1 << 24, gemm = 1024, gauss = 1000 }
 local MOST = { saxpy = 1 << 40, gemm = 1 << 29, gauss = 1 << 29 } -- whose bytes are counted by an integer
@@ -54,7 +54,7 @@ end
 function bench.run(options)
   publish.check(options)
   local library, devices = need.library(), publish.devices(options)
-  local section = require "clcompute.workload.section"
+  local section = require "clcompute.suite.workload.section"
   local show <close> = progress.new()
   local operations, sections = options.operation and { options.operation } or OPERATIONS, {}
   for i, name in ipairs(operations) do

@@ -3,7 +3,7 @@
 --- `clcompute info`: platforms and devices, or all properties of one device.
 -- @module clcompute.cli.info
 
-local columns = require "clcompute.text.columns"
+local columns = require("clcompute.base").columns
 local json = require "clcompute.cli.json"
 local need = require "clcompute.cli.need"
 local output = require "clcompute.cli.output"

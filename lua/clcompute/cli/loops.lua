@@ -106,7 +106,7 @@ function command.run(options)
   need.library()
   local ok, result = pcall(options.run and trial or show, options)
   if ok then return result end
-  if not require "clcompute.loops.failure".is(result) then error(result, 0) end
+  if not require "clcompute.loops.tree.failure".is(result) then error(result, 0) end
   output.show_fault((tostring(result):gsub("the option 'name'", "--function", 1)))
   return 1
 end

@@ -4,7 +4,7 @@
 -- @module clcompute.cli.loops_arguments
 
 local convert = require "clcompute.cli.convert"
-local data = require "clcompute.papers.polykernels.data"
+local data = require "clcompute.suite.papers.polykernels.data"
 
 local loops_arguments = {}
 

@@ -3,11 +3,11 @@
 --- A function called in Lua and compiled, with the same arguments: times, and whether the results are the same.
 -- @module clcompute.cli.loops_trial
 
-local columns = require "clcompute.text.columns"
-local data = require "clcompute.papers.polykernels.data"
+local columns = require("clcompute.base").columns
+local data = require "clcompute.suite.papers.polykernels.data"
 local arithmetic = require "clcompute.loops.arithmetic"
 local explain = require "clcompute.loops.explain"
-local interrupt = require "clcompute.interrupt"
+local interrupt = require("clcompute.base").interrupt
 local loops_arguments = require "clcompute.cli.loops_arguments"
 local need = require "clcompute.cli.need"
 

@@ -5,7 +5,7 @@
 -- @module clcompute.cli.parser
 
 local need = require "clcompute.cli.need"
-local version = require "clcompute.version"
+local version = require("clcompute.base").version
 
 local parser = {}
 

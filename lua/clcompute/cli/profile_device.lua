@@ -48,7 +48,7 @@ function profile_device.run(options)
   local document = module.document(profile)
   show:close()
   if options.rows then
-    require "clcompute.papers.keep"(options.rows .. "/device_profile.jsonl", rows_of(document))
+    require "clcompute.suite.papers.keep"(options.rows .. "/device_profile.jsonl", rows_of(document))
   end
   return publish.document(document, options)
 end

@@ -6,7 +6,7 @@
 -- @usage local show <close> = progress.new()
 -- for i = 1, n do show { name = "gemm", done = i, total = n } work() end
 
-local width = require "clcompute.text.width"
+local width = require("clcompute.base").width
 
 local progress = {}
 

@@ -5,8 +5,8 @@
 
 local need = require "clcompute.cli.need"
 local output = require "clcompute.cli.output"
-local process = require "clcompute.doctor.process"
-local write_file = require "clcompute.write_file"
+local process = require("clcompute.base").process
+local write_file = require("clcompute.base").write_file
 
 local publish = {}
 

@@ -3,7 +3,7 @@
 --- `clcompute repl`: the prompt of the same interpreter, with the library and a device at hand.
 -- @module clcompute.cli.repl
 
-local process = require "clcompute.doctor.process"
+local process = require("clcompute.base").process
 
 local repl = {
   name = "repl",

@@ -22,8 +22,8 @@ local report = {
   },
 }
 
-local PAPERS = { borisov = "clcompute.papers.borisov", gauss = "clcompute.papers.gauss",
-  polykernels = "clcompute.papers.polykernels", peers = "clcompute.peers" }
+local PAPERS = { borisov = "clcompute.suite.papers.borisov", gauss = "clcompute.suite.papers.gauss",
+  polykernels = "clcompute.suite.papers.polykernels", peers = "clcompute.suite.peers" }
 
 -- The options that not every report takes, as on the command line, and the reports that do.
 local TAKEN_BY = {

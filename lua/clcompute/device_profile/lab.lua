@@ -6,8 +6,8 @@
 local bench = require "clcompute.bench"
 local curve = require "clcompute.device_profile.curve"
 local fastest = require "clcompute.bench.fastest"
-local interrupt = require "clcompute.interrupt"
-local options = require "clcompute.options"
+local interrupt = require("clcompute.base").interrupt
+local options = require("clcompute.base").options
 
 local Lab = {}
 Lab.__index = Lab

@@ -5,9 +5,9 @@
 -- @module clcompute.device_profile.roofline
 
 local format = require "clcompute.report.format"
-local gauss = require "clcompute.workload.gauss"
-local gemm = require "clcompute.workload.gemm"
-local saxpy = require "clcompute.workload.saxpy"
+local gauss = require "clcompute.suite.workload.gauss"
+local gemm = require "clcompute.suite.workload.gemm"
+local saxpy = require "clcompute.suite.workload.saxpy"
 
 local GPU_SIZES = { saxpy = 1 << 24, gemm = 2048, gauss = 1024 }
 local CPU_SIZES = { saxpy = 1 << 22, gemm = 256, gauss = 256 }

@@ -3,10 +3,10 @@
 -- ends or stops it, the test that ran is a fault and the next process goes on behind it.
 -- @module clcompute.doctor.compilers
 
-local answers = require "clcompute.doctor.answers"
-local drivers = require "clcompute.doctor.drivers"
-local operations = require "clcompute.doctor.operations"
-local process = require "clcompute.doctor.process"
+local answers = require "clcompute.answers.answers"
+local drivers = require "clcompute.answers.drivers"
+local operations = require "clcompute.answers.operations"
+local process = require("clcompute.base").process
 
 local compilers = {}
 

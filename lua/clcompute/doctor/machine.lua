@@ -3,8 +3,8 @@
 -- Each function returns status, detail and remedy.
 -- @module clcompute.doctor.machine
 
-local folders = require "clcompute.doctor.folders"
-local process = require "clcompute.doctor.process"
+local folders = require("clcompute.base").folders
+local process = require("clcompute.base").process
 
 local machine = {}
 

@@ -3,9 +3,9 @@
 -- records for the parent; before each dangerous step it puts { "begin", step }.
 -- @module clcompute.doctor.probe
 
-local answers = require "clcompute.doctor.answers"
-local known_answer = require "clcompute.doctor.known_answer"
-local process = require "clcompute.doctor.process"
+local answers = require "clcompute.answers.answers"
+local known_answer = require "clcompute.answers.known_answer"
+local process = require("clcompute.base").process
 
 local probe = {}
 

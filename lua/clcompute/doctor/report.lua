@@ -2,7 +2,7 @@
 --- What the doctor found: rows, and the report as text.
 -- @module clcompute.doctor.report
 
-local interrupt = require "clcompute.interrupt"
+local interrupt = require("clcompute.base").interrupt
 
 local Report = {}
 Report.__index = Report

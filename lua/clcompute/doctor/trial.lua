@@ -3,9 +3,9 @@
 -- @module clcompute.doctor.trial
 
 local cl = require "clcompute"
-local known_answer = require "clcompute.doctor.known_answer"
-local operations = require "clcompute.doctor.operations"
-local process = require "clcompute.doctor.process"
+local known_answer = require "clcompute.answers.known_answer"
+local operations = require "clcompute.answers.operations"
+local process = require("clcompute.base").process
 
 local trial = {}
 

@@ -3,7 +3,7 @@
 --- Where the numbers that kernels compute may not be those of Lua, in words.
 -- @module clcompute.loops.arithmetic
 
-local walk = require "clcompute.loops.walk"
+local walk = require "clcompute.loops.tree.walk"
 
 local arithmetic = {}
 

@@ -7,7 +7,7 @@ local document = require "clcompute.report.document"
 local extent = require "clcompute.report.extent"
 local format = require "clcompute.report.format"
 local remarks = require "clcompute.report.remarks"
-local places = require "clcompute.text.places"
+local places = require("clcompute.base").places
 local units = require "clcompute.report.units"
 
 local cells = {}

@@ -3,7 +3,7 @@
 -- @module clcompute.report.document
 
 local check = require "clcompute.report.check"
-local places = require "clcompute.text.places"
+local places = require("clcompute.base").places
 
 local document = {}
 

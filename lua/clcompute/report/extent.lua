@@ -2,7 +2,7 @@
 --- The room that a text takes in a chart, in pixels; and texts made fit to be shown.
 -- @module clcompute.report.extent
 
-local width = require "clcompute.text.width"
+local width = require("clcompute.base").width
 
 local extent = {}
 

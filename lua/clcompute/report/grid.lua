@@ -7,7 +7,7 @@ local axes = require "clcompute.report.axes"
 local document = require "clcompute.report.document"
 local extent = require "clcompute.report.extent"
 local markup = require "clcompute.report.markup"
-local places = require "clcompute.text.places"
+local places = require("clcompute.base").places
 local points = require "clcompute.report.points"
 local series = require "clcompute.report.series"
 

@@ -6,7 +6,7 @@ local cells = require "clcompute.report.cells"
 local chart = require "clcompute.report.chart"
 local markup = require "clcompute.report.markup"
 local style = require "clcompute.report.style"
-local width = require "clcompute.text.width"
+local width = require("clcompute.base").width
 
 local html = {}
 

@@ -4,7 +4,7 @@
 
 local document = require "clcompute.report.document"
 local format = require "clcompute.report.format"
-local places = require "clcompute.text.places"
+local places = require("clcompute.base").places
 local units = require "clcompute.report.units"
 
 local points = {}

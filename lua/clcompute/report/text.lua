@@ -3,10 +3,10 @@
 -- @module clcompute.report.text
 
 local cells = require "clcompute.report.cells"
-local columns = require "clcompute.text.columns"
+local columns = require("clcompute.base").columns
 local extent = require "clcompute.report.extent"
 local format = require "clcompute.report.format"
-local width = require "clcompute.text.width"
+local width = require("clcompute.base").width
 
 local text = {}
 

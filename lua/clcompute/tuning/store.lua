@@ -4,9 +4,9 @@
 -- is refused.
 -- @module clcompute.tuning.store
 
-local folders = require "clcompute.doctor.folders"
-local process = require "clcompute.doctor.process"
-local write_file = require "clcompute.write_file"
+local folders = require("clcompute.base").folders
+local process = require("clcompute.base").process
+local write_file = require("clcompute.base").write_file
 
 local store = {}
 

@@ -3,8 +3,8 @@
 --- Affine forms as isl reads them.
 -- @module clcompute.loops.analysis.affine_text
 
-local affine = require "clcompute.loops.analysis.affine"
-local size_of = require "clcompute.loops.variables".size
+local affine = require "clcompute.loops.tree.affine"
+local size_of = require "clcompute.loops.tree.variables".size
 
 local affine_text = {}
 

@@ -5,7 +5,7 @@
 
 local condition = require "clcompute.loops.analysis.condition"
 local polyhedral_text = require "clcompute.loops.analysis.polyhedral_text"
-local size_of = require "clcompute.loops.variables".size
+local size_of = require "clcompute.loops.tree.variables".size
 
 local bounds = {}
 

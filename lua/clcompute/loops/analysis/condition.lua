@@ -4,7 +4,7 @@
 -- floats: those are exact up to 2^53, and beyond they do not wrap to small numbers, as products of integers would.
 -- @module clcompute.loops.analysis.condition
 
-local interrupt = require "clcompute.interrupt"
+local interrupt = require("clcompute.base").interrupt
 
 local condition = {}
 

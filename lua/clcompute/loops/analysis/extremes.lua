@@ -6,8 +6,8 @@
 -- it may keep the other one.
 -- @module clcompute.loops.analysis.extremes
 
-local lua_text = require "clcompute.loops.generation.lua_text"
-local walk = require "clcompute.loops.walk"
+local lua_text = require "clcompute.loops.tree.lua_text"
+local walk = require "clcompute.loops.tree.walk"
 
 local extremes = {}
 

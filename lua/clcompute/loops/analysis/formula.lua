@@ -4,7 +4,7 @@
 -- necessary condition, from below by a sufficient one.
 -- @module clcompute.loops.analysis.formula
 
-local affine = require "clcompute.loops.analysis.affine"
+local affine = require "clcompute.loops.tree.affine"
 local affine_text = require "clcompute.loops.analysis.affine_text"
 
 local formula = {}

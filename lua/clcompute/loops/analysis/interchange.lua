@@ -7,7 +7,7 @@
 --     for j do for k do for i do ... end end end                                      one, and sums in registers
 -- @module clcompute.loops.analysis.interchange
 
-local strides = require "clcompute.loops.analysis.strides"
+local strides = require "clcompute.loops.tree.strides"
 
 local interchange = {}
 

@@ -4,7 +4,7 @@
 -- @module clcompute.loops.analysis.polyhedral_text
 
 local formula = require "clcompute.loops.analysis.formula"
-local size_of = require "clcompute.loops.variables".size
+local size_of = require "clcompute.loops.tree.variables".size
 
 local polyhedral_text = {}
 

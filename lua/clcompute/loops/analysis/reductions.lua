@@ -5,10 +5,10 @@
 -- parallel, its passes may be shared out, each share with an x of its own, which are put together afterwards.
 -- @module clcompute.loops.analysis.reductions
 
-local affine = require "clcompute.loops.analysis.affine"
+local affine = require "clcompute.loops.tree.affine"
 local dependences = require "clcompute.loops.analysis.dependences"
-local lua_text = require "clcompute.loops.generation.lua_text"
-local walk = require "clcompute.loops.walk"
+local lua_text = require "clcompute.loops.tree.lua_text"
+local walk = require "clcompute.loops.tree.walk"
 
 local reductions = {}
 

@@ -14,10 +14,10 @@
 -- them, then all others, none of which needs another one of those (the panel and the rest, as in a blocked LU).
 -- @module clcompute.loops.analysis.rounds
 
-local affine = require "clcompute.loops.analysis.affine"
+local affine = require "clcompute.loops.tree.affine"
 local affine_text = require "clcompute.loops.analysis.affine_text"
 local polyhedral_text = require "clcompute.loops.analysis.polyhedral_text"
-local walk = require "clcompute.loops.walk"
+local walk = require "clcompute.loops.tree.walk"
 
 local rounds = {}
 

@@ -28,7 +28,7 @@
 -- that loop runs no time, so validity after such a loop may count on it.
 -- @module clcompute.loops.analysis.static_copies
 
-local check = require "clcompute.options"
+local check = require("clcompute.base").options
 
 local static_copies = {}
 

@@ -9,8 +9,8 @@
 -- @module clcompute.loops.analysis.wavefronts
 
 local polyhedral_text = require "clcompute.loops.analysis.polyhedral_text"
-local strides = require "clcompute.loops.analysis.strides"
-local walk = require "clcompute.loops.walk"
+local strides = require "clcompute.loops.tree.strides"
+local walk = require "clcompute.loops.tree.walk"
 
 local wavefronts = {}
 

@@ -10,11 +10,11 @@
 
 local cursor = require "clcompute.loops.front.cursor"
 local expression = require "clcompute.loops.front.expression"
-local failure = require "clcompute.loops.failure"
+local failure = require "clcompute.loops.tree.failure"
 local functions = require "clcompute.loops.front.functions"
-local interrupt = require "clcompute.interrupt"
+local interrupt = require("clcompute.base").interrupt
 local lexer = require "clcompute.loops.front.lexer"
-local mathematics = require "clcompute.loops.mathematics"
+local mathematics = require "clcompute.loops.tree.mathematics"
 local origin = require "clcompute.loops.front.origin"
 local parser = require "clcompute.loops.front.parser"
 

@@ -3,7 +3,7 @@
 --- A place in a list of tokens, and what a parser does there: look, take, insist, complain.
 -- @module clcompute.loops.front.cursor
 
-local failure = require "clcompute.loops.failure"
+local failure = require "clcompute.loops.tree.failure"
 
 local Cursor = {}
 Cursor.__index = Cursor

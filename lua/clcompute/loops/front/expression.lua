@@ -5,7 +5,7 @@
 -- `{ kind="index", name=, subscripts= }`, `{ kind="call", callee=, arguments= }`, `{ kind="length", operand= }`.
 -- @module clcompute.loops.front.expression
 
-local operators = require "clcompute.loops.operators"
+local operators = require "clcompute.loops.tree.operators"
 
 local expression = {}
 

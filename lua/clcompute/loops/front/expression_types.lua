@@ -5,8 +5,8 @@
 -- integer in Lua is `is_mixed` (clcompute.loops.front.mixture).
 -- @module clcompute.loops.front.expression_types
 
-local failure = require "clcompute.loops.failure"
-local mathematics = require "clcompute.loops.mathematics"
+local failure = require "clcompute.loops.tree.failure"
+local mathematics = require "clcompute.loops.tree.mathematics"
 local mixture = require "clcompute.loops.front.mixture"
 
 local FLOATS = { half = true, float = true, double = true }

@@ -4,7 +4,7 @@
 -- a function value, so that a file that has changed since is noticed.
 -- @module clcompute.loops.front.functions
 
-local failure = require "clcompute.loops.failure"
+local failure = require "clcompute.loops.tree.failure"
 
 local functions = {}
 

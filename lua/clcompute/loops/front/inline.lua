@@ -8,7 +8,7 @@
 -- and `or`: those are affine, or not evaluated each time. There every argument stands where its parameter stood.
 -- @module clcompute.loops.front.inline
 
-local affine = require "clcompute.loops.analysis.affine"
+local affine = require "clcompute.loops.tree.affine"
 local names = require "clcompute.loops.front.names"
 
 local inline = {}

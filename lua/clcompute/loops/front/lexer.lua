@@ -4,7 +4,7 @@
 -- refuse is a failure at the byte where it goes wrong.
 -- @module clcompute.loops.front.lexer
 
-local failure = require "clcompute.loops.failure"
+local failure = require "clcompute.loops.tree.failure"
 
 local lexer = {}
 

@@ -6,8 +6,8 @@
 -- @module clcompute.loops.front.names
 
 local captures = require "clcompute.loops.front.captures"
-local failure = require "clcompute.loops.failure"
-local variables = require "clcompute.loops.variables"
+local failure = require "clcompute.loops.tree.failure"
+local variables = require "clcompute.loops.tree.variables"
 
 local MOST_NODES = 50000
 

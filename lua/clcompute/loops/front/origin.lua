@@ -3,7 +3,7 @@
 --- Where the source of a nest comes from: a function of which Lua still knows the file or the chunk, a text, or a file.
 -- @module clcompute.loops.front.origin
 
-local failure = require "clcompute.loops.failure"
+local failure = require "clcompute.loops.tree.failure"
 
 local origin = {}
 

@@ -8,9 +8,9 @@
 
 local cursor = require "clcompute.loops.front.cursor"
 local expression = require "clcompute.loops.front.expression"
-local failure = require "clcompute.loops.failure"
+local failure = require "clcompute.loops.tree.failure"
 local functions = require "clcompute.loops.front.functions"
-local interrupt = require "clcompute.interrupt"
+local interrupt = require("clcompute.base").interrupt
 
 local parser = {}
 

@@ -4,7 +4,7 @@
 -- @module clcompute.loops.front.resolve_expression
 
 local inline = require "clcompute.loops.front.inline"
-local mathematics = require "clcompute.loops.mathematics"
+local mathematics = require "clcompute.loops.tree.mathematics"
 local usage = require "clcompute.loops.front.usage"
 
 local resolve_expression = {}

@@ -4,11 +4,11 @@
 -- those must be integers in each call; and those that are computed with (`is_operand`).
 -- @module clcompute.loops.front.restrictions
 
-local affine = require "clcompute.loops.analysis.affine"
-local failure = require "clcompute.loops.failure"
-local interrupt = require "clcompute.interrupt"
-local lua_text = require "clcompute.loops.generation.lua_text"
-local walk = require "clcompute.loops.walk"
+local affine = require "clcompute.loops.tree.affine"
+local failure = require "clcompute.loops.tree.failure"
+local interrupt = require("clcompute.base").interrupt
+local lua_text = require "clcompute.loops.tree.lua_text"
+local walk = require "clcompute.loops.tree.walk"
 
 local restrictions = {}
 

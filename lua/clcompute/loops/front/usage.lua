@@ -4,7 +4,7 @@
 -- are assigned.
 -- @module clcompute.loops.front.usage
 
-local failure = require "clcompute.loops.failure"
+local failure = require "clcompute.loops.tree.failure"
 
 local usage = {}
 

@@ -4,7 +4,7 @@
 -- the value that changes nothing, and is put together with those of the others by the operation.
 -- @module clcompute.loops.generation.accumulators
 
-local changed = require "clcompute.loops.generation.rewrite".changed
+local changed = require "clcompute.loops.tree.rewrite".changed
 
 local accumulators = {}
 

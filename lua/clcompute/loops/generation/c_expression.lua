@@ -8,7 +8,7 @@
 -- clcompute.loops.generation.c_helpers that the text calls become keys.
 -- @module clcompute.loops.generation.c_expression
 
-local size_of = require "clcompute.loops.variables".size
+local size_of = require "clcompute.loops.tree.variables".size
 
 local c_expression = {}
 

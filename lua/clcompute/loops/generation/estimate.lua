@@ -8,9 +8,9 @@
 -- in it is thought to be free.
 -- @module clcompute.loops.generation.estimate
 
-local interrupt = require "clcompute.interrupt"
-local lua_text = require "clcompute.loops.generation.lua_text"
-local size_of = require "clcompute.loops.variables".size
+local interrupt = require("clcompute.base").interrupt
+local lua_text = require "clcompute.loops.tree.lua_text"
+local size_of = require "clcompute.loops.tree.variables".size
 local wavefront = require "clcompute.loops.generation.wavefront"
 
 local estimate = {}

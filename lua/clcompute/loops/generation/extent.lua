@@ -6,8 +6,8 @@
 -- where it is largest, each variable being at one of its ends; what is beyond in other places the kernel leaves out.
 -- @module clcompute.loops.generation.extent
 
-local affine = require "clcompute.loops.analysis.affine"
-local size_of = require "clcompute.loops.variables".size
+local affine = require "clcompute.loops.tree.affine"
+local size_of = require "clcompute.loops.tree.variables".size
 
 local extent = {}
 

@@ -4,10 +4,10 @@
 -- another one reads, so the place keeps its value, which compilers cannot know.
 -- @module clcompute.loops.generation.hoisting
 
-local lua_text = require "clcompute.loops.generation.lua_text"
-local rewrite = require "clcompute.loops.generation.rewrite"
-local strides = require "clcompute.loops.analysis.strides"
-local walk = require "clcompute.loops.walk"
+local lua_text = require "clcompute.loops.tree.lua_text"
+local rewrite = require "clcompute.loops.tree.rewrite"
+local strides = require "clcompute.loops.tree.strides"
+local walk = require "clcompute.loops.tree.walk"
 
 local hoisting = {}
 

@@ -4,7 +4,7 @@
 -- nests as Lua for where they do not run on the device.
 -- @module clcompute.loops.generation.host
 
-local interrupt = require "clcompute.interrupt"
+local interrupt = require("clcompute.base").interrupt
 local launches = require "clcompute.loops.generation.launches"
 local round_launches = require "clcompute.loops.generation.round_launches"
 local stores = require "clcompute.loops.generation.stores"

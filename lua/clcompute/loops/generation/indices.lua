@@ -4,8 +4,8 @@
 -- enough, GPUs compute them in 32 bits, in which they are faster than in 64.
 -- @module clcompute.loops.generation.indices
 
-local affine = require "clcompute.loops.analysis.affine"
-local walk = require "clcompute.loops.walk"
+local affine = require "clcompute.loops.tree.affine"
+local walk = require "clcompute.loops.tree.walk"
 
 local indices = {}
 

@@ -14,8 +14,8 @@
 -- @module clcompute.loops.generation.jamming
 
 local analysis = require "clcompute.loops.analysis.jamming"
-local rewrite = require "clcompute.loops.generation.rewrite"
-local strides = require "clcompute.loops.analysis.strides"
+local rewrite = require "clcompute.loops.tree.rewrite"
+local strides = require "clcompute.loops.tree.strides"
 
 local jamming = {}
 

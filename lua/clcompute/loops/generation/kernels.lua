@@ -13,9 +13,9 @@ local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local round_kernels = require "clcompute.loops.generation.round_kernels"
 local vector_tile = require "clcompute.loops.generation.vector_tile"
 local tile_kernels = require "clcompute.loops.generation.tile_kernels"
-local size_of = require "clcompute.loops.variables".size
-local uses = require "clcompute.loops.generation.uses"
-local walk = require "clcompute.loops.walk"
+local size_of = require "clcompute.loops.tree.variables".size
+local uses = require "clcompute.loops.tree.uses"
+local walk = require "clcompute.loops.tree.walk"
 local wavefront = require "clcompute.loops.generation.wavefront"
 
 local kernels = {}

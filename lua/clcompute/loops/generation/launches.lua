@@ -3,10 +3,10 @@
 --- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device.
 -- @module clcompute.loops.generation.launches
 
-local lua_text = require "clcompute.loops.generation.lua_text"
+local lua_text = require "clcompute.loops.tree.lua_text"
 local stores = require "clcompute.loops.generation.stores"
-local size_of = require "clcompute.loops.variables".size
-local uses = require "clcompute.loops.generation.uses"
+local size_of = require "clcompute.loops.tree.variables".size
+local uses = require "clcompute.loops.tree.uses"
 
 local launches = {}
 

@@ -14,10 +14,10 @@
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
-local lua_text = require "clcompute.loops.generation.lua_text"
-local strides = require "clcompute.loops.analysis.strides"
-local uses = require "clcompute.loops.generation.uses"
-local walk = require "clcompute.loops.walk"
+local lua_text = require "clcompute.loops.tree.lua_text"
+local strides = require "clcompute.loops.tree.strides"
+local uses = require "clcompute.loops.tree.uses"
+local walk = require "clcompute.loops.tree.walk"
 
 local local_slices = {}
 

@@ -5,8 +5,8 @@
 -- @module clcompute.loops.generation.mapping
 
 local extent = require "clcompute.loops.generation.extent"
-local strides = require "clcompute.loops.analysis.strides"
-local walk = require "clcompute.loops.walk"
+local strides = require "clcompute.loops.tree.strides"
+local walk = require "clcompute.loops.tree.walk"
 
 local mapping = {}
 

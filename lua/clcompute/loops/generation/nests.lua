@@ -14,9 +14,9 @@
 
 local accumulators_of = require "clcompute.loops.generation.accumulators".of
 local mapping = require "clcompute.loops.generation.mapping"
-local set_of = require "clcompute.loops.generation.uses".set
-local uses_of = require "clcompute.loops.generation.uses".of
-local walk = require "clcompute.loops.walk"
+local set_of = require "clcompute.loops.tree.uses".set
+local uses_of = require "clcompute.loops.tree.uses".of
+local walk = require "clcompute.loops.tree.walk"
 local wavefront = require "clcompute.loops.generation.wavefront"
 
 local nests = {}

@@ -6,8 +6,8 @@
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local local_slices = require "clcompute.loops.generation.local_slices"
-local rewrite = require "clcompute.loops.generation.rewrite"
-local strides = require "clcompute.loops.analysis.strides"
+local rewrite = require "clcompute.loops.tree.rewrite"
+local strides = require "clcompute.loops.tree.strides"
 local vector_tile = require "clcompute.loops.generation.vector_tile"
 
 local register_kernels = {}

@@ -10,9 +10,9 @@
 --         c[i][j] = s                       -- after
 -- @module clcompute.loops.generation.register_tile
 
-local lua_text = require "clcompute.loops.generation.lua_text"
-local strides = require "clcompute.loops.analysis.strides"
-local walk = require "clcompute.loops.walk"
+local lua_text = require "clcompute.loops.tree.lua_text"
+local strides = require "clcompute.loops.tree.strides"
+local walk = require "clcompute.loops.tree.walk"
 
 local register_tile = {}
 

@@ -3,7 +3,7 @@
 --- What each loop of a plan becomes: work-items of a dimension, a loop inside a work-item, on the host or in Lua.
 -- @module clcompute.loops.generation.roles
 
-local walk = require "clcompute.loops.walk"
+local walk = require "clcompute.loops.tree.walk"
 
 local roles = {}
 

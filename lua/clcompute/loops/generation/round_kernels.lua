@@ -6,7 +6,7 @@
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
-local rewrite = require "clcompute.loops.generation.rewrite"
+local rewrite = require "clcompute.loops.tree.rewrite"
 local tile_kernels = require "clcompute.loops.generation.tile_kernels"
 
 local round_kernels = {}

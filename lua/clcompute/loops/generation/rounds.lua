@@ -5,8 +5,8 @@
 
 local shapes = require "clcompute.loops.analysis.rounds"
 local kernels = require "clcompute.loops.generation.kernels"
-local size_of = require "clcompute.loops.variables".size
-local uses = require "clcompute.loops.generation.uses"
+local size_of = require "clcompute.loops.tree.variables".size
+local uses = require "clcompute.loops.tree.uses"
 
 local rounds = {}
 

@@ -8,9 +8,9 @@
 --     for j do s[j] = 0 end; for k do for j do s[j] = s[j] + a[k] * b[k][j] end end; for j do c[j] = s[j] end
 -- @module clcompute.loops.generation.sinking
 
-local changed = require "clcompute.loops.generation.rewrite".changed
-local strides = require "clcompute.loops.analysis.strides"
-local walk = require "clcompute.loops.walk"
+local changed = require "clcompute.loops.tree.rewrite".changed
+local strides = require "clcompute.loops.tree.strides"
+local walk = require "clcompute.loops.tree.walk"
 
 local sinking = {}
 

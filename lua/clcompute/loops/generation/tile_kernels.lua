@@ -6,8 +6,8 @@
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
 local register_kernels = require "clcompute.loops.generation.register_kernels"
-local rewrite = require "clcompute.loops.generation.rewrite"
-local strides = require "clcompute.loops.analysis.strides"
+local rewrite = require "clcompute.loops.tree.rewrite"
+local strides = require "clcompute.loops.tree.strides"
 
 local tile_kernels = {}
 

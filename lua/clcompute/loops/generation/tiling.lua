@@ -9,11 +9,11 @@ local extent = require "clcompute.loops.generation.extent"
 local hoisting = require "clcompute.loops.generation.hoisting"
 local local_slices = require "clcompute.loops.generation.local_slices"
 local register_tile = require "clcompute.loops.generation.register_tile"
-local rewrite = require "clcompute.loops.generation.rewrite"
+local rewrite = require "clcompute.loops.tree.rewrite"
 local sinking = require "clcompute.loops.generation.sinking"
-local strides = require "clcompute.loops.analysis.strides"
+local strides = require "clcompute.loops.tree.strides"
 local tile_sizes = require "clcompute.loops.generation.tile_sizes"
-local walk = require "clcompute.loops.walk"
+local walk = require "clcompute.loops.tree.walk"
 
 local tiling = {}
 

@@ -3,7 +3,7 @@
 --- The arguments of one call: what each is, whether it fits the function's text, and whether two are the same memory.
 -- @module clcompute.loops.runtime.arguments
 
-local interrupt = require "clcompute.interrupt"
+local interrupt = require("clcompute.base").interrupt
 
 local arguments = {}
 

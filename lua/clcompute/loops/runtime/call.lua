@@ -9,11 +9,11 @@ local bounds = require "clcompute.loops.analysis.bounds"
 local calibration = require "clcompute.loops.runtime.calibration"
 local decision = require "clcompute.loops.runtime.decision"
 local indices = require "clcompute.loops.generation.indices"
-local interrupt = require "clcompute.interrupt"
+local interrupt = require("clcompute.base").interrupt
 local reduction = require "clcompute.loops.runtime.reduction"
 local rounds = require "clcompute.loops.runtime.rounds"
 local repetition = require "clcompute.loops.runtime.repetition"
-local specialise = require "clcompute.loops.specialise"
+local specialise = require "clcompute.loops.compiler"
 local storage = require "clcompute.loops.runtime.storage"
 local target = require "clcompute.loops.runtime.target"
 

@@ -4,9 +4,9 @@
 -- @module clcompute.loops.runtime.presumption
 
 local arguments = require "clcompute.loops.runtime.arguments"
-local failure = require "clcompute.loops.failure"
-local interrupt = require "clcompute.interrupt"
-local specialise = require "clcompute.loops.specialise"
+local failure = require "clcompute.loops.tree.failure"
+local interrupt = require("clcompute.base").interrupt
+local specialise = require "clcompute.loops.compiler"
 local target = require "clcompute.loops.runtime.target"
 
 local presumption = {}

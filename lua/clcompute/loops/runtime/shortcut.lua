@@ -8,7 +8,7 @@
 -- @module clcompute.loops.runtime.shortcut
 
 local costs = require "clcompute.loops.runtime.costs"
-local size_of = require "clcompute.loops.variables".size
+local size_of = require "clcompute.loops.tree.variables".size
 
 local shortcut = {}
 

@@ -4,7 +4,7 @@
 -- @module clcompute.loops.runtime.target
 
 local known = require "clcompute.tuning.known"
-local options = require "clcompute.options"
+local options = require("clcompute.base").options
 local rules = require "clcompute.tuning.rules"
 local tuning = require "clcompute.tuning"
 

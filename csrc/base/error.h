@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors: OpenCL codes in words, and the one way to raise them. */
+#ifndef CLC_ERROR_H
+#define CLC_ERROR_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS /* clCreateCommandQueue, below 2.0 */
+#include <CL/cl.h>
+#include <lauxlib.h>
+#include <lua.h>
+
+/* The symbolic name of a code ("CL_INVALID_VALUE"), or "unknown code". */
+const char *clc_codename(cl_int code);
+
+/* Raises "call: NAME (code)" unless the code is CL_SUCCESS. */
+void clc_check(lua_State *L, cl_int code, const char *call);
+
+/* Raises "call: NAME (code): detail"; the detail is a lua_pushfstring format. */
+int clc_raise(lua_State *L, cl_int code, const char *call, const char *detail, ...);
+
+/* luaL_argerror with a lua_pushfstring format. */
+int clc_argerror(lua_State *L, int arg, const char *complaint, ...);
+
+/* True for the codes that mean "no memory left", which a collection may cure. */
+int clc_isoutofmemory(cl_int code);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Buffers as a script sees them: fields, elements, tables and packed bytes.
+Indices are 1-based; `first` and `last` are inclusive and run along the first
+dimension, which is rows for a matrix.
+@module clcompute
+*/
+#include "buffer.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "show.h"
+
+/* --- rows -------------------------------------------------------------- */
+
+/* Rows first .. last of a shape. */
+static clc_Shape row_shape(const clc_Shape *s, size_t first, size_t last) {
+  clc_Shape rows = *s;
+  rows.dim[0] = last + 1 - first;
+  return rows;
+}
+
+static clc_Shape check_rows(lua_State *L, int arg, const clc_Buffer *b, size_t *first) {
+  size_t last;
+  clc_checkinterval(L, arg, b->shape.dim[0], first, &last);
+  return row_shape(&b->shape, *first, last);
+}
+
+/* Elements before row `first`. */
+static size_t row_start(const clc_Buffer *b, size_t first) {
+  return (first - 1) * clc_rowcount(&b->shape);
+}
+
+/* --- reading ----------------------------------------------------------- */
+
+static const void *push_elements(lua_State *L, clc_Buffer *b, size_t start, size_t n) {
+  void *elements = lua_newuserdatauv(L, n * b->dtype->size, 0);
+  clc_readbuffer(L, b, start, n, elements);
+  return elements;
+}
+
+/***
+Elements as a table, nested as the shape. Blocks.
+@function Buffer:read
+@tparam[opt=1] integer first
+@tparam[opt=#b] integer last
+@treturn table
+@raise where there are no elements in more than 2^20 rows
+*/
+static int buffer_read(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  size_t first;
+  clc_Shape rows = check_rows(L, 2, b, &first);
+  const void *elements = push_elements(L, b, row_start(b, first), clc_count(&rows));
+  clc_pushtable(L, b->dtype, &rows, elements);
+  return 1;
+}
+
+/***
+All elements, packed in the machine's byte order (see `string.unpack`). Blocks.
+@function Buffer:string
+@treturn string
+*/
+static int buffer_string(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  luaL_Buffer bytes;
+  const size_t size = b->count * b->dtype->size;
+  char *to = luaL_buffinitsize(L, &bytes, size);
+  clc_readbuffer(L, b, 0, b->count, to);
+  luaL_pushresultsize(&bytes, size);
+  return 1;
+}
+
+/* --- writing ----------------------------------------------------------- */
+
+static size_t check_start(lua_State *L, int arg, const clc_Buffer *b, size_t rows) {
+  const lua_Integer first = luaL_optinteger(L, arg, 1);
+  const size_t n = b->shape.dim[0];
+  if (first < 1 || (lua_Unsigned)first > n + 1 || rows > n + 1 - (size_t)first)
+    clc_argerror(L, arg, "%I rows from %I do not fit in 1 .. %I", (LUAI_UACINT)rows,
+                 (LUAI_UACINT)first, (LUAI_UACINT)n);
+  return (size_t)first;
+}
+
+static void write_table(lua_State *L, clc_Buffer *b) {
+  const size_t rows = lua_rawlen(L, 2);
+  const size_t first = check_start(L, 3, b, rows);
+  const clc_Shape shape = row_shape(&b->shape, first, first + rows - 1);
+  void *elements = lua_newuserdatauv(L, clc_count(&shape) * b->dtype->size, 0);
+  clc_checktable(L, 2, b->dtype, &shape, elements);
+  clc_writebuffer(L, b, row_start(b, first), clc_count(&shape), elements);
+}
+
+static void write_bytes(lua_State *L, clc_Buffer *b) {
+  size_t length;
+  const char *bytes = lua_tolstring(L, 2, &length);
+  const size_t row = clc_rowcount(&b->shape) * b->dtype->size;
+  if (row == 0 ? length != 0 : length % row != 0)
+    clc_argerror(L, 2, "%I bytes are not whole rows of %I bytes", (LUAI_UACINT)length,
+                 (LUAI_UACINT)row);
+  const size_t rows = row == 0 ? 0 : length / row;
+  const size_t first = check_start(L, 3, b, rows);
+  clc_writebuffer(L, b, row_start(b, first), length / b->dtype->size, bytes);
+}
+
+static void write_buffer(lua_State *L, clc_Buffer *b) {
+  clc_Buffer *from = clc_checkbuffer(L, 2);
+  if (from->dtype != b->dtype)
+    clc_argerror(L, 2, "%s buffer expected, got %s", b->dtype->name, from->dtype->name);
+  if (clc_rowcount(&from->shape) != clc_rowcount(&b->shape))
+    clc_argerror(L, 2, "rows of %I elements expected, got %I", (LUAI_UACINT)clc_rowcount(&b->shape),
+                 (LUAI_UACINT)clc_rowcount(&from->shape));
+  const size_t first = check_start(L, 3, b, from->shape.dim[0]);
+  clc_copybuffer(L, from, 0, b, row_start(b, first), from->count);
+}
+
+/***
+Writes rows from a nested table, packed bytes or another buffer (of any device)
+over those from `first` on. The host's data is copied before the call returns.
+@function Buffer:write
+@param values table, string or Buffer
+@tparam[opt=1] integer first
+@return the buffer
+*/
+static int buffer_write(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  lua_settop(L, 3);
+  switch (lua_type(L, 2)) {
+    case LUA_TTABLE: write_table(L, b); break;
+    case LUA_TSTRING: write_bytes(L, b); break;
+    case LUA_TUSERDATA: write_buffer(L, b); break;
+    default: luaL_typeerror(L, 2, "table, string or buffer");
+  }
+  lua_settop(L, 1);
+  return 1;
+}
+
+/***
+Sets rows `first` to `last` to one value. Queued.
+@function Buffer:fill
+@tparam number value
+@tparam[opt=1] integer first
+@tparam[opt=#b] integer last
+@return the buffer
+*/
+static int buffer_fill(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  char element[sizeof(cl_ulong)];
+  size_t first;
+  clc_checkelement(L, 2, b->dtype, element);
+  const clc_Shape rows = check_rows(L, 3, b, &first);
+  clc_fillbuffer(L, b, row_start(b, first), clc_count(&rows), element);
+  lua_settop(L, 1);
+  return 1;
+}
+
+/***
+A new buffer with the same elements. Queued; between devices it blocks.
+@function Buffer:copy
+@tparam[opt] Device device where to
+@return the new buffer
+*/
+static int buffer_copy(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  clc_Device *d = lua_isnoneornil(L, 2) ? b->device : clc_checkdevice(L, 2);
+  clc_Buffer *copy = clc_newguarded(L, d, b->dtype, &b->shape);
+  clc_copybuffer(L, clc_checkbuffer(L, 1), 0, copy, 0, copy->count);
+  return 1;
+}
+
+/* --- single elements --------------------------------------------------- */
+
+/* The element that the arguments 2 .. 2 + dims - 1 index, counted from 0. */
+static size_t check_place(lua_State *L, const clc_Buffer *b, int given) {
+  size_t place = 0;
+  if (given != b->shape.n)
+    luaL_error(L, "%d-dimensional buffer: expected as many indices, got %d", b->shape.n,
+               given < 0 ? 0 : given);
+  for (int i = 0; i < b->shape.n; i++) {
+    const lua_Integer at = luaL_checkinteger(L, i + 2);
+    if (at < 1 || (lua_Unsigned)at > b->shape.dim[i])
+      clc_argerror(L, i + 2, "%I is outside 1 .. %I", (LUAI_UACINT)at,
+                   (LUAI_UACINT)b->shape.dim[i]);
+    place = place * b->shape.dim[i] + (size_t)at - 1;
+  }
+  return place;
+}
+
+/***
+One element. Blocks; `b[i]` is the same in one dimension.
+@function Buffer:get
+@tparam integer i one index a dimension
+@treturn number
+*/
+static int buffer_get(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  char element[sizeof(cl_ulong)];
+  clc_readbuffer(L, b, check_place(L, b, lua_gettop(L) - 1), 1, element);
+  b->dtype->push(L, element);
+  return 1;
+}
+
+/***
+Sets one element; `b[i] = v` is the same in one dimension.
+@function Buffer:set
+@tparam integer i one index a dimension
+@tparam number value last
+@return the buffer
+*/
+static int buffer_set(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  char element[sizeof(cl_ulong)];
+  const int value = lua_gettop(L);
+  const size_t place = check_place(L, b, value - 2);
+  clc_checkelement(L, value, b->dtype, element);
+  clc_fillbuffer(L, b, place, 1, element);
+  lua_settop(L, 1);
+  return 1;
+}
+
+/* --- views ------------------------------------------------------------- */
+
+/***
+Rows `first` to `last` as a buffer on the same memory.
+@function Buffer:view
+@tparam integer first
+@tparam integer last
+@return the new buffer
+*/
+static int buffer_view(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  size_t first;
+  luaL_checkinteger(L, 2);
+  luaL_checkinteger(L, 3);
+  const clc_Shape rows = check_rows(L, 2, b, &first);
+  clc_newview(L, b, row_start(b, first), &rows);
+  return 1;
+}
+
+/***
+The same elements in another shape, on the same memory.
+@function Buffer:reshape
+@tparam integer n up to 4 extents, whose product is the number of elements
+@return the new buffer
+*/
+static int buffer_reshape(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  const clc_Shape shape = clc_checkshape(L, 2, lua_gettop(L), b->dtype);
+  if (clc_count(&shape) != b->count)
+    return luaL_error(L, "%s is %I elements, but the buffer has %I", clc_pushshape(L, &shape),
+                      (LUAI_UACINT)clc_count(&shape), (LUAI_UACINT)b->count);
+  clc_newview(L, b, 0, &shape);
+  return 1;
+}
+
+/* Row i of a matrix, one dimension less. */
+static void push_row(lua_State *L, clc_Buffer *b, size_t i) {
+  clc_Shape row = {b->shape.n - 1, {0}};
+  memcpy(row.dim, b->shape.dim + 1, (size_t)row.n * sizeof *row.dim);
+  clc_newview(L, b, (i - 1) * clc_rowcount(&b->shape), &row);
+}
+
+/* --- fields ------------------------------------------------------------ */
+
+static void push_shape_table(lua_State *L, const clc_Shape *s) {
+  lua_createtable(L, s->n, 0);
+  for (int i = 0; i < s->n; i++) {
+    lua_pushinteger(L, (lua_Integer)s->dim[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+static int index_element(lua_State *L, clc_Buffer *b) {
+  const lua_Integer i = luaL_checkinteger(L, 2);
+  if (i >= 1 && (lua_Unsigned)i == b->shape.dim[0] + 1) { /* where ipairs looks for the end */
+    lua_pushnil(L);
+    return 1;
+  }
+  if (b->shape.n == 1) return buffer_get(L);
+  if (i < 1 || (lua_Unsigned)i > b->shape.dim[0])
+    luaL_error(L, "row %I is outside 1 .. %I", (LUAI_UACINT)i, (LUAI_UACINT)b->shape.dim[0]);
+  push_row(L, b, (size_t)i);
+  return 1;
+}
+
+static int buffer_field(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  if (lua_type(L, 2) == LUA_TNUMBER) return index_element(L, b);
+  const char *key = lua_tostring(L, 2);
+  if (key == NULL) return 0;
+  if (strcmp(key, "dtype") == 0)
+    lua_pushstring(L, b->dtype->name);
+  else if (strcmp(key, "shape") == 0)
+    push_shape_table(L, &b->shape);
+  else if (strcmp(key, "bytes") == 0)
+    lua_pushinteger(L, (lua_Integer)(b->count * b->dtype->size));
+  else if (strcmp(key, "device") == 0)
+    clc_pushdevice(L, b->device);
+  else
+    return 0;
+  return 1;
+}
+
+static int buffer_newindex(lua_State *L) {
+  const clc_Buffer *b = clc_checkbuffer(L, 1);
+  if (lua_type(L, 2) != LUA_TNUMBER)
+    return luaL_error(L, "cannot set field '%s' of a buffer", luaL_tolstring(L, 2, NULL));
+  if (b->shape.n != 1)
+    return luaL_error(L,
+                      "b[i] = v is for one dimension; this buffer has %d: use b:set(i, j, v), "
+                      "or b:write({row}, i)",
+                      b->shape.n);
+  return buffer_set(L);
+}
+
+static int next_element(lua_State *L) {
+  lua_settop(L, 2);
+  return lua_next(L, 1) ? 2 : 0;
+}
+
+/* Over what `read` gives, read once. */
+static int buffer_pairs(lua_State *L) {
+  const clc_Buffer *b = clc_tohandle(L, 1, &clc_buffertype);
+  if (b == NULL || b->h.released)
+    luaL_error(L, "buffer is released"); /* `pairs` has no name here */
+  lua_settop(L, 1);
+  buffer_read(L);
+  lua_pushcfunction(L, next_element);
+  lua_insert(L, -2);
+  lua_pushnil(L);
+  return 3;
+}
+
+static int buffer_len(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)clc_checkbuffer(L, 1)->shape.dim[0]);
+  return 1;
+}
+
+/* --- tostring ---------------------------------------------------------- */
+
+static int buffer_show(lua_State *L) {
+  const clc_Buffer *b = clc_checkbuffer(L, 1);
+  lua_pushfstring(L, "%s buffer %s on ", b->dtype->name, clc_pushshape(L, &b->shape));
+  lua_remove(L, 2);
+  clc_pushdevicetext(L, b->device->place.device, CL_DEVICE_NAME);
+  lua_pushliteral(L, ":");
+  clc_pushelements(L, 1);
+  lua_concat(L, 4);
+  return 1;
+}
+
+/***
+Releases the buffer at once instead of when it is collected; the memory goes when
+its last view or other holder does. May be called twice; `<close>` does the same.
+@function Buffer:release
+@return the buffer
+*/
+
+void clc_openbuffers(lua_State *L) {
+  static const luaL_Reg methods[] = {{"read", buffer_read},       {"string", buffer_string},
+                                     {"write", buffer_write},     {"fill", buffer_fill},
+                                     {"copy", buffer_copy},       {"get", buffer_get},
+                                     {"set", buffer_set},         {"view", buffer_view},
+                                     {"reshape", buffer_reshape}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{"__len", buffer_len},
+                                         {"__newindex", buffer_newindex},
+                                         {"__pairs", buffer_pairs},
+                                         {NULL, NULL}};
+  clc_opentype(L, &clc_buffertype, buffer_field, buffer_show, methods, metamethods);
+  clc_addrelease(L, &clc_buffertype);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* Device memory: typed, shaped pieces of it, and how elements get there and back. */
+#include "memory.h"
+
+#include <string.h>
+
+#include "device/isolation.h"
+#include "poison.h"
+
+#define RED_ZONE 1024 /* bytes, at least */
+
+/* Bytes of small buffers that gather before the collector hears of them. */
+#define TOLD_FROM 65536
+
+/* --- the object -------------------------------------------------------- */
+
+static void buffer_release(clc_Handle *h) {
+  clc_Buffer *b = (clc_Buffer *)h;
+  if (b->mem == NULL) return;
+  if (b->sharer == b) {
+    b->device->root->bytes -= b->allocated;
+    b->device->root->dropped += b->allocated;
+  }
+  b->previous->sharer = b->sharer;
+  b->sharer->previous = b->previous;
+  if (b->sub != NULL) clReleaseMemObject(b->sub);
+  clReleaseMemObject(b->mem);
+  b->mem = b->sub = NULL;
+}
+
+const clc_Type clc_buffertype = {"buffer", "clcompute.Buffer", sizeof(clc_Buffer), buffer_release,
+                                 0};
+
+clc_Buffer *clc_checkbuffer(lua_State *L, int arg) {
+  return clc_checkhandle(L, arg, &clc_buffertype);
+}
+
+static clc_Buffer *push_buffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                               const clc_Shape *shape) {
+  clc_Buffer *b = clc_newowned(L, &clc_buffertype, d, 0);
+  b->device = d;
+  b->dtype = dtype;
+  b->shape = *shape;
+  b->count = clc_count(shape);
+  b->previous = b->sharer = b;
+  return b;
+}
+
+/* --- allocation -------------------------------------------------------- */
+
+/* All that no script can reach any more. */
+static void free_memory(lua_State *L) {
+  lua_pushnil(L);
+  lua_setfield(L, LUA_REGISTRYINDEX, CLC_SCRATCH);
+  lua_gc(L, LUA_GCCOLLECT);
+}
+
+/* Lua sees a few bytes where the device sees megabytes, so the collector is
+   told: it works as if Lua had allocated them. Finalizers may run here. */
+static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
+  d->root->untold += bytes;
+  if (d->root->untold >= TOLD_FROM && lua_gc(L, LUA_GCISRUNNING)) {
+    const size_t kib = d->root->untold >> 10;
+    d->root->untold = 0;
+    lua_gc(L, LUA_GCSTEP, kib > INT32_MAX ? INT32_MAX : (int)kib);
+    clc_usedevice(L, d);
+  }
+  if (d->root->bytes + bytes > d->global_memory) free_memory(L);
+  clc_usedevice(L, d);
+}
+
+/* What was released goes back to the device when the commands that were given it have ended, of
+   which thousands may be queued. */
+static void await_dropped(lua_State *L, clc_Device *d) {
+  d->root->dropped = 0;
+  clc_settleall(L, d->root);
+  clc_usedevice(L, d);
+}
+
+/* Where what queued commands may hold would fill the device. */
+static void reclaim(lua_State *L, clc_Device *d, size_t bytes) {
+  const cl_ulong most = d->global_memory - d->global_memory / 8;
+  if (d->root->dropped > 0 && d->root->bytes + d->root->dropped + bytes > most) await_dropped(L, d);
+}
+
+static LUAI_UACINT to_mib(cl_ulong bytes) {
+  return (LUAI_UACINT)(bytes >> 20);
+}
+
+void clc_checkallocation(lua_State *L, const clc_Device *d, size_t bytes) {
+  if (bytes > d->max_allocation)
+    luaL_error(L, "a buffer of %I MiB exceeds the largest this device allocates, %I MiB",
+               to_mib(bytes), to_mib(d->max_allocation));
+}
+
+static void check_capacity(lua_State *L, const clc_Device *d, size_t bytes) {
+  if (d->root->bytes + bytes > d->global_memory)
+    luaL_error(L, "a buffer of %I MiB does not fit: %I of the device's %I MiB are in use",
+               to_mib(bytes), to_mib(d->root->bytes), to_mib(d->global_memory));
+}
+
+/* Stores it where the buffer owns it. */
+static clc_Outcome create_memory(clc_Device *d, clc_Buffer *b, size_t bytes) {
+  clc_Outcome r = {CL_SUCCESS, "clCreateBuffer"};
+  b->mem = d->isolated ? clc_newshared(d, bytes, &b->shared, &r)
+                       : clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &r.code);
+  if (r.code != CL_SUCCESS) b->mem = NULL;
+  return r;
+}
+
+clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                          const clc_Shape *shape) {
+  clc_checkmemory(L, shape, dtype);
+  const size_t bytes = clc_count(shape) * dtype->size;
+  clc_usedevice(L, d);
+  if (bytes == 0) return push_buffer(L, d, dtype, shape);
+  clc_checkallocation(L, d, bytes);
+  clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
+  inform_collector(L, d, bytes);
+  reclaim(L, d, bytes);
+  check_capacity(L, d, bytes);
+  clc_Buffer *b = push_buffer(L, d, dtype, shape);
+  lua_remove(L, -2);
+  clc_Outcome r = create_memory(d, b, bytes);
+  if (clc_isoutofmemory(r.code)) {
+    free_memory(L);
+    await_dropped(L, d);
+    r = create_memory(d, b, bytes);
+  }
+  if (r.code != CL_SUCCESS)
+    clc_raise(L, r.code, r.call, "%I MiB, %I of %I MiB in use", to_mib(bytes),
+              to_mib(d->root->bytes), to_mib(d->global_memory));
+  b->allocated = bytes;
+  d->root->bytes += bytes;
+  return b;
+}
+
+/* A zone is a multiple of what a sub-buffer must start on: both are powers of two. */
+static size_t zone_elements(const clc_Device *d, const clc_Dtype *dtype) {
+  return (d->align > RED_ZONE ? d->align : RED_ZONE) / dtype->size;
+}
+
+clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                           const clc_Shape *shape) {
+  char outside[sizeof(cl_ulong)], unset[sizeof(cl_ulong)];
+  clc_checkmemory(L, shape, dtype);
+  const size_t n = clc_count(shape), zone = zone_elements(d, dtype);
+  if (!d->root->checks || n == 0) return clc_newbuffer(L, d, dtype, shape);
+  clc_Buffer *b = clc_newbuffer(L, d, dtype, &(clc_Shape){1, {n + 2 * zone}});
+  b->poison = d->root->marks = d->root->marks % CLC_MARKS + 1;
+  clc_setpoison(dtype, CLC_OUTSIDE, b->poison, outside);
+  clc_setpoison(dtype, CLC_UNSET, b->poison, unset);
+  clc_fillbuffer(L, b, 0, b->count, outside);
+  clc_fillbuffer(L, b, zone, n, unset);
+  clc_drain(L, d); /* another queue may be the first to use it */
+  b->shape = *shape;
+  b->count = n;
+  b->zone = b->offset = zone;
+  d->root->has_checked = 1;
+  return b;
+}
+
+clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape) {
+  clc_Buffer *b = push_buffer(L, of->device, of->dtype, shape);
+  b->offset = of->offset + offset;
+  b->base = of->offset;
+  b->base_rows = of->shape.dim[0];
+  b->step = clc_rowcount(&of->shape);
+  b->zone = of->zone;
+  b->poison = of->poison;
+  if (of->h.released) luaL_error(L, "buffer is released"); /* by a finalizer */
+  if (of->mem == NULL) return b;
+  clc_check(L, clRetainMemObject(of->mem), "clRetainMemObject");
+  b->mem = of->mem;
+  b->shared = of->shared;
+  b->allocated = of->allocated;
+  b->previous = of;
+  b->sharer = of->sharer;
+  b->previous->sharer = b->sharer->previous = b;
+  return b;
+}
+
+cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b) {
+  const cl_buffer_region region = {b->offset * b->dtype->size, b->count * b->dtype->size};
+  cl_int code;
+  if (b->offset == 0) return b->mem;
+  if (b->sub == NULL) {
+    b->sub = clCreateSubBuffer(b->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    if (code != CL_SUCCESS) b->sub = NULL;
+    clc_check(L, code, "clCreateSubBuffer");
+  }
+  return b->sub;
+}
+
+void clc_passbuffer(clc_Device *d, cl_uint i, const clc_Buffer *b, size_t first) {
+  const size_t size = b->dtype->size;
+  const clc_Region region = {b->shared, b->allocated, first * size, b->count * size};
+  clc_passmemory(d, i, &region);
+}
+
+int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {
+  return a->mem != NULL && a->mem == b->mem && a->offset < b->offset + b->count &&
+         b->offset < a->offset + a->count;
+}
+
+/* --- moving elements --------------------------------------------------- */
+
+static size_t byte_offset(const clc_Buffer *b, size_t first) {
+  return (b->offset + first) * b->dtype->size;
+}
+
+void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *to) {
+  const size_t bytes = n * b->dtype->size;
+  cl_event event = NULL;
+  clc_drain(L, b->device);
+  if (n == 0) return;
+  clc_Counter *counter = clc_transfercounter(b->device, CLC_READ);
+  clc_check(L,
+            clEnqueueReadBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first), bytes, to,
+                                0, NULL, counter != NULL ? &event : NULL),
+            "clEnqueueReadBuffer");
+  clc_countended(counter, event, bytes);
+}
+
+static void queue_copy(lua_State *L, clc_Device *d, cl_mem from, size_t from_byte, cl_mem to,
+                       size_t to_byte, size_t bytes, clc_Kind kind) {
+  cl_event *event = clc_reserve(L, d, clc_kindname(kind));
+  clc_countpart(d, clc_transfercounter(d, kind), bytes, 0, 1);
+  cl_int code = clEnqueueCopyBuffer(d->queue, from, to, from_byte, to_byte, bytes, 0, NULL, event);
+  clc_commit(L, d, code, "clEnqueueCopyBuffer");
+}
+
+static void write_directly(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
+  const size_t bytes = n * b->dtype->size;
+  cl_event event = NULL;
+  clc_Counter *counter = clc_transfercounter(b->device, CLC_WRITE);
+  clc_check(L,
+            clEnqueueWriteBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first), bytes,
+                                 from, 0, NULL, counter != NULL ? &event : NULL),
+            "clEnqueueWriteBuffer");
+  clc_countended(counter, event, bytes);
+}
+
+/* Behind queued commands the host's memory would have to wait with them, pinned
+   and out of the collector's reach; a copy in OpenCL's hands does that better. */
+static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
+  const clc_Shape shape = {1, {n}};
+  const size_t bytes = n * b->dtype->size;
+  cl_int code;
+  clc_Buffer *stage = push_buffer(L, b->device, b->dtype, &shape);
+  stage->mem = clCreateBuffer(b->device->context, CL_MEM_COPY_HOST_PTR, bytes, (void *)from, &code);
+  if (code != CL_SUCCESS) stage->mem = NULL;
+  if (clc_isoutofmemory(code)) {
+    lua_pop(L, 1);
+    clc_drain(L, b->device);
+    write_directly(L, b, first, n, from);
+    return;
+  }
+  clc_check(L, code, "clCreateBuffer");
+  queue_copy(L, b->device, stage->mem, 0, b->mem, byte_offset(b, first), bytes, CLC_WRITE);
+  clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
+  lua_pop(L, 1);
+}
+
+void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
+  clc_Device *d = b->device;
+  clc_usedevice(L, d);
+  if (n == 0) return;
+  if (clc_isbusy(d))
+    write_staged(L, b, first, n, from);
+  else
+    write_directly(L, b, first, n, from);
+}
+
+void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element) {
+  if (n == 0) return;
+  const size_t size = b->dtype->size;
+  cl_event *event = clc_reserve(L, b->device, "fill");
+  clc_countpart(b->device, clc_transfercounter(b->device, CLC_FILL), n * size, 0, 1);
+  cl_int code = clEnqueueFillBuffer(b->device->queue, b->mem, element, size, byte_offset(b, first),
+                                    n * size, 0, NULL, event);
+  clc_commit(L, b->device, code, "clEnqueueFillBuffer");
+}
+
+static void copy_through_host(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
+                              size_t to_first, size_t n) {
+  void *elements = lua_newuserdatauv(L, n * from->dtype->size, 0);
+  clc_readbuffer(L, from, from_first, n, elements);
+  clc_writebuffer(L, to, to_first, n, elements);
+  lua_pop(L, 1);
+}
+
+void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
+                    size_t to_first, size_t n) {
+  if (n == 0) return;
+  const size_t bytes = n * from->dtype->size;
+  const size_t a = byte_offset(from, from_first), b = byte_offset(to, to_first);
+  if (from->device->context != to->device->context) {
+    copy_through_host(L, from, from_first, to, to_first, n);
+  } else if (from->mem == to->mem && a < b + bytes && b < a + bytes) {
+    const clc_Shape shape = {1, {n}};
+    clc_Buffer *between = clc_newbuffer(L, from->device, from->dtype, &shape);
+    queue_copy(L, from->device, from->mem, a, between->mem, 0, bytes, CLC_COPY);
+    queue_copy(L, to->device, between->mem, 0, to->mem, b, bytes, CLC_COPY);
+    clc_release(&between->h);
+    lua_pop(L, 1);
+  } else {
+    queue_copy(L, to->device, from->mem, a, to->mem, b, bytes, CLC_COPY);
+  }
+}
+
+/* --- rectangles -------------------------------------------------------- */
+
+/* The origin of element `first` where rows are `ld` elements apart. */
+static void rect_origin(const clc_Buffer *b, size_t first, size_t ld, size_t origin[3]) {
+  const size_t at = b->offset + first;
+  origin[0] = at % ld * b->dtype->size;
+  origin[1] = at / ld;
+  origin[2] = 0;
+}
+
+void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
+                  void *to) {
+  const size_t size = b->dtype->size, zero[3] = {0, 0, 0}, region[3] = {cols * size, rows, 1};
+  size_t origin[3];
+  cl_event event = NULL;
+  clc_drain(L, b->device);
+  if (rows == 0 || cols == 0) return;
+  rect_origin(b, first, ld, origin);
+  clc_Counter *counter = clc_transfercounter(b->device, CLC_READ);
+  clc_check(
+      L,
+      clEnqueueReadBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region, ld * size, 0,
+                              cols * size, 0, to, 0, NULL, counter != NULL ? &event : NULL),
+      "clEnqueueReadBufferRect");
+  clc_countended(counter, event, rows * cols * size);
+}
+
+void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
+                   const void *from) {
+  const size_t size = b->dtype->size, zero[3] = {0, 0, 0}, region[3] = {cols * size, rows, 1};
+  size_t origin[3];
+  cl_event event = NULL;
+  clc_drain(L, b->device);
+  if (rows == 0 || cols == 0) return;
+  rect_origin(b, first, ld, origin);
+  clc_Counter *counter = clc_transfercounter(b->device, CLC_WRITE);
+  clc_check(
+      L,
+      clEnqueueWriteBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region, ld * size,
+                               0, cols * size, 0, from, 0, NULL, counter != NULL ? &event : NULL),
+      "clEnqueueWriteBufferRect");
+  clc_countended(counter, event, rows * cols * size);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Discovery: the platforms and devices of this machine, as functions of the module.
+@module clcompute
+*/
+#include "discover.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "device.h"
+
+/* Gives a list of devices its text. */
+static void name_devices(lua_State *L) {
+  clc_namelist(L, "clcompute.Devices", "no device");
+}
+
+/* A number would be taken for part of a name. */
+static const char *opt_selector(lua_State *L) {
+  if (lua_isnoneornil(L, 1)) return NULL;
+  luaL_checktype(L, 1, LUA_TSTRING);
+  luaL_argcheck(L, lua_rawlen(L, 1) > 0, 1, "empty selector");
+  return lua_tostring(L, 1);
+}
+
+/***
+Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
+@function devices
+@tparam[opt] string selector "gpu", "cpu", "accelerator", a part of
+ "platform/device" in any case, or "platform:device" as numbers from 0
+@treturn table list of devices, which print shows a line each; empty when none match
+@raise when none match, and a driver would not tell its own
+*/
+static int clc_devices(lua_State *L) {
+  const char *selector = opt_selector(L);
+  size_t n;
+  clc_Mute mute;
+  lua_settop(L, 1);
+  const clc_Place *places = clc_pushplaces(L, -1, &n, &mute);
+  lua_newtable(L);
+  for (size_t i = 0; i < n; i++)
+    if (clc_selects(L, &places[i], selector)) {
+      clc_pushplace(L, places[i]);
+      lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    }
+  if (lua_rawlen(L, -1) == 0 && mute.code != CL_SUCCESS) clc_raisemute(L, &mute);
+  name_devices(L);
+  return 1;
+}
+
+static const char *env_selector(void) {
+  const char *selector = getenv("CLCOMPUTE_DEVICE");
+  return selector != NULL && *selector != '\0' ? selector : NULL;
+}
+
+/* 0: none is given. */
+static double opt_limit(lua_State *L, int isolated) {
+  const int given = clc_pushoption(L, 2, "limit") != LUA_TNIL;
+  lua_pop(L, 1);
+  const double limit = clc_numberoption(L, 2, "limit", 0);
+  if (given && !isolated) clc_optionerror(L, 2, "limit", "only isolated devices have one");
+  if (given && !(limit > 0)) clc_optionerror(L, 2, "limit", "seconds above 0 expected");
+  return limit;
+}
+
+/***
+The best device for a selector; without one `$CLCOMPUTE_DEVICE` is it, and
+without that the first GPU, else accelerator, else CPU. Within a Lua state the
+same hardware is the same object; its context and queue open at first use.
+@function device
+@tparam[opt] string selector as for `devices`
+@tparam[opt] table options `isolated` (false): a CPU device whose kernels a worker process builds
+ and runs, so that one that crashes or does not end is an error of its launch, and what it was not
+ given keeps its values; an object of its own beside that of the same hardware. `limit`: seconds
+ that a launch has there (60 at first; math.huge: no limit), for all who have that device; it stays
+ when none is given. `check`: switches check mode as
+ `Device:check` does
+@return the device
+@raise when none matches, listing what there is and what to install; when the match cannot be
+isolated
+@usage local d = cl.device("cpu", { isolated = true, limit = 5 })
+*/
+static int clc_device(lua_State *L) {
+  static const char *const keys[] = {"check", "isolated", "limit", NULL};
+  const char *selector = opt_selector(L);
+  clc_checkoptions(L, 2, keys);
+  const int check = clc_booleanoption(L, 2, "check", -1);
+  const int isolated = clc_booleanoption(L, 2, "isolated", 0);
+  const double limit = opt_limit(L, isolated);
+  const clc_Place place = selector != NULL
+                              ? clc_bestplace(L, selector, "")
+                              : clc_bestplace(L, env_selector(), " (from $CLCOMPUTE_DEVICE)");
+  if (isolated)
+    clc_pushisolated(L, place, limit);
+  else
+    clc_pushplace(L, place);
+  if (check >= 0) clc_checkdevice(L, -1)->root->checks = check;
+  return 1;
+}
+
+/***
+The platforms of this machine.
+@function platforms
+@treturn table list of {name=, vendor=, version=, devices={...}}, which print shows a line each;
+ `fault` is why a driver does not tell its devices
+*/
+static int clc_platforms(lua_State *L) {
+  static const struct {
+    const char *name;
+    cl_platform_info what;
+  } fields[] = {
+      {"name", CL_PLATFORM_NAME}, {"vendor", CL_PLATFORM_VENDOR}, {"version", CL_PLATFORM_VERSION}};
+  static const char *const shown[] = {"name", "vendor", "version", "devices", "fault", NULL};
+  cl_uint n;
+  const cl_platform_id *ids = clc_pushplatforms(L, &n);
+  lua_createtable(L, (int)n, 0);
+  for (cl_uint p = 0; p < n; p++) {
+    size_t count;
+    clc_Mute mute;
+    lua_createtable(L, 0, 4);
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+      clc_pushplatformtext(L, ids[p], fields[f].what);
+      lua_setfield(L, -2, fields[f].name);
+    }
+    const clc_Place *places = clc_pushplaces(L, (int)p, &count, &mute);
+    lua_createtable(L, (int)count, 0);
+    for (size_t d = 0; d < count; d++) {
+      clc_pushplace(L, places[d]);
+      lua_rawseti(L, -2, (lua_Integer)d + 1);
+    }
+    name_devices(L);
+    lua_setfield(L, -3, "devices");
+    lua_pop(L, 1);
+    if (mute.code != CL_SUCCESS) {
+      lua_pushfstring(L, "clGetDeviceIDs: %s (%d)", clc_codename(mute.code), (int)mute.code);
+      lua_setfield(L, -2, "fault");
+    }
+    clc_namerecord(L, "clcompute.Platform", shown);
+    lua_rawseti(L, -2, (lua_Integer)p + 1);
+  }
+  clc_namelist(L, "clcompute.Platforms", "no platform");
+  return 1;
+}
+
+/***
+Time that only goes forward, for measuring.
+@function clock
+@treturn number seconds from an arbitrary start
+*/
+static int clc_clock(lua_State *L) {
+  lua_pushnumber(L, clc_now());
+  return 1;
+}
+
+void clc_opendiscovery(lua_State *L) {
+  static const luaL_Reg functions[] = {{"devices", clc_devices},
+                                       {"device", clc_device},
+                                       {"platforms", clc_platforms},
+                                       {"clock", clc_clock},
+                                       {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

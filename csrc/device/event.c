@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Events: a launch that can be waited for and timed. A split launch is several
+commands and one event, from the start of the first to the end of the last.
+@module clcompute
+*/
+#include "event.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+static void event_release(clc_Handle *h) {
+  clc_Event *e = (clc_Event *)h;
+  if (e->first != e->last) clReleaseEvent(e->first);
+  if (e->last != NULL) clReleaseEvent(e->last);
+  e->first = e->last = NULL;
+}
+
+static cl_int get_status(lua_State *L, const clc_Event *e) {
+  cl_int status = CL_COMPLETE;
+  if (e->last != NULL)
+    clc_check(
+        L, clGetEventInfo(e->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+        "clGetEventInfo");
+  return status;
+}
+
+static void push_status(lua_State *L, const clc_Event *e) {
+  clc_usedevice(L, e->device);
+  /* Asking is no flush: without one a script that polls might poll for ever. */
+  clc_check(L, clFlush(e->device->queue), "clFlush");
+  cl_int status = get_status(L, e);
+  lua_pushstring(L, status == CL_QUEUED      ? "queued"
+                    : status == CL_SUBMITTED ? "submitted"
+                    : status == CL_RUNNING   ? "running"
+                    : status == CL_COMPLETE  ? "complete"
+                                             : clc_codename(status));
+}
+
+/* Until the event has ended or `seconds` (negative: no limit) have passed; returns its
+   status, above CL_COMPLETE when the time ran out. */
+static cl_int poll_event(lua_State *L, const clc_Event *e, double seconds) {
+  const clc_Wait w = clc_beginwait(L);
+  clc_checkinterrupt(L);
+  for (;;) {
+    if (e->h.released) luaL_error(L, "%s: event was released meanwhile", e->what);
+    cl_int status;
+    const cl_int code =
+        clGetEventInfo(e->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (code != CL_SUCCESS) return code;
+    if (status <= CL_COMPLETE || (seconds >= 0 && clc_now() - w.start >= seconds)) return status;
+    clc_pause(L, &w);
+  }
+}
+
+/* A failure of any command queued before is reported too, as by every call that blocks. */
+static void wait_event(lua_State *L, clc_Event *e, double seconds) {
+  cl_int status = CL_COMPLETE;
+  clc_usedevice(L, e->device);
+  if (e->last != NULL) {
+    const cl_int code = clFlush(e->device->queue); /* or the device might never begin */
+    status = poll_event(L, e, code == CL_SUCCESS ? seconds : 0);
+    if (status > CL_COMPLETE) clc_check(L, code, "clFlush");
+  }
+  if (status > CL_COMPLETE) luaL_error(L, "%s did not end within %f seconds", e->what, seconds);
+  clc_report(L, e->device);
+  if (status < 0)
+    luaL_error(L, "%s failed on the device: %s (%d)", e->what, clc_codename(status), (int)status);
+}
+
+/* The stages of a launch, in the order of `when`. */
+enum { QUEUED, SUBMITTED, STARTED, FINISHED, STAGES };
+
+static cl_ulong get_time(lua_State *L, const clc_Event *e, int stage) {
+  static const cl_profiling_info names[STAGES] = {
+      CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
+      CL_PROFILING_COMMAND_END};
+  const cl_event event = stage == FINISHED ? e->last : e->first;
+  cl_ulong ns = e->when[stage];
+  if (event != NULL)
+    clc_check(L, clGetEventProfilingInfo(event, names[stage], sizeof ns, &ns, NULL),
+              "clGetEventProfilingInfo");
+  return ns;
+}
+
+static double seconds_between(cl_ulong start, cl_ulong end) {
+  return end > start ? (double)(end - start) * 1e-9 : 0.0;
+}
+
+static void push_seconds(lua_State *L, clc_Event *e) {
+  wait_event(L, e, -1);
+  lua_pushnumber(L, seconds_between(get_time(L, e, STARTED), get_time(L, e, FINISHED)));
+}
+
+static const clc_Type event_type = {"event", "clcompute.Event", sizeof(clc_Event), event_release,
+                                    0};
+
+static int event_field(lua_State *L) {
+  clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  const char *key = lua_tostring(L, 2);
+  if (key == NULL) return 0;
+  if (strcmp(key, "status") == 0)
+    push_status(L, e);
+  else if (strcmp(key, "seconds") == 0)
+    push_seconds(L, e);
+  else if (strcmp(key, "device") == 0)
+    clc_pushdevice(L, e->device);
+  else
+    return 0;
+  return 1;
+}
+
+clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what) {
+  clc_Event *e = clc_newowned(L, &event_type, d, 0);
+  e->device = d;
+  strncpy(e->what, what, CLC_WHAT - 1);
+  return e;
+}
+
+void clc_addcommand(clc_Event *e, cl_event command) {
+  if (e->last != e->first) clReleaseEvent(e->last);
+  clRetainEvent(e->last = command);
+  if (e->first == NULL) e->first = command;
+}
+
+void clc_addended(clc_Event *e, const cl_ulong when[4]) {
+  if (e->when[FINISHED] == 0) memcpy(e->when, when, sizeof e->when);
+  e->when[FINISHED] = when[FINISHED];
+}
+
+/***
+Blocks until the launch has ended.
+@function Event:wait
+@tparam[opt] number seconds give up with an error after so long
+@return the event
+@raise when the launch failed on the device, or the time ran out
+*/
+static int event_wait(lua_State *L) {
+  clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  lua_Number seconds = luaL_optnumber(L, 2, -1);
+  luaL_argcheck(L, lua_isnoneornil(L, 2) || seconds >= 0, 2, "seconds must not be negative");
+  wait_event(L, e, seconds);
+  lua_settop(L, 1);
+  return 1;
+}
+
+/***
+When the launch passed each stage, waiting for its end first.
+@function Event:profile
+@treturn table {queued=, submitted=, started=, finished=}: seconds by the
+ device's clock, whose zero is arbitrary
+*/
+static int event_profile(lua_State *L) {
+  static const char *const names[STAGES] = {"queued", "submitted", "started", "finished"};
+  clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  wait_event(L, e, -1);
+  lua_createtable(L, 0, STAGES);
+  for (int i = 0; i < STAGES; i++) {
+    lua_pushnumber(L, (double)get_time(L, e, i) * 1e-9);
+    lua_setfield(L, -2, names[i]);
+  }
+  clc_namefields(L, "clcompute.EventProfile");
+  return 1;
+}
+
+/***
+Makes the next command queued on another queue wait for this launch. On a device
+of another context it blocks until the launch has ended.
+@function Event:before
+@tparam Device device usually made by `Device:queue`
+@return the event
+*/
+static int event_before(lua_State *L) {
+  clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  clc_Device *d = clc_checkopen(L, 2);
+  if (d->context != e->device->context) {
+    wait_event(L, e, -1);
+  } else if (e->last != NULL && d != e->device) {
+    clc_check(L, clFlush(e->device->queue), "clFlush"); /* or the two could wait for ever */
+    cl_event *event = clc_reserve(L, d, "waiting for an event of another queue");
+    clc_commit(L, d, clEnqueueBarrierWithWaitList(d->queue, 1, &e->last, event),
+               "clEnqueueBarrierWithWaitList");
+  }
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int event_show(lua_State *L) {
+  const clc_Event *e = clc_checkhandle(L, 1, &event_type);
+  lua_pushfstring(L, "event of %s", e->what);
+  return 1;
+}
+
+/***
+Releases the event at once instead of when it is collected. May be called twice.
+@function Event:release
+@return the event
+*/
+
+void clc_openevents(lua_State *L) {
+  static const luaL_Reg methods[] = {
+      {"wait", event_wait}, {"profile", event_profile}, {"before", event_before}, {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{NULL, NULL}};
+  clc_opentype(L, &event_type, event_field, event_show, methods, metamethods);
+  clc_addrelease(L, &event_type);
+}

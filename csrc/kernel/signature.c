@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Signatures: what a kernel takes, and setting its arguments from Lua values.
+@module clcompute
+*/
+#define _POSIX_C_SOURCE 200809L /* strtok_r */
+#include "signature.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/isolation.h"
+#include "language/source.h"
+
+#define MAX_WIDTH 16
+#define SCRATCH "clcompute.Scratch"
+
+/* --- reading ----------------------------------------------------------- */
+
+/* The width that digits at the end of a type's name say, 1 without; 0 for others, as in
+   the name of some typedef. */
+static int vector_width(const char *digits) {
+  static const char *const widths[] = {"2", "3", "4", "8", "16"};
+  if (*digits == '\0') return 1;
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+    if (strcmp(digits, widths[i]) == 0) return atoi(digits);
+  return 0;
+}
+
+/* C spells an integer type in several words of any order: "long unsigned int". */
+static void join_words(char *name) {
+  static const char *const ints[] = {"char", "short", "long"};
+  char words[CLC_NAME], *rest;
+  const char *base = NULL;
+  int is_unsigned = 0, known = 1;
+  strcpy(words, name);
+  for (char *w = strtok_r(words, " ", &rest); w != NULL; w = strtok_r(NULL, " ", &rest)) {
+    int found = strcmp(w, "int") == 0 || strcmp(w, "signed") == 0;
+    if (strcmp(w, "unsigned") == 0) is_unsigned = found = 1;
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
+      if (strcmp(w, ints[i]) == 0) {
+        base = ints[i];
+        found = 1;
+      }
+    known = known && found;
+  }
+  if (known && *name != '\0')
+    snprintf(name, CLC_NAME, "%s%s", is_unsigned ? "u" : "", base != NULL ? base : "int");
+}
+
+/* Whether a type is an enumeration, with or without a tag. */
+static int is_enum(const char *type) {
+  return strcmp(type, "enum") == 0 || strncmp(type, "enum ", 5) == 0;
+}
+
+/* "float4*" is float, 4 wide. The value of an enumeration is an int; a pointer to one is to
+   another type, because compilers differ in its sign. */
+static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
+  char base[CLC_NAME];
+  strcpy(base, a->type);
+  base[strcspn(base, "*")] = '\0';
+  size_t length = strlen(base);
+  while (length > 0 && base[length - 1] == ' ') base[--length] = '\0';
+  clc_shorten(base, clc_pushtype(L, text, base));
+  lua_pop(L, 1);
+  if (is_enum(base) && strchr(a->type, '*') == NULL) strcpy(base, "int");
+  join_words(base);
+  length = strcspn(base, "0123456789");
+  a->width = vector_width(base + length);
+  a->dtype = a->width > 0 ? clc_finddtype(base, length) : NULL;
+}
+
+void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, clc_Argument *a) {
+  strcpy(a->name, d->name);
+  strcpy(a->type, d->type);
+  parse_type(L, text, a);
+  a->is_const = d->is_const || d->space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
+  const int pointer = strchr(a->type, '*') != NULL;
+  switch (d->space) {
+    case CL_KERNEL_ARG_ADDRESS_GLOBAL:
+      a->space = "global";
+      a->kind = pointer ? CLC_BUFFER : CLC_OPAQUE; /* an image is global too */
+      break;
+    case CL_KERNEL_ARG_ADDRESS_CONSTANT:
+      a->space = "constant";
+      a->kind = CLC_BUFFER;
+      break;
+    case CL_KERNEL_ARG_ADDRESS_LOCAL:
+      a->space = "local";
+      a->kind = CLC_LOCAL;
+      break;
+    default:
+      a->space = "private";
+      a->kind = strcmp(a->type, "sampler_t") == 0 ? CLC_OPAQUE : CLC_VALUE;
+  }
+}
+
+/* --- scratch ----------------------------------------------------------- */
+
+#define SCRATCH_MARK UINT64_C(0x7363726174636800) /* this userdata is one */
+
+typedef struct {
+  uint64_t mark; /* a metatable alone can be set by `debug` */
+  const clc_Dtype *dtype;
+  size_t n;
+} Scratch;
+
+/***
+An argument for a `__local` pointer: local memory for each work-group.
+@function scratch
+@tparam string dtype
+@tparam integer n elements, at least 1
+@return the argument
+*/
+static int clc_scratch(lua_State *L) {
+  const clc_Dtype *dtype = clc_checkdtype(L, 1);
+  const clc_Shape shape = clc_checkshape(L, 2, 2, dtype);
+  luaL_argcheck(L, shape.dim[0] > 0, 2, "size must be at least 1");
+  Scratch *s = lua_newuserdatauv(L, sizeof *s, 0);
+  *s = (Scratch){SCRATCH_MARK, dtype, shape.dim[0]};
+  luaL_setmetatable(L, SCRATCH);
+  return 1;
+}
+
+static const Scratch *test_scratch(lua_State *L, int idx) {
+  const Scratch *s = luaL_testudata(L, idx, SCRATCH);
+  return s != NULL && lua_rawlen(L, idx) == sizeof *s && s->mark == SCRATCH_MARK ? s : NULL;
+}
+
+static int scratch_tostring(lua_State *L) {
+  const Scratch *s = test_scratch(L, 1);
+  if (s == NULL) return luaL_typeerror(L, 1, "scratch");
+  lua_pushfstring(L, "%s scratch %I", s->dtype->name, (LUAI_UACINT)s->n);
+  return 1;
+}
+
+size_t clc_scratchbytes(lua_State *L, int idx) {
+  const Scratch *s = test_scratch(L, idx);
+  return s != NULL ? s->n * s->dtype->size : 0;
+}
+
+/* --- setting ----------------------------------------------------------- */
+
+typedef struct {
+  lua_State *L;
+  clc_Device *device;
+  cl_kernel kernel;
+  const char *kernel_name;
+  cl_uint i;
+  const clc_Argument *a;
+  int idx, empty;
+} Setter;
+
+static void raise_about(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
+                        const char *complaint, va_list args) {
+  luaL_where(L, 1);
+  lua_pushfstring(L, "kernel '%s' argument %d '%s' (%s%s%s): ", kernel_name, (int)i + 1, a->name,
+                  a->kind == CLC_VALUE ? "" : a->space, a->kind == CLC_VALUE ? "" : " ", a->type);
+  lua_pushvfstring(L, complaint, args);
+  lua_concat(L, 3);
+  lua_error(L);
+}
+
+void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
+                       const char *complaint, ...) {
+  va_list args;
+  va_start(args, complaint);
+  raise_about(L, kernel_name, i, a, complaint, args);
+  va_end(args);
+}
+
+static void complain(const Setter *s, const char *complaint, ...) {
+  va_list args;
+  va_start(args, complaint);
+  raise_about(s->L, s->kernel_name, s->i, s->a, complaint, args);
+  va_end(args);
+}
+
+static const char *value_name(lua_State *L, int idx) {
+  const clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
+  if (b != NULL) return lua_pushfstring(L, "%s buffer", b->dtype->name);
+  if (luaL_testudata(L, idx, clc_buffertype.tname)) return "released buffer";
+  return luaL_typename(L, idx);
+}
+
+/* Here, and if it is a value or local memory also in the worker of an isolated device. */
+static void set_raw(const Setter *s, size_t size, const void *value) {
+  cl_int code = clSetKernelArg(s->kernel, s->i, size, value);
+  if (code != CL_SUCCESS)
+    complain(s, "clSetKernelArg: %s (%d) for %I bytes", clc_codename(code), (int)code,
+             (LUAI_UACINT)size);
+  if (s->a->kind != CLC_BUFFER) clc_passvalue(s->device, s->i, size, value);
+}
+
+/* A vector of three takes the room of four. */
+static size_t value_size(const clc_Argument *a) {
+  return (size_t)(a->width == 3 ? 4 : a->width) * a->dtype->size;
+}
+
+static void set_vector(const Setter *s) {
+  lua_State *L = s->L;
+  const clc_Dtype *dtype = s->a->dtype;
+  char value[MAX_WIDTH * sizeof(cl_ulong)];
+  const int width = s->a->width;
+  if (!lua_istable(L, s->idx))
+    complain(s, "table of %d numbers expected, got %s", width, value_name(L, s->idx));
+  if (lua_rawlen(L, s->idx) != (size_t)width)
+    complain(s, "table of %d numbers expected, got one of %I", width,
+             (LUAI_UACINT)lua_rawlen(L, s->idx));
+  for (int i = 0; i < width; i++) {
+    lua_rawgeti(L, s->idx, i + 1);
+    if (!dtype->to(L, -1, value + (size_t)i * dtype->size))
+      complain(s, "[%d]: %s", i + 1, clc_pushmismatch(L, -1, dtype));
+    lua_pop(L, 1);
+  }
+  set_raw(s, value_size(s->a), value);
+}
+
+static void set_value(const Setter *s) {
+  lua_State *L = s->L;
+  const clc_Dtype *dtype = s->a->dtype;
+  char value[sizeof(cl_ulong)];
+  if (lua_type(L, s->idx) == LUA_TSTRING) {
+    size_t length;
+    const char *packed = lua_tolstring(L, s->idx, &length);
+    if (dtype != NULL && length != value_size(s->a)) /* POCL takes any size */
+      complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)value_size(s->a),
+               (LUAI_UACINT)length);
+    if (dtype == NULL && s->a->size > 0 && length != s->a->size)
+      complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)s->a->size,
+               (LUAI_UACINT)length);
+    if (length == 0) complain(s, "packed string expected, got \"\""); /* POCL aborts */
+    if (dtype != NULL && lua_isnumber(L, s->idx))
+      complain(s, "number expected, got the string \"%s\"; tonumber makes one of it", packed);
+    set_raw(s, length, packed);
+  } else if (dtype == NULL) {
+    complain(s, "packed string expected, got %s", value_name(L, s->idx));
+  } else if (s->a->width > 1) {
+    set_vector(s);
+  } else {
+    if (!dtype->to(L, s->idx, value)) complain(s, "%s", clc_pushmismatch(L, s->idx, dtype));
+    set_raw(s, dtype->size, value);
+  }
+}
+
+/* The first of `view(first, ...)` on the buffer it was taken from that is nearest to
+   the view's own and may start a sub-buffer; 0: there is none. */
+static size_t nearest_first(const clc_Buffer *b) {
+  const size_t size = b->dtype->size, align = b->device->align;
+  const size_t own = (b->offset - b->base) / b->step;
+  for (size_t away = 1; away <= own || away <= align; away++) {
+    if (away <= own && (b->base + (own - away) * b->step) * size % align == 0)
+      return own - away + 1;
+    if ((b->base + (own + away) * b->step) * size % align == 0 && own + away < b->base_rows)
+      return own + away + 1;
+  }
+  return 0;
+}
+
+/* The memory a kernel gets for a buffer: a view that starts later needs a
+   sub-buffer, which can start only where the device allows it. */
+static cl_mem argument_memory(const Setter *s, clc_Buffer *b) {
+  const size_t start = b->offset * b->dtype->size, align = b->device->align;
+  if (start % align == 0) return clc_subbuffer(s->L, b);
+  const size_t first = b->step > 0 ? nearest_first(b) : 0;
+  const char *advice =
+      first > 0 ? lua_pushfstring(s->L, "the nearest first that is one is %I", (LUAI_UACINT)first)
+                : "no other first of that buffer is one";
+  complain(s,
+           "the view starts %I bytes into its memory, no multiple of this device's %I (d.align); "
+           "%s, or copy the view",
+           (LUAI_UACINT)start, (LUAI_UACINT)align, advice);
+  return NULL;
+}
+
+static void set_buffer(const Setter *s) {
+  lua_State *L = s->L;
+  clc_Buffer *b = clc_testhandle(L, s->idx, &clc_buffertype);
+  const char *dtype = s->a->dtype != NULL ? s->a->dtype->name : "a";
+  if (b == NULL || (s->a->dtype != NULL && b->dtype != s->a->dtype))
+    complain(s, "%s buffer expected, got %s", dtype, value_name(L, s->idx));
+  if (b->device->context != s->device->context) complain(s, "the buffer lives on another device");
+  if (b->mem == NULL && !s->empty) complain(s, "the buffer has no elements");
+  if (b->mem == NULL) return;
+  cl_mem mem = argument_memory(s, b);
+  set_raw(s, sizeof mem, &mem);
+  clc_passbuffer(s->device, s->i, b, b->offset);
+}
+
+static void set_local(const Setter *s) {
+  const Scratch *scratch = test_scratch(s->L, s->idx);
+  if (scratch == NULL)
+    complain(s, "scratch (cl.scratch) expected, got %s", value_name(s->L, s->idx));
+  if (s->a->dtype != NULL && s->a->dtype != scratch->dtype)
+    complain(s, "%s scratch expected, got %s scratch", s->a->dtype->name, scratch->dtype->name);
+  const size_t bytes = scratch->n * scratch->dtype->size;
+  if (bytes > s->device->local_memory)
+    complain(s, "%I bytes of scratch exceed the device's %I of local memory", (LUAI_UACINT)bytes,
+             (LUAI_UACINT)s->device->local_memory);
+  set_raw(s, bytes, NULL);
+}
+
+void clc_setargument(lua_State *L, clc_Device *d, cl_kernel kernel, const char *kernel_name,
+                     cl_uint i, const clc_Argument *a, int idx, int empty) {
+  const Setter s = {L, d, kernel, kernel_name, i, a, idx, empty};
+  switch (a->kind) {
+    case CLC_VALUE: set_value(&s); break;
+    case CLC_BUFFER: set_buffer(&s); break;
+    case CLC_LOCAL: set_local(&s); break;
+    case CLC_OPAQUE: complain(&s, "images and samplers are not supported");
+  }
+}
+
+void clc_opensignatures(lua_State *L) {
+  static const luaL_Reg functions[] = {{"scratch", clc_scratch}, {NULL, NULL}};
+  luaL_newmetatable(L, SCRATCH);
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  lua_pushcfunction(L, scratch_tostring);
+  lua_setfield(L, -2, "__tostring");
+  lua_pop(L, 1);
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What operations written in Lua need of the core: facts of buffers, and launches without an event.
+ */
+#ifndef CLC_ENQUEUE_H
+#define CLC_ENQUEUE_H
+
+#include "kernel/kernel.h"
+
+/* Adds the internal table `enqueue`, which the Lua side takes away again. */
+void clc_openenqueue(lua_State *L);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/***
+lu: the factors of a matrix as an object, to solve with as often as one likes.
+@module clcompute
+*/
+#include "factors.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "lu_solve.h"
+#include "operations/operand.h"
+#include "rcond.h"
+
+typedef struct {
+  clc_Handle h;
+  clc_Lu f;
+  const double *rconds; /* NULL until asked for */
+  int is_shared;        /* another queue of the device solved with them */
+} Factors;
+
+static void factors_forget(clc_Handle *h) {
+  (void)h; /* its buffers are objects of their own */
+}
+
+static const clc_Type factors_type = {"LU factors", "clcompute.Factors", sizeof(Factors),
+                                      factors_forget, 0};
+
+/* Value 1 of the object is the table of what the factors consist of. */
+static Factors *check_factors(lua_State *L) {
+  return clc_checkhandle(L, 1, &factors_type);
+}
+
+/***
+Factors a square matrix, P A = L U with partial pivoting, by blocks; on GPUs matrices of more than
+a few hundred rows with tournament pivoting (Grigori, Demmel & Xiang 2011), where multipliers may
+be larger than 1. a stays as it is. Blocks.
+
+An exactly singular matrix, one whose elimination overflows, and NaN or infinity are errors.
+@function lu
+@tparam Buffer a float or double, n x n; or count x n x n, many small systems in one launch
+@treturn Factors with the fields `n`, `dtype`, `device` and of a batch `count`
+@usage local f = cl.lu(a)
+local x, y = f:solve(b), f:solve(c)
+*/
+static int op_lu(lua_State *L) {
+  clc_Buffer *a = clc_checkreal(L, 1);
+  lua_settop(L, 1);
+  luaL_checkstack(L, 60, NULL);
+  clc_checksquare(L, 1, a);
+  const clc_Lu f = clc_factor(L, a, 1, "lu");
+  Factors *x = clc_newowned(L, &factors_type, a->device, 0);
+  x->f = f;
+  lua_insert(L, -2);
+  clc_setvalue(L, -2, 1);
+  return 1;
+}
+
+/***
+Solves A X = B with the factors. Blocks until they were made, not for the solution, which is
+queued; the backward error is not looked at, as `gauss` does.
+@function Factors:solve
+@tparam Buffer b of the matrix's dtype and device: n, or n x columns; of a batch count x n, or
+ count x n x columns
+@treturn Buffer x, of b's shape
+*/
+static int factors_solve(lua_State *L) {
+  Factors *x = check_factors(L);
+  clc_Buffer *b = clc_checklike(L, 2, x->f.lu);
+  lua_settop(L, 2);
+  luaL_checkstack(L, 60, NULL);
+  clc_checkrights(L, 2, b, x->f.is_batch, x->f.count, x->f.n);
+  x->is_shared |= b->device != x->f.lu->device;
+  clc_lusolve(L, &x->f, b);
+  return 1;
+}
+
+/* Pushes a number, or of a batch a list of f(x, i) for each system. */
+static int push_each(lua_State *L, const Factors *x, double (*f)(const Factors *x, size_t i)) {
+  if (!x->f.is_batch) {
+    lua_pushnumber(L, f(x, 0));
+    return 1;
+  }
+  lua_createtable(L, (int)x->f.count, 0);
+  for (size_t i = 0; i < x->f.count; i++) {
+    lua_pushnumber(L, f(x, i));
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
+static double determinant(const Factors *x, size_t i) {
+  return clc_determinant(&x->f, i);
+}
+
+/***
+The determinant: it may be infinite or zero where no number is as large or as small.
+@function Factors:det
+@treturn number|table of a batch a list
+*/
+static int factors_det(lua_State *L) {
+  return push_each(L, check_factors(L), determinant);
+}
+
+static double rcond(const Factors *x, size_t i) {
+  return x->rconds[i];
+}
+
+/***
+The reciprocal condition number in the 1-norm, estimated from above and usually exact: about as
+many digits are lost as it has zeros behind the point. Blocks.
+@function Factors:rcond
+@treturn number|table of a batch a list
+*/
+static int factors_rcond(lua_State *L) {
+  Factors *x = check_factors(L);
+  luaL_checkstack(L, 60, NULL);
+  if (x->rconds == NULL) {
+    double *rconds = lua_newuserdatauv(L, (x->f.count + 1) * sizeof *rconds, 0);
+    clc_rconds(L, &x->f, rconds);
+    clc_getvalue(L, 1, 1);
+    lua_insert(L, -2);
+    lua_rawseti(L, -2, 5);
+    x->rconds = rconds;
+  }
+  return push_each(L, x, rcond);
+}
+
+/***
+Releases the factors at once instead of when they are collected. May be called twice; `<close>`
+does the same.
+@function Factors:release
+@return the factors
+*/
+static int factors_release(lua_State *L) {
+  clc_Handle *h = clc_tohandle(L, 1, &factors_type);
+  lua_settop(L, 1);
+  if (h == NULL || h->released) return 1;
+  clc_getvalue(L, 1, 1);
+  clc_dropfactors(L, ((const Factors *)h)->is_shared);
+  clc_release(h);
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int factors_field(lua_State *L) {
+  const Factors *x = check_factors(L);
+  const char *key = lua_tostring(L, 2);
+  if (key == NULL) return 0;
+  if (strcmp(key, "n") == 0)
+    lua_pushinteger(L, (lua_Integer)x->f.n);
+  else if (strcmp(key, "count") == 0 && x->f.is_batch)
+    lua_pushinteger(L, (lua_Integer)x->f.count);
+  else if (strcmp(key, "dtype") == 0)
+    lua_pushstring(L, x->f.lu->dtype->name);
+  else if (strcmp(key, "device") == 0)
+    clc_pushdevice(L, x->f.lu->device);
+  else
+    return 0;
+  return 1;
+}
+
+static int factors_show(lua_State *L) {
+  const Factors *x = check_factors(L);
+  const LUAI_UACINT n = (LUAI_UACINT)x->f.n;
+  if (x->f.is_batch)
+    lua_pushfstring(L, "LU factors of %I %s matrices %Ix%I on ", (LUAI_UACINT)x->f.count,
+                    x->f.lu->dtype->name, n, n);
+  else
+    lua_pushfstring(L, "LU factors of a %s matrix %Ix%I on ", x->f.lu->dtype->name, n, n);
+  clc_pushdevicetext(L, x->f.lu->device->place.device, CL_DEVICE_NAME);
+  lua_concat(L, 2);
+  return 1;
+}
+
+void clc_openfactors(lua_State *L) {
+  static const luaL_Reg functions[] = {{"lu", op_lu}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"solve", factors_solve},
+                                     {"det", factors_det},
+                                     {"rcond", factors_rcond},
+                                     {"release", factors_release},
+                                     {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{"__close", factors_release}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+  clc_opentype(L, &factors_type, factors_field, factors_show, methods, metamethods);
+}

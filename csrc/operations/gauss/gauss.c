@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/***
+gauss: solves A X = B, or says clearly why not.
+@module clcompute
+*/
+#include "gauss.h"
+
+#include <math.h>
+
+#include "residual.h"
+#include "base/base.h"
+#include "paper.h"
+#include "lu_solve.h"
+#include "operations/operand.h"
+#include "rcond.h"
+#include "operations/saxpy.h"
+
+#define MAX_STEPS 3 /* of refinement: where it helps at all, the first does most */
+
+typedef enum { BLOCKED, UNBLOCKED, PAPER } Variant;
+
+typedef struct {
+  Variant variant;
+  clc_PaperOptions paper;
+  int refine, may_refine; /* asked for; allowed when the result needs it */
+} Options;
+
+/* What a solve found out, for each system. */
+typedef struct {
+  double *ratios, *rconds;
+  int steps;
+} Findings;
+
+/* --- arguments --------------------------------------------------------- */
+
+static const char *const variants[] = {"blocked", "unblocked", "paper", NULL};
+
+static void refuse(lua_State *L, const char *key, const char *variant) {
+  if (clc_pushoption(L, 3, key) != LUA_TNIL)
+    clc_optionerror(L, 3, key, "belongs to kernel=%s", variant);
+  lua_pop(L, 1);
+}
+
+static Options check_options(lua_State *L, const clc_Device *d) {
+  static const char *const keys[] = {"kernel", "group", "range", "remainder", "refine", NULL};
+  static const char *const ranges[] = {"fixed", "shrink", NULL};
+  static const char *const remainders[] = {"split", "host", NULL};
+  Options o = {BLOCKED, {0, 0, 0}, 0, 1};
+  clc_checkoptions(L, 3, keys);
+  o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, BLOCKED);
+  if (o.variant == PAPER) {
+    o.paper.group = (size_t)clc_integeroption(L, 3, "group", 1, d->is_cpu ? 64 : 192);
+    if (o.paper.group > d->max_groups[0])
+      clc_optionerror(L, 3, "group", "%I exceeds this device's %I", (LUAI_UACINT)o.paper.group,
+                      (LUAI_UACINT)d->max_groups[0]);
+    o.paper.shrink = clc_enumoption(L, 3, "range", ranges, 0);
+    o.paper.host_remainder = clc_enumoption(L, 3, "remainder", remainders, 0);
+    refuse(L, "refine", "\"blocked\" or \"unblocked\"");
+  } else {
+    o.refine = clc_booleanoption(L, 3, "refine", 0);
+    o.may_refine = clc_booleanoption(L, 3, "refine", 1);
+    refuse(L, "group", "\"paper\"");
+    refuse(L, "range", "\"paper\"");
+    refuse(L, "remainder", "\"paper\"");
+  }
+  return o;
+}
+
+/* Pushes room for what is found out of so many systems: nothing is wrong with an empty one. */
+static Findings push_findings(lua_State *L, size_t count) {
+  double *numbers = lua_newuserdatauv(L, 2 * count * sizeof *numbers, 0);
+  for (size_t i = 0; i < count; i++) {
+    numbers[i] = 0;
+    numbers[count + i] = 1;
+  }
+  return (Findings){numbers, numbers + count, 0};
+}
+
+/* --- solving ----------------------------------------------------------- */
+
+static void raise_ratio(lua_State *L, const char *system, double ratio, const char *advice) {
+  luaL_error(L, "%sbackward error ratio %f exceeds %d: %s", system, ratio, CLC_MAXRATIO, advice);
+}
+
+/* Pushes x. */
+static void solve_paper(lua_State *L, clc_Buffer *a, clc_Buffer *b, const clc_PaperOptions *options,
+                        Findings *found) {
+  const clc_Systems one = clc_systemsof(a, b);
+  const double norm = clc_checknorm1(L, a, "gauss: a");
+  clc_checknorm1(L, b, "gauss: b");
+  clc_Buffer *x = clc_papersolve(L, a, b, *options);
+  clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
+  clc_residual(L, a, x, b, r);
+  const double ratio = clc_ratios(L, &one, &norm, x, r, found->ratios);
+  clc_release(&r->h);
+  lua_pop(L, 1);
+  if (!(ratio <= CLC_MAXRATIO))
+    raise_ratio(L, "gauss: ", ratio,
+                "without pivoting elements grew; kernel=\"blocked\" and \"unblocked\" pivot");
+}
+
+static void check_condition(lua_State *L, const clc_Lu *f, double *rconds) {
+  clc_rconds(L, f, rconds);
+  for (size_t i = 0; i < f->count; i++)
+    if (!(rconds[i] >= clc_epsilon(f->lu->dtype))) {
+      const char *system = clc_pushsystem(L, f, i, "gauss");
+      lua_pushnumber(L, rconds[i]);
+      luaL_error(L, "%smatrix is singular to working precision: rcond = %s", system,
+                 luaL_tolstring(L, -1, NULL));
+    }
+}
+
+/* x <- x + A^-1 (b - A x); r holds the residual before and after. */
+static void refine(lua_State *L, const clc_Lu *f, clc_Buffer *a, clc_Buffer *b, clc_Buffer *x,
+                   clc_Buffer *r) {
+  clc_Buffer *correction = clc_lusolve(L, f, r);
+  clc_saxpy(L, 1, correction, x, x);
+  clc_residual(L, a, x, b, r);
+  clc_release(&correction->h);
+  lua_pop(L, 1);
+}
+
+/* What may help where the ratio is too large. */
+static const char *advise(const Options *o, const clc_Dtype *dtype) {
+  if (!o->may_refine) return "refinement, which refine=false forbids, may mend it";
+  return dtype == clc_float ? "elements grew beyond what refinement can mend; use double"
+                            : "elements grew beyond what refinement can mend";
+}
+
+static void check_ratios(lua_State *L, const clc_Lu *f, const double *ratios, const Options *o) {
+  const clc_Dtype *dtype = f->lu->dtype;
+  for (size_t i = 0; i < f->count; i++) {
+    if (ratios[i] <= CLC_MAXRATIO) continue;
+    const char *system = clc_pushsystem(L, f, i, "gauss");
+    if (isnan(ratios[i]))
+      luaL_error(L, "%sx or its residual overflows%s", system,
+                 dtype == clc_float ? "; use double" : "");
+    raise_ratio(L, system, ratios[i], advise(o, dtype));
+  }
+}
+
+/* Pushes the factors, then x. */
+static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Options *o, clc_Lu *f,
+                           Findings *found) {
+  const clc_Systems systems = clc_systemsof(a, b);
+  clc_checknorm1(L, b, "gauss: b");
+  *f = clc_factor(L, a, o->variant == BLOCKED, "gauss");
+  check_condition(L, f, found->rconds);
+  clc_Buffer *x = clc_lusolve(L, f, b);
+  clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
+  clc_residual(L, a, x, b, r);
+  double worst = clc_ratios(L, &systems, f->norms, x, r, found->ratios);
+  while (found->steps < MAX_STEPS &&
+         ((o->refine && found->steps == 0) || (o->may_refine && !(worst <= CLC_MAXRATIO)))) {
+    refine(L, f, a, b, x, r);
+    worst = clc_ratios(L, &systems, f->norms, x, r, found->ratios);
+    found->steps++;
+  }
+  clc_release(&r->h);
+  lua_pop(L, 1);
+  check_ratios(L, f, found->ratios, o);
+}
+
+/* A number, or of a batch a list of them. */
+static void set_numbers(lua_State *L, const char *key, const double *numbers, const clc_Lu *f) {
+  if (f->is_batch) {
+    lua_createtable(L, (int)f->count, 0);
+    for (size_t i = 0; i < f->count; i++) {
+      lua_pushnumber(L, numbers[i]);
+      lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+  } else {
+    lua_pushnumber(L, numbers[0]);
+  }
+  lua_setfield(L, -2, key);
+}
+
+static void push_pivots(lua_State *L, const int *pivots, size_t n) {
+  lua_createtable(L, (int)n, 0);
+  for (size_t k = 0; k < n; k++) {
+    lua_pushinteger(L, pivots[k] + 1);
+    lua_rawseti(L, -2, (lua_Integer)k + 1);
+  }
+}
+
+static void set_pivots(lua_State *L, const clc_Lu *f) {
+  if (f->is_batch) {
+    lua_createtable(L, (int)f->count, 0);
+    for (size_t i = 0; i < f->count; i++) {
+      push_pivots(L, f->pivots + i * f->n, f->n);
+      lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+  } else {
+    push_pivots(L, f->pivots, f->n);
+  }
+  lua_setfield(L, -2, "pivots");
+}
+
+static void push_info(lua_State *L, const Findings *found, const clc_Lu *f, int has_pivots) {
+  static const char *const keys[] = {"backward_error", "rcond", "steps", "pivots", NULL};
+  lua_createtable(L, 0, 4);
+  clc_namerecord(L, "clcompute.GaussInfo", keys);
+  set_numbers(L, "backward_error", found->ratios, f);
+  lua_pushinteger(L, found->steps);
+  lua_setfield(L, -2, "steps");
+  if (!has_pivots) return;
+  set_numbers(L, "rcond", found->rconds, f);
+  set_pivots(L, f);
+}
+
+/***
+Solves A X = B. a and b stay as they are. Blocks.
+
+The default, "blocked", factors with partial pivoting, by blocks; on GPUs matrices of more than a
+few hundred rows with tournament pivoting (Grigori, Demmel & Xiang 2011), where multipliers may be
+larger than 1. "unblocked" factors with partial pivoting, column by column, and is what the
+other is held against. Both check the result: an exactly singular matrix, one singular to working
+precision (rcond below eps), NaN or infinity in an operand, or a backward error ratio above 30 that
+refinement does not mend are errors. `kernel="paper"` is the method of Baranov & Vlatskaya 2013: no
+pivoting, one right-hand side, the same check of the ratio.
+@function gauss
+@tparam Buffer a float or double, n x n; or count x n x n, many small systems that are solved in one
+ launch
+@tparam Buffer b same dtype and device: n, or n x columns; or count x n, or count x n x columns
+@tparam[opt] table options `kernel` ("blocked", "unblocked", "paper"), `refine` (nil: when
+ needed, true: at least once, false: never); for "paper" `group` (work-group
+ size), `range` ("fixed", "shrink") and `remainder` ("split", "host")
+@treturn Buffer x, of b's shape
+@treturn table info: `backward_error` (the ratio), `steps` of refinement; but for
+ "paper" also `rcond` and `pivots` (row i was exchanged with row pivots[i]); print shows them. Of
+many systems all but `steps` are lists, and errors name the system
+*/
+static int op_gauss(lua_State *L) {
+  clc_Buffer *a = clc_checkreal(L, 1);
+  clc_Buffer *b = clc_checklike(L, 2, a);
+  lua_settop(L, 3);
+  luaL_checkstack(L, 60, NULL);
+  const Options o = check_options(L, a->device);
+  clc_checksquare(L, 1, a);
+  const clc_Systems s = clc_systemsof(a, b);
+  clc_Lu f = {.count = s.count, .is_batch = a->shape.n == 3};
+  clc_checkrights(L, 2, b, f.is_batch, s.count, s.n);
+  if (f.is_batch && o.variant != BLOCKED)
+    clc_optionerror(L, 3, "kernel", "does not go with a batch (a has three dimensions)");
+  if (o.variant == PAPER && b->count != s.n)
+    luaL_argerror(L, 2, "the paper's method takes one right-hand side");
+  Findings found = push_findings(L, s.count);
+  if (b->count == 0)
+    clc_newbuffer(L, a->device, a->dtype, &b->shape);
+  else if (o.variant == PAPER)
+    solve_paper(L, a, b, &o.paper, &found);
+  else
+    solve_pivoting(L, a, b, &o, &f, &found);
+  push_info(L, &found, &f, o.variant != PAPER);
+  if (f.lu != NULL) {
+    lua_pushvalue(L, -3);
+    clc_dropfactors(L, 0);
+  }
+  return 2;
+}
+
+void clc_opengauss(lua_State *L) {
+  static const luaL_Reg functions[] = {{"gauss", op_gauss}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

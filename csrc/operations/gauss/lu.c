@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* LU factors with partial pivoting on the device, and what they tell. */
+#include "lu.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "residual.h"
+#include "lu_batch.h"
+#include "lu_blocks.h"
+#include "lu_tournament.h"
+#include "operations/gemm/matrix.h"
+#include "operations/operand.h"
+#include "operations/prebuilt.h"
+#include "buffer/scratch.h"
+#include "operations/tuning.h"
+
+#define FACTORS "factors" /* uses of scratch memory */
+#define SUMS "lu sums"
+#define FEW 8 /* sums of a column that the host adds up */
+
+/* Sums of magnitudes of the columns of a matrix, by chunks of its rows: rows of a buffer, of which
+   the first is the sums of all of them where there are more than a few. */
+typedef struct {
+  clc_Buffer *b;
+  size_t chunks, n, ld;
+} Sums;
+
+/* Queues the copy of a to where it is factored; pushes the sums. */
+static Sums load(lua_State *L, clc_Buffer *a, const clc_Elimination *x) {
+  clc_Device *d = a->device;
+  clc_pushtuning(L, d, "lu", a->dtype);
+  const int vector = clc_tuned(L, "vector"), vectors = vector > 1 ? 4 : 1,
+            span = vector > 1 ? 1024 : 1, chunk = vector > 1 ? 256 : 32;
+  const size_t rows = clc_paddedrows(x->n), width = (size_t)(vector * vectors * span),
+               group = (size_t)clc_tuned(L, "group");
+  Sums sums = {.chunks = clc_parts(rows, (size_t)chunk), .n = x->n, .ld = x->ld};
+  sums.b = clc_takescratch(L, d, SUMS, a->dtype, (1 + sums.chunks) * x->ld);
+  lua_replace(L, -2);
+  const char *defines =
+      lua_pushfstring(L, "#define V %d\n#define VECTORS %d\n#define SPAN %d\n#define CHUNK %d\n",
+                      vector, vectors, span, chunk);
+  clc_Kernel *k = clc_prebuilt(L, d, "lu_load", a->dtype, defines);
+  const clc_Range range = clc_padded2((x->ld + width - 1) / width, sums.chunks, group, 1);
+  clc_setarguments(L, k, "iibibib", (lua_Integer)x->n, (lua_Integer)rows, a, (lua_Integer)a->offset,
+                   x->w, (lua_Integer)x->ld, sums.b);
+  clc_launch(L, k, &range, NULL);
+  lua_pop(L, 2);
+  if (sums.chunks <= FEW) return sums;
+  clc_Kernel *add = clc_prebuilt(L, d, "column_sums", a->dtype, "");
+  const clc_Range line = clc_padded1(x->ld, 64);
+  clc_setarguments(L, add, "iibib", (lua_Integer)sums.chunks, (lua_Integer)x->ld, sums.b,
+                   (lua_Integer)x->ld, sums.b);
+  clc_launch(L, add, &line, NULL);
+  lua_pop(L, 1);
+  return sums;
+}
+
+/* The largest sum of a column. */
+static double largest_sum(lua_State *L, const Sums *s) {
+  const int is_few = s->chunks <= FEW;
+  const size_t rows = is_few ? s->chunks : 1;
+  clc_Buffer *read = clc_newview(L, s->b, is_few ? s->ld : 0, &(clc_Shape){1, {rows * s->ld}});
+  const double *sums = clc_pushdoubles(L, read);
+  double largest = 0;
+  for (size_t j = 0; j < s->n; j++) {
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) sum += sums[i * s->ld + j];
+    if (!(sum <= largest)) largest = sum;
+    if (isnan(sum)) break;
+  }
+  clc_release(&read->h);
+  lua_pop(L, 2);
+  return largest;
+}
+
+/* Numbers that the device found: the diagonals, and the norms of the matrices. */
+typedef struct {
+  double *diagonal, *norms;
+} Facts;
+
+static void copy_doubles(double *to, const double *from, size_t n) {
+  memcpy(to, from, n * sizeof *to);
+}
+
+/* Pushes a table of the buffers. */
+static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f, size_t elements,
+                                  size_t facts) {
+  clc_Device *d = a->device;
+  clc_Elimination x = {.n = f->n, .ld = f->ld};
+  lua_createtable(L, 4, 0);
+  x.w = clc_takescratch(L, d, FACTORS, a->dtype, elements);
+  lua_rawseti(L, -2, 1);
+  x.pivots = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {f->count * f->n}});
+  lua_rawseti(L, -2, 2);
+  x.diagonal = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {facts}});
+  lua_rawseti(L, -2, 3);
+  return x;
+}
+
+/* By blocks: on a GPU its panels are tournaments, if the numbers for it say of how many rows. */
+static void eliminate(lua_State *L, const clc_Elimination *x) {
+  clc_pushtuning(L, x->w->device, "lu", x->w->dtype);
+  const int has_rows = lua_getfield(L, -1, "rows") != LUA_TNIL;
+  lua_pop(L, 2);
+  (has_rows ? clc_eliminatetournament : clc_eliminateblocks)(L, x);
+}
+
+static clc_Elimination factor_one(lua_State *L, clc_Buffer *a, const clc_Lu *f, int by_blocks,
+                                  Facts facts) {
+  const clc_Elimination x = push_parts(L, a, f, clc_paddedrows(f->n) * f->ld, f->n);
+  facts.norms[0] = 0;
+  if (f->n == 0) return x;
+  const Sums sums = load(L, a, &x);
+  if (by_blocks)
+    eliminate(L, &x);
+  else
+    clc_eliminatecolumns(L, &x, 0, f->n);
+  copy_doubles(facts.diagonal, clc_pushdoubles(L, x.diagonal), f->n);
+  lua_pop(L, 1);
+  facts.norms[0] = largest_sum(L, &sums);
+  clc_givescratch(L, SUMS);
+  return x;
+}
+
+/* Each by a work-group, on a CPU by a work-item. */
+static clc_Elimination factor_batch(lua_State *L, clc_Buffer *a, const clc_Lu *f, Facts facts) {
+  const size_t n = f->n;
+  const clc_Elimination x = push_parts(L, a, f, f->count * n * n, f->count * (n + 1));
+  if (x.w->count > 0) clc_eliminatebatch(L, a, f->count, &x);
+  const double *numbers = clc_pushdoubles(L, x.diagonal);
+  for (size_t i = 0; i < f->count; i++) {
+    copy_doubles(facts.diagonal + i * n, numbers + i * (n + 1), n);
+    facts.norms[i] = n > 0 ? numbers[i * (n + 1) + n] : 0;
+  }
+  lua_pop(L, 1);
+  return x;
+}
+
+const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what) {
+  if (!f->is_batch) return lua_pushfstring(L, "%s: ", what);
+  return lua_pushfstring(L, "%s: system %I: ", what, (LUAI_UACINT)(i + 1));
+}
+
+/* Sums of the device that are not finite have a fault in a, or are computed anew. */
+static void check_norms(lua_State *L, clc_Buffer *a, const clc_Lu *f, double *norms,
+                        const char *what) {
+  for (size_t i = 0; i < f->count; i++) {
+    if (isfinite(norms[i])) continue;
+    const double norm = clc_checknorm1(L, a, lua_pushfstring(L, "%s: a", what));
+    if (f->is_batch) luaL_error(L, "%sthe 1-norm of a overflows", clc_pushsystem(L, f, i, what));
+    norms[i] = norm;
+    lua_pop(L, 1);
+  }
+}
+
+/* Zero exactly: a bound would reject systems that are merely scaled. */
+static void check_diagonal(lua_State *L, const clc_Lu *f, const char *what) {
+  for (size_t i = 0; i < f->count * f->n; i++) {
+    const int column = (int)(i % f->n) + 1;
+    if (f->diagonal[i] == 0)
+      luaL_error(L, "%smatrix is singular: column %d has no pivot",
+                 clc_pushsystem(L, f, i / f->n, what), column);
+    if (!isfinite(f->diagonal[i]))
+      luaL_error(L, "%sthe elimination overflows in column %d",
+                 clc_pushsystem(L, f, i / f->n, what), column);
+  }
+}
+
+clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse) {
+  const clc_Shape line = {1, {f->n}};
+  cl_int *order = lua_newuserdatauv(L, 2 * f->n * sizeof *order, 0), *back = order + f->n;
+  for (size_t i = 0; i < f->n; i++) order[i] = (cl_int)i;
+  for (size_t i = 0; i < f->n; i++) {
+    const cl_int t = order[i];
+    order[i] = order[f->pivots[i]];
+    order[f->pivots[i]] = t;
+  }
+  for (size_t i = 0; i < f->n; i++) back[order[i]] = (cl_int)i;
+  clc_Buffer *b = clc_newbuffer(L, f->lu->device, clc_int, &line);
+  clc_writebuffer(L, b, 0, f->n, inverse ? back : order);
+  lua_remove(L, -2);
+  return b;
+}
+
+/* The orders of a GPU's factors stay, as values 6 and 7 of the table at that index. */
+static void keep_orders(lua_State *L, int table, clc_Lu *f) {
+  if (f->lu->device->is_cpu || f->is_batch || f->n == 0) return;
+  for (int i = 0; i < 2; i++) {
+    f->orders[i] = clc_pushorder(L, f, i);
+    lua_rawseti(L, table, 6 + i);
+  }
+}
+
+clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what) {
+  clc_Lu f = {.n = a->shape.dim[a->shape.n - 1], .count = 1, .is_batch = a->shape.n == 3};
+  if (f.is_batch) f.count = a->shape.dim[0];
+  f.ld = f.is_batch ? f.n : clc_paddedrow(f.n, a->dtype);
+  const size_t all = f.count * f.n;
+  double *numbers = lua_newuserdatauv(L, (all + f.count) * sizeof *numbers, 0);
+  int *pivots = lua_newuserdatauv(L, all * sizeof *pivots, 0);
+  const Facts facts = {numbers, numbers + all};
+  const clc_Elimination x =
+      f.is_batch ? factor_batch(L, a, &f, facts) : factor_one(L, a, &f, by_blocks, facts);
+  f.lu = x.w;
+  f.exchanges = x.pivots;
+  f.diagonal = facts.diagonal;
+  f.norms = facts.norms;
+  check_norms(L, a, &f, facts.norms, what);
+  check_diagonal(L, &f, what);
+  clc_readbuffer(L, x.pivots, 0, all, pivots);
+  f.pivots = pivots;
+  clc_release(&x.diagonal->h);
+  lua_insert(L, -3);
+  lua_rawseti(L, -3, 3);
+  lua_rawseti(L, -2, 4);
+  keep_orders(L, lua_gettop(L), &f);
+  return f;
+}
+
+void clc_dropfactors(lua_State *L, int is_shared) {
+  static const lua_Integer buffers[] = {1, 2, 6, 7};
+  for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
+    const lua_Integer i = buffers[k];
+    lua_rawgeti(L, -1, i);
+    clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
+    if (i == 1 && !is_shared) {
+      clc_givescratch(L, FACTORS);
+      continue;
+    }
+    if (b != NULL) clc_release(&b->h);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+double clc_determinant(const clc_Lu *f, size_t i) {
+  const double *diagonal = f->diagonal + i * f->n;
+  const int *pivots = f->pivots + i * f->n;
+  double product = 1; /* its exponent beside it, lest a part of the product overflow */
+  long exponent = 0;
+  for (size_t k = 0; k < f->n; k++) {
+    int e;
+    product = frexp((pivots[k] == (int)k ? 1 : -1) * product * diagonal[k], &e);
+    exponent += e;
+  }
+  if (exponent > 4096) exponent = 4096;
+  if (exponent < -4096) exponent = -4096;
+  return ldexp(product, (int)exponent);
+}

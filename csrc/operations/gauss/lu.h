@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* LU factors with partial pivoting on the device, and what they tell. */
+#ifndef CLC_LU_H
+#define CLC_LU_H
+
+#include "buffer/memory.h"
+
+typedef struct clc_Lu {
+  clc_Buffer *lu;         /* U, and below its diagonal the multipliers L */
+  size_t n, ld;           /* rows and columns; elements from row to row */
+  size_t count;           /* matrices, n * n elements apart where is_batch */
+  int is_batch;           /* the matrices came as one buffer of three dimensions */
+  clc_Buffer *exchanges;  /* the pivots on the device */
+  clc_Buffer *orders[2];  /* of rows, that the exchanges amount to, and back; on a GPU, else NULL */
+  const int *pivots;      /* n of each: row k was exchanged with row pivots[k], from 0 */
+  const double *diagonal; /* n of each: of U */
+  const double *norms;    /* 1-norm of each matrix */
+} clc_Lu;
+
+/*
+ * Factors a copy of the n x n buffer a, by blocks or column by column, or of the matrices of a
+ * count x n x n buffer. Pushes what the result consists of, in one table. Blocks. Raises where an
+ * element is NaN or infinite, or a pivot zero or not finite: what (an operation's name) begins the
+ * message.
+ */
+clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what);
+
+/* Pushes how a message about one of the matrices begins: "lu: " or "lu: system 3: ". */
+const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what);
+
+/* Pushes a buffer of the order of rows that the exchanges amount to, or of the one that undoes it.
+ */
+clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse);
+
+/* Lets go of the factors whose table is at the top, which is popped. Their memory serves the next
+   ones, unless another queue may still read it. They may have been released with their device. */
+void clc_dropfactors(lua_State *L, int is_shared);
+
+/* The determinant of one of the matrices. */
+double clc_determinant(const clc_Lu *f, size_t i);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Solving with LU factors: one right-hand side after the other, or many by blocks. */
+#include "lu_solve.h"
+
+#include "lu_batch.h"
+#include "lu_blocks.h"
+#include "operations/gemm/multiply.h"
+#include "operations/operand.h"
+#include "operations/prebuilt.h"
+#include "buffer/scratch.h"
+#include "operations/tuning.h"
+
+#define SIDE 32 /* rows of a triangle of lu_sweep: no more than those of zeros behind the n-th */
+
+enum { LOWER = 1, UNIT = 2, TRANSPOSE = 4 }; /* a triangle, as lu_sweep names it */
+
+/* The number of a name for a device and dtype. */
+static size_t tuned(lua_State *L, const clc_Buffer *like, const char *name) {
+  clc_pushtuning(L, like->device, "lu", like->dtype);
+  const size_t value = (size_t)clc_tuned(L, name);
+  lua_pop(L, 1);
+  return value;
+}
+
+/* --- rows in another order ---------------------------------------------- */
+
+static void gather(lua_State *L, const clc_Lu *f, int inverse, size_t columns, clc_Buffer *b,
+                   clc_Buffer *x, size_t ldx) {
+  clc_Buffer *kept = f->orders[inverse],
+             *order = kept != NULL ? kept : clc_pushorder(L, f, inverse);
+  const clc_Range range = clc_covermatrix(b->device, f->n, columns);
+  clc_Kernel *k = clc_prebuilt(L, b->device, "gather_rows", b->dtype, "");
+  clc_setarguments(L, k, "iibbibi", (lua_Integer)f->n, (lua_Integer)columns, order, b,
+                   (lua_Integer)b->offset, x, (lua_Integer)ldx);
+  clc_launch(L, k, &range, NULL);
+  lua_pop(L, 1);
+  if (kept != NULL) return;
+  clc_release(&order->h);
+  lua_pop(L, 1);
+}
+
+/* --- one after the other ------------------------------------------------- */
+
+/* On the cores of a CPU, each column by one of them. */
+static void solve_vectors(lua_State *L, const clc_Lu *f, int transposed, size_t columns,
+                          clc_Buffer *b, clc_Buffer *x) {
+  clc_Device *d = b->device;
+  const clc_Range range = clc_padded1(columns, 1);
+  const size_t ldv = clc_paddedrow(f->n, b->dtype);
+  const char *defines = lua_pushfstring(L, "#define V %d\n", (int)tuned(L, b, "vector"));
+  clc_Kernel *k = clc_prebuilt(L, d, "lu_vector", b->dtype, defines);
+  clc_Buffer *work = clc_pushscratch(L, d, "lu_vector", b->dtype, columns * ldv);
+  clc_setarguments(L, k, "ibibiibibib", (lua_Integer)f->n, f->lu, (lua_Integer)f->ld, f->exchanges,
+                   (lua_Integer)transposed, (lua_Integer)columns, b, (lua_Integer)b->offset, work,
+                   (lua_Integer)ldv, x);
+  clc_launch(L, k, &range, NULL);
+  lua_pop(L, 3);
+}
+
+/* Rows of a block of lu_sweep: its tile, with an element beside each row, fits the local memory. */
+static size_t block_of(const clc_Buffer *x) {
+  const clc_Device *d = x->device;
+  size_t block = clc_tasksize(d);
+  while (block > SIDE && block * (SIDE + 2) * x->dtype->size + 2048 > d->local_memory) block /= 2;
+  return block;
+}
+
+/* Solves with one triangle, in place: a launch for each block of rows. */
+static void substitute(lua_State *L, const clc_Lu *f, int triangle, size_t columns, clc_Buffer *x) {
+  clc_Device *d = x->device;
+  const size_t block = block_of(x), blocks = clc_parts(f->n, block);
+  const int lower = (triangle & LOWER) != 0,
+            most = d->is_cpu ? 8 : SIDE, /* a CPU's compiler is slow */
+      side = (int)block < most ? (int)block : most;
+  const char *defines =
+      lua_pushfstring(L,
+                      "#define BLOCK %d\n#define SIDE %d\n#define LOWER %d\n#define UNIT "
+                      "%d\n#define TRANSPOSE %d\n",
+                      (int)block, side, lower, (triangle & UNIT) != 0, (triangle & TRANSPOSE) != 0);
+  clc_Kernel *k = clc_prebuilt(L, d, "lu_sweep", x->dtype, defines);
+  for (size_t left = blocks; left > 0; left--) {
+    const clc_Range range = clc_batchrange(left, columns, 1, block, 1);
+    clc_setarguments(L, k, "iiibib", (lua_Integer)f->n,
+                     lower ? (lua_Integer)(blocks - left) - 1 : (lua_Integer)left,
+                     (lua_Integer)columns, f->lu, (lua_Integer)f->ld, x);
+    clc_launch(L, k, &range, NULL);
+  }
+  lua_pop(L, 2);
+}
+
+static void copy(lua_State *L, size_t rows, size_t columns, clc_Buffer *from, size_t ld,
+                 clc_Buffer *to, size_t ldto) {
+  const clc_Range range = clc_covermatrix(from->device, rows, columns);
+  clc_Kernel *k = clc_prebuilt(L, from->device, "copy_matrix", from->dtype, "");
+  clc_setarguments(L, k, "iibiibii", (lua_Integer)rows, (lua_Integer)columns, from,
+                   (lua_Integer)from->offset, (lua_Integer)ld, to, (lua_Integer)to->offset,
+                   (lua_Integer)ldto);
+  clc_launch(L, k, &range, NULL);
+  lua_pop(L, 1);
+}
+
+/* On a GPU, by its work-groups together. */
+static void solve_columns(lua_State *L, const clc_Lu *f, int transposed, size_t columns,
+                          clc_Buffer *b, clc_Buffer *x) {
+  if (!transposed) {
+    gather(L, f, 0, columns, b, x, columns);
+    substitute(L, f, LOWER | UNIT, columns, x);
+    substitute(L, f, 0, columns, x);
+    return;
+  }
+  /* Taken: between the launches a finalizer may solve too. */
+  clc_Buffer *work = clc_takescratch(L, b->device, "lu_columns", b->dtype, f->n * columns);
+  copy(L, f->n, columns, b, columns, work, columns);
+  substitute(L, f, LOWER | TRANSPOSE, columns, work);
+  substitute(L, f, UNIT | TRANSPOSE, columns, work);
+  gather(L, f, 1, columns, work, x, columns);
+  clc_givescratch(L, "lu_columns");
+}
+
+void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,
+                    clc_Buffer *x) {
+  (tuned(L, b, "vector") > 1 ? solve_vectors : solve_columns)(L, f, transposed, columns, b, x);
+}
+
+/* --- many, by blocks ------------------------------------------------------ */
+
+/* Rows of the solution that a triangle of the diagonal gives; `columns` of them, ldx apart. */
+typedef struct {
+  const clc_Lu *f;
+  clc_Buffer *x;
+  size_t columns, ldx;
+} Solution;
+
+/* Rows i0 .. i1 - 1, less what the known rows k0 .. k1 - 1 give. */
+static void subtract_known(lua_State *L, const Solution *s, size_t i0, size_t i1, size_t k0,
+                           size_t k1) {
+  const clc_Lu *f = s->f;
+  const clc_Multiply product = {.batch = 1,
+                                .m = i1 - i0,
+                                .n = s->columns,
+                                .k = k1 - k0,
+                                .alpha = -1,
+                                .beta = 1,
+                                .a = {f->lu, i0 * f->ld + k0, i1 - i0, k1 - k0, f->ld, 0},
+                                .b = {s->x, k0 * s->ldx, k1 - k0, s->columns, s->ldx, 0},
+                                .c = {s->x, i0 * s->ldx, i1 - i0, s->columns, s->ldx, 0}};
+  if (k1 > k0) clc_multiply(L, CLC_FAST, &product);
+}
+
+static void solve_diagonal(lua_State *L, const Solution *s, int lower, size_t i0, size_t i1) {
+  const clc_Lu *f = s->f;
+  clc_Device *d = s->x->device;
+  const size_t vector = tuned(L, s->x, "vector");
+  const clc_Range range =
+      clc_padded1((s->columns + 2 * vector - 1) / (2 * vector), tuned(L, s->x, "group"));
+  const char *defines =
+      lua_pushfstring(L, lower ? "#define V %d\n" : "#define V %d\n#define LOWER 0\n", (int)vector);
+  clc_Kernel *k = clc_prebuilt(L, d, "lu_rows", s->x->dtype, defines);
+  clc_setarguments(L, k, "iiibibbiiiii", (lua_Integer)i0, (lua_Integer)0, (lua_Integer)(i1 - i0),
+                   f->lu, (lua_Integer)f->ld, f->exchanges, s->x, (lua_Integer)s->ldx,
+                   (lua_Integer)0, (lua_Integer)0, (lua_Integer)0, (lua_Integer)s->columns);
+  clc_launch(L, k, &range, NULL);
+  lua_pop(L, 2);
+}
+
+static void solve_blocks(lua_State *L, const Solution *s) {
+  const size_t n = s->f->n, block = tuned(L, s->x, "columns");
+  for (size_t i = 0; i < n; i += block) {
+    const size_t end = n - i < block ? n : i + block;
+    subtract_known(L, s, i, end, 0, i);
+    solve_diagonal(L, s, 1, i, end);
+  }
+  for (size_t end = n; end > 0;) {
+    const size_t i = (end - 1) / block * block;
+    subtract_known(L, s, i, end, end, n);
+    solve_diagonal(L, s, 0, i, end);
+    end = i;
+  }
+}
+
+/* lu_rows takes whole vectors, so rows may have to be longer for a while. */
+static void solve_many(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b,
+                       clc_Buffer *x) {
+  const size_t ldx = clc_paddedrows(columns);
+  Solution s = {f, x, columns, ldx};
+  if (ldx != columns) s.x = clc_newbuffer(L, b->device, b->dtype, &(clc_Shape){2, {f->n, ldx}});
+  gather(L, f, 0, columns, b, s.x, ldx);
+  solve_blocks(L, &s);
+  if (ldx == columns) return;
+  copy(L, f->n, columns, s.x, ldx, x, columns);
+  clc_release(&s.x->h);
+  lua_pop(L, 1);
+}
+
+clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b) {
+  luaL_checkstack(L, 30, NULL);
+  clc_Buffer *x = clc_newbuffer(L, b->device, b->dtype, &b->shape);
+  if (x->count == 0) return x;
+  const size_t columns = x->count / f->n / f->count;
+  const clc_Elimination factors = {f->lu, f->n, f->ld, f->exchanges, NULL};
+  if (f->is_batch)
+    clc_solvebatch(L, f->count, columns, &factors, b, x);
+  else if (columns <= tuned(L, b, "few"))
+    clc_lusolvefew(L, f, 0, columns, b, x);
+  else
+    solve_many(L, f, columns, b, x);
+  return x;
+}

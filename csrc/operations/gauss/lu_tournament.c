@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Elimination for GPUs: by blocks, whose panels choose their pivots in a few launches.
+ *
+ *          k         e         end   A block, columns k .. e - 1, goes by panels of a few columns.
+ *      +---+---------+---------+     Groups of rows each choose as many rows of a panel as it has
+ *      |   | \   U   |    U    | k   columns; groups of those choose among them, until one is left,
+ *      |   |  +--+---+         |     which also exchanges rows within the block and makes rows of U
+ *      |   |  |  |   |         |     there (lu_tournament). A launch makes the multipliers below,
+ *      |   +--|L |   +---------+ e   subtracts what they give within the block, and exchanges rows
+ *      |   |  |  |   |    C    |     elsewhere (lu_below). Then come the block's rows of U right of
+ *      +---+--+--+---+---------+     it (lu_right), and C less the product of L and U.
+ */
+#include "lu_tournament.h"
+
+#include "lu_blocks.h"
+#include "operations/gemm/matrix.h"
+#include "operations/prebuilt.h"
+#include "buffer/scratch.h"
+#include "operations/tuning.h"
+
+#define DOWN 32 /* DOWN and WIDE of lu_below, ACROSS of lu_right */
+#define WIDE 64
+#define ACROSS 32
+#define LISTS "lu lists" /* a use of scratch memory */
+
+typedef struct {
+  const clc_Elimination *x;
+  size_t rows, columns, block; /* entries of a group; columns of a panel, of a block */
+  clc_Kernel *round, *last, *below, *right;
+  clc_Buffer *lists;         /* of rows: two lists of entries, and the moves of a panel */
+  size_t lists_of[2], moves; /* where they begin */
+} Tournament;
+
+/* Pushes what it consists of; the lists are at the top. */
+static Tournament push_tournament(lua_State *L, const clc_Elimination *x) {
+  clc_Device *d = x->w->device;
+  const clc_Dtype *dtype = x->w->dtype;
+  Tournament t = {.x = x};
+  clc_pushtuning(L, d, "lu", dtype);
+  t.rows = (size_t)clc_tuned(L, "rows");
+  t.columns = (size_t)clc_tuned(L, "columns");
+  t.block = (size_t)clc_tuned(L, "block");
+  const int columns = (int)t.columns, rows = (int)t.rows, warp = clc_tuned(L, "warp");
+  const char *panel = lua_pushfstring(L, "#define COLUMNS %d\n", columns);
+  const char *group = lua_pushfstring(L, "%s#define ROWS %d\n#define WARP %d\n", panel, rows, warp);
+  t.round = clc_prebuilt(L, d, "lu_tournament", dtype, group);
+  t.last = clc_prebuilt(
+      L, d, "lu_tournament", dtype,
+      lua_pushfstring(L, "%s#define FINAL 1\n#define ACROSS %d\n", group, (int)t.block));
+  t.below =
+      clc_prebuilt(L, d, "lu_below", dtype,
+                   lua_pushfstring(L, "%s#define DOWN %d\n#define WIDE %d\n#define ACROSS %d\n",
+                                   panel, DOWN, WIDE, t.block < WIDE ? WIDE : (int)t.block));
+  t.right = clc_prebuilt(
+      L, d, "lu_right", dtype,
+      lua_pushfstring(L, "%s#define BLOCK %d\n#define ACROSS %d\n", panel, (int)t.block, ACROSS));
+  const size_t list = clc_parts(x->n, t.rows) * t.columns;
+  t.lists_of[1] = list;
+  t.moves = 2 * list;
+  t.lists = clc_takescratch(L, d, LISTS, clc_int, 2 * list + 4 * t.columns);
+  return t;
+}
+
+/* The panel from column `first` on of a block k .. e - 1: its pivots, and all of its own rows. */
+static void choose(lua_State *L, const Tournament *t, size_t first, size_t columns, size_t k,
+                   size_t e) {
+  const clc_Elimination *x = t->x;
+  size_t count = x->n - first;
+  int listed = 0, in = 0;
+  while (count > t->rows) {
+    const size_t groups = clc_parts(count, t->rows), rest = count - (groups - 1) * t->rows;
+    const clc_Range range = clc_batchrange(groups, 1, 1, t->rows, 1);
+    clc_setarguments(L, t->round, "iiibibii", (lua_Integer)count, (lua_Integer)first,
+                     (lua_Integer)listed, x->w, (lua_Integer)x->ld, t->lists,
+                     (lua_Integer)t->lists_of[in], (lua_Integer)t->lists_of[!in]);
+    clc_launch(L, t->round, &range, NULL);
+    count = (groups - 1) * t->columns + (rest < t->columns ? rest : t->columns);
+    listed = 1;
+    in = !in;
+  }
+  const clc_Range one = clc_batchrange(1, 1, 1, t->rows, 1);
+  clc_setarguments(L, t->last, "iiibibiiiiibb", (lua_Integer)count, (lua_Integer)first,
+                   (lua_Integer)listed, x->w, (lua_Integer)x->ld, t->lists,
+                   (lua_Integer)t->lists_of[in], (lua_Integer)t->moves, (lua_Integer)columns,
+                   (lua_Integer)k, (lua_Integer)e, x->pivots, x->diagonal);
+  clc_launch(L, t->last, &one, NULL);
+}
+
+/* What it gives to the rows below within the block, and its exchanges beside the block. */
+static void apply(lua_State *L, const Tournament *t, size_t first, size_t columns, size_t k,
+                  size_t e) {
+  const clc_Elimination *x = t->x;
+  const size_t items = DOWN / 4 * (WIDE / 4), groups = clc_parts(x->n - first - columns, DOWN),
+               others = clc_parts(k + x->n - e, items);
+  const clc_Range range = clc_batchrange(groups + others, 1, 1, items, 1);
+  if (groups + others == 0) return;
+  clc_setarguments(L, t->below, "iiiibiibiii", (lua_Integer)x->n, (lua_Integer)first,
+                   (lua_Integer)columns, (lua_Integer)e, x->w, (lua_Integer)x->ld,
+                   (lua_Integer)groups, t->lists, (lua_Integer)t->moves, (lua_Integer)k,
+                   (lua_Integer)e);
+  clc_launch(L, t->below, &range, NULL);
+}
+
+/* What the whole block k .. e - 1 gives to the columns right of it. */
+static void finish(lua_State *L, const Tournament *t, size_t k, size_t e) {
+  const clc_Elimination *x = t->x;
+  const clc_Range range = clc_batchrange(clc_parts(x->n - e, ACROSS), 1, 1, t->block, 1);
+  clc_setarguments(L, t->right, "ibiii", (lua_Integer)k, x->w, (lua_Integer)x->ld, (lua_Integer)e,
+                   (lua_Integer)x->n);
+  clc_launch(L, t->right, &range, NULL);
+  clc_subtractproduct(L, x, e, x->n, k, e, e, x->n);
+}
+
+void clc_eliminatetournament(lua_State *L, const clc_Elimination *x) {
+  const int top = lua_gettop(L);
+  if (x->n == 0) return;
+  luaL_checkstack(L, 30, NULL);
+  const Tournament t = push_tournament(L, x);
+  for (size_t k = 0; k < x->n; k += t.block) {
+    const size_t e = x->n - k < t.block ? x->n : k + t.block;
+    for (size_t first = k; first < e; first += t.columns) {
+      const size_t columns = e - first < t.columns ? e - first : t.columns;
+      choose(L, &t, first, columns, k, e);
+      apply(L, &t, first, columns, k, e);
+    }
+    if (e < x->n) finish(L, &t, k, e);
+  }
+  clc_givescratch(L, LISTS);
+  lua_settop(L, top);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* How good a solution of linear equations is. */
+#include "residual.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "operations/operand.h"
+#include "operations/prebuilt.h"
+#include "operations/tuning.h"
+
+#define RESIDUAL_ROWS 4 /* ROWS of residual_vectors */
+#define FEW 65536       /* elements that are read sooner than a device has added them up */
+
+double clc_epsilon(const clc_Dtype *dtype) {
+  return dtype == clc_float ? (double)FLT_EPSILON : DBL_EPSILON;
+}
+
+clc_Systems clc_systemsof(const clc_Buffer *a, const clc_Buffer *b) {
+  const size_t count = a->shape.n == 3 ? a->shape.dim[0] : 1, n = a->shape.dim[a->shape.n - 1];
+  return (clc_Systems){count, n, count * n == 0 ? 0 : b->count / (count * n)};
+}
+
+static size_t columns_of(const clc_Buffer *b) {
+  return b->shape.n == 1 ? 1 : b->shape.dim[b->shape.n - 1];
+}
+
+/* "a[2][3] is NaN" */
+static void raise_element(lua_State *L, const clc_Buffer *b, const char *name, size_t i, double v) {
+  size_t rest = b->count;
+  lua_pushstring(L, name);
+  for (int k = 0; k < b->shape.n; k++) {
+    rest /= b->shape.dim[k];
+    lua_pushfstring(L, "%s[%I]", lua_tostring(L, -1),
+                    (LUAI_UACINT)(i / rest % b->shape.dim[k] + 1));
+  }
+  luaL_error(L, "%s is %s", lua_tostring(L, -1), isnan(v) ? "NaN" : "infinite");
+}
+
+/* The larger one; once NaN, always NaN. */
+static double larger(double a, double b) {
+  return isnan(a) || a >= b ? a : b;
+}
+
+/* The exact place costs a transfer of everything, so of many elements it is looked for only when
+   something is wrong. Sums that overflow end here too, and are told apart. */
+static double scan_on_host(lua_State *L, clc_Buffer *b, const char *name) {
+  const size_t columns = columns_of(b);
+  const double *v = clc_pushdoubles(L, b);
+  double norm = 0;
+  for (size_t i = 0; i < b->count; i++)
+    if (!isfinite(v[i])) raise_element(L, b, name, i, v[i]);
+  for (size_t j = 0; j < columns; j++) {
+    double sum = 0;
+    for (size_t i = j; i < b->count; i += columns) sum += fabs(v[i]);
+    norm = fmax(norm, sum);
+  }
+  lua_pop(L, 1);
+  if (!isfinite(norm)) luaL_error(L, "%s: its 1-norm overflows", name);
+  return norm;
+}
+
+double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name) {
+  const size_t columns = columns_of(b);
+  const clc_Shape line = {1, {columns}};
+  double norm = 0;
+  if (b->count == 0) return 0;
+  if (b->count <= FEW) return scan_on_host(L, b, name);
+  clc_Buffer *sums = clc_newbuffer(L, b->device, b->dtype, &line);
+  clc_Kernel *k = clc_prebuilt(L, b->device, "column_sums", b->dtype, "");
+  const clc_Range range = clc_padded1(columns, 64);
+  clc_setarguments(L, k, "iibib", (lua_Integer)(b->count / columns), (lua_Integer)columns, b,
+                   (lua_Integer)b->offset, sums);
+  clc_launch(L, k, &range, NULL);
+  const double *v = clc_pushdoubles(L, sums);
+  for (size_t j = 0; j < columns; j++) norm = larger(norm, v[j]);
+  clc_release(&sums->h);
+  lua_pop(L, 3);
+  return isfinite(norm) ? norm : scan_on_host(L, b, name);
+}
+
+/* On the cores of a CPU. Columns, where there are some, fill a vector; else elements of a row do.
+ */
+static clc_Kernel *push_vectors(lua_State *L, const clc_Buffer *a, size_t columns,
+                                clc_Range *range) {
+  clc_Device *d = a->device;
+  clc_pushtuning(L, d, "lu", a->dtype);
+  const size_t vector = (size_t)clc_tuned(L, "vector"), few = (size_t)clc_tuned(L, "few");
+  lua_pop(L, 1);
+  if (vector == 1) return NULL;
+  const int across = columns > few;
+  *range = clc_padded2(across ? (columns + vector - 1) / vector : columns,
+                       (a->shape.dim[0] + RESIDUAL_ROWS - 1) / RESIDUAL_ROWS, 1, 1);
+  const char *defines =
+      lua_pushfstring(L, "#define V %d\n#define ACROSS %d\n#define WIDE %d\n", (int)vector, across,
+                      a->dtype == clc_float && d->has_double);
+  clc_Kernel *k = clc_prebuilt(L, d, "residual_vectors", a->dtype, defines);
+  lua_remove(L, -2);
+  return k;
+}
+
+void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc_Buffer *r) {
+  const clc_Systems s = clc_systemsof(a, b);
+  clc_Range range = clc_covermatrix(a->device, s.n, s.columns);
+  clc_Kernel *k = a->shape.n == 3 ? NULL : push_vectors(L, a, s.columns, &range);
+  if (k == NULL) {
+    k = clc_prebuilt(L, a->device, "residual", a->dtype, "");
+    range.dims = 3;
+  }
+  for (size_t first = 0; first < s.count; first += CLC_MOSTGROUPS) {
+    range.offset[2] = first;
+    range.global[2] = s.count - first < CLC_MOSTGROUPS ? s.count - first : CLC_MOSTGROUPS;
+    clc_setarguments(L, k, "iibibibib", (lua_Integer)s.n, (lua_Integer)s.columns, a,
+                     (lua_Integer)a->offset, x, (lua_Integer)x->offset, b, (lua_Integer)b->offset,
+                     r);
+    clc_launch(L, k, &range, NULL);
+  }
+  lua_pop(L, 1);
+}
+
+/* The ratio of one column, from the first of its n elements, `step` apart. */
+static double column_ratio(const double *x, const double *r, size_t n, size_t step, double norm_a,
+                           double eps) {
+  double largest = 0, norm_x = 0, norm_r = 0;
+  for (size_t i = 0; i < n; i++) largest = larger(largest, fabs(x[i * step]));
+  const double scale = largest > 1 ? 0x1p-64 : 1; /* sums of great numbers would overflow */
+  for (size_t i = 0; i < n; i++) {
+    norm_x += fabs(x[i * step]) * scale;
+    norm_r += fabs(r[i * step]);
+  }
+  return norm_r == 0 ? 0 : norm_r / norm_a / norm_x / eps * scale;
+}
+
+double clc_ratios(lua_State *L, const clc_Systems *s, const double *norms, clc_Buffer *x,
+                  clc_Buffer *r, double *ratios) {
+  const double eps = clc_epsilon(x->dtype);
+  const double *vx = clc_pushdoubles(L, x), *vr = clc_pushdoubles(L, r);
+  double worst = 0;
+  for (size_t i = 0; i < s->count; i++) {
+    const size_t first = i * s->n * s->columns;
+    ratios[i] = 0;
+    for (size_t j = first; j < first + s->columns; j++)
+      ratios[i] = larger(ratios[i], column_ratio(vx + j, vr + j, s->n, s->columns, norms[i], eps));
+    worst = larger(worst, ratios[i]);
+  }
+  lua_pop(L, 2);
+  return worst;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/***
+Prebuilt kernels: the files of the kernels folder, built once a device.
+@module clcompute
+*/
+#define _POSIX_C_SOURCE 200809L /* opendir */
+#include "prebuilt.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "program/options.h"
+#include "files/kernel_folder.h"
+#include "files/plain_file.h"
+
+/* Pushes the table of programs of a device: key to Program. */
+static void push_cache(lua_State *L, const clc_Device *d) {
+  clc_pushdevice(L, d);
+  if (clc_getvalue(L, -1, 1) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    clc_setvalue(L, -3, 1);
+  }
+  lua_remove(L, -2);
+}
+
+/* Raises with the names of those there are, in the order of the folder. */
+static void raise_unknown(lua_State *L, const char *folder, const char *name) {
+  DIR *dir = opendir(folder);
+  const struct dirent *entry;
+  char names[1000] = "";
+  while (dir != NULL && (entry = readdir(dir)) != NULL) {
+    const size_t used = strlen(names), length = strlen(entry->d_name);
+    if (length > 3 && strcmp(entry->d_name + length - 3, ".cl") == 0)
+      snprintf(names + used, sizeof names - used, "%s%.*s", used > 0 ? ", " : "", (int)length - 3,
+               entry->d_name);
+  }
+  if (dir != NULL) closedir(dir);
+  luaL_error(L, "no prebuilt kernel '%s'; there are: %s", name, names);
+}
+
+static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
+                  const char *defines) {
+  if (dtype == clc_double && !d->has_double)
+    luaL_error(L, "%s: this device has no double precision", name);
+  const char *folder = clc_pushkernelfolder(L);
+  const char *path = lua_pushfstring(L, "%s/%s.cl", folder, name);
+  if (access(path, F_OK) != 0 && errno == ENOENT) raise_unknown(L, folder, name);
+  clc_readfile(L, path);
+  const int source = lua_gettop(L);
+  const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);
+  clc_buildprogram(L, d, source, lua_pushfstring(L, "%s.cl", name), all, "");
+}
+
+clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
+                         const char *defines) {
+  luaL_checkstack(L, 30, NULL);
+  clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
+  if (clc_testhandle(L, -1, &clc_devicetype) == NULL) luaL_error(L, "%s: device is released", name);
+  const int top = lua_gettop(L);
+  clc_usedevice(L, d);
+  push_cache(L, d);
+  const char *key = lua_pushfstring(L, "%s %s\n%s", name, dtype->name, defines);
+  if (lua_getfield(L, top + 1, key) == LUA_TNIL) {
+    build(L, d, name, dtype, defines);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, top + 1, key);
+  }
+  clc_Kernel *k = clc_pushkernel(L, -1, name);
+  lua_replace(L, top); /* in place of the device */
+  lua_settop(L, top);
+  return k;
+}
+
+static void check_name(lua_State *L, const char *name) {
+  for (const char *p = name; *p != '\0'; p++)
+    if (strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *p) == NULL)
+      luaL_argerror(L, 2, "a prebuilt kernel's name has small letters, digits and _ alone");
+  if (*name == '\0') luaL_argerror(L, 2, "a prebuilt kernel's name expected, got \"\"");
+}
+
+/***
+A prebuilt kernel by its name: saxpy, gemm_naive, gemm_tiled, ... The head of
+its file tells its arguments, and the global and local size it needs.
+@function Device:kernel
+@tparam string name
+@tparam[opt] table options `dtype` ("float") and `defines`
+@treturn Kernel
+*/
+static int device_kernel(lua_State *L) {
+  static const char *const keys[] = {"dtype", "defines", NULL};
+  clc_Device *d = clc_checkopen(L, 1);
+  const char *name = luaL_checkstring(L, 2);
+  lua_settop(L, 3);
+  check_name(L, name);
+  clc_checkoptions(L, 3, keys);
+  clc_pushoption(L, 3, "dtype");
+  const clc_Dtype *dtype = clc_optdtype(L, 4, "float");
+  clc_pushoption(L, 3, "defines");
+  clc_prebuilt(L, d, name, dtype, clc_pushdefines(L, 3, -1));
+  return 1;
+}
+
+void clc_openprebuilt(lua_State *L) {
+  static const luaL_Reg methods[] = {{"kernel", device_kernel}, {NULL, NULL}};
+  clc_addmethods(L, &clc_devicetype, methods);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/***
+The analyses of loop nests, by the integer set library (isl): sets and maps go in as isl's own
+strings, tables and Lua expressions come out. Each call has a budget of isl's operations, 3,000,000
+unless `budget` says otherwise; a call that exceeds it, or meets numbers too large for it,
+returns nil and a message, all other failures are errors. The module stands for itself: it needs
+neither OpenCL nor the rest of clcompute. `make` builds it where isl is (Debian: libisl-dev); it is
+a rock of its own.
+@module clcompute.poly
+*/
+#include <isl/version.h>
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "analysis.h"
+#include "dependences.h"
+#include "extremes.h"
+#include "overlap.h"
+#include "uncovered.h"
+#include "wavefront.h"
+
+__attribute__((visibility("default"))) int luaopen_clcompute_poly(lua_State *L);
+
+/***
+The version of isl.
+@function version
+@treturn string such as "isl-0.25-GMP"
+*/
+static int poly_version(lua_State *L) {
+  const char *text = isl_version();
+  const char *end = text;
+  while (*end != '\0' && *end != '\n') end++;
+  lua_pushlstring(L, text, (size_t)(end - text));
+  return 1;
+}
+
+int luaopen_clcompute_poly(lua_State *L) {
+  static const luaL_Reg functions[] = {{"dependences", clc_dependences},
+                                       {"extremes", clc_extremes},
+                                       {"overlap", clc_overlap},
+                                       {"uncovered", clc_uncovered},
+                                       {"version", poly_version},
+                                       {"wavefront", clc_wavefront},
+                                       {NULL, NULL}};
+  clc_openanalysis(L);
+  luaL_newlib(L, functions);
+  return 1;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Build logs: why a program does not build, with the lines that are meant. */
+#include "log.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "language/lexer.h"
+
+#define SHOWN_LINES 5
+
+static const char *push_log(lua_State *L, const clc_Device *d, const cl_program *program) {
+  size_t size = 0;
+  luaL_Buffer b;
+  const cl_device_id id = d->place.device;
+  clGetProgramBuildInfo(*program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  char *log = luaL_buffinitsize(L, &b, size + 1);
+  if (*program == NULL || /* released by a finalizer */
+      clGetProgramBuildInfo(*program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
+    size = 0;
+  log[size] = '\0';
+  size = strlen(log);
+  while (size > 0 && isspace((unsigned char)log[size - 1])) size--;
+  luaL_pushresultsize(&b, size);
+  return lua_tostring(L, -1);
+}
+
+/* The length of the name that a compiler which ignores #line gives the source, at the
+   start of a text: NVIDIA's and Oclgrind's. */
+static size_t own_name(const char *text) {
+  static const char *const names[] = {"<kernel>:", "input.cl:"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(text, names[i], strlen(names[i])) == 0) return strlen(names[i]);
+  return 0;
+}
+
+/* The length of what POCL's compiler adds of the place of a macro: a line of a file of its own. */
+static size_t spelling(const char *text) {
+  static const char begin[] = " <Spelling=";
+  const char *end = strncmp(text, begin, sizeof begin - 1) == 0 ? strpbrk(text, ">\n") : NULL;
+  return end != NULL && *end == '>' ? (size_t)(end - text) + 1 : 0;
+}
+
+/* Pushes the log with our name and the source's own lines in place of such. */
+static const char *push_named(lua_State *L, const clc_Source *s, const char *log) {
+  const int before = clc_countlines(s->defines, s->defines + strlen(s->defines)) + 1;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  while (*log != '\0') {
+    const size_t length = own_name(log);
+    char *end;
+    const long line = length > 0 ? strtol(log + length, &end, 10) : 0;
+    if (line > before) {
+      lua_pushfstring(L, "%s:%d", s->name, (int)line - before);
+      luaL_addvalue(&b);
+      log = end;
+    } else {
+      log += spelling(log);
+      if (*log != '\0') luaL_addchar(&b, *log++);
+    }
+  }
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+/* Line `number` of the text, without its end. */
+static clc_Span find_line(const char *text, int number) {
+  while (--number > 0 && *text != '\0') {
+    text += strcspn(text, "\n");
+    if (*text == '\n') text++;
+  }
+  return (clc_Span){text, text + strcspn(text, "\n")};
+}
+
+/* The line number of the next `name:line:` in the log, or 0. */
+static int next_reference(const char **log, const char *name) {
+  const size_t length = strlen(name);
+  const char *p = *log;
+  while ((p = strstr(p, name)) != NULL) {
+    p += length;
+    if (*p != ':' || !isdigit((unsigned char)p[1])) continue;
+    *log = p;
+    return atoi(p + 1);
+  }
+  return 0;
+}
+
+static void push_excerpt(lua_State *L, const char *text, const char *name, const char *log) {
+  int shown[SHOWN_LINES], n = 0, number;
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  while (n < SHOWN_LINES && (number = next_reference(&log, name)) != 0) {
+    int seen = 0;
+    for (int i = 0; i < n; i++) seen = seen || shown[i] == number;
+    const clc_Span line = find_line(text, number);
+    if (seen || line.start == line.end) continue;
+    shown[n++] = number;
+    lua_pushfstring(L, "\n%s:%d | ", name, number);
+    luaL_addvalue(&b);
+    luaL_addlstring(&b, line.start, (size_t)(line.end - line.start));
+  }
+  luaL_pushresult(&b);
+}
+
+#define TYPES "int, uint, long, ulong, float, and double and half where the device has them"
+
+/* What a compiler's words mean that come of the library's own header, or of its absence. */
+static const struct {
+  const char *words, *meaning;
+} hints[] = {
+    {"work_group_functions_are_for_the_body_of_a_kernel",
+     "work-group functions share local memory, which OpenCL C has in the body of a kernel alone: "
+     "call them there, in the program's own text, and hand the result to other functions"},
+    {"clc_broadcast", "work_group_broadcast takes a value and one to three local ids: " TYPES},
+    {"clc_reduce_", "work-group functions take " TYPES},
+    {"clc_scan_", "work-group functions take " TYPES},
+    {"'work_group_",
+     "#include <clcompute/work_group.h> has work_group_any, _all, _broadcast, and _reduce_, "
+     "_scan_inclusive_ and _scan_exclusive_ with add, min and max"},
+};
+
+static const char *find_hint(const char *log) {
+  for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+    if (strstr(log, hints[i].words) != NULL) return hints[i].meaning;
+  return NULL;
+}
+
+void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s,
+                    const cl_program *program, cl_int code) {
+  const char *log = push_named(L, s, push_log(L, d, program));
+  push_excerpt(L, s->text, s->name, log);
+  const char *hint = find_hint(log);
+  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s%s%s", s->name, log,
+            lua_tostring(L, -1), hint != NULL ? "\n" : "", hint != NULL ? hint : "");
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes of structs, which OpenCL does not tell: the compiler is asked. */
+#include "struct_size.h"
+
+#include <string.h>
+
+#define PROBE "clc_sizes" /* the kernel that tells them */
+
+/* The program of the probe; a script never sees it. */
+typedef struct {
+  clc_Handle h;
+  cl_program program;
+  clc_Recipe *recipe; /* on an isolated device; else NULL */
+} Probe;
+
+static void probe_release(clc_Handle *h) {
+  Probe *p = (Probe *)h;
+  if (p->program != NULL) clReleaseProgram(p->program);
+  clc_releaserecipe(p->recipe);
+  p->program = NULL;
+  p->recipe = NULL;
+}
+
+static const clc_Type probe_type = {"probe", "clcompute.Probe", sizeof(Probe), probe_release, 0};
+
+static int is_struct(const clc_Argument *a) {
+  return a->kind == CLC_VALUE && a->dtype == NULL;
+}
+
+int clc_takesstructs(const clc_Kernel *k) {
+  for (cl_uint i = 0; i < k->nargs; i++)
+    if (is_struct(&k->args[i])) return 1;
+  return 0;
+}
+
+/* Pushes the source with one more kernel. */
+static const char *push_source(lua_State *L, const char *source, const clc_Kernel *k) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, source);
+  luaL_addstring(&b, "\n__kernel void " PROBE "(__global ulong *sizes) {\n");
+  for (cl_uint i = 0; i < k->nargs; i++)
+    if (is_struct(&k->args[i])) {
+      lua_pushfstring(L, "  sizes[%d] = sizeof(%s);\n", (int)i, k->args[i].type);
+      luaL_addvalue(&b);
+    }
+  luaL_addstring(&b, "}\n");
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+/* Arguments: the kernel of the probe's source, and of C: device and source. Returns the probe's
+   program and kernel. */
+static int build_probe(lua_State *L) {
+  const clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
+  clc_Device *d = lua_touserdata(L, 2);
+  clc_Source source = *(const clc_Source *)lua_touserdata(L, 3);
+  luaL_checkstack(L, 20, NULL);
+  source.text = push_source(L, source.text, k);
+  Probe *p = clc_newowned(L, &probe_type, d, 0);
+  const int program = lua_gettop(L);
+  clc_build(L, d, &source, &p->program, &p->recipe);
+  const clc_Text text = {lua_tostring(L, -2), NULL, lua_tostring(L, -1), 0, &p->recipe};
+  clc_newkernel(L, d, &p->program, PROBE, PROBE, &text);
+  lua_pushvalue(L, program);
+  lua_insert(L, -2);
+  return 2;
+}
+
+/* Launches the probe, whose program and kernel are at the top of the stack. */
+static void read_sizes(lua_State *L, clc_Kernel *k) {
+  const int top = lua_gettop(L);
+  const clc_Range one = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_ERROR, 1};
+  const clc_Shape line = {1, {k->nargs}};
+  luaL_checkstack(L, 20, NULL);
+  clc_Kernel *probe = clc_checkhandle(L, top, &clc_kerneltype);
+  clc_Buffer *sizes = clc_newbuffer(L, k->device, clc_finddtype("ulong", 5), &line);
+  cl_ulong *values = lua_newuserdatauv(L, k->nargs * sizeof *values, 0);
+  clc_setarguments(L, probe, "b", sizes);
+  clc_launch(L, probe, &one, NULL);
+  clc_readbuffer(L, sizes, 0, k->nargs, values);
+  for (cl_uint i = 0; i < k->nargs; i++)
+    if (is_struct(&k->args[i])) k->args[i].size = (size_t)values[i];
+  clc_release(&sizes->h);
+  clc_release(&probe->h);
+  clc_release(clc_checkhandle(L, top - 1, &probe_type));
+  lua_settop(L, top - 2);
+}
+
+/* Whether the compiler refuses the probe: then the sizes stay unknown. */
+static int is_refused(const char *message) {
+  return strstr(message, clc_codename(CL_BUILD_PROGRAM_FAILURE)) != NULL;
+}
+
+void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, int kernel) {
+  clc_Kernel *k = clc_checkhandle(L, kernel, &clc_kerneltype);
+  lua_pushcfunction(L, build_probe);
+  lua_pushvalue(L, kernel);
+  lua_pushlightuserdata(L, d);
+  lua_pushlightuserdata(L, (void *)source);
+  const int status = lua_pcall(L, 3, 2, 0);
+  if (status == LUA_OK)
+    read_sizes(L, k);
+  else if (status == LUA_ERRMEM || !is_refused(luaL_tolstring(L, -1, NULL)))
+    lua_error(L);
+  else
+    lua_pop(L, 2);
+}
+
+static int probe_field(lua_State *L) {
+  (void)L;
+  return 0;
+}
+
+static int probe_show(lua_State *L) {
+  lua_pushliteral(L, "probe of struct sizes");
+  return 1;
+}
+
+void clc_openstructsizes(lua_State *L) {
+  static const luaL_Reg none[] = {{NULL, NULL}};
+  clc_opentype(L, &probe_type, probe_field, probe_show, none, none);
+}

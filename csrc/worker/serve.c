@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Serving: what the process of a worker does, from its start to the end of the requests. */
+#define _GNU_SOURCE /* close_range's number, prctl */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "device/pocl.h"
+#include "service_memory.h"
+#include "service_programs.h"
+
+__attribute__((visibility("default"))) int luaopen_clcompute_worker(lua_State *L);
+
+typedef struct {
+  clc_Service service;
+  clc_Pieces pieces;
+  clc_Unit *units;
+  cl_kernel kernel; /* that arguments and launches are for */
+  uint64_t program; /* whose it is */
+  char *bytes;      /* of the request at hand, and a NUL behind them */
+  size_t room;
+} Worker;
+
+/* --- the process ------------------------------------------------------- */
+
+static pid_t parent;
+
+#define PARENT_SIGNAL (SIGRTMIN + 4) /* which no compiler of a driver takes for itself */
+
+/* The signal comes whenever a thread ends that started it. */
+static void end_with_parent(int number) {
+  (void)number;
+  if (getppid() != parent) kill(getpid(), SIGKILL);
+}
+
+static void watch_parent(void) {
+  struct sigaction action = {.sa_handler = end_with_parent, .sa_flags = SA_RESTART};
+  parent = getppid();
+  sigaction(PARENT_SIGNAL, &action, NULL);
+  prctl(PR_SET_PDEATHSIG, PARENT_SIGNAL);
+}
+
+static void close_from(int first) {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+#endif
+  for (int fd = first; fd < sysconf(_SC_OPEN_MAX); fd++) close(fd);
+}
+
+/* It ends with the one it works for, has no other files of that one, hands none to programs that
+   a driver starts, and writes no core where it dies. */
+static void settle_in(void) {
+  const struct rlimit none = {0, 0};
+  watch_parent();
+  setrlimit(RLIMIT_CORE, &none);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTTOU, SIG_IGN);
+  fcntl(CLC_SOCKET_FD, F_SETFD, FD_CLOEXEC);
+  fcntl(CLC_ARENA_FD, F_SETFD, FD_CLOEXEC);
+  close_from(CLC_ARENA_FD + 1);
+}
+
+/* What the error of the one it works for repeats. */
+static void give_up(const char *what) {
+  fprintf(stderr, "%s: %s\n", what, strerror(errno));
+  exit(EXIT_FAILURE);
+}
+
+/* --- requests ---------------------------------------------------------- */
+
+static int receive(void *to, size_t size) {
+  char *at = to;
+  while (size > 0) {
+    const ssize_t n = recv(CLC_SOCKET_FD, at, size, MSG_WAITALL);
+    if (n < 0) give_up("the connection broke");
+    if (n == 0) return 0;
+    at += n;
+    size -= (size_t)n;
+  }
+  return 1;
+}
+
+static int receive_request(Worker *w, clc_Request *r) {
+  if (!receive(r, sizeof *r)) return 0;
+  if (r->bytes >= w->room) {
+    free(w->bytes);
+    w->room = (size_t)r->bytes + 1;
+    w->bytes = malloc(w->room);
+    if (w->bytes == NULL) give_up("a request");
+  }
+  w->bytes[r->bytes] = '\0';
+  return receive(w->bytes, (size_t)r->bytes);
+}
+
+static void answer(Worker *w) {
+  clc_Answer *a = &w->service.answer;
+  if (send(CLC_SOCKET_FD, a, sizeof *a, MSG_NOSIGNAL) < 0) give_up("the connection broke");
+  memset(a, 0, sizeof *a);
+}
+
+/* --- launches ---------------------------------------------------------- */
+
+/* What went wrong with one that was given up is forgotten. */
+static void begin_kernel(Worker *w, const clc_Request *r) {
+  memset(&w->service.answer, 0, sizeof w->service.answer);
+  clc_unbindpieces(&w->pieces);
+  w->kernel = clc_findentry(&w->service, w->units, r->number, w->bytes, (size_t)r->bytes);
+  w->program = r->number;
+}
+
+static void forget_program(Worker *w, const clc_Request *r) {
+  if (w->program == r->number) w->kernel = NULL;
+  clc_forgetunit(&w->units, r->number);
+}
+
+static void set_argument(Worker *w, const clc_Request *r, size_t size, const void *value) {
+  if (w->kernel != NULL)
+    clc_succeeds(&w->service, clSetKernelArg(w->kernel, r->index, size, value), "clSetKernelArg");
+}
+
+static void set_memory(Worker *w, const clc_Request *r) {
+  const cl_mem mem = clc_bindregion(&w->service, &w->pieces, (const clc_Region *)w->bytes);
+  if (mem != NULL) set_argument(w, r, sizeof mem, &mem);
+}
+
+static void note_times(clc_Service *s, cl_event event) {
+  static const cl_profiling_info stages[] = {CL_PROFILING_COMMAND_QUEUED,
+                                             CL_PROFILING_COMMAND_SUBMIT,
+                                             CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+  for (int i = 0; i < 4; i++)
+    clc_succeeds(s,
+                 clGetEventProfilingInfo(event, stages[i], sizeof s->answer.when[i],
+                                         &s->answer.when[i], NULL),
+                 "clGetEventProfilingInfo");
+}
+
+static cl_int get_status(cl_event event) {
+  cl_int status = CL_QUEUED;
+  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+  return status;
+}
+
+/* A driver's own wait wakes late; a short launch is looked at until it has ended. */
+static void wait_for(clc_Service *s, cl_event event) {
+  const double start = clc_now();
+  cl_int code = clFlush(s->queue);
+  clc_succeeds(s, code, "clFlush");
+  while (code == CL_SUCCESS && get_status(event) > CL_COMPLETE && clc_now() - start < CLC_SPIN)
+    clc_rest(0);
+  if (code == CL_SUCCESS && get_status(event) > CL_COMPLETE) code = clWaitForEvents(1, &event);
+  if (code == CL_SUCCESS && get_status(event) < 0) code = get_status(event);
+  if (clc_succeeds(s, code, "clWaitForEvents")) note_times(s, event);
+  clReleaseEvent(event);
+}
+
+static void to_sizes(const uint64_t from[3], size_t to[3]) {
+  for (int i = 0; i < 3; i++) to[i] = (size_t)from[i];
+}
+
+static void launch(Worker *w) {
+  const clc_Grid *g = (const clc_Grid *)w->bytes;
+  clc_Service *s = &w->service;
+  size_t offset[3], global[3], group[3];
+  cl_event event;
+  to_sizes(g->offset, offset);
+  to_sizes(g->global, global);
+  to_sizes(g->group, group);
+  clc_protectpieces(s, &w->pieces);
+  /* A hook may have released it between two parts of a launch. */
+  const cl_int there = w->kernel != NULL ? CL_SUCCESS : CL_INVALID_KERNEL;
+  if (!clc_succeeds(s, there, "clEnqueueNDRangeKernel") || s->answer.code != CL_SUCCESS) return;
+  const cl_int code =
+      clEnqueueNDRangeKernel(s->queue, w->kernel, g->dims, g->has_offset ? offset : NULL, global,
+                             g->has_group ? group : NULL, 0, NULL, &event);
+  if (clc_succeeds(s, code, "clEnqueueNDRangeKernel")) wait_for(s, event);
+}
+
+/* --- the service ------------------------------------------------------- */
+
+static void serve(Worker *w, const clc_Request *r) {
+  switch ((clc_Ask)r->ask) {
+    case CLC_ASK_OPEN:
+      clc_openservice(&w->service, r->number, r->index);
+      answer(w);
+      break;
+    case CLC_ASK_BUILD:
+      memset(&w->service.answer, 0, sizeof w->service.answer);
+      clc_buildunit(&w->service, &w->units, r->number, w->bytes, (size_t)r->bytes);
+      answer(w);
+      break;
+    case CLC_ASK_FORGET: forget_program(w, r); break;
+    case CLC_ASK_KERNEL: begin_kernel(w, r); break;
+    case CLC_ASK_VALUE: set_argument(w, r, (size_t)r->bytes, w->bytes); break;
+    case CLC_ASK_LOCAL: set_argument(w, r, (size_t)r->size, NULL); break;
+    case CLC_ASK_MEMORY: set_memory(w, r); break;
+    case CLC_ASK_LAUNCH:
+      launch(w);
+      answer(w);
+      break;
+  }
+}
+
+/* What `package.loadlib` of the worker's interpreter calls; ends when the socket does. */
+int luaopen_clcompute_worker(lua_State *L) {
+  static Worker worker;
+  clc_Request request;
+  (void)L;
+  settle_in();
+  clc_pinpocl();
+  while (receive_request(&worker, &request)) serve(&worker, &request);
+  clc_dropunits(&worker.units);
+  clc_droppieces(&worker.pieces);
+  clc_closeservice(&worker.service);
+  free(worker.bytes);
+  return 0;
+}

@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: MIT
+--- Runs one known-answer test on a device.
+-- @module clcompute.answers.known_answer
+
+local interrupt = require("clcompute.base").interrupt
+
+local known_answer = {}
+
+--- Why the test is not for this device, or nil.
+local function unfit(device, test)
+  if test.needs and not device[test.needs] then return "the device has no " .. test.needs:gsub("^has_", "") end
+  if not test.from then return nil end
+  local major, minor = device.version:match "^OpenCL (%d+)%.(%d+)"
+  if not major or tonumber(major) * 100 + tonumber(minor) < test.from[1] * 100 + test.from[2] then
+    return ("needs OpenCL %d.%d"):format(test.from[1], test.from[2])
+  end
+end
+
+--- The options of the build; what came with a later version of the language must be asked for.
+local function build_options(device, test)
+  local version = device:info().c_version:match "^OpenCL C ([2-9])%.%d"
+  local asked = test.offered and version and (" -cl-std=CL%s.0"):format(version)
+  return (test.options or "") .. (asked or "")
+end
+
+--- Nil when the values are those expected, else the first difference in words.
+local function difference(values, test)
+  for i, value in ipairs(values) do
+    local expected = test.expected[(i - 1) % #test.expected + 1]
+    if not (math.abs(value - expected) <= (test.within or 0) * math.abs(expected)) then
+      return ("element %d is %s, not %s"):format(i, value, expected)
+    end
+  end
+end
+
+--- Builds and launches; returns what `out` holds, or nil and the message of the failed build.
+local function compute(device, test, held)
+  if test.operation then return test.operation(device) end
+  local built, program = pcall(device.program, device, test.source, { options = build_options(device, test) })
+  if not built then return nil, program end
+  held[1] = program
+  held[2] = device:zeros(test.dtype, test.n)
+  held[3] = program:kernel "test"(test.range, held[2], table.unpack(test.args))
+  return held[2]:read()
+end
+
+--- Runs a row of `answers` on a device.
+-- @param device
+-- @tparam table test
+-- @treturn string "ok", "fault" or "skipped"
+-- @treturn string|nil what was found
+-- @treturn boolean whether the kernel ran, so that a fault is a wrong answer
+function known_answer.run(device, test)
+  local reason = unfit(device, test)
+  if reason then return "skipped", reason, false end
+  local held = {}
+  local ran, values, message = pcall(compute, device, test, held)
+  for _, object in pairs(held) do object:release() end
+  if not ran then
+    interrupt.pass_on(values)
+    return "fault", tostring(values), false
+  end
+  if not values and test.offered then return "skipped", "the compiler does not offer " .. test.offered, false end
+  if not values then return "fault", tostring(message), false end
+  local wrong = difference(values, test)
+  return wrong and "fault" or "ok", wrong, true
+end
+
+return known_answer

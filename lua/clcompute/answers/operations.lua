@@ -1,0 +1,142 @@
+-- SPDX-License-Identifier: MIT
+--- Known-answer tests of this library's fast kernels: rows as of `clcompute.doctor.answers`, whose `operation` computes
+-- in place of a source. A device that fails one takes the plain kernel instead (`clcompute.tuning`).
+-- @module clcompute.answers.operations
+
+local M, K, N = 45, 70, 67 -- of a product: full tiles, edges, and an odd one left
+local WHOLE, DEEP = 128, 32 -- of one that is whole tiles only, and read where it lies
+
+--- Small integers, so that products and sums are exact in any order.
+local function element(i, j)
+  return (7 * i + 3 * j + i * j % 5) % 9 - 4
+end
+
+local function matrix(rows, columns, of)
+  local made = {}
+  for i = 1, rows do
+    made[i] = {}
+    for j = 1, columns do made[i][j] = (of or element)(i, j) end
+  end
+  return made
+end
+
+local function transposed(i, j) return element(j, i) end
+
+--- Adds the elements of a product, row by row.
+local function add_product(list, rows, columns, depth, first, second)
+  for i = 1, rows do
+    for j = 1, columns do
+      local sum = 0
+      for l = 1, depth do sum = sum + first(i, l) * second(l, j) end
+      list[#list + 1] = sum
+    end
+  end
+end
+
+--- The elements of the products below, A B, A B' and C' D, one behind the other.
+local function expected_products()
+  local list = {}
+  add_product(list, M, N, K, element, element)
+  add_product(list, M, M, K, element, transposed)
+  add_product(list, WHOLE, WHOLE, DEEP, transposed, element)
+  return list
+end
+
+local function flatten(list, rows)
+  for _, row in ipairs(rows) do table.move(row, 1, #row, #list + 1, list) end
+  return list
+end
+
+local function multiply(dtype, precision)
+  return function(device)
+    local gemm = require "clcompute.core".gemm
+    local a <close> = device:buffer(matrix(M, K), dtype)
+    local b <close> = device:buffer(matrix(K, N), dtype)
+    local first <close> = gemm(a, b, { precision = precision })
+    local second <close> = gemm(a, a, { precision = precision, transb = true })
+    local d <close> = device:buffer(matrix(DEEP, WHOLE), dtype)
+    local third <close> = gemm(d, d, { precision = precision, transa = true })
+    return flatten(flatten(flatten({}, first:read()), second:read()), third:read())
+  end
+end
+
+-- --- classes of precision -----------------------------------------------------
+
+--- Numbers from 1 to 2 of 24 bits, so that what a class drops shows.
+local function fine(i, j)
+  return 1 + (i * 2654435 + j * 4050301) % (1 << 23) / (1 << 23)
+end
+
+-- What is not finite, or nearly: one row for each way in which it can be lost when elements are split.
+local EXTREMES = { { 1 / 0, 1, 1 }, { 1, -1 / 0, 1 }, { 1, 0 / 0, 1 }, { 1 / 0, -1 / 0, 1 },
+  { 0x1.fffffep127, 0, 0 } }
+local THIRDS = { { 0x1.555556p-2, 1 }, { 0x1.555556p-2, 1 }, { 0x1.555556p-2, 1 } }
+local NOT_A_NUMBER, INFINITE = -3e38, 3e38 -- in answers, which are compared
+
+local function comparable(value)
+  if value ~= value then return NOT_A_NUMBER end
+  return math.abs(value) == math.huge and (value > 0 and INFINITE or -INFINITE) or value
+end
+
+--- The elements of such products, one behind the other, after those above.
+local function expected_of_class()
+  local list, extremes = expected_products(), {}
+  add_product(list, M, N, K, fine, fine)
+  add_product(extremes, #EXTREMES, 2, 3, function(i, l) return EXTREMES[i][l] end,
+    function(l, j) return THIRDS[l][j] end)
+  for _, value in ipairs(extremes) do list[#list + 1] = comparable(value) end
+  return list
+end
+
+local function multiply_in_class(precision)
+  return function(device)
+    local gemm = require "clcompute.core".gemm
+    local list = multiply("float", precision)(device)
+    local a <close> = device:buffer(matrix(M, K, fine))
+    local b <close> = device:buffer(matrix(K, N, fine))
+    local product <close> = gemm(a, b, { precision = precision })
+    flatten(list, product:read())
+    local c <close> = device:buffer(EXTREMES)
+    local d <close> = device:buffer(THIRDS)
+    local extremes <close> = gemm(c, d, { precision = precision })
+    for _, value in ipairs(flatten({}, extremes:read())) do list[#list + 1] = comparable(value) end
+    return list
+  end
+end
+
+local operations = {}
+
+--- A test whose answer is made when it is asked for: most processes read the verdict that was kept.
+local function lazily(make, test)
+  return setmetatable(test, { __index = function(self, key)
+    if key ~= "expected" then return nil end
+    self.expected = make()
+    return self.expected
+  end })
+end
+
+local function class(precision, within)
+  return lazily(expected_of_class, { name = ("cl.gemm of float, precision %q"):format(precision), within = within,
+    operation = multiply_in_class(precision), consequence = "cl.gemm serves this precision by plain floats",
+    remedy = "update the driver" })
+end
+
+--- The tests by operation and dtype, as `clcompute.tuning` asks for them.
+operations.rows = {
+  ["gemm float"] = lazily(expected_products, { name = "cl.gemm of float, fast", operation = multiply "float",
+    consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
+  ["gemm double"] = lazily(expected_products, { name = "cl.gemm of double, fast", operation = multiply "double",
+    needs = "has_double", consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
+  ["gemm float-tensor float"] = class("float-tensor", 2.0 ^ -19),
+  ["gemm tf32 float"] = class("tf32", 2.0 ^ -9),
+}
+
+--- Their keys, in order.
+function operations.keys()
+  local keys = {}
+  for key in pairs(operations.rows) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+return operations

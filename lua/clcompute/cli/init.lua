@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: MIT
+
+--- The command `clcompute`: chooses the command's file, runs it, and turns what happens into an exit code.
+--
+-- A command is a file that returns a table with `name`, `description`, `examples` (a list of lines),
+-- `configure(parser)`, which adds its options to an argparse command, and `run(options)`, which returns the exit
+-- code; it raises what ends it with code 1. It may have `misuse(options)`, which returns what is wrong with options
+-- that do not go together, or nil. The list below is all that knows of it.
+-- @module clcompute.cli
+
+local bench = require "clcompute.cli.bench"
+local doctor = require "clcompute.cli.doctor"
+local info = require "clcompute.cli.info"
+local interrupt = require("clcompute.base").interrupt
+local loops = require "clcompute.cli.loops"
+local output = require "clcompute.cli.output"
+local parser = require "clcompute.cli.parser"
+local profile_device = require "clcompute.cli.profile_device"
+local repl = require "clcompute.cli.repl"
+local report = require "clcompute.cli.report"
+local tune = require "clcompute.cli.tune"
+
+local cli = {}
+
+local FAILED, MISUSED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141 -- the last two as a shell counts signals
+
+local commands = { info, doctor, bench, loops, profile_device, report, tune, repl }
+
+--- Runs what the arguments ask for; returns the exit code.
+local function execute(arguments)
+  local request = parser.parse(commands, arguments)
+  if request.misuse then
+    output.complain(request.misuse)
+    return MISUSED
+  end
+  local code = 0
+  if request.text then
+    output.print(request.text)
+  else
+    code = request.command.run(request.options)
+  end
+  output.flush()
+  return code
+end
+
+--- Says what ended the command; returns the exit code.
+local function fail(reason)
+  if reason == output.BROKEN_PIPE then return BROKEN_PIPE end
+  if interrupt.is(reason) then
+    output.complain "interrupted"
+    return INTERRUPTED
+  end
+  output.complain(tostring(reason))
+  return FAILED
+end
+
+--- Runs the command. Never raises; errors go to standard error, a line each.
+-- @tparam table arguments a list of words, as `arg`
+-- @treturn integer the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 141 nobody reads the output
+function cli.run(arguments)
+  local ok, result = pcall(execute, arguments)
+  return ok and result or fail(result)
+end
+
+return cli

@@ -1,0 +1,160 @@
+-- SPDX-License-Identifier: MIT
+--- Finds out why OpenCL does not work here, or computes wrong results, and what to do about it.
+-- Needs neither the C core nor OpenCL; what a driver could end runs in processes of its own.
+-- @module clcompute.doctor
+-- @usage print(require "clcompute.doctor".examine())
+
+local Report = require "clcompute.doctor.report"
+local compilers = require "clcompute.doctor.compilers"
+local drivers = require "clcompute.answers.drivers"
+local machine = require "clcompute.doctor.machine"
+local process = require("clcompute.base").process
+
+local doctor = {}
+
+local OPTIONS = { device = "string", answers = "boolean", limit = "number" }
+
+-- --- loader and drivers -------------------------------------------------------
+
+local function core_remedy(message)
+  if message:find("libOpenCL", 1, true) then return "apt install --reinstall ocl-icd-libopencl1" end
+  if message:find("not found:", 1, true) then
+    return [[in a checkout: make && eval "$(make -s env)"; else: luarocks --lua-version 5.4 make]]
+  end
+  return "build it for this Lua and this system: make clean all"
+end
+
+--- Loader and core. True when OpenCL can be asked for devices.
+local function examine_libraries(report, limit)
+  local records, ended = process.call(limit, "clcompute.doctor.probe", "libraries")
+  local names = { loader = "OpenCL loader", core = "C core" }
+  local works = not ended
+  for _, record in ipairs(records) do
+    local kind, opens, text = table.unpack(record)
+    if names[kind] and opens == "yes" then
+      report:add(names[kind], "ok", text)
+      report[kind] = text
+    elseif names[kind] then
+      works = false
+      report:add(names[kind], "fault", text, kind == "core" and core_remedy(text)
+        or "apt install --reinstall ocl-icd-libopencl1")
+    end
+  end
+  if ended then
+    report:add(process.last_begun(records) or "OpenCL loader", "fault", ended,
+      "apt install --reinstall ocl-icd-libopencl1 lua5.4")
+  end
+  return works
+end
+
+local function examine_driver(driver, limit)
+  if not driver.library or driver.library == "" then
+    return "fault", "names no library", drivers.remedy(driver)
+  end
+  local records, ended = process.call(limit, "clcompute.doctor.probe", "driver", driver.library)
+  local found = records[#records] or {}
+  driver.opens = not ended and found[2] == "yes"
+  if driver.opens then return "ok", driver.library .. " opens" end
+  local detail = ended or found[3]
+  if detail:find(driver.library, 1, true) ~= 1 then detail = driver.library .. ": " .. detail end
+  return "fault", detail, drivers.remedy(driver)
+end
+
+local function examine_drivers(report, limit)
+  local where, list = drivers.list()
+  report.icds = list
+  if #list == 0 then
+    local redirected = drivers.redirected()
+    return report:add("drivers", "fault", "no .icd file in " .. where,
+      redirected and ("unset %s; or %s"):format(redirected, drivers.to_install()) or drivers.to_install())
+  end
+  for _, driver in ipairs(list) do
+    report:check("driver " .. (driver.file or "$OCL_ICD_VENDORS"), examine_driver, driver, limit)
+  end
+  local remedy = drivers.unlisted_gpu(list)
+  if remedy then report:add("driver of the NVIDIA GPU", "fault", "no .icd file in " .. where .. " names it", remedy) end
+end
+
+-- --- devices ------------------------------------------------------------------
+
+local function add_platform(report, record)
+  local _, name, devices, version = table.unpack(record)
+  report.platforms[#report.platforms + 1] = { name = name, version = version, devices = tonumber(devices) }
+  if devices ~= "0" then return report:add("platform " .. name, "ok", version) end
+  local restricted = drivers.is_pocl(name) and os.getenv "POCL_DEVICES"
+  report:add("platform " .. name, "fault", "has no device", restricted
+    and ("unset POCL_DEVICES (it is '%s')"):format(restricted)
+    or "check with `clinfo` that its hardware is seen, and that this user may open it (groups video and render)")
+end
+
+local function add_device(report, record)
+  local _, place, platform, name, kind, version, driver, has_compiler = table.unpack(record)
+  local device = { place = place, platform = platform, name = name, type = kind, version = version,
+    driver = driver, has_compiler = has_compiler == "true" }
+  report.devices[#report.devices + 1] = device
+  local detail = ("%s/%s (%s, %s, driver %s)"):format(platform, name, kind, version, driver)
+  if device.has_compiler then return report:add("device " .. place, "ok", detail) end
+  report:add("device " .. place, "fault", detail .. " has no compiler for OpenCL C",
+    "choose another device with CLCOMPUTE_DEVICE, or install the full driver of this one")
+end
+
+local function examine_devices(report, options)
+  local records, ended = process.call(options.limit, "clcompute.doctor.probe", "devices", options.device or "")
+  for _, record in ipairs(records) do
+    if record[1] == "platform" then add_platform(report, record) end
+    if record[1] == "device" then add_device(report, record) end
+  end
+  if ended then
+    report:add("devices", "fault", ended, os.getenv "POCL_CACHE_DIR" == "" and "unset POCL_CACHE_DIR (it is empty)"
+      or "remove the driver that causes it: OCL_ICD_VENDORS=/etc/OpenCL/vendors/one.icd tries one at a time")
+  elseif #report.platforms == 0 then
+    report:add("devices", "fault", "no platform", drivers.to_install())
+  elseif #report.devices == 0 and options.device then
+    report:add("devices", "fault", ("none matches '%s'"):format(options.device), "`clinfo -l` lists what there is")
+  end
+end
+
+-- --- examine ------------------------------------------------------------------
+
+local function check_options(options)
+  if options == nil then return {} end
+  if type(options) ~= "table" then error("examine: table of options expected, got " .. type(options), 3) end
+  for key, value in pairs(options) do
+    local expected = OPTIONS[key]
+    if not expected then error(("examine: unknown option '%s'"):format(tostring(key)), 3) end
+    if type(value) ~= expected then
+      error(("examine: option '%s': %s expected, got %s"):format(key, expected, type(value)), 3)
+    end
+  end
+  if options.limit and not (options.limit > 0) then error("examine: option 'limit': must be above 0", 3) end
+  return options
+end
+
+--- Examines loader, drivers, devices, the folders of compiled programs, and each device's compiler
+-- with known-answer tests. Whatever is broken becomes a row; only wrong options raise.
+-- @tparam[opt] table options `device`: a selector (default: every device); `answers=false`: without the
+--  known-answer tests; `limit`: seconds that each process of its own may take (default 120)
+-- @treturn table report: `rows`, a list of { check=, status="ok"|"fault"|"skipped", detail=, remedy= }; `faults`,
+--  their number; `loader` and `core`, paths; `icds`, a list of { file=, library=, opens= }; `platforms`; `devices`, a
+--  list of { place=, platform=, name=, type=, version=, driver=, has_compiler= }; tostring() of it is the report
+function doctor.examine(options)
+  local given = check_options(options)
+  local settings = { device = given.device, limit = given.limit or 120 }
+  local report = Report.new()
+  local works = report:guard("OpenCL loader", examine_libraries, settings.limit)
+  report:guard("drivers", examine_drivers, settings.limit)
+  if works then report:guard("devices", examine_devices, settings) end
+  report:check("memory", machine.memory)
+  report:check("open files", machine.open_files)
+  report:check("cache folder", machine.cache)
+  local pocl = false
+  for _, platform in ipairs(report.platforms) do pocl = pocl or drivers.is_pocl(platform.name) end
+  if pocl then
+    report:check("POCL's cache folder", machine.pocl_cache)
+    report:check("POCL's linker", machine.linker)
+  end
+  if given.answers ~= false then report:guard("known answers", compilers.examine, settings.limit) end
+  return report
+end
+
+return doctor

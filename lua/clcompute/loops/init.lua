@@ -1,0 +1,258 @@
+-- SPDX-License-Identifier: MIT
+
+--- Loop nests of Lua functions as OpenCL kernels: what is parallel is proved, what pays is decided at each call, and
+-- results are those of the same function in Lua.
+-- @module clcompute.loops
+
+local call = require "clcompute.loops.runtime.call"
+local captures = require "clcompute.loops.front.captures"
+local explain = require "clcompute.loops.explain"
+local coherence = require "clcompute.loops.runtime.coherence"
+local failure = require "clcompute.loops.tree.failure"
+local interrupt = require("clcompute.base").interrupt
+local lexer = require "clcompute.loops.front.lexer"
+local options = require("clcompute.base").options
+local origin = require "clcompute.loops.front.origin"
+local parser = require "clcompute.loops.front.parser"
+local resolve = require "clcompute.loops.front.resolve"
+local restrictions = require "clcompute.loops.front.restrictions"
+local shortcut = require "clcompute.loops.runtime.shortcut"
+local specialise = require "clcompute.loops.compiler"
+local target = require "clcompute.loops.runtime.target"
+local uses = require "clcompute.loops.tree.uses"
+local walk = require "clcompute.loops.tree.walk"
+
+local loops = {}
+
+local OPTIONS = { base = "integer", mode = "string", reduce = "string", force = "boolean", heuristics = "string",
+  device = "Device", name = "string", target = "string", tiles = "table" }
+local TILES = { kernel = "string", vector = "integer", rows = "integer", columns = "integer", lane = "integer",
+  block = "integer", least = "integer", small = "integer", blocks = "integer", passes = "integer",
+  cache = "integer", jam = "integer", group = "integer", depth = "integer" }
+local CHOICES = {
+  mode = { exact = true, fast = true },
+  heuristics = { model = true, paper = true, none = true },
+  reduce = { sequential = true, tree = true },
+  target = { cpu = true, gpu = true },
+}
+
+local Compiled = { __name = "clcompute.loops.Compiled" }
+Compiled.__index = Compiled
+
+-- --- compiling ----------------------------------------------------------------------------
+
+local function check_options(given)
+  local checked = options.check("loops.compile", given or {}, OPTIONS)
+  for key, allowed in pairs(CHOICES) do options.one_of("loops.compile", checked, key, allowed) end
+  if checked.base and checked.base ~= 0 and checked.base ~= 1 then
+    error(("loops.compile: option 'base': 0 or 1 expected, got %d"):format(checked.base), 0)
+  end
+  local tiles = checked.tiles
+  if tiles then tiles = options.merge(options.check("loops.compile: option 'tiles'", tiles, TILES)) end
+  checked = options.merge({ base = 1, mode = "exact", heuristics = "model", reduce = "sequential" }, checked,
+    { tiles = tiles })
+  local fault = tiles and target.fault(checked)
+  if fault then error("loops.compile: " .. fault, 0) end
+  return checked
+end
+
+local function check_isl(from)
+  local is_there, message = pcall(require, "clcompute.poly")
+  if is_there then return end
+  interrupt.pass_on(message)
+  failure.raise(from, nil, "the analysis needs the module clcompute.poly, which is not there: install the package "
+    .. "libisl-dev and build again, or install the rock clcompute-poly")
+end
+
+--- With a base of 0 Lua's length of a table is not the number of its elements.
+local function check_lengths(tree, base)
+  if base == 1 then return end
+  walk.nodes(tree.body, function(node)
+    if node.kind ~= "length" then return end
+    failure.raise(tree.origin, node, ("with base = 0 the length of '%s' is not known: pass it as a number")
+      :format(node.array.name))
+  end)
+end
+
+local MOST_SUBSCRIPTS = 4 -- dimensions of a buffer
+
+local function check_ranks(tree, variables)
+  for _, variable in ipairs(variables) do
+    if variable.rank and variable.rank > MOST_SUBSCRIPTS then
+      failure.raise(tree.origin, variable.indexed, ("'%s' has %d subscripts: an array has at most %d dimensions")
+        :format(variable.name, variable.rank, MOST_SUBSCRIPTS))
+    end
+  end
+end
+
+--- What `clcompute.loops.runtime.arguments` is to know of each value.
+local function rows_of(tree, variables)
+  local rows = {}
+  for i, variable in ipairs(variables) do
+    local is_array = variable.role == "array"
+    variable.rank = variable.rank or is_array and variable.longest.dimension or nil
+    rows[i] = { variable = variable, name = variable.name, is_array = is_array, is_index = variable.is_index,
+      is_operand = variable.is_operand,
+      is_unused = not is_array and not variable.number,
+      label = i > #tree.parameters and ("upvalue '%s'"):format(variable.name)
+        or ("argument #%d '%s'"):format(i, variable.name) }
+  end
+  return rows
+end
+
+local function written(tree)
+  local set = {}
+  for _, variable in ipairs(uses.of(tree.body).writes) do set[variable] = true end
+  return set
+end
+
+local function compile(source, given)
+  local checked = check_options(given)
+  local from = origin.of(source, checked)
+  check_isl(from)
+  local parsed = parser.parse(from, lexer.read(from))
+  local tree = restrictions.check(resolve.run(parsed))
+  check_lengths(tree, checked.base)
+  local variables = specialise.variables(tree)
+  check_ranks(tree, variables)
+  local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
+    rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
+    counters = coherence.counters(), name = tree.name or "loops", fn = from.fn, fixed = from.fixed or {} }
+  return setmetatable({ state = state }, Compiled)
+end
+
+--- Compiles the loop nests of a function. The result is called as the function is, with buffers of clcompute or nested
+-- tables as arrays; the kinds of arguments are analysed at the first call that has them.
+-- @function compile
+-- @tparam function|string|table source a function of which Lua knows the file, a text that holds one, or
+-- `{ file = path }`
+-- @tparam[opt] table given `base`: 1 (unless given) or 0, the index of the first element; `mode`: "exact" (unless
+-- given), as Lua computes, or "fast", in the arrays' own types; `heuristics`: "model" (unless given), "paper" or
+-- "none"; `force`: true or false, all parallel nests on the device or none; `device`; `name`: which function of a text
+-- or file; `reduce`: "sequential" (unless given), as Lua adds up, or "tree": loops that are sequential only for sums,
+-- products, minima or maxima (`s = s + a[i]`) are shared out too, where no loop around is parallel; sums of floats are
+-- rounded otherwise then, the same at every call on a device; `target`: what kind of device the kernels are shaped for,
+-- "cpu", whose work-items go through tiles, or "gpu", whose work-items are many (unless given, what the device is);
+-- `tiles`: numbers in place of the device's in `clcompute.tuning.known`, such as { rows = 4, lane = 256 }
+-- @treturn[1] Compiled
+-- @treturn[2] nil
+-- @treturn[2] table `[1]` is `file:line:column: message`; tostring() adds the source line and a caret
+-- @usage local mmm = assert(loops.compile(function(A, B, C, n)
+--   for i = 1, n do for j = 1, n do
+--     local s = 0.0
+--     for k = 1, n do s = s + A[i][k] * B[k][j] end
+--     C[i][j] = s
+--   end end
+-- end))
+-- mmm(a, b, c, 1024)
+function loops.compile(source, given)
+  local ok, result = pcall(compile, source, given)
+  if ok then return result end
+  if failure.is(result) then return nil, result end
+  error(result, 2)
+end
+
+-- --- what is compiled ---------------------------------------------------------------------
+
+--- The values of a call, and those that the captures have now.
+local function values_of(state, ...)
+  local values = { ... }
+  for i, variable in ipairs(state.tree.captures) do
+    local _, value = debug.getupvalue(variable.fn, variable.index)
+    values[#state.tree.parameters + i] = value
+  end
+  return values
+end
+
+local function run(state, ...)
+  captures.check_fixed(state.fixed)
+  call.run(state, values_of(state, ...))
+end
+
+--- A message without its place in the text of `clcompute.loops.generation.host`, or in a file that called the core.
+local function without_place(message)
+  if type(message) ~= "string" then return message end
+  local rest = message:match "^loops:%d+: (.*)$" or message:match "^%S-clcompute/loops/[%w_/]+%.lua:%d+: (.*)$"
+  return rest and (message:find "^loops:" or not rest:find "^attempt to ") and rest or message
+end
+
+--- Check mode speaks of arguments of kernels, whose names are made: the variables' own stand for them.
+local function with_names(message, variables)
+  if type(message) ~= "string" then return message end
+  return (message:gsub("argument %d+ '([%w_]+)'", function(id)
+    for _, variable in ipairs(variables) do
+      if variable.id == id then return ("array '%s'"):format(variable.name) end
+    end
+  end))
+end
+
+local function check_self(self, level)
+  if type(self) ~= "table" or getmetatable(self) ~= Compiled then
+    error(("compiled function expected, got %s; a method is called with a colon"):format(type(self)), level + 1)
+  end
+end
+
+local function state_of(self, level)
+  level = level or 3
+  check_self(self, level)
+  return rawget(self, "state") or error("this compiled function is closed", level)
+end
+
+function Compiled:__call(...)
+  local state = state_of(self)
+  local is_short = state.is_short
+  if is_short and is_short(...) then return state.fn(...) end
+  local ok, message = pcall(run, state, ...)
+  if not ok then
+    error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
+  end
+  if not state.is_short then state.is_short = shortcut.of(state) end
+end
+
+function Compiled:__tostring()
+  check_self(self, 2)
+  if not self.state then return "compiled loops (closed)" end
+  return ("compiled loops '%s' of %s"):format(self.state.name, self.state.tree.origin.file)
+end
+
+--- What a function of `explain` has to say, errors at the caller.
+local function shown(f, self)
+  local ok, result = pcall(f, state_of(self, 4))
+  if not ok then error(failure.is(result) and tostring(result) or result, 3) end
+  return result
+end
+
+--- What became of each loop at the latest call: parallel, or which access depends on which; where it runs and why, with
+-- the numbers of both sides; copies. Before the first call, as for tables of floats (or integers).
+-- @function Compiled:explain
+-- @treturn string
+function Compiled:explain()
+  return shown(explain.text, self)
+end
+
+--- The OpenCL C of the latest call's kinds of arguments, each statement with its line in Lua; where there is no kernel,
+-- a comment that says why.
+-- @function Compiled:source
+-- @treturn string
+function Compiled:source()
+  local spec = shown(explain.specialisation, self)
+  return spec.no_kernel and ("// no kernel: %s\n"):format(spec.no_kernel) or spec.text
+end
+
+--- What the calls did until now.
+-- @function Compiled:stats
+-- @treturn table `launches`, `uploads`, `downloads` (copies of whole arrays), `bytes_up`, `bytes_down`
+function Compiled:stats()
+  return options.merge(state_of(self).counters)
+end
+
+--- Lets go of the kernels; later use is an error.
+-- @function Compiled:close
+function Compiled:close()
+  check_self(self, 2)
+  rawset(self, "state", nil)
+end
+
+Compiled.__close = Compiled.close
+
+return loops

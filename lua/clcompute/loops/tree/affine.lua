@@ -1,0 +1,228 @@
+-- SPDX-License-Identifier: MIT
+
+--- The affine form of an expression: an integer plus integer multiples of loop variables, of numbers that stay the same
+-- during a call, of lengths, and of `e // c` where e is affine and c a positive literal. A local that is never assigned
+-- again stands for its value.
+-- @module clcompute.loops.tree.affine
+
+local lua_text = require "clcompute.loops.tree.lua_text"
+
+local affine = {}
+
+local LARGEST = 2 ^ 53 -- what a form may hold; sums of products of it are far from where integers wrap
+local MOST_MULTIPLE = 1 << 9 -- of unknowns, which a call checks to be at most 2^53
+local DEEPEST = 3 -- divisions within each other
+
+local NAMES = { name = function(variable) return variable.name end }
+
+local function text(node)
+  return lua_text.expression(node, NAMES)
+end
+
+local function refuse(node, reason, ...)
+  return nil, reason:format(...), node
+end
+
+local function constant(value)
+  return { constant = value, terms = {}, depth = 0 }
+end
+
+local function single(term)
+  term.coefficient = 1
+  return { constant = 0, terms = { term }, depth = term.quotient and term.quotient.depth + 1 or 0 }
+end
+
+local function same_unknown(one, other)
+  return one.variable == other.variable and one.array == other.array and one.dimension == other.dimension
+    and not one.quotient and not other.quotient
+end
+
+local function find_term(terms, like)
+  for i, term in ipairs(terms) do
+    if same_unknown(term, like) then return i end
+  end
+end
+
+local function copy_term(term, coefficient)
+  return { variable = term.variable, array = term.array, dimension = term.dimension, quotient = term.quotient,
+    divisor = term.divisor, coefficient = coefficient }
+end
+
+--- one + factor * other; nil where a number gets too large.
+local function combine(one, other, factor)
+  local sum = constant(one.constant + factor * other.constant)
+  sum.depth = math.max(one.depth, other.depth)
+  local largest = math.abs(one.constant + 1.0 * factor * other.constant)
+  for i, term in ipairs(one.terms) do sum.terms[i] = copy_term(term, term.coefficient) end
+  for _, term in ipairs(other.terms) do
+    local i = find_term(sum.terms, term)
+    local before = i and sum.terms[i].coefficient or 0
+    largest = math.max(largest, math.abs(before + 1.0 * factor * term.coefficient))
+    i = i or #sum.terms + 1
+    sum.terms[i] = copy_term(term, before + factor * term.coefficient)
+  end
+  for i = #sum.terms, 1, -1 do
+    if sum.terms[i].coefficient == 0 then table.remove(sum.terms, i) end
+  end
+  return largest <= LARGEST and sum or nil
+end
+
+local function is_constant(form)
+  return #form.terms == 0
+end
+
+local KINDS = {}
+
+local known = setmetatable({}, { __mode = "k" }) -- variable to what its definition gave
+
+local function of_definition(variable)
+  local entry = known[variable]
+  if not entry then
+    entry = table.pack(affine.of(variable.definition))
+    known[variable] = entry
+  end
+  return entry[1], entry[2]
+end
+
+function KINDS.number(node)
+  if math.type(node.value) ~= "integer" then return refuse(node, "%s is not an integer", text(node)) end
+  if math.abs(node.value) > LARGEST or node.value == math.mininteger then
+    return refuse(node, "%s is too large", text(node))
+  end
+  return constant(node.value)
+end
+
+function KINDS.name(node)
+  local variable = node.variable
+  if variable.role ~= "local" then return single { variable = variable } end
+  if variable.assigned then
+    return refuse(node, "'%s' is assigned in line %d", variable.name, variable.assigned.line)
+  end
+  local form, reason = of_definition(variable)
+  if form then return form end
+  return refuse(node, "'%s' is not either: %s", variable.name, reason)
+end
+
+function KINDS.length(node)
+  return single { array = node.array, dimension = node.dimension }
+end
+
+function KINDS.index(node)
+  return refuse(node, "it depends on what is in '%s'", node.array.name)
+end
+
+function KINDS.boolean(node)
+  return refuse(node, "%s is no number", text(node))
+end
+
+function KINDS.call(node)
+  return refuse(node, "it calls math.%s", node.name)
+end
+
+function KINDS.unary(node)
+  if node.op ~= "-" then return refuse(node, "it has '%s'", node.op) end
+  local form, reason, at = affine.of(node.operand)
+  if not form then return nil, reason, at end
+  return combine(constant(0), form, -1)
+end
+
+local function sum(factor)
+  return function(node, left, right)
+    local form = combine(left, right, factor)
+    if not form then return refuse(node, "its numbers are too large") end
+    return form
+  end
+end
+
+local function product(node, left, right)
+  if not is_constant(left) and not is_constant(right) then
+    return refuse(node, "it multiplies %s by %s", text(node.left), text(node.right))
+  end
+  local factor, form = left.constant, right
+  if not is_constant(left) then factor, form = right.constant, left end
+  form = combine(constant(0), form, factor)
+  if not form then return refuse(node, "its numbers are too large") end
+  return form
+end
+
+--- The largest integer not above a quotient by a positive constant.
+local function quotient(node, left, right)
+  if not is_constant(right) or right.constant <= 0 then
+    return refuse(node, "it divides by %s: only a positive integer literal is accepted", text(node.right))
+  end
+  if is_constant(left) then return constant(left.constant // right.constant) end
+  if right.constant == 1 then return left end
+  if left.depth == DEEPEST then return refuse(node, "it has more than %d divisions within each other", DEEPEST) end
+  return single { quotient = left, divisor = right.constant }
+end
+
+local function remainder(node, left, right)
+  local form, reason, at = quotient(node, left, right)
+  if not form then return nil, reason, at end
+  form = combine(left, form, -right.constant)
+  if not form then return refuse(node, "its numbers are too large") end
+  return form
+end
+
+local BINARY = { ["+"] = sum(1), ["-"] = sum(-1), ["*"] = product, ["//"] = quotient, ["%"] = remainder }
+
+function KINDS.binary(node)
+  local operation = BINARY[node.op]
+  if node.op == "/" then return refuse(node, "'/' gives a float: use '//'") end
+  if not operation then return refuse(node, "it has '%s'", node.op) end
+  local left, reason, at = affine.of(node.left)
+  if not left then return nil, reason, at end
+  local right
+  right, reason, at = affine.of(node.right)
+  if not right then return nil, reason, at end
+  return operation(node, left, right)
+end
+
+--- The affine form of a resolved expression: `{ constant=, terms=, depth= }`, where depth is that of divisions within
+-- each other, and a term is `{ coefficient=, variable= }`, `{ coefficient=, array=, dimension= }` for a length, or
+-- `{ coefficient=, quotient=form, divisor= }` for the floor of a form that is divided by an integer. Names in it must
+-- be of type int.
+-- @tparam table node
+-- @treturn[1] table
+-- @treturn[2] nil
+-- @treturn[2] string why there is none
+-- @treturn[2] table the node that is at fault
+function affine.of(node)
+  return KINDS[node.kind](node)
+end
+
+--- How far one expression is above another, where that is always the same integer; else nil.
+-- @tparam table one
+-- @tparam table other
+-- @treturn ?integer
+function affine.distance(one, other)
+  local a, b = affine.of(one), affine.of(other)
+  local difference = a and b and combine(a, b, -1)
+  return difference and is_constant(difference) and difference.constant or nil
+end
+
+--- How many times what its unknowns may be, 2^53, a form may be.
+local function multiple_of(form)
+  local most = 0
+  for _, term in ipairs(form.terms) do
+    local inner = term.quotient and multiple_of(term.quotient) or 1
+    if inner > MOST_MULTIPLE then return inner end
+    most = most + math.abs(term.coefficient * 1.0) * math.max(1, inner / (term.divisor or 1))
+  end
+  return most
+end
+
+--- Whether a form may wrap round in Lua, which isl's integers do not.
+function affine.may_wrap(form)
+  return multiple_of(form) > MOST_MULTIPLE
+end
+
+--- Calls `visit` with each term of a form, and of the forms within it.
+function affine.each_term(form, visit)
+  for _, term in ipairs(form.terms) do
+    visit(term)
+    if term.quotient then affine.each_term(term.quotient, visit) end
+  end
+end
+
+return affine

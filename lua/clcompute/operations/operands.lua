@@ -1,0 +1,147 @@
+-- SPDX-License-Identifier: MIT
+--- Operands: the buffers and numbers an expression is computed from, by their names.
+-- @module clcompute.operations.operands
+
+local enqueue = require "clcompute.enqueue"
+local expression = require "clcompute.operations.expression"
+local interrupt = require("clcompute.base").interrupt
+local options = require("clcompute.base").options
+local typing = require "clcompute.operations.typing"
+
+local facts, overlap = enqueue.facts, enqueue.overlap
+
+local operands = {}
+
+local function type_of(value)
+  local meta = type(value) == "userdata" and debug.getmetatable(value)
+  return meta and meta.__name and meta.__name:match "[^.]*$" or type(value)
+end
+
+--- What a buffer is: {name=, value=, dtype=, count=, first=, device=}; anything else is an error, which calls it
+-- `what`, a format for the name.
+function operands.describe(where, what, value, name)
+  local ok, dtype, count, first, device = pcall(facts, value)
+  if not ok then
+    interrupt.pass_on(dtype)
+    local is_buffer = type_of(value) == "Buffer"
+    local complaint = is_buffer and " is released" or ": buffer expected, got " .. type_of(value)
+    error(("%s: %s%s"):format(where, what:format(name), complaint), 0)
+  end
+  return { name = name, value = value, dtype = dtype, count = count, first = first, device = device }
+end
+
+local function read_one(where, name, value)
+  if type(value) == "number" then return { name = name, value = value, kind = math.type(value) } end
+  if type(value) ~= "userdata" then
+    expression.check_key(where, name)
+    error(("%s: operand '%s': buffer or number expected, got %s"):format(where, name, type_of(value)), 0)
+  end
+  return operands.describe(where, "operand '%s'", value, name)
+end
+
+local function sorted_names(where, given)
+  local names = {}
+  for name in next, given do
+    if type(name) ~= "string" then expression.check_key(where, name) end
+    local k = #names + 1 -- for two or three names, shorter than a call of table.sort
+    while k > 1 and names[k - 1] > name do
+      names[k], k = names[k - 1], k - 1
+    end
+    names[k] = name
+  end
+  return names
+end
+
+--- Raises unless all buffers have as many elements; returns the first one.
+local function check_counts(where, list)
+  local first
+  for _, operand in ipairs(list) do
+    if operand.dtype and not first then first = operand end
+    if operand.dtype and operand.count ~= first.count then
+      error(("%s: '%s' has %d elements, but '%s' has %d"):format(where, first.name, first.count, operand.name,
+        operand.count), 0)
+    end
+  end
+  return first or error(where .. ": a buffer expected among the operands", 0)
+end
+
+--- Reads a table of operands, or a buffer that is to be called x; in the order of their names.
+-- @treturn table list of {name=, value=, dtype= and what else a buffer has, or kind="integer"|"float"}
+-- @treturn table the first buffer of these
+function operands.read(where, given)
+  if type(given) == "userdata" then given = { x = given } end
+  if type(given) ~= "table" then
+    error(("%s: buffer or table of operands expected, got %s"):format(where, type(given)), 0)
+  end
+  local list = {}
+  for k, name in ipairs(sorted_names(where, given)) do list[k] = read_one(where, name, rawget(given, name)) end
+  return list, check_counts(where, list)
+end
+
+--- What expressions may use of them: name to "array" or "scalar", and i.
+function operands.kinds(where, list)
+  local kinds = { i = "index" }
+  for _, operand in ipairs(list) do
+    expression.check_key(where, operand.name)
+    kinds[operand.name] = operand.dtype and "array" or "scalar"
+  end
+  return kinds
+end
+
+--- Raises when an expression leaves an operand out.
+function operands.check_used(where, text, list, used)
+  for _, operand in ipairs(list) do
+    if not used[operand.name] then
+      error(("%s: operand '%s' is not used in \"%s\""):format(where, operand.name, text), 0)
+    end
+  end
+end
+
+--- The values, as a kernel takes them.
+function operands.values(list)
+  local values = {}
+  for k, operand in ipairs(list) do values[k] = operand.value end
+  return table.unpack(values)
+end
+
+--- Checks the keys of an option table; what the values must be is found out where they are used.
+function operands.check_options(where, o, known)
+  if type(o) ~= "table" then options.check(where, o, known) end
+  for key in next, o do
+    if not known[key] then options.check(where, o, known) end
+  end
+  return o
+end
+
+--- What the options `out` and `dtype` ask for: the buffer, described, and the dtype; nil where they do not.
+function operands.target(where, o)
+  typing.check(where, o.dtype)
+  if not o.out then return nil, o.dtype end
+  local out = operands.describe(where, "option 'out'", o.out)
+  if o.dtype and o.dtype ~= out.dtype then
+    error(("%s: option 'dtype' is %s, but 'out' has %s elements"):format(where, o.dtype, out.dtype), 0)
+  end
+  return out, out.dtype
+end
+
+--- The buffer for the result: that of `target`, or a new one like the first operand; and whether it is an operand too.
+function operands.result(where, out, dtype, list, first)
+  if not out then
+    local shape = first.value.shape
+    return operands.describe(where, "the result", first.device:empty(dtype, table.unpack(shape))), false
+  end
+  local in_place = false
+  if out.count ~= first.count then
+    error(("%s: option 'out' has %d elements, but '%s' has %d"):format(where, out.count, first.name, first.count), 0)
+  end
+  for _, operand in ipairs(list) do
+    local how = operand.dtype and overlap(out.value, operand.value)
+    if how == "shifted" then
+      error(("%s: the result overlaps '%s', shifted"):format(where, operand.name), 0)
+    end
+    in_place = in_place or how == "same"
+  end
+  return out, in_place
+end
+
+return operands

@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+
+--- The 19 PolyKernels: loop nests as plain Lua functions, each with the same loops in C and data to run on.
+--
+-- A row is a file of `examples/polykernels`: `name`, `title`; `parameters` in order, { name, extent, ... } an array
+-- (with `low`, `high` of its random elements, or `dominant`: a diagonal that dominates), { name, value= } a number,
+-- or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and full; `run`, the nest;
+-- `c`, its loops in C on arrays from 0, of the type `real`.
+-- @module clcompute.suite.papers.polykernels.rows
+
+local data = require "clcompute.suite.papers.polykernels.data"
+
+local rows = {}
+
+-- Their names, in the order of the paper's tables.
+rows.NAMES = { "jac", "jac2d", "adi", "fdtd1d", "fdtd2d", "gs", "gemver", "lud", "mmm", "mvt", "sor", "ssymm", "ssyr2k",
+  "ssyrk", "strmm", "strsm", "tmm", "trisolv_if", "trisolv" }
+
+local STEPS = 4 -- where none are given: enough for what one step leaves to be read by the next
+
+--- The path of an example's file: in a checkout, or where `make install` and LuaRocks put it.
+-- @tparam string name
+-- @treturn string
+function rows.path(name)
+  local own = assert(package.searchpath("clcompute.suite.papers.polykernels.rows", package.path))
+  local lua = own:match "^(.-)clcompute/papers/polykernels/rows%.lua$"
+  local checkout = ("%s../examples/polykernels/%s.lua"):format(lua, name)
+  local installed = ("%sclcompute/polykernels/%s.lua"):format(lua, name)
+  for _, path in ipairs { checkout, installed } do
+    local file = io.open(path)
+    if file then
+      file:close()
+      return path
+    end
+  end
+  error(("no %s and no %s"):format(checkout, installed), 0)
+end
+
+--- The number that an extent of an array stands for: "n", "n + 1".
+local function extent_of(text, n)
+  return n + tonumber(text:match "^n%s*%+%s*(%d+)$" or 0)
+end
+
+local function extents_of(parameter, n)
+  local extents = {}
+  for i = 2, #parameter do extents[#extents + 1] = extent_of(parameter[i], n) end
+  return extents
+end
+
+--- Makes one argument.
+local function argument(parameter, sizes, random)
+  if type(parameter) == "string" then return sizes[parameter] end
+  if parameter.value then return parameter.value end
+  local array = data.array(extents_of(parameter, sizes.n), random, parameter.low, parameter.high)
+  if parameter.dominant then
+    for i = 1, sizes.n do array[i][i] = array[i][i] + sizes.n + 1 end
+  end
+  return array
+end
+
+local function add_positions(row)
+  local position = {}
+  for i, parameter in ipairs(row.parameters) do
+    position[type(parameter) == "table" and parameter[1] or parameter] = i
+  end
+  row.written = {}
+  for i, name in ipairs(row.results) do row.written[i] = position[name] end
+end
+
+--- A row, with two fields more: `arguments(n [, steps [, seed]])` returns the arguments for `run` as a list, arrays as
+-- nested tables of random numbers; `written` lists the positions of `results` among them.
+-- @tparam string name one of `rows.NAMES`
+-- @treturn table
+function rows.load(name)
+  local row = dofile(rows.path(name))
+  add_positions(row)
+  function row.arguments(n, steps, seed)
+    local sizes, random, list = { n = n, steps = steps or STEPS }, data.generator(seed or 1), {}
+    for i, parameter in ipairs(row.parameters) do list[i] = argument(parameter, sizes, random) end
+    return list
+  end
+  return row
+end
+
+--- All rows, in the paper's order.
+-- @treturn table
+function rows.all()
+  local list = {}
+  for i, name in ipairs(rows.NAMES) do list[i] = rows.load(name) end
+  return list
+end
+
+return rows

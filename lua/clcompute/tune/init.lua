@@ -1,0 +1,189 @@
+-- SPDX-License-Identifier: MIT
+--- Looks for better numbers for an operation on a device: one number after the other is changed, each candidate is
+-- checked and measured in turns with the best one so far, and what is clearly faster stays. What was found is kept in
+-- the user's configuration folder (`clcompute.tuning.store`) and used from then on.
+-- @module clcompute.tune
+-- @usage local found = tune.run(d, { operations = { "gemm" }, seconds = 60 })
+
+local bench = require "clcompute.bench"
+local choices = require "clcompute.tuning.choices"
+local cl = require "clcompute"
+local operations = require "clcompute.suite.peers.operations"
+local options = require("clcompute.base").options
+local store = require "clcompute.tuning.store"
+local tuning = require "clcompute.tuning"
+
+local tune = {}
+
+local ROUNDS, LAST_ROUNDS = 7, 15
+local CLEARLY = 0.98 -- of the time of the best one so far, at most, with all the spread there is
+local OPTIONS = { operations = "table", dtypes = "table", seconds = "number", keep = "boolean", progress = "function" }
+
+--- The operations that can be tuned.
+function tune.operations()
+  local names = {}
+  for name in pairs(choices) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+-- --- candidates -----------------------------------------------------------------
+
+local function copy(row, key, value)
+  local made = {}
+  for name, number in pairs(row) do made[name] = number end
+  made.units, made.where = nil, nil -- the device's own
+  if key then made[key] = value end
+  return made
+end
+
+local function is_same(x, y)
+  if type(x) ~= "table" or type(y) ~= "table" then return x == y end
+  for key, value in pairs(x) do
+    if not is_same(value, y[key]) then return false end
+  end
+  for key in pairs(y) do
+    if x[key] == nil then return false end
+  end
+  return true
+end
+
+--- What is tried for a row: the choices for its kernel, or nil.
+local function choice_for(operation, row)
+  for _, choice in ipairs(choices[operation]) do
+    if choice.kernel == row.kernel then return choice end
+  end
+end
+
+--- The works that a candidate runs through.
+local function works_of(self)
+  local list = {}
+  for i, line in ipairs(self.choice.lines) do
+    list[i] = operations[self.operation](line, self.dtype, self.device)
+  end
+  return list
+end
+
+--- The largest share of what an error may be, or false and what is wrong.
+local function worst_of(works)
+  local worst = 0.0
+  for _, work in ipairs(works) do
+    local share, fault = work.check(work.result())
+    if share == false then return false, fault end
+    worst = math.max(worst, share or 0.0)
+  end
+  return worst
+end
+
+local function candidate(self, name, row)
+  local device, operation, dtype, works = self.device, self.operation, self.dtype, self.works
+  local total, is_timed = 0, false
+  for _, work in ipairs(works) do
+    total, is_timed = total + (work.flops or 0), is_timed or work.timed
+  end
+  return {
+    name = name, device = device, dtype = dtype, flops = total > 0 and total or nil, timed = is_timed or nil,
+    fn = function()
+      tuning.use(device, operation, dtype, row)
+      local seconds = 0.0
+      for _, work in ipairs(works) do seconds = seconds + (work.ours() or 0.0) end
+      return is_timed and seconds or nil
+    end,
+    check = function() return worst_of(works) end,
+  }
+end
+
+-- --- the search -----------------------------------------------------------------
+
+--- Measures a row in turns with the best one. Returns its row of results, and whether it is clearly faster.
+local function try(self, name, row, rounds)
+  local rows = bench.compare({ candidate(self, "best so far", self.best), candidate(self, name, row) },
+    { rounds = rounds, seconds = 0.2, peak = false })
+  local result = rows[2]
+  return result, result.status == "ok" and result.ratio_high ~= nil and result.ratio_high < CLEARLY, rows[1]
+end
+
+local function is_late(self) return cl.clock() >= self.deadline end
+
+--- One pass over all numbers; returns whether anything became better.
+local function pass(self)
+  local improved = false
+  for _, pair in ipairs(self.choice.values) do
+    local key, values = pair[1], pair[2]
+    for i, value in ipairs(values) do
+      if is_late(self) then return false end
+      if not is_same(value, self.best[key]) then
+        local name = type(value) == "table" and ("%s %d"):format(key, i) or ("%s = %s"):format(key, value)
+        local result, faster = try(self, name, copy(self.best, key, value), ROUNDS)
+        if faster then self.best, improved = copy(self.best, key, value), true end
+        self.tried[#self.tried + 1] = result
+        self.progress { operation = self.operation, dtype = self.dtype, name = name, faster = faster,
+          status = result.status }
+      end
+    end
+  end
+  return improved
+end
+
+--- Tunes one operation for one dtype.
+local function search(device, operation, dtype, settings, deadline)
+  local before = tuning.of(device, operation, dtype)
+  local self = { device = device, operation = operation, dtype = dtype, best = copy(before), tried = {},
+    choice = choice_for(operation, before), deadline = deadline, progress = settings.progress }
+  local found = { operation = operation, dtype = dtype, tried = self.tried, before = copy(before) }
+  if not self.choice then
+    found.reason = ("nothing to tune: this device uses '%s'"):format(before.kernel)
+    return found
+  end
+  self.works = works_of(self)
+  while pass(self) do end
+  found.after = self.best
+  if is_same(self.best, found.before) then
+    found.reason = "nothing faster was found"
+    return found
+  end
+  local best = self.best
+  self.best = found.before
+  local result, faster, standing = try(self, "found", best, LAST_ROUNDS)
+  found.before_seconds, found.after_seconds, found.ratio = standing.value, result.value, result.ratio
+  found.is_faster = faster
+  if not faster then found.reason = "not clearly faster when measured once more" end
+  return found
+end
+
+--- Tunes operations of a device.
+-- @tparam Device device
+-- @tparam[opt] table given `operations` (all), `dtypes` (float, and double where the device has it), `seconds` after
+--  which nothing more is tried (120), `keep` (true): whether what is faster is written to the user's file; `progress`,
+--  called with { operation=, dtype=, name=, faster=, status= } after each candidate
+-- @treturn {table,...} for each operation and dtype { operation=, dtype=, before=, after=, before_seconds=,
+--  after_seconds=, ratio= (of the times), is_faster=, tried= (rows of `clcompute.bench`), reason=, path= }
+-- @raise for wrong options, or where the file cannot be written
+function tune.run(device, given)
+  given = options.check("tune", given or {}, OPTIONS)
+  options.positive("tune", given, "seconds")
+  local wanted = given.operations or tune.operations()
+  local dtypes = given.dtypes or (device.has_double and { "float", "double" } or { "float" })
+  for _, operation in ipairs(wanted) do
+    if not choices[operation] then
+      error(("tune: no operation '%s'; there are %s"):format(operation, table.concat(tune.operations(), ", ")), 0)
+    end
+  end
+  local settings = { progress = given.progress or function() end }
+  local list, share = {}, (given.seconds or 120) / (#wanted * #dtypes)
+  for _, operation in ipairs(wanted) do
+    for _, dtype in ipairs(dtypes) do
+      local ok, found = pcall(search, device, operation, dtype, settings, cl.clock() + share)
+      tuning.use(device, operation, dtype, nil)
+      if not ok then error(found, 0) end
+      if found.is_faster and given.keep ~= false then
+        found.path = store.keep(store.key(device, operation, dtype), found.after)
+      end
+      list[#list + 1] = found
+    end
+  end
+  tuning.reload()
+  return list
+end
+
+return tune

@@ -1,0 +1,165 @@
+-- SPDX-License-Identifier: MIT
+--- The numbers with which operations run on a device: a pure function of what the device says of itself.
+-- They are data: `clcompute.tuning.known`, and before it what `clcompute tune` found on this machine.
+-- @module clcompute.tuning
+
+local known = require "clcompute.tuning.known"
+local operations = require "clcompute.answers.operations"
+local options = require("clcompute.base").options
+local rules = require "clcompute.tuning.rules"
+local store = require "clcompute.tuning.store"
+local verdict = require "clcompute.answers.verdict"
+
+local tuning = {}
+
+local SAFE = { kernel = "tiled" } -- for a device that gets the fast kernels wrong
+
+local SIZE = { float = 4, double = 8 }
+local WIDEST = 16 -- elements of the widest vector type of OpenCL C
+
+--- What rows ask for, of a device and a dtype.
+function tuning.facts(device, dtype)
+  local width = device["vector_width_" .. dtype] or 0
+  return {
+    type = device.type, name = device.name, vendor = device.vendor, platform = device.platform,
+    dtype = dtype, size = SIZE[dtype], vector = math.min(width, WIDEST), local_memory = device.local_memory,
+    max_group = device.max_group_size, units = device.compute_units, capability = device.compute_capability or 0,
+  }
+end
+
+local AT_LEAST = { vector = true, local_memory = true, units = true, max_group = true, capability = true }
+local PART = { name = true, vendor = true, platform = true }
+
+local function meets(facts, where)
+  for key, wanted in pairs(where) do
+    local fact = facts[key]
+    local met
+    if AT_LEAST[key] then
+      met = fact >= wanted
+    elseif PART[key] then
+      met = fact:find(wanted, 1, true) ~= nil
+    else
+      met = fact == wanted
+    end
+    if not met then return false end
+  end
+  return true
+end
+
+local function with_facts(row, facts)
+  local chosen = {}
+  for key, value in pairs(row) do chosen[key] = value end
+  chosen.units = facts.units
+  return chosen
+end
+
+--- The first of several rows whose conditions are met, with the device's own figures.
+-- @tparam table rows of `clcompute.tuning.known`
+-- @tparam table facts of `tuning.facts`
+-- @tparam ?function is_right of a row with `is_tried`: whether the device gets right with it what it should
+-- @treturn table a copy of the row with `units`, those of the device
+function tuning.choose(rows, facts, is_right)
+  for _, row in ipairs(rows) do
+    if meets(facts, row.where) and (not row.is_tried or not is_right or is_right(row)) then
+      return with_facts(row, facts)
+    end
+  end
+  error(("tuning: no row for %s, %s"):format(facts.name, facts.dtype), 0)
+end
+
+local kept -- what `clcompute tune` found, once it was read
+local generation = 0
+
+--- A number that is another one whenever the numbers of operations may have changed.
+function tuning.generation()
+  return generation
+end
+
+--- Reads the user's file again.
+function tuning.reload()
+  kept, generation = nil, generation + 1
+  require "clcompute.tuning.forget"()
+end
+
+local function warn_of(fault) warn(("clcompute: %s: the numbers of the project are used instead\n"):format(fault)) end
+
+--- The numbers of the user's file. A file that cannot be used, and numbers that no kernel can run with, are warned of
+-- once, and all else goes on.
+local function kept_row(device, operation, dtype, facts)
+  local fault
+  if not kept then kept, fault = store.read() end
+  if fault then warn_of(fault) end
+  local key = store.key(device, operation, dtype)
+  fault = kept[key] ~= nil and rules.fault(operation, kept[key], facts)
+  if fault then
+    warn_of(("%s: ['%s']: %s"):format(store.path(), key, fault))
+    kept[key] = nil
+  end
+  return kept[key]
+end
+
+local chosen_by_hand = {} -- by place, operation and dtype
+
+local function key_of(device, operation, dtype)
+  return ("%s %s %s"):format(device.place, operation, dtype)
+end
+
+--- Makes an operation use other numbers on a device, for as long as this state lives: to try and measure them.
+-- @tparam Device device
+-- @string operation
+-- @string dtype
+-- @tparam ?table row as of `clcompute.tuning.known`; nil: what `of` would choose again
+-- @raise for numbers that the kernels cannot run with
+function tuning.use(device, operation, dtype, row)
+  local fault = row ~= nil and rules.fault(operation, row, tuning.facts(device, dtype))
+  if fault then error(("tuning: %s, %s: %s"):format(operation, dtype, fault), 0) end
+  chosen_by_hand[key_of(device, operation, dtype)], generation = row, generation + 1
+  require "clcompute.tuning.forget"()
+end
+
+--- The operation's known-answer test with other numbers.
+local function with_numbers(test, operation, dtype, row, name)
+  return setmetatable({ name = ("%s, %s"):format(test.name, name), operation = function(device)
+    tuning.use(device, operation, dtype, row)
+    local results = table.pack(pcall(test.operation, device))
+    tuning.use(device, operation, dtype, nil)
+    if not results[1] then error(results[2], 0) end
+    return table.unpack(results, 2, results.n)
+  end }, { __index = test })
+end
+
+--- What tells a shape, and the kernels that it was tried with, from others.
+local function name_of(row, shape)
+  local numbers = {}
+  for name, number in pairs(shape) do numbers[#numbers + 1] = ("%s %s"):format(name, number) end
+  table.sort(numbers)
+  return ("%s, %s (%d)"):format(row.kernel, table.concat(numbers, ", "), row.is_tried)
+end
+
+--- Whether a device gets the operation's known-answer test right with each shape of a row, however small the product.
+local function gets_right(device, operation, dtype, row)
+  local test = operations.rows[operation .. " " .. dtype]
+  for _, shape in ipairs(row.shapes) do
+    local numbers = options.merge(row, { least = 0, depth = 0, shapes = { shape } })
+    if verdict(device, with_numbers(test, operation, dtype, numbers, name_of(row, shape))) ~= "ok" then return false end
+  end
+  return true
+end
+
+--- The numbers of an operation for a device; those of plain kernels where it fails the operation's known-answer test.
+-- @tparam Device device
+-- @string operation a key of `clcompute.tuning.known`
+-- @string dtype
+-- @treturn table
+function tuning.of(device, operation, dtype)
+  local facts, by_hand = tuning.facts(device, dtype), chosen_by_hand[key_of(device, operation, dtype)]
+  if by_hand then return with_facts(by_hand, facts) end
+  local test = operations.rows[operation .. " " .. dtype]
+  if test and verdict(device, test) == "fault" then return with_facts(SAFE, facts) end
+  local found = kept_row(device, operation, dtype, facts)
+  return found and with_facts(found, facts) or tuning.choose(known[operation], facts, function(row)
+    return gets_right(device, operation, dtype, row)
+  end)
+end
+
+return tuning

@@ -1,0 +1,446 @@
+-- SPDX-License-Identifier: MIT
+--- The command, as a process: what it prints on which stream, and its exit codes.
+
+local cl = require "clcompute"
+local command = require "spec.support.command"
+local convert = require "clcompute.cli.convert"
+local helper = require "spec.helper"
+local parser = require "clcompute.cli.parser"
+local progress = require "clcompute.cli.progress"
+local width = require "clcompute.base.width"
+
+local NO_OPENCL = "OCL_ICD_VENDORS=/nonexistent"
+local NO_CORE = "LUA_CPATH_5_4='/nonexistent/?.so'"
+--- A device that is no simulator, if there is one.
+local FAST
+for _, d in ipairs(cl.devices()) do
+  if not FAST or d.platform ~= "Oclgrind" then FAST = d.place end
+end
+
+local COMMAND, shell, run, fails = command.text, command.shell, command.run, command.fails
+local scratch = os.tmpname()
+
+local function decode(text)
+  local value, _, message = require "dkjson".decode(text)
+  return assert(value, message)
+end
+
+teardown(function() os.remove(scratch) end)
+
+describe("the command", function()
+  it("tells its version without the C core", function()
+    assert.same({ 0, cl._VERSION .. "\n", "" }, { run("--version", NO_CORE) })
+  end)
+
+  it("has help with examples for itself and each command, in 80 columns", function()
+    for _, name in ipairs { "", "info", "doctor", "bench", "loops", "profile-device", "report", "repl" } do
+      local code, out, err = run(name .. " --help", NO_CORE)
+      assert.equal(0, code, err)
+      assert.matches("^Usage: clcompute", out)
+      assert.matches("\nExamples:\n  clcompute " .. name, out, 1, true)
+      for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
+    end
+  end)
+
+  it("ends with 2 and one line when it is used wrongly", function()
+    fails(2, { "a command is required", "`clcompute --help`" }, "")
+    fails(2, { "unknown command 'zork'", "`clcompute --help`" }, "zork")
+    fails(2, { "unknown option '--zork'", "`clcompute info --help`" }, "info --zork")
+    fails(2, { "option '--device' requires an argument" }, "info --device")
+    fails(2, { "too many arguments", "`clcompute doctor --help`" }, "doctor now")
+  end)
+
+  it("ends with 1 and one line when a module is missing, naming the Debian package", function()
+    fails(1, { "argparse", "apt install lua-argparse" }, "info", "LUA_PATH_5_4='lua/?.lua;lua/?/init.lua'")
+    local folder = scratch .. ".d" -- with argparse alone
+    shell(("mkdir %s; ln -s %s %s"):format(folder, assert(package.searchpath("argparse", package.path)), folder))
+    finally(function() shell("rm -r " .. folder) end)
+    for _, words in ipairs { "doctor --quick --json", "bench gemm --size 9000 --json", "report gauss --json",
+      ("report gauss --rows %s/rows"):format(folder), "report kept.jsonl" } do
+      fails(1, { "dkjson", "apt install lua-dkjson" }, words,
+        ("LUA_PATH_5_4='lua/?.lua;lua/?/init.lua;%s/?.lua'"):format(folder))
+    end
+  end)
+
+  it("ends in silence when nobody reads on", function()
+    for _, trap in ipairs { "true", "trap '' PIPE" } do -- the signal, or where it is ignored the failing write
+      local code, out, err = shell(("%s; { sleep 0.3; %s info; echo $? >&2; } | true"):format(trap, COMMAND))
+      assert.same({ 0, "", "141\n" }, { code, out, err })
+    end
+  end)
+
+  it("fails when its output cannot be written", function()
+    fails(1, { "standard output", "No space left on device" }, "info >/dev/full")
+    fails(1, { "standard output" }, "--help >/dev/full")
+  end)
+
+  it("ends with 130 and one line on Ctrl-C, whatever it was doing", function()
+    local code, _, err = shell("timeout --foreground --preserve-status -s INT 1.5 " .. COMMAND
+      .. "bench saxpy --size 100000 --seconds 60 --device " .. FAST)
+    assert.equal(130, code)
+    assert.equal("clcompute: interrupted\n", err)
+  end)
+end)
+
+describe("clcompute info", function()
+  it("shows every platform and device", function()
+    local code, out, err = run "info"
+    assert.equal(0, code, err)
+    for _, platform in ipairs(cl.platforms()) do assert.truthy(out:find(platform.name, 1, true), out) end
+    for _, device in ipairs(helper.devices()) do
+      local place = tostring(device):match "^%S+"
+      local line = assert(out:match("\n(" .. place .. " [^\n]*)"), out)
+      assert.truthy(line:find(device.name, 1, true) and line:find((" %d "):format(device.max_group_size)), line)
+    end
+  end)
+
+  it("gives the same as JSON", function()
+    local code, out, err = run "info --json"
+    assert.equal(0, code, err)
+    local expected = {}
+    for p, platform in ipairs(cl.platforms()) do
+      expected[p] = { name = platform.name, vendor = platform.vendor, version = platform.version, devices = {} }
+      for i, device in ipairs(platform.devices) do
+        expected[p].devices[i] = device:info()
+        expected[p].devices[i].place = ("%d:%d"):format(p - 1, i - 1)
+      end
+    end
+    assert.same(expected, decode(out))
+    assert.same({ 0, out, "" }, { run "info --json" }) -- byte for byte: the keys are in order
+  end)
+
+  it("shows all properties of the device that a selector means", function()
+    local facts = cl.device "0:0":info()
+    local code, out, err = run "info --device 0:0"
+    assert.equal(0, code, err)
+    for name, value in pairs(facts) do
+      local shown = type(value) == "table" and table.concat(value, " x ") or tostring(value)
+      assert.truthy((out .. "\n"):find(("\n%s +"):format(name)), name)
+      assert.truthy(out:find(shown, 1, true), name)
+    end
+    facts.place = "0:0"
+    assert.same(facts, decode(select(2, run "info --device 0:0 --json")))
+  end)
+
+  it("fails where nothing matches, or is there", function()
+    fails(1, { "no OpenCL device matches 'zork'; there are: 0:0 " }, "info --device zork")
+    assert.equal("", fails(1, { "no OpenCL platform", "clcompute doctor" }, "info", NO_OPENCL))
+    assert.equal("[]\n", fails(1, { "no OpenCL platform" }, "info --json", NO_OPENCL))
+    fails(1, { "'clcompute.core' not found", "clcompute doctor" }, "info", NO_CORE)
+  end)
+end)
+
+describe("clcompute doctor", function()
+  it("prints the doctor's report, and ends with 0 only when all is well", function()
+    local report = require "clcompute.doctor".examine { answers = false }
+    local code, out, err = run "doctor --quick --json"
+    assert.equal(report.faults == 0 and 0 or 1, code, err)
+    local got = decode(out)
+    assert.equal(report.faults, got.faults)
+    assert.equal(#report.rows, #got.rows)
+    for i, row in ipairs(report.rows) do assert.equal(row.check, got.rows[i].check) end
+    local text = select(2, run "doctor --quick")
+    assert.equal(("clcompute doctor: %d"):format(report.faults), text:match "^clcompute doctor: %d+")
+  end)
+
+  it("ends with 1 and names the remedy where there is no driver", function()
+    local code, out, err = run("doctor", NO_OPENCL)
+    assert.same({ 1, "" }, { code, err })
+    assert.matches("remedy: unset OCL_ICD_VENDORS", out, 1, true)
+  end)
+
+  it("works without the C core", function()
+    local code, out, err = run("doctor", NO_CORE)
+    assert.same({ 1, "" }, { code, err })
+    assert.matches("fault    C core", out, 1, true)
+  end)
+
+  it("examines the device that a selector means", function()
+    local got = decode(select(2, run "doctor --quick --json --device 0:0"))
+    assert.equal(1, #got.devices)
+    assert.equal("0:0", got.devices[1].place)
+  end)
+end)
+
+describe("clcompute repl", function()
+  --- What the prompt prints of a line of Lua.
+  local function converse(line, arguments, environment)
+    return shell(("echo '%s' | %s %srepl %s"):format(line, environment or "", COMMAND, arguments or ""))
+  end
+
+  it("has cl and d, named by its banner, in the same interpreter", function()
+    local code, out, err = converse([[print("<" .. tostring(d) .. ">", cl.saxpy ~= nil)]], "--device 0:0")
+    assert.equal(0, code, err)
+    local d = tostring(cl.device "0:0")
+    assert.truthy(out:find(cl._VERSION .. ": cl is the library, d is " .. d, 1, true), out)
+    assert.truthy(out:find(("<%s>\ttrue"):format(d), 1, true), out)
+  end)
+
+  it("has cl, and says what is missing, where there is no device", function()
+    local code, out = converse("print(type(cl), d)", "", NO_OPENCL)
+    assert.equal(0, code)
+    assert.matches("d is nil: no OpenCL device on this machine: install", out, 1, true)
+    assert.matches("table\tnil", out, 1, true)
+    code, out = converse("print(type(cl), d)", "--device zork")
+    assert.equal(0, code)
+    assert.matches("d is nil: no OpenCL device matches 'zork'", out, 1, true)
+  end)
+
+  it("ends with 1 where the library does not load", function()
+    local code, _, err = converse("print(1)", "", NO_CORE)
+    assert.equal(1, code)
+    assert.equal("clcompute: module 'clcompute.core' not found; `clcompute doctor` says what to do\n", err)
+  end)
+
+  it("ends as the interpreter does", function()
+    assert.equal(7, (converse "os.exit(7)"))
+  end)
+end)
+
+describe("the parser", function()
+  it("adds a command from its name, description, examples and options", function()
+    local added = { name = "square", description = "Square.", examples = { "clcompute square 3" },
+      configure = function(p) p:argument("n"):convert(tonumber) end }
+    local request = parser.parse({ added }, { "square", "3" })
+    assert.equal(added, request.command)
+    assert.equal(3, request.options.n)
+    assert.matches("Square.*Examples:\n  clcompute square 3", parser.parse({ added }, { "square", "-h" }).text)
+    assert.matches("malformed", parser.parse({ added }, { "square", "x" }).misuse)
+    added.misuse = function(options) return options.n > 3 and "too large" or nil end
+    assert.equal("too large; see `clcompute square --help`", parser.parse({ added }, { "square", "4" }).misuse)
+    assert.equal(3, parser.parse({ added }, { "square", "3" }).options.n)
+  end)
+end)
+
+describe("the converters", function()
+  it("take numbers above 0 and say what they expected", function()
+    assert.equal(64, convert.positive_integer "64")
+    assert.equal("integer", math.type(convert.positive_integer "64.0"))
+    assert.same({ 1, 20 }, convert.positive_integers "1,20")
+    assert.equal(0.5, convert.seconds "0.5")
+    for name, words in pairs { positive_integer = { "0", "-1", "1.5", "x", "", "1e99" },
+      positive_integers = { "", ",", "1,,2", "1,", "1,0", "1.5" },
+      seconds = { "0", "-1", "inf", "nan", "1e999", "x" } } do
+      for _, word in ipairs(words) do
+        local value, message = convert[name](word)
+        assert.is_nil(value, name .. " " .. word)
+        assert.truthy(message:find(("expected, got '%s'"):format(word), 1, true), message)
+      end
+    end
+  end)
+end)
+
+describe("the progress", function()
+  --- A display on a table of what was written, with a clock to set.
+  local function display(options)
+    local shown = { written = {}, now = 100 }
+    options.stream = {
+      write = function(_, ...) shown.written[#shown.written + 1] = table.concat { ... } end,
+      flush = function() end,
+    }
+    options.clock = function() return shown.now end
+    shown.show = progress.new(options)
+    return shown
+  end
+
+  it("is a bar on a terminal, with the time left, told or estimated", function()
+    local on = display { terminal = true, columns = 80 }
+    on.show { name = "gemm", done = 0, total = 4 }
+    on.now = 130
+    on.show { name = "gemm", done = 1, total = 4 }
+    on.show { name = "gemm", done = 2, total = 4, seconds_left = 7200 }
+    on.show { name = "gemm", done = 4, total = 4 }
+    on.show "writing\nthe page"
+    on.show:close()
+    on.show:close()
+    assert.same({
+      "\rgemm [........................]   0 %\27[K",
+      "\rgemm [######..................]  25 %, 1 min 30 s left\27[K",
+      "\rgemm [############............]  50 %, 2 h 00 min left\27[K",
+      "\rgemm [########################] 100 %\27[K",
+      "\rwriting the page\27[K",
+      "\r\27[K",
+    }, on.written)
+  end)
+
+  it("stays in a line of any width, whatever the name", function()
+    for columns_there = 20, 100, 7 do
+      for _, name in ipairs { "g", "gemm, tiled, 1024 x 1024, float", ("行列の積"):rep(9) } do
+        local on = display { terminal = true, columns = columns_there }
+        on.show { name = name, done = 3, total = 7 }
+        local line = on.written[1]:match "^\r(.*)\27%[K$"
+        assert.is_true(width.of(line) < columns_there, line)
+        assert.matches("42 %", line, 1, true)
+      end
+    end
+  end)
+
+  it("is a plain line every few seconds elsewhere", function()
+    local on = display { terminal = false }
+    for i = 0, 10 do
+      on.now = 100 + i
+      on.show { name = "gemm", done = i, total = 10 }
+    end
+    on.show:close()
+    assert.same({ "gemm  50 %, 5 s left\n", "gemm 100 %\n" }, on.written)
+  end)
+
+  it("knows that a pipe is no terminal", function()
+    local code, out, err = shell(helper.lua .. [[ -e '
+      local now = 0
+      local function clock() now = now + 10 return now end
+      require "clcompute.cli.progress".new { clock = clock } "measuring"']])
+    assert.same({ 0, "", "measuring\n" }, { code, out, err })
+  end)
+end)
+
+describe("clcompute bench", function()
+  it("measures and checks on every device", function()
+    -- with an eye on races a simulator takes most of a minute for its peak
+    local code, out, err = run("bench saxpy --size 40 --seconds 0.01 --json", "OCLGRIND_DATA_RACES=")
+    assert.equal(0, code, err)
+    local rows = decode(out).sections[1].rows
+    assert.equal(2 * #cl.devices() + 1, #rows)
+    for _, row in ipairs(rows) do
+      assert.equal("ok", row.status)
+      assert.is_true(row.checked and row.max_error <= 1 and row.gbs > 0)
+      assert.equal(40, row.params.n)
+    end
+  end)
+
+  it("measures every operation", function()
+    local code, out, err = run("bench --size 40 --seconds 0.01 --dtype double --device " .. FAST)
+    assert.equal(0, code, err)
+    for _, title in ipairs { "saxpy, 40 elements, double", "Matrix product, 40", "Gauss elimination, 40" } do
+      assert.matches(title, out, 1, true)
+    end
+  end)
+
+  it("sets the libraries beside them, which may be missing", function()
+    local code, out, err = run("bench saxpy --size 100 --seconds 0.01 --against --csv --device " .. FAST,
+      "CLCOMPUTE_OPENBLAS=/none")
+    assert.equal(0, code, err)
+    assert.matches("\nOpenBLAS,[^\n]*unsupported", out)
+    assert.matches("\nsequential,[^\n]*ok", out)
+  end)
+
+  it("writes a page", function()
+    local page = os.tmpname()
+    local code, out, err = run(
+      ("bench saxpy --size 100 --seconds 0.01 --markdown --device %s --html %s"):format(FAST, page))
+    assert.equal(0, code, err)
+    assert.matches("| sequential, one core |", out, 1, true)
+    local file = assert(io.open(page))
+    local text = file:read("a")
+    file:close()
+    os.remove(page)
+    assert.matches("^<!doctype html>", text:lower())
+    assert.matches("<svg", text, 1, true)
+  end)
+
+  it("finds a page that cannot be written before it measures, and touches none", function()
+    for _, page in ipairs { "/none/x.html", "/dev/null/x.html", "/tmp", "''" } do
+      local start = cl.clock()
+      fails(1, { "--html: cannot write" }, "bench gemm --size 3000 --seconds 60 --html " .. page)
+      assert.is_true(cl.clock() - start < 10)
+    end
+    local page = os.tmpname()
+    os.remove(page)
+    fails(1, { "device matches 'none'" }, ("bench --device none --html %s"):format(page))
+    assert.is_nil(io.open(page))
+  end)
+
+  it("refuses what it cannot measure", function()
+    fails(2, { "'saxpy', 'gemm', 'gauss'" }, "bench dot")
+    fails(2, { "positive integer expected, got '0'" }, "bench gemm --size 0")
+    fails(2, { "seconds above 0 expected" }, "bench gemm --seconds x")
+    fails(1, { "device matches 'none'" }, "bench --device none")
+    fails(1, { "clcompute doctor" }, "bench", NO_OPENCL)
+  end)
+end)
+
+describe("clcompute profile-device", function()
+  it("measures what was asked for, prints it, keeps its rows and writes a page", function()
+    local folder = scratch .. ".p"
+    finally(function() shell(('rm -rf "%s"'):format(folder)) end)
+    shell(('mkdir "%s"'):format(folder))
+    local code, out, err = run(('profile-device --only launch --json --rows "%s" --html "%s/page.html" --device %s')
+      :format(folder, folder, FAST))
+    assert.equal(0, code, err)
+    local document = decode(out)
+    assert.same({ "Summary", "What a launch costs" }, { document.sections[1].title, document.sections[2].title })
+    code, out = run(('report "%s/device_profile.jsonl"'):format(folder))
+    assert.equal(0, code)
+    assert.matches("256 launches, one wait", out, 1, true)
+    local file = assert(io.open(folder .. "/page.html"))
+    assert.matches("<svg", file:read("a"), 1, true)
+    file:close()
+  end)
+
+  it("refuses what it does not know before it measures", function()
+    fails(1, { "no experiment 'zork'; there are: ", "divergence" }, "profile-device --only launch,zork")
+    fails(2, { "names with commas expected" }, "profile-device --only ,")
+    fails(1, { "no OpenCL device matches 'zork'" }, "profile-device --device zork")
+    fails(1, { "--html: cannot write '/dev/null/page.html'" }, "profile-device --html /dev/null/page.html")
+  end)
+end)
+
+describe("clcompute report", function()
+  it("repeats a paper", function()
+    if cl.device(FAST).platform == "Oclgrind" then return pending "Oclgrind is too slow" end
+    local folder = scratch .. ".a'b" -- made, with its quote
+    finally(function() shell(('rm -rf "%s"'):format(folder)) end)
+    local code, out, err = run(('report borisov --quick --json --rows "%s/kept" --device %s'):format(folder, FAST))
+    assert.equal(0, code, err)
+    local document = decode(out)
+    assert.equal("Borisov 2015, repeated", document.title)
+    assert.equal(5, #document.sections)
+    local count = 0
+    for _, section in ipairs(document.sections) do count = count + #section.rows end
+    code, out, err = run(('report "%s/kept/borisov.jsonl"'):format(folder))
+    assert.equal(0, code, err)
+    assert.matches(("%d rows"):format(count), out, 1, true)
+  end)
+
+  it("shows rows that were kept", function()
+    local path = os.tmpname()
+    local file = assert(io.open(path .. ".jsonl", "w"))
+    file:write('{"name":"a","params":{"n":8},"device":"d","value":0.25,"unit":"s","status":"ok"}\n')
+    file:close()
+    local code, out, err = run("report " .. path .. ".jsonl")
+    os.remove(path)
+    os.remove(path .. ".jsonl")
+    assert.equal(0, code, err)
+    assert.matches("1 rows", out, 1, true)
+    assert.matches("250", out, 1, true)
+  end)
+
+  it("names what there is", function()
+    fails(1, { "no report 'nope'; there are borisov, gauss, polykernels and peers" }, "report nope")
+    local _, _, err = run "report /none.jsonl"
+    assert.matches("^clcompute: read: /none.jsonl: [^\n]*\n$", err)
+    assert.is_nil(err:find ".lua:")
+    fails(2, { "positive integers with commas expected" }, "report gauss --sizes 1,x")
+    fails(2, { "positive integers with commas expected" }, "report gauss --sizes ,")
+    fails(2, { "--size: at most 536870912 expected for gemm, got 9223372036854775807" },
+      "bench gemm --size 9223372036854775807")
+    fails(2, { "--size: at most" }, "bench --size 9223372036854775807")
+    fails(2, { "positive integer expected, got '1.5'" }, "report gauss --cores 1.5")
+    fails(2, {}, "report")
+  end)
+
+  it("refuses an option that the report does not take", function()
+    for _, option in ipairs { "--sizes 10", "--large-sizes 10", "--limit 1", "--cores 8" } do
+      fails(2, { "report borisov does not take " .. option:match "^%S+", "`clcompute report --help`" },
+        "report borisov --quick " .. option)
+    end
+    for _, option in ipairs { "--quick", "--rows x", "--cores 8", "--device cpu" } do
+      fails(2, { "a file of rows does not take " .. option:match "^%S+" }, "report x.jsonl " .. option)
+    end
+  end)
+
+  it("finds a folder that cannot be written before it measures", function()
+    fails(1, { "--rows: cannot write in folder '/dev/null/kept'" }, "report gauss --rows /dev/null/kept")
+    fails(1, { "--rows: cannot write in folder '/dev/null'" }, "report borisov --rows /dev/null")
+  end)
+end)

@@ -1,0 +1,234 @@
+-- SPDX-License-Identifier: MIT
+local failure = require "clcompute.loops.tree.failure"
+local front = require "spec.support.loops_front"
+
+local ACCEPTED = "; it must be a sum of integers and integer multiples of loop variables, integer arguments, lengths "
+  .. "and their // and % by literals"
+
+-- § stands before the place that a message names.
+local ERRORS = {
+  { "function(a) a[1] = §3x end", "malformed number '3x'" },
+  { "function(a) a[1] = §0x end", "malformed number '0x'" },
+  { "function(a) a[1] = §1e end", "malformed number '1e'" },
+  { "function(a) a[1] = 2 §@ 3 end", "unexpected '@'" },
+  { "function(a) a[1] = 2 §? 3 end", "unexpected '?'" },
+  { "function(a) a[1] = §\xC8 end", "unexpected byte 0xC8" },
+  { "function(a) a[1] = §'abc end", "this string has no end" },
+  { "function(a) a[1] = \"§\\q\" end", "invalid escape" },
+  { "function(a) a[1] = '§\\300' end", "a decimal escape goes up to 255" },
+  { "function(a) a[1] = '§\\u{80000000}' end", "invalid escape" },
+  { "function(a)\n  --§[[ never\n  closed end", "this long comment has no end" },
+  { "function(a) a[1] = §[==[ x ]] end", "this long string has no end" },
+  { "function(a) a[1] = §[=x end", "a long string opens with '[', any '=' and '['" },
+  { "function(a, n)\n  §while n > 0 do end\nend",
+    "'while' is not accepted: only a 'for' loop has a known number of iterations" },
+  { "function(a) §repeat until true end",
+    "'repeat' is not accepted: only a 'for' loop has a known number of iterations" },
+  { "function(a) §goto out end", "'goto' is not accepted" },
+  { "function(a) §::out:: end", "a label is not accepted" },
+  { "function(a, n) for i = 1, n do §break end end",
+    "'break' is not accepted: a loop runs through all its iterations" },
+  { "function(a) for i§, x in ipairs(a) do end end",
+    "a generic 'for' is not accepted: write 'for i = first, last do'" },
+  { "function(a) for x §in next do end end", "a generic 'for' is not accepted: write 'for i = first, last do'" },
+  { "function(a) §function f() end end",
+    "a global function is not accepted here: only 'local function f(x) return ... end' is" },
+  { "function(a) local function f(x) §local y = x return y end end",
+    "a local function may only be the 'return' of one expression" },
+  { "function(a) local function f(x) return x§, x end end", "a function returns one value" },
+  { "function(a) local f = function(x) §x = 1 end end",
+    "a local function may only be the 'return' of one expression" },
+  { "function(a) local x §<const> = 1 end", "an attribute of a local is not accepted" },
+  { "function(a) local §x end", "local 'x' needs a value" },
+  { "function(a) §local x, y = 1 end", "every local takes one value, here are 1 for 2" },
+  { "function(a) §return a end", "the function returns nothing: results go into arrays" },
+  { "function(a, n) for i = 1, n do §return end end", "'return' is only accepted as the end of the function" },
+  { "function(a) a[1]§, a[2] = a[2], a[1] end",
+    "several targets of one assignment are not accepted: write one after the other" },
+  { "function(a) a[1] = 1§, 2 end", "several values of one assignment are not accepted: write one after the other" },
+  { "function(a) §print(a) end", "a call is not a statement here: functions of the subset only give a value" },
+  { "function(a) a§:fill(0) end", "a method call is not accepted" },
+  { "function(a) §math.sqrt = 1 end", "this cannot be assigned to" },
+  { "function(a) (a)§[1] = 1 end", "only a name can be indexed or called" },
+  { "function(a) §(a) = 1 end", "this cannot be assigned to" },
+  { "function(a) §x = 1 end", "'x' is a global: make it a local or a parameter" },
+  { "function(a) §+ 1 end", "a statement expected, found '+'" },
+  { "function(a) a[1] = §nil end", "nil is not accepted: values are numbers and booleans" },
+  { "function(a) a[1] = §'x' end", "a string is not accepted: values are numbers and booleans" },
+  { "function(a, §...) end", "'...' is not accepted: every parameter has a name" },
+  { "function(a) a[1] = §... end", "'...' is not accepted: every parameter has a name" },
+  { "function(a) a[1] = §{} end", "a table cannot be made here: pass the array as a parameter" },
+  { "function(a) a[1] = §function() end end",
+    "a function is not accepted here: only 'local f = function(x) return ... end' is" },
+  { "function(a) a[1] = a[2] §.. a[3] end", "'..' is not accepted: values are numbers and booleans" },
+  { "function(a) a[1] = f §'x' end", "a call with a string or a table is not accepted" },
+  { "function(a) a[1] = §a.n end", "field 'n' of 'a' is not accepted: only math has fields" },
+  { "function(a) a[1] = a[1]§.n end", "a field of this is not accepted: only math has fields" },
+  { "function(a) a[1] = f(1)§(2) end", "only a name can be called" },
+  { "function(a) a[1] = f(1)§[2] end", "only a name can be indexed" },
+  { "function(a) a[1] = §#(1 + 2) end", "'#' takes the name of an array" },
+  { "function(a) a[1] = §foo(2) end", "unknown call 'foo': 'foo' is a global: make it a local or a parameter" },
+  { "function(a) a[1] = §math.random() end", "unknown call 'math.random': math.random is not accepted" },
+  { "function(a) a[1] = §math.cosine(1) end", "unknown call 'math.cosine': math has no 'cosine'" },
+  { "function(a) a[1] = §math.sqrt(1, 2) end", "'math.sqrt' takes 1 argument here, got 2" },
+  { "function(a) a[1] = §math.max() end", "'math.max' takes at least 1 argument here, got 0" },
+  { "function(a) a[1] = §math.fmod(1) end", "'math.fmod' takes 2 arguments here, got 1" },
+  { "function(a) a[1] = §math end", "'math' is no number" },
+  { "function(a) a[1] = §math.sqrt end", "'math.sqrt' is a function: call it" },
+  { "function(a) local function f(x) return x end a[1] = §f(1, 2) end", "'f' takes 1 argument here, got 2" },
+  { "function(a) local function f(x) return x < 1 and 1 or f(x - 1) end a[1] = §f(3) end",
+    "'f' calls itself: it cannot be put in place of its calls" },
+  { "local f = math.sqrt local function g(a) local function f(x) return f(x) end a[1] = §f(3) end",
+    "'f' calls itself: it cannot be put in place of its calls" },
+  { "function(a) local f = function(x) return f(x) end a[1] = §f(3) end",
+    "unknown call 'f': 'f' is a global: make it a local or a parameter" },
+  { "function(a) local function f(x) return 1 end a[1] = f(§b + 1) end",
+    "'b' is a global: make it a local or a parameter" },
+  { "function(a) local function f(g, x) return g(x) end a[1] = §f(math.sqrt, 3) end",
+    "unknown call 'g': functions of math and of one expression are accepted" },
+  { "function(a) local function f(x) return x end a[1] = §f end", "'f' is a function: call it" },
+  { "function(a) local s = math.sqrt §s = 2 end", "'s' cannot be assigned" },
+  { "function(a) local function f(x) return x.sqrt(2) end a[1] = §f(3) end",
+    "field 'sqrt' of 'x' is not accepted: only math has fields" },
+  { "function(a) local function f(x) return x[1] end a[1] = §f(3) end", "'x' is not an array" },
+  { "function(a) a[1] = §N end", "'N' is a global: make it a local or a parameter" },
+  { "function(a) a[1] = §a(1) end", "unknown call 'a': functions of math and of one expression are accepted" },
+  { "function(a) a[1] = §end", "an expression expected, found 'end'" },
+  { "function(a) a[1 §= 2 end", "']' expected, found '='" },
+  { "function(a) a[1] §2 end", "'=' expected, found '2'" },
+  { "function(a)\n  for i = 1, 2 do\n    a[i] = 0\n§",
+    "'end' expected (to close 'for' of line 2), found the end of the text" },
+  { "function(a) if true §a[1] = 1 end end", "'then' expected, found 'a'" },
+  { "function(a, §) end", "a name expected, found ')'" },
+  { "function(a) for i = 1 §do end end", "',' expected, found 'do'" },
+  { "function(a) for §1 = 1, 2 do end end", "a name expected, found '1'" },
+  { "function(a) a[1] = 1 end §end", "not Lua: <eof> expected near 'end'" },
+  { "§x = 1", "no function is here" },
+  { "§", "no function is here" },
+  { "local function f(a) end local §function g(a) end",
+    "a second function: the option 'name' says which one; there are: f, g" },
+  { "§function M:f(a) end", "a method is not accepted: it has the hidden parameter 'self'" },
+  { "local x = 1 §1 local function f(a) end", "not Lua: unexpected symbol near '1'" },
+  { "function(a, n, s) for i = 1, n, §s do a[i] = 0 end end", "the step of a loop must be an integer as a literal" },
+  { "function(a, n) for i = 1, n, §0 do a[i] = 0 end end", "the step of a loop must not be 0" },
+  { "function(a, n) for i = n, 1, §-9007199254740993 do a[i] = 0 end end", "the step of a loop is too large" },
+  { "function(a, n) for i = 1, n, §1.5 do a[i] = 0 end end", "the step of a loop must be an integer, not 1.5" },
+  { "function(a, n) for i = 1, n, §1 + 1 do a[i] = 0 end end", "the step of a loop must be an integer as a literal" },
+  { "function(a, n) for i = 1, n do §i = i + 1 end end",
+    "'i' is a loop variable and cannot be assigned: use a local" },
+  { "function(a, n) for i = 1, n do for j = 1, §n * i do a[j] = 0 end end end",
+    "the last value of a loop is not affine: it multiplies n by i" .. ACCEPTED },
+  { "function(a, n) for i = §a[1], n do a[i] = 0 end end",
+    "the first value of a loop is not affine: it depends on what is in 'a'" .. ACCEPTED },
+  { "function(a, n) for i = 1, §n / 2 do a[i] = 0 end end",
+    "the last value of a loop is not affine: '/' gives a float: use '//'" .. ACCEPTED },
+  { "function(a, n) for i = 1, §2.5 do a[i] = 0 end end",
+    "the last value of a loop is not affine: 2.5 is not an integer" .. ACCEPTED },
+  { "function(a, n) for i = 1, §math.min(n, 8) do a[i] = 0 end end",
+    "the last value of a loop is not affine: it calls math.min" .. ACCEPTED },
+  { "function(a, n) for i = 1, §n // -2 do a[i] = 0 end end",
+    "the last value of a loop is not affine: it divides by -2: only a positive integer literal is accepted" ..
+      ACCEPTED },
+  { "function(a, n)\n  local s = 1\n  for i = 1, §s do a[i] = 0 end\n  s = 2\nend",
+    "the last value of a loop is not affine: 's' is assigned in line 4" .. ACCEPTED },
+  { "function(a, n)\n  local m = n ^ 2\n  for i = 1, §m do a[i] = 0 end\nend",
+    "the last value of a loop is not affine: 'm' is not either: it has '^'" .. ACCEPTED },
+  { "function(a, n) for i = 1, n do for k = 1, n do a[§i * n + k] = 0 end end end",
+    "a subscript of 'a' is not affine: it multiplies i by n; make 'a' a matrix (reshape it) and write a[i][k]" },
+  { "function(a, n) for i = 1, n do for k = 1, n do a[(§i - 1) * n + k] = 0 end end end",
+    "a subscript of 'a' is not affine: it multiplies i - 1 by n; make 'a' a matrix (reshape it) and write a[i][k]" },
+  { "function(a, n) for i = 1, n do a[§n * n] = i end end",
+    "a subscript of 'a' is not affine: it multiplies n by n; make 'a' a matrix (reshape it) and write a subscript " ..
+      "for each" },
+  { "function(a, b, n) for i = 1, n do a[§b[i]] = 0 end end",
+    "a subscript of 'a' is not affine: it depends on what is in 'b'" .. ACCEPTED },
+  { "function(a, n) for i = 1, n do a[i] = §a[i][1] end end", "'a' has 2 subscripts here, but 1 subscript in line 1" },
+  { "function(a, n)\n  for i = 1, n do a[i] = 0 end\n  a[1] = §a + 1\nend",
+    "'a' is used as a number here, but as an array in line 2" },
+  { "function(a, n)\n  a[1] = n\n  a[2] = §n[1]\nend", "'n' is used as an array here, but as a number in line 2" },
+  { "function(a, n) §n = 2 end", "'n' is a parameter and cannot be assigned: use a local" },
+  { "function(a, n) a[1] = 0 §a = 1 end", "'a' is an array and cannot be assigned: use a local" },
+  { "function(a, n) local s = 1 a[1] = §s[1] end", "'s' is a local, not an array: index the parameter itself" },
+  { "function(a, n) for i = 1, n do a[i] = §i[1] end end", "'i' is a loop variable, not an array" },
+  { "function(a, n) a[1] = §#a[1] end", "'a' has 1 subscript, but a length of dimension 2 is taken in line 1" },
+  { "function(a, n) a[1][1] = #a[§n] end",
+    "a length is taken as #a[1]: rows have the same length, so any literal does" },
+  { "function(a, n) a[§i & 1] = 0 end", "'i' is a global: make it a local or a parameter" },
+  { "function(a, n) a[§n & 1] = 0 end", "a subscript of 'a' is not affine: it has '&'" .. ACCEPTED },
+  { "function(a, n) a[§true] = 0 end", "a subscript of 'a' is not affine: true is no number" .. ACCEPTED },
+  { "function(a, n) a[n * §9007199254740993] = 0 end",
+    "a subscript of 'a' is not affine: 9007199254740993 is too large" .. ACCEPTED },
+  { "function(a, n) a[§n % 2 % 3 % 5 % 7] = 0 end",
+    "a subscript of 'a' is not affine: it has more than 3 divisions within each other" .. ACCEPTED },
+}
+
+--- The source without its mark, and the lines that are expected of it: worked out here, from the mark alone.
+local function expected_of(marked, reason)
+  local offset = assert(marked:find("§", 1, true), marked)
+  local source = marked:gsub("§", "")
+  local before = source:sub(1, offset - 1):match "[^\n]*$"
+  local _, breaks = source:sub(1, offset - 1):gsub("\n", "")
+  local line = source:match("^[^\n]*", offset - #before):gsub("%s+$", ""):gsub("\xC8", "\xC8")
+  return source, ("(text):%d:%d: %s\n%s\n%s^"):format(breaks + 1, #before + 1, reason, line, (" "):rep(#before))
+end
+
+describe("a source that is refused", function()
+  for _, case in ipairs(ERRORS) do
+    local source, expected = expected_of(case[1], case[2])
+    it("says: " .. case[2] .. ": " .. source:gsub("%s+", " "):gsub("[\x80-\xFF]", "?"), function()
+      local ok, raised = pcall(front.tree, source)
+      assert.is_false(ok)
+      assert.is_true(failure.is(raised), tostring(raised))
+      assert.equal(expected, tostring(raised))
+    end)
+  end
+
+  it("is shown with its tabs, and the caret counts characters", function()
+    local _, raised = pcall(front.tree, "function(a)\n\t--[[äöü]] a[1] = nil\r\nend")
+    assert.equal("(text):2:22: nil is not accepted: values are numbers and booleans\n" ..
+      "\t--[[äöü]] a[1] = nil\n\t                 ^", tostring(raised))
+  end)
+
+  it("is shown from the place on where the line is long", function()
+    local _, raised = pcall(front.tree, "function(a) a[1] = 1 " .. (" "):rep(500) .. " + nil end")
+    assert.matches("^%(text%):1:525: nil is not accepted[^\n]*\nnil end\n%^$", tostring(raised))
+  end)
+
+  it("nests no deeper than Lua does", function()
+    for _, value in ipairs { ("("):rep(10000) .. "1" .. (")"):rep(10000), ("- "):rep(10000) .. "1",
+      "1" .. (" + 1"):rep(10000), "1" .. (" ^ 1"):rep(10000) } do
+      local _, raised = pcall(front.tree, "function(a) a[1] = " .. value .. " end")
+      assert.is_true(failure.is(raised), tostring(raised))
+      assert.matches("more than 200 levels", raised.reason)
+    end
+    local _, raised = pcall(front.tree, "function(a) " .. ("do "):rep(10000) .. ("end "):rep(10000) .. " end")
+    assert.matches("more than 200 levels", raised.reason)
+  end)
+
+  it("calls functions of one expression within each other up to a depth and a size", function()
+    local lines = { "local function f0(x) return x + x end" }
+    for i = 1, 15 do
+      lines[#lines + 1] = ("local function f%d(x) return f%d(x) + f%d(x) end"):format(i, i - 1, i - 1)
+    end
+    local source = ("function(a) %s a[1] = f15(1) end"):format(table.concat(lines, " "))
+    local _, raised = pcall(front.tree, source)
+    assert.matches("more than 50000 expressions", raised.reason)
+    for i = 0, 20 do lines[i + 1] = ("local function f%d(x) return %s end"):format(i, i == 0 and "x" or
+      ("f%d(x)"):format(i - 1)) end
+    _, raised = pcall(front.tree, ("function(a) %s a[1] = f20(1) end"):format(table.concat(lines, " ")))
+    assert.equal("'f0': calls within calls are put in place up to 20 levels", raised.reason)
+    local more
+    local function again(x) return more(x) end
+    more = function(x) return again(x) + 1 end
+    _, raised = pcall(front.tree, function(a) a[1] = again(1) end)
+    assert.equal("'again' calls itself: it cannot be put in place of its calls", raised.reason)
+  end)
+
+  it("may be too large for Lua once calls are in their places", function()
+    local names = {}
+    for i = 1, 190 do names[i] = ("local x%d = 1"):format(i) end
+    local source = ("function(a) do %s end do %s end end"):format(table.concat(names, " "), table.concat(names, " "))
+    local _, raised = pcall(front.tree, source)
+    assert.matches("too large with all calls put in place: too many local variables", raised.reason)
+  end)
+end)

@@ -1,0 +1,294 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local cl = require "clcompute"
+local choices = require "clcompute.tuning.choices"
+local known = require "clcompute.tuning.known"
+local rules = require "clcompute.tuning.rules"
+local store = require "clcompute.tuning.store"
+local tune = require "clcompute.tune"
+local tuning = require "clcompute.tuning"
+
+--- Facts of a device, as `tuning.facts` has them.
+local function facts(changes)
+  local made = { type = "cpu", name = "Some CPU", vendor = "V", platform = "P", dtype = "float", size = 4, vector = 8,
+    local_memory = 1 << 20, max_group = 1024, units = 4 }
+  for key, value in pairs(changes or {}) do made[key] = value end
+  return made
+end
+
+describe("tuning", function()
+  it("chooses by what the device says of itself", function()
+    assert.equal(16, tuning.choose(known.gemm, facts { vector = 16 }).vector)
+    assert.equal(8, tuning.choose(known.gemm, facts()).vector)
+    assert.equal(8, tuning.choose(known.gemm, facts { dtype = "double", vector = 8 }).vector)
+    assert.equal("panels", tuning.choose(known.gemm, facts { vector = 1, local_memory = 32768 }).kernel)
+    assert.equal("blocks", tuning.choose(known.gemm, facts { type = "gpu", vector = 1 }).kernel)
+    assert.equal("blocks", tuning.choose(known.gemm, facts { type = "accelerator", local_memory = 49152 }).kernel)
+    assert.equal("tiled", tuning.choose(known.gemm, facts { type = "gpu", local_memory = 1024 }).kernel)
+    assert.equal(4, tuning.choose(known.gemm, facts()).units)
+  end)
+
+  it("has no row that its kernels cannot run with, in the local memory that it asks for", function()
+    for operation, rows in pairs(known) do
+      for _, row in ipairs(rows) do
+        local dtype = row.where.dtype or "double"
+        local own = facts { dtype = dtype, size = dtype == "float" and 4 or 8,
+          local_memory = row.where.local_memory or 32768 }
+        assert.is_nil(rules.fault(operation, row, own))
+        if row.kernel == "panels" then assert.equal(0, row.mc % row.rows) end
+      end
+    end
+  end)
+
+  it("takes the first row whose conditions are all met, by parts of names too", function()
+    local rows = { { where = { vendor = "Intel", units = 8 }, a = 1 }, { where = { vendor = "Intel" }, a = 2 },
+      { where = {}, a = 3 } }
+    assert.equal(1, tuning.choose(rows, facts { vendor = "The Intel Co", units = 8 }).a)
+    assert.equal(2, tuning.choose(rows, facts { vendor = "The Intel Co", units = 7 }).a)
+    assert.equal(3, tuning.choose(rows, facts()).a)
+    assert.has_error(function() tuning.choose({ rows[1] }, facts()) end, "tuning: no row for Some CPU, float")
+  end)
+end)
+
+describe("a device that gets a fast kernel wrong", function()
+  it("takes the plain one, and the verdict is kept", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local script = [[
+      local operations = require "clcompute.answers.operations"
+      local cl = require "clcompute"
+      local d = cl.device()
+      operations.rows["gemm float"].expected = WRONG and { 1 } or nil
+      print(require "clcompute.tuning".of(d, "gemm", "float").kernel)
+      print(cl.gemm(d:buffer { { 2 } }, d:buffer { { 3 } }):read()[1][1])]]
+    local fast = tuning.of(helper.device(), "gemm", "float").kernel
+    local environment = { CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = helper.device().place }
+    local ok, output = helper.run("WRONG = true\n" .. script, environment)
+    assert.is_true(ok, output)
+    assert.equal("tiled\n6.0\n", output)
+    assert.equal("tiled\n6.0\n", select(2, helper.run(script, environment)))
+    os.execute("rm -r " .. folder)
+    ok, output = helper.run(script, environment)
+    assert.is_true(ok, output)
+    assert.equal(fast .. "\n6.0\n", output)
+    os.execute("rm -r " .. folder)
+  end)
+end)
+
+describe("what was tuned", function()
+  --- Runs a script with its own file of numbers.
+  local function with_file(text, script)
+    local path = os.tmpname()
+    if text then assert(io.open(path, "w")):write(text):close() else os.remove(path) end
+    local ok, output = helper.run(script, { CLCOMPUTE_TUNING = path })
+    os.remove(path)
+    return ok, output
+  end
+
+  it("is kept and read back", function()
+    local ok, output = with_file(nil, [[
+      local store = require "clcompute.tuning.store"
+      assert(next(store.read()) == nil)
+      store.keep("one", { kernel = "panels", kc = 128, blocks = { { bm = 1 } } })
+      store.keep("t|wo \"x\"", { kernel = "tiled" })
+      local rows = store.read()
+      print(rows.one.kc, rows.one.blocks[1].bm, rows["t|wo \"x\""].kernel)]])
+    assert.is_true(ok, output)
+    assert.equal("128\t1\ttiled\n", output)
+  end)
+
+  it("comes before what the project knows", function()
+    local ok, output = with_file(nil, [[
+      local cl = require "clcompute"
+      local store = require "clcompute.tuning.store"
+      local d = cl.device()
+      store.keep(store.key(d, "gemm", "float"), { kernel = "panels", vector = 4, rows = 6, mc = 6, nc = 8, kc = 4,
+        direct = 0 })
+      local row = require "clcompute.tuning".of(d, "gemm", "float")
+      print(row.vector, row.units == d.compute_units)
+      print(cl.gemm(d:buffer { { 1, 2 }, { 3, 4 } }, d:buffer { { 5, 6 }, { 7, 8 } }):read()[2][1])]])
+    assert.is_true(ok, output)
+    assert.equal("4\ttrue\n43.0\n", output)
+  end)
+
+  for name, text in pairs {
+    ["a syntax error"] = "return { a = }", ["code"] = "return { a = (function() return 1 end)() }",
+    ["another file"] = "print 'hello'", ["no table"] = "return 3", ["nothing"] = "",
+    ["what is no number"] = "return { a = { b = true } }", ["nested tables without end"] = "return " .. ("{"):rep(1000),
+    ["what never ends"] = [[return { a = ("x"):rep(1e5):find(("x*"):rep(9) .. "y"), b = '"' }]],
+    ["code between two quotes"] = [[return { a = '"', b = ("x"):rep(1e5):find(("x*"):rep(9) .. "y"), c = '"' }]],
+  } do
+    it("is warned of and left aside where the file holds " .. name, function()
+      local ok, output = with_file(text, [[
+        warn "@on"
+        local cl = require "clcompute"
+        local d = cl.device()
+        print(cl.gemm(d:buffer { { 2 } }, d:buffer { { 3 } }):read()[1][1])
+        cl.gemm(d:buffer({ { 2 } }, "double"), d:buffer({ { 3 } }, "double"))
+        print(pcall(require "clcompute.tuning.store".keep, "x", {}))]])
+      assert.is_true(ok, output)
+      assert.matches("6.0\n", output, 1, true)
+      assert.matches("false\t", output, 1, true)
+      assert.equal(1, select(2, output:gsub("the numbers of the project are used instead", "")))
+    end)
+  end
+
+  it("is left aside where a file never ends", function()
+    local ok, output = helper.run([[
+      warn "@on"
+      print((next((require "clcompute.tuning.store".read()))))]], { CLCOMPUTE_TUNING = "/dev/zero" })
+    assert.is_true(ok, output)
+    assert.equal("nil\n", output)
+  end)
+
+  it("is warned of with the file's name, and left aside, where kernels cannot run with a row", function()
+    local path = os.tmpname()
+    local ok, output = helper.run([[
+      warn "@on"
+      local cl = require "clcompute"
+      local store = require "clcompute.tuning.store"
+      local tuning = require "clcompute.tuning"
+      local d = cl.device()
+      os.remove(store.path())
+      local L = { vector = 4, group = 1, columns = 0, block = 0, large = 0, few = 0 }
+      for _, dtype in ipairs { "float", d.has_double and "double" } do
+        store.keep(store.key(d, "gemm", dtype), { kernel = "blocks", blocks = "abc" })
+        store.keep(store.key(d, "lu", dtype), L)
+        tuning.reload()
+        local a = d:buffer({ { 2, 1 }, { 1, 3 } }, dtype)
+        for _ = 1, 2 do print(cl.gemm(a, a):read()[1][1], math.floor(cl.lu(a):det() + 0.5)) end
+      end]], { CLCOMPUTE_TUNING = path })
+    os.remove(path)
+    assert.is_true(ok, output)
+    local dtypes = select(2, output:gsub("5.0\t5\n5.0\t5\n", ""))
+    assert.is_true(dtypes >= 1, output)
+    assert.equal(2 * dtypes, select(2, output:gsub(path:gsub("%p", "%%%0") .. ": %[", "")))
+  end)
+end)
+
+describe("rules of tuning", function()
+  local function changed(row, changes)
+    local made = {}
+    for key, value in pairs(row) do made[key] = value end
+    for key, value in pairs(changes) do made[key] = value end
+    return made
+  end
+  local panels = { kernel = "panels", vector = 8, rows = 6, mc = 12, nc = 32, kc = 20, direct = 0 }
+  local block = { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 }
+  local lu = { vector = 8, group = 1, columns = 32, block = 64, large = 0, few = 0 }
+  local tournament = { vector = 1, group = 64, columns = 8, block = 32, large = 0, few = 0, rows = 16, warp = 1 }
+
+  local function gpu(changes)
+    return changed({ size = 4, max_group = 256, local_memory = 32768 }, changes or {})
+  end
+
+  it("take rows that kernels can run with", function()
+    assert.is_nil(rules.fault("gemm", panels, facts()))
+    assert.is_nil(rules.fault("gemm", { kernel = "blocks", blocks = { block } }, facts()))
+    assert.is_nil(rules.fault("gemm", { kernel = "tiled" }, facts()))
+    assert.is_nil(rules.fault("lu", lu, facts()))
+    assert.is_nil(rules.fault("lu", tournament, gpu()))
+    assert.is_nil(rules.fault("lu", changed(tournament, { columns = 32, block = 64, rows = 64, warp = 32 }), gpu()))
+  end)
+
+  it("refuse numbers that a tournament of pivots does not end with, or that no group has room for", function()
+    for _, case in ipairs { { "columns", 2 }, { "warp", 16 }, { "block", 16 }, { "block", 36 },
+      { "block", 512 }, { "rows", 8 }, { "rows", 12 }, { "rows", 0 }, { "rows", 192 } } do
+      assert.matches(case[1], rules.fault("lu", changed(tournament, { [case[1]] = case[2] }), gpu()))
+    end
+    assert.matches("warp", rules.fault("lu", changed(tournament, { warp = 32, rows = 32 }), gpu { size = 8 }))
+    assert.matches("groups of 128", rules.fault("lu", tournament, gpu { max_group = 64 }))
+    assert.matches("local memory", rules.fault("lu", tournament, gpu { local_memory = 2048 }))
+  end)
+
+  it("refuse numbers that divide by zero, never end, or do not fit, and name them", function()
+    for _, case in ipairs { { "mc", 0 }, { "nc", 0 }, { "nc", 33 }, { "kc", 0 }, { "kc", 1 << 20 }, { "vector", 3 },
+      { "rows", 7 }, { "mc", 1e300 }, { "mc", 0 / 0 }, { "kc", "20" }, { "direct", -1 }, { "mc", 1 << 62 } } do
+      local fault = rules.fault("gemm", changed(panels, { [case[1]] = case[2] }), facts())
+      assert.is_true(fault:find(case[1], 1, true) ~= nil or fault:find("local memory", 1, true) ~= nil, fault)
+    end
+    for _, case in ipairs { { "bm", 0 }, { "bn", 30 }, { "bk", 3 }, { "tm", 7 }, { "tn", "4" }, { "bm", 1 << 40 } } do
+      local row = { kernel = "blocks", blocks = { block, changed(block, { [case[1]] = case[2] }) } }
+      assert.matches(case[1], rules.fault("gemm", row, facts()))
+    end
+    for _, blocks in ipairs { "abc", 3, {}, { "a" }, { changed(block, { bm = 256, bn = 256 }) },
+      { changed(block, { bm = 4, bk = 4 }) } } do
+      assert.matches("blocks: ", rules.fault("gemm", { kernel = "blocks", blocks = blocks }, facts()))
+    end
+    for _, case in ipairs { { "vector", 7 }, { "columns", 0 }, { "columns", 13 }, { "block", 0 }, { "block", 33 },
+      { "group", 0 }, { "group", 1 << 20 }, { "large", 0.5 } } do
+      assert.matches(case[1], rules.fault("lu", changed(lu, { [case[1]] = case[2] }), facts()))
+    end
+    for _, row in ipairs { "hello", 5, {}, { kernel = {} } } do assert.is_string(rules.fault("gemm", row, facts())) end
+  end)
+end)
+
+describe("tune", function()
+  local d = helper.device()
+
+  it("tries candidates, checks them, and keeps what it said", function()
+    local was, calls = choices.gemm, 0
+    choices.gemm = { { kernel = "panels", lines = { { m = 30, n = 40, k = 20 } }, values = { { "kc", { 4, 8 } } } },
+      { kernel = "blocks", lines = { { m = 30, n = 40, k = 20 } },
+        values = { { "blocks", { { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } } } } },
+      { kernel = "pipelined", lines = { { m = 30, n = 40, k = 20 } }, values = { { "least", { 0, 1 } } } } }
+    local ok, found = pcall(tune.run, d, { operations = { "gemm" }, dtypes = { "float" }, seconds = 20, keep = false,
+      progress = function(event)
+        calls = calls + 1
+        assert.equal("ok", event.status)
+      end })
+    choices.gemm = was
+    assert.is_true(ok, found)
+    assert.is_true(calls >= 1)
+    assert.equal("gemm", found[1].operation)
+    assert.is_nil(found[1].path)
+    assert.is_true(found[1].reason ~= nil or found[1].is_faster)
+    for _, row in ipairs(found[1].tried) do assert.is_true(row.checked) end
+    assert.same(found[1].before.kernel, tuning.of(d, "gemm", "float").kernel)
+  end)
+
+  it("leaves out a candidate that is wrong", function()
+    local was = choices.gemm
+    choices.gemm = { { kernel = tuning.of(d, "gemm", "float").kernel, lines = { { m = 8, n = 8, k = 8 } },
+      values = { { "kernel", { "no such" } } } } }
+    local ok, found = pcall(tune.run, d, { operations = { "gemm" }, dtypes = { "float" }, seconds = 5, keep = false })
+    choices.gemm = was
+    assert.is_true(ok, found)
+    assert.is_nil(found[1].path)
+  end)
+
+  it("names what is wrong", function()
+    helper.raises({ "tune", "'gem'", "gemm" }, tune.run, d, { operations = { "gem" } })
+    helper.raises({ "tune", "'second'" }, tune.run, d, { second = 3 })
+    helper.raises({ "tune", "'seconds'" }, tune.run, d, { seconds = -3 })
+    helper.raises({ "tuning: lu, float: columns" }, tuning.use, d, "lu", "float",
+      { vector = 4, group = 1, columns = 0, block = 0, large = 0, few = 0 })
+  end)
+
+  it("has choices for kernels that there are, with numbers that rows have", function()
+    for operation, list in pairs(choices) do
+      for _, choice in ipairs(list) do
+        for _, row in ipairs(known[operation]) do
+          if row.kernel == choice.kernel then
+            for _, pair in ipairs(choice.values) do assert.is_not_nil(row[pair[1]], pair[1]) end
+          end
+        end
+      end
+    end
+    assert.same({ "gemm" }, { tune.operations()[1] })
+  end)
+
+  it("is a command", function()
+    local ok, output = helper.run([[os.exit(require "clcompute.cli".run { "tune", "gem" })]], {})
+    assert.is_false(ok)
+    assert.matches("no operation 'gem'; there are gemm", output, 1, true)
+  end)
+end)
+
+describe("cl", function()
+  it("has no functions of tuning", function()
+    assert.is_nil(cl.set_tuning)
+    assert.is_nil(cl.forget_tuning)
+    assert.is_not_nil(store.path())
+  end)
+end)
