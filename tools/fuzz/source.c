@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts of programs: what is read of kernels, calls, loops and typedefs. */
-#include "../../csrc/source.h"
+#include "language/source.h"
 
-#include "../../csrc/text.h"
+#include "language/text.h"
 #include "target.h"
 
 static int read_text(lua_State *L) {
