@@ -131,10 +131,11 @@ include tools/gates.mk
 # --- lint -------------------------------------------------------------------------
 C_FILES = $(shell find csrc tools spec -name '*.[ch]')
 
+LINT    = $(FLAGS) -Itools/layer -Werror
+
 lint: packages-lint
-	@for c in $(filter %.c,$(C_FILES)); do \
-	  clang $(FLAGS) -Wno-unknown-pragmas -Itools/layer -Werror -fsyntax-only $$c && \
-	  gcc $(FLAGS) -Itools/layer -Werror -o /dev/null -c $$c || exit; done
+	@echo $(filter %.c,$(C_FILES)) | xargs -n 1 -P $$(nproc) gcc $(LINT) -o /dev/null -c
+	@echo $(filter %.c,$(C_FILES)) | xargs -n 8 -P $$(nproc) clang $(LINT) -Wno-unknown-pragmas -fsyntax-only
 	clang-format --dry-run --Werror $(C_FILES)
 	luacheck --quiet lua spec tools examples bin/clcompute
 	$(LUA) tools/layers.lua
