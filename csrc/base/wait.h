@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for the device so that Ctrl-C still works. */
+/* Waiting for the device so that Ctrl-C still works, and the clock that measures. */
 #ifndef CLC_WAIT_H
 #define CLC_WAIT_H
 
 #include "error.h"
+
+/* Seconds since an arbitrary start, by a clock that only goes forward. */
+double clc_now(void);
 
 /* Gives a hook its turn, such as the one that an interrupt sets. May raise, and may
    run other Lua code. */

@@ -9,9 +9,6 @@ dimension, which is rows for a matrix.
 
 #include <string.h>
 
-#include "base/base.h"
-#include "show.h"
-
 /* --- rows -------------------------------------------------------------- */
 
 /* Rows first .. last of a shape. */
@@ -369,4 +366,7 @@ void clc_openbuffers(lua_State *L) {
                                          {NULL, NULL}};
   clc_opentype(L, &clc_buffertype, buffer_field, buffer_show, methods, metamethods);
   clc_addrelease(L, &clc_buffertype);
+  clc_opencreate(L);
+  clc_openlive(L);
+  clc_openraw(L);
 }

@@ -3,14 +3,12 @@
 Making buffers: from tables and bytes, of zeros, of random numbers.
 @module clcompute
 */
-#include "create.h"
+#include "buffer.h"
 
 #include <CL/cl_half.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "base/base.h"
 
 static void buffer_from_table(lua_State *L, clc_Device *d) {
   const clc_Dtype *dtype = clc_optdtype(L, 3, "float");

@@ -3,7 +3,7 @@
 What is alive in a state, and what holds device memory.
 @module clcompute
 */
-#include "live.h"
+#include "buffer.h"
 
 typedef struct {
   const clc_Dtype *dtype;

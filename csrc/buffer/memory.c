@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Device memory: typed, shaped pieces of it, and how elements get there and back. */
-#include "memory.h"
+#include "buffer.h"
 
 #include <string.h>
 
 #include "device/isolation.h"
-#include "poison.h"
 
 #define RED_ZONE 1024 /* bytes, at least */
 

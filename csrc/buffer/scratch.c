@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scratch: buffers in which operations keep what no script sees. */
-#include "scratch.h"
+#include "buffer.h"
 
 #define SMALLEST 4096         /* bytes */
 #define LARGEST (512ul << 20) /* bytes */

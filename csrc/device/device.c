@@ -481,4 +481,7 @@ void clc_opendevices(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &isolated_key);
   clc_pushweak(L, "v");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &queues_key);
+  clc_openprofile(L);
+  clc_opendiscovery(L);
+  clc_openevents(L);
 }

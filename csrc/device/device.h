@@ -106,6 +106,31 @@ void clc_drain(lua_State *L, clc_Device *d);
 /* True while commands are queued, or may be, that have not been seen to end. */
 int clc_isbusy(clc_Device *d);
 
+/* --- events: event.c ------------------------------------------------------- */
+
+typedef struct clc_Event {
+  clc_Handle h;
+  clc_Device *device;
+  cl_event first, last; /* one, retained once, unless split; NULL: nothing was launched here */
+  cl_ulong when[4];     /* if so: what a worker launched has ended, and passed each stage then */
+  char what[CLC_WHAT];
+} clc_Event;
+
+/* Pushes a new event that waits to be told of its commands. */
+clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what);
+
+/* Tells it of the next command of its launch; retains the OpenCL event. */
+void clc_addcommand(clc_Event *e, cl_event command);
+
+/* The same of one that a worker has run: when it was queued, submitted, started, finished. */
+void clc_addended(clc_Event *e, const cl_ulong when[4]);
+
+/* Opens the package: adds what cl.device, cl.devices, cl.platforms and cl.profile are made of. */
 void clc_opendevices(lua_State *L);
+
+/* Its parts, which clc_opendevices opens. */
+void clc_openprofile(lua_State *L);
+void clc_openevents(lua_State *L);
+void clc_opendiscovery(lua_State *L);
 
 #endif

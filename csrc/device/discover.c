@@ -3,12 +3,9 @@
 Discovery: the platforms and devices of this machine, as functions of the module.
 @module clcompute
 */
-#include "discover.h"
+#include "device.h"
 
 #include <stdlib.h>
-
-#include "base/base.h"
-#include "device.h"
 
 /* Gives a list of devices its text. */
 static void name_devices(lua_State *L) {

@@ -3,12 +3,9 @@
 Check mode: the buffers of a launch looked at before and after it.
 @module clcompute
 */
-#include "check.h"
+#include "kernel.h"
 
 #include <string.h>
-
-#include "base/base.h"
-#include "buffer/poison.h"
 
 #define CHUNK ((size_t)1 << 20) /* bytes that are looked at together */
 

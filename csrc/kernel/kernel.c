@@ -9,10 +9,6 @@ Kernels: a function on the device, its signature, and launches.
 #include <stdio.h>
 #include <string.h>
 
-#include "check.h"
-#include "base/base.h"
-#include "language/source.h"
-
 /* --- the object -------------------------------------------------------- */
 
 static void kernel_release(clc_Handle *h) {
@@ -440,4 +436,7 @@ void clc_openkernels(lua_State *L) {
   clc_addrelease(L, &clc_kerneltype);
   lua_pushcfunction(L, set_local_check);
   lua_setfield(L, -2, "set_local_check");
+  clc_openranges(L);
+  clc_opensignatures(L);
+  clc_openchecks(L);
 }

@@ -4,7 +4,7 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 @module clcompute
 */
 #define _POSIX_C_SOURCE 200809L /* strtok_r */
-#include "signature.h"
+#include "kernel.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -12,9 +12,6 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "device/isolation.h"
-#include "language/source.h"
 
 #define MAX_WIDTH 16
 #define SCRATCH "clcompute.Scratch"

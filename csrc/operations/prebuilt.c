@@ -13,9 +13,8 @@ Prebuilt kernels: the files of the kernels folder, built once a device.
 #include <unistd.h>
 
 #include "base/base.h"
-#include "program/options.h"
-#include "files/kernel_folder.h"
-#include "files/plain_file.h"
+#include "program/program.h"
+#include "files/files.h"
 
 /* Pushes the table of programs of a device: key to Program. */
 static void push_cache(lua_State *L, const clc_Device *d) {

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Binaries: built programs out of the cache and into it. */
-#include "binary.h"
+#include "build.h"
 
 #include <string.h>
 
-#include "files/cache.h"
-#include "language/declaration.h"
-#include "files/folder.h"
-#include "base/base.h"
+#include "files/files.h"
 
 /* Oclgrind shows the source line of each fault it finds, which a binary has lost;
    it has no compiler worth sparing. */

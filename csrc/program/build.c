@@ -4,14 +4,7 @@
 
 #include <string.h>
 
-#include "binary.h"
-#include "log.h"
-#include "files/cache.h"
-#include "language/include.h"
-#include "retarget.h"
-#include "language/source.h"
-#include "language/text.h"
-#include "work_group.h"
+#include "files/files.h"
 
 #define ARG_INFO "-cl-kernel-arg-info "
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Build logs: why a program does not build, with the lines that are meant. */
-#include "log.h"
+#include "build.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "language/lexer.h"
 
 #define SHOWN_LINES 5
 

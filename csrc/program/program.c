@@ -7,13 +7,8 @@ Programs: OpenCL C built for a device, and the kernels in it.
 
 #include <string.h>
 
-#include "base/base.h"
 #include "build.h"
-#include "options.h"
-#include "files/plain_file.h"
-#include "device/pocl.h"
-#include "language/source.h"
-#include "struct_size.h"
+#include "files/files.h"
 
 /* Values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
@@ -61,7 +56,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   const clc_Source s = {lua_tostring(L, source), name, defines, options};
   const int self = lua_gettop(L) + 1;
   clc_usedevice(L, d);
-  clc_checkpocl(L, d);
+  if (d->is_pocl) clc_checkpocl(L, &d->root->has_linker);
   Program *p = clc_newowned(L, &program_type, d, 0);
   push_source(L, s.text, defines, options);
   clc_setvalue(L, self, SOURCE);
@@ -346,4 +341,6 @@ void clc_openprograms(lua_State *L) {
   clc_addmethods(L, &clc_devicetype, device_methods);
   lua_pushcfunction(L, set_loop_check);
   lua_setfield(L, -2, "set_loop_check");
+  clc_openworkgroup(L);
+  clc_openstructsizes(L);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes of structs, which OpenCL does not tell: the compiler is asked. */
-#include "struct_size.h"
+#include "build.h"
 
 #include <string.h>
 

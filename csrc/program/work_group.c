@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Work-group functions for kernels of users. */
-#include "work_group.h"
+#include "build.h"
 
 #include <CL/cl_ext.h> /* CL_DEVICE_HALF_FP_CONFIG */
 #include <string.h>
 
-#include "language/include.h"
-#include "base/base.h"
-#include "files/kernel_folder.h"
-#include "language/lexer.h"
-#include "files/plain_file.h"
-#include "language/text.h"
+#include "files/files.h"
 
 #define LANES 32                 /* of a device whose work-items run many at a time */
 #define SLOT 8                   /* bytes of a value of any type */

@@ -12,7 +12,7 @@
 #include "operations/gemm/matrix.h"
 #include "operations/operand.h"
 #include "operations/prebuilt.h"
-#include "buffer/scratch.h"
+#include "buffer/buffer.h"
 #include "operations/tuning.h"
 
 #define FACTORS "factors" /* uses of scratch memory */

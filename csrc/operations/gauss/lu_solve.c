@@ -7,7 +7,7 @@
 #include "operations/gemm/multiply.h"
 #include "operations/operand.h"
 #include "operations/prebuilt.h"
-#include "buffer/scratch.h"
+#include "buffer/buffer.h"
 #include "operations/tuning.h"
 
 #define SIDE 32 /* rows of a triangle of lu_sweep: no more than those of zeros behind the n-th */
