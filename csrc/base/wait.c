@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for the device so that Ctrl-C still works, and the clock that measures. */
 #define _POSIX_C_SOURCE 200809L
-#include "wait.h"
+#include "base.h"
 
 #include <sched.h>
 #include <time.h>

@@ -12,7 +12,7 @@ struct clc_Buffer {
   clc_Device *device;
   cl_mem mem;      /* NULL where there are no elements */
   cl_mem sub;      /* the sub-buffer of a view, once a kernel needed it */
-  cl_ulong shared; /* where `mem` begins in the arena of an isolated device */
+  cl_ulong shared; /* where `mem` begins, as its executor counts */
   const clc_Dtype *dtype;
   clc_Shape shape;
   size_t count;                  /* elements */
@@ -29,14 +29,14 @@ extern const clc_Type clc_buffertype;
 clc_Buffer *clc_checkbuffer(lua_State *L, int arg);
 
 /* Raises when the device never allocates that much at once. */
-void clc_checkallocation(lua_State *L, const clc_Device *d, size_t bytes);
+void clc_checkallocation(lua_State *L, const clc_Context *c, size_t bytes);
 
 /* Pushes a new buffer with undefined elements. The collector hears of the
    memory; when it is short, all garbage goes before an error is raised. */
 clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                           const clc_Shape *shape);
 
-/* The same for a buffer that a script will hold. In check mode it lies between two red zones, so
+/* Pushes a new buffer that a script will hold. In check mode it lies between two red zones, so
    that it has an offset as a view has, and its elements are poison. */
 clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                            const clc_Shape *shape);
@@ -48,9 +48,10 @@ clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_S
    buffer whose start is a multiple of the device's `align`. */
 cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b);
 
-/* Passes the buffer's memory from element `first` of all of it on to the worker of an isolated
-   device, as argument i of the launch at hand. */
-void clc_passbuffer(clc_Device *d, cl_uint i, const clc_Buffer *b, size_t first);
+/* Sets argument i of a launch on d to a memory object of the buffer, which begins at element
+   `first` of its memory; returns the code of clSetKernelArg. */
+cl_int clc_setmemory(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Buffer *b, cl_mem mem,
+                     size_t first);
 
 /*
  * Moving n elements, counted from the buffer's first. Reading blocks. Writing
@@ -60,13 +61,14 @@ void clc_passbuffer(clc_Device *d, cl_uint i, const clc_Buffer *b, size_t first)
 void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *to);
 void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from);
 void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element);
-/* Both on any device, of the same dtype; parts of one memory may overlap. */
+/* Copies elements of one buffer to another of its dtype, on any device; parts of one memory may
+   overlap. */
 void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
                     size_t to_first, size_t n);
 
 /*
- * The same for a rectangle of rows x cols elements, `ld` apart from row to row in
- * the buffer and packed in the host's memory. Both block.
+ * Moving a rectangle of rows x cols elements, `ld` apart from row to row in the buffer and packed
+ * in the host's memory. Both block.
  */
 void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
                   void *to);

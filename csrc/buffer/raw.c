@@ -24,8 +24,8 @@ static int device_raw(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   d->foreign = 1;
   lua_pushlightuserdata(L, d->queue);
-  lua_pushlightuserdata(L, d->context);
-  lua_pushlightuserdata(L, d->place.device);
+  lua_pushlightuserdata(L, d->context->cl);
+  lua_pushlightuserdata(L, d->context->place.device);
   return 3;
 }
 

@@ -6,9 +6,10 @@
 #define LARGEST (512ul << 20) /* bytes */
 
 size_t clc_scratchlimit(const clc_Device *d, const clc_Dtype *dtype) {
+  const clc_Context *c = d->context;
   size_t bytes = LARGEST;
-  if (bytes > d->global_memory / 16) bytes = (size_t)(d->global_memory / 16);
-  if (bytes > d->max_allocation) bytes = (size_t)d->max_allocation;
+  if (bytes > c->global_memory / 16) bytes = (size_t)(c->global_memory / 16);
+  if (bytes > c->max_allocation) bytes = (size_t)c->max_allocation;
   return bytes / dtype->size;
 }
 

@@ -13,7 +13,7 @@ typedef enum {
   CLC_READ,
   CLC_COPY,
   CLC_FILL,
-  CLC_TRANSFERS, /* how many of these there are */
+  CLC_TRANSFERS, /* how many kinds of transfer there are */
   CLC_LAUNCH = CLC_TRANSFERS,
   CLC_BUILD
 } clc_Kind;

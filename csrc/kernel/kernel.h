@@ -4,7 +4,6 @@
 #define CLC_KERNEL_H
 
 #include "buffer/buffer.h"
-#include "device/isolation.h"
 #include "language/language.h"
 
 /* --- ranges: range.c ------------------------------------------------------- */
@@ -37,20 +36,11 @@ typedef struct clc_Limits {
   int sees_group;           /* its text asks for the group's size, place or barrier */
 } clc_Limits;
 
-/* One launch; without `has_group` the driver chooses. */
-typedef struct clc_Part {
-  size_t offset[3], global[3], group[3];
-  int has_group;
-} clc_Part;
-
 /* Reads a range: n, {nx [, ny [, nz]]} or {global=, group=, offset=, remainder=}. */
 clc_Range clc_checkrange(lua_State *L, int arg);
 
 /* Whether it has no work-item. */
 int clc_isempty(const clc_Range *range);
-
-/* Whether its last groups are smaller than the others. */
-int clc_isnonuniform(const clc_Part *part);
 
 /* Covers a range; returns the number of launches, 0 for an empty range. */
 int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *limits,
@@ -73,14 +63,6 @@ typedef struct clc_Argument {
 /* What a declaration means; the program's text tells the typedefs. */
 void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, clc_Argument *a);
 
-/*
- * Sets argument i of a kernel on device d from the Lua value at idx, or raises
- * an error that names kernel and argument. `empty`: nothing will be launched, so a
- * buffer may be of length zero.
- */
-void clc_setargument(lua_State *L, clc_Device *d, cl_kernel kernel, const char *kernel_name,
-                     cl_uint i, const clc_Argument *a, int idx, int empty);
-
 /* Raises a complaint about argument i, a lua_pushfstring format, that names kernel and argument. */
 void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
                        const char *complaint, ...);
@@ -94,7 +76,7 @@ typedef struct clc_Kernel {
   clc_Handle h;
   clc_Device *device;
   cl_kernel kernel;
-  clc_Recipe *recipe;    /* on an isolated device; else NULL */
+  clc_Recipe *recipe;    /* of its program; NULL where the executor keeps none */
   const char *name;      /* kept behind the arguments */
   const char *real_name; /* OpenCL's, behind that */
   char what[CLC_WHAT];   /* "kernel 'name'" */
@@ -110,17 +92,21 @@ extern const clc_Type clc_kerneltype;
 
 /* What is known of a program besides OpenCL's object. */
 typedef struct clc_Text {
-  const char *code;          /* with the macros and files that go into it */
-  const char *hidden;        /* what of it cannot be seen; NULL: nothing */
-  const char *declarations;  /* of its kernels, kept with a binary; NULL: OpenCL is asked */
-  size_t max_group;          /* the largest group for which it is made; 0: any */
-  clc_Recipe *const *recipe; /* its owner's, NULL once that is released or where none is isolated */
+  const char *code;         /* with the macros and files that go into it */
+  const char *hidden;       /* what of it cannot be seen; NULL: nothing */
+  const char *declarations; /* of its kernels, kept with a binary; NULL: OpenCL is asked */
+  size_t max_group;         /* the largest group for which it is made; 0: any */
 } clc_Text;
 
-/* Pushes the kernel of that name in a built program, which is NULL where its owner was released;
-   messages call it `shown`. */
-clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const cl_program *program, const char *name,
+/* Pushes the kernel of that name in a built program; messages call it `shown`. */
+clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const clc_Code *code, const char *name,
                           const char *shown, const clc_Text *text);
+
+/* Sets argument i of a kernel from the Lua value at idx, or raises an error that names kernel and
+   argument. `empty`: nothing will be launched, so a buffer may be of length zero. */
+void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int empty);
+
+/* --- calls: call.c --------------------------------------------------------- */
 
 /*
  * Sets all arguments from C, one letter each: n lua_Number, i lua_Integer, b
@@ -165,5 +151,6 @@ void clc_endcheck(lua_State *L, const clc_Checked *c);
 void clc_openranges(lua_State *L);
 void clc_opensignatures(lua_State *L);
 void clc_openchecks(lua_State *L);
+void clc_opencalls(lua_State *L);
 
 #endif

@@ -232,12 +232,6 @@ static clc_Part whole_range(const clc_Range *r, const size_t group[3], int has_g
                     has_group};
 }
 
-int clc_isnonuniform(const clc_Part *part) {
-  for (int i = 0; i < 3; i++)
-    if (part->global[i] % part->group[i] != 0) return part->has_group;
-  return 0;
-}
-
 /* Bit i of `which`: the second part along dimension i. Returns whether it is empty. */
 static int make_part(const clc_Range *r, const clc_Limits *m, const size_t group[3], int which,
                      clc_Part *part) {

@@ -109,7 +109,7 @@ size_t clc_nextname(const char **list, const char **name);
 /* Pushes the names of a program's kernels as OpenCL gives them: "a;b". */
 const char *clc_pushkernelnames(lua_State *L, const cl_program *program);
 
-/* The same; NULL, and nothing pushed, when OpenCL does not tell. */
+/* Pushes the names of a program's kernels; NULL, and nothing pushed, when OpenCL does not tell. */
 const char *clc_testkernelnames(lua_State *L, const cl_program *program);
 
 /* Copies a text that may be too long for its room. */

@@ -20,16 +20,14 @@ typedef struct clc_Built {
 } clc_Built;
 
 /*
- * Builds a program and stores it at *program, which an object owns already, as it does *recipe,
- * which programs of isolated devices have: their worker builds it first. Or raises with the build
+ * Builds a program and stores it at *code, which an object owns already, or raises with the build
  * log. Pushes the text that scanners of kernels read, as plain text (with all that it includes and
  * what options and defines define: a macro from outside may hold the very call they look for), and
  * the declarations of the kernels if they were kept, else nil.
  */
-clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, cl_program *program,
-                    clc_Recipe **recipe);
+clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, clc_Code *code);
 
-/* Whether that would find a binary in the cache. */
+/* Whether clc_build would find a binary in the cache. */
 int clc_isbuilt(lua_State *L, clc_Device *d, const clc_Source *s);
 
 /* --- why a program does not build: log.c ----------------------------------- */
@@ -83,7 +81,7 @@ int clc_retarget(lua_State *L, const clc_Device *d, const char *options, cl_prog
 
 /* --- what #include <clcompute/work_group.h> does to a text: work_group.c ----- */
 
-/* The largest group that a kernel of such a text can have: all share local memory. */
+/* The largest group of a kernel with work-group functions: its work-items share local memory. */
 size_t clc_workgroupslots(const clc_Device *d);
 
 /* Pushes the header, with what it must know of the device before it. Asks Lua, the first time,

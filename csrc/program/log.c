@@ -11,7 +11,7 @@
 static const char *push_log(lua_State *L, const clc_Device *d, const cl_program *program) {
   size_t size = 0;
   luaL_Buffer b;
-  const cl_device_id id = d->place.device;
+  const cl_device_id id = d->context->place.device;
   clGetProgramBuildInfo(*program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
   char *log = luaL_buffinitsize(L, &b, size + 1);
   if (*program == NULL || /* released by a finalizer */

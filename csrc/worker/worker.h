@@ -54,7 +54,7 @@ const char *clc_findinterpreter(char *room, size_t size);
  */
 int clc_spawn(clc_Process *p, const char *lua, int arena);
 
-/* Has it end by itself, or after so many seconds by force; returns waitpid's status. */
+/* Waits until the process ends, and kills it after so many seconds; returns waitpid's status. */
 int clc_reap(clc_Process *p, double patience);
 
 /* Begins a request: what the process wrote to stderr until now is not about it. */
@@ -73,18 +73,17 @@ typedef struct clc_Worker {
   clc_Arena arena;
   clc_Process process;
   uint64_t generation; /* how many processes there were */
-  double limit;        /* seconds that a launch may take */
   int busy;            /* an answer is due */
-  char *out;           /* requests that were not sent */
+  char *out;           /* requests that were not sent yet */
   size_t used, room;
-  size_t draft;     /* where a launch begins among them that may come to nothing */
-  int lost;         /* there was no memory for one of these */
-  int memory_fault; /* there was no answer because of one */
-  char fate[320];   /* why there was none, in words */
+  size_t draft;     /* where in `out` a launch begins that may come to nothing */
+  int lost;         /* there was no memory for a request */
+  int memory_fault; /* the last request had no answer because of one */
+  char fate[320];   /* why the last request had no answer, in words */
 } clc_Worker;
 
 /* To be called first. There is no process yet, and no arena: its owner opens that. */
-void clc_initworker(clc_Worker *w, double limit);
+void clc_initworker(clc_Worker *w);
 
 /*
  * Makes sure that there is a process which has the device open; raises when none can be had, or
