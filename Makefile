@@ -32,9 +32,9 @@ DOC_PACKAGES  = lua-ldoc lua-discount
 APART = sequential peers poly
 
 core_SOURCES       = $(sort $(filter-out $(APART:%=csrc/%/%),$(shell find csrc -name "*.c")) csrc/sequential/plain.c)
-sequential_SOURCES = csrc/sequential/sequential.c csrc/sequential/plain.c csrc/base/clock.c
-native_SOURCES     = csrc/sequential/native.c csrc/base/clock.c
-blas_SOURCES       = $(wildcard csrc/peers/*.c) csrc/base/args.c csrc/base/clock.c csrc/base/error.c
+sequential_SOURCES = csrc/sequential/sequential.c csrc/sequential/plain.c csrc/base/wait.c
+native_SOURCES     = csrc/sequential/native.c csrc/base/wait.c
+blas_SOURCES       = $(wildcard csrc/peers/*.c) csrc/base/args.c csrc/base/wait.c csrc/base/error.c
 poly_SOURCES       = $(wildcard csrc/poly/*.c)
 
 core_LIBS       = -lOpenCL -lm -lpthread

@@ -23,7 +23,7 @@ local mutations = {
 ]],
     new = [[
   clc_Outcome r = {CL_SUCCESS, "clCreateBuffer"};
-  const cl_mem early = clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &r.code);
+  const cl_mem early = clCreateBuffer(d->context->cl, CL_MEM_READ_WRITE, bytes, NULL, &r.code);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
   b->mem = early;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments: option tables with refused unknown keys, and their fields. */
-#include "args.h"
+#include "base.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -1,18 +1,159 @@
 /* SPDX-License-Identifier: MIT */
-/* What all packages stand on: the C API of Lua with the errors, arguments, handles and element
- * types of this library. */
+/*
+ * Base: what all packages stand on. The C API of Lua with errors (error.h), handles (handle.h),
+ * platforms (platform.h), and what is declared here: options, element types, shapes, results,
+ * waits.
+ */
 #ifndef CLC_BASE_H
 #define CLC_BASE_H
 
-#include "args.h"
-#include "clock.h"
-#include "dtype.h"
 #include "error.h"
 #include "handle.h"
-#include "info.h"
 #include "platform.h"
-#include "result.h"
-#include "shape.h"
-#include "wait.h"
+
+/* --- option tables: args.c ------------------------------------------------- */
+
+/* Checks that an argument is absent or a table whose keys are all in the
+   NULL-terminated list; returns whether it is a table. Fields are read raw. */
+int clc_checkoptions(lua_State *L, int arg, const char *const keys[]);
+
+/* The field of an option table, or the default where table or field is absent. */
+lua_Number clc_numberoption(lua_State *L, int arg, const char *key, lua_Number def);
+lua_Integer clc_integeroption(lua_State *L, int arg, const char *key, lua_Integer min,
+                              lua_Integer def);
+int clc_booleanoption(lua_State *L, int arg, const char *key, int def);
+/* The string lives as long as the table keeps it. */
+const char *clc_stringoption(lua_State *L, int arg, const char *key, const char *def);
+/* Index into a NULL-terminated list of names. */
+int clc_enumoption(lua_State *L, int arg, const char *key, const char *const names[], int def);
+
+/* Pushes the field (nil where absent) and returns its type. */
+int clc_pushoption(lua_State *L, int arg, const char *key);
+
+/* Raises "option 'key': complaint"; the complaint is a lua_pushfstring format. */
+int clc_optionerror(lua_State *L, int arg, const char *key, const char *complaint, ...);
+
+/* An optional pair first, last: 1-based, inclusive, within 1 .. n; default all.
+   `first == last + 1` is the empty range. */
+void clc_checkinterval(lua_State *L, int arg, size_t n, size_t *first, size_t *last);
+
+/* --- element types: dtype.c ------------------------------------------------ */
+
+/* OpenCL's scalar types as rows of a table, and how one element of each crosses between Lua and
+   memory. */
+typedef struct clc_Dtype {
+  const char *name; /* as in OpenCL C: "float" */
+  size_t size;      /* bytes of an element */
+  int floating;
+  /* Converts the number at a stack index; returns 0 when it has no such value.
+     The element may be unaligned memory. */
+  int (*to)(lua_State *L, int idx, void *element);
+  void (*push)(lua_State *L, const void *element);
+  /* Converts n elements of the table at idx; returns the 1-based place of the first value that
+     failed, or 0. The memory is aligned. */
+  size_t (*totable)(lua_State *L, int idx, size_t n, void *elements);
+  void (*pushtable)(lua_State *L, size_t n, const void *elements);
+} clc_Dtype;
+
+extern const clc_Dtype *const clc_int, *const clc_float, *const clc_double;
+
+/* The type of that name, or NULL. */
+const clc_Dtype *clc_finddtype(const char *name, size_t length);
+
+/* The type named by an argument, with `def` (NULL: none) where it is absent. */
+const clc_Dtype *clc_checkdtype(lua_State *L, int arg);
+const clc_Dtype *clc_optdtype(lua_State *L, int arg, const char *def);
+
+/* Pushes why the value at idx is no element of the type: "number expected, got
+   nil", "3.5 has no integer value", "300 does not fit char". */
+const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype);
+
+/* Converts an argument, or raises with the mismatch. */
+void clc_checkelement(lua_State *L, int arg, const clc_Dtype *dtype, void *element);
+
+/* --- shapes: shape.c ------------------------------------------------------- */
+
+#define CLC_MAXDIMS 4
+
+/* The extents of a buffer, row-major. */
+typedef struct clc_Shape {
+  int n;
+  size_t dim[CLC_MAXDIMS];
+} clc_Shape;
+
+/* Number of elements; the product never overflows in a shape that was checked. */
+size_t clc_count(const clc_Shape *s);
+
+/* Elements of one step along the first dimension: 1, or those of a row. */
+size_t clc_rowcount(const clc_Shape *s);
+
+/* Raises when so many elements can exist nowhere. */
+void clc_checkmemory(lua_State *L, const clc_Shape *s, const clc_Dtype *dtype);
+
+/* The extents given as arguments first .. last, refusing what does not fit in memory. */
+clc_Shape clc_checkshape(lua_State *L, int first, int last, const clc_Dtype *dtype);
+
+/* The shape a (nested) table has, judged by its first members, refusing what does
+   not fit in memory: tables that share rows can be larger than it. */
+clc_Shape clc_tableshape(lua_State *L, int arg, const clc_Dtype *dtype);
+
+/* Converts a nested table of exactly that shape; errors name the place: [3][2]. */
+void clc_checktable(lua_State *L, int arg, const clc_Dtype *dtype, const clc_Shape *s,
+                    void *elements);
+
+/* Pushes elements as a table nested as the shape; raises where that is a great many empty tables.
+ */
+void clc_pushtable(lua_State *L, const clc_Dtype *dtype, const clc_Shape *s, const void *elements);
+
+/* Pushes the shape as text: "3x4". */
+const char *clc_pushshape(lua_State *L, const clc_Shape *s);
+
+/* --- results that print: result.c ------------------------------------------ */
+
+/* Gives the table at the top, a list, a metatable of that name: tostring is a line
+   for each element, or the text `empty`. */
+void clc_namelist(lua_State *L, const char *name, const char *empty);
+
+/* Gives a table of fields a metatable of that name: tostring is "key = value, ..." of the fields
+   that are there, in the order of the NULL-terminated list; of a list the first elements. */
+void clc_namerecord(lua_State *L, const char *name, const char *const keys[]);
+
+/* Gives a table of fields a metatable of that name: tostring is a line "key = value" for each
+   field, in order of their names. */
+void clc_namefields(lua_State *L, const char *name);
+
+/* --- waiting for the device so that Ctrl-C still works, and the clock: wait.c --- */
+
+/* Seconds since an arbitrary start, by a clock that only goes forward. */
+double clc_now(void);
+
+/* Gives a hook its turn, such as the one that an interrupt sets. May raise, and may
+   run other Lua code. */
+void clc_checkinterrupt(lua_State *L);
+
+#define CLC_SPIN 100e-6 /* seconds of busy polling: most launches end within */
+
+/* A wait that began. */
+typedef struct clc_Wait {
+  double start;
+  lua_State *thread; /* the main one, unless that waits itself */
+  lua_Hook hook;     /* that it had then */
+} clc_Wait;
+
+clc_Wait clc_beginwait(lua_State *L);
+
+/*
+ * Between two looks at what is waited for: gives hooks their turn and then the processor away,
+ * shortly at first. Raises when the script was interrupted meanwhile, as by Ctrl-C in the lua
+ * interpreter. A hook may have waited for the same, or released it.
+ */
+void clc_pause(lua_State *L, const clc_Wait *w);
+
+/* Gives hooks their turn and raises when the script was interrupted, as clc_pause does, but keeps
+   the processor. */
+void clc_checkwait(lua_State *L, const clc_Wait *w);
+
+/* Gives the processor away, the longer the more seconds were waited already. */
+void clc_rest(double waited);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Element types: OpenCL's scalar types as rows of a table. */
-#include "dtype.h"
+#include "base.h"
 
 #include <CL/cl_half.h>
 #include <math.h>

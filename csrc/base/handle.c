@@ -353,8 +353,8 @@ static int box_newindex(lua_State *L) {
   return luaL_error(L, "cannot set field '%s' of a %s", luaL_tolstring(L, 2, NULL), type->name);
 }
 
-void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
-                  const luaL_Reg *methods, const luaL_Reg *metamethods) {
+/* Pushes the metatable of a type, which frees its boxes. */
+static void new_metatable(lua_State *L, const clc_Type *type) {
   luaL_newmetatable(L, type->tname);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, type);
@@ -362,6 +362,16 @@ void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_C
   lua_setfield(L, -2, "__metatable");
   lua_pushcfunction(L, box_gc);
   lua_setfield(L, -2, "__gc");
+}
+
+void clc_openhidden(lua_State *L, const clc_Type *type) {
+  new_metatable(L, type);
+  lua_pop(L, 1);
+}
+
+void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
+                  const luaL_Reg *methods, const luaL_Reg *metamethods) {
+  new_metatable(L, type);
   lua_pushlightuserdata(L, (void *)type);
   lua_pushcfunction(L, show);
   lua_pushcclosure(L, box_tostring, 2);

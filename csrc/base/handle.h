@@ -45,6 +45,9 @@ void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_C
                   const luaL_Reg *methods, const luaL_Reg *metamethods);
 void clc_addmethods(lua_State *L, const clc_Type *type, const luaL_Reg *methods);
 
+/* Makes the metatable of a type that no script sees. */
+void clc_openhidden(lua_State *L, const clc_Type *type);
+
 /* Pushes a new box and returns its zeroed node, which has `extra` bytes after the type's size. Its
    one user value is for what is only to be kept alive: `debug` exchanges it. */
 void *clc_newhandle(lua_State *L, const clc_Type *type, clc_Handle *owner, size_t extra);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Properties of platforms and devices, as rows of a table. */
-#include "info.h"
+#include "platform.h"
 
 #include <CL/cl_ext.h> /* CL_DEVICE_HALF_FP_CONFIG */
 #include <stdio.h>

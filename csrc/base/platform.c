@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "handle.h"
-#include "info.h"
 
 #define NO_PLATFORM (-1001) /* CL_PLATFORM_NOT_FOUND_KHR: the loader knows no driver */
 

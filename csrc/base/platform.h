@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Platforms: what OpenCL finds on this machine, and selectors that choose from it. */
+/* Platforms: what OpenCL finds on this machine, selectors that choose from it, and properties. */
 #ifndef CLC_PLATFORM_H
 #define CLC_PLATFORM_H
 
@@ -36,5 +36,43 @@ int clc_selects(lua_State *L, const clc_Place *place, const char *selector);
    more. Raises, listing what there is or what to install, when none matches;
    `origin` says behind the selector where it came from. */
 clc_Place clc_bestplace(lua_State *L, const char *selector, const char *origin);
+
+/* --- properties: info.c ---------------------------------------------------- */
+
+/* Pushes a device's property of that name, or returns 0 where there is none.
+   `version` is the device's, as 100 * major + minor. */
+int clc_pushproperty(lua_State *L, cl_device_id id, int version, const char *name);
+
+/* Pushes a table of all properties. */
+void clc_pushproperties(lua_State *L, cl_device_id id, int version);
+
+/* Pushes a string property of a platform or a device. */
+const char *clc_pushplatformtext(lua_State *L, cl_platform_id platform, cl_platform_info what);
+const char *clc_pushdevicetext(lua_State *L, cl_device_id id, cl_device_info what);
+
+/* A number of a device; `opt`: or `def` where the driver does not know the property. Any other
+   failure raises. */
+cl_ulong clc_checkdevicenumber(lua_State *L, cl_device_id id, cl_device_info what);
+cl_ulong clc_optdevicenumber(lua_State *L, cl_device_id id, cl_device_info what, cl_ulong def);
+
+/* Whether the last groups of a launch may be smaller than the others. */
+int clc_hasnonuniformgroups(lua_State *L, cl_device_id id, int version);
+
+/* "OpenCL 1.2 ..." as 102; 0 for anything else. */
+int clc_parseversion(const char *text);
+
+/* --- POCL: pocl.c ---------------------------------------------------------- */
+
+/*
+ * Has POCL pin each of its threads to a processor, unless the environment says otherwise or some
+ * processors are not this process's. Woken together, they else begin on one processor, and wait
+ * for each other until the next look of the scheduler: work of less than 200 us then runs on one
+ * core. To be called before the first call of OpenCL.
+ */
+void clc_pinpocl(void);
+
+/* Before a build by POCL: raises when there is no `ld` in PATH, which links its kernels, or too
+   little room for the files it makes of them. *has_linker: `ld` was found before. */
+void clc_checkpocl(lua_State *L, int *has_linker);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables that calls return: plain, but print shows what is in them. */
-#include "result.h"
+#include "base.h"
 
 #include <stdio.h>
 #include <string.h>

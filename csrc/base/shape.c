@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shapes: the extents of a buffer, 1 to 4 of them, row-major. */
-#include "shape.h"
+#include "base.h"
 
 #include <stdint.h>
 

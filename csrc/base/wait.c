@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for the device so that Ctrl-C still works. */
+/* Waiting for the device so that Ctrl-C still works, and the clock that measures. */
 #define _POSIX_C_SOURCE 200809L
-#include "wait.h"
+#include "base.h"
 
 #include <sched.h>
 #include <time.h>
 
-#include "clock.h"
-
 #define MAX_SLEEP 1e-3   /* keeps Ctrl-C prompt */
 #define SLEEP_SHARE 0.03 /* of the time waited so far: what a late look may cost */
+
+double clc_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 static void sleep_for(double seconds) {
   struct timespec t = {0, (long)(seconds * 1e9)};

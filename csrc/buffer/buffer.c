@@ -9,9 +9,6 @@ dimension, which is rows for a matrix.
 
 #include <string.h>
 
-#include "base/base.h"
-#include "show.h"
-
 /* --- rows -------------------------------------------------------------- */
 
 /* Rows first .. last of a shape. */
@@ -343,7 +340,7 @@ static int buffer_show(lua_State *L) {
   const clc_Buffer *b = clc_checkbuffer(L, 1);
   lua_pushfstring(L, "%s buffer %s on ", b->dtype->name, clc_pushshape(L, &b->shape));
   lua_remove(L, 2);
-  clc_pushdevicetext(L, b->device->place.device, CL_DEVICE_NAME);
+  clc_pushdevicetext(L, b->device->context->place.device, CL_DEVICE_NAME);
   lua_pushliteral(L, ":");
   clc_pushelements(L, 1);
   lua_concat(L, 4);
@@ -369,4 +366,7 @@ void clc_openbuffers(lua_State *L) {
                                          {NULL, NULL}};
   clc_opentype(L, &clc_buffertype, buffer_field, buffer_show, methods, metamethods);
   clc_addrelease(L, &clc_buffertype);
+  clc_opencreate(L);
+  clc_openlive(L);
+  clc_openraw(L);
 }

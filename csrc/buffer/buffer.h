@@ -1,10 +1,149 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers as a script sees them: fields, elements, tables and packed bytes. */
+/* Buffers: typed, shaped pieces of device memory, and how elements get there and back. */
 #ifndef CLC_BUFFER_H
 #define CLC_BUFFER_H
 
-#include "memory.h"
+#include "device/device.h"
 
+typedef struct clc_Buffer clc_Buffer;
+
+struct clc_Buffer {
+  clc_Handle h;
+  clc_Device *device;
+  cl_mem mem;      /* NULL where there are no elements */
+  cl_mem sub;      /* the sub-buffer of a view, once a kernel needed it */
+  cl_ulong shared; /* where `mem` begins, as its executor counts */
+  const clc_Dtype *dtype;
+  clc_Shape shape;
+  size_t count;                  /* elements */
+  size_t offset;                 /* elements before the first one, in a view */
+  size_t base, base_rows, step;  /* of the buffer it is a view of: its offset, its rows, a row */
+  size_t allocated;              /* bytes of the whole memory */
+  size_t zone;                   /* elements of the red zones at both its ends; 0: not checked */
+  unsigned poison;               /* the mark of what was never written, in check mode */
+  clc_Buffer *previous, *sharer; /* ring of the buffers on the same memory */
+};
+
+extern const clc_Type clc_buffertype;
+
+clc_Buffer *clc_checkbuffer(lua_State *L, int arg);
+
+/* Raises when the device never allocates that much at once. */
+void clc_checkallocation(lua_State *L, const clc_Context *c, size_t bytes);
+
+/* Pushes a new buffer with undefined elements. The collector hears of the
+   memory; when it is short, all garbage goes before an error is raised. */
+clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                          const clc_Shape *shape);
+
+/* Pushes a new buffer that a script will hold. In check mode it lies between two red zones, so
+   that it has an offset as a view has, and its elements are poison. */
+clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                           const clc_Shape *shape);
+
+/* Pushes a new buffer on elements of another one, from `offset` on. */
+clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape);
+
+/* The memory object whose first byte is the buffer's first element, for a
+   buffer whose start is a multiple of the device's `align`. */
+cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b);
+
+/* Sets argument i of a launch on d to a memory object of the buffer, which begins at element
+   `first` of its memory; returns the code of clSetKernelArg. */
+cl_int clc_setmemory(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Buffer *b, cl_mem mem,
+                     size_t first);
+
+/*
+ * Moving n elements, counted from the buffer's first. Reading blocks. Writing
+ * copies the host's memory before it returns, the rest is queued. The caller has
+ * checked that the elements exist.
+ */
+void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *to);
+void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from);
+void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element);
+/* Copies elements of one buffer to another of its dtype, on any device; parts of one memory may
+   overlap. */
+void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
+                    size_t to_first, size_t n);
+
+/*
+ * Moving a rectangle of rows x cols elements, `ld` apart from row to row in the buffer and packed
+ * in the host's memory. Both block.
+ */
+void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
+                  void *to);
+void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
+                   const void *from);
+
+/* Whether two buffers have memory in common. */
+int clc_overlap(const clc_Buffer *a, const clc_Buffer *b);
+
+/* --- scratch.c ------------------------------------------------------------- */
+
+/*
+ * Scratch is buffers in which operations keep what no script sees. A device's commands run one
+ * after the other, so those of the next operation find the one before at its end: one buffer for
+ * each use serves them all.
+ */
+
+/* Elements of a scratch buffer at most: what needs more works in parts. */
+size_t clc_scratchlimit(const clc_Device *d, const clc_Dtype *dtype);
+
+/* Pushes a buffer of at least n elements for one use ("gemm", ...). Its contents are whatever the
+   last operation left. It is kept for the next one, but not while memory is short. Only for
+   launches with nothing of Lua between them: a finalizer could use it too. */
+clc_Buffer *clc_pushscratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
+                            size_t n);
+
+/* Pushes a buffer of exactly n elements, which is the caller's until it is given back: the one that
+   was given back for this use, if it has that size, else a new one. */
+clc_Buffer *clc_takescratch(lua_State *L, clc_Device *d, const char *use, const clc_Dtype *dtype,
+                            size_t n);
+
+/* Keeps the buffer at the top, which is popped, for the next that takes one; or releases it. */
+void clc_givescratch(lua_State *L, const char *use);
+
+/* --- poison.c -------------------------------------------------------------- */
+
+/*
+ * Poison is what check mode puts where nothing was written yet, and round each buffer.
+ *
+ * Of a floating type it is a signalling NaN with a mark in its digits. Copied it stays what it is;
+ * what is computed from it is a quiet NaN, on many devices with the same mark. Integers have no
+ * such value: they get a number that catches the eye.
+ */
+
+#define CLC_MARKS 8191 /* marks are 1 .. this */
+
+typedef enum { CLC_CLEAN, CLC_UNSET, CLC_OUTSIDE } clc_Poison;
+
+/* Writes an element that is poison of that kind and mark. */
+void clc_setpoison(const clc_Dtype *dtype, clc_Poison kind, unsigned mark, void *element);
+
+/* The first NaN or infinity from index i on among n elements of a floating type; n: none. */
+size_t clc_findnonfinite(const clc_Dtype *dtype, const void *elements, size_t i, size_t n);
+
+/* "nan", "inf" or "-inf", for such an element. */
+const char *clc_nonfinitename(const clc_Dtype *dtype, const void *element);
+
+/* Which poison went into a NaN, as far as its digits tell; a half has too few. */
+clc_Poison clc_readpoison(const clc_Dtype *dtype, const void *element, unsigned *mark);
+
+/* Opens the package: methods of devices that make buffers, the type of buffers, cl.live. */
 void clc_openbuffers(lua_State *L);
+
+/* --- between the files of the package -------------------------------------- */
+
+/* Registry: the buffers that scratch.c keeps, which go first where memory is short. */
+#define CLC_SCRATCH "clcompute.scratch"
+
+/* Pushes the first elements of the buffer at an index, which is alive: in one dimension
+   " 1, 2, 3"; else a line for each of the first rows of the last dimension, in aligned
+   columns, with an empty line between matrices. Reads only what it shows. */
+void clc_pushelements(lua_State *L, int idx);
+
+void clc_opencreate(lua_State *L);
+void clc_openlive(lua_State *L);
+void clc_openraw(lua_State *L);
 
 #endif

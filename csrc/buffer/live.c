@@ -3,7 +3,7 @@
 What is alive in a state, and what holds device memory.
 @module clcompute
 */
-#include "live.h"
+#include "buffer.h"
 
 typedef struct {
   const clc_Dtype *dtype;
@@ -54,7 +54,7 @@ static void count(lua_State *L, const char *key, lua_Integer n) {
 /* A further queue of a device is a Device too, but what a user looks for is the queue. */
 static const char *kind(const clc_Handle *h) {
   const clc_Device *d = (const clc_Device *)h;
-  return h->type == &clc_devicetype && d->root != d ? "queue" : h->type->name;
+  return h->type == &clc_devicetype && d->is_further ? "queue" : h->type->name;
 }
 
 /* Objects that own something in OpenCL, by kind. Counting makes no garbage that
@@ -63,7 +63,7 @@ static void count_objects(lua_State *L) {
   static const char *const keys[] = {"device", "queue", "buffer", "program", "kernel", "event"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) count(L, keys[i], 0);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
-    if (!h->released) count(L, kind(h), 1);
+    if (!h->released && h->type != &clc_contexttype) count(L, kind(h), 1);
 }
 
 /***
@@ -84,7 +84,8 @@ static int clc_live(lua_State *L) {
   }
   count_objects(L);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
-    if (h->type == &clc_devicetype && !h->released) bytes += (lua_Integer)((clc_Device *)h)->bytes;
+    if (h->type == &clc_contexttype && !h->released)
+      bytes += (lua_Integer)((clc_Context *)h)->bytes;
   lua_pushinteger(L, bytes);
   lua_setfield(L, -2, "bytes");
   return 1;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Device memory: typed, shaped pieces of it, and how elements get there and back. */
-#include "memory.h"
+#include "buffer.h"
 
 #include <string.h>
-
-#include "device/isolation.h"
-#include "poison.h"
 
 #define RED_ZONE 1024 /* bytes, at least */
 
@@ -18,8 +15,8 @@ static void buffer_release(clc_Handle *h) {
   clc_Buffer *b = (clc_Buffer *)h;
   if (b->mem == NULL) return;
   if (b->sharer == b) {
-    b->device->root->bytes -= b->allocated;
-    b->device->root->dropped += b->allocated;
+    b->device->context->bytes -= b->allocated;
+    b->device->context->dropped += b->allocated;
   }
   b->previous->sharer = b->sharer;
   b->sharer->previous = b->previous;
@@ -58,52 +55,53 @@ static void free_memory(lua_State *L) {
 /* Lua sees a few bytes where the device sees megabytes, so the collector is
    told: it works as if Lua had allocated them. Finalizers may run here. */
 static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
-  d->root->untold += bytes;
-  if (d->root->untold >= TOLD_FROM && lua_gc(L, LUA_GCISRUNNING)) {
-    const size_t kib = d->root->untold >> 10;
-    d->root->untold = 0;
+  clc_Context *c = d->context;
+  c->untold += bytes;
+  if (c->untold >= TOLD_FROM && lua_gc(L, LUA_GCISRUNNING)) {
+    const size_t kib = c->untold >> 10;
+    c->untold = 0;
     lua_gc(L, LUA_GCSTEP, kib > INT32_MAX ? INT32_MAX : (int)kib);
     clc_usedevice(L, d);
   }
-  if (d->root->bytes + bytes > d->global_memory) free_memory(L);
+  if (c->bytes + bytes > c->global_memory) free_memory(L);
   clc_usedevice(L, d);
 }
 
 /* What was released goes back to the device when the commands that were given it have ended, of
    which thousands may be queued. */
 static void await_dropped(lua_State *L, clc_Device *d) {
-  d->root->dropped = 0;
-  clc_settleall(L, d->root);
+  d->context->dropped = 0;
+  clc_settleall(L, d->context);
   clc_usedevice(L, d);
 }
 
 /* Where what queued commands may hold would fill the device. */
 static void reclaim(lua_State *L, clc_Device *d, size_t bytes) {
-  const cl_ulong most = d->global_memory - d->global_memory / 8;
-  if (d->root->dropped > 0 && d->root->bytes + d->root->dropped + bytes > most) await_dropped(L, d);
+  const clc_Context *c = d->context;
+  const cl_ulong most = c->global_memory - c->global_memory / 8;
+  if (c->dropped > 0 && c->bytes + c->dropped + bytes > most) await_dropped(L, d);
 }
 
 static LUAI_UACINT to_mib(cl_ulong bytes) {
   return (LUAI_UACINT)(bytes >> 20);
 }
 
-void clc_checkallocation(lua_State *L, const clc_Device *d, size_t bytes) {
-  if (bytes > d->max_allocation)
+void clc_checkallocation(lua_State *L, const clc_Context *c, size_t bytes) {
+  if (bytes > c->max_allocation)
     luaL_error(L, "a buffer of %I MiB exceeds the largest this device allocates, %I MiB",
-               to_mib(bytes), to_mib(d->max_allocation));
+               to_mib(bytes), to_mib(c->max_allocation));
 }
 
-static void check_capacity(lua_State *L, const clc_Device *d, size_t bytes) {
-  if (d->root->bytes + bytes > d->global_memory)
+static void check_capacity(lua_State *L, const clc_Context *c, size_t bytes) {
+  if (c->bytes + bytes > c->global_memory)
     luaL_error(L, "a buffer of %I MiB does not fit: %I of the device's %I MiB are in use",
-               to_mib(bytes), to_mib(d->root->bytes), to_mib(d->global_memory));
+               to_mib(bytes), to_mib(c->bytes), to_mib(c->global_memory));
 }
 
 /* Stores it where the buffer owns it. */
 static clc_Outcome create_memory(clc_Device *d, clc_Buffer *b, size_t bytes) {
   clc_Outcome r = {CL_SUCCESS, "clCreateBuffer"};
-  b->mem = d->isolated ? clc_newshared(d, bytes, &b->shared, &r)
-                       : clCreateBuffer(d->context, CL_MEM_READ_WRITE, bytes, NULL, &r.code);
+  b->mem = d->context->executor->new_memory(d->context, bytes, &b->shared, &r);
   if (r.code != CL_SUCCESS) b->mem = NULL;
   return r;
 }
@@ -114,11 +112,11 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   const size_t bytes = clc_count(shape) * dtype->size;
   clc_usedevice(L, d);
   if (bytes == 0) return push_buffer(L, d, dtype, shape);
-  clc_checkallocation(L, d, bytes);
+  clc_checkallocation(L, d->context, bytes);
   clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
   inform_collector(L, d, bytes);
   reclaim(L, d, bytes);
-  check_capacity(L, d, bytes);
+  check_capacity(L, d->context, bytes);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
   clc_Outcome r = create_memory(d, b, bytes);
@@ -129,25 +127,25 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   }
   if (r.code != CL_SUCCESS)
     clc_raise(L, r.code, r.call, "%I MiB, %I of %I MiB in use", to_mib(bytes),
-              to_mib(d->root->bytes), to_mib(d->global_memory));
+              to_mib(d->context->bytes), to_mib(d->context->global_memory));
   b->allocated = bytes;
-  d->root->bytes += bytes;
+  d->context->bytes += bytes;
   return b;
 }
 
 /* A zone is a multiple of what a sub-buffer must start on: both are powers of two. */
-static size_t zone_elements(const clc_Device *d, const clc_Dtype *dtype) {
-  return (d->align > RED_ZONE ? d->align : RED_ZONE) / dtype->size;
+static size_t zone_elements(const clc_Context *c, const clc_Dtype *dtype) {
+  return (c->align > RED_ZONE ? c->align : RED_ZONE) / dtype->size;
 }
 
 clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                            const clc_Shape *shape) {
   char outside[sizeof(cl_ulong)], unset[sizeof(cl_ulong)];
   clc_checkmemory(L, shape, dtype);
-  const size_t n = clc_count(shape), zone = zone_elements(d, dtype);
-  if (!d->root->checks || n == 0) return clc_newbuffer(L, d, dtype, shape);
+  const size_t n = clc_count(shape), zone = zone_elements(d->context, dtype);
+  if (!d->context->checks || n == 0) return clc_newbuffer(L, d, dtype, shape);
   clc_Buffer *b = clc_newbuffer(L, d, dtype, &(clc_Shape){1, {n + 2 * zone}});
-  b->poison = d->root->marks = d->root->marks % CLC_MARKS + 1;
+  b->poison = d->context->marks = d->context->marks % CLC_MARKS + 1;
   clc_setpoison(dtype, CLC_OUTSIDE, b->poison, outside);
   clc_setpoison(dtype, CLC_UNSET, b->poison, unset);
   clc_fillbuffer(L, b, 0, b->count, outside);
@@ -156,7 +154,7 @@ clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   b->shape = *shape;
   b->count = n;
   b->zone = b->offset = zone;
-  d->root->has_checked = 1;
+  d->context->has_checked = 1;
   return b;
 }
 
@@ -192,10 +190,11 @@ cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b) {
   return b->sub;
 }
 
-void clc_passbuffer(clc_Device *d, cl_uint i, const clc_Buffer *b, size_t first) {
+cl_int clc_setmemory(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Buffer *b, cl_mem mem,
+                     size_t first) {
   const size_t size = b->dtype->size;
   const clc_Region region = {b->shared, b->allocated, first * size, b->count * size};
-  clc_passmemory(d, i, &region);
+  return d->context->executor->set_memory(d, kernel, i, mem, &region);
 }
 
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {
@@ -248,7 +247,8 @@ static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, co
   const size_t bytes = n * b->dtype->size;
   cl_int code;
   clc_Buffer *stage = push_buffer(L, b->device, b->dtype, &shape);
-  stage->mem = clCreateBuffer(b->device->context, CL_MEM_COPY_HOST_PTR, bytes, (void *)from, &code);
+  stage->mem =
+      clCreateBuffer(b->device->context->cl, CL_MEM_COPY_HOST_PTR, bytes, (void *)from, &code);
   if (code != CL_SUCCESS) stage->mem = NULL;
   if (clc_isoutofmemory(code)) {
     lua_pop(L, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Poison: what check mode puts where nothing was written yet, and round each buffer. */
-#include "poison.h"
+#include "buffer.h"
 
 #include <string.h>
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /***
-Raw OpenCL handles, for other libraries that compute on the same memory.
+Below the elements: raw OpenCL handles, for other libraries that compute on the same memory, and
+transfers by mapped memory.
 @module clcompute
 */
-#include "raw.h"
+#include "buffer.h"
+
+#include <string.h>
+
+/* --- handles --------------------------------------------------------------- */
 
 /***
 The OpenCL handles behind a device, as light userdata for a C library that uses them. They
@@ -19,8 +24,8 @@ static int device_raw(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   d->foreign = 1;
   lua_pushlightuserdata(L, d->queue);
-  lua_pushlightuserdata(L, d->context);
-  lua_pushlightuserdata(L, d->place.device);
+  lua_pushlightuserdata(L, d->context->cl);
+  lua_pushlightuserdata(L, d->context->place.device);
   return 3;
 }
 
@@ -39,9 +44,72 @@ static int buffer_raw(lua_State *L) {
   return 2;
 }
 
+/* --- mapped transfers ------------------------------------------------------ */
+
+/* The internal table `mapped`: read(buffer) returns a string, write(buffer, string). The
+   measurement of transfers sets them beside copied ones. Scripts do not see them, for a pointer
+   into device memory is nothing for Lua; cl.profile does not count them. */
+
+static void *map(lua_State *L, clc_Buffer *b, cl_map_flags flags) {
+  const size_t size = b->dtype->size;
+  cl_int code;
+  if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook, while it waited */
+  void *mapped = clEnqueueMapBuffer(b->device->queue, b->mem, CL_TRUE, flags, b->offset * size,
+                                    b->count * size, 0, NULL, NULL, &code);
+  clc_check(L, code, "clEnqueueMapBuffer");
+  return mapped;
+}
+
+/* Nothing may raise between map and this. */
+static void unmap(lua_State *L, clc_Buffer *b, void *mapped) {
+  cl_event event;
+  cl_int code = clEnqueueUnmapMemObject(b->device->queue, b->mem, mapped, 0, NULL, &event);
+  clc_check(L, code, "clEnqueueUnmapMemObject");
+  code = clWaitForEvents(1, &event);
+  clReleaseEvent(event);
+  clc_check(L, code, "clWaitForEvents");
+}
+
+/* All elements, packed. */
+static int mapped_read(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  const size_t bytes = b->count * b->dtype->size;
+  luaL_Buffer result;
+  char *to = luaL_buffinitsize(L, &result, bytes);
+  clc_drain(L, b->device);
+  if (bytes > 0) {
+    void *mapped = map(L, b, CL_MAP_READ);
+    memcpy(to, mapped, bytes);
+    unmap(L, b, mapped);
+  }
+  luaL_pushresultsize(&result, bytes);
+  return 1;
+}
+
+/* Packed bytes over all elements. */
+static int mapped_write(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  const size_t bytes = b->count * b->dtype->size;
+  size_t length;
+  const char *from = luaL_checklstring(L, 2, &length);
+  if (length != bytes)
+    clc_argerror(L, 2, "%I bytes expected, got %I", (LUAI_UACINT)bytes, (LUAI_UACINT)length);
+  clc_drain(L, b->device);
+  if (bytes > 0) {
+    void *mapped = map(L, b, CL_MAP_WRITE_INVALIDATE_REGION);
+    memcpy(mapped, from, bytes);
+    unmap(L, b, mapped);
+  }
+  lua_settop(L, 1);
+  return 1;
+}
+
 void clc_openraw(lua_State *L) {
   static const luaL_Reg of_device[] = {{"raw", device_raw}, {NULL, NULL}};
   static const luaL_Reg of_buffer[] = {{"raw", buffer_raw}, {NULL, NULL}};
+  static const luaL_Reg mapped[] = {{"read", mapped_read}, {"write", mapped_write}, {NULL, NULL}};
   clc_addmethods(L, &clc_devicetype, of_device);
   clc_addmethods(L, &clc_buffertype, of_buffer);
+  luaL_newlib(L, mapped);
+  lua_setfield(L, -2, "mapped");
 }

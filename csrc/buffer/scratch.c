@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Scratch: buffers in which operations keep what no script sees. */
-#include "scratch.h"
+#include "buffer.h"
 
 #define SMALLEST 4096         /* bytes */
 #define LARGEST (512ul << 20) /* bytes */
 
 size_t clc_scratchlimit(const clc_Device *d, const clc_Dtype *dtype) {
+  const clc_Context *c = d->context;
   size_t bytes = LARGEST;
-  if (bytes > d->global_memory / 16) bytes = (size_t)(d->global_memory / 16);
-  if (bytes > d->max_allocation) bytes = (size_t)d->max_allocation;
+  if (bytes > c->global_memory / 16) bytes = (size_t)(c->global_memory / 16);
+  if (bytes > c->max_allocation) bytes = (size_t)c->max_allocation;
   return bytes / dtype->size;
 }
 

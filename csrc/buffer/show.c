@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Elements of a buffer as text for a glance. */
-#include "show.h"
+#include "buffer.h"
 
 #include <stdio.h>
 #include <string.h>

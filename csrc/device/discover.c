@@ -3,12 +3,9 @@
 Discovery: the platforms and devices of this machine, as functions of the module.
 @module clcompute
 */
-#include "discover.h"
+#include "device.h"
 
 #include <stdlib.h>
-
-#include "base/base.h"
-#include "device.h"
 
 /* Gives a list of devices its text. */
 static void name_devices(lua_State *L) {
@@ -40,7 +37,7 @@ static int clc_devices(lua_State *L) {
   lua_newtable(L);
   for (size_t i = 0; i < n; i++)
     if (clc_selects(L, &places[i], selector)) {
-      clc_pushplace(L, places[i]);
+      clc_pushplace(L, places[i], &clc_localexecutor);
       lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
     }
   if (lua_rawlen(L, -1) == 0 && mute.code != CL_SUCCESS) clc_raisemute(L, &mute);
@@ -93,8 +90,8 @@ static int clc_device(lua_State *L) {
   if (isolated)
     clc_pushisolated(L, place, limit);
   else
-    clc_pushplace(L, place);
-  if (check >= 0) clc_checkdevice(L, -1)->root->checks = check;
+    clc_pushplace(L, place, &clc_localexecutor);
+  if (check >= 0) clc_checkdevice(L, -1)->context->checks = check;
   return 1;
 }
 
@@ -125,7 +122,7 @@ static int clc_platforms(lua_State *L) {
     const clc_Place *places = clc_pushplaces(L, (int)p, &count, &mute);
     lua_createtable(L, (int)count, 0);
     for (size_t d = 0; d < count; d++) {
-      clc_pushplace(L, places[d]);
+      clc_pushplace(L, places[d], &clc_localexecutor);
       lua_rawseti(L, -2, (lua_Integer)d + 1);
     }
     name_devices(L);

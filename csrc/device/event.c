@@ -4,11 +4,9 @@ Events: a launch that can be waited for and timed. A split launch is several
 commands and one event, from the start of the first to the end of the last.
 @module clcompute
 */
-#include "event.h"
+#include "device.h"
 
 #include <string.h>
-
-#include "base/base.h"
 
 static void event_release(clc_Handle *h) {
   clc_Event *e = (clc_Event *)h;

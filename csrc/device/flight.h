@@ -3,7 +3,7 @@
 #ifndef CLC_FLIGHT_H
 #define CLC_FLIGHT_H
 
-#include "counter.h"
+#include "profile.h"
 
 #define CLC_PENDING 256 /* commands in flight; one more waits for the oldest */
 #define CLC_UNSEEN 32   /* commands without an event, until a marker follows them */

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Cache: compiled programs kept on disk. */
+/*
+ * Cache: compiled programs kept on disk (Borisov 2015, section 3).
+ *
+ * A file is a header, the whole key, the declarations of the kernels and the
+ * binary. A driver may die of a damaged binary, so nothing is handed out that is
+ * not what was written: lengths, checksum and key are compared first. Whatever is
+ * wrong with file or folder means "not there", never an error.
+ */
 #define _GNU_SOURCE /* mkostemp */
-#include "cache.h"
+#include "files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -13,11 +21,105 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "folder.h"
-
 #define MAGIC UINT64_C(0x65686361636c6c63) /* "cllcache" */
 #define LARGEST ((uint64_t)64 << 20)       /* bytes of a file */
 #define DAY 86400
+#define DIGITS 16 /* hex digits of a file's name before the suffix */
+#define SUFFIX ".bin"
+#define NAME_ROOM (DIGITS + sizeof SUFFIX)
+#define LIMIT ((uint64_t)256 << 20) /* bytes; then the oldest files go */
+#define KEPT (LIMIT / 4 * 3)        /* what is left of them */
+#define UNSEEN (LIMIT / 8)          /* bytes a state may store before it looks again */
+
+/* --- the folder, which does not grow for ever ------------------------------ */
+
+static const char stored_key = 0; /* registry: bytes stored since the size was looked at */
+
+const char *clc_pushcachefolder(lua_State *L) {
+  const char *own = getenv("CLCOMPUTE_CACHE"), *all = getenv("XDG_CACHE_HOME"),
+             *home = getenv("HOME");
+  if (own != NULL && strcmp(own, "off") == 0) return NULL;
+  if (own != NULL && *own != '\0') return lua_pushstring(L, own);
+  if (all != NULL && *all == '/') return lua_pushfstring(L, "%s/clcompute", all);
+  if (home != NULL && *home == '/') return lua_pushfstring(L, "%s/.cache/clcompute", home);
+  return NULL;
+}
+
+typedef struct {
+  time_t time;
+  uint64_t size;
+  char name[NAME_ROOM];
+} Entry;
+
+static int older_first(const void *a, const void *b) {
+  const time_t s = ((const Entry *)a)->time, t = ((const Entry *)b)->time;
+  return (s > t) - (s < t);
+}
+
+/* Fills `entries` (NULL: only counts) with up to `room` files of the cache, and
+   removes what a killed process has left half written. */
+static size_t list(const char *folder, Entry *entries, size_t room) {
+  size_t n = 0;
+  DIR *dir = opendir(folder);
+  if (dir == NULL) return 0;
+  const struct dirent *d;
+  while ((d = readdir(dir)) != NULL && n < room) {
+    struct stat st;
+    const size_t hex = strspn(d->d_name, "0123456789abcdef");
+    if (hex != DIGITS || strncmp(d->d_name + DIGITS, SUFFIX, strlen(SUFFIX)) != 0 ||
+        fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+      continue;
+    if (d->d_name[DIGITS + strlen(SUFFIX)] != '\0') {
+      if (st.st_mtime < time(NULL) - DAY) unlinkat(dirfd(dir), d->d_name, 0);
+      continue;
+    }
+    if (entries != NULL) {
+      entries[n].time = st.st_mtime;
+      entries[n].size = (uint64_t)st.st_size;
+      strcpy(entries[n].name, d->d_name);
+    }
+    n++;
+  }
+  closedir(dir);
+  return n;
+}
+
+/* Counts what is stored; whether it is time to look at the size of all. */
+static int is_due(lua_State *L, size_t stored) {
+  const int first = lua_rawgetp(L, LUA_REGISTRYINDEX, &stored_key) == LUA_TNIL;
+  const lua_Integer sum = lua_tointeger(L, -1) + (lua_Integer)stored;
+  const int due = first || sum >= (lua_Integer)UNSEEN;
+  lua_pushinteger(L, due ? 0 : sum);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &stored_key);
+  lua_pop(L, 1);
+  return due;
+}
+
+static void trim(lua_State *L, const char *folder) {
+  uint64_t sum = 0;
+  size_t n = list(folder, NULL, SIZE_MAX);
+  Entry *entries = lua_newuserdatauv(L, (n + 1) * sizeof *entries, 0);
+  n = list(folder, entries, n);
+  for (size_t i = 0; i < n; i++) sum += entries[i].size;
+  int64_t excess = sum > LIMIT ? (int64_t)(sum - KEPT) : 0;
+  qsort(entries, n, sizeof *entries, older_first);
+  for (size_t i = 0; excess > 0 && i < n; i++) {
+    remove(lua_pushfstring(L, "%s/%s", folder, entries[i].name));
+    lua_pop(L, 1);
+    excess -= (int64_t)entries[i].size;
+  }
+}
+
+/* Told of a file that was stored: with the first of a state, and again after so many bytes,
+   removes the oldest files of the cache when all are too large together. */
+static void trim_cache(lua_State *L, size_t stored) {
+  const int top = lua_gettop(L);
+  const char *folder = is_due(L, stored) ? clc_pushcachefolder(L) : NULL;
+  if (folder != NULL) trim(L, folder);
+  lua_settop(L, top);
+}
+
+/* --- the format of a file -------------------------------------------------- */
 
 enum { KEY, DECLARATIONS, BINARY, SECTIONS };
 
@@ -38,13 +140,12 @@ static uint64_t hash(uint64_t h, const void *data, size_t n) {
 
 /* Pushes the path of the file for a key, or returns NULL. */
 static const char *push_path(lua_State *L, int key) {
-  char name[CLC_CACHENAME];
+  char name[NAME_ROOM];
   size_t n;
   const char *folder = clc_pushcachefolder(L);
   if (folder == NULL) return NULL;
   const char *text = lua_tolstring(L, key, &n);
-  snprintf(name, sizeof name, "%016llx" CLC_CACHESUFFIX,
-           (unsigned long long)hash(HASH_START, text, n));
+  snprintf(name, sizeof name, "%016llx" SUFFIX, (unsigned long long)hash(HASH_START, text, n));
   const char *path = lua_pushfstring(L, "%s/%s", folder, name);
   lua_remove(L, -2);
   return path;
@@ -187,7 +288,7 @@ void clc_storecache(lua_State *L, int key, int declarations, int binary) {
     if (fd >= 0) {
       const int written = write_file(fd, &h, section);
       if (close(fd) != 0 || !written || rename(temporary, path) != 0) unlink(temporary);
-      clc_trimcache(L, (size_t)size);
+      trim_cache(L, (size_t)size);
     }
   }
   lua_settop(L, top);

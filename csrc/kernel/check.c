@@ -3,12 +3,9 @@
 Check mode: the buffers of a launch looked at before and after it.
 @module clcompute
 */
-#include "check.h"
+#include "kernel.h"
 
 #include <string.h>
-
-#include "base/base.h"
-#include "buffer/poison.h"
 
 #define CHUNK ((size_t)1 << 20) /* bytes that are looked at together */
 
@@ -224,12 +221,12 @@ static void check_aliases(lua_State *L, const clc_Checked *c, cl_uint i) {
 void clc_begincheck(lua_State *L, clc_Checked *c) {
   cl_uint checked = 0;
   c->watches = 0;
-  if (!c->device->root->has_checked) return;
+  if (!c->device->context->has_checked) return;
   for (cl_uint i = 0; i < c->nargs; i++) checked += test_checked(L, c, i) != NULL;
   if (checked == 0) return;
   luaL_checkstack(L, (int)c->nargs + 10, NULL);
   for (cl_uint i = 0; i < c->nargs; i++) check_aliases(L, c, i);
-  clc_settleall(L, c->device->root);
+  clc_settleall(L, c->device->context);
   clc_drain(L, c->device);
   c->watches = lua_gettop(L) + 1;
   for (cl_uint i = 0; i < c->nargs; i++) {
@@ -269,7 +266,7 @@ off, no or false.
 static int device_check(lua_State *L) {
   clc_Device *d = clc_checkdevice(L, 1);
   luaL_checktype(L, 2, LUA_TBOOLEAN);
-  d->root->checks = lua_toboolean(L, 2);
+  d->context->checks = lua_toboolean(L, 2);
   lua_settop(L, 1);
   return 1;
 }

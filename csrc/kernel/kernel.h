@@ -3,16 +3,80 @@
 #ifndef CLC_KERNEL_H
 #define CLC_KERNEL_H
 
-#include "device/event.h"
-#include "device/isolation.h"
-#include "range.h"
-#include "signature.h"
+#include "buffer/buffer.h"
+#include "language/language.h"
+
+/* --- ranges: range.c ------------------------------------------------------- */
+
+/* Groups along the second and along the third dimension that NVIDIA's devices take. */
+#define CLC_MOSTGROUPS ((size_t)65535)
+
+#define CLC_MAXPARTS 8 /* two along each of three dimensions */
+
+typedef enum { CLC_AUTO, CLC_GIVEN, CLC_DRIVER } clc_GroupChoice;
+typedef enum { CLC_ERROR, CLC_SPLIT, CLC_PAD, CLC_NATIVE } clc_Remainder;
+
+typedef struct clc_Range {
+  cl_uint dims;
+  size_t global[3], group[3], offset[3];
+  clc_GroupChoice choice;
+  clc_Remainder remainder;
+  int internal; /* of our own kernels, which count in 64 bits and take any group */
+} clc_Range;
+
+/* What device and kernel allow. */
+typedef struct clc_Limits {
+  const char *kernel;
+  size_t max_group;     /* work-items a group, of this kernel on this device */
+  size_t max_groups[3]; /* and along each dimension */
+  size_t required[3];   /* reqd_work_group_size; 0: none */
+  int is_cpu;
+  int has_nonuniform_groups;
+  const char *unsplittable; /* a call in its text that splitting would mislead, or NULL */
+  int sees_group;           /* its text asks for the group's size, place or barrier */
+} clc_Limits;
+
+/* Reads a range: n, {nx [, ny [, nz]]} or {global=, group=, offset=, remainder=}. */
+clc_Range clc_checkrange(lua_State *L, int arg);
+
+/* Whether it has no work-item. */
+int clc_isempty(const clc_Range *range);
+
+/* Covers a range; returns the number of launches, 0 for an empty range. */
+int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *limits,
+                  clc_Part parts[CLC_MAXPARTS]);
+
+/* --- signatures: signature.c ----------------------------------------------- */
+
+typedef enum { CLC_VALUE, CLC_BUFFER, CLC_LOCAL, CLC_OPAQUE } clc_ArgumentKind;
+
+typedef struct clc_Argument {
+  clc_ArgumentKind kind;
+  const clc_Dtype *dtype; /* of the value or pointee; NULL: another type */
+  int width;              /* elements of a vector, 1 for a scalar */
+  size_t size;            /* bytes of a value of another type; 0: not known */
+  int is_const;           /* what it points to is only read */
+  const char *space;      /* "private", "global", "constant" or "local" */
+  char name[CLC_NAME], type[CLC_NAME];
+} clc_Argument;
+
+/* What a declaration means; the program's text tells the typedefs. */
+void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, clc_Argument *a);
+
+/* Raises a complaint about argument i, a lua_pushfstring format, that names kernel and argument. */
+void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
+                       const char *complaint, ...);
+
+/* Bytes of local memory that the value at idx asks for, 0 if it is no scratch. */
+size_t clc_scratchbytes(lua_State *L, int idx);
+
+/* --- kernels: kernel.c ----------------------------------------------------- */
 
 typedef struct clc_Kernel {
   clc_Handle h;
   clc_Device *device;
   cl_kernel kernel;
-  clc_Recipe *recipe;    /* on an isolated device; else NULL */
+  clc_Recipe *recipe;    /* of its program; NULL where the executor keeps none */
   const char *name;      /* kept behind the arguments */
   const char *real_name; /* OpenCL's, behind that */
   char what[CLC_WHAT];   /* "kernel 'name'" */
@@ -28,17 +92,21 @@ extern const clc_Type clc_kerneltype;
 
 /* What is known of a program besides OpenCL's object. */
 typedef struct clc_Text {
-  const char *code;          /* with the macros and files that go into it */
-  const char *hidden;        /* what of it cannot be seen; NULL: nothing */
-  const char *declarations;  /* of its kernels, kept with a binary; NULL: OpenCL is asked */
-  size_t max_group;          /* the largest group for which it is made; 0: any */
-  clc_Recipe *const *recipe; /* its owner's, NULL once that is released or where none is isolated */
+  const char *code;         /* with the macros and files that go into it */
+  const char *hidden;       /* what of it cannot be seen; NULL: nothing */
+  const char *declarations; /* of its kernels, kept with a binary; NULL: OpenCL is asked */
+  size_t max_group;         /* the largest group for which it is made; 0: any */
 } clc_Text;
 
-/* Pushes the kernel of that name in a built program, which is NULL where its owner was released;
-   messages call it `shown`. */
-clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const cl_program *program, const char *name,
+/* Pushes the kernel of that name in a built program; messages call it `shown`. */
+clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const clc_Code *code, const char *name,
                           const char *shown, const clc_Text *text);
+
+/* Sets argument i of a kernel from the Lua value at idx, or raises an error that names kernel and
+   argument. `empty`: nothing will be launched, so a buffer may be of length zero. */
+void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int empty);
+
+/* --- calls: call.c --------------------------------------------------------- */
 
 /*
  * Sets all arguments from C, one letter each: n lua_Number, i lua_Integer, b
@@ -57,6 +125,32 @@ int clc_callkernel(lua_State *L, int has_event);
 /* Queues the kernel with the arguments it has. `e` (or NULL) learns of the commands. */
 void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e);
 
+/* Opens the package: the type of kernels, cl.scratch, check mode. */
 void clc_openkernels(lua_State *L);
+
+/* --- between the files of the package -------------------------------------- */
+
+/* A launch from Lua: a kernel's signature, and its arguments from stack index `first` on. */
+typedef struct clc_Checked {
+  clc_Device *device;
+  const char *kernel_name;
+  const clc_Argument *args;
+  cl_uint nargs;
+  int first;
+  int watches; /* stack index of what was seen before; 0: nothing is watched */
+} clc_Checked;
+
+/* Before the arguments are set: raises where an output overlaps an input, and pushes what there is
+   in and round the buffers that were made in check mode. Does nothing where none was. Blocks. */
+void clc_begincheck(lua_State *L, clc_Checked *c);
+
+/* After the launch: waits for it, and raises where it wrote outside of a buffer or made NaN or
+   infinity. Leaves the stack as it is. */
+void clc_endcheck(lua_State *L, const clc_Checked *c);
+
+void clc_openranges(lua_State *L);
+void clc_opensignatures(lua_State *L);
+void clc_openchecks(lua_State *L);
+void clc_opencalls(lua_State *L);
 
 #endif

@@ -4,7 +4,7 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 @module clcompute
 */
 #define _POSIX_C_SOURCE 200809L /* strtok_r */
-#include "signature.h"
+#include "kernel.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -12,9 +12,6 @@ Signatures: what a kernel takes, and setting its arguments from Lua values.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "device/isolation.h"
-#include "language/source.h"
 
 #define MAX_WIDTH 16
 #define SCRATCH "clcompute.Scratch"
@@ -147,12 +144,11 @@ size_t clc_scratchbytes(lua_State *L, int idx) {
 
 typedef struct {
   lua_State *L;
-  clc_Device *device;
-  cl_kernel kernel;
-  const char *kernel_name;
-  cl_uint i;
+  const clc_Kernel *k;
+  cl_uint i; /* which argument */
   const clc_Argument *a;
-  int idx, empty;
+  int idx; /* stack index of its value */
+  int empty;
 } Setter;
 
 static void raise_about(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
@@ -176,7 +172,7 @@ void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const c
 static void complain(const Setter *s, const char *complaint, ...) {
   va_list args;
   va_start(args, complaint);
-  raise_about(s->L, s->kernel_name, s->i, s->a, complaint, args);
+  raise_about(s->L, s->k->name, s->i, s->a, complaint, args);
   va_end(args);
 }
 
@@ -187,13 +183,16 @@ static const char *value_name(lua_State *L, int idx) {
   return luaL_typename(L, idx);
 }
 
-/* Here, and if it is a value or local memory also in the worker of an isolated device. */
-static void set_raw(const Setter *s, size_t size, const void *value) {
-  cl_int code = clSetKernelArg(s->kernel, s->i, size, value);
+static void check_set(const Setter *s, cl_int code, size_t size) {
   if (code != CL_SUCCESS)
     complain(s, "clSetKernelArg: %s (%d) for %I bytes", clc_codename(code), (int)code,
              (LUAI_UACINT)size);
-  if (s->a->kind != CLC_BUFFER) clc_passvalue(s->device, s->i, size, value);
+}
+
+/* A value; NULL is local memory. */
+static void set_raw(const Setter *s, size_t size, const void *value) {
+  const clc_Executor *executor = s->k->device->context->executor;
+  check_set(s, executor->set_value(s->k->device, s->k->kernel, s->i, size, value), size);
 }
 
 /* A vector of three takes the room of four. */
@@ -250,7 +249,7 @@ static void set_value(const Setter *s) {
 /* The first of `view(first, ...)` on the buffer it was taken from that is nearest to
    the view's own and may start a sub-buffer; 0: there is none. */
 static size_t nearest_first(const clc_Buffer *b) {
-  const size_t size = b->dtype->size, align = b->device->align;
+  const size_t size = b->dtype->size, align = b->device->context->align;
   const size_t own = (b->offset - b->base) / b->step;
   for (size_t away = 1; away <= own || away <= align; away++) {
     if (away <= own && (b->base + (own - away) * b->step) * size % align == 0)
@@ -264,7 +263,7 @@ static size_t nearest_first(const clc_Buffer *b) {
 /* The memory a kernel gets for a buffer: a view that starts later needs a
    sub-buffer, which can start only where the device allows it. */
 static cl_mem argument_memory(const Setter *s, clc_Buffer *b) {
-  const size_t start = b->offset * b->dtype->size, align = b->device->align;
+  const size_t start = b->offset * b->dtype->size, align = b->device->context->align;
   if (start % align == 0) return clc_subbuffer(s->L, b);
   const size_t first = b->step > 0 ? nearest_first(b) : 0;
   const char *advice =
@@ -283,12 +282,12 @@ static void set_buffer(const Setter *s) {
   const char *dtype = s->a->dtype != NULL ? s->a->dtype->name : "a";
   if (b == NULL || (s->a->dtype != NULL && b->dtype != s->a->dtype))
     complain(s, "%s buffer expected, got %s", dtype, value_name(L, s->idx));
-  if (b->device->context != s->device->context) complain(s, "the buffer lives on another device");
+  if (b->device->context != s->k->device->context)
+    complain(s, "the buffer lives on another device");
   if (b->mem == NULL && !s->empty) complain(s, "the buffer has no elements");
   if (b->mem == NULL) return;
   cl_mem mem = argument_memory(s, b);
-  set_raw(s, sizeof mem, &mem);
-  clc_passbuffer(s->device, s->i, b, b->offset);
+  check_set(s, clc_setmemory(s->k->device, s->k->kernel, s->i, b, mem, b->offset), sizeof mem);
 }
 
 static void set_local(const Setter *s) {
@@ -298,15 +297,15 @@ static void set_local(const Setter *s) {
   if (s->a->dtype != NULL && s->a->dtype != scratch->dtype)
     complain(s, "%s scratch expected, got %s scratch", s->a->dtype->name, scratch->dtype->name);
   const size_t bytes = scratch->n * scratch->dtype->size;
-  if (bytes > s->device->local_memory)
+  if (bytes > s->k->device->context->local_memory)
     complain(s, "%I bytes of scratch exceed the device's %I of local memory", (LUAI_UACINT)bytes,
-             (LUAI_UACINT)s->device->local_memory);
+             (LUAI_UACINT)s->k->device->context->local_memory);
   set_raw(s, bytes, NULL);
 }
 
-void clc_setargument(lua_State *L, clc_Device *d, cl_kernel kernel, const char *kernel_name,
-                     cl_uint i, const clc_Argument *a, int idx, int empty) {
-  const Setter s = {L, d, kernel, kernel_name, i, a, idx, empty};
+void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int empty) {
+  const clc_Argument *a = &k->args[i];
+  const Setter s = {L, k, i, a, idx, empty};
   switch (a->kind) {
     case CLC_VALUE: set_value(&s); break;
     case CLC_BUFFER: set_buffer(&s); break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Declarations: how kernels declare their arguments. */
-#include "declaration.h"
+#include "language.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Includes: the files that the text of a program takes in. */
 #define _POSIX_C_SOURCE 200809L
-#include "include.h"
+#include "language.h"
 
 #include <string.h>
 
-#include "lexer.h"
-#include "files/plain_file.h"
-#include "text.h"
+#include "files/files.h"
 
 #define DEEPEST 32                    /* includes within includes */
 #define MOST_BYTES ((size_t)16 << 20) /* of a file; more is no header */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the text of a program says that OpenCL cannot be asked. */
-#include "source.h"
+#include "language.h"
 
 #include <string.h>
-
-#include "lexer.h"
 
 /* --- definitions ------------------------------------------------------- */
 

@@ -101,11 +101,11 @@ clc_Range clc_padded1(size_t n0, size_t g0) {
    GPU's square-ish groups share the lines they load. */
 clc_Range clc_covermatrix(const clc_Device *d, size_t rows, size_t columns) {
   if (columns < 16) return clc_padded2(columns, rows, 1, 64);
-  return d->is_cpu ? clc_padded2(columns, rows, 64, 1) : clc_padded2(columns, rows, 32, 8);
+  return d->context->is_cpu ? clc_padded2(columns, rows, 64, 1) : clc_padded2(columns, rows, 32, 8);
 }
 
 size_t clc_tasksize(const clc_Device *d) {
-  size_t size = d->is_cpu ? 64 : 256;
-  while (size > d->max_group) size /= 2;
+  size_t size = d->context->is_cpu ? 64 : 256;
+  while (size > d->context->max_group) size /= 2;
   return size;
 }

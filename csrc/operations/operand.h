@@ -3,8 +3,8 @@
 #ifndef CLC_OPERAND_H
 #define CLC_OPERAND_H
 
-#include "buffer/memory.h"
-#include "kernel/range.h"
+#include "buffer/buffer.h"
+#include "kernel/kernel.h"
 
 /* A float or double buffer. */
 clc_Buffer *clc_checkreal(lua_State *L, int arg);

@@ -13,9 +13,8 @@ Prebuilt kernels: the files of the kernels folder, built once a device.
 #include <unistd.h>
 
 #include "base/base.h"
-#include "program/options.h"
-#include "files/kernel_folder.h"
-#include "files/plain_file.h"
+#include "program/program.h"
+#include "files/files.h"
 
 /* Pushes the table of programs of a device: key to Program. */
 static void push_cache(lua_State *L, const clc_Device *d) {
@@ -46,7 +45,7 @@ static void raise_unknown(lua_State *L, const char *folder, const char *name) {
 
 static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
                   const char *defines) {
-  if (dtype == clc_double && !d->has_double)
+  if (dtype == clc_double && !d->context->has_double)
     luaL_error(L, "%s: this device has no double precision", name);
   const char *folder = clc_pushkernelfolder(L);
   const char *path = lua_pushfstring(L, "%s/%s.cl", folder, name);

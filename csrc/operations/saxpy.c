@@ -22,10 +22,10 @@ static size_t divide_up(size_t a, size_t b) {
 static void by_chunks(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y,
                       clc_Buffer *out) {
   clc_Device *d = out->device;
-  size_t chunk = divide_up(out->count, CHUNKS * d->compute_units);
+  size_t chunk = divide_up(out->count, CHUNKS * d->context->compute_units);
   if (chunk < LEAST_CHUNK) chunk = LEAST_CHUNK;
   chunk = divide_up(chunk, CHUNK_STEP) * CHUNK_STEP;
-  clc_Kernel *k = clc_prebuilt(L, d, "saxpy_chunks", out->dtype, d->is_pocl ? AHEAD : "");
+  clc_Kernel *k = clc_prebuilt(L, d, "saxpy_chunks", out->dtype, d->context->is_pocl ? AHEAD : "");
   const clc_Range range = clc_padded1(divide_up(out->count, chunk), 1);
   clc_setarguments(L, k, "iinbibibi", (lua_Integer)out->count, (lua_Integer)chunk, alpha, x,
                    (lua_Integer)x->offset, y, (lua_Integer)y->offset, out,
@@ -46,7 +46,7 @@ static void by_items(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *
 
 void clc_saxpy(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y, clc_Buffer *out) {
   if (out->count == 0) return;
-  if (out->device->is_cpu)
+  if (out->device->context->is_cpu)
     by_chunks(L, alpha, x, y, out);
   else
     by_items(L, alpha, x, y, out);

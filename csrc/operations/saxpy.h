@@ -3,7 +3,7 @@
 #ifndef CLC_SAXPY_H
 #define CLC_SAXPY_H
 
-#include "buffer/memory.h"
+#include "buffer/buffer.h"
 
 /* Queues it for checked operands of the same dtype, count and device; out may be
    x or y itself. */

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Binaries: built programs out of the cache and into it. */
-#include "binary.h"
+#include "build.h"
 
 #include <string.h>
 
-#include "files/cache.h"
-#include "language/declaration.h"
-#include "files/folder.h"
-#include "base/base.h"
+#include "files/files.h"
 
 /* Oclgrind shows the source line of each fault it finds, which a binary has lost;
    it has no compiler worth sparing. */
 static int is_kept(lua_State *L, const clc_Device *d) {
   const int top = lua_gettop(L);
-  const int kept =
-      clc_pushcachefolder(L) != NULL &&
-      strcmp(clc_pushplatformtext(L, d->place.platform, CL_PLATFORM_NAME), "Oclgrind") != 0;
+  const int kept = clc_pushcachefolder(L) != NULL &&
+                   strcmp(clc_pushplatformtext(L, d->context->place.platform, CL_PLATFORM_NAME),
+                          "Oclgrind") != 0;
   lua_settop(L, top);
   return kept;
 }
@@ -30,12 +27,12 @@ int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char 
   lua_pushfstring(L, "clcompute %d\n", CLC_CACHE_VERSION);
   luaL_addvalue(&b);
   for (size_t i = 0; i < sizeof of_platform / sizeof *of_platform; i++) {
-    clc_pushplatformtext(L, d->place.platform, of_platform[i]);
+    clc_pushplatformtext(L, d->context->place.platform, of_platform[i]);
     luaL_addvalue(&b);
     luaL_addchar(&b, '\n');
   }
   for (size_t i = 0; i < sizeof of_device / sizeof *of_device; i++) {
-    clc_pushdevicetext(L, d->place.device, of_device[i]);
+    clc_pushdevicetext(L, d->context->place.device, of_device[i]);
     luaL_addvalue(&b);
     luaL_addchar(&b, '\n');
   }
@@ -55,9 +52,9 @@ static void drop(cl_program *program) {
 void clc_buildbinary(const clc_Device *d, const char *binary, size_t size, const char *options,
                      cl_program *program) {
   const unsigned char *bytes = (const unsigned char *)binary;
-  const cl_device_id *id = &d->place.device;
+  const cl_device_id *id = &d->context->place.device;
   cl_int code, status = CL_SUCCESS;
-  *program = clCreateProgramWithBinary(d->context, 1, id, &size, &bytes, &status, &code);
+  *program = clCreateProgramWithBinary(d->context->cl, 1, id, &size, &bytes, &status, &code);
   if (code != CL_SUCCESS) *program = NULL;
   if (code == CL_SUCCESS && status == CL_SUCCESS)
     code = clBuildProgram(*program, 1, id, options, NULL, NULL);

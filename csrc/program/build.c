@@ -4,28 +4,18 @@
 
 #include <string.h>
 
-#include "binary.h"
-#include "log.h"
-#include "files/cache.h"
-#include "language/include.h"
-#include "retarget.h"
-#include "language/source.h"
-#include "language/text.h"
-#include "work_group.h"
-
-#define ARG_INFO "-cl-kernel-arg-info "
+#include "files/files.h"
 
 /* A build, and what belongs to its source. */
 typedef struct {
   clc_Device *device;
-  clc_Recipe *const *recipe; /* the owner's; NULL: the device is not isolated */
-  clc_Source source;         /* as it was given, but for what goes before it */
-  const char *text;          /* what of it is compiled */
+  clc_Source source; /* as it was given, but for what goes before it */
+  const char *text;  /* what of it is compiled */
   const char *line, *options;
   const char *macros;   /* what options and defines define, for a look at the text */
-  const char *searched; /* the text and these */
-  const char *included; /* the files */
-  clc_Included known;   /* of these */
+  const char *searched; /* the text and the macros */
+  const char *included; /* the texts of the files that it includes */
+  clc_Included known;   /* what is known of the files */
   const char *scanned;  /* the plain text of all, the source last */
   size_t start;         /* of that in it */
 } Job;
@@ -72,7 +62,7 @@ static void push_split_options(lua_State *L, const char *options) {
 static void add_header(lua_State *L, Job *j) {
   const char *header = clc_pushworkgroup(L, j->device);
   push_split_options(L, j->source.options);
-  j->options = lua_pushfstring(L, ARG_INFO "%s", lua_tostring(L, -2));
+  j->options = lua_pushfstring(L, CLC_ARG_INFO "%s", lua_tostring(L, -2));
   j->source.defines = lua_pushfstring(L, "%s%s%s", header, lua_tostring(L, -2), j->source.defines);
   j->text = clc_pushbodies(L, j->scanned, j->start);
   if (j->known.header_by_file)
@@ -93,7 +83,7 @@ static void push_scanned(lua_State *L, Job *j) {
 static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scanned) {
   Job j = {.device = d, .source = *s, .text = s->text};
   j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
-  j.options = lua_pushfstring(L, ARG_INFO "%s", s->options);
+  j.options = lua_pushfstring(L, CLC_ARG_INFO "%s", s->options);
   j.macros = push_macros(L, s->defines, s->options);
   j.searched = lua_pushfstring(L, "%s\n%s", s->text, j.macros);
   j.known = clc_pushincluded(L, j.searched, s->options);
@@ -111,29 +101,14 @@ static void check_kernel(lua_State *L, const Job *j) {
     luaL_error(L, "no kernel in the source");
 }
 
-/* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
-   of the others, so a build that failed is tried once more without. */
-static cl_int build(const Job *j, cl_program program) {
-  const cl_device_id *id = &j->device->place.device;
-  const cl_int code = clBuildProgram(program, 1, id, j->options, NULL, NULL);
-  if (code != CL_BUILD_PROGRAM_FAILURE) return code;
-  return clBuildProgram(program, 1, id, j->options + sizeof ARG_INFO - 1, NULL, NULL);
+static clc_Sources sources_of(const Job *j) {
+  return (clc_Sources){j->source.name, j->options, {j->source.defines, j->line, j->text}};
 }
 
-static void build_source(lua_State *L, const Job *j, cl_program *program) {
-  const char *parts[] = {j->source.defines, j->line, j->text};
-  cl_int code;
-  /* One that its compiler refuses is refused here again, with the log. */
-  clc_Answer tried = {.code = CL_SUCCESS};
-  if (j->recipe != NULL) tried = clc_tryrecipe(L, j->device, j->recipe, j->source.name);
-  if (j->device->h.released) luaL_error(L, "device is released"); /* by a finalizer */
-  *program = clCreateProgramWithSource(j->device->context, 3, parts, NULL, &code);
-  if (code != CL_SUCCESS) *program = NULL;
-  clc_check(L, code, "clCreateProgramWithSource");
-  code = build(j, *program);
-  if (code != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, program, code);
-  if (tried.code != CL_SUCCESS)
-    clc_raise(L, tried.code, tried.call, "%s, in the worker alone", j->source.name);
+static void build_source(lua_State *L, const Job *j, clc_Code *code) {
+  const clc_Sources sources = sources_of(j);
+  const cl_int result = j->device->context->executor->build(L, j->device, &sources, code);
+  if (result != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, &code->program, result);
 }
 
 /* Pushes the key of a job in the cache, or returns 0; includes that change are not kept. */
@@ -144,43 +119,35 @@ static int push_key(lua_State *L, const Job *j) {
 
 /* Builds from what was kept, pushing the declarations of the kernels, or from the
    source, pushing nil. */
-static void build_job(lua_State *L, const Job *j, cl_program *program) {
+static void build_job(lua_State *L, const Job *j, clc_Code *code) {
   const int top = lua_gettop(L);
+  const int makes_binaries = j->device->context->executor->makes_binaries;
   const int keyed = push_key(L, j);
   const int key = lua_gettop(L);
-  if (!keyed || !clc_loadbinary(L, j->device, key, j->options, program)) {
-    build_source(L, j, program);
+  if (!keyed || !clc_loadbinary(L, j->device, key, j->options, &code->program)) {
+    build_source(L, j, code);
     /* A file that was changed meanwhile may or may not be in the binary. */
     clc_pushincluded(L, j->searched, j->options);
     const int settled = strcmp(lua_tostring(L, -1), j->included) == 0;
-    /* To tell a binary POCL compiles and links here, which is what a worker is for. */
-    if (keyed && settled && j->recipe == NULL) clc_storebinary(L, key, program);
+    /* To tell a binary POCL compiles and links here. */
+    if (keyed && settled && makes_binaries) clc_storebinary(L, key, &code->program);
     lua_pushnil(L);
   }
-  /* Instructions that a processor does not have are not for a worker either. */
-  if (j->recipe == NULL && clc_wantstarget(j->text))
-    clc_retarget(L, j->device, j->options, program);
+  if (makes_binaries && clc_wantstarget(j->text))
+    clc_retarget(L, j->device, j->options, &code->program);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
 }
 
-static void make_recipe(lua_State *L, Job *j, clc_Recipe **recipe) {
-  const char *const parts[] = {j->source.defines, j->line, j->text};
-  if (!j->device->isolated) return;
-  *recipe = clc_newrecipe(j->device, j->options, parts);
-  if (*recipe == NULL) luaL_error(L, "not enough memory");
-  j->recipe = recipe;
-}
-
-clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, cl_program *program,
-                    clc_Recipe **recipe) {
+clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, clc_Code *code) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 40, "build");
   int scanned;
-  Job j = push_job(L, d, s, &scanned);
+  const Job j = push_job(L, d, s, &scanned);
+  const clc_Sources sources = sources_of(&j);
   check_kernel(L, &j);
-  make_recipe(L, &j, recipe);
-  build_job(L, &j, program);
+  d->context->executor->new_recipe(L, d->context, &sources, &code->recipe);
+  build_job(L, &j, code);
   lua_pushvalue(L, scanned);
   lua_replace(L, top + 1);
   lua_replace(L, top + 2);

@@ -3,8 +3,14 @@
 #ifndef CLC_BUILD_H
 #define CLC_BUILD_H
 
-#include "log.h"
-#include "device/isolation.h"
+#include "kernel/kernel.h"
+
+typedef struct clc_Source {
+  const char *text;
+  const char *name;    /* what build logs call the text */
+  const char *defines; /* goes before it, outside the count of lines */
+  const char *options;
+} clc_Source;
 
 /* What is known of a build besides the program. */
 typedef struct clc_Built {
@@ -14,16 +20,96 @@ typedef struct clc_Built {
 } clc_Built;
 
 /*
- * Builds a program and stores it at *program, which an object owns already, as it does *recipe,
- * which programs of isolated devices have: their worker builds it first. Or raises with the build
+ * Builds a program and stores it at *code, which an object owns already, or raises with the build
  * log. Pushes the text that scanners of kernels read, as plain text (with all that it includes and
  * what options and defines define: a macro from outside may hold the very call they look for), and
  * the declarations of the kernels if they were kept, else nil.
  */
-clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, cl_program *program,
-                    clc_Recipe **recipe);
+clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, clc_Code *code);
 
-/* Whether that would find a binary in the cache. */
+/* Whether clc_build would find a binary in the cache. */
 int clc_isbuilt(lua_State *L, clc_Device *d, const clc_Source *s);
+
+/* --- why a program does not build: log.c ----------------------------------- */
+
+/* Raises the failure of a build with its log, in which the source has our name and its
+   own lines, and with the lines it points at, numbered, each once. */
+void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s,
+                    const cl_program *program, cl_int code);
+
+/* --- built programs, out of the cache and into it: binary.c ---------------- */
+
+/* Pushes what decides the outcome of a build of the text, which holds all that it
+   includes; returns 0, and nothing pushed, where nothing is to be kept. */
+int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char *options);
+
+/*
+ * Builds the program that was kept for the key at a stack index, stores it at
+ * *program and pushes the declarations of its kernels; 0, and nothing pushed, where
+ * there is none or the driver refuses it.
+ */
+int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *options,
+                   cl_program *program);
+
+/* Builds the program of a binary, or leaves NULL. Raises nothing. */
+void clc_buildbinary(const clc_Device *d, const char *binary, size_t size, const char *options,
+                     cl_program *program);
+
+/* Pushes the binary of a program built for one device, or returns 0. */
+int clc_pushbinary(lua_State *L, const cl_program *program);
+
+/* Keeps a built program, if that is possible. */
+void clc_storebinary(lua_State *L, int key, const cl_program *program);
+
+/* --- retargeting: retarget.c ------------------------------------------------- */
+
+/*
+ * Retargeting: programs with instructions that the OpenCL compiler does not know. NVIDIA's compiles
+ * for sm_90, where the product of a warpgroup (wgmma) is for sm_90a alone. Its binaries are PTX
+ * text, in which inline assembly stands as it was written, comments too. So such instructions are
+ * written as comments, `//@sm_90a wgmma...`, and from the text they are built once more,
+ * uncommented.
+ */
+
+/* Whether a source has instructions of that kind. */
+int clc_wantstarget(const char *text);
+
+/* Builds a program again for the target that it wants, and pushes the declarations of its kernels.
+   Returns 0 and pushes nothing where the device's binaries are not PTX for sm_90: the program
+   stays. Raises where the driver refuses the text. */
+int clc_retarget(lua_State *L, const clc_Device *d, const char *options, cl_program *program);
+
+/* --- what #include <clcompute/work_group.h> does to a text: work_group.c ----- */
+
+/* The largest group of a kernel with work-group functions: its work-items share local memory. */
+size_t clc_workgroupslots(const clc_Device *d);
+
+/* Pushes the header, with what it must know of the device before it. Asks Lua, the first time,
+   whether the device's own functions are right. */
+const char *clc_pushworkgroup(lua_State *L, const clc_Device *d);
+
+/* Pushes a plain text from `start` on, in which every kernel declares what its group shares, and
+   the header is not asked for any more. What stood on a line still does. Macros before `start`
+   may stand for the head of a kernel too. */
+const char *clc_pushbodies(lua_State *L, const char *plain, size_t start);
+
+/* Pushes the option that lets a compiler find the header from a file; raises where it cannot. */
+const char *clc_pushheaderoption(lua_State *L);
+
+/* --- sizes of structs, which OpenCL does not tell: struct_size.c ------------ */
+
+/* Whether one of the kernel's arguments is a struct. */
+int clc_takesstructs(const clc_Kernel *k);
+
+/*
+ * Tells the kernel at that stack index how many bytes its structs have: POCL takes an argument
+ * of any size, reading past it. The source is the kernel's own. Where the probe does not build,
+ * the sizes stay unknown.
+ */
+void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, int kernel);
+
+/* Opened by clc_openprograms. */
+void clc_openworkgroup(lua_State *L);
+void clc_openstructsizes(lua_State *L);
 
 #endif

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Build logs: why a program does not build, with the lines that are meant. */
-#include "log.h"
+#include "build.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "language/lexer.h"
 
 #define SHOWN_LINES 5
 
 static const char *push_log(lua_State *L, const clc_Device *d, const cl_program *program) {
   size_t size = 0;
   luaL_Buffer b;
-  const cl_device_id id = d->place.device;
+  const cl_device_id id = d->context->place.device;
   clGetProgramBuildInfo(*program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
   char *log = luaL_buffinitsize(L, &b, size + 1);
   if (*program == NULL || /* released by a finalizer */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Build options: what a script may tell the compiler. */
-#include "options.h"
+#include "program.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/base.h"
 
 /* --- defines ----------------------------------------------------------- */
 

@@ -7,13 +7,8 @@ Programs: OpenCL C built for a device, and the kernels in it.
 
 #include <string.h>
 
-#include "base/base.h"
 #include "build.h"
-#include "options.h"
-#include "files/plain_file.h"
-#include "device/pocl.h"
-#include "language/source.h"
-#include "struct_size.h"
+#include "files/files.h"
 
 /* Values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
@@ -21,17 +16,12 @@ enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
 typedef struct {
   clc_Handle h;
   clc_Device *device;
-  cl_program program;
-  clc_Recipe *recipe; /* on an isolated device; else NULL */
+  clc_Code code;
   clc_Built built;
 } Program;
 
 static void program_release(clc_Handle *h) {
-  Program *p = (Program *)h;
-  if (p->program != NULL) clReleaseProgram(p->program);
-  clc_releaserecipe(p->recipe);
-  p->program = NULL;
-  p->recipe = NULL;
+  clc_releasecode(&((Program *)h)->code);
 }
 
 static const clc_Type program_type = {"program", "clcompute.Program", sizeof(Program),
@@ -49,9 +39,10 @@ static void push_source(lua_State *L, const char *text, const char *defines, con
 
 /* As clc_build; a build that succeeds is profiled. */
 static clc_Built build_timed(lua_State *L, clc_Device *d, const clc_Source *s, Program *p) {
-  clc_Counter *c = d->profile->on ? clc_findcounter(L, &d->place, CLC_BUILD, s->name) : NULL;
+  clc_Counter *c =
+      d->profile->on ? clc_findcounter(L, &d->context->place, CLC_BUILD, s->name) : NULL;
   const double start = clc_now();
-  const clc_Built built = clc_build(L, d, s, &p->program, &p->recipe);
+  const clc_Built built = clc_build(L, d, s, &p->code);
   if (c != NULL) clc_addcall(c, (cl_ulong)((clc_now() - start) * 1e9), 0);
   return built;
 }
@@ -61,7 +52,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
   const clc_Source s = {lua_tostring(L, source), name, defines, options};
   const int self = lua_gettop(L) + 1;
   clc_usedevice(L, d);
-  clc_checkpocl(L, d);
+  if (d->context->is_pocl) clc_checkpocl(L, &d->context->has_linker);
   Program *p = clc_newowned(L, &program_type, d, 0);
   push_source(L, s.text, defines, options);
   clc_setvalue(L, self, SOURCE);
@@ -82,7 +73,7 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
 static const char *push_names(lua_State *L, int idx) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   const int top = lua_gettop(L);
-  const char *names = clc_pushkernelnames(L, &p->program);
+  const char *names = clc_pushkernelnames(L, &p->code.program);
   clc_getvalue(L, idx, TEXT);
   if (strstr(luaL_optstring(L, -1, ""), "_cl_") == NULL) names = luaL_gsub(L, names, "_cl_", "");
   lua_pushstring(L, names);
@@ -151,14 +142,14 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   lua_getfield(L, -1, name);
   if (clc_testhandle(L, -1, &clc_kerneltype) == NULL) { /* or released since */
     lua_pop(L, 1);
-    const char *real_name = push_real_name(L, &p->program, name);
-    if (!has_kernel(L, &p->program, real_name))
+    const char *real_name = push_real_name(L, &p->code.program, name);
+    if (!has_kernel(L, &p->code.program, real_name))
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, idx));
     if (clc_getvalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     clc_getvalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
-                           lua_tostring(L, -1), p->built.max_group, &p->recipe};
-    clc_Kernel *k = clc_newkernel(L, p->device, &p->program, real_name, name, &text);
+                           lua_tostring(L, -1), p->built.max_group};
+    clc_Kernel *k = clc_newkernel(L, p->device, &p->code, real_name, name, &text);
     measure_structs(L, idx, k);
     lua_replace(L, -4);
     lua_pop(L, 2);
@@ -308,7 +299,8 @@ static int device_program(lua_State *L) {
   clc_buildprogram(L, d, 2, s.name, s.defines, s.options);
   const Program *p = clc_checkhandle(L, -1, &program_type);
   const int program = lua_gettop(L);
-  if (*clc_pushkernelnames(L, &p->program) == '\0') luaL_argerror(L, 2, "no kernel in the source");
+  if (*clc_pushkernelnames(L, &p->code.program) == '\0')
+    luaL_argerror(L, 2, "no kernel in the source");
   lua_settop(L, program);
   check_loops(L, p->built.start, s.name, s.options);
   lua_settop(L, program);
@@ -346,4 +338,6 @@ void clc_openprograms(lua_State *L) {
   clc_addmethods(L, &clc_devicetype, device_methods);
   lua_pushcfunction(L, set_loop_check);
   lua_setfield(L, -2, "set_loop_check");
+  clc_openworkgroup(L);
+  clc_openstructsizes(L);
 }

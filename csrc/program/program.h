@@ -16,6 +16,18 @@ void clc_buildprogram(lua_State *L, clc_Device *d, int source, const char *name,
 /* Pushes the kernel of the program at idx, the same object each time. */
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name);
 
+/* --- options: options.c ---------------------------------------------------- */
+
+/* Pushes the text of "#define" lines for the table at idx ({TS=16, REAL="float"}). */
+const char *clc_pushdefines(lua_State *L, int arg, int idx);
+
+/* A compiler's options can also name files or plug-ins; these must not. */
+void clc_checkbuildoptions(lua_State *L, int arg, const char *options);
+
+/* Pushes " -I dir" for each folder of the option `include`. */
+const char *clc_pushincludes(lua_State *L, int arg);
+
+/* Opens the package: Device:program, the type of programs. */
 void clc_openprograms(lua_State *L);
 
 #endif

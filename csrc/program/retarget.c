@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Retargeting: programs with instructions that the OpenCL compiler does not know. */
-#include "retarget.h"
+#include "build.h"
 
 #include <string.h>
-
-#include "binary.h"
-#include "language/declaration.h"
 
 #define MARK "//@sm_90a "
 #define COMPILED ".target sm_90," /* what the compiler says; it goes on with a mode of textures */

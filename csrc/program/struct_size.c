@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes of structs, which OpenCL does not tell: the compiler is asked. */
-#include "struct_size.h"
+#include "build.h"
 
 #include <string.h>
 
@@ -9,16 +9,11 @@
 /* The program of the probe; a script never sees it. */
 typedef struct {
   clc_Handle h;
-  cl_program program;
-  clc_Recipe *recipe; /* on an isolated device; else NULL */
+  clc_Code code;
 } Probe;
 
 static void probe_release(clc_Handle *h) {
-  Probe *p = (Probe *)h;
-  if (p->program != NULL) clReleaseProgram(p->program);
-  clc_releaserecipe(p->recipe);
-  p->program = NULL;
-  p->recipe = NULL;
+  clc_releasecode(&((Probe *)h)->code);
 }
 
 static const clc_Type probe_type = {"probe", "clcompute.Probe", sizeof(Probe), probe_release, 0};
@@ -59,9 +54,9 @@ static int build_probe(lua_State *L) {
   source.text = push_source(L, source.text, k);
   Probe *p = clc_newowned(L, &probe_type, d, 0);
   const int program = lua_gettop(L);
-  clc_build(L, d, &source, &p->program, &p->recipe);
-  const clc_Text text = {lua_tostring(L, -2), NULL, lua_tostring(L, -1), 0, &p->recipe};
-  clc_newkernel(L, d, &p->program, PROBE, PROBE, &text);
+  clc_build(L, d, &source, &p->code);
+  const clc_Text text = {lua_tostring(L, -2), NULL, lua_tostring(L, -1), 0};
+  clc_newkernel(L, d, &p->code, PROBE, PROBE, &text);
   lua_pushvalue(L, program);
   lua_insert(L, -2);
   return 2;
@@ -107,17 +102,6 @@ void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, i
     lua_pop(L, 2);
 }
 
-static int probe_field(lua_State *L) {
-  (void)L;
-  return 0;
-}
-
-static int probe_show(lua_State *L) {
-  lua_pushliteral(L, "probe of struct sizes");
-  return 1;
-}
-
 void clc_openstructsizes(lua_State *L) {
-  static const luaL_Reg none[] = {{NULL, NULL}};
-  clc_opentype(L, &probe_type, probe_field, probe_show, none, none);
+  clc_openhidden(L, &probe_type);
 }

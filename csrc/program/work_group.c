@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Work-group functions for kernels of users. */
-#include "work_group.h"
+#include "build.h"
 
 #include <CL/cl_ext.h> /* CL_DEVICE_HALF_FP_CONFIG */
 #include <string.h>
 
-#include "language/include.h"
-#include "base/base.h"
-#include "files/kernel_folder.h"
-#include "language/lexer.h"
-#include "files/plain_file.h"
-#include "language/text.h"
+#include "files/files.h"
 
 #define LANES 32                 /* of a device whose work-items run many at a time */
 #define SLOT 8                   /* bytes of a value of any type */
@@ -24,8 +19,8 @@ static size_t shared_bytes(size_t slots) {
 }
 
 size_t clc_workgroupslots(const clc_Device *d) {
-  size_t slots = d->max_group;
-  while (slots > 1 && shared_bytes(slots) > d->local_memory / 2) slots /= 2;
+  size_t slots = d->context->max_group;
+  while (slots > 1 && shared_bytes(slots) > d->context->local_memory / 2) slots /= 2;
   return slots;
 }
 
@@ -35,9 +30,9 @@ size_t clc_workgroupslots(const clc_Device *d) {
 /* Whether the device says that it has the functions: never found out by compiling, NVIDIA's
    compiler takes them and gets some wrong. */
 static int claims_native(lua_State *L, const clc_Device *d) {
-  if (d->version < 300) return d->version >= 200;
-  return clc_optdevicenumber(L, d->place.device, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
-                             0) != 0;
+  if (d->context->version < 300) return d->context->version >= 200;
+  return clc_optdevicenumber(L, d->context->place.device,
+                             CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, 0) != 0;
 }
 
 static int has_native(lua_State *L, const clc_Device *d) {
@@ -60,8 +55,9 @@ const char *clc_pushworkgroup(lua_State *L, const clc_Device *d) {
       L,
       "#define CLC_SLOTS %I\n#define CLC_LANES %d\n#define CLC_NATIVE %d\n"
       "#define CLC_DOUBLE %d\n#define CLC_HALF %d\n%s",
-      (LUAI_UACINT)clc_workgroupslots(d), d->is_cpu ? 1 : LANES, has_native(L, d), d->has_double,
-      clc_optdevicenumber(L, d->place.device, CL_DEVICE_HALF_FP_CONFIG, 0) != 0, header);
+      (LUAI_UACINT)clc_workgroupslots(d), d->context->is_cpu ? 1 : LANES, has_native(L, d),
+      d->context->has_double,
+      clc_optdevicenumber(L, d->context->place.device, CL_DEVICE_HALF_FP_CONFIG, 0) != 0, header);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
   return lua_tostring(L, -1);

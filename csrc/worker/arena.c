@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arenas: memory in a file without a name, of which another process can map single pieces. */
 #define _GNU_SOURCE /* memfd_create, MADV_REMOVE */
-#include "arena.h"
+#include "worker.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting the process of a worker, ending it, and what it died of. */
 #define _GNU_SOURCE /* dladdr, memfd_create, SOCK_CLOEXEC */
-#include "spawn.h"
+#include "worker.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "message.h"
 
 #define CODE "assert(package.loadlib(os.getenv 'CLCOMPUTE_WORKER', 'luaopen_clcompute_worker'))()"
 

@@ -20,10 +20,9 @@
   5                /* milliseconds: keeps Ctrl-C prompt where a driver's thread takes the signal */
 #define PATIENCE 2 /* seconds that an idle one has to end by itself */
 
-void clc_initworker(clc_Worker *w, double limit) {
+void clc_initworker(clc_Worker *w) {
   memset(w, 0, sizeof *w);
   w->arena.fd = w->process.socket = w->process.stderr_fd = -1;
-  w->limit = limit;
 }
 
 /* --- its process ------------------------------------------------------- */

@@ -6,28 +6,84 @@
 #ifndef CLC_WORKER_H
 #define CLC_WORKER_H
 
+#include <stddef.h>
 #include <lua.h>
+#include <sys/types.h>
 
-#include "arena.h"
 #include "message.h"
-#include "spawn.h"
+
+/* --- the memory: arena.c --------------------------------------------------- */
+
+/* Memory in a file without a name, of which another process can map single pieces. */
+typedef struct clc_Arena {
+  int fd;
+  uint64_t end; /* of all pieces so far; a piece never begins where another one did */
+} clc_Arena;
+
+/* Makes the file, unless there is one (fd -1: there is none); returns 0 with errno set. */
+int clc_openarena(clc_Arena *a);
+
+/* Closes it; the pieces stay until they are freed. */
+void clc_closearena(clc_Arena *a);
+
+/* A new piece of zeros, which begins at *start of the file; NULL: there is no memory. */
+void *clc_newpiece(clc_Arena *a, size_t bytes, uint64_t *start);
+
+/* Reads what another mapping would see there; 0: it cannot. */
+int clc_readarena(const clc_Arena *a, uint64_t start, size_t bytes, void *to);
+
+/* Gives its memory back, wherever it is mapped. May be called by any thread. */
+void clc_freepiece(void *piece, size_t bytes);
+
+/* --- the process: spawn.c -------------------------------------------------- */
+
+/* A worker's process: our end of the socket, and the file its stderr goes to. */
+typedef struct clc_Process {
+  pid_t pid; /* 0: there is none */
+  int socket, stderr_fd;
+  off_t heard; /* of what it wrote to stderr, before the request under way */
+} clc_Process;
+
+/* The interpreter that runs a worker: $CLCOMPUTE_LUA, this process's, else "lua5.4", which is
+   looked for in PATH. `room` takes its path. */
+const char *clc_findinterpreter(char *room, size_t size);
+
+/*
+ * Starts `lua`, which has the arena at its descriptor and loads the worker from this very
+ * module. Returns 0 or an errno. posix_spawn: a fork of a process with a driver's threads hangs.
+ */
+int clc_spawn(clc_Process *p, const char *lua, int arena);
+
+/* Waits until the process ends, and kills it after so many seconds; returns waitpid's status. */
+int clc_reap(clc_Process *p, double patience);
+
+/* Begins a request: what the process wrote to stderr until now is not about it. */
+void clc_hear(clc_Process *p);
+
+/* Says in words what a status means, "died of ...", and the last line that the process wrote to
+   stderr since the last clc_hear. To be called before clc_closeprocess. */
+void clc_describedeath(const clc_Process *p, int status, char *text, size_t size);
+
+/* Lets go of the descriptors of a process that was reaped. */
+void clc_closeprocess(clc_Process *p);
+
+/* --- a worker: worker.c ---------------------------------------------------- */
 
 typedef struct clc_Worker {
   clc_Arena arena;
   clc_Process process;
   uint64_t generation; /* how many processes there were */
-  double limit;        /* seconds that a launch may take */
   int busy;            /* an answer is due */
-  char *out;           /* requests that were not sent */
+  char *out;           /* requests that were not sent yet */
   size_t used, room;
-  size_t draft;     /* where a launch begins among them that may come to nothing */
-  int lost;         /* there was no memory for one of these */
-  int memory_fault; /* there was no answer because of one */
-  char fate[320];   /* why there was none, in words */
+  size_t draft;     /* where in `out` a launch begins that may come to nothing */
+  int lost;         /* there was no memory for a request */
+  int memory_fault; /* the last request had no answer because of one */
+  char fate[320];   /* why the last request had no answer, in words */
 } clc_Worker;
 
 /* To be called first. There is no process yet, and no arena: its owner opens that. */
-void clc_initworker(clc_Worker *w, double limit);
+void clc_initworker(clc_Worker *w);
 
 /*
  * Makes sure that there is a process which has the device open; raises when none can be had, or

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the cache: whatever stands in one, it is not there or it is what was kept. */
 #define _POSIX_C_SOURCE 200809L
-#include "files/cache.h"
+#include "files/files.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Declarations of kernels, kept with a binary; the text behind the first NUL is that of the
  * program. */
-#include "language/declaration.h"
+#include "language/language.h"
 
-#include "kernel/signature.h"
+#include "kernel/kernel.h"
 #include "target.h"
 
 static int read_declarations(lua_State *L) {

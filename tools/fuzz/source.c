@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts of programs: what is read of kernels, calls, loops and typedefs. */
-#include "language/source.h"
+#include "language/language.h"
 
-#include "language/text.h"
 #include "target.h"
 
 static int read_text(lua_State *L) {

@@ -168,7 +168,7 @@ static int factors_show(lua_State *L) {
                     x->f.lu->dtype->name, n, n);
   else
     lua_pushfstring(L, "LU factors of a %s matrix %Ix%I on ", x->f.lu->dtype->name, n, n);
-  clc_pushdevicetext(L, x->f.lu->device->place.device, CL_DEVICE_NAME);
+  clc_pushdevicetext(L, x->f.lu->device->context->place.device, CL_DEVICE_NAME);
   lua_concat(L, 2);
   return 1;
 }

@@ -3,7 +3,7 @@
 #ifndef CLC_FACTORS_H
 #define CLC_FACTORS_H
 
-#include "buffer/memory.h"
+#include "buffer/buffer.h"
 
 void clc_openfactors(lua_State *L);
 

@@ -49,10 +49,10 @@ static Options check_options(lua_State *L, const clc_Device *d) {
   clc_checkoptions(L, 3, keys);
   o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, BLOCKED);
   if (o.variant == PAPER) {
-    o.paper.group = (size_t)clc_integeroption(L, 3, "group", 1, d->is_cpu ? 64 : 192);
-    if (o.paper.group > d->max_groups[0])
+    o.paper.group = (size_t)clc_integeroption(L, 3, "group", 1, d->context->is_cpu ? 64 : 192);
+    if (o.paper.group > d->context->max_groups[0])
       clc_optionerror(L, 3, "group", "%I exceeds this device's %I", (LUAI_UACINT)o.paper.group,
-                      (LUAI_UACINT)d->max_groups[0]);
+                      (LUAI_UACINT)d->context->max_groups[0]);
     o.paper.shrink = clc_enumoption(L, 3, "range", ranges, 0);
     o.paper.host_remainder = clc_enumoption(L, 3, "remainder", remainders, 0);
     refuse(L, "refine", "\"blocked\" or \"unblocked\"");

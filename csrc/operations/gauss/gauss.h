@@ -3,7 +3,7 @@
 #ifndef CLC_GAUSS_H
 #define CLC_GAUSS_H
 
-#include "buffer/memory.h"
+#include "buffer/buffer.h"
 
 void clc_opengauss(lua_State *L);
 

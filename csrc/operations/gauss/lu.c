@@ -12,7 +12,7 @@
 #include "operations/gemm/matrix.h"
 #include "operations/operand.h"
 #include "operations/prebuilt.h"
-#include "buffer/scratch.h"
+#include "buffer/buffer.h"
 #include "operations/tuning.h"
 
 #define FACTORS "factors" /* uses of scratch memory */
@@ -185,7 +185,7 @@ clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse) {
 
 /* The orders of a GPU's factors stay, as values 6 and 7 of the table at that index. */
 static void keep_orders(lua_State *L, int table, clc_Lu *f) {
-  if (f->lu->device->is_cpu || f->is_batch || f->n == 0) return;
+  if (f->lu->device->context->is_cpu || f->is_batch || f->n == 0) return;
   for (int i = 0; i < 2; i++) {
     f->orders[i] = clc_pushorder(L, f, i);
     lua_rawseti(L, table, 6 + i);

@@ -3,7 +3,7 @@
 #ifndef CLC_LU_H
 #define CLC_LU_H
 
-#include "buffer/memory.h"
+#include "buffer/buffer.h"
 
 typedef struct clc_Lu {
   clc_Buffer *lu;         /* U, and below its diagonal the multipliers L */

@@ -15,7 +15,7 @@ static clc_Kernel *push_kernel(lua_State *L, const char *name, const clc_Buffer 
   clc_pushtuning(L, d, "lu", like->dtype);
   int vector = clc_tuned(L, "vector");
   size_t group = vector > 1 ? 1 : GROUP;
-  while (group > d->max_group) group /= 2;
+  while (group > d->context->max_group) group /= 2;
   while (vector > 1 && (size_t)vector > n) vector = vector > 4 ? vector / 2 : 1;
   lua_pop(L, 1);
   const char *defines = lua_pushfstring(L, "#define V %d\n#define GROUP %d\n", vector, (int)group);

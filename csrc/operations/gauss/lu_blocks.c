@@ -16,7 +16,7 @@
 #include "operations/gemm/multiply.h"
 #include "operations/operand.h"
 #include "operations/prebuilt.h"
-#include "buffer/scratch.h"
+#include "buffer/buffer.h"
 #include "operations/tuning.h"
 
 #define MULTIPLE 32  /* of rows and columns: the widest two vectors */

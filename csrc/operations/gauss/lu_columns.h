@@ -3,7 +3,7 @@
 #ifndef CLC_LU_COLUMNS_H
 #define CLC_LU_COLUMNS_H
 
-#include "buffer/memory.h"
+#include "buffer/buffer.h"
 
 /* A matrix that becomes its LU factors where it lies. */
 typedef struct clc_Elimination {

@@ -7,7 +7,7 @@
 #include "operations/gemm/multiply.h"
 #include "operations/operand.h"
 #include "operations/prebuilt.h"
-#include "buffer/scratch.h"
+#include "buffer/buffer.h"
 #include "operations/tuning.h"
 
 #define SIDE 32 /* rows of a triangle of lu_sweep: no more than those of zeros behind the n-th */
@@ -61,7 +61,8 @@ static void solve_vectors(lua_State *L, const clc_Lu *f, int transposed, size_t 
 static size_t block_of(const clc_Buffer *x) {
   const clc_Device *d = x->device;
   size_t block = clc_tasksize(d);
-  while (block > SIDE && block * (SIDE + 2) * x->dtype->size + 2048 > d->local_memory) block /= 2;
+  while (block > SIDE && block * (SIDE + 2) * x->dtype->size + 2048 > d->context->local_memory)
+    block /= 2;
   return block;
 }
 
@@ -70,7 +71,7 @@ static void substitute(lua_State *L, const clc_Lu *f, int triangle, size_t colum
   clc_Device *d = x->device;
   const size_t block = block_of(x), blocks = clc_parts(f->n, block);
   const int lower = (triangle & LOWER) != 0,
-            most = d->is_cpu ? 8 : SIDE, /* a CPU's compiler is slow */
+            most = d->context->is_cpu ? 8 : SIDE, /* a CPU's compiler is slow */
       side = (int)block < most ? (int)block : most;
   const char *defines =
       lua_pushfstring(L,

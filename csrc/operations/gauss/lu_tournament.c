@@ -16,7 +16,7 @@
 #include "lu_blocks.h"
 #include "operations/gemm/matrix.h"
 #include "operations/prebuilt.h"
-#include "buffer/scratch.h"
+#include "buffer/buffer.h"
 #include "operations/tuning.h"
 
 #define DOWN 32 /* DOWN and WIDE of lu_below, ACROSS of lu_right */

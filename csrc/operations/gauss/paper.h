@@ -3,7 +3,7 @@
 #ifndef CLC_GAUSS_PAPER_H
 #define CLC_GAUSS_PAPER_H
 
-#include "buffer/memory.h"
+#include "buffer/buffer.h"
 
 typedef struct clc_PaperOptions {
   size_t group;       /* work-group size along the first dimension; OGS in the paper */

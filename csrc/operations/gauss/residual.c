@@ -93,7 +93,7 @@ static clc_Kernel *push_vectors(lua_State *L, const clc_Buffer *a, size_t column
                        (a->shape.dim[0] + RESIDUAL_ROWS - 1) / RESIDUAL_ROWS, 1, 1);
   const char *defines =
       lua_pushfstring(L, "#define V %d\n#define ACROSS %d\n#define WIDE %d\n", (int)vector, across,
-                      a->dtype == clc_float && d->has_double);
+                      a->dtype == clc_float && d->context->has_double);
   clc_Kernel *k = clc_prebuilt(L, d, "residual_vectors", a->dtype, defines);
   lua_remove(L, -2);
   return k;

@@ -3,7 +3,7 @@
 #ifndef CLC_ACCURACY_H
 #define CLC_ACCURACY_H
 
-#include "buffer/memory.h"
+#include "buffer/buffer.h"
 
 /* Of a solve: ||A x - b|| / (||A|| ||x|| eps), in the 1-norm, beyond which it is no
    longer the exact solution of a nearby system (LAPACK's test threshold). */

@@ -3,7 +3,7 @@
 #ifndef CLC_GEMM_H
 #define CLC_GEMM_H
 
-#include "buffer/memory.h"
+#include "buffer/buffer.h"
 
 void clc_opengemm(lua_State *L);
 

@@ -3,8 +3,8 @@
 #ifndef CLC_MATRIX_H
 #define CLC_MATRIX_H
 
-#include "buffer/memory.h"
-#include "kernel/range.h"
+#include "buffer/buffer.h"
+#include "kernel/kernel.h"
 
 /* A matrix as it is stored, row-major, or one such matrix after the other. */
 typedef struct clc_Matrix {

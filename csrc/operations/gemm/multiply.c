@@ -82,7 +82,7 @@ static Function find_fast(lua_State *L) {
 
 static void multiply_part(lua_State *L, clc_Multiplier multiplier, const clc_Multiply *x) {
   const int top = lua_gettop(L);
-  const int can_tile = x->c.b->device->max_group >= TILE * TILE;
+  const int can_tile = x->c.b->device->context->max_group >= TILE * TILE;
   Function function = NULL;
   const int is_fast = multiplier == CLC_FAST && is_ordinary(x);
   if (is_fast && clc_multiplytensor(L, x)) {

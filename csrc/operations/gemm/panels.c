@@ -3,7 +3,7 @@
 #include "panels.h"
 
 #include "operations/prebuilt.h"
-#include "buffer/scratch.h"
+#include "buffer/buffer.h"
 #include "operations/tuning.h"
 
 enum { PACK = 1, MULTIPLY = 2, PACKED = 4, IN_PLACE = 8 }; /* steps of gemm_panels */

@@ -4,7 +4,7 @@
 #include "pipelined.h"
 
 #include "operations/prebuilt.h"
-#include "buffer/scratch.h"
+#include "buffer/buffer.h"
 #include "operations/tuning.h"
 
 #define SIDE 32 /* SIDE and ROWS of gemm_pack */

@@ -3,7 +3,7 @@
 #include "warpgroups.h"
 
 #include "operations/prebuilt.h"
-#include "buffer/scratch.h"
+#include "buffer/buffer.h"
 #include "operations/tuning.h"
 
 #define TILE_ROWS 64 /* of A, for each warpgroup */

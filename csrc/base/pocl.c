@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* POCL: what it must have before it compiles, and where its threads run. */
 #define _GNU_SOURCE /* sched_getaffinity */
-#include "pocl.h"
+#include "platform.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 #define LEAST_MIB 16 /* room for the files of one kernel */
 
-static int has_linker(lua_State *L) {
+static int finds_linker(lua_State *L) {
   const char *path = getenv("PATH");
   int found = 0;
   while (!found && path != NULL && *path != '\0') {
@@ -58,14 +58,13 @@ void clc_pinpocl(void) {
   pthread_once(&once, pin);
 }
 
-void clc_checkpocl(lua_State *L, clc_Device *d) {
+void clc_checkpocl(lua_State *L, int *has_linker) {
   struct statvfs s;
-  if (!d->is_pocl) return;
-  if (!d->root->has_linker && !has_linker(L))
+  if (!*has_linker && !finds_linker(L))
     luaL_error(L,
                "no ld in PATH: POCL would end the process at the first launch of a kernel; apt "
                "install binutils, or add its folder (/usr/bin) to PATH");
-  d->root->has_linker = 1;
+  *has_linker = 1;
   const char *folder = push_folder(L);
   if (statvfs(folder, &s) == 0 && (s.f_bavail * s.f_frsize) >> 20 < LEAST_MIB)
     luaL_error(L,

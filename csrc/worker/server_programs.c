@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The programs a worker has built, and their kernels. */
-#include "service_programs.h"
+#include "server.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a worker has mapped of the arena; only what a launch is given can be reached by it. */
 #define _GNU_SOURCE /* MAP_POPULATE */
-#include "service_memory.h"
+#include "server.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

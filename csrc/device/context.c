@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: what the queues on one OpenCL device share. */
+#include "context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void context_release(clc_Handle *h) {
+  clc_Context *c = (clc_Context *)h;
+  clc_releaseowned(h);
+  if (c->cl != NULL) clReleaseContext(c->cl);
+  c->cl = NULL;
+  c->executor->close(c);
+}
+
+/* In messages it is the device. */
+const clc_Type clc_contexttype = {"device", "clcompute.Context", sizeof(clc_Context),
+                                  context_release, 1};
+
+/* Whether check mode is on from the start. */
+static int is_checking(void) {
+  static const char *const off[] = {"", "0", "off", "no", "false"};
+  const char *value = getenv("CLCOMPUTE_CHECK");
+  if (value == NULL) return 0;
+  for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+    if (strcmp(value, off[i]) == 0) return 0;
+  return 1;
+}
+
+static void fill_facts(lua_State *L, clc_Context *c) {
+  const cl_device_id id = c->place.device;
+  int device = clc_parseversion(clc_pushdevicetext(L, id, CL_DEVICE_VERSION));
+  int platform = clc_parseversion(clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_VERSION));
+  /* Driver 580 says 256 of every kernel, also of one that requires 1024, and takes up to
+     the device's limit; a kernel that needs too many registers fails at its launch. */
+  const char *name = clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_NAME);
+  c->understates_groups = strstr(name, "NVIDIA") != NULL;
+  c->is_pocl = strcmp(name, "Portable Computing Language") == 0;
+  lua_pop(L, 3);
+  c->version = device < platform ? device : platform;
+  c->is_cpu = (clc_checkdevicenumber(L, id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+  c->compute_units = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MAX_COMPUTE_UNITS);
+  c->has_nonuniform_groups = clc_hasnonuniformgroups(L, id, c->version);
+  c->has_double = clc_optdevicenumber(L, id, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
+  c->align = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+  c->max_group = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  size_t sizes[8] = {1, 1, 1}; /* OpenCL allows more than three dimensions */
+  clc_check(L, clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL),
+            "clGetDeviceInfo");
+  memcpy(c->max_groups, sizes, sizeof c->max_groups);
+  c->local_memory = clc_checkdevicenumber(L, id, CL_DEVICE_LOCAL_MEM_SIZE);
+  c->global_memory = clc_checkdevicenumber(L, id, CL_DEVICE_GLOBAL_MEM_SIZE);
+  c->max_allocation = clc_checkdevicenumber(L, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+}
+
+/* Made before it is needed: nothing may allocate where a transfer is queued. */
+static void make_counters(lua_State *L, clc_Context *c) {
+  for (clc_Kind kind = 0; kind < CLC_TRANSFERS; kind++)
+    c->transfers[kind] = clc_findcounter(L, &c->place, kind, clc_kindname(kind));
+}
+
+clc_Context *clc_newcontext(lua_State *L, clc_Place place, const clc_Executor *executor) {
+  clc_Context *c = clc_newhandle(L, &clc_contexttype, NULL, 0);
+  c->place = place;
+  c->executor = executor;
+  c->checks = is_checking();
+  executor->init(c);
+  fill_facts(L, c);
+  make_counters(L, c);
+  return c;
+}
+
+void clc_opencontext(lua_State *L, clc_Context *c) {
+  const cl_context_properties props[] = {CL_CONTEXT_PLATFORM,
+                                         (cl_context_properties)c->place.platform, 0};
+  cl_int code;
+  if (c->version < 102)
+    luaL_error(L, "this device has OpenCL %d.%d; clcompute needs 1.2", c->version / 100,
+               c->version % 100);
+  if (c->cl == NULL) {
+    c->cl = clCreateContext(props, 1, &c->place.device, NULL, NULL, &code);
+    if (code != CL_SUCCESS) c->cl = NULL;
+    clc_check(L, code, "clCreateContext");
+  }
+  c->executor->open(L, c);
+}
+
+void clc_opencontexts(lua_State *L) {
+  clc_openhidden(L, &clc_contexttype);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: what the queues on one OpenCL device share. */
+#ifndef CLC_CONTEXT_H
+#define CLC_CONTEXT_H
+
+#include "executor.h"
+
+struct clc_Context {
+  clc_Handle h; /* owns the devices that are its queues; no script sees it */
+  clc_Place place;
+  const clc_Executor *executor; /* who builds and runs the kernels */
+  cl_context cl;                /* OpenCL's; NULL until first use */
+
+  /* Facts of the device. */
+  int version; /* of device and platform, the lower one: 100 * major + minor */
+  int is_cpu;
+  int is_pocl;
+  int understates_groups; /* kernels take larger groups than the driver says of them */
+  int has_double;
+  int has_nonuniform_groups;
+  int has_linker; /* the one POCL needs was looked for and found */
+  size_t compute_units;
+  size_t align;         /* bytes a sub-buffer must start on */
+  size_t max_group;     /* work-items of a group */
+  size_t max_groups[3]; /* work-items along each dimension of a group */
+  cl_ulong local_memory;
+  cl_ulong global_memory;
+  cl_ulong max_allocation;
+
+  /* The account of memory, in bytes. */
+  cl_ulong bytes;   /* of all buffers */
+  size_t untold;    /* of buffers that the collector has not heard of */
+  cl_ulong dropped; /* of buffers released since all queues were seen to be empty */
+
+  /* Check mode. */
+  int checks;      /* buffers for scripts are made in check mode */
+  int has_checked; /* a buffer was made in check mode */
+  unsigned marks;  /* the last mark that the poison of a buffer got */
+
+  clc_Counter *transfers[CLC_TRANSFERS]; /* one for each kind of transfer, for cl.profile */
+
+  /* Isolation (executor_isolated.c). */
+  double limit;      /* seconds that a launch may take; 0: any number */
+  clc_Worker worker; /* the process that runs the kernels */
+  uint64_t recipes;  /* the number of the last recipe */
+};
+
+extern const clc_Type clc_contexttype;
+
+/* Pushes a new context, which opens nothing yet. */
+clc_Context *clc_newcontext(lua_State *L, clc_Place place, const clc_Executor *executor);
+
+/* Makes OpenCL's context, unless it is there, and opens the executor. */
+void clc_opencontext(lua_State *L, clc_Context *c);
+
+/* Makes the type; a part of clc_opendevices. */
+void clc_opencontexts(lua_State *L);
+
+#endif

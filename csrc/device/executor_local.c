@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The executor that is this process. */
+#include "device.h"
+
+static void do_nothing(clc_Context *c) {
+  (void)c;
+}
+
+static void open_nothing(lua_State *L, clc_Context *c) {
+  (void)L;
+  (void)c;
+}
+
+static cl_mem new_memory(clc_Context *c, size_t bytes, uint64_t *start, clc_Outcome *outcome) {
+  (void)start;
+  outcome->call = "clCreateBuffer";
+  return clCreateBuffer(c->cl, CL_MEM_READ_WRITE, bytes, NULL, &outcome->code);
+}
+
+/* --- programs -------------------------------------------------------------- */
+
+static void new_recipe(lua_State *L, clc_Context *c, const clc_Sources *s, clc_Recipe **recipe) {
+  (void)L;
+  (void)c;
+  (void)s;
+  *recipe = NULL;
+}
+
+/* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
+   of the others, so a build that failed is tried once more without. */
+static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code *code) {
+  const cl_device_id *id = &d->context->place.device;
+  cl_int result;
+  if (d->h.released) luaL_error(L, "device is released"); /* by a finalizer */
+  code->program =
+      clCreateProgramWithSource(d->context->cl, 3, (const char **)s->parts, NULL, &result);
+  if (result != CL_SUCCESS) code->program = NULL;
+  clc_check(L, result, "clCreateProgramWithSource");
+  result = clBuildProgram(code->program, 1, id, s->options, NULL, NULL);
+  if (result != CL_BUILD_PROGRAM_FAILURE) return result;
+  return clBuildProgram(code->program, 1, id, s->options + sizeof CLC_ARG_INFO - 1, NULL, NULL);
+}
+
+void clc_releasecode(clc_Code *code) {
+  if (code->program != NULL) clReleaseProgram(code->program);
+  clc_releaserecipe(code->recipe);
+  *code = (clc_Code){NULL, NULL};
+}
+
+/* --- launches -------------------------------------------------------------- */
+
+static void begin(lua_State *L, clc_Device *d, clc_Recipe *const *recipe, const char *kernel,
+                  const char *what) {
+  (void)L;
+  (void)d;
+  (void)recipe;
+  (void)kernel;
+  (void)what;
+}
+
+static cl_int set_value(clc_Device *d, cl_kernel kernel, cl_uint i, size_t size,
+                        const void *value) {
+  (void)d;
+  return clSetKernelArg(kernel, i, size, value);
+}
+
+static cl_int set_memory(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem mem,
+                         const clc_Region *region) {
+  (void)d;
+  (void)region;
+  return clSetKernelArg(kernel, i, sizeof mem, &mem);
+}
+
+int clc_isshifted(const clc_Part *p) {
+  return p->offset[0] != 0 || p->offset[1] != 0 || p->offset[2] != 0;
+}
+
+int clc_isnonuniform(const clc_Part *p) {
+  for (int i = 0; i < 3; i++)
+    if (p->global[i] % p->group[i] != 0) return p->has_group;
+  return 0;
+}
+
+static void enqueue_part(lua_State *L, clc_Device *d, const clc_Launch *l, const clc_Part *p,
+                         cl_event *event) {
+  const cl_int code =
+      clEnqueueNDRangeKernel(d->queue, *l->kernel, l->dims, clc_isshifted(p) ? p->offset : NULL,
+                             p->global, p->has_group ? p->group : NULL, 0, NULL, event);
+  if (code == CL_INVALID_WORK_GROUP_SIZE && clc_isnonuniform(p))
+    clc_raise(L, code, "clEnqueueNDRangeKernel",
+              "%s: remainder=\"native\" takes a program built with options=\"-cl-std=CL2.0\" or "
+              "later, without -cl-uniform-work-group-size; else \"split\" or \"pad\"",
+              l->what);
+  if (event == NULL)
+    clc_commitunseen(L, d, code, "clEnqueueNDRangeKernel", l->what);
+  else
+    clc_commit(L, d, code, "clEnqueueNDRangeKernel");
+}
+
+/* An event costs more than the launch, so that there is none where nobody asks for one. */
+static void launch_part(lua_State *L, clc_Device *d, const clc_Launch *l, int i) {
+  if (l->event == NULL && !d->profile->on) {
+    clc_usedevice(L, d);
+    enqueue_part(L, d, l, &l->parts[i], NULL);
+    return;
+  }
+  cl_event *event = clc_reserve(L, d, l->what);
+  if (d->profile->on) clc_countpart(d, l->counter, l->bytes, i, l->n);
+  enqueue_part(L, d, l, &l->parts[i], event);
+  if (l->event != NULL) clc_addcommand(l->event, *event);
+}
+
+static void launch(lua_State *L, clc_Device *d, const clc_Launch *l) {
+  for (int i = 0; i < l->n; i++) launch_part(L, d, l, i);
+}
+
+const clc_Executor clc_localexecutor = {
+    .is_isolated = 0,
+    .makes_binaries = 1,
+    .init = do_nothing,
+    .open = open_nothing,
+    .close = do_nothing,
+    .new_memory = new_memory,
+    .new_recipe = new_recipe,
+    .build = build,
+    .begin = begin,
+    .set_value = set_value,
+    .set_memory = set_memory,
+    .launch = launch,
+};

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Files: plain ones, read as a stream or as a whole; new ones; and folders. */
+#define _GNU_SOURCE /* realpath, faccessat */
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- plain files: to open a pipe that nobody writes would never end -------- */
+
+#define NOT_PLAIN ESPIPE /* errno where a path is a pipe, a socket or a device */
+
+static const char *reason(void) {
+  return errno == NOT_PLAIN ? "a plain file expected, not a pipe, socket or device"
+                            : strerror(errno);
+}
+
+static void close_quietly(int fd) {
+  const int code = errno;
+  close(fd);
+  errno = code;
+}
+
+/* A descriptor of a plain file with its size; -1 with errno set. */
+static int open_descriptor(const char *path, off_t *size) {
+  struct stat s;
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) {
+    if (errno == ENXIO) errno = NOT_PLAIN; /* a socket */
+    return -1;
+  }
+  if (fstat(fd, &s) == 0) {
+    *size = s.st_size;
+    if (S_ISREG(s.st_mode)) return fd;
+    errno = S_ISDIR(s.st_mode) ? EISDIR : NOT_PLAIN;
+  }
+  close_quietly(fd);
+  return -1;
+}
+
+/* --- as a stream ------------------------------------------------------- */
+
+static int close_file(lua_State *L) {
+  luaL_Stream *s = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+  return luaL_fileresult(L, fclose(s->f) == 0, NULL);
+}
+
+/* open_plain(path): a Lua file open for reading. */
+static int open_plain(lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  off_t size;
+  luaL_Stream *s = lua_newuserdatauv(L, sizeof *s, 0);
+  s->closef = NULL; /* closed */
+  luaL_setmetatable(L, LUA_FILEHANDLE);
+  const int fd = open_descriptor(path, &size);
+  s->f = fd >= 0 ? fdopen(fd, "rb") : NULL;
+  if (s->f == NULL) {
+    if (fd >= 0) close_quietly(fd);
+    luaL_error(L, "%s", reason());
+  }
+  s->closef = close_file;
+  return 1;
+}
+
+/* --- as a whole -------------------------------------------------------- */
+
+/* -1 with errno set. */
+static off_t find_size(const char *path) {
+  off_t size = -1;
+  const int fd = open_descriptor(path, &size);
+  if (fd < 0) return -1;
+  close(fd);
+  return size;
+}
+
+/* How many bytes there were, or -1 with errno set. */
+static ssize_t read_bytes(const char *path, char *to, size_t most) {
+  off_t size;
+  size_t n = 0;
+  ssize_t got = 1;
+  const int fd = open_descriptor(path, &size);
+  if (fd < 0) return -1;
+  while (n < most && got != 0) {
+    got = read(fd, to + n, most - n);
+    if (got < 0 && errno != EINTR) break;
+    if (got > 0) n += (size_t)got;
+  }
+  close_quietly(fd);
+  return n < most && got < 0 ? -1 : (ssize_t)n;
+}
+
+static void check_plain(lua_State *L, const char *path, intmax_t result) {
+  if (result < 0 && errno == NOT_PLAIN) luaL_error(L, "%s: %s", path, reason());
+}
+
+/* No file is open across a call that may raise. */
+const char *clc_pushfile(lua_State *L, const char *path, size_t most) {
+  const off_t size = find_size(path);
+  check_plain(L, path, size);
+  if (size >= 0 && (uintmax_t)size > most) errno = EFBIG;
+  if (size < 0 || (uintmax_t)size > most) return NULL;
+  char *bytes = lua_newuserdatauv(L, (size_t)size + 1, 0);
+  const ssize_t n = read_bytes(path, bytes, (size_t)size);
+  check_plain(L, path, n);
+  if (n >= 0) lua_pushlstring(L, bytes, (size_t)n);
+  lua_remove(L, n >= 0 ? -2 : -1);
+  return n >= 0 ? lua_tostring(L, -1) : NULL;
+}
+
+const char *clc_readfile(lua_State *L, const char *path) {
+  const char *bytes = clc_pushfile(L, path, PTRDIFF_MAX);
+  if (bytes == NULL) luaL_error(L, "%s: %s", path, reason());
+  return bytes;
+}
+
+/* --- new files: written beside the one they replace, so that readers see a whole file --- */
+
+#define TRIES 100
+
+/* What the file replaces. */
+typedef struct {
+  char path[PATH_MAX]; /* no symbolic link */
+  int exists;
+  struct stat status;
+} Target;
+
+static int fail(lua_State *L) {
+  return luaL_error(L, "%s", strerror(errno));
+}
+
+/* A rename would turn a pipe or a device into a file, a link into what it does not
+   point at, and would not ask whether the old file may be written. */
+static void find_target(lua_State *L, const char *path, Target *t) {
+  t->exists = realpath(path, t->path) != NULL;
+  if (t->exists) {
+    if (stat(t->path, &t->status) != 0) fail(L);
+    if (!S_ISREG(t->status.st_mode)) luaL_error(L, "not a regular file");
+    if (faccessat(AT_FDCWD, t->path, W_OK, AT_EACCESS) != 0) fail(L);
+    return;
+  }
+  if (errno != ENOENT) fail(L);
+  if (lstat(path, &t->status) == 0) luaL_error(L, "a symbolic link to nothing");
+  if (strlen(path) >= sizeof t->path) luaL_error(L, "%s", strerror(ENAMETOOLONG));
+  strcpy(t->path, path);
+}
+
+/* Pushes a name in the folder of the target, which a rename does not leave. */
+static const char *push_name(lua_State *L, const char *target, int attempt) {
+  struct timespec now;
+  const char *slash = strrchr(target, '/');
+  char unique[40];
+  clock_gettime(CLOCK_REALTIME, &now);
+  snprintf(unique, sizeof unique, "%lx-%lx-%x", (unsigned long)getpid(), (unsigned long)now.tv_nsec,
+           (unsigned)attempt);
+  lua_pushlstring(L, target, slash == NULL ? 0 : (size_t)(slash - target) + 1);
+  lua_pushfstring(L, "%s.clcompute-%s", lua_tostring(L, -1), unique);
+  lua_remove(L, -2);
+  return lua_tostring(L, -1);
+}
+
+/* Opens a file that was not there and pushes its name. One that nobody has replaced
+   yet gets the mode that the process gives new files. */
+static int open_new(lua_State *L, const Target *t) {
+  for (int attempt = 1;; attempt++) {
+    const char *name = push_name(L, t->path, attempt);
+    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, t->exists ? 0600 : 0666);
+    if (fd >= 0) return fd;
+    if (errno != EEXIST || attempt == TRIES) fail(L);
+    lua_pop(L, 1);
+  }
+}
+
+/* As far as the process may; what a group or an owner was allowed falls with them. */
+static void keep_owner_and_mode(int fd, const struct stat *old) {
+  mode_t mode = old->st_mode & 07777;
+  if (fchown(fd, old->st_uid, old->st_gid) != 0) {
+    mode &= (mode_t)~S_ISUID;
+    if (fchown(fd, (uid_t)-1, old->st_gid) != 0) mode &= (mode_t) ~(S_ISGID | S_IRWXG);
+  }
+  (void)fchmod(fd, mode);
+}
+
+/* new_file(path): a Lua file open for writing, its name, and the name to give it when
+   it is whole. */
+static int new_file(lua_State *L) {
+  Target t;
+  find_target(L, luaL_checkstring(L, 1), &t);
+  luaL_Stream *s = lua_newuserdatauv(L, sizeof *s, 0);
+  s->closef = NULL; /* closed */
+  luaL_setmetatable(L, LUA_FILEHANDLE);
+  lua_pushstring(L, t.path);
+  const int fd = open_new(L, &t);
+  if (t.exists) keep_owner_and_mode(fd, &t.status);
+  s->f = fdopen(fd, "wb");
+  if (s->f == NULL) {
+    const int code = errno;
+    close(fd);
+    unlink(lua_tostring(L, -1));
+    luaL_error(L, "%s", strerror(code));
+  }
+  s->closef = close_file;
+  lua_insert(L, -2);
+  return 3;
+}
+
+/* --- folders --------------------------------------------------------------- */
+
+void clc_makefolders(lua_State *L, const char *path) {
+  char *copy = strcpy(lua_newuserdatauv(L, strlen(path) + 1, 0), path);
+  for (char *p = copy + 1; (p = strchr(p, '/')) != NULL; p++) {
+    *p = '\0';
+    mkdir(copy, 0700);
+    *p = '/';
+  }
+  lua_pop(L, 1);
+}
+
+static const char kernels_key = 0; /* registry: the path */
+
+const char *clc_pushkernelfolder(lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &kernels_key) == LUA_TSTRING) return lua_tostring(L, -1);
+  lua_pop(L, 1);
+  return lua_pushliteral(L, "kernels");
+}
+
+/* Internal: cl.set_kernel_folder(path); init.lua takes it away. */
+static int set_kernel_folder(lua_State *L) {
+  luaL_checkstring(L, 1);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &kernels_key);
+  return 0;
+}
+
+void clc_openfiles(lua_State *L) {
+  static const luaL_Reg functions[] = {{"open_plain", open_plain},
+                                       {"new_file", new_file},
+                                       {"set_kernel_folder", set_kernel_folder},
+                                       {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of kernels: room is made, the arguments are set, the parts of the range are launched. */
+#include "kernel.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* What a launch needs that may allocate or run Lua code, before the arguments are set. From here to
+   the launch nothing may allocate: a finalizer could release what was set, which OpenCL does not
+   keep alive. */
+static void prepare(lua_State *L, clc_Kernel *k) {
+  clc_Device *d = k->device;
+  clc_makeroom(L, d);
+  if (k->counter == NULL && d->profile->on)
+    k->counter = clc_findcounter(L, &d->context->place, CLC_LAUNCH, k->name);
+  k->bytes = 0;
+  d->context->executor->begin(L, d, &k->recipe, k->real_name, k->what);
+  if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name); /* by one just now */
+}
+
+void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e) {
+  clc_Part parts[CLC_MAXPARTS];
+  const clc_Launch launch = {
+      .kernel = &k->kernel,
+      .what = k->what,
+      .counter = k->counter,
+      .bytes = k->bytes,
+      .dims = range->dims,
+      .parts = parts,
+      .n = clc_planrange(L, range, &k->limits, parts),
+      .event = e,
+  };
+  k->device->context->executor->launch(L, k->device, &launch);
+}
+
+static size_t bytes_of(const clc_Buffer *b) {
+  return b->count * b->dtype->size;
+}
+
+/* --- from C ---------------------------------------------------------------- */
+
+/* Sets argument i to all of a buffer's memory: the kernel takes an offset. */
+static void set_whole(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
+  clc_check(L, clc_setmemory(k->device, k->kernel, i, b, b->mem, 0), "clSetKernelArg");
+  k->bytes += bytes_of(b);
+}
+
+void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
+  va_list args;
+  prepare(L, k);
+  va_start(args, letters);
+  if (strlen(letters) != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
+  for (cl_uint i = 0; letters[i] != '\0'; i++) {
+    if (letters[i] == 'b') {
+      const clc_Buffer *b = va_arg(args, clc_Buffer *);
+      if (b->h.released) luaL_error(L, "%s: a buffer was released meanwhile", k->what);
+      set_whole(L, k, i, b);
+      continue;
+    }
+    if (letters[i] == 'n')
+      lua_pushnumber(L, va_arg(args, lua_Number));
+    else
+      lua_pushinteger(L, va_arg(args, lua_Integer));
+    clc_setargument(L, k, i, lua_gettop(L), 0);
+    lua_pop(L, 1);
+  }
+  va_end(args);
+}
+
+/* Sets argument i to a buffer's memory, and the next one to its offset. */
+static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
+  const cl_ulong offset = b->offset;
+  const clc_Executor *executor = k->device->context->executor;
+  if (b->device->context != k->device->context)
+    luaL_error(L, "%s: the buffers live on different devices; b:copy(device) moves one", k->what);
+  if (k->args[i].kind != CLC_BUFFER || k->args[i].dtype != b->dtype)
+    luaL_error(L, "%s argument %d: got a %s buffer", k->what, (int)i + 1, b->dtype->name);
+  set_whole(L, k, i, b);
+  clc_check(L, executor->set_value(k->device, k->kernel, i + 1, sizeof offset, &offset),
+            "clSetKernelArg");
+}
+
+void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
+  cl_uint i = 0;
+  prepare(L, k);
+  for (int idx = first; idx <= last && i < k->nargs; idx++, i++) {
+    const clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
+    if (b == NULL)
+      clc_setargument(L, k, i, idx, 0);
+    else if (i + 1 < k->nargs)
+      set_operand(L, k, i++, b);
+  }
+  if (i != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
+}
+
+/* --- from Lua -------------------------------------------------------------- */
+
+#define FIRST 2 /* stack index of the first argument, behind the range */
+
+/* Lua's known-answer test of arrays in kernels that are larger than the device's local memory. */
+#define LOCAL_CHECK "clcompute.local_check"
+
+/* Whether a device grants arrays in kernels more local memory than it says that it has, as NVIDIA's
+   driver does: its compiler refuses what is too much. Drivers of processors abort where they should
+   refuse. */
+static int grants_arrays(lua_State *L, const clc_Device *d) {
+  const int top = lua_gettop(L);
+  int grants = 0;
+  if (!d->context->is_cpu && lua_getfield(L, LUA_REGISTRYINDEX, LOCAL_CHECK) == LUA_TFUNCTION) {
+    clc_pushdevice(L, d);
+    lua_call(L, 1, 1);
+    grants = lua_toboolean(L, -1);
+  }
+  lua_settop(L, top);
+  return grants;
+}
+
+static void check_local_memory(lua_State *L, const clc_Kernel *k) {
+  const cl_ulong most = k->device->context->local_memory;
+  cl_ulong scratch = 0;
+  for (cl_uint i = 0; i < k->nargs; i++)
+    if (k->args[i].kind == CLC_LOCAL) scratch += clc_scratchbytes(L, (int)i + FIRST);
+  const cl_ulong bytes = k->local_memory + scratch;
+  if (bytes > most && (scratch > 0 || !grants_arrays(L, k->device)))
+    luaL_error(L, "kernel '%s' needs %I bytes of local memory, this device has %I", k->name,
+               (LUAI_UACINT)bytes, (LUAI_UACINT)most);
+}
+
+static void check_call(lua_State *L, const clc_Kernel *k, int given) {
+  clc_usedevice(L, k->device);
+  if (given != (int)k->nargs)
+    luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
+  check_local_memory(L, k);
+}
+
+static void set_given(lua_State *L, clc_Kernel *k, int is_empty) {
+  size_t bytes = 0;
+  for (cl_uint i = 0; i < k->nargs; i++) clc_setargument(L, k, i, (int)i + FIRST, is_empty);
+  if (!k->device->profile->on) return;
+  for (cl_uint i = 0; i < k->nargs; i++) {
+    const clc_Buffer *b = clc_testhandle(L, (int)i + FIRST, &clc_buffertype);
+    if (b != NULL) bytes += bytes_of(b);
+  }
+  k->bytes = bytes;
+}
+
+int clc_callkernel(lua_State *L, int has_event) {
+  clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
+  if (lua_gettop(L) == 1) luaL_error(L, "kernel '%s' is called with a range first", k->name);
+  lua_rotate(L, 1, -1); /* the kernel last: messages count the range as argument 1 */
+  const clc_Range range = clc_checkrange(L, 1);
+  check_call(L, k, lua_gettop(L) - FIRST);
+  clc_Checked checked = {k->device, k->name, k->args, k->nargs, FIRST, 0};
+  if (!clc_isempty(&range)) clc_begincheck(L, &checked);
+  clc_Event *e = has_event ? clc_newevent(L, k->device, k->what) : NULL;
+  prepare(L, k); /* after the event, whose making may run finalizers that launch */
+  set_given(L, k, clc_isempty(&range));
+  clc_launch(L, k, &range, e);
+  clc_endcheck(L, &checked);
+  return has_event;
+}
+
+/* cl.set_local_check(f): f(device) says whether such arrays are right, or were not tried yet;
+   init.lua takes it away. */
+static int set_local_check(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, LOCAL_CHECK);
+  return 0;
+}
+
+void clc_opencalls(lua_State *L) {
+  lua_pushcfunction(L, set_local_check);
+  lua_setfield(L, -2, "set_local_check");
+}

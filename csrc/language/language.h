@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Language: what the text of OpenCL C says, without a driver, and what OpenCL says of a program's
+ * kernels. Texts are plain ones (clc_pushplain), unless another kind is named.
+ */
+#ifndef CLC_LANGUAGE_H
+#define CLC_LANGUAGE_H
+
+#include "base/base.h"
+
+/* --- plain text and its tokens: text.c ------------------------------------- */
+
+/*
+ * Pushes the text with a blank for each comment and without the ends of lines that
+ * go on in the next one. What stood on a line is still on the one of that number, or
+ * on the one where its logical line begins.
+ */
+const char *clc_pushplain(lua_State *L, const char *text);
+
+/* A part of a text. */
+typedef struct clc_Span {
+  const char *start, *end;
+} clc_Span;
+
+/* The next token before `end`: a word, a number, a quoted text or one character.
+   Returns whether there is one, and moves *p behind it. */
+int clc_nexttoken(const char **p, const char *end, clc_Span *token);
+
+/* Whether a token is an identifier or keyword, and whether it is that one. */
+int clc_isword(clc_Span t);
+int clc_isthe(clc_Span t, const char *word);
+
+/* The end of a line. */
+const char *clc_lineend(const char *p);
+
+/* The lines that end between two places of a text. */
+int clc_countlines(const char *start, const char *end);
+
+/* --- what a text says that OpenCL cannot be asked: source.c ---------------- */
+
+/*
+ * Returns the first of the NULL-terminated names that a kernel reaches: in its
+ * body, or in functions and macros of the same text that it uses. NULL: none. A name
+ * that ends in `*` stands for all that start so.
+ */
+const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
+                        const char *const names[]);
+
+/* Whether one of the names stands anywhere in the code of a text. */
+int clc_mentions(const char *text, const char *const names[]);
+
+/*
+ * Where the condition of a `for` or `while` reaches `name` (itself, by macros or by functions of
+ * the text): the line of the first such loop, counted from 1 at text + start; loops before are not
+ * looked at. 0: none.
+ */
+int clc_loopline(lua_State *L, const char *text, size_t start, const char *name);
+
+/*
+ * Pushes the type that the text's typedefs make of a name ("real", "vec"), the name
+ * itself where there is none, or where there are several or none that is plain words. An
+ * enumeration is "enum", with its tag if it has one.
+ */
+const char *clc_pushtype(lua_State *L, const char *text, const char *name);
+
+/* --- the files that a text takes in: include.c ----------------------------- */
+
+/* The header that the library supplies itself (kernels/clcompute/work_group.h). */
+#define CLC_WORK_GROUP_HEADER "clcompute/work_group.h"
+
+/* What is known of a text's includes. */
+typedef struct clc_Included {
+  int complete;   /* every one was found */
+  int repeatable; /* the outcome of a build depends on these texts alone: not when one was not
+                     found, or a text asks for the time or for the presence of a file */
+  int header_by_text, header_by_file; /* where the library's header is included */
+} clc_Included;
+
+/*
+ * Pushes the text of every file that the text includes, directly or not, each
+ * behind a directive that tells its path and length; not that of the library's header. `options`
+ * holds the folders ("-I dir"). Which of several files of that name the compiler takes is its
+ * affair: all of them are there. Raises where one of them is no plain file.
+ */
+clc_Included clc_pushincluded(lua_State *L, const char *text, const char *options);
+
+/* Whether the directive behind the # of a plain text includes a file by that name. */
+int clc_includes(const char *directive, const char *name);
+
+/* --- how kernels declare their arguments: declaration.c -------------------- */
+
+/*
+ * Declarations are asked from OpenCL, or read from a text that was kept with a binary, which may
+ * have lost them. Programs and kernels are given by where their owners keep them: an allocation may
+ * run a finalizer that releases them, after which NULL stands there and using them is an error.
+ */
+
+#define CLC_NAME 128 /* room for the name of an argument or its type */
+
+typedef struct clc_Declaration {
+  cl_kernel_arg_address_qualifier space;
+  int is_const; /* what it points to */
+  char name[CLC_NAME], type[CLC_NAME];
+} clc_Declaration;
+
+/* Takes the first name off a list "a;b" as OpenCL gives it; returns its length, 0 at the end. */
+size_t clc_nextname(const char **list, const char **name);
+
+/* Pushes the names of a program's kernels as OpenCL gives them: "a;b". */
+const char *clc_pushkernelnames(lua_State *L, const cl_program *program);
+
+/* Pushes the names of a program's kernels; NULL, and nothing pushed, when OpenCL does not tell. */
+const char *clc_testkernelnames(lua_State *L, const cl_program *program);
+
+/* Copies a text that may be too long for its room. */
+void clc_shorten(char text[CLC_NAME], const char *whole);
+
+/* Asks OpenCL for argument i of a kernel. */
+void clc_askdeclaration(lua_State *L, const cl_kernel *kernel, cl_uint i, clc_Declaration *d);
+
+/* Pushes the declarations of the named kernels ("a;b") as a text; NULL, and nothing
+   pushed, where OpenCL does not tell. */
+const char *clc_pushdeclarations(lua_State *L, const cl_program *program, const char *names);
+
+/* Reads argument i of a kernel from such a text; returns whether it is there. */
+int clc_finddeclaration(const char *text, const char *kernel, cl_uint i, clc_Declaration *d);
+
+/* Whether the text is about these kernels ("a;b"), in any order, and no others. */
+int clc_declares(const char *text, const char *names);
+
+#endif
