@@ -7,9 +7,8 @@ The C core: it only opens one chapter after the other.
 #include "kernel/check.h"
 #include "buffer/create.h"
 #include "device/discover.h"
-#include "operations/enqueue.h"
+#include "operations/operations.h"
 #include "device/event.h"
-#include "operations/gauss/factors.h"
 #include "operations/gauss/gauss.h"
 #include "operations/gemm/gemm.h"
 #include "files/kernel_folder.h"
@@ -19,12 +18,9 @@ The C core: it only opens one chapter after the other.
 #include "files/plain_file.h"
 #include "kernel/plan.h"
 #include "device/pocl.h"
-#include "operations/prebuilt.h"
 #include "device/profile.h"
 #include "buffer/raw.h"
-#include "operations/saxpy.h"
 #include "program/struct_size.h"
-#include "operations/tuning.h"
 #include "program/work_group.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
@@ -59,11 +55,10 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openstructsizes(L);
   clc_openprograms(L);
   clc_openprebuilt(L);
-  clc_opentuning(L);
+  clc_openschedules(L);
   clc_opensaxpy(L);
   clc_opengemm(L);
   clc_opengauss(L);
-  clc_openfactors(L);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &core_key);
   return 1;

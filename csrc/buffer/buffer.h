@@ -4,6 +4,7 @@
 #define CLC_BUFFER_H
 
 #include "memory.h"
+#include "scratch.h"
 
 void clc_openbuffers(lua_State *L);
 

@@ -5,7 +5,6 @@ Kernels: a function on the device, its signature, and launches.
 */
 #include "kernel.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,29 +121,51 @@ static size_t bytes_of(const clc_Buffer *b) {
   return b->count * b->dtype->size;
 }
 
-void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
-  va_list args;
+static void set_memory(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
+  clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
+  clc_passbuffer(k->device, i, b, 0);
+  k->bytes += bytes_of(b);
+}
+
+/* The number at the top, which is popped. */
+static void set_number(lua_State *L, clc_Kernel *k, cl_uint i) {
+  clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], lua_gettop(L), 0);
+  lua_pop(L, 1);
+}
+
+static void set_value(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Value *v) {
+  if (v->kind == CLC_MEMORY) {
+    if (v->memory->h.released) luaL_error(L, "%s: a buffer was released meanwhile", k->what);
+    set_memory(L, k, i, v->memory);
+    return;
+  }
+  if (v->kind == CLC_NUMBER)
+    lua_pushnumber(L, v->number);
+  else
+    lua_pushinteger(L, v->integer);
+  set_number(L, k, i);
+}
+
+static cl_uint count_parameters(const clc_Value *values) {
+  cl_uint n = 0;
+  for (const clc_Value *v = values; v->kind != CLC_END; v++) n += 1 + v->places;
+  return n;
+}
+
+void clc_runvalues(lua_State *L, clc_Kernel *k, const clc_Range *range, const clc_Value *values) {
+  cl_uint i = 0;
   prepare(L, k);
   if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name);
-  va_start(args, letters);
-  if (strlen(letters) != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
-  for (cl_uint i = 0; letters[i] != '\0'; i++) {
-    if (letters[i] == 'b') {
-      const clc_Buffer *b = va_arg(args, clc_Buffer *);
-      if (b->h.released) luaL_error(L, "%s: a buffer was released meanwhile", k->what);
-      clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
-      clc_passbuffer(k->device, i, b, 0);
-      k->bytes += bytes_of(b);
-      continue;
+  if (count_parameters(values) != k->nargs)
+    luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
+  for (const clc_Value *v = values; v->kind != CLC_END; v++) {
+    set_value(L, k, i++, v);
+    for (cl_uint p = 0; p < v->places; p++) {
+      lua_pushinteger(L, (lua_Integer)v->place[p]);
+      set_number(L, k, i++);
     }
-    if (letters[i] == 'n')
-      lua_pushnumber(L, va_arg(args, lua_Number));
-    else
-      lua_pushinteger(L, va_arg(args, lua_Integer));
-    clc_setargument(L, k->device, k->kernel, k->name, i, &k->args[i], lua_gettop(L), 0);
-    lua_pop(L, 1);
   }
-  va_end(args);
+  clc_launch(L, k, range, NULL);
 }
 
 /* The buffer at a stack index, as the memory of argument i and its offset as the next one. */
@@ -153,12 +174,10 @@ static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer
     luaL_error(L, "%s: the buffers live on different devices; b:copy(device) moves one", k->what);
   if (k->args[i].kind != CLC_BUFFER || k->args[i].dtype != b->dtype)
     luaL_error(L, "%s argument %d: got a %s buffer", k->what, (int)i + 1, b->dtype->name);
-  clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");
-  clc_passbuffer(k->device, i, b, 0);
+  set_memory(L, k, i, b);
   const cl_ulong offset = b->offset;
   clc_check(L, clSetKernelArg(k->kernel, i + 1, sizeof offset, &offset), "clSetKernelArg");
   clc_passvalue(k->device, i + 1, sizeof offset, &offset);
-  k->bytes += bytes_of(b);
 }
 
 void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
