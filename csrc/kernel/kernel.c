@@ -153,11 +153,11 @@ static cl_uint count_parameters(const clc_Value *values) {
 }
 
 void clc_runvalues(lua_State *L, clc_Kernel *k, const clc_Range *range, const clc_Value *values) {
+  const cl_uint count = count_parameters(values);
   cl_uint i = 0;
   prepare(L, k);
   if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name);
-  if (count_parameters(values) != k->nargs)
-    luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
+  if (count != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
   for (const clc_Value *v = values; v->kind != CLC_END; v++) {
     set_value(L, k, i++, v);
     for (cl_uint p = 0; p < v->places; p++) {

@@ -40,8 +40,8 @@ typedef struct clc_Text {
 clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const cl_program *program, const char *name,
                           const char *shown, const clc_Text *text);
 
-/* A value for one of our own kernels: a number, or memory, from its start, with as many numbers
-   that say where in it the elements lie. */
+/* A value for a kernel of ours: a number; or memory from its start, and up to three numbers that
+   say where in it the elements lie. */
 typedef struct clc_Value {
   enum { CLC_END, CLC_INTEGER, CLC_NUMBER, CLC_MEMORY } kind;
   union {
@@ -75,8 +75,7 @@ static inline clc_Value clc_elements(const clc_Buffer *b) {
   return (clc_Value){.kind = CLC_MEMORY, .memory = b, .places = 1, .place = {b->offset}};
 }
 
-/* Queues one of our own kernels with clc_Values, made by the functions above: as many as it has
-   parameters, each place counted. */
+/* Queues a kernel of ours with clc_Values for all of its parameters: a place fills one too. */
 #define clc_run(L, kernel, range, ...) \
   clc_runvalues(L, kernel, range, (const clc_Value[]){__VA_ARGS__, {.kind = CLC_END}})
 

@@ -67,9 +67,9 @@ static size_t read_number(lua_State *L, const char *name) {
   return (size_t)value;
 }
 
-void clc_readrow(lua_State *L, const clc_Number *numbers, void *to) {
-  for (const clc_Number *n = numbers; n->name != NULL; n++)
-    *(size_t *)((char *)to + n->offset) = read_number(L, n->name);
+void clc_readrow(lua_State *L, const clc_Field *fields, void *to) {
+  for (const clc_Field *f = fields; f->name != NULL; f++)
+    *(size_t *)((char *)to + f->offset) = read_number(L, f->name);
 }
 
 static void add_macro(luaL_Buffer *b, const char *name, size_t value) {
@@ -77,13 +77,12 @@ static void add_macro(luaL_Buffer *b, const char *name, size_t value) {
   luaL_addlstring(b, line, (size_t)snprintf(line, sizeof line, "#define %s %zu\n", name, value));
 }
 
-const char *clc_pushmacros(lua_State *L, const clc_Number *numbers, const void *from,
+const char *clc_pushmacros(lua_State *L, const clc_Field *fields, const void *row,
                            const clc_Macro *macros) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
-  for (const clc_Number *n = numbers; n != NULL && n->name != NULL; n++)
-    if (n->macro != NULL)
-      add_macro(&b, n->macro, *(const size_t *)((const char *)from + n->offset));
+  for (const clc_Field *f = fields; f != NULL && f->name != NULL; f++)
+    if (f->macro != NULL) add_macro(&b, f->macro, *(const size_t *)((const char *)row + f->offset));
   for (const clc_Macro *m = macros; m->name != NULL; m++) add_macro(&b, m->name, m->value);
   luaL_pushresult(&b);
   return lua_tostring(L, -1);

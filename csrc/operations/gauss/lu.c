@@ -13,19 +13,19 @@
 #define FEW 8 /* sums of a column that the host adds up */
 
 clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like) {
-  static const clc_Number numbers[] = {{"vector", offsetof(clc_LuRow, vector), NULL},
-                                       {"group", offsetof(clc_LuRow, group), NULL},
-                                       {"columns", offsetof(clc_LuRow, columns), NULL},
-                                       {"block", offsetof(clc_LuRow, block), NULL},
-                                       {"large", offsetof(clc_LuRow, large), NULL},
-                                       {"few", offsetof(clc_LuRow, few), NULL},
-                                       {NULL, 0, NULL}};
-  static const clc_Number tournament[] = {{"rows", offsetof(clc_LuRow, rows), NULL},
-                                          {"warp", offsetof(clc_LuRow, warp), NULL},
-                                          {NULL, 0, NULL}};
+  static const clc_Field fields[] = {{"vector", offsetof(clc_LuRow, vector), NULL},
+                                     {"group", offsetof(clc_LuRow, group), NULL},
+                                     {"columns", offsetof(clc_LuRow, columns), NULL},
+                                     {"block", offsetof(clc_LuRow, block), NULL},
+                                     {"large", offsetof(clc_LuRow, large), NULL},
+                                     {"few", offsetof(clc_LuRow, few), NULL},
+                                     {NULL, 0, NULL}};
+  static const clc_Field tournament[] = {{"rows", offsetof(clc_LuRow, rows), NULL},
+                                         {"warp", offsetof(clc_LuRow, warp), NULL},
+                                         {NULL, 0, NULL}};
   clc_LuRow row = {0};
   clc_pushrow(L, like->device, "lu", like->dtype);
-  clc_readrow(L, numbers, &row);
+  clc_readrow(L, fields, &row);
   const int has_rows = lua_getfield(L, -1, "rows") != LUA_TNIL;
   lua_pop(L, 1);
   if (has_rows) clc_readrow(L, tournament, &row);

@@ -8,7 +8,7 @@ typedef struct {
   size_t bm, bn, bk, tm, tn;
 } Blocks;
 
-static const clc_Number numbers[] = {
+static const clc_Field fields[] = {
     {"bm", offsetof(Blocks, bm), "BM"}, {"bn", offsetof(Blocks, bn), "BN"},
     {"bk", offsetof(Blocks, bk), "BK"}, {"tm", offsetof(Blocks, tm), "TM"},
     {"tn", offsetof(Blocks, tn), "TN"}, {NULL, 0, NULL}};
@@ -21,7 +21,7 @@ static Blocks choose_blocks(lua_State *L, const clc_Multiply *x) {
   const size_t units = x->c.b->device->compute_units;
   lua_getfield(L, -1, "blocks");
   for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
-    clc_readrow(L, numbers, &s);
+    clc_readrow(L, fields, &s);
     lua_pop(L, 1);
     if (x->batch * clc_parts(x->m, s.bm) * clc_parts(x->n, s.bn) >= units * 3 / 4) break;
   }
@@ -32,7 +32,7 @@ static Blocks choose_blocks(lua_State *L, const clc_Multiply *x) {
 void clc_multiplyblocks(lua_State *L, const clc_Multiply *x) {
   const Blocks s = choose_blocks(L, x);
   const char *defines =
-      clc_definerow(L, numbers, &s, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
+      clc_definerow(L, fields, &s, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
                     {"ALIGNED", clc_isquad(&x->a) && clc_isquad(&x->b)});
   clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, "gemm_blocks", x->c.b->dtype, defines);
   const clc_Range range = clc_batchrange(clc_parts(x->n, s.bn), clc_parts(x->m, s.bm), x->batch,

@@ -17,11 +17,12 @@ typedef struct clc_Matrix {
 
 /* Values for a kernel: of one matrix memory, offset and ld; of a batch the stride too. */
 static inline clc_Value clc_matrix(const clc_Matrix *x) {
-  return (clc_Value){CLC_MEMORY, {.memory = x->b}, 2, {x->offset, x->ld}};
+  return (clc_Value){.kind = CLC_MEMORY, .memory = x->b, .places = 2, .place = {x->offset, x->ld}};
 }
 
 static inline clc_Value clc_matrices(const clc_Matrix *x) {
-  return (clc_Value){CLC_MEMORY, {.memory = x->b}, 3, {x->offset, x->ld, x->stride}};
+  return (clc_Value){
+      .kind = CLC_MEMORY, .memory = x->b, .places = 3, .place = {x->offset, x->ld, x->stride}};
 }
 
 /* How exact a product of floats has to be: as floats, as floats but on tensor cores, or as numbers

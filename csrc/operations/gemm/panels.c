@@ -19,13 +19,13 @@ typedef struct {
   int steps;           /* of the launch that multiplies */
 } Panels;
 
-static const clc_Number numbers[] = {{"vector", offsetof(Panels, vector), "V"},
-                                     {"rows", offsetof(Panels, rows), "ROWS"},
-                                     {"mc", offsetof(Panels, mc), NULL},
-                                     {"nc", offsetof(Panels, nc), NULL},
-                                     {"kc", offsetof(Panels, kc), NULL},
-                                     {"direct", offsetof(Panels, direct), NULL},
-                                     {NULL, 0, NULL}};
+static const clc_Field fields[] = {{"vector", offsetof(Panels, vector), "V"},
+                                   {"rows", offsetof(Panels, rows), "ROWS"},
+                                   {"mc", offsetof(Panels, mc), NULL},
+                                   {"nc", offsetof(Panels, nc), NULL},
+                                   {"kc", offsetof(Panels, kc), NULL},
+                                   {"direct", offsetof(Panels, direct), NULL},
+                                   {NULL, 0, NULL}};
 
 /* Halves the blocks of C until every core has some: first along m, where that costs nothing. */
 static void share_out(Panels *p, const clc_Multiply *x, size_t cores) {
@@ -50,7 +50,7 @@ static void share_columns(Panels *p, const clc_Multiply *x, size_t cores) {
 static Panels plan_panels(lua_State *L, const clc_Multiply *x) {
   const size_t cores = x->c.b->device->compute_units;
   Panels p;
-  clc_readrow(L, numbers, &p);
+  clc_readrow(L, fields, &p);
   p.width = 2 * p.vector;
   p.block = (p.mc + EDGE) * p.kc + p.vector;
   p.kc = clc_parts(x->k, clc_parts(x->k, p.kc)); /* steps of about the same depth */
@@ -116,7 +116,7 @@ static size_t columns_at_once(const Panels *p, const clc_Multiply *x) {
 
 void clc_multiplypanels(lua_State *L, const clc_Multiply *x) {
   const Panels p = plan_panels(L, x);
-  const char *defines = clc_definerow(L, numbers, &p, {"BLOCK", p.block});
+  const char *defines = clc_definerow(L, fields, &p, {"BLOCK", p.block});
   clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, "gemm_panels", x->c.b->dtype, defines);
   const size_t step = columns_at_once(&p, x);
   for (size_t j = 0; j < x->n; j += step) {

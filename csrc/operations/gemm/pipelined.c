@@ -3,8 +3,8 @@
    tensor cores (kernels/gemm_pipelined.cl, kernels/gemm_tensor.cl). */
 #include "product.h"
 
-#define SIDE 32 /* SIDE and ROWS of gemm_pack */
-#define ROWS 8
+#define SIDE 32 /* of a square that a work-group of gemm_pack moves, */
+#define ROWS 8  /* and its work-items along one side */
 
 /* What a work-group and a work-item of the kernel own, and how many slices are in work; the groups
    that a multiprocessor holds at a time, and its rate with one of them and with all. */
@@ -13,7 +13,7 @@ typedef struct {
   size_t held, alone, full;
 } Shape;
 
-static const clc_Number numbers[] = {
+static const clc_Field fields[] = {
     {"bm", offsetof(Shape, bm), "BM"},     {"bn", offsetof(Shape, bn), "BN"},
     {"bk", offsetof(Shape, bk), "BK"},     {"tm", offsetof(Shape, tm), "TM"},
     {"tn", offsetof(Shape, tn), "TN"},     {"stages", offsetof(Shape, stages), "STAGES"},
@@ -38,7 +38,7 @@ static Shape choose_shape(lua_State *L, const clc_Multiply *x) {
   const int top = lua_gettop(L);
   lua_getfield(L, -1, "shapes");
   for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
-    clc_readrow(L, numbers, &shape);
+    clc_readrow(L, fields, &shape);
     const double cost = cost_of(&shape, x);
     if (i == 1 || cost < least) {
       best = shape;
@@ -148,11 +148,13 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
   if (m == 0 || n == 0 || clc_parts(k, SIDE) > CLC_MOSTGROUPS) return 0;
   clc_Device *d = x->c.b->device;
   Means means;
-  means.copy = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, "");
-  means.transpose = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, clc_define(L, {"TRANSPOSE", 1}));
+  const clc_Macro side = {"SIDE", SIDE}, rows = {"ROWS", ROWS};
+  means.copy = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, clc_define(L, side, rows));
+  means.transpose =
+      clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, clc_define(L, side, rows, {"TRANSPOSE", 1}));
   means.multiply = clc_prebuilt(
       L, d, kernel, x->c.b->dtype,
-      clc_definerow(L, numbers, &s, {"WIDE", clc_isquad(&x->c) != 0}, {"PRODUCTS", products}));
+      clc_definerow(L, fields, &s, {"WIDE", clc_isquad(&x->c) != 0}, {"PRODUCTS", products}));
   means.a = get_memory(L, &one, x, k, smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, smaller(n, other.padded));
   for (size_t j = 0; j < x->n; j += n) {
@@ -163,7 +165,7 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
 }
 
 int clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
-  static const clc_Number least[] = {{"least", 0, NULL}, {NULL, 0, NULL}};
+  static const clc_Field least[] = {{"least", 0, NULL}, {NULL, 0, NULL}};
   size_t work;
   clc_readrow(L, least, &work);
   return clc_work(x) >= (double)work && multiply_by(L, "gemm_pipelined", 0, x);

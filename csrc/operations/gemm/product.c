@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define TILE 16 /* TS of gemm_tiled */
+#define TILE 16 /* rows and columns of a tile of gemm_tiled */
 
 /* Rows or columns of a launch: where kernels count them along the second dimension, a group has
    eight at least. Whole blocks of any kernel. */
@@ -55,9 +55,11 @@ static clc_Multiply matrices_of(const clc_Multiply *x, size_t first, size_t coun
 
 /* --- naive and tiled: a launch for each matrix of a batch ---------------- */
 
+/* TS is of gemm_tiled alone. */
 static void multiply_plainly(lua_State *L, const char *name, const clc_Range *range,
                              const clc_Multiply *x) {
-  const char *defines = clc_define(L, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0});
+  const char *defines =
+      clc_define(L, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0}, {"TS", TILE});
   clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, name, x->c.b->dtype, defines);
   /* With nothing to multiply there may be no memory to pass, and none is read. */
   const size_t k = x->alpha == 0 ? 0 : x->k;
@@ -102,11 +104,11 @@ typedef struct {
 } Worth;
 
 static int is_worth(lua_State *L, const clc_Multiply *x) {
-  static const clc_Number numbers[] = {{"least", offsetof(Worth, least), NULL},
-                                       {"depth", offsetof(Worth, depth), NULL},
-                                       {NULL, 0, NULL}};
+  static const clc_Field fields[] = {{"least", offsetof(Worth, least), NULL},
+                                     {"depth", offsetof(Worth, depth), NULL},
+                                     {NULL, 0, NULL}};
   Worth w;
-  clc_readrow(L, numbers, &w);
+  clc_readrow(L, fields, &w);
   return x->k >= w.depth && clc_work(x) >= (double)w.least;
 }
 

@@ -12,18 +12,18 @@ typedef struct {
   size_t products;
 } Shape;
 
-static const clc_Number numbers[] = {{"warpgroups", offsetof(Shape, warpgroups), "WARPGROUPS"},
-                                     {"bn", offsetof(Shape, bn), "BN"},
-                                     {"stages", offsetof(Shape, stages), "STAGES"},
-                                     {"band", offsetof(Shape, band), "BAND"},
-                                     {NULL, 0, NULL}};
+static const clc_Field fields[] = {{"warpgroups", offsetof(Shape, warpgroups), "WARPGROUPS"},
+                                   {"bn", offsetof(Shape, bn), "BN"},
+                                   {"stages", offsetof(Shape, stages), "STAGES"},
+                                   {"band", offsetof(Shape, band), "BAND"},
+                                   {NULL, 0, NULL}};
 
 /* The first of the list in the row on top of the stack. */
 static Shape get_shape(lua_State *L, size_t products) {
   Shape shape = {.products = products};
   lua_getfield(L, -1, "shapes");
   lua_rawgeti(L, -1, 1);
-  clc_readrow(L, numbers, &shape);
+  clc_readrow(L, fields, &shape);
   lua_pop(L, 2);
   return shape;
 }
@@ -92,7 +92,7 @@ static clc_Kernel *get_pack(lua_State *L, const Side *side, const clc_Multiply *
 
 static clc_Kernel *get_multiply(lua_State *L, const Shape *s, const clc_Multiply *x) {
   const char *defines =
-      clc_definerow(L, numbers, s, {"PRODUCTS", s->products}, {"WIDE", clc_isquad(&x->c) != 0});
+      clc_definerow(L, fields, s, {"PRODUCTS", s->products}, {"WIDE", clc_isquad(&x->c) != 0});
   return clc_prebuilt(L, x->c.b->device, "gemm_warpgroups", x->c.b->dtype, defines);
 }
 
