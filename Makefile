@@ -120,7 +120,7 @@ $(1)/clcompute/$(m).so: $(patsubst csrc/%.c,$(1)/objects/%.o,$($(m)_SOURCES))
 )
 $(1)/objects/%.o: csrc/%.c
 	@mkdir -p $$(@D)
-	$(CC) $(FLAGS) $(2) -MMD -c -o $$@ $$<
+	$(CC) $(FLAGS) $(2) -MMD -MP -c -o $$@ $$<
 -include $(shell find $(1)/objects -name '*.d' 2>/dev/null)
 endef
 

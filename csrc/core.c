@@ -8,13 +8,9 @@ The C core: it only opens one chapter after the other.
 #include "device/device.h"
 #include "files/files.h"
 #include "kernel/kernel.h"
-#include "operations/enqueue.h"
-#include "operations/gauss/factors.h"
 #include "operations/gauss/gauss.h"
 #include "operations/gemm/gemm.h"
-#include "operations/prebuilt.h"
-#include "operations/saxpy.h"
-#include "operations/tuning.h"
+#include "operations/operations.h"
 #include "program/program.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_core(lua_State *L);
@@ -34,11 +30,10 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openprograms(L);
   clc_openenqueue(L);
   clc_openprebuilt(L);
-  clc_opentuning(L);
+  clc_openschedules(L);
   clc_opensaxpy(L);
   clc_opengemm(L);
   clc_opengauss(L);
-  clc_openfactors(L);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &core_key);
   return 1;

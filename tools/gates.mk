@@ -97,7 +97,7 @@ build/fuzz-c/%: tools/fuzz/%.c tools/fuzz/target.h $(core_SOURCES:csrc/%.c=build
 
 build/fuzz-c/objects/%.o: csrc/%.c
 	@mkdir -p $(@D)
-	$(FUZZ_C) -fsanitize=fuzzer-no-link -MMD -c -o $@ $<
+	$(FUZZ_C) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
 -include $(shell find build/fuzz-c/objects -name '*.d' 2>/dev/null)
 

@@ -2,9 +2,6 @@
 /* Calls of kernels: room is made, the arguments are set, the parts of the range are launched. */
 #include "kernel.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 /* What a launch needs that may allocate or run Lua code, before the arguments are set. From here to
    the launch nothing may allocate: a finalizer could release what was set, which OpenCL does not
    keep alive. */
@@ -45,26 +42,44 @@ static void set_whole(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *
   k->bytes += bytes_of(b);
 }
 
-void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
-  va_list args;
-  prepare(L, k);
-  va_start(args, letters);
-  if (strlen(letters) != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
-  for (cl_uint i = 0; letters[i] != '\0'; i++) {
-    if (letters[i] == 'b') {
-      const clc_Buffer *b = va_arg(args, clc_Buffer *);
-      if (b->h.released) luaL_error(L, "%s: a buffer was released meanwhile", k->what);
-      set_whole(L, k, i, b);
-      continue;
-    }
-    if (letters[i] == 'n')
-      lua_pushnumber(L, va_arg(args, lua_Number));
-    else
-      lua_pushinteger(L, va_arg(args, lua_Integer));
-    clc_setargument(L, k, i, lua_gettop(L), 0);
-    lua_pop(L, 1);
+/* Sets argument i to the number at the top, which is popped. */
+static void set_number(lua_State *L, clc_Kernel *k, cl_uint i) {
+  clc_setargument(L, k, i, lua_gettop(L), 0);
+  lua_pop(L, 1);
+}
+
+static void set_value(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Value *v) {
+  if (v->kind == CLC_MEMORY) {
+    if (v->memory->h.released) luaL_error(L, "%s: a buffer was released meanwhile", k->what);
+    set_whole(L, k, i, v->memory);
+    return;
   }
-  va_end(args);
+  if (v->kind == CLC_NUMBER)
+    lua_pushnumber(L, v->number);
+  else
+    lua_pushinteger(L, v->integer);
+  set_number(L, k, i);
+}
+
+static cl_uint count_parameters(const clc_Value *values) {
+  cl_uint n = 0;
+  for (const clc_Value *v = values; v->kind != CLC_END; v++) n += 1 + v->places;
+  return n;
+}
+
+void clc_runvalues(lua_State *L, clc_Kernel *k, const clc_Range *range, const clc_Value *values) {
+  const cl_uint count = count_parameters(values);
+  cl_uint i = 0;
+  prepare(L, k);
+  if (count != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
+  for (const clc_Value *v = values; v->kind != CLC_END; v++) {
+    set_value(L, k, i++, v);
+    for (cl_uint p = 0; p < v->places; p++) {
+      lua_pushinteger(L, (lua_Integer)v->place[p]);
+      set_number(L, k, i++);
+    }
+  }
+  clc_launch(L, k, range, NULL);
 }
 
 /* Sets argument i to a buffer's memory, and the next one to its offset. */

@@ -108,11 +108,46 @@ void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int 
 
 /* --- calls: call.c --------------------------------------------------------- */
 
-/*
- * Sets all arguments from C, one letter each: n lua_Number, i lua_Integer, b
- * clc_Buffer * (its memory from the start: the kernel takes an offset).
- */
-void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...);
+/* A value for a kernel of ours: a number; or memory from its start, and up to three numbers that
+   say where in it the elements lie. */
+typedef struct clc_Value {
+  enum { CLC_END, CLC_INTEGER, CLC_NUMBER, CLC_MEMORY } kind;
+  union {
+    lua_Integer integer;
+    lua_Number number;
+    const clc_Buffer *memory;
+  };
+  cl_uint places;
+  size_t place[3]; /* elements before the first one, from row to row, from matrix to matrix */
+} clc_Value;
+
+static inline clc_Value clc_integer(lua_Integer i) {
+  return (clc_Value){.kind = CLC_INTEGER, .integer = i};
+}
+
+static inline clc_Value clc_size(size_t n) {
+  return clc_integer((lua_Integer)n);
+}
+
+static inline clc_Value clc_number(lua_Number x) {
+  return (clc_Value){.kind = CLC_NUMBER, .number = x};
+}
+
+/* The memory alone. */
+static inline clc_Value clc_memory(const clc_Buffer *b) {
+  return (clc_Value){.kind = CLC_MEMORY, .memory = b};
+}
+
+/* The memory, and how many elements lie before the buffer's first one. */
+static inline clc_Value clc_elements(const clc_Buffer *b) {
+  return (clc_Value){.kind = CLC_MEMORY, .memory = b, .places = 1, .place = {b->offset}};
+}
+
+/* Queues a kernel of ours with clc_Values for all of its parameters: a place fills one too. */
+#define clc_run(L, kernel, range, ...) \
+  clc_runvalues(L, kernel, range, (const clc_Value[]){__VA_ARGS__, {.kind = CLC_END}})
+
+void clc_runvalues(lua_State *L, clc_Kernel *k, const clc_Range *range, const clc_Value *values);
 
 /* Sets all arguments from stack values; a buffer is two, its memory from the start and its offset.
  */

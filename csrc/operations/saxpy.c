@@ -27,10 +27,8 @@ static void by_chunks(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer 
   chunk = divide_up(chunk, CHUNK_STEP) * CHUNK_STEP;
   clc_Kernel *k = clc_prebuilt(L, d, "saxpy_chunks", out->dtype, d->context->is_pocl ? AHEAD : "");
   const clc_Range range = clc_padded1(divide_up(out->count, chunk), 1);
-  clc_setarguments(L, k, "iinbibibi", (lua_Integer)out->count, (lua_Integer)chunk, alpha, x,
-                   (lua_Integer)x->offset, y, (lua_Integer)y->offset, out,
-                   (lua_Integer)out->offset);
-  clc_launch(L, k, &range, NULL);
+  clc_run(L, k, &range, clc_size(out->count), clc_size(chunk), clc_number(alpha), clc_elements(x),
+          clc_elements(y), clc_elements(out));
 }
 
 /* Four elements a work-item where all begin on a vector, else one. */
@@ -39,9 +37,8 @@ static void by_items(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *
   const int vectors = (x->offset | y->offset | out->offset) % 4 == 0;
   clc_Kernel *k = clc_prebuilt(L, out->device, vectors ? "saxpy_vectors" : "saxpy", out->dtype, "");
   const clc_Range range = clc_padded1(divide_up(out->count, vectors ? 4 : 1), GROUP);
-  clc_setarguments(L, k, "inbibibi", (lua_Integer)out->count, alpha, x, (lua_Integer)x->offset, y,
-                   (lua_Integer)y->offset, out, (lua_Integer)out->offset);
-  clc_launch(L, k, &range, NULL);
+  clc_run(L, k, &range, clc_size(out->count), clc_number(alpha), clc_elements(x), clc_elements(y),
+          clc_elements(out));
 }
 
 void clc_saxpy(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y, clc_Buffer *out) {

@@ -4,7 +4,7 @@ Arrays in host memory that a script holds and a C library computes with, uncopie
 @module clcompute.blas
 */
 #define _POSIX_C_SOURCE 200809L
-#include "array.h"
+#include "peers.h"
 
 #include <stdint.h>
 #include <string.h>

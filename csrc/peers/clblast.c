@@ -6,18 +6,12 @@ fields of a buffer, and the raw handles behind it.
 @module clcompute.blas
 */
 #define _POSIX_C_SOURCE 200809L
-#include "clblast.h"
+#include "peers.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "library.h"
-#include "object.h"
-#include "product.h"
-
 static const char TNAME[] = "clcompute.CLBlast";
-
-enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 }; /* as in CBLAS */
 
 /* The event is not wanted, so it is NULL and there is none to release. */
 #define GEMM(real)                                                                          \
@@ -257,7 +251,8 @@ static int clblast_gemm(lua_State *L) {
   check_buffer(L, 2, is_double, clc_area(p.m, p.k));
   check_buffer(L, 3, is_double, clc_area(p.k, p.n));
   check_buffer(L, 4, is_double, clc_area(p.m, p.n));
-  const int transa = p.transa ? TRANSPOSED : AS_IT_IS, transb = p.transb ? TRANSPOSED : AS_IT_IS;
+  const int transa = p.transa ? CLC_TRANSPOSED : CLC_ASITIS,
+            transb = p.transb ? CLC_TRANSPOSED : CLC_ASITIS;
   const size_t m = (size_t)p.m, n = (size_t)p.n, k = (size_t)p.k;
   const size_t lda = (size_t)p.lda, ldb = (size_t)p.ldb, ldc = (size_t)p.ldc;
   cl_command_queue queue = check_queue(L, 2, 3, 4);
@@ -267,13 +262,13 @@ static int clblast_gemm(lua_State *L) {
   check_apart(L, 4, c, b);
   if (is_double)
     check_code(L,
-               o->CLBlastDgemm(ROW_MAJOR, transa, transb, m, n, k, p.alpha, a.mem, a.offset, lda,
+               o->CLBlastDgemm(CLC_ROWMAJOR, transa, transb, m, n, k, p.alpha, a.mem, a.offset, lda,
                                b.mem, b.offset, ldb, p.beta, c.mem, c.offset, ldc, &queue, NULL),
                "CLBlastDgemm");
   else
     check_code(
         L,
-        o->CLBlastSgemm(ROW_MAJOR, transa, transb, m, n, k, (float)p.alpha, a.mem, a.offset, lda,
+        o->CLBlastSgemm(CLC_ROWMAJOR, transa, transb, m, n, k, (float)p.alpha, a.mem, a.offset, lda,
                         b.mem, b.offset, ldb, (float)p.beta, c.mem, c.offset, ldc, &queue, NULL),
         "CLBlastSgemm");
   lua_settop(L, 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Libraries that are opened when asked: where they are, and what is taken from them. */
 #define _GNU_SOURCE /* dlinfo */
-#include "library.h"
+#include "peers.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -4,20 +4,12 @@ OpenBLAS, a peer to be compared with on the CPU. Its headers are not needed: wha
 called of them is declared here.
 @module clcompute.blas
 */
-#include "openblas.h"
+#include "peers.h"
 
 #include <limits.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "array.h"
-#include "library.h"
-#include "object.h"
-#include "product.h"
-
 static const char TNAME[] = "clcompute.OpenBLAS";
-
-enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 }; /* of CBLAS */
 
 /* F(name, result, parameters) */
 #define FUNCTIONS(F)                                                                               \
@@ -154,14 +146,15 @@ static int openblas_gemm(lua_State *L) {
   const clc_Array *b = clc_checkarraylike(L, 3, a, clc_area(p.k, p.n));
   clc_Array *c = clc_checkarraylike(L, 4, a, clc_area(p.m, p.n));
   luaL_argcheck(L, c != a && c != b, 4, "must be neither a nor b");
-  const int transa = p.transa ? TRANSPOSED : AS_IT_IS, transb = p.transb ? TRANSPOSED : AS_IT_IS;
+  const int transa = p.transa ? CLC_TRANSPOSED : CLC_ASITIS,
+            transb = p.transb ? CLC_TRANSPOSED : CLC_ASITIS;
   use_threads(o);
   const double start = clc_now();
   if (a->is_double)
-    o->cblas_dgemm(ROW_MAJOR, transa, transb, p.m, p.n, p.k, p.alpha, a->elements, p.lda,
+    o->cblas_dgemm(CLC_ROWMAJOR, transa, transb, p.m, p.n, p.k, p.alpha, a->elements, p.lda,
                    b->elements, p.ldb, p.beta, c->elements, p.ldc);
   else
-    o->cblas_sgemm(ROW_MAJOR, transa, transb, p.m, p.n, p.k, (float)p.alpha, a->elements, p.lda,
+    o->cblas_sgemm(CLC_ROWMAJOR, transa, transb, p.m, p.n, p.k, (float)p.alpha, a->elements, p.lda,
                    b->elements, p.ldb, (float)p.beta, c->elements, p.ldc);
   return push_seconds(L, start);
 }

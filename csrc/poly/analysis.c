@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One analysis by isl: a context with a budget, and what went wrong in words. */
-#include "analysis.h"
+#include "poly.h"
 
 #include <isl/ast_build.h> /* its options */
 #include <isl/options.h>

@@ -3,13 +3,10 @@
 Which loops carry a dependence, and between which accesses.
 @module clcompute.poly
 */
-#include "dependences.h"
+#include "poly.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "analysis.h"
-#include "input.h"
 
 #define MAX_DEPTH 200          /* as deep as Lua's own compiler goes */
 #define MAX_EXAMPLES (1 << 20) /* loops times accesses */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Conditions and values over parameters, written as Lua expressions. */
-#include "expression.h"
+#include "poly.h"
 
 #include <isl/ast.h>
 #include <isl/ast_build.h>

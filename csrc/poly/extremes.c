@@ -3,13 +3,7 @@
 When accesses leave their array, and how far they go.
 @module clcompute.poly
 */
-#include "extremes.h"
-
-#include <isl/aff.h>
-
-#include "analysis.h"
-#include "expression.h"
-#include "input.h"
+#include "poly.h"
 
 typedef struct {
   const char *context, *map, *outside;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The argument of an analysis: one table of strings, numbers and lists of such tables. */
-#include "input.h"
+#include "poly.h"
 
 #include <limits.h>
 #include <string.h>

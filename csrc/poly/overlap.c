@@ -3,10 +3,7 @@
 Whether elements are touched by two sets of accesses.
 @module clcompute.poly
 */
-#include "overlap.h"
-
-#include "analysis.h"
-#include "input.h"
+#include "poly.h"
 
 typedef struct {
   const char *one, *other;

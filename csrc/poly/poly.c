@@ -8,16 +8,9 @@ neither OpenCL nor the rest of clcompute. `make` builds it where isl is (Debian:
 a rock of its own.
 @module clcompute.poly
 */
-#include <isl/version.h>
-#include <lauxlib.h>
-#include <lua.h>
+#include "poly.h"
 
-#include "analysis.h"
-#include "dependences.h"
-#include "extremes.h"
-#include "overlap.h"
-#include "uncovered.h"
-#include "wavefront.h"
+#include <isl/version.h>
 
 __attribute__((visibility("default"))) int luaopen_clcompute_poly(lua_State *L);
 

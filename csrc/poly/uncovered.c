@@ -3,13 +3,9 @@
 When a nest of loops needs what an array held before it.
 @module clcompute.poly
 */
-#include "uncovered.h"
+#include "poly.h"
 
 #include <isl/space.h>
-
-#include "analysis.h"
-#include "expression.h"
-#include "input.h"
 
 typedef struct {
   const char *map, *schedule;

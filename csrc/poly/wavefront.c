@@ -3,9 +3,8 @@
 An order of a sequential nest's passes in which many run side by side.
 @module clcompute.poly
 */
-#include "wavefront.h"
+#include "poly.h"
 
-#include <isl/aff.h>
 #include <isl/options.h>
 #include <isl/schedule.h>
 #include <isl/schedule_node.h>
@@ -13,9 +12,6 @@ An order of a sequential nest's passes in which many run side by side.
 #include <isl/union_map.h>
 #include <isl/union_set.h>
 #include <string.h>
-
-#include "analysis.h"
-#include "input.h"
 
 #define MAX_LOOPS 8
 #define MAX_ACCESSES (1 << 20)

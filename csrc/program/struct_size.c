@@ -71,8 +71,7 @@ static void read_sizes(lua_State *L, clc_Kernel *k) {
   clc_Kernel *probe = clc_checkhandle(L, top, &clc_kerneltype);
   clc_Buffer *sizes = clc_newbuffer(L, k->device, clc_finddtype("ulong", 5), &line);
   cl_ulong *values = lua_newuserdatauv(L, k->nargs * sizeof *values, 0);
-  clc_setarguments(L, probe, "b", sizes);
-  clc_launch(L, probe, &one, NULL);
+  clc_run(L, probe, &one, clc_memory(sizes));
   clc_readbuffer(L, sizes, 0, k->nargs, values);
   for (cl_uint i = 0; i < k->nargs; i++)
     if (is_struct(&k->args[i])) k->args[i].size = (size_t)values[i];

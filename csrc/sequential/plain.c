@@ -3,7 +3,7 @@
 #ifdef __GNUC__
 #pragma GCC optimize("O3") /* LuaRocks compiles with -O2, where these loops stay scalar */
 #endif
-#include "plain.h"
+#include "sequential.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@ loops took. Needs no OpenCL.
 #include <string.h>
 
 #include "base/base.h"
-#include "plain.h"
+#include "sequential.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_sequential(lua_State *L);
 

@@ -3,14 +3,10 @@
 lu: the factors of a matrix as an object, to solve with as often as one likes.
 @module clcompute
 */
-#include "factors.h"
-
 #include <string.h>
 
-#include "base/base.h"
-#include "lu_solve.h"
-#include "operations/operand.h"
-#include "rcond.h"
+#include "lu.h"
+#include "operations/operations.h"
 
 typedef struct {
   clc_Handle h;

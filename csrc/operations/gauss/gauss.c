@@ -7,13 +7,9 @@ gauss: solves A X = B, or says clearly why not.
 
 #include <math.h>
 
-#include "residual.h"
-#include "base/base.h"
-#include "paper.h"
-#include "lu_solve.h"
-#include "operations/operand.h"
-#include "rcond.h"
-#include "operations/saxpy.h"
+#include "lu.h"
+#include "operations/operations.h"
+#include "systems.h"
 
 #define MAX_STEPS 3 /* of refinement: where it helps at all, the first does most */
 
@@ -262,4 +258,5 @@ static int op_gauss(lua_State *L) {
 void clc_opengauss(lua_State *L) {
   static const luaL_Reg functions[] = {{"gauss", op_gauss}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
+  clc_openfactors(L);
 }

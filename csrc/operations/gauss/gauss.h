@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* gauss: solves A X = B, or says clearly why not. */
+/* gauss and lu: systems of linear equations, solved, or an error that says why not. */
 #ifndef CLC_GAUSS_H
 #define CLC_GAUSS_H
 
-#include "buffer/buffer.h"
+#include "base/base.h"
 
 void clc_opengauss(lua_State *L);
 

@@ -5,19 +5,33 @@
 #include <math.h>
 #include <string.h>
 
-#include "residual.h"
-#include "lu_batch.h"
-#include "lu_blocks.h"
-#include "lu_tournament.h"
-#include "operations/gemm/matrix.h"
-#include "operations/operand.h"
-#include "operations/prebuilt.h"
-#include "buffer/buffer.h"
-#include "operations/tuning.h"
+#include "elimination.h"
+#include "systems.h"
 
 #define FACTORS "factors" /* uses of scratch memory */
 #define SUMS "lu sums"
 #define FEW 8 /* sums of a column that the host adds up */
+
+clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like) {
+  static const clc_Field fields[] = {{"vector", offsetof(clc_LuRow, vector), NULL},
+                                     {"group", offsetof(clc_LuRow, group), NULL},
+                                     {"columns", offsetof(clc_LuRow, columns), NULL},
+                                     {"block", offsetof(clc_LuRow, block), NULL},
+                                     {"large", offsetof(clc_LuRow, large), NULL},
+                                     {"few", offsetof(clc_LuRow, few), NULL},
+                                     {NULL, 0, NULL}};
+  static const clc_Field tournament[] = {{"rows", offsetof(clc_LuRow, rows), NULL},
+                                         {"warp", offsetof(clc_LuRow, warp), NULL},
+                                         {NULL, 0, NULL}};
+  clc_LuRow row = {0};
+  clc_pushrow(L, like->device, "lu", like->dtype);
+  clc_readrow(L, fields, &row);
+  const int has_rows = lua_getfield(L, -1, "rows") != LUA_TNIL;
+  lua_pop(L, 1);
+  if (has_rows) clc_readrow(L, tournament, &row);
+  lua_pop(L, 1);
+  return row;
+}
 
 /* Sums of magnitudes of the columns of a matrix, by chunks of its rows: rows of a buffer, of which
    the first is the sums of all of them where there are more than a few. */
@@ -27,31 +41,26 @@ typedef struct {
 } Sums;
 
 /* Queues the copy of a to where it is factored; pushes the sums. */
-static Sums load(lua_State *L, clc_Buffer *a, const clc_Elimination *x) {
+static Sums load(lua_State *L, clc_Buffer *a, const clc_Elimination *x, const clc_LuRow *row) {
   clc_Device *d = a->device;
-  clc_pushtuning(L, d, "lu", a->dtype);
-  const int vector = clc_tuned(L, "vector"), vectors = vector > 1 ? 4 : 1,
-            span = vector > 1 ? 1024 : 1, chunk = vector > 1 ? 256 : 32;
-  const size_t rows = clc_paddedrows(x->n), width = (size_t)(vector * vectors * span),
-               group = (size_t)clc_tuned(L, "group");
-  Sums sums = {.chunks = clc_parts(rows, (size_t)chunk), .n = x->n, .ld = x->ld};
+  const int has_vectors = row->vector > 1;
+  const size_t rows = clc_paddedrows(x->n), vectors = has_vectors ? 4 : 1,
+               span = has_vectors ? 1024 : 1, chunk = has_vectors ? 256 : 32;
+  Sums sums = {.chunks = clc_parts(rows, chunk), .n = x->n, .ld = x->ld};
   sums.b = clc_takescratch(L, d, SUMS, a->dtype, (1 + sums.chunks) * x->ld);
-  lua_replace(L, -2);
   const char *defines =
-      lua_pushfstring(L, "#define V %d\n#define VECTORS %d\n#define SPAN %d\n#define CHUNK %d\n",
-                      vector, vectors, span, chunk);
+      clc_define(L, {"V", row->vector}, {"VECTORS", vectors}, {"SPAN", span}, {"CHUNK", chunk});
   clc_Kernel *k = clc_prebuilt(L, d, "lu_load", a->dtype, defines);
-  const clc_Range range = clc_padded2((x->ld + width - 1) / width, sums.chunks, group, 1);
-  clc_setarguments(L, k, "iibibib", (lua_Integer)x->n, (lua_Integer)rows, a, (lua_Integer)a->offset,
-                   x->w, (lua_Integer)x->ld, sums.b);
-  clc_launch(L, k, &range, NULL);
+  const clc_Range range =
+      clc_padded2(clc_parts(x->ld, row->vector * vectors * span), sums.chunks, row->group, 1);
+  clc_run(L, k, &range, clc_size(x->n), clc_size(rows), clc_elements(a), clc_memory(x->w),
+          clc_size(x->ld), clc_memory(sums.b));
   lua_pop(L, 2);
   if (sums.chunks <= FEW) return sums;
   clc_Kernel *add = clc_prebuilt(L, d, "column_sums", a->dtype, "");
   const clc_Range line = clc_padded1(x->ld, 64);
-  clc_setarguments(L, add, "iibib", (lua_Integer)sums.chunks, (lua_Integer)x->ld, sums.b,
-                   (lua_Integer)x->ld, sums.b);
-  clc_launch(L, add, &line, NULL);
+  clc_run(L, add, &line, clc_size(sums.chunks), clc_size(x->ld), clc_memory(sums.b),
+          clc_size(x->ld), clc_memory(sums.b));
   lua_pop(L, 1);
   return sums;
 }
@@ -98,24 +107,17 @@ static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f, 
   return x;
 }
 
-/* By blocks: on a GPU its panels are tournaments, if the numbers for it say of how many rows. */
-static void eliminate(lua_State *L, const clc_Elimination *x) {
-  clc_pushtuning(L, x->w->device, "lu", x->w->dtype);
-  const int has_rows = lua_getfield(L, -1, "rows") != LUA_TNIL;
-  lua_pop(L, 2);
-  (has_rows ? clc_eliminatetournament : clc_eliminateblocks)(L, x);
-}
-
 static clc_Elimination factor_one(lua_State *L, clc_Buffer *a, const clc_Lu *f, int by_blocks,
                                   Facts facts) {
   const clc_Elimination x = push_parts(L, a, f, clc_paddedrows(f->n) * f->ld, f->n);
   facts.norms[0] = 0;
   if (f->n == 0) return x;
-  const Sums sums = load(L, a, &x);
-  if (by_blocks)
-    eliminate(L, &x);
+  const clc_LuRow row = clc_getlurow(L, a);
+  const Sums sums = load(L, a, &x, &row);
+  if (!by_blocks)
+    clc_eliminatecolumns(L, &x);
   else
-    clc_eliminatecolumns(L, &x, 0, f->n);
+    (row.rows > 0 ? clc_eliminatetournament : clc_eliminateblocks)(L, &x, &row);
   copy_doubles(facts.diagonal, clc_pushdoubles(L, x.diagonal), f->n);
   lua_pop(L, 1);
   facts.norms[0] = largest_sum(L, &sums);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LU factors with partial pivoting on the device, and what they tell. */
+/* LU factors with partial pivoting on the device: made, solved with, and what they tell. */
 #ifndef CLC_LU_H
 #define CLC_LU_H
 
@@ -38,5 +38,21 @@ void clc_dropfactors(lua_State *L, int is_shared);
 
 /* The determinant of one of the matrices. */
 double clc_determinant(const clc_Lu *f, size_t i);
+
+/* Pushes the buffer with the solution of A X = B; b has n rows, of each system where they are a
+   batch. Queued. */
+clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b);
+
+/* Queues the solution of A X = B, or of A^T X = B, for a few columns: b and x have n rows of so
+   many elements. Not for a batch. */
+void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,
+                    clc_Buffer *x);
+
+/* Reciprocal condition numbers in the 1-norm, of each matrix: estimated from below for the norm of
+   the inverse (Higham 1988), usually exact. Blocks. */
+void clc_rconds(lua_State *L, const clc_Lu *f, double *rconds);
+
+/* The function cl.lu, and its objects. */
+void clc_openfactors(lua_State *L);
 
 #endif

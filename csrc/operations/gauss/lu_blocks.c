@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Elimination with partial pivoting, by blocks, so that most of it is a product of matrices.
+ * Elimination with partial pivoting: column by column, or by blocks, so that most of it is a
+ * product of matrices.
  *
  *          k   e          end      A panel, columns k .. e - 1, is factored by itself. Its
  *      +---+---+-----------+       exchanges of rows are repeated beside it, left and right; what
@@ -11,26 +12,66 @@
  *      +---+---+-----------+       is read and written seldom, and are factored the same way, by
  *                                  narrow panels, within their own columns.
  */
-#include "lu_blocks.h"
-
-#include "operations/gemm/multiply.h"
-#include "operations/operand.h"
-#include "operations/prebuilt.h"
-#include "buffer/buffer.h"
-#include "operations/tuning.h"
+#include "elimination.h"
 
 #define MULTIPLE 32  /* of rows and columns: the widest two vectors */
 #define CONFLICT 512 /* bytes: rows that lie a multiple apart share few places of a cache */
 #define LEVELS 2
 
 size_t clc_paddedrows(size_t n) {
-  return (n + MULTIPLE - 1) / MULTIPLE * MULTIPLE;
+  return clc_roundup(n, MULTIPLE);
 }
 
 size_t clc_paddedrow(size_t n, const clc_Dtype *dtype) {
   const size_t columns = clc_paddedrows(n);
   return columns * dtype->size % CONFLICT == 0 ? columns + MULTIPLE : columns;
 }
+
+/* --- column by column --------------------------------------------------------- */
+
+typedef struct {
+  clc_Kernel *pivot, *swap, *update;
+} Kernels;
+
+/* Pushes the three, so that they stay. */
+static Kernels push_kernels(lua_State *L, clc_Device *d, const clc_Dtype *dtype) {
+  Kernels k;
+  const char *defines = clc_define(L, {"GROUP", clc_tasksize(d)});
+  k.pivot = clc_prebuilt(L, d, "lu_pivot", dtype, defines);
+  k.swap = clc_prebuilt(L, d, "lu_swap", dtype, "");
+  k.update = clc_prebuilt(L, d, "lu_update", dtype, "");
+  return k;
+}
+
+static void eliminate_column(lua_State *L, const Kernels *kernels, const clc_Elimination *x,
+                             size_t k, size_t first, size_t end) {
+  const clc_Device *d = x->w->device;
+  const size_t group = clc_tasksize(d), below = x->n - k - 1;
+  const clc_Value n = clc_size(x->n), ld = clc_size(x->ld), column = clc_size(k),
+                  w = clc_memory(x->w), pivots = clc_memory(x->pivots),
+                  diagonal = clc_memory(x->diagonal);
+  const clc_Range one = clc_padded1(group, group), line = clc_padded1(end - first + below, group),
+                  square = clc_covermatrix(d, below, end - k - 1);
+  clc_run(L, kernels->pivot, &one, n, column, w, ld, pivots, diagonal);
+  clc_run(L, kernels->swap, &line, n, column, clc_size(first), clc_size(end), w, ld, pivots,
+          diagonal);
+  clc_run(L, kernels->update, &square, n, column, clc_size(end), w, ld);
+}
+
+/* Columns first .. end - 1 from row `first` on. Rows are exchanged, and updated, within these
+   columns. */
+static void eliminate_columns(lua_State *L, const clc_Elimination *x, size_t first, size_t end) {
+  const int top = lua_gettop(L);
+  const Kernels kernels = push_kernels(L, x->w->device, x->w->dtype);
+  for (size_t k = first; k < end; k++) eliminate_column(L, &kernels, x, k, first, end);
+  lua_settop(L, top);
+}
+
+void clc_eliminatecolumns(lua_State *L, const clc_Elimination *x) {
+  eliminate_columns(L, x, 0, x->n);
+}
+
+/* --- by blocks ---------------------------------------------------------------- */
 
 typedef struct {
   const clc_Elimination *x;
@@ -42,15 +83,12 @@ typedef struct {
 } Blocks;
 
 /* Pushes what it consists of. A pure function of the device's numbers and the matrix. */
-static Blocks push_blocks(lua_State *L, const clc_Elimination *x) {
+static Blocks push_blocks(lua_State *L, const clc_Elimination *x, const clc_LuRow *row) {
   clc_Device *d = x->w->device;
-  Blocks b = {.x = x};
-  clc_pushtuning(L, d, "lu", x->w->dtype);
-  b.vector = (size_t)clc_tuned(L, "vector");
-  b.group = (size_t)clc_tuned(L, "group");
-  b.widths[1] = (size_t)clc_tuned(L, "columns");
-  b.widths[0] = x->n > (size_t)clc_tuned(L, "large") ? (size_t)clc_tuned(L, "block") : x->n;
-  const char *defines = lua_pushfstring(L, "#define V %d\n", (int)b.vector);
+  Blocks b = {.x = x, .vector = row->vector, .group = row->group};
+  b.widths[1] = row->columns;
+  b.widths[0] = x->n > row->large ? row->block : x->n;
+  const char *defines = clc_define(L, {"V", b.vector});
   b.rows = clc_prebuilt(L, d, "lu_rows", x->w->dtype, defines);
   if (b.vector > 1) {
     b.panel = clc_prebuilt(L, d, "lu_panel", x->w->dtype, defines);
@@ -63,13 +101,12 @@ static void factor_panel(lua_State *L, const Blocks *b, size_t first, size_t end
   const clc_Elimination *x = b->x;
   const clc_Range one = clc_padded1(1, 1);
   if (b->panel == NULL) {
-    clc_eliminatecolumns(L, x, first, end);
+    eliminate_columns(L, x, first, end);
     return;
   }
-  clc_setarguments(L, b->panel, "iiibibibb", (lua_Integer)x->n, (lua_Integer)first,
-                   (lua_Integer)(end - first), x->w, (lua_Integer)x->ld, b->packed,
-                   (lua_Integer)x->ld, x->pivots, x->diagonal);
-  clc_launch(L, b->panel, &one, NULL);
+  clc_run(L, b->panel, &one, clc_size(x->n), clc_size(first), clc_size(end - first),
+          clc_memory(x->w), clc_size(x->ld), clc_memory(b->packed), clc_size(x->ld),
+          clc_memory(x->pivots), clc_memory(x->diagonal));
 }
 
 /* Rows s .. t - 1 beside a panel, from column e to `end`: `exchanges` of rows, also from column
@@ -78,14 +115,12 @@ static void solve_rows(lua_State *L, const Blocks *b, size_t exchanges, size_t s
                        size_t first, size_t e, size_t end) {
   const clc_Elimination *x = b->x;
   const size_t width = 2 * b->vector, left = exchanges > 0 ? (s - first) / width : 0,
-               right = (end - e + width - 1) / width;
+               right = clc_parts(end - e, width);
   if (left + right == 0) return;
   const clc_Range range = clc_padded1(left + right, b->group);
-  clc_setarguments(L, b->rows, "iiibibbiiiii", (lua_Integer)s, (lua_Integer)exchanges,
-                   (lua_Integer)(t - s), x->w, (lua_Integer)x->ld, x->pivots, x->w,
-                   (lua_Integer)x->ld, (lua_Integer)first, (lua_Integer)left, (lua_Integer)e,
-                   (lua_Integer)end);
-  clc_launch(L, b->rows, &range, NULL);
+  clc_run(L, b->rows, &range, clc_size(s), clc_size(exchanges), clc_size(t - s), clc_memory(x->w),
+          clc_size(x->ld), clc_memory(x->pivots), clc_memory(x->w), clc_size(x->ld),
+          clc_size(first), clc_size(left), clc_size(e), clc_size(end));
 }
 
 static clc_Matrix part(const clc_Elimination *x, size_t row, size_t column, size_t rows,
@@ -134,11 +169,11 @@ static void eliminate(lua_State *L, const Blocks *b, int level, size_t first, si
   }
 }
 
-void clc_eliminateblocks(lua_State *L, const clc_Elimination *x) {
+void clc_eliminateblocks(lua_State *L, const clc_Elimination *x, const clc_LuRow *row) {
   const int top = lua_gettop(L);
   if (x->n == 0) return;
   luaL_checkstack(L, 30, NULL);
-  const Blocks b = push_blocks(L, x);
+  const Blocks b = push_blocks(L, x, row);
   eliminate(L, &b, 0, 0, x->n);
   lua_settop(L, top);
 }

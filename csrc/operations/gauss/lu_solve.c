@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Solving with LU factors: one right-hand side after the other, or many by blocks. */
-#include "lu_solve.h"
-
-#include "lu_batch.h"
-#include "lu_blocks.h"
-#include "operations/gemm/multiply.h"
-#include "operations/operand.h"
-#include "operations/prebuilt.h"
-#include "buffer/buffer.h"
-#include "operations/tuning.h"
+#include "elimination.h"
+#include "lu.h"
 
 #define SIDE 32 /* rows of a triangle of lu_sweep: no more than those of zeros behind the n-th */
 
 enum { LOWER = 1, UNIT = 2, TRANSPOSE = 4 }; /* a triangle, as lu_sweep names it */
-
-/* The number of a name for a device and dtype. */
-static size_t tuned(lua_State *L, const clc_Buffer *like, const char *name) {
-  clc_pushtuning(L, like->device, "lu", like->dtype);
-  const size_t value = (size_t)clc_tuned(L, name);
-  lua_pop(L, 1);
-  return value;
-}
 
 /* --- rows in another order ---------------------------------------------- */
 
@@ -30,9 +15,8 @@ static void gather(lua_State *L, const clc_Lu *f, int inverse, size_t columns, c
              *order = kept != NULL ? kept : clc_pushorder(L, f, inverse);
   const clc_Range range = clc_covermatrix(b->device, f->n, columns);
   clc_Kernel *k = clc_prebuilt(L, b->device, "gather_rows", b->dtype, "");
-  clc_setarguments(L, k, "iibbibi", (lua_Integer)f->n, (lua_Integer)columns, order, b,
-                   (lua_Integer)b->offset, x, (lua_Integer)ldx);
-  clc_launch(L, k, &range, NULL);
+  clc_run(L, k, &range, clc_size(f->n), clc_size(columns), clc_memory(order), clc_elements(b),
+          clc_memory(x), clc_size(ldx));
   lua_pop(L, 1);
   if (kept != NULL) return;
   clc_release(&order->h);
@@ -42,18 +26,16 @@ static void gather(lua_State *L, const clc_Lu *f, int inverse, size_t columns, c
 /* --- one after the other ------------------------------------------------- */
 
 /* On the cores of a CPU, each column by one of them. */
-static void solve_vectors(lua_State *L, const clc_Lu *f, int transposed, size_t columns,
-                          clc_Buffer *b, clc_Buffer *x) {
+static void solve_vectors(lua_State *L, const clc_Lu *f, size_t vector, int transposed,
+                          size_t columns, clc_Buffer *b, clc_Buffer *x) {
   clc_Device *d = b->device;
   const clc_Range range = clc_padded1(columns, 1);
   const size_t ldv = clc_paddedrow(f->n, b->dtype);
-  const char *defines = lua_pushfstring(L, "#define V %d\n", (int)tuned(L, b, "vector"));
-  clc_Kernel *k = clc_prebuilt(L, d, "lu_vector", b->dtype, defines);
+  clc_Kernel *k = clc_prebuilt(L, d, "lu_vector", b->dtype, clc_define(L, {"V", vector}));
   clc_Buffer *work = clc_pushscratch(L, d, "lu_vector", b->dtype, columns * ldv);
-  clc_setarguments(L, k, "ibibiibibib", (lua_Integer)f->n, f->lu, (lua_Integer)f->ld, f->exchanges,
-                   (lua_Integer)transposed, (lua_Integer)columns, b, (lua_Integer)b->offset, work,
-                   (lua_Integer)ldv, x);
-  clc_launch(L, k, &range, NULL);
+  clc_run(L, k, &range, clc_size(f->n), clc_memory(f->lu), clc_size(f->ld),
+          clc_memory(f->exchanges), clc_integer(transposed), clc_size(columns), clc_elements(b),
+          clc_memory(work), clc_size(ldv), clc_memory(x));
   lua_pop(L, 3);
 }
 
@@ -69,22 +51,18 @@ static size_t block_of(const clc_Buffer *x) {
 /* Solves with one triangle, in place: a launch for each block of rows. */
 static void substitute(lua_State *L, const clc_Lu *f, int triangle, size_t columns, clc_Buffer *x) {
   clc_Device *d = x->device;
-  const size_t block = block_of(x), blocks = clc_parts(f->n, block);
-  const int lower = (triangle & LOWER) != 0,
-            most = d->context->is_cpu ? 8 : SIDE, /* a CPU's compiler is slow */
-      side = (int)block < most ? (int)block : most;
+  const size_t block = block_of(x), blocks = clc_parts(f->n, block),
+               most = d->context->is_cpu ? 8 : SIDE; /* a CPU's compiler is slow */
+  const int lower = (triangle & LOWER) != 0;
   const char *defines =
-      lua_pushfstring(L,
-                      "#define BLOCK %d\n#define SIDE %d\n#define LOWER %d\n#define UNIT "
-                      "%d\n#define TRANSPOSE %d\n",
-                      (int)block, side, lower, (triangle & UNIT) != 0, (triangle & TRANSPOSE) != 0);
+      clc_define(L, {"BLOCK", block}, {"SIDE", block < most ? block : most}, {"LOWER", lower != 0},
+                 {"UNIT", (triangle & UNIT) != 0}, {"TRANSPOSE", (triangle & TRANSPOSE) != 0});
   clc_Kernel *k = clc_prebuilt(L, d, "lu_sweep", x->dtype, defines);
   for (size_t left = blocks; left > 0; left--) {
     const clc_Range range = clc_batchrange(left, columns, 1, block, 1);
-    clc_setarguments(L, k, "iiibib", (lua_Integer)f->n,
-                     lower ? (lua_Integer)(blocks - left) - 1 : (lua_Integer)left,
-                     (lua_Integer)columns, f->lu, (lua_Integer)f->ld, x);
-    clc_launch(L, k, &range, NULL);
+    const lua_Integer known = lower ? (lua_Integer)(blocks - left) - 1 : (lua_Integer)left;
+    clc_run(L, k, &range, clc_size(f->n), clc_integer(known), clc_size(columns), clc_memory(f->lu),
+            clc_size(f->ld), clc_memory(x));
   }
   lua_pop(L, 2);
 }
@@ -93,10 +71,8 @@ static void copy(lua_State *L, size_t rows, size_t columns, clc_Buffer *from, si
                  clc_Buffer *to, size_t ldto) {
   const clc_Range range = clc_covermatrix(from->device, rows, columns);
   clc_Kernel *k = clc_prebuilt(L, from->device, "copy_matrix", from->dtype, "");
-  clc_setarguments(L, k, "iibiibii", (lua_Integer)rows, (lua_Integer)columns, from,
-                   (lua_Integer)from->offset, (lua_Integer)ld, to, (lua_Integer)to->offset,
-                   (lua_Integer)ldto);
-  clc_launch(L, k, &range, NULL);
+  clc_run(L, k, &range, clc_size(rows), clc_size(columns), clc_elements(from), clc_size(ld),
+          clc_elements(to), clc_size(ldto));
   lua_pop(L, 1);
 }
 
@@ -120,7 +96,11 @@ static void solve_columns(lua_State *L, const clc_Lu *f, int transposed, size_t 
 
 void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,
                     clc_Buffer *x) {
-  (tuned(L, b, "vector") > 1 ? solve_vectors : solve_columns)(L, f, transposed, columns, b, x);
+  const size_t vector = clc_getlurow(L, b).vector;
+  if (vector > 1)
+    solve_vectors(L, f, vector, transposed, columns, b, x);
+  else
+    solve_columns(L, f, transposed, columns, b, x);
 }
 
 /* --- many, by blocks ------------------------------------------------------ */
@@ -128,6 +108,7 @@ void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t column
 /* Rows of the solution that a triangle of the diagonal gives; `columns` of them, ldx apart. */
 typedef struct {
   const clc_Lu *f;
+  const clc_LuRow *row;
   clc_Buffer *x;
   size_t columns, ldx;
 } Solution;
@@ -151,21 +132,19 @@ static void subtract_known(lua_State *L, const Solution *s, size_t i0, size_t i1
 static void solve_diagonal(lua_State *L, const Solution *s, int lower, size_t i0, size_t i1) {
   const clc_Lu *f = s->f;
   clc_Device *d = s->x->device;
-  const size_t vector = tuned(L, s->x, "vector");
-  const clc_Range range =
-      clc_padded1((s->columns + 2 * vector - 1) / (2 * vector), tuned(L, s->x, "group"));
+  const size_t vector = s->row->vector;
+  const clc_Range range = clc_padded1(clc_parts(s->columns, 2 * vector), s->row->group);
   const char *defines =
-      lua_pushfstring(L, lower ? "#define V %d\n" : "#define V %d\n#define LOWER 0\n", (int)vector);
+      lower ? clc_define(L, {"V", vector}) : clc_define(L, {"V", vector}, {"LOWER", 0});
   clc_Kernel *k = clc_prebuilt(L, d, "lu_rows", s->x->dtype, defines);
-  clc_setarguments(L, k, "iiibibbiiiii", (lua_Integer)i0, (lua_Integer)0, (lua_Integer)(i1 - i0),
-                   f->lu, (lua_Integer)f->ld, f->exchanges, s->x, (lua_Integer)s->ldx,
-                   (lua_Integer)0, (lua_Integer)0, (lua_Integer)0, (lua_Integer)s->columns);
-  clc_launch(L, k, &range, NULL);
+  clc_run(L, k, &range, clc_size(i0), clc_size(0), clc_size(i1 - i0), clc_memory(f->lu),
+          clc_size(f->ld), clc_memory(f->exchanges), clc_memory(s->x), clc_size(s->ldx),
+          clc_size(0), clc_size(0), clc_size(0), clc_size(s->columns));
   lua_pop(L, 2);
 }
 
 static void solve_blocks(lua_State *L, const Solution *s) {
-  const size_t n = s->f->n, block = tuned(L, s->x, "columns");
+  const size_t n = s->f->n, block = s->row->columns;
   for (size_t i = 0; i < n; i += block) {
     const size_t end = n - i < block ? n : i + block;
     subtract_known(L, s, i, end, 0, i);
@@ -180,10 +159,10 @@ static void solve_blocks(lua_State *L, const Solution *s) {
 }
 
 /* lu_rows takes whole vectors, so rows may have to be longer for a while. */
-static void solve_many(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b,
-                       clc_Buffer *x) {
+static void solve_many(lua_State *L, const clc_Lu *f, const clc_LuRow *row, size_t columns,
+                       clc_Buffer *b, clc_Buffer *x) {
   const size_t ldx = clc_paddedrows(columns);
-  Solution s = {f, x, columns, ldx};
+  Solution s = {f, row, x, columns, ldx};
   if (ldx != columns) s.x = clc_newbuffer(L, b->device, b->dtype, &(clc_Shape){2, {f->n, ldx}});
   gather(L, f, 0, columns, b, s.x, ldx);
   solve_blocks(L, &s);
@@ -199,11 +178,14 @@ clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b) {
   if (x->count == 0) return x;
   const size_t columns = x->count / f->n / f->count;
   const clc_Elimination factors = {f->lu, f->n, f->ld, f->exchanges, NULL};
-  if (f->is_batch)
+  if (f->is_batch) {
     clc_solvebatch(L, f->count, columns, &factors, b, x);
-  else if (columns <= tuned(L, b, "few"))
+    return x;
+  }
+  const clc_LuRow row = clc_getlurow(L, b);
+  if (columns <= row.few)
     clc_lusolvefew(L, f, 0, columns, b, x);
   else
-    solve_many(L, f, columns, b, x);
+    solve_many(L, f, &row, columns, b, x);
   return x;
 }

@@ -11,13 +11,7 @@
  *      |   |  |  |   |    C    |     elsewhere (lu_below). Then come the block's rows of U right of
  *      +---+--+--+---+---------+     it (lu_right), and C less the product of L and U.
  */
-#include "lu_tournament.h"
-
-#include "lu_blocks.h"
-#include "operations/gemm/matrix.h"
-#include "operations/prebuilt.h"
-#include "buffer/buffer.h"
-#include "operations/tuning.h"
+#include "elimination.h"
 
 #define DOWN 32 /* DOWN and WIDE of lu_below, ACROSS of lu_right */
 #define WIDE 64
@@ -33,28 +27,20 @@ typedef struct {
 } Tournament;
 
 /* Pushes what it consists of; the lists are at the top. */
-static Tournament push_tournament(lua_State *L, const clc_Elimination *x) {
+static Tournament push_tournament(lua_State *L, const clc_Elimination *x, const clc_LuRow *row) {
   clc_Device *d = x->w->device;
   const clc_Dtype *dtype = x->w->dtype;
-  Tournament t = {.x = x};
-  clc_pushtuning(L, d, "lu", dtype);
-  t.rows = (size_t)clc_tuned(L, "rows");
-  t.columns = (size_t)clc_tuned(L, "columns");
-  t.block = (size_t)clc_tuned(L, "block");
-  const int columns = (int)t.columns, rows = (int)t.rows, warp = clc_tuned(L, "warp");
-  const char *panel = lua_pushfstring(L, "#define COLUMNS %d\n", columns);
-  const char *group = lua_pushfstring(L, "%s#define ROWS %d\n#define WARP %d\n", panel, rows, warp);
-  t.round = clc_prebuilt(L, d, "lu_tournament", dtype, group);
-  t.last = clc_prebuilt(
-      L, d, "lu_tournament", dtype,
-      lua_pushfstring(L, "%s#define FINAL 1\n#define ACROSS %d\n", group, (int)t.block));
-  t.below =
-      clc_prebuilt(L, d, "lu_below", dtype,
-                   lua_pushfstring(L, "%s#define DOWN %d\n#define WIDE %d\n#define ACROSS %d\n",
-                                   panel, DOWN, WIDE, t.block < WIDE ? WIDE : (int)t.block));
-  t.right = clc_prebuilt(
-      L, d, "lu_right", dtype,
-      lua_pushfstring(L, "%s#define BLOCK %d\n#define ACROSS %d\n", panel, (int)t.block, ACROSS));
+  Tournament t = {.x = x, .rows = row->rows, .columns = row->columns, .block = row->block};
+  const clc_Macro columns = {"COLUMNS", t.columns}, rows = {"ROWS", t.rows},
+                  warp = {"WARP", row->warp};
+  t.round = clc_prebuilt(L, d, "lu_tournament", dtype, clc_define(L, columns, rows, warp));
+  t.last = clc_prebuilt(L, d, "lu_tournament", dtype,
+                        clc_define(L, columns, rows, warp, {"FINAL", 1}, {"ACROSS", t.block}));
+  t.below = clc_prebuilt(L, d, "lu_below", dtype,
+                         clc_define(L, columns, {"DOWN", DOWN}, {"WIDE", WIDE},
+                                    {"ACROSS", t.block < WIDE ? WIDE : t.block}));
+  t.right = clc_prebuilt(L, d, "lu_right", dtype,
+                         clc_define(L, columns, {"BLOCK", t.block}, {"ACROSS", ACROSS}));
   const size_t list = clc_parts(x->n, t.rows) * t.columns;
   t.lists_of[1] = list;
   t.moves = 2 * list;
@@ -71,20 +57,18 @@ static void choose(lua_State *L, const Tournament *t, size_t first, size_t colum
   while (count > t->rows) {
     const size_t groups = clc_parts(count, t->rows), rest = count - (groups - 1) * t->rows;
     const clc_Range range = clc_batchrange(groups, 1, 1, t->rows, 1);
-    clc_setarguments(L, t->round, "iiibibii", (lua_Integer)count, (lua_Integer)first,
-                     (lua_Integer)listed, x->w, (lua_Integer)x->ld, t->lists,
-                     (lua_Integer)t->lists_of[in], (lua_Integer)t->lists_of[!in]);
-    clc_launch(L, t->round, &range, NULL);
+    clc_run(L, t->round, &range, clc_size(count), clc_size(first), clc_integer(listed),
+            clc_memory(x->w), clc_size(x->ld), clc_memory(t->lists), clc_size(t->lists_of[in]),
+            clc_size(t->lists_of[!in]));
     count = (groups - 1) * t->columns + (rest < t->columns ? rest : t->columns);
     listed = 1;
     in = !in;
   }
   const clc_Range one = clc_batchrange(1, 1, 1, t->rows, 1);
-  clc_setarguments(L, t->last, "iiibibiiiiibb", (lua_Integer)count, (lua_Integer)first,
-                   (lua_Integer)listed, x->w, (lua_Integer)x->ld, t->lists,
-                   (lua_Integer)t->lists_of[in], (lua_Integer)t->moves, (lua_Integer)columns,
-                   (lua_Integer)k, (lua_Integer)e, x->pivots, x->diagonal);
-  clc_launch(L, t->last, &one, NULL);
+  clc_run(L, t->last, &one, clc_size(count), clc_size(first), clc_integer(listed), clc_memory(x->w),
+          clc_size(x->ld), clc_memory(t->lists), clc_size(t->lists_of[in]), clc_size(t->moves),
+          clc_size(columns), clc_size(k), clc_size(e), clc_memory(x->pivots),
+          clc_memory(x->diagonal));
 }
 
 /* What it gives to the rows below within the block, and its exchanges beside the block. */
@@ -95,28 +79,25 @@ static void apply(lua_State *L, const Tournament *t, size_t first, size_t column
                others = clc_parts(k + x->n - e, items);
   const clc_Range range = clc_batchrange(groups + others, 1, 1, items, 1);
   if (groups + others == 0) return;
-  clc_setarguments(L, t->below, "iiiibiibiii", (lua_Integer)x->n, (lua_Integer)first,
-                   (lua_Integer)columns, (lua_Integer)e, x->w, (lua_Integer)x->ld,
-                   (lua_Integer)groups, t->lists, (lua_Integer)t->moves, (lua_Integer)k,
-                   (lua_Integer)e);
-  clc_launch(L, t->below, &range, NULL);
+  clc_run(L, t->below, &range, clc_size(x->n), clc_size(first), clc_size(columns), clc_size(e),
+          clc_memory(x->w), clc_size(x->ld), clc_size(groups), clc_memory(t->lists),
+          clc_size(t->moves), clc_size(k), clc_size(e));
 }
 
 /* What the whole block k .. e - 1 gives to the columns right of it. */
 static void finish(lua_State *L, const Tournament *t, size_t k, size_t e) {
   const clc_Elimination *x = t->x;
   const clc_Range range = clc_batchrange(clc_parts(x->n - e, ACROSS), 1, 1, t->block, 1);
-  clc_setarguments(L, t->right, "ibiii", (lua_Integer)k, x->w, (lua_Integer)x->ld, (lua_Integer)e,
-                   (lua_Integer)x->n);
-  clc_launch(L, t->right, &range, NULL);
+  clc_run(L, t->right, &range, clc_size(k), clc_memory(x->w), clc_size(x->ld), clc_size(e),
+          clc_size(x->n));
   clc_subtractproduct(L, x, e, x->n, k, e, e, x->n);
 }
 
-void clc_eliminatetournament(lua_State *L, const clc_Elimination *x) {
+void clc_eliminatetournament(lua_State *L, const clc_Elimination *x, const clc_LuRow *row) {
   const int top = lua_gettop(L);
   if (x->n == 0) return;
   luaL_checkstack(L, 30, NULL);
-  const Tournament t = push_tournament(L, x);
+  const Tournament t = push_tournament(L, x, row);
   for (size_t k = 0; k < x->n; k += t.block) {
     const size_t e = x->n - k < t.block ? x->n : k + t.block;
     for (size_t first = k; first < e; first += t.columns) {

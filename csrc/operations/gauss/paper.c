@@ -6,13 +6,11 @@
  * here too: a fixed range with a guard in the kernels or one that shrinks, and
  * what is left of whole work-groups launched again or computed by the host.
  */
-#include "paper.h"
-
 #include <math.h>
 
-#include "operations/operand.h"
-#include "sequential/plain.h"
-#include "operations/prebuilt.h"
+#include "operations/operations.h"
+#include "sequential/sequential.h"
+#include "systems.h"
 
 typedef struct {
   lua_State *L;
@@ -26,8 +24,7 @@ typedef struct {
 static void launch1(const Solve *s, clc_Kernel *kernel, size_t k, clc_Buffer *other, size_t size) {
   const clc_Range range = {
       1, {size, 1, 1}, {s->options.group, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_SPLIT, 0};
-  clc_setarguments(s->L, kernel, "iibb", (lua_Integer)s->n, (lua_Integer)k, s->w, other);
-  clc_launch(s->L, kernel, &range, NULL);
+  clc_run(s->L, kernel, &range, clc_size(s->n), clc_size(k), clc_memory(s->w), clc_memory(other));
 }
 
 /* gauss_fwd over `columns` columns, from the first of its range. */
@@ -35,8 +32,7 @@ static void launch_fwd(const Solve *s, size_t k, size_t columns) {
   const size_t rows = s->options.shrink ? s->n - k - 1 : s->n;
   const clc_Range range = {
       2, {columns, rows, 1}, {s->options.group, 1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_SPLIT, 0};
-  clc_setarguments(s->L, s->fwd, "iibb", (lua_Integer)s->n, (lua_Integer)k, s->w, s->l);
-  clc_launch(s->L, s->fwd, &range, NULL);
+  clc_run(s->L, s->fwd, &range, clc_size(s->n), clc_size(k), clc_memory(s->w), clc_memory(s->l));
 }
 
 /*
@@ -70,8 +66,8 @@ static void forward_step(const Solve *s, size_t k) {
 
 static void backward_step(const Solve *s, size_t k) {
   const clc_Range one = clc_padded1(1, 1);
-  clc_setarguments(s->L, s->bwd_prepare, "iibb", (lua_Integer)s->n, (lua_Integer)k, s->w, s->x);
-  clc_launch(s->L, s->bwd_prepare, &one, NULL);
+  clc_run(s->L, s->bwd_prepare, &one, clc_size(s->n), clc_size(k), clc_memory(s->w),
+          clc_memory(s->x));
   if (k > 0) launch1(s, s->bwd, k, s->x, s->options.shrink ? k : s->n);
 }
 
@@ -109,10 +105,8 @@ static void push_kernels(Solve *s) {
 static void augment(const Solve *s, clc_Buffer *from, size_t columns, size_t column) {
   const clc_Range range = clc_covermatrix(s->w->device, s->n, columns);
   clc_Kernel *copy = clc_prebuilt(s->L, s->w->device, "copy_matrix", s->w->dtype, "");
-  clc_setarguments(s->L, copy, "iibiibii", (lua_Integer)s->n, (lua_Integer)columns, from,
-                   (lua_Integer)from->offset, (lua_Integer)columns, s->w, (lua_Integer)column,
-                   (lua_Integer)(s->n + 1));
-  clc_launch(s->L, copy, &range, NULL);
+  clc_run(s->L, copy, &range, clc_size(s->n), clc_size(columns), clc_elements(from),
+          clc_size(columns), clc_memory(s->w), clc_size(column), clc_size(s->n + 1));
   lua_pop(s->L, 1);
 }
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The condition of a matrix, from its LU factors. */
-#include "rcond.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "lu_solve.h"
-#include "operations/operand.h"
+#include "lu.h"
+#include "operations/operations.h"
 
 #define SMALL 64 /* rows of a matrix for which a journey to the device takes longer */
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How good a solution of linear equations is. */
-#include "residual.h"
-
 #include <float.h>
 #include <math.h>
 
-#include "operations/operand.h"
-#include "operations/prebuilt.h"
-#include "operations/tuning.h"
+#include "elimination.h"
+#include "systems.h"
 
 #define RESIDUAL_ROWS 4 /* ROWS of residual_vectors */
 #define FEW 65536       /* elements that are read sooner than a device has added them up */
@@ -69,9 +66,8 @@ double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name) {
   clc_Buffer *sums = clc_newbuffer(L, b->device, b->dtype, &line);
   clc_Kernel *k = clc_prebuilt(L, b->device, "column_sums", b->dtype, "");
   const clc_Range range = clc_padded1(columns, 64);
-  clc_setarguments(L, k, "iibib", (lua_Integer)(b->count / columns), (lua_Integer)columns, b,
-                   (lua_Integer)b->offset, sums);
-  clc_launch(L, k, &range, NULL);
+  clc_run(L, k, &range, clc_size(b->count / columns), clc_size(columns), clc_elements(b),
+          clc_memory(sums));
   const double *v = clc_pushdoubles(L, sums);
   for (size_t j = 0; j < columns; j++) norm = larger(norm, v[j]);
   clc_release(&sums->h);
@@ -84,16 +80,13 @@ double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name) {
 static clc_Kernel *push_vectors(lua_State *L, const clc_Buffer *a, size_t columns,
                                 clc_Range *range) {
   clc_Device *d = a->device;
-  clc_pushtuning(L, d, "lu", a->dtype);
-  const size_t vector = (size_t)clc_tuned(L, "vector"), few = (size_t)clc_tuned(L, "few");
-  lua_pop(L, 1);
-  if (vector == 1) return NULL;
-  const int across = columns > few;
-  *range = clc_padded2(across ? (columns + vector - 1) / vector : columns,
-                       (a->shape.dim[0] + RESIDUAL_ROWS - 1) / RESIDUAL_ROWS, 1, 1);
-  const char *defines =
-      lua_pushfstring(L, "#define V %d\n#define ACROSS %d\n#define WIDE %d\n", (int)vector, across,
-                      a->dtype == clc_float && d->context->has_double);
+  const clc_LuRow row = clc_getlurow(L, a);
+  if (row.vector == 1) return NULL;
+  const size_t across = columns > row.few;
+  *range = clc_padded2(across ? clc_parts(columns, row.vector) : columns,
+                       clc_parts(a->shape.dim[0], RESIDUAL_ROWS), 1, 1);
+  const char *defines = clc_define(L, {"V", row.vector}, {"ACROSS", across},
+                                   {"WIDE", a->dtype == clc_float && d->context->has_double});
   clc_Kernel *k = clc_prebuilt(L, d, "residual_vectors", a->dtype, defines);
   lua_remove(L, -2);
   return k;
@@ -110,10 +103,8 @@ void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc
   for (size_t first = 0; first < s.count; first += CLC_MOSTGROUPS) {
     range.offset[2] = first;
     range.global[2] = s.count - first < CLC_MOSTGROUPS ? s.count - first : CLC_MOSTGROUPS;
-    clc_setarguments(L, k, "iibibibib", (lua_Integer)s.n, (lua_Integer)s.columns, a,
-                     (lua_Integer)a->offset, x, (lua_Integer)x->offset, b, (lua_Integer)b->offset,
-                     r);
-    clc_launch(L, k, &range, NULL);
+    clc_run(L, k, &range, clc_size(s.n), clc_size(s.columns), clc_elements(a), clc_elements(x),
+            clc_elements(b), clc_memory(r));
   }
   lua_pop(L, 1);
 }

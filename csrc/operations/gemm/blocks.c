@@ -1,50 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /* The product for the multiprocessors of a GPU: register-blocked slices (kernels/gemm_blocks.cl).
  */
-#include "blocks.h"
-
-#include "operations/prebuilt.h"
-#include "operations/tuning.h"
+#include "product.h"
 
 /* What a work-group and a work-item of gemm_blocks own. */
 typedef struct {
-  int bm, bn, bk, tm, tn;
+  size_t bm, bn, bk, tm, tn;
 } Blocks;
 
-/* The largest blocks that keep most multiprocessors busy, from the list in the table on top of the
+static const clc_Field fields[] = {
+    {"bm", offsetof(Blocks, bm), "BM"}, {"bn", offsetof(Blocks, bn), "BN"},
+    {"bk", offsetof(Blocks, bk), "BK"}, {"tm", offsetof(Blocks, tm), "TM"},
+    {"tn", offsetof(Blocks, tn), "TN"}, {NULL, 0, NULL}};
+
+/* The largest blocks that keep most multiprocessors busy, from the list in the row on top of the
    stack: the last ones where none are small enough. */
 static Blocks choose_blocks(lua_State *L, const clc_Multiply *x) {
-  Blocks blocks = {0};
-  const size_t units = (size_t)clc_tuned(L, "units");
+  Blocks s = {0};
+  const int top = lua_gettop(L);
+  const size_t units = x->c.b->device->context->compute_units;
   lua_getfield(L, -1, "blocks");
-  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) == LUA_TTABLE; i++) {
-    blocks = (Blocks){clc_tuned(L, "bm"), clc_tuned(L, "bn"), clc_tuned(L, "bk"),
-                      clc_tuned(L, "tm"), clc_tuned(L, "tn")};
+  for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
+    clc_readrow(L, fields, &s);
     lua_pop(L, 1);
-    if (x->batch * clc_parts(x->m, (size_t)blocks.bm) * clc_parts(x->n, (size_t)blocks.bn) >=
-        units * 3 / 4)
-      break;
+    if (x->batch * clc_parts(x->m, s.bm) * clc_parts(x->n, s.bn) >= units * 3 / 4) break;
   }
-  lua_settop(L, lua_gettop(L) - (lua_isnil(L, -1) ? 2 : 1));
-  return blocks;
+  lua_settop(L, top);
+  return s;
 }
 
 void clc_multiplyblocks(lua_State *L, const clc_Multiply *x) {
   const Blocks s = choose_blocks(L, x);
-  const char *defines = lua_pushfstring(
-      L,
-      "%s#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
-      "#define ALIGNED %d\n",
-      clc_pushtransposes(L, x), s.bm, s.bn, s.bk, s.tm, s.tn,
-      clc_isquad(&x->a) && clc_isquad(&x->b));
+  const char *defines =
+      clc_definerow(L, fields, &s, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
+                    {"ALIGNED", clc_isquad(&x->a) && clc_isquad(&x->b)});
   clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, "gemm_blocks", x->c.b->dtype, defines);
-  const clc_Range range =
-      clc_batchrange(clc_parts(x->n, (size_t)s.bn), clc_parts(x->m, (size_t)s.bm), x->batch,
-                     (size_t)(s.bn / s.tn), (size_t)(s.bm / s.tm));
-  clc_setarguments(L, kernel, "iiinbiiibiiinbiii", (lua_Integer)x->m, (lua_Integer)x->n,
-                   (lua_Integer)x->k, x->alpha, x->a.b, (lua_Integer)x->a.offset,
-                   (lua_Integer)x->a.ld, (lua_Integer)x->a.stride, x->b.b, (lua_Integer)x->b.offset,
-                   (lua_Integer)x->b.ld, (lua_Integer)x->b.stride, x->beta, x->c.b,
-                   (lua_Integer)x->c.offset, (lua_Integer)x->c.ld, (lua_Integer)x->c.stride);
-  clc_launch(L, kernel, &range, NULL);
+  const clc_Range range = clc_batchrange(clc_parts(x->n, s.bn), clc_parts(x->m, s.bm), x->batch,
+                                         s.bn / s.tn, s.bm / s.tm);
+  clc_run(L, kernel, &range, clc_size(x->m), clc_size(x->n), clc_size(x->k), clc_number(x->alpha),
+          clc_matrices(&x->a), clc_matrices(&x->b), clc_number(x->beta), clc_matrices(&x->c));
 }

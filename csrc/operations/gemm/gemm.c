@@ -5,9 +5,7 @@ gemm: C <- alpha * op(A) * op(B) + beta * C.
 */
 #include "gemm.h"
 
-#include "base/base.h"
-#include "multiply.h"
-#include "operations/operand.h"
+#include "operations/operations.h"
 
 /* --- shapes ------------------------------------------------------------ */
 

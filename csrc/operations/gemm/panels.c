@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The product for the cores of a CPU: packed panels and register tiles (kernels/gemm_panels.cl). */
-#include "panels.h"
-
-#include "operations/prebuilt.h"
-#include "buffer/buffer.h"
-#include "operations/tuning.h"
+#include "product.h"
 
 enum { PACK = 1, MULTIPLY = 2, PACKED = 4, IN_PLACE = 8 }; /* steps of gemm_panels */
 
@@ -13,13 +9,23 @@ enum { PACK = 1, MULTIPLY = 2, PACKED = 4, IN_PLACE = 8 }; /* steps of gemm_pane
 #define PACKED_COLUMNS 256 /* that a work-item packs, about */
 #define IN_PLACE_SHARE 16  /* A is read where it lies up to this part of `direct` */
 
-/* How gemm_panels goes through a product. */
+/* How gemm_panels goes through a product: numbers of the row, fitted to the product. */
 typedef struct {
-  size_t vector, rows, block; /* V, ROWS, BLOCK of the kernel */
-  size_t mc, nc, kc;          /* a block of C, and the depth of a step */
-  size_t width;               /* of a panel of B */
-  int steps;                  /* of the launch that multiplies */
+  size_t vector, rows; /* of a register tile: elements of a vector, and rows */
+  size_t mc, nc, kc;   /* a block of C, and the depth of a step */
+  size_t direct;       /* elements of B that are read where they lie */
+  size_t block;        /* elements of A that a work-item packs at once, at most */
+  size_t width;        /* of a panel of B */
+  int steps;           /* of the launch that multiplies */
 } Panels;
+
+static const clc_Field fields[] = {{"vector", offsetof(Panels, vector), "V"},
+                                   {"rows", offsetof(Panels, rows), "ROWS"},
+                                   {"mc", offsetof(Panels, mc), NULL},
+                                   {"nc", offsetof(Panels, nc), NULL},
+                                   {"kc", offsetof(Panels, kc), NULL},
+                                   {"direct", offsetof(Panels, direct), NULL},
+                                   {NULL, 0, NULL}};
 
 /* Halves the blocks of C until every core has some: first along m, where that costs nothing. */
 static void share_out(Panels *p, const clc_Multiply *x, size_t cores) {
@@ -40,21 +46,19 @@ static void share_columns(Panels *p, const clc_Multiply *x, size_t cores) {
     p->nc = clc_roundup(p->nc / 2, p->width);
 }
 
-/* A pure function of the device's numbers (the table on top of the stack) and the product. */
+/* A pure function of the row, which is on top of the stack, and the product. */
 static Panels plan_panels(lua_State *L, const clc_Multiply *x) {
+  const size_t cores = x->c.b->device->context->compute_units;
   Panels p;
-  const size_t cores = (size_t)clc_tuned(L, "units"), mc = (size_t)clc_tuned(L, "mc"),
-               nc = (size_t)clc_tuned(L, "nc"), kc = (size_t)clc_tuned(L, "kc"),
-               direct = (size_t)clc_tuned(L, "direct");
-  p.vector = (size_t)clc_tuned(L, "vector");
-  p.rows = (size_t)clc_tuned(L, "rows");
+  clc_readrow(L, fields, &p);
   p.width = 2 * p.vector;
-  p.block = (mc + EDGE) * kc + p.vector;
-  p.kc = clc_parts(x->k, clc_parts(x->k, kc)); /* steps of about the same depth */
-  p.mc = x->m < mc ? clc_roundup(x->m, p.rows) : mc;
-  p.nc = x->n < nc ? clc_roundup(x->n, p.width) : nc;
-  if (!x->transb && x->n >= p.width && x->k * x->n <= direct) {
-    p.steps = !x->transa && x->m * x->k <= direct / IN_PLACE_SHARE ? MULTIPLY | IN_PLACE : MULTIPLY;
+  p.block = (p.mc + EDGE) * p.kc + p.vector;
+  p.kc = clc_parts(x->k, clc_parts(x->k, p.kc)); /* steps of about the same depth */
+  if (x->m < p.mc) p.mc = clc_roundup(x->m, p.rows);
+  if (x->n < p.nc) p.nc = clc_roundup(x->n, p.width);
+  if (!x->transb && x->n >= p.width && x->k * x->n <= p.direct) {
+    p.steps =
+        !x->transa && x->m * x->k <= p.direct / IN_PLACE_SHARE ? MULTIPLY | IN_PLACE : MULTIPLY;
     share_out(&p, x, cores);
   } else if (x->m <= p.mc) {
     p.steps = PACK | MULTIPLY;
@@ -67,16 +71,12 @@ static Panels plan_panels(lua_State *L, const clc_Multiply *x) {
   return p;
 }
 
-static void launch_panels(lua_State *L, clc_Kernel *kernel, const Panels *p, int steps, size_t nc,
-                          const clc_Range *range, const clc_Multiply *x, clc_Buffer *packed) {
-  clc_setarguments(L, kernel, "iiiiiiinbiiiibiiiibnbiii", (lua_Integer)steps, (lua_Integer)x->m,
-                   (lua_Integer)x->n, (lua_Integer)x->k, (lua_Integer)p->mc, (lua_Integer)nc,
-                   (lua_Integer)p->kc, x->alpha, x->a.b, (lua_Integer)x->a.offset,
-                   (lua_Integer)x->a.ld, (lua_Integer)x->a.stride, (lua_Integer)x->transa, x->b.b,
-                   (lua_Integer)x->b.offset, (lua_Integer)x->b.ld, (lua_Integer)x->b.stride,
-                   (lua_Integer)x->transb, packed, x->beta, x->c.b, (lua_Integer)x->c.offset,
-                   (lua_Integer)x->c.ld, (lua_Integer)x->c.stride);
-  clc_launch(L, kernel, range, NULL);
+static void run_panels(lua_State *L, clc_Kernel *kernel, const Panels *p, int steps, size_t nc,
+                       const clc_Range *range, const clc_Multiply *x, clc_Buffer *packed) {
+  clc_run(L, kernel, range, clc_integer(steps), clc_size(x->m), clc_size(x->n), clc_size(x->k),
+          clc_size(p->mc), clc_size(nc), clc_size(p->kc), clc_number(x->alpha), clc_matrices(&x->a),
+          clc_integer(x->transa), clc_matrices(&x->b), clc_integer(x->transb), clc_memory(packed),
+          clc_number(x->beta), clc_matrices(&x->c));
 }
 
 /* Elements of scratch memory for n columns of B. */
@@ -91,7 +91,7 @@ static void pack(lua_State *L, clc_Kernel *kernel, const Panels *p, const clc_Mu
   const size_t nc = clc_roundup(PACKED_COLUMNS, p->width);
   const clc_Range range =
       clc_batchrange(clc_parts(x->n, nc), clc_parts(x->k, p->kc), x->batch, 1, 1);
-  launch_panels(L, kernel, p, PACK, nc, &range, x, packed);
+  run_panels(L, kernel, p, PACK, nc, &range, x, packed);
 }
 
 static void multiply_columns(lua_State *L, clc_Kernel *kernel, const Panels *p,
@@ -102,7 +102,7 @@ static void multiply_columns(lua_State *L, clc_Kernel *kernel, const Panels *p,
   if (p->steps & PACKED) pack(L, kernel, p, x, packed);
   const clc_Range range =
       clc_batchrange(clc_parts(x->n, p->nc), clc_parts(x->m, p->mc), x->batch, 1, 1);
-  launch_panels(L, kernel, p, p->steps, p->nc, &range, x, packed);
+  run_panels(L, kernel, p, p->steps, p->nc, &range, x, packed);
   if (elements > 0) lua_pop(L, 1);
 }
 
@@ -116,15 +116,11 @@ static size_t columns_at_once(const Panels *p, const clc_Multiply *x) {
 
 void clc_multiplypanels(lua_State *L, const clc_Multiply *x) {
   const Panels p = plan_panels(L, x);
-  const char *defines = lua_pushfstring(L, "#define V %d\n#define ROWS %d\n#define BLOCK %d\n",
-                                        (int)p.vector, (int)p.rows, (int)p.block);
+  const char *defines = clc_definerow(L, fields, &p, {"BLOCK", p.block});
   clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, "gemm_panels", x->c.b->dtype, defines);
   const size_t step = columns_at_once(&p, x);
   for (size_t j = 0; j < x->n; j += step) {
-    clc_Multiply slab = *x;
-    slab.n = x->n - j < step ? x->n - j : step;
-    slab.b.offset += x->transb ? j * x->b.ld : j;
-    slab.c.offset += j;
+    const clc_Multiply slab = clc_partof(x, 0, j, x->m, step);
     multiply_columns(L, kernel, &p, &slab);
   }
 }

@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* The product for GPUs that copy to local memory while they compute (kernels/gemm_pipelined.cl and
-   gemm_tensor.cl). */
-#include "pipelined.h"
+/* The product for GPUs that copy to local memory while they compute: on their common cores, or on
+   tensor cores (kernels/gemm_pipelined.cl, kernels/gemm_tensor.cl). */
+#include "product.h"
 
-#include "operations/prebuilt.h"
-#include "buffer/buffer.h"
-#include "operations/tuning.h"
+#define SIDE 32 /* of a square that a work-group of gemm_pack moves, */
+#define ROWS 8  /* and its work-items along one side */
 
-#define SIDE 32 /* SIDE and ROWS of gemm_pack */
-#define ROWS 8
-
-/* What a work-group and a work-item of the kernel own, and how many slices are in work. */
+/* What a work-group and a work-item of the kernel own, and how many slices are in work; the groups
+   that a multiprocessor holds at a time, and its rate with one of them and with all. */
 typedef struct {
   size_t bm, bn, bk, tm, tn, stages;
+  size_t held, alone, full;
 } Shape;
 
+static const clc_Field fields[] = {
+    {"bm", offsetof(Shape, bm), "BM"},     {"bn", offsetof(Shape, bn), "BN"},
+    {"bk", offsetof(Shape, bk), "BK"},     {"tm", offsetof(Shape, tm), "TM"},
+    {"tn", offsetof(Shape, tn), "TN"},     {"stages", offsetof(Shape, stages), "STAGES"},
+    {"held", offsetof(Shape, held), NULL}, {"alone", offsetof(Shape, alone), NULL},
+    {"full", offsetof(Shape, full), NULL}, {NULL, 0, NULL}};
+
 /* What the blocks of a shape take, relative to other shapes: a multiprocessor works at its full
-   rate on as many groups as it holds at a time, on few at that of each alone. The shape's table is
-   on top. */
-static double cost_of(lua_State *L, const Shape *s, const clc_Multiply *x, size_t units) {
-  const size_t held = (size_t)clc_tuned(L, "held");
-  const double full = clc_tuned(L, "full"), alone = clc_tuned(L, "alone");
+   rate on as many groups as it holds at a time, on few at that of each alone. */
+static double cost_of(const Shape *s, const clc_Multiply *x) {
+  const double full = (double)s->full, alone = (double)s->alone;
   const size_t groups = x->batch * clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
-  const size_t share = clc_parts(groups, units), last = share % held;
+  const size_t share = clc_parts(groups, x->c.b->device->context->compute_units),
+               last = share % s->held;
   const double rate = (double)last * alone < full ? (double)last * alone : full;
   const double rest = last > 0 ? (double)last / rate : 0;
   return (double)(s->bm * s->bn) * ((double)(share - last) / full + rest);
 }
 
-/* The cheapest shape of the list in the table on top of the stack. */
+/* The cheapest shape of the list in the row on top of the stack. */
 static Shape choose_shape(lua_State *L, const clc_Multiply *x) {
-  Shape best = {0};
+  Shape best = {0}, shape;
   double least = 0;
   const int top = lua_gettop(L);
-  const size_t units = (size_t)clc_tuned(L, "units");
   lua_getfield(L, -1, "shapes");
   for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
-    const Shape shape = {(size_t)clc_tuned(L, "bm"), (size_t)clc_tuned(L, "bn"),
-                         (size_t)clc_tuned(L, "bk"), (size_t)clc_tuned(L, "tm"),
-                         (size_t)clc_tuned(L, "tn"), (size_t)clc_tuned(L, "stages")};
-    const double cost = cost_of(L, &shape, x, units);
+    clc_readrow(L, fields, &shape);
+    const double cost = cost_of(&shape, x);
     if (i == 1 || cost < least) {
       best = shape;
       least = cost;
@@ -51,7 +52,7 @@ static Shape choose_shape(lua_State *L, const clc_Multiply *x) {
 }
 
 /* One side of a product: an operand, the m or n elements of C along it, and the same in whole
- * blocks. */
+   blocks. */
 typedef struct {
   const clc_Matrix *stored;
   const char *use; /* of scratch memory */
@@ -99,35 +100,19 @@ static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, si
   clc_Kernel *kernel = side->is_k_first ? means->copy : means->transpose;
   const clc_Range range =
       clc_batchrange(clc_parts(side->padded, SIDE), clc_parts(k, SIDE), count, SIDE, ROWS);
-  clc_setarguments(L, kernel, "iiiibiiib", (lua_Integer)x->k, (lua_Integer)side->length,
-                   (lua_Integer)k, (lua_Integer)side->padded, from->b, (lua_Integer)from->offset,
-                   (lua_Integer)from->ld, (lua_Integer)from->stride, to);
-  clc_launch(L, kernel, &range, NULL);
+  clc_run(L, kernel, &range, clc_size(x->k), clc_size(side->length), clc_size(k),
+          clc_size(side->padded), clc_matrices(from), clc_memory(to));
   return (clc_Matrix){to, 0, k, side->padded, side->padded, count > 1 ? elements : 0};
 }
 
-static clc_Kernel *get_kernel(lua_State *L, const Shape *s, const clc_Multiply *x,
-                              const char *kernel, const char *defines) {
-  const char *all = lua_pushfstring(
-      L,
-      "%s#define BM %d\n#define BN %d\n#define BK %d\n#define TM %d\n#define TN %d\n"
-      "#define STAGES %d\n#define WIDE %d\n",
-      defines, (int)s->bm, (int)s->bn, (int)s->bk, (int)s->tm, (int)s->tn, (int)s->stages,
-      clc_isquad(&x->c));
-  return clc_prebuilt(L, x->c.b->device, kernel, x->c.b->dtype, all);
-}
-
-static void launch(lua_State *L, clc_Kernel *kernel, const Shape *s, const clc_Multiply *x,
-                   const clc_Matrix *a, const clc_Matrix *b) {
+static void multiply(lua_State *L, clc_Kernel *kernel, const Shape *s, const clc_Multiply *x,
+                     const clc_Matrix *a, const clc_Matrix *b) {
   const size_t items = s->bm / s->tm * (s->bn / s->tn);
   const size_t groups = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
   const clc_Range range = clc_batchrange(groups, 1, x->batch, items, 1);
-  clc_setarguments(L, kernel, "iiinbiiibiiinbiii", (lua_Integer)x->m, (lua_Integer)x->n,
-                   (lua_Integer)clc_parts(x->k, s->bk), x->alpha, a->b, (lua_Integer)a->offset,
-                   (lua_Integer)a->ld, (lua_Integer)a->stride, b->b, (lua_Integer)b->offset,
-                   (lua_Integer)b->ld, (lua_Integer)b->stride, x->beta, x->c.b,
-                   (lua_Integer)x->c.offset, (lua_Integer)x->c.ld, (lua_Integer)x->c.stride);
-  clc_launch(L, kernel, &range, NULL);
+  clc_run(L, kernel, &range, clc_size(x->m), clc_size(x->n), clc_size(clc_parts(x->k, s->bk)),
+          clc_number(x->alpha), clc_matrices(a), clc_matrices(b), clc_number(x->beta),
+          clc_matrices(&x->c));
 }
 
 /* Whole blocks of a side that go at once, so that what is packed fits the scratch memory; 0: none.
@@ -147,7 +132,7 @@ static void multiply_rows(lua_State *L, const Shape *s, const clc_Multiply *x, s
     const clc_Multiply part = clc_partof(x, i, 0, m, x->n);
     const Side one = side_of_a(&part, s);
     const clc_Matrix a = means->a == NULL ? part.a : pack(L, &one, &part, k, means, means->a);
-    launch(L, means->multiply, s, &part, &a, &b);
+    multiply(L, means->multiply, s, &part, &a, &b);
   }
 }
 
@@ -155,20 +140,22 @@ static size_t smaller(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-int clc_multiplypipelined(lua_State *L, const clc_Multiply *x, const char *kernel,
-                          const char *defines) {
+/* By a kernel with the arguments of gemm_pipelined, where what is packed has room. */
+static int multiply_by(lua_State *L, const char *kernel, size_t products, const clc_Multiply *x) {
   const Shape s = choose_shape(L, x);
   const Side one = side_of_a(x, &s), other = side_of_b(x, &s);
   const size_t k = clc_roundup(x->k, s.bk);
   const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
-  const double work = (double)x->batch * (double)x->m * (double)x->n * (double)x->k;
-  if (m == 0 || n == 0 || work < clc_tuned(L, "least") || clc_parts(k, SIDE) > CLC_MOSTGROUPS)
-    return 0;
+  if (m == 0 || n == 0 || clc_parts(k, SIDE) > CLC_MOSTGROUPS) return 0;
   clc_Device *d = x->c.b->device;
   Means means;
-  means.copy = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, "");
-  means.transpose = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, "#define TRANSPOSE 1\n");
-  means.multiply = get_kernel(L, &s, x, kernel, defines);
+  const clc_Macro side = {"SIDE", SIDE}, rows = {"ROWS", ROWS};
+  means.copy = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, clc_define(L, side, rows));
+  means.transpose =
+      clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, clc_define(L, side, rows, {"TRANSPOSE", 1}));
+  means.multiply = clc_prebuilt(
+      L, d, kernel, x->c.b->dtype,
+      clc_definerow(L, fields, &s, {"WIDE", clc_isquad(&x->c) != 0}, {"PRODUCTS", products}));
   means.a = get_memory(L, &one, x, k, smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, smaller(n, other.padded));
   for (size_t j = 0; j < x->n; j += n) {
@@ -176,4 +163,15 @@ int clc_multiplypipelined(lua_State *L, const clc_Multiply *x, const char *kerne
     multiply_rows(L, &s, &part, k, m, &means);
   }
   return 1;
+}
+
+int clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
+  static const clc_Field least[] = {{"least", 0, NULL}, {NULL, 0, NULL}};
+  size_t work;
+  clc_readrow(L, least, &work);
+  return clc_work(x) >= (double)work && multiply_by(L, "gemm_pipelined", 0, x);
+}
+
+int clc_multiplytensor(lua_State *L, const clc_Multiply *x, size_t products) {
+  return multiply_by(L, "gemm_tensor", products, x);
 }

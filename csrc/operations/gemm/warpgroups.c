@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* The product of floats for the tensor cores of NVIDIA's Hopper (kernels/gemm_warpgroups.cl). */
-#include "warpgroups.h"
-
-#include "operations/prebuilt.h"
-#include "buffer/buffer.h"
-#include "operations/tuning.h"
+#include "product.h"
 
 #define TILE_ROWS 64 /* of A, for each warpgroup */
 #define DEPTH 32     /* of a tile; DEPTH and ROWS of gemm_pack_tiles */
 #define ROWS 8
 
-/* What a work-group owns, and how the operands are packed. */
+/* What a work-group owns, and of how many products of parts of elements a product consists. */
 typedef struct {
-  int warpgroups, bn, stages, band, products;
+  size_t warpgroups, bn, stages, band;
+  size_t products;
 } Shape;
 
-/* The first of the list in the table on top of the stack. */
-static Shape get_shape(lua_State *L, int products) {
+static const clc_Field fields[] = {{"warpgroups", offsetof(Shape, warpgroups), "WARPGROUPS"},
+                                   {"bn", offsetof(Shape, bn), "BN"},
+                                   {"stages", offsetof(Shape, stages), "STAGES"},
+                                   {"band", offsetof(Shape, band), "BAND"},
+                                   {NULL, 0, NULL}};
+
+/* The first of the list in the row on top of the stack. */
+static Shape get_shape(lua_State *L, size_t products) {
+  Shape shape = {.products = products};
   lua_getfield(L, -1, "shapes");
   lua_rawgeti(L, -1, 1);
-  const Shape shape = {clc_tuned(L, "warpgroups"), clc_tuned(L, "bn"), clc_tuned(L, "stages"),
-                       clc_tuned(L, "band"), products};
+  clc_readrow(L, fields, &shape);
   lua_pop(L, 2);
   return shape;
 }
@@ -33,17 +36,17 @@ typedef struct {
   size_t along, deep;
   size_t length, block; /* elements of C along it, and of a block */
   size_t tile, parts;   /* rows of a tile, and how often it is there */
-  int is_fragments, is_paired, is_rounded;
+  size_t is_fragments, is_paired, is_rounded;
 } Side;
 
 static Side side_of_a(const clc_Multiply *x, const Shape *s) {
-  const int is_split = s->products == 3; /* in registers */
+  const size_t is_split = s->products == 3; /* in registers */
   return (Side){.stored = &x->a,
                 .use = "gemm tiles of a",
                 .along = x->transa ? 1 : x->a.ld,
                 .deep = x->transa ? x->a.ld : 1,
                 .length = x->m,
-                .block = (size_t)s->warpgroups * TILE_ROWS,
+                .block = s->warpgroups * TILE_ROWS,
                 .tile = TILE_ROWS,
                 .parts = 1,
                 .is_fragments = is_split,
@@ -56,8 +59,8 @@ static Side side_of_b(const clc_Multiply *x, const Shape *s) {
                 .along = x->transb ? x->b.ld : 1,
                 .deep = x->transb ? 1 : x->b.ld,
                 .length = x->n,
-                .block = (size_t)s->bn,
-                .tile = (size_t)s->bn,
+                .block = s->bn,
+                .tile = s->bn,
                 .parts = s->products == 3 ? 2 : 1,
                 .is_paired = 1,
                 .is_rounded = 1};
@@ -81,21 +84,15 @@ typedef struct {
 } Means;
 
 static clc_Kernel *get_pack(lua_State *L, const Side *side, const clc_Multiply *x) {
-  const char *defines =
-      lua_pushfstring(L,
-                      "#define SIDE %d\n#define FRAGMENTS %d\n#define PAIRED %d\n#define PARTS %d\n"
-                      "#define ROUND %d\n#define ALONG %d\n",
-                      (int)side->tile, side->is_fragments, side->is_paired, (int)side->parts,
-                      side->is_rounded, side->deep == 1);
+  const char *defines = clc_define(L, {"SIDE", side->tile}, {"FRAGMENTS", side->is_fragments},
+                                   {"PAIRED", side->is_paired}, {"PARTS", side->parts},
+                                   {"ROUND", side->is_rounded}, {"ALONG", side->deep == 1});
   return clc_prebuilt(L, x->c.b->device, "gemm_pack_tiles", x->c.b->dtype, defines);
 }
 
 static clc_Kernel *get_multiply(lua_State *L, const Shape *s, const clc_Multiply *x) {
   const char *defines =
-      lua_pushfstring(L,
-                      "#define WARPGROUPS %d\n#define BN %d\n#define STAGES %d\n"
-                      "#define BAND %d\n#define PRODUCTS %d\n#define WIDE %d\n",
-                      s->warpgroups, s->bn, s->stages, s->band, s->products, clc_isquad(&x->c));
+      clc_definerow(L, fields, s, {"PRODUCTS", s->products}, {"WIDE", clc_isquad(&x->c) != 0});
   return clc_prebuilt(L, x->c.b->device, "gemm_warpgroups", x->c.b->dtype, defines);
 }
 
@@ -117,37 +114,26 @@ static void pack(lua_State *L, clc_Kernel *kernel, const Side *side, const clc_M
   const size_t depths = clc_parts(x->k, DEPTH);
   const clc_Range range = clc_batchrange(depths, clc_roundup(side->length, side->block) / DEPTH,
                                          count_of(side, x), DEPTH, ROWS);
-  clc_setarguments(L, kernel, "iiibiiiibi", (lua_Integer)side->length, (lua_Integer)x->k,
-                   (lua_Integer)depths, from->b, (lua_Integer)from->offset,
-                   (lua_Integer)side->along, (lua_Integer)side->deep, (lua_Integer)from->stride, to,
-                   (lua_Integer)packed_size(side, side->length, x->k));
-  clc_launch(L, kernel, &range, NULL);
+  clc_run(L, kernel, &range, clc_size(side->length), clc_size(x->k), clc_size(depths),
+          clc_memory(from->b), clc_size(from->offset), clc_size(side->along), clc_size(side->deep),
+          clc_size(from->stride), clc_memory(to), clc_size(packed_size(side, side->length, x->k)));
 }
 
 static void multiply(lua_State *L, const Shape *s, const clc_Multiply *x, const Means *means) {
   const Side a = side_of_a(x, s), b = side_of_b(x, s);
   const size_t groups = clc_parts(x->m, a.block) * clc_parts(x->n, b.block);
-  const clc_Range range =
-      clc_batchrange(groups, 1, x->batch, 2 * TILE_ROWS * (size_t)s->warpgroups, 1);
+  const clc_Range range = clc_batchrange(groups, 1, x->batch, 2 * TILE_ROWS * s->warpgroups, 1);
   const size_t a1 = x->a.stride > 0 ? packed_size(&a, x->m, x->k) : 0;
   const size_t b1 = x->b.stride > 0 ? packed_size(&b, x->n, x->k) : 0;
-  clc_setarguments(L, means->multiply, "iiiinbibibiiiibiiiinbiii", (lua_Integer)x->m,
-                   (lua_Integer)x->n, (lua_Integer)x->k, (lua_Integer)clc_parts(x->k, DEPTH),
-                   x->alpha, means->a, (lua_Integer)a1, means->b, (lua_Integer)b1, x->a.b,
-                   (lua_Integer)x->a.offset, (lua_Integer)a.along, (lua_Integer)a.deep,
-                   (lua_Integer)x->a.stride, x->b.b, (lua_Integer)x->b.offset, (lua_Integer)b.along,
-                   (lua_Integer)b.deep, (lua_Integer)x->b.stride, x->beta, x->c.b,
-                   (lua_Integer)x->c.offset, (lua_Integer)x->c.ld, (lua_Integer)x->c.stride);
-  clc_launch(L, means->multiply, &range, NULL);
+  clc_run(L, means->multiply, &range, clc_size(x->m), clc_size(x->n), clc_size(x->k),
+          clc_size(clc_parts(x->k, DEPTH)), clc_number(x->alpha), clc_memory(means->a),
+          clc_size(a1), clc_memory(means->b), clc_size(b1), clc_memory(x->a.b),
+          clc_size(x->a.offset), clc_size(a.along), clc_size(a.deep), clc_size(x->a.stride),
+          clc_memory(x->b.b), clc_size(x->b.offset), clc_size(b.along), clc_size(b.deep),
+          clc_size(x->b.stride), clc_number(x->beta), clc_matrices(&x->c));
 }
 
-static int is_large(lua_State *L, const clc_Multiply *x) {
-  const double work = (double)x->batch * (double)x->m * (double)x->n * (double)x->k;
-  return work >= clc_tuned(L, "least");
-}
-
-int clc_multiplywarpgroups(lua_State *L, const clc_Multiply *x, int products) {
-  if (!is_large(L, x)) return 0;
+int clc_multiplywarpgroups(lua_State *L, const clc_Multiply *x, size_t products) {
   const Shape s = get_shape(L, products);
   const Side a = side_of_a(x, &s), b = side_of_b(x, &s);
   const size_t m = part_of(&a, x), n = part_of(&b, x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How good a solution of linear equations is. */
-#ifndef CLC_ACCURACY_H
-#define CLC_ACCURACY_H
+/* Systems of linear equations: how good a solution is, and the paper's way to one. */
+#ifndef CLC_SYSTEMS_H
+#define CLC_SYSTEMS_H
 
 #include "buffer/buffer.h"
 
@@ -30,5 +30,15 @@ void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc
    norms of the matrices; returns the largest of them. Blocks. */
 double clc_ratios(lua_State *L, const clc_Systems *s, const double *norms, clc_Buffer *x,
                   clc_Buffer *r, double *ratios);
+
+typedef struct clc_PaperOptions {
+  size_t group;       /* work-group size along the first dimension; OGS in the paper */
+  int shrink;         /* the range shrinks with the step, instead of being guarded */
+  int host_remainder; /* the host computes what is left of whole groups */
+} clc_PaperOptions;
+
+/* Pushes the solution of A x = b as Baranov & Vlatskaya 2013 have it, without pivoting. Raises
+   where a pivot is zero or not finite. Blocks. */
+clc_Buffer *clc_papersolve(lua_State *L, clc_Buffer *a, clc_Buffer *b, clc_PaperOptions options);
 
 #endif

@@ -3,8 +3,8 @@
  * The sequential program (Borisov 2015): what the kernels compute, as plain C
  * loops over row-major arrays. A baseline for timing and an oracle for results.
  */
-#ifndef CLC_PLAIN_H
-#define CLC_PLAIN_H
+#ifndef CLC_SEQUENTIAL_H
+#define CLC_SEQUENTIAL_H
 
 #include <stddef.h>
 

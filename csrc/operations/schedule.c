@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tuning: the numbers with which an operation runs on a device. */
-#include "tuning.h"
+/* Schedules: the numbers with which an operation runs on a device. */
+#include "schedule.h"
+
+#include <stdio.h>
+
+#define MOST (1 << 30) /* a kernel may count in int */
 
 /* In the registry: Lua's f(device, operation, dtype), and its answers by device and by
    "operation dtype". */
@@ -33,8 +37,7 @@ static void ask(lua_State *L, const clc_Device *d, const char *operation, const 
   lua_call(L, 3, 1);
 }
 
-void clc_pushtuning(lua_State *L, const clc_Device *d, const char *operation,
-                    const clc_Dtype *dtype) {
+void clc_pushrow(lua_State *L, const clc_Device *d, const char *operation, const clc_Dtype *dtype) {
   luaL_checkstack(L, 10, NULL);
   push_known(L, d);
   const char *key = lua_pushfstring(L, "%s %s", operation, dtype->name);
@@ -48,14 +51,41 @@ void clc_pushtuning(lua_State *L, const clc_Device *d, const char *operation,
   lua_pop(L, 1);
 }
 
-int clc_tuned(lua_State *L, const char *name) {
+const char *clc_rowkernel(lua_State *L) {
+  const char *kernel = lua_getfield(L, -1, "kernel") == LUA_TSTRING ? lua_tostring(L, -1) : "";
+  lua_pop(L, 1); /* the row keeps it */
+  return kernel;
+}
+
+static size_t read_number(lua_State *L, const char *name) {
   int is_number;
   lua_getfield(L, -1, name);
   const lua_Integer value = lua_tointegerx(L, -1, &is_number);
-  if (!is_number || value < 0 || value > 1 << 30)
+  if (!is_number || value < 0 || value > MOST)
     luaL_error(L, "tuning: number expected for '%s', got %s", name, luaL_tolstring(L, -1, NULL));
   lua_pop(L, 1);
-  return (int)value;
+  return (size_t)value;
+}
+
+void clc_readrow(lua_State *L, const clc_Field *fields, void *to) {
+  for (const clc_Field *f = fields; f->name != NULL; f++)
+    *(size_t *)((char *)to + f->offset) = read_number(L, f->name);
+}
+
+static void add_macro(luaL_Buffer *b, const char *name, size_t value) {
+  char line[80];
+  luaL_addlstring(b, line, (size_t)snprintf(line, sizeof line, "#define %s %zu\n", name, value));
+}
+
+const char *clc_pushmacros(lua_State *L, const clc_Field *fields, const void *row,
+                           const clc_Macro *macros) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (const clc_Field *f = fields; f != NULL && f->name != NULL; f++)
+    if (f->macro != NULL) add_macro(&b, f->macro, *(const size_t *)((const char *)row + f->offset));
+  for (const clc_Macro *m = macros; m->name != NULL; m++) add_macro(&b, m->name, m->value);
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
 }
 
 /* Forgets all answers: devices may be weak keys, for no answer refers to one. */
@@ -78,7 +108,7 @@ static int set_tuning(lua_State *L) {
   return 0;
 }
 
-void clc_opentuning(lua_State *L) {
+void clc_openschedules(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"set_tuning", set_tuning}, {"forget_tuning", forget_tuning}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Elimination with partial pivoting, queued: how a matrix becomes its LU factors where it lies. */
+#ifndef CLC_ELIMINATION_H
+#define CLC_ELIMINATION_H
+
+#include "operations/gemm/gemm.h"
+#include "operations/operations.h"
+
+/* The row of LU for a device and a dtype (lua/clcompute/tuning/known.lua says what they mean). */
+typedef struct clc_LuRow {
+  size_t vector, group, columns, block, large, few;
+  size_t rows, warp; /* of a tournament; 0: panels are none */
+} clc_LuRow;
+
+clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like);
+
+/* A matrix that becomes its LU factors. */
+typedef struct clc_Elimination {
+  clc_Buffer *w;
+  size_t n, ld;         /* rows and columns; elements from row to row */
+  clc_Buffer *pivots;   /* row k was exchanged with row pivots[k], from 0 */
+  clc_Buffer *diagonal; /* of U */
+} clc_Elimination;
+
+/* Rows and columns that a matrix of n has in memory, and elements from row to row: what is behind
+   the n-th is zero. */
+size_t clc_paddedrows(size_t n);
+size_t clc_paddedrow(size_t n, const clc_Dtype *dtype);
+
+/* Rows i0 .. i1 - 1 of columns e .. end - 1, less multipliers from columns k .. s - 1 times the
+   rows of U that those name. */
+void clc_subtractproduct(lua_State *L, const clc_Elimination *x, size_t i0, size_t i1, size_t k,
+                         size_t s, size_t e, size_t end);
+
+/* The whole matrix: column by column; by blocks; by blocks with tournaments, where all of it up to
+   a multiple of 32 rows and columns is zero from the n-th on. */
+void clc_eliminatecolumns(lua_State *L, const clc_Elimination *x);
+void clc_eliminateblocks(lua_State *L, const clc_Elimination *x, const clc_LuRow *row);
+void clc_eliminatetournament(lua_State *L, const clc_Elimination *x, const clc_LuRow *row);
+
+/* The matrices of a, packed one after the other, into x->w, many small ones in one launch. The
+   diagonal of each is followed by its 1-norm, which is infinite where an element is NaN. */
+void clc_eliminatebatch(lua_State *L, clc_Buffer *a, size_t count, const clc_Elimination *x);
+
+/* The solution of their systems; b and x have n rows of so many columns for each. */
+void clc_solvebatch(lua_State *L, size_t count, size_t columns, const clc_Elimination *f,
+                    clc_Buffer *b, clc_Buffer *x);
+
+#endif
