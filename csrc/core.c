@@ -17,6 +17,7 @@ The C core: it only opens one chapter after the other.
 #include "buffer/mapped.h"
 #include "files/new_file.h"
 #include "files/plain_file.h"
+#include "files/text_file.h"
 #include "kernel/plan.h"
 #include "device/pocl.h"
 #include "operations/prebuilt.h"
@@ -47,6 +48,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openmapped(L);
   clc_opennewfiles(L);
   clc_openplainfiles(L);
+  clc_opentextfiles(L);
   clc_openraw(L);
   clc_openprofile(L);
   clc_openkernelfolder(L);

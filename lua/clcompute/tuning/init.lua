@@ -3,14 +3,13 @@
 -- They are data: `clcompute.tuning.known`, and before it what `clcompute tune` found on this machine.
 -- @module clcompute.tuning
 
+local answers = require "clcompute.answers"
 local known = require "clcompute.tuning.known"
-local operations = require "clcompute.answers.operations"
 local options = require("clcompute.base").options
 local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
-local verdict = require "clcompute.answers.verdict"
 
-local tuning = {}
+local tuning = { choices = require "clcompute.tuning.choices", known = known, rules = rules, store = store }
 
 local SAFE = { kernel = "tiled" } -- for a device that gets the fast kernels wrong
 
@@ -78,7 +77,7 @@ end
 --- Reads the user's file again.
 function tuning.reload()
   kept, generation = nil, generation + 1
-  require "clcompute.tuning.forget"()
+  require("clcompute.core.internal").forget_tuning()
 end
 
 local function warn_of(fault) warn(("clcompute: %s: the numbers of the project are used instead\n"):format(fault)) end
@@ -114,7 +113,7 @@ function tuning.use(device, operation, dtype, row)
   local fault = row ~= nil and rules.fault(operation, row, tuning.facts(device, dtype))
   if fault then error(("tuning: %s, %s: %s"):format(operation, dtype, fault), 0) end
   chosen_by_hand[key_of(device, operation, dtype)], generation = row, generation + 1
-  require "clcompute.tuning.forget"()
+  require("clcompute.core.internal").forget_tuning()
 end
 
 --- The operation's known-answer test with other numbers.
@@ -138,10 +137,11 @@ end
 
 --- Whether a device gets the operation's known-answer test right with each shape of a row, however small the product.
 local function gets_right(device, operation, dtype, row)
-  local test = operations.rows[operation .. " " .. dtype]
+  local test = answers.operation_tests.rows[operation .. " " .. dtype]
   for _, shape in ipairs(row.shapes) do
     local numbers = options.merge(row, { least = 0, depth = 0, shapes = { shape } })
-    if verdict(device, with_numbers(test, operation, dtype, numbers, name_of(row, shape))) ~= "ok" then return false end
+    local own_test = with_numbers(test, operation, dtype, numbers, name_of(row, shape))
+    if answers.verdict(device, own_test) ~= "ok" then return false end
   end
   return true
 end
@@ -154,8 +154,8 @@ end
 function tuning.of(device, operation, dtype)
   local facts, by_hand = tuning.facts(device, dtype), chosen_by_hand[key_of(device, operation, dtype)]
   if by_hand then return with_facts(by_hand, facts) end
-  local test = operations.rows[operation .. " " .. dtype]
-  if test and verdict(device, test) == "fault" then return with_facts(SAFE, facts) end
+  local test = answers.operation_tests.rows[operation .. " " .. dtype]
+  if test and answers.verdict(device, test) == "fault" then return with_facts(SAFE, facts) end
   local found = kept_row(device, operation, dtype, facts)
   return found and with_facts(found, facts) or tuning.choose(known[operation], facts, function(row)
     return gets_right(device, operation, dtype, row)
