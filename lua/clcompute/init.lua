@@ -44,7 +44,8 @@ end
 
 --- A function of a package, which is loaded with the first call.
 local function late(package_name, name)
-  return function(...) return require("clcompute." .. package_name)[name](...) end
+  local module = "clcompute." .. package_name
+  return function(...) return require(module)[name](...) end
 end
 
 --- Adds what Lua has to the core's table, and tells the core what it asks Lua for.

@@ -18,7 +18,7 @@ local function fail(...)
   error(string.format(...), 0)
 end
 
---- What came where a path is due: an explicit nil is not nothing.
+--- The type of what came in place of a path: an explicit nil is "nil", no argument "none".
 local function type_given(...)
   return select("#", ...) == 0 and "none" or type((...))
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- The known-answer tests of the devices of a report, each device's in a process of its own: when a driver
--- ends or stops it, the test that ran is a fault and the next process goes on behind it.
+--- Runs the known-answer tests of each device of a report in child processes. The test during which a driver ended or
+-- stopped a child is a fault; the next child goes on with the test after it.
 -- @module clcompute.doctor.compilers
 
 local answers = require "clcompute.answers"

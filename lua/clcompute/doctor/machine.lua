@@ -20,8 +20,8 @@ local function absolute(name)
   return value and value:sub(1, 1) == "/" and value or nil
 end
 
---- Where compiled programs and verdicts are kept, as clc_pushcachefolder has it in C; nil when switched off or without
--- a home. The path that $CLCOMPUTE_CACHE gives may be relative to the current folder.
+--- The folder of compiled programs and verdicts, by the rule of clc_pushcachefolder in C; nil where it is switched off,
+-- or there is no home. $CLCOMPUTE_CACHE may be relative to the current folder.
 function machine.cache_folder()
   local own, all, home = os.getenv "CLCOMPUTE_CACHE", absolute "XDG_CACHE_HOME", absolute "HOME"
   if own == "off" then return nil end
@@ -30,8 +30,8 @@ function machine.cache_folder()
   return home and home .. "/.cache/clcompute"
 end
 
---- Where POCL keeps compiled kernels. Its rules are looser: paths may be relative, and an empty $POCL_CACHE_DIR is
--- taken as it is, with which POCL ends the process.
+--- POCL's folder of compiled kernels. POCL takes relative paths too, and an empty $POCL_CACHE_DIR, with which it ends
+-- the process.
 function machine.pocl_folder()
   local own, all, home = os.getenv "POCL_CACHE_DIR", os.getenv "XDG_CACHE_HOME", os.getenv "HOME"
   if own then return own end
@@ -74,7 +74,7 @@ function machine.folder_fault(folder)
   return nil, ("%d MiB free"):format(free // 1024)
 end
 
---- What a path that does not begin at the root depends on.
+--- A remark on a relative path.
 local function relative(folder)
   return folder:sub(1, 1) == "/" and "" or " (relative to the current folder)"
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- What the doctor does in a process of its own, because a driver may end it. Each function puts
--- records for the parent; before each dangerous step it puts { "begin", step }.
+--- What a child process of the doctor does. Each function puts records for the parent; before a step that may end the
+-- process it puts { "begin", step }.
 -- @module clcompute.doctor.probe
 
 local answers = require "clcompute.answers"
