@@ -51,6 +51,7 @@ end
 --- Adds what Lua has to the core's table, and tells the core what it asks Lua for.
 local function complete(core)
   local folder = kernel_folder()
+  core._VERSION = require("clcompute.base").version
   local internal = take_internal(core)
   internal.kernel_folder = folder
   internal.set_kernel_folder(folder)
@@ -62,16 +63,11 @@ local function complete(core)
   internal.add_methods("Buffer", { save = late("buffer", "save") })
   core.profile = late("device", "profile")
   core.trace_range = late("kernel", "trace_range")
-  core.map = function(...) return require "clcompute.operations.map"(...) end
-  core.scan = function(...) return require "clcompute.operations.scan"(...) end
-  for name in ("reduce sum dot min max argmax norm2"):gmatch "%l+%d?" do
-    core[name] = late("operations.reductions", name)
-  end
+  for name in ("map reduce scan sum dot min max argmax norm2"):gmatch "%w+" do core[name] = late("operations", name) end
 end
 
 local cl = load_core()
 if not cl._VERSION then complete(cl) end -- the core is the same when required again
-cl._VERSION = require("clcompute.base").version
 
 --- Finds out what is wrong with OpenCL on this machine; `clcompute.doctor` does so where this module
 -- does not load.

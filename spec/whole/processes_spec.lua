@@ -20,7 +20,7 @@ local SCRIPT = [[
   d:program "kernel void loop(global int *x) { for (int i = 0; i < get_local_size(0); i++) barrier(1); }"
   x:save(FOLDER .. "/x.npy")
   local tuning = require "clcompute.tuning"
-  tuning.store.keep(tuning.store.key(d, "gemm", "float"), tuning.of(d, "gemm", "double"))
+  tuning.store.keep(tuning.store.key(d, "gemm", "float"), tuning.of(d, "gemm", "float"))
   print(d:load(FOLDER .. "/x.npy")[1])]]
 
 describe("the library", function()

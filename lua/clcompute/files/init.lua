@@ -6,30 +6,12 @@
 
 local internal = require "clcompute.core.internal"
 
-local files = {}
-
---- The folder of compiled programs and verdicts.
--- @function cache_folder
--- @treturn ?string nil: nothing is kept
-files.cache_folder = internal.cache_folder
-
---- Makes the folder of a path and those above it. That one cannot be made shows when it is used.
--- @function make_folders
--- @tparam string path
-files.make_folders = internal.make_folders
-
---- Opens a plain file for reading.
--- @function open
--- @tparam string path
--- @raise the reason
-files.open = internal.open_plain
-
---- Adds a text to a file in one write, so that processes do not mix their texts.
--- @function append
--- @tparam string path
--- @tparam string text
--- @treturn boolean whether it stands there now
-files.append = internal.append_text
+local files = {
+  cache_folder = internal.cache_folder, -- () --> the folder of compiled programs and verdicts; nil: nothing is kept
+  make_folders = internal.make_folders, -- (path): the folder of the path and those above it
+  open = internal.open_plain, -- (path) --> a plain file, open for reading; raises the reason
+  append = internal.append_text, -- (path, text) --> whether the text stands at the end of a plain file, by one write
+}
 
 local function check(ok, reason)
   if not ok then error(reason, 0) end
