@@ -41,7 +41,7 @@ int clc_iscached(lua_State *L, int key);
 /* Keeps the strings at stack indices `declarations` and `binary` for a key. */
 void clc_storecache(lua_State *L, int key, int declarations, int binary);
 
-/* Adds the internal functions `open_plain`, `new_file` and `set_kernel_folder`. */
+/* Opens the package: functions for the library alone, on the table at the top. */
 void clc_openfiles(lua_State *L);
 
 #endif

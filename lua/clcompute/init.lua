@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations.
+--- OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations. The C core has most of it. Here
+-- stands what the core leaves to Lua, and in which package it is found.
 -- @module clcompute
 
 local here = select(2, ...) or "lua/clcompute/init.lua"
@@ -29,57 +30,50 @@ local function kernel_folder()
   error("clcompute: the folder of kernels (.cl files) is missing beside " .. here, 0)
 end
 
-local cl = load_core()
-cl._VERSION = require("clcompute.base").version
+local INTERNAL = { "add_methods", "append_text", "cache_folder", "enqueue", "forget_tuning", "make_folders", "mapped",
+  "new_file", "open_plain", "plan_range", "read_profile", "set_kernel_folder", "set_local_check", "set_loop_check",
+  "set_native_check", "set_tuning" }
 
---- What the core leaves to Lua; its modules load with the first call that needs them.
-local function complete(core)
-  local new_file, open_plain = core.new_file, core.open_plain
-  local folder = kernel_folder()
-  core.set_kernel_folder(folder)
-  core.add_methods("Device", { load = function(...) return require("clcompute.buffer.npy").load(open_plain, ...) end })
-  core.add_methods("Buffer", { save = function(...) return require("clcompute.buffer.npy").save(new_file, ...) end })
-  core.set_tuning(function(...) return require("clcompute.tuning").of(...) end)
-  core.set_loop_check(function(...) require "clcompute.answers.loop_warning"(...) end)
-  core.set_native_check(function(device) -- whether its own work-group functions are right
-    return require "clcompute.answers.verdict"(device, require "clcompute.answers.answers".collectives) == "ok"
-  end)
-  core.set_local_check(function(device) -- whether arrays in kernels may exceed what it says of its local memory
-    return require "clcompute.answers.verdict"(device, require "clcompute.answers.answers".large_arrays) ~= "fault"
-  end)
-  local read_profile = core.read_profile
-  core.profile = function(...) return require("clcompute.device.profile")(read_profile, ...) end
-  local plan_range = core.plan_range
-  core.trace_range = function(range, options)
-    return require "clcompute.kernel.trace_range"(plan_range, core.device, folder, range, options)
-  end
-  local mapped = core.mapped
-  local forget_tuning = core.forget_tuning
-  package.preload["clcompute.tuning.forget"] = function() return forget_tuning end
-  package.preload["clcompute.mapped"] = function() return mapped end -- for a measurement, not for scripts
-  local enqueue = core.enqueue
-  package.preload["clcompute.enqueue"] = function() return enqueue end -- for the library, not for scripts
-  core.map = function(...) return require "clcompute.operations.map"(...) end
-  core.scan = function(...) return require "clcompute.operations.scan"(...) end
-  for name in ("reduce sum dot min max argmax norm2"):gmatch "%l+%d?" do
-    core[name] = function(...) return require("clcompute.operations.reductions")[name](...) end
-  end
-  for _, name in ipairs { "mapped", "enqueue", "new_file", "open_plain", "read_profile", "plan_range",
-    "set_kernel_folder", "add_methods", "set_loop_check", "set_native_check", "set_local_check", "set_tuning",
-    "forget_tuning" } do
-    core[name] = nil
-  end
+--- Takes away what the core has for the library alone; packages find it as "clcompute.core.internal".
+local function take_internal(core)
+  local internal = {}
+  for _, name in ipairs(INTERNAL) do internal[name], core[name] = core[name], nil end
+  package.preload["clcompute.core.internal"] = function() return internal end
+  return internal
 end
 
-if cl.set_kernel_folder then complete(cl) end -- the core is the same when required again
+--- A function of a package, which is loaded with the first call.
+local function late(package_name, name)
+  local module = "clcompute." .. package_name
+  return function(...) return require(module)[name](...) end
+end
+
+--- Adds what Lua has to the core's table, and tells the core what it asks Lua for.
+local function complete(core)
+  local folder = kernel_folder()
+  core._VERSION = require("clcompute.base").version
+  local internal = take_internal(core)
+  internal.kernel_folder = folder
+  internal.set_kernel_folder(folder)
+  internal.set_loop_check(late("answers", "warn_of_loop"))
+  internal.set_native_check(late("answers", "has_collectives"))
+  internal.set_local_check(late("answers", "grants_large_arrays"))
+  internal.set_tuning(late("tuning", "of"))
+  internal.add_methods("Device", { load = late("buffer", "load") })
+  internal.add_methods("Buffer", { save = late("buffer", "save") })
+  core.profile = late("device", "profile")
+  core.trace_range = late("kernel", "trace_range")
+  for name in ("map reduce scan sum dot min max argmax norm2"):gmatch "%w+" do core[name] = late("operations", name) end
+end
+
+local cl = load_core()
+if not cl._VERSION then complete(cl) end -- the core is the same when required again
 
 --- Finds out what is wrong with OpenCL on this machine; `clcompute.doctor` does so where this module
 -- does not load.
 -- @function doctor
 -- @tparam[opt] table options those of `clcompute.doctor.examine`
 -- @treturn table whose tostring() is the report
-function cl.doctor(options)
-  return require "clcompute.doctor".examine(options)
-end
+cl.doctor = late("doctor", "examine")
 
 return cl

@@ -55,10 +55,10 @@ describe("a device that gets a fast kernel wrong", function()
     local folder = os.tmpname()
     os.remove(folder)
     local script = [[
-      local operations = require "clcompute.answers.operations"
+      local rows = require "clcompute.answers".operation_tests.rows
       local cl = require "clcompute"
       local d = cl.device()
-      operations.rows["gemm float"].expected = WRONG and { 1 } or nil
+      rows["gemm float"].expected = WRONG and { 1 } or nil
       print(require "clcompute.tuning".of(d, "gemm", "float").kernel)
       print(cl.gemm(d:buffer { { 2 } }, d:buffer { { 3 } }):read()[1][1])]]
     local fast = tuning.of(helper.device(), "gemm", "float").kernel
@@ -87,7 +87,8 @@ describe("what was tuned", function()
 
   it("is kept and read back", function()
     local ok, output = with_file(nil, [[
-      local store = require "clcompute.tuning.store"
+      require "clcompute"
+      local store = require "clcompute.tuning".store
       assert(next(store.read()) == nil)
       store.keep("one", { kernel = "panels", kc = 128, blocks = { { bm = 1 } } })
       store.keep("t|wo \"x\"", { kernel = "tiled" })

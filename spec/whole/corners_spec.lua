@@ -108,7 +108,7 @@ helper.describe_each("in a corner", function(d)
   end)
 
   it("mapped writes take all bytes of a buffer", function()
-    local mapped = require "clcompute.mapped"
+    local mapped = require("clcompute.core.internal").mapped
     helper.raises("8 bytes expected, got 3", mapped.write, d:zeros("int", 2), "abc")
   end)
 

@@ -44,7 +44,7 @@ local function compute(device, test, held)
   return held[2]:read()
 end
 
---- Runs a row of `answers` on a device.
+--- Runs a row of `compiler_tests` or `operation_tests` on a device.
 -- @param device
 -- @tparam table test
 -- @treturn string "ok", "fault" or "skipped"

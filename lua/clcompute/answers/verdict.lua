@@ -3,10 +3,9 @@
 -- verdict is a line `verdict TAB test TAB device` of the file `verdicts` in the folder of compiled programs.
 -- @module clcompute.answers.verdict
 
-local drivers = require "clcompute.answers.drivers"
-local folders = require("clcompute.base").folders
+local files = require "clcompute.files"
+local interrupt = require("clcompute.base").interrupt
 local known_answer = require "clcompute.answers.known_answer"
-local process = require("clcompute.base").process
 
 local VERDICTS = { ok = true, fault = true }
 
@@ -18,19 +17,12 @@ local function key_of(device, test)
   return test.name .. "\t" .. facts:gsub("[\t\n]", " ")
 end
 
---- Where verdicts are kept; nil where none can be, as in a pipe: to open one would wait for ever.
-local function verdicts_path(folder)
-  local path = folder and folder .. "/verdicts"
-  local quoted = path and process.quote(path)
-  local special = path and process.tool(("[ -e %s ] && [ ! -f %s ] && echo special"):format(quoted, quoted))
-  return special ~= "special" and path or nil
-end
-
---- All of a file; "" where it cannot be read, as a folder cannot.
+--- All of a file; "" where it cannot be read.
 local function read(path)
-  local file = io.open(path)
-  local text = file and file:read("a") or ""
-  if file then file:close() end
+  local opened, file = pcall(files.open, path)
+  if not opened then interrupt.pass_on(file) end
+  local text = opened and file:read("a") or ""
+  if opened then file:close() end
   return text
 end
 
@@ -43,20 +35,15 @@ local function recall(path, key)
   return found
 end
 
---- Adds a line; one write at the end of a file, so that processes do not mix theirs. What cannot be kept
--- is found out again.
-local function keep(folder, path, key, verdict)
-  process.tool("mkdir -p -m 700 -- " .. process.quote(folder) .. " 2>/dev/null")
-  local file = io.open(path, "a")
-  if not file then return end
-  file:write("\n", verdict, "\t", key, "\n") -- a line that was cut off before must not swallow this one
-  file:close()
+--- Adds a line. What cannot be kept is found out again.
+local function keep(path, key, verdict)
+  files.make_folders(path)
+  files.append(path, ("\n%s\t%s\n"):format(verdict, key)) -- a line that was cut off before must not swallow this one
 end
 
---- Runs the test: "ok", "fault" or "unknown". That is also the verdict where POCL could not launch it: without a
--- linker it ends the process.
+--- Runs the test: "ok", "fault" or "unknown". That is also the verdict where a kernel cannot be built, as by POCL where
+-- there is no linker.
 local function judge(device, test)
-  if drivers.is_pocl(device.platform) and not process.find "ld" then return "unknown" end
   device:wait() -- what failed before raises here, not in the test
   local status, _, ran = known_answer.run(device, test)
   return ran and status or "unknown"
@@ -64,20 +51,16 @@ end
 
 --- Found in the file, or out.
 local function find(device, test, key)
-  local folder = folders.cache()
-  local path = verdicts_path(folder)
+  local folder = files.cache_folder()
+  local path = folder and folder .. "/verdicts"
   local verdict = path and recall(path, key)
   if verdict then return verdict end
   verdict = judge(device, test)
-  if path and VERDICTS[verdict] then keep(folder, path, key, verdict) end
+  if path and VERDICTS[verdict] then keep(path, key, verdict) end
   return verdict
 end
 
---- What a device makes of a test.
--- @param device
--- @tparam table test a row of `clcompute.doctor.answers`
--- @treturn string "ok", "fault" or "unknown": it could not be run
--- @raise what failed on the device before
+--- What a device makes of a test; `clcompute.answers` says what it takes and returns.
 return function(device, test)
   local key = key_of(device, test)
   if verdicts[key] then return verdicts[key] end

@@ -3,14 +3,26 @@
 --- What all packages stand on; none of it needs the C core.
 -- @module clcompute.base
 
-return {
+local base = {
   columns = require "clcompute.base.columns",
-  folders = require "clcompute.base.folders",
   interrupt = require "clcompute.base.interrupt",
   options = require "clcompute.base.options",
   places = require "clcompute.base.places",
   process = require "clcompute.base.process",
-  version = require "clcompute.base.version",
+  version = "clcompute scm",
   width = require "clcompute.base.width",
-  write_file = require "clcompute.base.write_file",
 }
+
+--- Writes a text over what a file held. Some errors show only when it is closed.
+-- @tparam string path
+-- @tparam string text any bytes
+-- @raise when it cannot be written, with the path
+function base.write_file(path, text)
+  local file, message = io.open(path, "wb")
+  if not file then error(message, 0) end
+  local written, why = file:write(text)
+  local closed, reason = file:close()
+  if not (written and closed) then error(("%s: %s"):format(path, why or reason), 0) end
+end
+
+return base

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- How much room a text takes, cutting it to that, and padding. The room is columns of a terminal, where
--- CJK characters take two and combining marks none, or what another measure of a code point says. Any bytes
--- will do: one that is not UTF-8 counts as U+FFFD, which terminals and browsers show for it.
+--- The width of a text; cutting and padding to a width. The unit is a column of a terminal, where CJK characters take
+-- two and combining marks none, or what another measure of a code point says. Any bytes will do: one that is not UTF-8
+-- counts as U+FFFD, which terminals and browsers show for it.
 -- @module clcompute.base.width
 
 local width = {}

@@ -5,6 +5,7 @@
 -- Elements pass in pieces, so that a large file never becomes a large string.
 -- @module clcompute
 
+local files = require "clcompute.files"
 local npy_header = require "clcompute.buffer.npy_header"
 
 local npy = {}
@@ -17,7 +18,7 @@ local function fail(...)
   error(string.format(...), 0)
 end
 
---- What came where a path is due: an explicit nil is not nothing.
+--- The type of what came in place of a path: an explicit nil is "nil", no argument "none".
 local function type_given(...)
   return select("#", ...) == 0 and "none" or type((...))
 end
@@ -90,8 +91,8 @@ local function load_columns(file, h, flat)
   end
 end
 
-local function load_file(device, path, open_plain)
-  local file <close> = open_plain(path)
+local function load_file(device, path)
+  local file <close> = files.open(path)
   local h = npy_header.read(file)
   check_length(file, h)
   local buffer = device:empty(h.dtype, table.unpack(h.shape))
@@ -112,43 +113,31 @@ end
 -- @tparam string path
 -- @treturn Buffer
 -- @raise when the file cannot be read, is no plain file, or is not exactly what its header says
-function npy.load(open_plain, device, ...)
-  local function load(d, path) return load_file(d, path, open_plain) end
-  return (guard("load", load, device, ...))
+function npy.load(device, ...)
+  return (guard("load", load_file, device, ...))
 end
 
 -- --- saving --------------------------------------------------------------------------------------
-
-local function check_done(ok, message)
-  if not ok then fail("%s", message) end
-end
 
 local function write_elements(file, buffer)
   local shape = buffer.shape
   local count = 1
   for _, n in ipairs(shape) do count = count * n end
-  check_done(file:write(npy_header.write(buffer.dtype, shape)))
-  if count == 0 then return end
+  local ok, message = file:write(npy_header.write(buffer.dtype, shape))
+  if not ok or count == 0 then return ok, message end
   local flat <close> = buffer:reshape(count)
   local piece = PIECE * count // buffer.bytes
   for first = 1, count, piece do
     local part <close> = flat:view(first, math.min(first + piece - 1, count))
-    check_done(file:write(part:string()))
+    ok, message = file:write(part:string())
+    if not ok then return nil, message end
   end
+  return true
 end
 
---- Writes beside the target, then renames: a reader sees the old file or the new one, never a part.
-local function save_file(buffer, path, new_file)
-  local file, name, target = new_file(path)
-  local ok, message = pcall(function()
-    write_elements(file, buffer)
-    check_done(file:close())
-    check_done(os.rename(name, target))
-  end)
-  if ok then return buffer end
-  if io.type(file) == "file" then file:close() end
-  os.remove(name)
-  error(message, 0)
+local function save_file(buffer, path)
+  files.replace(path, function(file) return write_elements(file, buffer) end)
+  return buffer
 end
 
 --- Writes the buffer as a .npy file: version 1.0, C order, the machine's byte order, in place of
@@ -157,9 +146,8 @@ end
 -- @tparam string path
 -- @treturn Buffer the buffer
 -- @raise when the file cannot be written; then the old one stays
-function npy.save(new_file, buffer, ...)
-  local function save(b, path) return save_file(b, path, new_file) end
-  return (guard("save", save, buffer, ...))
+function npy.save(buffer, ...)
+  return (guard("save", save_file, buffer, ...))
 end
 
 return npy

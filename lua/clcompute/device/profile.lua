@@ -4,6 +4,7 @@
 -- @module clcompute
 
 local columns = require("clcompute.base").columns
+local internal = require "clcompute.core.internal"
 
 local Profile = {} -- metatable of the rows
 
@@ -98,10 +99,10 @@ end
 -- @usage cl.profile(true)
 -- local x = cl.gauss(a, b)
 -- print(cl.profile())
-local function profile(read_profile, on)
-  if on == nil then return complete(read_profile()) end
+local function profile(on)
+  if on == nil then return complete(internal.read_profile()) end
   if type(on) ~= "boolean" then error("profile: true, false or nothing expected, got " .. type(on), 3) end
-  read_profile(on)
+  internal.read_profile(on)
 end
 
 return profile

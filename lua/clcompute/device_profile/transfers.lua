@@ -6,7 +6,7 @@
 
 local curve = require "clcompute.device_profile.curve"
 local format = require "clcompute.report.format"
-local mapped = require "clcompute.mapped"
+local mapped = require("clcompute.core.internal").mapped
 local random_words = require "clcompute.device_profile.random_words"
 local size_text = require "clcompute.device_profile.size_text"
 

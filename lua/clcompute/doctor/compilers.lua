@@ -1,20 +1,21 @@
 -- SPDX-License-Identifier: MIT
---- The known-answer tests of the devices of a report, each device's in a process of its own: when a driver
--- ends or stops it, the test that ran is a fault and the next process goes on behind it.
+--- Runs the known-answer tests of each device of a report in child processes. The test during which a driver ended or
+-- stopped a child is a fault; the next child goes on with the test after it.
 -- @module clcompute.doctor.compilers
 
-local answers = require "clcompute.answers.answers"
-local drivers = require "clcompute.answers.drivers"
-local operations = require "clcompute.answers.operations"
+local answers = require "clcompute.answers"
+local child = require "clcompute.doctor.child"
+local drivers = require "clcompute.doctor.drivers"
 local process = require("clcompute.base").process
 
 local compilers = {}
 
 local DEATHS = 2 -- of a driver, after which the rest of its tests is skipped
+local TESTS = answers.compiler_tests.list
 local UPDATE = "update the driver, or choose another device with $CLCOMPUTE_DEVICE"
 
 local function add_answer(report, device, i, status, detail)
-  local test = answers.tests[i]
+  local test = TESTS[i]
   local check = ("%s %s"):format(device.place, test.name)
   if status ~= "fault" then return report:add(check, status, detail) end
   report:add(check, status, ("%s: %s"):format(detail, test.consequence), test.remedy)
@@ -22,30 +23,30 @@ end
 
 --- Runs the tests from `first` on in one child; returns the number of the one that ended it, if any.
 local function run_answers(report, device, first, limit)
-  local records, ended = process.call(limit, "clcompute.doctor.probe", "answers", device.place, tostring(first))
+  local records, ended = child.call(limit, "probe.answers(...)", device.place, tostring(first))
   for _, record in ipairs(records) do
     if record[1] == "answer" then
       add_answer(report, device, tonumber(record[2]), record[3], record[4])
     end
   end
   if not ended then return nil end
-  local guilty = tonumber(process.last_begun(records)) or first
+  local guilty = tonumber(child.last_begun(records)) or first
   local last = records[#records]
   if last and last[1] == "answer" then
     report:add(device.place .. " end of the process", "fault", ended, UPDATE)
   else
-    report:add(("%s %s"):format(device.place, answers.tests[guilty].name), "fault", ended, UPDATE)
+    report:add(("%s %s"):format(device.place, TESTS[guilty].name), "fault", ended, UPDATE)
   end
   return guilty
 end
 
 local function examine_answers(report, device, limit)
   local first, deaths = 1, 0
-  while first <= #answers.tests do
+  while first <= #TESTS do
     local guilty = run_answers(report, device, first, limit)
     if not guilty then return end
     first, deaths = guilty + 1, deaths + 1
-    if deaths == DEATHS and first <= #answers.tests then
+    if deaths == DEATHS and first <= #TESTS then
       return report:add(device.place .. " further tests", "skipped", ("the process died %d times"):format(deaths))
     end
   end
@@ -53,9 +54,9 @@ end
 
 --- The tests of the library's own kernels, in one more child.
 local function examine_operations(report, device, limit)
-  local records, ended = process.call(limit, "clcompute.doctor.trial", "run", device.place)
+  local records, ended = child.call(limit, "probe.operations(require 'clcompute', ...)", device.place)
   for _, record in ipairs(records) do
-    local test = record[1] == "operation" and operations.rows[record[2]]
+    local test = record[1] == "operation" and answers.operation_tests.rows[record[2]]
     if test then
       local status, detail = record[3], record[4]
       if status == "fault" then detail = ("%s: %s"):format(detail, test.consequence) end
@@ -63,7 +64,7 @@ local function examine_operations(report, device, limit)
     end
   end
   if ended then
-    report:add(("%s %s"):format(device.place, process.last_begun(records) or "operations"), "fault", ended, UPDATE)
+    report:add(("%s %s"):format(device.place, child.last_begun(records) or "operations"), "fault", ended, UPDATE)
   end
 end
 

@@ -4,15 +4,68 @@
 -- @module clcompute.doctor
 -- @usage print(require "clcompute.doctor".examine())
 
-local Report = require "clcompute.doctor.report"
+local child = require "clcompute.doctor.child"
 local compilers = require "clcompute.doctor.compilers"
-local drivers = require "clcompute.answers.drivers"
+local drivers = require "clcompute.doctor.drivers"
+local interrupt = require("clcompute.base").interrupt
 local machine = require "clcompute.doctor.machine"
-local process = require("clcompute.base").process
 
 local doctor = {}
 
 local OPTIONS = { device = "string", answers = "boolean", limit = "number" }
+
+-- --- the report ---------------------------------------------------------------
+
+local Report = {}
+Report.__index = Report
+Report.__name = "clcompute.Report"
+
+local AUTHORS = "report this text to the authors of clcompute"
+
+--- Adds a row.
+function Report.add(report, check, status, detail, remedy)
+  report.rows[#report.rows + 1] = { check = check, status = status, detail = detail, remedy = remedy }
+  if status == "fault" then report.faults = report.faults + 1 end
+end
+
+--- Adds the row of a check that raised; Ctrl-C is no fault, it ends the examination.
+local function add_failure(report, name, message)
+  interrupt.pass_on(message)
+  report:add(name, "fault", "the check failed: " .. tostring(message), AUTHORS)
+end
+
+--- Adds the row of a check that returns status, detail and remedy; one that raises is a fault itself.
+function Report.check(report, name, check, ...)
+  local ok, status, detail, remedy = pcall(check, ...)
+  if ok then return report:add(name, status, detail, remedy) end
+  add_failure(report, name, status)
+end
+
+--- Calls f(report, ...), which adds rows itself; returns its result. That it raises is a fault.
+function Report.guard(report, name, f, ...)
+  local ok, result = pcall(f, report, ...)
+  if ok then return result end
+  add_failure(report, name, result)
+end
+
+local function indent(text)
+  return (text:gsub("\n", "\n           "))
+end
+
+--- The report as text: a line for each row, below it the remedy.
+function Report.__tostring(report)
+  local lines = { ("clcompute doctor: %d %s in %d checks"):format(
+    report.faults, report.faults == 1 and "fault" or "faults", #report.rows) }
+  for _, row in ipairs(report.rows) do
+    lines[#lines + 1] = ("  %-7s  %s%s"):format(row.status, row.check, row.detail and ": " .. indent(row.detail) or "")
+    if row.remedy then lines[#lines + 1] = "           remedy: " .. indent(row.remedy) end
+  end
+  return table.concat(lines, "\n")
+end
+
+local function new_report()
+  return setmetatable({ rows = {}, faults = 0, icds = {}, platforms = {}, devices = {} }, Report)
+end
 
 -- --- loader and drivers -------------------------------------------------------
 
@@ -26,7 +79,7 @@ end
 
 --- Loader and core. True when OpenCL can be asked for devices.
 local function examine_libraries(report, limit)
-  local records, ended = process.call(limit, "clcompute.doctor.probe", "libraries")
+  local records, ended = child.call(limit, "probe.libraries()")
   local names = { loader = "OpenCL loader", core = "C core" }
   local works = not ended
   for _, record in ipairs(records) do
@@ -41,7 +94,7 @@ local function examine_libraries(report, limit)
     end
   end
   if ended then
-    report:add(process.last_begun(records) or "OpenCL loader", "fault", ended,
+    report:add(child.last_begun(records) or "OpenCL loader", "fault", ended,
       "apt install --reinstall ocl-icd-libopencl1 lua5.4")
   end
   return works
@@ -51,7 +104,7 @@ local function examine_driver(driver, limit)
   if not driver.library or driver.library == "" then
     return "fault", "names no library", drivers.remedy(driver)
   end
-  local records, ended = process.call(limit, "clcompute.doctor.probe", "driver", driver.library)
+  local records, ended = child.call(limit, "probe.driver(...)", driver.library)
   local found = records[#records] or {}
   driver.opens = not ended and found[2] == "yes"
   if driver.opens then return "ok", driver.library .. " opens" end
@@ -99,7 +152,7 @@ local function add_device(report, record)
 end
 
 local function examine_devices(report, options)
-  local records, ended = process.call(options.limit, "clcompute.doctor.probe", "devices", options.device or "")
+  local records, ended = child.call(options.limit, "probe.devices(...)", options.device or "")
   for _, record in ipairs(records) do
     if record[1] == "platform" then add_platform(report, record) end
     if record[1] == "device" then add_device(report, record) end
@@ -140,7 +193,7 @@ end
 function doctor.examine(options)
   local given = check_options(options)
   local settings = { device = given.device, limit = given.limit or 120 }
-  local report = Report.new()
+  local report = new_report()
   local works = report:guard("OpenCL loader", examine_libraries, settings.limit)
   report:guard("drivers", examine_drivers, settings.limit)
   if works then report:guard("devices", examine_devices, settings) end

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- What a machine must have besides OpenCL: room, memory, open files and, for POCL, a linker.
--- Each function returns status, detail and remedy.
+-- A check returns status, detail and remedy.
 -- @module clcompute.doctor.machine
 
-local folders = require("clcompute.base").folders
 local process = require("clcompute.base").process
 
 local machine = {}
@@ -11,14 +10,77 @@ local machine = {}
 local ENOUGH_MEMORY = 1 << 20 -- KiB of address space: below it compilers fail
 local ENOUGH_AVAILABLE = 256 << 10 -- KiB
 local ENOUGH_FILES = 64 -- POCL aborts the process when it runs out of them
+local ENOUGH_ROOM = 16 * 1024 -- KiB; POCL exits the process when it cannot write what it compiled
 
---- What a path that does not begin at the root depends on.
+-- --- folders of compiled programs -----------------------------------------------
+
+--- An environment variable that is an absolute path, or nil.
+local function absolute(name)
+  local value = os.getenv(name)
+  return value and value:sub(1, 1) == "/" and value or nil
+end
+
+--- The folder of compiled programs and verdicts, by the rule of clc_pushcachefolder in C; nil where it is switched off,
+-- or there is no home. $CLCOMPUTE_CACHE may be relative to the current folder.
+function machine.cache_folder()
+  local own, all, home = os.getenv "CLCOMPUTE_CACHE", absolute "XDG_CACHE_HOME", absolute "HOME"
+  if own == "off" then return nil end
+  if own and own ~= "" then return own end
+  if all then return all .. "/clcompute" end
+  return home and home .. "/.cache/clcompute"
+end
+
+--- POCL's folder of compiled kernels. POCL takes relative paths too, and an empty $POCL_CACHE_DIR, with which it ends
+-- the process.
+function machine.pocl_folder()
+  local own, all, home = os.getenv "POCL_CACHE_DIR", os.getenv "XDG_CACHE_HOME", os.getenv "HOME"
+  if own then return own end
+  if all and all ~= "" then return all .. "/pocl/kcache" end
+  return home and home .. "/.cache/pocl/kcache" or "/tmp/pocl/kcache"
+end
+
+-- Prints the nearest of folder and parents that exists, what is wrong with it or "ok", and what df says.
+local EXAMINE = [[
+p=%s
+while [ ! -e "$p" ] && [ ! -L "$p" ] && [ "$p" != / ] && [ "$p" != . ]; do
+  case $p in */*) p=${p%%/*} p=${p:-/} ;; *) p=. ;; esac
+done
+printf '%%s\n' "$p"
+if [ ! -d "$p" ]; then echo file
+elif [ -w "$p" ] && [ -x "$p" ]; then echo ok
+elif [ -O "$p" ]; then echo own
+else echo foreign
+fi
+df -Pk -- "$p" 2>/dev/null]]
+
+--- What keeps programs from being written to a folder. The remedy, if there is one besides another folder, destroys
+-- nothing and changes only the folder itself: what is above it, or another user's, is not to be touched for a cache.
+-- @treturn string|nil detail of the fault; nil when there is none
+-- @treturn string|nil remedy, or without a fault the space left
+function machine.folder_fault(folder)
+  local text = process.tool(EXAMINE:format(process.quote(folder)))
+  local nearest, state, rest = (text or ""):match "^(.-)\n(%l+)\n?(.*)$"
+  if not nearest then return nil, "not examined: no shell" end
+  if state == "file" then return nearest .. " is no folder", nil end
+  if state ~= "ok" then
+    local may_change = state == "own" and nearest == folder
+    return nearest .. " is not writable", may_change and "chmod u+rwx " .. process.quote(folder) or nil
+  end
+  local free, mount = rest:match "%s(%d+)%s+%d+%%%s+(/[^\n]*)$"
+  if not free then return nil, "free space unknown" end
+  if tonumber(free) < ENOUGH_ROOM then
+    return ("only %d KiB are free on %s"):format(free, mount), "make room on " .. mount
+  end
+  return nil, ("%d MiB free"):format(free // 1024)
+end
+
+--- A remark on a relative path.
 local function relative(folder)
   return folder:sub(1, 1) == "/" and "" or " (relative to the current folder)"
 end
 
 local function examine_folder(folder, variable)
-  local fault, rest = folders.fault(folder)
+  local fault, rest = machine.folder_fault(folder)
   if not fault then return "ok", folder .. relative(folder) .. ", " .. rest end
   local elsewhere = ("set %s to another folder"):format(variable)
   return "fault", ("%s: %s"):format(folder, fault), rest and rest .. "; or " .. elsewhere or elsewhere
@@ -27,7 +89,7 @@ end
 --- The folder of compiled programs.
 function machine.cache()
   if os.getenv "CLCOMPUTE_CACHE" == "off" then return "skipped", "switched off by CLCOMPUTE_CACHE=off" end
-  local folder = folders.cache()
+  local folder = machine.cache_folder()
   if not folder then
     return "fault", "no folder: HOME is not set to an absolute path", "export HOME, or set CLCOMPUTE_CACHE to a folder"
   end
@@ -36,8 +98,10 @@ end
 
 --- POCL's folder; it ends the process when it cannot write there.
 function machine.pocl_cache()
-  return examine_folder(folders.pocl(), "POCL_CACHE_DIR")
+  return examine_folder(machine.pocl_folder(), "POCL_CACHE_DIR")
 end
+
+-- --- linker, memory, open files --------------------------------------------------
 
 --- POCL links each kernel with `ld` and aborts the process when there is none.
 function machine.linker()

@@ -4,6 +4,8 @@
 -- @module clcompute
 
 local Trace = require "clcompute.kernel.trace"
+local find_device = require "clcompute.core".device
+local internal = require "clcompute.core.internal"
 local options = require("clcompute.base").options
 
 local LIMIT = 16384 -- rows
@@ -32,7 +34,7 @@ local function call(subject, f, ...)
   local results = table.pack(pcall(f, ...))
   local message = results[2]
   if results[1] then return table.unpack(results, 2, results.n) end
-  if type(message) == "string" then message = message:gsub("^bad argument #1 to '%?'", subject) end
+  if type(message) == "string" then message = message:gsub("^bad argument #1 to '[^']*'", subject) end
   error(message, 0)
 end
 
@@ -54,9 +56,9 @@ local function check_number(number, is_by_group)
 end
 
 --- The kernel, built as a launch with groups of different sizes needs it.
-local function native_kernel(device, folder, defines)
+local function native_kernel(device, defines)
   local standard = tonumber(device.version:match "OpenCL (%d)") >= 3 and "CL3.0" or "CL2.0"
-  local program = call(DEVICE, device.program, device, { file = folder .. "/trace_range.cl" },
+  local program = call(DEVICE, device.program, device, { file = internal.kernel_folder .. "/trace_range.cl" },
     { defines = defines, options = "-cl-std=" .. standard })
   return program:kernel "trace_range"
 end
@@ -121,13 +123,13 @@ local function make_rows(wanted, dims, is_by_group, numbers, seen)
   return setmetatable(rows, Trace)
 end
 
-local function trace(plan_range, find_device, folder, given, range)
+local function trace(given, range)
   local o = options.check("trace_range", given or {}, OPTIONS)
   options.one_of("trace_range", o, "each", EACH)
   local device, is_by_group = o.device or call(DEVICE, find_device), o.each == "group"
   local defines = { GROUPS = is_by_group and 1 or 0 }
   local kernel = call(DEVICE, device.kernel, device, "trace_range", { defines = defines })
-  local asked, parts = call(RANGE, plan_range, range, kernel)
+  local asked, parts = call(RANGE, internal.plan_range, range, kernel)
   if #parts == 0 then return setmetatable({}, Trace) end
   local wanted, capacity = {}, 0
   for p, part in ipairs(parts) do
@@ -135,7 +137,7 @@ local function trace(plan_range, find_device, folder, given, range)
     capacity = capacity + wanted[p]
   end
   check_number(capacity, is_by_group)
-  if parts[1].remainder == "native" then kernel = native_kernel(device, folder, defines) end
+  if parts[1].remainder == "native" then kernel = native_kernel(device, defines) end
   local numbers, seen = launch(device, kernel, asked, parts, wanted, capacity)
   if is_by_group and parts[1].group == "driver" then
     wanted[1] = product(read_record(numbers, 0, 3).num_groups)
@@ -165,8 +167,8 @@ end
 -- @raise as a launch does, and when there are more than 16384 rows
 -- @usage print(cl.trace_range { global = { 6, 5 }, group = { 4, 4 }, remainder = "split" })
 -- print(#cl.trace_range({ global = { 800, 600 }, group = { 16, 16 }, remainder = "pad" }, { each = "group" }))
-local function trace_range(plan_range, find_device, folder, range, given)
-  local ok, result = pcall(trace, plan_range, find_device, folder, given, range)
+local function trace_range(range, given)
+  local ok, result = pcall(trace, given, range)
   if ok then return result end
   error(result, 2)
 end

@@ -2,7 +2,7 @@
 --- Operands: the buffers and numbers an expression is computed from, by their names.
 -- @module clcompute.operations.operands
 
-local enqueue = require "clcompute.enqueue"
+local enqueue = require("clcompute.core.internal").enqueue
 local expression = require "clcompute.operations.expression"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options

@@ -3,7 +3,7 @@
 -- @module clcompute.operations.reduce
 
 local code = require "clcompute.operations.code"
-local enqueue = require "clcompute.enqueue"
+local enqueue = require("clcompute.core.internal").enqueue
 local expression = require "clcompute.operations.expression"
 local kernels = require "clcompute.operations.kernels"
 local operands = require "clcompute.operations.operands"

@@ -6,12 +6,12 @@
 -- @usage local found = tune.run(d, { operations = { "gemm" }, seconds = 60 })
 
 local bench = require "clcompute.bench"
-local choices = require "clcompute.tuning.choices"
 local cl = require "clcompute"
 local operations = require "clcompute.suite.peers.operations"
 local options = require("clcompute.base").options
-local store = require "clcompute.tuning.store"
 local tuning = require "clcompute.tuning"
+
+local choices, store = tuning.choices, tuning.store
 
 local tune = {}
 

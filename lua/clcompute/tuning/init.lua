@@ -3,21 +3,20 @@
 -- They are data: `clcompute.tuning.known`, and before it what `clcompute tune` found on this machine.
 -- @module clcompute.tuning
 
+local answers = require "clcompute.answers"
 local known = require "clcompute.tuning.known"
-local operations = require "clcompute.answers.operations"
 local options = require("clcompute.base").options
 local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
-local verdict = require "clcompute.answers.verdict"
 
-local tuning = {}
+local tuning = { choices = require "clcompute.tuning.choices", known = known, rules = rules, store = store }
 
 local SAFE = { kernel = "tiled" } -- for a device that gets the fast kernels wrong
 
 local SIZE = { float = 4, double = 8 }
 local WIDEST = 16 -- elements of the widest vector type of OpenCL C
 
---- What rows ask for, of a device and a dtype.
+--- The facts of a device and a dtype that the conditions of rows name.
 function tuning.facts(device, dtype)
   local width = device["vector_width_" .. dtype] or 0
   return {
@@ -53,11 +52,11 @@ local function with_facts(row, facts)
   return chosen
 end
 
---- The first of several rows whose conditions are met, with the device's own figures.
+--- Chooses the first row whose conditions a device meets.
 -- @tparam table rows of `clcompute.tuning.known`
 -- @tparam table facts of `tuning.facts`
--- @tparam ?function is_right of a row with `is_tried`: whether the device gets right with it what it should
--- @treturn table a copy of the row with `units`, those of the device
+-- @tparam ?function is_right called with a row that has `is_tried`: whether the device computes right results with it
+-- @treturn table a copy of the row with the device's `units`
 function tuning.choose(rows, facts, is_right)
   for _, row in ipairs(rows) do
     if meets(facts, row.where) and (not row.is_tried or not is_right or is_right(row)) then
@@ -70,7 +69,7 @@ end
 local kept -- what `clcompute tune` found, once it was read
 local generation = 0
 
---- A number that is another one whenever the numbers of operations may have changed.
+--- A number that changes whenever the numbers of an operation may have changed.
 function tuning.generation()
   return generation
 end
@@ -78,13 +77,13 @@ end
 --- Reads the user's file again.
 function tuning.reload()
   kept, generation = nil, generation + 1
-  require "clcompute.tuning.forget"()
+  require("clcompute.core.internal").forget_tuning()
 end
 
 local function warn_of(fault) warn(("clcompute: %s: the numbers of the project are used instead\n"):format(fault)) end
 
---- The numbers of the user's file. A file that cannot be used, and numbers that no kernel can run with, are warned of
--- once, and all else goes on.
+--- The row of the user's file, or nil. A file that cannot be used, and numbers that no kernel can run with, raise one
+-- warning; the project's numbers stand in for them.
 local function kept_row(device, operation, dtype, facts)
   local fault
   if not kept then kept, fault = store.read() end
@@ -114,7 +113,7 @@ function tuning.use(device, operation, dtype, row)
   local fault = row ~= nil and rules.fault(operation, row, tuning.facts(device, dtype))
   if fault then error(("tuning: %s, %s: %s"):format(operation, dtype, fault), 0) end
   chosen_by_hand[key_of(device, operation, dtype)], generation = row, generation + 1
-  require "clcompute.tuning.forget"()
+  require("clcompute.core.internal").forget_tuning()
 end
 
 --- The operation's known-answer test with other numbers.
@@ -128,7 +127,7 @@ local function with_numbers(test, operation, dtype, row, name)
   end }, { __index = test })
 end
 
---- What tells a shape, and the kernels that it was tried with, from others.
+--- A name for a shape's numbers and for the kernels that it is tried with.
 local function name_of(row, shape)
   local numbers = {}
   for name, number in pairs(shape) do numbers[#numbers + 1] = ("%s %s"):format(name, number) end
@@ -138,15 +137,17 @@ end
 
 --- Whether a device gets the operation's known-answer test right with each shape of a row, however small the product.
 local function gets_right(device, operation, dtype, row)
-  local test = operations.rows[operation .. " " .. dtype]
+  local test = answers.operation_tests.rows[operation .. " " .. dtype]
   for _, shape in ipairs(row.shapes) do
     local numbers = options.merge(row, { least = 0, depth = 0, shapes = { shape } })
-    if verdict(device, with_numbers(test, operation, dtype, numbers, name_of(row, shape))) ~= "ok" then return false end
+    local own_test = with_numbers(test, operation, dtype, numbers, name_of(row, shape))
+    if answers.verdict(device, own_test) ~= "ok" then return false end
   end
   return true
 end
 
---- The numbers of an operation for a device; those of plain kernels where it fails the operation's known-answer test.
+--- The numbers of an operation for a device. A device that fails the operation's known-answer test gets the plain
+-- kernel.
 -- @tparam Device device
 -- @string operation a key of `clcompute.tuning.known`
 -- @string dtype
@@ -154,8 +155,8 @@ end
 function tuning.of(device, operation, dtype)
   local facts, by_hand = tuning.facts(device, dtype), chosen_by_hand[key_of(device, operation, dtype)]
   if by_hand then return with_facts(by_hand, facts) end
-  local test = operations.rows[operation .. " " .. dtype]
-  if test and verdict(device, test) == "fault" then return with_facts(SAFE, facts) end
+  local test = answers.operation_tests.rows[operation .. " " .. dtype]
+  if test and answers.verdict(device, test) == "fault" then return with_facts(SAFE, facts) end
   local found = kept_row(device, operation, dtype, facts)
   return found and with_facts(found, facts) or tuning.choose(known[operation], facts, function(row)
     return gets_right(device, operation, dtype, row)

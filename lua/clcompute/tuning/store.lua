@@ -4,18 +4,20 @@
 -- is refused.
 -- @module clcompute.tuning.store
 
-local folders = require("clcompute.base").folders
-local process = require("clcompute.base").process
-local write_file = require("clcompute.base").write_file
-
 local store = {}
+
+--- An environment variable that is an absolute path, or nil.
+local function absolute(name)
+  local value = os.getenv(name)
+  return value and value:sub(1, 1) == "/" and value or nil
+end
 
 --- The file: $CLCOMPUTE_TUNING, or tuning.lua in $XDG_CONFIG_HOME/clcompute or ~/.config/clcompute.
 -- @treturn ?string nil without a home
 function store.path()
   local own = os.getenv "CLCOMPUTE_TUNING"
   if own and own ~= "" then return own end
-  local all, home = folders.absolute "XDG_CONFIG_HOME", folders.absolute "HOME"
+  local all, home = absolute "XDG_CONFIG_HOME", absolute "HOME"
   local base = all or home and home .. "/.config"
   return base and base .. "/clcompute/tuning.lua"
 end
@@ -89,8 +91,11 @@ function store.keep(key, row)
   local rows, fault = store.read()
   if fault then error(fault, 0) end
   rows[key] = row
-  process.tool("mkdir -p -- " .. process.quote(path:match "^(.*)/[^/]*$" or "."))
-  write_file(path, "return " .. print_value(rows, "") .. "\n")
+  local files = require "clcompute.files" -- here: numbers are read where there is no C core, too
+  files.make_folders(path)
+  local text = "return " .. print_value(rows, "") .. "\n"
+  local ok, reason = pcall(files.replace, path, function(file) return file:write(text) end)
+  if not ok then error(("%s: %s"):format(path, reason), 0) end
   return path
 end
 

@@ -197,7 +197,7 @@ describe("the way from kernel to kernel of a precision", function()
   local SCRIPT = [[
     local cl = require "clcompute"
     local known = require "clcompute.tuning.known"
-    local operations = require "clcompute.answers.operations"
+    local rows = require "clcompute.answers".operation_tests.rows
     local tuning = require "clcompute.tuning"
     local d = cl.device(nil, { isolated = ISOLATED })
     for _, class in ipairs { "float-tensor", "tf32" } do
@@ -208,7 +208,7 @@ describe("the way from kernel to kernel of a precision", function()
         { where = {}, is_tried = 1, kernel = "tensor", least = 0, depth = 0,
           shapes = { { bm = 32, bn = 32, bk = 8, tm = 4, tn = 8, stages = 2, held = 1, alone = 1, full = 1 } } },
         { where = {}, kernel = "float" } }
-      local test = operations.rows[name .. " float"]
+      local test = rows[name .. " float"]
       local compute = test.operation
       test.operation = function(device)
         local kernel = tuning.of(device, name, "float").kernel

@@ -67,7 +67,7 @@ end
 local function build(spec, device, name, is_small)
   local shape = reduction.shape(device, spec.accumulators)
   local program = device:program(spec.text, decision.build_options(spec, device, name, is_small))
-  local built = { launch = require "clcompute.enqueue".call }
+  local built = { launch = require("clcompute.core.internal").enqueue.call }
   for i, nest in ipairs(spec.plan.kernels) do
     built[i] = nest.accumulators and reduction.new(nest, program, device, shape, spec.real)
       or nest.tiles and blocks.new(nest, program, device) or program:kernel(nest.name)

@@ -3,9 +3,7 @@
 --- What kernels are shaped for: the numbers of a device, or of another kind of device, and those that a call is given.
 -- @module clcompute.loops.runtime.target
 
-local known = require "clcompute.tuning.known"
 local options = require("clcompute.base").options
-local rules = require "clcompute.tuning.rules"
 local tuning = require "clcompute.tuning"
 
 local target = {}
@@ -14,7 +12,7 @@ local target = {}
 -- memory.
 local function changed(row, given, facts)
   row = options.merge(row, given.tiles or {})
-  local fault = rules.fault("loops", row, facts)
+  local fault = tuning.rules.fault("loops", row, facts)
   if fault then error(("option 'tiles': %s"):format(fault), 0) end
   if row.group then row.group = math.max(1, math.min(row.group, math.floor(facts.max_group ^ 0.5))) end
   row.local_memory = facts.local_memory
@@ -25,7 +23,7 @@ end
 local function row_of(device, dtype, given)
   local facts = tuning.facts(device, dtype)
   if given.target and given.target ~= (device.type == "cpu" and "cpu" or "gpu") then
-    return changed(tuning.choose(known.loops, options.merge(facts, { type = given.target })), given, facts)
+    return changed(tuning.choose(tuning.known.loops, options.merge(facts, { type = given.target })), given, facts)
   end
   return changed(tuning.of(device, "loops", dtype), given, facts)
 end
@@ -60,7 +58,7 @@ end
 function target.without_device(given)
   local facts = { type = given.target or "cpu", vector = 16, size = 4, max_group = 256, name = "no device",
     local_memory = 1 << 15, dtype = "float" }
-  local row = changed(tuning.choose(known.loops, facts), given, facts)
+  local row = changed(tuning.choose(tuning.known.loops, facts), given, facts)
   return { is_wide = row.kernel == "items", float = row, double = row, key = key_of(row) }
 end
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The drivers that the OpenCL loader will look for, as ocl-icd does (libOpenCL(7)).
--- @module clcompute.answers.drivers
+-- @module clcompute.doctor.drivers
 
 local process = require("clcompute.base").process
 
@@ -73,7 +73,7 @@ function drivers.list()
   return folder, list
 end
 
---- How to be rid of what names a driver: of a folder nobody but its owner can tell what is in it.
+--- How to remove what names a driver. A folder is moved: its owner alone knows what is in it.
 local function removal(file)
   return is_folder(file) and "move the folder " .. process.quote(file) .. " elsewhere" or "rm " .. process.quote(file)
 end
@@ -117,7 +117,7 @@ function drivers.unlisted_gpu(list)
     .. " mkdir -p %s && echo libnvidia-opencl.so.1 > %s/nvidia.icd"):format(STANDARD, STANDARD)
 end
 
---- Whether a platform's name is POCL's; csrc/device/pocl.c has the same.
+--- Whether a platform's name is POCL's.
 function drivers.is_pocl(platform)
   return platform == "Portable Computing Language"
 end

@@ -32,10 +32,10 @@ describe("doctor and core mean the same folder", function()
     local device = require "clcompute".device "Portable"
     local ok, message = pcall(device.program, device, "kernel void f(global int *x) { x[0] = 1; }")
     print(ok and "built" or message)
-    print(require "clcompute.base.folders".%s())]]
+    print(require "clcompute.doctor.machine".%s())]]
 
   --- Builds a program in the scratch folder where only these variables lead to one; returns what that said and the
-  -- folder `which` ("cache" or "pocl") that the doctor examines.
+  -- folder `which` ("cache_folder" or "pocl_folder") that the doctor examines.
   local function build(which, variables)
     local words = { "cd", scratch, "&& env -u CLCOMPUTE_CACHE -u XDG_CACHE_HOME -u POCL_CACHE_DIR -u HOME" }
     for name, value in pairs(variables) do words[#words + 1] = ("%s='%s'"):format(name, value) end
@@ -51,7 +51,7 @@ describe("doctor and core mean the same folder", function()
       { HOME = "home" }, { HOME = "", POCL_CACHE_DIR = "pocl" }, { POCL_CACHE_DIR = "pocl" },
       { CLCOMPUTE_CACHE = "off", HOME = scratch },
     } do
-      local said, folder = build("cache", variables)
+      local said, folder = build("cache_folder", variables)
       assert.equal("built", said)
       local stored = output(("find %s -name '*.bin'"):format(scratch)):match "^(.*)/%x+%.bin\n$" or "nil"
       assert.equal(stored, folder == "own" and scratch .. "/own" or folder)
@@ -69,7 +69,7 @@ describe("doctor and core mean the same folder", function()
       { XDG_CACHE_HOME = "", HOME = scratch .. "/home" }, { HOME = "home" },
     } do
       variables.CLCOMPUTE_CACHE = "off"
-      local said, folder = build("pocl", variables)
+      local said, folder = build("pocl_folder", variables)
       assert.equal(folder .. " has less than 16 MiB left", said:match "^.* left" or said)
     end
   end)
@@ -80,18 +80,15 @@ describe("what the doctor advises about a folder that is not writable", function
   local function fault(folder)
     local nobody = output "id -u" == "0\n" and "setpriv --reuid 65534 --clear-groups " or ""
     local script = write(scratch .. "/fault.lua", ([[
-      package.path = "%s/?.lua"
-      print(require "clcompute.base.folders".fault(%q))]]):format(scratch, folder))
+      package.path = "%s/?.lua;%s/?/init.lua"
+      print(require "clcompute.doctor.machine".folder_fault(%q))]]):format(scratch, scratch, folder))
     return output(("%s%s %s 2>&1"):format(nobody, helper.lua, script)):match "^(.-)\t(.-)\n$"
   end
 
   before_each(function()
-    shell(("mkdir -p %s/clcompute/base"):format(scratch))
-    for _, module in ipairs { "clcompute.base.folders", "clcompute.base.process" } do
-      local path = assert(package.searchpath(module, package.path))
-      shell(("cp %s %s/%s.lua"):format(path, scratch, module:gsub("%.", "/")))
-    end
-    shell(("chmod -R a+rX %s"):format(scratch))
+    local lua = assert(package.searchpath("clcompute.base", package.path)):match "^(.*)/base/init.lua$"
+    shell(("mkdir %s/clcompute && cp -r %s/base %s/doctor %s/clcompute && chmod -R a+rX %s"):format(scratch, lua, lua,
+      scratch, scratch))
   end)
 
   it("leaves alone what is above it, or another user's", function()

@@ -4,9 +4,9 @@
 -- its end. Optional fields: `options` of the build; `within`, the relative error of floating-point results;
 -- `needs`, a field of the device that must be true; `from`, the lowest OpenCL version (major, minor);
 -- `offered`, a feature a compiler may refuse; `consequence` and `remedy` of a wrong answer.
--- @module clcompute.answers.answers
+-- @module clcompute.answers.compiler_tests
 
-local answers = {}
+local compiler_tests = {}
 
 local UPDATE = "update the driver, or choose another device with $CLCOMPUTE_DEVICE"
 
@@ -65,7 +65,7 @@ local DOUBLING = [[
 local SUM_RANGE = { global = 256, group = 128 }
 
 --- The loop that POCL 3.1 miscompiles; a source with such a loop gets a warning on a device that fails it.
-answers.local_size_loop = {
+compiler_tests.local_size_loop = {
   name = "get_local_size in a loop condition",
   source = SUM:format(DOUBLING:format("get_local_size(0)")),
   range = SUM_RANGE,
@@ -159,7 +159,7 @@ kernel void test(global int *out) {
 }]]
 
 --- The device's own work-group functions: `#include <clcompute/work_group.h>` uses them where they are right.
-answers.collectives = {
+compiler_tests.collectives = {
   name = "work-group collectives",
   source = COLLECTIVES,
   range = { global = 200, group = 100 },
@@ -182,7 +182,7 @@ kernel void test(global int *out) {
 }]]
 
 --- Arrays of 60,000 bytes in local memory, for devices that say they have less: some grant it.
-answers.large_arrays = {
+compiler_tests.large_arrays = {
   name = "arrays larger than the local memory",
   source = LARGE_ARRAY,
   range = { global = 128, group = 64 },
@@ -230,10 +230,10 @@ end
 for _, row in ipairs {
   { name = "barrier and local memory", source = BARRIER, range = { global = 256, group = 64 }, dtype = "int",
     n = 256, expected = { 63 } },
-  answers.local_size_loop,
+  compiler_tests.local_size_loop,
   { name = "the same loop with the size hoisted", dtype = "int", n = 2, expected = { 128 }, range = SUM_RANGE,
     source = SUM:format("const uint n = get_local_size(0);" .. DOUBLING:format("n")) },
-  { name = "the same loop under -cl-opt-disable", source = answers.local_size_loop.source, dtype = "int", n = 2,
+  { name = "the same loop under -cl-opt-disable", source = compiler_tests.local_size_loop.source, dtype = "int", n = 2,
     expected = { 128 }, range = SUM_RANGE, options = "-cl-opt-disable" },
   { name = "the same sum in halving form", source = SUM:format(HALVING), range = SUM_RANGE, dtype = "int", n = 2,
     expected = { 128 } },
@@ -247,7 +247,7 @@ for _, row in ipairs {
     args = { string.pack("i4fi2BB", 123456, 2.75, -321, 7, 9) }, expected = { 123456, 11, -321, 1801 } },
   { name = "a long loop", source = LONG_LOOP, range = 1, dtype = "uint", n = 1, args = { 100000 },
     expected = { 694140833 } },
-  answers.collectives,
+  compiler_tests.collectives,
 } do
   add(row)
 end
@@ -259,6 +259,6 @@ for _, row in ipairs(list) do
 end
 
 --- The tests, in the order in which they run.
-answers.tests = list
+compiler_tests.list = list
 
-return answers
+return compiler_tests

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Known-answer tests of this library's fast kernels: rows as of `clcompute.doctor.answers`, whose `operation` computes
--- in place of a source. A device that fails one takes the plain kernel instead (`clcompute.tuning`).
--- @module clcompute.answers.operations
+--- Known-answer tests of this library's fast kernels: rows as of `clcompute.answers.compiler_tests`, whose `operation`
+-- computes in place of a source. A device that fails one takes the plain kernel instead (`clcompute.tuning`).
+-- @module clcompute.answers.operation_tests
 
 local M, K, N = 45, 70, 67 -- of a product: full tiles, edges, and an odd one left
 local WHOLE, DEEP = 128, 32 -- of one that is whole tiles only, and read where it lies
@@ -104,7 +104,7 @@ local function multiply_in_class(precision)
   end
 end
 
-local operations = {}
+local operation_tests = {}
 
 --- A test whose answer is made when it is asked for: most processes read the verdict that was kept.
 local function lazily(make, test)
@@ -122,7 +122,7 @@ local function class(precision, within)
 end
 
 --- The tests by operation and dtype, as `clcompute.tuning` asks for them.
-operations.rows = {
+operation_tests.rows = {
   ["gemm float"] = lazily(expected_products, { name = "cl.gemm of float, fast", operation = multiply "float",
     consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
   ["gemm double"] = lazily(expected_products, { name = "cl.gemm of double, fast", operation = multiply "double",
@@ -132,11 +132,11 @@ operations.rows = {
 }
 
 --- Their keys, in order.
-function operations.keys()
+function operation_tests.keys()
   local keys = {}
-  for key in pairs(operations.rows) do keys[#keys + 1] = key end
+  for key in pairs(operation_tests.rows) do keys[#keys + 1] = key end
   table.sort(keys)
   return keys
 end
 
-return operations
+return operation_tests

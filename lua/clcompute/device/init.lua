@@ -1,0 +1,6 @@
+-- SPDX-License-Identifier: MIT
+
+--- What devices have in Lua.
+-- @module clcompute.device
+
+return { profile = require "clcompute.device.profile" }
