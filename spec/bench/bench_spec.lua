@@ -8,7 +8,7 @@ local peak_bandwidth = require "clcompute.bench.peak_bandwidth"
 local ratio = require "clcompute.bench.ratio"
 local rounds = require "clcompute.bench.rounds"
 local split = require "clcompute.bench.split"
-local statistics = require "clcompute.bench.statistics"
+local statistics = require "clcompute.base.statistics"
 local json = require "dkjson"
 
 --- A candidate that claims to take the given seconds, one after the other, over and over.

@@ -3,7 +3,7 @@
 -- slows both, so the ratio of a round moves less than either time.
 -- @module clcompute.bench.ratio
 
-local statistics = require "clcompute.bench.statistics"
+local statistics = require("clcompute.base").statistics
 
 local ratio = {}
 

@@ -3,7 +3,7 @@
 -- @module clcompute.bench.row
 
 local clock = require "clcompute.bench.clock"
-local statistics = require "clcompute.bench.statistics"
+local statistics = require("clcompute.base").statistics
 
 local row = {}
 

@@ -8,7 +8,7 @@ local TableReads = require "clcompute.device_profile.table_reads"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local fit = require "clcompute.device_profile.fit"
-local statistics = require "clcompute.bench.statistics"
+local statistics = require("clcompute.base").statistics
 
 local MOST_STRIDE = 65
 local SOME_STRIDES = { 1, 2, 4, 8, 16, 32, 33, 64 }

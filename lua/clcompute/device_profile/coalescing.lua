@@ -8,7 +8,7 @@ local StridedReads = require "clcompute.device_profile.strided_reads"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local fit = require "clcompute.device_profile.fit"
-local statistics = require "clcompute.bench.statistics"
+local statistics = require("clcompute.base").statistics
 
 local WORD = 4 -- bytes
 local STRIDES, QUICK_STRIDES = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 }, { 1, 2, 32 }

@@ -3,9 +3,14 @@
 --- Curves of rows, to be read: rows without a time are left out, as if they had not been measured.
 -- @module clcompute.device_profile.curve
 
-local document = require "clcompute.report.document"
-
 local curve = {}
+
+--- The field of a row: "rate", or "params.paths".
+local function field(row, key)
+  local name = key:match "^params%.(.*)$"
+  if name then return row.params and row.params[name] end
+  return row[key]
+end
 
 --- What a launch takes: the median of its runs, which stands in the row, so that a reader finds every rate again.
 -- @treturn ?number nil of a row that was not measured
@@ -16,14 +21,14 @@ end
 
 --- The points of those rows that were measured, by x.
 -- @tparam table rows
--- @tparam string x a field, with dots into tables: "params.paths"
+-- @tparam string x a field: "times", or "params.paths"
 -- @tparam[opt] string y a field (default: the time)
 -- @treturn table a list of { x=, y=, row= }
 function curve.of(rows, x, y)
   local points = {}
   for _, row in ipairs(rows) do
-    local at, value = document.field(row, x), curve.time(row)
-    if y and value then value = document.field(row, y) end
+    local at, value = field(row, x), curve.time(row)
+    if y and value then value = field(row, y) end
     if type(at) == "number" and value then
       points[#points + 1] = { x = at, y = value, row = row }
     end
@@ -34,13 +39,13 @@ end
 
 --- Those rows whose field has a value: one of several curves.
 -- @tparam table rows
--- @tparam string key a field, with dots into tables
+-- @tparam string key a field
 -- @param value
 -- @treturn table
 function curve.only(rows, key, value)
   local list = {}
   for _, row in ipairs(rows) do
-    if document.field(row, key) == value then list[#list + 1] = row end
+    if field(row, key) == value then list[#list + 1] = row end
   end
   return list
 end

@@ -3,7 +3,7 @@
 --- Sections of experiments: rows with the columns that tell them apart and a line chart of one quantity over another.
 -- @module clcompute.device_profile.figure
 
-local format = require "clcompute.report.format"
+local format = require("clcompute.base").format
 
 local figure = {}
 

@@ -4,7 +4,7 @@
 -- level of caches holds.
 -- @module clcompute.device_profile.plateaus
 
-local format = require "clcompute.report.format"
+local format = require("clcompute.base").format
 
 local plateaus = {}
 

@@ -3,7 +3,7 @@
 --- The facts of a profile on one page: what was read off the curves, and what no curve showed.
 -- @module clcompute.device_profile.summary
 
-local format = require "clcompute.report.format"
+local format = require("clcompute.base").format
 local plateaus = require "clcompute.device_profile.plateaus"
 local size_text = require "clcompute.device_profile.size_text"
 

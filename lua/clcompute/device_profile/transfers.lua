@@ -5,7 +5,7 @@
 -- @module clcompute.device_profile.transfers
 
 local curve = require "clcompute.device_profile.curve"
-local format = require "clcompute.report.format"
+local format = require("clcompute.base").format
 local mapped = require "clcompute.mapped"
 local random_words = require "clcompute.device_profile.random_words"
 local size_text = require "clcompute.device_profile.size_text"
