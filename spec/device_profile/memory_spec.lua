@@ -4,15 +4,14 @@
 local Lab = require "clcompute.device_profile.lab"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
 local coalescing = require "clcompute.device_profile.coalescing"
+local curve = require "clcompute.device_profile.curve"
 local device_profile = require "clcompute.device_profile"
-local fit = require "clcompute.device_profile.fit"
+local figure = require "clcompute.device_profile.figure"
+local format = require "clcompute.base.format"
 local helper = require "spec.helper"
-local large = require "clcompute.device_profile.large"
 local local_memory = require "clcompute.device_profile.local_memory"
 local mapped = require "clcompute.mapped"
-local plateaus = require "clcompute.device_profile.plateaus"
 local report = require "clcompute.report"
-local size_text = require "clcompute.device_profile.size_text"
 local transfers = require "clcompute.device_profile.transfers"
 local working_set = require "clcompute.device_profile.working_set"
 
@@ -51,26 +50,32 @@ local function failed(params)
 end
 
 describe("a fitted line", function()
+  local function line_of(...)
+    local points = {}
+    for i, point in ipairs { ... } do points[i] = { x = point[1], y = point[2] } end
+    return (curve.law(points, { "itself" }, function(x) return x end))
+  end
+
   it("is the line that points lie on", function()
-    local line = fit.line({ 1, 2, 5 }, { 5, 7, 13 })
+    local line = line_of({ 1, 5 }, { 2, 7 }, { 5, 13 })
     assert.near(3, line.a, 1e-12)
     assert.near(2, line.b, 1e-12)
     assert.near(0, line.unexplained, 1e-12)
   end)
 
   it("explains nothing where nothing varies", function()
-    assert.equal(1, fit.line({ 1, 1, 1 }, { 1, 2, 3 }).unexplained)
-    assert.equal(1, fit.line({ 1, 2, 3 }, { 4, 4, 4 }).unexplained)
+    assert.equal(1, line_of({ 1, 1 }, { 1, 2 }, { 1, 3 }).unexplained)
+    assert.equal(1, line_of({ 1, 4 }, { 2, 4 }, { 3, 4 }).unexplained)
   end)
 
   it("is of the law that leaves least unexplained, beside what the next best leaves", function()
     local points = {}
     for i = 1, 9 do points[i] = { x = i, y = 1 + i ^ 3 } end
-    local best, next_best = fit.best(points, { 1, 2, 3, 4 }, function(x, power) return x ^ power end)
+    local best, next_best = curve.law(points, { 1, 2, 3, 4 }, function(x, power) return x ^ power end)
     assert.equal(3, best.candidate)
     assert.is_true(next_best > 0.001 and next_best < 0.1)
-    assert.is_nil((fit.best({ points[1], points[2] }, { 1 }, math.max)))
-    assert.equal(1, select(2, fit.best(points, { 1 }, function(x) return x end)))
+    assert.is_nil((curve.law({ points[1], points[2] }, { 1 }, math.max)))
+    assert.equal(1, select(2, curve.law(points, { 1 }, function(x) return x end)))
   end)
 end)
 
@@ -84,26 +89,26 @@ describe("plateaus", function()
   it("are the levels of a curve, by medians, without points on the way between them", function()
     assert.same({ { from = 2, to = 8, value = 400, low = 390, high = 410 },
       { from = 32, to = 64, value = 98, low = 98, high = 102 } },
-      plateaus.of(points_of(390, 410, 400, 200, 102, 98)))
+      curve.plateaus(points_of(390, 410, 400, 200, 102, 98)))
   end)
 
   it("are one where all is equal or just noisy, and none of a single point or nothing", function()
-    assert.same({ { from = 2, to = 16, value = 7, low = 7, high = 7 } }, plateaus.of(points_of(7, 7, 7, 7)))
-    assert.equal(1, #plateaus.of(points_of(100, 120, 90, 110, 95, 125, 85)))
-    assert.same({}, plateaus.of(points_of(5)))
-    assert.same({}, plateaus.of {})
+    assert.same({ { from = 2, to = 16, value = 7, low = 7, high = 7 } }, curve.plateaus(points_of(7, 7, 7, 7)))
+    assert.equal(1, #curve.plateaus(points_of(100, 120, 90, 110, 95, 125, 85)))
+    assert.same({}, curve.plateaus(points_of(5)))
+    assert.same({}, curve.plateaus {})
   end)
 
   it("are one where neighbours differ by less than half, so that noise makes no levels", function()
-    local list = plateaus.of(points_of(100, 100, 100, 100, 100, 70, 70, 70, 70, 70))
+    local list = curve.plateaus(points_of(100, 100, 100, 100, 100, 70, 70, 70, 70, 70))
     assert.same({ { from = 2, to = 1024, value = 70, low = 70, high = 100 } }, list)
-    assert.equal(2, #plateaus.of(points_of(100, 100, 100, 100, 100, 60, 60, 60, 60, 60)))
+    assert.equal(2, #curve.plateaus(points_of(100, 100, 100, 100, 100, 60, 60, 60, 60, 60)))
   end)
 
   it("are told with their extremes where they are not level", function()
-    assert.equal("100 GB/s", plateaus.text(1e11, 9e10, 1.1e11, "B/s"))
-    assert.equal("100 GB/s (50.0 GB/s to 120 GB/s)", plateaus.text(1e11, 5e10, 1.2e11, "B/s"))
-    assert.equal("1.00 s", plateaus.text(1, nil, nil, "s"))
+    assert.equal("100 GB/s", figure.level(1e11, 9e10, 1.1e11, "B/s"))
+    assert.equal("100 GB/s (50.0 GB/s to 120 GB/s)", figure.level(1e11, 5e10, 1.2e11, "B/s"))
+    assert.equal("1.00 s", figure.level(1, nil, nil, "s"))
   end)
 end)
 
@@ -283,17 +288,19 @@ describe("the levels of memory", function()
 
   it("are left by a buffer of four times the cache, if memory has room", function()
     local cpu = { type = "cpu", cache = 32 << 20, max_allocation = 2 << 30, global_memory = 8 << 30 }
-    assert.equal(128 << 20, large(cpu))
+    local function bytes_for(device) return Lab.new(device, {}):beyond_caches() end
+    assert.equal(128 << 20, bytes_for(cpu))
     cpu.global_memory = 1 << 30
-    assert.equal(64 << 20, large(cpu))
+    assert.equal(64 << 20, bytes_for(cpu))
     cpu.max_allocation = 16 << 20
-    assert.equal(8 << 20, large(cpu))
-    assert.equal(2 << 30, large { type = "gpu", cache = 0, max_allocation = 32 << 30, global_memory = 128 << 30 })
+    assert.equal(8 << 20, bytes_for(cpu))
+    assert.equal(2 << 30, bytes_for { type = "gpu", cache = 0, max_allocation = 32 << 30,
+      global_memory = 128 << 30 })
   end)
 
   it("have sizes in words", function()
-    assert.same({ "512 B", "4 KiB", "1 MiB", "3 GiB", "2048 GiB", "1025 B" }, { size_text(512), size_text(4096),
-      size_text(1 << 20), size_text(3 << 30), size_text(2 << 40), size_text(1025) })
+    assert.same({ "512 B", "4 KiB", "1 MiB", "3 GiB", "2048 GiB", "1025 B" }, { format.size(512), format.size(4096),
+      format.size(1 << 20), format.size(3 << 30), format.size(2 << 40), format.size(1025) })
   end)
 end)
 

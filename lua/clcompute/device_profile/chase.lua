@@ -5,7 +5,7 @@
 -- @module clcompute.device_profile.chase
 
 local cl = require "clcompute"
-local size_text = require "clcompute.device_profile.size_text"
+local format = require("clcompute.base").format
 
 local Chase = {}
 Chase.__index = Chase
@@ -42,7 +42,7 @@ end
 -- @treturn string
 function Chase:how()
   return ("Each group of %d walks through a table of %s, all its work-items the same way: x = next[x], so that each "
-    .. "load waits for the one before."):format(self.group, size_text(4 * (self.mask + 1)))
+    .. "load waits for the one before."):format(self.group, format.size(4 * (self.mask + 1)))
 end
 
 function Chase.__close(self)

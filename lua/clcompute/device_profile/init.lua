@@ -18,7 +18,6 @@ local atomics = require "clcompute.device_profile.atomics"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
 local barrier = require "clcompute.device_profile.barrier"
 local cl = require "clcompute"
-local clock = require "clcompute.bench.clock"
 local coalescing = require "clcompute.device_profile.coalescing"
 local compile = require "clcompute.device_profile.compile"
 local divergence = require "clcompute.device_profile.divergence"
@@ -33,7 +32,6 @@ local options = require("clcompute.base").options
 local peaks = require "clcompute.device_profile.peaks"
 local roofline = require "clcompute.device_profile.roofline"
 local summary = require "clcompute.device_profile.summary"
-local target = require "clcompute.bench.target"
 local transfers = require "clcompute.device_profile.transfers"
 local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
 local working_set = require "clcompute.device_profile.working_set"
@@ -108,7 +106,7 @@ end
 --- Does one; what it finds is known to those that follow. Where all is quick, times say nothing, and so nothing is
 -- found.
 local function run(experiment, lab)
-  local start = clock.now()
+  local start = cl.clock()
   local ok, sections, found = pcall(experiment.measure, lab)
   if not ok then
     interrupt.pass_on(sections)
@@ -116,7 +114,12 @@ local function run(experiment, lab)
   end
   for key, value in pairs(not lab.quick and found or {}) do lab.found[key] = value end
   return { name = experiment.name, title = experiment.title, teaches = experiment.teaches, sections = sections,
-    seconds = clock.now() - start }
+    seconds = cl.clock() - start }
+end
+
+local function is_device(value)
+  local meta = type(value) == "userdata" and debug.getmetatable(value)
+  return (meta and meta.__name) == "clcompute.Device"
 end
 
 --- Measures a device.
@@ -129,21 +132,22 @@ end
 -- @raise only for wrong options, and Ctrl-C; an experiment that fails is a section that says why
 function device_profile.measure(device, given)
   given = options.check("measure", given or {}, MEASURE)
-  if not target.is_device(device) then error("measure: Device expected, got " .. type(device), 0) end
+  if not is_device(device) then error("measure: Device expected, got " .. type(device), 0) end
   options.positive("measure", given, "seconds")
-  local list, start, current, done = chosen(given.only), clock.now(), nil, 0
+  local list, start, current, done = chosen(given.only), cl.clock(), nil, 0
   local function show(what)
     if not given.progress then return end
     given.progress { name = what and ("%s: %s"):format(current, what) or current, done = done, total = #list }
   end
   local lab = Lab.new(device, { seconds = given.seconds or SECONDS, quick = given.quick, progress = show })
-  local profile = { device = tostring(device), date = clock.date(), quick = given.quick, experiments = {} }
+  local profile = { device = tostring(device), date = os.date "!%Y-%m-%dT%H:%M:%SZ", quick = given.quick,
+    experiments = {} }
   for i, experiment in ipairs(list) do
     current, done = experiment.name, i - 1
     show()
     profile.experiments[i] = run(experiment, lab)
   end
-  profile.found, profile.seconds = lab.found, clock.now() - start
+  profile.found, profile.seconds = lab.found, cl.clock() - start
   return profile
 end
 

@@ -6,7 +6,7 @@
 local Chase = require "clcompute.device_profile.chase"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
-local size_text = require "clcompute.device_profile.size_text"
+local format = require("clcompute.base").format
 
 local GPU_GROUPS, CPU_GROUPS = 64, 8 -- for each compute unit, at most
 local MOST_LOOPS = 1 << 16
@@ -148,7 +148,7 @@ local function measure_intensity(lab)
     title = "arithmetic for each load", rows = rows, x = "params.flops", xtitle = "operations for each load",
     how = ("%s load %d vectors of %d floats each, do so many operations on each element, a multiply-add counted as "
       .. "two, and store it; from one buffer of %s to another."):format(
-      figure.items(range.global[1], range.group[1]), chains, width, size_text(4 * n)),
+      figure.items(range.global[1], range.group[1]), chains, width, format.size(4 * n)),
     y = "flops_per_second", ytitle = "operations a second", yunit = "FLOP/s", xlog = 2, ylog = 10,
     reading = latency_hiding.read_intensity(rows),
   }
