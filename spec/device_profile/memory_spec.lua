@@ -50,22 +50,19 @@ local function failed(params)
 end
 
 describe("a fitted line", function()
-  local function line_of(...)
-    local points = {}
-    for i, point in ipairs { ... } do points[i] = { x = point[1], y = point[2] } end
-    return (curve.law(points, { "itself" }, function(x) return x end))
-  end
+  local function itself(x) return x end
 
   it("is the line that points lie on", function()
-    local line = line_of({ 1, 5 }, { 2, 7 }, { 5, 13 })
+    local line = curve.law({ { x = 1, y = 5 }, { x = 2, y = 7 }, { x = 5, y = 13 } }, { 1 }, itself)
     assert.near(3, line.a, 1e-12)
     assert.near(2, line.b, 1e-12)
     assert.near(0, line.unexplained, 1e-12)
   end)
 
   it("explains nothing where nothing varies", function()
-    assert.equal(1, line_of({ 1, 1 }, { 1, 2 }, { 1, 3 }).unexplained)
-    assert.equal(1, line_of({ 1, 4 }, { 2, 4 }, { 3, 4 }).unexplained)
+    local upright = { { x = 1, y = 1 }, { x = 1, y = 2 }, { x = 1, y = 3 } }
+    local flat = { { x = 1, y = 4 }, { x = 2, y = 4 }, { x = 3, y = 4 } }
+    for _, points in ipairs { upright, flat } do assert.equal(1, curve.law(points, { 1 }, itself).unexplained) end
   end)
 
   it("is of the law that leaves least unexplained, beside what the next best leaves", function()
@@ -75,7 +72,7 @@ describe("a fitted line", function()
     assert.equal(3, best.candidate)
     assert.is_true(next_best > 0.001 and next_best < 0.1)
     assert.is_nil((curve.law({ points[1], points[2] }, { 1 }, math.max)))
-    assert.equal(1, select(2, curve.law(points, { 1 }, function(x) return x end)))
+    assert.equal(1, select(2, curve.law(points, { 1 }, itself)))
   end)
 end)
 
@@ -294,8 +291,7 @@ describe("the levels of memory", function()
     assert.equal(64 << 20, bytes_for(cpu))
     cpu.max_allocation = 16 << 20
     assert.equal(8 << 20, bytes_for(cpu))
-    assert.equal(2 << 30, bytes_for { type = "gpu", cache = 0, max_allocation = 32 << 30,
-      global_memory = 128 << 30 })
+    assert.equal(2 << 30, bytes_for { type = "gpu", cache = 0, max_allocation = 1 << 35, global_memory = 1 << 37 })
   end)
 
   it("have sizes in words", function()

@@ -123,7 +123,7 @@ end
 
 -- --- the frame ------------------------------------------------------------------------
 
---- Font size of all texts of a chart, and the distance of two lines of text.
+-- Font size of all texts of a chart, and the distance of two lines of text.
 axes.FONT, axes.LINE = 13, 18
 
 local GAP = 8 -- between two labels, and between label and axis
