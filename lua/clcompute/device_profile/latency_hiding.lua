@@ -3,7 +3,7 @@
 --- How a device hides the time of its loads: by other groups that are ready meanwhile, and by arithmetic between them.
 -- @module clcompute.device_profile.latency_hiding
 
-local Chase = require "clcompute.device_profile.chase"
+local chase = require "clcompute.device_profile.chase"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local format = require("clcompute.base").format
@@ -56,11 +56,11 @@ end
 local function measure_groups(lab)
   local device = lab.device
   local most = lab:choose((device.type == "cpu" and CPU_GROUPS or GPU_GROUPS) * device.compute_units, 4)
-  local chase <close> = Chase.new(lab, most)
-  local loops = lab:size(1, MOST_LOOPS, chase:launcher { groups = most })
+  local walks <close> = chase.groups(lab, most)
+  local loops = lab:size(1, MOST_LOOPS, walks:launcher { groups = most })
   local list, groups = {}, 1
   while groups <= most do
-    list[#list + 1] = chase:point { name = ("%d groups"):format(groups), params = { groups = groups }, groups = groups,
+    list[#list + 1] = walks:point { name = ("%d groups"):format(groups), params = { groups = groups }, groups = groups,
       loops = loops }
     groups = 2 * groups
   end
@@ -69,7 +69,7 @@ local function measure_groups(lab)
   local loads = list[1].operations
   return figure.lines {
     title = "groups in flight", rows = rows, x = "params.groups", xtitle = "groups in flight", y = "per_second",
-    ytitle = "loads", yunit = "/s", how = chase:how() .. (" Each makes %d loads."):format(loads), xlog = 2, ylog = 10,
+    ytitle = "loads", yunit = "/s", how = walks:how() .. (" Each makes %d loads."):format(loads), xlog = 2, ylog = 10,
     reading = latency_hiding.read_groups(rows, device.compute_units),
   }, points[1] and points[1].y
 end

@@ -3,8 +3,8 @@
 --- The levels of memory, by the size of what is swept again and again: bytes a second, and the latency of a read.
 -- @module clcompute.device_profile.working_set
 
-local Links = require "clcompute.device_profile.links"
 local Stream = require "clcompute.device_profile.stream"
+local chase = require "clcompute.device_profile.chase"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 local format = require("clcompute.base").format
@@ -171,7 +171,7 @@ local function measure(whole_lab)
   local reads, whole = over_sizes(lab, sweeps, "read", least, most), {}
   for _, row in ipairs(reads) do add_rate(row) end
   for i, operation in ipairs { "read", "write", "copy" } do whole[i] = add_rate(sweeps:sweep(operation, most)) end
-  local walks <close> = Links.new(lab, sweeps.out)
+  local walks <close> = chase.links(lab, sweeps.out)
   walks:fit_size(walks:least())
   local how_latency = walks:how() -- before walks become shorter
   local latency = over_sizes(lab, walks, "row", walks:least(), most)
