@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- One of those that are measured: its first call and the check of what it computed, timed runs, and the row that it
+--- A candidate of a bench: its first call and the check of what it computed, its timed runs, and the row that it
 -- becomes.
 -- @module clcompute.bench.candidate
 
@@ -24,7 +24,7 @@ Candidate.OPTIONS = { fn = "function", name = "string", params = "table", device
   flops = "number", bytes = "number", dtype = "string", check = "function", reset = "function",
   timed = "boolean", split = "boolean", unit = "string", needs = "string", unsupported = "string" }
 
---- Raises unless they are right.
+--- Raises unless the options of a candidate are right.
 -- @string where begins messages: the function that was called
 -- @tparam table given
 function Candidate.check(where, given)
@@ -40,7 +40,7 @@ function Candidate.check(where, given)
   if given.needs and not given.device then error(where .. ": option 'needs' goes with 'device'", 0) end
 end
 
---- Whether cl.profile sees what it does: not the work of the host, nor what times itself.
+--- Whether cl.profile sees the work: it sees neither the host's nor what times itself.
 local function is_seen(self)
   return self.options.split ~= false and not self.options.timed and #self.target.devices > 0
 end
@@ -131,7 +131,7 @@ local function profiled(self, f, ...)
   return self:attempt(function(...) return nil, f(self, ...) end, ...)
 end
 
---- The first call, timed by itself and profiled for what it compiles; then the check.
+--- The first call, timed alone and profiled for what it compiles; then the check.
 function Candidate:start()
   local ok, parts, seconds, result = profiled(self, first_call)
   if not ok then return end
@@ -215,7 +215,7 @@ local function add_times(result, candidate)
   if candidate.no_peak then Candidate.note(result, "no peak: " .. candidate.no_peak) end
 end
 
---- Its row, however it fared: a plain table, the same for reports and files.
+--- The row of the candidate, however it fared: a plain table, the same for reports and files.
 function Candidate:row()
   local given = self.options
   local result = {

@@ -85,8 +85,7 @@ local function rows_of(candidates)
   return rows
 end
 
---- Measures one function. It is called once by itself, then so often that a run lasts, and in at least
--- five runs.
+--- Measures one function: one call alone, then at least five runs, each of as many calls as make it last.
 -- @function measure
 -- @tparam function fn queues work or does it; not called with arguments
 -- @tparam[opt] table given fields of a candidate, and `seconds` of warm runs (1); `rounds`, to fix their

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- From a list of commands and the words of a command line to what is asked for; and what the options of several
--- commands have in common. Debian's lua-argparse does the work; what it would print itself, ending the process, is a
+--- Reads a command line: which command, with which options, or what is wrong with it; and the options and numbers that
+-- several commands take. Debian's lua-argparse does the work; what it would print itself, ending the process, is a
 -- result here.
 -- @module clcompute.cli.command_line
 

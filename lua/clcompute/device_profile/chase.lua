@@ -26,7 +26,8 @@ local STRIDE = 7919 -- elements, odd, between the starts of neighbouring groups
 local ADVANCE = 0x9e3779b1 -- elements between the starts of launches: odd, and far
 local MASK = 0xffffffff
 
---- Work-items of a group: on a processor one, since each would walk by itself, the others what it left in the cache.
+--- Work-items of a group. A processor runs them one after the other, and all but the first would find the table in the
+-- cache: there a group has one.
 local function group_of(device)
   return device.type == "cpu" and 1 or math.min(GROUP, device.max_group_size)
 end

@@ -278,8 +278,7 @@ local function draw_space(all, spec, titles, width)
   return table.concat(parts), top + axes.LINE + math.ceil(#space.planes / abreast) * taken[2]
 end
 
---- The chart, `width` pixels wide: markup and height. With a heading, which is that of a picture by itself, it has a
--- margin too.
+--- The chart, `width` pixels wide: markup and height. A picture that is a file of its own has a heading and a margin.
 function grid.draw(list, spec, titles, width)
   if not titles.heading then return draw_space(list, spec, titles, width) end
   local room, top = width - 2 * MARGIN, MARGIN + axes.LINE + GAP

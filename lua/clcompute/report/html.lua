@@ -174,7 +174,7 @@ local function note(string)
   return text("p", { class = "note" }, string)
 end
 
---- A table that scrolls by itself where it is wider than the page, also by keyboard; and its footnotes.
+--- A table, which scrolls where it is wider than the page, also by keyboard; and its footnotes.
 local function data_table(section)
   local grid, body = cells.of(section), {}
   for i, row in ipairs(grid.rows) do body[i] = body_row(grid, row) end
