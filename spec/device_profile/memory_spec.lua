@@ -3,6 +3,7 @@
 
 local Lab = require "clcompute.device_profile.lab"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
+local cl = require "clcompute"
 local coalescing = require "clcompute.device_profile.coalescing"
 local curve = require "clcompute.device_profile.curve"
 local device_profile = require "clcompute.device_profile"
@@ -33,12 +34,6 @@ local function rows_of(key, xs, cost, noise)
   return rows
 end
 
-local function range(first, last)
-  local list = {}
-  for i = first, last do list[#list + 1] = i end
-  return list
-end
-
 local function powers(first, last)
   local list = {}
   for i = first, last do list[#list + 1] = 1 << i end
@@ -54,9 +49,7 @@ describe("a fitted line", function()
 
   it("is the line that points lie on", function()
     local line = curve.law({ { x = 1, y = 5 }, { x = 2, y = 7 }, { x = 5, y = 13 } }, { 1 }, itself)
-    assert.near(3, line.a, 1e-12)
-    assert.near(2, line.b, 1e-12)
-    assert.near(0, line.unexplained, 1e-12)
+    for key, value in pairs { a = 3, b = 2, unexplained = 0 } do assert.near(value, line[key], 1e-12) end
   end)
 
   it("explains nothing where nothing varies", function()
@@ -110,7 +103,8 @@ describe("plateaus", function()
 end)
 
 describe("the number of banks", function()
-  local banks, strides = bank_conflicts.banks, range(0, 65)
+  local banks, strides = bank_conflicts.banks, {}
+  for stride = 0, 65 do strides[stride + 1] = stride end
 
   --- Time of a stride: serial reads of a bank, but never below what the instructions take.
   local function cost_of(count, least)
@@ -292,6 +286,12 @@ describe("the levels of memory", function()
     cpu.max_allocation = 16 << 20
     assert.equal(8 << 20, bytes_for(cpu))
     assert.equal(2 << 30, bytes_for { type = "gpu", cache = 0, max_allocation = 1 << 35, global_memory = 1 << 37 })
+  end)
+
+  it("are measured by launches that last a seventh of the seconds of a point, by doubling their size", function()
+    local function idle(start, n) repeat until cl.clock() - start >= 0.004 * n end
+    local lab = Lab.new("a stub", { seconds = 0.21 })
+    assert.equal(8, lab:size(1, 64, function(n) idle(cl.clock(), n) end))
   end)
 
   it("have sizes in words", function()

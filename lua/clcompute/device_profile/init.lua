@@ -14,27 +14,10 @@
 -- print(report.text(device_profile.document(profile)))
 
 local Lab = require "clcompute.device_profile.lab"
-local atomics = require "clcompute.device_profile.atomics"
-local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
-local barrier = require "clcompute.device_profile.barrier"
 local cl = require "clcompute"
-local coalescing = require "clcompute.device_profile.coalescing"
-local compile = require "clcompute.device_profile.compile"
-local divergence = require "clcompute.device_profile.divergence"
-local group_size = require "clcompute.device_profile.group_size"
 local interrupt = require("clcompute.base").interrupt
-local latency_hiding = require "clcompute.device_profile.latency_hiding"
-local launch = require "clcompute.device_profile.launch"
-local local_memory = require "clcompute.device_profile.local_memory"
-local long_loop = require "clcompute.device_profile.long_loop"
-local occupancy = require "clcompute.device_profile.occupancy"
 local options = require("clcompute.base").options
-local peaks = require "clcompute.device_profile.peaks"
-local roofline = require "clcompute.device_profile.roofline"
 local summary = require "clcompute.device_profile.summary"
-local transfers = require "clcompute.device_profile.transfers"
-local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
-local working_set = require "clcompute.device_profile.working_set"
 
 local device_profile = {}
 
@@ -43,25 +26,10 @@ local device_profile = {}
 -- - `name`, that of its file; `title`; `teaches`, the sentence it illustrates, and where that stands;
 -- - `measure(lab)`, which returns a list of sections, each { title=, how=, rows=, columns=, chart=, reading={...} },
 --   `title` only where there are several, and a table of facts, or nil.
-local EXPERIMENTS = {
-  peaks,
-  divergence,
-  long_loop,
-  whole_wavefronts,
-  local_memory,
-  bank_conflicts,
-  latency_hiding,
-  occupancy,
-  coalescing,
-  working_set,
-  transfers,
-  group_size,
-  launch,
-  barrier,
-  atomics,
-  compile,
-  roofline,
-}
+local EXPERIMENTS = {}
+for i, name in ipairs { "peaks", "divergence", "long_loop", "whole_wavefronts", "local_memory", "bank_conflicts",
+  "latency_hiding", "occupancy", "coalescing", "working_set", "transfers", "group_size", "launch", "barrier", "atomics",
+  "compile", "roofline" } do EXPERIMENTS[i] = require("clcompute.device_profile." .. name) end
 
 local SOURCE = "ATI HD Graphics and OpenCL (CSDN, 2012), after AMD's guide to programming with OpenCL"
 local TIMES = "medians of several runs, between their quartiles, and all rates are those of the medians; only peaks "
@@ -166,7 +134,7 @@ end
 local function in_reading_order(experiments)
   local list = {}
   for _, experiment in ipairs(experiments) do
-    table.insert(list, experiment.name == roofline.name and 1 or #list + 1, experiment)
+    table.insert(list, experiment.name == "roofline" and 1 or #list + 1, experiment)
   end
   return list
 end
