@@ -3,7 +3,7 @@
 
 local Lab = require "clcompute.device_profile.lab"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
-local cl = require "clcompute"
+local clock = require "clcompute.bench.clock"
 local coalescing = require "clcompute.device_profile.coalescing"
 local curve = require "clcompute.device_profile.curve"
 local device_profile = require "clcompute.device_profile"
@@ -289,9 +289,10 @@ describe("the levels of memory", function()
   end)
 
   it("are measured by launches that last a seventh of the seconds of a point, by doubling their size", function()
-    local function idle(start, n) repeat until cl.clock() - start >= 0.004 * n end
-    local lab = Lab.new("a stub", { seconds = 0.21 })
-    assert.equal(8, lab:size(1, 64, function(n) idle(cl.clock(), n) end))
+    local now, time = clock.now, 0
+    finally(function() clock.now = now end)
+    function clock.now() return time end
+    assert.equal(8, Lab.new("a stub", { seconds = 0.021 }):size(1, 64, function(n) time = time + 0.0004 * n end))
   end)
 
   it("have sizes in words", function()
