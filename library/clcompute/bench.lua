@@ -88,13 +88,14 @@ function bench.measure(fn, given) end
 function bench.compare(list, given) end
 
 ---@class clcompute.bench.Peak
----@field flops number a second
----@field bytes_per_second number
+---@field flops? number a second
+---@field bytes_per_second? number
+---@field buffer? integer bytes of each buffer that was copied or updated
 ---@field dtype? "float"|"double"|"half"|"int"
 
 ---The most that a device does, by kernels whose results are checked.
 ---@param device clcompute.Device
----@param given? {seconds: number, dtype: "float"|"double"|"half"|"int"}
+---@param given? {seconds?: number, dtype?: "float"|"double"|"half"|"int", only?: "flops"|"bytes_per_second"}
 ---@return clcompute.bench.Peak
 function bench.peak(device, given) end
 

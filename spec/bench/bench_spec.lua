@@ -2,13 +2,10 @@
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local clock = require "clcompute.bench.clock"
-local fastest = require "clcompute.bench.fastest"
 local helper = require "spec.helper"
-local peak_bandwidth = require "clcompute.bench.peak_bandwidth"
-local ratio = require "clcompute.bench.ratio"
-local rounds = require "clcompute.bench.rounds"
-local split = require "clcompute.bench.split"
-local statistics = require "clcompute.bench.statistics"
+local interleaving = require "clcompute.bench.interleaving"
+local peak = require "clcompute.bench.peak"
+local statistics = require "clcompute.base.statistics"
 local json = require "dkjson"
 
 --- A candidate that claims to take the given seconds, one after the other, over and over.
@@ -59,25 +56,25 @@ describe("the statistics of a bench", function()
   it("relate times round by round", function()
     local times, base = {}, {}
     for i = 1, 12 do times[i], base[i] = 3 * i, 2 * i end -- the machine slows down: the ratio stays
-    local r = ratio.relate(times, base)
+    local r = interleaving.relate(times, base)
     assert.same({ 1.5, 1.5, 1.5, true }, { r.ratio, r.ratio_low, r.ratio_high, r.agrees })
   end)
 
   it("say when a ratio does not repeat, and widen its interval", function()
     local times, base = {}, {}
     for i = 1, 12 do times[i], base[i] = i <= 8 and 1 or 1.7, 1 end
-    local r = ratio.relate(times, base)
+    local r = interleaving.relate(times, base)
     assert.is_false(r.agrees)
     assert.matches("does not agree within 10 %: 1, 1, 1.7", r.reason, 1, true)
     assert.equal(1.7, r.ratio_high)
-    assert.is_false(ratio.relate({ 1, 1 }, { 1, 1 }).agrees)
-    local function drifts(by) return ratio.relate({ 1, 1, 1, by, by, by }, { 1, 1, 1, 1, 1, 1 }).agrees end
+    assert.is_false(interleaving.relate({ 1, 1 }, { 1, 1 }).agrees)
+    local function drifts(by) return interleaving.relate({ 1, 1, 1, by, by, by }, { 1, 1, 1, 1, 1, 1 }).agrees end
     assert.same({ true, false }, { drifts(1.09), drifts(1.12) })
   end)
 
   it("know no ratio to a time of 0", function()
     for _, pair in ipairs { { { 1, 1, 1 }, { 1, 0, 1 } }, { { 0, 1, 1 }, { 1, 1, 1 } } } do
-      local r = ratio.relate(pair[1], pair[2])
+      local r = interleaving.relate(pair[1], pair[2])
       assert.is_nil(r.ratio)
       assert.matches("a run took 0 s", r.reason, 1, true)
     end
@@ -91,7 +88,7 @@ describe("the statistics of a bench", function()
         local mood = 1 + 4 * math.random() -- of the machine; either run deviates by up to 10 % of it
         times[i], base[i] = 1.3 * mood * (1 + 0.1 * math.random()), mood * (1 + 0.1 * math.random())
       end
-      local r = ratio.relate(times, base)
+      local r = interleaving.relate(times, base)
       if r.ratio_low <= 1.3 and 1.3 <= r.ratio_high then held = held + 1 end
       width = width + (r.ratio_high - r.ratio_low) / trials
     end
@@ -104,7 +101,7 @@ end)
 describe("the order of rounds", function()
   it("is A B, B A, B A, A B for two", function()
     local text = ""
-    for round = 1, 4 do text = text .. table.concat(rounds.order(round, 2)) end
+    for round = 1, 4 do text = text .. table.concat(interleaving.order(round, 2)) end
     assert.equal("12212112", text)
   end)
 
@@ -116,7 +113,7 @@ describe("the order of rounds", function()
         counts[key] = (counts[key] or 0) + 1
       end
       for round = 1, 2 * n do
-        local order = rounds.order(round, n)
+        local order = interleaving.order(round, n)
         for place, i in ipairs(order) do
           count(i, "at", place)
           if place > 1 then count(i, "after", order[place - 1]) end
@@ -153,7 +150,7 @@ end)
 describe("the size of work that is timed", function()
   it("does not count the first launch of a size, nor a pause", function()
     local seen, launches = {}, 0
-    local size = fastest.size("a stub", 1, 64, 0.021, function(n)
+    local size = peak.size("a stub", 1, 64, 0.021, function(n)
       launches = launches + 1
       if not seen[n] or launches % 4 == 3 then idle(0.005) end -- a run's share is 0.003
       seen[n] = true
@@ -162,7 +159,7 @@ describe("the size of work that is timed", function()
   end)
 
   it("ends where a launch lasts its share", function()
-    assert.equal(8, fastest.size("a stub", 1, 64, 0.021, function(n) idle(0.0004 * n) end))
+    assert.equal(8, peak.size("a stub", 1, 64, 0.021, function(n) idle(0.0004 * n) end))
   end)
 end)
 
@@ -210,15 +207,11 @@ describe("bench.measure", function()
   end)
 
   it("tells why there is no peak", function()
-    local names = { "clcompute.bench", "clcompute.bench.peak_flops" }
-    local kept = { package.loaded[names[1]], package.loaded[names[2]] }
-    package.loaded[names[1]] = nil
-    package.loaded[names[2]] = function() error("peak_fma computes a wrong result", 0) end
-    local ok, row = pcall(function()
-      return require(names[1]).measure(function() end, { device = helper.device(), rounds = 3, seconds = 1e-3,
-        flops = 1 })
-    end)
-    package.loaded[names[1]], package.loaded[names[2]] = kept[1], kept[2]
+    local flops = peak.flops
+    peak.flops = function() error("peak_fma computes a wrong result", 0) end
+    local ok, row = pcall(bench.measure, function() end, { device = helper.device(), rounds = 3, seconds = 1e-3,
+      flops = 1 })
+    peak.flops = flops
     assert.is_true(ok, row)
     assert.same({ "ok", "no peak: peak_fma computes a wrong result" }, { row.status, row.reason })
   end)
@@ -230,7 +223,7 @@ describe("bench.measure", function()
       if on then error("the command failed", 0) end
       return {}
     end }
-    local ok, message = pcall(split.of, function() end)
+    local ok, message = pcall(clock.split, function() end)
     clock.library = library
     assert.same({ false, "the command failed", false }, { ok, message, on })
   end)
@@ -323,6 +316,7 @@ describe("bench.measure", function()
     assert.is_nil(message:find(" fn,", 1, true))
     helper.raises("peak: Device expected, got nil", bench.peak)
     helper.raises("peak: Device expected, got string", bench.peak, "0:0")
+    helper.raises("'only': bytes_per_second or flops expected", bench.peak, helper.device(), { only = "bytes" })
     helper.raises({ "measure: option 'device'", "element 1" }, bench.measure, nothing, { device = { 1 } })
     helper.raises({ "compare: candidate 1: option 'device'" }, bench.compare, { { fn = nothing, device = {} } })
     helper.raises({ "sweep: option 'limit'", "above 0" }, bench.sweep, { sizes = { 1 }, run = nothing, limit = 0 })
@@ -486,7 +480,9 @@ helper.describe_each("bench.measure", function(d)
   end)
 
   it("takes the peak of memory from buffers that exceed the cache", function()
-    local rate, bytes = peak_bandwidth(d, 0.05)
+    local found = bench.peak(d, { seconds = 0.05, only = "bytes_per_second" })
+    local rate, bytes = found.bytes_per_second, found.buffer
+    assert.same({ "float" }, { found.dtype, found.flops })
     local room = math.min(d.global_memory // 16, d.max_allocation)
     assert.is_true(bytes > d.cache or 2 * bytes > room, bytes .. " of " .. d.cache)
     local x <close> = d:zeros("float", bytes // 4)
@@ -505,9 +501,9 @@ helper.describe_each("bench.measure", function(d)
   it("has a peak of int, and of half where the device has it", function()
     for _, dtype in ipairs { "int", "half" } do
       if dtype == "int" or d.has_half then
-        local peak = bench.peak(d, { seconds = 0.05, dtype = dtype })
-        assert.equal(dtype, peak.dtype)
-        assert.is_true(peak.flops > 0)
+        local found = bench.peak(d, { seconds = 0.05, dtype = dtype, only = "flops" })
+        assert.same({ dtype }, { found.dtype, found.bytes_per_second })
+        assert.is_true(found.flops > 0)
       else
         helper.raises("this device has no half precision", bench.peak, d, { seconds = 0.05, dtype = dtype })
       end
@@ -516,11 +512,12 @@ helper.describe_each("bench.measure", function(d)
 
   it("has a peak of double", function()
     if not d.has_double then return pending "no double precision" end
-    local peak = bench.peak(d, { seconds = 0.05, dtype = "double" })
+    local double = bench.peak(d, { seconds = 0.05, dtype = "double" })
     local single = bench.peak(d, { seconds = 0.05 })
-    assert.same({ "double", "float" }, { peak.dtype, single.dtype })
+    assert.same({ "double", "float" }, { double.dtype, single.dtype })
     -- a core has at most as many lanes of double, and no device a hundredth of them
-    assert.is_true(peak.flops < 1.5 * single.flops and peak.flops > single.flops / 100, peak.flops / single.flops)
+    assert.is_true(double.flops < 1.5 * single.flops and double.flops > single.flops / 100,
+      double.flops / single.flops)
   end)
 end)
 
@@ -794,7 +791,7 @@ describe("bench.sweep", function()
     assert.same({ 0, 1, 2, 3, 4 }, { states[1].done, states[2].done, states[3].done, states[4].done, states[5].done })
     assert.is_nil(states[1].remaining)
     assert.is_true(states[2].remaining >= 0)
-    local left = require "clcompute.bench.estimate".new(function(n) return n ^ 3 end)
+    local left = require "clcompute.bench.sweep".estimate(function(n) return n ^ 3 end)
     for n = 1, 4 do left:add(n, n <= 3 and { status = "ok", elapsed = 0.5 + 2 * n ^ 3 } or nil) end
     near(128.5, left:seconds())
   end)

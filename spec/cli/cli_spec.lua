@@ -3,9 +3,8 @@
 
 local cl = require "clcompute"
 local command = require "spec.support.command"
-local convert = require "clcompute.cli.convert"
+local command_line = require "clcompute.cli.command_line"
 local helper = require "spec.helper"
-local parser = require "clcompute.cli.parser"
 local progress = require "clcompute.cli.progress"
 local width = require "clcompute.base.width"
 
@@ -201,28 +200,28 @@ describe("the parser", function()
   it("adds a command from its name, description, examples and options", function()
     local added = { name = "square", description = "Square.", examples = { "clcompute square 3" },
       configure = function(p) p:argument("n"):convert(tonumber) end }
-    local request = parser.parse({ added }, { "square", "3" })
+    local request = command_line.parse({ added }, { "square", "3" })
     assert.equal(added, request.command)
     assert.equal(3, request.options.n)
-    assert.matches("Square.*Examples:\n  clcompute square 3", parser.parse({ added }, { "square", "-h" }).text)
-    assert.matches("malformed", parser.parse({ added }, { "square", "x" }).misuse)
+    assert.matches("Square.*Examples:\n  clcompute square 3", command_line.parse({ added }, { "square", "-h" }).text)
+    assert.matches("malformed", command_line.parse({ added }, { "square", "x" }).misuse)
     added.misuse = function(options) return options.n > 3 and "too large" or nil end
-    assert.equal("too large; see `clcompute square --help`", parser.parse({ added }, { "square", "4" }).misuse)
-    assert.equal(3, parser.parse({ added }, { "square", "3" }).options.n)
+    assert.equal("too large; see `clcompute square --help`", command_line.parse({ added }, { "square", "4" }).misuse)
+    assert.equal(3, command_line.parse({ added }, { "square", "3" }).options.n)
   end)
 end)
 
 describe("the converters", function()
   it("take numbers above 0 and say what they expected", function()
-    assert.equal(64, convert.positive_integer "64")
-    assert.equal("integer", math.type(convert.positive_integer "64.0"))
-    assert.same({ 1, 20 }, convert.positive_integers "1,20")
-    assert.equal(0.5, convert.seconds "0.5")
+    assert.equal(64, command_line.positive_integer "64")
+    assert.equal("integer", math.type(command_line.positive_integer "64.0"))
+    assert.same({ 1, 20 }, command_line.positive_integers "1,20")
+    assert.equal(0.5, command_line.seconds "0.5")
     for name, words in pairs { positive_integer = { "0", "-1", "1.5", "x", "", "1e99" },
       positive_integers = { "", ",", "1,,2", "1,", "1,0", "1.5" },
       seconds = { "0", "-1", "inf", "nan", "1e999", "x" } } do
       for _, word in ipairs(words) do
-        local value, message = convert[name](word)
+        local value, message = command_line[name](word)
         assert.is_nil(value, name .. " " .. word)
         assert.truthy(message:find(("expected, got '%s'"):format(word), 1, true), message)
       end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- A device profile as it is measured; what is read off curves is in device_profile_readings_spec.lua.
+--- A device profile as it is measured; what is read off curves is in readings_spec.lua.
 
 local chain = require "clcompute.device_profile.chain"
 local device_profile = require "clcompute.device_profile"

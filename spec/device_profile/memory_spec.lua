@@ -3,16 +3,16 @@
 
 local Lab = require "clcompute.device_profile.lab"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
+local clock = require "clcompute.bench.clock"
 local coalescing = require "clcompute.device_profile.coalescing"
+local curve = require "clcompute.device_profile.curve"
 local device_profile = require "clcompute.device_profile"
-local fit = require "clcompute.device_profile.fit"
+local figure = require "clcompute.device_profile.figure"
+local format = require "clcompute.base.format"
 local helper = require "spec.helper"
-local large = require "clcompute.device_profile.large"
 local local_memory = require "clcompute.device_profile.local_memory"
 local mapped = require("clcompute.core.internal").mapped
-local plateaus = require "clcompute.device_profile.plateaus"
 local report = require "clcompute.report"
-local size_text = require "clcompute.device_profile.size_text"
 local transfers = require "clcompute.device_profile.transfers"
 local working_set = require "clcompute.device_profile.working_set"
 
@@ -34,12 +34,6 @@ local function rows_of(key, xs, cost, noise)
   return rows
 end
 
-local function range(first, last)
-  local list = {}
-  for i = first, last do list[#list + 1] = i end
-  return list
-end
-
 local function powers(first, last)
   local list = {}
   for i = first, last do list[#list + 1] = 1 << i end
@@ -51,26 +45,27 @@ local function failed(params)
 end
 
 describe("a fitted line", function()
+  local function itself(x) return x end
+
   it("is the line that points lie on", function()
-    local line = fit.line({ 1, 2, 5 }, { 5, 7, 13 })
-    assert.near(3, line.a, 1e-12)
-    assert.near(2, line.b, 1e-12)
-    assert.near(0, line.unexplained, 1e-12)
+    local line = curve.law({ { x = 1, y = 5 }, { x = 2, y = 7 }, { x = 5, y = 13 } }, { 1 }, itself)
+    for key, value in pairs { a = 3, b = 2, unexplained = 0 } do assert.near(value, line[key], 1e-12) end
   end)
 
   it("explains nothing where nothing varies", function()
-    assert.equal(1, fit.line({ 1, 1, 1 }, { 1, 2, 3 }).unexplained)
-    assert.equal(1, fit.line({ 1, 2, 3 }, { 4, 4, 4 }).unexplained)
+    local upright = { { x = 1, y = 1 }, { x = 1, y = 2 }, { x = 1, y = 3 } }
+    local flat = { { x = 1, y = 4 }, { x = 2, y = 4 }, { x = 3, y = 4 } }
+    for _, points in ipairs { upright, flat } do assert.equal(1, curve.law(points, { 1 }, itself).unexplained) end
   end)
 
   it("is of the law that leaves least unexplained, beside what the next best leaves", function()
     local points = {}
     for i = 1, 9 do points[i] = { x = i, y = 1 + i ^ 3 } end
-    local best, next_best = fit.best(points, { 1, 2, 3, 4 }, function(x, power) return x ^ power end)
+    local best, next_best = curve.law(points, { 1, 2, 3, 4 }, function(x, power) return x ^ power end)
     assert.equal(3, best.candidate)
     assert.is_true(next_best > 0.001 and next_best < 0.1)
-    assert.is_nil((fit.best({ points[1], points[2] }, { 1 }, math.max)))
-    assert.equal(1, select(2, fit.best(points, { 1 }, function(x) return x end)))
+    assert.is_nil((curve.law({ points[1], points[2] }, { 1 }, math.max)))
+    assert.equal(1, select(2, curve.law(points, { 1 }, itself)))
   end)
 end)
 
@@ -84,31 +79,32 @@ describe("plateaus", function()
   it("are the levels of a curve, by medians, without points on the way between them", function()
     assert.same({ { from = 2, to = 8, value = 400, low = 390, high = 410 },
       { from = 32, to = 64, value = 98, low = 98, high = 102 } },
-      plateaus.of(points_of(390, 410, 400, 200, 102, 98)))
+      curve.plateaus(points_of(390, 410, 400, 200, 102, 98)))
   end)
 
   it("are one where all is equal or just noisy, and none of a single point or nothing", function()
-    assert.same({ { from = 2, to = 16, value = 7, low = 7, high = 7 } }, plateaus.of(points_of(7, 7, 7, 7)))
-    assert.equal(1, #plateaus.of(points_of(100, 120, 90, 110, 95, 125, 85)))
-    assert.same({}, plateaus.of(points_of(5)))
-    assert.same({}, plateaus.of {})
+    assert.same({ { from = 2, to = 16, value = 7, low = 7, high = 7 } }, curve.plateaus(points_of(7, 7, 7, 7)))
+    assert.equal(1, #curve.plateaus(points_of(100, 120, 90, 110, 95, 125, 85)))
+    assert.same({}, curve.plateaus(points_of(5)))
+    assert.same({}, curve.plateaus {})
   end)
 
   it("are one where neighbours differ by less than half, so that noise makes no levels", function()
-    local list = plateaus.of(points_of(100, 100, 100, 100, 100, 70, 70, 70, 70, 70))
+    local list = curve.plateaus(points_of(100, 100, 100, 100, 100, 70, 70, 70, 70, 70))
     assert.same({ { from = 2, to = 1024, value = 70, low = 70, high = 100 } }, list)
-    assert.equal(2, #plateaus.of(points_of(100, 100, 100, 100, 100, 60, 60, 60, 60, 60)))
+    assert.equal(2, #curve.plateaus(points_of(100, 100, 100, 100, 100, 60, 60, 60, 60, 60)))
   end)
 
   it("are told with their extremes where they are not level", function()
-    assert.equal("100 GB/s", plateaus.text(1e11, 9e10, 1.1e11, "B/s"))
-    assert.equal("100 GB/s (50.0 GB/s to 120 GB/s)", plateaus.text(1e11, 5e10, 1.2e11, "B/s"))
-    assert.equal("1.00 s", plateaus.text(1, nil, nil, "s"))
+    assert.equal("100 GB/s", figure.level(1e11, 9e10, 1.1e11, "B/s"))
+    assert.equal("100 GB/s (50.0 GB/s to 120 GB/s)", figure.level(1e11, 5e10, 1.2e11, "B/s"))
+    assert.equal("1.00 s", figure.level(1, nil, nil, "s"))
   end)
 end)
 
 describe("the number of banks", function()
-  local banks, strides = bank_conflicts.banks, range(0, 65)
+  local banks, strides = bank_conflicts.banks, {}
+  for stride = 0, 65 do strides[stride + 1] = stride end
 
   --- Time of a stride: serial reads of a bank, but never below what the instructions take.
   local function cost_of(count, least)
@@ -283,17 +279,25 @@ describe("the levels of memory", function()
 
   it("are left by a buffer of four times the cache, if memory has room", function()
     local cpu = { type = "cpu", cache = 32 << 20, max_allocation = 2 << 30, global_memory = 8 << 30 }
-    assert.equal(128 << 20, large(cpu))
+    local function bytes_for(device) return Lab.new(device, {}):beyond_caches() end
+    assert.equal(128 << 20, bytes_for(cpu))
     cpu.global_memory = 1 << 30
-    assert.equal(64 << 20, large(cpu))
+    assert.equal(64 << 20, bytes_for(cpu))
     cpu.max_allocation = 16 << 20
-    assert.equal(8 << 20, large(cpu))
-    assert.equal(2 << 30, large { type = "gpu", cache = 0, max_allocation = 32 << 30, global_memory = 128 << 30 })
+    assert.equal(8 << 20, bytes_for(cpu))
+    assert.equal(2 << 30, bytes_for { type = "gpu", cache = 0, max_allocation = 1 << 35, global_memory = 1 << 37 })
+  end)
+
+  it("are measured by launches that last a seventh of the seconds of a point, by doubling their size", function()
+    local now, time = clock.now, 0
+    finally(function() clock.now = now end)
+    function clock.now() return time end
+    assert.equal(8, Lab.new("a stub", { seconds = 0.021 }):size(1, 64, function(n) time = time + 0.0004 * n end))
   end)
 
   it("have sizes in words", function()
-    assert.same({ "512 B", "4 KiB", "1 MiB", "3 GiB", "2048 GiB", "1025 B" }, { size_text(512), size_text(4096),
-      size_text(1 << 20), size_text(3 << 30), size_text(2 << 40), size_text(1025) })
+    assert.same({ "512 B", "4 KiB", "1 MiB", "3 GiB", "2048 GiB", "1025 B" }, { format.size(512), format.size(4096),
+      format.size(1 << 20), format.size(3 << 30), format.size(2 << 40), format.size(1025) })
   end)
 end)
 

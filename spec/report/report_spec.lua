@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 local json = require "dkjson"
-local extent = require "clcompute.report.extent"
-local text_width = require "clcompute.base.width"
-local format = require "clcompute.report.format"
-local palette = require "clcompute.report.palette"
+local axes = require "clcompute.report.axes"
+local format = require "clcompute.base.format"
+local heat = require "clcompute.report.heat"
+local markup = require "clcompute.report.markup"
 local report = require "clcompute.report"
-local scale = require "clcompute.report.scale"
+local text_width = require "clcompute.base.width"
 
 local SEED = tonumber(os.getenv "SPEC_SEED") or os.time()
 io.stderr:write("SPEC_SEED=", SEED, "\n")
@@ -89,7 +89,7 @@ describe("a scale", function()
       for _ = 1, 100 do
         local low = 10.0 ^ math.random(-12, 12) * (0.1 + math.random())
         local high = low * (1 + 1000 * math.random())
-        local s = scale.new(low, high, base > 0 and base or nil, 6):place(300, 20)
+        local s = axes.scale(low, high, base > 0 and base or nil, 6):place(300, 20)
         assert.is_true(s.low <= low * (1 + 1e-9) and s.high >= high * (1 - 1e-9))
         assert.is_true(#s.ticks >= 2 and #s.ticks <= 24)
         for _, value in ipairs { low, high, (low + high) / 2 } do
@@ -100,13 +100,13 @@ describe("a scale", function()
   end)
 
   it("has ticks at round numbers, in order, and a span even where all values are equal", function()
-    assert.same({ 0, 20, 40, 60, 80, 100 }, scale.new(0, 97, nil, 5).ticks)
-    assert.same({ 32, 64, 128, 256 }, scale.new(32, 256, 2, 8).ticks)
-    assert.same({ 1, 2, 5, 10, 20 }, scale.new(1, 19, 10, 8).ticks)
-    assert.same({ 2, 5, 10, 20, 50, 100, 200 }, scale.new(2.4, 132, 10, 8).ticks)
-    assert.same({ 1, 10, 100, 1000 }, scale.new(0.6, 1900, 10, 8).ticks)
+    assert.same({ 0, 20, 40, 60, 80, 100 }, axes.scale(0, 97, nil, 5).ticks)
+    assert.same({ 32, 64, 128, 256 }, axes.scale(32, 256, 2, 8).ticks)
+    assert.same({ 1, 2, 5, 10, 20 }, axes.scale(1, 19, 10, 8).ticks)
+    assert.same({ 2, 5, 10, 20, 50, 100, 200 }, axes.scale(2.4, 132, 10, 8).ticks)
+    assert.same({ 1, 10, 100, 1000 }, axes.scale(0.6, 1900, 10, 8).ticks)
     for _, value in ipairs { 0, 5, -5, 1e-300, 1e300 } do
-      local s = scale.new(value, value, nil, 5)
+      local s = axes.scale(value, value, nil, 5)
       assert.is_true(s.low < s.high and s.low <= value and value <= s.high)
     end
   end)
@@ -116,7 +116,7 @@ describe("a logarithmic scale", function()
   it("ends at the round numbers next to the values", function()
     local ends = {}
     for _, range in ipairs { { 0.6, 1900, 10 }, { 2.4, 132, 10 }, { 33, 900, 2 }, { 10, 1000, 10 } } do
-      local s = scale.new(range[1], range[2], range[3], 8)
+      local s = axes.scale(range[1], range[2], range[3], 8)
       ends[#ends + 1] = { s.low, s.high }
     end
     assert.same({ { 0.5, 2000 }, { 2, 200 }, { 32, 1024 }, { 10, 1000 } }, ends)
@@ -142,26 +142,26 @@ end)
 
 describe("texts", function()
   it("are cleaned, and cut to the pixels there are", function()
-    assert.equal(0, extent.pixels("\u{301}", 10))
-    assert.is_true(extent.pixels("矩", 10) > extent.pixels("β", 10))
+    assert.equal(0, markup.pixels("\u{301}", 10))
+    assert.is_true(markup.pixels("矩", 10) > markup.pixels("β", 10))
     for limit = 10, 60 do
-      for _, cut in ipairs { extent.cut_pixels("矩阵 product", limit, 10), extent.cut_middle("矩阵 product", limit, 10) } do
-        assert.is_true(extent.pixels(cut, 10) <= limit, cut)
+      for _, cut in ipairs { markup.cut_pixels("矩阵 product", limit, 10), markup.cut_middle("矩阵 product", limit, 10) } do
+        assert.is_true(markup.pixels(cut, 10) <= limit, cut)
       end
     end
-    assert.equal("矩阵", extent.cut_pixels("矩阵", extent.pixels("矩阵", 10), 10))
-    local cut = extent.cut_middle("abcdefgh", extent.pixels("abc…gh", 10), 10)
+    assert.equal("矩阵", markup.cut_pixels("矩阵", markup.pixels("矩阵", 10), 10))
+    local cut = markup.cut_middle("abcdefgh", markup.pixels("abc…gh", 10), 10)
     assert.equal("abc…gh", cut) -- as many as fit
     local long, start = ("x"):rep(1e6), os.clock()
-    extent.cut_middle(long, 100, 10)
+    markup.cut_middle(long, 100, 10)
     assert.is_true(os.clock() - start < 10) -- it would be hours by one character at a time
-    assert.equal("a\u{FFFD}b c", extent.clean "a\xFFb\nc\0")
+    assert.equal("a\u{FFFD}b c", format.clean "a\xFFb\nc\0")
   end)
 
   it("on a colour of the ramp are legible", function()
     for i = 0, 200 do
-      local colour, ink = palette.colour(i / 200)
-      assert.is_true(palette.contrast(colour, ink) >= 4.5, colour)
+      local colour, ink = heat.colour(i / 200)
+      assert.is_true(heat.contrast(colour, ink) >= 4.5, colour)
     end
   end)
 end)

@@ -5,10 +5,12 @@
 
 local base = {
   columns = require "clcompute.base.columns",
+  format = require "clcompute.base.format",
   interrupt = require "clcompute.base.interrupt",
   options = require "clcompute.base.options",
   places = require "clcompute.base.places",
   process = require "clcompute.base.process",
+  statistics = require "clcompute.base.statistics",
   version = "clcompute scm",
   width = require "clcompute.base.width",
 }

@@ -1,26 +1,30 @@
 -- SPDX-License-Identifier: MIT
---- One of those that are measured: its first call and the check of what it computed, and timed runs.
+--- A candidate of a bench: its first call and the check of what it computed, its timed runs, and the row that it
+-- becomes.
 -- @module clcompute.bench.candidate
 
 local clock = require "clcompute.bench.clock"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
-local row = require "clcompute.bench.row"
-local split = require "clcompute.bench.split"
-local target = require "clcompute.bench.target"
+local queues = require "clcompute.bench.queues"
+local statistics = require("clcompute.base").statistics
 
 local Candidate = {}
 Candidate.__index = Candidate
 
 local MAX_BATCH = 1 << 20
+local QUARTERS = 4 -- runs; fewer have no quartiles
 local PAUSE = 0.5 -- seconds: the longest that a busy machine makes a program wait
+
+-- How many of each unit are a second.
+local UNITS = { s = 1, ms = 1e3, us = 1e6, ns = 1e9 }
 
 --- The options of a candidate (`clcompute.bench`) and their types.
 Candidate.OPTIONS = { fn = "function", name = "string", params = "table", device = "Device|table|string",
   flops = "number", bytes = "number", dtype = "string", check = "function", reset = "function",
   timed = "boolean", split = "boolean", unit = "string", needs = "string", unsupported = "string" }
 
---- Raises unless they are right.
+--- Raises unless the options of a candidate are right.
 -- @string where begins messages: the function that was called
 -- @tparam table given
 function Candidate.check(where, given)
@@ -28,24 +32,24 @@ function Candidate.check(where, given)
   if not given.fn and not given.unsupported then
     error(where .. ": option 'fn': function expected, got nil", 0)
   end
-  target.check(where, given.device)
+  queues.check(where, given.device)
   options.positive(where, given, "flops", "bytes")
   options.one_of(where, given, "dtype", { float = true, double = true })
   options.one_of(where, given, "needs", { double = true, half = true })
-  options.one_of(where, given, "unit", row.UNITS)
+  options.one_of(where, given, "unit", UNITS)
   if given.needs and not given.device then error(where .. ": option 'needs' goes with 'device'", 0) end
 end
 
---- Whether cl.profile sees what it does: not the work of the host, nor what times itself.
+--- Whether cl.profile sees the work: it sees neither the host's nor what times itself.
 local function is_seen(self)
   return self.options.split ~= false and not self.options.timed and #self.target.devices > 0
 end
 
 --- A candidate from its checked options.
 function Candidate.new(given)
-  local self = setmetatable({ options = given, target = target.new(given.device), batch = 1, times = {},
+  local self = setmetatable({ options = given, target = queues.of(given.device), batch = 1, times = {},
     status = "ok" }, Candidate)
-  local lack = given.unsupported or target.lacks(self.target, given.needs)
+  local lack = given.unsupported or queues.lacks(self.target, given.needs)
   if lack then self.status, self.reason = "unsupported", lack end
   return self
 end
@@ -63,7 +67,7 @@ end
 --- Resets, and waits for what that queued: it is no part of a call.
 local function prepare(self)
   if self.options.reset then self.options.reset() end
-  target.wait(self.target)
+  queues.wait(self.target)
 end
 
 --- What a function that takes its own time may return.
@@ -84,7 +88,7 @@ local function run(self, n)
     local result = fn()
     if timed then own = own + check_seconds(result) end
   end
-  target.wait(self.target)
+  queues.wait(self.target)
   local wall = clock.now() - start
   return timed and own or wall, math.max(own, wall)
 end
@@ -95,8 +99,8 @@ local function first_call(self)
   prepare(self)
   local start = clock.now()
   local first, second = fn()
-  target.learn(self.target, first)
-  target.wait(self.target)
+  queues.learn(self.target, first)
+  queues.wait(self.target)
   local seconds = clock.now() - start
   if not timed then return seconds, first end
   return check_seconds(first), second
@@ -123,11 +127,11 @@ end
 -- @return whether it went well
 -- @return its parts or nil, then what f returned
 local function profiled(self, f, ...)
-  if is_seen(self) then return self:attempt(split.of, f, self, ...) end
+  if is_seen(self) then return self:attempt(clock.split, f, self, ...) end
   return self:attempt(function(...) return nil, f(self, ...) end, ...)
 end
 
---- The first call, timed by itself and profiled for what it compiles; then the check.
+--- The first call, timed alone and profiled for what it compiles; then the check.
 function Candidate:start()
   local ok, parts, seconds, result = profiled(self, first_call)
   if not ok then return end
@@ -176,6 +180,54 @@ function Candidate:run()
   if not ok then return 0 end
   self.times[#self.times + 1] = took / self.batch
   return lasted
+end
+
+-- --- the row -----------------------------------------------------------------
+
+--- Adds to the reason of a row, which may have one.
+function Candidate.note(result, text)
+  result.reason = result.reason and result.reason .. "; " .. text or text
+end
+
+--- The share of the peak that binds: what the peaks allow at best, over what it took.
+local function peak_share(given, seconds, peak)
+  local best = 0
+  if given.flops and peak.flops then best = math.max(best, given.flops / peak.flops) end
+  if given.bytes and peak.bytes_per_second then
+    best = math.max(best, given.bytes / peak.bytes_per_second)
+  end
+  return best > 0 and best / seconds or nil
+end
+
+local function add_times(result, candidate)
+  local unit = UNITS[result.unit]
+  local summary = statistics.summary(candidate.times)
+  result.value, result.min = summary.median * unit, summary.min * unit
+  if #candidate.times >= QUARTERS then result.q1, result.q3 = summary.q1 * unit, summary.q3 * unit end
+  result.runs, result.batch = #candidate.times, candidate.batch
+  local given = candidate.options
+  if not (summary.median > 0) then
+    return Candidate.note(result, "no rates: by its own clock a call took 0 s")
+  end
+  result.gflops = given.flops and given.flops / summary.median / 1e9
+  result.gbs = given.bytes and given.bytes / summary.median / 1e9
+  if candidate.peak then result.peak_share = peak_share(given, summary.median, candidate.peak) end
+  if candidate.no_peak then Candidate.note(result, "no peak: " .. candidate.no_peak) end
+end
+
+--- The row of the candidate, however it fared: a plain table, the same for reports and files.
+function Candidate:row()
+  local given = self.options
+  local result = {
+    name = given.name, params = given.params or {}, device = self.target.name,
+    driver = self.target.driver, date = clock.date(), unit = given.unit or "s",
+    cold = self.cold, compile = self.compile, upload = self.upload, kernel = self.kernel,
+    download = self.download, flops = given.flops, bytes = given.bytes,
+    checked = self.checked, max_error = self.max_error,
+    status = self.status, reason = self.reason,
+  }
+  if self.status == "ok" then add_times(result, self) end
+  return result
 end
 
 return Candidate

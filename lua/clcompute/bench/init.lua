@@ -27,26 +27,20 @@
 -- @usage local row = bench.measure(function() cl.saxpy(2, x, y) end, { device = d, bytes = 12 * #x })
 
 local Candidate = require "clcompute.bench.candidate"
-local interrupt = require("clcompute.base").interrupt
+local interleaving = require "clcompute.bench.interleaving"
 local options = require("clcompute.base").options
-local peak_bandwidth = require "clcompute.bench.peak_bandwidth"
-local peak_flops = require "clcompute.bench.peak_flops"
-local ratio = require "clcompute.bench.ratio"
-local rounds = require "clcompute.bench.rounds"
-local row = require "clcompute.bench.row"
+local peak = require "clcompute.bench.peak"
+local queues = require "clcompute.bench.queues"
 local sweep = require "clcompute.bench.sweep"
-local target = require "clcompute.bench.target"
 
 local bench = {}
-
-local PEAK_SECONDS = 0.2
 
 local SETTINGS = { seconds = "number", rounds = "integer", progress = "function", peak = "boolean|table" }
 local COMPARE = options.merge(SETTINGS, { baseline = "string" })
 local MEASURE = options.merge(Candidate.OPTIONS, SETTINGS)
 MEASURE.fn = nil -- the first argument
-local KNOWN_PEAK = { flops = "number", bytes_per_second = "number", dtype = "string" }
-local PEAK = { seconds = "number", dtype = "string" }
+local KNOWN_PEAK = { flops = "number", bytes_per_second = "number", buffer = "integer", dtype = "string" }
+local PEAK = { seconds = "number", dtype = "string", only = "string" }
 
 -- --- options ------------------------------------------------------------------
 
@@ -58,34 +52,6 @@ local function with_defaults(where, settings)
     options.positive(where, settings.peak, "flops", "bytes_per_second")
   end
   return options.merge({ seconds = 1, peak = true, progress = function() end }, settings)
-end
-
--- --- peaks --------------------------------------------------------------------
-
---- @return function(candidate): the peak of its device, as far as it needs it, and why a part is not known;
--- each is measured once.
-local function peak_source(setting)
-  local known = {}
-  local function once(device, what, measure, ...)
-    local key = what .. tostring(device)
-    if not known[key] then
-      local ok, value = pcall(measure, device, ...)
-      if not ok then interrupt.pass_on(value) end
-      known[key] = ok and { value = value } or { reason = interrupt.text(value) }
-    end
-    return known[key].value, known[key].reason
-  end
-  return function(candidate)
-    local device, given = target.single(candidate.target), candidate.options
-    if not setting or not device or candidate.status ~= "ok" then return nil end
-    if type(setting) == "table" then return setting end
-    local dtype, peak, no_flops, no_bytes = given.dtype or "float", {}, nil, nil
-    if given.flops then peak.flops, no_flops = once(device, dtype, peak_flops, dtype, PEAK_SECONDS) end
-    if given.bytes then
-      peak.bytes_per_second, no_bytes = once(device, "bytes", peak_bandwidth, PEAK_SECONDS)
-    end
-    return peak, no_flops or no_bytes
-  end
 end
 
 -- --- measuring ----------------------------------------------------------------
@@ -109,18 +75,17 @@ local function measure_all(list, settings, peak_of)
     if candidate.status == "ok" then report("peak", candidate) end
     candidate.peak, candidate.no_peak = peak_of(candidate)
   end
-  rounds.run(candidates, settings, report)
+  interleaving.run(candidates, settings, report)
   return candidates
 end
 
 local function rows_of(candidates)
   local rows = {}
-  for i, candidate in ipairs(candidates) do rows[i] = row.of(candidate) end
+  for i, candidate in ipairs(candidates) do rows[i] = candidate:row() end
   return rows
 end
 
---- Measures one function. It is called once by itself, then so often that a run lasts, and in at least
--- five runs.
+--- Measures one function: one call alone, then at least five runs, each of as many calls as make it last.
 -- @function measure
 -- @tparam function fn queues work or does it; not called with arguments
 -- @tparam[opt] table given fields of a candidate, and `seconds` of warm runs (1); `rounds`, to fix their
@@ -138,7 +103,7 @@ function bench.measure(fn, given)
   if type(fn) ~= "function" then error("measure: function expected, got " .. type(fn), 0) end
   Candidate.check("measure", candidate)
   settings = with_defaults("measure", settings)
-  return rows_of(measure_all({ candidate }, settings, peak_source(settings.peak)))[1]
+  return rows_of(measure_all({ candidate }, settings, peak.source(settings.peak)))[1]
 end
 
 local function find_baseline(candidates, name)
@@ -153,12 +118,12 @@ local function add_ratio(result, candidate, baseline)
   if candidate.status ~= "ok" then return end
   result.baseline = baseline.options.name
   if baseline.status ~= "ok" then
-    row.note(result, ("no ratio: the baseline is %s: %s"):format(baseline.status, baseline.reason))
+    Candidate.note(result, ("no ratio: the baseline is %s: %s"):format(baseline.status, baseline.reason))
   elseif candidate == baseline then
     result.ratio, result.ratio_low, result.ratio_high, result.agrees = 1, 1, 1, true
   else
-    local found = ratio.relate(candidate.times, baseline.times)
-    if found.reason then row.note(result, found.reason) end
+    local found = interleaving.relate(candidate.times, baseline.times)
+    if found.reason then Candidate.note(result, found.reason) end
     found.reason = nil
     for key, value in pairs(found) do result[key] = value end
   end
@@ -198,7 +163,7 @@ function bench.compare(list, given)
   local named = {}
   for i, candidate in ipairs(list) do named[i] = { options = candidate } end
   if #list > 0 then find_baseline(named, settings.baseline) end -- before anything is measured
-  local candidates = measure_all(list, settings, peak_source(settings.peak))
+  local candidates = measure_all(list, settings, peak.source(settings.peak))
   return related_rows(candidates, find_baseline(candidates, settings.baseline))
 end
 
@@ -206,19 +171,21 @@ end
 -- place.
 -- @function peak
 -- @tparam Device device
--- @tparam[opt] table given `seconds` of each (0.2); `dtype` of the operations ("float", "double", "half" or "int")
+-- @tparam[opt] table given `seconds` of each (0.2); `dtype` of the operations ("float", "double", "half" or "int");
+--  `only`: "flops" or "bytes_per_second", where one of the two will do
 -- @treturn table `flops` (operations a second, a multiply-add is two), `bytes_per_second` (read and
---  written, by buffers that exceed the cache where its memory allows), `dtype`
+--  written, by buffers that exceed the cache where its memory allows), `buffer` (the bytes of each), `dtype`
 -- @raise when the device computes a wrong result, or has no such dtype
 function bench.peak(device, given)
   given = options.check("peak", given or {}, PEAK)
-  if not target.is_device(device) then error("peak: Device expected, got " .. type(device), 0) end
+  if not queues.is_device(device) then error("peak: Device expected, got " .. type(device), 0) end
   options.positive("peak", given, "seconds")
-  local dtype, seconds = given.dtype or "float", given.seconds or PEAK_SECONDS
   options.one_of("peak", given, "dtype", { float = true, double = true, half = true, int = true })
-  local bytes_per_second = peak_bandwidth(device, seconds)
-  return { flops = peak_flops(device, dtype, seconds), bytes_per_second = bytes_per_second,
-    dtype = dtype }
+  options.one_of("peak", given, "only", { flops = true, bytes_per_second = true })
+  local seconds, found = given.seconds or peak.SECONDS, { dtype = given.dtype or "float" }
+  if given.only ~= "flops" then found.bytes_per_second, found.buffer = peak.bandwidth(device, seconds) end
+  if given.only ~= "bytes_per_second" then found.flops = peak.flops(device, found.dtype, seconds) end
+  return found
 end
 
 --- The index of the first that is well, of the candidates of points that are measured together.
@@ -250,7 +217,7 @@ function bench.sweep(given)
   options.check("sweep", given, options.merge(SETTINGS, sweep.OPTIONS))
   options.positive("sweep", given, "limit")
   local settings = with_defaults("sweep", given)
-  local peak_of = peak_source(settings.peak)
+  local peak_of = peak.source(settings.peak)
   local quiet = options.merge(settings, { progress = function() end })
   return sweep.run(settings, function(list)
     for _, candidate in ipairs(list) do Candidate.check("sweep: what run() returned", candidate) end

@@ -4,10 +4,10 @@
 -- libraries that are installed.
 -- @module clcompute.cli.bench
 
-local convert = require "clcompute.cli.convert"
+local command_line = require "clcompute.cli.command_line"
 local need = require "clcompute.cli.need"
+local output = require "clcompute.cli.output"
 local progress = require "clcompute.cli.progress"
-local publish = require "clcompute.cli.publish"
 
 local bench = {
   name = "bench",
@@ -33,11 +33,12 @@ local TITLES = {
 --- Adds the options.
 function bench.configure(parser)
   parser:argument("operation", "saxpy, gemm or gauss; all of them unless told."):args "?":choices(OPERATIONS)
-  parser:option("--size", "Elements of a vector, rows of a matrix."):argname "<n>":convert(convert.positive_integer)
+  parser:option("--size", "Elements of a vector, rows of a matrix."):argname "<n>"
+    :convert(command_line.positive_integer)
   parser:option("--dtype", "float or double."):choices { "float", "double" }:default "float"
-  parser:option("--seconds", "Of warm runs of each candidate."):argname "<s>":default "1":convert(convert.seconds)
+  parser:option("--seconds", "Of warm runs of each candidate."):argname "<s>":default "1":convert(command_line.seconds)
   parser:flag("--against", "Measure OpenBLAS and CLBlast too, where they are installed.")
-  publish.configure(parser)
+  command_line.add_output(parser)
 end
 
 --- What is wrong with the options: a size that no memory holds.
@@ -52,8 +53,8 @@ end
 
 --- Runs the command.
 function bench.run(options)
-  publish.check(options)
-  local library, devices = need.library(), publish.devices(options)
+  need.output(options)
+  local library, devices = need.library(), need.devices(options)
   local section = require "clcompute.suite.workload.section"
   local show <close> = progress.new()
   local operations, sections = options.operation and { options.operation } or OPERATIONS, {}
@@ -70,7 +71,7 @@ function bench.run(options)
   show:close()
   local facts = { { "version", library._VERSION } }
   for i, device in ipairs(devices) do facts[i + 1] = { "device", tostring(device) } end
-  return publish.document({ title = "clcompute bench", facts = facts, sections = sections }, options)
+  return output.document({ title = "clcompute bench", facts = facts, sections = sections }, options)
 end
 
 return bench

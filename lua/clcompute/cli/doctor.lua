@@ -3,7 +3,6 @@
 --- `clcompute doctor`: what is wrong with OpenCL here, and its remedy. Needs neither OpenCL nor the C core.
 -- @module clcompute.cli.doctor
 
-local json = require "clcompute.cli.json"
 local output = require "clcompute.cli.output"
 
 local doctor = {
@@ -27,7 +26,7 @@ end
 --- Runs the command.
 function doctor.run(options)
   local report = require "clcompute.doctor".examine { device = options.device, answers = not options.quick }
-  output.print(options.json and json.encode(report) or tostring(report))
+  output.print(options.json and output.json(report) or tostring(report))
   return report.faults == 0 and 0 or 1
 end
 

@@ -4,7 +4,6 @@
 -- @module clcompute.cli.info
 
 local columns = require("clcompute.base").columns
-local json = require "clcompute.cli.json"
 local need = require "clcompute.cli.need"
 local output = require "clcompute.cli.output"
 
@@ -83,14 +82,14 @@ end
 
 local function show_one(options)
   local facts = describe(need.device(options.device))
-  output.print(options.json and json.encode(facts) or format_properties(facts))
+  output.print(options.json and output.json(facts) or format_properties(facts))
   return 0
 end
 
 local function show_all(options)
   local platforms = survey()
   if options.json then
-    output.print(json.encode(platforms))
+    output.print(output.json(platforms))
   elseif #platforms > 0 then
     output.print(format_platforms(platforms) .. "\n\n" .. format_devices(platforms))
   end

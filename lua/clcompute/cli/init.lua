@@ -9,12 +9,12 @@
 -- @module clcompute.cli
 
 local bench = require "clcompute.cli.bench"
+local command_line = require "clcompute.cli.command_line"
 local doctor = require "clcompute.cli.doctor"
 local info = require "clcompute.cli.info"
 local interrupt = require("clcompute.base").interrupt
 local loops = require "clcompute.cli.loops"
 local output = require "clcompute.cli.output"
-local parser = require "clcompute.cli.parser"
 local profile_device = require "clcompute.cli.profile_device"
 local repl = require "clcompute.cli.repl"
 local report = require "clcompute.cli.report"
@@ -28,7 +28,7 @@ local commands = { info, doctor, bench, loops, profile_device, report, tune, rep
 
 --- Runs what the arguments ask for; returns the exit code.
 local function execute(arguments)
-  local request = parser.parse(commands, arguments)
+  local request = command_line.parse(commands, arguments)
   if request.misuse then
     output.complain(request.misuse)
     return MISUSED

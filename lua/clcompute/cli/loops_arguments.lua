@@ -3,7 +3,7 @@
 --- The arguments with which `clcompute loops` looks at a function: read from `--arguments`, filled up, and made.
 -- @module clcompute.cli.loops_arguments
 
-local convert = require "clcompute.cli.convert"
+local command_line = require "clcompute.cli.command_line"
 local data = require "clcompute.suite.papers.polykernels.data"
 
 local loops_arguments = {}
@@ -16,7 +16,7 @@ local NUMBER_WORDS = { integer = "int", float = "float" }
 local function sizes_of(text)
   local sizes = {}
   for word in (text .. "x"):gmatch "([^x]*)x" do
-    local size = convert.positive_integer(word)
+    local size = command_line.positive_integer(word)
     if not size then return nil end
     sizes[#sizes + 1] = size
   end

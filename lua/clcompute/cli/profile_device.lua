@@ -3,10 +3,11 @@
 --- `clcompute profile-device`: how a device executes, measured and explained.
 -- @module clcompute.cli.profile_device
 
-local convert = require "clcompute.cli.convert"
+local command_line = require "clcompute.cli.command_line"
 local need = require "clcompute.cli.need"
+local output = require "clcompute.cli.output"
 local progress = require "clcompute.cli.progress"
-local publish = require "clcompute.cli.publish"
+local write_file = require("clcompute.base").write_file
 
 local profile_device = {
   name = "profile-device",
@@ -20,9 +21,9 @@ local profile_device = {
 
 --- Adds the options.
 function profile_device.configure(parser)
-  parser:option("--only", "Only these experiments, with commas."):argname "<name,..>":convert(convert.names)
+  parser:option("--only", "Only these experiments, with commas."):argname "<name,..>":convert(command_line.names)
   parser:option("--rows", "Keep what is measured in this folder, as device_profile.jsonl."):argname "<folder>"
-  publish.configure(parser)
+  command_line.add_output(parser)
 end
 
 --- The rows of all experiments, each with the title of its own.
@@ -40,7 +41,7 @@ end
 
 --- Runs the command.
 function profile_device.run(options)
-  publish.check(options)
+  need.output(options)
   local device = need.device(options.device)
   local show <close> = progress.new()
   local module = require "clcompute.device_profile"
@@ -48,9 +49,9 @@ function profile_device.run(options)
   local document = module.document(profile)
   show:close()
   if options.rows then
-    require "clcompute.suite.papers.keep"(options.rows .. "/device_profile.jsonl", rows_of(document))
+    write_file(options.rows .. "/device_profile.jsonl", require "clcompute.report".jsonl(rows_of(document)))
   end
-  return publish.document(document, options)
+  return output.document(document, options)
 end
 
 return profile_device

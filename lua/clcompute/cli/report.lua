@@ -3,10 +3,10 @@
 --- `clcompute report`: the measurements of a paper, repeated here; or rows that were kept.
 -- @module clcompute.cli.report
 
-local convert = require "clcompute.cli.convert"
+local command_line = require "clcompute.cli.command_line"
 local need = require "clcompute.cli.need"
+local output = require "clcompute.cli.output"
 local progress = require "clcompute.cli.progress"
-local publish = require "clcompute.cli.publish"
 
 local report = {
   name = "report",
@@ -44,16 +44,16 @@ function report.configure(parser)
   parser:option("--rows", "Keep what is measured in this folder; gauss goes on from what is there.")
     :argname "<folder>"
   parser:option("--limit", "Seconds a figure may take; the rest is skipped (gauss)."):argname "<s>"
-    :convert(convert.seconds)
+    :convert(command_line.seconds)
   parser:option("--sizes", "N of figures 3 and 4, with commas (gauss)."):argname "<n,..>"
-    :convert(convert.positive_integers)
+    :convert(command_line.positive_integers)
   parser:option("--large-sizes", "N of figures 5 and 6, with commas (gauss)."):argname "<n,..>"
-    :convert(convert.positive_integers)
+    :convert(command_line.positive_integers)
   parser:option("--cores", "Cores of a compute unit, which OpenCL cannot tell (gauss)."):argname "<n>"
-    :convert(convert.positive_integer)
+    :convert(command_line.positive_integer)
   parser:option("--groups", "Parts of the titles of what is measured, with commas (peers)."):argname "<name,..>"
-    :convert(convert.names)
-  publish.configure(parser)
+    :convert(command_line.names)
+  command_line.add_output(parser)
 end
 
 local function is_file(name)
@@ -83,7 +83,7 @@ end
 local function measured(paper, options)
   local show <close> = progress.new()
   return require(paper).measure {
-    devices = publish.devices(options), quick = options.quick, rows = options.rows, limit = options.limit,
+    devices = need.devices(options), quick = options.quick, rows = options.rows, limit = options.limit,
     sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores,
     groups = options.groups, progress = show,
   }
@@ -96,8 +96,8 @@ function report.run(options)
     error(("no report '%s'; there are borisov, gauss, polykernels and peers, and files of rows (.jsonl)")
       :format(options.name), 0)
   end
-  publish.check(options)
-  return publish.document(paper and measured(paper, options) or kept(options.name), options)
+  need.output(options)
+  return output.document(paper and measured(paper, options) or kept(options.name), options)
 end
 
 return report

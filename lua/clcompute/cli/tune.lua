@@ -3,7 +3,7 @@
 --- `clcompute tune`: finds better numbers for the operations of a device, and keeps them.
 -- @module clcompute.cli.tune
 
-local convert = require "clcompute.cli.convert"
+local command_line = require "clcompute.cli.command_line"
 local need = require "clcompute.cli.need"
 local output = require "clcompute.cli.output"
 local progress = require "clcompute.cli.progress"
@@ -23,7 +23,7 @@ function tune.configure(parser)
   parser:argument("operation", "What to tune (default: all)."):args "*"
   parser:option("--device", "Device to tune for."):argname "<selector>"
   parser:option("--seconds", "Time after which nothing more is tried (120). Of loops a try may take minutes.")
-    :argname "<s>":convert(convert.seconds)
+    :argname "<s>":convert(command_line.seconds)
   parser:flag("--dry-run", "Measure, but keep nothing.")
 end
 

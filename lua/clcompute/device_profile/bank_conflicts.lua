@@ -7,8 +7,7 @@
 local TableReads = require "clcompute.device_profile.table_reads"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
-local fit = require "clcompute.device_profile.fit"
-local statistics = require "clcompute.bench.statistics"
+local statistics = require("clcompute.base").statistics
 
 local MOST_STRIDE = 65
 local SOME_STRIDES = { 1, 2, 4, 8, 16, 32, 33, 64 }
@@ -56,7 +55,7 @@ function bank_conflicts.banks(rows)
     if point.x > 0 then points[#points + 1] = point end
   end
   if #points < LEAST_POINTS then return nil end
-  local best, next_best = fit.best(points, CANDIDATES, gcd)
+  local best, next_best = curve.law(points, CANDIDATES, gcd)
   if best.b <= 0 or best.unexplained > UNEXPLAINED or best.unexplained > CLEARLY * next_best then return nil end
   return is_serial(points, best.candidate) and best.candidate or nil
 end

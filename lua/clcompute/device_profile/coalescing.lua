@@ -4,11 +4,10 @@
 -- whole pieces; what a read needs of them is of use, the rest is not.
 -- @module clcompute.device_profile.coalescing
 
-local StridedReads = require "clcompute.device_profile.strided_reads"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
-local fit = require "clcompute.device_profile.fit"
-local statistics = require "clcompute.bench.statistics"
+local format = require("clcompute.base").format
+local statistics = require("clcompute.base").statistics
 
 local WORD = 4 -- bytes
 local STRIDES, QUICK_STRIDES = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 }, { 1, 2, 32 }
@@ -25,6 +24,8 @@ local FREE = 1.1 -- times as long: less is no difference
 
 local coalescing = {}
 
+-- --- reading -------------------------------------------------------------------
+
 --- Bytes that a read of one word moves with a stride, in pieces of so many bytes.
 local function moved(stride, piece)
   return math.min(WORD * stride, piece)
@@ -32,7 +33,7 @@ end
 
 --- The law of a piece that explains most of a curve, whatever its tail.
 local function fit_piece(points, piece)
-  return (fit.best(points, TAILS, function(stride, tail)
+  return (curve.law(points, TAILS, function(stride, tail)
     local used = moved(stride, piece)
     return used + tail * (WORD * stride - used)
   end))
@@ -99,6 +100,80 @@ function coalescing.read_offsets(rows, piece)
   return { ("Reads that begin off a multiple of %d bytes take %.2f times as long as those that begin on one%s.")
     :format(piece, times, remark) }
 end
+
+-- --- reads with a stride and an offset ------------------------------------------------
+
+local GROUP, QUICK_GROUP = 256, 16
+local READS = 8 -- of a work-item
+local LOW = 0xffffffff
+
+local StridedReads = {}
+StridedReads.__index = StridedReads
+
+--- @tparam table lab
+-- @tparam integer stride the largest there will be
+-- @tparam integer offset the largest there will be
+-- @treturn table
+function StridedReads.new(lab, stride, offset)
+  local device = lab.device
+  local group = math.min(lab:choose(GROUP, QUICK_GROUP), device.max_group_size)
+  local least = READS * group * stride + offset
+  local words = lab:choose(lab:beyond_caches() // WORD, 1)
+  while words < least do words = 2 * words end
+  local self = setmetatable({ lab = lab, group = group, room = words - offset,
+    kernel = lab:kernel("probe_stride", { GROUP = group, READS = READS }) }, StridedReads)
+  self.from, self.word = lab:random_words(words)
+  self.out = device:empty("uint", words // READS)
+  return self
+end
+
+--- How it reads, in words.
+-- @treturn string
+function StridedReads:how()
+  return ("Each work-item, in groups of %d, adds up %d words of a buffer of %s."):format(self.group, READS,
+    format.size(self.from.bytes))
+end
+
+function StridedReads:__close()
+  self.from:release()
+  self.out:release()
+end
+
+--- What the sum of work-item l of group g is.
+local function expected(self, g, l, stride, offset)
+  local sum = 0
+  for u = 0, READS - 1 do sum = sum + self.word(offset + ((g * READS + u) * self.group + l) * stride) end
+  return sum & LOW
+end
+
+--- Whether sums of the first and the last group are right.
+local function check(self, groups, stride, offset)
+  for _, g in ipairs { 0, groups - 1 } do
+    for _, l in ipairs { 0, self.group // 2, self.group - 1 } do
+      local item, right = g * self.group + l, expected(self, g, l, stride, offset)
+      local found = self.out:get(item + 1)
+      if found ~= right then return false, ("the sum of work-item %d is %d, not %d"):format(item, found, right) end
+    end
+  end
+  return true
+end
+
+--- Measures the reads of every word that is a multiple of the stride from the offset, as far as the buffer goes.
+-- @treturn table the row: `each` is the time of a word
+function StridedReads:row(name, stride, offset)
+  local groups = self.room // (stride * READS * self.group)
+  local items = groups * self.group
+  local range = { global = { items }, group = { self.group } }
+  self.out:fill(0, 1, items) -- no sum of an earlier row passes for one of this
+  return self.lab:time {
+    name = name, params = { stride = stride, offset = offset }, bytes = WORD * READS * items,
+    operations = READS * items,
+    launch = function() return self.kernel(range, stride, offset, self.from, self.out) end,
+    check = function() return check(self, groups, stride, offset) end,
+  }
+end
+
+-- --- measuring -------------------------------------------------------------------
 
 --- Adds the bytes a second: those of use, and those that were moved, whole pieces.
 local function add_rates(rows, piece)

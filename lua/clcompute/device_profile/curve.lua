@@ -1,11 +1,17 @@
 -- SPDX-License-Identifier: MIT
 
---- Curves of rows, to be read: rows without a time are left out, as if they had not been measured.
+--- Curves of rows, and what is read off them: where they arrive, the law that they follow, their plateaus. Rows without
+-- a time are left out, as if they had not been measured.
 -- @module clcompute.device_profile.curve
 
-local document = require "clcompute.report.document"
-
 local curve = {}
+
+--- The field of a row: "rate", or "params.paths".
+local function field(row, key)
+  local name = key:match "^params%.(.*)$"
+  if name then return row.params and row.params[name] end
+  return row[key]
+end
 
 --- What a launch takes: the median of its runs, which stands in the row, so that a reader finds every rate again.
 -- @treturn ?number nil of a row that was not measured
@@ -16,14 +22,14 @@ end
 
 --- The points of those rows that were measured, by x.
 -- @tparam table rows
--- @tparam string x a field, with dots into tables: "params.paths"
+-- @tparam string x a field: "times", or "params.paths"
 -- @tparam[opt] string y a field (default: the time)
 -- @treturn table a list of { x=, y=, row= }
 function curve.of(rows, x, y)
   local points = {}
   for _, row in ipairs(rows) do
-    local at, value = document.field(row, x), curve.time(row)
-    if y and value then value = document.field(row, y) end
+    local at, value = field(row, x), curve.time(row)
+    if y and value then value = field(row, y) end
     if type(at) == "number" and value then
       points[#points + 1] = { x = at, y = value, row = row }
     end
@@ -34,13 +40,13 @@ end
 
 --- Those rows whose field has a value: one of several curves.
 -- @tparam table rows
--- @tparam string key a field, with dots into tables
+-- @tparam string key a field
 -- @param value
 -- @treturn table
 function curve.only(rows, key, value)
   local list = {}
   for _, row in ipairs(rows) do
-    if document.field(row, key) == value then list[#list + 1] = row end
+    if field(row, key) == value then list[#list + 1] = row end
   end
   return list
 end
@@ -67,6 +73,125 @@ function curve.arrival(points, share)
   for _, point in ipairs(points) do
     if point.y >= share * best.y then return point.x end
   end
+end
+
+-- --- laws ------------------------------------------------------------------------
+
+local function mean(list)
+  local sum = 0
+  for _, value in ipairs(list) do sum = sum + value end
+  return sum / #list
+end
+
+--- The line y = a + b x of least squares.
+-- @tparam table xs
+-- @tparam table ys as many
+-- @treturn table `a`, `b`, and `unexplained`, the share of the variation of y that it leaves: 1 where there is nothing
+--  to be explained, or nothing to explain it by
+local function line_of(xs, ys)
+  local middle_x, middle_y = mean(xs), mean(ys)
+  local xx, xy, yy = 0, 0, 0
+  for i, x in ipairs(xs) do
+    local dx, dy = x - middle_x, ys[i] - middle_y
+    xx, xy, yy = xx + dx * dx, xy + dx * dy, yy + dy * dy
+  end
+  if not (xx > 0 and yy > 0) then return { a = middle_y, b = 0, unexplained = 1 } end
+  local b = xy / xx
+  return { a = middle_y - b * middle_x, b = b, unexplained = math.max(0, 1 - b * xy / yy) }
+end
+
+--- The law that explains most of a curve: of the candidates c the one whose line y = a + b law(x, c) fits best.
+-- @tparam table points a list of { x=, y= }
+-- @tparam table candidates
+-- @tparam function law law(x, candidate)
+-- @treturn ?table `a`, `b`, `unexplained`, and the `candidate`; nil of fewer than three points
+-- @treturn ?number what the next best leaves unexplained; 1 where there is no other
+function curve.law(points, candidates, law)
+  if #points < 3 then return nil end
+  local best, next_best
+  for _, candidate in ipairs(candidates) do
+    local xs, ys = {}, {}
+    for i, point in ipairs(points) do xs[i], ys[i] = law(point.x, candidate), point.y end
+    local line = line_of(xs, ys)
+    line.candidate = candidate
+    if not best or line.unexplained < best.unexplained then
+      best, next_best = line, best
+    elseif not next_best or line.unexplained < next_best.unexplained then
+      next_best = line
+    end
+  end
+  return best, next_best and next_best.unexplained or 1
+end
+
+-- --- plateaus --------------------------------------------------------------------
+--
+-- Stretches over which a curve hardly changes, as the speed of memory does over the sizes that one level of caches
+-- holds.
+
+local LEAST = 2 -- points of a plateau; a single one is on its way from one to the next
+local PENALTY = math.log(2) ^ 2 / 2 -- of one more: levels that differ twofold are told apart by two points of each
+local DISTINCT = 1.5 -- times, between neighbours: levels that are closer change from one run to the next
+
+--- The sum of the squares that logarithms of points first to last are away from their mean, from sums of them.
+local function scatter(sums, squares, first, last)
+  local n = last - first + 1
+  local sum = sums[last] - sums[first - 1]
+  return squares[last] - squares[first - 1] - sum * sum / n
+end
+
+--- Where the stretches of the best division begin: it weighs the scatter within them against their number.
+local function divide(points)
+  local sums, squares = { [0] = 0 }, { [0] = 0 }
+  for i, point in ipairs(points) do
+    local y = math.log(point.y)
+    sums[i], squares[i] = sums[i - 1] + y, squares[i - 1] + y * y
+  end
+  local cost, first = { [0] = 0 }, {}
+  for last = 1, #points do
+    for begin = 1, last do
+      local total = cost[begin - 1] + scatter(sums, squares, begin, last) + PENALTY
+      if not cost[last] or total < cost[last] then cost[last], first[last] = total, begin end
+    end
+  end
+  local starts, last = {}, #points
+  while last > 0 do
+    table.insert(starts, 1, first[last])
+    last = first[last] - 1
+  end
+  return starts
+end
+
+--- The plateau of points first to last; its value is the median y, of an even number the smaller of the middle two, so
+-- that it is always one of those measured.
+local function plateau(points, first, last)
+  local sorted = {}
+  for i = first, last do sorted[#sorted + 1] = points[i].y end
+  table.sort(sorted)
+  return { from = points[first].x, to = points[last].x, value = sorted[(#sorted + 1) // 2], low = sorted[1],
+    high = sorted[#sorted] }
+end
+
+local function are_close(a, b)
+  return math.max(a, b) < DISTINCT * math.min(a, b)
+end
+
+--- The plateaus of a curve.
+-- @tparam table points a list of { x=, y= } with x rising and y above 0
+-- @treturn table a list of { from=, to=, value=, low=, high= }: the first and last x; the median, least and most of y
+function curve.plateaus(points)
+  local list, starts, first = {}, divide(points), nil
+  for i, start in ipairs(starts) do
+    local last = (starts[i + 1] or #points + 1) - 1
+    if last - start + 1 >= LEAST then
+      local found, before = plateau(points, start, last), list[#list]
+      if before and are_close(before.value, found.value) then
+        list[#list] = plateau(points, first, last)
+      else
+        first, list[#list + 1] = start, found
+      end
+    end
+  end
+  return list
 end
 
 return curve

@@ -3,9 +3,11 @@
 --- Sections of experiments: rows with the columns that tell them apart and a line chart of one quantity over another.
 -- @module clcompute.device_profile.figure
 
-local format = require "clcompute.report.format"
+local format = require("clcompute.base").format
 
 local figure = {}
+
+local STEADY = 1.25 -- times, within a plateau: if it varies by more, that is told
 
 --- What is said of a curve that lost too many of its points.
 figure.TOO_FEW = "Too few points could be measured to say anything."
@@ -18,6 +20,18 @@ end
 --- Work-items as they are told in words: "16384 work-items in groups of 256".
 function figure.items(items, group)
   return ("%d work-items in groups of %d"):format(items, group)
+end
+
+--- A plateau's value in words: "238 GB/s", or "238 GB/s (111 GB/s to 284 GB/s)" where it is no level stretch.
+-- @number value
+-- @tparam ?number low the least
+-- @tparam ?number high the most
+-- @tparam string unit
+-- @treturn string
+function figure.level(value, low, high, unit)
+  local text = format.engineering(value, unit)
+  if not low or high < STEADY * low then return text end
+  return ("%s (%s to %s)"):format(text, format.engineering(low, unit), format.engineering(high, unit))
 end
 
 --- A section with a line chart.

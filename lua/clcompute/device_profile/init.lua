@@ -14,29 +14,10 @@
 -- print(report.text(device_profile.document(profile)))
 
 local Lab = require "clcompute.device_profile.lab"
-local atomics = require "clcompute.device_profile.atomics"
-local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
-local barrier = require "clcompute.device_profile.barrier"
 local cl = require "clcompute"
-local clock = require "clcompute.bench.clock"
-local coalescing = require "clcompute.device_profile.coalescing"
-local compile = require "clcompute.device_profile.compile"
-local divergence = require "clcompute.device_profile.divergence"
-local group_size = require "clcompute.device_profile.group_size"
 local interrupt = require("clcompute.base").interrupt
-local latency_hiding = require "clcompute.device_profile.latency_hiding"
-local launch = require "clcompute.device_profile.launch"
-local local_memory = require "clcompute.device_profile.local_memory"
-local long_loop = require "clcompute.device_profile.long_loop"
-local occupancy = require "clcompute.device_profile.occupancy"
 local options = require("clcompute.base").options
-local peaks = require "clcompute.device_profile.peaks"
-local roofline = require "clcompute.device_profile.roofline"
 local summary = require "clcompute.device_profile.summary"
-local target = require "clcompute.bench.target"
-local transfers = require "clcompute.device_profile.transfers"
-local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
-local working_set = require "clcompute.device_profile.working_set"
 
 local device_profile = {}
 
@@ -45,25 +26,10 @@ local device_profile = {}
 -- - `name`, that of its file; `title`; `teaches`, the sentence it illustrates, and where that stands;
 -- - `measure(lab)`, which returns a list of sections, each { title=, how=, rows=, columns=, chart=, reading={...} },
 --   `title` only where there are several, and a table of facts, or nil.
-local EXPERIMENTS = {
-  peaks,
-  divergence,
-  long_loop,
-  whole_wavefronts,
-  local_memory,
-  bank_conflicts,
-  latency_hiding,
-  occupancy,
-  coalescing,
-  working_set,
-  transfers,
-  group_size,
-  launch,
-  barrier,
-  atomics,
-  compile,
-  roofline,
-}
+local EXPERIMENTS = {}
+for i, name in ipairs { "peaks", "divergence", "long_loop", "whole_wavefronts", "local_memory", "bank_conflicts",
+  "latency_hiding", "occupancy", "coalescing", "working_set", "transfers", "group_size", "launch", "barrier", "atomics",
+  "compile", "roofline" } do EXPERIMENTS[i] = require("clcompute.device_profile." .. name) end
 
 local SOURCE = "ATI HD Graphics and OpenCL (CSDN, 2012), after AMD's guide to programming with OpenCL"
 local TIMES = "medians of several runs, between their quartiles, and all rates are those of the medians; only peaks "
@@ -108,7 +74,7 @@ end
 --- Does one; what it finds is known to those that follow. Where all is quick, times say nothing, and so nothing is
 -- found.
 local function run(experiment, lab)
-  local start = clock.now()
+  local start = cl.clock()
   local ok, sections, found = pcall(experiment.measure, lab)
   if not ok then
     interrupt.pass_on(sections)
@@ -116,7 +82,12 @@ local function run(experiment, lab)
   end
   for key, value in pairs(not lab.quick and found or {}) do lab.found[key] = value end
   return { name = experiment.name, title = experiment.title, teaches = experiment.teaches, sections = sections,
-    seconds = clock.now() - start }
+    seconds = cl.clock() - start }
+end
+
+local function is_device(value)
+  local meta = type(value) == "userdata" and debug.getmetatable(value)
+  return (meta and meta.__name) == "clcompute.Device"
 end
 
 --- Measures a device.
@@ -129,21 +100,22 @@ end
 -- @raise only for wrong options, and Ctrl-C; an experiment that fails is a section that says why
 function device_profile.measure(device, given)
   given = options.check("measure", given or {}, MEASURE)
-  if not target.is_device(device) then error("measure: Device expected, got " .. type(device), 0) end
+  if not is_device(device) then error("measure: Device expected, got " .. type(device), 0) end
   options.positive("measure", given, "seconds")
-  local list, start, current, done = chosen(given.only), clock.now(), nil, 0
+  local list, start, current, done = chosen(given.only), cl.clock(), nil, 0
   local function show(what)
     if not given.progress then return end
     given.progress { name = what and ("%s: %s"):format(current, what) or current, done = done, total = #list }
   end
   local lab = Lab.new(device, { seconds = given.seconds or SECONDS, quick = given.quick, progress = show })
-  local profile = { device = tostring(device), date = clock.date(), quick = given.quick, experiments = {} }
+  local profile = { device = tostring(device), date = os.date "!%Y-%m-%dT%H:%M:%SZ", quick = given.quick,
+    experiments = {} }
   for i, experiment in ipairs(list) do
     current, done = experiment.name, i - 1
     show()
     profile.experiments[i] = run(experiment, lab)
   end
-  profile.found, profile.seconds = lab.found, clock.now() - start
+  profile.found, profile.seconds = lab.found, cl.clock() - start
   return profile
 end
 
@@ -162,7 +134,7 @@ end
 local function in_reading_order(experiments)
   local list = {}
   for _, experiment in ipairs(experiments) do
-    table.insert(list, experiment.name == roofline.name and 1 or #list + 1, experiment)
+    table.insert(list, experiment.name == "roofline" and 1 or #list + 1, experiment)
   end
   return list
 end

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: MIT
 
---- What an experiment works with: the device, its kernels, the clock, and what earlier experiments found.
+--- What an experiment works with: the device, its kernels, data, the clock, and what earlier experiments found.
 -- @module clcompute.device_profile.lab
 
 local bench = require "clcompute.bench"
 local curve = require "clcompute.device_profile.curve"
-local fastest = require "clcompute.bench.fastest"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
 
@@ -13,6 +12,7 @@ local Lab = {}
 Lab.__index = Lab
 
 local RUNS = 7 -- of a point, so that one or two pauses of the machine do not move its median
+local TRIALS = 3 -- of a size: one could meet a pause of the machine and seem long enough
 local QUICK_RUNS, QUICK_SECONDS = 1, 1e-4
 local ITEMS = 1 << 14      -- work-items that fill a compute unit of a GPU several times over
 local CPU_GROUPS = 8       -- groups for each core of a processor, that runs one after the other
@@ -21,6 +21,9 @@ local POINT = { name = "string", params = "table", launch = "function", check = 
   flops = "number", operations = "number" }
 local WALL = options.merge(POINT, { run = "function" })
 WALL.launch = nil
+
+--- For `reset`: a run is one call.
+local function one_a_run() end
 
 --- @tparam Device device
 -- @tparam table settings `seconds` of a point, about; `quick`: least sizes and one run, for simulators; `progress`
@@ -56,13 +59,58 @@ function Lab:items(group)
   return group * groups * device.compute_units
 end
 
---- Doubles a size from `least` until launch(size) lasts as long as a run of a point should, or `most` is reached;
--- `least` where all is quick.
+--- Doubles a size from `least` until launch(size) lasts as long as a run of a point should, or `most` is reached:
+-- small work would measure the launch, and a simulator could not do the large. `least` where all is quick.
 -- @treturn integer
+-- @raise why a launch failed
 function Lab:size(least, most, launch)
-  if self.quick then return least end
-  return fastest.size(self.device, least, most, self.seconds, launch)
+  local size = least
+  while not self.quick and size < most do
+    local row = bench.measure(function() launch(size) end, { device = self.device, rounds = TRIALS, peak = false,
+      split = false, reset = one_a_run })
+    if row.status ~= "ok" then error(row.reason, 0) end
+    if row.min >= self.seconds / RUNS then break end
+    size = math.min(2 * size, most)
+  end
+  return size
 end
+
+-- --- data -----------------------------------------------------------------------
+
+local CACHES = 4 -- times the cache
+local LARGE = { cpu = 1 << 26, gpu = 1 << 31 } -- the caches of a GPU hold more than its driver tells
+local SHARE = 16 -- of the memory
+
+--- Bytes, a power of two, of a buffer whose reads come from memory, not from a cache; as far as the device allows them.
+-- @treturn integer
+function Lab:beyond_caches()
+  local device = self.device
+  local wanted = math.max(CACHES * device.cache, LARGE[device.type] or LARGE.gpu)
+  local most = math.min(device.max_allocation // 2, device.global_memory // SHARE)
+  local bytes = 4096
+  while bytes < wanted and 2 * bytes <= most do bytes = 2 * bytes end
+  return bytes
+end
+
+local PERIOD, SEED = 1 << 14, 5 -- words
+
+--- A buffer of random words, which repeat after a while: what lies at any place is known without being read back.
+-- @tparam integer n words, a power of two
+-- @treturn Buffer of uint
+-- @treturn function word(i), the word at i, counted from 0
+function Lab:random_words(n)
+  local device, period = self.device, math.min(n, PERIOD)
+  local part <close> = device:random("uint", period, { seed = SEED, high = 0xffffffff })
+  local buffer, words, filled = device:empty("uint", n), part:read(), period
+  buffer:write(part)
+  while filled < n do
+    buffer:write(buffer:view(1, filled), filled + 1)
+    filled = 2 * filled
+  end
+  return buffer, function(i) return words[(i & period - 1) + 1] end
+end
+
+-- --- rows -----------------------------------------------------------------------
 
 --- Adds what an operation takes, by the median launch.
 local function finish(row, given)

@@ -3,10 +3,10 @@
 --- How a device hides the time of its loads: by other groups that are ready meanwhile, and by arithmetic between them.
 -- @module clcompute.device_profile.latency_hiding
 
-local Chase = require "clcompute.device_profile.chase"
+local chase = require "clcompute.device_profile.chase"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
-local size_text = require "clcompute.device_profile.size_text"
+local format = require("clcompute.base").format
 
 local GPU_GROUPS, CPU_GROUPS = 64, 8 -- for each compute unit, at most
 local MOST_LOOPS = 1 << 16
@@ -56,11 +56,11 @@ end
 local function measure_groups(lab)
   local device = lab.device
   local most = lab:choose((device.type == "cpu" and CPU_GROUPS or GPU_GROUPS) * device.compute_units, 4)
-  local chase <close> = Chase.new(lab, most)
-  local loops = lab:size(1, MOST_LOOPS, chase:launcher { groups = most })
+  local walks <close> = chase.groups(lab, most)
+  local loops = lab:size(1, MOST_LOOPS, walks:launcher { groups = most })
   local list, groups = {}, 1
   while groups <= most do
-    list[#list + 1] = chase:point { name = ("%d groups"):format(groups), params = { groups = groups }, groups = groups,
+    list[#list + 1] = walks:point { name = ("%d groups"):format(groups), params = { groups = groups }, groups = groups,
       loops = loops }
     groups = 2 * groups
   end
@@ -69,7 +69,7 @@ local function measure_groups(lab)
   local loads = list[1].operations
   return figure.lines {
     title = "groups in flight", rows = rows, x = "params.groups", xtitle = "groups in flight", y = "per_second",
-    ytitle = "loads", yunit = "/s", how = chase:how() .. (" Each makes %d loads."):format(loads), xlog = 2, ylog = 10,
+    ytitle = "loads", yunit = "/s", how = walks:how() .. (" Each makes %d loads."):format(loads), xlog = 2, ylog = 10,
     reading = latency_hiding.read_groups(rows, device.compute_units),
   }, points[1] and points[1].y
 end
@@ -148,7 +148,7 @@ local function measure_intensity(lab)
     title = "arithmetic for each load", rows = rows, x = "params.flops", xtitle = "operations for each load",
     how = ("%s load %d vectors of %d floats each, do so many operations on each element, a multiply-add counted as "
       .. "two, and store it; from one buffer of %s to another."):format(
-      figure.items(range.global[1], range.group[1]), chains, width, size_text(4 * n)),
+      figure.items(range.global[1], range.group[1]), chains, width, format.size(4 * n)),
     y = "flops_per_second", ytitle = "operations a second", yunit = "FLOP/s", xlog = 2, ylog = 10,
     reading = latency_hiding.read_intensity(rows),
   }

@@ -4,7 +4,7 @@
 -- of loads shows it, for its throughput is that of the groups that wait at once.
 -- @module clcompute.device_profile.occupancy
 
-local Chase = require "clcompute.device_profile.chase"
+local chase = require "clcompute.device_profile.chase"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
 
@@ -40,28 +40,28 @@ function occupancy.read(rows, x, what, why)
     ("Up to %d it stays above half."):format(kept) }
 end
 
-local function measure_local(lab, chase, groups, loops)
+local function measure_local(lab, walks, groups, loops)
   local room, list = lab.device.local_memory - KEPT_BACK, {}
   for i, share in ipairs(lab:choose(SHARES, QUICK_SHARES)) do
-    local elements = math.max(chase.group, room // share // 4)
-    list[i] = chase:point { name = ("%d bytes"):format(4 * elements), params = { bytes = 4 * elements },
+    local elements = math.max(walks.group, room // share // 4)
+    list[i] = walks:point { name = ("%d bytes"):format(4 * elements), params = { bytes = 4 * elements },
       groups = groups, loops = loops, scratch = elements }
   end
   local rows = lab:times(list)
   return figure.lines {
     title = "local memory", rows = rows, x = "params.bytes", xtitle = "bytes of local memory for each group",
     y = "per_second", ytitle = "loads", yunit = "/s", xlog = 2,
-    how = ("%s %d groups are launched, each with so much local memory, whether it needs it or not."):format(chase:how(),
+    how = ("%s %d groups are launched, each with so much local memory, whether it needs it or not."):format(walks:how(),
       groups),
     reading = occupancy.read(rows, "params.bytes", "%d bytes of local memory for each group",
       "fewer groups find room on a unit, and fewer waits overlap"),
   }
 end
 
-local function measure_registers(lab, chase, groups, loops)
+local function measure_registers(lab, walks, groups, loops)
   local list = {}
   for i, registers in ipairs(lab:choose(REGISTERS, QUICK_REGISTERS)) do
-    list[i] = chase:point { name = ("%d values"):format(registers), params = { registers = registers },
+    list[i] = walks:point { name = ("%d values"):format(registers), params = { registers = registers },
       groups = groups, loops = math.max(1, loops * REGISTERS[1] // registers), registers = registers }
   end
   local rows = lab:times(list)
@@ -78,10 +78,10 @@ end
 local function measure(lab)
   local device = lab.device
   local groups = lab:choose((device.type == "cpu" and CPU_GROUPS or GPU_GROUPS) * device.compute_units, 2)
-  local chase <close> = Chase.new(lab, groups)
-  local loops = lab:size(1, MOST_LOOPS, chase:launcher { groups = groups })
+  local walks <close> = chase.groups(lab, groups)
+  local loops = lab:size(1, MOST_LOOPS, walks:launcher { groups = groups })
   loops = math.max(loops, lab:choose(REGISTERS[#REGISTERS] // REGISTERS[1], 1))
-  return { measure_local(lab, chase, groups, loops), measure_registers(lab, chase, groups, loops) }
+  return { measure_local(lab, walks, groups, loops), measure_registers(lab, walks, groups, loops) }
 end
 
 occupancy.name = "occupancy"

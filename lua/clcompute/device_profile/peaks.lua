@@ -3,9 +3,8 @@
 --- The most that the device does: the peaks of `clcompute.bench`, of every dtype.
 -- @module clcompute.device_profile.peaks
 
-local peak_bandwidth = require "clcompute.bench.peak_bandwidth"
-local peak_flops = require "clcompute.bench.peak_flops"
-local size_text = require "clcompute.device_profile.size_text"
+local bench = require "clcompute.bench"
+local format = require("clcompute.base").format
 
 local DTYPES = { "float", "double", "half", "int" }
 local COPY = "copy or update"
@@ -72,16 +71,21 @@ local function memory_section(rows, reading)
   local made = section("memory", "A kernel copies a buffer of the size in the table to another, or changes the signs "
     .. "of one in place; what is read and what is written counts. Shown is the faster of the two, in the best of "
     .. "several runs.", rows, "B/s", "bytes a second", reading)
-  table.insert(made.columns, 2, { key = "params.bytes", title = "buffer", format = size_text, align = "right" })
+  table.insert(made.columns, 2, { key = "params.bytes", title = "buffer", format = format.size, align = "right" })
   return made
 end
 
 local function measure(lab)
   local operations, seconds = {}, SHARE * lab.seconds
   for i, dtype in ipairs(DTYPES) do
-    operations[i] = rate_row(lab, dtype, "OP/s", function() return peak_flops(lab.device, dtype, seconds) end)
+    operations[i] = rate_row(lab, dtype, "OP/s", function()
+      return bench.peak(lab.device, { dtype = dtype, only = "flops", seconds = seconds }).flops
+    end)
   end
-  local moved = rate_row(lab, COPY, "B/s", function() return peak_bandwidth(lab.device, seconds) end)
+  local moved = rate_row(lab, COPY, "B/s", function()
+    local peak = bench.peak(lab.device, { only = "bytes_per_second", seconds = seconds })
+    return peak.bytes_per_second, peak.buffer
+  end)
   local flops, bytes_per_second = peaks.rates(operations), peaks.rates({ moved })[COPY]
   local sections = { operations_section(operations), memory_section({ moved }, peaks.read(flops, bytes_per_second)) }
   if not (flops.float and bytes_per_second) then return sections end

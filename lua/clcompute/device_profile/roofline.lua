@@ -4,7 +4,7 @@
 -- product and the elimination stand beneath it.
 -- @module clcompute.device_profile.roofline
 
-local format = require "clcompute.report.format"
+local format = require("clcompute.base").format
 local gauss = require "clcompute.suite.workload.gauss"
 local gemm = require "clcompute.suite.workload.gemm"
 local saxpy = require "clcompute.suite.workload.saxpy"

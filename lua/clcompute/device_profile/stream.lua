@@ -4,7 +4,6 @@
 -- @module clcompute.device_profile.stream
 
 local figure = require "clcompute.device_profile.figure"
-local random_words = require "clcompute.device_profile.random_words"
 
 local WORD = 4 -- bytes
 local GROUP, UNROLL, LEAST_WIDTH = 64, 4, 4
@@ -28,7 +27,7 @@ function Stream.new(lab, bytes)
   local self = setmetatable({ lab = lab, width = width, neighbours = not is_cpu, n = 1, kernels = {} }, Stream)
   self.items = lab:items(GROUP)
   self.swept = GROUP * UNROLL * width * WORD -- bytes, by a group in a step
-  self.from, self.word = random_words.fill(device, bytes // WORD)
+  self.from, self.word = lab:random_words(bytes // WORD)
   self.out = device:empty("uint", math.max(bytes // WORD, self.items * width))
   return self
 end

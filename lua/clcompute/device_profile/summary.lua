@@ -3,9 +3,8 @@
 --- The facts of a profile on one page: what was read off the curves, and what no curve showed.
 -- @module clcompute.device_profile.summary
 
-local format = require "clcompute.report.format"
-local plateaus = require "clcompute.device_profile.plateaus"
-local size_text = require "clcompute.device_profile.size_text"
+local figure = require "clcompute.device_profile.figure"
+local format = require("clcompute.base").format
 
 local NOT_VISIBLE = "not visible on this device"
 local DTYPES = { "float", "double", "half", "int" }
@@ -23,13 +22,13 @@ end
 local function copy(found)
   if not found.peak then return nil end
   return ("%s, buffers of %s, best of several runs"):format(format.engineering(found.peak.bytes_per_second, "B/s"),
-    size_text(found.peak_buffer))
+    format.size(found.peak_buffer))
 end
 
 local function levels(list, key, unit)
   local words = {}
   for i, level in ipairs(list or {}) do
-    words[i] = ("%s %s"):format(level.level, plateaus.text(level[key], level.low, level.high, unit))
+    words[i] = ("%s %s"):format(level.level, figure.level(level[key], level.low, level.high, unit))
   end
   return #words > 0 and table.concat(words, ", ") or nil
 end

@@ -4,7 +4,7 @@
 -- @module clcompute.device_profile.table_reads
 
 local figure = require "clcompute.device_profile.figure"
-local size_text = require "clcompute.device_profile.size_text"
+local format = require("clcompute.base").format
 
 local TableReads = {}
 TableReads.__index = TableReads
@@ -45,7 +45,7 @@ end
 function TableReads.how(lab)
   local group = group_of(lab)
   return ("%s add up entries of a table of %s, several neighbouring ones at a time."):format(
-    figure.items(lab:items(group), group), size_text(table_bytes(lab)))
+    figure.items(lab:items(group), group), format.size(table_bytes(lab)))
 end
 
 --- Random numbers from 0 to 3.

@@ -5,10 +5,8 @@
 -- @module clcompute.device_profile.transfers
 
 local curve = require "clcompute.device_profile.curve"
-local format = require "clcompute.report.format"
+local format = require("clcompute.base").format
 local mapped = require("clcompute.core.internal").mapped
-local random_words = require "clcompute.device_profile.random_words"
-local size_text = require "clcompute.device_profile.size_text"
 
 local WORD = 4 -- bytes
 local SIZES, QUICK_SIZES = { 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24 }, { 1 << 12 }
@@ -48,7 +46,7 @@ function transfers.read(rows, is_unified)
     local found = transfers.summary(curve.only(rows, "params.way", way.name))
     sentences[#sentences + 1] = found and ("%s: up to %s, half of it from %s on; the smallest takes %s."):format(
       way.name:gsub("^%l", string.upper), format.engineering(found.bytes_per_second, "B/s"),
-      size_text(found.half), format.engineering(found.seconds, "s"))
+      format.size(found.half), format.engineering(found.seconds, "s"))
       or way.name:gsub("^%l", string.upper) .. ": could not be measured."
   end
   if is_unified then
@@ -61,7 +59,8 @@ local function row_of(lab, way, buffer, bytes)
   local result
   if way.reads then buffer:write(bytes) else buffer:fill(0) end -- what does not travel shall not be there already
   local row = lab:wall {
-    name = ("%s, %s"):format(way.name, size_text(#bytes)), params = { way = way.name, bytes = #bytes }, bytes = #bytes,
+    name = ("%s, %s"):format(way.name, format.size(#bytes)), params = { way = way.name, bytes = #bytes },
+    bytes = #bytes,
     run = function() result = way.move(buffer, bytes) end,
     check = function()
       local arrived = way.reads and result or buffer:string()
@@ -78,7 +77,7 @@ local function measure(lab)
   local most = math.min(device.max_allocation, device.global_memory // SHARE)
   for _, size in ipairs(lab:choose(SIZES, QUICK_SIZES)) do
     if size <= most then
-      local buffer <close> = random_words.fill(device, size // WORD)
+      local buffer <close> = lab:random_words(size // WORD)
       local bytes = buffer:string()
       for _, way in ipairs(WAYS) do rows[#rows + 1] = row_of(lab, way, buffer, bytes) end
     end
@@ -94,7 +93,7 @@ local function measure(lab)
       .. "scripts have no mapped memory, so clcompute does this for the measurement alone.",
     rows = rows, reading = transfers.read(rows, device.unified_memory),
     columns = { { key = "params.way", title = "way" },
-      { key = "params.bytes", title = "size", format = size_text, align = "right" },
+      { key = "params.bytes", title = "size", format = format.size, align = "right" },
       { key = "value", title = "transfer" }, { key = { "q1", "q3" }, title = "quartiles" },
       { key = "rate", title = "bytes a second", unit = "B/s" } },
     chart = { kind = "line", x = "params.bytes", y = "rate", series = "params.way", xlog = 2, ylog = 10, yunit = "B/s",

@@ -3,14 +3,11 @@
 --- The levels of memory, by the size of what is swept again and again: bytes a second, and the latency of a read.
 -- @module clcompute.device_profile.working_set
 
-local Links = require "clcompute.device_profile.links"
 local Stream = require "clcompute.device_profile.stream"
+local chase = require "clcompute.device_profile.chase"
 local curve = require "clcompute.device_profile.curve"
 local figure = require "clcompute.device_profile.figure"
-local format = require "clcompute.report.format"
-local large = require "clcompute.device_profile.large"
-local plateaus = require "clcompute.device_profile.plateaus"
-local size_text = require "clcompute.device_profile.size_text"
+local format = require("clcompute.base").format
 
 local LEAST, QUICK_MOST = 4096, 16384 -- bytes
 local SLOWER = 0.8 -- of the rate of reads: writes that are said to be slower
@@ -25,9 +22,9 @@ local working_set = {}
 --- What a plateau between two sizes is called: "up to 32 KiB", "128 KiB to 1 MiB", "from 64 MiB".
 local function level_text(level, least, most)
   local is_first, is_last = level.from == least, level.to == most
-  if is_last and not is_first then return "from " .. size_text(level.from) end
-  if is_first and not is_last then return "up to " .. size_text(level.to) end
-  return ("%s to %s"):format(size_text(level.from), size_text(level.to))
+  if is_last and not is_first then return "from " .. format.size(level.from) end
+  if is_first and not is_last then return "up to " .. format.size(level.to) end
+  return ("%s to %s"):format(format.size(level.from), format.size(level.to))
 end
 
 --- The points of a curve without what disturbed them: a piece fits wherever a larger one does, so it is no slower.
@@ -44,7 +41,7 @@ end
 
 local function levels(rows, y, better, key)
   local points, named = undisturbed(curve.of(rows, "params.bytes", y), better), {}
-  local list = plateaus.of(points)
+  local list = curve.plateaus(points)
   for i, level in ipairs(list) do
     named[i] = { level = level_text(level, points[1].x, points[#points].x), from = level.from, to = level.to,
       [key] = level.value, low = level.low, high = level.high }
@@ -69,7 +66,7 @@ end
 local function list_text(list, key, unit)
   local parts = {}
   for i, level in ipairs(list) do
-    parts[i] = ("%s %s"):format(level.level, plateaus.text(level[key], level.low, level.high, unit))
+    parts[i] = ("%s %s"):format(level.level, figure.level(level[key], level.low, level.high, unit))
   end
   return table.concat(parts, ", ")
 end
@@ -123,7 +120,7 @@ function working_set.read_sweeps(rows, peak, buffer)
   end
   if #parts == 0 then return { "None could be measured." } end
   local sentences = { ("Over %s: %s; a copy is counted as its read and its write."):format(
-    size_text(rows[1].params.bytes), table.concat(parts, ", ")) }
+    format.size(rows[1].params.bytes), table.concat(parts, ", ")) }
   if rate.read and rate.write and rate.write < SLOWER * rate.read then
     sentences[2] = "Writes are slower than reads, as where a line is fetched before it is written to."
   end
@@ -131,7 +128,7 @@ function working_set.read_sweeps(rows, peak, buffer)
     sentences[#sentences + 1] = ("The peak of memory is another measurement, %s: the best of several runs over "
       .. "buffers of %s, where these are medians, and perhaps of an update in place, which fetches no line "
       .. "that it does not need.")
-      :format(format.engineering(peak, "B/s"), size_text(buffer))
+      :format(format.engineering(peak, "B/s"), format.size(buffer))
   end
   return sentences
 end
@@ -160,21 +157,21 @@ local function section(title, how, rows, key, unit, name, reading)
     title = title, how = how, rows = rows, reading = reading, x = "params.bytes", xtitle = "working set, bytes",
     xlog = 2, y = key, ytitle = name, yunit = unit, ylog = 10,
   }
-  made.columns[1].format, made.columns[1].align = size_text, "right"
+  made.columns[1].format, made.columns[1].align = format.size, "right"
   made.columns[#made.columns + 1] = { key = "level", title = "level" }
   return made
 end
 
 local function measure(whole_lab)
   local lab = whole_lab:brief(SHARE)
-  local most = lab:choose(large(lab.device), QUICK_MOST)
+  local most = lab:choose(lab:beyond_caches(), QUICK_MOST)
   local sweeps <close> = Stream.new(lab, most)
   local least = math.max(LEAST, sweeps:least())
   sweeps:fit_size(least)
   local reads, whole = over_sizes(lab, sweeps, "read", least, most), {}
   for _, row in ipairs(reads) do add_rate(row) end
   for i, operation in ipairs { "read", "write", "copy" } do whole[i] = add_rate(sweeps:sweep(operation, most)) end
-  local walks <close> = Links.new(lab, sweeps.out)
+  local walks <close> = chase.links(lab, sweeps.out)
   walks:fit_size(walks:least())
   local how_latency = walks:how() -- before walks become shorter
   local latency = over_sizes(lab, walks, "row", walks:least(), most)
@@ -187,7 +184,7 @@ local function measure(whole_lab)
     { title = "read, write and copy", rows = whole,
       reading = working_set.read_sweeps(whole, peak, lab.found.peak_buffer),
       how = ("The largest piece is swept once: its %s are read, written, or copied to another buffer."):format(
-        size_text(most)),
+        format.size(most)),
       columns = { { key = "name" }, { key = "value", title = "launch" }, { key = { "q1", "q3" }, title = "quartiles" },
         { key = "rate", title = "bytes a second", unit = "B/s" } },
       chart = { kind = "bar", x = "name", y = "rate", yunit = "B/s", ytitle = "bytes a second" } },

@@ -4,13 +4,10 @@
 -- @module clcompute.report.bar
 
 local axes = require "clcompute.report.axes"
-local document = require "clcompute.report.document"
-local extent = require "clcompute.report.extent"
-local format = require "clcompute.report.format"
-local marks = require "clcompute.report.marks"
+local fields = require "clcompute.report.fields"
+local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"
 local points = require "clcompute.report.points"
-local scale = require "clcompute.report.scale"
 local series = require "clcompute.report.series"
 
 local bar = {}
@@ -24,7 +21,7 @@ local function group(list, drawn, spec)
   for _, one in ipairs(drawn) do by_name[one.name] = one end
   for _, point in ipairs(list) do
     if not point.gap then
-      local label = extent.clean(document.label(point.row, spec.x))
+      local label = format.clean(fields.label(point.row, spec.x))
       if not found[label] then
         found[label] = { label = label }
         order[#order + 1] = found[label]
@@ -37,14 +34,14 @@ end
 
 local function label_width(groups, width)
   local widest = 0
-  for _, one in ipairs(groups) do widest = math.max(widest, extent.pixels(one.label, axes.FONT)) end
+  for _, one in ipairs(groups) do widest = math.max(widest, markup.pixels(one.label, axes.FONT)) end
   return math.min(widest, width * 0.36)
 end
 
 local function value_width(list, write)
   local widest = 0
   for _, point in ipairs(list) do
-    if not point.gap then widest = math.max(widest, extent.pixels(write(point.y), axes.FONT)) end
+    if not point.gap then widest = math.max(widest, markup.pixels(write(point.y), axes.FONT)) end
   end
   return widest
 end
@@ -79,7 +76,7 @@ local function draw_item(item, x, y, plot)
   local tooltip = markup.text("title", {}, ("%s%s"):format(name, format.engineering(point.y, plot.unit, 4)))
   local from = math.max(x:at(point.high), x:at(point.y), x.base and x.from or x:at(0)) + (x.base and 14.0 or GAP)
   return markup.element("g", { class = series.class(item.series) }, shape(item, x, y, tooltip) .. whisker(point, x, y))
-    .. marks.rings(point, x:at(point.y), y, 3)
+    .. series.rings(point, x:at(point.y), y, 3)
     .. markup.text("text", { class = "label strong", x = from, y = y + axes.FONT * 0.35 }, plot.write(point.y))
 end
 
@@ -87,7 +84,7 @@ end
 local function draw_groups(groups, x, top, plot)
   local parts, y = {}, top
   for _, one in ipairs(groups) do
-    local text = extent.cut_middle(one.label, plot.label_room, axes.FONT)
+    local text = markup.cut_middle(one.label, plot.label_room, axes.FONT)
     local full = text ~= one.label and markup.text("title", {}, one.label) or ""
     local middle = plot.stacked and y + axes.LINE / 2 or y + #one * STEP / 2
     if text ~= "" then
@@ -108,7 +105,7 @@ end
 local function value_scale(list, spec, width)
   local low, high = points.range(list, "low", "high")
   if not spec.ylog then low, high = math.min(low, 0), math.max(high, 0) end
-  return scale.new(low, high, spec.ylog, width < NARROW and 4 or 8)
+  return axes.scale(low, high, spec.ylog, width < NARROW and 4 or 8)
 end
 
 --- The chart, `width` pixels wide: markup and height.
@@ -118,7 +115,7 @@ function bar.draw(list, spec, titles, width)
   local write, unit = format.shared(values, titles.y_unit)
   local groups, x = group(list, drawn, spec), value_scale(list, spec, width)
   local tick_labels, tick_unit = axes.labels(x, titles.y_unit)
-  local legend, top = series.legend(#drawn > 1 and drawn or {}, marks.legend(spec, list), 0, width, not spec.ylog)
+  local legend, top = series.legend(#drawn > 1 and drawn or {}, series.mark_items(spec, list), 0, width, not spec.ylog)
   local stacked = width < NARROW
   local function shown(value)
     local text = write(value)
@@ -135,7 +132,7 @@ function bar.draw(list, spec, titles, width)
     bars, markup.element("line", { class = "axis", x1 = x:at(x.base and x.low or 0), x2 = x:at(x.base and x.low or 0),
       y1 = head, y2 = bottom }),
     markup.text("text", { class = "label axis-title end", x = width + 0.0, y = bottom + 2 * axes.LINE + 6 },
-      extent.cut_pixels(axes.title(titles.y, tick_unit), width, axes.FONT)),
+      markup.cut_pixels(axes.title(titles.y, tick_unit), width, axes.FONT)),
   }, bottom + 2 * axes.LINE + 14
 end
 

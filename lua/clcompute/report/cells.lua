@@ -3,14 +3,34 @@
 -- these.
 -- @module clcompute.report.cells
 
-local document = require "clcompute.report.document"
-local extent = require "clcompute.report.extent"
-local format = require "clcompute.report.format"
-local remarks = require "clcompute.report.remarks"
+local fields = require "clcompute.report.fields"
+local format = require("clcompute.base").format
 local places = require("clcompute.base").places
-local units = require "clcompute.report.units"
 
 local cells = {}
+
+-- By the key of a column: which cells, how they are marked, and what stands under the table.
+local REMARKS = {
+  ratio = {
+    applies = function(_, row) return row.agrees == false end,
+    mark = function(text) return text .. " ?" end,
+    note = "?: the ratio is uncertain: taken three times, it moved by more than 10 %.",
+  },
+  peak_share = {
+    applies = function(value, _, column)
+      return column.format == "percent" and type(value) == "number" and value > 1
+    end,
+    mark = function() return "> 100 %" end,
+    note = "> 100 %: faster than the peak that was measured in the same run; part of the data may come from a cache.",
+  },
+}
+
+--- The remark on the cell of a column with this value.
+-- @treturn ?table `mark`, a function from the cell's text to the one to be shown; `note`, the footnote
+local function remark_on(column, value, row)
+  local remark = REMARKS[column.key]
+  return remark and value ~= nil and remark.applies(value, row, column) and remark or nil
+end
 
 local function keys_of(column)
   return type(column.key) == "table" and column.key or { column.key }
@@ -21,7 +41,7 @@ local function numbers(column, rows, unit)
   local list = {}
   for _, row in ipairs(rows) do
     for _, key in ipairs(keys_of(column)) do
-      local value = units.value(row, key, unit)
+      local value = fields.in_unit(row, key, unit)
       if type(value) == "number" then list[#list + 1] = value end
     end
   end
@@ -31,7 +51,7 @@ end
 --- Its unit, and whether each row has another.
 local function unit_of(section, column)
   if column.unit then return column.unit end
-  return units.of(section, keys_of(column)[1])
+  return fields.unit(section, keys_of(column)[1])
 end
 
 --- All numbers that are seconds and have no format of their own: they are read against each other, so one prefix
@@ -63,22 +83,22 @@ end
 
 --- How a value is written where rows are in units that have nothing in common.
 local function write_with_unit(value, row)
-  return format.engineering(value, units.of_row(row))
+  return format.engineering(value, fields.unit_of_row(row))
 end
 
 local function plain_text(value)
-  return extent.clean(places.text(value))
+  return format.clean(places.text(value))
 end
 
 --- The text of one cell: a value, or a range of two.
 local function cell_text(column, row, write, unit)
   local parts = {}
   for _, key in ipairs(keys_of(column)) do
-    local value = units.value(row, key, unit)
+    local value = fields.in_unit(row, key, unit)
     if value == nil and column.key == "status" then value = "ok" end
     if value ~= nil then
       local own = type(value) == "number" or type(column.format) == "function"
-      local text = own and extent.clean(write(value, row)) or plain_text(value)
+      local text = own and format.clean(write(value, row)) or plain_text(value)
       if text ~= "" then parts[#parts + 1] = text end
     end
   end
@@ -95,16 +115,16 @@ local function new_column(section, column, shared)
   if is_mixed and not column.format then write, shown = write_with_unit, nil end
   local title = column.title or table.concat(keys_of(column), " – ")
   return {
-    key = keys_of(column)[1], title = extent.clean(title), unit = #values > 0 and shown or nil,
+    key = keys_of(column)[1], title = format.clean(title), unit = #values > 0 and shown or nil,
     align = column.align or (#values > 0 and "right" or "left"), wrap = column.wrap,
     write = write, unit_of_values = unit, is_mixed = is_mixed, source = column,
   }
 end
 
 local function new_cell(column, row, add_note)
-  local value = units.value(row, column.key, column.unit_of_values)
+  local value = fields.in_unit(row, column.key, column.unit_of_values)
   local text = cell_text(column.source, row, column.write, column.unit_of_values)
-  local remark = remarks.on(column.source, value, row)
+  local remark = remark_on(column.source, value, row)
   if remark then
     text = remark.mark(text)
     add_note(remark.note)
@@ -122,7 +142,7 @@ function cells.of(section)
   end
   for i, column in ipairs(section.columns) do made.columns[i] = new_column(section, column, shared) end
   for i, row in ipairs(section.rows) do
-    local line = { ok = document.is_ok(row) }
+    local line = { ok = fields.is_ok(row) }
     for j, column in ipairs(made.columns) do line[j] = new_cell(column, row, add_note) end
     made.rows[i] = line
   end

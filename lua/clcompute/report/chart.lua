@@ -3,15 +3,14 @@
 -- @module clcompute.report.chart
 
 local bar = require "clcompute.report.bar"
-local check = require "clcompute.report.check"
+local document = require "clcompute.report.document"
+local fields = require "clcompute.report.fields"
 local grid = require "clcompute.report.grid"
 local heat = require "clcompute.report.heat"
 local line = require "clcompute.report.line"
 local markup = require "clcompute.report.markup"
 local points = require "clcompute.report.points"
-local style = require "clcompute.report.style"
 local timeline = require "clcompute.report.timeline"
-local units = require "clcompute.report.units"
 
 local chart = {}
 
@@ -41,8 +40,8 @@ local function check_names(option, names)
 end
 
 local function check_spec(spec)
-  check.keys("chart", spec, SPEC)
-  check.choice("chart: 'kind'", spec.kind, KINDS)
+  document.check_keys("chart", spec, SPEC)
+  document.check_choice("chart: 'kind'", spec.kind, KINDS)
   for _, name in ipairs(NEEDED[spec.kind]) do
     if not spec[name] then error(("chart: a %s chart needs '%s', the name of a field"):format(spec.kind, name), 0) end
   end
@@ -59,8 +58,8 @@ local function check_spec(spec)
       error(("chart: '%s': 2 or 10 expected, got %s"):format(name, spec[name]), 0)
     end
   end
-  for i, mark in ipairs(check.tables("chart: 'marks'", spec.marks or {})) do
-    check.keys(("chart: mark %d"):format(i), mark, MARK)
+  for i, mark in ipairs(document.check_tables("chart: 'marks'", spec.marks or {})) do
+    document.check_keys(("chart: mark %d"):format(i), mark, MARK)
     if not mark.key then error(("chart: mark %d: 'key' is missing"):format(i), 0) end
   end
   return spec
@@ -81,7 +80,7 @@ end
 --- What an axis is in: the unit that the chart tells, else that of its field.
 local function scale_of(section, key, told)
   if told then return { unit = told } end
-  local unit, is_mixed = units.of(section, key)
+  local unit, is_mixed = fields.unit(section, key)
   return { unit = unit, is_mixed = is_mixed }
 end
 
@@ -129,8 +128,8 @@ local function count_drawn(list)
 end
 
 --- The chart of a section (of document.new) as <svg>, and a note on rows that are not in it. `id` must be unique on the
--- page; `alone`: with its own style, as a file. Nil and the note when no row has a point.
-function chart.svg(section, width, id, alone)
+-- page; `style`: the sheet of one that is a file of its own. Nil and the note when no row has a point.
+function chart.svg(section, width, id, style)
   local spec = check_spec(section.chart)
   local scales = scales_of(section, spec)
   local list, note = points.read(section, spec, scales)
@@ -138,7 +137,7 @@ function chart.svg(section, width, id, alone)
   if count == 0 then return nil, note or "There are no rows." end
   local titles = titles_of(section, spec, scales)
   local name = spec.title or section.title or titles.chart or titles.y
-  titles.heading = alone and name or nil -- on a page the section has it
+  titles.heading = style and name or nil -- on a page the section has it
   local drawing, height = KINDS[spec.kind].draw(list, spec, titles, width, id .. "-colours")
   local svg = markup.element("svg", {
     xmlns = "http://www.w3.org/2000/svg", class = "chart", viewBox = ("0 0 %d %d"):format(width, math.ceil(height)),
@@ -147,7 +146,7 @@ function chart.svg(section, width, id, alone)
   }, {
     markup.text("title", { id = id .. "-title" }, name),
     markup.text("desc", { id = id .. "-desc" }, description(spec, titles, list, count)),
-    alone and markup.element("style", {}, style.alone) or "", drawing,
+    style and markup.element("style", {}, style) or "", drawing,
   })
   return svg, note
 end

@@ -2,10 +2,50 @@
 --- Rows as comma-separated values after RFC 4180: every field of every row, nested ones as "params.n".
 -- @module clcompute.report.csv
 
-local extent = require "clcompute.report.extent"
 local fields = require "clcompute.report.fields"
+local format = require("clcompute.base").format
 
 local csv = {}
+
+local RANK = {}
+for i, name in ipairs(fields.ORDER) do RANK[name] = i end
+
+local function rank(name)
+  return RANK[name:match "^[^.]+"] or #fields.ORDER + 1
+end
+
+--- A row without nested tables: params.n is the field "params.n".
+local function flatten(row, into, prefix)
+  into = into or {}
+  for key, value in pairs(row) do
+    local name = (prefix or "") .. tostring(key)
+    if type(value) == "table" then
+      flatten(value, into, name .. ".")
+    elseif type(value) ~= "function" then
+      into[name] = value
+    end
+  end
+  return into
+end
+
+--- The names in any of the flat rows, in order.
+local function names_of(rows)
+  local seen, names = {}, {}
+  for _, row in ipairs(rows) do
+    for name in pairs(row) do
+      if not seen[name] then
+        seen[name] = true
+        names[#names + 1] = name
+      end
+    end
+  end
+  table.sort(names, function(a, b)
+    local rank_a, rank_b = rank(a), rank(b)
+    if rank_a ~= rank_b then return rank_a < rank_b end
+    return a < b
+  end)
+  return names
+end
 
 local function number(value)
   if math.type(value) == "integer" then return ("%d"):format(value) end
@@ -15,7 +55,7 @@ end
 
 local function quote(value)
   if value == nil then return "" end
-  local text = type(value) == "number" and number(value) or extent.utf8(tostring(value))
+  local text = type(value) == "number" and number(value) or format.utf8(tostring(value))
   if text:find '[",\r\n]' or text:find "^%s" or text:find "%s$" then return '"' .. text:gsub('"', '""') .. '"' end
   return text
 end
@@ -31,7 +71,7 @@ local function flat_rows(made)
   local rows = {}
   for _, section in ipairs(made.sections) do
     for _, row in ipairs(section.rows) do
-      local flat = fields.flatten(row)
+      local flat = flatten(row)
       if #made.sections > 1 then flat.section = section.title end
       rows[#rows + 1] = flat
     end
@@ -42,7 +82,7 @@ end
 --- The document (of document.new) as one table.
 function csv.write(made)
   local rows = flat_rows(made)
-  local names = fields.names(rows)
+  local names = names_of(rows)
   local lines = { line(names, #names) }
   for i, row in ipairs(rows) do
     local values = {}

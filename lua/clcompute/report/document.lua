@@ -2,7 +2,7 @@
 --- What a report says: sections of rows, columns and a chart. Checked here, so that writers need not.
 -- @module clcompute.report.document
 
-local check = require "clcompute.report.check"
+local fields = require "clcompute.report.fields"
 local places = require("clcompute.base").places
 
 local document = {}
@@ -14,41 +14,62 @@ local COLUMN = { key = "string|table", title = "string", unit = "string", format
   wrap = "boolean" }
 local ALIGNMENTS = { left = true, right = true, center = true }
 
---- The value at a dotted key: "params.n".
-function document.field(row, key)
-  local value = row[key]
-  if value ~= nil then return value end
-  value = row
-  for name in key:gmatch "[^.]+" do
-    if type(value) ~= "table" then return nil end
-    local index = value[name]
-    if index == nil then index = value[math.tointeger(tonumber(name))] end
-    value = index
+-- --- checks ------------------------------------------------------------------------
+
+local function sorted_keys(known)
+  local names = {}
+  for name in pairs(known) do names[#names + 1] = name end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
+--- Raises unless `given` is a table with keys of `known` only: name to the types it may have, "string|table".
+function document.check_keys(what, given, known)
+  if type(given) ~= "table" then error(("%s: table expected, got %s"):format(what, type(given)), 0) end
+  for key, value in pairs(given) do
+    local types = known[key]
+    if not types then
+      error(("%s: unknown key '%s' (known: %s)"):format(what, tostring(key), sorted_keys(known)), 0)
+    end
+    if not ("|" .. types .. "|"):find("|" .. type(value) .. "|", 1, true) then
+      error(("%s: '%s': %s expected, got %s"):format(what, key, types:gsub("|", " or "), type(value)), 0)
+    end
   end
-  if value == row then return nil end
+  return given
+end
+
+--- Raises unless value is one of the keys of `choices`.
+function document.check_choice(what, value, choices)
+  if value == nil or choices[value] == nil then
+    error(("%s: one of %s expected, got %s"):format(what, sorted_keys(choices), tostring(value)), 0)
+  end
   return value
 end
 
---- The values at a key or a list of keys as one text.
-function document.label(row, key)
-  local parts = {}
-  for _, name in ipairs(type(key) == "table" and key or { key }) do
-    local value = document.field(row, name)
-    if type(value) == "table" then value = places.text(value) end
-    if value ~= nil then parts[#parts + 1] = tostring(value) end
+--- Whether a table holds itself, at any depth: it could not be written.
+local function is_cyclic(value, above)
+  if above[value] then return true end
+  above[value] = true
+  for _, item in pairs(value) do
+    if type(item) == "table" and is_cyclic(item, above) then return true end
   end
-  return table.concat(parts, " · ")
+  above[value] = nil
+  return false
 end
 
---- Whether a row is a measurement that succeeded.
-function document.is_ok(row)
-  return row.status == nil or row.status == "ok"
-end
-
---- Why a row has no value: "unsupported: no double".
-function document.reason(row)
-  if row.reason then return ("%s: %s"):format(row.status or "failed", tostring(row.reason)) end
-  return tostring(row.status)
+--- Raises unless value is a list of tables, without holes, none of which holds itself.
+function document.check_tables(what, value)
+  if type(value) ~= "table" then error(("%s: list of tables expected, got %s"):format(what, type(value)), 0) end
+  local count, last = 0, 0
+  for key, item in pairs(value) do
+    if math.type(key) ~= "integer" or key < 1 or type(item) ~= "table" then
+      error(("%s: list of tables expected, got a %s at '%s'"):format(what, type(item), tostring(key)), 0)
+    end
+    if is_cyclic(item, {}) then error(("%s: the table at '%s' contains itself"):format(what, key), 0) end
+    count, last = count + 1, math.max(last, key)
+  end
+  if count < last then error(("%s: list without holes expected, got %d of %d"):format(what, count, last), 0) end
+  return value
 end
 
 -- --- default columns ----------------------------------------------------------------
@@ -90,7 +111,7 @@ end
 local function is_used(rows, column)
   local key = type(column.key) == "table" and column.key[1] or column.key
   for _, row in ipairs(rows) do
-    if document.field(row, key) ~= nil then return true end
+    if fields.at(row, key) ~= nil then return true end
   end
   return false
 end
@@ -138,33 +159,33 @@ local function is_key(key)
 end
 
 local function check_column(column, where)
-  check.keys(where, column, COLUMN)
+  document.check_keys(where, column, COLUMN)
   if not is_key(column.key) then
     error(where .. ": 'key' is missing: the name of a field, or two for a range", 0)
   end
-  if column.align then check.choice(where .. ": 'align'", column.align, ALIGNMENTS) end
+  if column.align then document.check_choice(where .. ": 'align'", column.align, ALIGNMENTS) end
 end
 
 --- Rows that failed show why, whatever columns were asked for.
 local function with_status(columns, rows)
   local failed = false
-  for _, row in ipairs(rows) do failed = failed or not document.is_ok(row) end
+  for _, row in ipairs(rows) do failed = failed or not fields.is_ok(row) end
   if not failed then return columns end
   for _, column in ipairs(columns) do
     if column.key == "status" or column.key == "reason" then return columns end
   end
   local list = table.move(columns, 1, #columns, 1, {})
   list[#list + 1] = { key = "status", title = "status", align = "left",
-    format = function(_, row) return document.is_ok(row) and "ok" or document.reason(row) end }
+    format = function(_, row) return fields.is_ok(row) and "ok" or fields.reason(row) end }
   return list
 end
 
 local function new_section(given, index)
   local where = ("section %d"):format(index)
-  check.keys(where, given, SECTION)
-  local rows = check.tables(where .. ": 'rows'", given.rows or {})
+  document.check_keys(where, given, SECTION)
+  local rows = document.check_tables(where .. ": 'rows'", given.rows or {})
   local is_timeline = given.chart and given.chart.kind == "timeline"
-  local columns = check.tables(where .. ": 'columns'",
+  local columns = document.check_tables(where .. ": 'columns'",
     given.columns or is_timeline and span_columns(given.chart) or default_columns(rows))
   for i, column in ipairs(columns) do check_column(column, ("%s, column %d"):format(where, i)) end
   local text = given.text or {}
@@ -176,7 +197,7 @@ local function new_section(given, index)
 end
 
 local function check_facts(facts)
-  for i, fact in ipairs(check.tables("document: 'facts'", facts)) do
+  for i, fact in ipairs(document.check_tables("document: 'facts'", facts)) do
     if fact[1] == nil or fact[2] == nil then
       error(("document: fact %d: { name, value } expected"):format(i), 0)
     end
@@ -196,9 +217,9 @@ function document.new(given)
   end
   if given.rows then given = { title = given.title, sections = { given } } end
   if not given.sections and is_list(given) then given = { sections = { { rows = given } } } end
-  check.keys("document", given, DOCUMENT)
+  document.check_keys("document", given, DOCUMENT)
   local made = { title = given.title, subtitle = given.subtitle, facts = check_facts(given.facts or {}), sections = {} }
-  for i, section in ipairs(check.tables("document: 'sections'", given.sections or {})) do
+  for i, section in ipairs(document.check_tables("document: 'sections'", given.sections or {})) do
     made.sections[i] = new_section(section, i)
   end
   return made

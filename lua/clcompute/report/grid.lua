@@ -4,8 +4,7 @@
 -- @module clcompute.report.grid
 
 local axes = require "clcompute.report.axes"
-local document = require "clcompute.report.document"
-local extent = require "clcompute.report.extent"
+local fields = require "clcompute.report.fields"
 local markup = require "clcompute.report.markup"
 local places = require("clcompute.base").places
 local points = require "clcompute.report.points"
@@ -105,8 +104,8 @@ local function cell(point, plot)
   local x, width = span(point, 1)
   local y, height = span(point, 2)
   local list = box(plot, { x, y }, { width, height })
-  local text = places.text(document.field(point.row, plot.value) or "")
-  local fits = extent.pixels(text, axes.FONT) <= list.width - 4 and axes.LINE <= list.height
+  local text = places.text(fields.at(point.row, plot.value) or "")
+  local fits = markup.pixels(text, axes.FONT) <= list.width - 4 and axes.LINE <= list.height
   local label = fits and markup.text("text", { class = "label strong middle cell-text", x = list.x + list.width / 2,
     y = list.y + list.height / 2 + axes.FONT * 0.35 }, text) or ""
   list.class = "item" .. (point.hollow and " hollow" or "") .. (list.width < TINY and " tiny" or "")
@@ -162,7 +161,7 @@ end
 
 local function widest(ids)
   local most = 0
-  for _, id in ipairs(ids) do most = math.max(most, extent.pixels(tostring(id), axes.FONT)) end
+  for _, id in ipairs(ids) do most = math.max(most, markup.pixels(tostring(id), axes.FONT)) end
   return most
 end
 
@@ -173,7 +172,7 @@ local function column_ids(plot)
     local x = plot.left + (id - plot.space.low[1]) * plot.side[1]
     if x >= edge then
       parts[#parts + 1] = markup.text("text", { class = "label", x = x + 0.0, y = plot.top - 5.0 }, id)
-      edge = x + extent.pixels(tostring(id), axes.FONT) + GAP
+      edge = x + markup.pixels(tostring(id), axes.FONT) + GAP
     end
   end
   return table.concat(parts)
@@ -268,7 +267,7 @@ local function draw_space(all, spec, titles, width)
   local legend, top = series.legend({}, legend_items(order, list, told), 0, width)
   local axis = space.dims == 1 and titles.x .. " →" or ("%s ↓  %s →"):format(titles.y, titles.x)
   local parts = { legend, markup.text("text", { class = "label axis-title", x = 0, y = top + axes.FONT },
-    extent.cut_pixels(axis, width, axes.FONT)) }
+    markup.cut_pixels(axis, width, axes.FONT)) }
   local head = head_of(space)
   local taken = { left + space.count[1] * side[1] + GAP, head + space.count[2] * side[2] + GAP }
   for i, plane in ipairs(space.planes) do
@@ -279,14 +278,13 @@ local function draw_space(all, spec, titles, width)
   return table.concat(parts), top + axes.LINE + math.ceil(#space.planes / abreast) * taken[2]
 end
 
---- The chart, `width` pixels wide: markup and height. With a heading, which is that of a picture by itself, it has a
--- margin too.
+--- The chart, `width` pixels wide: markup and height. A picture that is a file of its own has a heading and a margin.
 function grid.draw(list, spec, titles, width)
   if not titles.heading then return draw_space(list, spec, titles, width) end
   local room, top = width - 2 * MARGIN, MARGIN + axes.LINE + GAP
   local drawing, height = draw_space(list, spec, titles, room)
   local heading = markup.text("text", { class = "label axis-title", x = MARGIN, y = MARGIN + axes.FONT },
-    extent.cut_pixels(titles.heading, room, axes.FONT))
+    markup.cut_pixels(titles.heading, room, axes.FONT))
   return heading .. markup.element("g", { transform = ("translate(%d %g)"):format(MARGIN, top) }, drawing),
     top + height + MARGIN
 end

@@ -41,7 +41,6 @@
 --   chart = { kind = "line", x = "params.n", y = "value", series = "device", xlog = 2, ylog = 10 } } } })
 
 local chart = require "clcompute.report.chart"
-local check = require "clcompute.report.check"
 local csv = require "clcompute.report.csv"
 local document = require "clcompute.report.document"
 local html = require "clcompute.report.html"
@@ -79,7 +78,7 @@ end
 -- @treturn string
 function report.text(given, options)
   return (guard("text", function()
-    local o = check.keys("options", options or {}, TEXT_OPTIONS)
+    local o = document.check_keys("options", options or {}, TEXT_OPTIONS)
     local settings = { width = width_option(o.width, 100, LEAST_WIDTH), ascii = o.ascii, bar = o.bar ~= false }
     return text.write(document.new(given), settings)
   end))
@@ -121,7 +120,7 @@ end
 -- @treturn string ends with a newline, unless there are no rows
 -- @raise when lua-dkjson is missing
 function report.jsonl(rows)
-  return (guard("jsonl", function() return json.lines(check.tables("rows", rows)) end))
+  return (guard("jsonl", function() return json.lines(document.check_tables("rows", rows)) end))
 end
 
 --- One page that needs nothing else: charts as SVG, a table under each, light and dark, for phones and paper.
@@ -140,10 +139,10 @@ end
 -- @treturn ?string which rows are not in the chart, and why
 function report.svg(section, options)
   local svg, note = guard("svg", function()
-    local o = check.keys("options", options or {}, SVG_OPTIONS)
+    local o = document.check_keys("options", options or {}, SVG_OPTIONS)
     if type(section) ~= "table" or not section.chart then error("section with 'rows' and 'chart' expected", 0) end
     local made = document.new { sections = { section } }
-    return chart.svg(made.sections[1], width_option(o.width, 760, LEAST_SVG), "chart", true)
+    return chart.svg(made.sections[1], width_option(o.width, 760, LEAST_SVG), "chart", html.CHART_STYLE)
   end)
   return svg, note
 end

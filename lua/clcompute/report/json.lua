@@ -2,8 +2,8 @@
 --- Rows and documents as JSON, and kept rows back from a file of one JSON object a line.
 -- @module clcompute.report.json
 
-local extent = require "clcompute.report.extent"
 local fields = require "clcompute.report.fields"
+local format = require("clcompute.base").format
 
 local json = {}
 
@@ -22,7 +22,7 @@ end
 
 --- A copy for dkjson: without functions (of columns), which have no JSON, and in UTF-8, as JSON must be.
 local function prepared(value)
-  if type(value) == "string" then return extent.utf8(value) end
+  if type(value) == "string" then return format.utf8(value) end
   if type(value) == "userdata" or type(value) == "thread" then error(("a %s has no JSON"):format(type(value)), 0) end
   if type(value) ~= "table" then return value end
   local copy = {}

@@ -3,12 +3,9 @@
 -- @module clcompute.report.line
 
 local axes = require "clcompute.report.axes"
-local extent = require "clcompute.report.extent"
-local format = require "clcompute.report.format"
-local marks = require "clcompute.report.marks"
+local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"
 local points = require "clcompute.report.points"
-local scale = require "clcompute.report.scale"
 local series = require "clcompute.report.series"
 
 local line = {}
@@ -80,7 +77,7 @@ local function draw_points(one, list, plot)
   for _, point in ipairs(list) do
     if not point.gap then
       local x, y = plot.x:at(point.x), plot.y:at(point.y)
-      parts[#parts + 1] = marks.rings(point, x, y, radius)
+      parts[#parts + 1] = series.rings(point, x, y, radius)
       local look = { index = one.index, hollow = point.hollow }
       parts[#parts + 1] = series.marker(look, x, y, radius, { ["data-x"] = markup.exact(point.x),
         ["data-value"] = markup.exact(point.y), ["data-series"] = one.name }, tooltip(point, one, plot))
@@ -117,7 +114,7 @@ end
 local function label_room(list, width)
   if width < NARROW or #list < 2 or #list > MOST_LABELS then return nil end
   local room = 0
-  for _, one in ipairs(list) do room = math.max(room, extent.pixels(extent.clean(one.name), axes.FONT) + 2) end
+  for _, one in ipairs(list) do room = math.max(room, markup.pixels(format.clean(one.name), axes.FONT) + 2) end
   return room <= WIDEST_LABEL and room or nil
 end
 
@@ -135,8 +132,8 @@ local function scales(list, spec, width)
   local first, last = points.range(list, "x", "x")
   local count = width < NARROW and 5 or 10
   if not spec.xlog and all_integers(list) then count = math.max(1, math.min(count, last + 0.0 - first)) end
-  return scale.new(first, last, spec.xlog, count, true),
-    scale.new(low, high, spec.ylog, width < NARROW and 5 or 7)
+  return axes.scale(first, last, spec.xlog, count, true),
+    axes.scale(low, high, spec.ylog, width < NARROW and 5 or 7)
 end
 
 --- The chart, `width` pixels wide: markup and height.
@@ -146,7 +143,7 @@ function line.draw(list, spec, titles, width)
   local y_labels, y_unit = axes.labels(y, titles.y_unit)
   local room = label_room(drawn, width)
   local named = room and {} or (#drawn > 1 and drawn or {})
-  local legend, taken = series.legend(named, marks.legend(spec, list), 0, width)
+  local legend, taken = series.legend(named, series.mark_items(spec, list), 0, width)
   local top = taken + axes.LINE + 14
   local height = width < NARROW and 240 or 320
   local left, right = axes.width(y_labels) + 14, width - (room and room + 34 or 14)
@@ -156,7 +153,7 @@ function line.draw(list, spec, titles, width)
   local x_labels, x_unit = axes.ticks_at(x, points.distinct(list, "x"), titles.x_unit)
   local plot = { x = x, y = y, x_title = titles.x, unit = titles.y_unit }
   local parts = { legend,
-    markup.text("text", { class = "label axis-title", x = 0, y = taken + axes.FONT }, extent.cut_pixels(
+    markup.text("text", { class = "label axis-title", x = 0, y = taken + axes.FONT }, markup.cut_pixels(
       axes.title(titles.y, y_unit), width, axes.FONT)),
     axes.vertical(y, y_labels, left, right), axes.horizontal(x, x_labels, bottom, nil, width),
     markup.element("line", { class = "axis", x1 = left, x2 = right, y1 = bottom, y2 = bottom }) }
@@ -165,7 +162,7 @@ function line.draw(list, spec, titles, width)
     parts[#parts + 1] = series.end_labels(last_points(drawn, plot), right + 20, top, bottom - 4, room)
   end
   parts[#parts + 1] = markup.text("text", { class = "label axis-title end", x = right + 0.0,
-    y = bottom + 2 * axes.LINE + 6 }, extent.cut_pixels(axes.title(titles.x, x_unit), right, axes.FONT))
+    y = bottom + 2 * axes.LINE + 6 }, markup.cut_pixels(axes.title(titles.x, x_unit), right, axes.FONT))
   return table.concat(parts), bottom + 2 * axes.LINE + 14
 end
 

@@ -3,7 +3,7 @@
 -- @module clcompute.report.markdown
 
 local cells = require "clcompute.report.cells"
-local extent = require "clcompute.report.extent"
+local format = require("clcompute.base").format
 
 local markdown = {}
 
@@ -11,7 +11,7 @@ local RULES = { left = ":--", right = "--:", center = ":-:" }
 
 --- A text that means itself: no emphasis, link, tag, cell border or entity.
 local function escape(string)
-  return (extent.clean(tostring(string)):gsub("[\\`*_%[%]|~#]", "\\%0"):gsub("&", "&amp;"):gsub("<", "&lt;")
+  return (format.clean(string):gsub("[\\`*_%[%]|~#]", "\\%0"):gsub("&", "&amp;"):gsub("<", "&lt;")
     :gsub(">", "&gt;"))
 end
 

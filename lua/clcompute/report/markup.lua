@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MIT
---- Elements of HTML and SVG. Texts are escaped where they enter, so nothing else has to.
+--- Elements of HTML and SVG, and the room that a text takes in a chart. Texts are escaped where they enter, so nothing
+-- else has to.
 -- @module clcompute.report.markup
 
-local extent = require "clcompute.report.extent"
+local format = require("clcompute.base").format
+local width = require("clcompute.base").width
 
 local markup = {}
 
@@ -10,7 +12,7 @@ local ENTITIES = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&qu
 
 --- A text as it stands between tags and in attributes.
 function markup.escape(text)
-  return (extent.clean(tostring(text)):gsub("[&<>\"']", ENTITIES))
+  return (format.clean(text):gsub("[&<>\"']", ENTITIES))
 end
 
 local function attribute_text(value)
@@ -43,6 +45,49 @@ end
 --- A number in full, for attributes that programs read.
 function markup.exact(value)
   return ("%.17g"):format(value)
+end
+
+-- --- room -------------------------------------------------------------------------
+
+-- Shares of the font size in DejaVu Sans, the widest of the usual fonts.
+local WIDER = { [0] = 0, 0.7, 1.05 } -- beyond Latin, by columns of a terminal
+local NARROW = "[ijlI.,:;|!'%s%(%)%[%]ft/%-]"
+
+local function code_share(code)
+  if code >= 0x300 then return WIDER[width.of_code(code)] end
+  local char = utf8.char(code)
+  if char:find "^[mwMW@%%]" then return 1 end
+  if char:find("^" .. NARROW) then return 0.41 end
+  if char:find "^%u" then return 0.79 end
+  return 0.65
+end
+
+--- Pixels that a text takes at a font size: an estimate from above.
+function markup.pixels(text, size)
+  return width.of(text, code_share) * size
+end
+
+--- Cut to so many pixels.
+function markup.cut_pixels(text, limit, size)
+  return width.cut(text, limit / size, code_share)
+end
+
+--- So many characters of a text, from both ends.
+local function ends_of(text, length, kept)
+  local head, tail = utf8.offset(text, kept - kept // 2 + 1), utf8.offset(text, length - kept // 2 + 1)
+  return text:sub(1, head - 1) .. "…" .. text:sub(tail)
+end
+
+--- Cut to so many pixels in the middle: names often differ at their end.
+function markup.cut_middle(text, limit, size)
+  if markup.pixels(text, size) <= limit then return text end
+  local length = utf8.len(text)
+  local fits, too_many = 1, length -- more characters are never narrower
+  while too_many - fits > 1 do
+    local kept = (fits + too_many) // 2
+    if markup.pixels(ends_of(text, length, kept), size) <= limit then fits = kept else too_many = kept end
+  end
+  return fits < 2 and "…" or ends_of(text, length, fits)
 end
 
 return markup

@@ -2,10 +2,9 @@
 --- The points of a chart, read from the rows of its section: table and chart cannot disagree.
 -- @module clcompute.report.points
 
-local document = require "clcompute.report.document"
-local format = require "clcompute.report.format"
+local fields = require "clcompute.report.fields"
+local format = require("clcompute.base").format
 local places = require("clcompute.base").places
-local units = require "clcompute.report.units"
 
 local points = {}
 
@@ -15,11 +14,11 @@ local LAST_ID = 2 ^ 53
 
 --- A value that has a place on the axis, in its unit, else why it has none. `is_mixed`: rows may have another unit.
 local function place(row, key, is_log, axis, unit, is_mixed)
-  local value = units.value(row, key, unit)
+  local value = fields.in_unit(row, key, unit)
   if value == nil then return nil, "no " .. axis end
   if type(value) ~= "number" then return nil, axis .. " is no number" end
   if not format.is_finite(value) then return nil, axis .. " is not finite" end
-  if is_mixed and units.of_row(row) ~= unit then return nil, ("%s is not in %s"):format(axis, unit) end
+  if is_mixed and fields.unit_of_row(row) ~= unit then return nil, ("%s is not in %s"):format(axis, unit) end
   if is_log and value <= 0 then return nil, axis .. " is not positive" end
   local size = math.abs(value + 0.0)
   if size > MOST then return nil, ("%s is beyond %g"):format(axis, MOST) end
@@ -35,14 +34,14 @@ end
 local function marks_of(row, spec)
   local list = {}
   for i, mark in ipairs(spec.marks or {}) do
-    if document.field(row, mark.key) then list[#list + 1] = i end
+    if fields.at(row, mark.key) then list[#list + 1] = i end
   end
   return list
 end
 
 --- The span of a row, from `low` to `high`, or nil and why it is not in the chart.
 local function read_span(row, spec, scales)
-  local lane = document.label(row, spec.lane)
+  local lane = fields.label(row, spec.lane)
   if lane == "" then return nil, "no lane" end
   local start, no_start = place(row, spec.start, false, "start", scales.x.unit, scales.x.is_mixed)
   if not start then return nil, no_start end
@@ -77,7 +76,7 @@ local function read_value(row, spec, scales)
   local x, y, reason
   if spec.kind == "line" then
     x, reason = place(row, spec.x, spec.xlog, "x", scales.x.unit, scales.x.is_mixed)
-  elseif spec.kind == "heat" and (document.field(row, spec.x) == nil or document.field(row, spec.y) == nil) then
+  elseif spec.kind == "heat" and (fields.at(row, spec.x) == nil or fields.at(row, spec.y) == nil) then
     reason = "not at a cell"
   end
   if reason then return nil, reason end
@@ -95,11 +94,11 @@ local SERIES = { timeline = "state" } -- what tells series apart where it is not
 
 --- The point of a row, or nil and why it is not in the chart.
 local function read(row, spec, scales)
-  if not document.is_ok(row) then return nil, document.reason(row) end
+  if not fields.is_ok(row) then return nil, fields.reason(row) end
   local point, reason = (READERS[spec.kind] or read_value)(row, spec, scales)
   if not point then return nil, reason end
   point.row, point.marks = row, marks_of(row, spec)
-  point.hollow = point.hollow or spec.hollow and document.field(row, spec.hollow) and true or false
+  point.hollow = point.hollow or spec.hollow and fields.at(row, spec.hollow) and true or false
   return point
 end
 
@@ -122,10 +121,10 @@ function points.read(section, spec, scales)
     local point, reason = read(row, spec, scales)
     if not point then
       reasons[#reasons + 1] = reason
-      point = { gap = true, row = row, x = spec.kind == "line" and units.value(row, spec.x, scales.x.unit) or nil }
+      point = { gap = true, row = row, x = spec.kind == "line" and fields.in_unit(row, spec.x, scales.x.unit) or nil }
     end
     local key = spec[SERIES[spec.kind] or "series"] or (spec.kind == "grid" and "part")
-    point.series = key and document.label(row, key) or ""
+    point.series = key and fields.label(row, key) or ""
     list[#list + 1] = point
   end
   if #reasons == 0 then return list, nil end

@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: MIT
---- How series look, and their names: colour, dash and marker, a legend or labels at the lines' ends.
+--- How series and marked points look, and their names: colour, dash and marker, rings and frames, a legend or labels at
+-- the lines' ends.
 -- @module clcompute.report.series
 
 local axes = require "clcompute.report.axes"
-local extent = require "clcompute.report.extent"
+local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"
 
 local series = {}
 
---- Colours there are (style.lua has them); with markers and dashes 7 x 4 series are told apart.
+--- Colours there are (html.lua has them); with markers and dashes 7 x 4 series are told apart.
 series.COLOURS = 7
 
 local DASHES = { "", "8 4", "3 3", "12 4 3 4" }
@@ -77,8 +78,8 @@ end
 function series.legend(list, extra, top, width, swatch)
   local parts, x, y = {}, 0, top + axes.LINE / 2
   local function place(name, draw)
-    local text = extent.cut_middle(extent.clean(name), width - SAMPLE - GAP, axes.FONT)
-    local taken = SAMPLE + GAP + extent.pixels(text, axes.FONT)
+    local text = markup.cut_middle(format.clean(name), width - SAMPLE - GAP, axes.FONT)
+    local taken = SAMPLE + GAP + markup.pixels(text, axes.FONT)
     if x > 0 and x + taken > width then x, y = 0, y + axes.LINE + 3 end
     parts[#parts + 1] = draw(x, y, text)
     x = x + taken + 2 * GAP
@@ -116,7 +117,7 @@ function series.end_labels(ends, x, top, bottom, width)
   local parts = {}
   for i, y in ipairs(spread(wanted, top, bottom)) do
     local item = ends[i]
-    local text = extent.cut_middle(extent.clean(item.series.name), width, axes.FONT)
+    local text = markup.cut_middle(format.clean(item.series.name), width, axes.FONT)
     local full = text ~= item.series.name and markup.text("title", {}, item.series.name) or ""
     parts[i] = markup.element("g", { class = series.class(item.series) }, full
       .. markup.element("path", { class = "leader", d = ("M%.1f %.1fL%.1f %.1fL%.1f %.1f"):format(item.x + 7, item.y,
@@ -124,6 +125,50 @@ function series.end_labels(ends, x, top, bottom, width)
       .. markup.text("text", { class = "label strong", x = x + 0.0, y = y + axes.FONT * 0.35 }, text))
   end
   return table.concat(parts)
+end
+
+-- --- marks ----------------------------------------------------------------------------
+--
+-- Special points, such as primes: a ring around the marker, or a frame around the cell, with an entry in the legend.
+
+local RING = 3 -- a point may have several marks, one outside the other
+
+--- Rings around a point.
+function series.rings(point, x, y, radius)
+  local parts = {}
+  for i, index in ipairs(point.marks) do
+    parts[i] = markup.element("circle", { class = "mark m" .. index, cx = x + 0.0, cy = y + 0.0,
+      r = radius + RING * i + 0.0 })
+  end
+  return table.concat(parts)
+end
+
+--- Frames within a cell.
+function series.frames(point, x, y, width, height)
+  local parts = {}
+  for i, index in ipairs(point.marks) do
+    local inset = RING * i - 1.5
+    parts[i] = markup.element("rect", { class = "mark m" .. index, x = x + inset, y = y + inset,
+      width = math.max(1.0, width - 2 * inset), height = math.max(1.0, height - 2 * inset), rx = 2 })
+  end
+  return table.concat(parts)
+end
+
+--- Items for series.legend of the marks that some point has.
+function series.mark_items(spec, list)
+  local used, items = {}, {}
+  for _, point in ipairs(list) do
+    for _, index in ipairs(point.marks or {}) do used[index] = true end
+  end
+  for index, mark in ipairs(spec.marks or {}) do
+    if used[index] then
+      items[#items + 1] = { name = mark.title or mark.key, draw = function(x, y)
+        if spec.kind == "line" then return series.rings({ marks = { index } }, x, y, 3) end
+        return series.frames({ marks = { index } }, x - 9, y - 9, 18, 18)
+      end }
+    end
+  end
+  return items
 end
 
 return series

@@ -4,8 +4,7 @@
 
 local cells = require "clcompute.report.cells"
 local columns = require("clcompute.base").columns
-local extent = require "clcompute.report.extent"
-local format = require "clcompute.report.format"
+local format = require("clcompute.base").format
 local width = require("clcompute.base").width
 
 local text = {}
@@ -99,7 +98,7 @@ end
 --- Breaks a text at spaces into lines; a longer word has a line of its own.
 local function wrapped(string, limit)
   local lines, current = {}, ""
-  for word in extent.clean(string):gmatch "%S+" do
+  for word in format.clean(string):gmatch "%S+" do
     if current ~= "" and width.of(current) + 1 + width.of(word) > limit then
       lines[#lines + 1] = current
       current = ""
@@ -162,7 +161,7 @@ local function put_facts(facts, put)
   if #facts == 0 then return end
   local lines = {}
   for i, fact in ipairs(facts) do
-    lines[i] = { extent.clean(tostring(fact[1])), extent.clean(tostring(fact[2])) }
+    lines[i] = { format.clean(fact[1]), format.clean(fact[2]) }
   end
   local widths = columns.measure(lines)
   for _, line in ipairs(lines) do put(columns.line(line, widths, {})) end

@@ -4,12 +4,9 @@
 -- @module clcompute.report.timeline
 
 local axes = require "clcompute.report.axes"
-local extent = require "clcompute.report.extent"
-local format = require "clcompute.report.format"
-local marks = require "clcompute.report.marks"
+local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"
 local points = require "clcompute.report.points"
-local scale = require "clcompute.report.scale"
 local series = require "clcompute.report.series"
 
 local timeline = {}
@@ -97,7 +94,7 @@ local function lanes_of(list)
   local found, order = {}, {}
   for i, point in ipairs(list) do
     if not point.gap then
-      local label = extent.clean(point.lane)
+      local label = format.clean(point.lane)
       if not found[label] then
         found[label] = { label = label, spans = {} }
         order[#order + 1] = found[label]
@@ -112,7 +109,7 @@ end
 
 local function widest_label(lanes)
   local widest = 0
-  for _, lane in ipairs(lanes) do widest = math.max(widest, extent.pixels(lane.label, axes.FONT)) end
+  for _, lane in ipairs(lanes) do widest = math.max(widest, markup.pixels(lane.label, axes.FONT)) end
   return widest
 end
 
@@ -125,11 +122,11 @@ local function draw_span(span, one, x, y, plot)
   local width = math.max(to - from, THINNEST)
   return box(one, { class = span.hollow and "bar hollow" or "bar", x = from, y = y, width = width, height = THICK,
       ["data-x"] = markup.exact(span.low), ["data-value"] = markup.exact(span.high), ["data-series"] = one.name },
-    plot.id, tooltip) .. marks.frames(span, from, y, width, THICK)
+    plot.id, tooltip) .. series.frames(span, from, y, width, THICK)
 end
 
 local function draw_label(lane, y, plot)
-  local text = extent.cut_middle(lane.label, plot.room, axes.FONT)
+  local text = markup.cut_middle(lane.label, plot.room, axes.FONT)
   local full = text ~= lane.label and markup.text("title", {}, lane.label) or ""
   return markup.element("g", {}, full .. markup.text("text", { class = plot.stacked and "label" or "label end",
     x = plot.stacked and 0.0 or plot.room, y = y + axes.FONT * 0.35 }, text))
@@ -154,21 +151,21 @@ end
 function timeline.draw(list, spec, titles, width, id)
   local lanes, states = lanes_of(list), points.by_series(list)
   local low, high = points.range(list, "low", "high")
-  local x = scale.new(low, high, nil, width < NARROW and 4 or 8, true)
+  local x = axes.scale(low, high, nil, width < NARROW and 4 or 8, true)
   local labels, unit = axes.labels(x, titles.x_unit)
   local widest = widest_label(lanes)
   local plot = { id = id, unit = titles.x_unit, state = {}, stacked = width < NARROW and widest > width * ROOM }
   for _, one in ipairs(states) do plot.state[one.name] = one end
   plot.room = plot.stacked and width or math.min(widest, width * ROOM)
   local items = spec.state and legend_items(states, id) or {}
-  for _, item in ipairs(marks.legend(spec, list)) do items[#items + 1] = item end
+  for _, item in ipairs(series.mark_items(spec, list)) do items[#items + 1] = item end
   local legend, top = series.legend({}, items, 0, width)
   x:place(plot.stacked and GAP or plot.room + GAP, width - 2.0 * GAP)
   local drawn, bottom = draw_lanes(lanes, x, top + GAP / 2, plot)
   return table.concat {
     patterns(states, id), legend, axes.horizontal(x, labels, bottom, top + 2, width), drawn,
     markup.text("text", { class = "label axis-title end", x = width + 0.0, y = bottom + 2 * axes.LINE + 6 },
-      extent.cut_pixels(axes.title(titles.x, unit), width, axes.FONT)),
+      markup.cut_pixels(axes.title(titles.x, unit), width, axes.FONT)),
   }, bottom + 2 * axes.LINE + 14
 end
 

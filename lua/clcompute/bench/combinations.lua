@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- The points of a sweep: the combinations of the values of its axes, and what tells them apart.
--- @module clcompute.bench.points
+-- @module clcompute.bench.combinations
 
-local points = {}
+local combinations = {}
 
 local AXES = { { "device", "devices" }, { "kernel", "kernels" }, { "size", "sizes" }, { "group", "groups" } }
 
@@ -20,7 +20,7 @@ local function check_values(name, values)
 end
 
 --- The axes of checked options, each { name, values }.
-function points.axes(given)
+function combinations.axes(given)
   local axes = {}
   for _, axis in ipairs(AXES) do
     if given[axis[2]] then axes[#axes + 1] = { axis[1], given[axis[2]] } end
@@ -37,7 +37,7 @@ function points.axes(given)
 end
 
 --- The cartesian product, the last axis varying first.
-function points.product(axes)
+function combinations.product(axes)
   local list = { {} }
   for _, axis in ipairs(axes) do
     local longer = {}
@@ -63,14 +63,14 @@ local function plain(value)
 end
 
 --- A point as a file holds it.
-function points.plain(point)
+function combinations.plain(point)
   local params = {}
   for key, value in pairs(point) do params[key] = plain(value) end
   return params
 end
 
 --- The names of the axes as one text, in an order of their own.
-function points.names(axes)
+function combinations.names(axes)
   local names = {}
   for i, axis in ipairs(axes) do names[i] = axis[1] end
   table.sort(names)
@@ -78,7 +78,7 @@ function points.names(axes)
 end
 
 --- What the axes say of a point: tells it from the others, the same from a file as before it was written.
-function points.key(params, axes)
+function combinations.key(params, axes)
   local words = {}
   for i, axis in ipairs(axes) do
     local value = params[axis[1]]
@@ -89,7 +89,7 @@ function points.key(params, axes)
 end
 
 --- What tells a point from those it is measured together with: "group 64".
-function points.label(params, names)
+function combinations.label(params, names)
   local words = {}
   for i, name in ipairs(names) do words[i] = name .. " " .. tostring(params[name]) end
   return table.concat(words, ", ")
@@ -109,7 +109,7 @@ local function apart(axes, names)
 end
 
 --- The indices of the points in the lists that are measured at once, in the order of the first ones.
-function points.batches(params, axes, together)
+function combinations.batches(params, axes, together)
   local batches, known = {}, {}
   if not together then
     for i = 1, #params do batches[i] = { i } end
@@ -117,7 +117,7 @@ function points.batches(params, axes, together)
   end
   local rest = apart(axes, together)
   for i, each in ipairs(params) do
-    local key = points.key(each, rest)
+    local key = combinations.key(each, rest)
     if not known[key] then
       known[key] = {}
       batches[#batches + 1] = known[key]
@@ -127,4 +127,4 @@ function points.batches(params, axes, together)
   return batches
 end
 
-return points
+return combinations

@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
 
---- From a list of commands and the words of a command line to what is asked for. Debian's lua-argparse does the
--- work; what it would print itself, ending the process, is a result here.
--- @module clcompute.cli.parser
+--- Reads a command line: which command, with which options, or what is wrong with it; and the options and numbers that
+-- several commands take. Debian's lua-argparse does the work; what it would print itself, ending the process, is a
+-- result here.
+-- @module clcompute.cli.command_line
 
 local need = require "clcompute.cli.need"
 local version = require("clcompute.base").version
 
-local parser = {}
+local command_line = {}
 
 local DESCRIPTION = "OpenCL compute for Lua: what devices there are, what is wrong with them, and a prompt."
 local WIDTH = 80 -- of help
@@ -74,7 +75,7 @@ end
 -- @tparam table commands as clcompute.cli describes them
 -- @tparam table arguments a list of words
 -- @treturn table { command=, options= } to run, { text= } to print, or { misuse= } to complain of
-function parser.parse(commands, arguments)
+function command_line.parse(commands, arguments)
   local root = new(commands)
   local ok, result = pcall(root.parse, root, joined(arguments))
   if not ok then
@@ -90,4 +91,63 @@ function parser.parse(commands, arguments)
   end
 end
 
-return parser
+-- --- options --------------------------------------------------------------------
+
+--- Adds the options of a command that measures: which devices, and how the result is shown.
+function command_line.add_output(parser)
+  parser:option("--device", "Only this device: gpu, cpu, accelerator, part of its name, or 0:1.")
+    :argname "<selector>"
+  parser:option("--html", "Also write a page with charts."):argname "<file>"
+  parser:mutex(
+    parser:flag("--json", "Print JSON instead of tables."),
+    parser:flag("--markdown", "Print Markdown."),
+    parser:flag("--csv", "Print comma-separated values."))
+end
+
+-- --- numbers and names ------------------------------------------------------------
+--
+-- Each function takes a word and returns the value, or nil and what was expected, as argparse wants it.
+
+local function to_positive_integer(text)
+  local n = math.tointeger(tonumber(text))
+  return n and n > 0 and n or nil
+end
+
+local function refuse(expected, text)
+  return nil, ("%s expected, got '%s'"):format(expected, text)
+end
+
+--- An integer above 0: "64".
+function command_line.positive_integer(text)
+  local n = to_positive_integer(text)
+  if n then return n end
+  return refuse("positive integer", text)
+end
+
+--- Integers above 0: "100,200".
+function command_line.positive_integers(text)
+  local list = {}
+  for word in (text .. ","):gmatch "([^,]*)," do
+    local n = to_positive_integer(word)
+    if not n then return refuse("positive integers with commas", text) end
+    list[#list + 1] = n
+  end
+  return list
+end
+
+--- Words: "sgemm,dot".
+function command_line.names(text)
+  local list = {}
+  for word in text:gmatch "[^,]+" do list[#list + 1] = word end
+  if #list > 0 then return list end
+  return refuse("names with commas", text)
+end
+
+--- A finite number of seconds above 0: "0.5".
+function command_line.seconds(text)
+  local s = tonumber(text)
+  if s and s > 0 and s < math.huge then return s end
+  return refuse("seconds above 0", text)
+end
+
+return command_line

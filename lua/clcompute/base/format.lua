@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Numbers as text: significant digits, engineering prefixes, one unit for a whole column or axis.
--- @module clcompute.report.format
+--- Values as text: numbers with significant digits and engineering prefixes, one unit for a whole column or axis, sizes
+-- in bytes; texts in UTF-8, without control characters.
+-- @module clcompute.base.format
 
 local format = {}
 
@@ -20,6 +21,36 @@ local LARGEST_PREFIX = { s = 0, B = 24, ["B/s"] = 24, ["FLOP/s"] = 24, FLOP = 24
 local WIDE = 1000 -- a column whose values differ by more has a prefix in each cell
 local PLAIN_FROM, PLAIN_BELOW = -5, 7 -- powers of ten written without an exponent
 local MOST_DECIMALS, ROUNDING = 12, 1e-9 -- of a tick; the share of a number that computing it may have cost
+
+local REPLACEMENT = "\u{FFFD}" -- of a byte that is not UTF-8
+local SIZES = { "B", "KiB", "MiB", "GiB" }
+
+--- The text with every byte that is not UTF-8 replaced.
+function format.utf8(text)
+  if utf8.len(text) then return text end
+  local at = 1
+  local parts = {}
+  while at <= #text do
+    local _, bad = utf8.len(text, at)
+    parts[#parts + 1] = text:sub(at, (bad or #text + 1) - 1)
+    if not bad then break end
+    parts[#parts + 1] = REPLACEMENT
+    at = bad + 1
+  end
+  return table.concat(parts)
+end
+
+--- Any value as one line of UTF-8 without control characters.
+function format.clean(value)
+  return (format.utf8(tostring(value)):gsub("[\t\r\n]+", " "):gsub("%c", ""))
+end
+
+--- Bytes as the largest unit of which they are a multiple: 32768 as "32 KiB".
+function format.size(bytes)
+  local i = 1
+  while bytes >= 1024 and bytes % 1024 == 0 and i < #SIZES do bytes, i = bytes // 1024, i + 1 end
+  return ("%d %s"):format(bytes, SIZES[i])
+end
 
 --- Whether a value is a number that has a place on an axis.
 function format.is_finite(value)

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- Interleaves the runs of candidates, so that all meet the same moods of the machine.
--- @module clcompute.bench.rounds
+--- Interleaves the runs of candidates, so that all meet the same moods of the machine, and relates their times: what
+-- slows the machine for a while slows both of a round, so the ratio of a round moves less than either time.
+-- @module clcompute.bench.interleaving
 
 local clock = require "clcompute.bench.clock"
+local statistics = require("clcompute.base").statistics
 
-local rounds = {}
+local interleaving = {}
 
 local AIM = 30          -- runs of a candidate, of which the seconds are made
 local MIN = 5           -- rounds, however long they take
@@ -15,7 +17,7 @@ local MAX = 500
 
 --- The order of a round of n candidates by Williams' design: in 2 n rounds every candidate comes at every
 -- place, and right after every other, twice. Two are run A B, B A, B A, A B.
-function rounds.order(round, n)
+function interleaving.order(round, n)
   local shift, backwards = (round - 1) // 2, round % 2 == 0
   local order = {}
   for place = 1, n do
@@ -75,7 +77,7 @@ end
 -- @tparam table candidates
 -- @tparam table settings `seconds` of runs a candidate, `rounds` if their number is fixed
 -- @tparam function report report(stage, candidate, round)
-function rounds.run(candidates, settings, report)
+function interleaving.run(candidates, settings, report)
   for _, candidate in ipairs(alive(candidates)) do
     report("calibrate", candidate)
     candidate:calibrate(run_seconds(settings))
@@ -85,7 +87,7 @@ function rounds.run(candidates, settings, report)
   local list, round, start, lasted = alive(candidates), 0, clock.now(), 0
   while #list > 0 do
     round = round + 1
-    for _, i in ipairs(rounds.order(round, #list)) do
+    for _, i in ipairs(interleaving.order(round, #list)) do
       report("run", list[i], round)
       lasted = lasted + list[i]:run()
     end
@@ -99,4 +101,58 @@ function rounds.run(candidates, settings, report)
   end
 end
 
-return rounds
+-- --- the ratio ---------------------------------------------------------------
+
+local CONFIDENCE = 0.999 -- so that ten comparisons of a candidate with itself all hold 1
+local PARTS = 3          -- the ratio is taken so many times, in succession
+local TOLERANCE = 1.1    -- within which these agree
+
+--- The median of each third of the rounds; with fewer rounds than that, nil.
+local function medians_of_parts(ratios)
+  if #ratios < PARTS then return nil end
+  local medians = {}
+  for part = 1, PARTS do
+    local first, last = #ratios * (part - 1) // PARTS + 1, #ratios * part // PARTS
+    medians[part] = statistics.median(table.move(ratios, first, last, 1, {}))
+  end
+  return medians
+end
+
+local function disagreement(medians)
+  if not medians then return ("fewer than %d rounds: no telling whether the ratio repeats"):format(PARTS) end
+  local low, high = math.min(table.unpack(medians)), math.max(table.unpack(medians))
+  if high <= TOLERANCE * low then return nil end
+  local texts = {}
+  for i, value in ipairs(medians) do texts[i] = ("%.3g"):format(value) end
+  return ("the ratio taken %d times does not agree within %.0f %%: %s"):format(PARTS, (TOLERANCE - 1) * 100,
+    table.concat(texts, ", "))
+end
+
+local function has_zero(times)
+  for _, seconds in ipairs(times) do
+    if seconds == 0 then return true end
+  end
+  return false
+end
+
+--- Relates times to those of the baseline in the same rounds.
+-- @treturn table `ratio`, the median of the rounds (below 1 is faster); `ratio_low` and `ratio_high`,
+--  between which it lies with `ratio_confidence`, widened to hold the ratio of each third of the rounds;
+--  `agrees`, whether these thirds do within 10 %; `reason`, when not, or when there is no ratio
+function interleaving.relate(times, baseline)
+  if has_zero(times) or has_zero(baseline) then
+    return { agrees = false, reason = "no ratio: by its own clock a run took 0 s" }
+  end
+  local ratios = {}
+  for i, seconds in ipairs(times) do ratios[i] = seconds / baseline[i] end
+  local low, high, confidence = statistics.median_interval(ratios, CONFIDENCE)
+  local medians = medians_of_parts(ratios)
+  if medians then low, high = math.min(low, table.unpack(medians)), math.max(high, table.unpack(medians)) end
+  local reason = disagreement(medians)
+  return {
+    ratio = statistics.median(ratios), ratio_low = low, ratio_high = high, ratio_confidence = confidence,
+    agrees = reason == nil, reason = reason,
+  }
+end
+
+return interleaving
