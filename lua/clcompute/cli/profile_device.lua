@@ -7,6 +7,7 @@ local convert = require "clcompute.cli.convert"
 local need = require "clcompute.cli.need"
 local progress = require "clcompute.cli.progress"
 local publish = require "clcompute.cli.publish"
+local write_file = require("clcompute.base").write_file
 
 local profile_device = {
   name = "profile-device",
@@ -48,7 +49,7 @@ function profile_device.run(options)
   local document = module.document(profile)
   show:close()
   if options.rows then
-    require "clcompute.suite.papers.keep"(options.rows .. "/device_profile.jsonl", rows_of(document))
+    write_file(options.rows .. "/device_profile.jsonl", require "clcompute.report".jsonl(rows_of(document)))
   end
   return publish.document(document, options)
 end
