@@ -17,7 +17,7 @@ local write_file = require("clcompute.base").write_file
 
 local baranov = {}
 
--- --- figure 1: the Game of Life on a cubic field, by its edge; a three-dimensional range --
+-- --- figure 1: the Game of Life on a cubic field --------------------------------------
 
 local EDGES = { full = { 16, 24, 32, 48, 64, 96, 128, 192 }, quick = { 16, 32, 64 } }
 local ONE_CORE = "sequential, one core"
@@ -55,6 +55,7 @@ local function life_candidate(point)
   return made
 end
 
+--- The section of the time of a generation over the edge of the field.
 local function life_section(options)
   local devices = table.move(options.devices, 1, #options.devices, 1, {})
   devices[#devices + 1] = ONE_CORE
@@ -79,7 +80,7 @@ local function life_section(options)
   }
 end
 
--- --- a fixed range with a guard in the kernels against one that shrinks with every step --
+-- --- a fixed range, guarded in the kernels, against one that shrinks with every step ---
 
 local SIZES = { full = { 100, 200, 400, 800, 1600 }, quick = { 100, 200, 400 } }
 
@@ -90,7 +91,7 @@ local function measure_shrinking(n, options)
     progress = function(state) show { name = ("N = %d, %s"):format(n, state.name) } end })
 end
 
---- Beside elimination with pivoting and the sequential program.
+--- The section of both ranges, with elimination with pivoting and the sequential program.
 local function shrinking_section(options)
   local rows = {}
   for _, n in ipairs(options.quick and SIZES.quick or SIZES.full) do

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 
---- Figure 2 of Baranov & Vlatskaya 2013: the driver chooses the group, and where the range of N + 1 columns has no
--- divisor but one it chooses badly. The kernel itself records the group it ran in; beside it the remedy, a fixed
--- group and the rest launched by itself.
+--- Figure 2 of Baranov & Vlatskaya 2013: the driver chooses the group, and chooses badly where the number of columns,
+-- N + 1, is prime. The kernel records the group that it ran in. The remedy is measured beside it: a fixed group, and
+-- one more launch for the columns that no whole group covers.
 -- @module clcompute.suite.driver_choice
 
 local bench = require "clcompute.bench"
-local packed = require "clcompute.suite.packed"
 local group_rule = require "clcompute.suite.group_rule"
+local packed = require "clcompute.suite.packed"
 
 local CHECKED_ROWS = 4
 local LEAST_GROUP = 64 -- on a CPU the rule's is so small that launching groups would be what is timed

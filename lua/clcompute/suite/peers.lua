@@ -16,11 +16,11 @@ local workload = require "clcompute.suite.workload"
 local peers = {}
 
 local ROUNDS = { full = 9, quick = 7 }
-local RUN = 0.03   -- seconds of a run, about
-local SPIN = 0.2   -- seconds until OpenBLAS' idle threads sleep, and more; of nests, beside which it does not run,
-local SPIN_OF_NESTS = 0.01 -- until those of OpenMP and POCL do
-local PACE = 50e9  -- operations or bytes a second, and
-local LEAST = 20e-6 -- seconds of any call: to guess how many a run has
+local SPIN = 0.2 -- seconds until OpenBLAS' idle threads sleep, and more
+local SPIN_OF_NESTS = 0.01 -- seconds until those of OpenMP and POCL sleep; OpenBLAS does not run beside nests
+local RUN = 0.03 -- seconds of a run, about
+local PACE = 50e9 -- operations or bytes a second, and
+local LEAST = 20e-6 -- seconds of any call: to guess how many calls a run has
 
 -- --- candidates -----------------------------------------------------------------
 
@@ -30,8 +30,8 @@ local function quiet(seconds)
   while cl.clock() - start < seconds do end
 end
 
---- Makes runs of several calls of a candidate, each waited for, after as many seconds without any. The first run, which
--- is checked, is one call: a further one would update what that left.
+--- Makes a run of a candidate so many calls, each of which is waited for, after some seconds of rest. The first run,
+-- whose result is checked, is one call: a second one would change an operand that is updated in place.
 local function repeated(made, device, calls, spin)
   local call, reset, next_calls = made.fn, made.reset, 1
   made.flops, made.bytes = made.flops and made.flops * calls, made.bytes and made.bytes * calls
@@ -74,7 +74,7 @@ local function label(line)
   return line.batch and ("%d of %s"):format(line.batch, text) or text
 end
 
---- How many calls a run has: one where each sets its data back first.
+--- How many calls a run has. A nest, whose operations are not counted, needs its data set back before each call.
 local function calls_of(work)
   local amount = work.flops or work.bytes
   return amount and math.max(1, math.floor(RUN / (amount / PACE + LEAST))) or 1
@@ -85,7 +85,7 @@ local function candidates_of(group, line, device, threads)
   local work = workload.new(group.workload, line, group.dtype)
   local calls, spin = calls_of(work), group.workload == "loops" and SPIN_OF_NESTS or SPIN
   local ours, operands = workload.ours(work, device, group.method)
-  ours.name, ours.split = "clcompute", not work.reset -- else what sets data back would count as the call's
+  ours.name, ours.split = "clcompute", not work.reset -- else the copies that set data back would count as the call's
   local list = { ours, table.unpack(theirs(work, line.against or group.against, device, threads)) }
   for _, made in ipairs(list) do repeated(made, device, calls, spin) end
   return list, calls, work.counts and operands and function() return work.counts(operands).launches end
