@@ -7,7 +7,7 @@ local explain = require "clcompute.loops.explain"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 local random_jams = require "spec.support.random_jams"
-local rows = require "clcompute.suite.papers.polykernels.rows"
+local rows = require "clcompute.suite.polykernels"
 
 local SIZES = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 100 }
 

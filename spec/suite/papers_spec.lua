@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
-local rule = require "clcompute.suite.papers.gauss.rule"
+local report = require "clcompute.report"
+local rule = require "clcompute.suite.group_rule"
+local suite = require "clcompute.suite"
+local write_file = require("clcompute.base").write_file
 
 describe("the rule for the group size", function()
   it("gives the paper's 192 for 32, 48 and 3 units", function()
@@ -46,14 +49,14 @@ describe("the rule for the group size", function()
 end)
 
 describe("kept rows", function()
-  local keep = require "clcompute.suite.papers.keep"
+  local function keep(path, rows) write_file(path, report.jsonl(rows)) end
 
   it("are read back, and replace what the file held", function()
     local path = os.tmpname()
     finally(function() os.remove(path) end)
     for _, rows in ipairs { { { name = "a", value = 0.25 }, { name = "b" } }, { { name = "c" } }, {} } do
       keep(path, rows)
-      assert.same(rows, require "clcompute.report".read(path))
+      assert.same(rows, report.read(path))
     end
   end)
 
@@ -69,7 +72,14 @@ describe("the report", function()
     if d.platform ~= "Oclgrind" then device = d end
   end
   if not device then return pending "Oclgrind is too slow for them" end
-  local report = require "clcompute.report"
+  --- A folder that goes with the test.
+  local function new_folder()
+    local folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    finally(function() os.execute("rm -r " .. folder) end)
+    return folder
+  end
 
   local function section_of(document, title)
     for _, section in ipairs(document.sections) do
@@ -79,12 +89,8 @@ describe("the report", function()
   end
 
   it("borisov has the paper's times beside those measured, all checked", function()
-    local folder = os.tmpname()
-    os.remove(folder)
-    assert(os.execute("mkdir " .. folder))
-    finally(function() os.execute("rm -r " .. folder) end)
-    local document = require "clcompute.suite.papers.borisov".measure { devices = { device }, quick = true, seconds = 0.01,
-      rows = folder }
+    local folder = new_folder()
+    local document = suite.report("borisov", { devices = { device }, quick = true, seconds = 0.01, rows = folder })
     local kept, at = report.read(folder .. "/borisov.jsonl"), 0
     for _, section in ipairs(document.sections) do
       for _, row in ipairs(section.rows) do
@@ -111,12 +117,9 @@ describe("the report", function()
   end)
 
   it("gauss has every figure, records the driver's group, and goes on from the rows it kept", function()
-    local folder = os.tmpname()
-    os.remove(folder)
-    assert(os.execute("mkdir " .. folder))
+    local folder = new_folder()
     local options = { devices = { device }, quick = true, rows = folder, sizes = { 30 }, large_sizes = { 40 } }
-    local gauss = require "clcompute.suite.papers.gauss"
-    local document = gauss.measure(options)
+    local document = suite.report("gauss", options)
     for figure = 1, 6 do
       local section = section_of(document, "Figure " .. figure)
       assert.is_true(#section.rows > 0)
@@ -153,12 +156,11 @@ describe("the report", function()
       local kept = report.read(("%s/%s%s.jsonl"):format(folder, file, of_all and "" or place))
       assert.equal(#section_of(document, title).rows, #kept, file)
     end
-    local again = gauss.measure(options)
+    local again = suite.report("gauss", options)
     for _, figure in ipairs { "Figure 1", "Figure 2", "Figure 3", "Figure 5" } do
       local first, second = section_of(document, figure).rows[1], section_of(again, figure).rows[1]
       assert.near(first.value, second.value, 1e-12 * first.value) -- as many digits as the file has
     end
     assert.matches("</html>", report.html(again), 1, true)
-    os.execute("rm -r " .. folder)
   end)
 end)

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
-local baseline = require "clcompute.suite.papers.polykernels.baseline"
+local baseline = require "clcompute.suite.baseline"
 local loops = require "clcompute.loops"
 local shapes = require "spec.support.loop_shapes"
-local data = require "clcompute.suite.papers.polykernels.data"
+local data = require "clcompute.suite.nested"
 local native = require "clcompute.native"
-local rows = require "clcompute.suite.papers.polykernels.rows"
+local rows = require "clcompute.suite.polykernels"
 
 describe("random data", function()
   it("is the same for a seed, and within its bounds", function()
@@ -196,7 +196,7 @@ describe("the report of the PolyKernels", function()
   end
 
   it("leaves the refusal set to Lua, within 5 % of its time, and shows the loss without heuristics", function()
-    local refusal = require "clcompute.suite.papers.polykernels.refusal"
+    local refusal = require "clcompute.suite.refusal"
     local measured = refusal({ devices = { device }, quick = true, seconds = 0.5 }).rows
     local with, without = row_of(measured, "loops"), row_of(measured, "forced")
     for _, row in ipairs { with, without } do assert.is_true(row.checked, row.reason) end
@@ -208,8 +208,8 @@ describe("the report of the PolyKernels", function()
 
   it("measures kernels in all forms, checked, beside the paper's", function()
     local report = require "clcompute.report"
-    local document = require "clcompute.suite.papers.polykernels".measure { devices = { device }, quick = true,
-      kernels = { "mmm", "gs" } }
+    local document = require "clcompute.suite".report("polykernels", { devices = { device }, quick = true,
+      kernels = { "mmm", "gs" } })
     local by_kernel = { mmm = {}, gs = {} }
     for _, row in ipairs(document.sections[1].rows) do table.insert(by_kernel[row.kernel_name], row) end
     for _, list in pairs(by_kernel) do

@@ -2,11 +2,10 @@
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local helper = require "spec.helper"
-local candidates = require "clcompute.suite.workload.candidates"
-local section = require "clcompute.suite.workload.section"
+local comparison = require "clcompute.suite.comparison"
+local suite = require "clcompute.suite"
 
-local workloads = {}
-for _, name in ipairs { "saxpy", "gemm", "gauss" } do workloads[name] = require("clcompute.workload." .. name) end
+local NAMES = { "saxpy", "gemm", "gauss" }
 
 --- The same bytes with one element made a little larger than rounding explains.
 local function spoil(bytes, dtype, at)
@@ -17,14 +16,15 @@ local function spoil(bytes, dtype, at)
 end
 
 describe("a workload", function()
-  for name, make in pairs(workloads) do
+  for _, name in ipairs(NAMES) do
     for _, dtype in ipairs { "float", "double" } do
       it(("of %s, %s, takes the sequential program's result for right and a spoiled one for wrong"):format(name, dtype),
         function()
           for _, n in ipairs { 1, 7, 70 } do
-            local work = make(n, dtype)
-            local result, seconds = work.sequential()
-            assert.is_true(seconds >= 0)
+            local work = suite.workload(name, { n = n }, dtype)
+            local form = work.others.sequential()
+            assert.is_true(form.run() >= 0)
+            local result = form.result()
             assert.is_true(work.check(result) <= 1)
             local elements = #result // (dtype == "float" and 4 or 8)
             for _, at in ipairs { 1, elements } do
@@ -38,10 +38,10 @@ describe("a workload", function()
   end
 
   it("is measured by every method on every device, with the sequential program as baseline", function()
-    for name, make in pairs(workloads) do
-      local made = section(make(20, "float"), { title = name, devices = helper.devices(), seconds = 0.01, rounds = 3,
+    for _, name in ipairs(NAMES) do
+      local work = suite.workload(name, { n = 20 }, "float")
+      local made = suite.section(work, { title = name, devices = helper.devices(), seconds = 0.01, rounds = 3,
         against = true })
-      local work = make(20, "float")
       local seen, names = {}, {}
       for _, row in ipairs(made.rows) do
         assert.is_nil(names[row.name], "the name twice: " .. row.name)
@@ -59,7 +59,7 @@ describe("a workload", function()
 
   it("says what a device lacks, and what is not installed", function()
     local device = { name = "old", place = "7:1", platform = "none", has_double = false }
-    local list <close> = candidates(workloads.gemm(3, "double"), { devices = { device } })
+    local list <close> = comparison.candidates(suite.workload("gemm", { n = 3 }, "double"), { devices = { device } })
     assert.equal("no double", list.list[1].unsupported)
     for _, candidate in ipairs(list.list) do -- a name stands in for the device that is none
       if candidate.device == device then candidate.device = "old" end
@@ -67,8 +67,8 @@ describe("a workload", function()
     assert.equal("unsupported", bench.compare(list.list, { rounds = 1, seconds = 0.01 })[1].status)
     assert.equal("7:1 old naive", list.list[1].name)
     local ok, output = helper.run([[
-      local candidates = require "clcompute.suite.workload.candidates"
-      local list <close> = candidates(require "clcompute.suite.workload.gauss"(3, "float"), { devices = {}, against = true })
+      local work = require "clcompute.suite".workload("gauss", { n = 3 }, "float")
+      local list <close> = require "clcompute.suite.comparison".candidates(work, { devices = {}, against = true })
       print(list.list[1].name, list.list[1].unsupported)]], { CLCOMPUTE_OPENBLAS = "/none" })
     assert.is_true(ok, output)
     assert.matches("OpenBLAS\t.*/none", output)
@@ -76,7 +76,8 @@ describe("a workload", function()
 
   it("releases its operands when it is closed", function()
     local before = cl.live().bytes
-    local list = candidates(workloads.saxpy(1000, "float"), { devices = helper.devices(), against = true })
+    local work = suite.workload("saxpy", { n = 1000 }, "float")
+    local list = comparison.candidates(work, { devices = helper.devices(), against = true })
     assert.is_true(cl.live().bytes > before)
     list:release()
     list:release()

@@ -20,8 +20,6 @@ local bench = {
   },
 }
 
-local WORKLOADS = { saxpy = "clcompute.suite.workload.saxpy", gemm = "clcompute.suite.workload.gemm",
-  gauss = "clcompute.suite.workload.gauss" }
 local OPERATIONS = { "saxpy", "gemm", "gauss" }
 local SIZES = { saxpy = 1 << 24, gemm = 1024, gauss = 1000 }
 local MOST = { saxpy = 1 << 40, gemm = 1 << 29, gauss = 1 << 29 } -- whose bytes are counted by an integer
@@ -55,12 +53,12 @@ end
 function bench.run(options)
   need.output(options)
   local library, devices = need.library(), need.devices(options)
-  local section = require "clcompute.suite.workload.section"
+  local suite = require "clcompute.suite"
   local show <close> = progress.new()
   local operations, sections = options.operation and { options.operation } or OPERATIONS, {}
   for i, name in ipairs(operations) do
     local size = options.size or SIZES[name]
-    sections[i] = section(require(WORKLOADS[name])(size, options.dtype), {
+    sections[i] = suite.section(suite.workload(name, { n = size }, options.dtype), {
       title = TITLES[name]:format(size, options.dtype), devices = devices, against = options.against,
       seconds = options.seconds, peak = true,
       progress = function(state)

@@ -22,8 +22,7 @@ local report = {
   },
 }
 
-local PAPERS = { borisov = "clcompute.suite.papers.borisov", gauss = "clcompute.suite.papers.gauss",
-  polykernels = "clcompute.suite.papers.polykernels", peers = "clcompute.suite.peers" }
+local REPORTS = { borisov = true, gauss = true, polykernels = true, peers = true }
 
 -- The options that not every report takes, as on the command line, and the reports that do.
 local TAKEN_BY = {
@@ -64,11 +63,11 @@ end
 -- @treturn ?string
 function report.misuse(options)
   local name = options.name
-  if not PAPERS[name] and not is_file(name) then return nil end -- run says what there is
+  if not REPORTS[name] and not is_file(name) then return nil end -- run says what there is
   for _, option in ipairs(TAKEN_BY) do
     local key, shown, names = table.unpack(option)
     if options[key] and not names[name] then
-      return ("%s does not take %s"):format(PAPERS[name] and "report " .. name or "a file of rows", shown)
+      return ("%s does not take %s"):format(REPORTS[name] and "report " .. name or "a file of rows", shown)
     end
   end
 end
@@ -80,24 +79,24 @@ local function kept(path)
   return { title = path, sections = { { title = ("%d rows"):format(#rows), rows = rows } } }
 end
 
-local function measured(paper, options)
+local function measured(options)
   local show <close> = progress.new()
-  return require(paper).measure {
+  return require "clcompute.suite".report(options.name, {
     devices = need.devices(options), quick = options.quick, rows = options.rows, limit = options.limit,
     sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores,
     groups = options.groups, progress = show,
-  }
+  })
 end
 
 --- Runs the command.
 function report.run(options)
-  local paper = PAPERS[options.name]
-  if not paper and not is_file(options.name) then
+  local is_report = REPORTS[options.name]
+  if not is_report and not is_file(options.name) then
     error(("no report '%s'; there are borisov, gauss, polykernels and peers, and files of rows (.jsonl)")
       :format(options.name), 0)
   end
   need.output(options)
-  return output.document(paper and measured(paper, options) or kept(options.name), options)
+  return output.document(is_report and measured(options) or kept(options.name), options)
 end
 
 return report

@@ -5,9 +5,7 @@
 -- @module clcompute.device_profile.roofline
 
 local format = require("clcompute.base").format
-local gauss = require "clcompute.suite.workload.gauss"
-local gemm = require "clcompute.suite.workload.gemm"
-local saxpy = require "clcompute.suite.workload.saxpy"
+local suite = require "clcompute.suite"
 
 local GPU_SIZES = { saxpy = 1 << 24, gemm = 2048, gauss = 1024 }
 local CPU_SIZES = { saxpy = 1 << 22, gemm = 256, gauss = 256 }
@@ -20,13 +18,13 @@ local FAR = 0.5 -- of what a roof allows: below it something else binds
 
 -- Bytes that must move at least: each operand read once and each result written once, of 4 bytes.
 local WORKS = {
-  { name = "saxpy", operation = "saxpy", make = saxpy, method = "out", bytes = function(n) return 12 * n end,
+  { name = "saxpy", operation = "saxpy", method = "out", bytes = function(n) return 12 * n end,
     flops = function(n) return 2 * n end },
-  { name = "gemm, tiled kernel", operation = "gemm", make = gemm, method = "tiled",
+  { name = "gemm, tiled kernel", operation = "gemm", method = "tiled",
     bytes = function(n) return 12 * n ^ 2 end },
-  { name = "gemm, naive kernel", operation = "gemm", make = gemm, method = "naive",
+  { name = "gemm, naive kernel", operation = "gemm", method = "naive",
     bytes = function(n) return 12 * n ^ 2 end },
-  { name = "gauss, pivoting", operation = "gauss", make = gauss, method = "pivoting",
+  { name = "gauss, pivoting", operation = "gauss", method = "pivoting",
     bytes = function(n) return 8 * n ^ 2 end },
 }
 
@@ -93,7 +91,7 @@ end
 --- Measures one; it is run by its method, or by the library's own choice.
 local function measure_work(lab, work, sizes)
   local n = sizes[work.operation]
-  local made = work.make(n, "float")
+  local made = suite.workload(work.operation, { n = n }, "float")
   local operands = made.prepare(lab.device)
   local row = lab:walls({ {
     name = work.name, params = { n = n }, flops = made.flops or work.flops(n), bytes = math.floor(work.bytes(n)),

@@ -7,8 +7,8 @@
 
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
-local operations = require "clcompute.suite.peers.operations"
 local options = require("clcompute.base").options
+local suite = require "clcompute.suite"
 local tuning = require "clcompute.tuning"
 
 local choices, store = tuning.choices, tuning.store
@@ -55,41 +55,39 @@ local function choice_for(operation, row)
   end
 end
 
---- The works that a candidate runs through.
-local function works_of(self)
-  local list = {}
+--- The workloads that a candidate runs through, one after the other.
+local function parts_of(self)
+  local parts = {}
   for i, line in ipairs(self.choice.lines) do
-    list[i] = operations[self.operation](line, self.dtype, self.device)
+    parts[i] = suite.candidate(suite.workload(self.operation, line, self.dtype), self.device)
   end
-  return list
+  return parts
 end
 
 --- The largest share of what an error may be, or false and what is wrong.
-local function worst_of(works)
+local function worst_of(parts)
   local worst = 0.0
-  for _, work in ipairs(works) do
-    local share, fault = work.check(work.result())
+  for _, part in ipairs(parts) do
+    local share, fault = part.check()
     if share == false then return false, fault end
-    worst = math.max(worst, share or 0.0)
+    worst = math.max(worst, math.type(share) and share or 0.0)
   end
   return worst
 end
 
 local function candidate(self, name, row)
-  local device, operation, dtype, works = self.device, self.operation, self.dtype, self.works
-  local total, is_timed = 0, false
-  for _, work in ipairs(works) do
-    total, is_timed = total + (work.flops or 0), is_timed or work.timed
-  end
+  local device, parts, total = self.device, self.parts, 0
+  for _, part in ipairs(parts) do total = total + (part.flops or 0) end
   return {
-    name = name, device = device, dtype = dtype, flops = total > 0 and total or nil, timed = is_timed or nil,
-    fn = function()
-      tuning.use(device, operation, dtype, row)
-      local seconds = 0.0
-      for _, work in ipairs(works) do seconds = seconds + (work.ours() or 0.0) end
-      return is_timed and seconds or nil
+    name = name, device = device, dtype = self.dtype, flops = total > 0 and total or nil,
+    reset = parts[1].reset and function()
+      for _, part in ipairs(parts) do part.reset() end
     end,
-    check = function() return worst_of(works) end,
+    fn = function()
+      tuning.use(device, self.operation, self.dtype, row)
+      for _, part in ipairs(parts) do part.fn() end
+    end,
+    check = function() return worst_of(parts) end,
   }
 end
 
@@ -135,7 +133,7 @@ local function search(device, operation, dtype, settings, deadline)
     found.reason = ("nothing to tune: this device uses '%s'"):format(before.kernel)
     return found
   end
-  self.works = works_of(self)
+  self.parts = parts_of(self)
   while pass(self) do end
   found.after = self.best
   if is_same(self.best, found.before) then

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 
---- Figure 2 of Baranov & Vlatskaya 2013: the driver chooses the group, and where the range of N + 1 columns has no
--- divisor but one it chooses badly. The kernel itself records the group it ran in; beside it the remedy, a fixed
--- group and the rest launched by itself.
--- @module clcompute.suite.papers.gauss.driver_choice
+--- Figure 2 of Baranov & Vlatskaya 2013: the driver chooses the group, and chooses badly where the number of columns,
+-- N + 1, is prime. The kernel records the group that it ran in. The remedy is measured beside it: a fixed group, and
+-- one more launch for the columns that no whole group covers.
+-- @module clcompute.suite.driver_choice
 
 local bench = require "clcompute.bench"
-local data = require "clcompute.suite.workload.data"
-local rule = require "clcompute.suite.papers.gauss.rule"
+local group_rule = require "clcompute.suite.group_rule"
+local packed = require "clcompute.suite.packed"
 
 local CHECKED_ROWS = 4
 local LEAST_GROUP = 64 -- on a CPU the rule's is so small that launching groups would be what is timed
@@ -39,7 +39,7 @@ end
 
 --- What works for a device without the driver's choice: the rule's group, where the kernel can take it.
 local function fixed_group(device, cores)
-  local found = rule.of(device, cores)
+  local found = group_rule.of(device, cores)
   return found.group and not found.reason and math.max(found.group, LEAST_GROUP) or math.min(256, device.max_group_size)
 end
 
@@ -69,7 +69,7 @@ end
 local function expected(row, before, first, j)
   if row == 1 then return before[j], 0 end
   local product = before[1] / first[1] * first[j]
-  return before[j] - product, 4 * data.UNIT.float * (math.abs(before[j]) + math.abs(product))
+  return before[j] - product, 4 * packed.UNIT.float * (math.abs(before[j]) + math.abs(product))
 end
 
 --- The largest error of some rows as a share of its bound; NaN and infinity are errors too.
@@ -121,7 +121,7 @@ end
 
 local CHOOSERS = { driver = "the driver's group", fixed = "a fixed group, the rest by itself" }
 
---- @tparam table options of `clcompute.papers.gauss`
+--- @tparam table options of `clcompute.suite.baranov`
 -- @treturn table a list of sections, one a device
 return function(options)
   local sections = {}

@@ -2,14 +2,11 @@
 
 --- The measurements of Borisov 2015 on the devices here: saxpy, the naive and the tiled matrix product, each set
 -- against the sequential program and the paper's own times; and Gauss elimination in the same form.
--- @module clcompute.suite.papers.borisov
+-- @module clcompute.suite.borisov
 
 local cl = require "clcompute"
-local gauss = require "clcompute.suite.workload.gauss"
-local gemm = require "clcompute.suite.workload.gemm"
-local keep = require "clcompute.suite.papers.keep"
-local saxpy = require "clcompute.suite.workload.saxpy"
-local section = require "clcompute.suite.workload.section"
+local comparison = require "clcompute.suite.comparison"
+local workload = require "clcompute.suite.workload"
 
 -- What the paper measured, in milliseconds; it does not tell the sizes.
 local PAPER = {
@@ -60,9 +57,9 @@ end
 local borisov = {}
 
 --- Measures and reports.
--- @tparam table options `devices`; `quick`: small sizes; `seconds` of warm runs a candidate (2); `rows`, a
---  folder that keeps what was measured and the paper's times, in borisov.jsonl; `progress`
+-- @tparam table options `devices`; `quick`: small sizes; `seconds` of warm runs a candidate (2); `progress`
 -- @treturn table a document for `clcompute.report`
+-- @treturn table what was measured and the paper's times, to be kept
 function borisov.measure(options)
   local sizes, sections = options.quick and SIZES.quick or SIZES.full, {}
   local function add(work, title, text, methods, number)
@@ -71,11 +68,13 @@ function borisov.measure(options)
         options.progress { name = ("%s: %s"):format(title, state.name), done = #sections, total = 5 }
       end
     end
-    sections[#sections + 1] = section(work, { title = title, text = text, devices = options.devices, methods = methods,
-      seconds = options.seconds or 2, rounds = 7, progress = progress, paper = number and paper_rows(number) })
+    sections[#sections + 1] = comparison.section(work, { title = title, text = text, devices = options.devices,
+      methods = methods, seconds = options.seconds or 2, rounds = 7, progress = progress,
+      paper = number and paper_rows(number) })
   end
-  local product = gemm(sizes.gemm, "float")
-  add(saxpy(sizes.saxpy, "float"), TITLES[1]:format(sizes.saxpy),
+  local function new(name) return workload.new(name, { n = sizes[name] }, "float") end
+  local product = new "gemm"
+  add(new "saxpy", TITLES[1]:format(sizes.saxpy),
     "Memory bounds it: 12 bytes move for two operations.", { "out" }, 1)
   add(product, TITLES[2]:format(sizes.gemm, sizes.gemm),
     "A work-item computes an element and reads a row and a column from global memory.", { "naive" }, 2)
@@ -84,9 +83,8 @@ function borisov.measure(options)
     { "tiled" }, 3)
   add(product, ("Matrix product, tuned for the device, %d x %d floats"):format(sizes.gemm, sizes.gemm),
     "Not in this paper: what cl.gemm does unless told otherwise.", { "fast" })
-  add(gauss(sizes.gauss, "float"), ("Gauss elimination, %d equations, float"):format(sizes.gauss),
+  add(new "gauss", ("Gauss elimination, %d equations, float"):format(sizes.gauss),
     "Not in this paper: the kernels of Baranov & Vlatskaya 2013 over a fixed and a shrinking range, and with pivoting.")
-  if options.rows then keep(options.rows .. "/borisov.jsonl", rows_of(sections)) end
   local facts = { { "version", cl._VERSION } }
   for _, device in ipairs(options.devices) do facts[#facts + 1] = { "device", tostring(device) } end
   facts[#facts + 1] = { "columns", "cold: the first call with its compile; median and quartiles of warm runs, all "
@@ -96,7 +94,7 @@ function borisov.measure(options)
     title = "Borisov 2015, repeated",
     subtitle = "OpenCL on every platform and device, against the sequential program",
     facts = facts, sections = sections,
-  }
+  }, rows_of(sections)
 end
 
 return borisov

@@ -2,12 +2,12 @@
 
 --- What Belevantsev, Kravets & Monakov 2012 measured: seconds without and with the kernels, and the speed-up as
 -- printed.
--- @module clcompute.suite.papers.polykernels.tables
+-- @module clcompute.suite.belevantsev_tables
 
-local tables = {}
+local belevantsev_tables = {}
 
 -- Tables 1 and 2, by row: { cpu = { seconds, with kernels, speed-up }, gpu = { ... } }. Four cores; a GeForce GTX 260.
-tables.POLYKERNELS = {
+belevantsev_tables.POLYKERNELS = {
   jac = { cpu = { 5.87, 5.92, 0.99 }, gpu = { 9.35, 9.34, 1.00 } },
   jac2d = { cpu = { 86.24, 86.28, 0.99 }, gpu = { 84.58, 84.73, 0.99 } },
   adi = { cpu = { 0.13, 0.13, 1.00 }, gpu = { 0.09, 0.08, 1.05 } },
@@ -31,7 +31,7 @@ tables.POLYKERNELS = {
 
 -- Table 3, SPEC CPU 2000 on the CPU: { program, seconds, speed-up with heuristics, and without }; the last is nil
 -- where the paper prints a cross without a number.
-tables.SPEC = {
+belevantsev_tables.SPEC = {
   { "wupwise", 76.1, 0.99, 1.07 }, { "swim", 125, 1, 1.00 }, { "mgrid", 115, 0.99, 0.99 },
   { "mesa", 59.2, 1.02, 0.99 }, { "galgel", 69.2, 0.96, 0.91 }, { "art", 40.2, 1.00, 1.00 }, { "equake", 53.7, 1 },
   { "facerec", 96.5, 1, 0.99 }, { "ammp", 118, 0.98 }, { "lucas", 83.3, 1.01, 1.07 }, { "fma3d", 145, 0.99, 0.91 },
@@ -42,7 +42,7 @@ tables.SPEC = {
 }
 
 -- Table 4, Polyhedron 2005 on the CPU: { program, seconds, with kernels, speed-up }.
-tables.POLYHEDRON = {
+belevantsev_tables.POLYHEDRON = {
   { "ac", 10.91, 10.96, 0.99 }, { "aermod", 35.02, 34.9, 1.00 }, { "air", 0.24, 0.23, 1.04 },
   { "capacita", 41.24, 46.89, 0.87 }, { "channel", 2.56, 3.13, 0.81 }, { "doduc", 43.71, 43.09, 1.01 },
   { "fatigue", 9.45, 9.49, 0.99 }, { "gas_dyn", 7.93, 7.81, 1.01 }, { "induct", 48.31, 48.62, 0.99 },
@@ -55,12 +55,12 @@ local function factor(value) return ("x%.2f"):format(value) end
 
 --- Sections of tables 3 and 4, as they are printed.
 -- @treturn table
-function tables.sections()
+function belevantsev_tables.sections()
   local spec, polyhedron = {}, {}
-  for i, row in ipairs(tables.SPEC) do
+  for i, row in ipairs(belevantsev_tables.SPEC) do
     spec[i] = { name = row[1], value = row[2], with = row[3], without = row[4], paper = true }
   end
-  for i, row in ipairs(tables.POLYHEDRON) do
+  for i, row in ipairs(belevantsev_tables.POLYHEDRON) do
     polyhedron[i] = { name = row[1], value = row[2], with = row[3], speed_up = row[4], paper = true }
   end
   return {
@@ -85,4 +85,4 @@ function tables.sections()
   }
 end
 
-return tables
+return belevantsev_tables

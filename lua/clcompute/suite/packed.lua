@@ -1,17 +1,16 @@
 -- SPDX-License-Identifier: MIT
-
 --- Operands that are the same on every device and in every run, as packed strings.
--- @module clcompute.suite.workload.data
+-- @module clcompute.suite.packed
 
 local cl = require "clcompute"
 
-local data = {}
+local packed = {}
 
 --- Bytes of an element.
-data.SIZE = { float = 4, double = 8 }
+packed.SIZE = { float = 4, double = 8 }
 
 --- Unit roundoff.
-data.UNIT = { float = 2.0 ^ -24, double = 2.0 ^ -53 }
+packed.UNIT = { float = 2.0 ^ -24, double = 2.0 ^ -53 }
 
 local PIECE = 1 << 20 -- elements that pass through a table at once
 
@@ -21,14 +20,14 @@ local PIECE = 1 << 20 -- elements that pass through a table at once
 -- @tparam integer seed
 -- @tparam[opt] number low
 -- @treturn string
-function data.random(dtype, n, seed, low)
+function packed.random(dtype, n, seed, low)
   local buffer <close> = cl.device():random(dtype, n, { seed = seed, low = low or 0 })
   return buffer:string()
 end
 
 --- A random matrix that needs no pivoting: its diagonal dominates.
 -- @treturn string
-function data.dominant(dtype, n, seed)
+function packed.dominant(dtype, n, seed)
   local matrix <close> = cl.device():random(dtype, n, n, { seed = seed, low = -1 })
   for i = 1, n do matrix:set(i, i, n) end
   return matrix:string()
@@ -36,9 +35,9 @@ end
 
 --- Packed elements as packed doubles.
 -- @treturn string
-function data.doubles(bytes, dtype)
+function packed.doubles(bytes, dtype)
   if dtype == "double" then return bytes end
-  local device, size, pieces = cl.device(), data.SIZE[dtype], {}
+  local device, size, pieces = cl.device(), packed.SIZE[dtype], {}
   for first = 1, #bytes, PIECE * size do
     local piece = bytes:sub(first, first + PIECE * size - 1)
     local narrow <close> = device:buffer(piece, dtype, #piece // size)
@@ -48,4 +47,4 @@ function data.doubles(bytes, dtype)
   return table.concat(pieces)
 end
 
-return data
+return packed

@@ -6,24 +6,24 @@
 -- (with `low`, `high` of its random elements, or `dominant`: a diagonal that dominates), { name, value= } a number,
 -- or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and full; `run`, the nest;
 -- `c`, its loops in C on arrays from 0, of the type `real`.
--- @module clcompute.suite.papers.polykernels.rows
+-- @module clcompute.suite.polykernels
 
-local data = require "clcompute.suite.papers.polykernels.data"
+local nested = require "clcompute.suite.nested"
 
-local rows = {}
+local polykernels = {}
 
 -- Their names, in the order of the paper's tables.
-rows.NAMES = { "jac", "jac2d", "adi", "fdtd1d", "fdtd2d", "gs", "gemver", "lud", "mmm", "mvt", "sor", "ssymm", "ssyr2k",
-  "ssyrk", "strmm", "strsm", "tmm", "trisolv_if", "trisolv" }
+polykernels.NAMES = { "jac", "jac2d", "adi", "fdtd1d", "fdtd2d", "gs", "gemver", "lud", "mmm", "mvt", "sor", "ssymm",
+  "ssyr2k", "ssyrk", "strmm", "strsm", "tmm", "trisolv_if", "trisolv" }
 
 local STEPS = 4 -- where none are given: enough for what one step leaves to be read by the next
 
 --- The path of an example's file: in a checkout, or where `make install` and LuaRocks put it.
 -- @tparam string name
 -- @treturn string
-function rows.path(name)
-  local own = assert(package.searchpath("clcompute.suite.papers.polykernels.rows", package.path))
-  local lua = own:match "^(.-)clcompute/papers/polykernels/rows%.lua$"
+function polykernels.path(name)
+  local own = assert(package.searchpath("clcompute.suite.polykernels", package.path))
+  local lua = own:match "^(.-)clcompute/suite/polykernels%.lua$"
   local checkout = ("%s../examples/polykernels/%s.lua"):format(lua, name)
   local installed = ("%sclcompute/polykernels/%s.lua"):format(lua, name)
   for _, path in ipairs { checkout, installed } do
@@ -51,7 +51,7 @@ end
 local function argument(parameter, sizes, random)
   if type(parameter) == "string" then return sizes[parameter] end
   if parameter.value then return parameter.value end
-  local array = data.array(extents_of(parameter, sizes.n), random, parameter.low, parameter.high)
+  local array = nested.array(extents_of(parameter, sizes.n), random, parameter.low, parameter.high)
   if parameter.dominant then
     for i = 1, sizes.n do array[i][i] = array[i][i] + sizes.n + 1 end
   end
@@ -69,13 +69,13 @@ end
 
 --- A row, with two fields more: `arguments(n [, steps [, seed]])` returns the arguments for `run` as a list, arrays as
 -- nested tables of random numbers; `written` lists the positions of `results` among them.
--- @tparam string name one of `rows.NAMES`
+-- @tparam string name one of `polykernels.NAMES`
 -- @treturn table
-function rows.load(name)
-  local row = dofile(rows.path(name))
+function polykernels.load(name)
+  local row = dofile(polykernels.path(name))
   add_positions(row)
   function row.arguments(n, steps, seed)
-    local sizes, random, list = { n = n, steps = steps or STEPS }, data.generator(seed or 1), {}
+    local sizes, random, list = { n = n, steps = steps or STEPS }, nested.generator(seed or 1), {}
     for i, parameter in ipairs(row.parameters) do list[i] = argument(parameter, sizes, random) end
     return list
   end
@@ -84,10 +84,10 @@ end
 
 --- All rows, in the paper's order.
 -- @treturn table
-function rows.all()
+function polykernels.all()
   local list = {}
-  for i, name in ipairs(rows.NAMES) do list[i] = rows.load(name) end
+  for i, name in ipairs(polykernels.NAMES) do list[i] = polykernels.load(name) end
   return list
 end
 
-return rows
+return polykernels

@@ -2,11 +2,11 @@
 
 --- Figures 3 to 6 of Baranov & Vlatskaya 2013: the time of an elimination over the group size, for matrices of several
 -- sizes; and the best group measured against that of their rule.
--- @module clcompute.suite.papers.gauss.group_size
+-- @module clcompute.suite.group_study
 
 local bench = require "clcompute.bench"
-local rule = require "clcompute.suite.papers.gauss.rule"
-local workload = require "clcompute.suite.workload.gauss"
+local group_rule = require "clcompute.suite.group_rule"
+local workload = require "clcompute.suite.workload"
 
 local SMALL = {
   full = { sizes = { 100, 200, 300, 400, 500, 600, 700, 800, 900 },
@@ -30,10 +30,8 @@ local function candidates(device)
       return nil, ("the largest group is %d"):format(device.max_group_size)
     end
     if not work or work.size ~= point.size then
-      if operands then
-        for _, operand in pairs(operands) do operand:release() end
-      end
-      work = workload(point.size, "float")
+      if operands then workload.release(operands) end
+      work = workload.new("gauss", { n = point.size }, "float")
       operands = work.prepare(device)
     end
     local this, own = work, operands
@@ -173,7 +171,7 @@ local function rule_section(device, found, rows, best, options)
 end
 
 local function report_device(device, options, sections)
-  local kind, found = options.quick and "quick" or "full", rule.of(device, options.cores)
+  local kind, found = options.quick and "quick" or "full", group_rule.of(device, options.cores)
   local small, large = SMALL[kind], LARGE[kind]
   local name = options.suffix(device)
   local rows = sweep(device, options, "3", options.sizes or small.sizes, small.groups)
@@ -198,7 +196,7 @@ local function report_device(device, options, sections)
   sections[#sections + 1] = rule_section(device, found, large_rows, best, options)
 end
 
---- @tparam table options of `clcompute.papers.gauss`
+--- @tparam table options of `clcompute.suite.baranov`
 -- @treturn table a list of sections
 return function(options)
   local sections = {}

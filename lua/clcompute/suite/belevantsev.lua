@@ -2,20 +2,21 @@
 
 --- The measurements of Belevantsev, Kravets & Monakov 2012 (GRAPHITE-OpenCL) with `clcompute.loops`: the 19 PolyKernels
 -- as Lua, as C by gcc and as kernels; the refusal set; and the paper's tables 3 and 4 as they are.
--- @module clcompute.suite.papers.polykernels
+-- @module clcompute.suite.belevantsev
 
 local cl = require "clcompute"
-local baseline = require "clcompute.suite.papers.polykernels.baseline"
+local baseline = require "clcompute.suite.baseline"
 local bench = require "clcompute.bench"
-local candidates = require "clcompute.suite.papers.polykernels.candidates"
-local keep = require "clcompute.suite.papers.keep"
-local refusal = require "clcompute.suite.papers.polykernels.refusal"
-local rows = require "clcompute.suite.papers.polykernels.rows"
-local tables = require "clcompute.suite.papers.polykernels.tables"
+local comparison = require "clcompute.suite.comparison"
+local polykernels = require "clcompute.suite.polykernels"
+local refusal = require "clcompute.suite.refusal"
+local tables = require "clcompute.suite.belevantsev_tables"
+local workload = require "clcompute.suite.workload"
 
 local SECONDS = { full = 1, quick = 0.05 } -- of warm runs, a candidate
+local OTHERS = { "Lua", "gcc", "gcc, OpenMP" }
 
-local polykernels = {}
+local belevantsev = {}
 
 -- --- measuring --------------------------------------------------------------------
 
@@ -24,38 +25,38 @@ local function verdict(counts)
   return counts.launches == 0 and "in Lua" or "taken"
 end
 
---- Adds to a row what a further call did; a row whose call is wrong has failed.
-local function add_counts(result, counts, wrong)
-  if wrong then
-    result.status, result.reason, result.checked = "failed", "a later call: " .. wrong, false
+--- Adds to a row what a further call did, since the heuristics may take a nest only once its program pays. A row whose
+-- call is wrong has failed.
+local function add_counts(result, work, candidate, operands)
+  candidate.reset()
+  candidate.fn()
+  local right, reason = candidate.check()
+  if not right then
+    result.status, result.reason, result.checked = "failed", "a later call: " .. reason, false
     return
   end
+  local counts = work.counts(operands)
   result.verdict = verdict(counts)
   for name, number in pairs(counts) do result[name] = number end
 end
 
---- Adds to the rows of a kernel what was counted, and how they stand to Lua and to C.
-local function complete(measured, list, count, row, sizes)
+local function measure_row(name, settings)
+  local sizes = polykernels.load(name).sizes[settings.kind]
+  local work = workload.new("loops", { row = name, n = sizes.n, steps = sizes.steps, oracle = "Lua" }, "double")
+  local list, operands = comparison.methods(work, OTHERS, settings.devices)
+  local measured = bench.compare(list, { seconds = SECONDS[settings.kind], peak = false, baseline = "Lua",
+    progress = settings.progress })
   local c_seconds = measured[2].status == "ok" and measured[2].value or nil
   for i, result in ipairs(measured) do
-    result.kernel_name = row.name
+    result.kernel_name = name
     result.params.n, result.params.steps = sizes.n, sizes.steps
     if result.status == "ok" then
       result.over_lua = result.ratio and 1 / result.ratio
       result.over_c = c_seconds and c_seconds / result.value
-      if count[list[i]] then add_counts(result, count[list[i]]()) end
+      if operands[list[i]] then add_counts(result, work, list[i], operands[list[i]]) end
     end
   end
   return measured
-end
-
-local function measure_row(row, settings)
-  local sizes = row.sizes[settings.kind]
-  settings.sizes = sizes
-  local list, count = candidates.of(row, settings)
-  local measured = bench.compare(list, { seconds = SECONDS[settings.kind], peak = false, baseline = "Lua",
-    progress = settings.progress })
-  return complete(measured, list, count, row, sizes)
 end
 
 -- --- sections ---------------------------------------------------------------------
@@ -95,7 +96,7 @@ end
 --- One row a kernel: the paper's speed-ups over sequential C, and those here.
 local function paper_section(by_kernel, device)
   local list = {}
-  for i, name in ipairs(rows.NAMES) do
+  for i, name in ipairs(polykernels.NAMES) do
     local paper, here = tables.POLYKERNELS[name], { name = name, status = "ok" }
     here.cpu_seconds, here.cpu_with, here.cpu = table.unpack(paper.cpu)
     here.gpu_seconds, here.gpu_with, here.gpu = table.unpack(paper.gpu)
@@ -128,48 +129,41 @@ end
 
 local function progress_to(show, title, done)
   return function(state)
-    if show then show { name = ("%s: %s"):format(title, state.name), done = done, total = #rows.NAMES + 1 } end
+    if show then show { name = ("%s: %s"):format(title, state.name), done = done, total = #polykernels.NAMES + 1 } end
   end
 end
 
 local function measure_all(options, settings)
   local all, by_kernel = {}, {}
-  for i, name in ipairs(options.kernels or rows.NAMES) do
+  for i, name in ipairs(options.kernels or polykernels.NAMES) do
     settings.progress = progress_to(options.progress, name, i - 1)
-    by_kernel[name] = measure_row(rows.load(name), settings)
+    by_kernel[name] = measure_row(name, settings)
     table.move(by_kernel[name], 1, #by_kernel[name], #all + 1, all)
   end
   return all, by_kernel
 end
 
 --- Measures and reports.
--- @tparam table options `devices`; `quick`: small sizes; `kernels`: names, some of the 19; `rows`, a folder that keeps
---  what was measured, in polykernels.jsonl; `progress`
+-- @tparam table options `devices`; `quick`: small sizes; `kernels`: names, some of the 19; `progress`
 -- @treturn table a document for `clcompute.report`
-function polykernels.measure(options)
-  local every = rows.all()
-  local alone <close>, lack = baseline.compile(every)
-  local threads <close> = alone and baseline.compile(every, { openmp = true })
-  local settings = { devices = options.devices, kind = options.quick and "quick" or "full", alone = alone,
-    threads = threads, lack = lack }
+-- @treturn table the rows of the PolyKernels and of the refusal set, to be kept
+function belevantsev.measure(options)
+  local settings = { devices = options.devices, kind = options.quick and "quick" or "full" }
   local all, by_kernel = measure_all(options, settings)
   local sections = { measured_section(all) }
   for _, device in ipairs(options.devices) do sections[#sections + 1] = paper_section(by_kernel, device) end
-  sections[#sections + 1] = refusal { devices = options.devices, quick = options.quick,
-    seconds = SECONDS[settings.kind], progress = progress_to(options.progress, "refusal set", #rows.NAMES) }
+  local refused = refusal { devices = options.devices, quick = options.quick, seconds = SECONDS[settings.kind],
+    progress = progress_to(options.progress, "refusal set", #polykernels.NAMES) }
+  sections[#sections + 1] = refused
   table.move(tables.sections(), 1, 2, #sections + 1, sections)
-  if options.rows then
-    local kept = table.move(all, 1, #all, 1, {})
-    local refused = sections[#sections - 2].rows
-    keep(options.rows .. "/polykernels.jsonl", table.move(refused, 1, #refused, #kept + 1, kept))
-  end
-  local facts = { { "version", cl._VERSION }, { "baseline", lack or baseline.COMMAND } }
+  local facts = { { "version", cl._VERSION }, { "baseline", baseline.lack() or baseline.COMMAND } }
   for _, device in ipairs(options.devices) do facts[#facts + 1] = { "device", tostring(device) } end
+  local rows = table.move(all, 1, #all, 1, {})
   return {
     title = "Belevantsev, Kravets & Monakov 2012, repeated",
     subtitle = "Loop nests of an ordinary program as OpenCL kernels: the PolyKernels, as Lua functions",
     facts = facts, sections = sections,
-  }
+  }, table.move(refused.rows, 1, #refused.rows, #rows + 1, rows)
 end
 
-return polykernels
+return belevantsev

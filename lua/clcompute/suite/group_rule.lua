@@ -2,9 +2,9 @@
 
 --- The rule of Baranov & Vlatskaya 2013 for the best group size: the smallest common multiple of the preferred
 -- multiple and the cores of a compute unit that exceeds the cores of the device.
--- @module clcompute.suite.papers.gauss.rule
+-- @module clcompute.suite.group_rule
 
-local rule = {}
+local group_rule = {}
 
 -- Cores (lanes of single precision) of a compute unit, by a pattern of the vendor and one of the device's name, the
 -- first that fits. OpenCL cannot be asked. From the vendors' descriptions of their architectures.
@@ -26,7 +26,7 @@ local CORES = {
 --- Cores of a compute unit of a device: a unit of a CPU is one.
 -- @tparam Device device
 -- @treturn ?integer nil where the table does not know it
-function rule.cores(device)
+function group_rule.cores(device)
   if device.type == "cpu" then return 1 end
   for _, row in ipairs(CORES) do
     if device.vendor:find(row[1], 1, true) and device.name:find(row[2]) then return row[3] end
@@ -43,7 +43,7 @@ end
 -- @tparam integer cores of a compute unit
 -- @tparam integer units
 -- @treturn integer
-function rule.group(multiple, cores, units)
+function group_rule.group(multiple, cores, units)
   local common = multiple // greatest_common_divisor(multiple, cores) * cores
   return (cores * units // common + 1) * common
 end
@@ -52,8 +52,8 @@ end
 -- @tparam Device device
 -- @tparam[opt] integer cores of a compute unit, where the caller knows better
 -- @treturn table {multiple=, units=, cores=, total=, group=, limit= of the device, reason= why it does not carry over}
-function rule.of(device, cores)
-  cores = cores or rule.cores(device)
+function group_rule.of(device, cores)
+  cores = cores or group_rule.cores(device)
   local found = { multiple = device.group_multiple, units = device.compute_units, cores = cores,
     limit = device.max_group_size }
   if not cores then
@@ -61,7 +61,7 @@ function rule.of(device, cores)
     return found
   end
   found.total = cores * found.units
-  found.group = rule.group(found.multiple, cores, found.units)
+  found.group = group_rule.group(found.multiple, cores, found.units)
   if found.group > found.limit then
     found.reason = ("%d exceeds the largest group, %d: the rule does not carry over to %d cores")
       :format(found.group, found.limit, found.total)
@@ -69,4 +69,4 @@ function rule.of(device, cores)
   return found
 end
 
-return rule
+return group_rule

@@ -4,10 +4,10 @@
 --
 -- Products and sums are not contracted to fused ones (-ffp-contract=off) unless asked, so that the results are Lua's to
 -- the bit.
--- @module clcompute.suite.papers.polykernels.baseline
+-- @module clcompute.suite.baseline
 
-local data = require "clcompute.suite.papers.polykernels.data"
 local native = require "clcompute.native"
+local nested = require "clcompute.suite.nested"
 local process = require("clcompute.base").process
 local write_file = require("clcompute.base").write_file
 
@@ -59,6 +59,12 @@ end
 
 -- --- compiling ----------------------------------------------------------------
 
+--- Why nothing can be compiled.
+-- @treturn ?string nil where there is gcc
+function baseline.lack()
+  return not process.find "gcc" and "there is no gcc: apt-get install gcc libc6-dev" or nil
+end
+
 --- How gcc is called.
 -- @tparam[opt] table options `fused`: products and sums may be contracted, as gcc does unless told otherwise
 -- @treturn string
@@ -73,7 +79,8 @@ end
 -- @treturn ?Baseline nil where there is no gcc, or it fails
 -- @treturn ?string why
 function baseline.compile(rows, options)
-  if not process.find "gcc" then return nil, "there is no gcc: apt-get install gcc libc6-dev" end
+  local lack = baseline.lack()
+  if lack then return nil, lack end
   options = options or {}
   local dtype = options.dtype or "double"
   local texts = { ("typedef %s real;"):format(dtype) }
@@ -118,7 +125,7 @@ function baseline.pack(row, arguments)
       packed.numbers[#packed.numbers + 1] = arguments[i]
     else
       local value = arguments[i]
-      packed.arrays[#packed.arrays + 1] = type(value) == "string" and value or data.pack(value)
+      packed.arrays[#packed.arrays + 1] = type(value) == "string" and value or nested.pack(value)
       packed.names[#packed.names + 1] = parameter[1]
     end
   end

@@ -10,18 +10,17 @@ local bench = require "clcompute.bench"
 local blas = require "clcompute.blas"
 local cl = require "clcompute"
 local interrupt = require("clcompute.base").interrupt
-local keep = require "clcompute.suite.papers.keep"
-local limits = require "clcompute.suite.peers.limits"
-local operations = require "clcompute.suite.peers.operations"
-local sections = require "clcompute.suite.peers.sections"
+local limits = require "clcompute.suite.limits"
+local workload = require "clcompute.suite.workload"
 
 local peers = {}
 
 local ROUNDS = { full = 9, quick = 7 }
-local RUN = 0.03   -- seconds of a run, about
-local SPIN = 0.2   -- seconds until OpenBLAS' idle threads sleep, and more
-local PACE = 50e9  -- operations or bytes a second, and
-local LEAST = 20e-6 -- seconds of any call: to guess how many a run has
+local SPIN = 0.2 -- seconds until OpenBLAS' idle threads sleep, and more
+local SPIN_OF_NESTS = 0.01 -- seconds until those of OpenMP and POCL sleep; OpenBLAS does not run beside nests
+local RUN = 0.03 -- seconds of a run, about
+local PACE = 50e9 -- operations or bytes a second, and
+local LEAST = 20e-6 -- seconds of any call: to guess how many calls a run has
 
 -- --- candidates -----------------------------------------------------------------
 
@@ -31,86 +30,65 @@ local function quiet(seconds)
   while cl.clock() - start < seconds do end
 end
 
---- A candidate that makes `calls` calls a run, after as many seconds without any.
-local function candidate(name, calls, spin, run, given)
-  local made = { name = name, reset = function() quiet(spin) end, fn = function()
+--- Makes a run of a candidate so many calls, each of which is waited for, after some seconds of rest. The first run,
+-- whose result is checked, is one call: a second one would change an operand that is updated in place.
+local function repeated(made, device, calls, spin)
+  local call, reset, next_calls = made.fn, made.reset, 1
+  made.flops, made.bytes = made.flops and made.flops * calls, made.bytes and made.bytes * calls
+  function made.reset()
+    quiet(spin)
+    if reset then reset() end
+  end
+  made.fn = call and function()
     local seconds
-    for _ = 1, calls do
-      local took = run()
-      seconds = took and (seconds or 0.0) + took
+    for _ = 1, next_calls do
+      local took = call()
+      if made.timed then seconds = (seconds or 0.0) + took else device:wait() end
     end
+    next_calls = calls
     return seconds
-  end }
-  for key, value in pairs(given) do made[key] = value end
-  return made
+  end
 end
 
---- Those who take the part of a peer: name, function and result of each, or why there is none.
-local PEERS = {}
-
-function PEERS.OpenBLAS(work, most)
+--- The peer's candidates: OpenBLAS with one thread and with the most.
+local function theirs(work, against, device, most)
   local list = {}
-  for threads = 1, most, math.max(most - 1, 1) do
-    local library = blas.openblas { threads = threads }
-    local run, result = work.peers.OpenBLAS(library, blas.array)
-    list[#list + 1] = { run = run, result = result, timed = true,
-      name = ("OpenBLAS, %d thread%s"):format(threads, threads > 1 and "s" or "") }
+  local function add(name, threads)
+    list[#list + 1] = workload.theirs(work, against, device, threads)
+    list[#list].name = name
   end
-  if most == 0 then return nil, select(2, blas.openblas()) end
+  if against ~= "OpenBLAS" or most == 0 then
+    add(against)
+  else
+    add("OpenBLAS, 1 thread", 1)
+    if most > 1 then add(("OpenBLAS, %d threads"):format(most), most) end
+  end
   return list
 end
-
-function PEERS.CLBlast(work)
-  local library, reason = blas.clblast()
-  if not library then return nil, reason end
-  local run, result = work.peers.CLBlast(library)
-  return { { name = "CLBlast", run = run, result = result } }
-end
-
-local function by_itself(name, timed)
-  return function(work)
-    local run, result = work.peers[name]()
-    return { { name = name, run = run, result = result, timed = timed } }
-  end
-end
-
-PEERS.peak, PEERS["cl.lu"], PEERS.C = by_itself("peak", true), by_itself "cl.lu", by_itself("C", true)
-for _, name in ipairs { "gcc", "gcc, ikj, OpenMP", "Lua", "tiles" } do PEERS[name] = by_itself(name, true) end
 
 -- --- a line ---------------------------------------------------------------------
 
 local function label(line)
   if line.label then return line.label end
-  if not line.m then return ("n = %d"):format(line.n) end
-  local text = line.m == line.n and line.n == line.k and ("n = %d"):format(line.n)
-    or ("%d x %d x %d"):format(line.m, line.k, line.n)
+  local text = line.m and ("%d x %d x %d"):format(line.m, line.k, line.n) or ("n = %d"):format(line.n)
   return line.batch and ("%d of %s"):format(line.batch, text) or text
 end
 
---- How many calls a run has: one where each sets its data back first.
+--- How many calls a run has. A nest, whose operations are not counted, needs its data set back before each call.
 local function calls_of(work)
   local amount = work.flops or work.bytes
   return amount and math.max(1, math.floor(RUN / (amount / PACE + LEAST))) or 1
 end
 
+--- The candidates, ours first, and what counts the kernels of our latest call.
 local function candidates_of(group, line, device, threads)
-  local work = operations[group.operation](line, group.dtype, device)
-  local calls, spin = calls_of(work), work.spin or SPIN
-  local total = { flops = work.flops and work.flops * calls, bytes = work.bytes and work.bytes * calls,
-    dtype = group.dtype }
-  local function checked(given, result)
-    given.check = result and function() return work.check(result()) end or nil
-    for key, value in pairs(total) do given[key] = value end
-    return given
-  end
-  local list = { candidate("clcompute", calls, spin, work.ours,
-    checked({ device = device, timed = work.timed }, work.result)) }
-  local others, reason = PEERS[line.against or group.against](work, threads)
-  for _, other in ipairs(others or {}) do
-    list[#list + 1] = candidate(other.name, calls, spin, other.run,
-      checked({ device = other.timed and "host" or device, timed = other.timed, split = false }, other.result))
-  end
-  return list, work, calls, reason
+  local work = workload.new(group.workload, line, group.dtype)
+  local calls, spin = calls_of(work), group.workload == "loops" and SPIN_OF_NESTS or SPIN
+  local ours, operands = workload.ours(work, device, group.method)
+  ours.name, ours.split = "clcompute", not work.reset -- else the copies that set data back would count as the call's
+  local list = { ours, table.unpack(theirs(work, line.against or group.against, device, threads)) }
+  for _, made in ipairs(list) do repeated(made, device, calls, spin) end
+  return list, calls, work.counts and operands and function() return work.counts(operands).launches end
 end
 
 --- The peer's row: the fastest that is right.
@@ -126,7 +104,7 @@ end
 local function heading(group, line)
   local from = group.each and group or line
   return { group = group.title, line = label(line), against = line.against or group.against, must = from.must,
-    goal = from.goal, is_nest = group.operation == "loops" or nil }
+    goal = from.goal, is_nest = group.workload == "loops" or nil }
 end
 
 --- Adds to our row the peer's, and how they stand to each other.
@@ -140,18 +118,18 @@ end
 
 --- One row: ours, with the peer and the limits beside it.
 local function measure_line(group, line, device, settings)
-  local list, work, calls, reason = candidates_of(group, line, device, settings.threads)
+  local list, calls, launches = candidates_of(group, line, device, settings.threads)
   local rows = bench.compare(list, { rounds = line.rounds or settings.rounds, seconds = 0.001, peak = false,
     progress = settings.progress })
   local row, peer = rows[1], fastest(rows)
   for key, value in pairs(heading(group, line)) do row[key] = value end
   row.against = peer and peer.name or row.against
-  row.launches = work.launches and work.launches()
+  row.launches = launches and launches()
   for _, key in ipairs { "value", "min", "q1", "q3" } do row[key] = row[key] and row[key] / calls end
   if peer then
     add_peer(row, peer, calls, line.share or 1)
   else
-    row.reason = row.reason or reason or (rows[2] and rows[2].reason)
+    row.reason = row.reason or rows[2].reason
   end
   return row
 end
@@ -220,11 +198,54 @@ local function measure_groups(options, settings)
   return all
 end
 
+-- --- the report -----------------------------------------------------------------
+
+local function ratio(value) return ("%.2f"):format(value) end
+local function launches(count) return count == 0 and "in Lua" or ("%d"):format(count) end
+
+-- What is shown beside the times: of operations their rates, of loop nests how many kernels they became.
+local RATES = { { key = "gflops", title = "GFLOP/s" }, { key = "gbs", title = "GB/s" } }
+local LAUNCHES = { { key = "launches", format = launches, align = "right" } }
+
+local function columns(between)
+  local list = { { key = "group" }, { key = "line" }, { key = "value", title = "ours" },
+    { key = { "q1", "q3" }, title = "quartiles" } }
+  table.move(between, 1, #between, #list + 1, list)
+  local rest = { { key = "against" }, { key = "peer_value", title = "theirs", unit = "s" },
+    { key = "times", title = "ratio", format = ratio, align = "right" },
+    { key = "must", format = ratio, align = "right" }, { key = "goal", format = ratio, align = "right" },
+    { key = "reached" }, { key = "checked", title = "right" } }
+  return table.move(rest, 1, #rest, #list + 1, list)
+end
+
+local TEXT = "Medians of a call, all that a line compares measured in turns. ratio: the peer's time over ours. "
+  .. "must and goal: what it is to reach"
+local OF_OPERATIONS = "; of a group with a mean the mean, and no line below a floor."
+local OF_LOOPS = ". gcc: the same nest in C on one core, products and sums fused in floats, not in doubles. "
+  .. "Lua: where its sizes are given too, by the time of an inner iteration. launches: kernels of a call."
+
+--- Sections of a document: of operations, and of loop nests.
+local function sections_of(all, device)
+  local of_operations, of_loops, list = {}, {}, {}
+  for _, row in ipairs(all) do
+    local rows = row.is_nest and of_loops or of_operations
+    rows[#rows + 1] = row
+  end
+  local function add(title, rows, between, text)
+    if #rows == 0 then return end
+    list[#list + 1] = { title = ("%s on %s"):format(title, device.name), text = TEXT .. text, rows = rows,
+      columns = columns(between) }
+  end
+  add("Ours and theirs", of_operations, RATES, OF_OPERATIONS)
+  add("Loop nests on buffers", of_loops, LAUNCHES, OF_LOOPS)
+  return list
+end
+
 --- Measures and reports.
 -- @tparam table options `devices`, of which the first is measured; `quick`: seven rounds, else nine, and smaller loop
---  nests; `groups`: parts of titles of `clcompute.peers.limits`; `rows`, a folder that keeps what was measured, in
---  peers.jsonl; `progress`
+--  nests; `groups`: parts of titles of `clcompute.suite.limits`; `progress`
 -- @treturn table a document for `clcompute.report`
+-- @treturn table the rows, to be kept
 -- @raise for a group that there is not
 function peers.measure(options)
   check_groups(options)
@@ -233,12 +254,11 @@ function peers.measure(options)
   local settings = { threads = library and library.threads or 0, quick = options.quick,
     rounds = options.quick and ROUNDS.quick or ROUNDS.full }
   local all = measure_groups(options, settings)
-  if options.rows then keep(options.rows .. "/peers.jsonl", all) end
   return { title = "Operations and the libraries of others", subtitle = "Measured in one run on the same data",
     facts = { { "version", cl._VERSION }, { "device", tostring(device) },
       { "OpenBLAS", library and ("%s, kernels for %s, %d threads"):format(library.version, library.core,
         settings.threads) or "not installed" } },
-    sections = sections(all, device) }
+    sections = sections_of(all, device) }, all
 end
 
 return peers

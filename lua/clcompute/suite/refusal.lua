@@ -2,23 +2,15 @@
 
 --- The refusal set, in place of the programs of tables 3 and 4: a program with six small loops in three functions that
 -- it calls often, as it is, and with the functions compiled, with heuristics and without. In seconds of CPU time.
--- @module clcompute.suite.papers.polykernels.refusal
+-- @module clcompute.suite.refusal
 
 local bench = require "clcompute.bench"
-local data = require "clcompute.suite.papers.polykernels.data"
+local comparison = require "clcompute.suite.comparison"
 local loops = require "clcompute.loops"
-local rows = require "clcompute.suite.papers.polykernels.rows"
+local nested = require "clcompute.suite.nested"
+local polykernels = require "clcompute.suite.polykernels"
 
---- A candidate that runs the program with these functions.
-local function candidate(program, functions, sentences, fields)
-  fields.timed = true
-  function fields.fn()
-    local start = os.clock()
-    local result = program.run(functions, sentences)
-    return os.clock() - start, result
-  end
-  return fields
-end
+local HEURISTICS = { loops = "model", forced = "none" } -- by method
 
 local function compile_all(functions, device, heuristics)
   local compiled = {}
@@ -36,32 +28,50 @@ local function launches_of(compiled)
   return count
 end
 
+--- The set as a workload (`clcompute.suite.workload`).
+local function workload_of(program, sentences)
+  local expected = program.run(program.functions, sentences)
+  local work = { name = "refusal", timed = true, methods = { "loops", "forced" }, others = {} }
+
+  --- Runs the program with these functions.
+  local function run(functions)
+    local start = os.clock()
+    local result = program.run(functions, sentences)
+    return os.clock() - start, result
+  end
+  function work.prepare(device, method)
+    local functions, reason = compile_all(program.functions, device, HEURISTICS[method])
+    if not functions then return nil, reason end
+    return { functions = functions }
+  end
+  function work.run(o)
+    local before = launches_of(o.functions)
+    local seconds, result = run(o.functions)
+    o.result, o.launches = result, launches_of(o.functions) - before
+    return seconds
+  end
+  function work.result(o) return o.result end
+  function work.check(result) return nested.equal(expected, result) end
+  function work.counts(o) return { launches = o.launches } end
+  function work.others.Lua()
+    return { timed = true, run = function() return (run(program.functions)) end }
+  end
+  return work
+end
+
 --- Measures the set.
 -- @tparam table options `devices`, `quick`, `seconds`, `progress`
 -- @treturn table a section
 return function(options)
-  local program = dofile(rows.path "refusal")
+  local program = dofile(polykernels.path "refusal")
   local sentences = program.sizes[options.quick and "quick" or "full"]
-  local expected = program.run(program.functions, sentences)
-  local list, launches = {}, {}
-  list[1] = candidate(program, program.functions, sentences,
-    { name = "Lua", params = { method = "Lua" }, device = "Lua" })
-  for _, device in ipairs(options.devices) do
-    for _, form in ipairs { { "loops", "model" }, { "forced", "none" } } do
-      local functions, lack = compile_all(program.functions, device, form[2])
-      local fields = { name = ("%s, %s"):format(form[1], device.place), params = { method = form[1] }, device = device,
-        unsupported = lack }
-      function fields.check(result)
-        launches[fields] = launches_of(functions)
-        return data.equal(expected, result)
-      end
-      list[#list + 1] = candidate(program, functions, sentences, fields)
-    end
-  end
+  local work = workload_of(program, sentences)
+  local list, operands = comparison.methods(work, { "Lua" }, options.devices)
   local measured = bench.compare(list, { seconds = options.seconds, peak = false, baseline = "Lua",
     progress = options.progress })
   for i, row in ipairs(measured) do
-    row.launches = launches[list[i]]
+    local own = operands[list[i]]
+    row.launches = own and work.counts(own).launches
     row.speed_up = row.ratio and 1 / row.ratio
   end
   return {

@@ -3,9 +3,9 @@
 --
 -- By name of the row, a function of a device, buffers of floats as the row's function takes them, and its sizes, that
 -- returns a function which queues the nest.
--- @module clcompute.suite.peers.tiles
+-- @module clcompute.suite.tiled_nests
 
-local tiles = {}
+local tiled_nests = {}
 
 local TILE = 16 -- edge of a work-group
 
@@ -59,13 +59,13 @@ local function square(extent)
   return { global = { size, size }, group = { TILE, TILE } }
 end
 
-function tiles.mmm(device, buffers, n)
+function tiled_nests.mmm(device, buffers, n)
   local program, range = build(device, MMM), square(n)
   local a, b, c = table.unpack(buffers)
   return function() program.mmm(range, a, b, c, n) end
 end
 
-function tiles.jac2d(device, buffers, n, steps)
+function tiled_nests.jac2d(device, buffers, n, steps)
   local program, range = build(device, JAC2D), square(n - 2)
   local a, b = table.unpack(buffers)
   return function()
@@ -76,4 +76,4 @@ function tiles.jac2d(device, buffers, n, steps)
   end
 end
 
-return tiles
+return tiled_nests

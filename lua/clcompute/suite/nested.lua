@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
 
---- Nested tables of random numbers: made from a seed, copied, packed, put on a device and compared bit by bit.
--- @module clcompute.suite.papers.polykernels.data
+--- Nested tables of random numbers: made from a seed, copied, packed and compared bit by bit.
+-- @module clcompute.suite.nested
 
-local data = {}
+local nested = {}
 
 --- A generator of its own, so that nobody's `math.random` is disturbed: xorshift64*, 0 <= x < 1.
 -- @tparam integer seed
 -- @treturn function
-function data.generator(seed)
+function nested.generator(seed)
   local state = seed * 2 + 0x9E3779B97F4A7C15 | 1 -- never 0
   return function()
     state = state ~ (state >> 12)
@@ -24,7 +24,7 @@ end
 -- @tparam[opt=-1] number low
 -- @tparam[opt=1] number high
 -- @treturn table
-function data.array(extents, random, low, high)
+function nested.array(extents, random, low, high)
   low, high = low or -1, high or 1
   local function fill(dimension)
     local list = {}
@@ -37,81 +37,73 @@ function data.array(extents, random, low, high)
 end
 
 --- A copy in depth of tables; anything else stays itself.
-function data.copy(value)
+function nested.copy(value)
   if type(value) ~= "table" then return value end
   local copy = table.move(value, 1, #value, 1, {})
   if type(copy[1]) == "table" then
-    for i, item in ipairs(copy) do copy[i] = data.copy(item) end
+    for i, item in ipairs(copy) do copy[i] = nested.copy(item) end
   end
   return copy
 end
 
 --- Copies of all arguments.
-function data.copies(arguments)
+function nested.copies(arguments)
   local list = {}
-  for i, value in ipairs(arguments) do list[i] = data.copy(value) end
+  for i, value in ipairs(arguments) do list[i] = nested.copy(value) end
   return list
 end
 
 --- Sets nested tables back to what others of the same shape hold.
-function data.restore(list, from)
+function nested.restore(list, from)
   for i, value in ipairs(from) do
-    if type(value) == "table" then data.restore(list[i], value) else list[i] = value end
+    if type(value) == "table" then nested.restore(list[i], value) else list[i] = value end
   end
 end
 
-local PIECE = 128 -- numbers packed by one call
+--- The extents of a nested table, outermost first.
+function nested.extents(array)
+  local extents = {}
+  while type(array) == "table" do
+    extents[#extents + 1] = #array
+    array = array[1]
+  end
+  return extents
+end
 
---- The elements of a nested table as packed doubles, row by row.
+local PIECE = 128 -- numbers packed by one call
+local FORMAT = { float = "f", double = "d" }
+
+--- The elements of a nested table in a string, row by row.
+-- @tparam table array
+-- @tparam[opt="double"] string dtype
 -- @treturn string
-function data.pack(array)
-  local parts = {}
+function nested.pack(array, dtype)
+  local parts, format = {}, FORMAT[dtype or "double"]
   if type(array[1]) == "table" then
-    for i, item in ipairs(array) do parts[i] = data.pack(item) end
+    for i, item in ipairs(array) do parts[i] = nested.pack(item, dtype) end
   else
     for first = 1, #array, PIECE do
       local last = math.min(first + PIECE - 1, #array)
-      parts[#parts + 1] = string.pack(("d"):rep(last - first + 1), table.unpack(array, first, last))
+      parts[#parts + 1] = string.pack(format:rep(last - first + 1), table.unpack(array, first, last))
     end
   end
   return table.concat(parts)
 end
 
---- Arguments with their arrays on a device.
--- @tparam table arguments
--- @tparam Device device
--- @tparam string dtype of the buffers
--- @treturn table the arguments, buffers for arrays
--- @treturn table the arguments, for arrays their elements as packed in the buffers
--- @treturn function sets the buffers back
-function data.on_device(arguments, device, dtype)
-  local placed, packed = {}, {}
-  for i, value in ipairs(arguments) do
-    placed[i] = type(value) == "table" and device:buffer(value, dtype) or value
-    packed[i] = type(value) == "table" and placed[i]:string() or value
-  end
-  local function reset()
-    for i, value in ipairs(packed) do
-      if type(value) == "string" then placed[i]:write(value) end
-    end
-  end
-  return placed, packed, reset
-end
-
 --- Whether two nested tables hold the same numbers; NaN equals NaN, and 0 is not -0.
 -- @treturn boolean
 -- @treturn ?string where they differ first
-function data.equal(a, b)
+function nested.equal(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then
     local same = a == b and (a ~= 0 or 1 / a == 1 / b) or a ~= a and b ~= b
     return same, not same and (": %s and %s"):format(a, b) or nil
   end
   if #a ~= #b then return false, (": %d and %d elements"):format(#a, #b) end
   for i = 1, #a do
-    local same, where = data.equal(a[i], b[i])
+    local same, where = nested.equal(a[i], b[i])
     if not same then return false, ("[%d]%s"):format(i, where) end
   end
   return true
 end
 
-return data
+return nested
