@@ -10,7 +10,7 @@ local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
 local verdict = require "clcompute.answers.verdict"
 
-local tuning = {}
+local tuning = { choices = require "clcompute.tuning.choices", known = known, rules = rules, store = store }
 
 local SAFE = { kernel = "tiled" } -- for a device that gets the fast kernels wrong
 
