@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Lua expressions over the parameters of a call, as clcompute.poly writes them, made into functions. They compute in
--- floats: those are exact up to 2^53, and beyond they do not wrap to small numbers, as products of integers would.
+--- Tells when accesses leave their array, one check of the parameters, exact, before anything runs; and whether a nest
+-- needs what an array held before.
 -- @module clcompute.loops.analysis.bounds
 
 local interrupt = require("clcompute.base").interrupt
@@ -9,6 +9,11 @@ local isl_text = require "clcompute.loops.analysis.isl_text"
 local size_of = require("clcompute.loops.tree").ast.size
 
 local bounds = {}
+
+-- --- conditions ----------------------------------------------------------------------------
+--
+-- Lua expressions over the parameters of a call, as clcompute.poly writes them, made into functions. They compute in
+-- floats: those are exact up to 2^53, and beyond they do not wrap to small numbers, as products of integers would.
 
 local OWN = { ["and"] = true, ["or"] = true, ["true"] = true, ["false"] = true, ["not"] = true, max = true, min = true }
 
@@ -51,6 +56,8 @@ end
 function bounds.evaluator(text)
   return assert(compile_condition({ text }, "return " .. text))
 end
+
+-- --- bounds --------------------------------------------------------------------------------
 
 --- Collects what has to be asked. Accesses that reach the same subscripts of the same size share a question.
 local Questions = {}
@@ -141,6 +148,11 @@ function bounds.describe(scop, check, values)
   return ("dimension %d of '%s' reaches %.0f%s at line %d%s"):format(check.dimension, check.array.name, reached, limit,
     check.access.node.line, describe_parameters(scop, check, values))
 end
+
+-- --- coverage ------------------------------------------------------------------------------
+--
+-- A nest needs what an array held before if it leaves an element unwritten, or reads one before it has written it.
+-- Where it does neither, the array need not be copied to where the nest runs.
 
 local BUDGET = 300000 -- a copy too many is no fault, and there are many arrays and nests to ask for
 

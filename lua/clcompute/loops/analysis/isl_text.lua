@@ -24,7 +24,6 @@ local function multiple(term)
   return ("%d * %s"):format(term.coefficient, unknown_text(term))
 end
 
---- A form of `clcompute.loops.tree.affine`.
 function form_text(form)
   local parts = {}
   for i, term in ipairs(form.terms) do parts[i] = multiple(term) end
@@ -32,6 +31,7 @@ function form_text(form)
   return (table.concat(parts, " + "):gsub("%+ %-", "- "))
 end
 
+--- A form of `clcompute.loops.tree.affine`.
 isl_text.form = form_text
 
 --- An expression in isl's words, or nil where it is not affine in integers.
@@ -42,6 +42,8 @@ function isl_text.affine(node, offset)
   local form = node.type == "int" and affine.of(node)
   return form and form_text { constant = form.constant + (offset or 0), terms = form.terms } or nil
 end
+
+-- --- conditions ----------------------------------------------------------------------------
 
 local COMPARISONS = { ["=="] = "=", ["~="] = "!=", ["<"] = "<", ["<="] = "<=", [">"] = ">", [">="] = ">=" }
 
@@ -107,6 +109,8 @@ function isl_text.range(loop)
   if stride == 1 then return range end
   return ("%s and (%s - (%s)) mod %d = 0"):format(range, variable, from, stride)
 end
+
+-- --- sets and maps -------------------------------------------------------------------------
 
 --- The integers that a call fixes, by their names in isl: numbers, and sizes of arrays.
 -- @tparam table tree

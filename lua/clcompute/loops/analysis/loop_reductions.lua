@@ -13,6 +13,12 @@ local walk = require("clcompute.loops.tree").walk
 
 local loop_reductions = {}
 
+-- --- minima and maxima ---------------------------------------------------------------------
+--
+-- Comparisons that keep the smaller or larger of two numbers are written as math.min and math.max: `if e > x then x = e
+-- end`, `x = e > x and e or x`. Lua's functions are defined by these comparisons, so results are the same, NaN and both
+-- zeros too. `>=` is left alone: of two zeros it may keep the other one.
+
 local function is_same_text(node, other)
   return lua_text.expression(node) == lua_text.expression(other)
 end

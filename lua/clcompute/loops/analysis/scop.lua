@@ -9,6 +9,11 @@ local isl_text = require "clcompute.loops.analysis.isl_text"
 
 local scop = {}
 
+-- --- accesses ------------------------------------------------------------------------------
+--
+-- What an expression reads: elements of arrays, and locals, which are arrays over the loops that they are declared in.
+-- Each read has the condition under which it happens, because `and` and `or` do not always get to their right side.
+
 --- The elements that a name stands for: of a local, the one of this iteration.
 local function local_subscripts(variable)
   local subscripts = {}
@@ -79,6 +84,8 @@ local function reads_of(node, base, when)
   collect(node, base, when, found)
   return found
 end
+
+-- --- statements ----------------------------------------------------------------------------
 
 --- What is known at a place of the program: the loops around it, the formulas that hold there, whether it is certainly
 -- reached where they do, and `places`, where in its body each enclosing loop and the place itself stand.

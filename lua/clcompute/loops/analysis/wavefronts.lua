@@ -91,6 +91,11 @@ function wavefronts.mark(scop)
   end)
 end
 
+-- --- launches ------------------------------------------------------------------------------
+--
+-- A launch for each wavefront: the range is all of its loops but one, whose variable follows from theirs and the number
+-- of the wavefront.
+
 --- The least and the greatest value of a loop's variable, from its frame, as Lua.
 local function ends_of(node, frame)
   local first, length = frame.first, frame.count

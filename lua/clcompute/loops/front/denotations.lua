@@ -17,6 +17,8 @@ local origin = require "clcompute.loops.front.origin"
 
 local denotations = {}
 
+-- --- math: pure functions of numbers, and constants ----------------------------------------
+
 local function takes(least, most, result)
   return { least = least, most = most, result = result }
 end
@@ -43,6 +45,8 @@ end
 local function function_name(value)
   return function_names[value]
 end
+
+-- --- free names ----------------------------------------------------------------------------
 
 local function refused(reason, ...)
   return { tag = "refused", reason = reason:format(...) }
@@ -250,6 +254,9 @@ function denotations.denote(holder, name)
 end
 
 -- --- scopes --------------------------------------------------------------------------------
+--
+-- Denotations in them are also `{ tag="variable", variable= }` and `{ tag="argument", node=, scope=, holder=, site=,
+-- calls= }`: where the argument of a function was written that is put in place of its call.
 
 local MOST_NODES = 50000
 

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- Where the source of a nest comes from: a function of which Lua still knows the file or the chunk, a text, or a file.
+--- Where the source of a nest comes from, a function of which Lua still knows the file or the chunk, a text, or a file;
+-- and which of its functions is meant: by its name, or by what the debug library says of a function value, so that a
+-- file that has changed since is noticed.
 -- @module clcompute.loops.front.origin
 
 local failure = require("clcompute.loops.tree").failure
@@ -88,6 +90,8 @@ function origin.of(source, options)
   end
   error(("function, text or { file = path } expected, got %s"):format(type(source)), 0)
 end
+
+-- --- the functions of a text ---------------------------------------------------------------
 
 -- The words that open and close blocks; `for` and `while` do so by their `do`.
 origin.OPENERS = { ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- Checks a resolved tree: bounds of loops and subscripts are affine. Marks the variables that they need (`is_index`):
--- those must be integers in each call; and those that are computed with (`is_operand`).
+--- What the subset asks of a function beyond its grammar. One variable is one thing: an array with the same number of
+-- subscripts everywhere, or a number; only locals are assigned. Bounds of loops and subscripts are affine: the
+-- variables that they need must be integers in each call (`is_index`); others are computed with (`is_operand`).
 -- @module clcompute.loops.front.restrictions
 
 local affine = require("clcompute.loops.tree").affine
@@ -11,6 +12,8 @@ local lua_text = require("clcompute.loops.tree").lua_text
 local walk = require("clcompute.loops.tree").walk
 
 local restrictions = {}
+
+-- --- one variable, one thing ---------------------------------------------------------------
 
 local function subscripts(count)
   return count == 1 and "1 subscript" or count .. " subscripts"
@@ -77,6 +80,8 @@ function restrictions.assign(origin, variable, node)
   end
   variable.assigned = variable.assigned or node
 end
+
+-- --- affine bounds and subscripts ----------------------------------------------------------
 
 local function mark(form)
   affine.each_term(form, function(term)

@@ -2,6 +2,10 @@
 
 --- Gives expressions and variables their types for one call's kinds of arguments. A local's type is what all values
 -- that it is given fit, and so is a table's: one that holds integers and is given a float is "float".
+--
+-- Types are "int", "float" and "bool", by Lua's rules. An `and` that is either false or a number is `is_partial`: its
+-- type is the number's, and only `or`, `not`, `and` and conditions take it. A float that may be an integer in Lua is
+-- `is_mixed` (`clcompute.loops.front.mixture`).
 -- @module clcompute.loops.front.types
 
 local denotations = require "clcompute.loops.front.denotations"
@@ -161,6 +165,8 @@ end
 
 local TABLE_DTYPES = { int = "long", float = "double" }
 local ARTICLE = { int = "an integer", float = "a float", bool = "a boolean" }
+
+-- --- statements ----------------------------------------------------------------------------
 
 local STATEMENTS = {}
 

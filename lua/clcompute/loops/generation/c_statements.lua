@@ -11,6 +11,11 @@ local c_expression = require "clcompute.loops.generation.c_expression"
 
 local c_statements = {}
 
+-- --- helpers -------------------------------------------------------------------------------
+--
+-- Lua's operators as functions, where C's own differ: integers wrap round, // and % round down, an integer is compared
+-- with a float by value. REAL is the type of floats.
+
 -- Name, the helpers it calls, text.
 local HELPERS = {
   { "add_int", {}, "long add_int(long a, long b) { return (long)((ulong)a + (ulong)b); }" },

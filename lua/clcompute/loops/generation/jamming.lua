@@ -21,6 +21,11 @@ local walk = require("clcompute.loops.tree").walk
 
 local jamming = {}
 
+-- --- whether it is right -------------------------------------------------------------------
+--
+-- Passes of the loop within that were done one pass of the sequential loop after the other are each done for all of
+-- them then, before the next one begins (unroll and jam, Allen and Cocke 1972).
+
 local BUDGET = 1000000 -- isl's operations for a nest
 
 --- The accesses in a loop, which may have been moved in its tree since the scop was extracted.

@@ -233,6 +233,8 @@ function launches.kernel(kernel, output)
   add(output, "end")
 end
 
+-- --- loops in rounds -----------------------------------------------------------------------
+
 --- The first and the last place of a nest on the line.
 local function ends_of(place, nest)
   if not place.loop then return place.text, place.text end

@@ -129,6 +129,11 @@ end
 
 local add, extremum = c_statements.add, c_expression.extremum
 
+-- --- as OpenCL C ---------------------------------------------------------------------------
+--
+-- Rows and columns of vectors of sums, each a variable of its own, as an array might stay in memory. What is done for
+-- the vector in row r and column c is a macro.
+
 --- The elements of a vector, and how far it is from one to the next: on a GPU the neighbours of an element are those
 -- of other work-items.
 local function widths_of(tiles)

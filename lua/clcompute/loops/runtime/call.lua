@@ -18,6 +18,10 @@ local tuning = require "clcompute.tuning"
 
 local call = {}
 
+-- --- a call like the one before ------------------------------------------------------------
+--
+-- It needs no second look at its values, if all is on the device. What is remembered does not keep buffers alive.
+
 local WEAK_VALUES = { __mode = "v" }
 
 --- Whether a plan, or a condition in it, has something to do in Lua.
@@ -71,6 +75,13 @@ local function repeat_call(state, values)
   state.repetition = run
   return true
 end
+
+-- --- calls that are too small to pay -------------------------------------------------------
+--
+-- Calls on tables that are too small, whatever is in the tables, are found in less time than it takes to look at them:
+-- they run the Lua function itself. A function that is called often is mostly called with the same sizes, so the last
+-- ones that were too small are remembered, and found again without a table being made. These calls are never measured,
+-- so only those are taken that are too small even if each statement is a long one.
 
 local function add(lines, text, ...)
   lines[#lines + 1] = text:format(...)

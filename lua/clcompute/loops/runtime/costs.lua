@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 
---- What launches, copies and statements cost, by kind of device: a row of figures for each, and a pure function of a
--- device's facts that chooses among them.
+--- What launches, copies and statements cost: a row of figures by kind of device, a pure function of a device's facts
+-- that chooses among them, and what calls took beside what these figures said: factors for the next verdicts.
 --
--- What is tried is measured (`clcompute.loops.runtime.costs`), on the side where it runs. So of two figures for
--- one thing the better one stands here: what is too good is found out, what is too bad is not.
+-- What is tried is measured, on the side where it runs. So of two figures for one thing the better one stands here:
+-- what is too good is found out, what is too bad is not.
 -- @module clcompute.loops.runtime.costs
 
 local costs = {}
@@ -73,6 +73,13 @@ function costs.device_seconds(row, launches, work, items)
   local side_by_side = math.min(math.max(items / row.grain, 1), row.width)
   return launches * row.launch + work * row.statement / side_by_side
 end
+
+-- --- what calls took -----------------------------------------------------------------------
+--
+-- A factor belongs to a nest on one side, or to the copies, and to a class of sizes, each four times the one before: a
+-- launch of few statements says nothing of one of many. Two measurements make it, of which the smaller counts: what
+-- disturbs a run makes it longer. The first few calls of a class and a choice are timed and no others, so that a
+-- verdict changes a few times at most and later calls cost nothing more.
 
 local TIMED = 4 -- calls; the first of them is not counted: it compiles, and fills caches
 local COPIES = 0 -- their index among the nests

@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: MIT
 
---- A nest in tiles on one device: its kernel, and how large the block of a work-item is.
+--- How nests are launched on one device: how large the block of a work-item is, how many groups reduce, how many passes
+-- a round has.
 -- @module clcompute.loops.runtime.launchers
 
 local launchers = {}
+
+-- --- nests in tiles ------------------------------------------------------------------------
 
 local Blocks = {}
 Blocks.__index = Blocks
@@ -97,6 +100,11 @@ function Blocks:share(x, y, z)
   return self.range, self.tile
 end
 
+-- --- nests that reduce ---------------------------------------------------------------------
+--
+-- A nest's kernels and the memory for the parts that its groups leave. How many groups there are depends on the device
+-- and the passes of the loops alone, so results are the same at every call.
+
 local Reduction = {}
 Reduction.__index = Reduction
 
@@ -164,6 +172,8 @@ end
 function Reduction:found(number, count)
   return self.parts[number]:view(1, count):read()
 end
+
+-- --- loops in rounds -----------------------------------------------------------------------
 
 local Rounds = {}
 Rounds.__index = Rounds

@@ -10,6 +10,11 @@ local arguments = require "clcompute.loops.runtime.arguments"
 
 local storage = {}
 
+-- --- where the values are right ------------------------------------------------------------
+--
+-- Copies happen when a side that is not valid is about to be used, and make it valid; a write makes the other side
+-- invalid. So a copy between launches in a loop happens once, and what is never used is never copied.
+
 local Array = {}
 Array.__index = Array
 

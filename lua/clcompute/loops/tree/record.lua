@@ -17,7 +17,7 @@ local PLACE = { line = true, column = true, offset = true, finish = true } -- in
 
 --- The field as a value that is shown beside the kind; nil for what has lines of its own.
 local SHOWN = {
-  ref = function(value) return value.id or ("%s of line %s"):format(value.kind, value.line) end,
+  ref = function(value) return value.id or value.kind == "for" and "for " .. value.variable.id or value.kind end,
   table = function() return "..." end,
 }
 
@@ -102,7 +102,7 @@ local function show(self, value, indent, label, lines)
     local field, found = row[1], value[row[1]]
     if found ~= nil and (row.type == "node" or row.type == "nodes") then
       below[#below + 1] = row
-    elseif found ~= nil and not PLACE[field] then
+    elseif found and not PLACE[field] then
       head[#head + 1] = ("%s=%s"):format(field, (SHOWN[row.type] or tostring)(found))
     end
   end
