@@ -22,7 +22,7 @@ local PACKAGES = {
   "", -- csrc/core.c, lua/clcompute/init.lua: the public table
   "peers", -- clcompute.blas: the libraries that are compared with
   "poly", -- clcompute.poly: isl
-  "loops/tree", "loops/front", "loops/analysis", "loops/generation", "loops/runtime",
+  "loops/tree", "loops/front", "loops/analysis", "loops/generation", "loops/runtime", "loops/explain",
   "loops", -- loop nests of Lua as kernels
   "report", -- rows to text, tables, charts, pages
   "bench", -- measure, compare, sweep

@@ -1,17 +1,10 @@
 -- SPDX-License-Identifier: MIT
 require "spec.helper" -- the seed
 local bounds = require "clcompute.loops.analysis.bounds"
-local condition = require "clcompute.loops.analysis.condition"
-local coverage = require "clcompute.loops.analysis.coverage"
 local dependences = require "clcompute.loops.analysis.dependences"
-local lexer = require "clcompute.loops.front.lexer"
-local origin = require "clcompute.loops.front.origin"
-local parser = require "clcompute.loops.front.parser"
+local front = require "clcompute.loops.front"
 local random_nest = require "spec.support.random_nest"
-local resolve = require "clcompute.loops.front.resolve"
-local restrictions = require "clcompute.loops.front.restrictions"
 local scop = require "clcompute.loops.analysis.scop"
-local types = require "clcompute.loops.front.types"
 
 --- Arrays of doubles and integers, as the tree uses its parameters.
 local function kinds_of(tree)
@@ -28,9 +21,8 @@ end
 
 --- The polyhedral form of a function or its text.
 local function extract(source)
-  local from = origin.of(source)
-  local tree = restrictions.check(resolve.run(parser.parse(from, lexer.read(from))))
-  return scop.extract(types.infer(tree, kinds_of(tree)))
+  local tree = front.resolve(front.parse(front.origin(source)))
+  return scop.extract(front.infer_types(tree, kinds_of(tree)))
 end
 
 local function analyse(source)
@@ -89,11 +81,11 @@ local function needs(source, name, array, numbers, sizes)
   local result = extract(source)
   for _, loop in ipairs(result.loops) do
     if loop.variable.name == name then
-      local needed = coverage.needed(result, loop, variable_of(result, array))
+      local needed = bounds.needed(result, loop, variable_of(result, array))
       if type(needed) == "boolean" then return needed end
       local values = parameters(result, numbers, sizes)
       for _, outer in ipairs(result.loops) do values[outer.variable.id] = numbers[outer.variable.name] end
-      return condition.evaluator(needed)(values)
+      return bounds.evaluator(needed)(values)
     end
   end
 end
@@ -340,16 +332,16 @@ describe("the values that an array held before a nest", function()
       if not (B[i] > 0 or i > 2) then B[i] = 1.0 else A[i] = C[i] end
     end end]]
     local undecided = {}
-    for i = 1, 3 do undecided[i] = coverage.is_undecided(result, result.loops[1], result.tree.parameters[i]) end
+    for i = 1, 3 do undecided[i] = bounds.is_undecided(result, result.loops[1], result.tree.parameters[i]) end
     assert.same({ true, true, true }, undecided)
     result = extract "function(A, n) for i = 1, n do if i > 2 or n > 3 then A[i] = A[i] > 0 and 1.0 or 2.0 end end end"
-    assert.is_false(coverage.is_undecided(result, result.loops[1], result.tree.parameters[1]))
+    assert.is_false(bounds.is_undecided(result, result.loops[1], result.tree.parameters[1]))
   end)
 
   it("are needed where the budget is exceeded", function()
     local result = extract "function(A, n) for i = 1, #A do A[i] = 1.0 end end"
-    assert.is_false(coverage.needed(result, result.loops[1], variable_of(result, "A")))
-    assert.is_true(coverage.needed(result, result.loops[1], variable_of(result, "A"), 1))
+    assert.is_false(bounds.needed(result, result.loops[1], variable_of(result, "A")))
+    assert.is_true(bounds.needed(result, result.loops[1], variable_of(result, "A"), 1))
   end)
 end)
 
@@ -456,7 +448,7 @@ local function assert_bounds(text, exact)
     local leaves, reached = observed_bounds(log, sizes)
     if leaves or exact then assert.equal(leaves, check ~= nil) end
     if check and exact then
-      local index = condition.evaluator(check.value)(values) + 1
+      local index = bounds.evaluator(check.value)(values) + 1
       assert.is_true(reached[("%s %d %d"):format(check.array.name, check.dimension, index)])
       local size = sizes[check.array.name][check.dimension]
       assert.is_true(check.side == "below" and index < 1 or check.side == "above" and index > size)
@@ -470,8 +462,8 @@ local function assert_needs(text, exact)
   local function answer(instance)
     local key = instance.loop .. instance.array
     if answers[key] == nil then
-      local needed = coverage.needed(result, result.loops[instance.loop], variable_of(result, instance.array))
-      answers[key] = type(needed) == "string" and condition.evaluator(needed) or function() return needed end
+      local needed = bounds.needed(result, result.loops[instance.loop], variable_of(result, instance.array))
+      answers[key] = type(needed) == "string" and bounds.evaluator(needed) or function() return needed end
     end
     return answers[key]
   end

@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: MIT
 --- What loops.compile decides without a device: where values are right, what pays, which loops become what.
 
-local coherence = require "clcompute.loops.runtime.coherence"
 local costs = require "clcompute.loops.runtime.costs"
 local helper = require "spec.helper"
 local lua_text = require "clcompute.loops.tree.lua_text"
 local profitability = require "clcompute.loops.runtime.profitability"
 local loops = require "clcompute.loops"
+local storage = require "clcompute.loops.runtime.storage"
 
 describe("coherence", function()
   --- Two sides that really are copied: a write sets what a side holds.
   local function new(fields)
-    local counters = coherence.counters()
+    local counters = storage.counters()
     local array = { bytes = 8, counters = counters, host_value = 0, device_value = 0,
       upload = function(self) self.device_value = self.host_value end,
       download = function(self) self.host_value = self.device_value end }
     for key, value in pairs(fields) do array[key] = value end
-    return coherence.new(array), counters
+    return storage.coherent(array), counters
   end
 
   it("copies when a side is needed that is not valid, and only then", function()
@@ -42,7 +42,7 @@ describe("coherence", function()
   end)
 
   it("refuses an array that is valid nowhere", function()
-    helper.raises("an array that is valid nowhere", coherence.new, { bytes = 8 })
+    helper.raises("an array that is valid nowhere", storage.coherent, { bytes = 8 })
   end)
 
   --- The least number of copies for a sequence of uses: trying at each whether to copy to the other side as well.

@@ -2,7 +2,6 @@
 --- What pays: costs by kind of device, what calls teach the model, and when a program is built. Device facts and times
 --- are made up here where they can be.
 
-local calibration = require "clcompute.loops.runtime.calibration"
 local costs = require "clcompute.loops.runtime.costs"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
@@ -76,7 +75,7 @@ end
 --- A verdict on a call of a nest on a buffer.
 local function decide(facts, numbers, memory)
   local figures = profitability.figures(numbers, costs.of(facts), memory)
-  local standing = memory and calibration.standing(memory, numbers.total)
+  local standing = memory and costs.standing(memory, numbers.total)
   return profitability.decide(plan, numbers, facts_of(1000, "device"), figures, MODEL, standing)
 end
 
@@ -91,13 +90,13 @@ describe("profitability", function()
   -- copies as long as it says unless told otherwise.
   local function live(memory, facts, numbers, device, lua, copies)
     local verdict = decide(facts, numbers, memory)
-    calibration.stand(memory, numbers.total, verdict.on_device)
-    verdict.run = calibration.run_of(memory, numbers.total, verdict.on_device)
-    if calibration.is_due(verdict.run) then
+    costs.stand(memory, numbers.total, verdict.on_device)
+    verdict.run = costs.run_of(memory, numbers.total, verdict.on_device)
+    if costs.is_due(verdict.run) then
       local model = verdict.figures.model
       local is_there = verdict.on_device[1]
       local spent = { [0] = 0.0, is_there and 0.0 or model.lua[1] * lua }
-      calibration.learn(memory, verdict, { launches = is_there and 1 or 0, spent = spent,
+      costs.learn(memory, verdict, { launches = is_there and 1 or 0, spent = spent,
         seconds = spent[1] + verdict.copy_seconds * (copies or 1)
           + (is_there and model.device[1] * device or 0.0) })
     end
@@ -105,7 +104,7 @@ describe("profitability", function()
   end
 
   local function history(facts, numbers, calls, ...)
-    local memory, letters = calibration.new(), {}
+    local memory, letters = costs.new_memory(), {}
     for i = 1, calls do letters[i] = live(memory, facts, numbers, ...) and "D" or "L" end
     return table.concat(letters), memory
   end
@@ -124,7 +123,7 @@ describe("profitability", function()
   it("changes its mind a few times at most, whatever calls take", function()
     for _ = 1, 300 do
       local numbers = numbers_of(10.0 ^ (2 + 6 * math.random()), 10.0 ^ (5 * math.random()))
-      local memory, before, changes = calibration.new(), nil, 0
+      local memory, before, changes = costs.new_memory(), nil, 0
       for _ = 1, 40 do
         local noise = 10.0 ^ (2 * math.random() - 1)
         local is_there = live(memory, GPU, numbers, noise, 10.0 ^ (2 * math.random() - 1))
@@ -136,7 +135,7 @@ describe("profitability", function()
   end)
 
   it("stays with its choice where the other is hardly shorter", function()
-    local memory, numbers = calibration.new(), numbers_of(1e4, 1)
+    local memory, numbers = costs.new_memory(), numbers_of(1e4, 1)
     local figures = profitability.figures(numbers, costs.of(CPU))
     local function choose(lua_seconds, standing)
       figures.lua[1] = lua_seconds
@@ -149,29 +148,29 @@ describe("profitability", function()
     assert.is_false(choose(0.9 * device))
     assert.is_true(choose(0.9 * device, { true }))
     assert.is_false(choose(0.7 * device, { true }))
-    assert.is_nil(calibration.standing(memory, 1e4))
+    assert.is_nil(costs.standing(memory, 1e4))
   end)
 
   it("believes two measurements, the shorter of the last two, and only for sizes alike", function()
     local _, memory = history(CPU, numbers_of(1e6, 1e5), 2, 3, 1, 3)
-    assert.is_nil(calibration.factor(memory, "device", 1, 1e6)) -- the first call does not count
+    assert.is_nil(costs.factor(memory, "device", 1, 1e6)) -- the first call does not count
     live(memory, CPU, numbers_of(1e6, 1e5), 50, 1, 50)
-    assert.near(3, calibration.factor(memory, "device", 1, 1e6), 1e-9)
-    assert.near(3, calibration.factor(memory, "device", 1, 9e5), 1e-9)
-    assert.is_nil(calibration.factor(memory, "device", 1, 1e8))
-    assert.is_nil(calibration.factor(memory, "device", 1, 1e4))
-    assert.is_nil(calibration.factor(memory, "lua", 1, 1e6))
+    assert.near(3, costs.factor(memory, "device", 1, 1e6), 1e-9)
+    assert.near(3, costs.factor(memory, "device", 1, 9e5), 1e-9)
+    assert.is_nil(costs.factor(memory, "device", 1, 1e8))
+    assert.is_nil(costs.factor(memory, "device", 1, 1e4))
+    assert.is_nil(costs.factor(memory, "lua", 1, 1e6))
   end)
 
   it("learns nothing of the device from a call whose launches are not those that were counted", function()
-    local memory, numbers = calibration.new(), numbers_of(1e6, 1e5)
+    local memory, numbers = costs.new_memory(), numbers_of(1e6, 1e5)
     for _ = 1, 4 do
       local verdict = decide(CPU, numbers, memory)
-      verdict.run = calibration.run_of(memory, numbers.total, verdict.on_device)
-      calibration.learn(memory, verdict, { launches = 0, spent = { [0] = 0.0, 0.0 }, seconds = 1e-6 })
+      verdict.run = costs.run_of(memory, numbers.total, verdict.on_device)
+      costs.learn(memory, verdict, { launches = 0, spent = { [0] = 0.0, 0.0 }, seconds = 1e-6 })
     end
-    assert.is_nil(calibration.factor(memory, "device", 1, 1e6))
-    assert.is_false(calibration.is_due(calibration.run_of(memory, numbers.total, { true })))
+    assert.is_nil(costs.factor(memory, "device", 1, 1e6))
+    assert.is_false(costs.is_due(costs.run_of(memory, numbers.total, { true })))
   end)
 
   it("says of each figure whether it is the model's or measured", function()

@@ -5,7 +5,7 @@
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 local random_reductions = require "spec.support.random_reductions"
-local reduction = require "clcompute.loops.runtime.reduction"
+local launchers = require "clcompute.loops.runtime.launchers"
 
 local huge, nan = math.huge, 0 / 0
 
@@ -576,11 +576,11 @@ helper.describe_each("reduce = 'tree'", function(device)
   end)
 
   it("takes groups of any power of 2, and any number of them", function()
-    local shape = reduction.shape
-    finally(function() reduction.shape = shape end)
+    local shape = launchers.reduction_shape
+    finally(function() launchers.reduction_shape = shape end)
     for _, lanes in ipairs { 1, 2, 8, 64, 256 } do
       for _, groups in ipairs { 1, 3, 37 } do
-        reduction.shape = function() return { lanes = lanes, groups = groups } end
+        launchers.reduction_shape = function() return { lanes = lanes, groups = groups } end
         for _, n in ipairs { 1, 7, 130 } do
           check(all_of_integers, device, { list_of(n, wide), { 1, 2, 3, 4, 5, 6, 7, 8, 9 }, n })
         end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
-local coherence = require "clcompute.loops.runtime.coherence"
-local static_copies = require "clcompute.loops.analysis.static_copies"
+local static_copies = require "clcompute.loops.explain.static_copies"
+local storage = require "clcompute.loops.runtime.storage"
 
 local OBJECTS = { "a", "b", "c" }
 
@@ -105,7 +105,7 @@ end
 local function run_lazily(body, trips)
   local memory, arrays = new_memory(), {}
   for _, object in ipairs(OBJECTS) do
-    arrays[object] = coherence.new { host = true, device = false, bytes = 8, counters = coherence.counters(),
+    arrays[object] = storage.coherent { host = true, device = false, bytes = 8, counters = storage.counters(),
       upload = function() memory.copy(object, "device") end, download = function() memory.copy(object, "host") end }
   end
   execute(body, trips, {

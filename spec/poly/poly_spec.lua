@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
-local condition = require "clcompute.loops.analysis.condition"
+local evaluator = require("clcompute.loops.analysis").bounds.evaluator
 local poly = require "clcompute.poly"
 
 --- A chain of statements a1 -> a2 -> ... in one body, each a stencil of its neighbours in three dimensions.
@@ -141,7 +141,7 @@ describe("clcompute.poly", function()
   describe("extremes", function()
     it("gives the condition and the index", function()
       local found = extreme("[n] -> { S[i] -> [i + 1] : 0 <= i < n }", "[d] -> { [x] : x >= d }", true)
-      local leaves, index = condition.evaluator(found.condition), condition.evaluator(found.value)
+      local leaves, index = evaluator(found.condition), evaluator(found.value)
       for n = -2, 5 do
         for d = 0, 7 do
           assert.equal(n > 0 and n >= d, leaves { n = n, d = d })
@@ -164,7 +164,7 @@ describe("clcompute.poly", function()
     it("understands strides, division and remainder", function()
       local found = extreme("[m, n] -> { S[i] -> [floor(i / 2) + i mod 3] : m <= i < n and (i - m) mod 4 = 0 }",
         "[d] -> { [x] : x >= d }", true)
-      local leaves, index = condition.evaluator(found.condition), condition.evaluator(found.value)
+      local leaves, index = evaluator(found.condition), evaluator(found.value)
       for m = -5, 5 do
         for n = -5, 9 do
           local greatest = -math.huge
@@ -197,7 +197,7 @@ describe("clcompute.poly", function()
     end
 
     it("is the condition that something is left out", function()
-      local left = condition.evaluator(uncovered {
+      local left = evaluator(uncovered {
         { map = "[n] -> { S[i] -> a[i] : 0 <= i < n }", schedule = "{ S[i] -> [i] }", write = true } })
       for n = -1, 5 do
         for d = 1, 5 do assert.equal(n < d, left { n = n, d = d }) end

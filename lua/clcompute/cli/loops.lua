@@ -67,15 +67,15 @@ local function presume(options, device)
   local compiled = compile(options, device)
   local state = compiled.state
   local words = loops_arguments.words(state.rows, options.arguments or {})
-  state.presumed = require "clcompute.loops.runtime.presumption".of(state, words)
+  state.presumed = require("clcompute.loops.explain").presume(state, words)
   return compiled, state
 end
 
 --- Where the function stands, as the debug library counts lines; a fault where that does not tell it from another.
 local function place_of(state)
-  local parsed, functions = state.parsed, require "clcompute.loops.front.functions"
-  local place = functions.choose(parsed.origin, parsed.tokens)
-  functions.choose({ file = parsed.origin.file, text = parsed.origin.text, wanted = { line = place.line,
+  local parsed, choose = state.parsed, require("clcompute.loops.front").choose
+  local place = choose(parsed.origin, parsed.tokens)
+  choose({ file = parsed.origin.file, text = parsed.origin.text, wanted = { line = place.line,
     last_line = place.last_line, parameters = place.parameters, upvalues = {} } }, parsed.tokens)
   return place
 end
@@ -171,7 +171,7 @@ local function show(options)
   if options.source then
     output.print((compiled:source():gsub("\n$", "")))
   else
-    output.print(options.explain and compiled:explain() or require "clcompute.loops.explain".loops(state))
+    output.print(options.explain and compiled:explain() or require("clcompute.loops.explain").loops(state))
   end
   return 0
 end
@@ -181,7 +181,7 @@ function command.run(options)
   need.library()
   local ok, result = pcall(options.run and trial or show, options)
   if ok then return result end
-  if not require "clcompute.loops.tree.failure".is(result) then error(result, 0) end
+  if not require("clcompute.loops.tree").failure.is(result) then error(result, 0) end
   output.show_fault((tostring(result):gsub("the option 'name'", "--function", 1)))
   return 1
 end

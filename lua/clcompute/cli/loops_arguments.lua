@@ -52,7 +52,7 @@ local function check(row, given)
   end
 end
 
---- The words for `clcompute.loops.runtime.presumption`.
+--- The words for `clcompute.loops.explain.presumption`.
 -- @tparam table rows of `clcompute.loops`: what each argument is
 -- @tparam table given of `parse`
 -- @treturn table by name
@@ -97,7 +97,7 @@ end
 
 --- Makes values: arrays as nested tables of random numbers, the same each time.
 -- @tparam table rows of `clcompute.loops`: what each argument is
--- @tparam table kinds by variable, of `clcompute.loops.runtime.presumption`
+-- @tparam table kinds by variable, of `clcompute.loops.explain.presumption`
 -- @tparam table given of `parse`
 -- @tparam integer size of each dimension, and of numbers in bounds and subscripts, unless given
 -- @treturn table a list

@@ -4,7 +4,6 @@
 -- @module clcompute.cli.loops_trial
 
 local columns = require("clcompute.base").columns
-local arithmetic = require "clcompute.loops.arithmetic"
 local explain = require "clcompute.loops.explain"
 local interrupt = require("clcompute.base").interrupt
 local loops_arguments = require "clcompute.cli.loops_arguments"
@@ -119,8 +118,8 @@ end
 
 --- Why results may differ from Lua's, lines; none where they must not.
 local function allowances(spec)
-  local lines, inexact = {}, arithmetic.inexact(spec.tree)
-  local reorders, swaps = arithmetic.shared_out(spec.plan)
+  local lines, inexact = {}, explain.inexact(spec.tree)
+  local reorders, swaps = explain.shared_out(spec.plan)
   if #inexact > 0 then
     lines[1] = table.concat(inexact, ", ") .. ": the last digits may differ, as OpenCL allows\n"
   end
@@ -151,7 +150,7 @@ end
 -- @tparam table compiled of `loops.compile`
 -- @tparam table forced the same with `force = true`
 -- @tparam table request `device`; `given` and `size`, of `loops_arguments.make`; `presumed`, of
--- `clcompute.loops.runtime.presumption`
+-- `clcompute.loops.explain.presumption`
 -- @treturn string a table and, below it, where each nest ran
 -- @treturn boolean whether results differ that should not
 return function(fn, compiled, forced, request)

@@ -1,94 +1,191 @@
 -- SPDX-License-Identifier: MIT
 
---- All passes from a parsed function to what runs, for one set of kinds of arguments.
+--- All passes from a resolved tree to what runs, in their order, for one set of kinds of arguments.
 -- @module clcompute.loops.compiler
 
-local bounds = require "clcompute.loops.analysis.bounds"
-local coverage = require "clcompute.loops.analysis.coverage"
-local dependences = require "clcompute.loops.analysis.dependences"
-local extremes = require "clcompute.loops.analysis.extremes"
-local estimate = require "clcompute.loops.generation.estimate"
-local failure = require "clcompute.loops.tree.failure"
-local host = require "clcompute.loops.generation.host"
-local indices = require "clcompute.loops.generation.indices"
-local interchange = require "clcompute.loops.analysis.interchange"
-local jamming = require "clcompute.loops.generation.jamming"
-local kernels = require "clcompute.loops.generation.kernels"
-local nests = require "clcompute.loops.generation.nests"
-local reductions = require "clcompute.loops.analysis.reductions"
-local resolve = require "clcompute.loops.front.resolve"
-local restrictions = require "clcompute.loops.front.restrictions"
-local rounds = require "clcompute.loops.generation.rounds"
-local scop = require "clcompute.loops.analysis.scop"
-local size_of = require "clcompute.loops.tree.variables".size
-local tiling = require "clcompute.loops.generation.tiling"
-local types = require "clcompute.loops.front.types"
-local walk = require "clcompute.loops.tree.walk"
-local wavefronts = require "clcompute.loops.analysis.wavefronts"
+local analysis = require "clcompute.loops.analysis"
+local ast = require("clcompute.loops.tree").ast
+local failure = require("clcompute.loops.tree").failure
+local front = require "clcompute.loops.front"
+local generation = require "clcompute.loops.generation"
+local storage = require("clcompute.loops.runtime").storage
+local walk = require("clcompute.loops.tree").walk
 
-local specialise = {}
+local compiler = {}
 
---- What a function takes: its parameters, then its captures.
-function specialise.variables(tree)
-  local list = table.move(tree.parameters, 1, #tree.parameters, 1, {})
-  return table.move(tree.captures, 1, #tree.captures, #list + 1, list)
-end
+-- --- the tree -------------------------------------------------------------------------------
 
---- Where two arguments are one array, one variable stands for both.
-local function unify(tree, twins)
-  walk.nodes(tree.body, function(node)
+--- A copy of the tree for passes to change, in which one variable stands for two arguments that are one array.
+local function copy(unit, job)
+  local copies
+  unit.tree, copies = ast.copy(job.tree)
+  unit.tree.base, unit.own = job.options.base, {}
+  for _, variable in ipairs(job.variables) do unit.own[variable] = copies[variable] end
+  local twins = {}
+  for variable, twin in pairs(job.taken.twins) do twins[unit.own[variable]] = unit.own[twin] end
+  walk.nodes(unit.tree.body, function(node)
     if node.array and twins[node.array] then node.array = twins[node.array] end
   end)
 end
 
---- The tree with types for the kinds of `taken`, whose variables are those of an earlier tree.
-local function typed_tree(parsed, variables, taken, options)
-  local tree = restrictions.check(resolve.run(parsed))
-  tree.base = options.base
-  local kinds, twins, own = {}, {}, {}
-  for i, variable in ipairs(specialise.variables(tree)) do own[variables[i]] = variable end
-  for variable, kind in pairs(taken.kinds) do kinds[own[variable]] = kind end
-  for variable, twin in pairs(taken.twins) do twins[own[variable]] = own[twin] end
-  unify(tree, twins)
-  types.infer(tree, kinds)
-  if options.reduce == "tree" then extremes.rewrite(tree) end
-  return tree, own
+local function types(unit, job)
+  local kinds = {}
+  for variable, kind in pairs(job.taken.kinds) do kinds[unit.own[variable]] = kind end
+  front.infer_types(unit.tree, kinds)
 end
 
---- The names of a call's numbers and sizes, in the order of the arguments, each with the position of its own.
-local function names_of(variables, own)
-  local names = {}
-  for i, variable in ipairs(variables) do
-    local new = own[variable]
-    if new.role ~= "array" and new.type then
-      names[#names + 1] = { id = new.id, argument = i }
-    elseif new.role == "array" then
-      for d = 1, new.rank do
-        names[#names + 1] = { id = size_of(new, d), argument = i, dimension = d }
-      end
+local function extremes(unit, job)
+  if job.options.reduce == "tree" then analysis.loop_reductions.normalise(unit.tree) end
+end
+
+-- --- analysis -------------------------------------------------------------------------------
+-- Where it takes too long, no loop is parallel, and all runs in Lua.
+
+local function scop(unit)
+  unit.scop = analysis.scop.extract(unit.tree)
+end
+
+local function dependences(unit)
+  local _, reason = analysis.dependences.analyse(unit.scop)
+  unit.given_up = reason
+end
+
+--- The rules of the paper are for the order as it is written.
+local function interchange(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" then return end
+  analysis.interchange.apply(unit.tree, function()
+    scop(unit)
+    dependences(unit)
+  end, job.target.is_wide)
+end
+
+local function reductions(unit, job)
+  if not unit.given_up and job.options.reduce == "tree" then analysis.loop_reductions.mark(unit.scop) end
+end
+
+local function wavefronts(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
+  analysis.wavefronts.mark(unit.scop)
+end
+
+--- What was generated, unless Lua refuses it: a function may have 200 locals.
+local function fitting(unit, result, message)
+  if result then return result end
+  failure.raise(unit.tree.origin, unit.tree, "too many arrays and locals for one function: "
+    .. message:gsub("^%a+:%d+: ", ""))
+end
+
+--- The checks whose accesses happen for certain, and those of which data decide.
+local function bounds(unit)
+  local checks
+  if not unit.given_up then checks, unit.given_up = analysis.bounds.analyse(unit.scop) end
+  if not checks then
+    for _, loop in ipairs(unit.scop.loops) do loop.parallel, loop.reductions, loop.wavefront = false, nil, nil end
+  end
+  local certain, uncertain = {}, {}
+  for _, check in ipairs(checks or {}) do table.insert(check.certain and certain or uncertain, check) end
+  unit.fails = fitting(unit, analysis.bounds.compile(certain))
+  unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
+end
+
+-- --- the plan -------------------------------------------------------------------------------
+
+--- Why nothing of a function becomes a kernel, or nil.
+local function no_kernel(unit)
+  if #unit.plan.kernels > 0 then return nil end
+  if unit.given_up then return "the analysis was given up: " .. unit.given_up end
+  for _, loop in ipairs(unit.scop.loops) do
+    if loop.obstacle then return loop.obstacle end
+  end
+  return "no loop is parallel"
+end
+
+--- Sequential loops become kernels of one work-item where the model decides, and a work-item is as fast as a core of
+-- the host.
+local function partition(unit, job)
+  local options = job.options
+  local takes_tasks = options.force == nil and options.heuristics == "model" and not job.target.is_wide
+  unit.plan = generation.partition.plan(unit.tree, takes_tasks and not unit.given_up)
+  unit.no_kernel = no_kernel(unit)
+end
+
+local function coverage(unit)
+  for _, kernel in ipairs(unit.plan.kernels) do
+    kernel.needed, kernel.undecided = {}, {}
+    for _, array in ipairs(kernel.writes) do
+      kernel.needed[array] = analysis.bounds.needed(unit.scop, kernel.node, array)
+      kernel.undecided[array] = analysis.bounds.is_undecided(unit.scop, kernel.node, array)
     end
   end
-  return names
 end
 
---- The arrays of a call, each once, and the positions of their arguments.
-local function arrays_of(variables, own, twins)
-  local arrays, positions = {}, {}
-  for i, variable in ipairs(variables) do
-    if variable.role == "array" and not twins[variable] then
-      arrays[#arrays + 1], positions[#positions + 1] = own[variable], i
+--- The type of floats in kernels, and the device's numbers for it.
+local function real(unit, job)
+  unit.needs_double = generation.kernel_text.need_double(unit.plan.kernels, job.options.mode)
+  unit.real = unit.needs_double and "double" or "float"
+  unit.row, unit.accumulators = job.target[unit.real], 0
+  for _, kernel in ipairs(unit.plan.kernels) do
+    unit.accumulators = math.max(unit.accumulators, kernel.accumulators and #kernel.accumulators or 0)
+  end
+end
+
+local function tiling(unit, job)
+  for _, kernel in ipairs(unit.plan.kernels) do
+    if not kernel.accumulators and not kernel.is_task and not kernel.wavefront then
+      kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
     end
   end
-  return arrays, positions
 end
 
---- The names of what verdicts depend on: sizes, and the numbers in bounds and conditions.
-local function deciding_of(names, numbers)
-  local deciding = table.move(numbers, 1, #numbers, 1, {})
-  for _, name in ipairs(names) do
-    if name.dimension then deciding[#deciding + 1] = name.id end
+local function jamming(unit)
+  for _, kernel in ipairs(unit.plan.kernels) do
+    if kernel.tiles then generation.jamming.apply(kernel.tiles, unit.scop, unit.row.jam) end
   end
-  return deciding
+end
+
+local function rounds(unit, job)
+  local most = job.options.heuristics ~= "paper" and unit.row.passes or 1
+  generation.round_kernels.mark(unit.plan, unit.scop, most)
+end
+
+-- --- texts ----------------------------------------------------------------------------------
+
+local function parameters(unit)
+  for _, kernel in ipairs(unit.plan.kernels) do
+    kernel.depth, kernel.parameters = walk.depth(kernel.node), generation.kernel_text.parameters(kernel)
+  end
+  for _, round in ipairs(unit.plan.rounds) do round.parameters = generation.kernel_text.parameters(round) end
+end
+
+local function indices(unit, job)
+  for _, kernel in ipairs(job.target.is_wide and unit.plan.kernels or {}) do
+    kernel.largest = generation.indices.largest(kernel)
+  end
+  unit.largest = generation.indices.least(unit.plan.kernels)
+end
+
+local function kernel_text(unit, job)
+  unit.text = generation.kernel_text.text(unit.plan.kernels, unit.plan.rounds, { mode = job.options.mode,
+    base = job.options.base, origin = unit.tree.origin, vector = unit.row.vector })
+end
+
+--- The names of a call's numbers and sizes, in the order of the arguments, and its arrays, each once. Verdicts depend
+-- on sizes, and on the numbers in bounds and conditions.
+local function arguments(unit, job)
+  unit.names, unit.arrays, unit.positions = {}, {}, {}
+  unit.deciding = table.move(unit.scop.numbers, 1, #unit.scop.numbers, 1, {})
+  for i, variable in ipairs(job.variables) do
+    local own = unit.own[variable]
+    if own.role ~= "array" and own.type then unit.names[#unit.names + 1] = { id = own.id, argument = i } end
+    for d = 1, own.role == "array" and own.rank or 0 do
+      unit.names[#unit.names + 1] = { id = ast.size(own, d), argument = i, dimension = d }
+      unit.deciding[#unit.deciding + 1] = ast.size(own, d)
+    end
+    if own.role == "array" and not job.taken.twins[variable] then
+      unit.arrays[#unit.arrays + 1], unit.positions[#unit.positions + 1] = own, i
+    end
+  end
+  unit.has_twins = next(job.taken.twins) ~= nil
 end
 
 local function ids_of(names)
@@ -97,118 +194,63 @@ local function ids_of(names)
   return ids
 end
 
---- Notes for each nest which of the arrays that it writes need their values before, and for which data decide what is
--- written.
-local function cover(spec)
-  for _, kernel in ipairs(spec.plan.kernels) do
-    kernel.needed, kernel.undecided = {}, {}
-    for _, array in ipairs(kernel.writes) do
-      kernel.needed[array] = coverage.needed(spec.scop, kernel.node, array)
-      kernel.undecided[array] = coverage.is_undecided(spec.scop, kernel.node, array)
-    end
+local function work_estimate(unit)
+  unit.estimate = fitting(unit, generation.work_estimate.compile(unit.plan, ids_of(unit.names)))
+end
+
+local function host(unit)
+  unit.host_text = generation.host.text(unit.plan, ids_of(unit.names), unit.arrays)
+  unit.run = fitting(unit, generation.host.compile(unit.host_text, unit.plan, storage.memory, storage.blank))
+end
+
+-- --- all ------------------------------------------------------------------------------------
+
+-- The passes with the fields of a unit that they set; what they set in the tree and the plan stands in
+-- `clcompute.loops.tree.ast` and `clcompute.loops.tree.plan`.
+local PASSES = {
+  { "copy", copy }, -- tree; own, its variables by those of the arguments
+  { "types", types },
+  { "extremes", extremes },
+  { "scop", scop }, -- scop
+  { "dependences", dependences }, -- given_up, why the analysis was
+  { "interchange", interchange },
+  { "reductions", reductions },
+  { "wavefronts", wavefronts },
+  { "bounds", bounds }, -- fails and may_fail, functions of a call's numbers that return a check
+  { "partition", partition }, -- plan; no_kernel, why it has no kernel
+  { "coverage", coverage },
+  { "real", real }, -- real, the dtype of floats; needs_double; row, numbers of the device; accumulators: how many
+  { "tiling", tiling },
+  { "jamming", jamming },
+  { "rounds", rounds },
+  { "parameters", parameters },
+  { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
+  { "kernel_text", kernel_text }, -- text, OpenCL C
+  { "arguments", arguments }, -- names, arrays and positions of the arguments; deciding; has_twins
+  { "work_estimate", work_estimate }, -- estimate, a function
+  { "host", host }, -- host_text, Lua; run, its function
+}
+
+--- What a function takes: its parameters, then its captures.
+function compiler.variables(tree)
+  local list = table.move(tree.parameters, 1, #tree.parameters, 1, {})
+  return table.move(tree.captures, 1, #tree.captures, #list + 1, list)
+end
+
+--- Runs the passes.
+-- @tparam table job `tree`, resolved, which stays as it is; `variables` of it; `taken`, the `kinds` and `twins` of the
+-- arguments (`clcompute.loops.runtime.arguments`); `options`: `base`, `mode`, `reduce`, `heuristics`, `force`;
+-- `target` of `clcompute.loops.runtime.kernel_target`
+-- @tparam[opt] string last the name of the pass to stop after
+-- @treturn table a unit, with the fields that stand beside the passes
+function compiler.run(job, last)
+  local unit = {}
+  for _, pass in ipairs(PASSES) do
+    local name, run = table.unpack(pass)
+    run(unit, job)
+    if name == last then return unit end
   end
+  return last == nil and unit or error(("no pass '%s'"):format(last), 2)
 end
 
---- What was generated, unless Lua refuses it: a function may have 200 locals.
-local function fitting(tree, result, message)
-  if result then return result end
-  failure.raise(tree.origin, tree, "too many arrays and locals for one function: " .. message:gsub("^%a+:%d+: ", ""))
-end
-
---- The checks whose accesses happen for certain, and those of which data decide.
-local function divide(tree, checks)
-  local certain, uncertain = {}, {}
-  for _, check in ipairs(checks) do table.insert(check.certain and certain or uncertain, check) end
-  return fitting(tree, bounds.compile(certain)), fitting(tree, bounds.compile(uncertain))
-end
-
---- Analyses dependences and bounds. Where that takes too long, no loop is parallel, and all runs in Lua.
-local function analyse(spec, options, target)
-  local ok, reason = dependences.analyse(spec.scop)
-  if ok and options.heuristics ~= "paper" then -- whose rules are for the order as it is written
-    interchange.apply(spec.tree, function()
-      spec.scop = scop.extract(spec.tree)
-      ok, reason = dependences.analyse(spec.scop)
-    end, target.is_wide)
-  end
-  if ok and options.reduce == "tree" then reductions.mark(spec.scop) end
-  if ok and options.heuristics ~= "paper" and target.is_wide then wavefronts.mark(spec.scop) end
-  local checks
-  if ok then checks, reason = bounds.analyse(spec.scop) end
-  if not checks then
-    for _, loop in ipairs(spec.scop.loops) do loop.parallel, loop.reductions, loop.wavefront = false, nil, nil end
-    spec.given_up = reason
-  end
-  spec.fails, spec.may_fail = divide(spec.tree, checks or {})
-end
-
---- Why nothing of a function becomes a kernel, or nil.
-local function no_kernel(spec)
-  if #spec.plan.kernels > 0 then return nil end
-  if spec.given_up then return "the analysis was given up: " .. spec.given_up end
-  for _, loop in ipairs(spec.scop.loops) do
-    if loop.obstacle then return loop.obstacle end
-  end
-  return "no loop is parallel"
-end
-
---- The most accumulators that a nest has.
-local function accumulators_of(plan)
-  local most = 0
-  for _, kernel in ipairs(plan.kernels) do most = math.max(most, kernel.accumulators and #kernel.accumulators or 0) end
-  return most
-end
-
---- Whether sequential loops may become kernels of one work-item: where the model decides, and a work-item is as fast as
--- a core of the host.
-local function takes_tasks(options, target)
-  return options.force == nil and options.heuristics == "model" and not target.is_wide
-end
-
---- The passes, one after the other; where nothing becomes a kernel, `no_kernel` says why.
--- @tparam table parsed of `clcompute.loops.front.parser`
--- @tparam table variables what the arguments are to `taken`
--- @tparam table taken `kinds` and `twins` of `clcompute.loops.runtime.arguments`
--- @tparam table options `base`, `mode`, `reduce`, `heuristics`, `force`
--- @tparam table target of `clcompute.loops.runtime.target`
--- @treturn table what each pass made: `tree`, `scop`, `plan`, `text` (OpenCL C), `host_text` (Lua);
--- `real`, the dtype of floats; `accumulators`, the most that a nest has; `fails` and
--- `may_fail`, checks of a call; `estimate` and `run`, functions; `names` of the numbers and sizes of a call, and
--- `deciding`, of those that verdicts depend on; `arrays`, the variables of its arrays, each once, and `positions`,
--- those of their arguments; `has_twins`, whether an array was given twice; `own`, the variables of this tree by those
--- of the arguments; `largest`, up to which numbers have indices of 32 bits, or nil
-function specialise.run(parsed, variables, taken, options, target)
-  local spec = {}
-  spec.tree, spec.own = typed_tree(parsed, variables, taken, options)
-  spec.scop = scop.extract(spec.tree)
-  analyse(spec, options, target)
-  spec.plan = nests.plan(spec.tree, takes_tasks(options, target) and not spec.given_up)
-  spec.no_kernel = no_kernel(spec)
-  cover(spec)
-  spec.needs_double = kernels.need_double(spec.plan.kernels, options.mode)
-  spec.real = spec.needs_double and "double" or "float"
-  for _, kernel in ipairs(spec.plan.kernels) do
-    if not kernel.accumulators and not kernel.is_task and not kernel.wavefront then
-      kernel.tiles = tiling.of(kernel.band, spec.real, target)
-      if kernel.tiles then jamming.apply(kernel.tiles, spec.scop, target[spec.real].jam) end
-    end
-    kernel.depth, kernel.parameters = walk.depth(kernel.node), kernels.parameters(kernel)
-    kernel.largest = target.is_wide and indices.largest(kernel) or nil
-  end
-  rounds.mark(spec.plan, spec.scop, options.heuristics ~= "paper" and target[spec.real].passes or 1)
-  spec.largest = indices.least(spec.plan.kernels)
-  spec.accumulators, spec.row = accumulators_of(spec.plan), target[spec.real]
-  spec.text = kernels.text(spec.plan.kernels, spec.plan.rounds,
-    { mode = options.mode, base = options.base, origin = spec.tree.origin, vector = spec.row.vector })
-  spec.names = names_of(variables, spec.own)
-  spec.deciding = deciding_of(spec.names, spec.scop.numbers)
-  spec.arrays, spec.positions = arrays_of(variables, spec.own, taken.twins)
-  spec.has_twins = next(taken.twins) ~= nil
-  local ids = ids_of(spec.names)
-  spec.estimate = fitting(spec.tree, estimate.compile(spec.plan, ids))
-  spec.host_text = host.text(spec.plan, ids, spec.arrays)
-  spec.run = fitting(spec.tree, host.compile(spec.host_text, spec.plan))
-  return spec
-end
-
-return specialise
+return compiler

@@ -4,23 +4,14 @@
 -- results are those of the same function in Lua.
 -- @module clcompute.loops
 
-local call = require "clcompute.loops.runtime.call"
-local captures = require "clcompute.loops.front.captures"
+local compiler = require "clcompute.loops.compiler"
 local explain = require "clcompute.loops.explain"
-local coherence = require "clcompute.loops.runtime.coherence"
-local failure = require "clcompute.loops.tree.failure"
+local failure = require("clcompute.loops.tree").failure
+local front = require "clcompute.loops.front"
 local interrupt = require("clcompute.base").interrupt
-local lexer = require "clcompute.loops.front.lexer"
 local options = require("clcompute.base").options
-local origin = require "clcompute.loops.front.origin"
-local parser = require "clcompute.loops.front.parser"
-local resolve = require "clcompute.loops.front.resolve"
-local restrictions = require "clcompute.loops.front.restrictions"
-local shortcut = require "clcompute.loops.runtime.shortcut"
-local specialise = require "clcompute.loops.compiler"
-local target = require "clcompute.loops.runtime.target"
-local uses = require "clcompute.loops.tree.uses"
-local walk = require "clcompute.loops.tree.walk"
+local runtime = require "clcompute.loops.runtime"
+local walk = require("clcompute.loops.tree").walk
 
 local loops = {}
 
@@ -51,7 +42,7 @@ local function check_options(given)
   if tiles then tiles = options.merge(options.check("loops.compile: option 'tiles'", tiles, TILES)) end
   checked = options.merge({ base = 1, mode = "exact", heuristics = "model", reduce = "sequential" }, checked,
     { tiles = tiles })
-  local fault = tiles and target.fault(checked)
+  local fault = tiles and runtime.kernel_target.fault(checked)
   if fault then error("loops.compile: " .. fault, 0) end
   return checked
 end
@@ -102,22 +93,25 @@ end
 
 local function written(tree)
   local set = {}
-  for _, variable in ipairs(uses.of(tree.body).writes) do set[variable] = true end
+  for _, variable in ipairs(walk.uses(tree.body).writes) do set[variable] = true end
   return set
 end
 
 local function compile(source, given)
   local checked = check_options(given)
-  local from = origin.of(source, checked)
+  local from = front.origin(source, checked)
   check_isl(from)
-  local parsed = parser.parse(from, lexer.read(from))
-  local tree = restrictions.check(resolve.run(parsed))
+  local parsed = front.parse(from)
+  local tree = front.resolve(parsed)
   check_lengths(tree, checked.base)
-  local variables = specialise.variables(tree)
+  local variables = compiler.variables(tree)
   check_ranks(tree, variables)
   local state = { parsed = parsed, tree = tree, variables = variables, options = checked,
     rows = rows_of(tree, variables), is_written = written(tree), specialisations = {},
-    counters = coherence.counters(), name = tree.name or "loops", fn = from.fn, fixed = from.fixed or {} }
+    counters = runtime.storage.counters(), name = tree.name or "loops", fn = from.fn, fixed = from.fixed or {} }
+  function state.specialise(taken, target)
+    return compiler.run { tree = tree, variables = variables, taken = taken, options = checked, target = target }
+  end
   return setmetatable({ state = state }, Compiled)
 end
 
@@ -165,8 +159,8 @@ local function values_of(state, ...)
 end
 
 local function run(state, ...)
-  captures.check_fixed(state.fixed)
-  call.run(state, values_of(state, ...))
+  front.check_fixed(state.fixed)
+  runtime.call.run(state, values_of(state, ...))
 end
 
 --- A message without its place in the text of `clcompute.loops.generation.host`, or in a file that called the core.
@@ -206,7 +200,7 @@ function Compiled:__call(...)
   if not ok then
     error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
   end
-  if not state.is_short then state.is_short = shortcut.of(state) end
+  if not state.is_short then state.is_short = runtime.call.shortcut(state) end
 end
 
 function Compiled:__tostring()

@@ -1,13 +1,63 @@
 -- SPDX-License-Identifier: MIT
 
---- Tells when accesses leave their array: one check of the parameters, exact, before anything runs.
+--- Tells when accesses leave their array, one check of the parameters, exact, before anything runs; and whether a nest
+-- needs what an array held before.
 -- @module clcompute.loops.analysis.bounds
 
-local condition = require "clcompute.loops.analysis.condition"
-local polyhedral_text = require "clcompute.loops.analysis.polyhedral_text"
-local size_of = require "clcompute.loops.tree.variables".size
+local interrupt = require("clcompute.base").interrupt
+local isl_text = require "clcompute.loops.analysis.isl_text"
+local size_of = require("clcompute.loops.tree").ast.size
 
 local bounds = {}
+
+-- --- conditions ----------------------------------------------------------------------------
+--
+-- Lua expressions over the parameters of a call, as clcompute.poly writes them, made into functions. They compute in
+-- floats: those are exact up to 2^53, and beyond they do not wrap to small numbers, as products of integers would.
+
+local OWN = { ["and"] = true, ["or"] = true, ["true"] = true, ["false"] = true, ["not"] = true, max = true, min = true }
+
+--- The names in expressions that the call has to fill in, sorted.
+-- @tparam {string,...} texts
+-- @treturn {string,...}
+local function names_of(texts)
+  local names, seen = {}, {}
+  for _, text in ipairs(texts) do
+    for name in text:gmatch "[%a_][%w_]*" do
+      if not OWN[name] and not seen[name] then names[#names + 1], seen[name] = name, true end
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+--- The body of a function over the names that it uses, as a function of a table of them.
+-- @tparam {string,...} texts all expressions in the body
+-- @string body
+-- @treturn ?function nil where it has more names than a function of Lua may
+-- @treturn ?string Lua's message then
+local function compile_condition(texts, body)
+  local names, fields = names_of(texts), {}
+  for i, name in ipairs(names) do fields[i] = ("v.%s + 0.0"):format(name) end
+  local binding = #names == 0 and "" or
+    ("local %s = %s\n"):format(table.concat(names, ", "), table.concat(fields, ", "))
+  local text = ("local max, min = ...\nreturn function(v)\n%s%s\nend"):format(binding, body)
+  local chunk, message = load(text, "=condition", "t", {})
+  if not chunk then
+    interrupt.pass_on(message)
+    return nil, message
+  end
+  return chunk(math.max, math.min)
+end
+
+--- One expression as a function of a table of parameters.
+-- @string text
+-- @treturn function
+function bounds.evaluator(text)
+  return assert(compile_condition({ text }, "return " .. text))
+end
+
+-- --- bounds --------------------------------------------------------------------------------
 
 --- Collects what has to be asked. Accesses that reach the same subscripts of the same size share a question.
 local Questions = {}
@@ -15,12 +65,12 @@ Questions.__index = Questions
 
 function Questions:add(access, dimension, side)
   local scop, array = self.scop, access.variable
-  local map = polyhedral_text.subscript(scop, access, dimension)
-  local outside = polyhedral_text.outside(scop, array, dimension, side)
+  local map = isl_text.subscript(scop, access, dimension)
+  local outside = isl_text.outside(scop, array, dimension, side)
   local key = ("%s %s %s %s"):format(array.id, map, outside, access.certain)
   if self.seen[key] then return end
   self.seen[key] = true
-  self.rows[#self.rows + 1] = { context = polyhedral_text.context(scop, map .. outside), map = map, outside = outside,
+  self.rows[#self.rows + 1] = { context = isl_text.context(scop, map .. outside), map = map, outside = outside,
     greatest = side == "above" }
   self.checks[#self.checks + 1] = { access = access, array = array, dimension = dimension, side = side,
     certain = access.certain }
@@ -71,7 +121,7 @@ function bounds.compile(checks)
     texts[i] = check.condition
     lines[i] = ("if %s then return %d end"):format(check.condition, i)
   end
-  local find, message = condition.compile(texts, table.concat(lines, "\n"))
+  local find, message = compile_condition(texts, table.concat(lines, "\n"))
   if not find then return nil, message end
   return function(values) return checks[find(values)] end
 end
@@ -79,7 +129,7 @@ end
 --- The numbers that a failed check depends on, as the program names them: "n=1025, m=3".
 local function describe_parameters(scop, check, values)
   local parts = {}
-  for _, name in ipairs(condition.names { check.condition }) do
+  for _, name in ipairs(names_of { check.condition }) do
     local parameter = scop.parameters[name]
     if not parameter.dimension then parts[#parts + 1] = ("%s=%d"):format(parameter.variable.name, values[name]) end
   end
@@ -92,11 +142,66 @@ end
 -- @tparam table values of the parameters, by their names in isl
 -- @treturn string
 function bounds.describe(scop, check, values)
-  local reached = condition.evaluator(check.value)(values) + scop.base
+  local reached = bounds.evaluator(check.value)(values) + scop.base
   local limit = check.side == "below" and (", below %d,"):format(scop.base)
     or (" of %d"):format(values[size_of(check.array, check.dimension)] + scop.base - 1)
   return ("dimension %d of '%s' reaches %.0f%s at line %d%s"):format(check.dimension, check.array.name, reached, limit,
     check.access.node.line, describe_parameters(scop, check, values))
+end
+
+-- --- coverage ------------------------------------------------------------------------------
+--
+-- A nest needs what an array held before if it leaves an element unwritten, or reads one before it has written it.
+-- Where it does neither, the array need not be copied to where the nest runs.
+
+local BUDGET = 300000 -- a copy too many is no fault, and there are many arrays and nests to ask for
+
+--- Calls f with each access to an array within a nest, and the loops around the nest.
+local function each_access(scop, node, array, f)
+  for _, statement in ipairs(scop.statements) do
+    local outer = isl_text.outer(statement, node)
+    for _, access in ipairs(outer and statement.accesses or {}) do
+      if access.variable == array then f(access, table.move(statement.loops, 1, outer, 1, {})) end
+    end
+  end
+end
+
+--- Whether a nest has writes to an array of which data decide if they happen: those cover nothing.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table node the outermost `for` of the nest
+-- @tparam table array its variable
+-- @treturn boolean
+function bounds.is_undecided(scop, node, array)
+  local found = false
+  each_access(scop, node, array, function(access)
+    if access.write and not access.must then found = true end
+  end)
+  return found
+end
+
+--- The condition under which a nest needs an array's values.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table node the outermost `for` of the nest
+-- @tparam table array its variable
+-- @tparam ?integer budget in isl's operations
+-- @treturn string|boolean a Lua expression over parameters and the variables of the loops around, for when the nest
+-- runs; true or false where it always or never does. Where the budget is exceeded, true
+function bounds.needed(scop, node, array, budget)
+  local poly = require "clcompute.poly"
+  local extent, rows, is_written, around = isl_text.extent(scop, array), {}, false, nil
+  local texts = { extent }
+  each_access(scop, node, array, function(access, loops)
+    if access.write and not access.must then return end
+    local map = isl_text.access(scop, access, #loops)
+    rows[#rows + 1] = { map = map, write = access.write,
+      schedule = isl_text.schedule(scop, access.statement, #loops) }
+    texts[#texts + 1] = map
+    is_written, around = is_written or access.write, loops
+  end)
+  if not is_written then return true end
+  local text = poly.uncovered { context = isl_text.context(scop, table.concat(texts, " "), around),
+    extent = extent, accesses = rows, budget = budget or BUDGET }
+  return text == nil or text == "true" or text
 end
 
 return bounds

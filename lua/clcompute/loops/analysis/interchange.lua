@@ -7,14 +7,14 @@
 --     for j do for k do for i do ... end end end                                      one, and sums in registers
 -- @module clcompute.loops.analysis.interchange
 
-local strides = require "clcompute.loops.tree.strides"
+local walk = require("clcompute.loops.tree").walk
 
 local interchange = {}
 
 --- Whether a loop can go inside the only statement of its body.
 local function can_swap(outer)
   local inner = #outer.body == 1 and outer.body[1]
-  return inner and inner.kind == "for" and inner.parallel and not strides.is_bounded_by(inner, outer.variable)
+  return inner and inner.kind == "for" and inner.parallel and not walk.is_bounded_by(inner, outer.variable)
 end
 
 --- Swaps a loop in a list of statements with the only one in its body.

@@ -4,22 +4,93 @@
 -- schedule) and the elements that it touches (its accesses), as strings of isl.
 -- @module clcompute.loops.analysis.scop
 
-local accesses = require "clcompute.loops.analysis.accesses"
-local formula = require "clcompute.loops.analysis.formula"
-local polyhedral_text = require "clcompute.loops.analysis.polyhedral_text"
+local ast = require("clcompute.loops.tree").ast
+local isl_text = require "clcompute.loops.analysis.isl_text"
 
 local scop = {}
 
---- What is known at a place of the program: the loops around it, the formulas that hold there, whether it is certainly
--- reached where they do, and `places`, where in its body each enclosing loop and the place itself stand.
-local function inside(around, change)
-  return setmetatable(change, { __index = around })
+-- --- accesses ------------------------------------------------------------------------------
+--
+-- What an expression reads: elements of arrays, and locals, which are arrays over the loops that they are declared in.
+-- Each read has the condition under which it happens, because `and` and `or` do not always get to their right side.
+
+--- The elements that a name stands for: of a local, the one of this iteration.
+local function local_subscripts(variable)
+  local subscripts = {}
+  for i, loop in ipairs(variable.loops) do subscripts[i] = loop.variable.id end
+  return subscripts
+end
+
+--- The 0-based subscripts of an array, as isl's text.
+local function array_subscripts(node, base)
+  local subscripts = {}
+  for i, subscript in ipairs(node.subscripts) do subscripts[i] = isl_text.affine(subscript, -base) end
+  return subscripts
+end
+
+--- The access to an array's element or a local, or nil where a name is a constant of the call.
+-- @tparam table node an index or a name
+-- @tparam integer base of the arrays
+-- @tparam table when `guard` (list of formulas), `certain` (boolean: it happens wherever they hold)
+-- @treturn ?table `{ variable=, node=, subscripts={text}, guard=, certain=, write=false }`
+local function access_of(node, base, when)
+  local variable = node.kind == "index" and node.array or node.variable
+  local is_array = node.kind == "index"
+  if not is_array and variable.role ~= "local" then return nil end
+  return { variable = variable, node = node, is_array = is_array, write = false,
+    subscripts = is_array and array_subscripts(node, base) or local_subscripts(variable),
+    guard = when.guard, certain = when.certain }
 end
 
 local function extended(list, item)
   local copy = table.move(list, 1, #list, 1, {})
   copy[#copy + 1] = item
   return copy
+end
+
+local collect
+
+--- The right side of `and` comes to its turn when the left one holds, that of `or` when it does not.
+local function collect_right(node, base, when, found)
+  local reached = node.op == "and" and isl_text.necessary(node.left) or isl_text.necessary_not(node.left)
+  collect(node.right, base, { guard = extended(when.guard, reached),
+    certain = when.certain and isl_text.is_exact(node.left) }, found)
+end
+
+function collect(node, base, when, found)
+  if node.kind == "name" or node.kind == "index" then
+    found[#found + 1] = access_of(node, base, when)
+  elseif node.kind == "binary" then
+    collect(node.left, base, when, found)
+    if node.op == "and" or node.op == "or" then
+      collect_right(node, base, when, found)
+    else
+      collect(node.right, base, when, found)
+    end
+  elseif node.kind == "unary" then
+    collect(node.operand, base, when, found)
+  elseif node.kind == "call" then
+    for _, argument in ipairs(node.arguments) do collect(argument, base, when, found) end
+  end
+end
+
+--- All reads of an expression, in the order of its evaluation.
+-- @tparam table node
+-- @tparam integer base of the arrays
+-- @tparam table when as for `of`
+-- @treturn {table,...}
+local function reads_of(node, base, when)
+  local found = {}
+  collect(node, base, when, found)
+  return found
+end
+
+-- --- statements ----------------------------------------------------------------------------
+
+--- What is known at a place of the program: the loops around it, the formulas that hold there, whether it is certainly
+-- reached where they do, and `places`, where in its body each enclosing loop and the place itself stand.
+local function inside(around, change)
+  return setmetatable(change, { __index = around })
 end
 
 --- The next position in the body of the innermost loop.
@@ -38,8 +109,8 @@ end
 
 local function add_store(result, around, node, target)
   local when = { guard = {}, certain = around.certain }
-  local list = accesses.reads(node.value, result.base, when)
-  local write = accesses.of(target, result.base, when)
+  local list = reads_of(node.value, result.base, when)
+  local write = access_of(target, result.base, when)
   write.write = true
   list[#list + 1] = write
   add_statement(result, around, "store", node, list)
@@ -50,8 +121,7 @@ local visit_body
 local visitors = {}
 
 visitors["local"] = function(result, around, node)
-  add_store(result, around, node, { kind = "name", variable = node.variable, line = node.line, column = node.column,
-    offset = node.offset, finish = node.finish })
+  add_store(result, around, node, ast.node("name", { variable = node.variable }, node))
 end
 
 visitors["assign"] = function(result, around, node)
@@ -61,25 +131,25 @@ end
 visitors["for"] = function(result, around, node)
   result.loops[#result.loops + 1] = node
   visit_body(result, inside(around, {
-    loops = extended(around.loops, node), constraints = extended(around.constraints, formula.range(node)),
+    loops = extended(around.loops, node), constraints = extended(around.constraints, isl_text.range(node)),
     places = extended(around.places, next_position(around)), counter = { position = -1 },
   }), node.body)
 end
 
 --- The evaluation of a condition that depends on data is a statement of its own, which writes nothing.
 local function add_condition(result, around, node)
-  local list = accesses.reads(node, result.base, { guard = {}, certain = around.certain })
+  local list = reads_of(node, result.base, { guard = {}, certain = around.certain })
   if #list > 0 then add_statement(result, around, "condition", node, list) end
 end
 
 visitors["if"] = function(result, around, node)
   for _, arm in ipairs(node.arms) do
-    local certain = around.certain and formula.is_exact(arm.condition)
+    local certain = around.certain and isl_text.is_exact(arm.condition)
     add_condition(result, around, arm.condition)
     visit_body(result, inside(around, {
-      constraints = extended(around.constraints, formula.necessary(arm.condition)), certain = certain }), arm.body)
+      constraints = extended(around.constraints, isl_text.necessary(arm.condition)), certain = certain }), arm.body)
     around = inside(around, {
-      constraints = extended(around.constraints, formula.necessary_not(arm.condition)), certain = certain })
+      constraints = extended(around.constraints, isl_text.necessary_not(arm.condition)), certain = certain })
   end
   if node.otherwise then visit_body(result, around, node.otherwise) end
 end
@@ -91,11 +161,11 @@ end
 --- Writes the strings, once the depth of the deepest statement is known.
 local function write_texts(result)
   for _, statement in ipairs(result.statements) do
-    statement.domain = polyhedral_text.domain(result, statement, 0)
-    statement.schedule = polyhedral_text.schedule(result, statement, 0)
+    statement.domain = isl_text.domain(result, statement, 0)
+    statement.schedule = isl_text.schedule(result, statement, 0)
     for _, access in ipairs(statement.accesses) do
       access.must = access.write and access.certain
-      access.map = polyhedral_text.access(result, access, 0)
+      access.map = isl_text.access(result, access, 0)
     end
   end
 end
@@ -108,11 +178,11 @@ end
 -- dimensions), `accesses` (`variable`, `node`, `is_array`, `write`, `must`, `certain`, `subscripts`, `map`)
 function scop.extract(tree)
   local result = { tree = tree, base = tree.base or 1, loops = {}, statements = {}, depth = 0 }
-  result.parameters = polyhedral_text.parameters(tree)
+  result.parameters = isl_text.parameters(tree)
   visit_body(result, { loops = {}, constraints = {}, places = {}, certain = true, counter = { position = -1 } },
     tree.body)
   write_texts(result)
-  result.numbers = polyhedral_text.numbers(result)
+  result.numbers = isl_text.numbers(result)
   return result
 end
 

@@ -8,9 +8,10 @@
 --     wavefronts 2 t + i + j, in each of them all t and i side by side
 -- @module clcompute.loops.analysis.wavefronts
 
-local polyhedral_text = require "clcompute.loops.analysis.polyhedral_text"
-local strides = require "clcompute.loops.tree.strides"
-local walk = require "clcompute.loops.tree.walk"
+local isl_text = require "clcompute.loops.analysis.isl_text"
+local plan = require("clcompute.loops.tree").plan
+local trip_counts = require "clcompute.loops.analysis.trip_counts"
+local walk = require("clcompute.loops.tree").walk
 
 local wavefronts = {}
 
@@ -31,7 +32,7 @@ end
 local function accesses_in(scop, node)
   local list, is_written, rows = {}, {}, {}
   for _, statement in ipairs(scop.statements) do
-    local outer = polyhedral_text.outer(statement, node)
+    local outer = isl_text.outer(statement, node)
     for _, access in ipairs(outer and statement.accesses or {}) do
       list[#list + 1] = { access = access, outer = outer }
       if access.write then is_written[access.variable] = true end
@@ -41,7 +42,7 @@ local function accesses_in(scop, node)
     local access = item.access
     if is_written[access.variable] then
       rows[#rows + 1] = { array = access.variable.id, write = access.write,
-        map = polyhedral_text.access(scop, access, item.outer) }
+        map = isl_text.access(scop, access, item.outer) }
     end
   end
   return rows
@@ -50,7 +51,7 @@ end
 --- Whether a bound of the loops behind one of a chain names its variable.
 local function is_named(chain, at)
   for later = at + 1, #chain do
-    if strides.is_bounded_by(chain[later], chain[at].variable) then return true end
+    if walk.is_bounded_by(chain[later], chain[at].variable) then return true end
   end
   return false
 end
@@ -75,11 +76,7 @@ local function find(scop, chain)
 end
 
 local function has_parallel(node)
-  local found = false
-  walk.node(node, function(part)
-    found = found or part.kind == "for" and (part.parallel or part.reductions ~= nil)
-  end)
-  return found
+  return walk.find({ node }, function(part) return part.kind == "for" and (part.parallel or part.reductions) end) ~= nil
 end
 
 --- Adds `wavefront` to the outermost loops of nests that are sequential as they stand: `loops`, nested in each other;
@@ -92,6 +89,85 @@ function wavefronts.mark(scop)
     node.wavefront = find(scop, chain_of(node))
     return node.wavefront == nil
   end)
+end
+
+-- --- launches ------------------------------------------------------------------------------
+--
+-- A launch for each wavefront: the range is all of its loops but one, whose variable follows from theirs and the number
+-- of the wavefront.
+
+--- The least and the greatest value of a loop's variable, from its frame, as Lua.
+local function ends_of(node, frame)
+  local first, length = frame.first, frame.count
+  if node.step > 0 then return first, ("%s + (%s) - 1"):format(first, length) end
+  return ("%s - (%s) + 1"):format(first, length), first
+end
+
+--- Adds a multiple of what a text counts.
+local function with(sum, coefficient, text)
+  if coefficient == 0 then return sum end
+  local size, factor = math.abs(coefficient), text:find "[^%w_]" and "(" .. text .. ")" or text
+  return ("%s %s %s%s"):format(sum, coefficient < 0 and "-" or "+", size == 1 and "" or size .. " * ", factor)
+end
+
+--- The numbers of the first and the last wavefront, as Lua; nil where loops have no frames.
+local function range_of(mark)
+  local frames = trip_counts.frames(mark.loops)
+  if not frames then return nil end
+  local first, last = "0", "0"
+  for i, node in ipairs(mark.loops) do
+    local low, high = ends_of(node, frames[i])
+    local coefficient = mark.coefficients[i]
+    if coefficient < 0 then low, high = high, low end
+    first, last = with(first, coefficient, low), with(last, coefficient, high)
+  end
+  return first, last
+end
+
+--- What a kernel nest needs to go in wavefronts.
+-- @tparam table mark of `clcompute.loops.analysis.wavefronts`
+-- @treturn ?table a part "wavefront" of the plan; nil where a bound is no sum of multiples of variables
+function wavefronts.of(mark)
+  local first, last = range_of(mark)
+  if not first then return nil end
+  local result = plan.part("wavefront", { band = {}, terms = {}, first = first, last = last,
+    follower = mark.loops[mark.follower], body = mark.loops[#mark.loops].body })
+  for i, node in ipairs(mark.loops) do
+    result.terms[i] = { node = node, coefficient = mark.coefficients[i] }
+    if i ~= mark.follower then result.band[#result.band + 1] = node end
+  end
+  return result
+end
+
+--- How many launches there are, as Lua.
+function wavefronts.count(mark)
+  return ("max(0, %s - (%s) + 1)"):format(mark.last, mark.first)
+end
+
+--- The sum whose values are the wavefronts, in the words of the function: "4 t + 2 i + j".
+function wavefronts.sum(mark)
+  local text = ""
+  for _, term in ipairs(mark.terms) do
+    local size, sign = math.abs(term.coefficient), term.coefficient < 0 and "-" or "+"
+    if size > 0 then
+      local one = (size == 1 and "" or size .. " ") .. term.node.variable.name
+      text = text == "" and (sign == "-" and "-" or "") .. one or ("%s %s %s"):format(text, sign, one)
+    end
+  end
+  return text
+end
+
+--- The text in C of the variable of the loop that is not in the range.
+function wavefronts.follower_text(mark)
+  local node, own, sum = mark.follower, 1, "front"
+  for _, term in ipairs(mark.terms) do
+    if term.node == node then
+      own = term.coefficient
+    else
+      sum = with(sum, -term.coefficient, term.node.variable.id)
+    end
+  end
+  return own == 1 and sum or ("-(%s)"):format(sum)
 end
 
 return wavefronts

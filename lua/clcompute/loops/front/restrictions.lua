@@ -1,16 +1,87 @@
 -- SPDX-License-Identifier: MIT
 
---- Checks a resolved tree: bounds of loops and subscripts are affine. Marks the variables that they need (`is_index`):
--- those must be integers in each call; and those that are computed with (`is_operand`).
+--- What the subset asks of a function beyond its grammar. One variable is one thing: an array with the same number of
+-- subscripts everywhere, or a number; only locals are assigned. Bounds of loops and subscripts are affine: the
+-- variables that they need must be integers in each call (`is_index`); others are computed with (`is_operand`).
 -- @module clcompute.loops.front.restrictions
 
-local affine = require "clcompute.loops.tree.affine"
-local failure = require "clcompute.loops.tree.failure"
+local affine = require("clcompute.loops.tree").affine
+local failure = require("clcompute.loops.tree").failure
 local interrupt = require("clcompute.base").interrupt
-local lua_text = require "clcompute.loops.tree.lua_text"
-local walk = require "clcompute.loops.tree.walk"
+local lua_text = require("clcompute.loops.tree").lua_text
+local walk = require("clcompute.loops.tree").walk
 
 local restrictions = {}
+
+-- --- one variable, one thing ---------------------------------------------------------------
+
+local function subscripts(count)
+  return count == 1 and "1 subscript" or count .. " subscripts"
+end
+
+local function mark_array(origin, variable, node)
+  local name = variable.name
+  if variable.role == "loop" then
+    failure.raise(origin, node, ("'%s' is a loop variable, not an array"):format(name))
+  elseif variable.role == "local" then
+    failure.raise(origin, node, ("'%s' is a local, not an array: index the parameter itself"):format(name))
+  elseif variable.number then
+    failure.raise(origin, node, ("'%s' is used as an array here, but as a number in line %d")
+      :format(name, variable.number.line))
+  end
+  variable.role = "array"
+  variable.use = variable.use or node
+end
+
+local function check_dimension(origin, variable, node)
+  local longest = variable.longest
+  if variable.rank and longest and longest.dimension > variable.rank then
+    failure.raise(origin, node, ("'%s' has %s, but a length of dimension %d is taken in line %d"):format(variable.name,
+      subscripts(variable.rank), longest.dimension, longest.line))
+  end
+end
+
+--- Notes that a variable is indexed with so many subscripts.
+function restrictions.index(origin, variable, node, count)
+  mark_array(origin, variable, node)
+  if variable.rank and variable.rank ~= count then
+    failure.raise(origin, node, ("'%s' has %s here, but %s in line %d"):format(variable.name, subscripts(count),
+      subscripts(variable.rank), variable.indexed.line))
+  end
+  variable.rank, variable.indexed = count, variable.indexed or node
+  check_dimension(origin, variable, node)
+end
+
+--- Notes that the length of a dimension is taken.
+function restrictions.length(origin, variable, node, dimension)
+  mark_array(origin, variable, node)
+  if not variable.longest or variable.longest.dimension < dimension then
+    variable.longest = { dimension = dimension, line = node.line }
+  end
+  check_dimension(origin, variable, node)
+end
+
+--- Notes that a variable is read as a number.
+function restrictions.number(origin, variable, node)
+  if variable.role == "array" then
+    failure.raise(origin, node, ("'%s' is used as a number here, but as an array in line %d")
+      :format(variable.name, variable.use.line))
+  end
+  variable.number = variable.number or node
+end
+
+local KEPT = { parameter = "a parameter", capture = "an upvalue", loop = "a loop variable", array = "an array" }
+
+--- Notes an assignment to a variable.
+function restrictions.assign(origin, variable, node)
+  local kept = KEPT[variable.role]
+  if kept then
+    failure.raise(origin, node, ("'%s' is %s and cannot be assigned: use a local"):format(variable.name, kept))
+  end
+  variable.assigned = variable.assigned or node
+end
+
+-- --- affine bounds and subscripts ----------------------------------------------------------
 
 local function mark(form)
   affine.each_term(form, function(term)

@@ -6,9 +6,6 @@
 
 local interrupt = require("clcompute.base").interrupt
 local launches = require "clcompute.loops.generation.launches"
-local round_launches = require "clcompute.loops.generation.round_launches"
-local stores = require "clcompute.loops.generation.stores"
-local storage = require "clcompute.loops.runtime.storage"
 
 local host = {}
 
@@ -34,7 +31,7 @@ local PARTS = {
   end,
   loop = function(part, output)
     if not part.round then return print_loop(part, output) end
-    round_launches.print(part, output, function() print_loop(part, output) end)
+    launches.rounds(part, output, function() print_loop(part, output) end)
   end,
   ["if"] = function(part, output)
     launches.arrays(part, output)
@@ -63,7 +60,7 @@ function print_plan(plan, output)
 end
 
 --- The text of the function.
--- @tparam table plan of `clcompute.loops.generation.nests`, whose kernels have their `parameters`
+-- @tparam table plan of `clcompute.loops.generation.partition`, whose kernels have their `parameters`
 -- @tparam {string,...} names of the numbers and sizes of a call
 -- @tparam table arrays the variables of the arrays, in the order of a call's list
 -- @treturn string
@@ -91,9 +88,11 @@ end
 -- large for Lua.
 -- @string text of `host.text`
 -- @tparam table plan that it is of
-function host.compile(text, plan)
+-- @tparam function memory the buffer of an array
+-- @tparam function blank makes the table of an array, whatever its values
+function host.compile(text, plan, memory, blank)
   local environment = { math = math, max = math.max, min = math.min, ipairs = ipairs }
-  for name, store in pairs(stores.environment) do environment[name] = store end
+  for name, store in pairs(launches.environment) do environment[name] = store end
   local chunk, message = load(text, "=loops", "t", environment)
   if not chunk then
     interrupt.pass_on(message)
@@ -101,7 +100,7 @@ function host.compile(text, plan)
   end
   local groups = {}
   for index, kernel in ipairs(plan.kernels) do groups[index] = kernel.group end
-  return chunk(groups, storage.memory, storage.blank)
+  return chunk(groups, memory, blank)
 end
 
 return host

@@ -4,8 +4,8 @@
 -- enough, GPUs compute them in 32 bits, in which they are faster than in 64.
 -- @module clcompute.loops.generation.indices
 
-local affine = require "clcompute.loops.tree.affine"
-local walk = require "clcompute.loops.tree.walk"
+local affine = require("clcompute.loops.tree").affine
+local walk = require("clcompute.loops.tree").walk
 
 local indices = {}
 
@@ -87,7 +87,7 @@ end
 --- Whether a call can do with 32 bits.
 -- @tparam ?integer largest of `least`
 -- @tparam table values numbers and sizes of the call, by name
--- @tparam {table,...} names of them, of `clcompute.loops.specialise`
+-- @tparam {table,...} names of them, of `clcompute.loops.compiler`
 -- @tparam {table,...} arrays with their `count` of elements
 -- @treturn boolean
 function indices.are_small(largest, values, names, arrays)

@@ -13,13 +13,106 @@
 --       else for i = i_block, min(i_block + 1, n) do ... end end
 -- @module clcompute.loops.generation.jamming
 
-local analysis = require "clcompute.loops.analysis.jamming"
-local rewrite = require "clcompute.loops.tree.rewrite"
-local strides = require "clcompute.loops.tree.strides"
+local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
+local dependences = require("clcompute.loops.analysis").dependences
+local isl_text = require("clcompute.loops.analysis").isl_text
+local walk = require("clcompute.loops.tree").walk
 
 local jamming = {}
 
-local changed = rewrite.changed
+-- --- whether it is right -------------------------------------------------------------------
+--
+-- Passes of the loop within that were done one pass of the sequential loop after the other are each done for all of
+-- them then, before the next one begins (unroll and jam, Allen and Cocke 1972).
+
+local BUDGET = 1000000 -- isl's operations for a nest
+
+--- The accesses in a loop, which may have been moved in its tree since the scop was extracted.
+local function accesses_in(scop, loop)
+  local list = {}
+  for _, statement in ipairs(scop.statements) do
+    local is_within = false
+    for _, around in ipairs(statement.loops) do is_within = is_within or around.variable == loop.variable end
+    for _, access in ipairs(is_within and statement.accesses or {}) do list[#list + 1] = access end
+  end
+  return list
+end
+
+--- That one pass of a loop is less than so many before another one.
+local function is_shortly_before(loop, passes)
+  local low, high = loop.variable.id .. "_earlier", loop.variable.id
+  if loop.step < 0 then low, high = high, low end
+  return ("%s < %s and %s <= %s + %d"):format(low, high, high, low, (passes - 1) * math.abs(loop.step))
+end
+
+--- That some of loops are in another pass; nil of no loops.
+local function is_elsewhere(loops)
+  local formulas = {}
+  for i, loop in ipairs(loops) do formulas[i] = ("%s_earlier != %s"):format(loop.variable.id, loop.variable.id) end
+  return #formulas > 0 and table.concat(formulas, " or ") or nil
+end
+
+--- When the order of two accesses, of an earlier and a later pass, is not kept; nil: it always is. What is read before
+-- the lane must not have been written there by a pass that is jammed; who overwrites it comes after it, unless the
+-- loops between the sequential one and the lane are in another pass.
+local function is_reordered(from, to, chain, early)
+  if early[to.node] then return "true" end
+  local last = early[from.node] and #chain - 1 or #chain
+  return is_elsewhere(table.move(chain, 2, last, 1, {}))
+end
+
+--- The text of an access with the loops of a chain in their earlier passes.
+local function in_earlier_pass(text, chain)
+  for _, loop in ipairs(chain) do
+    text = text:gsub("%f[%w_]" .. loop.variable.id .. "%f[^%w_]", loop.variable.id .. "_earlier")
+  end
+  return text
+end
+
+--- The pairs of accesses that may not touch the same element, each with what it would be.
+local function pairs_of(scop, chain, early, passes)
+  local list, names, has = {}, {}, {}
+  for i, loop in ipairs(chain) do names[i] = loop.variable.id .. "_earlier" end
+  local accesses, order = accesses_in(scop, chain[1]), is_shortly_before(chain[1], passes)
+  local function add(from, to)
+    local reordered = is_reordered(from, to, chain, early)
+    if not reordered then return end
+    local one = in_earlier_pass(isl_text.access(scop, from, #from.statement.loops), chain)
+    local other = isl_text.access(scop, to, #to.statement.loops, { order, reordered }, names)
+    if has[one .. other] then return end
+    has[one .. other] = true
+    list[#list + 1] = { one = one, other = other, array = from.variable, from = from, to = to,
+      kind = not from.write and "anti" or to.write and "output" or "flow" }
+  end
+  for _, from in ipairs(accesses) do
+    for _, to in ipairs(accesses) do
+      if from.variable == to.variable and (from.write or to.write) then add(from, to) end
+    end
+  end
+  return list
+end
+
+local function texts_of(list)
+  local texts = {}
+  for i, pair in ipairs(list) do texts[i] = { one = pair.one, other = pair.other } end
+  return texts
+end
+
+--- Why passes of a sequential loop may not be jammed, or nil: isl proves that no result depends on it.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam {table,...} chain the sequential loop, and those nested in it perfectly, the lane last
+-- @tparam table early nodes of reads as keys that do not depend on the lane: they come before it, for all passes
+-- @tparam integer passes that are jammed at most
+-- @treturn ?string
+local function obstacle_of(scop, chain, early, passes)
+  local list = pairs_of(scop, chain, early, passes)
+  local found, reason = require "clcompute.poly".overlap { pairs = texts_of(list), budget = BUDGET }
+  if found == nil then return reason end
+  return found and dependences.describe(scop, list[found]) or nil
+end
+
+local changed = ast.changed
 local CLASSES = { loops = true, sunk = true } -- of tiles; others keep sums in registers, or have no loop within
 local FASTEST = 4 -- elements that a lane grows by in a pass: what only some passes have of it is not done in vectors
 
@@ -27,8 +120,8 @@ local FASTEST = 4 -- elements that a lane grows by in a pass: what only some pas
 
 --- Whether a lane's bounds are the same in all passes of a loop, or grow evenly and slowly.
 local function is_even(lane, loop)
-  if not strides.is_bounded_by(lane, loop.variable) then return true end
-  local from, to = strides.multiple(lane.from, loop.variable), strides.multiple(lane.to, loop.variable)
+  if not walk.is_bounded_by(lane, loop.variable) then return true end
+  local from, to = affine.multiple(lane.from, loop.variable), affine.multiple(lane.to, loop.variable)
   return lane.step == 1 and from and to and math.max(math.abs(from), math.abs(to)) * math.abs(loop.step) <= FASTEST
 end
 
@@ -41,12 +134,12 @@ local function chain_of(node)
     if node.kind ~= "for" or not node.parallel then return nil end
     chain[#chain + 1] = node
     if node.is_plain then return is_even(node, chain[1]) and chain or nil end
-  until strides.is_bounded_by(node, chain[1].variable)
+  until walk.is_bounded_by(node, chain[1].variable)
 end
 
 local function is_fixed(index, variable)
   for _, subscript in ipairs(index.subscripts) do
-    if strides.multiple(subscript, variable) ~= 0 then return false end
+    if affine.multiple(subscript, variable) ~= 0 then return false end
   end
   return true
 end
@@ -75,28 +168,33 @@ end
 -- --- nodes -----------------------------------------------------------------------------------
 
 local function name_of(variable)
-  return { kind = "name", type = variable.type, variable = variable }
+  return ast.node("name", { type = variable.type, variable = variable })
 end
 
 local function plus(node, value)
   if value == 0 then return node end
-  local number = { kind = "number", type = "int", value = value }
-  return { kind = "binary", op = "+", type = "int", left = node, right = number }
+  local number = ast.node("number", { type = "int", value = value })
+  return ast.node("binary", { op = "+", type = "int", left = node, right = number })
 end
 
 local function binary(op, left, right)
-  return { kind = "binary", op = op, type = "bool", left = left, right = right }
+  return ast.node("binary", { op = op, type = "bool", left = left, right = right })
+end
+
+--- An integer that is known to be small, as bounds are: C's own arithmetic will do for it.
+local function small(node)
+  return ast.node("bound", { node = node, type = "int" })
 end
 
 --- Whether one bound is not beyond another one, in the direction of a loop.
 local function is_reached(left, right, step)
-  return binary(step > 0 and "<=" or ">=", rewrite.bound(left), rewrite.bound(right))
+  return binary(step > 0 and "<=" or ">=", small(left), small(right))
 end
 
 --- Of two values of a loop's variable the one that comes first.
 local function earlier(left, right, step)
-  return { kind = "call", name = step > 0 and "min" or "max", type = "int",
-    arguments = { rewrite.bound(left), rewrite.bound(right) } }
+  return ast.node("call", { name = step > 0 and "min" or "max", type = "int",
+    arguments = { small(left), small(right) } })
 end
 
 -- --- copies of a pass ------------------------------------------------------------------------
@@ -105,7 +203,7 @@ end
 local function pass_of(lane, loop, block, number)
   local other = { [loop.variable] = plus(name_of(block), number * loop.step) }
   local function at(node)
-    return rewrite.expression(node, function(part) return part.kind == "name" and other[part.variable] or nil end)
+    return walk.replaced(node, function(part) return part.kind == "name" and other[part.variable] or nil end)
   end
   local function rename(variable)
     local own = changed(variable, { id = ("%s_pass%d"):format(variable.id, number) })
@@ -118,8 +216,8 @@ local function pass_of(lane, loop, block, number)
   end
   for i, node in ipairs(lane.body) do
     local value = at(node.value)
-    pass.body[i] = changed(node, { value = value, variable = node.kind == "local" and rename(node.variable),
-      target = node.kind == "assign" and at(node.target) })
+    pass.body[i] = changed(node, node.kind == "local" and { value = value, variable = rename(node.variable) }
+      or { value = value, target = at(node.target) })
   end
   return pass
 end
@@ -132,8 +230,8 @@ end
 local function shared_range(lane, loop, passes)
   local first, last = passes[1], passes[#passes]
   if loop.step < 0 then first, last = last, first end
-  return (strides.multiple(lane.from, loop.variable) > 0 and last or first).from,
-    (strides.multiple(lane.to, loop.variable) < 0 and last or first).to
+  return (affine.multiple(lane.from, loop.variable) > 0 and last or first).from,
+    (affine.multiple(lane.to, loop.variable) < 0 and last or first).to
 end
 
 --- The lane for all passes of a block at once. Where its bounds grow, what only some passes have of it comes after
@@ -154,7 +252,7 @@ local function together(lane, loop, passes)
   if #rest == 0 then return { changed(lane, { body = body, common = common }) } end
   local result = {}
   for i, read in ipairs(common) do
-    result[i] = changed(read.value, { kind = "local", variable = read.variable, value = read.value })
+    result[i] = ast.node("local", { variable = read.variable, value = read.value }, read.value)
   end
   result[#result + 1] = changed(lane, { from = from, to = to, body = body, common = {} })
   append(result, rest)
@@ -169,9 +267,9 @@ local function jam(chain, count)
   local first, last = name_of(block), plus(name_of(block), (count - 1) * loop.step)
   local all, has_all = together(lane, loop, passes)
   local is_whole = is_reached(last, loop.to, loop.step)
-  local body = { { kind = "if",
-    arms = { { condition = has_all and binary("and", is_whole, has_all) or is_whole, body = all } },
-    otherwise = { changed(loop, { from = first, to = earlier(last, loop.to, loop.step), body = { lane } }) } } }
+  local arm = ast.node("arm", { condition = has_all and binary("and", is_whole, has_all) or is_whole, body = all })
+  local body = { ast.node("if", { arms = { arm },
+    otherwise = { changed(loop, { from = first, to = earlier(last, loop.to, loop.step), body = { lane } }) } }) }
   for i = #chain - 1, 2, -1 do body = { changed(chain[i], { body = body }) } end
   return changed(loop, { variable = block, step = count * loop.step, body = body })
 end
@@ -184,10 +282,10 @@ end
 function jamming.apply(tiles, scop, count)
   tiles.jams = {}
   if count == 1 or not CLASSES[tiles.class] then return end
-  tiles.body = rewrite.statements(tiles.body, function(node)
+  tiles.body = walk.replaced_statements(tiles.body, function(node)
     local chain = chain_of(node)
     if not chain or not is_kept(chain) then return nil end
-    local obstacle = analysis.obstacle(scop, chain, early_of(chain[#chain]), count)
+    local obstacle = obstacle_of(scop, chain, early_of(chain[#chain]), count)
     tiles.jams[#tiles.jams + 1] = { loop = node.variable, passes = count, obstacle = obstacle }
     return not obstacle and jam(chain, count) or nil
   end)

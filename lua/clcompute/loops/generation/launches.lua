@@ -3,12 +3,45 @@
 --- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device.
 -- @module clcompute.loops.generation.launches
 
-local lua_text = require "clcompute.loops.tree.lua_text"
-local stores = require "clcompute.loops.generation.stores"
-local size_of = require "clcompute.loops.tree.variables".size
-local uses = require "clcompute.loops.tree.uses"
+local lua_text = require("clcompute.loops.tree").lua_text
+local round_kernels = require "clcompute.loops.generation.round_kernels"
+local size_of = require("clcompute.loops.tree").ast.size
+local walk = require("clcompute.loops.tree").walk
 
 local launches = {}
+
+-- --- assignments ----------------------------------------------------------------------------
+--
+-- To elements that cannot hold every number of Lua: a value is stored as it is there.
+
+local function rounding(format)
+  return function(value) return (string.unpack(format, string.pack(format, value))) end
+end
+
+--- The integer that the low bits are.
+local function wrapping(bits, is_signed)
+  local mask, half = (1 << bits) - 1, 1 << (bits - 1)
+  if not is_signed then return function(value) return value & mask end end
+  return function(value) return ((value & mask) ~ half) - half end
+end
+
+local STORES = { float = rounding "f", char = wrapping(8, true), uchar = wrapping(8), short = wrapping(16, true),
+  ushort = wrapping(16), int = wrapping(32, true), uint = wrapping(32) }
+
+--- The functions that the texts call, by name.
+launches.environment = {}
+for dtype, store in pairs(STORES) do launches.environment["store_" .. dtype] = store end
+
+--- A value as an array's element, as text.
+local function stored(node, value)
+  local array = node.target.array
+  if not array then return value end
+  if STORES[array.element] then return ("store_%s(%s)"):format(array.element, value) end
+  local is_kept = array.element ~= "double" or not array.is_buffer -- integers in a table stay integers
+  return is_kept and value or ("(%s) * 1.0"):format(value)
+end
+
+-- --- lines --------------------------------------------------------------------------------------
 
 --- Adds a line.
 function launches.add(output, text, ...)
@@ -19,7 +52,7 @@ local add = launches.add
 
 local OPTIONS = {
   length = function(node) return size_of(node.array, node.dimension) end,
-  store = stores.text,
+  store = stored,
 }
 
 --- An expression as Lua.
@@ -41,7 +74,7 @@ local indented = launches.indented
 
 --- All arrays of a part, the written ones as keys too.
 function launches.arrays_of(part)
-  return uses.union(part.reads, part.writes), uses.set(part.writes)
+  return walk.union(part.reads, part.writes), walk.set(part.writes)
 end
 
 --- The condition under which a part needs the values that an array has.
@@ -195,6 +228,103 @@ function launches.kernel(kernel, output)
     indented(output, print_launch, kernel, output)
     add(output, "else")
     indented(output, launches.lua, kernel, { kernel.node }, output)
+    add(output, "end")
+  end)
+  add(output, "end")
+end
+
+-- --- loops in rounds -----------------------------------------------------------------------
+
+--- The first and the last place of a nest on the line.
+local function ends_of(place, nest)
+  if not place.loop then return place.text, place.text end
+  local frame = nest.tiles.frames[place.loop]
+  return ("%s + %d"):format(frame.first, place.offset),
+    ("%s + (%s) - 1 + %d"):format(frame.first, frame.count, place.offset)
+end
+
+--- Where the line of a loop's rounds begins and ends: at the first and the last pass, as no bound has a quotient of it.
+local function print_line(part, output)
+  local round, time = part.round, part.node.variable.id
+  add(output, "local low, high = math.maxinteger, math.mininteger")
+  add(output, "for _, %s in ipairs { %s_from, %s_to } do", time, time, time)
+  for i, place in ipairs(round.places) do
+    local first, last = ends_of(place, round.nests[i])
+    add(output, "  low, high = min(low, %s), max(high, %s)", first, last)
+  end
+  add(output, "end")
+end
+
+--- The condition for rounds: all nests run on the device, none is empty in the first pass.
+local function condition_of(round)
+  local texts = {}
+  for _, nest in ipairs(round.nests) do
+    texts[#texts + 1] = ("on_device[%d]"):format(nest.index)
+    for _, count in ipairs(nest.counts) do texts[#texts + 1] = ("%s > 0"):format(count) end
+  end
+  return table.concat(texts, " and ")
+end
+
+--- Makes arrays valid on the device for all of a loop: what its first nest for an array needs.
+local function print_all_valid(round, output)
+  local list = launches.arrays_of(round)
+  for _, variable in ipairs(list) do
+    for _, nest in ipairs(round.nests) do
+      local _, writes = launches.arrays_of(nest)
+      local is_used = writes[variable]
+      for _, read in ipairs(nest.reads) do is_used = is_used or read == variable end
+      if is_used then
+        launches.validate(nest, variable, "to_device", output, ("memory(%s_array)"):format(variable.id))
+        break
+      end
+    end
+  end
+end
+
+--- Notes that all of a round's arrays are written: after both launches, as one leaves gaps.
+local function print_written(round, output)
+  for _, variable in ipairs(round.writes) do add(output, "  %s_array:written_on_device()", variable.id) end
+end
+
+--- The launches of a loop's rounds.
+local function print_rounds(part, output)
+  local round, time = part.round, part.node.variable.id
+  local names = table.concat(round_kernels.names(round), ", ", 3)
+  add(output, "do local %s = %s_from", time, time)
+  indented(output, print_all_valid, round, output)
+  add(output, "end")
+  add(output, "for %s_first = %s_from, %s_to, rounds.passes do", time, time, time)
+  add(output, "  local %s_last = min(%s_first + rounds.passes - 1, %s_to)", time, time, time)
+  add(output, "  for number = 1, 2 do")
+  add(output, "    local range, %s = rounds:pieces(number, %s_last)", names, time)
+  add(output, "    if range then")
+  indented(output, indented, output, indented, output, launches.launch, "rounds.kernel", "range", round, output)
+  add(output, "      counters.launches = counters.launches + 1")
+  add(output, "    end")
+  add(output, "  end")
+  print_written(round, output)
+  add(output, "end")
+end
+
+--- A loop that may go in rounds; `otherwise` adds the lines of how it goes where that does not pay.
+function launches.rounds(part, output, otherwise)
+  local node, time = part.node, part.node.variable.id
+  add(output, "do -- line %d", node.line)
+  indented(output, function()
+    add(output, "local %s_from, %s_to = %s, %s", time, time, launches.expression(node.from),
+      launches.expression(node.to))
+    add(output, "local rounds, %s = nil, %s_from", time, time)
+    add(output, "if %s_from < %s_to and %s then", time, time, condition_of(part.round))
+    indented(output, function()
+      print_line(part, output)
+      add(output, "rounds = kernels.rounds[%d]:over(%s_to - %s_from + 1, low, high, %s)", part.round.index, time, time,
+        part.round.bytes)
+    end)
+    add(output, "end")
+    add(output, "if rounds then")
+    indented(output, print_rounds, part, output)
+    add(output, "else")
+    indented(output, otherwise)
     add(output, "end")
   end)
   add(output, "end")

@@ -12,12 +12,11 @@
 --       for k in the slice do ... end; barrier
 -- @module clcompute.loops.generation.local_slices
 
+local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
-local lua_text = require "clcompute.loops.tree.lua_text"
-local strides = require "clcompute.loops.tree.strides"
-local uses = require "clcompute.loops.tree.uses"
-local walk = require "clcompute.loops.tree.walk"
+local lua_text = require("clcompute.loops.tree").lua_text
+local walk = require("clcompute.loops.tree").walk
 
 local local_slices = {}
 
@@ -34,7 +33,7 @@ local PADDING = 4
 --- Whether an index speaks of a variable.
 local function mentions(node, variable)
   for _, subscript in ipairs(node.subscripts) do
-    if strides.mentions(subscript, variable) then return true end
+    if walk.mentions(subscript, variable) then return true end
   end
   return false
 end
@@ -42,7 +41,7 @@ end
 --- Whether one subscript of an index speaks of both variables: then elements of a slice are the same ones.
 local function is_diagonal(node, one, other)
   for _, subscript in ipairs(node.subscripts) do
-    if strides.mentions(subscript, one) and strides.mentions(subscript, other) then return true end
+    if walk.mentions(subscript, one) and walk.mentions(subscript, other) then return true end
   end
   return false
 end
@@ -55,8 +54,8 @@ local function side_of(tile, loop, node)
   if is_of_rows == is_of_columns or not mentions(node, loop.variable) then return nil end
   local side = is_of_rows and tile.rows or tile.columns
   if is_diagonal(node, side.variable, loop.variable) then return nil end
-  local is_unit = strides.of(node, side.variable) == 1
-  if is_unit or strides.of(node, loop.variable) == 1 then return side, is_unit end
+  local is_unit = affine.stride(node, side.variable) == 1
+  if is_unit or affine.stride(node, loop.variable) == 1 then return side, is_unit end
 end
 
 --- Adds the slices that a loop reads, and notes for each such index which one it is in.
@@ -88,7 +87,7 @@ end
 
 --- The slices of a nest.
 -- @tparam table tile of `clcompute.loops.generation.register_tile`, with `columns`
--- @tparam table size of `clcompute.loops.generation.tile_sizes`, of the class "wide"
+-- @tparam table size of `clcompute.loops.generation.tiling`, of the class "wide"
 -- @string real the type of floats in C
 -- @tparam integer memory bytes of local memory
 -- @treturn ?table `depth`, the passes of a slice; `items`, work-items of a group; `by_loop`, lists by loop; `of`, the
@@ -96,9 +95,9 @@ end
 function local_slices.of(tile, size, real, memory)
   if size.depth == 1 or size.group == 1 then return nil end
   local slices = { depth = size.depth, items = size.group * size.group, by_loop = {}, of = {}, count = 0 }
-  local is_written = uses.set(uses.of(tile.body).writes)
+  local is_written = walk.set(walk.uses(tile.body).writes)
   for _, loop in ipairs(tile.loops) do
-    if not strides.is_bounded_by(loop, tile.rows.variable) then add_slices(slices, tile, loop, is_written, size) end
+    if not walk.is_bounded_by(loop, tile.rows.variable) then add_slices(slices, tile, loop, is_written, size) end
   end
   return slices.count > 0 and bytes_of(slices, size.depth, real) <= memory and slices or nil
 end

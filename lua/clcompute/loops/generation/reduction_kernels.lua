@@ -9,10 +9,94 @@
 -- With one work-item in a group, as on a processor, there is no barrier and nothing is shared.
 -- @module clcompute.loops.generation.reduction_kernels
 
+local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
+local plan = require("clcompute.loops.tree").plan
 
 local reduction_kernels = {}
+
+-- --- accumulators ---------------------------------------------------------------------------
+
+-- By operation and type. -0.0 + x is x whatever x is; 0.0 + -0.0 is not.
+local IDENTITY = {
+  sum = { int = 0, float = -0.0 }, product = { int = 1, float = 1.0 },
+  min = { int = math.maxinteger, float = math.huge }, max = { int = math.mininteger, float = -math.huge },
+}
+
+-- The function of `c_statements` that puts two values together.
+local HELPER = {
+  sum = { int = "add_int", float = "add_real" }, product = { int = "mul_int", float = "mul_real" },
+  min = { int = "min_int", float = "min_real" }, max = { int = "max_int", float = "max_real" },
+}
+
+local OPERATOR = { sum = "+", product = "*" }
+
+local replaced
+
+local function replaced_arguments(node, old, new)
+  local arguments, is_there = {}, false
+  for i, argument in ipairs(node.arguments) do
+    local other = replaced(argument, old, new)
+    arguments[i], is_there = other or argument, is_there or other ~= nil
+  end
+  return is_there and ast.changed(node, { arguments = arguments }) or nil
+end
+
+--- An expression with one node in it replaced, or nil where it is not there; the operators around it `is_reordered`.
+function replaced(node, old, new)
+  if node == old then return new end
+  if node.kind == "call" then return replaced_arguments(node, old, new) end
+  if node.kind ~= "binary" then return nil end
+  local left, right = replaced(node.left, old, new), replaced(node.right, old, new)
+  if not left and not right then return nil end
+  return ast.changed(node, { left = left or node.left, right = right or node.right, is_reordered = true })
+end
+
+local function call(operation, arguments, type)
+  return ast.node("call", { name = operation, arguments = arguments, type = type })
+end
+
+--- The right side of a reduction with another variable in place of x, which stands first in a function, so that NaN is
+-- left out there.
+local function value_of(reduction, name)
+  if OPERATOR[reduction.operation] or reduction.is_first then
+    return replaced(reduction.node.value, reduction.occurrence, name)
+  end
+  return call(reduction.operation, { name, table.unpack(reduction.others) }, name.type)
+end
+
+--- The assignment of a reduction with another variable in place of x.
+local function instead_of(reduction, name)
+  return ast.changed(reduction.node, { target = name, value = value_of(reduction, name) })
+end
+
+--- x and what was found, put together, as a node; in the order of the statement, which matters to NaN.
+local function combined(reduction, name)
+  local target, operator = reduction.target, OPERATOR[reduction.operation]
+  if operator then return ast.node("binary", { op = operator, left = target, right = name, type = target.type }) end
+  return call(reduction.operation, reduction.is_first and { target, name } or { name, target }, target.type)
+end
+
+--- The accumulators of a nest's reductions.
+-- @tparam {table,...} reductions of `clcompute.loops.analysis.loop_reductions`, in a tree with types
+-- @treturn {table,...} parts "accumulator" of the plan
+function reduction_kernels.accumulators(reductions)
+  local list = {}
+  for i, reduction in ipairs(reductions) do
+    local target, operation = reduction.target, reduction.operation
+    local type, is_local = target.type, target.kind == "name"
+    local id = is_local and target.variable.id or ("%s_x%d"):format(target.array.id, i)
+    local name = ast.made_up(id, type)
+    list[i] = plan.part("accumulator", { id = id, type = type, operation = operation, target = target,
+      is_local = is_local, node = reduction.node, instead = instead_of(reduction, name),
+      identity = IDENTITY[operation][type], helper = HELPER[operation][type], result = combined(reduction, name),
+      found = combined(reduction, ast.made_up("found", type)) })
+  end
+  return list
+end
+
+-- --- kernels --------------------------------------------------------------------------------
 
 local add = c_statements.add
 
@@ -41,13 +125,13 @@ end
 
 --- The parameters of a nest beyond those of all nests: the parts of each accumulator, and how many there are.
 -- @tparam table nest
--- @treturn {table,...} rows of `clcompute.loops.generation.kernels`
+-- @treturn {table,...} rows of `clcompute.loops.generation.kernel_text`
 function reduction_kernels.parameters(nest)
   local rows = {}
   for i, accumulator in ipairs(nest.accumulators or {}) do
-    rows[i] = { kind = "parts", id = accumulator.id .. "_parts", accumulator = accumulator, number = i }
+    rows[i] = plan.part("parts", { id = accumulator.id .. "_parts", accumulator = accumulator, number = i })
   end
-  if #rows > 0 then rows[#rows + 1] = { kind = "count", id = "parts" } end
+  if #rows > 0 then rows[#rows + 1] = plan.part("count", { id = "parts" }) end
   return rows
 end
 

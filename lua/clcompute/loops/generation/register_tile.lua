@@ -10,9 +10,12 @@
 --         c[i][j] = s                       -- after
 -- @module clcompute.loops.generation.register_tile
 
-local lua_text = require "clcompute.loops.tree.lua_text"
-local strides = require "clcompute.loops.tree.strides"
-local walk = require "clcompute.loops.tree.walk"
+local affine = require("clcompute.loops.tree").affine
+local c_expression = require "clcompute.loops.generation.c_expression"
+local c_statements = require "clcompute.loops.generation.c_statements"
+local local_slices = require "clcompute.loops.generation.local_slices"
+local lua_text = require("clcompute.loops.tree").lua_text
+local walk = require("clcompute.loops.tree").walk
 
 local register_tile = {}
 
@@ -48,7 +51,7 @@ end
 
 --- Whether a loop's bounds grow evenly with a variable: then those in a tile's first and last row say all.
 local function is_even(loop, variable)
-  return strides.multiple(loop.from, variable) ~= nil and strides.multiple(loop.to, variable) ~= nil
+  return affine.multiple(loop.from, variable) ~= nil and affine.multiple(loop.to, variable) ~= nil
 end
 
 --- The elements that the loops in a body assign: they stay in registers, so nothing else of their arrays may be
@@ -71,7 +74,7 @@ local function accumulators_of(body, loops)
   end)
   for _, accumulator in ipairs(list) do
     for _, loop in ipairs(loops) do
-      if strides.of(accumulator.node, loop.variable) ~= 0 then return nil end
+      if affine.stride(accumulator.node, loop.variable) ~= 0 then return nil end
     end
   end
   return is_alone and list or nil
@@ -79,13 +82,9 @@ end
 
 --- Whether each column's pass assigns elements of its own.
 local function are_own(body, columns)
-  local found = true
-  walk.nodes(body, function(part)
-    if part.kind == "assign" and part.target.array and strides.of(part.target, columns.variable) ~= 1 then
-      found = false
-    end
+  return not walk.find(body, function(part)
+    return part.kind == "assign" and part.target.array and affine.stride(part.target, columns.variable) ~= 1
   end)
-  return found
 end
 
 --- Whether an element's first use in a body is its assignment: then it is not loaded.
@@ -114,10 +113,10 @@ function register_tile.of(rows, columns, body, real)
   if rows.step ~= 1 or columns and columns.step ~= 1 or not is_simple(body, real, loops) or #loops == 0 then
     return nil
   end
-  if columns and not (strides.units(body, columns.variable) and are_own(body, columns)) then return nil end
+  if columns and not (affine.units(body, columns.variable) and are_own(body, columns)) then return nil end
   if columns and not is_even(columns, rows.variable) then return nil end
   for _, loop in ipairs(loops) do
-    if not is_even(loop, rows.variable) or columns and strides.is_bounded_by(loop, columns.variable) then return nil end
+    if not is_even(loop, rows.variable) or columns and walk.is_bounded_by(loop, columns.variable) then return nil end
   end
   local accumulators = accumulators_of(body, loops)
   if not accumulators then return nil end
@@ -126,6 +125,248 @@ function register_tile.of(rows, columns, body, real)
 
   end
   return { rows = rows, columns = columns, body = body, loops = loops, accumulators = accumulators }
+end
+
+local add, extremum = c_statements.add, c_expression.extremum
+
+-- --- as OpenCL C ---------------------------------------------------------------------------
+--
+-- Rows and columns of vectors of sums, each a variable of its own, as an array might stay in memory. What is done for
+-- the vector in row r and column c is a macro.
+
+--- The elements of a vector, and how far it is from one to the next: on a GPU the neighbours of an element are those
+-- of other work-items.
+local function widths_of(tiles)
+  if tiles.is_wide then return 1, tiles.size.group end
+  local width = tiles.lane and tiles.size.vector or 1
+  return width, width
+end
+
+-- --- vectors ---------------------------------------------------------------------------------
+
+local function vector_type(tile)
+  return tile.width > 1 and tile.real .. tile.width or tile.real
+end
+
+local function load_text(tile, element)
+  return tile.width > 1 and ("vload%d(0, &%s)"):format(tile.width, element) or element
+end
+
+local function store_text(tile, value, element)
+  if tile.width == 1 then return ("%s = %s;"):format(element, value) end
+  return ("vstore%d(%s, 0, &%s);"):format(tile.width, value, element)
+end
+
+--- The locals of a body.
+local function locals_of(body)
+  local list = {}
+  walk.nodes(body, function(part)
+    if part.kind == "local" then list[#list + 1] = part.variable end
+  end)
+  return list
+end
+
+--- What a variable of a tile is called in a macro of row r and column c.
+local function register_name(id)
+  return id .. "_##r##_##c"
+end
+
+--- How names and elements are seen in such a macro; `slices`, if given, are those whose passes it is for.
+local function vector_context(tile, context, slices)
+  local names = setmetatable({}, { __index = context.names })
+  for _, variable in ipairs(tile.locals) do names[variable] = register_name(variable.id) end
+  local own
+  local function access(node)
+    local accumulator = tile.accumulator_of[node.array]
+    if accumulator then return register_name(accumulator.id) end
+    local in_slice = slices and local_slices.element(slices, tile, node)
+    if in_slice then return in_slice end
+    if not tile.columns or affine.stride(node, tile.columns.variable) == 0 then return nil end
+    return load_text(tile, c_expression.element(node, own))
+  end
+  own = setmetatable({ names = names, access = access }, { __index = context })
+  return own
+end
+
+--- A statement for one vector.
+local function statement_text(tile, node, context)
+  local value = c_expression.text(node.value, context, "float")
+  if tile.width > 1 then value = ("(%s)(%s)"):format(vector_type(tile), value) end
+  if node.kind == "local" then return ("%s = %s;"):format(c_expression.name(node.variable, context), value) end
+  local target = node.target
+  if target.kind == "name" then return ("%s = %s;"):format(c_expression.name(target.variable, context), value) end
+  local register = tile.accumulator_of[target.array] and context.access(target)
+  if register then return ("%s = %s;"):format(register, value) end
+  return store_text(tile, value, c_expression.element(target, context))
+end
+
+--- The place of a vector: the variables of its row and column.
+local function place_text(tile)
+  local id = tile.rows.variable.id
+  local text = ("const long %s = %s_base + r;"):format(id, id)
+  if not tile.columns then return text end
+  id = tile.columns.variable.id
+  return ("%s const long %s = %s_base + c * %d;"):format(text, id, id, tile.distance)
+end
+
+--- Defines what is done for row r and column c of a tile; returns the macro's name.
+local function define(text, output)
+  local context = output.context.program
+  context.steps = (context.steps or 0) + 1
+  local name = ("STEP_%d"):format(context.steps)
+  add(output, ("#define %s(r, c) %s"):format(name, text))
+  return name
+end
+
+--- Defines a statement.
+local function define_statement(tile, node, output, slices)
+  local text = statement_text(tile, node, vector_context(tile, output.context, slices))
+  return define(("{ %s %s }"):format(place_text(tile), text), output)
+end
+
+--- A macro for all vectors, or those of a row.
+local function print_vectors(tile, name, output, node, row)
+  local shape = ("%dx%d"):format(tile.row_count, tile.column_count)
+  add(output, row and ("ROW_%s(%s, %d)"):format(shape, name, row) or ("TILE_%s(%s)"):format(shape, name), node)
+end
+
+-- --- loops within a tile ---------------------------------------------------------------------
+
+--- A bound as it is in a row: its variable is that of the tile's base, and so many more.
+function register_tile.bound_in(tile, bound, row, context)
+  local first = tile.rows.variable.id .. tile.base
+  local base = row == 0 and first or ("(%s + %d)"):format(first, row)
+  local names = setmetatable({ [tile.rows.variable] = base }, { __index = context.names })
+  return c_expression.plain(bound, setmetatable({ names = names }, { __index = context }))
+end
+
+local function print_loop(tile, loop, names, from, to, row, output)
+  local id = loop.variable.id
+  add(output, ("for (long %s = %s, %s_last = %s; %s <= %s_last; %s++) {"):format(id, from, id, to, id, id, id), loop)
+  output.depth = output.depth + 1
+  for i, node in ipairs(loop.body) do print_vectors(tile, names[i], output, node, row) end
+  output.depth = output.depth - 1
+  add(output, "}")
+end
+
+--- A loop by slices in local memory; `names` are the macros for what is left of them.
+local function print_sliced(tile, loop, names, bounds, output)
+  local in_slice = {}
+  for i, node in ipairs(loop.body) do in_slice[i] = define_statement(tile, node, output, tile.slices) end
+  local_slices.print_loop(tile.slices, loop, bounds, output, function(is_slice)
+    for i, node in ipairs(loop.body) do print_vectors(tile, (is_slice and in_slice or names)[i], output, node) end
+  end)
+end
+
+--- A loop whose bounds are the same in all rows, or those of its passes that all rows have, with what single rows have
+-- beyond them before and after.
+local function print_inner(tile, loop, output)
+  local context, last, id, names = output.context, tile.row_count - 1, loop.variable.id, {}
+  for i, node in ipairs(loop.body) do names[i] = define_statement(tile, node, output) end
+  local function from(row) return register_tile.bound_in(tile, loop.from, row, context) end
+  local function to(row) return register_tile.bound_in(tile, loop.to, row, context) end
+  if tile.slices and tile.slices.by_loop[loop] then
+    return print_sliced(tile, loop, names, { from = from(0), to = to(0) }, output)
+  end
+  local has_head = walk.mentions(loop.from, tile.rows.variable)
+  local has_tail = walk.mentions(loop.to, tile.rows.variable)
+  if not has_head and not has_tail then return print_loop(tile, loop, names, from(0), to(0), nil, output) end
+  local all, all_end = id .. "_all", id .. "_all_end"
+  add(output, ("const long %s = %s, %s = %s;"):format(
+    all, has_head and extremum("max_int", from(0), from(last), context) or from(0),
+    all_end, has_tail and extremum("min_int", to(0), to(last), context) or to(0)))
+  for row = 0, has_head and last or -1 do
+    print_loop(tile, loop, names, from(row), extremum("min_int", to(row), all .. " - 1", context), row, output)
+  end
+  print_loop(tile, loop, names, all, all_end, nil, output)
+  for row = 0, has_tail and last or -1 do
+    local first = extremum("max_int", extremum("max_int", from(row), all, context), all_end .. " + 1", context)
+    print_loop(tile, loop, names, first, to(row), row, output)
+  end
+end
+
+-- --- a tile ----------------------------------------------------------------------------------
+
+--- The variables of a tile.
+local function print_declarations(tile, output)
+  local function declare(id)
+    print_vectors(tile, define(("%s %s;"):format(vector_type(tile), register_name(id)), output), output)
+  end
+  for _, variable in ipairs(tile.locals) do declare(variable.id) end
+  for _, accumulator in ipairs(tile.accumulators) do declare(accumulator.id) end
+end
+
+--- The elements of each vector that stay in registers: into them, or back.
+local function print_elements(tile, output, transfer)
+  for _, accumulator in ipairs(tile.accumulators) do
+    local element = c_expression.element(accumulator.node, output.context)
+    local text = transfer(accumulator, register_name(accumulator.id), element)
+    if text then print_vectors(tile, define(("{ %s %s }"):format(place_text(tile), text), output), output) end
+  end
+end
+
+--- Prints a tile, whose first row and column are at `<variable>_base`.
+-- @tparam table tile of `register_tile.sized`
+-- @tparam table output
+function register_tile.print(tile, output)
+  print_declarations(tile, output)
+  print_elements(tile, output, function(accumulator, register, element)
+    return accumulator.is_loaded and ("%s = %s;"):format(register, load_text(tile, element)) or nil
+  end)
+  for _, node in ipairs(tile.body) do
+    if node.kind == "for" then
+      add(output, "{")
+      output.depth = output.depth + 1
+      print_inner(tile, node, output)
+      output.depth = output.depth - 1
+      add(output, "}")
+    else
+      print_vectors(tile, define_statement(tile, node, output), output, node)
+    end
+  end
+  print_elements(tile, output, function(_, register, element) return store_text(tile, register, element) end)
+end
+
+-- --- the tile's sizes ------------------------------------------------------------------------
+
+--- The tile of a nest with its sizes.
+-- @tparam table tiles of `clcompute.loops.generation.tiling`, with `registers`
+-- @tparam table context of `clcompute.loops.generation.c_expression`
+-- @treturn table what `clcompute.loops.generation.register_tile` found, `row_count`, `column_count`, `last_column` (how
+-- far the last element of a row is from the first), `distance` (from one vector to the next), `base` (what the names
+-- of its first row and column end with)
+function register_tile.sized(tiles, context)
+  local registers, size = tiles.registers, tiles.size
+  local tile = setmetatable({ real = context.real, row_count = size.rows_at_once, column_count = size.columns_at_once,
+    base = "_base", locals = locals_of(registers.body), accumulator_of = {}, is_wide = tiles.is_wide },
+    { __index = registers })
+  tile.width, tile.distance = widths_of(tiles)
+  tile.last_column = (tile.column_count - 1) * tile.distance + tile.width - 1
+  for _, accumulator in ipairs(tile.accumulators) do
+    accumulator.id = accumulator.array.id .. "_sum"
+    tile.accumulator_of[accumulator.array] = accumulator
+  end
+  return tile
+end
+
+--- The macros that do something for each vector of a row, and of a tile, for all shapes that kernels have.
+-- @tparam {table,...} nests
+-- @treturn string
+function register_tile.head(nests)
+  local texts, is_there = {}, {}
+  for _, nest in ipairs(nests) do
+    local size = nest.tiles and nest.tiles.registers and nest.tiles.size
+    local shape = size and ("%dx%d"):format(size.rows_at_once, size.columns_at_once)
+    if size and not is_there[shape] then
+      is_there[shape] = true
+      local columns, rows = {}, {}
+      for column = 0, size.columns_at_once - 1 do columns[#columns + 1] = ("F(r, %d)"):format(column) end
+      for row = 0, size.rows_at_once - 1 do rows[#rows + 1] = ("ROW_%s(F, %d)"):format(shape, row) end
+      texts[#texts + 1] = ("#define ROW_%s(F, r) %s\n"):format(shape, table.concat(columns, " "))
+      texts[#texts + 1] = ("#define TILE_%s(F) %s\n"):format(shape, table.concat(rows, " "))
+    end
+  end
+  return table.concat(texts)
 end
 
 return register_tile

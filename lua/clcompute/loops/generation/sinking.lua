@@ -8,21 +8,17 @@
 --     for j do s[j] = 0 end; for k do for j do s[j] = s[j] + a[k] * b[k][j] end end; for j do c[j] = s[j] end
 -- @module clcompute.loops.generation.sinking
 
-local changed = require "clcompute.loops.tree.rewrite".changed
-local strides = require "clcompute.loops.tree.strides"
-local walk = require "clcompute.loops.tree.walk"
+local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
+local walk = require("clcompute.loops.tree").walk
 
 local sinking = {}
 
 --- Whether a bound or condition is the same in all passes: no local can be in it, being another one in each.
 local function is_invariant(node, variable, is_local)
-  local found = true
-  walk.node(node, function(part)
-    if part.kind == "index" or part.kind == "name" and (part.variable == variable or is_local[part.variable]) then
-      found = false
-    end
+  return not walk.find({ node }, function(part)
+    return part.kind == "index" or part.kind == "name" and (part.variable == variable or is_local[part.variable])
   end)
-  return found
 end
 
 local sink_list
@@ -35,24 +31,24 @@ local function sink_around(node, state)
       return nil
     end
     local body = sink_list(node.body, state)
-    return body and changed(node, { body = body, is_lane = false })
+    return body and ast.changed(node, { body = body, is_lane = false })
   end
   if node.kind ~= "if" then return nil end
   local arms = {}
   for i, arm in ipairs(node.arms) do
     local body = is_invariant(arm.condition, variable, state.is_local) and sink_list(arm.body, state)
     if not body then return nil end
-    arms[i] = { condition = arm.condition, body = body }
+    arms[i] = ast.changed(arm, { body = body })
   end
   local otherwise = node.otherwise and sink_list(node.otherwise, state)
   if node.otherwise and not otherwise then return nil end
-  return changed(node, { arms = arms, otherwise = otherwise })
+  return ast.changed(node, { arms = arms, otherwise = otherwise })
 end
 
 --- Adds the moved loop over statements that it goes around as they are.
 local function add_group(group, state, result)
   if #group == 0 then return end
-  local loop = changed(state.loop, { body = table.move(group, 1, #group, 1, {}), is_lane = true })
+  local loop = ast.changed(state.loop, { body = table.move(group, 1, #group, 1, {}), is_lane = true })
   result[#result + 1] = loop
   for i in ipairs(group) do group[i] = nil end
 end
@@ -115,7 +111,7 @@ end
 -- on the pass, or an access would jump
 -- @treturn ?{table,...} the locals of the body that need a place for each pass
 function sinking.sink(loop, body)
-  if not strides.units(body, loop.variable) then return nil end
+  if not affine.units(body, loop.variable) then return nil end
   return sink(loop, body, 0)
 end
 

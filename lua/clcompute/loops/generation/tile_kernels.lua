@@ -3,22 +3,206 @@
 --- Nests in tiles as OpenCL C: the loops that are shared out go through a block, whose place and size the launch gives.
 -- @module clcompute.loops.generation.tile_kernels
 
+local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
-local register_kernels = require "clcompute.loops.generation.register_kernels"
-local rewrite = require "clcompute.loops.tree.rewrite"
-local strides = require "clcompute.loops.tree.strides"
+local local_slices = require "clcompute.loops.generation.local_slices"
+local plan = require("clcompute.loops.tree").plan
+local register_tile = require "clcompute.loops.generation.register_tile"
+local walk = require("clcompute.loops.tree").walk
 
 local tile_kernels = {}
 
-local add, changed = c_statements.add, rewrite.changed
+local add, bound_in, extremum = c_statements.add, register_tile.bound_in, c_expression.extremum
+
+--- The conditions under which the loops of a tile have passes in all its rows. Where one has none, Lua may not touch
+-- the elements that stay in registers.
+local function add_passes(tile, texts, context)
+  for _, loop in ipairs(#tile.accumulators > 0 and tile.loops or {}) do
+    for _, row in ipairs { 0, tile.row_count - 1 } do
+      texts[#texts + 1] = ("%s <= %s"):format(bound_in(tile, loop.from, row, context),
+        bound_in(tile, loop.to, row, context))
+    end
+  end
+end
+
+--- The condition under which all columns of a tile are there in all its rows.
+local function columns_there(tile, context)
+  local texts, columns = {}, tile.columns
+  if not columns then return texts end
+  local id, last = columns.variable.id, tile.last_column
+  local function add_for(row)
+    texts[#texts + 1] = ("%s <= %s%s"):format(bound_in(tile, columns.from, row, context), id, tile.base)
+    texts[#texts + 1] = ("%s%s + %d <= %s"):format(id, tile.base, last, bound_in(tile, columns.to, row, context))
+  end
+  add_for(0)
+  if walk.is_bounded_by(columns, tile.rows.variable) then add_for(tile.row_count - 1) end
+  if not tile.is_wide then texts[#texts + 1] = ("%s_base + %d <= %s_end"):format(id, last, id) end
+  return texts
+end
+
+--- Opens a loop: `suffix` is what stands behind the name of its variable.
+local function open_loop(node, suffix, from, to, step, output)
+  local id = node.variable.id .. suffix
+  local last = suffix == "" and id .. "_last" or node.variable.id .. "_top"
+  add(output, ("for (long %s = %s, %s = %s; %s <= %s; %s += %d) {"):format(id, from, last, to, id, last, id, step),
+    node)
+  output.depth = output.depth + 1
+end
+
+local function close(output, text)
+  output.depth = output.depth - 1
+  add(output, text or "}")
+end
+
+--- A whole tile where `conditions` hold, and else what `print_rest` prints.
+local function print_either(tile, conditions, output, print_rest)
+  add(output, ("if (%s) {"):format(table.concat(conditions, " && ")))
+  output.depth = output.depth + 1
+  register_tile.print(tile, output)
+  close(output, "} else {")
+  output.depth = output.depth + 1
+  print_rest()
+  close(output)
+end
+
+--- The conditions under which a tile is whole, where `row_top` is the text of the last row there is.
+local function conditions_of(tile, row_top, context)
+  local conditions = columns_there(tile, context)
+  table.insert(conditions, 1, ("%s%s + %d <= %s"):format(tile.rows.variable.id, tile.base, tile.row_count - 1,
+    row_top))
+  add_passes(tile, conditions, context)
+  return conditions
+end
+
+-- --- a block on a processor --------------------------------------------------------------------
+
+--- Opens the loops around the tiles of a block: strips of columns, in which rows come one after the other, so that what
+-- they share of a strip stays in the cache. Returns how many there are.
+local function open_block(tile, order, ends, output)
+  local context, count = output.context, 0
+  local function clipped(node)
+    local from, to = ends(node)
+    return extremum("max_int", c_expression.plain(node.from, context), from, context),
+      extremum("min_int", c_expression.plain(node.to, context), to, context)
+  end
+  for _, node in ipairs(order) do
+    if node ~= tile.rows and node ~= tile.columns then
+      local from, to = clipped(node)
+      open_loop(node, "", from, to, 1, output)
+      count = count + 1
+    end
+  end
+  if tile.columns then
+    local from, to = ends(tile.columns)
+    open_loop(tile.columns, "_base", from, to, tile.last_column + 1, output)
+    count = count + 1
+  end
+  local from, to = clipped(tile.rows)
+  open_loop(tile.rows, "_base", from, to, tile.row_count, output)
+  return count + 1
+end
+
+--- Prints a block.
+-- @tparam table tiles of `clcompute.loops.generation.tiling`
+-- @tparam table output
+-- @tparam function ends of a loop: where it begins and ends in the block
+-- @tparam function print_passes of the tiles, the output, the first of the loops, and ends: pass by pass
+local function print_block(tiles, output, ends, print_passes)
+  local context, tile = output.context, register_tile.sized(tiles, output.context)
+  local rows, columns = tile.rows, tile.columns
+  local loops = open_block(tile, tiles.order, ends, output)
+  print_either(tile, conditions_of(tile, rows.variable.id .. "_top", context), output, function()
+    print_passes(tiles, output, #tiles.order - (columns and 1 or 0), function(node)
+      local id = node.variable.id
+      local last = node == rows and tile.row_count - 1 or tile.last_column
+      local limit = node == rows and id .. "_top" or id .. "_end"
+      return id .. "_base", extremum("min_int", ("%s_base + %d"):format(id, last), limit, context)
+    end)
+  end)
+  for _ = 1, loops do close(output) end
+end
+
+-- --- a work-item of a GPU ----------------------------------------------------------------------
+
+--- Where the tile of a work-item begins.
+local function print_item_place(tile, order, output)
+  for _, node in ipairs(order) do
+    local id, context = node.variable.id, output.context
+    if node == tile.rows then
+      add(output, ("const long %s_base = %s_origin + (long)get_global_id(1) * %d;"):format(id, id, tile.row_count),
+        node)
+    elseif node == tile.columns then
+      add(output, ("const long %s_base = %s_origin + (long)get_group_id(0) * %d + (long)get_local_id(0);"):format(id,
+        id, tile.column_count * tile.distance), node)
+    else
+      add(output, ("const long %s = %s_origin + (long)get_global_id(2);"):format(id, id), node)
+      add(output, ("if (%s < %s || %s > %s) return;"):format(id, c_expression.plain(node.from, context), id,
+        c_expression.plain(node.to, context)))
+    end
+  end
+end
+
+--- The passes of a tile that is not whole.
+local function print_rest(tile, body, output)
+  local context, rows, columns = output.context, tile.rows, tile.columns
+  local function last(node, distance)
+    local there = ("%s_base + %d"):format(node.variable.id, distance)
+    return extremum("min_int", c_expression.plain(node.to, context), there, context)
+  end
+  local id = columns.variable.id
+  local from = extremum("max_int", c_expression.plain(rows.from, context), rows.variable.id .. "_base", context)
+  open_loop(rows, "", from, last(rows, tile.row_count - 1), 1, output)
+  open_loop(columns, "", id .. "_base", last(columns, tile.last_column), tile.distance, output)
+  add(output, ("if (%s < %s) continue;"):format(id, c_expression.plain(columns.from, context)))
+  output.depth = output.depth - 1
+  c_statements.body(body, output)
+  output.depth = output.depth + 1
+  close(output)
+  close(output)
+end
+
+--- The conditions under which a tile, or a group's as one, is whole.
+local function conditions_of_item(tile, context)
+  local rows = tile.rows
+  local conditions = conditions_of(tile, c_expression.plain(rows.to, context), context)
+  table.insert(conditions, 1, ("%s <= %s%s"):format(c_expression.plain(rows.from, context), rows.variable.id,
+    tile.base))
+  return conditions
+end
+
+--- All tiles of a group as one, whose first row and column are at `<variable>_group`.
+local function group_of(tile, group)
+  local columns = group * tile.column_count
+  return setmetatable({ base = "_group", row_count = group * tile.row_count, last_column = columns - 1 },
+    { __index = tile })
+end
+
+--- Prints the tile of one work-item: by slices in local memory where the group's tiles are all whole.
+-- @tparam table tiles of `clcompute.loops.generation.tiling`, `is_wide`
+-- @tparam table output
+local function print_item(tiles, output)
+  local context, tile = output.context, register_tile.sized(tiles, output.context)
+  local function print_own()
+    print_either(tile, conditions_of_item(tile, context), output, function() print_rest(tile, tiles.body, output) end)
+  end
+  print_item_place(tile, tiles.order, output)
+  if not tiles.slices then return print_own() end
+  local_slices.declare(tiles.slices, tile, tiles.size, output)
+  print_either(setmetatable({ slices = tiles.slices }, { __index = tile }),
+    conditions_of_item(group_of(tile, tiles.size.group), context), output, print_own)
+end
+
+-- --- blocks ---------------------------------------------------------------------------------
+
+local changed = ast.changed
 
 --- The parameters of a nest beyond those of all nests: where the frame of each loop begins, how much of it is a block.
 function tile_kernels.parameters(tiles)
   local rows = {}
   for _, node in ipairs(tiles.order) do
     for _, part in ipairs(tiles.is_wide and { "origin" } or { "origin", "tile" }) do
-      rows[#rows + 1] = { kind = "place", id = ("%s_%s"):format(node.variable.id, part), node = node, part = part }
+      rows[#rows + 1] = plan.part("place", { id = ("%s_%s"):format(node.variable.id, part) })
     end
   end
   return rows
@@ -46,22 +230,28 @@ end
 
 local function is_fixed(node, tiles)
   for _, other in ipairs(tiles.order) do
-    if strides.mentions(node.from, other.variable) then return false end
+    if walk.mentions(node.from, other.variable) then return false end
   end
   return true
 end
 
+--- A loop with other bounds, which are texts.
+function tile_kernels.clipped(node, from, to)
+  return changed(node, { from = ast.node("text", { text = from, type = "int" }),
+    to = ast.node("text", { text = to, type = "int" }) })
+end
+
 --- A loop as far as it is in the block: `from` and `to` are texts of where that begins and ends.
-local function clipped(node, tiles, context, from, to)
-  local first = rewrite.text(is_fixed(node, tiles) and from
-    or tile_kernels.later(node, c_expression.plain(node.from, context), from, context))
-  local last = rewrite.text(tile_kernels.earlier(node, c_expression.plain(node.to, context), to, context))
-  return changed(node, { from = first, to = last })
+local function clip_to_block(node, tiles, context, from, to)
+  local first = is_fixed(node, tiles) and from
+    or tile_kernels.later(node, c_expression.plain(node.from, context), from, context)
+  return tile_kernels.clipped(node, first,
+    tile_kernels.earlier(node, c_expression.plain(node.to, context), to, context))
 end
 
 --- The body with its lane's loops clipped.
 local function clip_lanes(nodes, clip)
-  return rewrite.statements(nodes, function(node)
+  return walk.replaced_statements(nodes, function(node)
     local loop = node.is_lane and clip(node)
     return loop and changed(node, { from = loop.from, to = loop.to }) or nil
   end)
@@ -82,7 +272,7 @@ end
 -- texts of where each begins and ends.
 local function print_passes(tiles, output, from, ends)
   local function clip(loop, node)
-    return clipped(loop, tiles, output.context, ends(node))
+    return clip_to_block(loop, tiles, output.context, ends(node))
   end
   output.depth = output.depth - 1
   c_statements.body(tile_kernels.loops(tiles, from, clip), output)
@@ -106,14 +296,14 @@ end
 function tile_kernels.print(nest, output)
   local tiles = nest.tiles
   output.depth = 1
-  if tiles.is_wide then return register_kernels.print_item(tiles, output) end
+  if tiles.is_wide then return print_item(tiles, output) end
   for i, node in ipairs(tiles.order) do print_frame(node, #tiles.order - i, output) end -- the innermost is dimension 0
   output.context = setmetatable({ names = print_places(tiles, output) }, { __index = output.context })
   local function ends(node)
     return node.variable.id .. "_first", node.variable.id .. "_end"
   end
   if tiles.registers then
-    register_kernels.print(tiles, output, ends, print_passes)
+    print_block(tiles, output, ends, print_passes)
   else
     print_passes(tiles, output, 1, ends)
   end

@@ -5,52 +5,155 @@
 -- innermost and becomes vectors, and sums stay in registers.
 -- @module clcompute.loops.generation.tiling
 
-local extent = require "clcompute.loops.generation.extent"
-local hoisting = require "clcompute.loops.generation.hoisting"
+local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
 local local_slices = require "clcompute.loops.generation.local_slices"
+local lua_text = require("clcompute.loops.tree").lua_text
+local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
-local rewrite = require "clcompute.loops.tree.rewrite"
 local sinking = require "clcompute.loops.generation.sinking"
-local strides = require "clcompute.loops.tree.strides"
-local tile_sizes = require "clcompute.loops.generation.tile_sizes"
-local walk = require "clcompute.loops.tree.walk"
+local trip_counts = require("clcompute.loops.analysis").trip_counts
+local walk = require("clcompute.loops.tree").walk
 
 local tiling = {}
 
-local MOST_DIMENSIONS = 3
+-- --- sizes -----------------------------------------------------------------------------------
+--
+-- How large the tiles of nests are, by what the nests are like, from the numbers of a device (`loops` in
+-- `clcompute.tuning.known`).
+--
+-- Of each class: `lane` and `rows`, of the innermost loop that is shared out and of the others, `most` passes at a
+-- time, in multiples of `multiple`, not below `least`; `small`, passes of a tile that is not made smaller;
+-- `rows_at_once` and `columns_at_once`, the vectors of a tile in registers; `group` and `depth`, of groups on a GPU.
+
+local MANY = 1 << 16
+
+local function limit(most, least, multiple)
+  return { most = most, least = least, multiple = multiple }
+end
+
+local function round_up(n, multiple)
+  return -(-n // multiple) * multiple
+end
+
+local CLASSES = {
+  -- no loop within: rows of neighbours
+  flat = function(row)
+    return { small = row.small, lane = limit(MANY, row.least, 1), rows = limit(MANY, 1, 1) }
+  end,
+  -- loops within, the lane moved into them: what it touches stays in the first level cache
+  sunk = function(row)
+    return { small = row.vector, lane = limit(row.lane, math.min(4 * row.vector, row.lane), 1),
+      rows = limit(row.block, 1, 1) }
+  end,
+  -- loops within, none of which is a lane
+  loops = function(row)
+    return { small = 1, lane = limit(row.block, 1, 1), rows = limit(row.block, 1, 1) }
+  end,
+  -- tiles in registers
+  registers = function(row)
+    local width = row.columns * row.vector
+    return { small = 8 * row.rows * row.vector, rows_at_once = row.rows, columns_at_once = row.columns,
+      lane = limit(round_up(row.lane, width), width, width), rows = limit(round_up(row.block, row.rows), row.rows,
+      row.rows) }
+  end,
+  -- rows side by side, whose sums do not wait for each other
+  rows = function(row)
+    return { small = row.rows, rows_at_once = row.rows, columns_at_once = 1,
+      lane = limit(round_up(row.block, row.rows), row.rows, row.rows), rows = limit(row.block, 1, 1) }
+  end,
+  -- tiles in registers on a GPU, a work-item each: its columns are a group's width apart, so that neighbours read
+  -- neighbours
+  wide = function(row)
+    return { rows_at_once = row.rows, columns_at_once = row.columns, group = row.group, depth = row.depth or 1 }
+  end,
+}
+
+--- The sizes of a class.
+-- @string class of `clcompute.loops.generation.tiling`
+-- @tparam table row numbers of a device
+-- @treturn table with `vector`, the elements of a vector, and `blocks`, how many tiles a compute unit gets at least
+local function sizes_of(class, row)
+  local size = CLASSES[class](row)
+  size.vector, size.blocks = row.vector, row.blocks
+  return size
+end
+
+-- --- what all passes read -------------------------------------------------------------------
+--
+-- What a parallel loop reads from one place in all its passes, although it writes the array, is read before it: no
+-- pass writes what another one reads, so the place keeps its value, which compilers cannot know.
+
+local function written_by(nodes)
+  local is_written = {}
+  for _, node in ipairs(nodes) do
+    if node.kind == "assign" and node.target.array then is_written[node.target.array] = true end
+  end
+  return is_written
+end
+
+--- Whether an expression speaks of a local, which may be another one in each pass.
+local function mentions_local(node)
+  return walk.find({ node }, function(part) return part.kind == "name" and part.variable.role == "local" end) ~= nil
+end
+
+--- Whether all that an expression reads is read whenever it is evaluated.
+local function is_unconditional(node)
+  return not walk.find({ node }, function(part) return part.op == "and" or part.op == "or" end)
+end
+
+--- The body of a loop with variables in place of such reads. A loop of one pass may write such a place itself: what is
+-- read after that is left as it is.
+-- @tparam {table,...} body statements without loops or conditions in them
+-- @tparam table variable of the loop
+-- @treturn {table,...} the body
+-- @treturn {table,...} `{ variable=, value=, nodes= }`: what each new variable is, before the loop, and the reads that
+-- it stands for, as keys
+local function hoist(body, variable)
+  local is_written, is_past, result, list, by_text = written_by(body), {}, {}, {}, {}
+  local function replace(node)
+    if node.kind ~= "index" or not is_written[node.array] or is_past[node.array]
+      or affine.stride(node, variable) ~= 0 or mentions_local(node) then return nil end
+    local text = lua_text.expression(node)
+    if not by_text[text] then
+      local name = ast.made_up(("%s_%s_at%d"):format(node.array.id, variable.id, #list + 1), node.type)
+      by_text[text] = { value = node, nodes = {}, name = name, variable = name.variable }
+      list[#list + 1] = by_text[text]
+    end
+    by_text[text].nodes[node] = true
+    return by_text[text].name
+  end
+  for i, node in ipairs(body) do
+    if node.kind ~= "assign" and node.kind ~= "local" then return body, {} end
+    local value = is_unconditional(node.value) and walk.replaced(node.value, replace) or node.value
+    result[i] = value ~= node.value and ast.changed(node, { value = value }) or node
+    if node.kind == "assign" and node.target.array then is_past[node.target.array] = true end
+  end
+  return result, list
+end
 
 -- --- loops in a body -------------------------------------------------------------------------
 
-local function has_control(nodes)
-  local found = false
-  walk.nodes(nodes, function(part)
-    if part.kind == "for" or part.kind == "if" then found = true end
-    return not found
-  end)
-  return found
+local function has_loop(nodes)
+  return walk.find(nodes, function(part) return part.kind == "for" end) ~= nil
 end
 
-local function has_loop(nodes)
-  local found = false
-  walk.nodes(nodes, function(part)
-    if part.kind == "for" then found = true end
-    return not found
-  end)
-  return found
+local function has_control(nodes)
+  return walk.find(nodes, function(part) return part.kind == "for" or part.kind == "if" end) ~= nil
 end
 
 --- An innermost loop as vectors, if its passes do not depend on each other and go through memory element by element.
 local function vectorised(node)
-  local units = node.parallel and strides.units(node.body, node.variable)
+  local units = node.parallel and affine.units(node.body, node.variable)
   if not units or units == 0 then return node end
   local body, common, is_plain = node.body, {}, not has_control(node.body)
-  if is_plain then body, common = hoisting.apply(body, node.variable) end
-  return rewrite.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
+  if is_plain then body, common = hoist(body, node.variable) end
+  return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
 end
 
 --- Statements whose innermost loops are vectors where they can be.
 local function finish(nodes)
-  return rewrite.statements(nodes, function(node)
+  return walk.replaced_statements(nodes, function(node)
     return node.kind == "for" and not has_loop(node.body) and vectorised(node) or nil
   end)
 end
@@ -60,7 +163,7 @@ end
 --- Whether the bounds of the loops of a band from one on speak of its variable.
 local function bounds_others(band, i)
   for later = i + 1, #band do
-    if strides.is_bounded_by(band[later], band[i].variable) then return true end
+    if walk.is_bounded_by(band[later], band[i].variable) then return true end
   end
   return false
 end
@@ -70,7 +173,7 @@ end
 local function lane_of(band)
   local best, most = nil, 0
   for i = #band, 1, -1 do
-    local units = math.abs(band[i].step) == 1 and strides.units(band[#band].body, band[i].variable)
+    local units = math.abs(band[i].step) == 1 and affine.units(band[#band].body, band[i].variable)
     if units and units > most and not bounds_others(band, i) then best, most = i, units end
   end
   return best
@@ -94,12 +197,14 @@ local function are_tight(frames, counts)
   return true
 end
 
+local MOST_DIMENSIONS = 3
+
 --- The loops that are shared out: as many as have frames, three at most.
 local function framed(band)
   for count = math.min(#band, MOST_DIMENSIONS), 1, -1 do
     local some = table.move(band, 1, count, 1, {})
-    local frames = extent.frames(some)
-    if frames and are_tight(frames, extent.counts(some)) then return some, frames end
+    local frames = trip_counts.frames(some)
+    if frames and are_tight(frames, trip_counts.counts(some)) then return some, frames end
   end
 end
 
@@ -116,33 +221,28 @@ end
 local function with_lane(band, body, real)
   local lane = lane_of(band)
   if not lane then return nil end
-  local tiles = { order = ordered(band, lane), lane = band[lane] }
-  local sunk, places = sinking.sink(tiles.lane, body)
+  local sunk, places = sinking.sink(band[lane], body)
   if not sunk then return nil end
-  tiles.registers = registers_of(tiles.order, tiles.lane, body, real)
-  tiles.class = tiles.registers and "registers" or has_loop(body) and "sunk" or "flat"
-  tiles.body, tiles.places = finish(sunk), places
-  return tiles
+  local order = ordered(band, lane)
+  local registers = registers_of(order, band[lane], body, real)
+  return plan.part("tiles", { class = registers and "registers" or has_loop(body) and "sunk" or "flat", order = order,
+    lane = band[lane], body = finish(sunk), places = places, registers = registers })
 end
 
 --- A block in the order of the source.
 local function without_lane(band, body, real)
   local registers, last = registers_of(band, nil, body, real), band[#band]
-  if registers then return { order = band, registers = registers, class = "rows", body = finish(body), places = {} } end
-  local sunk = sinking.sink_around(last, body)
-  return { order = band, class = "loops", body = finish(sunk or body), places = {}, lane = sunk and last }
+  local sunk = not registers and sinking.sink_around(last, body) or nil
+  return plan.part("tiles", { class = registers and "rows" or "loops", order = band, lane = sunk and last,
+    body = finish(sunk or body), places = {}, registers = registers })
 end
 
 --- The tiles of a kernel nest.
 -- @tparam {table,...} band its parallel loops that are nested perfectly, the outermost first
 -- @string real the type of floats in C
--- @tparam table target of `clcompute.loops.runtime.target`; if it is wide, there are tiles only in registers, each of a
--- work-item, and the lane's loop is not in `body`
--- @treturn ?table `order` (the loops shared out, the innermost last), `frames` by loop, `lane` (the loop that becomes
--- vectors, or nil), `body` (which has the lane's loops in it), `places` (locals that need a place for each pass of the
--- lane), `registers` (of `clcompute.loops.generation.register_tile`, or nil), `slices` (of
--- `clcompute.loops.generation.local_slices`, or nil), `class` and `size` (of `clcompute.loops.generation.tile_sizes`);
--- nil where a bound has no frame
+-- @tparam table target of `clcompute.loops.runtime.kernel_target`; if it is wide, there are tiles only in registers,
+-- each of a work-item, and the lane's loop is not in `body`
+-- @treturn ?table a part "tiles" of the plan; nil where a bound has no frame
 function tiling.of(band, real, target)
   local some, frames = framed(band)
   if not some then return nil end
@@ -152,7 +252,7 @@ function tiling.of(band, real, target)
     if tiles.class ~= "registers" then return nil end
     tiles.class, tiles.is_wide, tiles.body, tiles.places = "wide", true, body, {}
   end
-  tiles.frames, tiles.size = {}, tile_sizes.of(tiles.class, target[real])
+  tiles.frames, tiles.size = {}, sizes_of(tiles.class, target[real])
   for i, node in ipairs(some) do tiles.frames[node] = frames[i] end
   if tiles.is_wide then
     tiles.slices = local_slices.of(tiles.registers, tiles.size, real, target[real].local_memory)

@@ -4,20 +4,152 @@
 -- @module clcompute.loops.runtime.call
 
 local arguments = require "clcompute.loops.runtime.arguments"
-local blocks = require "clcompute.loops.runtime.blocks"
-local bounds = require "clcompute.loops.analysis.bounds"
-local calibration = require "clcompute.loops.runtime.calibration"
+local bounds = require("clcompute.loops.analysis").bounds
+local costs = require "clcompute.loops.runtime.costs"
 local decision = require "clcompute.loops.runtime.decision"
-local indices = require "clcompute.loops.generation.indices"
+local indices = require("clcompute.loops.generation").indices
 local interrupt = require("clcompute.base").interrupt
-local reduction = require "clcompute.loops.runtime.reduction"
-local rounds = require "clcompute.loops.runtime.rounds"
-local repetition = require "clcompute.loops.runtime.repetition"
-local specialise = require "clcompute.loops.compiler"
+local kernel_target = require "clcompute.loops.runtime.kernel_target"
+local launchers = require "clcompute.loops.runtime.launchers"
+local plans = require("clcompute.loops.tree").plan
+local size_of = require("clcompute.loops.tree").ast.size
 local storage = require "clcompute.loops.runtime.storage"
-local target = require "clcompute.loops.runtime.target"
+local tuning = require "clcompute.tuning"
 
 local call = {}
+
+-- --- a call like the one before ------------------------------------------------------------
+--
+-- It needs no second look at its values, if all is on the device. What is remembered does not keep buffers alive.
+
+local WEAK_VALUES = { __mode = "v" }
+
+--- Whether a plan, or a condition in it, has something to do in Lua.
+local function runs_in_lua(plan, on_device)
+  for _, part in ipairs(plan) do
+    local is_kernel = part.kind == "kernel"
+    if part.kind == "lua" or part.kind == "if" and #part.reads > 0 then return true end
+    if is_kernel and (not on_device[part.index] or #part.nonzero > 0) then return true end
+    for _, body in ipairs(plans.bodies(part)) do
+      if runs_in_lua(body, on_device) then return true end
+    end
+  end
+  return false
+end
+
+--- Remembers a call, if the next one like it would do nothing but launch kernels on the buffers that it is given.
+-- @tparam table state of `clcompute.loops`
+-- @tparam table values of the call
+-- @tparam table arrays of `clcompute.loops.runtime.storage`, settled
+-- @tparam table run `spec`, `numbers`, `kernels`, `on_device`
+local function remember(state, values, arrays, run)
+  state.repetition = nil
+  if runs_in_lua(run.spec.plan, run.on_device) then return end
+  for _, array in ipairs(arrays) do
+    if not array.buffer or array.is_own then return end
+  end
+  for _, array in ipairs(arrays) do array.memory, array.buffer = nil, nil end
+  run.arrays, run.count, run.generation = arrays, #state.variables, tuning.generation()
+  run.values = setmetatable(table.move(values, 1, run.count, 1, {}), WEAK_VALUES)
+  state.repetition = run
+end
+
+--- Whether two values are the same, of the same type; 0.0 may be -0.0, so it never is; nor is what is released.
+local function is_same(a, b)
+  if type(a) == "userdata" and arguments.is_released(a) then return false end
+  return a == b and a ~= nil and math.type(a) == math.type(b) and not (a == 0 and math.type(a) == "float")
+end
+
+--- Runs a call if it is the remembered one.
+-- @treturn boolean whether it was
+local function repeat_call(state, values)
+  local run = state.repetition
+  if not run or run.generation ~= tuning.generation() then return false end
+  for i = 1, run.count do
+    if not is_same(run.values[i], values[i]) then return false end
+  end
+  state.repetition = nil -- if a launch fails, it is not what it was
+  for i, array in ipairs(run.arrays) do array.memory = values[run.spec.positions[i]] end
+  run.spec.run(run.numbers, run.arrays, run.kernels, run.on_device, state.counters)
+  for _, array in ipairs(run.arrays) do array.memory = nil end
+  state.repetition = run
+  return true
+end
+
+-- --- calls that are too small to pay -------------------------------------------------------
+--
+-- Calls on tables that are too small, whatever is in the tables, are found in less time than it takes to look at them:
+-- they run the Lua function itself. A function that is called often is mostly called with the same sizes, so the last
+-- ones that were too small are remembered, and found again without a table being made. These calls are never measured,
+-- so only those are taken that are too small even if each statement is a long one.
+
+local function add(lines, text, ...)
+  lines[#lines + 1] = text:format(...)
+end
+
+--- The conditions that an array's value be a table of tables, and its sizes.
+local function print_array(lines, variable)
+  add(lines, "if type(%s) ~= 'table' then return false end", variable.id)
+  local row = variable.id
+  for d = 1, variable.rank do
+    add(lines, "local %s = #%s", size_of(variable, d), row)
+    if d < variable.rank then
+      add(lines, "local %s_row%d = %s[1]", variable.id, d, row)
+      row = ("%s_row%d"):format(variable.id, d)
+      add(lines, "if type(%s) ~= 'table' then return false end", row)
+    end
+  end
+end
+
+--- The checks that a call's values can be judged, and locals for the sizes.
+local function print_checks(lines, variables)
+  for _, variable in ipairs(variables) do
+    if variable.role == "array" then
+      print_array(lines, variable)
+    elseif variable.is_index then
+      add(lines, "if integer(%s) ~= 'integer' then return false end", variable.id)
+    end
+  end
+end
+
+--- The judgement by the numbers and sizes of the call, and the memory of those that were short.
+local function print_judgement(lines, ids, latest)
+  local fields, known = {}, { "is_known" }
+  for i, id in ipairs(ids) do
+    fields[i] = ("%s = %s"):format(id, id)
+    known[i + 1] = ("%s == %s"):format(id, latest[i])
+  end
+  add(lines, "if %s then return true end", table.concat(known, " and "))
+  add(lines, "local values = { %s }", table.concat(fields, ", "))
+  add(lines, "if fails(values) or may_fail(values) then return false end")
+  add(lines, "if estimate(values).total >= limit then return false end")
+  add(lines, "is_known = true")
+  if #ids > 0 then add(lines, "%s = %s", table.concat(latest, ", "), table.concat(ids, ", ")) end
+  add(lines, "return true")
+end
+
+--- Makes the function that tells whether a call is one of these; of a function that has had its first call. One that
+-- was given an array twice is no help: its checks know only one of the two arrays that other calls have.
+-- @tparam table state of `clcompute.loops`
+-- @treturn ?function of the values of the parameters; false where there is none
+function call.shortcut(state)
+  local options, spec = state.options, state.latest.spec
+  if not state.fn or options.force ~= nil or options.heuristics ~= "model" or options.base ~= 1
+    or #state.tree.captures > 0 or spec.has_twins then return false end
+  local lines, parameters, ids, latest = {}, {}, {}, {}
+  for i, variable in ipairs(state.variables) do parameters[i] = variable.id end
+  for i, name in ipairs(spec.names) do ids[i], latest[i] = name.id, "latest_" .. name.id end
+  add(lines, "local fails, may_fail, estimate, limit = ...")
+  add(lines, "local %s", table.concat({ "is_known", table.unpack(latest) }, ", "))
+  add(lines, "return function(%s)", table.concat(parameters, ", "))
+  print_checks(lines, state.variables)
+  print_judgement(lines, ids, latest)
+  add(lines, "end")
+  local row = state.latest.place.costs
+  local limit = (row.launch + row.wait + row.copy) / costs.HOST.long_statement
+  return assert(load(table.concat(lines, "\n"), "=shortcut", "t", { type = type, integer = math.type }))(
+    spec.fails, spec.may_fail, spec.estimate, limit)
+end
 
 -- --- what is kept between calls -----------------------------------------------------------
 
@@ -25,11 +157,11 @@ local WEAK = { __mode = "k" } -- a device, which may be one of many queues, is n
 
 --- The specialisation for the kinds of a call and of device.
 local function specialisation(state, taken, device)
-  local shaped_for = target.kept(state, device)
+  local shaped_for = kernel_target.kept(state, device)
   local key = shaped_for.key .. " " .. taken.signature
   local spec = state.specialisations[key]
   if not spec then
-    spec = specialise.run(state.parsed, state.variables, taken, state.options, shaped_for)
+    spec = state.specialise(taken, shaped_for)
     spec.programs, spec.places = setmetatable({}, WEAK), setmetatable({}, WEAK)
     state.specialisations[key] = spec
   end
@@ -65,15 +197,15 @@ local function device_of(state, taken)
 end
 
 local function build(spec, device, name, is_small)
-  local shape = reduction.shape(device, spec.accumulators)
+  local shape = launchers.reduction_shape(device, spec.accumulators)
   local program = device:program(spec.text, decision.build_options(spec, device, name, is_small))
   local built = { launch = require("clcompute.core.internal").enqueue.call }
   for i, nest in ipairs(spec.plan.kernels) do
-    built[i] = nest.accumulators and reduction.new(nest, program, device, shape, spec.real)
-      or nest.tiles and blocks.new(nest, program, device) or program:kernel(nest.name)
+    built[i] = nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)
+      or nest.tiles and launchers.blocks(nest, program, device) or program:kernel(nest.name)
   end
   built.rounds = {}
-  for i, round in ipairs(spec.plan.rounds) do built.rounds[i] = rounds.new(round, program, device, spec.row) end
+  for i, round in ipairs(spec.plan.rounds) do built.rounds[i] = launchers.rounds(round, program, device, spec.row) end
   return built
 end
 
@@ -149,7 +281,7 @@ end
 -- @tparam table state of `clcompute.loops`
 -- @tparam table values of the parameters and captures
 function call.run(state, values)
-  if repetition.run(state, values) then return end
+  if repeat_call(state, values) then return end
   local taken = arguments.take(state.rows, values, state.options.base, state.is_written)
   local device = device_of(state, taken)
   local spec = specialisation(state, taken, device)
@@ -162,7 +294,7 @@ function call.run(state, values)
   numbers.is_small = indices.are_small(spec.largest, numbers, spec.names, arrays)
   local verdict = decision.make(state, spec, numbers, arrays, device, vast)
   state.latest = { spec = spec, verdict = verdict, place = decision.place(spec, device), values = numbers }
-  local kernels, is_timed = nil, verdict.run and calibration.is_due(verdict.run)
+  local kernels, is_timed = nil, verdict.run and costs.is_due(verdict.run)
   if decision.is_any(verdict.on_device) then kernels = kernels_of(spec, device, state.name, numbers.is_small) end
   if is_timed then
     execute_timed(state, spec, numbers, arrays, kernels, verdict, device)
@@ -174,7 +306,7 @@ function call.run(state, values)
     state.repetition = nil
     return
   end
-  repetition.remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
+  remember(state, values, arrays, { spec = spec, numbers = numbers, kernels = kernels,
     on_device = verdict.on_device })
 end
 

@@ -7,10 +7,9 @@
 -- @module clcompute.loops.runtime.decision
 
 local arguments = require "clcompute.loops.runtime.arguments"
-local calibration = require "clcompute.loops.runtime.calibration"
 local costs = require "clcompute.loops.runtime.costs"
+local launchers = require "clcompute.loops.runtime.launchers"
 local profitability = require "clcompute.loops.runtime.profitability"
-local reduction = require "clcompute.loops.runtime.reduction"
 
 local decision = {}
 
@@ -18,7 +17,7 @@ local decision = {}
 function decision.place(spec, device)
   local place = spec.places[device]
   if not place then
-    place = { name = device.name, costs = costs.of(device), memory = calibration.new(), gained = 0.0,
+    place = { name = device.name, costs = costs.of(device), memory = costs.new_memory(), gained = 0.0,
       is_kept = {} }
     spec.places[device] = place
   end
@@ -62,7 +61,7 @@ function decision.build_options(spec, device, name, is_small)
   if device.has_correct_division then options = options .. " -cl-fp32-correctly-rounded-divide-sqrt" end
   if is_small then options = options .. " -DINDEX=int" end
   if spec.accumulators > 0 then
-    options = options .. reduction.options(reduction.shape(device, spec.accumulators))
+    options = options .. launchers.reduction_options(launchers.reduction_shape(device, spec.accumulators))
   end
   return { name = name .. ".cl", options = options }
 end
@@ -141,18 +140,18 @@ local function by_model(state, spec, numbers, facts, device, place, is_small)
   local memory = place.memory
   local figures = profitability.figures(numbers, place.costs, memory)
   local verdict = profitability.decide(spec.plan, numbers, facts, figures, state.options,
-    calibration.standing(memory, numbers.total))
+    costs.standing(memory, numbers.total))
   if decision.is_any(verdict.on_device) and not decision.kernels(spec, device, is_small) then
     verdict = postpone_build(spec, verdict, place, build_seconds(spec, place, device, state.name, is_small))
   end
-  calibration.stand(memory, numbers.total, verdict.on_device)
-  verdict.run = calibration.run_of(memory, numbers.total, verdict.on_device)
+  costs.stand(memory, numbers.total, verdict.on_device)
+  verdict.run = costs.run_of(memory, numbers.total, verdict.on_device)
   return verdict
 end
 
 --- Where each nest of a call runs.
 -- @tparam table state of `clcompute.loops`
--- @tparam table spec of `clcompute.loops.specialise`
+-- @tparam table spec of `clcompute.loops.compiler`
 -- @tparam table values the numbers and sizes of the call, by name
 -- @tparam table arrays of `clcompute.loops.runtime.storage`
 -- @tparam Device device
@@ -182,11 +181,11 @@ end
 -- @tparam table spec
 -- @tparam Device device
 -- @tparam table verdict of `make`
--- @tparam table took of `clcompute.loops.runtime.calibration`
+-- @tparam table took of `clcompute.loops.runtime.costs`
 function decision.learn(spec, device, verdict, took)
   local place = decision.place(spec, device)
   if verdict.is_waiting then place.gained = place.gained + took.seconds - verdict.lua_seconds end
-  calibration.learn(place.memory, verdict, took)
+  costs.learn(place.memory, verdict, took)
   spec.last = nil
 end
 

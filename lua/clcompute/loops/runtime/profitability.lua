@@ -11,7 +11,6 @@
 -- and deeper than the sequential loops around it. "none" takes every nest.
 -- @module clcompute.loops.runtime.profitability
 
-local calibration = require "clcompute.loops.runtime.calibration"
 local costs = require "clcompute.loops.runtime.costs"
 
 local profitability = {}
@@ -21,9 +20,9 @@ local CLEARLY = 0.8 -- of the time of the choice that stands
 -- --- figures ------------------------------------------------------------------------------
 
 --- What each nest takes on either side.
--- @tparam table numbers of `clcompute.loops.generation.estimate`
+-- @tparam table numbers of `clcompute.loops.generation.work_estimate`
 -- @tparam table row of `clcompute.loops.runtime.costs`
--- @tparam ?table memory of `clcompute.loops.runtime.calibration`
+-- @tparam ?table memory of `clcompute.loops.runtime.costs`
 -- @treturn table `device` and `lua`, seconds by index of the nest; `is_measured`, the same fields, whether calls have
 -- corrected them; `model`, the same fields, what the model says; `launches`, `work`, `items`, `row`, `memory`
 function profitability.figures(numbers, row, memory)
@@ -34,7 +33,7 @@ function profitability.figures(numbers, row, memory)
     figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index])
     figures.model.lua[index] = work * costs.HOST.statement
     for _, side in ipairs { "device", "lua" } do
-      local factor = memory and calibration.factor(memory, side, index, work)
+      local factor = memory and costs.factor(memory, side, index, work)
       figures[side][index] = figures.model[side][index] * (factor or 1)
       figures.is_measured[side][index] = factor ~= nil
     end
@@ -107,7 +106,7 @@ end
 
 --- Seconds of a call's nests and copies for a choice.
 -- @tparam table plan of `nests`
--- @tparam table numbers of `clcompute.loops.generation.estimate`
+-- @tparam table numbers of `clcompute.loops.generation.work_estimate`
 -- @tparam table arrays by variable: `bytes`, `elements` (those that go through a Lua table), `host`, `device` (where it
 -- is valid at the start), `home` (where it must be valid at the end)
 -- @tparam table on_device by index of the nest
@@ -121,7 +120,7 @@ function profitability.cost(plan, numbers, arrays, on_device, figures)
     seconds = seconds + figures[on_device[index] and "device" or "lua"][index]
   end
   if is_used then walk.copy_seconds = walk.copy_seconds + figures.row.wait end
-  local factor = figures.memory and calibration.copies(figures.memory, walk.bytes) or 1
+  local factor = figures.memory and costs.copy_factor(figures.memory, walk.bytes) or 1
   return { seconds = seconds + walk.copy_seconds * factor, copies = walk.copies, bytes = walk.bytes,
     copy_seconds = walk.copy_seconds }
 end

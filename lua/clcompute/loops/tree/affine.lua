@@ -6,6 +6,7 @@
 -- @module clcompute.loops.tree.affine
 
 local lua_text = require "clcompute.loops.tree.lua_text"
+local walk = require "clcompute.loops.tree.walk"
 
 local affine = {}
 
@@ -223,6 +224,55 @@ function affine.each_term(form, visit)
     visit(term)
     if term.quotient then affine.each_term(term.quotient, visit) end
   end
+end
+
+-- --- strides: how accesses go through memory as a loop goes on -----------------------------
+
+--- The multiple of a variable in a form: 0 where it is not there, nil in a quotient.
+local function coefficient_of(form, variable)
+  local found = 0
+  for _, term in ipairs(form.terms) do
+    if term.variable == variable then found = term.coefficient end
+    if term.quotient then
+      local inner = coefficient_of(term.quotient, variable)
+      if inner ~= 0 then return nil end
+    end
+  end
+  return found
+end
+
+--- Which multiple of a variable an expression is, beside what does not depend on it; nil where that is not so.
+function affine.multiple(node, variable)
+  local form = affine.of(node)
+  return form and coefficient_of(form, variable)
+end
+
+--- How an index changes when a variable grows by 1: 0, not at all; 1, by one element of the last dimension; nil, by
+-- anything else.
+-- @tparam table node an index
+-- @tparam table variable of a loop
+-- @treturn ?integer
+function affine.stride(node, variable)
+  local last = #node.subscripts
+  for d, subscript in ipairs(node.subscripts) do
+    local coefficient = affine.multiple(subscript, variable)
+    if not coefficient or d < last and coefficient ~= 0 then return nil end
+    if d == last then return (coefficient == 0 or coefficient == 1) and coefficient or nil end
+  end
+end
+
+--- The number of accesses of a nest that go through memory element by element as a loop goes on; nil where one jumps.
+-- @tparam {table,...} nodes
+-- @tparam table variable of the loop
+-- @treturn ?integer
+function affine.units(nodes, variable)
+  local units, is_regular = 0, true
+  walk.nodes(nodes, function(part)
+    if part.kind ~= "index" then return end
+    local stride = affine.stride(part, variable)
+    if stride then units = units + stride else is_regular = false end
+  end)
+  return is_regular and units or nil
 end
 
 return affine

@@ -6,9 +6,20 @@
 -- are indexed as in the source.
 -- @module clcompute.loops.tree.lua_text
 
-local operators = require "clcompute.loops.tree.operators"
-
 local lua_text = {}
+
+-- Operator to how tightly it binds what stands left and right of it; `^` and `..` associate to the right.
+lua_text.BINARY = {
+  ["or"] = { 1, 1 }, ["and"] = { 2, 2 },
+  ["<"] = { 3, 3 }, [">"] = { 3, 3 }, ["<="] = { 3, 3 }, [">="] = { 3, 3 }, ["~="] = { 3, 3 }, ["=="] = { 3, 3 },
+  ["|"] = { 4, 4 }, ["~"] = { 5, 5 }, ["&"] = { 6, 6 }, ["<<"] = { 7, 7 }, [">>"] = { 7, 7 },
+  [".."] = { 9, 8 }, ["+"] = { 10, 10 }, ["-"] = { 10, 10 },
+  ["*"] = { 11, 11 }, ["/"] = { 11, 11 }, ["//"] = { 11, 11 }, ["%"] = { 11, 11 },
+  ["^"] = { 14, 13 },
+}
+
+-- How tightly `-`, `not`, `~` and `#` bind.
+lua_text.UNARY = 12
 
 local ATOM = 100 -- binds more tightly than any operator
 local INDENT = "  "
@@ -50,7 +61,7 @@ function EXPRESSIONS.length(self, node)
   local subscripts = self:list(node.subscripts)
   local write = self.options.length
   if write then return write(node, subscripts), ATOM end
-  return "#" .. self:name(node.array) .. self.brackets(subscripts), operators.UNARY
+  return "#" .. self:name(node.array) .. self.brackets(subscripts), lua_text.UNARY
 end
 
 function EXPRESSIONS.call(self, node)
@@ -58,14 +69,14 @@ function EXPRESSIONS.call(self, node)
 end
 
 function EXPRESSIONS.unary(self, node)
-  local operand = self:operand(node.operand, operators.UNARY)
-  if node.op == "not" then return "not " .. operand, operators.UNARY end
+  local operand = self:operand(node.operand, lua_text.UNARY)
+  if node.op == "not" then return "not " .. operand, lua_text.UNARY end
   if operand:find "^[-~]" then operand = "(" .. operand .. ")" end -- two dashes would begin a comment
-  return node.op .. operand, operators.UNARY
+  return node.op .. operand, lua_text.UNARY
 end
 
 function EXPRESSIONS.binary(self, node)
-  local left, right = table.unpack(operators.BINARY[node.op])
+  local left, right = table.unpack(lua_text.BINARY[node.op])
   local associates_left = left == right
   return ("%s %s %s"):format(self:operand(node.left, associates_left and left or left + 1), node.op,
     self:operand(node.right, associates_left and right + 1 or right - 1)), left

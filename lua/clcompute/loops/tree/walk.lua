@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: MIT
 
---- Goes through resolved trees in the order of their text.
+--- Going through trees in the order of their text: visiting nodes, replacing some, listing what statements use.
 -- @module clcompute.loops.tree.walk
+
+local ast = require "clcompute.loops.tree.ast"
 
 local walk = {}
 
@@ -38,6 +40,26 @@ function walk.nodes(nodes, visit)
   for _, node in ipairs(nodes) do walk.node(node, visit) end
 end
 
+--- The first of the nodes in a list, and of those in them, that `test` accepts; nil: none.
+function walk.find(nodes, test)
+  local found
+  walk.nodes(nodes, function(node)
+    if not found and test(node) then found = node end
+    return not found
+  end)
+  return found
+end
+
+--- Whether an expression speaks of a variable.
+function walk.mentions(node, variable)
+  return walk.find({ node }, function(part) return part.kind == "name" and part.variable == variable end) ~= nil
+end
+
+--- Whether a loop's bounds speak of a variable.
+function walk.is_bounded_by(loop, variable)
+  return walk.mentions(loop.from, variable) or walk.mentions(loop.to, variable)
+end
+
 --- How deep loops are nested in a node, which may be one itself.
 function walk.depth(node)
   local deepest = 0
@@ -51,6 +73,139 @@ function walk.depth(node)
   end
   visit({ node }, 0)
   return deepest
+end
+
+-- --- replacing -----------------------------------------------------------------------------
+
+-- The tree itself is never changed: it is Lua's too.
+local changed = ast.changed
+
+local function replaced_list(nodes, replace)
+  local copies, is_other = {}, false
+  for i, node in ipairs(nodes) do
+    copies[i] = walk.replaced(node, replace)
+    is_other = is_other or copies[i] ~= node
+  end
+  return is_other and copies or nil
+end
+
+local COPIES = {
+  call = function(node, replace)
+    local arguments = replaced_list(node.arguments, replace)
+    return arguments and changed(node, { arguments = arguments })
+  end,
+  unary = function(node, replace)
+    local copies = replaced_list({ node.operand }, replace)
+    return copies and changed(node, { operand = copies[1] })
+  end,
+  binary = function(node, replace)
+    local copies = replaced_list({ node.left, node.right }, replace)
+    return copies and changed(node, { left = copies[1], right = copies[2] })
+  end,
+  index = function(node, replace)
+    local subscripts = replaced_list(node.subscripts, replace)
+    return subscripts and changed(node, { subscripts = subscripts })
+  end,
+}
+
+local STATEMENTS = {
+  ["for"] = function(node, replace)
+    return changed(node, { body = walk.replaced_statements(node.body, replace) })
+  end,
+  ["if"] = function(node, replace)
+    local arms = {}
+    for i, arm in ipairs(node.arms) do
+      arms[i] = changed(arm, { body = walk.replaced_statements(arm.body, replace) })
+    end
+    local otherwise = node.otherwise and walk.replaced_statements(node.otherwise, replace)
+    return changed(node, { arms = arms, otherwise = otherwise })
+  end,
+}
+
+--- An expression in which other nodes stand for some.
+-- @tparam table node
+-- @tparam function replace of a node; returns the other one, or nil to look at its parts
+-- @treturn table the node itself where nothing was replaced
+function walk.replaced(node, replace)
+  local other = replace(node)
+  if other then return other end
+  local copy = COPIES[node.kind]
+  return copy and copy(node, replace) or node
+end
+
+--- Statements in which others stand for some loops and conditions.
+-- @tparam {table,...} nodes
+-- @tparam function replace of a `for` or `if`; returns the other one, or nil to look at what is in it
+-- @treturn {table,...}
+function walk.replaced_statements(nodes, replace)
+  local result = {}
+  for i, node in ipairs(nodes) do
+    result[i] = STATEMENTS[node.kind] and (replace(node) or STATEMENTS[node.kind](node, replace)) or node
+  end
+  return result
+end
+
+-- --- uses ----------------------------------------------------------------------------------
+
+local KINDS = { "reads", "writes", "scalars", "assigned" }
+
+--- Lists in the order of the text that hold each variable once.
+local function new_lists()
+  local lists, has = {}, {}
+  for _, kind in ipairs(KINDS) do lists[kind], has[kind] = {}, {} end
+  return lists, function(kind, variable)
+    if has[kind][variable] then return end
+    has[kind][variable] = true
+    table.insert(lists[kind], variable)
+  end
+end
+
+local function without(list, inside)
+  local outside = {}
+  for _, variable in ipairs(list) do
+    if not inside[variable] then outside[#outside + 1] = variable end
+  end
+  return outside
+end
+
+--- Lists the arrays that statements may read (`reads`) and write (`writes`), the numbers from outside that they read
+-- (`scalars`) and the locals from outside that they assign (`assigned`).
+function walk.uses(nodes)
+  local lists, add = new_lists()
+  local inside, targets = {}, {}
+  walk.nodes(nodes, function(node)
+    if node.kind == "for" or node.kind == "local" then
+      inside[node.variable] = true
+    elseif node.kind == "assign" then
+      targets[node.target] = true
+      local array = node.target.array
+      add(array and "writes" or "assigned", array or node.target.variable)
+    elseif node.kind == "index" and not targets[node] then
+      add("reads", node.array)
+    elseif node.kind == "name" and not targets[node] then
+      add("scalars", node.variable)
+    end
+  end)
+  lists.scalars, lists.assigned = without(lists.scalars, inside), without(lists.assigned, inside)
+  return lists
+end
+
+--- The variables of two lists, each once.
+function walk.union(one, other)
+  local list, has = {}, {}
+  for _, variables in ipairs { one, other } do
+    for _, variable in ipairs(variables) do
+      if not has[variable] then list[#list + 1], has[variable] = variable, true end
+    end
+  end
+  return list
+end
+
+--- The variables of a list as keys.
+function walk.set(list)
+  local set = {}
+  for _, variable in ipairs(list) do set[variable] = true end
+  return set
 end
 
 return walk

@@ -1,0 +1,16 @@
+-- SPDX-License-Identifier: MIT
+
+--- What may run in which order, and what a call must check: found with isl, from a tree with types.
+-- @module clcompute.loops.analysis
+
+return {
+  bounds = require "clcompute.loops.analysis.bounds",
+  dependences = require "clcompute.loops.analysis.dependences",
+  interchange = require "clcompute.loops.analysis.interchange",
+  isl_text = require "clcompute.loops.analysis.isl_text",
+  loop_reductions = require "clcompute.loops.analysis.loop_reductions",
+  round_shapes = require "clcompute.loops.analysis.round_shapes",
+  scop = require "clcompute.loops.analysis.scop",
+  trip_counts = require "clcompute.loops.analysis.trip_counts",
+  wavefronts = require "clcompute.loops.analysis.wavefronts",
+}

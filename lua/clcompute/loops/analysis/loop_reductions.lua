@@ -1,0 +1,255 @@
+-- SPDX-License-Identifier: MIT
+
+--- Finds reductions: statements `x = x op e` with op one of + * min max (or `x - e`), whose x is the same element or
+-- local in all passes of a loop and is touched by nothing else there. Where these are all that keeps a loop from being
+-- parallel, its passes may be shared out, each share with an x of its own, which are put together afterwards.
+-- @module clcompute.loops.analysis.loop_reductions
+
+local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
+local dependences = require "clcompute.loops.analysis.dependences"
+local lua_text = require("clcompute.loops.tree").lua_text
+local walk = require("clcompute.loops.tree").walk
+
+local loop_reductions = {}
+
+-- --- minima and maxima ---------------------------------------------------------------------
+--
+-- Comparisons that keep the smaller or larger of two numbers are written as math.min and math.max: `if e > x then x = e
+-- end`, `x = e > x and e or x`. Lua's functions are defined by these comparisons, so results are the same, NaN and both
+-- zeros too. `>=` is left alone: of two zeros it may keep the other one.
+
+local function is_same_text(node, other)
+  return lua_text.expression(node) == lua_text.expression(other)
+end
+
+--- The call that gives `chosen` where the condition holds, else `other`, which is one of its sides; nil where the
+-- condition compares other things.
+local function call_of(condition, chosen, other)
+  local less, more = condition.left, condition.right
+  if condition.op ~= "<" and condition.op ~= ">" then return nil end
+  if condition.op == ">" then less, more = more, less end
+  local kept, name = less, "max" -- other < chosen
+  if is_same_text(other, more) then kept, name = more, "min" end
+  local taken = kept == less and more or less
+  if not is_same_text(other, kept) or not is_same_text(chosen, taken) or kept.type ~= taken.type then return nil end
+  return ast.node("call", { name = name, arguments = { kept, taken }, type = kept.type }, condition)
+end
+
+--- `if e > x then x = e end` as an assignment.
+local function of_if(node)
+  local arm, assign = node.arms[1], node.arms[1].body[1]
+  if #node.arms > 1 or node.otherwise or #arm.body ~= 1 or assign.kind ~= "assign" then return nil end
+  local value = call_of(arm.condition, assign.value, assign.target)
+  return value and ast.node("assign", { target = assign.target, value = value }, node)
+end
+
+--- The value of `condition and chosen or other` as a call.
+local function of_choice(value)
+  local choice = value.op == "or" and value.left
+  if not choice or choice.op ~= "and" then return nil end
+  return call_of(choice.left, choice.right, value.right)
+end
+
+local function rewrite_block(nodes)
+  for i, node in ipairs(nodes) do
+    if node.kind == "if" then nodes[i] = of_if(node) or node end
+    if node.kind == "assign" then node.value = of_choice(node.value) or node.value end
+  end
+end
+
+--- Rewrites the statements of a tree that are such comparisons.
+-- @tparam table tree of `clcompute.loops.front.types`
+function loop_reductions.normalise(tree)
+  rewrite_block(tree.body)
+  walk.nodes(tree.body, function(node)
+    if node.kind == "for" then rewrite_block(node.body) end
+    if node.kind ~= "if" then return end
+    for _, arm in ipairs(node.arms) do rewrite_block(arm.body) end
+    if node.otherwise then rewrite_block(node.otherwise) end
+  end)
+end
+
+-- --- the form of a statement --------------------------------------------------------------
+
+local BINARY = { ["+"] = "sum", ["-"] = "sum", ["*"] = "product" }
+local CALL = { min = "min", max = "max" }
+
+--- What a node does with its operands, if that is one of the operations.
+local function operation_of(node)
+  if node.kind == "binary" then return BINARY[node.op] end
+  if node.kind == "call" and #node.arguments > 1 then return CALL[node.name] end
+end
+
+--- Adds the operands of an operation that may be put together in any order, those that are subtracted as `negative`.
+local function add_operands(node, operation, list)
+  if operation_of(node) ~= operation then
+    list[#list + 1] = { node = node }
+  elseif node.kind == "call" then
+    for _, argument in ipairs(node.arguments) do add_operands(argument, operation, list) end
+  else
+    add_operands(node.left, operation, list)
+    if node.op == "-" then
+      list[#list + 1] = { node = node.right, negative = true }
+    else
+      add_operands(node.right, operation, list)
+    end
+  end
+end
+
+local function is_same(node, target)
+  if node.kind ~= target.kind then return false end
+  if node.kind == "name" then return node.variable == target.variable end
+  return node.kind == "index" and lua_text.expression(node) == lua_text.expression(target)
+end
+
+local NARROW = { char = true, uchar = true, short = true, ushort = true, int = true, uint = true }
+
+--- Whether all that is put together fits the elements of x: the smaller of two integers is another one where one of
+-- them was cut to its low bits before. Sums and products are the same.
+local function fits(operands, target, operation)
+  local element = target.array and target.array.element
+  if not NARROW[element] or operation == "sum" or operation == "product" then return true end
+  for _, operand in ipairs(operands) do
+    if operand.node.kind ~= "index" or operand.node.array.element ~= element then return false end
+  end
+  return true
+end
+
+--- How often a node stands in an expression: where a function was put in place of its call, it may be more than once.
+local function count_of(node, expression)
+  local count = 0
+  walk.node(expression, function(part)
+    if part == node then count = count + 1 end
+  end)
+  return count
+end
+
+local function others_of(operands, occurrence)
+  local others = {}
+  for _, operand in ipairs(operands) do
+    if operand.node ~= occurrence then others[#others + 1] = operand.node end
+  end
+  return others
+end
+
+--- Whether a function is given x before all else: then it leaves out NaN, as of two numbers that cannot be compared it
+-- takes the first.
+local function is_first(node, occurrence)
+  while node.kind == "call" do node = node.arguments[1] end
+  return node == occurrence
+end
+
+--- The statement as `mark` returns it, or nil where it is no reduction.
+local function reduction_of(statement)
+  local node = statement.node
+  local operation = node.kind == "assign" and operation_of(node.value)
+  if not operation then return nil end
+  local operands, occurrence = {}, nil
+  add_operands(node.value, operation, operands)
+  for _, operand in ipairs(operands) do
+    if not operand.negative and is_same(operand.node, node.target) then occurrence = occurrence or operand.node end
+  end
+  if not occurrence or count_of(occurrence, node.value) > 1 then return nil end
+  if not fits(operands, node.target, operation) then return nil end
+  return { operation = operation, node = node, target = node.target, occurrence = occurrence,
+    others = others_of(operands, occurrence), is_first = is_first(node.value, occurrence) }
+end
+
+-- --- x in a loop --------------------------------------------------------------------------
+
+--- The loops from one on inwards that are around a statement, as keys; nil where it is not one of them.
+local function loops_within(loop, statement)
+  local within
+  for _, around in ipairs(statement.loops) do
+    if around == loop then within = {} end
+    if within then within[around] = true end
+  end
+  return within
+end
+
+local function is_declared_within(variable, within)
+  for _, loop in ipairs(variable.loops) do
+    if within[loop] then return true end
+  end
+  return false
+end
+
+--- Whether x is one and the same in all passes of some loops.
+local function is_invariant(target, within)
+  return not walk.find({ target }, function(part)
+    local variable = part.kind == "name" and part.variable
+    return variable and (within[variable.loop] or variable.role == "local" and is_declared_within(variable, within))
+  end)
+end
+
+--- Whether two elements of an array are never the same: subscripts differ by an integer other than 0.
+local function are_disjoint(one, other)
+  if one.kind ~= "index" then return false end
+  for d, subscript in ipairs(one.subscripts) do
+    local distance = affine.distance(subscript, other.subscripts[d])
+    if distance and distance ~= 0 then return true end
+  end
+  return false
+end
+
+local function is_own(access, reduction)
+  return access.node == reduction.target or access.node == reduction.occurrence
+end
+
+--- Whether nothing else in a loop touches x.
+local function is_alone(scop, loop, reduction)
+  local variable = reduction.target.array or reduction.target.variable
+  for _, statement in ipairs(scop.statements) do
+    for _, access in ipairs(loops_within(loop, statement) and statement.accesses or {}) do
+      if access.variable == variable and not is_own(access, reduction)
+        and not are_disjoint(access.node, reduction.target) then return false end
+    end
+  end
+  return true
+end
+
+local function candidates(scop, loop)
+  local list, own = {}, {}
+  for _, statement in ipairs(scop.statements) do
+    local within = loops_within(loop, statement)
+    local reduction = within and reduction_of(statement)
+    if reduction and is_invariant(reduction.target, within) and is_alone(scop, loop, reduction) then
+      list[#list + 1] = reduction
+      own[reduction.target], own[reduction.occurrence] = true, true
+    end
+  end
+  return list, own
+end
+
+--- Gives `reductions` to each loop that would be parallel without them: a list of `{ operation=, node=, target=,
+-- occurrence=, others=, is_first= }`, where `operation` is "sum", "product", "min" or "max", `node` the assignment,
+-- `target` its x, `occurrence` the x of its right side, `others` what is put together with it, and `is_first` whether
+-- math.min or math.max has it first.
+-- @tparam table scop of `clcompute.loops.analysis.scop`, whose loops have `parallel`
+-- @tparam ?integer budget in isl's operations, for each loop
+function loop_reductions.mark(scop, budget)
+  for _, loop in ipairs(scop.loops) do
+    local list, own = candidates(scop, loop)
+    if not loop.parallel and #list > 0 and not dependences.is_carried(scop, loop, own, budget) then
+      loop.reductions = list
+    end
+  end
+end
+
+local NAMES = { sum = "sum", product = "product", min = "minimum", max = "maximum" }
+
+--- Reductions in words: "sum in s (line 10), maximum in y[1] (line 11)".
+-- @tparam table scop
+-- @tparam {table,...} list
+-- @treturn string
+function loop_reductions.describe(scop, list)
+  local texts = {}
+  for i, reduction in ipairs(list) do
+    texts[i] = ("%s in %s (line %d)"):format(NAMES[reduction.operation],
+      dependences.source_of(scop, reduction.target), reduction.node.line)
+  end
+  return table.concat(texts, ", ")
+end
+
+return loop_reductions

@@ -1,0 +1,287 @@
+-- SPDX-License-Identifier: MIT
+
+--- Sequential loops several passes of which may go in two launches, a round, in place of a launch for each nest and
+-- pass. What is computed lies along a line, by the first subscript of what is written; a round goes over pieces of the
+-- line, each for all of its passes, and what it touches stays in the cache meanwhile.
+--
+-- Two shapes of pieces are tried, both known from the literature; isl proves for each loop, and for any number of
+-- passes, that no result depends on the new order:
+--
+-- Trapezoids, for stencils, where each nest reaches neighbours only: pieces that shrink at both ends from nest to nest,
+-- so that none needs another one, then the gaps between them, which grow (split tiling, Grosser et al. 2013).
+--
+-- A front, for eliminations, where all that follows needs the rows of the passes: first the rows up to the last of
+-- them, then all others, none of which needs another one of those (the panel and the rest, as in a blocked LU).
+-- @module clcompute.loops.analysis.round_shapes
+
+local affine = require("clcompute.loops.tree").affine
+local isl_text = require "clcompute.loops.analysis.isl_text"
+local walk = require("clcompute.loops.tree").walk
+
+local round_shapes = {}
+
+local FARTHEST = 4 -- neighbours that a nest may reach
+local BUDGET = 1000000 -- isl's operations for a shape
+local SYMBOLS = { "first", "passes", "edge", "next_edge" } -- no name of a function's ends like these, without a number
+
+-- --- places on the line ------------------------------------------------------------------------
+
+--- How often a variable is named in a form and in its quotients.
+local function count_within(form, variable)
+  local count = 0
+  affine.each_term(form, function(term)
+    if term.variable == variable then count = count + 1 end
+  end)
+  return count
+end
+
+--- How often a form has a variable; nil where it has quotients.
+local function count_of(form, variable)
+  local count, has_quotient = 0, false
+  affine.each_term(form, function(term)
+    if term.variable == variable then count = count + term.coefficient end
+    has_quotient = has_quotient or term.quotient
+  end)
+  return not has_quotient and count or nil
+end
+
+--- The loop of a nest by whose variable a form goes on: one that is shared out, alone and in steps of one.
+-- @treturn ?table nil: all passes are at one place
+-- @treturn boolean whether it is so simple
+local function loop_of(form, nest)
+  local found, is_simple, is_shared = nil, true, {}
+  for _, node in ipairs(nest.tiles.order) do is_shared[node] = true end
+  walk.node(nest.band[1], function(node)
+    local count = node.kind == "for" and count_of(form, node.variable)
+    if node.kind ~= "for" or count == 0 then return end
+    is_simple = is_simple and count == 1 and is_shared[node] and node.step == 1 and #form.terms == 1
+    found = node
+  end)
+  return found, is_simple
+end
+
+--- Whether a bound of a nest's loops has a quotient of a variable: then the first and the last pass do not tell how far
+-- the line goes.
+local function is_bent(nest, variable)
+  local found = false
+  for _, node in ipairs(nest.band) do
+    for _, bound in ipairs { node.from, node.to } do
+      for _, term in ipairs(affine.of(bound).terms) do
+        found = found or term.quotient and count_within(term.quotient, variable) > 0
+      end
+    end
+  end
+  return found
+end
+
+--- Whether an expression names a local of a nest, which is not known where the nest begins.
+local function names_local(node, nest)
+  return walk.find({ node }, function(part)
+    if part.kind ~= "name" or part.variable.role ~= "local" then return false end
+    for _, loop in ipairs(part.variable.loops) do
+      if loop == nest.band[1] then return true end
+    end
+  end) ~= nil
+end
+
+--- What of a scop is in a nest, and where on the line a pass of it is: `{ loop=, offset= }`, or `{ form= }` where all
+-- passes are at one place. nil where that is not so.
+local function place_of(scop, nest, time)
+  local place, band = { accesses = {}, band = nest.band }, nest.band
+  local is_one = not is_bent(nest, time)
+  for _, statement in ipairs(scop.statements) do
+    for _, access in ipairs(isl_text.outer(statement, band[1]) and statement.accesses or {}) do
+      place.accesses[#place.accesses + 1] = access
+      if access.write and access.is_array then
+        local text = access.subscripts[1]
+        is_one = is_one and (place.text or text) == text
+        place.text, place.node = text, access.node.subscripts[1]
+      end
+    end
+  end
+  if not place.text or not is_one then return nil end
+  local is_simple
+  place.form = affine.of(place.node)
+  place.loop, is_simple = loop_of(place.form, nest)
+  if not place.loop and names_local(place.node, nest) then return nil end
+  place.offset, place.text = place.form.constant, isl_text.form(place.form)
+  return is_simple and place or nil
+end
+
+--- The places of all nests of a loop.
+local function places_of(scop, nests, time)
+  local places = {}
+  for i, nest in ipairs(nests) do
+    places[i] = place_of(scop, nest, time)
+    if not places[i] then return nil end
+    places[i].position = i
+  end
+  return places
+end
+
+-- --- pairs that may not touch the same ---------------------------------------------------------
+
+--- An access where some formulas hold, as isl's text.
+local function restricted(shape, access, ...)
+  local formulas = { ("first <= %s < first + passes"):format(shape.time), "passes >= 1", ... }
+  return isl_text.access(shape.scop, access, shape.outer, formulas, SYMBOLS)
+end
+
+--- A text in which the loop that is sequential is in a later pass, or in any other one.
+local function at_other_time(shape, text)
+  return (text:gsub("%f[%w_]" .. shape.time .. "%f[^%w_]", shape.time .. "_later"))
+end
+
+--- Adds a pair, once.
+local function add_pair(shape, one, other)
+  local key = one .. other
+  if shape.has_pair[key] then return end
+  shape.has_pair[key] = true
+  shape.pairs[#shape.pairs + 1] = { one = one, other = other }
+end
+
+--- Adds the pairs of accesses of two nests one of which writes: `one` and `other` are formulas of where. If `order` is
+-- given, only passes of the second that come after those of the first.
+local function add_pairs(shape, a, b, one, other, order)
+  for _, from in ipairs(a.accesses) do
+    for _, to in ipairs(b.accesses) do
+      if from.variable == to.variable and (from.write or to.write) then
+        local text = restricted(shape, to, other)
+        text = at_other_time(shape, text)
+        if order then -- both times are parameters of one text
+          text = text:gsub(" }$", (" and %s %s %s_later }"):format(shape.time, order, shape.time))
+          text = text:gsub("^%[", "[" .. shape.time .. ", ")
+        end
+        add_pair(shape, restricted(shape, from, one), text)
+      end
+    end
+  end
+end
+
+--- Adds the pairs of all nests; `one` and `other` give formulas of a nest.
+local function add_all(shape, one, other, is_ordered)
+  for _, a in ipairs(shape.places) do
+    for _, b in ipairs(shape.places) do
+      local order = is_ordered and (a.position < b.position and "<=" or "<") or nil
+      add_pairs(shape, a, b, one(a), other(b), order)
+    end
+  end
+end
+
+--- Whether no pair touches the same element. Where that takes too long to find out, nothing more is asked of the loop.
+local function holds(shape)
+  if shape.is_given_up then return false end
+  local found = require "clcompute.poly".overlap { pairs = shape.pairs, budget = BUDGET }
+  shape.loop.is_given_up = found == nil
+  return found == false
+end
+
+-- --- the shapes --------------------------------------------------------------------------------
+
+--- How far a piece has shrunk in a nest.
+local function shrunk(shape, place)
+  return ("%d * (%s - first) + %d"):format(shape.slope, shape.time, shape.steps[place.position])
+end
+
+--- A shape of a loop, of which nothing is asked yet; `slope` and what follows are results of `round_shapes.of`.
+local function new_shape(loop, fields)
+  fields.loop, fields.pairs, fields.has_pair = loop, {}, {}
+  return setmetatable(fields, { __index = loop })
+end
+
+--- The shape of pieces that shrink by so much at each end before each nest, the first of them before its next pass; nil
+-- where that is not proved.
+local function trapezoids_of(loop, reaches)
+  local shape = new_shape(loop, { steps = { 0 }, slope = reaches[1] })
+  for i = 2, #reaches do
+    shape.steps[i] = shape.steps[i - 1] + reaches[i]
+    shape.slope = shape.slope + reaches[i]
+  end
+  local function left(place) return ("%s < edge - (%s)"):format(place.text, shrunk(shape, place)) end
+  local function right(place) return ("%s >= edge + %s"):format(place.text, shrunk(shape, place)) end
+  local function gap(place)
+    return ("edge - (%s) <= %s < edge + %s"):format(shrunk(shape, place), place.text, shrunk(shape, place))
+  end
+  local function next_gap(place)
+    return ("next_edge >= edge + %d * passes and next_edge - (%s) <= %s < next_edge + %s"):format(
+      2 * shape.slope, shrunk(shape, place), place.text, shrunk(shape, place))
+  end
+  add_all(shape, left, right) -- pieces are independent,
+  add_all(shape, gap, next_gap) -- so are gaps,
+  add_all(shape, gap, left, true) -- and no piece needs a gap
+  add_all(shape, gap, right, true)
+  return holds(shape) and shape or nil
+end
+
+--- The last row that the passes of a round name: how far it is from the sequential loop's variable.
+local function reach_of(loop)
+  local reach
+  for _, place in ipairs(loop.places) do
+    if not place.loop and count_of(place.form, loop.node.variable) == 1 and #place.form.terms == 1 then
+      reach = math.max(reach or place.offset, place.offset)
+    end
+  end
+  return reach or 0
+end
+
+--- Whether a nest leaves the rows before the passes alone, as the first launch would do all of that in one work-item.
+local function goes_on(place, variable)
+  local form = place.loop and affine.of(place.loop.from) or place.form
+  return (count_of(form, variable) or 0) > 0
+end
+
+--- The shape of rows up to the last pass of a round and the rows behind them; nil where that is not proved.
+local function front_of(loop)
+  for _, place in ipairs(loop.places) do
+    if not goes_on(place, loop.node.variable) then return nil end
+  end
+  local shape = new_shape(loop, { is_front = true, slope = 0, reach = reach_of(loop) })
+  local last = ("first + passes + %d"):format(shape.reach - 1)
+  local function before(place) return ("%s <= %s"):format(place.text, last) end
+  local function behind(place) return ("%s > %s"):format(place.text, last) end
+  local function at_edge(place) return ("edge > %s and %s = edge"):format(last, place.text) end
+  local function beyond(place) return ("edge > %s and %s > edge"):format(last, place.text) end
+  add_all(shape, at_edge, beyond)
+  add_all(shape, behind, before, true)
+  return holds(shape) and shape or nil
+end
+
+--- The shape of trapezoids that reach equally far in all nests, as little as can be proved; and how far.
+local function equal_trapezoids(loop)
+  for reach = 1, FARTHEST do
+    local reaches = {}
+    for i in ipairs(loop.places) do reaches[i] = reach end
+    local shape = trapezoids_of(loop, reaches)
+    if shape then return shape, reaches end
+  end
+end
+
+--- The shape of trapezoids that shrink as little as can be proved, or nil.
+local function best_trapezoids(loop)
+  local best, reaches = equal_trapezoids(loop)
+  for i, reach in ipairs(reaches or {}) do
+    reaches[i] = 0
+    local shape = trapezoids_of(loop, reaches)
+    if shape then best = shape else reaches[i] = reach end
+  end
+  return best
+end
+
+--- The shape of a sequential loop's round_shapes.
+-- @tparam table scop of `clcompute.loops.analysis.scop`
+-- @tparam table node the loop, in steps of one
+-- @tparam {table,...} nests of its body, each with its `band` of parallel loops and its `tiles`
+-- @treturn ?table `is_front`; `slope`, by how much trapezoids shrink at each end in a pass, and `steps`, before each of
+-- its nests; `reach`, of a front: the last row of a pass is so far beyond its number; `places`, of each nest where on
+-- the line a pass is: at the value of `node`, which is that of the variable of `loop` plus `offset`, or the same in all
+-- passes. nil where neither shape is proved
+function round_shapes.of(scop, node, nests)
+  local places = places_of(scop, nests, node.variable)
+  if not places then return nil end
+  local statement = places[1].accesses[1].statement
+  local loop = { scop = scop, node = node, time = node.variable.id, places = places,
+    outer = isl_text.outer(statement, places[1].band[1]) }
+  return best_trapezoids(loop) or front_of(loop)
+end
+
+return round_shapes

@@ -1,0 +1,91 @@
+-- SPDX-License-Identifier: MIT
+
+--- Where the numbers that kernels compute may not be those of Lua, in words.
+-- @module clcompute.loops.explain.arithmetic
+
+local walk = require("clcompute.loops.tree").walk
+
+local arithmetic = {}
+
+local function add(lines, text, ...)
+  lines[#lines + 1] = text:format(...)
+end
+
+local INEXACT = { exp = true, log = true, sin = true, cos = true, tan = true }
+
+--- The functions that are used and that OpenCL does not round as Lua does.
+-- @tparam table tree of `clcompute.loops.front.resolve`
+-- @treturn table their names
+function arithmetic.inexact(tree)
+  local list, has = {}, {}
+  walk.nodes(tree.body, function(node)
+    local name = node.kind == "call" and INEXACT[node.name] and "math." .. node.name
+      or node.op == "^" and not (node.right.kind == "number" and node.right.value == 2) and "^" or nil
+    if name and not has[name] then
+      has[name] = true
+      list[#list + 1] = name
+    end
+  end)
+  return list
+end
+
+--- Whether floats become integers, which of those that do not have 64 bits are others than in Lua.
+local function is_rounding(tree)
+  return walk.find(tree.body, function(node)
+    return node.kind == "call" and (node.name == "floor" or node.name == "ceil") and node.arguments[1].type == "float"
+  end) ~= nil
+end
+
+--- Whether a plan shares out sums or products of floats, and minima or maxima of them, whose results may not be Lua's.
+-- @tparam table plan of `clcompute.loops.generation.partition`
+-- @treturn boolean sums or products
+-- @treturn boolean minima or maxima
+function arithmetic.shared_out(plan)
+  local reorders, swaps = false, false
+  for _, kernel in ipairs(plan.kernels) do
+    for _, accumulator in ipairs(kernel.accumulators or {}) do
+      local is_extreme = accumulator.operation == "min" or accumulator.operation == "max"
+      reorders = reorders or accumulator.type == "float" and not is_extreme
+      swaps = swaps or accumulator.type == "float" and is_extreme
+    end
+  end
+  return reorders, swaps
+end
+
+--- What of the arithmetic is not as in Lua because reductions are shared out.
+local function explain_reductions(plan, lines)
+  local reorders, swaps = arithmetic.shared_out(plan)
+  if reorders then
+    add(lines, "  sums and products that are shared out are put together in another order than Lua's, and rounded to "
+      .. "an array's type once, at the end:")
+    add(lines, "  the same at every call of a size on a device, within the bounds of rounding that Lua's order has")
+  end
+  if swaps then
+    add(lines, "  minima and maxima that are shared out leave out NaN, as math.min(x, e) does and math.min(e, x) does "
+      .. "not; of 0.0 and -0.0 either may be left")
+  end
+end
+
+local function explain_operators(mode, spec, lines)
+  if mode == "fast" then
+    return add(lines, "arithmetic: fast, %s", spec.needs_double and "in double, products and sums may be contracted"
+      or "in float, products and sums may be contracted")
+  end
+  local inexact = arithmetic.inexact(spec.tree)
+  add(lines, "arithmetic: exact, as in Lua%s", #inexact > 0 and "; except " .. table.concat(inexact, ", ")
+    .. ", whose last digits may differ, as OpenCL allows" or "")
+  if is_rounding(spec.tree) then
+    add(lines, "  math.floor and math.ceil, where an integer is needed, are 0 of NaN, and the nearest beyond 64 bits")
+  end
+end
+
+--- Adds lines on what of a specialisation's arithmetic is as in Lua.
+-- @tparam table spec of `clcompute.loops.compiler`
+-- @string mode "exact" or "fast"
+-- @tparam {string,...} lines
+function arithmetic.explain(spec, mode, lines)
+  explain_operators(mode, spec, lines)
+  explain_reductions(spec.plan, lines)
+end
+
+return arithmetic

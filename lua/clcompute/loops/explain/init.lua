@@ -1,0 +1,218 @@
+-- SPDX-License-Identifier: MIT
+
+--- What the compiler found and chose, in words.
+-- @module clcompute.loops.explain
+
+local arithmetic = require "clcompute.loops.explain.arithmetic"
+local decision = require("clcompute.loops.runtime").decision
+local dependences = require("clcompute.loops.analysis").dependences
+local loop_reductions = require("clcompute.loops.analysis").loop_reductions
+local plan_words = require "clcompute.loops.explain.plan_words"
+local plans = require("clcompute.loops.tree").plan
+local presumption = require "clcompute.loops.explain.presumption"
+local profitability = require("clcompute.loops.runtime").profitability
+local static_copies = require "clcompute.loops.explain.static_copies"
+
+local explain = { inexact = arithmetic.inexact, shared_out = arithmetic.shared_out, presume = presumption.of }
+
+local function add(lines, text, ...)
+  lines[#lines + 1] = text:format(...)
+end
+
+local names = plan_words.names
+
+-- --- loops --------------------------------------------------------------------------------
+
+local MOST_REASONS = 3 -- of a loop
+
+-- Where a loop that is a reduction runs.
+local PLACES = {
+  shared = "shared out",
+  ["work-item"] = "sequential in a work-item, as loops around are shared out",
+  either = "sequential in a work-item, or shared out where the loop around has few passes",
+}
+
+local function explain_loop(spec, node, role, lines)
+  local place = ("%4d: %sfor %s"):format(node.line, ("  "):rep(#node.variable.loops), node.variable.name)
+  if node.parallel then
+    return add(lines, "  %-20s parallel%s -> %s", place, node.obstacle and ", but no kernel: " .. node.obstacle or "",
+      role)
+  end
+  if node.reductions then
+    return add(lines, "  %-20s reduction: %s; %s", place, loop_reductions.describe(spec.scop, node.reductions),
+      node.obstacle and "no kernel: " .. node.obstacle or PLACES[node.place]
+        or "sequential, as loops in it are parallel")
+  end
+  local reasons = {}
+  for i, dependence in ipairs(node.carried) do
+    if i <= MOST_REASONS then reasons[i] = dependences.describe(spec.scop, dependence) end
+  end
+  if #node.carried > MOST_REASONS then reasons[#reasons + 1] = ("%d more"):format(#node.carried - MOST_REASONS) end
+  if #reasons == 0 then reasons[1] = spec.given_up or "not analysed" end
+  add(lines, "  %-20s sequential: %s%s -> %s", place, table.concat(reasons, "; "), node.is_moved and "; moved inwards"
+    or "", role)
+end
+
+-- --- copies -------------------------------------------------------------------------------
+
+local NOWHERE = {}
+
+local program_of
+
+local function block_of(part, line, is_kernel)
+  return { kind = "block", on = is_kernel and "device" or "host", reads = names(part.reads),
+    writes = names(part.writes), name = part.name or ("line %d"):format(line) }
+end
+
+--- The paper has no conditions: what may not run is a loop that may run no time.
+local function add_bodies(bodies, on_device, operators, name, line)
+  for _, body in ipairs(bodies) do
+    operators[#operators + 1] = { kind = "loop", body = program_of(body, on_device), name = name:format(line) }
+  end
+end
+
+local OPERATORS = {
+  loop = function(part, on_device, operators)
+    operators[#operators + 1] = { kind = "loop", body = program_of(part.body, on_device),
+      name = ("over %s, line %d"):format(part.node.variable.name, part.node.line) }
+  end,
+  kernel = function(part, on_device, operators)
+    operators[#operators + 1] = block_of(part, part.node.line, on_device == NOWHERE or on_device[part.index])
+  end,
+  ["if"] = function(part, on_device, operators)
+    operators[#operators + 1] = block_of(part, part.node.line, false)
+    add_bodies(plans.bodies(part), on_device, operators, "of at most one pass, `if` of line %d", part.node.line)
+  end,
+  either = function(part, on_device, operators)
+    add_bodies({ part.many, part.few }, on_device, operators, "of at most one pass, line %d", part.node.line)
+  end,
+  lua = function(part, _, operators) operators[#operators + 1] = block_of(part, part.nodes[1].line, false) end,
+}
+
+--- A plan as the program of loops and blocks that `clcompute.loops.explain.static_copies` takes.
+function program_of(plan, on_device)
+  local operators = {}
+  for _, part in ipairs(plan) do OPERATORS[part.kind](part, on_device, operators) end
+  return operators
+end
+
+--- Where the paper's algorithm, which knows nothing of a call but its verdict, would copy.
+local function explain_copies(spec, latest, lines)
+  if #spec.plan.kernels == 0 then return end
+  local program = program_of(spec.plan, latest and latest.verdict.on_device or NOWHERE)
+  add(lines, "copies if all arrays are tables, as Belevantsev et al. 2012 place them (a call makes no more):")
+  for line in static_copies.show(static_copies.place(program, { initial = "host" })):gmatch "[^\n]+" do
+    if not line:find "^%s*%-%-" then add(lines, "  %s", line) end
+  end
+end
+
+-- --- the latest call ------------------------------------------------------------------------
+
+local function add_nests(latest, figures, lines)
+  local verdict = latest.verdict
+  for i, nest in ipairs(latest.spec.plan.kernels) do
+    local told = { verdict.reasons[i] }
+    told[#told + 1] = figures and profitability.sides(figures, i)
+    add(lines, "  %s: %s: %s", nest.name, verdict.on_device[i] and "device" or "Lua", table.concat(told, "; "))
+  end
+end
+
+--- Adds the lines of the latest call.
+local function add_latest(latest, lines)
+  local verdict, spec = latest.verdict, latest.spec
+  local figures = verdict.figures or #spec.plan.kernels > 0 and decision.figures(spec, latest.values, latest.place)
+  add_nests(latest, figures, lines)
+  if figures then add(lines, "  costs: those of %s (%s)", figures.row.name, figures.row.measured) end
+  if verdict.lua_seconds then
+    local function told(seconds, place, copies, bytes)
+      return ("%s %s with %s copies of %s bytes"):format(profitability.time(seconds), place,
+        profitability.count(copies), profitability.count(bytes))
+    end
+    add(lines, "  estimated: %s, %s", told(verdict.device_seconds, "on the device", verdict.copies, verdict.all_bytes),
+      told(verdict.lua_seconds, "in Lua", verdict.in_lua.copies, verdict.in_lua.bytes))
+  end
+  if verdict.all_in_lua then add(lines, "  all in Lua: %s", verdict.all_in_lua) end
+  local in_lua = names(latest.buffers_in_lua or {})
+  if #in_lua > 0 then
+    add(lines, "  buffers that Lua works on are copied as a whole at each call, which tables are not: %s",
+      table.concat(in_lua, ", "))
+  end
+end
+
+local function explain_counters(counters, lines)
+  add(lines, "until now: %d launches, %d uploads of %d bytes, %d downloads of %d bytes", counters.launches,
+    counters.uploads, counters.bytes_up, counters.downloads, counters.bytes_down)
+end
+
+-- --- all ----------------------------------------------------------------------------------
+
+--- What is presumed before the first call.
+local function presumed(state)
+  state.presumed = state.presumed or presumption.of(state)
+  return state.presumed.spec
+end
+
+--- The specialisation of the latest call, or what one on tables would have.
+function explain.specialisation(state)
+  return state.latest and state.latest.spec or presumed(state)
+end
+
+local function kinds_of(state, spec)
+  local texts = {}
+  for i, variable in ipairs(state.variables) do
+    local own = spec.own[variable]
+    local kind = own.type or "unused"
+    if own.role == "array" then
+      kind = ("%s of %s, rank %d"):format(own.is_buffer and "buffer" or "table", own.element or "?", own.rank)
+    end
+    texts[i] = ("%s: %s"):format(own.name, kind)
+  end
+  return table.concat(texts, "; ")
+end
+
+local function add_loops(state, spec, lines)
+  add(lines, "%s of %s", state.name, state.tree.origin.file)
+  add(lines, "for %s%s", kinds_of(state, spec), state.latest and "" or " (presumed: it was not called yet)")
+  add(lines, "loops:")
+  local role_of = plan_words.roles(spec.plan)
+  for _, node in ipairs(spec.scop.loops) do explain_loop(spec, node, role_of[node], lines) end
+  if spec.given_up then add(lines, "  %s", spec.given_up) end
+  add(lines, "plan:")
+  plan_words.explain(spec.plan, "  ", lines)
+end
+
+--- What the loops are, and what is made of them: the part of the explanation that no call changes.
+-- @tparam table state of `clcompute.loops`
+-- @treturn string
+function explain.loops(state)
+  local lines = {}
+  add_loops(state, explain.specialisation(state), lines)
+  return table.concat(lines, "\n")
+end
+
+--- Where the nests of the latest call ran, and why.
+-- @tparam table state of `clcompute.loops`, of a function that was called
+-- @treturn string
+function explain.latest(state)
+  local lines = {}
+  add_latest(state.latest, lines)
+  return table.concat(lines, "\n")
+end
+
+--- The explanation.
+-- @tparam table state of `clcompute.loops`
+-- @treturn string
+function explain.text(state)
+  local spec, latest, lines = explain.specialisation(state), state.latest, {}
+  add_loops(state, spec, lines)
+  explain_copies(spec, latest, lines)
+  arithmetic.explain(spec, state.options.mode, lines)
+  if latest then
+    add(lines, "the latest call, on %s:", latest.place.name)
+    add_latest(latest, lines)
+    explain_counters(state.counters, lines)
+  end
+  return table.concat(lines, "\n")
+end
+
+return explain

@@ -1,0 +1,378 @@
+-- SPDX-License-Identifier: MIT
+
+--- What a free name of a function denotes. Of a function value, its upvalues say so: `math` and functions of it,
+-- functions of one expression, numbers and arrays (whose values are taken at each call). Of a text, the lines before
+-- the function do: `local sqrt = math.sqrt`, `local function f(x) return ... end`, `local N <const> = 100`.
+-- A denotation is `{ tag="math" }`, `{ tag="function", name= }`, `{ tag="constant", value= }`,
+-- `{ tag="inlined", name=, parameters=, value=, holder=, key= }`, where key is the same for the same function,
+-- `{ tag="upvalue", fn=, index=, id= }`, or `{ tag="refused", reason= }`.
+-- @module clcompute.loops.front.denotations
+
+local ast = require("clcompute.loops.tree").ast
+local failure = require("clcompute.loops.tree").failure
+local grammar = require "clcompute.loops.front.grammar"
+local interrupt = require("clcompute.base").interrupt
+local lexer = require "clcompute.loops.front.lexer"
+local origin = require "clcompute.loops.front.origin"
+
+local denotations = {}
+
+-- --- math: pure functions of numbers, and constants ----------------------------------------
+
+local function takes(least, most, result)
+  return { least = least, most = most, result = result }
+end
+
+-- Function to how many arguments it takes, and what its result is: "float", "int", or "join", the type that all
+-- arguments fit.
+denotations.FUNCTIONS = {
+  sqrt = takes(1, 1, "float"), exp = takes(1, 1, "float"), log = takes(1, 1, "float"),
+  sin = takes(1, 1, "float"), cos = takes(1, 1, "float"), tan = takes(1, 1, "float"),
+  floor = takes(1, 1, "int"), ceil = takes(1, 1, "int"),
+  abs = takes(1, 1, "join"), fmod = takes(2, 2, "join"),
+  max = takes(1, math.huge, "join"), min = takes(1, math.huge, "join"),
+}
+
+-- Constant to value.
+denotations.CONSTANTS = { pi = math.pi, huge = math.huge, maxinteger = math.maxinteger, mininteger = math.mininteger }
+
+local function_names = {}
+for name, value in pairs(math) do
+  if type(value) == "function" then function_names[value] = name end
+end
+
+--- The name of a function value in `math`, nil for others.
+local function function_name(value)
+  return function_names[value]
+end
+
+-- --- free names ----------------------------------------------------------------------------
+
+local function refused(reason, ...)
+  return { tag = "refused", reason = reason:format(...) }
+end
+
+--- The function of `math` by that name.
+function denotations.of_math(name)
+  if denotations.FUNCTIONS[name] then return { tag = "function", name = name } end
+  local value = denotations.CONSTANTS[name]
+  if value then return { tag = "constant", value = value } end
+  local known = rawget(math, name) ~= nil
+  return refused(known and "math.%s is not accepted" or "math has no '%s'", name)
+end
+
+--- Who holds the free names of a parsed function.
+function denotations.holder(parsed)
+  return { origin = parsed.origin, tokens = parsed.tokens, first = parsed.first, known = {} }
+end
+
+--- The function that begins at a token, to be put in place of its calls.
+local function of_source(name, from, tokens, index)
+  local parsed = grammar.parse_inlined(from, tokens, index)
+  return { tag = "inlined", name = name, parameters = parsed.parameters, value = parsed.value,
+    key = from.fn or tokens[index], holder = denotations.holder { origin = from, tokens = tokens, first = index } }
+end
+
+--- A function value, to be put in place of its calls.
+local function of_lua_function(name, fn, fixed)
+  local ok, result = pcall(function()
+    local from = origin.of(fn)
+    from.fixed = fixed
+    local tokens = lexer.read(from)
+    return of_source(name, from, tokens, origin.choose(from, tokens).first)
+  end)
+  if ok then return result end
+  if not failure.is(result) then error(result, 0) end
+  return refused("'%s' cannot be put in place of its call: %s", name, result[1])
+end
+
+local function of_function(name, value, fixed)
+  local math_name = function_name(value)
+  if math_name then return denotations.of_math(math_name) end
+  if debug.getinfo(value, "S").what ~= "C" then return of_lua_function(name, value, fixed) end
+  return refused("'%s' is a function in C other than those of math", name)
+end
+
+--- What the environment of a function holds by that name; a function without one uses no globals.
+local function of_environment(name, environment)
+  if environment == nil then
+    return refused("'%s' is not of the function that was loaded: its source has changed", name)
+  end
+  local ok, value = pcall(function() return environment[name] end) -- it may fall back on another one
+  if not ok then interrupt.pass_on(value) end
+  if name == "math" and ok and value == math then return { tag = "math" } end
+  return refused("'%s' is a global: make it a local or a parameter", name)
+end
+
+local TAKEN_AT_CALL = { number = true, table = true, userdata = true, ["nil"] = true }
+
+local function of_upvalue(holder, name)
+  local fn, fixed, environment, index = holder.origin.fn, holder.origin.fixed, nil, 1
+  while true do
+    local found, value = debug.getupvalue(fn, index)
+    if not found then return of_environment(name, environment) end
+    if found == "_ENV" then environment = value end
+    if found == name then
+      if value == math or type(value) == "function" then
+        local id = debug.upvalueid(fn, index)
+        fixed[id] = fixed[id] or { fn = fn, index = index, name = name, value = value }
+        return value == math and { tag = "math" } or of_function(name, value, fixed)
+      end
+      if not TAKEN_AT_CALL[type(value)] then
+        return refused("upvalue '%s' is a %s: only numbers and arrays are accepted", name, type(value))
+      end
+      return { tag = "upvalue", fn = fn, index = index, id = debug.upvalueid(fn, index) }
+    end
+    index = index + 1
+  end
+end
+
+--- The index of what stands behind a name that is declared and its attribute.
+local function behind(tokens, index)
+  return index + (tokens[index + 1].text == "<" and 4 or 1)
+end
+
+--- The index of the value behind `name =`; nil where there is none.
+local function value_at(tokens, index)
+  local equals = behind(tokens, index)
+  return tokens[equals].text == "=" and equals + 1 or nil
+end
+
+--- The index of the name in `local name`, `local other, name` or `local function name` that begins with the word at an
+-- index; nil if that word begins none.
+local function declared_at(tokens, index, name)
+  if tokens[index].text ~= "local" then return nil end
+  index = index + 1
+  if tokens[index].text == "function" then return tokens[index + 1].text == name and index + 1 or nil end
+  while tokens[index].kind == "name" do
+    if tokens[index].text == name then return index end
+    index = behind(tokens, index)
+    if not tokens[index] or tokens[index].text ~= "," then return nil end
+    index = index + 1
+  end
+end
+
+--- The index of the name in the declaration that the function sees: not the one whose value it is.
+local function find_local(holder, name)
+  local tokens, found, around = holder.tokens, nil, {}
+  for index = 1, holder.first - 1 do
+    local text = tokens[index].text
+    local declared = declared_at(tokens, index, name)
+    if declared and value_at(tokens, declared) ~= holder.first then found = declared end
+    if origin.OPENERS[text] then
+      around[#around + 1] = found or false
+    elseif origin.CLOSERS[text] then
+      found = table.remove(around) or nil
+    end
+  end
+  return found
+end
+
+local NO_ASSIGNMENT = { ["local"] = true, ["for"] = true, ["."] = true }
+
+--- Whether a name gets a value by an assignment; `name =` in braces, behind `local`, `for` or a dot is none.
+local function is_assigned(tokens, name)
+  local braces = 0
+  for index = 2, #tokens - 1 do
+    local text = tokens[index].text
+    braces = braces + (text == "{" and 1 or text == "}" and -1 or 0)
+    local is_target = text == name and tokens[index + 1].text == "=" and not NO_ASSIGNMENT[tokens[index - 1].text]
+    if is_target and braces == 0 then return true end
+  end
+  return false
+end
+
+--- The index of the word in `local function name` and `local name = function`; nil for other declarations.
+local function function_at(tokens, index)
+  if tokens[index - 1].text == "function" then return index - 1 end
+  local value = value_at(tokens, index)
+  return tokens[index - 1].text == "local" and value and tokens[value].text == "function" and value or nil
+end
+
+--- The value of `local name = value`, parsed; nil where it is none of the subset. And whether it is `<const>`.
+local function declared_value(holder, index)
+  local tokens = holder.tokens
+  local first = value_at(tokens, index)
+  local is_constant = tokens[index + 1].text == "<" and tokens[index + 2].text == "const"
+  if tokens[index - 1].text ~= "local" or not first then return nil end
+  local ok, value = pcall(grammar.parse_expression, holder.origin, tokens, first)
+  if not ok and not failure.is(value) then error(value, 0) end
+  return ok and value or nil, is_constant
+end
+
+--- Whether `math` is Lua's where the function stands.
+local function has_math(holder)
+  local index = find_local(holder, "math")
+  local value = index and declared_value(holder, index)
+  return not index or value and value.kind == "name" and value.name == "math"
+end
+
+--- What a declared value denotes: a part of math, or a number if it is `<const>`; nil for others.
+local function of_value(holder, value, is_constant)
+  if value.kind == "number" and is_constant then return { tag = "constant", value = value.value } end
+  if value.name ~= "math" or not has_math(holder) then return nil end
+  if value.kind == "field" then return denotations.of_math(value.field) end
+  return value.kind == "name" and { tag = "math" } or nil
+end
+
+local function of_text(holder, name)
+  local tokens, index = holder.tokens, find_local(holder, name)
+  if not index then
+    if name == "math" then return { tag = "math" } end
+    return refused("'%s' is a global: make it a local or a parameter", name)
+  elseif is_assigned(tokens, name) then
+    return refused("local '%s' is assigned after its declaration", name)
+  end
+  local first = function_at(tokens, index)
+  if first then return of_source(name, holder.origin, tokens, first) end
+  local value, is_constant = declared_value(holder, index)
+  return value and of_value(holder, value, is_constant)
+    or refused("the source is a text, so local '%s' has no value here: pass it as a parameter", name)
+end
+
+--- Raises an error if an upvalue that was put in place is another function now.
+-- @tparam table fixed of an origin
+function denotations.check_fixed(fixed)
+  for _, upvalue in pairs(fixed) do
+    local _, value = debug.getupvalue(upvalue.fn, upvalue.index)
+    if value ~= upvalue.value then
+      error(("upvalue '%s' is not the function any more that was compiled: compile again"):format(upvalue.name), 0)
+    end
+  end
+end
+
+--- What a free name denotes.
+-- @tparam table holder of `denotations.holder`
+-- @string name
+-- @treturn table a denotation
+function denotations.denote(holder, name)
+  if not holder.known[name] then
+    local fn = holder.origin.fn
+    holder.known[name] = fn and of_upvalue(holder, name) or of_text(holder, name)
+  end
+  return holder.known[name]
+end
+
+-- --- scopes --------------------------------------------------------------------------------
+--
+-- Denotations in them are also `{ tag="variable", variable= }` and `{ tag="argument", node=, scope=, holder=, site=,
+-- calls= }`: where the argument of a function was written that is put in place of its call.
+
+local MOST_NODES = 50000
+
+local Names = {}
+Names.__index = Names
+
+--- A scope within another.
+local function new_scope(parent)
+  return { names = {}, parent = parent }
+end
+
+function Names:fail(node, message, ...)
+  failure.raise(self.origin, self.site or node, message:format(...))
+end
+
+--- A node at the place of a parsed one, or of the call that an inlined function stands for.
+function Names:node(kind, parsed, fields)
+  self.nodes = self.nodes + 1
+  if self.nodes > MOST_NODES then
+    self:fail(parsed, "more than %d expressions with all calls put in place", MOST_NODES)
+  end
+  return ast.node(kind, fields, self.site or parsed)
+end
+
+--- Runs f at another place, its `scope`, `holder`, `site` (the call that all there stands for) and `calls` (of inlined
+-- functions around), then goes back.
+function Names:within(place, f, ...)
+  local scope, holder, site, calls = self.scope, self.holder, self.site, self.calls
+  self.scope, self.holder, self.site, self.calls = place.scope, place.holder, place.site, place.calls
+  local result = f(self, ...)
+  self.scope, self.holder, self.site, self.calls = scope, holder, site, calls
+  return result
+end
+
+--- Runs f while locals of arguments go into a list of statements; nil: while there is no place for them.
+function Names:evaluating(before, f, ...)
+  local around = self.before
+  self.before = before
+  local result = f(self, ...)
+  self.before = around
+  return result
+end
+
+--- Names that follow go into a scope further in; returns the one around it.
+function Names:enter()
+  local around = self.scope
+  self.scope = new_scope(around)
+  return around
+end
+
+--- Goes back to a scope.
+function Names:leave(around)
+  self.scope = around
+end
+
+--- Lets a name denote something from here on.
+function Names:bind(name, denotation)
+  self.scope.names[name] = denotation
+end
+
+--- Makes a variable within the loops around.
+function Names:variable(name, fields)
+  self.count = self.count + 1
+  fields.id, fields.name = ast.id(name, self.count), name
+  fields.loops = fields.loops or self.loops
+  return ast.node("variable", fields)
+end
+
+--- Makes the variable of a declaration.
+function Names:declare(token, fields)
+  fields.node = token
+  local variable = self:variable(token.text, fields)
+  self:bind(token.text, { tag = "variable", variable = variable })
+  return variable
+end
+
+--- The variable of an upvalue: one, however many functions share it.
+function Names:capture(denotation, name, node)
+  local variable = self.captured[denotation.id]
+  if not variable then
+    variable = self:variable(name, { role = "capture", node = self.site or node, loops = {}, is_capture = true,
+      fn = denotation.fn, index = denotation.index })
+    self.captured[denotation.id] = variable
+    self.captures[#self.captures + 1] = variable
+  end
+  return { tag = "variable", variable = variable }
+end
+
+--- What a name denotes here; with `field`, what that field of it does.
+function Names:denote(node)
+  local denotation
+  local scope = self.scope
+  while scope and not denotation do
+    denotation, scope = scope.names[node.name], scope.parent
+  end
+  denotation = denotation or denotations.denote(self.holder, node.name)
+  if denotation.tag == "upvalue" then denotation = self:capture(denotation, node.name, node) end
+  if node.kind ~= "field" then return denotation end
+  if denotation.tag == "argument" and denotation.node.kind == "name" then
+    denotation = self:within(denotation, self.denote, denotation.node)
+  end
+  if denotation.tag == "math" then return denotations.of_math(node.field) end
+  if denotation.tag == "refused" then return denotation end
+  self:fail(node, "field '%s' of '%s' is not accepted: only math has fields", node.field, node.name)
+end
+
+denotations.new_scope = new_scope
+
+--- Names of a parsed function, with none declared yet.
+-- @tparam table parsed of `clcompute.loops.front.grammar`
+-- @treturn table also what counts: `depth` of expressions, `nodes`, the function being one, `count` of variables;
+-- `loops` are those around, `calls` the inlined ones around, `before` the statements behind which an expression is
+-- evaluated, nil where it may not be
+function denotations.names(parsed)
+  return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), count = 0,
+    scope = new_scope(), loops = {}, captured = {}, captures = {}, depth = 0, nodes = 1 }, Names)
+end
+
+return denotations

@@ -1,0 +1,372 @@
+-- SPDX-License-Identifier: MIT
+
+--- Parses the function that an origin means: numeric `for` loops, `if`, `do`, `local`, assignments. What Lua has and
+-- this subset has not is a failure that names it. Names stay as
+-- written (`ast.parsed`).
+-- @module clcompute.loops.front.grammar
+
+local ast = require("clcompute.loops.tree").ast
+local failure = require("clcompute.loops.tree").failure
+local interrupt = require("clcompute.base").interrupt
+local lexer = require "clcompute.loops.front.lexer"
+local lua_text = require("clcompute.loops.tree").lua_text
+local origin = require "clcompute.loops.front.origin"
+
+local grammar = {}
+
+local SIGNS = { ["-"] = true, ["not"] = true, ["~"] = true }
+
+local OUTSIDE_EXPRESSIONS = {
+  ["nil"] = "nil is not accepted: values are numbers and booleans",
+  ["..."] = "'...' is not accepted: every parameter has a name",
+  ["{"] = "a table cannot be made here: pass the array as a parameter",
+  ["function"] = "a function is not accepted here: only 'local f = function(x) return ... end' is",
+}
+
+local subexpression
+
+local function parse_expression(c)
+  return c:nested(subexpression, 0)
+end
+
+local function name_of(token)
+  return ast.parsed("name", { name = token.text }, token)
+end
+
+local function parse_arguments(c)
+  local opener, arguments = c:expect "(", {}
+  if c:accept ")" then return arguments end
+  repeat arguments[#arguments + 1] = parse_expression(c) until not c:accept ","
+  c:expect(")", opener)
+  return arguments
+end
+
+local function parse_subscript(c, base)
+  if base.kind ~= "name" and base.kind ~= "index" then c:fail "only a name can be indexed" end
+  local opener = c:expect "["
+  local subscripts = base.subscripts or {}
+  subscripts[#subscripts + 1] = parse_expression(c)
+  c:expect("]", opener)
+  return c:node("index", base, { name = base.name, subscripts = subscripts })
+end
+
+local function parse_field(c, base)
+  if base.kind ~= "name" then c:fail "a field of this is not accepted: only math has fields" end
+  c:expect "."
+  return c:node("field", base, { name = base.name, field = c:expect_name().text })
+end
+
+local function parse_call(c, base)
+  if base.kind ~= "name" and base.kind ~= "field" then c:fail "only a name can be called" end
+  local arguments = parse_arguments(c)
+  return c:node("call", base, { callee = base, arguments = arguments })
+end
+
+--- A name with what follows it, or an expression in parentheses.
+local function parse_primary(c)
+  local opener = c:accept "("
+  if opener then
+    local inner = parse_expression(c)
+    c:expect(")", opener)
+    if c:is "[" or c:is "." or c:is "(" then c:fail "only a name can be indexed or called" end
+    return inner
+  end
+  if c:peek().kind ~= "name" then c:fail_expected "an expression" end
+  local node = name_of(c:take())
+  while true do
+    local token = c:peek()
+    if token.text == "[" then
+      node = parse_subscript(c, node)
+    elseif token.text == "." then
+      node = parse_field(c, node)
+    elseif token.text == "(" then
+      node = parse_call(c, node)
+    elseif token.text == ":" then
+      c:fail "a method call is not accepted"
+    elseif token.kind == "string" or token.text == "{" then
+      c:fail "a call with a string or a table is not accepted"
+    else
+      return node
+    end
+  end
+end
+
+local function parse_simple(c)
+  local token = c:peek()
+  if token.kind == "number" then
+    c:take()
+    return c:node("number", token, { value = token.value })
+  elseif token.text == "true" or token.text == "false" then
+    c:take()
+    return c:node("boolean", token, { value = token.text == "true" })
+  elseif token.kind == "string" then
+    c:fail "a string is not accepted: values are numbers and booleans"
+  elseif OUTSIDE_EXPRESSIONS[token.text] then
+    c:fail(OUTSIDE_EXPRESSIONS[token.text])
+  end
+  return parse_primary(c)
+end
+
+local function parse_length(c, token)
+  local operand = c:nested(subexpression, lua_text.UNARY)
+  if operand.kind ~= "name" and operand.kind ~= "index" then c:fail("'#' takes the name of an array", token) end
+  return c:node("length", token, { operand = operand })
+end
+
+local function parse_unary(c)
+  local token = c:peek()
+  if c:accept "#" then return parse_length(c, token) end
+  if not SIGNS[token.text] then return parse_simple(c) end
+  c:take()
+  local operand = c:nested(subexpression, lua_text.UNARY)
+  return c:node("unary", token, { op = token.text, operand = operand })
+end
+
+--- An expression whose operators bind more tightly than `limit`.
+function subexpression(c, limit)
+  local left = parse_unary(c)
+  while true do
+    local token = c:peek()
+    local binding = lua_text.BINARY[token.text]
+    if not binding or binding[1] <= limit then return left end
+    if token.text == ".." then c:fail "'..' is not accepted: values are numbers and booleans" end
+    c:take()
+    local right = c:nested(subexpression, binding[2])
+    left = c:node("binary", left, { op = token.text, left = left, right = right })
+  end
+end
+
+local LARGEST_STEP = 1 << 53 -- places behind a loop's last one, up to a work-group, do not wrap
+
+local OUTSIDE = {
+  ["while"] = "'while' is not accepted: only a 'for' loop has a known number of iterations",
+  ["repeat"] = "'repeat' is not accepted: only a 'for' loop has a known number of iterations",
+  ["goto"] = "'goto' is not accepted",
+  ["::"] = "a label is not accepted",
+  ["break"] = "'break' is not accepted: a loop runs through all its iterations",
+  ["function"] = "a global function is not accepted here: only 'local function f(x) return ... end' is",
+}
+
+local parse_block
+
+local function reject_attribute(c)
+  if c:is "<" then c:fail "an attribute of a local is not accepted" end
+end
+
+local function parse_parameters(c)
+  local opener, names = c:expect "(", {}
+  if c:accept ")" then return names end
+  repeat
+    if c:is "..." then c:fail "'...' is not accepted: every parameter has a name" end
+    names[#names + 1] = c:expect_name()
+  until not c:accept ","
+  c:expect(")", opener)
+  return names
+end
+
+--- A function of one expression, behind the word `function` and the name.
+local function parse_one_expression(c, first, name)
+  local parameters = parse_parameters(c)
+  if not c:is "return" then c:fail("a local function may only be the 'return' of one expression") end
+  c:take()
+  local value = parse_expression(c)
+  if c:is "," then c:fail "a function returns one value" end
+  c:accept ";"
+  c:expect("end", first)
+  return c:node("define", first, { name = name.text, parameters = parameters, value = value })
+end
+
+local function parse_names(c)
+  local names = {}
+  repeat
+    names[#names + 1] = c:expect_name()
+    reject_attribute(c)
+  until not c:accept ","
+  return names
+end
+
+local function parse_local(c)
+  local first = c:expect "local"
+  if c:accept "function" then
+    local define = parse_one_expression(c, first, c:expect_name())
+    define.sees_itself = true
+    return define
+  end
+  local names, values = parse_names(c), {}
+  if not c:is "=" then c:fail(("local '%s' needs a value"):format(names[#names].text), names[#names]) end
+  c:take()
+  if #names == 1 and c:accept "function" then return parse_one_expression(c, first, names[1]) end
+  repeat values[#values + 1] = parse_expression(c) until not c:accept ","
+  if #names ~= #values then
+    c:fail(("every local takes one value, here are %d for %d"):format(#values, #names), first)
+  end
+  return c:node("local", first, { names = names, values = values })
+end
+
+--- An integer other than 0, as written.
+local function parse_step(c)
+  if not c:accept "," then return 1 end
+  local first = c:peek()
+  local sign = c:accept "-" and -1 or 1
+  local token = c:peek()
+  if token.kind ~= "number" then c:fail("the step of a loop must be an integer as a literal", first) end
+  c:take()
+  if not c:is "do" then c:fail("the step of a loop must be an integer as a literal", first) end
+  if math.type(token.value) ~= "integer" then
+    c:fail(("the step of a loop must be an integer, not %s"):format(token.text), first)
+  end
+  if token.value == 0 then c:fail("the step of a loop must not be 0", first) end
+  if token.value < 0 or token.value > LARGEST_STEP then c:fail("the step of a loop is too large", first) end
+  return sign * token.value
+end
+
+local function parse_for(c)
+  local first = c:expect "for"
+  local name = c:expect_name()
+  if c:is "," or c:is "in" then
+    c:fail "a generic 'for' is not accepted: write 'for i = first, last do'"
+  end
+  c:expect "="
+  local from = parse_expression(c)
+  c:expect ","
+  local to = parse_expression(c)
+  local step = parse_step(c)
+  c:expect "do"
+  local body = c:nested(parse_block)
+  c:expect("end", first)
+  return c:node("for", first, { name = name, from = from, to = to, step = step, body = body })
+end
+
+local function parse_arm(c)
+  local first = c:peek()
+  local condition = parse_expression(c)
+  c:expect "then"
+  local body = c:nested(parse_block)
+  return c:node("arm", first, { condition = condition, body = body })
+end
+
+local function parse_if(c)
+  local first = c:expect "if"
+  local arms, otherwise = { parse_arm(c) }, nil
+  while c:accept "elseif" do arms[#arms + 1] = parse_arm(c) end
+  if c:accept "else" then otherwise = c:nested(parse_block) end
+  c:expect("end", first)
+  return c:node("if", first, { arms = arms, otherwise = otherwise })
+end
+
+local function parse_do(c)
+  local first = c:expect "do"
+  local body = c:nested(parse_block)
+  c:expect("end", first)
+  return c:node("do", first, { body = body })
+end
+
+local function parse_assignment(c)
+  local first = c:peek()
+  if first.kind ~= "name" and first.text ~= "(" then c:fail_expected "a statement" end
+  local target = parse_primary(c)
+  if target.kind == "call" then
+    c:fail("a call is not a statement here: functions of the subset only give a value", first)
+  end
+  if c:is "," then c:fail "several targets of one assignment are not accepted: write one after the other" end
+  if not c:is "=" then c:fail_expected "'='" end
+  if target.kind ~= "name" and target.kind ~= "index" or first.text == "(" then
+    c:fail("this cannot be assigned to", first)
+  end
+  c:take()
+  local value = parse_expression(c)
+  if c:is "," then c:fail "several values of one assignment are not accepted: write one after the other" end
+  return c:node("assign", first, { target = target, value = value })
+end
+
+local STATEMENTS = { ["for"] = parse_for, ["if"] = parse_if, ["do"] = parse_do, ["local"] = parse_local }
+local BLOCK_ENDS = { ["end"] = true, ["else"] = true, ["elseif"] = true, ["until"] = true }
+
+--- `return` may end the function, without a value.
+local function parse_return(c)
+  local first = c:expect "return"
+  if c.depth > 1 then c:fail("'return' is only accepted as the end of the function", first) end
+  if not c:accept ";" and not c:is "end" and c:peek().kind ~= "end" then
+    c:fail("the function returns nothing: results go into arrays", first)
+  end
+end
+
+function parse_block(c)
+  local statements = {}
+  while true do
+    local token = c:peek()
+    if token.kind == "end" or BLOCK_ENDS[token.text] then return statements end
+    if OUTSIDE[token.text] then c:fail(OUTSIDE[token.text]) end
+    if token.text == "return" then
+      parse_return(c)
+      return statements
+    end
+    if not c:accept ";" then
+      statements[#statements + 1] = (STATEMENTS[token.text] or parse_assignment)(c)
+    end
+  end
+end
+
+--- The token that a message of Lua means: the last one on its line of the text behind "near", or the first.
+local function find_named(tokens, line, message)
+  local near, first, named = message:match "near '(.*)'$", nil, nil
+  for _, token in ipairs(tokens) do
+    if token.line == line then
+      first = first or token
+      if token.text == near then named = token end
+    end
+  end
+  return named or first or tokens[#tokens]
+end
+
+--- A text around the function that is not Lua is a failure too. (Of a function value there is no doubt.)
+local function check_whole(from, tokens)
+  if from.fn then return end
+  local is_expression = tokens[1].text == "function" and tokens[2].text == "("
+  local text = from.text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\r\n]*", "")
+  local loaded, message = load(is_expression and "return " .. text or text, "=text", "t")
+  if loaded then return end
+  interrupt.pass_on(message)
+  local line, reason = message:match "^text:(%d+): (.*)"
+  failure.raise(from, find_named(tokens, tonumber(line), reason), "not Lua: " .. reason)
+end
+
+--- Parses the function that the origin means.
+-- @tparam table from of `clcompute.loops.front.origin`
+-- @tparam table tokens of `clcompute.loops.front.lexer`
+-- @treturn table `{ kind="function", name=, parameters={tokens}, body=, origin=, tokens=, first= }`, where `first` is
+-- the index of its first token
+function grammar.parse(from, tokens)
+  local chosen = origin.choose(from, tokens)
+  local c = lexer.cursor(from, tokens, chosen.parenthesis)
+  local first = tokens[chosen.first]
+  if chosen.is_method then c:fail("a method is not accepted: it has the hidden parameter 'self'", first) end
+  local parameters = parse_parameters(c)
+  local body = c:nested(parse_block)
+  c:expect("end", first)
+  check_whole(from, tokens)
+  return c:node("function", first, { name = chosen.name, parameters = parameters, body = body, origin = from,
+    tokens = tokens, first = chosen.first })
+end
+
+--- Parses a function of one expression, to be put in place of its calls.
+-- @tparam table from
+-- @tparam table tokens
+-- @tparam integer index of the word `function`
+-- @treturn table `{ kind="define", name=, parameters={tokens}, value= }`
+function grammar.parse_inlined(from, tokens, index)
+  local c = lexer.cursor(from, tokens, index + 1)
+  local name = c:peek().kind == "name" and c:take() or tokens[index]
+  return parse_one_expression(c, tokens[index], name)
+end
+
+--- Parses the expression at a token.
+-- @tparam table from of `clcompute.loops.front.origin`
+-- @tparam table tokens
+-- @tparam integer index
+-- @treturn table
+function grammar.parse_expression(from, tokens, index)
+  return parse_expression(lexer.cursor(from, tokens, index))
+end
+
+return grammar

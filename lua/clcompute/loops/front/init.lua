@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: MIT
+
+--- From a function's text to a resolved tree, and to one with types.
+-- @module clcompute.loops.front
+
+local denotations = require "clcompute.loops.front.denotations"
+local grammar = require "clcompute.loops.front.grammar"
+local lexer = require "clcompute.loops.front.lexer"
+local origin = require "clcompute.loops.front.origin"
+local resolve = require "clcompute.loops.front.resolve"
+local restrictions = require "clcompute.loops.front.restrictions"
+local types = require "clcompute.loops.front.types"
+
+local front = { check_fixed = denotations.check_fixed, choose = origin.choose, infer_types = types.infer,
+  origin = origin.of }
+
+--- The function that an origin means, as it is written.
+-- @tparam table from of `front.origin`
+-- @treturn table of `ast.parsed`
+function front.parse(from)
+  return grammar.parse(from, lexer.read(from))
+end
+
+--- The tree of a parsed function, which keeps to the subset.
+-- @tparam table parsed of `front.parse`
+-- @treturn table of `ast.node`, without types
+function front.resolve(parsed)
+  return restrictions.check(resolve.run(parsed))
+end
+
+return front

@@ -1,0 +1,16 @@
+-- SPDX-License-Identifier: MIT
+
+--- From a tree whose loops are known to be parallel or not to a plan, and from that to OpenCL C and to the host's Lua.
+-- @module clcompute.loops.generation
+
+return {
+  host = require "clcompute.loops.generation.host",
+  indices = require "clcompute.loops.generation.indices",
+  jamming = require "clcompute.loops.generation.jamming",
+  kernel_text = require "clcompute.loops.generation.kernel_text",
+  local_slices = require "clcompute.loops.generation.local_slices",
+  partition = require "clcompute.loops.generation.partition",
+  round_kernels = require "clcompute.loops.generation.round_kernels",
+  tiling = require "clcompute.loops.generation.tiling",
+  work_estimate = require "clcompute.loops.generation.work_estimate",
+}

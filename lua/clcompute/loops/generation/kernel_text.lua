@@ -1,0 +1,217 @@
+-- SPDX-License-Identifier: MIT
+
+--- From the kernel nests of a plan to OpenCL C: one program for all of them, each statement marked with its line.
+--
+-- A work-item runs one iteration of the band: its place along each dimension is the number of its iteration of the
+-- loop mapped there. Loops beyond the third share dimension 2, and are recovered from it by base and mod.
+-- @module clcompute.loops.generation.kernel_text
+
+local c_expression = require "clcompute.loops.generation.c_expression"
+local c_statements = require "clcompute.loops.generation.c_statements"
+local plan = require("clcompute.loops.tree").plan
+local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
+local register_tile = require "clcompute.loops.generation.register_tile"
+local round_kernels = require "clcompute.loops.generation.round_kernels"
+local size_of = require("clcompute.loops.tree").ast.size
+local tile_kernels = require "clcompute.loops.generation.tile_kernels"
+local walk = require("clcompute.loops.tree").walk
+local wavefronts = require("clcompute.loops.analysis").wavefronts
+
+local kernel_text = {}
+
+local add = c_statements.add
+
+-- --- the band -----------------------------------------------------------------------------
+
+--- How a band loop's iteration is found: its number from get_global_id, its variable from that.
+local function print_place(node, mapping, output)
+  local id, step, place = node.variable.id, node.step, mapping[node]
+  local number = ("(long)get_global_id(%d)"):format(place.dimension)
+  if place.shared then
+    number = ("%s / %s_base"):format(number, id)
+    if not place.outermost then number = ("%s %% %s_mod"):format(number, id) end
+  end
+  local from = c_expression.plain(node.from, output.context)
+  if step == 1 then
+    number = "+ " .. number
+  elseif step == -1 then
+    number = "- " .. (place.shared and "(" .. number .. ")" or number)
+  else
+    number = ("%s %s * %d"):format(step > 0 and "+" or "-", place.shared and "(" .. number .. ")" or number,
+      math.abs(step))
+  end
+  add(output, ("const long %s = %s %s;"):format(id, from, number), node)
+  add(output, ("if (%s %s %s) return;"):format(id, step > 0 and ">" or "<",
+    c_expression.plain(node.to, output.context)))
+end
+
+-- --- parameters ---------------------------------------------------------------------------
+
+--- The dimensions of arrays that a nest's text needs: those after the first of what it indexes, those it asks for.
+local function sizes_of(nest)
+  local sizes, has = {}, {}
+  local function need(variable, dimension)
+    local id = size_of(variable, dimension)
+    if not has[id] then
+      has[id] = true
+      sizes[#sizes + 1] = plan.part("size", { variable = variable, dimension = dimension, id = id })
+    end
+  end
+  walk.node(nest.node, function(node)
+    if node.kind == "index" then
+      for dimension = 2, #node.subscripts do need(node.array, dimension) end
+    elseif node.kind == "length" then
+      need(node.array, node.dimension)
+    end
+  end)
+  return sizes
+end
+
+--- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
+-- reduce also "parts" and "count", of those in wavefronts "front"), `id` and what the kind needs.
+function kernel_text.parameters(nest)
+  local rows, is_written = reduction_kernels.parameters(nest), walk.set(nest.writes)
+  for _, variable in ipairs(walk.union(nest.writes, nest.reads)) do
+    rows[#rows + 1] = plan.part("array", { variable = variable, id = variable.id, is_written = is_written[variable] })
+  end
+  for _, size in ipairs(sizes_of(nest)) do rows[#rows + 1] = size end
+  for _, variable in ipairs(nest.scalars) do
+    rows[#rows + 1] = plan.part("scalar", { variable = variable, id = variable.id })
+  end
+  if nest.tiles or nest.kind == "round" then
+    local further = nest.tiles and tile_kernels.parameters(nest.tiles) or round_kernels.parameters(nest)
+    return table.move(further, 1, #further, #rows + 1, rows)
+  end
+  if nest.wavefront then rows[#rows + 1] = plan.part("front", { id = "front" }) end
+  for _, node in ipairs(nest.band) do
+    local place = nest.mapping[node]
+    if place.shared then
+      rows[#rows + 1] = plan.part("place", { id = node.variable.id .. "_base" })
+      if not place.outermost then
+        rows[#rows + 1] = plan.part("place", { id = node.variable.id .. "_mod" })
+      end
+    end
+  end
+  return rows
+end
+
+local function declaration(row, context)
+  if row.kind == "array" then
+    return ("global %s%s *restrict %s"):format(row.is_written and "" or "const ", row.variable.element, row.id)
+  end
+  if row.kind == "parts" then
+    return ("global %s *restrict %s"):format(c_statements.type(row.accumulator.type, context), row.id)
+  end
+  local type = row.kind == "scalar" and c_statements.type(row.variable.type, context) or "long"
+  return ("const %s %s"):format(type, row.id)
+end
+
+--- Declarations as lines of at most 110 columns.
+local function wrapped(declarations, indent)
+  local lines, line = {}, ""
+  for i, text in ipairs(declarations) do
+    local piece = text .. (i < #declarations and ", " or "")
+    if #line + #piece > 100 then
+      lines[#lines + 1], line = line, ""
+    end
+    line = line .. piece
+  end
+  lines[#lines + 1] = line
+  return (table.concat(lines, "\n" .. (" "):rep(indent)):gsub(" \n", "\n"))
+end
+
+--- The variable of a wavefront's loop that is not in the range; a work-item for which it is beyond its bounds has no
+-- pass.
+local function print_follower(front, output)
+  local node, context = front.follower, output.context
+  local id = node.variable.id
+  add(output, ("const long %s = %s;"):format(id, wavefronts.follower_text(front)), node)
+  local from, to = c_expression.plain(node.from, context), c_expression.plain(node.to, context)
+  if node.step < 0 then from, to = to, from end
+  add(output, ("if (%s < %s || %s > %s) return;"):format(id, from, id, to))
+end
+
+--- A pass of the band for each work-item.
+local function print_items(nest, output)
+  output.depth = 1
+  for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
+  if nest.wavefront then print_follower(nest.wavefront, output) end
+  output.depth = 0
+  local body = nest.is_task and { nest.node } or nest.wavefront and nest.wavefront.body or nest.band[#nest.band].body
+  c_statements.body(body, output)
+end
+
+--- A kernel with a nest's parameters, whose body `print` adds.
+local function kernel_of(nest, name, context, print)
+  local output, declarations = { depth = 0, context = context, has_indices = nest.largest ~= nil }, {}
+  for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
+  local head = ("kernel void %s("):format(name)
+  add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
+  print(nest, output)
+  output.depth = 0
+  add(output, "}")
+  return table.concat(output, "\n") .. "\n"
+end
+
+local function print_kernels(nest, context, texts)
+  if not nest.accumulators then
+    texts[#texts + 1] = kernel_of(nest, nest.name, context, nest.tiles and tile_kernels.print or print_items)
+    return
+  end
+  texts[#texts + 1] = kernel_of(nest, nest.name, context, reduction_kernels.print)
+  if nest.has_result then
+    texts[#texts + 1] = kernel_of(nest, nest.name .. "_result", context, reduction_kernels.print_result)
+  end
+end
+
+-- --- the program --------------------------------------------------------------------------
+
+local function uses_double(nests)
+  for _, nest in ipairs(nests) do
+    for _, array in ipairs(walk.union(nest.reads, nest.writes)) do
+      if array.element == "double" then return true end
+    end
+  end
+  return false
+end
+
+--- Whether nests need doubles: exact arithmetic does, fast only for arrays of them.
+function kernel_text.need_double(nests, mode)
+  return mode == "exact" or uses_double(nests)
+end
+
+--- What the integers of nests are that may do with 32 bits, unless an option of the build says otherwise.
+local function head_of_indices(nests)
+  for _, nest in ipairs(nests) do
+    if nest.largest then return "#ifndef INDEX\n#define INDEX long // or int, where it holds all indices\n#endif\n" end
+  end
+end
+
+--- One program with all kernels of a plan.
+-- @tparam table nests kernel nests, each with its `mapping` and `parameters`; with `largest` of
+-- `clcompute.loops.generation.indices` if they may do with 32 bits
+-- @tparam table rounds of `clcompute.loops.generation.round_kernels`
+-- @tparam table options `mode`, `base`, `origin`, `vector`
+-- @treturn string OpenCL C
+function kernel_text.text(nests, rounds, options)
+  local is_double = kernel_text.need_double(nests, options.mode)
+  local context = { real = is_double and "double" or "float", base = options.base, origin = options.origin,
+    helpers = {}, program = {} }
+  local texts = {}
+  for _, nest in ipairs(nests) do print_kernels(nest, context, texts) end
+  for _, round in ipairs(rounds) do texts[#texts + 1] = kernel_of(round, round.name, context, round_kernels.print) end
+  local head = {}
+  if is_double then head[#head + 1] = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" end
+  if options.mode == "exact" then
+    head[#head + 1] = "#pragma OPENCL FP_CONTRACT OFF // a product is rounded before it is added, as in Lua\n"
+  end
+  head[#head + 1] = reduction_kernels.head(nests)
+  head[#head + 1] = head_of_indices(nests)
+  head[#head + 1] = register_tile.head(nests)
+  if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end
+  local helpers = c_statements.helpers(context.helpers)
+  if helpers ~= "" then head[#head + 1] = ("#define REAL %s\n\n%s"):format(context.real, helpers) end
+  return table.concat(head) .. "\n" .. table.concat(texts, "\n")
+end
+
+return kernel_text

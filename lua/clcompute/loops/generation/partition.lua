@@ -1,0 +1,345 @@
+-- SPDX-License-Identifier: MIT
+
+--- From a tree whose loops are known to be parallel or not to a plan: which loops and conditions stay on the host,
+-- which nests become kernels, what runs in Lua. What cannot be a kernel keeps the order that it has in the source.
+--
+-- Of a kernel nest, some of the parallel loops are the range (its band); each has a dimension of the range.
+-- @module clcompute.loops.generation.partition
+
+local plans = require("clcompute.loops.tree").plan
+local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
+local trip_counts = require("clcompute.loops.analysis").trip_counts
+local walk = require("clcompute.loops.tree").walk
+local wavefronts = require("clcompute.loops.analysis").wavefronts
+
+local partition = {}
+
+-- --- the range of a nest --------------------------------------------------------------------
+
+local MOST_DIMENSIONS = 3
+
+-- A parallel loop of few passes leaves most of a wide device (no processor) idle: then reductions of many passes in it
+-- are shared out, one after the other, at the cost of two launches each.
+local FEW, MANY = 8, 1 << 14
+
+-- Work-groups by number of dimensions. They are the same whatever the range, because POCL compiles a kernel again for
+-- each size; what they are too large by, the kernel leaves out.
+local GROUPS = { { 64 }, { 64, 4 }, { 32, 4, 2 } }
+
+--- Whether all reductions of a loop are among some.
+local function are_among(reductions, list)
+  local is_there = {}
+  for _, reduction in ipairs(list) do is_there[reduction.node] = true end
+  for _, reduction in ipairs(reductions) do
+    if not is_there[reduction.node] then return false end
+  end
+  return true
+end
+
+--- Whether a loop within a nest can be shared out with the nest's first loop.
+local function belongs(node, first)
+  if node.kind ~= "for" then return false end
+  if node.parallel then return true end
+  return not first.parallel and node.reductions and are_among(node.reductions, first.reductions)
+end
+
+--- The loops nested in each other with nothing in between that are shared out, the outermost first, and the largest
+-- count of each. A loop whose largest count is not known ends the band; those that reduce have no dimension to share.
+local function band_of(node)
+  local band, most = { node }, node.parallel and math.huge or MOST_DIMENSIONS
+  local counts = trip_counts.counts(band)
+  while #node.body == 1 and #band < most and belongs(node.body[1], band[1]) do
+    node = node.body[1]
+    band[#band + 1] = node
+    local further = trip_counts.counts(band)
+    if not further then
+      band[#band] = nil
+      break
+    end
+    counts = further
+  end
+  return band, counts
+end
+
+--- Whether an expression grows or shrinks by 1 when a variable grows by 1.
+local function is_unit(node, variable)
+  if node.kind == "name" then return node.variable == variable end
+  if node.kind == "unary" and node.op == "-" then return is_unit(node.operand, variable) end
+  if node.kind == "binary" and (node.op == "+" or node.op == "-") then
+    return is_unit(node.left, variable) ~= is_unit(node.right, variable)
+  end
+  return false
+end
+
+--- How many accesses in a nest go through memory one by one as a loop goes on.
+local function unit_accesses(node, loop)
+  local count, variable = 0, loop.variable
+  walk.node(node, function(part)
+    if part.kind ~= "index" then return end
+    local last = #part.subscripts
+    for dimension = 1, last - 1 do
+      if walk.mentions(part.subscripts[dimension], variable) then return end
+    end
+    if is_unit(part.subscripts[last], variable) then count = count + 1 end
+  end)
+  return count
+end
+
+--- Which loop's iterations are neighbours: the one with most accesses of unit stride, of equals the innermost.
+local function neighbours(band)
+  local best, most = #band, -1
+  for i = #band, 1, -1 do
+    local count = unit_accesses(band[1], band[i])
+    if count > most then best, most = i, count end
+  end
+  return best
+end
+
+--- Band loops to dimensions: dimension 0 to the neighbours, then from the innermost outwards; what is beyond the third
+-- dimension shares it.
+local function places_of(band)
+  local places, best = {}, neighbours(band)
+  places[band[best]] = { dimension = 0 }
+  local dimension, outermost = 1, nil
+  for i = #band, 1, -1 do
+    if i ~= best then
+      places[band[i]] = { dimension = math.min(dimension, MOST_DIMENSIONS - 1), shared = #band > MOST_DIMENSIONS
+        and dimension >= MOST_DIMENSIONS - 1 }
+      outermost = band[i]
+      dimension = dimension + 1
+    end
+  end
+  if outermost then places[outermost].outermost = true end
+  return places
+end
+
+--- Whether a loop that is sequential but for its reductions is to become a nest that reduces: not where a loop in it is
+-- parallel, as that gives work-items without any sums to put together.
+-- @tparam table node a `for` node
+-- @treturn boolean
+local function reduces(node)
+  if node.parallel or not node.reductions then return false end
+  local band, is_shared, has_parallel = band_of(node), {}, false
+  for _, loop in ipairs(band) do is_shared[loop] = true end
+  walk.nodes(band[#band].body, function(part)
+    if part.kind == "for" and part.parallel and not is_shared[part] then has_parallel = true end
+  end)
+  return not has_parallel
+end
+
+--- When a parallel loop had better stay on the host, because it has few passes and a loop in it can be shared out.
+-- @tparam table node its `for` node
+-- @treturn ?table `condition`, a Lua expression of a call's numbers and of `wide`, and `words`, the same in words;
+-- `node`, the loop in it. nil: never
+local function few_passes(node)
+  if #band_of(node) > 1 then return nil end
+  for _, inner in ipairs(node.body) do
+    local counts = inner.kind == "for" and reduces(inner) and trip_counts.counts { node, inner }
+    if counts then
+      return { node = inner, condition = ("wide and %s <= %d and %s >= %d"):format(counts[1], FEW, counts[2], MANY),
+        words = ("on a GPU %s has at most %d passes and %s %d or more"):format(node.variable.name, FEW,
+          inner.variable.name, MANY) }
+    end
+  end
+end
+
+--- Notes at the loops of a nest that are reductions their `place`: they are "shared" out, or stay in one "work-item".
+local function place_reductions(kernel)
+  walk.node(kernel.node, function(part)
+    if part.kind == "for" and part.reductions then part.place = kernel.mapping[part] and "shared" or "work-item" end
+  end)
+end
+
+--- Adds to a kernel nest its `band` (`for` nodes, the outermost first), `counts` (of
+-- `clcompute.loops.analysis.trip_counts`), `mapping` (`for` node to { dimension=, shared=, outermost= }) and `group`.
+-- @tparam table kernel with its `node`, and `wavefront` if it goes in such; if it is neither parallel nor a reduction
+-- nor that, its band is empty
+local function add_mapping(kernel)
+  if kernel.wavefront then
+    kernel.band, kernel.counts = kernel.wavefront.band, trip_counts.counts(kernel.wavefront.band)
+  elseif kernel.node.parallel or kernel.accumulators then
+    kernel.band, kernel.counts = band_of(kernel.node)
+  else
+    kernel.band, kernel.counts, kernel.mapping, kernel.group = {}, {}, {}, { 1 }
+    return
+  end
+  kernel.mapping = places_of(kernel.band)
+  kernel.group = GROUPS[math.min(#kernel.band, MOST_DIMENSIONS)]
+  place_reductions(kernel)
+end
+
+-- --- what cannot be a kernel --------------------------------------------------------------
+
+--- Integer divisions whose divisor is not known: Lua raises an error where it is 0. Divisors that are one of the
+-- `scalars` can be looked at before the launch; they become keys of `checked`.
+local function dividing(node, is_scalar, checked)
+  local fault
+  walk.node(node, function(part)
+    local divisor
+    if part.kind == "binary" and (part.op == "//" or part.op == "%") then divisor = part.right end
+    if part.kind == "call" and part.name == "fmod" then divisor = part.arguments[2] end
+    if not divisor or part.type ~= "int" then return end
+    if divisor.kind == "number" and divisor.value ~= 0 then return end
+    if divisor.kind == "unary" and divisor.op == "-" and divisor.operand.kind == "number"
+      and divisor.operand.value ~= 0 then return end
+    if divisor.kind == "name" and is_scalar[divisor.variable] then
+      checked[divisor.variable] = true
+    else
+      fault = fault or part
+    end
+  end)
+  return fault
+end
+
+--- The locals of a list that a nest does not reduce into.
+local function without_accumulators(list, accumulators)
+  local is_reduced, others = {}, {}
+  for _, accumulator in ipairs(accumulators or {}) do
+    if accumulator.is_local then is_reduced[accumulator.target.variable] = true end
+  end
+  for _, variable in ipairs(list) do
+    if not is_reduced[variable] then others[#others + 1] = variable end
+  end
+  return others
+end
+
+--- Why a loop that is parallel, but for accumulators, cannot be a kernel, or nil.
+local function obstacle(node, uses, checked)
+  local shared = uses.assigned[1]
+  if shared then return ("line %d: the loop assigns '%s', which outlives it"):format(node.line, shared.name) end
+  local fault = dividing(node, walk.set(uses.scalars), checked)
+  if fault then
+    return ("line %d: the integer divisor may be 0, which is an error in Lua"):format(fault.line)
+  end
+  fault = walk.find({ node }, function(part) return part.is_ambiguous end) -- and it makes a difference
+  if fault then
+    return ("line %d: whether this is computed in integers depends on data (0.0 instead of 0 makes it floats)")
+      :format(fault.line)
+  end
+end
+
+--- Whether loops in a list are kernels, or may be.
+local function has_kernel(nodes)
+  return walk.find(nodes, function(node)
+    return node.kind == "for" and (node.parallel or node.reductions or node.wavefront)
+  end) ~= nil
+end
+
+-- --- the plan -----------------------------------------------------------------------------
+
+local function new_kernel(node, uses, checked, special, state)
+  local index = #state.kernels + 1
+  local kernel = plans.part("kernel", { node = node, index = index, name = "nest_" .. index, reads = uses.reads,
+    writes = uses.writes, scalars = uses.scalars, nonzero = {}, accumulators = special.accumulators,
+    wavefront = special.wavefront, is_task = special.is_task,
+    host_loops = table.move(state.loops, 1, #state.loops, 1, {}) })
+  for _, accumulator in ipairs(kernel.accumulators or {}) do
+    kernel.has_result = kernel.has_result or not accumulator.is_local
+  end
+  add_mapping(kernel)
+  for _, variable in ipairs(uses.scalars) do
+    if checked[variable] then table.insert(kernel.nonzero, variable) end
+  end
+  state.kernels[index] = kernel
+  return kernel
+end
+
+--- Adds statements to the plan's last part, if that is Lua, else as a new part.
+local function add_lua(plan, node)
+  local last = plan[#plan]
+  if not last or last.kind ~= "lua" then
+    last = plans.part("lua", { nodes = {} })
+    plan[#plan + 1] = last
+  end
+  last.nodes[#last.nodes + 1] = node
+end
+
+local build
+
+--- A loop that stays on the host, or nil if nothing inside becomes a kernel.
+local function build_loop(node, state)
+  local kernels = #state.kernels
+  table.insert(state.loops, node)
+  local body = build(node.body, state)
+  table.remove(state.loops)
+  return #state.kernels > kernels and plans.part("loop", { node = node, body = body }) or nil
+end
+
+--- An `if` that stays on the host, or nil if nothing inside becomes a kernel.
+local function build_if(node, state)
+  local kernels, arms, conditions = #state.kernels, {}, {}
+  for i, arm in ipairs(node.arms) do
+    arms[i] = plans.part("arm", { condition = arm.condition, body = build(arm.body, state) })
+    conditions[i] = arm.condition
+  end
+  local otherwise = node.otherwise and build(node.otherwise, state)
+  if #state.kernels == kernels then return nil end
+  return plans.part("if", { node = node, arms = arms, otherwise = otherwise, reads = walk.uses(conditions).reads,
+    writes = {} })
+end
+
+--- A kernel nest, or nil where a loop is none; then `obstacle` tells what else than dependences is in the way.
+local function build_kernel(node, state)
+  if not node.parallel and not reduces(node) then return nil end
+  local accumulators = not node.parallel and reduction_kernels.accumulators(node.reductions) or nil
+  local uses, checked = walk.uses { node }, {}
+  uses.scalars = without_accumulators(uses.scalars, accumulators)
+  uses.assigned = without_accumulators(uses.assigned, accumulators)
+  node.obstacle = obstacle(node, uses, checked)
+  return not node.obstacle and new_kernel(node, uses, checked, { accumulators = accumulators }, state) or nil
+end
+
+--- A loop that has none in it that is parallel. On a processor it is for one work-item: there it takes what it takes in
+-- C, and what it works on need not be copied to Lua. On other devices it goes in wavefronts.
+local function build_sequential(node, state)
+  local special = { is_task = state.takes_tasks, wavefront = node.wavefront and wavefronts.of(node.wavefront) }
+  if not special.is_task and not special.wavefront then return nil end
+  local uses, checked = walk.uses { node }, {}
+  if #uses.writes == 0 or obstacle(node, uses, checked) then return nil end
+  return new_kernel(node, uses, checked, special, state)
+end
+
+--- A kernel nest, beside it what a call does instead where the nest has few passes.
+local function build_nest(node, state)
+  local many = build_kernel(node, state)
+  local few = many and node.parallel and few_passes(node)
+  local loop = few and build_loop(node, state)
+  if not loop then return many end
+  few.node.place = "either"
+  return plans.part("either", { node = node, condition = few.condition, words = few.words, many = { many },
+    few = { loop } })
+end
+
+function build(nodes, state)
+  local plan = {}
+  for _, node in ipairs(nodes) do
+    local part
+    if node.kind == "for" then
+      part = build_nest(node, state) or has_kernel(node.body) and build_loop(node, state)
+        or build_sequential(node, state)
+    elseif node.kind == "if" then
+      part = build_if(node, state)
+    end
+    if part then plan[#plan + 1] = part else add_lua(plan, node) end
+  end
+  for _, part in ipairs(plan) do
+    if part.kind == "lua" then
+      local uses = walk.uses(part.nodes)
+      part.reads, part.writes = uses.reads, uses.writes
+    end
+  end
+  return plan
+end
+
+--- Locals that are declared in one part of a plan and used in another need not concern its parts: they are Lua's.
+-- @tparam table tree of a function whose loops have `parallel`
+-- @tparam boolean takes_tasks whether sequential loops become kernels of one work-item
+-- @treturn table the plan; its field `kernels` lists its kernel nests
+function partition.plan(tree, takes_tasks)
+  local state = { kernels = {}, loops = {}, takes_tasks = takes_tasks }
+  local plan = build(tree.body, state)
+  plan.kernels = state.kernels
+  return plan
+end
+
+return partition

@@ -1,0 +1,14 @@
+-- SPDX-License-Identifier: MIT
+
+--- One call of a compiled function: what it is given, where each nest runs, copies and launches.
+-- @module clcompute.loops.runtime
+
+return {
+  arguments = require "clcompute.loops.runtime.arguments",
+  call = require "clcompute.loops.runtime.call",
+  costs = require "clcompute.loops.runtime.costs",
+  decision = require "clcompute.loops.runtime.decision",
+  kernel_target = require "clcompute.loops.runtime.kernel_target",
+  profitability = require "clcompute.loops.runtime.profitability",
+  storage = require "clcompute.loops.runtime.storage",
+}

@@ -1,0 +1,251 @@
+-- SPDX-License-Identifier: MIT
+
+--- How nests are launched on one device: how large the block of a work-item is, how many groups reduce, how many passes
+-- a round has.
+-- @module clcompute.loops.runtime.launchers
+
+local launchers = {}
+
+-- --- nests in tiles ------------------------------------------------------------------------
+
+local Blocks = {}
+Blocks.__index = Blocks
+
+local Groups = {}
+Groups.__index = Groups
+
+--- A nest on a GPU: the work-items of a group are side by side.
+local function groups_of(nest, program)
+  local size = nest.tiles.size
+  local group = size.group
+  return setmetatable({ kernel = program:kernel(nest.name), group = group, tile = {},
+    columns = group * size.columns_at_once, rows = group * size.rows_at_once,
+    range = { global = {}, group = { group, group, #nest.tiles.order == 3 and 1 or nil } } }, Groups)
+end
+
+function Groups:share(x, y, z)
+  local global, group = self.range.global, self.group
+  global[1], global[2], global[3] = -(-x // self.columns) * group, -(-y // self.rows) * group, z
+  return self.range, self.tile
+end
+
+--- A nest on a device.
+-- @tparam table nest with `tiles`
+-- @tparam Program program with its kernel
+-- @tparam Device device
+-- @treturn table `kernel`
+function launchers.blocks(nest, program, device)
+  if nest.tiles.is_wide then return groups_of(nest, program) end
+  local limits, size = {}, nest.tiles.size
+  for d = 1, #nest.tiles.order do limits[d] = d == 1 and size.lane or size.rows end
+  return setmetatable({ kernel = program:kernel(nest.name), limits = limits, small = size.small,
+    range = { global = {}, group = {} }, wanted = size.blocks * device.compute_units }, Blocks)
+end
+
+local MOST_TIMES = 3 -- as many blocks as are wanted
+
+local function round_up(n, multiple)
+  return -(-n // multiple) * multiple
+end
+
+--- Blocks that are as large as may be, and then halved, along the outermost dimension that can be, until there are as
+-- many as are wanted.
+local function divide(counts, limits, wanted, small)
+  local tile, smallest = {}, {}
+  for d, count in ipairs(counts) do
+    local limit = limits[d]
+    smallest[d] = math.min(limit.least, round_up(count, limit.multiple))
+    tile[d] = math.max(math.min(limit.most, round_up(count, limit.multiple)), 1)
+  end
+  local function amounts()
+    local items, passes = 1, 1
+    for d, count in ipairs(counts) do items, passes = items * -(-count // tile[d]), passes * tile[d] end
+    return items, passes
+  end
+  for d = #counts, 1, -1 do
+    local items, passes = amounts()
+    while items < wanted and passes > small and tile[d] > smallest[d] do
+      tile[d] = math.max(round_up(-(-tile[d] // 2), limits[d].multiple), smallest[d])
+      items, passes = amounts()
+    end
+  end
+  return tile
+end
+
+--- Makes the range for blocks of the size there is; returns how many there are.
+local function cover(self, x, y, z)
+  local tile, global = self.tile, self.range.global
+  local across, down, deep = -(-x // tile[1]), y and -(-y // tile[2]) or 1, z and -(-z // tile[3]) or 1
+  global[1], global[2], global[3] = across, y and down, z and deep
+  return across * down * deep
+end
+
+--- How passes are shared out. The loops around a nest may change their number a little each time: the size of blocks
+-- stays as long as there are about as many as are wanted.
+-- @tparam integer x passes of dimension 0, above 0
+-- @tparam ?integer y of dimension 1
+-- @tparam ?integer z of dimension 2
+-- @treturn table the range of the launch, good until the next call
+-- @treturn {integer,...} passes of a block, by dimension
+function Blocks:share(x, y, z)
+  local is_same = x == self.x and y == self.y and z == self.z
+  if self.tile then
+    local items = cover(self, x, y, z)
+    if is_same or items >= self.wanted and items <= MOST_TIMES * self.wanted then return self.range, self.tile end
+  end
+  self.x, self.y, self.z = x, y, z
+  self.tile = divide({ x, y, z }, self.limits, self.wanted, self.small)
+  cover(self, x, y, z)
+  for d = 1, #self.tile do self.range.group[d] = 1 end
+  return self.range, self.tile
+end
+
+-- --- nests that reduce ---------------------------------------------------------------------
+--
+-- A nest's kernels and the memory for the parts that its groups leave. How many groups there are depends on the device
+-- and the passes of the loops alone, so results are the same at every call.
+
+local Reduction = {}
+Reduction.__index = Reduction
+
+local GROUPS_PER_UNIT = 4 -- more than units, as a triangle's groups have more and less to do
+local MOST_LANES = 256
+
+--- How a device reduces: one work-item in a group on a processor, where each barrier costs a loop over the group.
+-- @tparam Device device
+-- @tparam integer accumulators the most that a nest has: each needs local memory
+-- @treturn table `lanes`, the work-items of a group, and `groups`, the most of these
+function launchers.reduction_shape(device, accumulators)
+  local groups = GROUPS_PER_UNIT * device.compute_units
+  if device.type == "cpu" then return { lanes = 1, groups = groups } end
+  local lanes = MOST_LANES
+  while lanes > 1 and (lanes > device.max_group_size or 8 * lanes * accumulators > device.local_memory // 2) do
+    lanes = lanes // 2
+  end
+  return { lanes = lanes, groups = groups }
+end
+
+--- The options of the build that go with a shape.
+function launchers.reduction_options(shape)
+  return (" -DLANES=%d"):format(shape.lanes)
+end
+
+--- A nest on a device.
+-- @tparam table nest with `accumulators` and `has_result`
+-- @tparam Program program with its kernels
+-- @tparam Device device
+-- @tparam table shape
+-- @string real the dtype of floats, "float" or "double"
+-- @treturn table `kernel`; `result`, the second one, or nil, and `single`, its range; `parts`, a buffer for each
+-- accumulator
+function launchers.reduction(nest, program, device, shape, real)
+  local parts = {}
+  for i, accumulator in ipairs(nest.accumulators) do
+    parts[i] = device:empty(accumulator.type == "int" and "long" or real, shape.groups)
+  end
+  return setmetatable({ kernel = program:kernel(nest.name), parts = parts, shape = shape,
+    result = nest.has_result and program:kernel(nest.name .. "_result") or nil,
+    single = { global = { shape.lanes }, group = { shape.lanes } } }, Reduction)
+end
+
+--- Shares passes out to groups: a group for each pass of the outer dimensions as long as there are groups, and what is
+-- left of them in dimension 0.
+-- @tparam {integer,...} counts passes by dimension, dimension 0 first, all above 0
+-- @treturn table the range of the launch
+-- @treturn integer how many groups there are
+function Reduction:share(counts)
+  local lanes, left = self.shape.lanes, self.shape.groups
+  local global, group, parts = {}, {}, 1
+  for d = #counts, 1, -1 do
+    local most = d == 1 and -(-counts[d] // lanes) or counts[d]
+    local groups = math.min(most, left)
+    left, parts, group[d] = left // groups, parts * groups, d == 1 and lanes or 1
+    global[d] = groups * group[d]
+  end
+  return { global = global, group = group }, parts
+end
+
+--- What the groups found, in their order.
+-- @tparam integer number of the accumulator
+-- @tparam integer count of groups
+-- @treturn {number,...}
+function Reduction:found(number, count)
+  return self.parts[number]:view(1, count):read()
+end
+
+-- --- loops in rounds -----------------------------------------------------------------------
+
+local Rounds = {}
+Rounds.__index = Rounds
+
+--- A loop on a device.
+-- @tparam table round of `clcompute.loops.generation.round_kernels`
+-- @tparam Program program with its kernel
+-- @tparam Device device
+-- @tparam table row numbers of `clcompute.tuning.known`: `blocks` pieces for each compute unit, of up to `cache` bytes;
+-- at most `passes` of a round
+-- @treturn table `kernel`
+function launchers.rounds(round, program, device, row)
+  local self = setmetatable({ kernel = program:kernel(round.name), is_front = round.is_front, slope = round.slope,
+    reach = round.reach, cache = row.cache, most = row.passes, wanted = row.blocks * device.compute_units }, Rounds)
+  self.of_call = { __index = self }
+  return self
+end
+
+--- Begins with a loop.
+-- @tparam integer count its passes
+-- @tparam integer low where the line begins
+-- @tparam integer high where it ends
+-- @tparam integer bytes of one place of the line
+-- @treturn ?table `passes` of a round, `kernel`, and the method `pieces`; nil where rounds of one pass would be as good
+function Rounds:over(count, low, high, bytes)
+  local shrinking = 4 * self.slope -- of a piece in a pass, with the gaps at its ends, so that they get half of it
+  local most = math.max(self.cache // math.max(bytes, 1), 2 * shrinking, 1)
+  local width = math.min(most, -(-(high - low + 1) // self.wanted))
+  local passes = math.min(count, self.most)
+  if self.is_front then passes = math.min(passes, (high - low + 1) // self.wanted) end -- the first launch is one item
+  if shrinking > 0 then passes = math.min(passes, width // shrinking) end
+  if passes < 2 or width < 1 then return nil end
+  return setmetatable({ passes = passes, width = width, low = low, high = high,
+    range = { global = { 1 }, group = { 1 } } }, self.of_call) -- a finalizer may call the function meanwhile
+end
+
+local function trapezoids(self, number)
+  local global, width = self.range.global, self.width
+  local count = -(-(self.high - self.low + 1) // width)
+  if number == 1 then
+    global[1] = count
+    return self.range, self.low, width, width, 1
+  end
+  if self.slope == 0 then return nil end
+  global[1] = count + 1
+  return self.range, self.low, width, 0, -1
+end
+
+local function front(self, number, last)
+  local global, edge = self.range.global, last + self.reach
+  if number == 1 then
+    global[1] = 1
+    return self.range, self.low, 0, edge - self.low + 1, 1
+  end
+  local length = self.high - edge
+  if length < 1 then return nil end
+  local width = math.min(self.width, -(-length // self.wanted))
+  global[1] = -(-length // width)
+  return self.range, edge + 1, width, width, 1
+end
+
+--- One of the two launches of a round, the last pass of which is `last`.
+-- @tparam integer number 1 or 2
+-- @tparam integer last
+-- @treturn ?table range; nil: nothing is to do
+-- @treturn integer where the first piece begins
+-- @treturn integer how far it is to the next one
+-- @treturn integer how wide they are
+-- @treturn integer 1: they shrink from nest to nest; -1: they grow
+function Rounds:pieces(number, last)
+  local pieces = self.is_front and front or trapezoids
+  return pieces(self, number, last)
+end
+
+return launchers

@@ -1,0 +1,202 @@
+-- SPDX-License-Identifier: MIT
+
+--- The tree: every kind of node with its fields, their types, and the pass that sets them.
+--
+-- The parser makes nodes of `PARSED`, in which names stand as written. `clcompute.loops.front.resolve` makes those of
+-- `NODES`, which all later passes read, from them. Both have their place in the source: `line`, `column`, and `offset`
+-- and `finish`, the first and the last byte; nodes that passes make may have none.
+-- @module clcompute.loops.tree.ast
+
+local record = require "clcompute.loops.tree.record"
+
+local ast = {}
+
+local PLACE = {
+  { "line", "integer?", "parser" }, { "column", "integer?", "parser" },
+  { "offset", "integer?", "parser", "its first byte" }, { "finish", "integer?", "parser", "its last byte" },
+}
+
+--- Rows with others behind them.
+local function with(further, rows)
+  return table.move(further, 1, #further, #rows + 1, rows)
+end
+
+--- Kinds whose rows all have some rows behind them.
+local function all_with(further, kinds)
+  for _, rows in pairs(kinds) do with(further, rows) end
+  return kinds
+end
+
+-- --- what the parser makes --------------------------------------------------------------------
+
+local PARSED = all_with(PLACE, {
+  number = { { "value", "number", "parser" } },
+  boolean = { { "value", "boolean", "parser" } },
+  name = { { "name", "string", "parser" } },
+  field = { { "name", "string", "parser" }, { "field", "string", "parser", "of math" } },
+  index = { { "name", "string", "parser" }, { "subscripts", "nodes", "parser" } },
+  length = { { "operand", "node", "parser", "a name or an index" } },
+  call = { { "callee", "node", "parser", "a name or a field" }, { "arguments", "nodes", "parser" } },
+  unary = { { "op", "string", "parser" }, { "operand", "node", "parser" } },
+  binary = { { "op", "string", "parser" }, { "left", "node", "parser" }, { "right", "node", "parser" } },
+
+  ["for"] = { { "name", "table", "parser", "a token" }, { "from", "node", "parser" }, { "to", "node", "parser" },
+    { "step", "integer", "parser" }, { "body", "nodes", "parser" } },
+  ["if"] = { { "arms", "nodes", "parser" }, { "otherwise", "nodes?", "parser" } },
+  arm = { { "condition", "node", "parser" }, { "body", "nodes", "parser" } },
+  ["do"] = { { "body", "nodes", "parser" } },
+  ["local"] = { { "names", "list", "parser", "tokens" }, { "values", "nodes", "parser" } },
+  assign = { { "target", "node", "parser" }, { "value", "node", "parser" } },
+  define = { -- a local function of one expression
+    { "name", "string", "parser" }, { "parameters", "list", "parser", "tokens" }, { "value", "node", "parser" },
+    { "sees_itself", "boolean?", "parser", "whether `local function` defines it" },
+  },
+  ["function"] = {
+    { "name", "string?", "parser" }, { "parameters", "list", "parser", "tokens" }, { "body", "nodes", "parser" },
+    { "origin", "table", "parser", "the text" }, { "tokens", "list", "parser" },
+    { "first", "integer", "parser", "the index of its first token" },
+  },
+})
+
+-- --- what all passes read ---------------------------------------------------------------------
+
+-- Of each expression.
+local VALUE = with(PLACE, {
+  { "type", "string?", "types", '"int", "float" or "bool"' },
+  { "is_partial", "boolean?", "types", "an `and` that is false or a number" },
+  { "is_mixed", "boolean?", "mixture", "a float that is an integer in Lua where data say so" },
+  { "is_ambiguous", "boolean?", "mixture", "a mixed one for which that makes a difference" },
+})
+
+local EXPRESSIONS = all_with(VALUE, {
+  number = { { "value", "number", "resolve" } },
+  boolean = { { "value", "boolean", "resolve" } },
+  name = { { "variable", "ref", "resolve" } },
+  index = { { "array", "ref", "resolve", "its variable" }, { "subscripts", "nodes", "resolve" } },
+  length = { { "array", "ref", "resolve", "its variable" }, { "dimension", "integer", "resolve" },
+    { "subscripts", "nodes", "resolve" } },
+  call = { { "name", "string", "resolve", "a function of math" }, { "arguments", "nodes", "resolve" } },
+  unary = { { "op", "string", "resolve" }, { "operand", "node", "resolve" } },
+  binary = { { "op", "string", "resolve" }, { "left", "node", "resolve" }, { "right", "node", "resolve" },
+    { "is_reordered", "boolean?", "partition", "of an accumulator: the compiler may reorder it" } },
+  bound = { { "node", "node", "jamming", "an integer so small that C's own arithmetic will do" } },
+  text = { { "text", "string", "tile_kernels", "OpenCL C, printed as it is" } },
+})
+
+local STATEMENTS = all_with(PLACE, {
+  ["local"] = { { "variable", "ref", "resolve" }, { "value", "node", "resolve" } },
+  assign = { { "target", "node", "resolve", "a name or an index" }, { "value", "node", "resolve" } },
+  ["if"] = { { "arms", "nodes", "resolve" }, { "otherwise", "nodes?", "resolve" } },
+  arm = { { "condition", "node", "resolve" }, { "body", "nodes", "resolve" } },
+  ["for"] = {
+    { "variable", "ref", "resolve" }, { "from", "node", "resolve" }, { "to", "node", "resolve" },
+    { "step", "integer", "resolve", "not 0" }, { "body", "nodes", "resolve" },
+    { "parallel", "boolean?", "dependences", "no two passes touch one element that one of them writes" },
+    { "carried", "list?", "dependences", "examples of dependences between passes: { array, kind, from, to }" },
+    { "is_moved", "boolean?", "interchange", "went inwards" },
+    { "reductions", "list?", "loop_reductions", "all that keeps it from being parallel" },
+    { "wavefront", "table?", "wavefronts", "{ loops, coefficients, follower } of an outermost loop" },
+    { "obstacle", "string?", "partition", "why it is no kernel although it is parallel" },
+    { "place", "string?", "partition", 'of a reduction: "shared", "work-item" or "either"' },
+    { "is_lane", "boolean?", "sinking", "a copy of the loop that is innermost" },
+    { "is_independent", "boolean?", "tiling", "innermost and parallel: vectors" },
+    { "is_plain", "boolean?", "tiling", "has neither loops nor conditions in it" },
+    { "common", "list?", "tiling", "what all passes read before: { variable, value, nodes }" },
+  },
+  ["function"] = {
+    { "name", "string?", "resolve" }, { "parameters", "refs", "resolve" }, { "captures", "refs", "resolve" },
+    { "body", "nodes", "resolve" }, { "origin", "table", "resolve", "the text" },
+    { "base", "integer?", "compiler", "the index of an array's first element" },
+  },
+})
+
+-- A name of the function in all its nodes; passes that need further ones give them no more than an id and a type.
+local VARIABLE = {
+  { "id", "string", "resolve", "valid and of its own in Lua, C and isl" },
+  { "name", "string?", "resolve", "as written" },
+  { "role", "string?", "resolve", '"parameter", "capture", "local", "loop"; where it is indexed "array"' },
+  { "node", "table?", "resolve", "where it is declared" },
+  { "loops", "refs?", "resolve", "the `for` nodes around its declaration, outermost first" },
+  { "loop", "ref?", "resolve", "the `for` node whose variable it is" },
+  { "is_parameter", "boolean?", "resolve" }, { "is_capture", "boolean?", "resolve" },
+  { "fn", "function?", "resolve", "of a capture: a function that has it" },
+  { "index", "integer?", "resolve", "of a capture: its number among the upvalues of fn" },
+  { "definition", "node?", "resolve", "of a local: its first value" },
+  { "is_argument", "boolean?", "resolve", "a local for the argument of a function that is put in place" },
+  { "assigned", "table?", "restrictions", "where a local is first assigned" },
+  { "number", "table?", "restrictions", "where it is first read as a number" },
+  { "use", "table?", "restrictions", "where an array is first used" },
+  { "indexed", "table?", "restrictions", "where an array is first indexed" },
+  { "longest", "table?", "restrictions", "the last dimension whose length is taken: { dimension, line }" },
+  { "rank", "integer?", "restrictions", "subscripts of an array" },
+  { "is_index", "boolean?", "restrictions", "a bound or subscript needs it" },
+  { "is_operand", "boolean?", "restrictions", "it is computed with beside those" },
+  { "type", "string?", "types", '"int", "float" or "bool"' },
+  { "element", "string?", "types", "the dtype of an array's elements" },
+  { "is_buffer", "boolean?", "types" },
+  { "is_mixed", "boolean?", "mixture", "as of expressions" },
+  { "holds_small", "boolean?", "mixture", "an integer that floats hold exactly" },
+}
+
+local NODES = { variable = VARIABLE }
+for _, kinds in ipairs { EXPRESSIONS, STATEMENTS } do
+  for kind, rows in pairs(kinds) do NODES[kind] = rows end
+end
+
+local parsed, nodes = record.family("parsed node", PARSED), record.family("node", NODES)
+
+--- A node of the parser.
+function ast.parsed(kind, fields, at)
+  return parsed:new(kind, fields, at)
+end
+
+--- A node.
+-- @string kind
+-- @tparam table fields becomes the node
+-- @tparam ?table at a token or node whose place it has
+function ast.node(kind, fields, at)
+  return nodes:new(kind, fields, at)
+end
+
+--- A copy of a node or variable with some fields of its own. Passes whose trees Lua does not run change copies.
+function ast.changed(node, fields)
+  return nodes:changed(node, fields)
+end
+
+--- A copy of a resolved function with nodes and variables of its own.
+-- @treturn table the copy
+-- @treturn table variables and nodes of the function to those of the copy
+function ast.copy(tree)
+  local copies = {}
+  return nodes:copy(tree, copies), copies
+end
+
+--- A tree, or a list of nodes, as text: a node a line, with the fields that it has by now.
+function ast.show(node)
+  return nodes:show(node)
+end
+
+-- --- variables --------------------------------------------------------------------------------
+
+--- A letter first, a number last: no keyword of Lua, C or isl is like this, where words such as `floor` and `M_PI_2`
+-- mean something; macros of C are in capitals.
+function ast.id(name, number)
+  local is_plain = name:find "^%l" or name:find "^%u+%l*$"
+  return ("%s%s_%d"):format(is_plain and "" or "v", name, number)
+end
+
+--- The name of an array's size: a number of the call in Lua, C and isl.
+-- @tparam table array its variable
+-- @tparam integer dimension
+function ast.size(array, dimension)
+  return ("%s_d%d"):format(array.id, dimension)
+end
+
+--- A node that names a variable which a pass has made up.
+-- @string id
+-- @string type
+function ast.made_up(id, type)
+  return ast.node("name", { type = type, variable = ast.node("variable", { id = id, type = type }) })
+end
+
+return ast

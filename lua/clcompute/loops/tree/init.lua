@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: MIT
+
+--- What the passes of `clcompute.loops` hand on: the tree and the plan, and how both are gone through and written.
+-- @module clcompute.loops.tree
+
+return {
+  affine = require "clcompute.loops.tree.affine",
+  ast = require "clcompute.loops.tree.ast",
+  failure = require "clcompute.loops.tree.failure",
+  lua_text = require "clcompute.loops.tree.lua_text",
+  plan = require "clcompute.loops.tree.plan",
+  walk = require "clcompute.loops.tree.walk",
+}

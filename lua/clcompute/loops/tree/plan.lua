@@ -1,0 +1,139 @@
+-- SPDX-License-Identifier: MIT
+
+--- The plan: what becomes of a tree's statements. Every kind of part and what hangs on it, with its fields, their
+-- types, and the pass that sets them.
+--
+-- A plan is a list of parts in the order in which they run. The whole one has `kernels`, the list of its kernel nests,
+-- and, since round_kernels, `rounds`.
+-- @module clcompute.loops.tree.plan
+
+local record = require "clcompute.loops.tree.record"
+
+local plan = {}
+
+local PARTS = record.family("part of a plan", {
+  -- A loop on the host.
+  loop = {
+    { "node", "ref", "partition" }, { "body", "nodes", "partition" },
+    { "round", "node?", "round_kernels", "if it can go in rounds" },
+  },
+  -- A condition on the host.
+  ["if"] = {
+    { "node", "ref", "partition" }, { "arms", "nodes", "partition" }, { "otherwise", "nodes?", "partition" },
+    { "reads", "refs", "partition", "of the conditions" }, { "writes", "refs", "partition", "none" },
+  },
+  arm = { { "condition", "ref", "partition" }, { "body", "nodes", "partition" } },
+  -- Statements that run in Lua.
+  lua = {
+    { "nodes", "refs", "partition" }, { "reads", "refs?", "partition" }, { "writes", "refs?", "partition" },
+  },
+  -- Two plans of which a run takes one.
+  either = {
+    { "node", "ref", "partition" }, { "condition", "string", "partition", "Lua, under which it is `few`" },
+    { "words", "string", "partition", "the condition for people" },
+    { "few", "nodes", "partition" }, { "many", "nodes", "partition" },
+  },
+  -- A nest that runs on the device or in Lua.
+  kernel = {
+    { "node", "ref", "partition" }, { "index", "integer", "partition", "in `kernels`" },
+    { "name", "string", "partition" },
+    { "reads", "refs", "partition" }, { "writes", "refs", "partition" },
+    { "scalars", "refs", "partition", "numbers from outside" },
+    { "nonzero", "refs", "partition", "divisors: if one is 0 it runs in Lua, which raises an error" },
+    { "host_loops", "refs", "partition", "loops on the host around it" },
+    { "is_task", "boolean?", "partition", "for one work-item" },
+    { "accumulators", "nodes?", "partition", "of a nest that reduces" },
+    { "has_result", "boolean?", "partition", "reduces into elements of arrays" },
+    { "wavefront", "node?", "partition", "if it goes in such" },
+    { "band", "refs?", "partition", "the loops of the range, outermost first" },
+    { "counts", "list?", "partition", "Lua: how many passes each of these has at most" },
+    { "mapping", "table?", "partition", "{ dimension, shared, outermost } by loop" },
+    { "group", "list?", "partition", "the size of work-groups" },
+    { "needed", "table?", "coverage", "by array written, when its values are needed: Lua, true or false" },
+    { "undecided", "table?", "coverage", "by array written, whether data decide what is" },
+    { "tiles", "node?", "tiling" },
+    { "depth", "integer?", "parameters", "how deep its loops are nested" },
+    { "parameters", "nodes?", "parameters", "of the OpenCL kernel" },
+    { "largest", "integer?", "indices", "up to which numbers 32 bits hold its indices" },
+  },
+  -- A nest whose work-items go through blocks of its band.
+  tiles = {
+    { "class", "string", "tiling", '"flat", "sunk", "loops", "registers", "rows" or "wide"' },
+    { "order", "refs", "tiling", "the loops that are shared out, the innermost last" },
+    { "lane", "ref?", "tiling", "the loop that becomes vectors" },
+    { "body", "refs", "tiling", "with the loops of the lane in it" },
+    { "places", "refs", "tiling", "locals that need a place for each pass of the lane" },
+    { "registers", "table?", "tiling", "a tile of `register_tile`" },
+    { "is_wide", "boolean?", "tiling", "a tile is a work-item of a GPU" },
+    { "frames", "table?", "tiling", "{ first, count } by loop, Lua" },
+    { "size", "table?", "tiling", "numbers of a class" },
+    { "slices", "table?", "tiling", "what groups copy to local memory, of `local_slices`" },
+    { "jams", "list?", "jamming", "{ loop, passes, obstacle }" },
+  },
+  -- A nest that goes in wavefronts, a launch for each.
+  wavefront = {
+    { "band", "refs", "partition", "the loops of the range, outermost first" },
+    { "follower", "ref", "partition", "the other one, whose variable follows from theirs" },
+    { "terms", "list", "partition", "{ node, coefficient }: their sum is the wavefront's number" },
+    { "first", "string", "partition", "Lua: the number of the first one" }, { "last", "string", "partition" },
+    { "body", "refs", "partition" },
+  },
+  -- What a work-item keeps of a reduction x = x op e: a variable of its own in place of x.
+  accumulator = {
+    { "id", "string", "partition" }, { "type", "string", "partition", '"int" or "float"' },
+    { "operation", "string", "partition", '"sum", "product", "min" or "max"' },
+    { "target", "ref", "partition", "x" }, { "is_local", "boolean", "partition", "whether x is one" },
+    { "node", "ref", "partition", "the assignment" }, { "instead", "ref", "partition", "that of the work-item" },
+    { "identity", "number", "partition", "what it begins with" },
+    { "helper", "string", "partition", "in C, of two values" },
+    { "result", "ref", "partition", "x and the variable, put together" },
+    { "found", "ref", "partition", "x and a variable `found`, put together" },
+  },
+  -- Several passes of a loop on the host in two launches.
+  round = {
+    { "index", "integer", "round_kernels", "in `rounds`" }, { "name", "string", "round_kernels" },
+    { "node", "ref", "round_kernels" }, { "nests", "refs", "round_kernels", "the kernels in it" },
+    { "reads", "refs", "round_kernels" }, { "writes", "refs", "round_kernels" },
+    { "scalars", "refs", "round_kernels" }, { "most", "integer", "round_kernels", "passes" },
+    { "bytes", "string", "round_kernels", "Lua: of all arrays, for one place of the line" },
+    { "places", "list", "round_kernels", "of `round_shapes`, as what follows" },
+    { "slope", "integer", "round_kernels" }, { "is_front", "boolean?", "round_kernels" },
+    { "steps", "list?", "round_kernels" }, { "reach", "integer?", "round_kernels" },
+    { "parameters", "nodes?", "parameters", "of the OpenCL kernel" },
+  },
+  -- What a kernel is given at each launch, by the kind of argument.
+  array = { { "variable", "ref", "parameters" }, { "id", "string", "parameters" },
+    { "is_written", "boolean?", "parameters" } },
+  size = { { "variable", "ref", "parameters" }, { "dimension", "integer", "parameters" },
+    { "id", "string", "parameters" } },
+  scalar = { { "variable", "ref", "parameters" }, { "id", "string", "parameters" } },
+  place = { { "id", "string", "parameters" } }, -- where a block or a shared dimension begins, how long it is
+  front = { { "id", "string", "parameters" } }, -- the number of the wavefront
+  parts = { { "id", "string", "parameters" }, { "accumulator", "ref", "parameters" },
+    { "number", "integer", "parameters", "of the accumulator" } },
+  count = { { "id", "string", "parameters" } }, -- how many parts the groups left
+})
+
+--- A part of a plan, or what hangs on one.
+-- @string kind
+-- @tparam table fields becomes the part
+function plan.part(kind, fields)
+  return PARTS:new(kind, fields)
+end
+
+--- The plans in a part.
+function plan.bodies(part)
+  if part.kind == "loop" then return { part.body } end
+  if part.kind == "either" then return { part.few, part.many } end
+  local list = {}
+  for i, arm in ipairs(part.kind == "if" and part.arms or {}) do list[i] = arm.body end
+  list[#list + 1] = part.otherwise
+  return list
+end
+
+--- A plan as text: a part a line, with the fields that it has by now.
+function plan.show(parts)
+  return PARTS:show(parts)
+end
+
+return plan
