@@ -41,7 +41,7 @@ end
 --- What the lines of a script are to print, in order.
 local function promised(script)
   local list = {}
-  for text in script:gmatch "%-%-> ?([^\n]*)" do list[#list + 1] = text end
+  for text in script:gmatch "%-%->%s*([^\n]*)" do list[#list + 1] = text end
   return list
 end
 
@@ -49,21 +49,20 @@ end
 function pages.check_output(script, output)
   local from = 1
   for _, text in ipairs(promised(script)) do
-    local pattern = text:gsub("%p", "%%%0"):gsub("%%%.%%%.%%%.", ".-"):gsub("%s+", "%%s+")
+    local pattern = text:gsub("%p", "%%%0"):gsub(" *%%%.%%%.%%%. *", ".-"):gsub("%s+", "%%s+")
     local at, stop = output:find(pattern, from)
     if not at then error(("'%s' is not printed in its turn:\n%s"):format(text, output), 0) end
     from = stop + 1
   end
 end
 
---- Runs a script in a process of its own, at a device's speed; returns what it printed.
-function pages.run(script, name)
+--- Runs a script in a process of its own, at a device's speed; returns what it printed. `command`: what reads it.
+function pages.run(script, name, command)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
   file:write(script):close()
-  local code = ("local s = io.open(%q):read 'a' assert(load(s, '@%s'))()"):format(path, name)
-  local pipe = assert(io.popen(("CLCOMPUTE_DEVICE=%s %s -e %q 2>&1"):format(helper.device().place, helper.lua, code)))
-  local output = pipe:read "a"
+  local pipe = assert(io.popen(("CLCOMPUTE_DEVICE=%s %s %s 2>&1"):format(helper.device().place, command or helper.lua, path)))
+  local output = pipe:read "a":gsub(path:gsub("%p", "%%%0"), name)
   local ok = pipe:close()
   os.remove(path)
   if not ok then error(output, 0) end
