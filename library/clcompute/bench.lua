@@ -102,7 +102,7 @@ function bench.measure(fn, options) end
 ---local function product(kernel) return function() cl.gemm(a, a, { kernel = kernel }) end end
 ---local rows = bench.compare({ { name = "naive", fn = product "naive" }, { name = "fast", fn = product "fast" } },
 ---  { seconds = 0.01, peak = false })
----print(rows[1].ratio, rows[2].ratio > 0) --> 1.0	true
+---print(rows[1].ratio, rows[2].ratio > 0) --> 1	true
 ---```
 ---@param candidates clcompute.bench.Candidate[]
 ---@param options? clcompute.bench.CompareOptions

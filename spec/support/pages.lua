@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- The Lua of a page, and whether it runs and prints what the page says.
 --
--- The Lua blocks of a page are one script: each may use what the blocks above it made. A block that begins with
--- ```lua excerpt is not part of it. Behind `-->` stands what the line prints, where "..." is any text.
+-- The Lua blocks of a page are one script: each may use what the blocks above it made. Behind `-->` stands what the line
+-- prints, where "..." is any text.
 
 local helper = require "spec.helper"
 
@@ -61,7 +61,8 @@ function pages.run(script, name, command)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
   file:write(script):close()
-  local pipe = assert(io.popen(("CLCOMPUTE_DEVICE=%s %s %s 2>&1"):format(helper.device().place, command or helper.lua, path)))
+  local place = helper.device().place
+  local pipe = assert(io.popen(("CLCOMPUTE_DEVICE=%s %s %s 2>&1"):format(place, command or helper.lua, path)))
   local output = pipe:read "a":gsub(path:gsub("%p", "%%%0"), name)
   local ok = pipe:close()
   os.remove(path)
