@@ -10,12 +10,15 @@ local vendor = report.read(RESULTS .. "h200/vendor.jsonl")
 
 -- --- cells ------------------------------------------------------------------------------------------------
 
---- Seconds with three digits.
+--- Three digits.
+local function digits(value)
+  return (value < 10 and "%.2f" or value < 100 and "%.1f" or "%.0f"):format(value)
+end
+
 local function time(seconds)
-  for _, unit in ipairs { { 1, "s" }, { 1e-3, "ms" } } do
-    if seconds >= unit[1] then return ("%.3g %s"):format(seconds / unit[1], unit[2]) end
-  end
-  return ("%.3g us"):format(seconds * 1e6)
+  if seconds >= 1 then return digits(seconds) .. " s" end
+  if seconds >= 1e-3 then return digits(seconds * 1e3) .. " ms" end
+  return digits(seconds * 1e6) .. " us"
 end
 
 local function ratio(times) return (times >= 10 and "%.0f" or "%.2f"):format(times) end
@@ -52,7 +55,7 @@ function figures.peers()
     local is_mean = row.line:find "^geometric mean"
     if is_mean then
       lines[#lines + 1] = line(row.group, "geometric mean", "", "", ratio(row.times))
-    elseif not row.group:find "^d" and not row.group:find "double" then
+    elseif not row.group:find "^dge" and not row.group:find "double" then
       lines[#lines + 1] = line(row.group, row.line, time(row.value),
         ("%s (%s)"):format(time(row.peer_value), row.against), ratio(row.times))
     end
@@ -85,8 +88,8 @@ function figures.h200()
     end
     lines[#lines + 1] = line(title, table.unpack(cells))
   end
-  local function rate(value) return ("%.3g"):format(value / 1e12) end
-  local function milliseconds(value) return ("%.3g"):format(value * 1e3) end
+  local function rate(value) return digits(value / 1e12) end
+  local function milliseconds(value) return digits(value * 1e3) end
   local function over(series) return function(value, n) return value / of_vendor("products", series, n) end end
   add("cublasSgemm, TFLOP/s", "products", "cublasSgemm", nil, rate)
   add('`precision = "float"`', "products", '"float"', over "cublasSgemm", rate)
@@ -107,13 +110,12 @@ function figures.summary()
     lines[#lines + 1] = line(title, time(row.value), ("%s (%s)"):format(time(row.peer_value), row.against),
       ratio(row.times))
   end
-  local function add_h200(title, section, series, peer, n, unit)
+  local function add_h200(title, section, series, peer, n)
     local ours, theirs = of_vendor(section, series, n), of_vendor(section, peer, n)
-    local function cell(value)
-      return unit == "ms" and time(value) or ("%.3g TFLOP/s"):format(value / 1e12)
-    end
+    local is_time = section == "solves"
+    local function cell(value) return is_time and time(value) or digits(value / 1e12) .. " TFLOP/s" end
     lines[#lines + 1] = line(title, cell(ours), ("%s (%s)"):format(cell(theirs), peer),
-      ratio(unit == "ms" and theirs / ours or ours / theirs))
+      ratio(is_time and theirs / ours or ours / theirs))
   end
   add("`cl.gemm`, n = 2048", peers, "sgemm", "n = 2048")
   add("`cl.gemm`, n = 128", peers, "sgemm, n = 128", "n = 128")
@@ -127,7 +129,7 @@ function figures.summary()
   add("loop nest in Lua: Gauss-Seidel, n = 512", nests, "loops in floats", "gs 512")
   add_h200("H200: `cl.gemm`, n = 8192", "products", '"float"', "cublasSgemm", 8192)
   add_h200('H200: `cl.gemm`, "float-tensor", n = 8192', "products", '"float-tensor"', "cublasSgemm", 8192)
-  add_h200("H200: `cl.lu` and `solve`, n = 4096", "solves", "cl.lu and solve", "cuSOLVER", 4096, "ms")
+  add_h200("H200: `cl.lu` and `solve`, n = 4096", "solves", "cl.lu and solve", "cuSOLVER", 4096)
   return lines
 end
 

@@ -11,7 +11,7 @@ local bench = {}
 ---@field fn? function queues the work or does it, without arguments; missing only where `unsupported` is given
 ---@field name? string
 ---@field params? table<string, any> plain values that identify it
----@field device? clcompute.Device|clcompute.Device[]|string whose queues each run waits for, or the name of what runs it without a queue; all devices, and that of the Event or Buffer that fn returns, unless given
+---@field device? clcompute.Device|clcompute.Device[]|string whose queues each run waits for, or the name of what runs it without a queue; all devices, and the device of the Event or Buffer that fn returns, unless given
 ---@field flops? number operations of a call
 ---@field bytes? number moved by a call
 ---@field dtype? "float"|"double" whose peak counts; "float" unless given
@@ -63,7 +63,7 @@ local bench = {}
 ---@field bytes? number
 ---@field gflops? number
 ---@field gbs? number
----@field peak_share? number share of the peak that binds; above 1 where the data stay in a cache, as the peak is that of the memory
+---@field peak_share? number share of the peak that binds; above 1 where the data stay in a cache, as the peak is the memory's
 ---@field checked boolean
 ---@field max_error? number share of its bound
 ---@field status "ok"|"unsupported"|"skipped"|"failed"
@@ -74,7 +74,7 @@ local bench = {}
 ---@field ratio_high? number
 ---@field ratio_confidence? number with which the ratio lies between the two: 0.999, less after few rounds
 ---@field agrees? boolean the ratio, taken three times, is the same within 10 %
----@field elapsed? number seconds that a sweep needed for this row, its share of those measured together
+---@field elapsed? number seconds that a sweep needed for this row, its share where several were measured together
 ---@field setup? string how a sweep measured it: a row of its file stands only for one measured alike
 
 ---Measures one function. It is called once, then so often that a run lasts, in at least five runs. A function that
@@ -157,7 +157,7 @@ function bench.peak(device, options) end
 ---sweep goes on where it was cut off. What failed, and what was measured with other settings, another device or driver,
 ---is measured again.
 ---
----Errors: wrong options; a file that cannot be written, is not one of rows, or is that of a sweep over other axes. They
+---Errors: wrong options; a file that cannot be written, holds no rows, or belongs to a sweep over other axes. They
 ---come before anything is measured.
 ---```lua
 ---local bench = require "clcompute.bench"

@@ -58,7 +58,7 @@ function Device:info() end
 ---@return clcompute.Device
 function Device:wait() end
 
----A further in-order queue on the same memory. Its commands run beside those of the device. It is a Device: what is
+---A further in-order queue on the same memory. Its commands run beside the device's. It is a Device: what is
 ---made on it is queued there, and buffers of either may be used on both. `Event:before` orders the two.
 ---```lua
 ---local q <close> = d:queue()
@@ -100,7 +100,7 @@ function Device:check(on) end
 function Device:raw() end
 
 ---Waits for the queue and for further queues on the same memory, then releases all that was made on the device:
----buffers, programs, kernels, events. Later use of those is an error; the next `cl.device` opens the hardware afresh.
+---buffers, programs, kernels, events. Later use of them is an error; the next `cl.device` opens the hardware afresh.
 ---May be called twice.
 ---
 ---Errors: a queued command that failed; the message names it, and the device is closed all the same.

@@ -3,7 +3,7 @@
 
 ---Measures how a device executes: experiments, each a curve with its reading in words and the sentence of the
 ---literature that it illustrates. Every result is checked; what a device does not show is said to be not visible.
----Times are medians and rates those of the medians; only peaks are the best of several runs.
+---Times are medians, rates are of the medians; only peaks are the best of several runs.
 ---@class clcompute.device_profile
 local device_profile = {}
 

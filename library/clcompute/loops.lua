@@ -2,7 +2,7 @@
 -- SPDX-License-Identifier: MIT
 
 ---Loop nests of Lua functions as OpenCL kernels. Which loops are parallel is proved; where a nest runs is decided at
----each call; results are those of the same function in Lua. Needs isl (Debian's `libisl-dev`). docs/loops.md is its
+---each call; results are the same as in Lua. Needs isl (Debian's `libisl-dev`). docs/loops.md is its
 ---guide.
 ---@class clcompute.loops
 local loops = {}
@@ -20,7 +20,7 @@ local Compiled = {}
 ---@field reduce? "sequential"|"tree" "sequential" unless given: sums in Lua's order. "tree": a loop that is sequential only for sums, products, minima or maxima is shared out, where no loop around is parallel; floats are then rounded otherwise, the same at every call on a device
 ---@field target? "cpu"|"gpu" the kind of device that kernels are shaped for: "cpu", whose work-items go through tiles, or "gpu", whose work-items are many; what the device is unless given
 ---@field tiles? table numbers in place of the device's own in `clcompute.tuning.known`: { rows = 4, columns = 2, lane = 256 }; `clcompute tune loops` finds better ones
----@field device? clcompute.Device that of the buffers, or the best, unless given
+---@field device? clcompute.Device where nests run: the buffers' device, or the best, unless given
 ---@field name? string which function of a text or file
 
 ---What `loops.compile` refuses a source for; `tostring` adds the source line and a caret.
@@ -31,10 +31,10 @@ local Compiled = {}
 ---@field column? integer
 
 ---Compiles the loop nests of a function. The result is called as the function is, with buffers or nested tables as
----arrays; the kinds of arguments are analysed at the first call that has them. A source outside the subset is no
----error: it returns nil and the failure, which `assert` shows.
+---arrays; the kinds of arguments are analysed at the first call that has them. A source outside the subset, or a
+---file that cannot be read, is no error: it returns nil and the failure, which `assert` shows.
 ---
----Errors: wrong options; a file that cannot be read.
+---Errors: wrong options.
 ---```lua
 ---local loops = require "clcompute.loops"
 ---local double = assert(loops.compile("function(x, n) for i = 1, n do x[i] = 2 * x[i] end end"))

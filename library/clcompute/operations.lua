@@ -33,11 +33,12 @@ function cl.saxpy(alpha, x, y, options) end
 ---numbers are names. Operators, numbers, the mathematical, integer, common and relational functions of OpenCL C, its
 ---constants and its casts to scalar types may stand there.
 ---
----The result has the dtype that comes last in `char uchar short ushort int uint long ulong half float double` of those
----of the buffers. A Lua float among buffers of integers makes the result float; `dtype`, or the dtype of `out`, is
----another choice. Lua's numbers take the type that the operands make, or the given dtype if that comes later. C's rules
----hold within an expression: two chars make an int, of which a result of char keeps the low bits; integer division by
----zero is undefined. Half is computed in float. A combination of expression and dtypes is built once.
+---The result has the dtype that comes last in `char uchar short ushort int uint long ulong half float double` of the
+---dtypes of the buffers. A Lua float among buffers of integers makes the result float; `dtype`, or the dtype of
+---`out`, is another choice. Lua's numbers take the type that the operands make, or the given dtype if that comes
+---later. C's rules hold within an expression: two chars make an int, of which a result of char keeps the low bits;
+---integer division by zero is undefined. Half is computed in float. A combination of expression and dtypes is built
+---once.
 ---
 ---Errors: an unknown name, an operand that is not used, an assignment, operands of different lengths; the message shows
 ---the expression.
@@ -56,7 +57,7 @@ function cl.map(expression, operands, options) end
 ---@class clcompute.ReduceOptions
 ---@field init? number combined with the result; the result of no elements
 ---@field map? string the expression of an element; "x[i]" unless given
----@field dtype? clcompute.Dtype of the result, that of the operands unless given
+---@field dtype? clcompute.Dtype of the result, the operands' unless given
 
 ---Combines all elements: operation(a, b) of two results, until one is left. Blocks.
 ---
@@ -81,7 +82,7 @@ function cl.reduce(operation, x, options) end
 ---@field exclusive? boolean true: leaves out element i, so that the first result is `init`
 ---@field init? number before the first element; 0 for sums and 1 for products unless given
 ---@field out? clcompute.Buffer for the result; may be x
----@field dtype? clcompute.Dtype of the result, that of x unless given
+---@field dtype? clcompute.Dtype of the result, x's unless given
 
 ---Running results: out[i] is the operation over all elements up to and with element i. Queued. The operation must be
 ---associative; the order of the elements is kept. It is computed in the dtype of the result, half in float; integers

@@ -34,7 +34,7 @@ function Program:release() end
 ---@field global integer|integer[] work-items, dimension 0 first
 ---@field group? integer|integer[]|"driver" of a work-group; the kernel's required size, else a size of the library's choice, unless given. "driver" leaves it to the driver, for experiments
 ---@field offset? integer|integer[] of global ids, counted from 0
----@field remainder? "error"|"split"|"pad"|"native" where the group does not divide the range; "error" unless given. "split": the rest is launched for itself; "pad": rounded up, for kernels with a bounds check; "native": groups of different sizes, of devices with `has_nonuniform_groups` and programs of "-cl-std=CL2.0" or later
+---@field remainder? "error"|"split"|"pad"|"native" where the group does not divide the range; "error" unless given. "split": the rest is a launch of its own; "pad": rounded up, for kernels with a bounds check; "native": groups of different sizes, of devices with `has_nonuniform_groups` and programs of "-cl-std=CL2.0" or later
 
 ---A number of work-items, a list of up to three extents, dimension 0 first (a rows x cols matrix is { cols, rows }),
 ---or a table with more.
@@ -85,7 +85,7 @@ local Kernel = {}
 ---@return clcompute.KernelInfo
 function Kernel:info() end
 
----Releases the kernel at once instead of when it is collected. May be called twice.
+---Releases the kernel at once instead of when it is collected; `<close>` does the same. May be called twice.
 ---```lua
 ---local p = d:program "kernel void nothing(global int *x) { x[0] = 1; }"
 ---p.nothing:release()
@@ -156,7 +156,7 @@ function Event:profile() end
 ---@return clcompute.Event # the event
 function Event:before(device) end
 
----Releases the event at once instead of when it is collected. May be called twice.
+---Releases the event at once instead of when it is collected; `<close>` does the same. May be called twice.
 ---```lua
 ---local p = d:program "kernel void one(global int *x) { x[get_global_id(0)] = 1; }"
 ---p.one(8, d:zeros("int", 8)):release()

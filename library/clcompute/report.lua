@@ -45,7 +45,7 @@ local report = {}
 
 ---A chart of the rows of its section. A grid takes the rows of `cl.trace_range` and needs its kind alone: three
 ---dimensions are drawn plane by plane, what was added to the range is hollow. The spans of a timeline that overlap in
----a lane stand below each other; a timeline is in the unit `xunit`, else in that of the column of `start`.
+---a lane stand below each other; a timeline is in the unit `xunit`, else in the unit of the column of `start`.
 ---@class clcompute.report.Chart
 ---@field kind "line"|"bar"|"heat"|"grid"|"timeline"
 ---@field x? string|string[] all but grid and timeline; bars: what they are called, one field or several
@@ -75,7 +75,7 @@ local report = {}
 ---@field title? string
 ---@field text? string|string[] paragraphs
 ---@field rows? clcompute.report.Row[]
----@field columns? clcompute.report.Column[] those of measurements unless given
+---@field columns? clcompute.report.Column[] the columns of measurements unless given
 ---@field chart? clcompute.report.Chart
 ---@field caption? string below the chart, or below the table where there is none
 

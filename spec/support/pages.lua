@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- The Lua of a page, and whether it runs and prints what the page says.
 --
--- The Lua blocks of a page are one script: each may use what the blocks above it made. Behind `-->` stands what the line
--- prints, where "..." is any text.
+-- The Lua blocks of a page are one script: each may use what the blocks above it made. Behind `-->` stands what the
+-- line prints, where "..." is any text.
 
 local helper = require "spec.helper"
 

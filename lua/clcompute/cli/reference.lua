@@ -92,8 +92,8 @@ end
 
 --- The entries of a stub file, in order. An entry has `kind`: "function", "method", "class" or "alias"; `name`, of a
 -- call as in a script ("cl.gemm", "Buffer:read", "bench.measure"); `text`, `errors` and `example`; of a call
--- `signature`, `params` and `returns`; of a class `fields` and `parents`; of an alias `choices`. Params, returns and fields are
--- lists of { name =, type =, is_optional =, text = }.
+-- `signature`, `params` and `returns`; of a class `fields` and `parents`; of an alias `choices`. Params, returns and
+-- fields are lists of { name =, type =, is_optional =, text = }.
 function reference.parse(source)
   local entries, comment = {}, {}
   for line in (source .. "\n"):gmatch "([^\n]*)\n" do
