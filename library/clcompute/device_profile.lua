@@ -1,20 +1,23 @@
 ---@meta clcompute.device_profile
 -- SPDX-License-Identifier: MIT
 
----Measures how a device executes: experiments, each a curve with its reading in words.
+---Measures how a device executes: experiments, each a curve with its reading in words and the sentence of the
+---literature that it illustrates. Every result is checked; what a device does not show is said to be not visible.
+---Times are medians, rates are of the medians; only peaks are the best of several runs.
 ---@class clcompute.device_profile
 local device_profile = {}
 
 ---@class clcompute.device_profile.Options
 ---@field only? string[] names of experiments; all of them unless given
 ---@field seconds? number of a point, about; 0.05 unless given
----@field quick? boolean the least sizes, each run once: its times say nothing
+---@field quick? boolean true: the least sizes, each run once, as a test that all works there; its times say nothing
 ---@field progress? fun(event: {name: string, done: integer, total: integer})
 
+---A section of `clcompute.report`, with `how` instead of a text and `reading` instead of a caption.
 ---@class clcompute.device_profile.Section
 ---@field title? string
 ---@field how? string it was measured
----@field rows table[] as those of clcompute.bench
+---@field rows clcompute.bench.Row[]
 ---@field columns? table[]
 ---@field chart? table
 ---@field reading? string[] what the curve says, a sentence each
@@ -26,7 +29,8 @@ local device_profile = {}
 ---@field seconds number that it took
 ---@field sections clcompute.device_profile.Section[]
 
----@class clcompute.device_profile.Level of memory: a stretch of sizes that is read as fast
+---A level of memory: a stretch of sizes that is read as fast.
+---@class clcompute.device_profile.Level
 ---@field level string "64 KiB to 1 MiB"
 ---@field from integer bytes
 ---@field to integer bytes
@@ -61,18 +65,33 @@ local device_profile = {}
 ---@field experiments clcompute.device_profile.Experiment[]
 
 ---The names of the experiments, in their order.
+---```lua
+---print(require("clcompute.device_profile").names()[1]) --> peaks
+---```
 ---@return string[]
 function device_profile.names() end
 
----Measures a device.
+---Measures a device; all experiments take a minute or two. An experiment that fails is a section that says why.
+---
+---Errors: wrong options; Ctrl-C.
+---```lua
+---local device_profile = require "clcompute.device_profile"
+---local profile = device_profile.measure(d, { only = { "launch" }, quick = true })
+---print(profile.experiments[1].name) --> launch
+---```
 ---@param device clcompute.Device
----@param given? clcompute.device_profile.Options
+---@param options? clcompute.device_profile.Options
 ---@return clcompute.device_profile.Profile
-function device_profile.measure(device, given) end
+function device_profile.measure(device, options) end
 
----A profile as a document for clcompute.report.
----@param profile clcompute.device_profile.Profile
----@return table
+---A profile as a document for `clcompute.report`.
+---```lua
+---local device_profile, report = require "clcompute.device_profile", require "clcompute.report"
+---local profile = device_profile.measure(d, { only = { "launch" }, quick = true })
+---print(#report.text(device_profile.document(profile)) > 0) --> true
+---```
+---@param profile clcompute.device_profile.Profile what `measure` returned
+---@return clcompute.report.Document
 function device_profile.document(profile) end
 
 return device_profile

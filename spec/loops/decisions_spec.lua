@@ -404,11 +404,11 @@ describe("loops.compile", function()
   end)
 
   local function page_of_stages()
-    local file <close> = assert(io.open "docs/loops.md")
+    local file <close> = assert(io.open "docs/compiler.md")
     return file:read "a"
   end
 
-  it("has a place in docs/loops.md for each of its files", function()
+  it("has a place in docs/compiler.md for each of its files", function()
     local page, files = page_of_stages(), io.popen "find lua/clcompute/loops -name '*.lua'"
     for name in files:lines() do
       local folder, file = name:match "loops/(.-)([^/]*)%.lua$"
@@ -418,7 +418,7 @@ describe("loops.compile", function()
     files:close()
   end)
 
-  it("does what docs/loops.md shows", function()
+  it("does what docs/compiler.md shows", function()
     local page = page_of_stages()
     local compiled = assert(loops.compile(page:match "```lua\n(.-)```", { device = helper.device(), force = true }))
     local a, b = helper.device():zeros("float", 8), helper.device():zeros("float", 8)

@@ -264,8 +264,8 @@ describe("reductions", function()
     assert.truthy(text:find("loop on the host over i", 1, true), text)
   end)
 
-  it("are as docs/loops.md shows them", function()
-    local file <close> = assert(io.open "docs/loops.md")
+  it("are as docs/compiler.md shows them", function()
+    local file <close> = assert(io.open "docs/compiler.md")
     local page = file:read "a":match "\n## Reductions\n(.*)"
     local compiled = compile(page:match "```lua\n(.-)```", helper.device())
     compiled({ 1.0 }, { 1.0 }, { 1.0, 1.0 }, 1)

@@ -1,23 +1,17 @@
 -- SPDX-License-Identifier: MIT
---- Every public name has an LDoc block and a stub for editors, and every stub a name.
+--- Every public name has a stub, which is its reference, and every stub a name; what pages and stubs show runs.
 
 local helper = require "spec.helper"
 local cl = require "clcompute"
+local pages = require "spec.support.pages"
+local reference = require "clcompute.cli.reference"
+
+local entries = reference.read "library"
 
 local modules = {}
-for _, name in ipairs { "bench", "blas", "device_profile", "loops", "poly", "report", "sequential" } do
-  modules[name] = require("clcompute." .. name)
-end
-
-local function read_files(pattern)
-  local texts, pipe = {}, assert(io.popen("find " .. pattern))
-  for path in pipe:lines() do
-    local file = assert(io.open(path))
-    texts[path] = file:read("a")
-    file:close()
-  end
-  pipe:close()
-  return texts
+for _, entry in ipairs(entries) do
+  local name = entry.module:match "^clcompute%.(.+)"
+  if name then modules[name] = require(entry.module) end
 end
 
 local kinds = { "Device", "Buffer", "Program", "Kernel", "Event", "Factors", "Array", "OpenBLAS", "CLBlast" }
@@ -33,11 +27,11 @@ local function make_objects(d)
   }
 end
 
---- What scripts can call: "gemm", "Buffer:read", "sequential.gemm".
+--- What scripts can call: "cl.gemm", "Buffer:read", "sequential.gemm".
 local function public_names()
   local names = {}
   for name, value in pairs(cl) do
-    if type(value) == "function" then names[name] = true end
+    if type(value) == "function" then names["cl." .. name] = true end
   end
   for module, functions in pairs(modules) do
     for name in pairs(functions) do names[module .. "." .. name] = true end
@@ -51,72 +45,57 @@ local function public_names()
   return names
 end
 
---- What LDoc documents, by its own name for each.
-local function documented_names()
-  local names = {}
-  for path, text in pairs(read_files "csrc lua -name '*.c' -o -name '*.lua'") do
-    local module = text:match "@module clcompute%.([%w_]+)"
-    local prefix = modules[module] and module .. "." or ""
-    for name in text:gmatch("\n[%- ]*@function ([%w_:]+)") do
-      local full = name:find(":", 1, true) and name or prefix .. name
-      assert.is_nil(names[full], path .. " documents a name again: " .. name)
-      names[full] = true
-    end
-  end
-  names["Kernel:__call"] = nil -- a metamethod
-  return names
-end
-
-local function stub_names()
-  local names = {}
-  for _, text in pairs(read_files "library -name '*.lua'") do
-    for name in text:gmatch("\nfunction ([%w_.:]+)%(") do
-      name = name:gsub("^cl%.", "")
-      assert.is_nil(names[name], "a second stub: " .. name)
-      names[name] = true
-    end
-  end
-  return names
-end
-
-local function texts(files)
-  local list = {}
-  for _, text in pairs(files) do list[#list + 1] = text end
-  return list
-end
-
 --- The fields that the stub of a class names.
 local function stub_fields(class)
-  local text = table.concat(texts(read_files "library -name '*.lua'"), "\n")
-  local block = assert(text:match("%-%-%-@class clcompute%." .. class .. "%f[^%w][^\n]*\n(.-)\nlocal "), class)
   local fields = {}
-  for name in ("\n" .. block):gmatch("\n%-%-%-@field ([%a_][%w_]*)") do fields[name] = true end
+  for _, entry in ipairs(entries) do
+    if entry.name == "clcompute." .. class then
+      for _, field in ipairs(entry.fields) do
+        if not field.name:find "^%[" then fields[field.name] = true end
+      end
+    end
+  end
   return fields
 end
 
-describe("the documentation", function()
-  it("has an LDoc block for every public name and for nothing else", function()
-    assert.same(public_names(), documented_names())
+--- Whether a page is what its generator prints.
+local function written(command, path)
+  local pipe = assert(io.popen(helper.lua .. " " .. command))
+  local text = pipe:read "a"
+  return pipe:close() and text == pages.read(path)
+end
+
+describe("the reference", function()
+  it("has every public name once, and nothing else", function()
+    local names = {}
+    for _, entry in ipairs(entries) do
+      if entry.signature then
+        assert.is_nil(names[entry.name], "a second stub: " .. entry.name)
+        names[entry.name] = true
+      end
+    end
+    assert.same(public_names(), names)
   end)
 
-  it("has a stub for every public name and for nothing else", function()
-    assert.same(public_names(), stub_names())
-  end)
-
-  it("has stubs that are Lua, and describe each parameter", function()
-    for path, text in pairs(read_files "library -name '*.lua'") do
+  it("says of every function what it does, takes and returns, with an example", function()
+    for _, path in ipairs(pages.files "library/*.lua library/clcompute/*.lua") do
+      local text = pages.read(path)
       assert.is_function(load(text, "@" .. path))
-      for comment, name, parameters in text:gmatch("\n(%-%-%-[^\n]*\n[%-].-)\nfunction ([%w_.:]+)%((.-)%)") do
-        comment = comment:match(".*\n\n(.-)$") or comment -- from the last blank line on
-        for parameter in parameters:gmatch("[^, ]+") do
-          assert.truthy(comment:find("@param " .. parameter, 1, true), name .. ": " .. parameter)
+      for name, parameters in text:gmatch "\nfunction ([%w_.:]+)%((.-)%)" do
+        for _, entry in ipairs(entries) do
+          if entry.name == name then
+            local described = {}
+            for i, param in ipairs(entry.params) do described[i] = param.name end
+            assert.equal(parameters, table.concat(described, ", "), name)
+            assert.truthy(entry.text ~= "" and entry.example, name)
+            assert.truthy(entry.returns[1] or name == "Compiled:close", name)
+          end
         end
-        assert.truthy(comment:find("@return", 1, true), name)
       end
     end
   end)
 
-  it("has a stub for every field, and every field of a stub exists", function()
+  it("has every field, and every field that it has exists", function()
     local d = helper.device()
     local known = { limit = true, compute_capability = true } -- of isolated devices alone, of NVIDIA's
     for name in pairs(d:info()) do known[name] = true end
@@ -130,15 +109,90 @@ describe("the documentation", function()
     end
   end)
 
-  it("is understood by LDoc without a warning", function()
-    if not os.execute "command -v ldoc >/dev/null" then return pending "lua-ldoc is not installed" end
-    local pipe = io.popen "ldoc --quiet --fatalwarnings --dir build/doc . 2>&1"
-    local output = pipe:read("a")
-    assert.is_true(pipe:close(), output)
-    local pages = table.concat(texts(read_files "build/doc -name '*.html'"))
-    for name in pairs(documented_names()) do
-      name = name:match "^[%l_]+%.(.+)$" or name
-      assert.truthy(pages:find('name = "' .. name .. '"', 1, true), name)
+  for _, path in ipairs(pages.files "library/*.lua library/clcompute/*.lua") do
+    it("has examples that run and print what they say: " .. path, function()
+      local text = ("\n" .. pages.read(path)):gsub("\n%-%-%-", "\n"):sub(2)
+      local script = pages.script(text, "do", "end")
+      local output = pages.run("cl = require 'clcompute' d = cl.device() " .. script, path)
+      pages.check_output(script, output)
+    end)
+  end
+
+  it("is docs/api.md, as `make doc` writes it", function()
+    assert.is_true(written("tools/reference.lua", "docs/api.md"), "make doc")
+  end)
+end)
+
+-- Folders of which pages name files.
+local OURS = { csrc = true, lua = true, kernels = true, spec = true, examples = true, docs = true, tools = true }
+
+-- What the passes of the compiler return; spec/loops compares it with them.
+local SHOWN = { ["docs/compiler.md"] = true }
+
+describe("the guide", function()
+  for _, path in ipairs(pages.files "docs/*.md") do
+    if path ~= "docs/api.md" and not SHOWN[path] then
+      it("has Lua that runs and prints what it says: " .. path, function()
+        local script = pages.script(pages.read(path))
+        if script:find "%S" then pages.check_output(script, pages.run(script, path)) end
+      end)
     end
+  end
+
+  it("links to files and headings that are there", function()
+    local function anchors(path)
+      local found, text = {}, pages.read(path):gsub("\n```.-\n```", "")
+      for title in ("\n" .. text):gmatch "\n#+ ([^\n]+)" do
+        found[title:lower():gsub("[^%w_%- ]", ""):gsub(" ", "-")] = true
+      end
+      for id in text:gmatch '<a id="([^"]+)">' do found[id] = true end
+      return found
+    end
+    for _, path in ipairs(pages.files "README.md CONTRIBUTING.md docs/*.md") do
+      local text = pages.read(path):gsub("\n```.-\n```", "")
+      for link in text:gmatch "%]%(([^)%s]+)%)" do
+        local file, anchor = link:match "^([^#]*)#?(.*)$"
+        if not link:find "^https?:" then
+          local target = file == "" and path or path:match "^(.*/?)[^/]*$":gsub("[^/]*$", "") .. file
+          assert.truthy(io.open(target), path .. ": " .. link)
+          if anchor ~= "" then assert.is_true(anchors(target)[anchor], path .. ": " .. link) end
+        end
+      end
+    end
+  end)
+
+  it("names files that are there", function()
+    for _, path in ipairs(pages.files "README.md CONTRIBUTING.md docs/*.md") do
+      for name in pages.read(path):gmatch "`(%l+/[%w_./-]+%.%l+)`" do
+        assert.truthy(not OURS[name:match "^%l+"] or io.open(name), path .. ": " .. name)
+      end
+    end
+  end)
+
+  it("has figures as they were measured, drawn from the kept rows", function()
+    for _, path in ipairs { "README.md", "docs/performance.md" } do
+      assert.is_true(written("tools/figures.lua " .. path, path), "make doc")
+    end
+  end)
+end)
+
+describe("README.md", function()
+  local text = pages.read "README.md"
+
+  it("is a page", function()
+    local _, lines = text:gsub("\n", "\n")
+    assert.is_true(lines <= 180, lines .. " lines")
+  end)
+
+  it("has Lua each block of which runs alone, as a script and at the prompt", function()
+    local count = 0
+    for block in text:gmatch "\n```lua\n(.-\n)```" do
+      count = count + 1
+      pages.check_output(block, pages.run(block, "README.md"))
+      local output = pages.run(block, "README.md", "bin/clcompute repl <")
+      assert.falsy(output:find "stdin:%d", output)
+      pages.check_output(block, output)
+    end
+    assert.is_true(count >= 3)
   end)
 end)

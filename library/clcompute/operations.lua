@@ -1,0 +1,277 @@
+---@meta _
+-- SPDX-License-Identifier: MIT
+-- The prebuilt operations of clcompute. Operands are buffers of one device, views of any start included.
+
+---@class clcompute
+local cl = {}
+
+---@class clcompute.SaxpyOptions
+---@field out? clcompute.Buffer for the result, of the shape of y
+
+---y <- alpha * x + y, or with `out` out <- alpha * x + y (Borisov 2015, listing 1). Queued.
+---
+---Errors: dtypes, shapes or devices that differ; a dtype other than float and double.
+---```lua
+---local x, y = d:buffer { 1, 2, 3 }, d:buffer { 10, 10, 10 }
+---cl.saxpy(2, x, y)
+---print(y[1], y[2], y[3]) --> 12.0	14.0	16.0
+---```
+---@param alpha number
+---@param x clcompute.Buffer float or double
+---@param y clcompute.Buffer of the dtype, shape and device of x
+---@param options? clcompute.SaxpyOptions
+---@return clcompute.Buffer # y, or out
+function cl.saxpy(alpha, x, y, options) end
+
+---@class clcompute.MapOptions
+---@field out? clcompute.Buffer for the result; may be one of the operands
+---@field dtype? clcompute.Dtype of the result
+
+---out[i] <- expression, for every element. Queued.
+---
+---The expression is OpenCL C. Buffers are `x[i]`, where `i` counts from 0 over all elements in row-major order; Lua's
+---numbers are names. Operators, numbers, the mathematical, integer, common and relational functions of OpenCL C, its
+---constants and its casts to scalar types may stand there.
+---
+---The result has the dtype that comes last in `char uchar short ushort int uint long ulong half float double` of the
+---dtypes of the buffers. A Lua float among buffers of integers makes the result float; `dtype`, or the dtype of
+---`out`, is another choice. Lua's numbers take the type that the operands make, or the given dtype if that comes
+---later. C's rules hold within an expression: two chars make an int, of which a result of char keeps the low bits;
+---integer division by zero is undefined. Half is computed in float. A combination of expression and dtypes is built
+---once.
+---
+---Errors: an unknown name, an operand that is not used, an assignment, operands of different lengths; the message shows
+---the expression.
+---```lua
+---local x, y = d:buffer { 1, 2, 3 }, d:buffer { 4, 5, 6 }
+---local z = cl.map("a*x[i] + y[i]", { a = 2, x = x, y = y })
+---cl.map("sqrt(x[i])", { x = x }, { out = x })
+---print(z[3]) --> 12.0
+---```
+---@param expression string
+---@param operands table<string, number|clcompute.Buffer> by the names in the expression; buffers have the same number of elements, not necessarily the same shape
+---@param options? clcompute.MapOptions
+---@return clcompute.Buffer # out, or a new one of the shape of the operand whose name is first in the alphabet
+function cl.map(expression, operands, options) end
+
+---@class clcompute.ReduceOptions
+---@field init? number combined with the result; the result of no elements
+---@field map? string the expression of an element; "x[i]" unless given
+---@field dtype? clcompute.Dtype of the result, the operands' unless given
+
+---Combines all elements: operation(a, b) of two results, until one is left. Blocks.
+---
+---The operation must be associative and must commute, as the library chooses the order, the same each time on one
+---device. Integers are computed in 64 bits (ulong in ulong) and wrap around there; half is computed in float. A sum
+---of floats goes through some hundred additions, whatever the length: its error is within a few hundred roundings of
+---the sum of the magnitudes.
+---
+---Errors: a wrong expression or operand; no elements and no `init`.
+---```lua
+---local x, y = d:buffer { -1, 2, -3 }, d:buffer { 1, 1, 1 }
+---print(cl.reduce("max(a, b)", x, { map = "fabs(x[i])" })) --> 3.0
+---print(cl.reduce("a + b", { x = x, y = y }, { map = "x[i]*y[i]" })) --> -2.0
+---```
+---@param operation string an expression of OpenCL C in a and b: "max(a, b)"
+---@param x clcompute.Buffer|table<string, number|clcompute.Buffer> a buffer, or operands as `cl.map` takes them
+---@param options? clcompute.ReduceOptions
+---@return number # an integer where the type is one
+function cl.reduce(operation, x, options) end
+
+---@class clcompute.ScanOptions
+---@field exclusive? boolean true: leaves out element i, so that the first result is `init`
+---@field init? number before the first element; 0 for sums and 1 for products unless given
+---@field out? clcompute.Buffer for the result; may be x
+---@field dtype? clcompute.Dtype of the result, x's unless given
+
+---Running results: out[i] is the operation over all elements up to and with element i. Queued. The operation must be
+---associative; the order of the elements is kept. It is computed in the dtype of the result, half in float; integers
+---wrap around there.
+---
+---Errors: a wrong expression; an exclusive scan without `init`, other than of sums and products.
+---```lua
+---local counts = d:buffer({ 3, 1, 2 }, "int")
+---local ends, starts = cl.scan("a + b", counts), cl.scan("a + b", counts, { exclusive = true })
+---print(ends[3], starts[3]) --> 6	4
+---```
+---@param operation string an expression of OpenCL C in a and b: "a + b"
+---@param x clcompute.Buffer of any shape, in row-major order
+---@param options? clcompute.ScanOptions
+---@return clcompute.Buffer # out, or a new one of the shape of x
+function cl.scan(operation, x, options) end
+
+---The sum of all elements; 0 where there are none. Blocks. Integers are added in 64 bits and wrap around there; the
+---error of a sum of floats is within a few hundred roundings of the sum of the magnitudes, whatever the length.
+---```lua
+---print(cl.sum(d:buffer({ 1, 2, 3 }, "int"))) --> 6
+---```
+---@param x clcompute.Buffer
+---@return number # an integer for integers
+function cl.sum(x) end
+
+---The sum of x[i] * y[i]; 0 where there are no elements. Blocks. Integers as in `cl.sum`.
+---```lua
+---print(cl.dot(d:buffer { 1, 2 }, d:buffer { 3, 4 })) --> 11.0
+---```
+---@param x clcompute.Buffer
+---@param y clcompute.Buffer with as many elements
+---@return number # an integer for integers
+function cl.dot(x, y) end
+
+---The smallest element; NaN where one is NaN. Blocks.
+---
+---Errors: a buffer without elements.
+---```lua
+---print(cl.min(d:buffer { 3, 1, 2 })) --> 1.0
+---```
+---@param x clcompute.Buffer
+---@return number
+function cl.min(x) end
+
+---The largest element; NaN where one is NaN. Blocks.
+---
+---Errors: a buffer without elements.
+---```lua
+---print(cl.max(d:buffer { 3, 1, 2 })) --> 3.0
+---```
+---@param x clcompute.Buffer
+---@return number
+function cl.max(x) end
+
+---Where the largest element is, or the first NaN where one is. Blocks.
+---
+---Errors: a buffer without elements.
+---```lua
+---print(cl.argmax(d:buffer { 3, 7, 7 })) --> 2	7.0
+---```
+---@param x clcompute.Buffer
+---@return integer # from 1 in row-major order, of the first of equals
+---@return number # the element
+function cl.argmax(x) end
+
+---The Euclidean norm; 0 where there are no elements. Blocks. It is right where the squares themselves would overflow or
+---vanish, and computed in double where the device has it.
+---```lua
+---print(cl.norm2(d:buffer { 3, 4 })) --> 5.0
+---```
+---@param x clcompute.Buffer
+---@return number # a float
+function cl.norm2(x) end
+
+---@class clcompute.GemmOptions
+---@field c? clcompute.Buffer the result, a new buffer unless given
+---@field alpha? number 1 unless given
+---@field beta? number 0 unless given; other values need `c`
+---@field transa? boolean true: op(A) is the transpose of a
+---@field transb? boolean true: op(B) is the transpose of b
+---@field kernel? "fast"|"naive"|"tiled" "fast", which is tuned for device and shape, unless given; the others are listings 2 and 3 of Borisov 2015
+---@field precision? "float"|"float-tensor"|"tf32" what a product of floats promises on every device; "float" unless given. "float-tensor": at most twice its error, by tensor cores where they are right (numbers below 2^-100 lose digits); "tf32": operands rounded to eleven bits, subnormal ones to fewer. Doubles are multiplied as doubles
+---@field m? integer rows of op(A), for a part of a buffer
+---@field n? integer columns of op(B)
+---@field k? integer columns of op(A)
+---@field lda? integer elements from row to row of a as stored
+---@field ldb? integer
+---@field ldc? integer
+
+---C <- alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) k x n and C m x n, row-major. Queued.
+---Three-dimensional operands are batches, multiplied matrix by matrix in one launch; a two-dimensional operand beside
+---them is the same for all. With `m`, `n`, `k`, `lda`, `ldb` and `ldc` the operands are any parts of one-dimensional
+---buffers.
+---
+---Errors: shapes that do not fit, dtypes or devices that differ, a c that overlaps an operand, `beta` without `c`.
+---```lua
+---local a = d:buffer { { 1, 2 }, { 3, 4 } }
+---local c = cl.gemm(a, a, { transb = true })
+---print(c:get(1, 1), c:get(1, 2)) --> 5.0	11.0
+---```
+---@param a clcompute.Buffer float or double: m x k, or k x m with `transa`; or count x m x k
+---@param b clcompute.Buffer of the dtype and device of a: k x n, or n x k with `transb`; or count x k x n
+---@param options? clcompute.GemmOptions
+---@return clcompute.Buffer # c
+function cl.gemm(a, b, options) end
+
+---@class clcompute.GaussOptions
+---@field kernel? "blocked"|"unblocked"|"paper" "blocked" unless given. "unblocked": partial pivoting column by column, what the other is tested against; "paper": the four kernels of Baranov & Vlatskaya 2013, without pivoting, for one right-hand side
+---@field refine? boolean nil: refines when needed; true: at least once; false: never
+---@field group? integer for "paper": the work-group size
+---@field range? "fixed"|"shrink" for "paper"
+---@field remainder? "split"|"host" for "paper"
+
+---What a solution tells; `tostring` shows the fields. Of a batch all but `steps` are lists.
+---@class clcompute.GaussInfo
+---@field backward_error number|number[] the ratio ||A x - b|| / (||A|| ||x|| eps) in the 1-norm: of the order of 1, at most 30
+---@field steps integer of refinement
+---@field rcond? number|number[] the reciprocal condition number; not of "paper"
+---@field pivots? integer[]|integer[][] row i was exchanged with row pivots[i]; not of "paper"
+
+---Solves A X = B; a and b stay as they are. Blocks. The matrix is factored by blocks with partial pivoting; on GPUs
+---matrices of more than a few hundred rows are factored with tournament pivoting (Grigori, Demmel & Xiang 2011), where
+---multipliers may be larger than 1. The result is checked. A batch is solved in one launch.
+---
+---Errors: an exactly singular matrix; one singular to working precision (`rcond` below eps); NaN or infinity in an
+---operand; a backward error above 30 that refinement does not mend. Of a batch the message names the system.
+---```lua
+---local a = d:buffer { { 4, 1 }, { 1, 3 } }
+---local x, info = cl.gauss(a, d:buffer { 1, 2 })
+---print(("%.4f %.4f"):format(x[1], x[2])) --> 0.0909 0.6364
+---print(info.steps, info.pivots[1]) --> 0	1
+---```
+---@param a clcompute.Buffer float or double, n x n, or count x n x n
+---@param b clcompute.Buffer of the dtype and device of a: n, or n x columns; or count x n, or count x n x columns
+---@param options? clcompute.GaussOptions
+---@return clcompute.Buffer # x, of b's shape
+---@return clcompute.GaussInfo # info
+function cl.gauss(a, b, options) end
+
+---The factors of a square matrix, P A = L U.
+---@class clcompute.Factors
+---@field n integer rows and columns
+---@field count? integer how many matrices, of a batch
+---@field dtype clcompute.Dtype
+---@field device clcompute.Device
+local Factors = {}
+
+---Solves A X = B with the factors. Blocks until they were made, not for the solution, which is queued. Neither the
+---backward error nor the right-hand side is looked at, as `cl.gauss` does.
+---```lua
+---local factors <close> = cl.lu(d:buffer { { 2, 0 }, { 0, 4 } })
+---local x, y = factors:solve(d:buffer { 2, 4 }), factors:solve(d:buffer { 4, 4 })
+---print(x[1], x[2], y[1], y[2]) --> 1.0	1.0	2.0	1.0
+---```
+---@param b clcompute.Buffer of the matrix's dtype and device: n, or n x columns; of a batch count x n, or count x n x columns
+---@return clcompute.Buffer # x, of b's shape
+function Factors:solve(b) end
+
+---The determinant; it is infinite or zero where no number is as large or as small. Blocks.
+---```lua
+---print(cl.lu(d:buffer { { 2, 0 }, { 0, 4 } }):det()) --> 8.0
+---```
+---@return number|number[] # of a batch a list
+function Factors:det() end
+
+---The reciprocal condition number in the 1-norm, estimated from above and usually exact: a solution loses about as many
+---digits as it has zeros behind the point. Blocks.
+---```lua
+---print(cl.lu(d:buffer { { 2, 0 }, { 0, 4 } }):rcond()) --> 0.5
+---```
+---@return number|number[] # of a batch a list
+function Factors:rcond() end
+
+---Releases the factors at once instead of when they are collected; `<close>` does the same. May be called twice.
+---```lua
+---cl.lu(d:buffer { { 1 } }):release()
+---```
+---@return clcompute.Factors
+function Factors:release() end
+
+---Factors a square matrix, P A = L U, as `cl.gauss` does; a stays as it is. Blocks. The factors serve any number of
+---right-hand sides.
+---
+---Errors: a matrix that is exactly singular, whose elimination overflows, or that holds NaN or infinity.
+---```lua
+---local factors <close> = cl.lu(d:buffer { { 4, 1 }, { 1, 3 } })
+---print(("%.1f"):format(factors:det())) --> 11.0
+---```
+---@param a clcompute.Buffer float or double, n x n; or count x n x n, small systems that are factored in one launch
+---@return clcompute.Factors
+function cl.lu(a) end

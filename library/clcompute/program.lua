@@ -1,0 +1,165 @@
+---@meta _
+-- SPDX-License-Identifier: MIT
+-- Programs, kernels, launches and their events.
+
+---@class clcompute
+local cl = {}
+
+---OpenCL C that was built for a device. A kernel by its name is a field.
+---@class clcompute.Program
+---@field [string] clcompute.Kernel
+---@field kernels string[] their names
+---@field device clcompute.Device
+local Program = {}
+
+---The kernel of that name, the same object each time. `p.name` is the same, but for kernels named like a method.
+---
+---Errors: a name that is none; the message lists the kernels there are.
+---```lua
+---local p = d:program "kernel void kernel_1(global int *x) { x[0] = 1; }"
+---print(p:kernel "kernel_1" == p.kernel_1, p.kernels[1]) --> true	kernel_1
+---```
+---@param name string
+---@return clcompute.Kernel
+function Program:kernel(name) end
+
+---Releases the program at once instead of when it is collected; `<close>` does the same. May be called twice.
+---```lua
+---d:program "kernel void nothing(global int *x) { x[0] = 1; }":release()
+---```
+---@return clcompute.Program
+function Program:release() end
+
+---@class clcompute.RangeTable
+---@field global integer|integer[] work-items, dimension 0 first
+---@field group? integer|integer[]|"driver" of a work-group; the kernel's required size, else a size of the library's choice, unless given. "driver" leaves it to the driver, for experiments
+---@field offset? integer|integer[] of global ids, counted from 0
+---@field remainder? "error"|"split"|"pad"|"native" where the group does not divide the range; "error" unless given. "split": the rest is a launch of its own; "pad": rounded up, for kernels with a bounds check; "native": groups of different sizes, of devices with `has_nonuniform_groups` and programs of "-cl-std=CL2.0" or later
+
+---A number of work-items, a list of up to three extents, dimension 0 first (a rows x cols matrix is { cols, rows }),
+---or a table with more.
+---@alias clcompute.Range integer|integer[]|clcompute.RangeTable
+
+---@class clcompute.Argument
+---@field name string
+---@field type string
+---@field space "global"|"constant"|"local"|"private"
+
+---A kernel is called to launch it: `k(range, ...)` takes the range and then the kernel's arguments, and returns an
+---event. The launch is queued.
+---
+---Arguments are checked against the kernel's own signature. A scalar takes a number in its range, an enum an integer
+---of 32 bits, a vector a table of numbers, a struct a packed string of its size (`string.pack`), a pointer a buffer
+---of its dtype (a pointer to a struct a buffer of any dtype), a `local` pointer `cl.scratch`. Under "split" a kernel
+---may not call get_group_id, get_num_groups, get_global_size, get_global_offset, get_global_linear_id or
+---get_enqueued_local_size, which would speak of one part. What a kernel has in local memory must fit the device's,
+---`cl.scratch` included; its own arrays alone may exceed that where the device was seen to grant it.
+---
+---Errors: a wrong argument (the message says which, what was expected and what came), range or group; buffers of
+---another device; in check mode also what the kernel did (`Device:check`).
+---```lua
+---local p = d:program "kernel void add(const float a, global float *x) { x[get_global_id(0)] += a; }"
+---local x = d:buffer { 1, 2, 3 }
+---local event = p.add(#x, 10, x)
+---print(x[3], event.status) --> 13.0	complete
+---print(pcall(p.add, #x, 10, 7)) --> false	kernel 'add' argument 2 'x' (global float*): float buffer expected, got number
+---```
+---@class clcompute.Kernel
+---@field name string
+---@field args clcompute.Argument[]
+---@field device clcompute.Device
+---@overload fun(range: clcompute.Range, ...: number|string|table|clcompute.Buffer|clcompute.Scratch): clcompute.Event
+local Kernel = {}
+
+---@class clcompute.KernelInfo
+---@field group_size integer the largest group
+---@field group_multiple integer the size whose multiples groups should have
+---@field local_memory integer bytes
+---@field private_memory integer bytes
+---@field required_group? integer[] { x, y, z } of the attribute reqd_work_group_size
+
+---Limits of the kernel on its device.
+---```lua
+---print(d:kernel "gemm_naive":info().group_size > 0) --> true
+---```
+---@return clcompute.KernelInfo
+function Kernel:info() end
+
+---Releases the kernel at once instead of when it is collected; `<close>` does the same. May be called twice.
+---```lua
+---local p = d:program "kernel void nothing(global int *x) { x[0] = 1; }"
+---p.nothing:release()
+---```
+---@return clcompute.Kernel
+function Kernel:release() end
+
+---Local memory of each work-group, as an argument.
+---@class clcompute.Scratch
+
+---An argument for a `local` pointer: local memory for each work-group.
+---```lua
+---local p = d:program [[kernel void reverse(global int *x, local int *s) {
+---  const int t = get_local_id(0), n = get_local_size(0);
+---  s[t] = x[t];
+---  barrier(CLK_LOCAL_MEM_FENCE);
+---  x[t] = s[n - 1 - t];
+---}]]
+---local x = d:buffer({ 1, 2, 3, 4 }, "int")
+---p.reverse({ global = 4, group = 4 }, x, cl.scratch("int", 4))
+---print(x[1], x[4]) --> 4	1
+---```
+---@param dtype clcompute.Dtype
+---@param n integer elements, at least 1
+---@return clcompute.Scratch
+function cl.scratch(dtype, n) end
+
+---A launch that can be waited for and timed. A split launch is one event, from the start of the first part to the end
+---of the last.
+---@class clcompute.Event
+---@field status string "queued", "submitted", "running", "complete" or what failed
+---@field seconds number from start to end by the device's clock; waits
+---@field device clcompute.Device
+local Event = {}
+
+---Blocks until the launch has ended.
+---
+---Errors: a launch that failed on the device; the time ran out.
+---```lua
+---local p = d:program "kernel void one(global int *x) { x[get_global_id(0)] = 1; }"
+---print(p.one(8, d:zeros("int", 8)):wait(10).status) --> complete
+---```
+---@param seconds? number how long to wait; for ever unless given
+---@return clcompute.Event # the event
+function Event:wait(seconds) end
+
+---When the launch passed each stage; waits for its end first.
+---```lua
+---local p = d:program "kernel void one(global int *x) { x[get_global_id(0)] = 1; }"
+---local times = p.one(8, d:zeros("int", 8)):profile()
+---print(times.queued <= times.started, times.started <= times.finished) --> true	true
+---```
+---@return {queued: number, submitted: number, started: number, finished: number} # seconds by the device's clock, whose zero is arbitrary
+function Event:profile() end
+
+---Makes the next command queued on another queue wait for this launch. On a device of another context it blocks until
+---the launch has ended.
+---```lua
+---local q <close> = d:queue()
+---local p = d:program "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }"
+---local x = d:buffer { 1, 2, 3 }
+---p.twice(3, x):before(q)
+---local on_q = q:program "kernel void inc(global float *x) { x[get_global_id(0)] += 1; }"
+---on_q.inc(3, x):wait()
+---print(x[3]) --> 7.0
+---```
+---@param device clcompute.Device usually made by `Device:queue`
+---@return clcompute.Event # the event
+function Event:before(device) end
+
+---Releases the event at once instead of when it is collected; `<close>` does the same. May be called twice.
+---```lua
+---local p = d:program "kernel void one(global int *x) { x[get_global_id(0)] = 1; }"
+---p.one(8, d:zeros("int", 8)):release()
+---```
+---@return clcompute.Event # the event
+function Event:release() end

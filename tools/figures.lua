@@ -1,0 +1,139 @@
+-- SPDX-License-Identifier: MIT
+--- Writes a page's measured figures: figures.lua PAGE prints the page with the tables between `<!-- figures: name -->`
+-- and `<!-- end -->` made anew from the rows that are kept in examples/results. `make doc` puts them into place.
+
+local report = require "clcompute.report"
+
+local RESULTS = "examples/results/"
+local peers, nests = report.read(RESULTS .. "peers-pocl.jsonl"), report.read(RESULTS .. "peers-loops-pocl.jsonl")
+local vendor = report.read(RESULTS .. "h200/vendor.jsonl")
+
+-- --- cells ------------------------------------------------------------------------------------------------
+
+--- Three digits.
+local function digits(value)
+  return (value < 10 and "%.2f" or value < 100 and "%.1f" or "%.0f"):format(value)
+end
+
+local function time(seconds)
+  if seconds >= 1 then return digits(seconds) .. " s" end
+  if seconds >= 1e-3 then return digits(seconds * 1e3) .. " ms" end
+  return digits(seconds * 1e6) .. " us"
+end
+
+local function ratio(times) return (times >= 10 and "%.0f" or "%.2f"):format(times) end
+
+local function line(...) return "| " .. table.concat({ ... }, " | ") .. " |" end
+
+local function head(...)
+  return line(...) .. "\n" .. ("|---"):rep(select("#", ...)) .. "|"
+end
+
+local function find(rows, group, name)
+  for _, row in ipairs(rows) do
+    if row.group == group and row.line:find(name, 1, true) == 1 then return row end
+  end
+  error("no kept row of " .. group .. ", " .. name)
+end
+
+--- Rates of products and times of solves on an H200, by series.
+local function of_vendor(section, series, n)
+  for _, row in ipairs(vendor) do
+    if row.section == section and row.series == series and row.params.n == n then return row.value end
+  end
+  error(("no kept row of %s, %s, %d"):format(section, series, n))
+end
+
+-- --- tables -----------------------------------------------------------------------------------------------
+
+local figures = {}
+
+--- Operations on a CPU beside other libraries; of doubles the means alone.
+function figures.peers()
+  local lines = { head("operation", "size", "ours", "theirs", "ratio") }
+  for _, row in ipairs(peers) do
+    local is_mean = row.line:find "^geometric mean"
+    if is_mean then
+      lines[#lines + 1] = line(row.group, "geometric mean", "", "", ratio(row.times))
+    elseif not row.group:find "^dge" and not row.group:find "double" then
+      lines[#lines + 1] = line(row.group, row.line, time(row.value),
+        ("%s (%s)"):format(time(row.peer_value), row.against), ratio(row.times))
+    end
+  end
+  return lines
+end
+
+--- Loop nests in Lua beside C and others.
+function figures.loops()
+  local lines = { head("nest, n x steps", "ours", "theirs", "launches", "ratio", "ratio, doubles") }
+  for _, row in ipairs(nests) do
+    if row.group ~= "loops in doubles" then
+      local is_gcc = row.group == "loops in floats"
+      lines[#lines + 1] = line(row.line, time(row.value), ("%s (%s)"):format(time(row.peer_value), row.against),
+        row.launches, ratio(row.times), is_gcc and ratio(find(nests, "loops in doubles", row.line).times) or "")
+    end
+  end
+  return lines
+end
+
+--- Products and linear systems on an H200, beside NVIDIA's libraries.
+function figures.h200()
+  local sizes = { 1024, 2048, 4096, 8192, 16384 }
+  local lines = { head("n", table.unpack(sizes)) }
+  local function add(title, section, series, against, cell)
+    local cells = {}
+    for i, n in ipairs(sizes) do
+      local value = of_vendor(section, series, n)
+      cells[i] = cell(value) .. (against and (" (%.2f)"):format(against(value, n)) or "")
+    end
+    lines[#lines + 1] = line(title, table.unpack(cells))
+  end
+  local function rate(value) return digits(value / 1e12) end
+  local function milliseconds(value) return digits(value * 1e3) end
+  local function over(series) return function(value, n) return value / of_vendor("products", series, n) end end
+  add("cublasSgemm, TFLOP/s", "products", "cublasSgemm", nil, rate)
+  add('`precision = "float"`', "products", '"float"', over "cublasSgemm", rate)
+  add('`precision = "float-tensor"`', "products", '"float-tensor"', over "cublasSgemm", rate)
+  add("cuBLAS TF32, TFLOP/s", "products", "cuBLAS TF32", nil, rate)
+  add('`precision = "tf32"`', "products", '"tf32"', over "cuBLAS TF32", rate)
+  add("cuSOLVER, getrf + getrs, ms", "solves", "cuSOLVER", nil, milliseconds)
+  add("`cl.lu`, `solve`, ms", "solves", "cl.lu and solve",
+    function(value, n) return of_vendor("solves", "cuSOLVER", n) / value end, milliseconds)
+  return lines
+end
+
+--- A few of each: the front page's.
+function figures.summary()
+  local lines = { head("operation", "ours", "theirs", "ratio") }
+  local function add(title, rows, group, name)
+    local row = find(rows, group, name)
+    lines[#lines + 1] = line(title, time(row.value), ("%s (%s)"):format(time(row.peer_value), row.against),
+      ratio(row.times))
+  end
+  local function add_h200(title, section, series, peer, n)
+    local ours, theirs = of_vendor(section, series, n), of_vendor(section, peer, n)
+    local is_time = section == "solves"
+    local function cell(value) return is_time and time(value) or digits(value / 1e12) .. " TFLOP/s" end
+    lines[#lines + 1] = line(title, cell(ours), ("%s (%s)"):format(cell(theirs), peer),
+      ratio(is_time and theirs / ours or ours / theirs))
+  end
+  add("`cl.gemm`, n = 2048", peers, "sgemm", "n = 2048")
+  add("`cl.gemm`, n = 128", peers, "sgemm, n = 128", "n = 128")
+  add("`cl.gemm`, n = 1024", peers, "sgemm and CLBlast", "n = 1024")
+  add("`cl.lu` and `solve`, n = 2048", peers, "sgesv", "n = 2048")
+  add("`cl.saxpy`, 2^24", peers, "saxpy", "n = 16777216")
+  add("`cl.sum`, 2^24", peers, "sum", "n = 16777216")
+  add("`cl.scan`, 2^24", peers, "scan", "n = 16777216")
+  add("loop nest in Lua: Jacobi, 1024 x 1024, 100 steps", nests, "loops in floats", "jac2d")
+  add("loop nest in Lua: LU, n = 1024", nests, "loops in floats", "lud 1024")
+  add("loop nest in Lua: Gauss-Seidel, n = 512", nests, "loops in floats", "gs 512")
+  add_h200("H200: `cl.gemm`, n = 8192", "products", '"float"', "cublasSgemm", 8192)
+  add_h200('H200: `cl.gemm`, "float-tensor", n = 8192', "products", '"float-tensor"', "cublasSgemm", 8192)
+  add_h200("H200: `cl.lu` and `solve`, n = 4096", "solves", "cl.lu and solve", "cuSOLVER", 4096)
+  return lines
+end
+
+local file <close> = assert(io.open((assert(arg[1], "usage: figures.lua PAGE"))))
+io.write((file:read "a":gsub("(<!%-%- figures: (%l[%w_]*) %-%->\n).-\n(<!%-%- end %-%->)", function(first, name, last)
+  return first .. "\n" .. table.concat(figures[name](), "\n") .. "\n\n" .. last
+end)))
