@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /***
-The C core: it only opens one chapter after the other.
+The C core: it opens one package after the other.
 @module clcompute
 */
 #include "base/base.h"
