@@ -2,8 +2,6 @@
 /* Schedules: the numbers with which an operation runs on a device. */
 #include "schedule.h"
 
-#include <stdio.h>
-
 #define MOST (1 << 30) /* a kernel may count in int */
 
 /* In the registry: Lua's f(device, operation, dtype), and its answers by device and by
@@ -72,9 +70,16 @@ void clc_readrow(lua_State *L, const clc_Field *fields, void *to) {
     *(size_t *)((char *)to + f->offset) = read_number(L, f->name);
 }
 
+/* By hand, as a small product takes little longer than a few calls of snprintf. */
 static void add_macro(luaL_Buffer *b, const char *name, size_t value) {
-  char line[80];
-  luaL_addlstring(b, line, (size_t)snprintf(line, sizeof line, "#define %s %zu\n", name, value));
+  char digits[21], *first = digits + sizeof digits;
+  do *--first = (char)('0' + value % 10);
+  while ((value /= 10) > 0);
+  luaL_addstring(b, "#define ");
+  luaL_addstring(b, name);
+  luaL_addchar(b, ' ');
+  luaL_addlstring(b, first, (size_t)(digits + sizeof digits - first));
+  luaL_addchar(b, '\n');
 }
 
 const char *clc_pushmacros(lua_State *L, const clc_Field *fields, const void *row,

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* --- libraries that are opened when asked ----------------------------------- */
+/* --- libraries that are opened when asked (library.c) ------------------------ */
 
 /* A function, and where in a structure its address goes. */
 typedef struct clc_Symbol {
@@ -24,7 +24,7 @@ typedef struct clc_Library {
    of its file and returns 1; or pushes why it does not open and returns 0. */
 int clc_openlibrary(lua_State *L, const clc_Library *library, void *functions);
 
-/* --- objects with methods, and constant fields in a table that is their user value --- */
+/* --- objects with methods, and constant fields in a table that is their user value (blas.c) --- */
 
 /* What every object begins with, since a metatable alone can be set by `debug`: the address of its
    type's name. */
@@ -39,7 +39,7 @@ void *clc_checkobject(lua_State *L, int arg, const char *tname);
 void clc_openobject(lua_State *L, const char *tname, const luaL_Reg *methods,
                     const luaL_Reg *metamethods);
 
-/* --- arguments of a call ------------------------------------------------------ */
+/* --- arguments of a call (blas.c) --------------------------------------------- */
 
 enum { CLC_ROWMAJOR = 101, CLC_ASITIS = 111, CLC_TRANSPOSED = 112 }; /* of CBLAS, and CLBlast */
 
@@ -60,7 +60,7 @@ size_t clc_area(int rows, int cols);
 /* An extent or a count: libraries take an int. */
 int clc_checkextent(lua_State *L, int arg);
 
-/* --- arrays in host memory that a script holds and a C library computes with, uncopied --- */
+/* --- arrays in host memory, which a script holds and a library computes with (array.c) --- */
 
 typedef struct clc_Array {
   clc_Object object;
