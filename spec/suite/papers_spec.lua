@@ -3,7 +3,6 @@ local helper = require "spec.helper"
 local report = require "clcompute.report"
 local rule = require "clcompute.suite.group_rule"
 local suite = require "clcompute.suite"
-local write_file = require("clcompute.base").write_file
 
 describe("the rule for the group size", function()
   it("gives the paper's 192 for 32, 48 and 3 units", function()
@@ -49,7 +48,7 @@ describe("the rule for the group size", function()
 end)
 
 describe("kept rows", function()
-  local function keep(path, rows) write_file(path, report.jsonl(rows)) end
+  local function keep(path, rows) require("clcompute.base").write_file(path, report.jsonl(rows)) end
 
   it("are read back, and replace what the file held", function()
     local path = os.tmpname()

@@ -196,8 +196,7 @@ describe("the report of the PolyKernels", function()
   end
 
   it("leaves the refusal set to Lua, within 5 % of its time, and shows the loss without heuristics", function()
-    local refusal = require "clcompute.suite.refusal"
-    local measured = refusal({ devices = { device }, quick = true, seconds = 0.5 }).rows
+    local measured = require "clcompute.suite.refusal"({ devices = { device }, quick = true, seconds = 0.5 }).rows
     local with, without = row_of(measured, "loops"), row_of(measured, "forced")
     for _, row in ipairs { with, without } do assert.is_true(row.checked, row.reason) end
     assert.equal(0, with.launches)

@@ -4,7 +4,7 @@
 -- @module clcompute.cli.loops_arguments
 
 local command_line = require "clcompute.cli.command_line"
-local nested = require("clcompute.suite").nested
+local data = require("clcompute.suite").nested
 
 local loops_arguments = {}
 
@@ -85,8 +85,8 @@ end
 
 local function new_array(row, kind, given, size, random)
   local extents = extents_of(row, given, size)
-  if not is_integral(kind) then return nested.array(extents, random) end
-  return nested.array(extents, function() return random() * 10 // 1 | 0 end, 0, 1)
+  if not is_integral(kind) then return data.array(extents, random) end
+  return data.array(extents, function() return random() * 10 // 1 | 0 end, 0, 1)
 end
 
 local function new_number(row, kind, given, size)
@@ -102,7 +102,7 @@ end
 -- @tparam integer size of each dimension, and of numbers in bounds and subscripts, unless given
 -- @treturn table a list
 function loops_arguments.make(rows, kinds, given, size)
-  local values, random = {}, nested.generator(1)
+  local values, random = {}, data.generator(1)
   for i, row in ipairs(rows) do
     local new = row.is_array and new_array or new_number
     values[i] = new(row, kinds[row.variable], given[row.name] or {}, size, random)

@@ -4,11 +4,11 @@
 -- @module clcompute.cli.loops_trial
 
 local columns = require("clcompute.base").columns
+local data = require("clcompute.suite").nested
 local explain = require "clcompute.loops.explain"
 local interrupt = require("clcompute.base").interrupt
 local loops_arguments = require "clcompute.cli.loops_arguments"
 local need = require "clcompute.cli.need"
-local nested = require("clcompute.suite").nested
 
 local HEADER = { "", "first call s", "second call s", "launches", "bytes copied", "result" }
 local CALLS = 2 -- the first one analyses, and builds
@@ -29,7 +29,7 @@ end
 
 --- The values as a call takes them: buffers where the kinds say so.
 local function passed(trial, device)
-  local list = nested.copies(trial.values)
+  local list = data.copies(trial.values)
   for i, row in ipairs(trial.rows) do
     local dtype = trial.kinds[row.variable].dtype
     if dtype then list[i] = device:buffer(list[i], dtype) end
@@ -40,7 +40,7 @@ end
 --- Sets arrays back to the values before a call.
 local function restore(list, values)
   for i, value in ipairs(values) do
-    if type(list[i]) == "table" then nested.restore(list[i], value) end
+    if type(list[i]) == "table" then data.restore(list[i], value) end
     if type(list[i]) == "userdata" then list[i]:write(value) end
   end
 end
@@ -61,7 +61,7 @@ end
 local function count_differences(expected, got, found)
   if type(expected) == "table" then
     for i, item in ipairs(expected) do count_differences(item, got[i], found) end
-  elseif not nested.equal(expected, got) then
+  elseif not data.equal(expected, got) then
     local relative = math.abs(got - expected) / math.abs(expected)
     found.count = found.count + 1
     found.largest = math.max(found.largest, relative == relative and relative or math.huge)
@@ -88,7 +88,7 @@ end
 
 --- Runs the function itself, and keeps its results. Where it fails, the compiled one says in words what it fails at.
 local function lua_row(trial, fn, compiled, device)
-  local list, times = nested.copies(trial.values), {}
+  local list, times = data.copies(trial.values), {}
   for i = 1, CALLS do
     restore(list, trial.values)
     local ok, message = pcall(function() times[i] = time_text(seconds_of(fn, list, device)) end)
