@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Expressions for every element, reductions and scans: the statistics of a signal, and the elements above a limit
--- put side by side without a loop in Lua.
+-- packed together, without a loop in Lua.
 
 local cl = require "clcompute"
 local device = cl.device()

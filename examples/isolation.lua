@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- What an isolated device does with kernels that crash or never end, and what it costs.
----
---- Usage: lua5.4 examples/isolation.lua [rounds]. Both kinds of device take turns; what is printed are medians.
+--- An isolated device survives kernels that crash or never end; what that costs.
+-- Usage: isolation.lua [rounds]. Launches on both kinds of device take turns; the table shows medians.
 
 local cl = require "clcompute"
 

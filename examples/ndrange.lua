@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What each work-item is told of its place, for a range that its work-groups do not divide, and for a picture of
 -- 800 x 600 in groups of 16 x 16 (the worked example of the chapter on NDRange and work-groups).
--- ndrange.lua [FILE.svg] also draws the split range.
+-- Usage: ndrange.lua [FILE.svg], which also draws the split range.
 
 local cl = require "clcompute"
 local report = require "clcompute.report"
@@ -11,7 +11,7 @@ local function with(remainder, global, group)
 end
 
 local WAYS = {
-  { "split", "the rest is launched by itself: every id is right, but each part counts its own groups" },
+  { "split", "a launch of its own for the rest: every id is right, but each part counts its own groups" },
   { "pad", "rounded up to whole groups: the kernel must check its bounds" },
   { "native", "the device's own smaller groups at the ends (OpenCL 2.0, where the device has them)" },
 }

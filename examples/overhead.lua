@@ -2,14 +2,14 @@
 --- What the library costs above the same OpenCL calls from C: a launch with four arguments, an
 --- element, an empty launch waited for, a new buffer, and the time to the first result of a process.
 ---
---- Usage: make bench-overhead, or lua5.4 examples/overhead.lua [rounds [processes]] after `make overhead`.
---- Rounds take turns; what is printed are medians and quartiles of them. Launches, retiring them and
+--- Usage: make bench-overhead, or lua5.4 examples/overhead.lua [rounds [processes]] after `make build/overhead.so`.
+--- Rounds take turns; the table shows their medians and quartiles. Launches, retiring them and
 --- making buffers are timed in processor time of the script's own thread, which bears busy neighbours;
 --- what blocks is timed by the clock. Launches are queued behind a kernel that runs for about a millisecond:
 --- else it would be chance how often each has to wake the driver's threads.
 
 local cl = require "clcompute"
-local bare = assert(package.loadlib("build/overhead.so", "luaopen_overhead"), "make overhead first")()
+local bare = assert(package.loadlib("build/overhead.so", "luaopen_overhead"), "make build/overhead.so first")()
 
 local ROUNDS, PROCESSES = tonumber(arg[1]) or 201, tonumber(arg[2]) or 9
 local N, COUNT, FEW, TURNS = 16, 25, 50, 1000000

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- Draws pictures of rows that were measured on an NVIDIA H200 and kept (`clcompute report gauss --rows`,
--- `clcompute profile-device --rows`; those beside the vendor's libraries are of gemm-tensor-h200.txt and lu-h200.txt):
--- pictures.lua FOLDER
+--- Draws pictures of the rows in results/h200, which were measured on an NVIDIA H200 by `clcompute report gauss --rows`
+-- and `clcompute profile-device --rows`; vendor.jsonl has the figures of gemm-tensor-h200.txt and lu-h200.txt.
+-- Usage: pictures.lua FOLDER
 
 local report = require "clcompute.report"
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- What the precisions of cl.gemm cost and give: GFLOP/s, and Frobenius errors against a product of doubles.
--- `lua5.4 examples/precision.lua 4096` takes another n than 512.
+-- Usage: precision.lua [n], 512 unless given.
 
 local cl = require "clcompute"
 local device = cl.device()

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Measures the sequential saxpy over sizes and shows the rows: as text here, and as a page with a chart
--- when a path is given: report.lua page.html
+--- Measures the sequential saxpy over sizes and shows the rows as text, and as a page with a chart.
+-- Usage: report.lua [FILE.html]
 
 local report = require "clcompute.report"
 local sequential = require "clcompute.sequential"

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- Draws the timelines of docs/lessons.md: how a stream core hides the latency of memory (figures 1.9 and 1.10 of
--- AMD's guide) and how a barrier holds a work-group (figure 5.5 of the chapter on NDRange). Usage: timelines.lua FOLDER
+-- AMD's guide) and how a barrier holds a work-group (figure 5.5 of the chapter on NDRange).
+-- Usage: timelines.lua FOLDER
 --
--- The rows are computed, not copied: two rules of scheduling are written down here, and what follows from them is
--- drawn. Of their numbers the sources tell that T0 runs until cycle 20, and the 32 items in groups of 8.
+-- The rows follow from two rules of scheduling, which are written down here. The sources give two numbers: T0 runs
+-- until cycle 20, and 32 items lie in groups of 8; the other numbers are chosen.
 
 local report = require "clcompute.report"
 
