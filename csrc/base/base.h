@@ -108,6 +108,15 @@ void clc_pushtable(lua_State *L, const clc_Dtype *dtype, const clc_Shape *s, con
 /* Pushes the shape as text: "3x4". */
 const char *clc_pushshape(lua_State *L, const clc_Shape *s);
 
+/* --- what the two halves of the library hand each other: internal.c -------- */
+
+/* Adds functions to the table `internal` of the module at the top, which lua/clcompute/init.lua
+   takes away: scripts do not see them. */
+void clc_addinternal(lua_State *L, const luaL_Reg *functions);
+
+/* Pushes what that table has under a name, by now also from Lua, or nil; returns its type. */
+int clc_getinternal(lua_State *L, const char *name);
+
 /* --- results that print: result.c ------------------------------------------ */
 
 /* Gives the table at the top, a list, a metatable of that name: tostring is a line

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles: the objects a script holds, and the list of all that are alive. */
 #define _POSIX_C_SOURCE 200809L
-#include "handle.h"
+#include "base.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -151,7 +151,7 @@ void clc_pushweak(lua_State *L, const char *mode) {
 
 void clc_openhandles(lua_State *L) {
   static const luaL_Reg functions[] = {{"add_methods", add_methods}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  clc_addinternal(L, functions);
   State *state = lua_newuserdatauv(L, sizeof *state, 0);
   memset(state, 0, sizeof *state);
   state->list.prev = state->list.next = &state->list;

@@ -30,8 +30,7 @@ struct clc_Handle {
   int released;      /* what it owned is gone; only the node is left */
 };
 
-/* Makes the list; the first thing a state does. Adds the internal function
-   `add_methods`, which the Lua side takes away again, to the table at the top. */
+/* Makes the list; the first thing a state does. */
 void clc_openhandles(lua_State *L);
 
 /* Pushes a new table whose keys ("k") or values ("v") are weak. */

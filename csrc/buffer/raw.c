@@ -107,9 +107,9 @@ static int mapped_write(lua_State *L) {
 void clc_openraw(lua_State *L) {
   static const luaL_Reg of_device[] = {{"raw", device_raw}, {NULL, NULL}};
   static const luaL_Reg of_buffer[] = {{"raw", buffer_raw}, {NULL, NULL}};
-  static const luaL_Reg mapped[] = {{"read", mapped_read}, {"write", mapped_write}, {NULL, NULL}};
+  static const luaL_Reg mapped[] = {
+      {"read_mapped", mapped_read}, {"write_mapped", mapped_write}, {NULL, NULL}};
   clc_addmethods(L, &clc_devicetype, of_device);
   clc_addmethods(L, &clc_buffertype, of_buffer);
-  luaL_newlib(L, mapped);
-  lua_setfield(L, -2, "mapped");
+  clc_addinternal(L, mapped);
 }

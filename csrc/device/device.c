@@ -229,6 +229,18 @@ void clc_pushdevice(lua_State *L, const clc_Device *d) {
   lua_remove(L, -2);
 }
 
+int clc_askofdevice(lua_State *L, const clc_Device *d, const char *question) {
+  const int top = lua_gettop(L);
+  int yes = 0;
+  if (clc_getinternal(L, question) == LUA_TFUNCTION) {
+    clc_pushdevice(L, d);
+    lua_call(L, 1, 1);
+    yes = lua_toboolean(L, -1);
+  }
+  lua_settop(L, top);
+  return yes;
+}
+
 /* The registry keeps other devices; a further queue lives as long as what was made on it. */
 void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, size_t extra) {
   void *h = clc_newhandle(L, type, &d->h, extra);

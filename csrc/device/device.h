@@ -40,6 +40,10 @@ void clc_pushisolated(lua_State *L, clc_Place place, double limit);
 /* Pushes the Device object of a device (or nil once it was closed). */
 void clc_pushdevice(lua_State *L, const clc_Device *d);
 
+/* Lua's answer to a question about a device, a function of the internal table: whether it is yes.
+ */
+int clc_askofdevice(lua_State *L, const clc_Device *d, const char *question);
+
 /* Makes room for the commands of one launch, by waiting if need be. To be called before
    a kernel's arguments are set, since waiting may run other Lua code. */
 void clc_makeroom(lua_State *L, clc_Device *d);

@@ -156,5 +156,5 @@ void clc_openprofile(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &profile_key);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &counters_key);
-  luaL_setfuncs(L, functions, 0);
+  clc_addinternal(L, functions);
 }

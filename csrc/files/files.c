@@ -223,20 +223,10 @@ void clc_makefolders(lua_State *L, const char *path) {
   lua_pop(L, 1);
 }
 
-static const char kernels_key = 0; /* registry: the path */
-
 const char *clc_pushkernelfolder(lua_State *L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &kernels_key) == LUA_TSTRING) return lua_tostring(L, -1);
+  if (clc_getinternal(L, "kernel_folder") == LUA_TSTRING) return lua_tostring(L, -1);
   lua_pop(L, 1);
   return lua_pushliteral(L, "kernels");
-}
-
-/* Internal: cl.set_kernel_folder(path); init.lua takes it away. */
-static int set_kernel_folder(lua_State *L) {
-  luaL_checkstring(L, 1);
-  lua_settop(L, 1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &kernels_key);
-  return 0;
 }
 
 /* --- texts that outlast a process ---------------------------------------------- */
@@ -269,12 +259,8 @@ static int append_text(lua_State *L) {
 }
 
 void clc_openfiles(lua_State *L) {
-  static const luaL_Reg functions[] = {{"append_text", append_text},
-                                       {"cache_folder", cache_folder},
-                                       {"make_folders", make_folders},
-                                       {"new_file", new_file},
-                                       {"open_plain", open_plain},
-                                       {"set_kernel_folder", set_kernel_folder},
-                                       {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const luaL_Reg functions[] = {
+      {"append_text", append_text}, {"cache_folder", cache_folder}, {"make_folders", make_folders},
+      {"new_file", new_file},       {"open_plain", open_plain},     {NULL, NULL}};
+  clc_addinternal(L, functions);
 }

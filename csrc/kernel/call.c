@@ -112,22 +112,11 @@ void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
 
 #define FIRST 2 /* stack index of the first argument, behind the range */
 
-/* Lua's known-answer test of arrays in kernels that are larger than the device's local memory. */
-#define LOCAL_CHECK "clcompute.local_check"
-
 /* Whether a device grants arrays in kernels more local memory than it says that it has, as NVIDIA's
    driver does: its compiler refuses what is too much. Drivers of processors abort where they should
    refuse. */
 static int grants_arrays(lua_State *L, const clc_Device *d) {
-  const int top = lua_gettop(L);
-  int grants = 0;
-  if (!d->context->is_cpu && lua_getfield(L, LUA_REGISTRYINDEX, LOCAL_CHECK) == LUA_TFUNCTION) {
-    clc_pushdevice(L, d);
-    lua_call(L, 1, 1);
-    grants = lua_toboolean(L, -1);
-  }
-  lua_settop(L, top);
-  return grants;
+  return !d->context->is_cpu && clc_askofdevice(L, d, "grants_large_arrays");
 }
 
 static void check_local_memory(lua_State *L, const clc_Kernel *k) {
@@ -173,18 +162,4 @@ int clc_callkernel(lua_State *L, int has_event) {
   clc_launch(L, k, &range, e);
   clc_endcheck(L, &checked);
   return has_event;
-}
-
-/* cl.set_local_check(f): f(device) says whether such arrays are right, or were not tried yet;
-   init.lua takes it away. */
-static int set_local_check(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_setfield(L, LUA_REGISTRYINDEX, LOCAL_CHECK);
-  return 0;
-}
-
-void clc_opencalls(lua_State *L) {
-  lua_pushcfunction(L, set_local_check);
-  lua_setfield(L, -2, "set_local_check");
 }

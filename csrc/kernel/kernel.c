@@ -243,5 +243,4 @@ void clc_openkernels(lua_State *L) {
   clc_openranges(L);
   clc_opensignatures(L);
   clc_openchecks(L);
-  clc_opencalls(L);
 }

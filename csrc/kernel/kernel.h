@@ -186,6 +186,5 @@ void clc_endcheck(lua_State *L, const clc_Checked *c);
 void clc_openranges(lua_State *L);
 void clc_opensignatures(lua_State *L);
 void clc_openchecks(lua_State *L);
-void clc_opencalls(lua_State *L);
 
 #endif

@@ -347,5 +347,5 @@ static int plan_range(lua_State *L) {
 
 void clc_openranges(lua_State *L) {
   static const luaL_Reg functions[] = {{"plan_range", plan_range}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  clc_addinternal(L, functions);
 }

@@ -48,6 +48,8 @@ static int call(lua_State *L) {
 void clc_openenqueue(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"call", call}, {"facts", facts}, {"overlap", overlap}, {"launch", launch}, {NULL, NULL}};
+  luaL_getsubtable(L, -1, "internal");
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "enqueue");
+  lua_pop(L, 1);
 }

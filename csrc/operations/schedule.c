@@ -4,9 +4,8 @@
 
 #define MOST (1 << 30) /* a kernel may count in int */
 
-/* In the registry: Lua's f(device, operation, dtype), and its answers by device and by
+/* In the registry: the answers of Lua's tuning_of(device, operation, dtype), by device and by
    "operation dtype". */
-#define SOURCE "clcompute.tuning.source"
 #define KNOWN "clcompute.tuning.known"
 
 /* Pushes the answers for a device, an empty table the first time. */
@@ -28,7 +27,7 @@ static void push_known(lua_State *L, const clc_Device *d) {
 }
 
 static void ask(lua_State *L, const clc_Device *d, const char *operation, const clc_Dtype *dtype) {
-  lua_getfield(L, LUA_REGISTRYINDEX, SOURCE);
+  clc_getinternal(L, "tuning_of");
   clc_pushdevice(L, d);
   lua_pushstring(L, operation);
   lua_pushstring(L, dtype->name);
@@ -104,18 +103,8 @@ static int forget_tuning(lua_State *L) {
   return 0;
 }
 
-/* cl.set_tuning(f): f(device, operation, dtype) returns a table of numbers; init.lua takes this
-   function and cl.forget_tuning() away. */
-static int set_tuning(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_setfield(L, LUA_REGISTRYINDEX, SOURCE);
-  return 0;
-}
-
 void clc_openschedules(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"set_tuning", set_tuning}, {"forget_tuning", forget_tuning}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const luaL_Reg functions[] = {{"forget_tuning", forget_tuning}, {NULL, NULL}};
+  clc_addinternal(L, functions);
   forget_tuning(L);
 }

@@ -109,7 +109,6 @@ int clc_takesstructs(const clc_Kernel *k);
 void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, int kernel);
 
 /* Opened by clc_openprograms. */
-void clc_openworkgroup(lua_State *L);
 void clc_openstructsizes(lua_State *L);
 
 #endif

@@ -227,12 +227,9 @@ static const char *take_source(lua_State *L, const char **own_folder) {
   return path;
 }
 
-/* What the Lua side wants to know of sources that a driver may miscompile. */
-#define LOOP_CHECK "clcompute.loop_check"
-
 /*
  * POCL 3.1 miscompiles loops with a barrier whose condition calls get_local_size. Hands the first
- * of such loops to the function that cl.set_loop_check took, which knows the device.
+ * of such loops to Lua, which knows the device.
  * -cl-opt-disable cures it.
  */
 static void check_loops(lua_State *L, size_t start, const char *name, const char *options) {
@@ -241,20 +238,12 @@ static void check_loops(lua_State *L, size_t start, const char *name, const char
   const char *text = lua_tostring(L, -1);
   const int line =
       strstr(text, "barrier") == NULL ? 0 : clc_loopline(L, text, start, "get_local_size");
-  if (line > 0 && lua_getfield(L, LUA_REGISTRYINDEX, LOOP_CHECK) == LUA_TFUNCTION) {
+  if (line > 0 && clc_getinternal(L, "warn_of_loop") == LUA_TFUNCTION) {
     lua_pushvalue(L, 1);
     lua_pushstring(L, name);
     lua_pushinteger(L, line);
     lua_call(L, 3, 0);
   }
-}
-
-/* cl.set_loop_check(f): f(device, name, line) is called after a build; init.lua takes it away. */
-static int set_loop_check(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_setfield(L, LUA_REGISTRYINDEX, LOOP_CHECK);
-  return 0;
 }
 
 /* Takes what d:program takes; leaves the text at index 2, and on the stack what it refers to. */
@@ -336,8 +325,5 @@ void clc_openprograms(lua_State *L) {
   clc_opentype(L, &program_type, program_field, program_show, methods, metamethods);
   clc_addrelease(L, &program_type);
   clc_addmethods(L, &clc_devicetype, device_methods);
-  lua_pushcfunction(L, set_loop_check);
-  lua_setfield(L, -2, "set_loop_check");
-  clc_openworkgroup(L);
   clc_openstructsizes(L);
 }

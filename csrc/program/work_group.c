@@ -24,9 +24,6 @@ size_t clc_workgroupslots(const clc_Device *d) {
   return slots;
 }
 
-/* Lua's known-answer test of the device's own functions. */
-#define NATIVE_CHECK "clcompute.native_check"
-
 /* Whether the device says that it has the functions: never found out by compiling, NVIDIA's
    compiler takes them and gets some wrong. */
 static int claims_native(lua_State *L, const clc_Device *d) {
@@ -36,15 +33,7 @@ static int claims_native(lua_State *L, const clc_Device *d) {
 }
 
 static int has_native(lua_State *L, const clc_Device *d) {
-  const int top = lua_gettop(L);
-  int native = 0;
-  if (claims_native(L, d) && lua_getfield(L, LUA_REGISTRYINDEX, NATIVE_CHECK) == LUA_TFUNCTION) {
-    clc_pushdevice(L, d);
-    lua_call(L, 1, 1);
-    native = lua_toboolean(L, -1);
-  }
-  lua_settop(L, top);
-  return native;
+  return claims_native(L, d) && clc_askofdevice(L, d, "has_collectives");
 }
 
 const char *clc_pushworkgroup(lua_State *L, const clc_Device *d) {
@@ -211,20 +200,4 @@ const char *clc_pushbodies(lua_State *L, const char *plain, size_t start) {
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
   return lua_tostring(L, -1);
-}
-
-/* --- Lua -------------------------------------------------------------------- */
-
-/* cl.set_native_check(f): f(device) says whether the device's own functions are right;
-   init.lua takes it away. */
-static int set_native_check(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_setfield(L, LUA_REGISTRYINDEX, NATIVE_CHECK);
-  return 0;
-}
-
-void clc_openworkgroup(lua_State *L) {
-  lua_pushcfunction(L, set_native_check);
-  lua_setfield(L, -2, "set_native_check");
 }

@@ -30,37 +30,26 @@ local function kernel_folder()
   error("clcompute: the folder of kernels (.cl files) is missing beside " .. here, 0)
 end
 
-local INTERNAL = { "add_methods", "append_text", "cache_folder", "enqueue", "forget_tuning", "make_folders", "mapped",
-  "new_file", "open_plain", "plan_range", "read_profile", "set_kernel_folder", "set_local_check", "set_loop_check",
-  "set_native_check", "set_tuning" }
-
---- Takes away what the core has for the library alone; packages find it as "clcompute.core.internal".
-local function take_internal(core)
-  local internal = {}
-  for _, name in ipairs(INTERNAL) do internal[name], core[name] = core[name], nil end
-  package.preload["clcompute.core.internal"] = function() return internal end
-  return internal
-end
-
 --- A function of a package, which is loaded with the first call.
 local function late(package_name, name)
   local module = "clcompute." .. package_name
   return function(...) return require(module)[name](...) end
 end
 
---- Adds what Lua has to the core's table, and tells the core what it asks Lua for.
+--- Adds what Lua has to the core's table, and hands the core what it asks Lua for. What the core has for the library
+-- alone is taken away; packages find it as "clcompute.core.internal".
 local function complete(core)
-  local folder = kernel_folder()
-  core._VERSION = require("clcompute.base").version
-  local internal = take_internal(core)
-  internal.kernel_folder = folder
-  internal.set_kernel_folder(folder)
-  internal.set_loop_check(late("answers", "warn_of_loop"))
-  internal.set_native_check(late("answers", "has_collectives"))
-  internal.set_local_check(late("answers", "grants_large_arrays"))
-  internal.set_tuning(late("tuning", "of"))
+  local internal = core.internal
+  core.internal = nil
+  package.preload["clcompute.core.internal"] = function() return internal end
+  internal.kernel_folder = kernel_folder()
+  internal.warn_of_loop = late("answers", "warn_of_loop")
+  internal.has_collectives = late("answers", "has_collectives")
+  internal.grants_large_arrays = late("answers", "grants_large_arrays")
+  internal.tuning_of = late("tuning", "of")
   internal.add_methods("Device", { load = late("buffer", "load") })
   internal.add_methods("Buffer", { save = late("buffer", "save") })
+  core._VERSION = require("clcompute.base").version
   core.profile = late("device", "profile")
   core.trace_range = late("kernel", "trace_range")
   for name in ("map reduce scan sum dot min max argmax norm2"):gmatch "%w+" do core[name] = late("operations", name) end

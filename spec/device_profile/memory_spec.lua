@@ -11,7 +11,7 @@ local figure = require "clcompute.device_profile.figure"
 local format = require "clcompute.base.format"
 local helper = require "spec.helper"
 local local_memory = require "clcompute.device_profile.local_memory"
-local mapped = require("clcompute.core.internal").mapped
+local internal = require "clcompute.core.internal"
 local report = require "clcompute.report"
 local transfers = require "clcompute.device_profile.transfers"
 local working_set = require "clcompute.device_profile.working_set"
@@ -348,27 +348,27 @@ helper.describe_each("a mapped transfer", function(d)
   it("moves all bytes of a buffer or view both ways", function()
     local b = d:random("uint", 300, { seed = helper.seed })
     local before = b:string()
-    assert.equal(before, mapped.read(b))
+    assert.equal(before, internal.read_mapped(b))
     local view = b:view(33, 64)
     local bytes = string.pack("I4", 77):rep(32)
-    assert.equal(view, mapped.write(view, bytes))
-    assert.equal(bytes, mapped.read(view))
+    assert.equal(view, internal.write_mapped(view, bytes))
+    assert.equal(bytes, internal.read_mapped(view))
     assert.equal(before:sub(1, 128) .. bytes .. before:sub(257), b:string())
-    assert.equal("", mapped.read(d:empty("float", 0)))
-    mapped.write(d:empty("float", 0), "")
+    assert.equal("", internal.read_mapped(d:empty("float", 0)))
+    internal.write_mapped(d:empty("float", 0), "")
   end)
 
   it("waits for what was queued before", function()
     local b = d:zeros("uint", 1000):fill(7)
-    assert.equal(string.pack("I4", 7):rep(1000), mapped.read(b))
+    assert.equal(string.pack("I4", 7):rep(1000), internal.read_mapped(b))
   end)
 
   it("takes as many bytes as the buffer has, and no released buffer", function()
     local b = d:zeros("uint", 4)
-    helper.raises({ "16 bytes expected, got 15" }, mapped.write, b, ("x"):rep(15))
+    helper.raises({ "16 bytes expected, got 15" }, internal.write_mapped, b, ("x"):rep(15))
     b:release()
-    helper.raises("released", mapped.read, b)
-    helper.raises("released", mapped.write, b, ("x"):rep(16))
+    helper.raises("released", internal.read_mapped, b)
+    helper.raises("released", internal.write_mapped, b, ("x"):rep(16))
   end)
 end)
 
@@ -493,10 +493,10 @@ helper.describe_each("an experiment with memory", function(d)
   end
 
   it("notices transfers that move nothing", function()
-    local read, write = mapped.read, mapped.write
-    finally(function() mapped.read, mapped.write = read, write end)
-    mapped.read = function(buffer) return ("x"):rep(buffer.bytes) end
-    mapped.write = function() end
+    local read, write = internal.read_mapped, internal.write_mapped
+    finally(function() internal.read_mapped, internal.write_mapped = read, write end)
+    internal.read_mapped = function(buffer) return ("x"):rep(buffer.bytes) end
+    internal.write_mapped = function() end
     local wrong = 0
     for _, row in ipairs(transfers.measure(Lab.new(d, { quick = true }))[1].rows) do
       local is_mapped = row.params.way:find "mapped" ~= nil

@@ -6,7 +6,7 @@
 
 local curve = require "clcompute.device_profile.curve"
 local format = require("clcompute.base").format
-local mapped = require("clcompute.core.internal").mapped
+local internal = require "clcompute.core.internal"
 
 local WORD = 4 -- bytes
 local SIZES, QUICK_SIZES = { 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24 }, { 1 << 12 }
@@ -19,9 +19,9 @@ local WAYS = {
     buffer:write(bytes)
     buffer.device:wait()
   end },
-  { name = "to the device, mapped", move = function(buffer, bytes) mapped.write(buffer, bytes) end },
+  { name = "to the device, mapped", move = function(buffer, bytes) internal.write_mapped(buffer, bytes) end },
   { name = "to the host, copied", reads = true, move = function(buffer) return buffer:string() end },
-  { name = "to the host, mapped", reads = true, move = function(buffer) return mapped.read(buffer) end },
+  { name = "to the host, mapped", reads = true, move = function(buffer) return internal.read_mapped(buffer) end },
 }
 
 local transfers = {}
