@@ -10,12 +10,8 @@
  * takes neighbouring elements, and the first one combines what all found.
  * Global size: n / chunk, rounded up, times GROUP, each chunk with an element. Local size: GROUP.
  */
-#ifndef REAL
-#define REAL float /* what the defaults below are made of */
-#endif
-#ifndef RESULT
-#define RESULT REAL /* type of the results */
-#endif
+#include "clcompute/elementwise.h"
+
 #ifndef ORDERED
 #define ORDERED 0 /* 1: from left to right, for what does not commute */
 #endif
@@ -28,11 +24,6 @@
 #ifndef OPERATION
 #define OPERATION a + b /* of two results a, b */
 #endif
-#ifndef EXPRESSION
-#define PARAMETERS , __global const REAL *x, const ulong x_first
-#define LOADS const REAL arg_x = x[x_first + i];
-#define EXPRESSION arg_x
-#endif
 
 static RESULT combine(const RESULT a, const RESULT b) {
   return OPERATION;
@@ -43,7 +34,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
     const int has_init, const RESULT init PARAMETERS) {
   __local RESULT found[GROUP];
   const uint me = (uint)get_local_id(0);
-  const ulong begin = get_group_id(0) * chunk, end = min(begin + chunk, n);
+  FIND_CHUNK(get_group_id(0))
   const ulong share = ORDERED ? (end - begin + GROUP - 1) / GROUP : 1;
   const uint busy = (uint)min((ulong)GROUP, (end - begin + share - 1) / share);
   if (me < busy) {

@@ -3,12 +3,14 @@
 Prebuilt kernels: the files of the kernels folder, built once a device.
 @module clcompute
 */
-#define _POSIX_C_SOURCE 200809L /* opendir */
+#define _XOPEN_SOURCE 700 /* opendir, realpath */
 #include "prebuilt.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,6 +46,13 @@ static void raise_unknown(lua_State *L, const char *folder, const char *name) {
   luaL_error(L, "no prebuilt kernel '%s'; there are: %s", name, names);
 }
 
+/* Pushes the text with headers named by their whole path: an option would end at a blank in it. */
+static void push_with_folder(lua_State *L, const char *text, const char *folder) {
+  char path[PATH_MAX];
+  if (realpath(folder, path) != NULL) folder = path;
+  luaL_gsub(L, text, "#include \"", lua_pushfstring(L, "#include \"%s/", folder));
+}
+
 static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
                   const char *defines) {
   if (dtype == clc_double && !d->has_double)
@@ -52,6 +61,7 @@ static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype
   const char *path = lua_pushfstring(L, "%s/%s.cl", folder, name);
   if (access(path, F_OK) != 0 && errno == ENOENT) raise_unknown(L, folder, name);
   clc_readfile(L, path);
+  push_with_folder(L, lua_tostring(L, -1), folder);
   const int source = lua_gettop(L);
   const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);
   clc_buildprogram(L, d, source, lua_pushfstring(L, "%s.cl", name), all, "");
