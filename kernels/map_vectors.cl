@@ -10,14 +10,13 @@
  * Global size: at least n / LANES, rounded up; the rest returns at once. Local size: any.
  */
 #include "clcompute/elementwise.h"
-#include "clcompute/vector.h"
 
 #ifndef LANES
 #define LANES 1 /* elements of a work-item: 1 or 4 */
 #endif
 #ifndef VECTORS
-#define VECTORS    /* reads four elements of each operand from element `first` on */
-#define LANE_LOADS /* the LOADS of one `lane` of these */
+#define VECTORS ELEMENTS_4(REAL, x)      /* of each buffer, where LANES is 4 */
+#define LANE_LOADS LANE_ELEMENT(REAL, x) /* in place of LOADS */
 #endif
 #define VECTOR JOIN(RESULT, 4)
 

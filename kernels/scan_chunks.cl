@@ -11,7 +11,6 @@
  * Global size: n / chunk, rounded up. Local size: any, 1 is best.
  */
 #include "clcompute/elementwise.h"
-#include "clcompute/vector.h"
 
 #ifndef EXCLUSIVE
 #define EXCLUSIVE 0 /* 1: without the element itself; has_init must be 1 */
@@ -24,7 +23,7 @@
 #define IDENTITY 0      /* optional: combined with it, a value stays; has_init must be 1 */
 #endif
 #ifndef ELEMENTS
-#define ELEMENTS vload16(0, x + x_first + at) /* sixteen elements from `at` on, as VALUEs */
+#define ELEMENTS vload16(0, mem_x + first_x + at) /* sixteen elements from `at` on, as VALUEs */
 #endif
 #define VECTOR JOIN(VALUE, 16)
 

@@ -472,6 +472,11 @@ function cl.scan(operation, x, options) end
 ---@return number
 function cl.sum(x) end
 
+---The sum of the magnitudes of all elements, asum of BLAS; integers have 64 bits. Blocks.
+---@param x clcompute.Buffer
+---@return number
+function cl.asum(x) end
+
 ---The sum of x[i] * y[i]; integers have 64 bits. Blocks.
 ---@param x clcompute.Buffer
 ---@param y clcompute.Buffer with as many elements
@@ -487,6 +492,12 @@ function cl.min(x) end
 ---@param x clcompute.Buffer
 ---@return number
 function cl.max(x) end
+
+---Where the smallest element is, the first of equals, or the first NaN. Blocks.
+---@param x clcompute.Buffer
+---@return integer # from 1, in row-major order
+---@return number # the element
+function cl.argmin(x) end
 
 ---Where the largest element is, the first of equals, or the first NaN. Blocks.
 ---@param x clcompute.Buffer

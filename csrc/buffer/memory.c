@@ -198,6 +198,10 @@ void clc_passbuffer(clc_Device *d, cl_uint i, const clc_Buffer *b, size_t first)
   clc_passmemory(d, i, &region);
 }
 
+const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d) {
+  return b->device->context == d->context ? NULL : CLC_OTHER_DEVICE;
+}
+
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {
   return a->mem != NULL && a->mem == b->mem && a->offset < b->offset + b->count &&
          b->offset < a->offset + a->count;

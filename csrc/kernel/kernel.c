@@ -149,8 +149,8 @@ void clc_setarguments(lua_State *L, clc_Kernel *k, const char *letters, ...) {
 
 /* The buffer at a stack index, as the memory of argument i and its offset as the next one. */
 static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
-  if (b->device->context != k->device->context)
-    luaL_error(L, "%s: the buffers live on different devices; b:copy(device) moves one", k->what);
+  const char *complaint = clc_testdevice(b, k->device);
+  if (complaint != NULL) clc_argumenterror(L, k->name, i, &k->args[i], "%s", complaint);
   if (k->args[i].kind != CLC_BUFFER || k->args[i].dtype != b->dtype)
     luaL_error(L, "%s argument %d: got a %s buffer", k->what, (int)i + 1, b->dtype->name);
   clc_check(L, clSetKernelArg(k->kernel, i, sizeof b->mem, &b->mem), "clSetKernelArg");

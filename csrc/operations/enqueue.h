@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What operations written in Lua need of the core: facts of buffers, and launches without an event.
- */
+/* What operations written in Lua share with those in C. */
 #ifndef CLC_ENQUEUE_H
 #define CLC_ENQUEUE_H
 

@@ -59,10 +59,8 @@ local function complete(core)
   package.preload["clcompute.mapped"] = function() return mapped end -- for a measurement, not for scripts
   local enqueue = core.enqueue
   package.preload["clcompute.enqueue"] = function() return enqueue end -- for the library, not for scripts
-  core.map = function(...) return require "clcompute.operations.map"(...) end
-  core.scan = function(...) return require "clcompute.operations.scan"(...) end
-  for name in ("reduce sum dot min max argmax norm2"):gmatch "%l+%d?" do
-    core[name] = function(...) return require("clcompute.operations.reductions")[name](...) end
+  for name in ("map reduce scan sum asum dot min max argmin argmax norm2"):gmatch "%w+" do
+    core[name] = function(...) return require("clcompute.operations")[name](...) end
   end
   for _, name in ipairs { "mapped", "enqueue", "new_file", "open_plain", "read_profile", "plan_range",
     "set_kernel_folder", "add_methods", "set_loop_check", "set_native_check", "set_local_check", "set_tuning",

@@ -236,7 +236,7 @@ local SECTIONS = {
     { row = "buffer of another device", alone = true, other = true,
       message = { "argument 1 'x'", "the buffer lives on another device" },
       script = "build(" .. VALUE .. ")(1, other:zeros('int', 1), 1)" },
-    { row = "saxpy with operands of two devices", alone = true, other = true, message = { "#3", "different devices" },
+    { row = "saxpy with operands of two devices", alone = true, other = true, message = { "#3", "another device" },
       script = "cl.saxpy(1, keep, other:zeros('float', 64))" },
     { row = "buffer of a device that was closed", alone = true, message = { "argument 1 'x'", "got released buffer" },
       script = "local x = ints(1) d:close() open() build(" .. VALUE .. ")(1, x, 1)" },
