@@ -230,7 +230,7 @@ helper.describe_each("map", function(d)
   it("tells the place in the script", function()
     local ok, message = pcall(function() return cl.map("x[i] + z", { x = x }) + 1 end)
     assert.is_false(ok)
-    assert.matches("^[^\n]*spec/map_spec%.lua:%d+: map: ", message)
+    assert.matches("^[^\n]*spec/operations/map_spec%.lua:%d+: map: ", message)
   end)
 
   it("takes names that kernels use for themselves", function()
