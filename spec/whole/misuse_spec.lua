@@ -138,7 +138,7 @@ local SECTIONS = {
     { row = 'printf("%s", int) on Oclgrind', unstopped = "Oclgrind aborts" },
     { row = "gemm into its input", message = { "'c'", "must not overlap" },
       script = "local a = d:zeros('float', 4, 4) cl.gemm(a, a, {c = a})" },
-    { row = "saxpy into a shifted view of its input", message = "the result overlaps x",
+    { row = "saxpy into a shifted view of its input", message = "the result overlaps 'x'",
       script = "local a = d:zeros('float', 9) cl.saxpy(1, a:view(1, 8), a:view(2, 9))" },
     { row = "data race", on = "isolated", -- silent
       script = 'build "kernel void k(global int *x) { x[0] = get_global_id(0); }"(4, ints(4)):wait()' },
