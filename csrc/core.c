@@ -28,10 +28,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openbuffers(L);
   clc_openkernels(L);
   clc_openprograms(L);
-  clc_openenqueue(L);
-  clc_openprebuilt(L);
-  clc_openschedules(L);
-  clc_opensaxpy(L);
+  clc_openoperations(L);
   clc_opengemm(L);
   clc_opengauss(L);
   lua_pushvalue(L, -1);

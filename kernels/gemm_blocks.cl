@@ -53,13 +53,9 @@
 #ifndef ALIGNED
 #define ALIGNED 0 /* 1: k, all offsets and all distances from row to row are multiples of 4 */
 #endif
-#ifndef BAND
-#define BAND 8 /* blocks of rows in a band */
-#endif
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define QUAD JOIN(REAL, 4)
+#include "clcompute/block.h"
+#include "clcompute/vector.h"
 
 #define GX (BN / TN) /* work-items of a group along n, and along m */
 #define GY (BM / TM)
@@ -134,8 +130,7 @@ __attribute__((reqd_work_group_size(GX, GY, 1))) __kernel void gemm_blocks(
   /* The block of this group: bands of BAND blocks of rows, in each down the rows first. */
   const size_t across = get_num_groups(0), down = get_num_groups(1);
   const size_t number = get_group_id(1) * across + get_group_id(0);
-  const size_t band = number / (BAND * across) * BAND, height = min((size_t)BAND, down - band);
-  const size_t in_band = number - band * across;
+  FIND_BAND(across)
   const ulong i0 = (band + in_band % height) * BM, j0 = in_band / height * BN;
 
   a += a0 + get_global_id(2) * a1;

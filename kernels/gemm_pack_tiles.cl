@@ -40,10 +40,7 @@
 #define DEPTH 32
 #define ROWS 8 /* work-items of a group along i */
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define IS_float 1
-#define IS_double 0
+#include "clcompute/vector.h"
 
 /* The nearest number of eleven bits. */
 #if JOIN(IS_, REAL)

@@ -53,12 +53,7 @@
 #define PACKED 4
 #define IN_PLACE 8
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define VECTOR JOIN(REAL, V)
-#define LOAD JOIN(vload, V)
-#define STORE JOIN(vstore, V)
-#define INLINE static inline __attribute__((always_inline))
+#include "clcompute/vector.h"
 
 /* --- packing ------------------------------------------------------------- */
 

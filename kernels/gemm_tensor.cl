@@ -45,18 +45,13 @@
 #ifndef WIDE
 #define WIDE 0 /* 1: C can be written four elements at a time */
 #endif
-#ifndef BAND
-#define BAND 8 /* blocks of rows in a band */
-#endif
 #ifndef PRODUCTS
 #define PRODUCTS 3 /* of parts: 3 for the accuracy of floats, 1 for that of TF32 */
 #endif
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define QUAD JOIN(REAL, 4)
-#define IS_float 1 /* what #if cannot find out of REAL otherwise */
-#define IS_double 0
+#include "clcompute/block.h"
+#include "clcompute/copy_async.h"
+#include "clcompute/vector.h"
 
 #define DOWN 8 /* work-items of a warp along m, and along n */
 #define ACROSS 4
@@ -65,20 +60,6 @@
 #define ITEMS (DOWN * ACROSS * WARPS_DOWN * WARPS_ACROSS)
 #define ROW_A (BM + 8) /* elements from l to l + 1 of a slice: a warp's reads meet all banks */
 #define ROW_B (BN + 8)
-
-#ifdef __NV_CL_C_VERSION
-#define COPY(to, from)                                                                        \
-  for (int part = 0; part < (int)sizeof(QUAD); part += 16)                                    \
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(size_t)(to) + part), \
-                 "l"((ulong)(from) + part)                                                    \
-                 : "memory");
-#define COMMIT asm volatile("cp.async.commit_group;" ::: "memory");
-#define AWAIT asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-#else
-#define COPY(to, from) *(__local QUAD *)(to) = *(__global const QUAD *)(from);
-#define COMMIT
-#define AWAIT
-#endif
 
 /* Copies a slice of WIDTH elements a row, ITEMS quads at a time, and goes on to the next one. */
 #define COPY_SLICE(slice, from, ld, WIDTH)                                                  \
@@ -213,8 +194,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_tensor(
 
   /* The block of this group: bands of BAND blocks of rows, in each down the rows first. */
   const size_t blocks = (n + BN - 1) / BN, down = (m + BM - 1) / BM, number = get_group_id(0);
-  const size_t band = number / (BAND * blocks) * BAND, height = min((size_t)BAND, down - band);
-  const size_t in_band = number - band * blocks;
+  FIND_BAND(blocks)
   const size_t column = in_band / height, row = in_band - column * height;
   const ulong i0 = (band + row) * BM, j0 = column * BN;
 

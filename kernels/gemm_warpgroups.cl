@@ -46,15 +46,9 @@
 #ifndef DELAY
 #define DELAY 300 /* nanoseconds by which a warpgroup begins after the one before: some more than it adds for */
 #endif
-#ifndef BAND
-#define BAND 8 /* blocks of rows in a band */
-#endif
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define QUAD JOIN(REAL, 4)
-#define IS_float 1 /* what #if cannot find out of REAL otherwise */
-#define IS_double 0
+#include "clcompute/block.h"
+#include "clcompute/vector.h"
 
 #define BM (64 * WARPGROUPS)
 #define ITEMS (128 * WARPGROUPS)
@@ -249,8 +243,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_warpgroups
 
   /* The block of this group: bands of BAND blocks of rows, in each down the rows first. */
   const size_t across = (n + BN - 1) / BN, down = (m + BM - 1) / BM, number = get_group_id(0);
-  const size_t band = number / (BAND * across) * BAND, height = min((size_t)BAND, down - band);
-  const size_t in_band = number - band * across;
+  FIND_BAND(across)
   const size_t column = in_band / height, row = band + in_band - column * height;
   const ulong i0 = row * BM, j0 = column * BN;
 

@@ -28,11 +28,7 @@
 #define V 4 /* elements of a vector, at most n, where GROUP is 1; 1: none */
 #endif
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define VECTOR JOIN(REAL, V)
-#define LOAD JOIN(vload, V)
-#define STORE JOIN(vstore, V)
+#include "clcompute/vector.h"
 
 #if GROUP == 1 && V > 1
 /* Columns j .. j + V - 1 of the rows below row k: of those only the ones from `low` to `high` - 1

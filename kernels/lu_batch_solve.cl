@@ -24,11 +24,7 @@
 #define V 4 /* elements of a vector register, where GROUP is 1 */
 #endif
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define VECTOR JOIN(REAL, V)
-#define LOAD JOIN(vload, V)
-#define STORE JOIN(vstore, V)
+#include "clcompute/vector.h"
 #define TOGETHER barrier(CLK_GLOBAL_MEM_FENCE)
 
 #if GROUP == 1 && V > 1

@@ -32,17 +32,9 @@
 #define CHUNKS (ACROSS / WIDE)
 #define LANES (DOWN / 4 * (WIDE / 4)) /* work-items: at least DOWN */
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define QUAD JOIN(REAL, 4)
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("unroll")
+#include "clcompute/vector.h"
 
 /* F(k) for k = 0, 1, .. COLUMNS - 1, as text: so many steps no compiler unrolls when it is asked to. */
-#define REPEAT_4(F, k) F(k) F(k + 1) F(k + 2) F(k + 3)
-#define REPEAT_8(F, k) REPEAT_4(F, k) REPEAT_4(F, k + 4)
-#define REPEAT_16(F, k) REPEAT_8(F, k) REPEAT_8(F, k + 8)
-#define REPEAT_32(F, k) REPEAT_16(F, k) REPEAT_16(F, k + 16)
 #define REPEAT(F) JOIN(REPEAT_, COLUMNS)(F, 0)
 
 INLINE void move_column(__global const int *moves, __global REAL *w, const ulong ld) {

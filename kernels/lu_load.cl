@@ -30,17 +30,7 @@
 #endif
 #define TILE 16 /* rows that are read before the next columns */
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#if V == 1
-#define VECTOR REAL
-#define LOAD(i, x) (x)[i]
-#define STORE(v, i, x) (x)[i] = (v)
-#else
-#define VECTOR JOIN(REAL, V)
-#define LOAD JOIN(vload, V)
-#define STORE JOIN(vstore, V)
-#endif
+#include "clcompute/vector.h"
 
 /* Rows r0 .. r1 - 1 of columns `first` to `end`; adds to the sums. */
 static inline void load_columns(const size_t n, const size_t first, const size_t end,

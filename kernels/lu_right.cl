@@ -24,11 +24,7 @@
 #define ACROSS 8 /* columns of a group, a multiple of 4 */
 #endif
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define QUAD JOIN(REAL, 4)
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("unroll")
+#include "clcompute/vector.h"
 #define STRIDE (COLUMNS + 4)
 
 #define QUADS (COLUMNS / 4)

@@ -31,19 +31,7 @@
 #endif
 #define ROWS 4
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#if V == 1
-#define VECTOR REAL
-#define LOAD(i, x) (x)[i]
-#define STORE(v, i, x) (x)[i] = (v)
-#else
-#define VECTOR JOIN(REAL, V)
-#define LOAD JOIN(vload, V)
-#define STORE JOIN(vstore, V)
-#endif
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("unroll")
+#include "clcompute/vector.h"
 
 INLINE void exchange(__global REAL *x, __global REAL *y) {
   UNROLL for (int i = 0; i < 2; i++) {

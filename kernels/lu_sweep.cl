@@ -35,20 +35,12 @@
 #define TRANSPOSE 0 /* 1: W holds the transpose of T */
 #endif
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define QUAD JOIN(REAL, 4)
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("unroll")
+#include "clcompute/vector.h"
 #define STRIDE (SIDE + 1)
 #define STEP(s) (LOWER ? (s) : SIDE - 1 - (s)) /* row of a triangle in step s */
 #define QUADS (SIDE / 4)
 
 /* F(k) for k = 0, 1, .. SIDE - 1, as text: so many steps no compiler unrolls when it is asked to. */
-#define REPEAT_4(F, k) F(k) F(k + 1) F(k + 2) F(k + 3)
-#define REPEAT_8(F, k) REPEAT_4(F, k) REPEAT_4(F, k + 4)
-#define REPEAT_16(F, k) REPEAT_8(F, k) REPEAT_8(F, k + 8)
-#define REPEAT_32(F, k) REPEAT_16(F, k) REPEAT_16(F, k + 16)
 #define REPEAT(F) JOIN(REPEAT_, SIDE)(F, 0)
 
 /* A pivot whose inverse may overflow, or have fewer digits, is multiplied by a power of two first. */

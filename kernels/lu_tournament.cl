@@ -53,15 +53,11 @@
 #define ACROSS 16 /* end - begin at most; 2 * COLUMNS * ACROSS is a multiple of ROWS */
 #endif
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define QUAD JOIN(REAL, 4)
+#include "clcompute/vector.h"
 #define KEY_float uint
 #define KEY_double ulong
 #define KEY JOIN(KEY_, REAL)
 #define AS_KEY JOIN(as_, KEY)
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("unroll")
 #define HELD (2 * COLUMNS * ACROSS / ROWS) /* elements a work-item holds while rows are exchanged */
 #define STRIDE (COLUMNS + 4)
 #define HALF (COLUMNS / 8 * 4) /* steps before only the other elements are left */

@@ -27,13 +27,7 @@
 #define V 16 /* elements of a vector register: 4, 8 or 16 */
 #endif
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define VECTOR JOIN(REAL, V)
-#define LOAD JOIN(vload, V)
-#define STORE JOIN(vstore, V)
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("unroll")
+#include "clcompute/vector.h"
 
 __constant REAL LANES[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 

@@ -9,30 +9,16 @@
  * an operand.
  * Global size: at least n / LANES, rounded up; the rest returns at once. Local size: any.
  */
-#ifndef REAL
-#define REAL float /* what the defaults below are made of */
-#endif
-#ifndef RESULT
-#define RESULT REAL /* element type of out */
-#endif
-#ifndef VALUE
-#define VALUE REAL /* what is computed: RESULT, or float for half */
-#endif
-#ifndef HALF
-#define HALF 0 /* 1: RESULT is half */
-#endif
+#include "clcompute/elementwise.h"
+
 #ifndef LANES
 #define LANES 1 /* elements of a work-item: 1 or 4 */
 #endif
-#ifndef EXPRESSION
-#define PARAMETERS , __global const REAL *x, const ulong x_first
-#define LOADS const REAL arg_x = x[x_first + i];
-#define EXPRESSION arg_x
-#define VECTORS    /* reads four elements of each operand from element `first` on */
-#define LANE_LOADS /* the LOADS of one `lane` of these */
+#ifndef VECTORS
+#define VECTORS ELEMENTS_4(REAL, x)      /* of each buffer, where LANES is 4 */
+#define LANE_LOADS LANE_ELEMENT(REAL, x) /* in place of LOADS */
 #endif
-#define JOIN(type, width) type##width
-#define VECTOR(type) JOIN(type, 4)
+#define VECTOR JOIN(RESULT, 4)
 
 __kernel void map_vectors(const ulong n, __global RESULT *out, const ulong out_first PARAMETERS) {
   const ulong first = get_global_id(0) * LANES;
@@ -49,7 +35,7 @@ __kernel void map_vectors(const ulong n, __global RESULT *out, const ulong out_f
 #if HALF
     vstore_half4_rte(vload4(0, v), 0, out + out_first + first);
 #else
-    *(__global VECTOR(RESULT) *)(out + out_first + first) = (VECTOR(RESULT))(v[0], v[1], v[2], v[3]);
+    *(__global VECTOR *)(out + out_first + first) = (VECTOR)(v[0], v[1], v[2], v[3]);
 #endif
     return;
   }
@@ -57,10 +43,6 @@ __kernel void map_vectors(const ulong n, __global RESULT *out, const ulong out_f
   for (ulong at = first; at < min(first + LANES, n); at++) {
     const long i = (long)at;
     LOADS
-#if HALF
-    vstore_half_rte((VALUE)(EXPRESSION), out_first + i, out);
-#else
-    out[out_first + i] = (VALUE)(EXPRESSION);
-#endif
+    WRITE(out_first + i, (VALUE)(EXPRESSION));
   }
 }

@@ -10,12 +10,8 @@
  * through BLOCK + k / (LANES * BLOCK) + log2(LANES) additions instead of k.
  * Global size: n / chunk, rounded up, each chunk with an element. Local size: any, 1 is best.
  */
-#ifndef REAL
-#define REAL float /* what the defaults below are made of */
-#endif
-#ifndef RESULT
-#define RESULT REAL /* type of the results */
-#endif
+#include "clcompute/elementwise.h"
+
 #ifndef ORDERED
 #define ORDERED 0 /* 1: from left to right, for what does not commute */
 #endif
@@ -28,14 +24,6 @@
 #ifndef OPERATION
 #define OPERATION a + b /* of two results a, b */
 #endif
-#ifndef EXPRESSION
-#define PARAMETERS , __global const REAL *x, const ulong x_first
-#define LOADS const REAL arg_x = x[x_first + i];
-#define EXPRESSION arg_x
-#endif
-#ifndef FETCH
-#define FETCH /* prefetches what is read some steps after element `at` */
-#endif
 
 static RESULT combine(const RESULT a, const RESULT b) {
   return OPERATION;
@@ -44,7 +32,7 @@ static RESULT combine(const RESULT a, const RESULT b) {
 __kernel void reduce_chunks(const ulong n, const ulong chunk, __global RESULT *out,
                             const ulong out_first, const int has_init,
                             const RESULT init PARAMETERS) {
-  const ulong begin = get_global_id(0) * chunk, end = min(begin + chunk, n);
+  FIND_CHUNK(get_global_id(0))
   RESULT total;
   ulong at = begin;
   if (ORDERED || end - begin < LANES) {

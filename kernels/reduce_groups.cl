@@ -5,33 +5,24 @@
  *     for (w = 0; w < get_num_groups(0); w++)
  *       out[w] = EXPRESSION of element w * chunk, combined with those up to the next chunk
  *
- * Neighbours read neighbours, UNROLL elements at a time, each into a result of its own; the
+ * Neighbours read neighbours, AT_ONCE elements at a time, each into a result of its own; the
  * work-items' results are combined in local memory, halving. Where order matters, a work-item
  * takes neighbouring elements, and the first one combines what all found.
  * Global size: n / chunk, rounded up, times GROUP, each chunk with an element. Local size: GROUP.
  */
-#ifndef REAL
-#define REAL float /* what the defaults below are made of */
-#endif
-#ifndef RESULT
-#define RESULT REAL /* type of the results */
-#endif
+#include "clcompute/elementwise.h"
+
 #ifndef ORDERED
 #define ORDERED 0 /* 1: from left to right, for what does not commute */
 #endif
 #ifndef GROUP
 #define GROUP 256 /* work-items of a group; a power of two */
 #endif
-#ifndef UNROLL
-#define UNROLL 8 /* elements on their way at once; a power of two */
+#ifndef AT_ONCE
+#define AT_ONCE 8 /* elements on their way at once; a power of two */
 #endif
 #ifndef OPERATION
 #define OPERATION a + b /* of two results a, b */
-#endif
-#ifndef EXPRESSION
-#define PARAMETERS , __global const REAL *x, const ulong x_first
-#define LOADS const REAL arg_x = x[x_first + i];
-#define EXPRESSION arg_x
 #endif
 
 static RESULT combine(const RESULT a, const RESULT b) {
@@ -43,7 +34,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
     const int has_init, const RESULT init PARAMETERS) {
   __local RESULT found[GROUP];
   const uint me = (uint)get_local_id(0);
-  const ulong begin = get_group_id(0) * chunk, end = min(begin + chunk, n);
+  FIND_CHUNK(get_group_id(0))
   const ulong share = ORDERED ? (end - begin + GROUP - 1) / GROUP : 1;
   const uint busy = (uint)min((ulong)GROUP, (end - begin + share - 1) / share);
   if (me < busy) {
@@ -58,25 +49,25 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
 #else
     ulong at = begin + me;
     const ulong rows = (end - at + GROUP - 1) / GROUP; /* elements of this work-item */
-    if (rows >= UNROLL) {
-      RESULT part[UNROLL];
+    if (rows >= AT_ONCE) {
+      RESULT part[AT_ONCE];
 #pragma unroll
-      for (uint u = 0; u < UNROLL; u++) {
+      for (uint u = 0; u < AT_ONCE; u++) {
         const long i = (long)(at + u * GROUP);
         LOADS
         part[u] = (RESULT)(EXPRESSION);
       }
-      ulong row = UNROLL;
-      for (; row + UNROLL <= rows; row += UNROLL) {
+      ulong row = AT_ONCE;
+      for (; row + AT_ONCE <= rows; row += AT_ONCE) {
 #pragma unroll
-        for (uint u = 0; u < UNROLL; u++) {
+        for (uint u = 0; u < AT_ONCE; u++) {
           const long i = (long)(at + (row + u) * GROUP);
           LOADS
           part[u] = combine(part[u], (RESULT)(EXPRESSION));
         }
       }
 #pragma unroll
-      for (uint k = UNROLL / 2; k > 0; k /= 2)
+      for (uint k = AT_ONCE / 2; k > 0; k /= 2)
         for (uint u = 0; u < k; u++) part[u] = combine(part[u], part[u + k]);
       sum = part[0];
       at += row * GROUP;

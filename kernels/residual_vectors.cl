@@ -30,13 +30,7 @@
 #define ROWS 4
 #pragma OPENCL FP_CONTRACT OFF /* a contracted sum would not be the one whose error we take */
 
-#define JOIN_(x, y) x##y
-#define JOIN(x, y) JOIN_(x, y)
-#define VECTOR JOIN(REAL, V)
-#define LOAD JOIN(vload, V)
-#define STORE JOIN(vstore, V)
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("unroll")
+#include "clcompute/vector.h"
 
 #if WIDE
 #define SUM double

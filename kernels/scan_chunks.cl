@@ -10,18 +10,8 @@
  * from element to element has one operation for sixteen.
  * Global size: n / chunk, rounded up. Local size: any, 1 is best.
  */
-#ifndef REAL
-#define REAL float /* what the defaults below are made of */
-#endif
-#ifndef RESULT
-#define RESULT REAL /* element type of out */
-#endif
-#ifndef VALUE
-#define VALUE REAL /* what is computed: RESULT, or float for half */
-#endif
-#ifndef HALF
-#define HALF 0 /* 1: RESULT is half */
-#endif
+#include "clcompute/elementwise.h"
+
 #ifndef EXCLUSIVE
 #define EXCLUSIVE 0 /* 1: without the element itself; has_init must be 1 */
 #endif
@@ -32,24 +22,17 @@
 #define OPERATION a + b /* of the results a and b of neighbouring parts */
 #define IDENTITY 0      /* optional: combined with it, a value stays; has_init must be 1 */
 #endif
-#ifndef EXPRESSION
-#define PARAMETERS , __global const REAL *x, const ulong x_first
-#define LOADS const REAL arg_x = x[x_first + i];
-#define EXPRESSION arg_x
-#define ELEMENTS vload16(0, x + x_first + at) /* sixteen elements from `at` on, as VALUEs */
+#ifndef ELEMENTS
+#define ELEMENTS vload16(0, mem_x + first_x + at) /* sixteen elements from `at` on, as VALUEs */
 #endif
-#ifndef FETCH
-#define FETCH /* prefetches what is read some steps after element `at` */
-#endif
-#define JOIN(type, width) type##width
-#define VECTOR(type) JOIN(type, 16)
+#define VECTOR JOIN(VALUE, 16)
 
 static VALUE combine(const VALUE a, const VALUE b) {
   return OPERATION;
 }
 
 #ifdef IDENTITY
-static VECTOR(VALUE) combine_vectors(const VECTOR(VALUE) a, const VECTOR(VALUE) b) {
+static VECTOR combine_vectors(const VECTOR a, const VECTOR b) {
   return OPERATION;
 }
 #endif
@@ -57,7 +40,7 @@ static VECTOR(VALUE) combine_vectors(const VECTOR(VALUE) a, const VECTOR(VALUE) 
 __kernel void scan_chunks(const ulong n, const ulong chunk, __global RESULT *out,
                           const ulong out_first, __global const VALUE *sums, const ulong sums_first,
                           const int has_init, const VALUE init PARAMETERS) {
-  const ulong begin = get_global_id(0) * chunk, end = min(begin + chunk, n);
+  FIND_CHUNK(get_global_id(0))
   VALUE total = init;
   int has_total = has_init;
   for (ulong k = 0; k < get_global_id(0); k++) {
@@ -68,22 +51,22 @@ __kernel void scan_chunks(const ulong n, const ulong chunk, __global RESULT *out
   ulong at = begin;
 #ifdef IDENTITY
   const VALUE e = (VALUE)(IDENTITY);
-  VECTOR(VALUE) before = (VECTOR(VALUE))(total);
+  VECTOR before = (VECTOR)(total);
   for (; at + 16 <= end; at += 16) {
     FETCH
-    VECTOR(VALUE) v = ELEMENTS;
-    v = combine_vectors((VECTOR(VALUE))(e, v.s01234567, v.s89ab, v.scde), v);
-    v = combine_vectors((VECTOR(VALUE))(e, e, v.s01234567, v.s89ab, v.scd), v);
-    v = combine_vectors((VECTOR(VALUE))(e, e, e, e, v.s01234567, v.s89ab), v);
-    v = combine_vectors((VECTOR(VALUE))(e, e, e, e, e, e, e, e, v.s01234567), v);
-    const VECTOR(VALUE) last = (VECTOR(VALUE))(v.sf);
-    if (EXCLUSIVE) v = (VECTOR(VALUE))(e, v.s01234567, v.s89ab, v.scde);
+    VECTOR v = ELEMENTS;
+    v = combine_vectors((VECTOR)(e, v.s01234567, v.s89ab, v.scde), v);
+    v = combine_vectors((VECTOR)(e, e, v.s01234567, v.s89ab, v.scd), v);
+    v = combine_vectors((VECTOR)(e, e, e, e, v.s01234567, v.s89ab), v);
+    v = combine_vectors((VECTOR)(e, e, e, e, e, e, e, e, v.s01234567), v);
+    const VECTOR last = (VECTOR)(v.sf);
+    if (EXCLUSIVE) v = (VECTOR)(e, v.s01234567, v.s89ab, v.scde);
     v = combine_vectors(before, v);
     before = combine_vectors(before, last);
 #if HALF
     vstore_half16_rte(v, 0, out + out_first + at);
 #elif STREAM
-    __builtin_nontemporal_store(v, (__global VECTOR(VALUE) *)(out + out_first + at));
+    __builtin_nontemporal_store(v, (__global VECTOR *)(out + out_first + at));
 #else
     vstore16(v, 0, out + out_first + at);
 #endif
@@ -98,10 +81,6 @@ __kernel void scan_chunks(const ulong n, const ulong chunk, __global RESULT *out
     const VALUE result = EXCLUSIVE ? total : next;
     total = next;
     has_total = 1;
-#if HALF
-    vstore_half_rte(result, out_first + i, out);
-#else
-    out[out_first + i] = result;
-#endif
+    WRITE(out_first + i, result);
   }
 }

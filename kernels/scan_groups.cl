@@ -10,18 +10,8 @@
  * results in local memory, and each work-item goes through its neighbours once more.
  * Global size: n / chunk, rounded up, times GROUP. Local size: GROUP.
  */
-#ifndef REAL
-#define REAL float /* what the defaults below are made of */
-#endif
-#ifndef RESULT
-#define RESULT REAL /* element type of out */
-#endif
-#ifndef VALUE
-#define VALUE REAL /* what is computed: RESULT, or float for half */
-#endif
-#ifndef HALF
-#define HALF 0 /* 1: RESULT is half */
-#endif
+#include "clcompute/elementwise.h"
+
 #ifndef EXCLUSIVE
 #define EXCLUSIVE 0 /* 1: without the element itself; has_init must be 1 */
 #endif
@@ -33,11 +23,6 @@
 #endif
 #ifndef OPERATION
 #define OPERATION a + b /* of the results a and b of neighbouring parts */
-#endif
-#ifndef EXPRESSION
-#define PARAMETERS , __global const REAL *x, const ulong x_first
-#define LOADS const REAL arg_x = x[x_first + i];
-#define EXPRESSION arg_x
 #endif
 
 static VALUE combine(const VALUE a, const VALUE b) {
@@ -62,7 +47,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_groups(
   __local VALUE found[GROUP];
   const uint me = (uint)get_local_id(0);
   const ulong chunks = get_group_id(0); /* before this one */
-  const ulong begin = chunks * chunk, end = min(begin + chunk, n);
+  FIND_CHUNK(chunks)
   VALUE total = init;
   int has_total = has_init;
 
@@ -110,11 +95,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_groups(
       const VALUE result = EXCLUSIVE ? running : next;
       running = next;
       has_running = 1;
-#if HALF
-      vstore_half_rte(result, out_first + first + k, out);
-#else
-      out[out_first + first + k] = result;
-#endif
+      WRITE(out_first + first + k, result);
     }
     total = has_total ? combine(total, found[busy - 1]) : found[busy - 1];
     has_total = 1;

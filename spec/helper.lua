@@ -43,23 +43,22 @@ function helper.describe_each(subject, body)
   end
 end
 
---- Describes what `plans` spread over a device, on each device as it is and as if it were of the other kind, CPU or
--- GPU: describe_plans("sum", function(device) it(...) end).
-function helper.describe_plans(subject, body)
-  local kernels, plans = require "clcompute.operations.kernels", require "clcompute.operations.plans"
+--- Describes elementwise operations on each device, with its own numbers and with those of the other kind, CPU or GPU:
+-- describe_kinds("sum", function(device) it(...) end).
+function helper.describe_kinds(subject, body)
+  local known, tuning = require "clcompute.tuning.known", require "clcompute.tuning"
   helper.describe_each(subject, function(device)
-    local own = plans.facts(device).type
     body(device)
-    local other = own == "cpu" and "gpu" or "cpu"
-    busted.describe("as a " .. other, function()
-      busted.setup(function()
-        plans.pretend(device, { type = other, compute_units = 3 })
-        kernels.forget(device)
-      end)
-      busted.teardown(function()
-        plans.pretend(device, nil)
-        kernels.forget(device)
-      end)
+    local other = tuning.facts(device, "float")
+    other.type, other.platform = device.type == "cpu" and "gpu" or "cpu", "another one"
+    local function use(choose)
+      for _, operation in ipairs { "saxpy", "map", "reduce", "scan" } do
+        tuning.use(device, operation, "float", choose(known[operation], other))
+      end
+    end
+    busted.describe("as a " .. other.type, function()
+      busted.setup(function() use(tuning.choose) end)
+      busted.teardown(function() use(function() end) end)
       body(device)
     end)
   end)

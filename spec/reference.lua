@@ -9,6 +9,36 @@ function reference.saxpy(alpha, x, y)
   return out
 end
 
+--- The sum, exact to double's digits, and that of the magnitudes.
+function reference.sum(list)
+  local sum, lost, magnitude = 0, 0, 0
+  for _, v in ipairs(list) do -- Neumaier's
+    local t = sum + v
+    if math.type(v) == "float" then
+      lost = lost + (math.abs(sum) >= math.abs(v) and (sum - t) + v or (v - t) + sum)
+    end
+    sum, magnitude = t, magnitude + math.abs(v)
+  end
+  return sum + lost, magnitude
+end
+
+--- The first index of the element that comes before all others, and the element.
+local function first_of(list, before)
+  local place = 1
+  for i, v in ipairs(list) do
+    if before(v, list[place]) then place = i end
+  end
+  return place, list[place]
+end
+
+function reference.argmin(list)
+  return first_of(list, function(v, least) return v < least end)
+end
+
+function reference.argmax(list)
+  return first_of(list, function(v, largest) return v > largest end)
+end
+
 function reference.transpose(a)
   local t = {}
   for j = 1, a[1] and #a[1] or 0 do

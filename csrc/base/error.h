@@ -21,6 +21,9 @@ int clc_raise(lua_State *L, cl_int code, const char *call, const char *detail, .
 /* luaL_argerror with a lua_pushfstring format. */
 int clc_argerror(lua_State *L, int arg, const char *complaint, ...);
 
+/* What is said of a buffer that does not go with the others, or with a kernel. */
+#define CLC_OTHER_DEVICE "the buffer lives on another device; b:copy(device) moves it"
+
 /* True for the codes that mean "no memory left", which a collection may cure. */
 int clc_isoutofmemory(cl_int code);
 

@@ -75,6 +75,9 @@ void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t r
 void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
                    const void *from);
 
+/* NULL where the buffer can be used with a device; else what a message says of it. */
+const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d);
+
 /* Whether two buffers have memory in common. */
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b);
 

@@ -197,6 +197,10 @@ cl_int clc_setmemory(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Buffe
   return d->context->executor->set_memory(d, kernel, i, mem, &region);
 }
 
+const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d) {
+  return b->device->context == d->context ? NULL : CLC_OTHER_DEVICE;
+}
+
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {
   return a->mem != NULL && a->mem == b->mem && a->offset < b->offset + b->count &&
          b->offset < a->offset + a->count;

@@ -86,8 +86,8 @@ void clc_runvalues(lua_State *L, clc_Kernel *k, const clc_Range *range, const cl
 static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
   const cl_ulong offset = b->offset;
   const clc_Executor *executor = k->device->context->executor;
-  if (b->device->context != k->device->context)
-    luaL_error(L, "%s: the buffers live on different devices; b:copy(device) moves one", k->what);
+  const char *complaint = clc_testdevice(b, k->device);
+  if (complaint != NULL) clc_argumenterror(L, k->name, i, &k->args[i], "%s", complaint);
   if (k->args[i].kind != CLC_BUFFER || k->args[i].dtype != b->dtype)
     luaL_error(L, "%s argument %d: got a %s buffer", k->what, (int)i + 1, b->dtype->name);
   set_whole(L, k, i, b);

@@ -282,8 +282,8 @@ static void set_buffer(const Setter *s) {
   const char *dtype = s->a->dtype != NULL ? s->a->dtype->name : "a";
   if (b == NULL || (s->a->dtype != NULL && b->dtype != s->a->dtype))
     complain(s, "%s buffer expected, got %s", dtype, value_name(L, s->idx));
-  if (b->device->context != s->k->device->context)
-    complain(s, "the buffer lives on another device");
+  const char *complaint = clc_testdevice(b, s->k->device);
+  if (complaint != NULL) complain(s, "%s", complaint);
   if (b->mem == NULL && !s->empty) complain(s, "the buffer has no elements");
   if (b->mem == NULL) return;
   cl_mem mem = argument_memory(s, b);

@@ -16,13 +16,11 @@ clc_Buffer *clc_checkreal(lua_State *L, int arg) {
   return b;
 }
 
-/* Pushes why b does not go with the other one; returns NULL when it does. */
+/* Why b does not go with the other one, perhaps pushed; NULL when it does. */
 static const char *push_difference(lua_State *L, const clc_Buffer *b, const clc_Buffer *like) {
   if (b->dtype != like->dtype)
     return lua_pushfstring(L, "%s buffer expected, got %s", like->dtype->name, b->dtype->name);
-  if (b->device->context != like->device->context)
-    return lua_pushliteral(L, "the buffers live on different devices; b:copy(device) moves one");
-  return NULL;
+  return clc_testdevice(b, like->device);
 }
 
 clc_Buffer *clc_checklike(lua_State *L, int arg, const clc_Buffer *like) {
@@ -59,6 +57,14 @@ void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *
   const char *expected = clc_pushshape(L, shape), *got = clc_pushshape(L, &b->shape);
   if (key == NULL) clc_argerror(L, arg, "shape %s expected, got %s", expected, got);
   clc_optionerror(L, arg, key, "shape %s expected, got %s", expected, got);
+}
+
+int clc_checkresult(lua_State *L, const char *operation, const clc_Buffer *out, const clc_Buffer *b,
+                    const char *name) {
+  if (!clc_overlap(out, b)) return 0;
+  if (out->dtype->size != b->dtype->size || out->offset != b->offset || out->count != b->count)
+    luaL_error(L, "%s: the result overlaps '%s', shifted", operation, name);
+  return 1;
 }
 
 void clc_checksquare(lua_State *L, int arg, const clc_Buffer *a) {

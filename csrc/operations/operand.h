@@ -20,6 +20,11 @@ clc_Buffer *clc_pushbufferoption(lua_State *L, int arg, const char *key, const c
 void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *b,
                       const clc_Shape *shape);
 
+/* Raises where the result of an operation has elements of an operand, each at another place: some
+   would be written before they are read. Returns whether it has them all, each at its own. */
+int clc_checkresult(lua_State *L, const char *operation, const clc_Buffer *out, const clc_Buffer *b,
+                    const char *name);
+
 /* Raises unless a is a square matrix, or a batch of such in three dimensions. */
 void clc_checksquare(lua_State *L, int arg, const clc_Buffer *a);
 

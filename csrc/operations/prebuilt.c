@@ -3,12 +3,14 @@
 Prebuilt kernels: the files of the kernels folder, built once a device.
 @module clcompute
 */
-#define _POSIX_C_SOURCE 200809L /* opendir */
+#define _XOPEN_SOURCE 700 /* opendir, realpath */
 #include "prebuilt.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +18,7 @@ Prebuilt kernels: the files of the kernels folder, built once a device.
 #include "program/program.h"
 #include "files/files.h"
 
-/* Pushes the table of programs of a device: key to Program. */
+/* Pushes the table of what is built for a device: key to Program, or of an operation to Kernel. */
 static void push_cache(lua_State *L, const clc_Device *d) {
   clc_pushdevice(L, d);
   if (clc_getvalue(L, -1, 1) == LUA_TNIL) {
@@ -43,6 +45,13 @@ static void raise_unknown(lua_State *L, const char *folder, const char *name) {
   luaL_error(L, "no prebuilt kernel '%s'; there are: %s", name, names);
 }
 
+/* Pushes the text with headers named by their whole path: an option would end at a blank in it. */
+static void push_with_folder(lua_State *L, const char *text, const char *folder) {
+  char path[PATH_MAX];
+  if (realpath(folder, path) != NULL) folder = path;
+  luaL_gsub(L, text, "#include \"", lua_pushfstring(L, "#include \"%s/", folder));
+}
+
 static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
                   const char *defines) {
   if (dtype == clc_double && !d->context->has_double)
@@ -51,6 +60,7 @@ static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype
   const char *path = lua_pushfstring(L, "%s/%s.cl", folder, name);
   if (access(path, F_OK) != 0 && errno == ENOENT) raise_unknown(L, folder, name);
   clc_readfile(L, path);
+  push_with_folder(L, lua_tostring(L, -1), folder);
   const int source = lua_gettop(L);
   const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);
   clc_buildprogram(L, d, source, lua_pushfstring(L, "%s.cl", name), all, "");
@@ -74,6 +84,21 @@ clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const cl
   lua_replace(L, top); /* in place of the device */
   lua_settop(L, top);
   return k;
+}
+
+clc_Kernel *clc_pushkept(lua_State *L, const clc_Device *d, const char *key) {
+  luaL_checkstack(L, 10, NULL);
+  push_cache(L, d);
+  lua_getfield(L, -1, key);
+  lua_remove(L, -2);
+  return clc_testhandle(L, -1, &clc_kerneltype);
+}
+
+void clc_keepkernel(lua_State *L, const clc_Device *d, const char *key) {
+  push_cache(L, d);
+  lua_pushvalue(L, -2);
+  lua_setfield(L, -2, key);
+  lua_pop(L, 1);
 }
 
 static void check_name(lua_State *L, const char *name) {

@@ -3,55 +3,55 @@
 saxpy: out <- alpha * x + y.
 @module clcompute
 */
-#include "saxpy.h"
+#include "operations.h"
+#include "spread.h"
 
-#include "base/base.h"
-#include "operand.h"
-#include "prebuilt.h"
+/* The operands, as the kernels of map take them: kernels/clcompute/elementwise.h. */
+#define OPERANDS                                                             \
+  "#define PARAMETERS NUMBER(REAL, alpha) BUFFER(REAL, x) BUFFER(REAL, y)\n" \
+  "#define LOADS ELEMENT(REAL, x) ELEMENT(REAL, y)\n"                        \
+  "#define FETCH PREFETCH(x, sizeof(REAL)) PREFETCH(y, sizeof(REAL))\n"      \
+  "#define VECTORS ELEMENTS_4(REAL, x) ELEMENTS_4(REAL, y)\n"                \
+  "#define LANE_LOADS LANE_ELEMENT(REAL, x) LANE_ELEMENT(REAL, y)\n"         \
+  "#define EXPRESSION arg_alpha * arg_x + arg_y\n"
 
-#define GROUP 256         /* any from 64 on fills the warps of a GPU */
-#define CHUNKS 16         /* for each core of a CPU: more than one even out what else runs there */
-#define LEAST_CHUNK 16384 /* elements; fewer are not worth another work-item */
-#define CHUNK_STEP 2048
-#define AHEAD "#define AHEAD 8192\n" /* bytes that POCL's compiler is told to prefetch */
-
-static size_t divide_up(size_t a, size_t b) {
-  return (a + b - 1) / b;
-}
-
-static void by_chunks(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y,
-                      clc_Buffer *out) {
-  clc_Device *d = out->device;
-  size_t chunk = divide_up(out->count, CHUNKS * d->context->compute_units);
-  if (chunk < LEAST_CHUNK) chunk = LEAST_CHUNK;
-  chunk = divide_up(chunk, CHUNK_STEP) * CHUNK_STEP;
-  clc_Kernel *k = clc_prebuilt(L, d, "saxpy_chunks", out->dtype, d->context->is_pocl ? AHEAD : "");
-  const clc_Range range = clc_padded1(divide_up(out->count, chunk), 1);
-  clc_run(L, k, &range, clc_size(out->count), clc_size(chunk), clc_number(alpha), clc_elements(x),
-          clc_elements(y), clc_elements(out));
-}
-
-/* Four elements a work-item where all begin on a vector, else one. */
-static void by_items(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y,
-                     clc_Buffer *out) {
-  const int vectors = (x->offset | y->offset | out->offset) % 4 == 0;
-  clc_Kernel *k = clc_prebuilt(L, out->device, vectors ? "saxpy_vectors" : "saxpy", out->dtype, "");
-  const clc_Range range = clc_padded1(divide_up(out->count, vectors ? 4 : 1), GROUP);
-  clc_run(L, k, &range, clc_size(out->count), clc_number(alpha), clc_elements(x), clc_elements(y),
-          clc_elements(out));
+/* Pushes the kernel that does so many elements at a time. */
+static clc_Kernel *push_kernel(lua_State *L, clc_Device *d, const clc_Spread *s,
+                               const clc_Dtype *dtype, size_t lanes) {
+  const char *key = lua_pushfstring(L, "saxpy %s %s %d", dtype->name, s->kernel, (int)lanes);
+  clc_Kernel *k = clc_pushkept(L, d, key);
+  if (k == NULL) {
+    clc_define(L, {"LANES", lanes}, {"AHEAD", s->ahead});
+    const char *macros = lua_pushfstring(L, "%s" OPERANDS, lua_tostring(L, -1));
+    lua_remove(L, -2);
+    k = clc_prebuilt(L, d, s->kernel, dtype, macros);
+    clc_keepkernel(L, d, key);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+  }
+  lua_remove(L, -2);
+  return k;
 }
 
 void clc_saxpy(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y, clc_Buffer *out) {
+  const int top = lua_gettop(L);
   if (out->count == 0) return;
-  if (out->device->context->is_cpu)
-    by_chunks(L, alpha, x, y, out);
+  const clc_Spread *s = clc_pushspread(L, out->device, "saxpy");
+  const int in_chunks = s->granule > 0;
+  /* Without chunks, vectors are read where all begin on one. */
+  const size_t lanes =
+      in_chunks || (x->offset | y->offset | out->offset) % s->lanes == 0 ? s->lanes : 1;
+  const clc_Share share = clc_share(s, out->count);
+  const size_t items = in_chunks ? share.items : (out->count + lanes - 1) / lanes;
+  const clc_Range range = clc_padded1(items, s->group);
+  clc_Kernel *k = push_kernel(L, out->device, s, out->dtype, lanes);
+  if (in_chunks)
+    clc_run(L, k, &range, clc_size(out->count), clc_size(share.chunk), clc_elements(out),
+            clc_number(alpha), clc_elements(x), clc_elements(y));
   else
-    by_items(L, alpha, x, y, out);
-  lua_pop(L, 1);
-}
-
-static int is_same(const clc_Buffer *a, const clc_Buffer *b) {
-  return a->mem == b->mem && a->offset == b->offset;
+    clc_run(L, k, &range, clc_size(out->count), clc_elements(out), clc_number(alpha),
+            clc_elements(x), clc_elements(y));
+  lua_settop(L, top);
 }
 
 /* Pushes the option, which may be nil. */
@@ -61,11 +61,8 @@ static clc_Buffer *check_out(lua_State *L, int arg, const clc_Buffer *x, clc_Buf
   clc_Buffer *out = clc_pushbufferoption(L, arg, "out", x);
   if (out == NULL) out = y;
   clc_checkshapeof(L, arg, "out", out, &x->shape);
-  /* Element by element in place is fine; shifted, items would read what others wrote. */
-  if (clc_overlap(out, x) && !is_same(out, x))
-    luaL_error(L, "saxpy: the result overlaps x, shifted");
-  if (clc_overlap(out, y) && !is_same(out, y))
-    luaL_error(L, "saxpy: the result overlaps y, shifted");
+  clc_checkresult(L, "saxpy", out, x, "x");
+  clc_checkresult(L, "saxpy", out, y, "y");
   return out;
 }
 

@@ -193,8 +193,7 @@ static cl_command_queue check_queue(lua_State *L, int first, int last, int resul
   cl_command_queue queue = get_queue(L, result, &own);
   for (int arg = first; arg <= last; arg++) {
     get_queue(L, arg, &other);
-    if (other != own)
-      luaL_argerror(L, arg, "the buffers live on different devices; b:copy(device) moves one");
+    if (other != own) luaL_argerror(L, arg, CLC_OTHER_DEVICE);
   }
   return queue;
 }

@@ -109,6 +109,14 @@ function cl.scan(operation, x, options) end
 ---@return number # an integer for integers
 function cl.sum(x) end
 
+---The sum of the magnitudes of all elements, BLAS' asum; 0 where there are none. Blocks. Integers as in `cl.sum`.
+---```lua
+---print(cl.asum(d:buffer { 1, -2, 3 })) --> 6.0
+---```
+---@param x clcompute.Buffer
+---@return number # an integer for integers
+function cl.asum(x) end
+
 ---The sum of x[i] * y[i]; 0 where there are no elements. Blocks. Integers as in `cl.sum`.
 ---```lua
 ---print(cl.dot(d:buffer { 1, 2 }, d:buffer { 3, 4 })) --> 11.0
@@ -137,6 +145,17 @@ function cl.min(x) end
 ---@param x clcompute.Buffer
 ---@return number
 function cl.max(x) end
+
+---Where the smallest element is, or the first NaN where one is. Blocks.
+---
+---Errors: a buffer without elements.
+---```lua
+---print(cl.argmin(d:buffer { 3, 1, 1 })) --> 2	1.0
+---```
+---@param x clcompute.Buffer
+---@return integer # from 1 in row-major order, of the first of equals
+---@return number # the element
+function cl.argmin(x) end
 
 ---Where the largest element is, or the first NaN where one is. Blocks.
 ---

@@ -52,7 +52,9 @@ local function complete(core)
   core._VERSION = require("clcompute.base").version
   core.profile = late("device", "profile")
   core.trace_range = late("kernel", "trace_range")
-  for name in ("map reduce scan sum dot min max argmax norm2"):gmatch "%w+" do core[name] = late("operations", name) end
+  for name in ("map reduce scan sum asum dot min max argmin argmax norm2"):gmatch "%w+" do
+    core[name] = late("operations", name)
+  end
 end
 
 local cl = load_core()

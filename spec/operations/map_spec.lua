@@ -22,7 +22,7 @@ local function assert_equal_lists(expected, got)
   end
 end
 
-helper.describe_plans("map", function(d)
+helper.describe_kinds("map", function(d)
   for _, dtype in ipairs(helper.dtypes(d)) do
     it("computes every element of every size, for " .. dtype, function()
       for _, n in ipairs(helper.sizes(d)) do
@@ -257,7 +257,7 @@ describe("map", function()
   it("refuses buffers of two devices", function()
     local devices = helper.devices()
     if #devices < 2 then return pending "one device alone" end
-    helper.raises({ "map: ", "different devices" }, cl.map, "x[i] + y[i]",
+    helper.raises({ "map: operand 'y': ", "another device" }, cl.map, "x[i] + y[i]",
       { x = devices[1]:buffer { 1 }, y = devices[2]:buffer { 1 } })
   end)
 

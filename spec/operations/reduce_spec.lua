@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
+local reference = require "spec.reference"
 local cl = require "clcompute"
 
 local IS_FLOATING = { half = true, float = true, double = true }
@@ -19,27 +20,14 @@ local function unit(dtype)
   return helper.unit[dtype] or helper.unit.float -- half is summed in float
 end
 
---- The sum, exact to double's digits, and that of the magnitudes.
-local function reference_sum(list)
-  local sum, lost, magnitude = 0, 0, 0
-  for _, v in ipairs(list) do -- Neumaier's
-    local t = sum + v
-    if math.type(v) == "float" then
-      lost = lost + (math.abs(sum) >= math.abs(v) and (sum - t) + v or (v - t) + sum)
-    end
-    sum, magnitude = t, magnitude + math.abs(v)
-  end
-  return sum + lost, magnitude
-end
-
-helper.describe_plans("a reduction", function(d)
+helper.describe_kinds("a reduction", function(d)
   for _, dtype in ipairs(helper.dtypes(d)) do
     it("sums, finds the least, the largest and where it is, for every size of " .. dtype, function()
       for _, n in ipairs(helper.sizes(d)) do
         if n < 70000 or dtype == "float" then
           local x = random(d, dtype, n, n)
           local list = x:read()
-          local sum, magnitude = reference_sum(list)
+          local sum, magnitude = reference.sum(list)
           local got = cl.sum(x)
           if IS_FLOATING[dtype] then
             assert.equal("float", math.type(got))
@@ -48,15 +36,14 @@ helper.describe_plans("a reduction", function(d)
             assert.equal(sum, got)
             assert.equal("integer", math.type(got))
           end
+          assert.near(magnitude, cl.asum(x), IS_FLOATING[dtype] and STEPS * unit(dtype) * magnitude or 0)
+          assert.equal(math.type(got), math.type(cl.asum(x)))
           if n > 0 then
-            local least, largest, place = list[1], list[1], 1
-            for i, v in ipairs(list) do
-              if v < least then least = v end
-              if v > largest then largest, place = v, i end
-            end
-            assert.equal(least, cl.min(x))
-            assert.equal(largest, cl.max(x))
-            assert.same({ place, largest }, { cl.argmax(x) })
+            local least, largest = { reference.argmin(list) }, { reference.argmax(list) }
+            assert.equal(least[2], cl.min(x))
+            assert.equal(largest[2], cl.max(x))
+            assert.same(least, { cl.argmin(x) })
+            assert.same(largest, { cl.argmax(x) })
           end
         end
       end
@@ -70,7 +57,7 @@ helper.describe_plans("a reduction", function(d)
           local x, y = random(d, dtype, n, 1), random(d, dtype, n, 2)
           local products, of_y = x:read(), y:read()
           for i = 1, n do products[i] = products[i] * of_y[i] end
-          local dot, magnitude = reference_sum(products)
+          local dot, magnitude = reference.sum(products)
           assert.near(dot, cl.dot(x, y), dtype == "int" and 0 or (STEPS + 1) * unit(dtype) * magnitude)
         end
       end
@@ -107,22 +94,27 @@ helper.describe_plans("a reduction", function(d)
         local x = random(d, "float", n, 4)
         x[place] = 0 / 0
         x[n] = 0 / 0
-        for _, v in ipairs { cl.min(x), cl.max(x), cl.sum(x) } do assert.not_equal(v, v) end
-        local index, value = cl.argmax(x)
-        assert.equal(place, index)
-        assert.not_equal(value, value)
+        for _, v in ipairs { cl.min(x), cl.max(x), cl.sum(x), cl.asum(x) } do assert.not_equal(v, v) end
+        for _, find in ipairs { cl.argmin, cl.argmax } do
+          local index, value = find(x)
+          assert.equal(place, index)
+          assert.not_equal(value, value)
+        end
       end
     end
   end)
 
   it("finds the first of equals", function()
     local n = helper.is_simulator(d) and 600 or 300000
-    local x = d:zeros("int", n)
+    local high, low = d:zeros("int", n), d:zeros("int", n)
     for _, place in ipairs { n, n // 2, 3 } do
-      x[place] = 5
-      assert.same({ place, 5 }, { cl.argmax(x) })
+      high[place], low[place] = 5, -5
+      assert.same({ place, 5 }, { cl.argmax(high) })
+      assert.same({ place, -5 }, { cl.argmin(low) })
     end
-    assert.same({ 1, -7 }, { cl.argmax(d:zeros("short", 40):fill(-7)) })
+    for _, find in ipairs { cl.argmin, cl.argmax } do
+      assert.same({ 1, -7 }, { find(d:zeros("short", 40):fill(-7)) })
+    end
   end)
 
   it("keeps 64 bits of sums of integers, and wraps around there", function()
@@ -132,6 +124,10 @@ helper.describe_plans("a reduction", function(d)
       d:zeros("int", n):fill(0x7fffffff)))
     assert.equal(math.mininteger, cl.sum(d:buffer({ math.maxinteger, 1 }, "long")))
     assert.equal(-2, cl.sum(d:buffer({ -1, -1 }, "ulong"))) -- 2^65 - 2
+    assert.equal(-2, cl.asum(d:buffer({ -1, -1 }, "ulong")))
+    assert.equal(n << 31, cl.asum(d:zeros("int", n):fill(-1 << 31)))
+    assert.equal(math.mininteger, cl.asum(d:buffer({ math.mininteger }, "long")))
+    assert.same({ 1, 5 }, { cl.argmin(d:buffer({ 5, -1 }, "ulong")) })
     assert.equal(-1, cl.max(d:buffer({ 5, -1 }, "ulong"))) -- 2^64 - 1
   end)
 
@@ -149,22 +145,31 @@ helper.describe_plans("a reduction", function(d)
   it("gives init where there are no elements", function()
     local x = d:zeros("float", 0)
     assert.equal(3, cl.reduce("a + b", x, { init = 3 }))
-    assert.equal(0, cl.sum(x))
     assert.equal(0, cl.dot(x, x))
     assert.equal(0, cl.norm2(x))
-    assert.equal("integer", math.type(cl.sum(d:zeros("int", 0))))
+    for _, sum in ipairs { cl.sum, cl.asum } do
+      assert.equal(0, sum(x))
+      assert.equal("integer", math.type(sum(d:zeros("int", 0))))
+    end
     helper.raises({ "reduce: no elements, and no option 'init'" }, cl.reduce, "a + b", x)
-    for _, name in ipairs { "min", "max", "argmax" } do helper.raises({ name .. ": no elements" }, cl[name], x) end
+    for _, name in ipairs { "min", "max", "argmin", "argmax" } do
+      helper.raises({ name .. ": no elements" }, cl[name], x)
+    end
   end)
 
   it("takes views of any start, and matrices", function()
     local all = d:random("float", 1000, { seed = helper.seed })
     for _, first in ipairs { 1, 2, 5, 17 } do
-      local sum, magnitude = reference_sum(all:view(first, 900):read())
+      local sum, magnitude = reference.sum(all:view(first, 900):read())
       assert.near(sum, cl.sum(all:view(first, 900)), STEPS * helper.unit.float * magnitude)
+      assert.near(magnitude, cl.asum(all:view(first, 900)), STEPS * helper.unit.float * magnitude)
+      assert.same({ reference.argmin(all:view(first, 900):read()) }, { cl.argmin(all:view(first, 900)) })
     end
     assert.equal(21, cl.sum(d:buffer({ { 1, 2, 3 }, { 4, 5, 6 } }, "int")))
-    assert.same({ 6, 9 }, { cl.argmax(d:buffer({ { 1, 2, 3 }, { 4, 5, 9 } }, "int")) })
+    local matrix = d:buffer({ { 1, 2, -3 }, { 4, 5, 9 } }, "int")
+    assert.same({ 6, 9 }, { cl.argmax(matrix) })
+    assert.same({ 3, -3 }, { cl.argmin(matrix) })
+    assert.equal(24, cl.asum(matrix))
   end)
 
   it("gives the same bits each time", function()

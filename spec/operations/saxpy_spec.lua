@@ -150,7 +150,7 @@ describe("saxpy", function()
     local devices = helper.devices()
     if #devices < 2 then return pending "one device alone" end
     local x, y = devices[1]:buffer { 1 }, devices[2]:buffer { 1 }
-    helper.raises({ "#3", "different devices" }, cl.saxpy, 1, x, y)
-    helper.raises({ "'out'", "different devices" }, cl.saxpy, 1, x, x, { out = y })
+    helper.raises({ "#3", "another device" }, cl.saxpy, 1, x, y)
+    helper.raises({ "'out'", "another device" }, cl.saxpy, 1, x, x, { out = y })
   end)
 end)

@@ -44,7 +44,7 @@ local function assert_equal_lists(expected, got)
   end
 end
 
-helper.describe_plans("scan", function(d)
+helper.describe_kinds("scan", function(d)
   for _, dtype in ipairs(helper.dtypes(d)) do
     it("sums up, inclusive and exclusive, every size of " .. dtype, function()
       for _, n in ipairs(helper.sizes(d)) do
@@ -64,6 +64,12 @@ helper.describe_plans("scan", function(d)
       end
     end)
   end
+
+  it("begins with the first element where no init is given, also after a scan that had one", function()
+    local x = d:zeros("float", 40):fill(-5)
+    assert.equal(-4, cl.scan("max(a, b)", x, { init = -4 })[40])
+    assert.equal(-5, cl.scan("max(a, b)", x)[40])
+  end)
 
   it("takes operations that do not commute, in order", function()
     -- 2 x 2 affine maps, packed in an integer: first a, then b

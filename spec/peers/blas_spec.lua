@@ -384,7 +384,7 @@ describe("CLBlast", function()
   it("refuses buffers of two devices", function()
     local devices = cl.devices()
     if #devices < 2 then return pending "one device only" end
-    helper.raises({ "#3", "different devices" }, clblast.axpy, clblast, 1, devices[1]:zeros("float", 2),
+    helper.raises({ "#3", "another device" }, clblast.axpy, clblast, 1, devices[1]:zeros("float", 2),
       devices[2]:zeros("float", 2))
   end)
 end)

@@ -49,7 +49,7 @@ end)
 helper.describe_each("the folder of kernels", function(d)
   for name, text in pairs(files) do
     it("holds one kernel of the file's name, which builds alone: " .. name, function()
-      local program = d:program(text, { name = name .. ".cl" })
+      local program = d:program(text, { name = name .. ".cl", include = { "kernels" } })
       assert.same({ name }, program.kernels)
     end)
 

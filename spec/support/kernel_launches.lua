@@ -301,12 +301,6 @@ by_kernel.column_sums = [[for _, shape in ipairs(SHAPES) do
 by_kernel.saxpy = [[for _, n in ipairs(SIZES) do
   run("saxpy", over(n, 16))(n, 2, reals(n + 1), 1, reals(n), 0, empty(n + 2), 2) end]]
 
-by_kernel.saxpy_chunks = [[for _, n in ipairs(SIZES) do for _, chunk in ipairs { 16, 17, n } do
-  run("saxpy_chunks", (n + chunk - 1) // chunk)(n, chunk, 2, reals(n + 1), 1, reals(n), 0, empty(n + 2), 2) end end]]
-
-by_kernel.saxpy_vectors = [[for _, n in ipairs(SIZES) do
-  run("saxpy_vectors", over((n + 3) // 4, 8))(n, 2, reals(n + 4), 4, reals(n), 0, empty(n + 8), 8) end]]
-
 by_kernel.map_chunks = [[for _, n in ipairs { 1, 7, 63, 64, 65, 129 } do for _, chunk in ipairs { 64, 67, n } do
   run("map_chunks", (n + chunk - 1) // chunk)(n, chunk, empty(n + 2), 2, reals(n + 1), 1) end end]]
 
@@ -325,7 +319,7 @@ by_kernel.reduce_chunks = [[for _, n in ipairs { 1, 7, 16, 17, 33, 97, 301 } do 
 by_kernel.reduce_groups = [[for _, n in ipairs { 1, 7, 15, 16, 17, 33, 65, 301 } do for ordered = 0, 1 do
   local chunk = math.min(n, 200)
   run("reduce_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
-    { GROUP = 16, UNROLL = 4, ORDERED = ordered })(n, chunk, empty(1 + (n + chunk - 1) // chunk), 1, 1, 2,
+    { GROUP = 16, AT_ONCE = 4, ORDERED = ordered })(n, chunk, empty(1 + (n + chunk - 1) // chunk), 1, 1, 2,
     reals(n + 1), 1) end end]]
 
 --- Kept apart: what goes through elements one by one, and what shifts vectors of sixteen.

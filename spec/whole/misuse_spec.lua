@@ -138,7 +138,7 @@ local SECTIONS = {
     { row = 'printf("%s", int) on Oclgrind', unstopped = "Oclgrind aborts" },
     { row = "gemm into its input", message = { "'c'", "must not overlap" },
       script = "local a = d:zeros('float', 4, 4) cl.gemm(a, a, {c = a})" },
-    { row = "saxpy into a shifted view of its input", message = "the result overlaps x",
+    { row = "saxpy into a shifted view of its input", message = "the result overlaps 'x'",
       script = "local a = d:zeros('float', 9) cl.saxpy(1, a:view(1, 8), a:view(2, 9))" },
     { row = "data race", on = "isolated", -- silent
       script = 'build "kernel void k(global int *x) { x[0] = get_global_id(0); }"(4, ints(4)):wait()' },
@@ -236,7 +236,7 @@ local SECTIONS = {
     { row = "buffer of another device", alone = true, other = true,
       message = { "argument 1 'x'", "the buffer lives on another device" },
       script = "build(" .. VALUE .. ")(1, other:zeros('int', 1), 1)" },
-    { row = "saxpy with operands of two devices", alone = true, other = true, message = { "#3", "different devices" },
+    { row = "saxpy with operands of two devices", alone = true, other = true, message = { "#3", "another device" },
       script = "cl.saxpy(1, keep, other:zeros('float', 64))" },
     { row = "buffer of a device that was closed", alone = true, message = { "argument 1 'x'", "got released buffer" },
       script = "local x = ints(1) d:close() open() build(" .. VALUE .. ")(1, x, 1)" },

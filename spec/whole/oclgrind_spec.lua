@@ -85,7 +85,7 @@ describe("under Oclgrind with races and uninitialised reads watched", function()
       run = function(name, range, defines)
         defines = defines or {}
         defines.REAL = T
-        local kernel = d:program(planted, { defines = defines, name = name })[name]
+        local kernel = d:program(planted, { defines = defines, name = name, include = { "kernels" } })[name]
         return function(...) kernel(range, ...) end
       end ]] .. launches.by_kernel[name] .. " d:wait()")
   end

@@ -3,13 +3,10 @@
 --- cl.map: an expression for every element.
 -- @module clcompute
 
-local code = require "clcompute.operations.code"
 local enqueue = require("clcompute.core.internal").enqueue
-local expression = require "clcompute.operations.expression"
-local kernels = require "clcompute.operations.kernels"
+local translation = require "clcompute.operations.translation"
+local macros = require "clcompute.operations.macros"
 local operands = require "clcompute.operations.operands"
-local public = require "clcompute.operations.public"
-local typing = require "clcompute.operations.typing"
 
 local OPTIONS = { out = "Buffer", dtype = "string" }
 local NONE = {}
@@ -23,58 +20,48 @@ local function is_aligned(list, out, lanes)
   return true
 end
 
---- The parts of a plan that depend on where the memory is and how it is used.
-local function variant(plan, list, out, in_place)
-  local bytes, start = out.count * typing.sizes[out.dtype], out.first * typing.sizes[out.dtype]
-  local streams = plan.stream and bytes >= plan.stream and start % 64 == 0 and not in_place and out.dtype ~= "half"
-  local lanes = (plan.chunk or is_aligned(list, out, plan.lanes)) and plan.lanes or 1
-  return lanes, streams or false
+--- What depends on where the memory is and how it is used: elements at a time, and whether the result goes past the
+-- caches.
+local function variant(row, list, out, in_place)
+  local size = operands.sizes[out.dtype]
+  local streams = row.stream and out.count * size >= row.stream and out.first * size % 64 == 0 and not in_place
+    and out.dtype ~= "half" or false
+  return (row.granule > 0 or is_aligned(list, out, row.lanes)) and row.lanes or 1, streams
 end
 
-local function build(text, device, plan, list, out, scalar, lanes, streams)
-  local translated, used = expression.translate("map", text, operands.kinds("map", list))
+local function build(text, device, key, row, list, out, scalar, lanes, streams)
+  local translated, used = translation.translate("map", text, operands.kinds("map", list))
   operands.check_used("map", text, list, used)
-  local macros = code.macros(list, translated, { scalar = typing.value(scalar), type_of = typing.value,
-    ahead = plan.ahead, vectors = not plan.chunk and lanes > 1 })
-  macros.RESULT, macros.VALUE, macros.HALF = out.dtype, typing.value(out.dtype), out.dtype == "half" and 1 or 0
-  macros.LANES, macros.STREAM = lanes, streams and 1 or 0
-  return kernels.build("map", text, device, plan.kernel, macros)
+  local defines = macros.of(list, translated, row, operands.value_type, operands.value_type(scalar))
+  defines.RESULT, defines.VALUE = out.dtype, operands.value_type(out.dtype)
+  defines.HALF, defines.LANES, defines.STREAM = out.dtype == "half" and 1 or 0, lanes, streams and 1 or 0
+  return macros.build("map", text, device, key, row.kernel, defines)
 end
 
---- The kernel, from what is kept or built.
-local function find_kernel(state, text, device, plan, list, out, scalar, in_place)
-  local lanes, streams = variant(plan, list, out, in_place)
-  local key = ("%s\n%s\n%s %s %d %s"):format(text, code.signature(list), out.dtype, scalar, lanes, streams)
-  local kernel = state.kernels[key]
-  if not kernel then
-    kernel = build(text, device, plan, list, out, scalar, lanes, streams)
-    state.kernels[key] = kernel
-  end
-  return kernel, lanes
-end
-
-local function launch(kernel, plan, lanes, out, list)
-  local n = out.count
-  if plan.chunk then
-    enqueue.launch(kernel, plan.items, plan.group, n, plan.chunk, out.value, operands.values(list))
-  else
-    enqueue.launch(kernel, -(-n // lanes), plan.group, n, out.value, operands.values(list))
-  end
+--- The kernel, from what is kept or built, and how many elements it does at a time.
+local function find_kernel(text, device, row, list, out, scalar, in_place)
+  local lanes, streams = variant(row, list, out, in_place)
+  local key = ("map %s\n%s\n%s %s %s %d %s"):format(text, macros.signature(list), out.dtype, scalar, row.kernel, lanes,
+    streams)
+  return enqueue.kept(device, key) or build(text, device, key, row, list, out, scalar, lanes, streams), lanes
 end
 
 local function map(text, given, o)
   o = o and operands.check_options("map", o, OPTIONS) or NONE
-  if type(text) ~= "string" then expression.translate("map", text) end
+  if type(text) ~= "string" then translation.translate("map", text) end
   if type(given) ~= "table" then error("map: table of operands expected, got " .. type(given), 0) end
   local list, first = operands.read("map", given)
   local target, wanted = operands.target("map", o)
-  local scalar = typing.result(list, wanted)
+  local scalar = operands.result_dtype(list, wanted)
   local out, in_place = operands.result("map", target, wanted or scalar, list, first)
   local device, n = first.device, out.count
-  local state = kernels.state(device)
-  local plan = kernels.plan(state, "map", math.max(n, 1))
-  local kernel, lanes = find_kernel(state, text, device, plan, list, out, scalar, in_place)
-  if n > 0 then launch(kernel, plan, lanes, out, list) end
+  local row, items, _, chunk = enqueue.spread(device, "map", math.max(n, 1))
+  local kernel, lanes = find_kernel(text, device, row, list, out, scalar, in_place)
+  if n > 0 and row.granule > 0 then
+    enqueue.launch(kernel, items, row.group, n, chunk, out.value, operands.values(list))
+  elseif n > 0 then
+    enqueue.launch(kernel, -(-n // lanes), row.group, n, out.value, operands.values(list))
+  end
   return out.value
 end
 
@@ -98,4 +85,4 @@ end
 -- @raise what is wrong with the expression or an operand, with the expression
 -- @usage local z = cl.map("a*x[i] + y[i]", { a = 2, x = x, y = y })
 -- cl.map("sqrt(x[i])", { x = x }, { out = x })
-return public("map", map)
+return map

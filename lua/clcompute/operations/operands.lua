@@ -1,16 +1,70 @@
 -- SPDX-License-Identifier: MIT
---- Operands: the buffers and numbers an expression is computed from, by their names.
+--- Operands: the buffers and numbers an expression is computed from, by their names, and their types.
 -- @module clcompute.operations.operands
 
 local enqueue = require("clcompute.core.internal").enqueue
-local expression = require "clcompute.operations.expression"
+local translation = require "clcompute.operations.translation"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
-local typing = require "clcompute.operations.typing"
 
-local facts, overlap = enqueue.facts, enqueue.overlap
+local facts, check_result = enqueue.facts, enqueue.check_result
 
 local operands = {}
+
+-- --- dtypes -----------------------------------------------------------------------
+-- The result of operands has the dtype that comes last in `char uchar short ushort int uint long ulong half float
+-- double` of those of the buffers; a Lua float among buffers of integers makes it float. Lua's numbers are weak: they
+-- take the type of the result. Half is computed in float.
+
+local ORDER = { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double" }
+local SIZES = { char = 1, uchar = 1, short = 2, ushort = 2, int = 4, uint = 4, long = 8, ulong = 8, half = 2, float = 4,
+  double = 8 }
+local LOWEST = { char = "CHAR_MIN", uchar = "0", short = "SHRT_MIN", ushort = "0", int = "INT_MIN", uint = "0",
+  long = "LONG_MIN", ulong = "0", half = "-INFINITY", float = "-INFINITY", double = "-INFINITY" }
+local HIGHEST = { char = "CHAR_MAX", uchar = "UCHAR_MAX", short = "SHRT_MAX", ushort = "USHRT_MAX", int = "INT_MAX",
+  uint = "UINT_MAX", long = "LONG_MAX", ulong = "ULONG_MAX", half = "INFINITY", float = "INFINITY",
+  double = "INFINITY" }
+
+local rank = {}
+for k, name in ipairs(ORDER) do rank[name] = k end
+
+local function is_integer(dtype)
+  return rank[dtype] < rank.half
+end
+operands.is_integer = is_integer
+
+operands.sizes, operands.lowest, operands.highest = SIZES, LOWEST, HIGHEST
+
+--- Raises unless a dtype, given as an option, is one.
+function operands.check_dtype(where, dtype)
+  if dtype and not rank[dtype] then
+    error(("%s: option 'dtype': no dtype '%s'; there are: %s"):format(where, dtype, table.concat(ORDER, " ")), 0)
+  end
+end
+
+--- The dtype of what operands make; `wanted` is one more dtype among theirs.
+function operands.result_dtype(list, wanted)
+  local widest, has_float = wanted or ORDER[1], false
+  for _, operand in ipairs(list) do
+    local dtype = operand.dtype
+    if dtype and rank[dtype] > rank[widest] then widest = dtype end
+    has_float = has_float or operand.kind == "float"
+  end
+  return has_float and is_integer(widest) and "float" or widest
+end
+
+--- The type an element is computed in.
+function operands.value_type(dtype)
+  return dtype == "half" and "float" or dtype
+end
+
+--- The same where many are combined: integers have 64 bits.
+function operands.wide_type(dtype)
+  if not is_integer(dtype) then return operands.value_type(dtype) end
+  return dtype == "ulong" and dtype or "long"
+end
+
+-- --- buffers and numbers ----------------------------------------------------------
 
 local function type_of(value)
   local meta = type(value) == "userdata" and debug.getmetatable(value)
@@ -33,7 +87,7 @@ end
 local function read_one(where, name, value)
   if type(value) == "number" then return { name = name, value = value, kind = math.type(value) } end
   if type(value) ~= "userdata" then
-    expression.check_key(where, name)
+    translation.check_key(where, name)
     error(("%s: operand '%s': buffer or number expected, got %s"):format(where, name, type_of(value)), 0)
   end
   return operands.describe(where, "operand '%s'", value, name)
@@ -42,7 +96,7 @@ end
 local function sorted_names(where, given)
   local names = {}
   for name in next, given do
-    if type(name) ~= "string" then expression.check_key(where, name) end
+    if type(name) ~= "string" then translation.check_key(where, name) end
     local k = #names + 1 -- for two or three names, shorter than a call of table.sort
     while k > 1 and names[k - 1] > name do
       names[k], k = names[k - 1], k - 1
@@ -82,7 +136,7 @@ end
 function operands.kinds(where, list)
   local kinds = { i = "index" }
   for _, operand in ipairs(list) do
-    expression.check_key(where, operand.name)
+    translation.check_key(where, operand.name)
     kinds[operand.name] = operand.dtype and "array" or "scalar"
   end
   return kinds
@@ -115,7 +169,7 @@ end
 
 --- What the options `out` and `dtype` ask for: the buffer, described, and the dtype; nil where they do not.
 function operands.target(where, o)
-  typing.check(where, o.dtype)
+  operands.check_dtype(where, o.dtype)
   if not o.out then return nil, o.dtype end
   local out = operands.describe(where, "option 'out'", o.out)
   if o.dtype and o.dtype ~= out.dtype then
@@ -135,11 +189,7 @@ function operands.result(where, out, dtype, list, first)
     error(("%s: option 'out' has %d elements, but '%s' has %d"):format(where, out.count, first.name, first.count), 0)
   end
   for _, operand in ipairs(list) do
-    local how = operand.dtype and overlap(out.value, operand.value)
-    if how == "shifted" then
-      error(("%s: the result overlaps '%s', shifted"):format(where, operand.name), 0)
-    end
-    in_place = in_place or how == "same"
+    in_place = operand.dtype and check_result(where, out.value, operand.value, operand.name) or in_place
   end
   return out, in_place
 end

@@ -3,15 +3,11 @@
 --- cl.scan: running results.
 -- @module clcompute
 
-local code = require "clcompute.operations.code"
 local enqueue = require("clcompute.core.internal").enqueue
-local kernels = require "clcompute.operations.kernels"
+local macros = require "clcompute.operations.macros"
 local operands = require "clcompute.operations.operands"
-local operations = require "clcompute.operations.operations"
 local options = require("clcompute.base").options
-local plans = require "clcompute.operations.plans"
-local public = require "clcompute.operations.public"
-local typing = require "clcompute.operations.typing"
+local reduce = require "clcompute.operations.reduce"
 
 local OPTIONS = { exclusive = "boolean", init = "number", out = "Buffer", dtype = "string" }
 local NONE = {}
@@ -19,16 +15,18 @@ local NONE = {}
 local ELEMENT = "arg_x"
 
 --- What both kernels have: elements in the type that is computed in.
-local function macros_of(s, plan)
-  local macros = code.macros(s.list, ELEMENT, { type_of = function() return s.value end, ahead = plan.ahead })
-  macros.OPERATION, macros.LANES = s.operation, plan.lanes
-  return macros
+local function defines_of(s, row)
+  local defines = macros.of(s.list, ELEMENT, row, function() return s.value end)
+  defines.OPERATION, defines.RESULT = s.operation, s.value
+  return defines
 end
 
-local function build_sums(text, device, s, reduce_plan)
-  local macros = macros_of(s, reduce_plan)
-  macros.RESULT, macros.ORDERED = s.value, s.identity and 0 or 1
-  return kernels.build("scan", text, device, reduce_plan.kernel, macros)
+--- The kernel that combines the elements of each chunk.
+local function build_sums(text, device, key, s, row)
+  local reduce_row = enqueue.spread(device, "reduce", 1)
+  local defines = defines_of(s, reduce_row)
+  defines.ORDERED, defines.GROUP = s.identity and 0 or 1, row.group
+  return macros.build("scan", text, device, key, reduce_row.kernel, defines)
 end
 
 --- Sixteen elements at once.
@@ -37,33 +35,21 @@ local function elements(s)
   return ("convert_%s16(%s(0, mem_x + first_x + at))"):format(s.value, read)
 end
 
-local function build_scan(text, device, s, plan)
-  local macros = macros_of(s, plan)
-  macros.ELEMENTS = elements(s)
-  macros.RESULT, macros.VALUE, macros.HALF = s.dtype, s.value, s.dtype == "half" and 1 or 0
-  macros.EXCLUSIVE, macros.STREAM, macros.IDENTITY = s.exclusive and 1 or 0, s.streams and 1 or 0, s.identity
-  return kernels.build("scan", text, device, plan.kernel, macros)
+local function build_scan(text, device, key, s, row)
+  local defines = defines_of(s, row)
+  defines.ELEMENTS = elements(s)
+  defines.RESULT, defines.VALUE, defines.HALF = s.dtype, s.value, s.dtype == "half" and 1 or 0
+  defines.EXCLUSIVE, defines.STREAM, defines.IDENTITY = s.exclusive and 1 or 0, s.streams and 1 or 0, s.identity
+  return macros.build("scan", text, device, key, row.kernel, defines)
 end
 
 --- Both kernels, from what is kept or built.
-local function find_kernels(state, text, device, s, plan)
-  local key = ("scan %s\n%s %s %s %s"):format(text, s.list[1].dtype, s.dtype, s.exclusive, s.streams)
-  local pair = state.kernels[key]
-  if not pair then
-    local reduce_plan = plans.of(state.facts, "reduce", 1)
-    pair = { sums = build_sums(text, device, s, reduce_plan), scan = build_scan(text, device, s, plan) }
-    state.kernels[key] = pair
-  end
-  return pair
-end
-
---- Queues the sums of the chunks, unless there is one alone, and the scan.
-local function launch(pair, plan, n, s, out, sums)
-  local chunk, x = plan.chunk, s.list[1].value
-  if plan.workers > 1 then
-    enqueue.launch(pair.sums, plan.items, plan.group, n, chunk, sums, 0, 0, x)
-  end
-  enqueue.launch(pair.scan, plan.items, plan.group, n, chunk, out, sums, s.init and 1 or 0, s.init or 0, x)
+local function find_kernels(text, device, s, row)
+  local key = ("%s\n%s %s %s %s %s %s"):format(text, s.list[1].dtype, s.dtype, row.kernel, s.exclusive, s.streams,
+    s.identity)
+  local sums, scan = "sums " .. key, "scan " .. key
+  return enqueue.kept(device, sums) or build_sums(text, device, sums, s, row),
+    enqueue.kept(device, scan) or build_scan(text, device, scan, s, row)
 end
 
 local NUMBERS = { ["0"] = 0, ["1"] = 1 }
@@ -77,34 +63,38 @@ local function default_init(text, identity, exclusive)
 end
 
 --- Whether the result goes past the caches.
-local function streams(plan, out, in_place)
-  local size = typing.sizes[out.dtype]
-  return plan.stream and out.count * size >= plan.stream and out.first % 16 == 0 and not in_place or false
+local function streams(row, out, in_place)
+  local size = operands.sizes[out.dtype]
+  return row.stream and out.count * size >= row.stream and out.first % 16 == 0 and not in_place or false
+end
+
+--- Queues the sums of the chunks, unless there is one alone, and the scan.
+local function launch(device, text, s, n, out, in_place)
+  local row, items, workers, chunk = enqueue.spread(device, "scan", math.max(n, 1))
+  s.streams = streams(row, out, in_place)
+  local sum_up, scan = find_kernels(text, device, s, row)
+  if n == 0 then return end
+  local use, x = "scan " .. s.value, s.list[1].value
+  local sums = enqueue.take(device, use, s.value, row.per_unit * row.units)
+  if workers > 1 then enqueue.launch(sum_up, items, row.group, n, chunk, sums, 0, 0, x) end
+  enqueue.launch(scan, items, row.group, n, chunk, out.value, sums, s.init and 1 or 0, s.init or 0, x)
+  enqueue.give(sums, use)
 end
 
 local function scan(text, x, o)
   o = o and options.check("scan", o, OPTIONS) or NONE
-  local operation = operations.translate("scan", text)
+  local operation = reduce.translate("scan", text)
   local first = operands.describe("scan", "argument 2", x, "x")
   local target, dtype = operands.target("scan", o)
   dtype = dtype or first.dtype
   local list = { first }
   local out, in_place = operands.result("scan", target, dtype, list, first)
-  local s = { list = list, dtype = dtype, value = typing.value(dtype), exclusive = o.exclusive or false,
+  local s = { list = list, dtype = dtype, value = operands.value_type(dtype), exclusive = o.exclusive or false,
     operation = operation }
-  s.identity = operations.identity(s.operation, s.value)
+  s.identity = reduce.identity(s.operation, s.value)
   s.init = o.init or default_init(text, s.identity, s.exclusive)
   if not s.init then s.identity = nil end -- the vectors' scan begins with a total
-  local device, n = first.device, first.count
-  local state = kernels.state(device)
-  local plan = kernels.plan(state, "scan", math.max(n, 1))
-  s.streams = streams(plan, out, in_place)
-  local pair = find_kernels(state, text, device, s, plan)
-  if n > 0 then
-    local sums = kernels.take(state, device, s.value, plan.workers)
-    launch(pair, plan, n, s, out.value, sums)
-    kernels.give(state, s.value, sums)
-  end
+  launch(first.device, text, s, first.count, out, in_place)
   return out.value
 end
 
@@ -121,4 +111,4 @@ end
 -- @treturn Buffer the result: `out`, or a new one of the shape of x
 -- @usage local ends = cl.scan("a + b", lengths)
 -- local starts = cl.scan("a + b", lengths, { exclusive = true })
-return public("scan", scan)
+return scan

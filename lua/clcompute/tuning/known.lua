@@ -73,6 +73,43 @@ known["gemm tf32"] = {
   { where = {}, kernel = "float" },
 }
 
+-- Elementwise operations: groups of `group` work-items go through `lanes` elements at a time, which become vectors: few
+-- for saxpy, which is in place most often. A worker, a core of a CPU or a group of a GPU, has a chunk, a multiple of
+-- `granule` elements (0: there are no chunks, a work-item has a vector), and no fewer than `least`, which are not worth
+-- a second worker. There are `per_unit` workers a compute unit at most: more than one even out what else runs there.
+-- `ahead` bytes are prefetched, and results of `stream` bytes go past the caches, as POCL's compiler can.
+local POCL = { type = "cpu", platform = "Portable Computing Language" }
+known.saxpy = {
+  { where = POCL, kernel = "map_chunks", group = 1, lanes = 16, granule = 2048, least = 16384, per_unit = 16,
+    ahead = 8192 },
+  { where = { type = "cpu" }, kernel = "map_chunks", group = 1, lanes = 16, granule = 2048, least = 16384,
+    per_unit = 16, ahead = 0 },
+  { where = {}, kernel = "map_vectors", group = 256, lanes = 4, granule = 0, least = 0, per_unit = 0, ahead = 0 },
+}
+known.map = {
+  { where = POCL, kernel = "map_chunks", group = 1, lanes = 64, granule = 2048, least = 8192, per_unit = 16,
+    ahead = 8192, stream = 1 << 21 },
+  { where = { type = "cpu" }, kernel = "map_chunks", group = 1, lanes = 64, granule = 2048, least = 8192,
+    per_unit = 16, ahead = 0 },
+  { where = {}, kernel = "map_vectors", group = 256, lanes = 4, granule = 0, least = 0, per_unit = 0, ahead = 0 },
+}
+known.reduce = {
+  { where = POCL, kernel = "reduce_chunks", group = 1, lanes = 64, granule = 2048, least = 65536, per_unit = 16,
+    ahead = 8192 },
+  { where = { type = "cpu" }, kernel = "reduce_chunks", group = 1, lanes = 64, granule = 2048, least = 65536,
+    per_unit = 16, ahead = 0 },
+  { where = {}, kernel = "reduce_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
+    ahead = 0 },
+}
+known.scan = {
+  { where = POCL, kernel = "scan_chunks", group = 1, lanes = 16, granule = 2048, least = 16384, per_unit = 16,
+    ahead = 8192, stream = 1 << 21 },
+  { where = { type = "cpu" }, kernel = "scan_chunks", group = 1, lanes = 16, granule = 2048, least = 16384,
+    per_unit = 16, ahead = 0 },
+  { where = {}, kernel = "scan_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
+    ahead = 0 },
+}
+
 -- LU: `vector` elements of a register (1: a work-item a column, and panels column by column), `group` work-items;
 -- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
 -- right-hand sides are solved one by one. With `rows`, groups of so many rows choose the pivots of a panel in a

@@ -132,6 +132,30 @@ local function check_gemm(row, facts)
   GEMM[row.kernel](row, facts)
 end
 
+-- --- elementwise operations ------------------------------------------------------
+
+local POWERS = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 }
+
+local LANES = { map_chunks = POWERS, map_vectors = { 4 }, reduce_chunks = POWERS, scan_chunks = { 16 } }
+
+--- The check of an operation with a kernel for a CPU and another one.
+local function check_elementwise(of_cpu, other)
+  return function(row, facts)
+    one_of(row, "kernel", { of_cpu, other })
+    integer(row, "group", 1, facts.max_group)
+    one_of(row, "group", POWERS)
+    one_of(row, "lanes", LANES[row.kernel] or { 1 })
+    integer(row, "ahead", 0, MANY)
+    local fewest = row.kernel == "map_vectors" and 0 or 1 -- it alone has no chunks
+    for _, name in ipairs { "granule", "least", "per_unit" } do integer(row, name, fewest, fewest * MANY) end
+    if row.stream ~= nil then
+      integer(row, "stream", 1, 1 << 40)
+      check(row.kernel ~= "map_chunks" or row.lanes % 64 == 0, "lanes: with stream multiple of 64 expected, got %d",
+        row.lanes) -- lines of 64 bytes
+    end
+  end
+end
+
 -- --- LU -------------------------------------------------------------------------
 
 local BELOW = 128 -- work-items of a group of lu_below
@@ -190,7 +214,9 @@ local function check_loops(row)
 end
 
 local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
-  lu = check_lu, loops = check_loops }
+  lu = check_lu, loops = check_loops, saxpy = check_elementwise("map_chunks", "map_vectors"),
+  map = check_elementwise("map_chunks", "map_vectors"), reduce = check_elementwise("reduce_chunks", "reduce_groups"),
+  scan = check_elementwise("scan_chunks", "scan_groups") }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`

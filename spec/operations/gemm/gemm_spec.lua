@@ -272,8 +272,8 @@ describe("gemm", function()
     local devices = helper.devices()
     if #devices < 2 then return pending "one device alone" end
     local a, b = devices[1]:zeros("float", 2, 2), devices[2]:zeros("float", 2, 2)
-    helper.raises({ "#2", "different devices" }, cl.gemm, a, b)
-    helper.raises({ "'c'", "different devices" }, cl.gemm, a, a, { c = b })
+    helper.raises({ "#2", "another device" }, cl.gemm, a, b)
+    helper.raises({ "'c'", "another device" }, cl.gemm, a, a, { c = b })
   end)
 
   it("raises when a finalizer releases an operand meanwhile", function()

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What operations written in Lua share with those in C: facts of buffers, kernels that are kept,
+ * scratch memory, how elements are spread over a device, and launches that make no event and take
+ * views of any start. A kernel of theirs has two parameters for each buffer: the memory, and how
+ * many elements of it come before the first one.
+ */
+#include "operations.h"
+
+#include "spread.h"
+
+static clc_Device *check_device(lua_State *L, int arg) {
+  return clc_checkhandle(L, arg, &clc_devicetype);
+}
+
+/* facts(buffer) --> dtype, elements, elements before the first one, device */
+static int facts(lua_State *L) {
+  const clc_Buffer *b = clc_checkbuffer(L, 1);
+  lua_pushstring(L, b->dtype->name);
+  lua_pushinteger(L, (lua_Integer)b->count);
+  lua_pushinteger(L, (lua_Integer)b->offset);
+  clc_pushdevice(L, b->device);
+  return 4;
+}
+
+/* check_result(operation, out, buffer, name) --> whether `out` is the buffer */
+static int check_result(lua_State *L) {
+  const clc_Buffer *out = clc_checkbuffer(L, 2), *b = clc_checkbuffer(L, 3);
+  lua_pushboolean(L, clc_checkresult(L, luaL_checkstring(L, 1), out, b, luaL_checkstring(L, 4)));
+  return 1;
+}
+
+/* spread(device, operation, n) --> row, work-items, workers, elements of a worker */
+static int spread(lua_State *L) {
+  const lua_Integer n = luaL_checkinteger(L, 3);
+  const clc_Spread *s = clc_pushspread(L, check_device(L, 1), luaL_checkstring(L, 2));
+  luaL_argcheck(L, n > 0, 3, "at least one element expected");
+  const clc_Share share = clc_share(s, (size_t)n);
+  lua_pushinteger(L, (lua_Integer)share.items);
+  lua_pushinteger(L, (lua_Integer)share.workers);
+  lua_pushinteger(L, (lua_Integer)share.chunk);
+  return 4;
+}
+
+/* kept(device, key) --> kernel or nil */
+static int kept(lua_State *L) {
+  if (clc_pushkept(L, check_device(L, 1), luaL_checkstring(L, 2)) == NULL) lua_pushnil(L);
+  return 1;
+}
+
+/* keep(device, key, kernel) */
+static int keep(lua_State *L) {
+  clc_checkhandle(L, 3, &clc_kerneltype);
+  lua_settop(L, 3);
+  clc_keepkernel(L, check_device(L, 1), luaL_checkstring(L, 2));
+  return 0;
+}
+
+/* take(device, use, dtype, n) --> a buffer of exactly n elements, which `give` brings back */
+static int take(lua_State *L) {
+  const lua_Integer n = luaL_checkinteger(L, 4);
+  luaL_argcheck(L, n > 0, 4, "at least one element expected");
+  clc_Device *d = check_device(L, 1);
+  clc_usedevice(L, d);
+  clc_takescratch(L, d, luaL_checkstring(L, 2), clc_checkdtype(L, 3), (size_t)n);
+  return 1;
+}
+
+/* give(buffer, use) */
+static int give(lua_State *L) {
+  const char *use = luaL_checkstring(L, 2);
+  lua_pushvalue(L, 1);
+  clc_givescratch(L, use);
+  return 0;
+}
+
+/* launch(kernel, items, group, ...): queues whole groups of at least so many work-items. */
+static int launch(lua_State *L) {
+  clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
+  const lua_Integer items = luaL_checkinteger(L, 2), group = luaL_checkinteger(L, 3);
+  luaL_argcheck(L, items > 0, 2, "at least one work-item expected");
+  luaL_argcheck(L, group > 0, 3, "at least one work-item expected");
+  const clc_Range range = clc_padded1((size_t)items, (size_t)group);
+  clc_usedevice(L, k->device);
+  clc_setstacked(L, k, 4, lua_gettop(L));
+  clc_launch(L, k, &range, NULL);
+  return 0;
+}
+
+/* call(kernel, range, ...): the kernel as scripts call it, but without an event. */
+static int call(lua_State *L) {
+  return clc_callkernel(L, 0);
+}
+
+static void open_shared(lua_State *L) {
+  static const luaL_Reg functions[] = {{"call", call},     {"check_result", check_result},
+                                       {"facts", facts},   {"give", give},
+                                       {"keep", keep},     {"kept", kept},
+                                       {"launch", launch}, {"spread", spread},
+                                       {"take", take},     {NULL, NULL}};
+  luaL_getsubtable(L, -1, "internal");
+  luaL_newlib(L, functions);
+  lua_setfield(L, -2, "enqueue");
+  lua_pop(L, 1);
+}
+
+void clc_openoperations(lua_State *L) {
+  open_shared(L);
+  clc_openprebuilt(L);
+  clc_openschedules(L);
+  clc_opensaxpy(L);
+}

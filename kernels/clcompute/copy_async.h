@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies to local memory without a register on their way, some of them ahead of what is computed:
+ * cp.async of NVIDIA's PTX. Elsewhere a copy is done at once. Needs REAL, and of a ring of
+ * STAGES buffers:
+ *
+ *     COPY(to, from)  begins to copy a QUAD, from global memory to local memory
+ *     COMMIT          ends what goes to one buffer
+ *     AWAIT           waits until all but the last STAGES - 2 buffers are there; a barrier makes it
+ *                     so for the group
+ */
+#ifndef CLC_COPY_ASYNC_H
+#define CLC_COPY_ASYNC_H
+
+#include "vector.h"
+
+#ifdef __NV_CL_C_VERSION
+#define COPY(to, from)                                                                        \
+  for (int part = 0; part < (int)sizeof(QUAD); part += 16)                                    \
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(size_t)(to) + part), \
+                 "l"((ulong)(from) + part)                                                    \
+                 : "memory");
+#define COMMIT asm volatile("cp.async.commit_group;" ::: "memory");
+#define AWAIT asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+#else
+#define COPY(to, from) *(__local QUAD *)(to) = *(__global const QUAD *)(from);
+#define COMMIT
+#define AWAIT
+#endif
+
+#endif

@@ -1,0 +1,90 @@
+-- SPDX-License-Identifier: MIT
+--- Kernels of expressions: the macros by which they get at their operands (kernels/clcompute/elementwise.h), and
+-- building them once a device.
+-- @module clcompute.operations.macros
+
+local enqueue = require("clcompute.core.internal").enqueue
+local translation = require "clcompute.operations.translation"
+local operands = require "clcompute.operations.operands"
+
+local macros = {}
+
+--- What tells kernels of the same text apart.
+function macros.signature(list)
+  local parts = {}
+  for k, operand in ipairs(list) do parts[k] = operand.name .. " " .. (operand.dtype or operand.kind) end
+  return table.concat(parts, ",")
+end
+
+local function parameter(operand, scalar)
+  if not operand.dtype then return ("NUMBER(%s, %s)"):format(scalar, operand.name) end
+  return ("BUFFER(%s, %s)"):format(operand.dtype, operand.name)
+end
+
+local function element(operand, type_of)
+  local macro = operand.dtype == "half" and "HALF_ELEMENT" or "ELEMENT"
+  return ("%s(%s, %s)"):format(macro, type_of(operand.dtype), operand.name)
+end
+
+local function prefetch(operand)
+  return ("PREFETCH(%s, %d)"):format(operand.name, operands.sizes[operand.dtype])
+end
+
+local function four(operand)
+  if operand.dtype == "half" then return ("HALF_ELEMENTS_4(%s)"):format(operand.name) end
+  return ("ELEMENTS_4(%s, %s)"):format(operand.dtype, operand.name)
+end
+
+local function lane(operand)
+  return ("LANE_ELEMENT(%s, %s)"):format(operands.value_type(operand.dtype), operand.name)
+end
+
+--- Macros of the buffers among the operands, side by side.
+local function of_buffers(list, macro, ...)
+  local words = {}
+  for _, operand in ipairs(list) do
+    if operand.dtype then words[#words + 1] = macro(operand, ...) end
+  end
+  return table.concat(words, " ")
+end
+
+--- The macros for operands, and for the numbers of a row.
+-- @tparam table list operands
+-- @string text the expression, as `translation.translate` writes it down
+-- @tparam table row of `clcompute.tuning.known`
+-- @tparam function type_of the type of the elements of a dtype
+-- @string[opt] scalar the type of numbers
+function macros.of(list, text, row, type_of, scalar)
+  local parameters = {}
+  for k, operand in ipairs(list) do parameters[k] = parameter(operand, scalar) end
+  return {
+    EXPRESSION = text, PARAMETERS = table.concat(parameters, " "), LOADS = of_buffers(list, element, type_of),
+    FETCH = of_buffers(list, prefetch), VECTORS = of_buffers(list, four), LANE_LOADS = of_buffers(list, lane),
+    GROUP = row.group, LANES = row.lanes, AHEAD = row.ahead,
+  }
+end
+
+--- The kernel of a file with macros, which is kept under a key. An error shows the text it is of.
+-- @string where begins messages
+-- @string text what the script wrote
+-- @tparam Device device
+-- @string key for `enqueue.kept`
+-- @string name the file
+-- @tparam table defines
+-- @treturn Kernel
+function macros.build(where, text, device, key, name, defines)
+  local dtype = "float"
+  for _, value in pairs(defines) do
+    if type(value) == "string" and value:find "%f[%w]double%f[%W]" then dtype = "double" end
+  end
+  local ok, result = pcall(device.kernel, device, name, { dtype = dtype, defines = defines })
+  if ok then
+    enqueue.keep(device, key, result)
+    return result
+  end
+  local log = tostring(result):gsub("%f[%w_]" .. translation.PREFIX, "")
+  log = log:gsub("^bad argument #1 to '%?' %((.*)%)$", "%1") -- of a device that was closed; here it is no argument
+  error(("%s: \"%s\" does not build: %s"):format(where, text, log), 0)
+end
+
+return macros
