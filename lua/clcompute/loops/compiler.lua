@@ -75,7 +75,7 @@ local function fitting(unit, result, message)
     .. message:gsub("^%a+:%d+: ", ""))
 end
 
---- The checks whose accesses happen for certain, and those of which data decide.
+--- The checks of accesses that happen for certain, and of accesses that happen where data say so.
 local function bounds(unit)
   local checks
   if not unit.given_up then checks, unit.given_up = analysis.bounds.analyse(unit.scop) end
@@ -208,7 +208,7 @@ end
 -- The passes with the fields of a unit that they set; what they set in the tree and the plan stands in
 -- `clcompute.loops.tree.ast` and `clcompute.loops.tree.plan`.
 local PASSES = {
-  { "copy", copy }, -- tree; own, its variables by those of the arguments
+  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument
   { "types", types },
   { "extremes", extremes },
   { "scop", scop }, -- scop

@@ -16,6 +16,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local isl_text = require "clcompute.loops.analysis.isl_text"
+local scops = require "clcompute.loops.analysis.scop"
 local walk = require("clcompute.loops.tree").walk
 
 local round_shapes = {}
@@ -87,16 +88,13 @@ end
 --- What of a scop is in a nest, and where on the line a pass of it is: `{ loop=, offset= }`, or `{ form= }` where all
 -- passes are at one place. nil where that is not so.
 local function place_of(scop, nest, time)
-  local place, band = { accesses = {}, band = nest.band }, nest.band
+  local place = { accesses = scops.within(scop, nest.band[1]), band = nest.band }
   local is_one = not is_bent(nest, time)
-  for _, statement in ipairs(scop.statements) do
-    for _, access in ipairs(isl_text.outer(statement, band[1]) and statement.accesses or {}) do
-      place.accesses[#place.accesses + 1] = access
-      if access.write and access.is_array then
-        local text = access.subscripts[1]
-        is_one = is_one and (place.text or text) == text
-        place.text, place.node = text, access.node.subscripts[1]
-      end
+  for _, access in ipairs(place.accesses) do
+    if access.write and access.is_array then
+      local text = access.subscripts[1]
+      is_one = is_one and (place.text or text) == text
+      place.text, place.node = text, access.node.subscripts[1]
     end
   end
   if not place.text or not is_one then return nil end

@@ -159,6 +159,15 @@ end
 
 local add = c_statements.add
 
+--- Adds a block, whose head is a text and whose lines `print` adds.
+function c_statements.block(output, head, print, node)
+  add(output, head .. "{", node)
+  output.depth = output.depth + 1
+  print()
+  output.depth = output.depth - 1
+  add(output, "}")
+end
+
 local STATEMENTS = {}
 
 --- Adds statements, one level further in; one that is a key of `output.instead` as the other one that is there.

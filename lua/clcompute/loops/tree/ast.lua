@@ -2,8 +2,8 @@
 
 --- The tree: every kind of node with its fields, their types, and the pass that sets them.
 --
--- The parser makes nodes of `PARSED`, in which names stand as written. `clcompute.loops.front.resolve` makes those of
--- `NODES`, which all later passes read, from them. Both have their place in the source: `line`, `column`, and `offset`
+-- The parser makes nodes of `PARSED`, in which names stand as written. `clcompute.loops.front.resolve` makes
+-- nodes of `NODES` from them, which all later passes read. Both have their place in the source: `line`, `column`, and `offset`
 -- and `finish`, the first and the last byte; nodes that passes make may have none.
 -- @module clcompute.loops.tree.ast
 
@@ -165,7 +165,7 @@ end
 
 --- A copy of a resolved function with nodes and variables of its own.
 -- @treturn table the copy
--- @treturn table variables and nodes of the function to those of the copy
+-- @treturn table each variable and node of the function to its copy
 function ast.copy(tree)
   local copies = {}
   return nodes:copy(tree, copies), copies
