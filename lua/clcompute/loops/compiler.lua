@@ -59,7 +59,7 @@ local function interchange(unit, job)
   end, job.target.is_wide)
 end
 
-local function reductions(unit, job)
+local function loop_reductions(unit, job)
   if not unit.given_up and job.options.reduce == "tree" then analysis.loop_reductions.mark(unit.scop) end
 end
 
@@ -143,7 +143,7 @@ local function jamming(unit)
   end
 end
 
-local function rounds(unit, job)
+local function round_kernels(unit, job)
   local most = job.options.heuristics ~= "paper" and unit.row.passes or 1
   generation.round_kernels.mark(unit.plan, unit.scop, most)
 end
@@ -214,7 +214,7 @@ local PASSES = {
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "interchange", interchange },
-  { "reductions", reductions },
+  { "loop_reductions", loop_reductions },
   { "wavefronts", wavefronts },
   { "bounds", bounds }, -- fails and may_fail, functions of a call's numbers that return a check
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
@@ -222,7 +222,7 @@ local PASSES = {
   { "real", real }, -- real, the dtype of floats; needs_double; row, numbers of the device; accumulators: how many
   { "tiling", tiling },
   { "jamming", jamming },
-  { "rounds", rounds },
+  { "round_kernels", round_kernels },
   { "parameters", parameters },
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
   { "kernel_text", kernel_text }, -- text, OpenCL C

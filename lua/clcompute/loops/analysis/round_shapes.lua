@@ -27,15 +27,6 @@ local SYMBOLS = { "first", "passes", "edge", "next_edge" } -- no name of a funct
 
 -- --- places on the line ------------------------------------------------------------------------
 
---- How often a variable is named in a form and in its quotients.
-local function count_within(form, variable)
-  local count = 0
-  affine.each_term(form, function(term)
-    if term.variable == variable then count = count + 1 end
-  end)
-  return count
-end
-
 --- How often a form has a variable; nil where it has quotients.
 local function count_of(form, variable)
   local count, has_quotient = 0, false
@@ -64,15 +55,12 @@ end
 --- Whether a bound of a nest's loops has a quotient of a variable: then the first and the last pass do not tell how far
 -- the line goes.
 local function is_bent(nest, variable)
-  local found = false
+  local function is_it(term) return term.variable == variable end
+  local function bends(term) return term.quotient and affine.has_term(term.quotient, is_it) end
   for _, node in ipairs(nest.band) do
-    for _, bound in ipairs { node.from, node.to } do
-      for _, term in ipairs(affine.of(bound).terms) do
-        found = found or term.quotient and count_within(term.quotient, variable) > 0
-      end
-    end
+    if affine.has_term(affine.of(node.from), bends) or affine.has_term(affine.of(node.to), bends) then return true end
   end
-  return found
+  return false
 end
 
 --- Whether an expression names a local of a nest, which is not known where the nest begins.

@@ -218,6 +218,14 @@ function affine.may_wrap(form)
   return multiple_of(form) > MOST_MULTIPLE
 end
 
+--- Whether one of a form's terms, or of the forms within it, is accepted by `test`.
+function affine.has_term(form, test)
+  for _, term in ipairs(form.terms) do
+    if test(term) or term.quotient and affine.has_term(term.quotient, test) then return true end
+  end
+  return false
+end
+
 --- Calls `visit` with each term of a form, and of the forms within it.
 function affine.each_term(form, visit)
   for _, term in ipairs(form.terms) do

@@ -2,8 +2,8 @@
 
 --- Records of declared kinds: a field that is missing, misspelt or of another type is an error where it is given.
 --
--- A family has rows `{ field, type, pass, meaning }` by kind: `pass` sets the field, `type` is one of those below, with
--- "?" behind it where the record may be made without it.
+-- A family has rows `{ field, type, pass, meaning }` by kind: `pass` is the first that sets the field, `type` is one of
+-- those below, with "?" behind it where the record may be made without it.
 -- @module clcompute.loops.tree.record
 
 local record = {}
