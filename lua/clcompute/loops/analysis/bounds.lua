@@ -19,8 +19,6 @@ local bounds = {}
 local OWN = { ["and"] = true, ["or"] = true, ["true"] = true, ["false"] = true, ["not"] = true, max = true, min = true }
 
 --- The names in expressions that the call has to fill in, sorted.
--- @tparam {string,...} texts
--- @treturn {string,...}
 local function names_of(texts)
   local names, seen = {}, {}
   for _, text in ipairs(texts) do
@@ -49,8 +47,6 @@ local function compile_condition(texts, body)
 end
 
 --- One expression as a function of a table of parameters.
--- @string text
--- @treturn function
 function bounds.evaluator(text)
   return assert(compile_condition({ text }, "return " .. text))
 end

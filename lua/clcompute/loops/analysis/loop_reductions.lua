@@ -234,9 +234,6 @@ end
 local NAMES = { sum = "sum", product = "product", min = "minimum", max = "maximum" }
 
 --- Reductions in words: "sum in s (line 10), maximum in y[1] (line 11)".
--- @tparam table scop
--- @tparam {table,...} list
--- @treturn string
 function loop_reductions.describe(scop, list)
   local texts = {}
   for i, reduction in ipairs(list) do

@@ -139,9 +139,6 @@ local function source_of(node, origin)
 end
 
 --- Adds a line; what it was in Lua, if it was there, stands beside it where there is room, else above.
--- @tparam table output
--- @string text
--- @tparam ?table node
 function c_statements.add(output, text, node)
   if output.has_indices then text = text:gsub("%f[%w_]long%f[^%w_]", "INDEX") end
   local indent = ("  "):rep(output.depth)

@@ -344,8 +344,6 @@ function register_tile.sized(tiles, context)
 end
 
 --- The macros that do something for each vector of a row, and of a tile, for all shapes that kernels have.
--- @tparam {table,...} nests
--- @treturn string
 function register_tile.head(nests)
   local texts, is_there = {}, {}
   for _, nest in ipairs(nests) do

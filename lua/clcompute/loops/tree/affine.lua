@@ -193,9 +193,6 @@ function affine.of(node)
 end
 
 --- How far one expression is above another, where that is always the same integer; else nil.
--- @tparam table one
--- @tparam table other
--- @treturn ?integer
 function affine.distance(one, other)
   local a, b = affine.of(one), affine.of(other)
   local difference = a and b and combine(a, b, -1)

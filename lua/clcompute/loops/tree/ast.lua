@@ -194,8 +194,6 @@ function ast.size(array, dimension)
 end
 
 --- A node that names a variable which a pass has made up.
--- @string id
--- @string type
 function ast.made_up(id, type)
   return ast.node("name", { type = type, variable = ast.node("variable", { id = id, type = type }) })
 end

@@ -166,9 +166,6 @@ function lua_text.load(text, name, environment)
 end
 
 --- The text of an expression.
--- @tparam table node
--- @tparam ?table options
--- @treturn string
 function lua_text.expression(node, options)
   return (new_writer(options):expression(node))
 end
