@@ -47,7 +47,7 @@ describe("a node", function()
     helper.raises("node 'number' has no field 'op'", function() copy.op = "+" end)
   end)
 
-  it("of the parser has fields of its own", function()
+  it("of the grammar has fields of its own", function()
     helper.raises("parsed node 'name' has no field 'variable'", ast.parsed, "name", { variable = {} })
   end)
 end)

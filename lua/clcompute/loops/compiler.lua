@@ -59,7 +59,7 @@ local function interchange(unit, job)
   end, job.target.is_wide)
 end
 
-local function reductions(unit, job)
+local function loop_reductions(unit, job)
   if not unit.given_up and job.options.reduce == "tree" then analysis.loop_reductions.mark(unit.scop) end
 end
 
@@ -75,7 +75,7 @@ local function fitting(unit, result, message)
     .. message:gsub("^%a+:%d+: ", ""))
 end
 
---- The checks whose accesses happen for certain, and those of which data decide.
+--- The checks of accesses that happen for certain, and of accesses that happen where data say so.
 local function bounds(unit)
   local checks
   if not unit.given_up then checks, unit.given_up = analysis.bounds.analyse(unit.scop) end
@@ -143,7 +143,7 @@ local function jamming(unit)
   end
 end
 
-local function rounds(unit, job)
+local function round_kernels(unit, job)
   local most = job.options.heuristics ~= "paper" and unit.row.passes or 1
   generation.round_kernels.mark(unit.plan, unit.scop, most)
 end
@@ -208,13 +208,13 @@ end
 -- The passes with the fields of a unit that they set; what they set in the tree and the plan stands in
 -- `clcompute.loops.tree.ast` and `clcompute.loops.tree.plan`.
 local PASSES = {
-  { "copy", copy }, -- tree; own, its variables by those of the arguments
+  { "copy", copy }, -- tree; own, the variable of this tree by that of an argument
   { "types", types },
   { "extremes", extremes },
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "interchange", interchange },
-  { "reductions", reductions },
+  { "loop_reductions", loop_reductions },
   { "wavefronts", wavefronts },
   { "bounds", bounds }, -- fails and may_fail, functions of a call's numbers that return a check
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
@@ -222,7 +222,7 @@ local PASSES = {
   { "real", real }, -- real, the dtype of floats; needs_double; row, numbers of the device; accumulators: how many
   { "tiling", tiling },
   { "jamming", jamming },
-  { "rounds", rounds },
+  { "round_kernels", round_kernels },
   { "parameters", parameters },
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
   { "kernel_text", kernel_text }, -- text, OpenCL C

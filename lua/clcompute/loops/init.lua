@@ -116,29 +116,11 @@ local function compile(source, given)
 end
 
 --- Compiles the loop nests of a function. The result is called as the function is, with buffers of clcompute or nested
--- tables as arrays; the kinds of arguments are analysed at the first call that has them.
+-- tables as arrays; the kinds of arguments are analysed at the first call that has them. Options: see library/.
 -- @function compile
--- @tparam function|string|table source a function of which Lua knows the file, a text that holds one, or
--- `{ file = path }`
--- @tparam[opt] table given `base`: 1 (unless given) or 0, the index of the first element; `mode`: "exact" (unless
--- given), as Lua computes, or "fast", in the arrays' own types; `heuristics`: "model" (unless given), "paper" or
--- "none"; `force`: true or false, all parallel nests on the device or none; `device`; `name`: which function of a text
--- or file; `reduce`: "sequential" (unless given), as Lua adds up, or "tree": loops that are sequential only for sums,
--- products, minima or maxima (`s = s + a[i]`) are shared out too, where no loop around is parallel; sums of floats are
--- rounded otherwise then, the same at every call on a device; `target`: what kind of device the kernels are shaped for,
--- "cpu", whose work-items go through tiles, or "gpu", whose work-items are many (unless given, what the device is);
--- `tiles`: numbers in place of the device's in `clcompute.tuning.known`, such as { rows = 4, lane = 256 }
 -- @treturn[1] Compiled
 -- @treturn[2] nil
 -- @treturn[2] table `[1]` is `file:line:column: message`; tostring() adds the source line and a caret
--- @usage local mmm = assert(loops.compile(function(A, B, C, n)
---   for i = 1, n do for j = 1, n do
---     local s = 0.0
---     for k = 1, n do s = s + A[i][k] * B[k][j] end
---     C[i][j] = s
---   end end
--- end))
--- mmm(a, b, c, 1024)
 function loops.compile(source, given)
   local ok, result = pcall(compile, source, given)
   if ok then return result end

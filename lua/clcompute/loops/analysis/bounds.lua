@@ -4,8 +4,9 @@
 -- needs what an array held before.
 -- @module clcompute.loops.analysis.bounds
 
-local interrupt = require("clcompute.base").interrupt
 local isl_text = require "clcompute.loops.analysis.isl_text"
+local lua_text = require("clcompute.loops.tree").lua_text
+local scops = require "clcompute.loops.analysis.scop"
 local size_of = require("clcompute.loops.tree").ast.size
 
 local bounds = {}
@@ -18,8 +19,6 @@ local bounds = {}
 local OWN = { ["and"] = true, ["or"] = true, ["true"] = true, ["false"] = true, ["not"] = true, max = true, min = true }
 
 --- The names in expressions that the call has to fill in, sorted.
--- @tparam {string,...} texts
--- @treturn {string,...}
 local function names_of(texts)
   local names, seen = {}, {}
   for _, text in ipairs(texts) do
@@ -42,17 +41,12 @@ local function compile_condition(texts, body)
   local binding = #names == 0 and "" or
     ("local %s = %s\n"):format(table.concat(names, ", "), table.concat(fields, ", "))
   local text = ("local max, min = ...\nreturn function(v)\n%s%s\nend"):format(binding, body)
-  local chunk, message = load(text, "=condition", "t", {})
-  if not chunk then
-    interrupt.pass_on(message)
-    return nil, message
-  end
+  local chunk, message = lua_text.load(text, "condition", {})
+  if not chunk then return nil, message end
   return chunk(math.max, math.min)
 end
 
 --- One expression as a function of a table of parameters.
--- @string text
--- @treturn function
 function bounds.evaluator(text)
   return assert(compile_condition({ text }, "return " .. text))
 end
@@ -156,27 +150,16 @@ end
 
 local BUDGET = 300000 -- a copy too many is no fault, and there are many arrays and nests to ask for
 
---- Calls f with each access to an array within a nest, and the loops around the nest.
-local function each_access(scop, node, array, f)
-  for _, statement in ipairs(scop.statements) do
-    local outer = isl_text.outer(statement, node)
-    for _, access in ipairs(outer and statement.accesses or {}) do
-      if access.variable == array then f(access, table.move(statement.loops, 1, outer, 1, {})) end
-    end
-  end
-end
-
 --- Whether a nest has writes to an array of which data decide if they happen: those cover nothing.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam table node the outermost `for` of the nest
 -- @tparam table array its variable
 -- @treturn boolean
 function bounds.is_undecided(scop, node, array)
-  local found = false
-  each_access(scop, node, array, function(access)
-    if access.write and not access.must then found = true end
-  end)
-  return found
+  for _, access in ipairs(scops.within(scop, node)) do
+    if access.variable == array and access.write and not access.must then return true end
+  end
+  return false
 end
 
 --- The condition under which a nest needs an array's values.
@@ -190,14 +173,15 @@ function bounds.needed(scop, node, array, budget)
   local poly = require "clcompute.poly"
   local extent, rows, is_written, around = isl_text.extent(scop, array), {}, false, nil
   local texts = { extent }
-  each_access(scop, node, array, function(access, loops)
-    if access.write and not access.must then return end
-    local map = isl_text.access(scop, access, #loops)
-    rows[#rows + 1] = { map = map, write = access.write,
-      schedule = isl_text.schedule(scop, access.statement, #loops) }
-    texts[#texts + 1] = map
-    is_written, around = is_written or access.write, loops
-  end)
+  local accesses, outer = scops.within(scop, node)
+  for _, access in ipairs(accesses) do
+    if access.variable == array and (access.must or not access.write) then
+      local map = isl_text.access(scop, access, outer)
+      rows[#rows + 1] = { map = map, write = access.write, schedule = isl_text.schedule(scop, access.statement, outer) }
+      texts[#texts + 1] = map
+      is_written, around = is_written or access.write, table.move(access.statement.loops, 1, outer, 1, {})
+    end
+  end
   if not is_written then return true end
   local text = poly.uncovered { context = isl_text.context(scop, table.concat(texts, " "), around),
     extent = extent, accesses = rows, budget = budget or BUDGET }

@@ -17,18 +17,11 @@ local function can_swap(outer)
   return inner and inner.kind == "for" and inner.parallel and not walk.is_bounded_by(inner, outer.variable)
 end
 
---- Swaps a loop in a list of statements with the only one in its body.
+--- Swaps a loop in a list of statements with the only one in its body. Done again, that restores them.
 local function swap(list, at)
   local outer = list[at]
   local inner = outer.body[1]
   outer.body, inner.body, list[at] = inner.body, { outer }, inner
-end
-
---- Swaps them back.
-local function restore(list, at)
-  local inner = list[at]
-  local outer = inner.body[1]
-  inner.body, outer.body, list[at] = outer.body, { inner }, outer
 end
 
 --- How many parallel loops are nested perfectly from a node on.
@@ -48,7 +41,7 @@ local function move(list, at, analyse, is_wide)
     swap(place, position)
     analyse()
     if not place[position].parallel then
-      restore(place, position)
+      swap(place, position)
       analyse()
       break
     end
@@ -56,7 +49,7 @@ local function move(list, at, analyse, is_wide)
     place, position = place[position].body, 1
   end
   if is_wide and #places > 0 and width(list[at]) < before then
-    for i = #places, 1, -1 do restore(table.unpack(places[i])) end
+    for i = #places, 1, -1 do swap(table.unpack(places[i])) end
     analyse()
     places = {}
   end

@@ -19,7 +19,7 @@ local loop_reductions = {}
 -- end`, `x = e > x and e or x`. Lua's functions are defined by these comparisons, so results are the same, NaN and both
 -- zeros too. `>=` is left alone: of two zeros it may keep the other one.
 
-local function is_same_text(node, other)
+local function is_same(node, other)
   return lua_text.expression(node) == lua_text.expression(other)
 end
 
@@ -30,9 +30,9 @@ local function call_of(condition, chosen, other)
   if condition.op ~= "<" and condition.op ~= ">" then return nil end
   if condition.op == ">" then less, more = more, less end
   local kept, name = less, "max" -- other < chosen
-  if is_same_text(other, more) then kept, name = more, "min" end
+  if is_same(other, more) then kept, name = more, "min" end
   local taken = kept == less and more or less
-  if not is_same_text(other, kept) or not is_same_text(chosen, taken) or kept.type ~= taken.type then return nil end
+  if not is_same(other, kept) or not is_same(chosen, taken) or kept.type ~= taken.type then return nil end
   return ast.node("call", { name = name, arguments = { kept, taken }, type = kept.type }, condition)
 end
 
@@ -95,12 +95,6 @@ local function add_operands(node, operation, list)
       add_operands(node.right, operation, list)
     end
   end
-end
-
-local function is_same(node, target)
-  if node.kind ~= target.kind then return false end
-  if node.kind == "name" then return node.variable == target.variable end
-  return node.kind == "index" and lua_text.expression(node) == lua_text.expression(target)
 end
 
 local NARROW = { char = true, uchar = true, short = true, ushort = true, int = true, uint = true }
@@ -240,9 +234,6 @@ end
 local NAMES = { sum = "sum", product = "product", min = "minimum", max = "maximum" }
 
 --- Reductions in words: "sum in s (line 10), maximum in y[1] (line 11)".
--- @tparam table scop
--- @tparam {table,...} list
--- @treturn string
 function loop_reductions.describe(scop, list)
   local texts = {}
   for i, reduction in ipairs(list) do

@@ -16,6 +16,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local isl_text = require "clcompute.loops.analysis.isl_text"
+local scops = require "clcompute.loops.analysis.scop"
 local walk = require("clcompute.loops.tree").walk
 
 local round_shapes = {}
@@ -25,15 +26,6 @@ local BUDGET = 1000000 -- isl's operations for a shape
 local SYMBOLS = { "first", "passes", "edge", "next_edge" } -- no name of a function's ends like these, without a number
 
 -- --- places on the line ------------------------------------------------------------------------
-
---- How often a variable is named in a form and in its quotients.
-local function count_within(form, variable)
-  local count = 0
-  affine.each_term(form, function(term)
-    if term.variable == variable then count = count + 1 end
-  end)
-  return count
-end
 
 --- How often a form has a variable; nil where it has quotients.
 local function count_of(form, variable)
@@ -63,15 +55,12 @@ end
 --- Whether a bound of a nest's loops has a quotient of a variable: then the first and the last pass do not tell how far
 -- the line goes.
 local function is_bent(nest, variable)
-  local found = false
+  local function is_it(term) return term.variable == variable end
+  local function bends(term) return term.quotient and affine.has_term(term.quotient, is_it) end
   for _, node in ipairs(nest.band) do
-    for _, bound in ipairs { node.from, node.to } do
-      for _, term in ipairs(affine.of(bound).terms) do
-        found = found or term.quotient and count_within(term.quotient, variable) > 0
-      end
-    end
+    if affine.has_term(affine.of(node.from), bends) or affine.has_term(affine.of(node.to), bends) then return true end
   end
-  return found
+  return false
 end
 
 --- Whether an expression names a local of a nest, which is not known where the nest begins.
@@ -87,16 +76,13 @@ end
 --- What of a scop is in a nest, and where on the line a pass of it is: `{ loop=, offset= }`, or `{ form= }` where all
 -- passes are at one place. nil where that is not so.
 local function place_of(scop, nest, time)
-  local place, band = { accesses = {}, band = nest.band }, nest.band
+  local place = { accesses = scops.within(scop, nest.band[1]), band = nest.band }
   local is_one = not is_bent(nest, time)
-  for _, statement in ipairs(scop.statements) do
-    for _, access in ipairs(isl_text.outer(statement, band[1]) and statement.accesses or {}) do
-      place.accesses[#place.accesses + 1] = access
-      if access.write and access.is_array then
-        local text = access.subscripts[1]
-        is_one = is_one and (place.text or text) == text
-        place.text, place.node = text, access.node.subscripts[1]
-      end
+  for _, access in ipairs(place.accesses) do
+    if access.write and access.is_array then
+      local text = access.subscripts[1]
+      is_one = is_one and (place.text or text) == text
+      place.text, place.node = text, access.node.subscripts[1]
     end
   end
   if not place.text or not is_one then return nil end

@@ -170,6 +170,21 @@ local function write_texts(result)
   end
 end
 
+--- The accesses in a loop, and how many loops are around it.
+-- @tparam table form of `extract`
+-- @tparam table loop
+-- @treturn {table,...}
+-- @treturn integer
+function scop.within(form, loop)
+  local list, outer = {}, nil
+  for _, statement in ipairs(form.statements) do
+    local found = isl_text.outer(statement, loop)
+    outer = outer or found
+    for _, access in ipairs(found and statement.accesses or {}) do list[#list + 1] = access end
+  end
+  return list, outer
+end
+
 --- Extracts the polyhedral form of a tree with types.
 -- @tparam table tree of `clcompute.loops.front.types`; its `base` is that of the arrays: 0 or, unless given, 1
 -- @treturn table `parameters` (name in isl to `{ variable= }`, or `{ variable=, dimension= }` for a size), `numbers`

@@ -42,21 +42,13 @@ local function text_of(sum)
   return (table.concat(parts, " + "):gsub("%+ %-", "- "))
 end
 
-local function depends(form, ends)
-  local found = false
-  affine.each_term(form, function(term)
-    if term.variable and ends[term.variable] then found = true end
-  end)
-  return found
-end
-
 local sum_of
 
 --- What a term counts, by a name; nil for a quotient of a variable of the band.
 local function name_of(term, ends)
   if term.variable then return term.variable.id end
   if term.array then return size_of(term.array, term.dimension) end
-  if depends(term.quotient, ends) then return nil end
+  if affine.has_term(term.quotient, function(inner) return ends[inner.variable] end) then return nil end
   return ("((%s) // %d)"):format(text_of(sum_of(term.quotient, ends)), term.divisor)
 end
 

@@ -10,6 +10,7 @@
 
 local isl_text = require "clcompute.loops.analysis.isl_text"
 local plan = require("clcompute.loops.tree").plan
+local scops = require "clcompute.loops.analysis.scop"
 local trip_counts = require "clcompute.loops.analysis.trip_counts"
 local walk = require("clcompute.loops.tree").walk
 
@@ -30,19 +31,13 @@ end
 --- The accesses in a node to what is written there, the loops around it being parameters: no others make passes depend
 -- on each other.
 local function accesses_in(scop, node)
-  local list, is_written, rows = {}, {}, {}
-  for _, statement in ipairs(scop.statements) do
-    local outer = isl_text.outer(statement, node)
-    for _, access in ipairs(outer and statement.accesses or {}) do
-      list[#list + 1] = { access = access, outer = outer }
-      if access.write then is_written[access.variable] = true end
-    end
+  local is_written, rows, accesses, outer = {}, {}, scops.within(scop, node)
+  for _, access in ipairs(accesses) do
+    if access.write then is_written[access.variable] = true end
   end
-  for _, item in ipairs(list) do
-    local access = item.access
+  for _, access in ipairs(accesses) do
     if is_written[access.variable] then
-      rows[#rows + 1] = { array = access.variable.id, write = access.write,
-        map = isl_text.access(scop, access, item.outer) }
+      rows[#rows + 1] = { array = access.variable.id, write = access.write, map = isl_text.access(scop, access, outer) }
     end
   end
   return rows

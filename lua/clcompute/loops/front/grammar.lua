@@ -7,7 +7,6 @@
 
 local ast = require("clcompute.loops.tree").ast
 local failure = require("clcompute.loops.tree").failure
-local interrupt = require("clcompute.base").interrupt
 local lexer = require "clcompute.loops.front.lexer"
 local lua_text = require("clcompute.loops.tree").lua_text
 local origin = require "clcompute.loops.front.origin"
@@ -324,9 +323,8 @@ local function check_whole(from, tokens)
   if from.fn then return end
   local is_expression = tokens[1].text == "function" and tokens[2].text == "("
   local text = from.text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\r\n]*", "")
-  local loaded, message = load(is_expression and "return " .. text or text, "=text", "t")
+  local loaded, message = lua_text.load(is_expression and "return " .. text or text, "text")
   if loaded then return end
-  interrupt.pass_on(message)
   local line, reason = message:match "^text:(%d+): (.*)"
   failure.raise(from, find_named(tokens, tonumber(line), reason), "not Lua: " .. reason)
 end

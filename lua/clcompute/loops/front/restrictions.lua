@@ -7,7 +7,6 @@
 
 local affine = require("clcompute.loops.tree").affine
 local failure = require("clcompute.loops.tree").failure
-local interrupt = require("clcompute.base").interrupt
 local lua_text = require("clcompute.loops.tree").lua_text
 local walk = require("clcompute.loops.tree").walk
 
@@ -166,9 +165,8 @@ end
 function restrictions.check(tree)
   walk.nodes(tree.body, function(node) check_node(tree.origin, node) end)
   mark_operands(tree.body)
-  local loaded, message = load("return " .. lua_text.whole(tree), "=text", "t")
+  local loaded, message = lua_text.load("return " .. lua_text.whole(tree), "text")
   if not loaded then
-    interrupt.pass_on(message)
     failure.raise(tree.origin, tree, "too large with all calls put in place: " .. message:gsub("^text:%d+: ", ""))
   end
   return tree

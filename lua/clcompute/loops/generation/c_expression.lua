@@ -28,10 +28,9 @@ local C_NAME = { ["~="] = "!=", ["~"] = "^", ["and"] = "&&", ["or"] = "||" } -- 
 
 local print_node
 
---- In parentheses where it binds less than `precedence`.
-local function operand(node, context, precedence)
-  local text, own = print_node(node, context)
-  return own < precedence and "(" .. text .. ")" or text
+--- A text in parentheses where it binds less than `least`.
+local function enclosed(least, text, own)
+  return own < least and "(" .. text .. ")" or text
 end
 
 local function call(name, context, ...)
@@ -53,7 +52,7 @@ local function converted(node, context)
     return ("%s(%s) + 0.0%s"):format(node.name, (print_node(node.arguments[1], context)),
       context.real == "float" and "f" or ""), PRECEDENCE["+"]
   end
-  return ("(%s)%s"):format(context.real, operand(node, context, UNARY)), UNARY
+  return ("(%s)%s"):format(context.real, enclosed(UNARY, print_node(node, context))), UNARY
 end
 
 --- Text and precedence of an expression whose type is to be `wanted`.
@@ -63,8 +62,7 @@ local function as(node, wanted, context)
 end
 
 local function operand_as(node, wanted, context, precedence)
-  local text, own = as(node, wanted, context)
-  return own < precedence and "(" .. text .. ")" or text
+  return enclosed(precedence, as(node, wanted, context))
 end
 
 --- What stands for a variable.
@@ -99,26 +97,19 @@ local function plain(node, context, added)
     if right.kind == "number" then
       return plain(node.left, context, added + (node.op == "+" and right.value or -right.value))
     end
-    local text = plain(node.left, context, added)
-    local other, own = plain(right, context)
-    return ("%s %s %s"):format(text, node.op, own <= PRECEDENCE["+"] and "(" .. other .. ")" or other),
-      PRECEDENCE["+"]
+    return ("%s %s %s"):format(plain(node.left, context, added), node.op,
+      enclosed(PRECEDENCE["+"] + 1, plain(right, context))), PRECEDENCE["+"]
   end
   if added ~= 0 then
-    local text, own = plain(node, context)
-    if own < PRECEDENCE["+"] then text = "(" .. text .. ")" end
+    local text = enclosed(PRECEDENCE["+"], plain(node, context))
     return ("%s %s %d"):format(text, added > 0 and "+" or "-", math.abs(added)), PRECEDENCE["+"]
   end
   if node.kind == "binary" and node.op == "*" then
-    local left, left_own = plain(node.left, context)
-    local right, right_own = plain(node.right, context)
-    if left_own < PRECEDENCE["*"] then left = "(" .. left .. ")" end
-    if right_own <= PRECEDENCE["*"] then right = "(" .. right .. ")" end
-    return left .. " * " .. right, PRECEDENCE["*"]
+    local own = PRECEDENCE["*"]
+    return enclosed(own, plain(node.left, context)) .. " * " .. enclosed(own + 1, plain(node.right, context)), own
   end
   if node.kind == "unary" and node.op == "-" then
-    local text, own = plain(node.operand, context)
-    return "-" .. (own <= UNARY and "(" .. text .. ")" or text), UNARY
+    return "-" .. enclosed(UNARY + 1, plain(node.operand, context)), UNARY
   end
   return print_node(node, context)
 end
@@ -136,9 +127,8 @@ function c_expression.element(node, context)
     if not text then
       text, own = index, precedence
     else
-      if own < PRECEDENCE["*"] then text = "(" .. text .. ")" end
-      if precedence < PRECEDENCE["+"] then index = "(" .. index .. ")" end
-      text, own = ("%s * %s + %s"):format(text, size_of(variable, dimension), index), PRECEDENCE["+"]
+      text, own = ("%s * %s + %s"):format(enclosed(PRECEDENCE["*"], text, own), size_of(variable, dimension),
+        enclosed(PRECEDENCE["+"], index, precedence)), PRECEDENCE["+"]
     end
   end
   return ("%s[%s]"):format(variable.id, text)
@@ -150,11 +140,8 @@ end
 local function truth(node, context)
   if node.op == "and" or node.op == "or" then
     local own = PRECEDENCE[node.op]
-    local left, left_own = truth(node.left, context)
-    local right, right_own = truth(node.right, context)
-    if left_own < own then left = "(" .. left .. ")" end
-    if right_own <= own then right = "(" .. right .. ")" end
-    return ("%s %s %s"):format(left, C_NAME[node.op], right), own
+    return ("%s %s %s"):format(enclosed(own, truth(node.left, context)), C_NAME[node.op],
+      enclosed(own + 1, truth(node.right, context))), own
   end
   if node.type ~= "bool" then return "1", PRIMARY end
   return print_node(node, context)
@@ -166,9 +153,8 @@ local function chosen(node, wanted, fallback, context)
   if node.op == "or" then
     return chosen(node.left, wanted, chosen(node.right, wanted, fallback, context), context)
   end
-  local condition, own = truth(node.left, context)
-  if own <= CONDITIONAL then condition = "(" .. condition .. ")" end
-  return ("(%s ? %s : %s)"):format(condition, chosen(node.right, wanted, fallback, context), fallback)
+  return ("(%s ? %s : %s)"):format(enclosed(CONDITIONAL + 1, truth(node.left, context)),
+    chosen(node.right, wanted, fallback, context), fallback)
 end
 
 --- `and` and `or` that give a number.
@@ -224,13 +210,12 @@ end
 local function unary(node, context)
   local value = node.operand
   if node.op == "not" then
-    local text, own = truth(value, context)
-    return "!" .. (own < UNARY and "(" .. text .. ")" or text), UNARY
+    return "!" .. enclosed(UNARY, truth(value, context)), UNARY
   end
-  if node.op == "~" then return "~" .. operand(value, context, UNARY), UNARY end
+  if node.op == "~" then return "~" .. enclosed(UNARY, print_node(value, context)), UNARY end
   if value.kind == "number" and value.value ~= 0 then return c_expression.number(-value.value, context), PRIMARY end
   if node.type == "int" then return call("neg_int", context, value) end
-  return "-" .. operand(value, context, UNARY + 1), UNARY
+  return "-" .. enclosed(UNARY + 1, print_node(value, context)), UNARY
 end
 
 -- --- functions ----------------------------------------------------------------------------

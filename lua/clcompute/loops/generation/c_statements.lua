@@ -139,9 +139,6 @@ local function source_of(node, origin)
 end
 
 --- Adds a line; what it was in Lua, if it was there, stands beside it where there is room, else above.
--- @tparam table output
--- @string text
--- @tparam ?table node
 function c_statements.add(output, text, node)
   if output.has_indices then text = text:gsub("%f[%w_]long%f[^%w_]", "INDEX") end
   local indent = ("  "):rep(output.depth)
@@ -158,6 +155,15 @@ end
 -- --- statements ---------------------------------------------------------------------------
 
 local add = c_statements.add
+
+--- Adds a block, whose head is a text and whose lines `print` adds.
+function c_statements.block(output, head, print, node)
+  add(output, head .. "{", node)
+  output.depth = output.depth + 1
+  print()
+  output.depth = output.depth - 1
+  add(output, "}")
+end
 
 local STATEMENTS = {}
 
@@ -179,33 +185,11 @@ local function stored(value, dtype, context)
   return ("(%s)(%s)"):format(dtype, text)
 end
 
---- Opens a block with what all passes of a loop read; it is not read where there is no pass.
-local function open_common(node, output)
-  local context = output.context
-  add(output, ("if (%s %s %s) {"):format(c_expression.plain(node.from, context), node.step > 0 and "<=" or ">=",
-    c_expression.plain(node.to, context)))
-  output.depth = output.depth + 1
-  for _, common in ipairs(node.common) do
-    local type = common.variable.type
-    add(output, ("const %s %s = %s;"):format(c_statements.type(type, context), common.variable.id,
-      c_expression.text(common.value, context, type)))
-  end
-end
-
-local function close_common(output)
-  output.depth = output.depth - 1
-  add(output, "}")
-end
-
--- A loop. `is_independent`: no pass depends on another one; `is_plain`: all are the same statements; `common`: of
--- clcompute.loops.generation.tiling.
-STATEMENTS["for"] = function(node, output)
+local function print_for(node, output)
   local id, last = node.variable.id, node.variable.id .. "_last"
   local step, context = node.step, output.context
   local increment = step == 1 and id .. "++" or step == -1 and id .. "--"
     or ("%s %s %d"):format(id, step > 0 and "+=" or "-=", math.abs(step))
-  local has_common = node.common and #node.common > 0
-  if has_common then open_common(node, output) end
   if node.is_independent then
     local hint = node.is_plain and "VECTORS" or "INDEPENDENT"
     context.helpers[hint] = true
@@ -215,7 +199,21 @@ STATEMENTS["for"] = function(node, output)
     c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
   c_statements.body(node.body, output)
   add(output, "}")
-  if has_common then close_common(output) end
+end
+
+-- A loop. What all its passes read stands before it, and is not read where there is no pass.
+STATEMENTS["for"] = function(node, output)
+  if not node.common or #node.common == 0 then return print_for(node, output) end
+  local context = output.context
+  c_statements.block(output, ("if (%s %s %s) "):format(c_expression.plain(node.from, context),
+    node.step > 0 and "<=" or ">=", c_expression.plain(node.to, context)), function()
+    for _, common in ipairs(node.common) do
+      local type = common.variable.type
+      add(output, ("const %s %s = %s;"):format(c_statements.type(type, context), common.variable.id,
+        c_expression.text(common.value, context, type)))
+    end
+    print_for(node, output)
+  end)
 end
 
 -- A local; one that has a place elsewhere is given its value there.

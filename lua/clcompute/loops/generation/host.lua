@@ -4,8 +4,8 @@
 -- nests as Lua for where they do not run on the device.
 -- @module clcompute.loops.generation.host
 
-local interrupt = require("clcompute.base").interrupt
 local launches = require "clcompute.loops.generation.launches"
+local lua_text = require("clcompute.loops.tree").lua_text
 
 local host = {}
 
@@ -93,11 +93,8 @@ end
 function host.compile(text, plan, memory, blank)
   local environment = { math = math, max = math.max, min = math.min, ipairs = ipairs }
   for name, store in pairs(launches.environment) do environment[name] = store end
-  local chunk, message = load(text, "=loops", "t", environment)
-  if not chunk then
-    interrupt.pass_on(message)
-    return nil, message
-  end
+  local chunk, message = lua_text.load(text, "loops", environment)
+  if not chunk then return nil, message end
   local groups = {}
   for index, kernel in ipairs(plan.kernels) do groups[index] = kernel.group end
   return chunk(groups, memory, blank)

@@ -20,7 +20,7 @@ local walk = require("clcompute.loops.tree").walk
 
 local local_slices = {}
 
-local add = c_statements.add
+local add, block = c_statements.add, c_statements.block
 
 local SIZE = { float = 4, double = 8 }
 
@@ -148,21 +148,12 @@ function local_slices.element(slices, tile, node)
     slice.side == tile.rows and "r" or ("c * %d"):format(tile.distance))
 end
 
---- Adds a loop whose body `print` adds.
-local function add_loop(head, output, print, node)
-  add(output, head .. " {", node)
-  output.depth = output.depth + 1
-  print()
-  output.depth = output.depth - 1
-  add(output, "}")
-end
-
 --- The copy of a slice by the group: neighbours copy neighbours.
 local function print_copy(slices, slice, loop, output)
   local inner, count = slice.is_unit and slice.extent or slices.depth, slices.depth * slice.extent
   local along, across = ("at %% %d"):format(inner), ("at / %d"):format(inner)
   local side, id = slice.side.variable.id, loop.variable.id
-  add_loop(("for (int turn = 0; turn < %d; turn++)"):format(-(-count // slices.items)), output, function()
+  block(output, ("for (int turn = 0; turn < %d; turn++) "):format(-(-count // slices.items)), function()
     add(output, ("const int at = turn * %d + item, pass = %s, place = %s;"):format(slices.items,
       slice.is_unit and across or along, slice.is_unit and along or across))
     if count % slices.items ~= 0 then add(output, ("if (at >= %d) break;"):format(count)) end
@@ -182,17 +173,17 @@ function local_slices.print_loop(slices, loop, bounds, output, print_pass)
   local id, depth = loop.variable.id, slices.depth
   add(output, ("long %s_slice = %s;"):format(id, bounds.from))
   add(output, ("const long %s_last = %s;"):format(id, bounds.to))
-  add_loop(("for (; %s_slice <= %s_last - %d; %s_slice += %d)"):format(id, id, depth - 1, id, depth), output, function()
+  block(output, ("for (; %s_slice <= %s_last - %d; %s_slice += %d) "):format(id, id, depth - 1, id, depth), function()
     for _, slice in ipairs(slices.by_loop[loop]) do print_copy(slices, slice, loop, output) end
     add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
-    add_loop(("for (int pass = 0; pass < %d; pass++)"):format(depth), output, function()
+    block(output, ("for (int pass = 0; pass < %d; pass++) "):format(depth), function()
       add(output, ("const long %s = %s_slice + pass;"):format(id, id))
       print_pass(true)
     end)
     add(output, "barrier(CLK_LOCAL_MEM_FENCE);")
   end, loop)
   add(output, "// less than a slice")
-  add_loop(("for (long %s = %s_slice; %s <= %s_last; %s++)"):format(id, id, id, id, id), output, function()
+  block(output, ("for (long %s = %s_slice; %s <= %s_last; %s++) "):format(id, id, id, id, id), function()
     print_pass(false)
   end)
 end

@@ -115,8 +115,6 @@ end
 
 --- Whether a loop that is sequential but for its reductions is to become a nest that reduces: not where a loop in it is
 -- parallel, as that gives work-items without any sums to put together.
--- @tparam table node a `for` node
--- @treturn boolean
 local function reduces(node)
   if node.parallel or not node.reductions then return false end
   local band, is_shared, has_parallel = band_of(node), {}, false
@@ -150,10 +148,8 @@ local function place_reductions(kernel)
   end)
 end
 
---- Adds to a kernel nest its `band` (`for` nodes, the outermost first), `counts` (of
--- `clcompute.loops.analysis.trip_counts`), `mapping` (`for` node to { dimension=, shared=, outermost= }) and `group`.
--- @tparam table kernel with its `node`, and `wavefront` if it goes in such; if it is neither parallel nor a reduction
--- nor that, its band is empty
+--- Adds to a kernel nest its `band`, `counts`, `mapping` and `group`; one that is neither parallel nor a reduction nor
+-- in wavefronts has no band.
 local function add_mapping(kernel)
   if kernel.wavefront then
     kernel.band, kernel.counts = kernel.wavefront.band, trip_counts.counts(kernel.wavefront.band)

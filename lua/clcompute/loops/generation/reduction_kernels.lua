@@ -3,8 +3,8 @@
 --- Nests that reduce as OpenCL C. The passes of a nest's band are shared out to work-groups, each of which has a run of
 -- them in each loop; its work-items, LANES of them, take turns in the loop of dimension 0. What they find is put
 -- together by halves in local memory, and each group leaves one part. A second kernel, of one group, puts the parts
--- together and gives them to elements of arrays; those of locals the host reads. All of that has one order, whatever
--- runs first.
+-- together and gives them to elements of arrays; the host reads the parts of locals. All of that has one order,
+-- whatever runs first.
 --
 -- With one work-item in a group, as on a processor, there is no barrier and nothing is shared.
 -- @module clcompute.loops.generation.reduction_kernels
@@ -123,7 +123,7 @@ function reduction_kernels.head(nests)
   return ""
 end
 
---- The parameters of a nest beyond those of all nests: the parts of each accumulator, and how many there are.
+--- The parameters that only nests which reduce have: the parts of each accumulator, and how many there are.
 -- @tparam table nest
 -- @treturn {table,...} rows of `clcompute.loops.generation.kernel_text`
 function reduction_kernels.parameters(nest)

@@ -122,7 +122,6 @@ function register_tile.of(rows, columns, body, real)
   if not accumulators then return nil end
   for _, accumulator in ipairs(accumulators) do
     accumulator.is_loaded = not is_assigned_first(body, accumulator)
-
   end
   return { rows = rows, columns = columns, body = body, loops = loops, accumulators = accumulators }
 end
@@ -224,7 +223,7 @@ local function define_statement(tile, node, output, slices)
   return define(("{ %s %s }"):format(place_text(tile), text), output)
 end
 
---- A macro for all vectors, or those of a row.
+--- A macro for all vectors, or for the vectors of a row.
 local function print_vectors(tile, name, output, node, row)
   local shape = ("%dx%d"):format(tile.row_count, tile.column_count)
   add(output, row and ("ROW_%s(%s, %d)"):format(shape, name, row) or ("TILE_%s(%s)"):format(shape, name), node)
@@ -242,11 +241,10 @@ end
 
 local function print_loop(tile, loop, names, from, to, row, output)
   local id = loop.variable.id
-  add(output, ("for (long %s = %s, %s_last = %s; %s <= %s_last; %s++) {"):format(id, from, id, to, id, id, id), loop)
-  output.depth = output.depth + 1
-  for i, node in ipairs(loop.body) do print_vectors(tile, names[i], output, node, row) end
-  output.depth = output.depth - 1
-  add(output, "}")
+  local head = ("for (long %s = %s, %s_last = %s; %s <= %s_last; %s++) "):format(id, from, id, to, id, id, id)
+  c_statements.block(output, head, function()
+    for i, node in ipairs(loop.body) do print_vectors(tile, names[i], output, node, row) end
+  end, loop)
 end
 
 --- A loop by slices in local memory; `names` are the macros for what is left of them.
@@ -315,11 +313,7 @@ function register_tile.print(tile, output)
   end)
   for _, node in ipairs(tile.body) do
     if node.kind == "for" then
-      add(output, "{")
-      output.depth = output.depth + 1
-      print_inner(tile, node, output)
-      output.depth = output.depth - 1
-      add(output, "}")
+      c_statements.block(output, "", function() print_inner(tile, node, output) end)
     else
       print_vectors(tile, define_statement(tile, node, output), output, node)
     end
@@ -350,8 +344,6 @@ function register_tile.sized(tiles, context)
 end
 
 --- The macros that do something for each vector of a row, and of a tile, for all shapes that kernels have.
--- @tparam {table,...} nests
--- @treturn string
 function register_tile.head(nests)
   local texts, is_there = {}, {}
   for _, nest in ipairs(nests) do

@@ -69,7 +69,7 @@ local add = c_statements.add
 
 -- --- kernels --------------------------------------------------------------------------------
 
---- The parameters beyond those of all nests: the passes, where the first piece begins, how far it is to the next one,
+--- The parameters that only rounds have: the passes, where the first piece begins, how far it is to the next one,
 -- how wide they are, and whether they shrink (1) or grow (-1).
 function round_kernels.parameters(round)
   local rows = {}

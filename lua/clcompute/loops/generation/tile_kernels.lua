@@ -197,7 +197,7 @@ end
 
 local changed = ast.changed
 
---- The parameters of a nest beyond those of all nests: where the frame of each loop begins, how much of it is a block.
+--- The parameters that only nests in tiles have: where the frame of each loop begins, how much of it is a block.
 function tile_kernels.parameters(tiles)
   local rows = {}
   for _, node in ipairs(tiles.order) do

@@ -189,7 +189,7 @@ local function ordered(band, lane)
   return order
 end
 
---- Whether frames are no larger than the most passes that loops have: those of a skewed loop would be mostly empty.
+--- Whether frames are no larger than the most passes that loops have: the frame of a skewed loop would be mostly empty.
 local function are_tight(frames, counts)
   for i, frame in ipairs(frames) do
     if frame.count ~= counts[i] then return false end

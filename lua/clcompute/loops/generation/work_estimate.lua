@@ -8,7 +8,6 @@
 -- in it is thought to be free.
 -- @module clcompute.loops.generation.work_estimate
 
-local interrupt = require("clcompute.base").interrupt
 local lua_text = require("clcompute.loops.tree").lua_text
 local size_of = require("clcompute.loops.tree").ast.size
 local wavefronts = require("clcompute.loops.analysis").wavefronts
@@ -175,11 +174,8 @@ function work_estimate.compile(plan, names)
   add(output, "return numbers")
   add(output, "end")
   local environment = { max = math.max, min = math.min }
-  local chunk, message = load(table.concat(output, "\n"), "=estimate", "t", environment)
-  if not chunk then
-    interrupt.pass_on(message)
-    return nil, message
-  end
+  local chunk, message = lua_text.load(table.concat(output, "\n"), "estimate", environment)
+  if not chunk then return nil, message end
   return chunk(output.nodes, iterations)
 end
 

@@ -10,7 +10,7 @@
 local costs = {}
 
 --- In seconds, by kind of device. Of `units` compute units at `clock_mhz` each runs `items` work-items (on a CPU one
--- work-group) at once, and a work-item by itself takes `statement` for one.
+-- work-group) at once, and a single work-item takes `statement` for one.
 costs.ROWS = {
   cpu = {
     name = "CPU devices",
@@ -51,7 +51,7 @@ costs.HOST = {
   element = 12e-9, -- from or to a table
 }
 
---- The row for a device, its figures those of that device.
+--- The row for a device, with that device's figures.
 -- @tparam table facts `type`, `compute_units`, `clock_mhz` (0 where the driver does not know it)
 -- @treturn table `name`, `measured`; `launch`, `wait`, `copy`, `byte`, `build`, `load`, and of work-items: `statement`,
 -- `grain`, and `width`, how many grains the device runs at once

@@ -3,9 +3,9 @@
 --- Whether a nest runs on the device or in Lua: a pure function of what a call is about to do, what that costs on such
 -- a device, and what earlier calls took.
 --
--- "model" (unless told otherwise) compares times: those of launches, of copies and of the work on the device with that
--- of the work in Lua. Copies depend on which other nests run on the device, so nests are given back to Lua one by one
--- as long as that makes the whole shorter. Where calls were measured their factors correct the model, and the choice
+-- "model" (unless told otherwise) compares times: launches, copies and the work on the device with the work in
+-- Lua. Copies depend on which other nests run on the device, so nests are given back to Lua one by one as long as
+-- that makes the whole shorter. Where calls were measured their factors correct the model, and the choice
 -- that was made before is left only for one that is clearly shorter. "paper" takes the two rules that Belevantsev,
 -- Kravets & Monakov 2012 derive from Amdahl's law: a nest must be deeper than the rank of what must be copied for it,
 -- and deeper than the sequential loops around it. "none" takes every nest.

@@ -193,9 +193,6 @@ function affine.of(node)
 end
 
 --- How far one expression is above another, where that is always the same integer; else nil.
--- @tparam table one
--- @tparam table other
--- @treturn ?integer
 function affine.distance(one, other)
   local a, b = affine.of(one), affine.of(other)
   local difference = a and b and combine(a, b, -1)
@@ -216,6 +213,14 @@ end
 --- Whether a form may wrap round in Lua, which isl's integers do not.
 function affine.may_wrap(form)
   return multiple_of(form) > MOST_MULTIPLE
+end
+
+--- Whether one of a form's terms, or of the forms within it, is accepted by `test`.
+function affine.has_term(form, test)
+  for _, term in ipairs(form.terms) do
+    if test(term) or term.quotient and affine.has_term(term.quotient, test) then return true end
+  end
+  return false
 end
 
 --- Calls `visit` with each term of a form, and of the forms within it.

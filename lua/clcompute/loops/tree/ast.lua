@@ -2,9 +2,10 @@
 
 --- The tree: every kind of node with its fields, their types, and the pass that sets them.
 --
--- The parser makes nodes of `PARSED`, in which names stand as written. `clcompute.loops.front.resolve` makes those of
--- `NODES`, which all later passes read, from them. Both have their place in the source: `line`, `column`, and `offset`
--- and `finish`, the first and the last byte; nodes that passes make may have none.
+-- `front.grammar` makes nodes of `PARSED`, in which names stand as written. From them `front.resolve` makes nodes of
+-- `NODES`, which all later passes read. Both have their place in the source: `line`, `column`, and `offset` and
+-- `finish`, the first and the last byte; nodes that passes make may have none. A pass has the name of its file, or of
+-- the function of `clcompute.loops.compiler` that runs it.
 -- @module clcompute.loops.tree.ast
 
 local record = require "clcompute.loops.tree.record"
@@ -12,8 +13,8 @@ local record = require "clcompute.loops.tree.record"
 local ast = {}
 
 local PLACE = {
-  { "line", "integer?", "parser" }, { "column", "integer?", "parser" },
-  { "offset", "integer?", "parser", "its first byte" }, { "finish", "integer?", "parser", "its last byte" },
+  { "line", "integer?", "grammar" }, { "column", "integer?", "grammar" },
+  { "offset", "integer?", "grammar", "its first byte" }, { "finish", "integer?", "grammar", "its last byte" },
 }
 
 --- Rows with others behind them.
@@ -27,34 +28,34 @@ local function all_with(further, kinds)
   return kinds
 end
 
--- --- what the parser makes --------------------------------------------------------------------
+-- --- what the grammar makes --------------------------------------------------------------------
 
 local PARSED = all_with(PLACE, {
-  number = { { "value", "number", "parser" } },
-  boolean = { { "value", "boolean", "parser" } },
-  name = { { "name", "string", "parser" } },
-  field = { { "name", "string", "parser" }, { "field", "string", "parser", "of math" } },
-  index = { { "name", "string", "parser" }, { "subscripts", "nodes", "parser" } },
-  length = { { "operand", "node", "parser", "a name or an index" } },
-  call = { { "callee", "node", "parser", "a name or a field" }, { "arguments", "nodes", "parser" } },
-  unary = { { "op", "string", "parser" }, { "operand", "node", "parser" } },
-  binary = { { "op", "string", "parser" }, { "left", "node", "parser" }, { "right", "node", "parser" } },
+  number = { { "value", "number", "grammar" } },
+  boolean = { { "value", "boolean", "grammar" } },
+  name = { { "name", "string", "grammar" } },
+  field = { { "name", "string", "grammar" }, { "field", "string", "grammar", "of math" } },
+  index = { { "name", "string", "grammar" }, { "subscripts", "nodes", "grammar" } },
+  length = { { "operand", "node", "grammar", "a name or an index" } },
+  call = { { "callee", "node", "grammar", "a name or a field" }, { "arguments", "nodes", "grammar" } },
+  unary = { { "op", "string", "grammar" }, { "operand", "node", "grammar" } },
+  binary = { { "op", "string", "grammar" }, { "left", "node", "grammar" }, { "right", "node", "grammar" } },
 
-  ["for"] = { { "name", "table", "parser", "a token" }, { "from", "node", "parser" }, { "to", "node", "parser" },
-    { "step", "integer", "parser" }, { "body", "nodes", "parser" } },
-  ["if"] = { { "arms", "nodes", "parser" }, { "otherwise", "nodes?", "parser" } },
-  arm = { { "condition", "node", "parser" }, { "body", "nodes", "parser" } },
-  ["do"] = { { "body", "nodes", "parser" } },
-  ["local"] = { { "names", "list", "parser", "tokens" }, { "values", "nodes", "parser" } },
-  assign = { { "target", "node", "parser" }, { "value", "node", "parser" } },
+  ["for"] = { { "name", "table", "grammar", "a token" }, { "from", "node", "grammar" }, { "to", "node", "grammar" },
+    { "step", "integer", "grammar" }, { "body", "nodes", "grammar" } },
+  ["if"] = { { "arms", "nodes", "grammar" }, { "otherwise", "nodes?", "grammar" } },
+  arm = { { "condition", "node", "grammar" }, { "body", "nodes", "grammar" } },
+  ["do"] = { { "body", "nodes", "grammar" } },
+  ["local"] = { { "names", "list", "grammar", "tokens" }, { "values", "nodes", "grammar" } },
+  assign = { { "target", "node", "grammar" }, { "value", "node", "grammar" } },
   define = { -- a local function of one expression
-    { "name", "string", "parser" }, { "parameters", "list", "parser", "tokens" }, { "value", "node", "parser" },
-    { "sees_itself", "boolean?", "parser", "whether `local function` defines it" },
+    { "name", "string", "grammar" }, { "parameters", "list", "grammar", "tokens" }, { "value", "node", "grammar" },
+    { "sees_itself", "boolean?", "grammar", "whether `local function` defines it" },
   },
   ["function"] = {
-    { "name", "string?", "parser" }, { "parameters", "list", "parser", "tokens" }, { "body", "nodes", "parser" },
-    { "origin", "table", "parser", "the text" }, { "tokens", "list", "parser" },
-    { "first", "integer", "parser", "the index of its first token" },
+    { "name", "string?", "grammar" }, { "parameters", "list", "grammar", "tokens" }, { "body", "nodes", "grammar" },
+    { "origin", "table", "grammar", "the text" }, { "tokens", "list", "grammar" },
+    { "first", "integer", "grammar", "the index of its first token" },
   },
 })
 
@@ -145,7 +146,7 @@ end
 
 local parsed, nodes = record.family("parsed node", PARSED), record.family("node", NODES)
 
---- A node of the parser.
+--- A node as the grammar makes it.
 function ast.parsed(kind, fields, at)
   return parsed:new(kind, fields, at)
 end
@@ -165,7 +166,7 @@ end
 
 --- A copy of a resolved function with nodes and variables of its own.
 -- @treturn table the copy
--- @treturn table variables and nodes of the function to those of the copy
+-- @treturn table each variable and node of the function to its copy
 function ast.copy(tree)
   local copies = {}
   return nodes:copy(tree, copies), copies
@@ -193,8 +194,6 @@ function ast.size(array, dimension)
 end
 
 --- A node that names a variable which a pass has made up.
--- @string id
--- @string type
 function ast.made_up(id, type)
   return ast.node("name", { type = type, variable = ast.node("variable", { id = id, type = type }) })
 end

@@ -6,6 +6,8 @@
 -- are indexed as in the source.
 -- @module clcompute.loops.tree.lua_text
 
+local interrupt = require("clcompute.base").interrupt
+
 local lua_text = {}
 
 -- Operator to how tightly it binds what stands left and right of it; `^` and `..` associate to the right.
@@ -151,10 +153,19 @@ function STATEMENTS.assign(self, node)
   self:line((self:expression(node.target)), " = ", value)
 end
 
+--- Loads a text that a pass has written.
+-- @string text
+-- @string name what messages call it
+-- @tparam table environment
+-- @treturn ?function nil where it is too large for Lua
+-- @treturn ?string Lua's message then
+function lua_text.load(text, name, environment)
+  local chunk, message = load(text, "=" .. name, "t", environment)
+  if not chunk then interrupt.pass_on(message) end
+  return chunk, message
+end
+
 --- The text of an expression.
--- @tparam table node
--- @tparam ?table options
--- @treturn string
 function lua_text.expression(node, options)
   return (new_writer(options):expression(node))
 end

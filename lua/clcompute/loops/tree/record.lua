@@ -2,8 +2,8 @@
 
 --- Records of declared kinds: a field that is missing, misspelt or of another type is an error where it is given.
 --
--- A family has rows `{ field, type, pass, meaning }` by kind: `pass` sets the field, `type` is one of those below, with
--- "?" behind it where the record may be made without it.
+-- A family has rows `{ field, type, pass, meaning }` by kind: `pass` is the first that sets the field, `type` is one of
+-- those below, with "?" behind it where the record may be made without it.
 -- @module clcompute.loops.tree.record
 
 local record = {}
@@ -32,17 +32,18 @@ SHOWN.list, SHOWN["function"] = SHOWN.table, SHOWN.table
 local Family = {}
 Family.__index = Family
 
---- Raises what is wrong with a field of a kind.
-local function check_field(self, kind, field, value)
+--- Raises what is wrong with a field of a kind: it is not declared, or of another type.
+local function refuse(self, kind, field, value)
   local type_of = self.types[kind][field]
-  if not type_of then error(("%s '%s' has no field '%s'"):format(self.name, kind, field), 4) end
-  if value ~= nil and type(value) ~= type_of then
-    error(("%s '%s': field '%s': %s expected, got %s"):format(self.name, kind, field, type_of, type(value)), 4)
-  end
+  if not type_of then error(("%s '%s' has no field '%s'"):format(self.name, kind, field), 3) end
+  error(("%s '%s': field '%s': %s expected, got %s"):format(self.name, kind, field, type_of, type(value)), 3)
 end
 
 local function check_fields(self, kind, fields)
-  for field, value in pairs(fields) do check_field(self, kind, field, value) end
+  local types = self.types[kind]
+  for field, value in next, fields do
+    if type(value) ~= types[field] then refuse(self, kind, field, value) end
+  end
 end
 
 --- Makes a record.
@@ -51,10 +52,12 @@ end
 -- @tparam ?table at a token or a record whose place in the source it has
 -- @treturn table
 function Family:new(kind, fields, at)
-  if not self.types[kind] then error(("no %s '%s'"):format(self.name, kind), 2) end
+  local required = self.required[kind] or error(("no %s '%s'"):format(self.name, kind), 2)
   check_fields(self, kind, fields)
-  for _, field in ipairs(self.required[kind]) do
-    if fields[field] == nil then error(("%s '%s' without its field '%s'"):format(self.name, kind, field), 2) end
+  for i = 1, #required do
+    if fields[required[i]] == nil then
+      error(("%s '%s' without its field '%s'"):format(self.name, kind, required[i]), 2)
+    end
   end
   fields.kind = kind
   if at then fields.line, fields.column, fields.offset, fields.finish = at.line, at.column, at.offset, at.finish end
@@ -147,9 +150,11 @@ end
 function record.family(name, kinds)
   local self = setmetatable({ name = name, kinds = kinds, types = {}, required = {}, metatables = {} }, Family)
   for kind, rows in pairs(kinds) do
-    self.types[kind], self.required[kind] = read(rows)
+    local types, required = read(rows)
+    self.types[kind], self.required[kind] = types, required
     self.metatables[kind] = { __newindex = function(value, field, new)
-      check_field(self, kind, field, new)
+      if new == nil and types[field] then return end
+      if type(new) ~= types[field] then refuse(self, kind, field, new) end
       rawset(value, field, new)
     end }
   end

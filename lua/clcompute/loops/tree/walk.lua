@@ -28,8 +28,6 @@ local PARTS = {
 
 --- Calls `visit` with a node, statement or expression, and then with all nodes in it; a visit that returns false keeps
 -- the walk out of its node.
--- @tparam table node
--- @tparam function visit
 function walk.node(node, visit)
   if visit(node) == false then return end
   PARTS[node.kind](node, function(nodes) walk.nodes(nodes, visit) end)
@@ -89,24 +87,9 @@ local function replaced_list(nodes, replace)
   return is_other and copies or nil
 end
 
-local COPIES = {
-  call = function(node, replace)
-    local arguments = replaced_list(node.arguments, replace)
-    return arguments and changed(node, { arguments = arguments })
-  end,
-  unary = function(node, replace)
-    local copies = replaced_list({ node.operand }, replace)
-    return copies and changed(node, { operand = copies[1] })
-  end,
-  binary = function(node, replace)
-    local copies = replaced_list({ node.left, node.right }, replace)
-    return copies and changed(node, { left = copies[1], right = copies[2] })
-  end,
-  index = function(node, replace)
-    local subscripts = replaced_list(node.subscripts, replace)
-    return subscripts and changed(node, { subscripts = subscripts })
-  end,
-}
+-- The fields of an expression that are expressions, and the one that is a list of them.
+local OPERANDS = { unary = { "operand" }, binary = { "left", "right" } }
+local LIST = { call = "arguments", index = "subscripts" }
 
 local STATEMENTS = {
   ["for"] = function(node, replace)
@@ -129,8 +112,13 @@ local STATEMENTS = {
 function walk.replaced(node, replace)
   local other = replace(node)
   if other then return other end
-  local copy = COPIES[node.kind]
-  return copy and copy(node, replace) or node
+  local fields, list = {}, LIST[node.kind]
+  for _, field in ipairs(OPERANDS[node.kind] or {}) do
+    local part = walk.replaced(node[field], replace)
+    if part ~= node[field] then fields[field] = part end
+  end
+  if list then fields[list] = replaced_list(node[list], replace) end
+  return next(fields) and changed(node, fields) or node
 end
 
 --- Statements in which others stand for some loops and conditions.
