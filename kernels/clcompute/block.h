@@ -13,8 +13,8 @@
 
 /* Of group `number`, where the matrix is `across` blocks wide and `down` high: the first row of
    blocks of its band, the rows of that, and the group's number within the band. */
-#define FIND_BAND(across)                                                                         \
-  const size_t band = number / (BAND * across) * BAND, height = min((size_t)BAND, down - band);   \
+#define FIND_BAND(across)                                                                       \
+  const size_t band = number / (BAND * across) * BAND, height = min((size_t)BAND, down - band); \
   const size_t in_band = number - band * across;
 
 #endif

@@ -15,10 +15,10 @@
 #include "vector.h"
 
 #ifdef __NV_CL_C_VERSION
-#define COPY(to, from)                                                                        \
-  for (int part = 0; part < (int)sizeof(QUAD); part += 16)                                    \
+#define COPY(to, from)                                                                         \
+  for (int part = 0; part < (int)sizeof(QUAD); part += 16)                                     \
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(size_t)(to) + part), \
-                 "l"((ulong)(from) + part)                                                    \
+                 "l"((ulong)(from) + part)                                                     \
                  : "memory");
 #define COMMIT asm volatile("cp.async.commit_group;" ::: "memory");
 #define AWAIT asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");

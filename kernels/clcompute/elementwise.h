@@ -56,16 +56,16 @@
 
 /* LANES elements of `size` bytes, AHEAD bytes after element `at`. */
 #if AHEAD
-#define PREFETCH(name, size)                                                                      \
-  for (uint byte = 0; byte < LANES * (size); byte += 64)                                          \
-    __builtin_prefetch((const void *)((size_t)(mem_##name + first_##name + at) + byte + AHEAD), 0, 3);
+#define PREFETCH(name, size)                                                                       \
+  for (uint byte = 0; byte < LANES * (size); byte += 64)                                           \
+    __builtin_prefetch((const void *)((size_t)(mem_##name + first_##name + at) + byte + AHEAD), 0, \
+                       3);
 #else
 #define PREFETCH(name, size)
 #endif
 
 /* The elements of chunk `number`: from `begin` to before `end`. */
-#define FIND_CHUNK(number) \
-  const ulong begin = (number) * chunk, end = min(begin + chunk, n);
+#define FIND_CHUNK(number) const ulong begin = (number)*chunk, end = min(begin + chunk, n);
 
 /* out[i] = value */
 #if HALF
