@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-The C core: it opens one package after the other.
-@module clcompute
-*/
+/* The C core: it opens one package after the other. */
 #include "base/base.h"
 #include "buffer/buffer.h"
 #include "device/device.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Buffers as a script sees them: fields, elements, tables and packed bytes.
-Indices are 1-based; `first` and `last` are inclusive and run along the first
-dimension, which is rows for a matrix.
-@module clcompute
-*/
+/*
+ * Buffers as a script sees them: fields, elements, tables and packed bytes. Indices are 1-based;
+ * `first` and `last` are inclusive and run along the first dimension, which is rows for a
+ * matrix.
+ */
 #include "buffer.h"
 
 #include <string.h>
@@ -37,14 +36,6 @@ static const void *push_elements(lua_State *L, clc_Buffer *b, size_t start, size
   return elements;
 }
 
-/***
-Elements as a table, nested as the shape. Blocks.
-@function Buffer:read
-@tparam[opt=1] integer first
-@tparam[opt=#b] integer last
-@treturn table
-@raise where there are no elements in more than 2^20 rows
-*/
 static int buffer_read(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   size_t first;
@@ -54,11 +45,6 @@ static int buffer_read(lua_State *L) {
   return 1;
 }
 
-/***
-All elements, packed in the machine's byte order (see `string.unpack`). Blocks.
-@function Buffer:string
-@treturn string
-*/
 static int buffer_string(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   luaL_Buffer bytes;
@@ -112,14 +98,6 @@ static void write_buffer(lua_State *L, clc_Buffer *b) {
   clc_copybuffer(L, from, 0, b, row_start(b, first), from->count);
 }
 
-/***
-Writes rows from a nested table, packed bytes or another buffer (of any device)
-over those from `first` on. The host's data is copied before the call returns.
-@function Buffer:write
-@param values table, string or Buffer
-@tparam[opt=1] integer first
-@return the buffer
-*/
 static int buffer_write(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   lua_settop(L, 3);
@@ -133,14 +111,6 @@ static int buffer_write(lua_State *L) {
   return 1;
 }
 
-/***
-Sets rows `first` to `last` to one value. Queued.
-@function Buffer:fill
-@tparam number value
-@tparam[opt=1] integer first
-@tparam[opt=#b] integer last
-@return the buffer
-*/
 static int buffer_fill(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   char element[sizeof(cl_ulong)];
@@ -152,12 +122,6 @@ static int buffer_fill(lua_State *L) {
   return 1;
 }
 
-/***
-A new buffer with the same elements. Queued; between devices it blocks.
-@function Buffer:copy
-@tparam[opt] Device device where to
-@return the new buffer
-*/
 static int buffer_copy(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   clc_Device *d = lua_isnoneornil(L, 2) ? b->device : clc_checkdevice(L, 2);
@@ -184,12 +148,6 @@ static size_t check_place(lua_State *L, const clc_Buffer *b, int given) {
   return place;
 }
 
-/***
-One element. Blocks; `b[i]` is the same in one dimension.
-@function Buffer:get
-@tparam integer i one index a dimension
-@treturn number
-*/
 static int buffer_get(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   char element[sizeof(cl_ulong)];
@@ -198,13 +156,6 @@ static int buffer_get(lua_State *L) {
   return 1;
 }
 
-/***
-Sets one element; `b[i] = v` is the same in one dimension.
-@function Buffer:set
-@tparam integer i one index a dimension
-@tparam number value last
-@return the buffer
-*/
 static int buffer_set(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   char element[sizeof(cl_ulong)];
@@ -218,13 +169,6 @@ static int buffer_set(lua_State *L) {
 
 /* --- views ------------------------------------------------------------- */
 
-/***
-Rows `first` to `last` as a buffer on the same memory.
-@function Buffer:view
-@tparam integer first
-@tparam integer last
-@return the new buffer
-*/
 static int buffer_view(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   size_t first;
@@ -235,12 +179,6 @@ static int buffer_view(lua_State *L) {
   return 1;
 }
 
-/***
-The same elements in another shape, on the same memory.
-@function Buffer:reshape
-@tparam integer n up to 4 extents, whose product is the number of elements
-@return the new buffer
-*/
 static int buffer_reshape(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   const clc_Shape shape = clc_checkshape(L, 2, lua_gettop(L), b->dtype);
@@ -346,13 +284,6 @@ static int buffer_show(lua_State *L) {
   lua_concat(L, 4);
   return 1;
 }
-
-/***
-Releases the buffer at once instead of when it is collected; the memory goes when
-its last view or other holder does. May be called twice; `<close>` does the same.
-@function Buffer:release
-@return the buffer
-*/
 
 void clc_openbuffers(lua_State *L) {
   static const luaL_Reg methods[] = {{"read", buffer_read},       {"string", buffer_string},

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Making buffers: from tables and bytes, of zeros, of random numbers.
-@module clcompute
-*/
+/* Making buffers: from tables and bytes, of zeros, of random numbers. */
 #include "buffer.h"
 
 #include <CL/cl_half.h>
@@ -39,15 +36,6 @@ static void buffer_from_bytes(lua_State *L, clc_Device *d) {
   clc_writebuffer(L, b, 0, b->count, bytes);
 }
 
-/***
-A new buffer from a (nested) table, or from packed bytes and a shape.
-@function Device:buffer
-@param values table of numbers, nested as deep as the buffer has dimensions, or string
-@tparam[opt="float"] string dtype char uchar short ushort int uint long ulong half float double
-@tparam integer n with bytes: up to 4 extents; without, as many as the bytes make
-@return the buffer
-@usage local m = d:buffer({{1, 2, 3}, {4, 5, 6}}, "int")
-*/
 static int device_buffer(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   if (lua_type(L, 2) == LUA_TSTRING) {
@@ -60,13 +48,6 @@ static int device_buffer(lua_State *L) {
   return 1;
 }
 
-/***
-A new buffer whose elements are not set.
-@function Device:empty
-@tparam string dtype
-@tparam integer n up to 4 extents
-@return the buffer
-*/
 static int device_empty(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   const clc_Dtype *dtype = clc_checkdtype(L, 2);
@@ -75,13 +56,6 @@ static int device_empty(lua_State *L) {
   return 1;
 }
 
-/***
-A new buffer of zeros.
-@function Device:zeros
-@tparam string dtype
-@tparam integer n up to 4 extents
-@return the buffer
-*/
 static int device_zeros(lua_State *L) {
   static const char zero[sizeof(cl_ulong)] = {0};
   device_empty(L);
@@ -209,15 +183,6 @@ static Uniform check_uniform(lua_State *L, int arg, const clc_Dtype *dtype) {
   return u;
 }
 
-/***
-A new buffer of uniformly distributed numbers, the same on every device.
-@function Device:random
-@tparam string dtype
-@tparam integer n up to 4 extents
-@tparam[opt] table options `seed` (0), `low` (0) and `high`: floating types give
- low <= x < high (1), integer types low <= x <= high (100)
-@return the buffer
-*/
 static int device_random(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   const clc_Dtype *dtype = clc_checkdtype(L, 2);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-What is alive in a state, and what holds device memory.
-@module clcompute
-*/
+/* What is alive in a state, and what holds device memory. */
 #include "buffer.h"
 
 typedef struct {
@@ -66,13 +63,6 @@ static void count_objects(lua_State *L) {
     if (!h->released && h->type != &clc_contexttype) count(L, kind(h), 1);
 }
 
-/***
-What is alive and what holds device memory, to find what was not released.
-@function live
-@treturn table a list of buffers {dtype=, shape="3x4", bytes= of the whole memory,
- shared= with views}; its fields `bytes` (all memory in use) and `device`, `queue`,
- `buffer`, `program`, `kernel`, `event` (how many of each are alive)
-*/
 static int clc_live(lua_State *L) {
   size_t n;
   lua_Integer bytes = 0;

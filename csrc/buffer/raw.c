@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Below the elements: raw OpenCL handles, for other libraries that compute on the same memory, and
-transfers by mapped memory.
-@module clcompute
-*/
+/*
+ * Below the elements: raw OpenCL handles, for other libraries that compute on the same memory,
+ * and transfers by mapped memory.
+ */
 #include "buffer.h"
 
 #include <string.h>
 
 /* --- handles --------------------------------------------------------------- */
 
-/***
-The OpenCL handles behind a device, as light userdata for a C library that uses them. They
-stay the device's: never release them, and do not use them after it was closed or collected.
-The next `Device:wait`, or anything else that blocks, also waits for what was put into the
-queue since this call; so call it each time.
-@function Device:raw
-@treturn userdata cl_command_queue
-@treturn userdata cl_context
-@treturn userdata cl_device_id
-*/
 static int device_raw(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   d->foreign = 1;
@@ -29,14 +18,6 @@ static int device_raw(lua_State *L) {
   return 3;
 }
 
-/***
-The OpenCL handle of a buffer's memory, as light userdata for a C library that uses it. It
-stays the buffer's: never release it, and do not use it after the buffer was released or
-collected. A view has the handle of the whole memory, and begins at an offset in it.
-@function Buffer:raw
-@treturn userdata cl_mem; NULL where there are no elements
-@treturn integer elements before the buffer's first one
-*/
 static int buffer_raw(lua_State *L) {
   const clc_Buffer *b = clc_checkbuffer(L, 1);
   lua_pushlightuserdata(L, b->mem);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Devices: an in-order queue on the context of an OpenCL device.
-@module clcompute
-*/
+/* Devices: an in-order queue on the context of an OpenCL device. */
 #include "device.h"
 
 #include <string.h>
@@ -274,13 +271,6 @@ void clc_settleall(lua_State *L, const clc_Context *c) {
 
 /* --- methods ----------------------------------------------------------- */
 
-/***
-Blocks until every command queued on the device has ended. Opens no context: a device
-without one has nothing to wait for.
-@function Device:wait
-@return the device
-@raise when a queued command failed, naming it
-*/
 static int device_wait(lua_State *L) {
   clc_Device *d = clc_checkdevice(L, 1);
   if (d->queue != NULL) clc_drain(L, d);
@@ -288,11 +278,6 @@ static int device_wait(lua_State *L) {
   return 1;
 }
 
-/***
-Every property as a table.
-@function Device:info
-@treturn table name to value; memory in bytes
-*/
 static int device_info(lua_State *L) {
   const clc_Context *c = clc_checkdevice(L, 1)->context;
   clc_pushproperties(L, c->place.device, c->version);
@@ -321,15 +306,6 @@ static void forget_place(lua_State *L, const clc_Device *d) {
   lua_pop(L, 2);
 }
 
-/***
-Waits for the queue, and for further ones on the same memory, then releases all
-that was made on the device: buffers, programs, kernels, events. Using those later
-is an error; the next `clcompute.device` call opens the hardware afresh. May be
-called twice.
-@function Device:close
-@return the device
-@raise when a queued command failed, naming it; the device is closed all the same
-*/
 static int device_close(lua_State *L) {
   clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);
   if (d != NULL && !d->h.released) {
@@ -347,13 +323,6 @@ static int device_close(lua_State *L) {
   return 1;
 }
 
-/***
-A further in-order queue on the same memory: its commands run beside those of the
-device. It is a Device itself: what is made on it is queued there, and buffers of
-either may be used on both; `Event:before` orders them.
-@function Device:queue
-@treturn Device
-*/
 static int device_queue(lua_State *L) {
   clc_checkopen(L, 1);
   lua_settop(L, 1);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Discovery: the platforms and devices of this machine, as functions of the module.
-@module clcompute
-*/
+/* Discovery: the platforms and devices of this machine, as functions of the module. */
 #include "device.h"
 
 #include <stdlib.h>
@@ -20,14 +17,6 @@ static const char *opt_selector(lua_State *L) {
   return lua_tostring(L, 1);
 }
 
-/***
-Every device a selector means, whatever `$CLCOMPUTE_DEVICE` says. Opens none.
-@function devices
-@tparam[opt] string selector "gpu", "cpu", "accelerator", a part of
- "platform/device" in any case, or "platform:device" as numbers from 0
-@treturn table list of devices, which print shows a line each; empty when none match
-@raise when none match, and a driver would not tell its own
-*/
 static int clc_devices(lua_State *L) {
   const char *selector = opt_selector(L);
   size_t n;
@@ -60,23 +49,6 @@ static double opt_limit(lua_State *L, int isolated) {
   return limit;
 }
 
-/***
-The best device for a selector; without one `$CLCOMPUTE_DEVICE` is it, and
-without that the first GPU, else accelerator, else CPU. Within a Lua state the
-same hardware is the same object; its context and queue open at first use.
-@function device
-@tparam[opt] string selector as for `devices`
-@tparam[opt] table options `isolated` (false): a CPU device whose kernels a worker process builds
- and runs, so that one that crashes or does not end is an error of its launch, and what it was not
- given keeps its values; an object of its own beside that of the same hardware. `limit`: seconds
- that a launch has there (60 at first; math.huge: no limit), for all who have that device; it stays
- when none is given. `check`: switches check mode as
- `Device:check` does
-@return the device
-@raise when none matches, listing what there is and what to install; when the match cannot be
-isolated
-@usage local d = cl.device("cpu", { isolated = true, limit = 5 })
-*/
 static int clc_device(lua_State *L) {
   static const char *const keys[] = {"check", "isolated", "limit", NULL};
   const char *selector = opt_selector(L);
@@ -95,12 +67,6 @@ static int clc_device(lua_State *L) {
   return 1;
 }
 
-/***
-The platforms of this machine.
-@function platforms
-@treturn table list of {name=, vendor=, version=, devices={...}}, which print shows a line each;
- `fault` is why a driver does not tell its devices
-*/
 static int clc_platforms(lua_State *L) {
   static const struct {
     const char *name;
@@ -139,11 +105,6 @@ static int clc_platforms(lua_State *L) {
   return 1;
 }
 
-/***
-Time that only goes forward, for measuring.
-@function clock
-@treturn number seconds from an arbitrary start
-*/
 static int clc_clock(lua_State *L) {
   lua_pushnumber(L, clc_now());
   return 1;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Events: a launch that can be waited for and timed. A split launch is several
-commands and one event, from the start of the first to the end of the last.
-@module clcompute
-*/
+/*
+ * Events: a launch that can be waited for and timed. A split launch is several commands and one
+ * event, from the start of the first to the end of the last.
+ */
 #include "device.h"
 
 #include <string.h>
@@ -127,13 +126,6 @@ void clc_addended(clc_Event *e, const cl_ulong when[4]) {
   e->when[FINISHED] = when[FINISHED];
 }
 
-/***
-Blocks until the launch has ended.
-@function Event:wait
-@tparam[opt] number seconds give up with an error after so long
-@return the event
-@raise when the launch failed on the device, or the time ran out
-*/
 static int event_wait(lua_State *L) {
   clc_Event *e = clc_checkhandle(L, 1, &event_type);
   lua_Number seconds = luaL_optnumber(L, 2, -1);
@@ -143,12 +135,6 @@ static int event_wait(lua_State *L) {
   return 1;
 }
 
-/***
-When the launch passed each stage, waiting for its end first.
-@function Event:profile
-@treturn table {queued=, submitted=, started=, finished=}: seconds by the
- device's clock, whose zero is arbitrary
-*/
 static int event_profile(lua_State *L) {
   static const char *const names[STAGES] = {"queued", "submitted", "started", "finished"};
   clc_Event *e = clc_checkhandle(L, 1, &event_type);
@@ -162,13 +148,6 @@ static int event_profile(lua_State *L) {
   return 1;
 }
 
-/***
-Makes the next command queued on another queue wait for this launch. On a device
-of another context it blocks until the launch has ended.
-@function Event:before
-@tparam Device device usually made by `Device:queue`
-@return the event
-*/
 static int event_before(lua_State *L) {
   clc_Event *e = clc_checkhandle(L, 1, &event_type);
   clc_Device *d = clc_checkopen(L, 2);
@@ -189,12 +168,6 @@ static int event_show(lua_State *L) {
   lua_pushfstring(L, "event of %s", e->what);
   return 1;
 }
-
-/***
-Releases the event at once instead of when it is collected. May be called twice.
-@function Event:release
-@return the event
-*/
 
 void clc_openevents(lua_State *L) {
   static const luaL_Reg methods[] = {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Check mode: the buffers of a launch looked at before and after it.
-@module clcompute
-*/
+/* Check mode: the buffers of a launch looked at before and after it. */
 #include "kernel.h"
 
 #include <string.h>
@@ -251,18 +248,6 @@ void clc_endcheck(lua_State *L, const clc_Checked *c) {
   }
 }
 
-/***
-Switches check mode for buffers that are made after it, on the device and its further queues. A
-launch from Lua with such a buffer waits until it has ended, and raises where the kernel wrote
-up to 1 KiB before or after one (for a view: into its neighbours), where an element of an output (a
-pointer that is not const) became NaN or infinity, and, before it runs, where an output shares
-elements with a const argument. Elements that were never written are NaN, of integers 0xa5 in
-each byte. It is on from the start where `$CLCOMPUTE_CHECK` is set, but not empty, 0,
-off, no or false.
-@function Device:check
-@tparam boolean on
-@return the device
-*/
 static int device_check(lua_State *L) {
   clc_Device *d = clc_checkdevice(L, 1);
   luaL_checktype(L, 2, LUA_TBOOLEAN);

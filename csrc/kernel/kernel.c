@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Kernels: a function on the device, its signature, and launches.
-@module clcompute
-*/
+/* Kernels: a function on the device, its signature, and launches. */
 #include "kernel.h"
 
 #include <stdio.h>
@@ -155,12 +152,6 @@ static int kernel_field(lua_State *L) {
   return 1;
 }
 
-/***
-Limits of the kernel on its device.
-@function Kernel:info
-@treturn table {group_size=, group_multiple=, local_memory=, private_memory=,
- required_group={x, y, z} or nil}; memory in bytes
-*/
 static int kernel_info(lua_State *L) {
   const clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
   size_t multiple;
@@ -188,22 +179,6 @@ static int kernel_info(lua_State *L) {
   return 1;
 }
 
-/***
-Launches the kernel. Arguments are checked against its own signature: a scalar
-takes a number in its range, an enum an integer of 32 bits, a vector a table of
-numbers, any by-value argument a packed string of its size, a pointer a buffer of
-its dtype, a local pointer `scratch`.
-Under "split" a kernel may not call get_group_id, get_num_groups, get_global_size,
-get_global_offset, get_global_linear_id or get_enqueued_local_size, which would speak
-of one part; "native" is for devices with has_nonuniform_groups and programs built with
-options="-cl-std=CL2.0" or later. What a kernel has in local memory must fit the device's,
-`scratch` included; its own arrays alone may exceed that where the device was seen to grant it.
-@function Kernel:__call
-@param range n, {nx, ny[, nz]} or {global=, group=, offset=, remainder=
- "error"|"split"|"pad"|"native"}; dimension 0 first
-@param ... the kernel's arguments
-@treturn Event
-*/
 static int kernel_call(lua_State *L) {
   return clc_callkernel(L, 1);
 }
@@ -228,12 +203,6 @@ static int kernel_show(lua_State *L) {
   luaL_pushresult(&b);
   return 1;
 }
-
-/***
-Releases the kernel at once instead of when it is collected. May be called twice.
-@function Kernel:release
-@return the kernel
-*/
 
 void clc_openkernels(lua_State *L) {
   static const luaL_Reg methods[] = {{"info", kernel_info}, {NULL, NULL}};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Signatures: what a kernel takes, and setting its arguments from Lua values.
-@module clcompute
-*/
+/* Signatures: what a kernel takes, and setting its arguments from Lua values. */
 #define _POSIX_C_SOURCE 200809L /* strtok_r */
 #include "kernel.h"
 
@@ -106,13 +103,6 @@ typedef struct {
   size_t n;
 } Scratch;
 
-/***
-An argument for a `__local` pointer: local memory for each work-group.
-@function scratch
-@tparam string dtype
-@tparam integer n elements, at least 1
-@return the argument
-*/
 static int clc_scratch(lua_State *L) {
   const clc_Dtype *dtype = clc_checkdtype(L, 1);
   const clc_Shape shape = clc_checkshape(L, 2, 2, dtype);

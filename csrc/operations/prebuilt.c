@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Prebuilt kernels: the files of the kernels folder, built once a device.
-@module clcompute
-*/
+/* Prebuilt kernels: the files of the kernels folder, built once a device. */
 #define _XOPEN_SOURCE 700 /* opendir, realpath */
 #include "prebuilt.h"
 
@@ -108,14 +105,6 @@ static void check_name(lua_State *L, const char *name) {
   if (*name == '\0') luaL_argerror(L, 2, "a prebuilt kernel's name expected, got \"\"");
 }
 
-/***
-A prebuilt kernel by its name: saxpy, gemm_naive, gemm_tiled, ... The head of
-its file tells its arguments, and the global and local size it needs.
-@function Device:kernel
-@tparam string name
-@tparam[opt] table options `dtype` ("float") and `defines`
-@treturn Kernel
-*/
 static int device_kernel(lua_State *L) {
   static const char *const keys[] = {"dtype", "defines", NULL};
   clc_Device *d = clc_checkopen(L, 1);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-saxpy: out <- alpha * x + y.
-@module clcompute
-*/
+/* saxpy: out <- alpha * x + y. */
 #include "operations.h"
 #include "spread.h"
 
@@ -66,16 +63,6 @@ static clc_Buffer *check_out(lua_State *L, int arg, const clc_Buffer *x, clc_Buf
   return out;
 }
 
-/***
-y <- alpha * x + y, or with `out` (a buffer of the same shape) out <- alpha * x + y
-(Borisov 2015, listing 1). Queued.
-@function saxpy
-@tparam number alpha
-@tparam Buffer x float or double
-@tparam Buffer y same dtype, shape and device
-@tparam[opt] table options `out`
-@treturn Buffer y, or out
-*/
 static int op_saxpy(lua_State *L) {
   const lua_Number alpha = luaL_checknumber(L, 1);
   clc_Buffer *x = clc_checkreal(L, 2);

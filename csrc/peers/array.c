@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Arrays in host memory that a script holds and a C library computes with, uncopied.
-@module clcompute.blas
-*/
+/* Arrays in host memory that a script holds and a C library computes with, uncopied. */
 #define _POSIX_C_SOURCE 200809L
 #include "peers.h"
 
@@ -63,14 +60,6 @@ static size_t check_size(lua_State *L, int arg, size_t size) {
   return (size_t)n;
 }
 
-/***
-An array in host memory for the functions of `openblas`: they compute where it is, so that
-a measurement copies nothing. It begins at a multiple of 64 bytes.
-@function array
-@tparam integer|string elements how many zeros; or packed elements, which are copied
-@tparam[opt="float"] string dtype "float" or "double"
-@treturn Array with the field `dtype`; `#array` is its number of elements
-*/
 static int blas_array(lua_State *L) {
   const int is_double = luaL_checkoption(L, 2, "float", dtypes);
   const size_t size = is_double ? sizeof(double) : sizeof(float);
@@ -88,23 +77,12 @@ static int blas_array(lua_State *L) {
   return 1;
 }
 
-/***
-All elements, packed in the machine's byte order (see `string.unpack`).
-@function Array:string
-@treturn string
-*/
 static int array_string(lua_State *L) {
   const clc_Array *a = clc_checkarray(L, 1);
   lua_pushlstring(L, a->elements, byte_count(a));
   return 1;
 }
 
-/***
-Sets all elements.
-@function Array:write
-@tparam Array|string from as many elements of the same dtype, or these packed
-@return the array
-*/
 static int array_write(lua_State *L) {
   clc_Array *a = clc_checkarray(L, 1);
   if (lua_type(L, 2) == LUA_TSTRING) {

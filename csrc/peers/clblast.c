@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/***
-CLBlast, a peer to be compared with on the same OpenCL device. Its headers are not needed:
-what is called of them is declared here. Of clcompute it uses what a script could: the
-fields of a buffer, and the raw handles behind it.
-@module clcompute.blas
-*/
+/*
+ * CLBlast, a peer to be compared with on the same OpenCL device. Its headers are not needed:
+ * what is called of them is declared here. Of clcompute it uses what a script could: the fields
+ * of a buffer, and the raw handles behind it.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "peers.h"
 
@@ -97,14 +96,6 @@ static const CLBlast *check_clblast(lua_State *L) {
   return c;
 }
 
-/***
-Opens CLBlast: a baseline on the device of the buffers it is given. `$CLCOMPUTE_CLBLAST` is the
-path of the library, if it is no system library.
-@function clblast
-@treturn CLBlast with the fields `name`, `path` (which ends with the version); or nil where it is
-not installed
-@treturn string why it does not open
-*/
 static int blas_clblast(lua_State *L) {
   lua_settop(L, 0);
   CLBlast *c = lua_newuserdatauv(L, sizeof *c, 1);
@@ -126,13 +117,6 @@ static int blas_clblast(lua_State *L) {
   return 1;
 }
 
-/***
-Drops the programs that CLBlast compiled, for all devices: they would keep the contexts of
-closed devices. Done when the object is collected, at the latest; `<close>` does the same. May
-be called twice.
-@function CLBlast:release
-@return the object
-*/
 static int clblast_release(lua_State *L) {
   CLBlast *c = clc_checkobject(L, 1, TNAME);
   if (!c->released && c->pid == getpid()) c->CLBlastClearCache(); /* no OpenCL after a fork */
@@ -228,20 +212,6 @@ static void check_buffer(lua_State *L, int arg, int is_double, size_t count) {
 
 /* --- operations -------------------------------------------------------- */
 
-/***
-C <- alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) k x n, C m x n, all packed
-and row-major (CLBlastSgemm, CLBlastDgemm). Queued on the device of c; the first call for a
-device compiles.
-@function CLBlast:gemm
-@tparam Buffer a float or double: m x k, or k x m with `transa`
-@tparam Buffer b same dtype and device: k x n, or n x k with `transb`
-@tparam Buffer c same dtype and device; must not overlap a or b
-@tparam integer m at least 1
-@tparam integer n at least 1
-@tparam integer k at least 1
-@tparam[opt] table options `alpha` (1), `beta` (0), `transa`, `transb` (false)
-@treturn Buffer c
-*/
 static int clblast_gemm(lua_State *L) {
   lua_settop(L, 8);
   const CLBlast *o = check_clblast(L);
@@ -274,14 +244,6 @@ static int clblast_gemm(lua_State *L) {
   return 1;
 }
 
-/***
-y <- alpha * x + y (CLBlastSaxpy, CLBlastDaxpy). Queued on the device of y.
-@function CLBlast:axpy
-@tparam number alpha
-@tparam Buffer x float or double
-@tparam Buffer y same dtype, length and device
-@treturn Buffer y
-*/
 static int clblast_axpy(lua_State *L) {
   lua_settop(L, 4);
   const CLBlast *o = check_clblast(L);
@@ -302,14 +264,6 @@ static int clblast_axpy(lua_State *L) {
   return 1;
 }
 
-/***
-out <- the sum of x[i] * y[i] (CLBlastSdot, CLBlastDdot). Queued on the device of out.
-@function CLBlast:dot
-@tparam Buffer x float or double
-@tparam Buffer y same dtype, length and device
-@tparam Buffer out same dtype and device, of one element
-@treturn Buffer out
-*/
 static int clblast_dot(lua_State *L) {
   lua_settop(L, 4);
   const CLBlast *o = check_clblast(L);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/***
-OpenBLAS, a peer to be compared with on the CPU. Its headers are not needed: what is
-called of them is declared here.
-@module clcompute.blas
-*/
+/*
+ * OpenBLAS, a peer to be compared with on the CPU. Its headers are not needed: what is called of
+ * them is declared here.
+ */
 #include "peers.h"
 
 #include <limits.h>
@@ -87,15 +86,6 @@ static void use_threads(const OpenBLAS *o) {
   if (o->openblas_get_num_threads() != o->threads) o->openblas_set_num_threads(o->threads);
 }
 
-/***
-Opens OpenBLAS: a baseline on the CPU. `$CLCOMPUTE_OPENBLAS` is the path of the library, if it
-is no system library.
-@function openblas
-@tparam[opt] table options `threads` (as many as the library takes by itself, which is one a core)
-@treturn OpenBLAS with the fields `name`, `version`, `config`, `core` (the processor it chose its
- kernels for), `threads`, `path`; or nil where it is not installed
-@treturn string why it does not open
-*/
 static int blas_openblas(lua_State *L) {
   static const char *const keys[] = {"threads", NULL};
   lua_settop(L, 1);
@@ -125,19 +115,6 @@ static int push_seconds(lua_State *L, double start) {
   return 1;
 }
 
-/***
-C <- alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) k x n, C m x n, all packed
-and row-major (cblas_sgemm, cblas_dgemm).
-@function OpenBLAS:gemm
-@tparam Array a m x k, or k x m with `transa`
-@tparam Array b same dtype: k x n, or n x k with `transb`
-@tparam Array c same dtype, another array
-@tparam integer m
-@tparam integer n
-@tparam integer k
-@tparam[opt] table options `alpha` (1), `beta` (0), `transa`, `transb` (false)
-@treturn number seconds that the library took
-*/
 static int openblas_gemm(lua_State *L) {
   const OpenBLAS *o = check_openblas(L);
   const clc_Product p = clc_checkproduct(L, 5);
@@ -167,14 +144,6 @@ static int check_vectors(lua_State *L, int arg, clc_Array **x, clc_Array **y) {
   return (int)(*x)->count;
 }
 
-/***
-y <- alpha * x + y (cblas_saxpy, cblas_daxpy).
-@function OpenBLAS:axpy
-@tparam number alpha
-@tparam Array x
-@tparam Array y same dtype and length
-@treturn number seconds that the library took
-*/
 static int openblas_axpy(lua_State *L) {
   const OpenBLAS *o = check_openblas(L);
   const double alpha = luaL_checknumber(L, 2);
@@ -189,14 +158,6 @@ static int openblas_axpy(lua_State *L) {
   return push_seconds(L, start);
 }
 
-/***
-The sum of x[i] * y[i] (cblas_sdot, cblas_ddot).
-@function OpenBLAS:dot
-@tparam Array x
-@tparam Array y same dtype and length
-@treturn number
-@treturn number seconds that the library took
-*/
 static int openblas_dot(lua_State *L) {
   const OpenBLAS *o = check_openblas(L);
   clc_Array *x, *y;
@@ -211,13 +172,6 @@ static int openblas_dot(lua_State *L) {
   return 2;
 }
 
-/***
-The sum of |x[i]| (cblas_sasum, cblas_dasum).
-@function OpenBLAS:asum
-@tparam Array x
-@treturn number
-@treturn number seconds that the library took
-*/
 static int openblas_asum(lua_State *L) {
   const OpenBLAS *o = check_openblas(L);
   const clc_Array *x = clc_checkarray(L, 2);
@@ -257,18 +211,6 @@ static double solve(const OpenBLAS *o, int n, int nrhs, clc_Array *a, clc_Array 
   return clc_now() - start;
 }
 
-/***
-Solves A X = B by Gauss elimination with partial pivoting (LAPACK's sgesv, dgesv), all
-row-major; the transposition that LAPACK needs is not timed. a and b stay as they are.
-@function OpenBLAS:gesv
-@tparam Array a n x n
-@tparam Array b same dtype, n x nrhs
-@tparam Array x as b; the solution
-@tparam integer n
-@tparam[opt=1] integer nrhs columns of b
-@treturn number seconds that the library took
-@raise when a column has no pivot
-*/
 static int openblas_gesv(lua_State *L) {
   const OpenBLAS *o = check_openblas(L);
   const int n = clc_checkextent(L, 5);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Which loops carry a dependence, and between which accesses.
-@module clcompute.poly
-*/
+/* Which loops carry a dependence, and between which accesses. */
 #include "poly.h"
 
 #include <stdlib.h>
@@ -176,21 +173,6 @@ static void push_examples(lua_State *L, const Nest *nest) {
       }
 }
 
-/***
-Finds the loops that carry a dependence: two accesses of one element, at least one of them a
-write, in different passes of the loop and the same pass of every loop around it. A loop without
-one is parallel. For each loop, array and kind of dependence there is one example.
-@function dependences
-@tparam table nest `accesses`, a list in the order of the program: `array` (name), `map` (from a
-statement's iterations to elements, restricted to the domain), `write` (boolean), `loops` (numbers
-of the loops around it, outermost first; -3 is loop 3, counting down); and `budget`
-@treturn {table,...} `loop`, `from`, `to` (positions in the list), `kind` ("flow", "anti" or
-"output"); or nil and a message where the budget is exceeded
-@usage poly.dependences { accesses = {
-  { array = "a", map = "[n] -> { S[i] -> a[i] : 0 < i < n }", write = true, loops = { 1 } },
-  { array = "a", map = "[n] -> { S[i] -> a[i - 1] : 0 < i < n }", loops = { 1 } } } }
---> { { loop = 1, from = 1, to = 2, kind = "flow" } }
-*/
 int clc_dependences(lua_State *L) {
   static const char *const keys[] = {"accesses", "budget", NULL};
   Nest nest = {0};

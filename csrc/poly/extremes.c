@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-When accesses leave their array, and how far they go.
-@module clcompute.poly
-*/
+/* When accesses leave their array, and how far they go. */
 #include "poly.h"
 
 typedef struct {
@@ -64,20 +61,6 @@ static void push_answers(lua_State *L, const clc_Texts *texts) {
   }
 }
 
-/***
-Finds the conditions on the parameters under which subscripts leave their range, and how far.
-@function extremes
-@tparam table input `questions`, a list: `map` (from a statement's iterations to one subscript,
-restricted to the domain), `outside` (the set of integers that it should not reach), `greatest`
-(boolean: whether the greatest is asked for; else the least), `context` (a parameter set: what is
-known of the parameters); and `budget`
-@treturn {table,...} for each question `condition`, a Lua expression over the parameters, absent
-where it never holds, and `value`, the extreme subscript where the condition holds; both may call
-`max` and `min`. Or nil and a message where the budget is exceeded
-@usage poly.extremes { questions = { { map = "[n] -> { S[i] -> [i + 1] : 0 <= i < n }",
-  outside = "[d] -> { [x] : x >= d }", greatest = true, context = "[d] -> { : d >= 0 }" } } }
---> { { condition = "((n >= 1) and (n >= d))", value = "n" } }, or another way to say it
-*/
 int clc_extremes(lua_State *L) {
   static const char *const keys[] = {"budget", "questions", NULL};
   clc_Analysis a;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Whether elements are touched by two sets of accesses.
-@module clcompute.poly
-*/
+/* Whether elements are touched by two sets of accesses. */
 #include "poly.h"
 
 typedef struct {
@@ -33,19 +30,6 @@ static Pair *read_pairs(lua_State *L, size_t *n) {
   return pair;
 }
 
-/***
-Finds the first of some pairs of accesses that touch the same element, whatever the parameters.
-@function overlap
-@tparam table input `pairs`, a list of `one` and `other`, maps from iterations to the elements of
-one array, whose parameters of the same name are the same; and `budget`
-@treturn[1] integer the position of the pair
-@treturn[2] boolean false, where none does
-@treturn[3] nil where the budget is exceeded
-@treturn[3] string a message
-@usage poly.overlap { pairs = { { one = "[n] -> { S[i] -> a[i] : i < n }",
-  other = "[n] -> { T[i] -> a[i - 1] : i > n }" } } }
---> false
-*/
 int clc_overlap(lua_State *L) {
   static const char *const keys[] = {"budget", "pairs", NULL};
   clc_Analysis a;

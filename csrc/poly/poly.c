@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/***
-The analyses of loop nests, by the integer set library (isl): sets and maps go in as isl's own
-strings, tables and Lua expressions come out. Each call has a budget of isl's operations, 3,000,000
-unless `budget` says otherwise; a call that exceeds it, or meets numbers too large for it,
-returns nil and a message, all other failures are errors. The module stands for itself: it needs
-neither OpenCL nor the rest of clcompute. `make` builds it where isl is (Debian: libisl-dev); it is
-a rock of its own.
-@module clcompute.poly
-*/
+/*
+ * The analyses of loop nests, by the integer set library (isl): sets and maps go in as isl's own
+ * strings, tables and Lua expressions come out. Each call has a budget of isl's operations,
+ * 3,000,000 unless `budget` says otherwise; a call that exceeds it, or meets numbers too large
+ * for it, returns nil and a message, all other failures are errors. The module stands for
+ * itself: it needs neither OpenCL nor the rest of clcompute. `make` builds it where isl is
+ * (Debian: libisl-dev); it is a rock of its own.
+ */
 #include "poly.h"
 
 #include <isl/version.h>
 
 __attribute__((visibility("default"))) int luaopen_clcompute_poly(lua_State *L);
 
-/***
-The version of isl.
-@function version
-@treturn string such as "isl-0.25-GMP"
-*/
 static int poly_version(lua_State *L) {
   const char *text = isl_version();
   const char *end = text;

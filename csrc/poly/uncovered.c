@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-When a nest of loops needs what an array held before it.
-@module clcompute.poly
-*/
+/* When a nest of loops needs what an array held before it. */
 #include "poly.h"
 
 #include <isl/space.h>
@@ -74,23 +71,6 @@ static Access *read_accesses(lua_State *L, size_t *n) {
   return access;
 }
 
-/***
-Finds the condition on the parameters under which a nest needs what an array held before: some
-element is not written, or read before it is written.
-@function uncovered
-@tparam table input `context` (a parameter set); `extent` (all elements of the array); `accesses`,
-a list of those to that array: `map`, `schedule` (from a statement's iterations to times, which
-are ordered lexicographically), `write` (boolean: it writes for certain; a write that only may
-happen is left out); and `budget`
-@treturn[1] string the condition, a Lua expression over the parameters
-@treturn[2] boolean false, where it never holds
-@treturn[3] nil where the budget is exceeded
-@treturn[3] string a message
-@usage poly.uncovered { context = "[n, d] -> { : d >= 0 }", extent = "[d] -> { a[x] : 0 <= x < d }",
-  accesses = { { map = "[n] -> { S[i] -> a[i] : 0 <= i < n }", schedule = "{ S[i] -> [i] }", write =
-true } } }
---> "d >= n + 1", or another way to say it
-*/
 int clc_uncovered(lua_State *L) {
   static const char *const keys[] = {"accesses", "budget", "context", "extent", NULL};
   clc_Analysis a;

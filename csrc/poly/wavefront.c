@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-An order of a sequential nest's passes in which many run side by side.
-@module clcompute.poly
-*/
+/* An order of a sequential nest's passes in which many run side by side. */
 #include "poly.h"
 
 #include <isl/options.h>
@@ -188,24 +185,6 @@ static void read_loops(lua_State *L, Nest *nest) {
   lua_pop(L, 1);
 }
 
-/***
-Finds a time for each pass of a sequential nest, a sum of multiples of its loops' variables, such
-that passes of one time do not depend on each other and each comes after all that it depends on: a
-wavefront, as isl's scheduler with outer coincidence makes it.
-@function wavefront
-@tparam table nest `steps`, 1 or -1 of each loop, outermost first; `accesses`, a list of `array`
-(name), `map` (from iterations, whose first dimensions are those loops, to elements, restricted to
-the domain) and `write`; and `budget`
-@treturn[1] {integer,...} a coefficient for each loop
-@treturn[2] boolean false, where there is none
-@treturn[3] nil where the budget is exceeded
-@treturn[3] string a message
-@usage poly.wavefront { steps = { 1, 1 }, accesses = {
-  { array = "a", map = "[n] -> { S[i, j] -> a[i, j] : 0 < i, j < n }", write = true },
-  { array = "a", map = "[n] -> { S[i, j] -> a[i - 1, j] : 0 < i, j < n }" },
-  { array = "a", map = "[n] -> { S[i, j] -> a[i, j - 1] : 0 < i, j < n }" } } }
---> { 1, 1 }
-*/
 int clc_wavefront(lua_State *L) {
   static const char *const keys[] = {"accesses", "budget", "steps", NULL};
   Nest nest = {0};

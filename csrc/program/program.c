@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Programs: OpenCL C built for a device, and the kernels in it.
-@module clcompute
-*/
+/* Programs: OpenCL C built for a device, and the kernels in it. */
 #include "program.h"
 
 #include <string.h>
@@ -160,12 +157,6 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   return clc_checkhandle(L, -1, &clc_kerneltype);
 }
 
-/***
-The kernel of that name, the same object each time; `p.name` is the same.
-@function Program:kernel
-@tparam string name
-@treturn Kernel
-*/
 static int program_kernel(lua_State *L) {
   clc_pushkernel(L, 1, luaL_checkstring(L, 2));
   return 1;
@@ -268,20 +259,6 @@ static clc_Source take_request(lua_State *L) {
   return (clc_Source){lua_tostring(L, 2), name, defines, all};
 }
 
-/***
-Builds a program. Blocks. A source may `#include <clcompute/work_group.h>`: the work-group functions
-of OpenCL C 2.0 (6.13.15) on any device, called in the body of a kernel.
-@function Device:program
-@param source OpenCL C as a string, or {file="life.cl"}
-@tparam[opt] table options `defines` ({TS=16}), `options` ("-cl-mad-enable"),
- `include` (list of folders; that of the file comes first), `name` (what build logs call the source)
-@treturn Program
-@raise with the build log and the lines it points at, numbered
-@usage local p = d:program[[kernel void twice(global float *x) {
-  x[get_global_id(0)] *= 2;
-}]]
-p.twice(#x, x)
-*/
 static int device_program(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   const clc_Source s = take_request(L);
@@ -296,26 +273,12 @@ static int device_program(lua_State *L) {
   return 1;
 }
 
-/***
-Whether the cache on disk holds what `program` would build of the same arguments, which then takes
-milliseconds. Builds nothing.
-@function Device:is_built
-@param source as for `program`
-@tparam[opt] table options as for `program`
-@treturn boolean
-*/
 static int device_is_built(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   const clc_Source s = take_request(L);
   lua_pushboolean(L, clc_isbuilt(L, d, &s));
   return 1;
 }
-
-/***
-Releases the program at once instead of when it is collected. May be called twice.
-@function Program:release
-@return the program
-*/
 
 void clc_openprograms(lua_State *L) {
   static const luaL_Reg device_methods[] = {

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/***
-Calls functions of shared objects that were compiled on this machine. A module for the
-library's own reports: it cannot know what is called. The function is
-
-    void name(const long *sizes, const double *numbers, void *const *arrays)
-
-and operands and results are strings of packed elements, as in clcompute.sequential.
-@module clcompute.native
-*/
+/*
+ * Calls functions of shared objects that were compiled on this machine. A module for the
+ * library's own reports: it cannot know what is called. The function is void name(const long
+ * *sizes, const double *numbers, void *const *arrays) and operands and results are strings of
+ * packed elements, as in clcompute.sequential.
+ */
 #include <dlfcn.h>
 #include <lauxlib.h>
 #include <lua.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/***
-The sequential program of Borisov 2015: saxpy, gemm and Gauss as plain C loops on
-one core, compiled with -O3; the Game of Life beside them. Operands and results are strings of
-packed elements
-(`Buffer:string`, `string.pack`), and every function also returns the seconds its
-loops took. Needs no OpenCL.
-@module clcompute.sequential
-*/
+/*
+ * The sequential program of Borisov 2015: saxpy, gemm and Gauss as plain C loops on one core,
+ * compiled with -O3; the Game of Life beside them. Operands and results are strings of packed
+ * elements (`Buffer:string`, `string.pack`), and every function also returns the seconds its
+ * loops took. Needs no OpenCL.
+ */
 #include <lauxlib.h>
 #include <lua.h>
 #include <string.h>
@@ -63,16 +61,6 @@ static int push_result(lua_State *L, const void *elements, size_t bytes, double 
   return 2;
 }
 
-/***
-alpha * x + y.
-@function saxpy
-@tparam number alpha
-@tparam string x packed elements
-@tparam string y as many
-@tparam[opt="float"] string dtype "float" or "double"
-@treturn string the result
-@treturn number seconds
-*/
 static int seq_saxpy(lua_State *L) {
   const lua_Number alpha = luaL_checknumber(L, 1);
   const size_t size = check_size(L, 4);
@@ -87,14 +75,6 @@ static int seq_saxpy(lua_State *L) {
   return push_result(L, out, n * size, clc_now() - start);
 }
 
-/***
-The running sums x[1], x[1] + x[2], ...
-@function scan
-@tparam string x packed elements
-@tparam[opt="float"] string dtype "float" or "double"
-@treturn string the result
-@treturn number seconds
-*/
 static int seq_scan(lua_State *L) {
   const size_t size = check_size(L, 2);
   const size_t n = count_elements(L, 1, size);
@@ -108,18 +88,6 @@ static int seq_scan(lua_State *L) {
   return push_result(L, out, n * size, clc_now() - start);
 }
 
-/***
-The product of an m x k and a k x n matrix, row-major.
-@function gemm
-@tparam string a packed elements
-@tparam string b packed elements
-@tparam integer m
-@tparam integer n
-@tparam integer k
-@tparam[opt="float"] string dtype "float" or "double"
-@treturn string the m x n result
-@treturn number seconds
-*/
 static int seq_gemm(lua_State *L) {
   const size_t m = check_count(L, 3), n = check_count(L, 4), k = check_count(L, 5);
   const size_t size = check_size(L, 6);
@@ -133,17 +101,6 @@ static int seq_gemm(lua_State *L) {
   return push_result(L, c, m * n * size, clc_now() - start);
 }
 
-/***
-Solves A X = B by Gauss elimination with partial pivoting, row-major.
-@function gauss
-@tparam string a packed elements, n x n
-@tparam string b packed elements, n rows of any number of columns
-@tparam integer n
-@tparam[opt="float"] string dtype "float" or "double"
-@treturn string X, packed as b
-@treturn number seconds
-@raise when a column has no pivot
-*/
 static int seq_gauss(lua_State *L) {
   const size_t n = check_count(L, 3), size = check_size(L, 4);
   luaL_checkstring(L, 2);
@@ -158,15 +115,6 @@ static int seq_gauss(lua_State *L) {
   return push_result(L, b, n * columns * size, seconds);
 }
 
-/***
-Generations of the Game of Life on a cube whose edges wrap round, by rule 4555 (Bays 1987).
-@function life
-@tparam string field a byte for each of n x n x n cells; 1 lives, all else is dead
-@tparam integer n
-@tparam integer generations
-@treturn string the last generation
-@treturn number seconds
-*/
 static int seq_life(lua_State *L) {
   const lua_Integer n = luaL_checkinteger(L, 2), generations = luaL_checkinteger(L, 3);
   luaL_argcheck(L, n >= 0 && n <= 1 << 10, 2, "size out of range");
@@ -184,14 +132,6 @@ static int seq_life(lua_State *L) {
   return push_result(L, from, cells, clc_now() - start);
 }
 
-/***
-The largest relative error of numbers whose exact values are known.
-@function relative_error
-@tparam string x packed elements
-@tparam string expected as many packed doubles
-@tparam[opt="float"] string dtype of x, "float" or "double"
-@treturn number the largest |x - expected| / |expected|; NaN where one of them is
-*/
 static int seq_relative_error(lua_State *L) {
   const size_t size = check_size(L, 3);
   const size_t n = count_elements(L, 1, size);
@@ -202,14 +142,6 @@ static int seq_relative_error(lua_State *L) {
   return 1;
 }
 
-/***
-The largest error of numbers whose exact values are known.
-@function absolute_error
-@tparam string x packed elements
-@tparam string expected as many packed doubles
-@tparam[opt="float"] string dtype of x, "float" or "double"
-@treturn number the largest |x - expected|; NaN where one of them is
-*/
 static int seq_absolute_error(lua_State *L) {
   const size_t size = check_size(L, 3);
   const size_t n = count_elements(L, 1, size);
@@ -220,17 +152,6 @@ static int seq_absolute_error(lua_State *L) {
   return 1;
 }
 
-/***
-How well x solves A x = b: ||A x - b|| / (||A|| ||x|| eps) in the 1-norm, computed in double. What
-backward stable methods give is of the order of 1, at most 30 where n is not huge.
-@function backward_error
-@tparam string a packed elements, n x n
-@tparam string b packed elements, n
-@tparam string x packed elements, n
-@tparam integer n
-@tparam[opt="float"] string dtype "float" (eps = 2^-23) or "double" (2^-52)
-@treturn number
-*/
 static int seq_backward_error(lua_State *L) {
   const size_t n = check_count(L, 4), size = check_size(L, 5);
   const void *a = check_elements(L, 1, n * n, size), *b = check_elements(L, 2, n, size);

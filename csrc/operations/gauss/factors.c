@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-lu: the factors of a matrix as an object, to solve with as often as one likes.
-@module clcompute
-*/
+/* lu: the factors of a matrix as an object, to solve with as often as one likes. */
 #include <string.h>
 
 #include "lu.h"
@@ -27,18 +24,6 @@ static Factors *check_factors(lua_State *L) {
   return clc_checkhandle(L, 1, &factors_type);
 }
 
-/***
-Factors a square matrix, P A = L U with partial pivoting, by blocks; on GPUs matrices of more than
-a few hundred rows with tournament pivoting (Grigori, Demmel & Xiang 2011), where multipliers may
-be larger than 1. a stays as it is. Blocks.
-
-An exactly singular matrix, one whose elimination overflows, and NaN or infinity are errors.
-@function lu
-@tparam Buffer a float or double, n x n; or count x n x n, many small systems in one launch
-@treturn Factors with the fields `n`, `dtype`, `device` and of a batch `count`
-@usage local f = cl.lu(a)
-local x, y = f:solve(b), f:solve(c)
-*/
 static int op_lu(lua_State *L) {
   clc_Buffer *a = clc_checkreal(L, 1);
   lua_settop(L, 1);
@@ -52,14 +37,6 @@ static int op_lu(lua_State *L) {
   return 1;
 }
 
-/***
-Solves A X = B with the factors. Blocks until they were made, not for the solution, which is
-queued; the backward error is not looked at, as `gauss` does.
-@function Factors:solve
-@tparam Buffer b of the matrix's dtype and device: n, or n x columns; of a batch count x n, or
- count x n x columns
-@treturn Buffer x, of b's shape
-*/
 static int factors_solve(lua_State *L) {
   Factors *x = check_factors(L);
   clc_Buffer *b = clc_checklike(L, 2, x->f.lu);
@@ -89,11 +66,6 @@ static double determinant(const Factors *x, size_t i) {
   return clc_determinant(&x->f, i);
 }
 
-/***
-The determinant: it may be infinite or zero where no number is as large or as small.
-@function Factors:det
-@treturn number|table of a batch a list
-*/
 static int factors_det(lua_State *L) {
   return push_each(L, check_factors(L), determinant);
 }
@@ -102,12 +74,6 @@ static double rcond(const Factors *x, size_t i) {
   return x->rconds[i];
 }
 
-/***
-The reciprocal condition number in the 1-norm, estimated from above and usually exact: about as
-many digits are lost as it has zeros behind the point. Blocks.
-@function Factors:rcond
-@treturn number|table of a batch a list
-*/
 static int factors_rcond(lua_State *L) {
   Factors *x = check_factors(L);
   luaL_checkstack(L, 60, NULL);
@@ -122,12 +88,6 @@ static int factors_rcond(lua_State *L) {
   return push_each(L, x, rcond);
 }
 
-/***
-Releases the factors at once instead of when they are collected. May be called twice; `<close>`
-does the same.
-@function Factors:release
-@return the factors
-*/
 static int factors_release(lua_State *L) {
   clc_Handle *h = clc_tohandle(L, 1, &factors_type);
   lua_settop(L, 1);

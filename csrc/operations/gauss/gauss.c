@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-gauss: solves A X = B, or says clearly why not.
-@module clcompute
-*/
+/* gauss: solves A X = B, or says clearly why not. */
 #include "gauss.h"
 
 #include <math.h>
@@ -204,28 +201,6 @@ static void push_info(lua_State *L, const Findings *found, const clc_Lu *f, int 
   set_pivots(L, f);
 }
 
-/***
-Solves A X = B. a and b stay as they are. Blocks.
-
-The default, "blocked", factors with partial pivoting, by blocks; on GPUs matrices of more than a
-few hundred rows with tournament pivoting (Grigori, Demmel & Xiang 2011), where multipliers may be
-larger than 1. "unblocked" factors with partial pivoting, column by column, and is what the
-other is held against. Both check the result: an exactly singular matrix, one singular to working
-precision (rcond below eps), NaN or infinity in an operand, or a backward error ratio above 30 that
-refinement does not mend are errors. `kernel="paper"` is the method of Baranov & Vlatskaya 2013: no
-pivoting, one right-hand side, the same check of the ratio.
-@function gauss
-@tparam Buffer a float or double, n x n; or count x n x n, many small systems that are solved in one
- launch
-@tparam Buffer b same dtype and device: n, or n x columns; or count x n, or count x n x columns
-@tparam[opt] table options `kernel` ("blocked", "unblocked", "paper"), `refine` (nil: when
- needed, true: at least once, false: never); for "paper" `group` (work-group
- size), `range` ("fixed", "shrink") and `remainder` ("split", "host")
-@treturn Buffer x, of b's shape
-@treturn table info: `backward_error` (the ratio), `steps` of refinement; but for
- "paper" also `rcond` and `pivots` (row i was exchanged with row pivots[i]); print shows them. Of
-many systems all but `steps` are lists, and errors name the system
-*/
 static int op_gauss(lua_State *L) {
   clc_Buffer *a = clc_checkreal(L, 1);
   clc_Buffer *b = clc_checklike(L, 2, a);

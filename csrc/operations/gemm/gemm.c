@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/***
-gemm: C <- alpha * op(A) * op(B) + beta * C.
-@module clcompute
-*/
+/* gemm: C <- alpha * op(A) * op(B) + beta * C. */
 #include "gemm.h"
 
 #include "operations/operations.h"
@@ -108,25 +105,6 @@ static void check_aliasing(lua_State *L, clc_Matrix a, clc_Matrix b, clc_Matrix 
     clc_optionerror(L, 3, "c", "must not overlap a or b");
 }
 
-/***
-C <- alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) k x n, C m x n,
-row-major (Borisov 2015, listings 2 and 3). Queued. Three-dimensional operands are
-batches, multiplied matrix by matrix in one launch; a two-dimensional one beside them is the same
-for all.
-@function gemm
-@tparam Buffer a float or double: m x k, or k x m with `transa`; or (batch, m, k)
-@tparam Buffer b same dtype and device: k x n, or n x k with `transb`
-@tparam[opt] table options `c` (result; a new buffer unless given), `alpha` (1),
- `beta` (0; other values need `c`), `transa`, `transb` (false), `kernel` ("fast", what is tuned
- for the device, unless "naive" or "tiled"), `precision`: what the result promises, and every
- device keeps, by something more exact where it has nothing faster: "float" unless "float-tensor"
- (at most twice the error of float, as a rule less: three products on tensor cores; numbers below
- 2^-100 lose digits) or "tf32" (operands rounded to eleven bits, subnormal ones to fewer; doubles
-are multiplied as doubles under each), and for a part of a buffer `m`, `n`, `k` and `lda`, `ldb`,
-`ldc`: elements from row to row as stored
-@treturn Buffer c
-@usage local c = cl.gemm(a, b, {transb = true})
-*/
 static int op_gemm(lua_State *L) {
   static const char *const multipliers[] = {"naive", "tiled", "fast", NULL};
   static const char *const precisions[] = {"float", "float-tensor", "tf32", NULL};
