@@ -25,7 +25,6 @@ RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-h
 PEER_PACKAGES = libopenblas0 libclblast1
 TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind chromium procps
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
-DOC_PACKAGES  = lua-ldoc lua-discount
 
 # --- modules: name, sources, libraries ------------------------------------------
 # Of the packages of csrc/, three are modules of their own; the others are the core.
@@ -61,7 +60,7 @@ SPECS    = $(sort $(shell find spec -name '*_spec.lua')) $(ISOLATED)
 
 .DELETE_ON_ERROR:
 .PHONY: all run test check check-isolated bench-overhead bench-peers env show install clean lint doc \
-        packages-run packages-test packages-lint packages-doc
+        packages-run packages-test packages-lint
 
 all: $(MODULES)
 
@@ -105,6 +104,8 @@ install: all
 	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/polykernels examples/polykernels/*.lua
 	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/kernels $(KERNELS)
 	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/kernels/clcompute kernels/clcompute/*.h
+	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/library library/clcompute.lua
+	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/library/clcompute library/clcompute/*.lua
 	install -D -m 755 bin/clcompute $(DESTDIR)$(BINDIR)/clcompute
 
 clean:
@@ -141,10 +142,11 @@ lint: packages-lint
 	$(LUA) tools/layers.lua
 
 # --- documentation ----------------------------------------------------------------
-# The API page, into build/doc; a comment that LDoc does not understand is an error.
-doc: packages-doc
-	@ldoc --quiet --fatalwarnings . >/dev/null
-	@echo build/doc/index.html
+# docs/api.md from library/, and the measured figures of the pages from the rows in examples/results.
+doc: all
+	@$(ENV) $(LUA) tools/reference.lua >build/page && cp build/page docs/api.md
+	@for p in README.md docs/performance.md; do \
+	  $(ENV) $(LUA) tools/figures.lua $$p >build/page && cp build/page $$p || exit; done
 
 # --- packages ---------------------------------------------------------------------
 packages-run:
@@ -153,5 +155,3 @@ packages-test:
 	@tools/packages.sh $(TEST_PACKAGES)
 packages-lint:
 	@tools/packages.sh $(LINT_PACKAGES)
-packages-doc:
-	@tools/packages.sh $(DOC_PACKAGES)

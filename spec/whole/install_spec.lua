@@ -46,7 +46,7 @@ describe("an installation", function()
 
   it("by LuaRocks computes a gemm with only its tree", function()
     local tree = folder .. "/rock"
-    succeeds(("cp -r Makefile bin csrc examples kernels lua tools *.rockspec %s"):format(folder))
+    succeeds(("cp -r Makefile bin csrc examples kernels library lua tools *.rockspec %s"):format(folder))
     succeeds(("cd %s && luarocks --lua-version 5.4 --tree %s make"):format(folder, tree))
     assert.equal("19.0\t22.0\t43.0\t50.0\n", run_in(tree))
     run_command(tree, "env -u LUA_PATH_5_4 -u LUA_CPATH_5_4") -- the wrapper of LuaRocks sets them
