@@ -15,8 +15,10 @@ local folder, exceptions_path = arg[1], arg[2]
 -- them their branches.
 local CORE, OTHERS = { name = "core", lines = 100, branches = 90 }, { name = "others", lines = 80, branches = 80 }
 
+local OTHER_PACKAGES = { peers = true, poly = true, sequential = true }
+
 local function limits_of(path)
-  return path:find "^csrc/peers/" and OTHERS or path:find "^csrc/poly/" and OTHERS or path:find "^csrc/sequential/" and OTHERS or CORE
+  return OTHER_PACKAGES[path:match "^csrc/(%l+)"] and OTHERS or CORE
 end
 
 -- --- reading ------------------------------------------------------------------------------
