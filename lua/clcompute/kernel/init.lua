@@ -1,6 +1,176 @@
 -- SPDX-License-Identifier: MIT
 
---- What kernels have in Lua.
--- @module clcompute.kernel
+--- What each work-item of a range is told of its place: the rows of cl.trace_range.
+-- @module clcompute
 
-return { trace_range = require "clcompute.kernel.trace_range" }
+local Trace = require "clcompute.kernel.trace"
+local find_device = require "clcompute.core".device
+local internal = require "clcompute.core.internal"
+local options = require("clcompute.base").options
+
+local LIMIT = 16384 -- rows
+
+-- What a record of kernels/trace_range.cl holds: these, along three dimensions each, then the linear ids.
+local ALONG = { "global_id", "local_id", "group_id", "num_groups", "local_size", "enqueued_local_size", "global_size",
+  "global_offset" }
+local RECORD = 3 * #ALONG + 2
+
+local OPTIONS = { device = "Device", each = "string" }
+local EACH = { item = true, group = true }
+
+local function product(sizes)
+  local n = 1
+  for _, size in ipairs(sizes) do n = n * size end
+  return n
+end
+
+-- --- launching -----------------------------------------------------------------------
+
+local RANGE, DEVICE = "bad argument #1 to 'trace_range'", "trace_range: option 'device'"
+
+--- Calls a function of the core; what it raises does not name this file as the place. `subject`: what its first
+-- argument is to the script.
+local function call(subject, f, ...)
+  local results = table.pack(pcall(f, ...))
+  local message = results[2]
+  if results[1] then return table.unpack(results, 2, results.n) end
+  if type(message) == "string" then message = message:gsub("^bad argument #1 to '[^']*'", subject) end
+  error(message, 0)
+end
+
+--- How many records a launch writes; where the driver chooses the group, as many as there can be.
+local function records_of(part, is_by_group)
+  if not is_by_group then return product(part.global) end
+  if part.group == "driver" then return math.min(product(part.global), LIMIT) end
+  local groups = {}
+  for d, size in ipairs(part.global) do groups[d] = -(-size // part.group[d]) end
+  return product(groups)
+end
+
+local function check_number(number, is_by_group)
+  if number <= LIMIT then return end
+  local advice = is_by_group and "take a smaller range or larger groups"
+    or 'take a smaller range, or each="group" for a row of each work-group'
+  error(("trace_range: %d work-%s are more than the %d rows of a trace; %s"):format(number,
+    is_by_group and "groups" or "items", LIMIT, advice), 0)
+end
+
+--- The kernel, built as a launch with groups of different sizes needs it.
+local function native_kernel(device, defines)
+  local standard = tonumber(device.version:match "OpenCL (%d)") >= 3 and "CL3.0" or "CL2.0"
+  local program = call(DEVICE, device.program, device, { file = internal.kernel_folder .. "/trace_range.cl" },
+    { defines = defines, options = "-cl-std=" .. standard })
+  return program:kernel "trace_range"
+end
+
+--- Launches the parts, of which each writes so many records as wanted; returns the numbers of all records and counts.
+local function launch(device, kernel, range, parts, wanted, capacity)
+  local records, counts = device:zeros("ulong", capacity * RECORD), device:zeros("uint", capacity * 2)
+  local ends, first = { 1, 1, 1 }, 0
+  for d, size in ipairs(range.global) do ends[d] = range.offset[d] + size end
+  for p, part in ipairs(parts) do
+    call(DEVICE, kernel, part, first, capacity, ends[1], ends[2], ends[3], records, counts)
+    first = first + wanted[p]
+  end
+  local numbers, seen = records:read(), counts:read()
+  records:release()
+  counts:release()
+  return numbers, seen
+end
+
+-- --- rows ------------------------------------------------------------------------------
+
+--- The record whose numbers begin behind `at`.
+local function read_record(numbers, at, dims)
+  local row = {}
+  for k, name in ipairs(ALONG) do
+    local place = {}
+    for d = 1, dims do place[d] = numbers[at + 3 * (k - 1) + d] end
+    row[name] = place
+  end
+  row.global_linear_id, row.local_linear_id = numbers[at + RECORD - 1], numbers[at + RECORD]
+  return row
+end
+
+--- What only a work-item has gives way to what a group has.
+local function to_group(row, items, active_items)
+  row.first_id, row.items, row.active_items = row.global_id, items, active_items
+  row.global_id, row.local_id, row.global_linear_id, row.local_linear_id = nil, nil, nil, nil
+end
+
+--- By place, dimension 0 first.
+local function in_order(a, b)
+  local p, q = a.global_id or a.first_id, b.global_id or b.first_id
+  for d = #p, 2, -1 do
+    if p[d] ~= q[d] then return p[d] < q[d] end
+  end
+  return p[1] < q[1]
+end
+
+local function make_rows(wanted, dims, is_by_group, numbers, seen)
+  local rows, number = {}, 0
+  for p, count in ipairs(wanted) do
+    for _ = 1, count do
+      local row = read_record(numbers, number * RECORD, dims)
+      local items, active = seen[2 * number + 1], seen[2 * number + 2]
+      row.part = p
+      if is_by_group then to_group(row, items, active) else row.active = active == 1 end
+      rows[#rows + 1] = row
+      number = number + 1
+    end
+  end
+  table.sort(rows, in_order)
+  return setmetatable(rows, Trace)
+end
+
+local function trace(given, range)
+  local o = options.check("trace_range", given or {}, OPTIONS)
+  options.one_of("trace_range", o, "each", EACH)
+  local device, is_by_group = o.device or call(DEVICE, find_device), o.each == "group"
+  local defines = { GROUPS = is_by_group and 1 or 0 }
+  local kernel = call(DEVICE, device.kernel, device, "trace_range", { defines = defines })
+  local asked, parts = call(RANGE, internal.plan_range, range, kernel)
+  if #parts == 0 then return setmetatable({}, Trace) end
+  local wanted, capacity = {}, 0
+  for p, part in ipairs(parts) do
+    wanted[p] = records_of(part, is_by_group)
+    capacity = capacity + wanted[p]
+  end
+  check_number(capacity, is_by_group)
+  if parts[1].remainder == "native" then kernel = native_kernel(device, defines) end
+  local numbers, seen = launch(device, kernel, asked, parts, wanted, capacity)
+  if is_by_group and parts[1].group == "driver" then
+    wanted[1] = product(read_record(numbers, 0, 3).num_groups)
+    check_number(wanted[1], true)
+  end
+  return make_rows(wanted, #asked.global, is_by_group, numbers, seen)
+end
+
+--- What each work-item of a range is told of its place. A kernel is launched that writes down what the functions
+-- of OpenCL C return to it; ranges are those of kernels. For small ranges: there are at most 16384 rows.
+--
+-- A row of a work-item: `global_id`, `local_id`, `group_id`, `num_groups`, `local_size`, `enqueued_local_size`,
+-- `global_size` and `global_offset`, each a list along the dimensions of the range, dimension 0 first;
+-- `global_linear_id`, `local_linear_id`; `part`, the number of its launch, where a range is split into several;
+-- `active`, false for what remainder="pad" has added. Before OpenCL C 2.0 there is no get_enqueued_local_size: then it
+-- is the local size. Rows are in the order of global ids, dimension 0 first.
+--
+-- With each="group" a row of a work-group: the same without what only a work-item has, but with `first_id`, the global
+-- id of its first work-item, `items`, how many ran, and `active_items`, how many of these are in the range.
+--
+-- Under "split" it shows what a kernel sees that the library lets be split; without a group, the group that a kernel
+-- gets which asks for its group's number. With remainder="native" the kernel is built with -cl-std=CL2.0 or later.
+-- @function trace_range
+-- @param range n, {nx, ny[, nz]} or {global=, group=, offset=, remainder=}
+-- @tparam[opt] table options `device` (cl.device() unless given); `each`: "item" (unless given) or "group"
+-- @treturn table rows, of which tostring() is an aligned table, with the work-groups by size below
+-- @raise as a launch does, and when there are more than 16384 rows
+-- @usage print(cl.trace_range { global = { 6, 5 }, group = { 4, 4 }, remainder = "split" })
+-- print(#cl.trace_range({ global = { 800, 600 }, group = { 16, 16 }, remainder = "pad" }, { each = "group" }))
+local function trace_range(range, given)
+  local ok, result = pcall(trace, given, range)
+  if ok then return result end
+  error(result, 2)
+end
+
+return { trace_range = trace_range }
