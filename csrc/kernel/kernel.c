@@ -118,6 +118,11 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const clc_Code *code, con
   return k;
 }
 
+void clc_showkernel(clc_Kernel *k, const char *shown) {
+  k->name = shown;
+  snprintf(k->what, sizeof k->what, "kernel '%.36s'", shown);
+}
+
 /* --- information ------------------------------------------------------- */
 
 static void push_arguments(lua_State *L, const clc_Kernel *k) {

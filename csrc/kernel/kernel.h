@@ -102,6 +102,9 @@ typedef struct clc_Text {
 clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const clc_Code *code, const char *name,
                           const char *shown, const clc_Text *text);
 
+/* Has messages and profiles call a kernel by the operation that launches it, a string that stays. */
+void clc_showkernel(clc_Kernel *k, const char *shown);
+
 /* Sets argument i of a kernel from the Lua value at idx, or raises an error that names kernel and
    argument. `empty`: nothing will be launched, so a buffer may be of length zero. */
 void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int empty);

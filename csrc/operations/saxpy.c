@@ -22,6 +22,7 @@ static clc_Kernel *push_kernel(lua_State *L, clc_Device *d, const clc_Spread *s,
     const char *macros = lua_pushfstring(L, "%s" OPERANDS, lua_tostring(L, -1));
     lua_remove(L, -2);
     k = clc_prebuilt(L, d, s->kernel, dtype, macros);
+    clc_showkernel(k, "saxpy");
     clc_keepkernel(L, d, key);
     lua_replace(L, -3);
     lua_pop(L, 1);
