@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- A section's chart as SVG, of any width: what it is asked for, the points that the rows have, the picture. Colours are
+--- A chart as SVG, of any width: what a section asks for, the points that its rows have, the picture. Colours are
 -- classes: the page has the style, or the picture itself.
 -- @module clcompute.report.chart
 
