@@ -3,7 +3,6 @@
 
 local Lab = require "clcompute.device_profile.lab"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
-local clock = require "clcompute.bench.clock"
 local coalescing = require "clcompute.device_profile.coalescing"
 local curve = require "clcompute.device_profile.curve"
 local device_profile = require "clcompute.device_profile"
@@ -13,6 +12,7 @@ local helper = require "spec.helper"
 local local_memory = require "clcompute.device_profile.local_memory"
 local mapped = require("clcompute.core.internal").mapped
 local report = require "clcompute.report"
+local timing = require "clcompute.bench.timing"
 local transfers = require "clcompute.device_profile.transfers"
 local working_set = require "clcompute.device_profile.working_set"
 
@@ -289,9 +289,9 @@ describe("the levels of memory", function()
   end)
 
   it("are measured by launches that last a seventh of the seconds of a point, by doubling their size", function()
-    local now, time = clock.now, 0
-    finally(function() clock.now = now end)
-    function clock.now() return time end
+    local now, time = timing.now, 0
+    finally(function() timing.now = now end)
+    function timing.now() return time end
     assert.equal(8, Lab.new("a stub", { seconds = 0.021 }):size(1, 64, function(n) time = time + 0.0004 * n end))
   end)
 
