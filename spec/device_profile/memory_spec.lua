@@ -6,14 +6,13 @@ local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
 local coalescing = require "clcompute.device_profile.coalescing"
 local curve = require "clcompute.device_profile.curve"
 local device_profile = require "clcompute.device_profile"
-local figure = require "clcompute.device_profile.figure"
 local format = require "clcompute.base.format"
 local helper = require "spec.helper"
 local local_memory = require "clcompute.device_profile.local_memory"
 local mapped = require("clcompute.core.internal").mapped
 local report = require "clcompute.report"
 local timing = require "clcompute.bench.timing"
-local transfers = require "clcompute.device_profile.transfers"
+local transfers = require("clcompute.device_profile.host_costs").transfers
 local working_set = require "clcompute.device_profile.working_set"
 
 local EXPERIMENTS = { local_memory, bank_conflicts, coalescing, working_set, transfers }
@@ -96,9 +95,9 @@ describe("plateaus", function()
   end)
 
   it("are told with their extremes where they are not level", function()
-    assert.equal("100 GB/s", figure.level(1e11, 9e10, 1.1e11, "B/s"))
-    assert.equal("100 GB/s (50.0 GB/s to 120 GB/s)", figure.level(1e11, 5e10, 1.2e11, "B/s"))
-    assert.equal("1.00 s", figure.level(1, nil, nil, "s"))
+    assert.equal("100 GB/s", curve.level_text(1e11, 9e10, 1.1e11, "B/s"))
+    assert.equal("100 GB/s (50.0 GB/s to 120 GB/s)", curve.level_text(1e11, 5e10, 1.2e11, "B/s"))
+    assert.equal("1.00 s", curve.level_text(1, nil, nil, "s"))
   end)
 end)
 
