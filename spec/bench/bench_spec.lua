@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
-local clock = require "clcompute.bench.clock"
 local helper = require "spec.helper"
 local interleaving = require "clcompute.bench.interleaving"
 local peak = require "clcompute.bench.peak"
 local statistics = require "clcompute.base.statistics"
+local timing = require "clcompute.bench.timing"
 local json = require "dkjson"
 
 --- A candidate that claims to take the given seconds, one after the other, over and over.
@@ -217,14 +217,14 @@ describe("bench.measure", function()
   end)
 
   it("stops profiling when a command fails as its time is read", function()
-    local library, on = clock.library, false
-    clock.library = { profile = function(set)
+    local library, on = timing.library, false
+    timing.library = { profile = function(set)
       if set ~= nil then on = set; return end
       if on then error("the command failed", 0) end
       return {}
     end }
-    local ok, message = pcall(clock.split, function() end)
-    clock.library = library
+    local ok, message = pcall(timing.split, function() end)
+    timing.library = library
     assert.same({ false, "the command failed", false }, { ok, message, on })
   end)
 

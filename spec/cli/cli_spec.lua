@@ -5,7 +5,7 @@ local cl = require "clcompute"
 local command = require "spec.support.command"
 local command_line = require "clcompute.cli.command_line"
 local helper = require "spec.helper"
-local progress = require "clcompute.cli.progress"
+local output = require "clcompute.cli.output"
 local width = require "clcompute.base.width"
 
 local NO_OPENCL = "OCL_ICD_VENDORS=/nonexistent"
@@ -238,7 +238,7 @@ describe("the progress", function()
       flush = function() end,
     }
     options.clock = function() return shown.now end
-    shown.show = progress.new(options)
+    shown.show = output.progress(options)
     return shown
   end
 
@@ -288,7 +288,7 @@ describe("the progress", function()
     local code, out, err = shell(helper.lua .. [[ -e '
       local now = 0
       local function clock() now = now + 10 return now end
-      require "clcompute.cli.progress".new { clock = clock } "measuring"']])
+      require "clcompute.cli.output".progress { clock = clock } "measuring"']])
     assert.same({ 0, "", "measuring\n" }, { code, out, err })
   end)
 end)

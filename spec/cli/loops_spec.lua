@@ -4,7 +4,7 @@
 local command = require "spec.support.command"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
-local loops_arguments = require "clcompute.cli.loops_arguments"
+local loops_trial = require "clcompute.cli.loops_trial"
 
 local run, fails = command.run, command.fails
 
@@ -240,6 +240,6 @@ describe("the arguments", function()
   it("are read with their kinds, sizes and values", function()
     assert.same({ A = { word = "floats", sizes = { 100, 50 } }, B = { word = "double" },
       n = { word = "int", value = 7 }, x = { word = "float", value = 1.5 }, y = { word = "float" } },
-      loops_arguments.parse "A=floats:100x50, B=double,n=7,x=1.5,y=float")
+      loops_trial.parse "A=floats:100x50, B=double,n=7,x=1.5,y=float")
   end)
 end)

@@ -4,7 +4,7 @@
 local chain = require "clcompute.device_profile.chain"
 local device_profile = require "clcompute.device_profile"
 local helper = require "spec.helper"
-local launch = require "clcompute.device_profile.launch"
+local launch = require("clcompute.device_profile.host_costs").launch
 local report = require "clcompute.report"
 
 --- Calls f while an experiment is measured by another function.

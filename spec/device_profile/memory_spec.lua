@@ -3,17 +3,16 @@
 
 local Lab = require "clcompute.device_profile.lab"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
-local clock = require "clcompute.bench.clock"
 local coalescing = require "clcompute.device_profile.coalescing"
 local curve = require "clcompute.device_profile.curve"
 local device_profile = require "clcompute.device_profile"
-local figure = require "clcompute.device_profile.figure"
 local format = require "clcompute.base.format"
 local helper = require "spec.helper"
 local local_memory = require "clcompute.device_profile.local_memory"
 local internal = require "clcompute.core.internal"
 local report = require "clcompute.report"
-local transfers = require "clcompute.device_profile.transfers"
+local timing = require "clcompute.bench.timing"
+local transfers = require("clcompute.device_profile.host_costs").transfers
 local working_set = require "clcompute.device_profile.working_set"
 
 local EXPERIMENTS = { local_memory, bank_conflicts, coalescing, working_set, transfers }
@@ -96,9 +95,9 @@ describe("plateaus", function()
   end)
 
   it("are told with their extremes where they are not level", function()
-    assert.equal("100 GB/s", figure.level(1e11, 9e10, 1.1e11, "B/s"))
-    assert.equal("100 GB/s (50.0 GB/s to 120 GB/s)", figure.level(1e11, 5e10, 1.2e11, "B/s"))
-    assert.equal("1.00 s", figure.level(1, nil, nil, "s"))
+    assert.equal("100 GB/s", curve.level_text(1e11, 9e10, 1.1e11, "B/s"))
+    assert.equal("100 GB/s (50.0 GB/s to 120 GB/s)", curve.level_text(1e11, 5e10, 1.2e11, "B/s"))
+    assert.equal("1.00 s", curve.level_text(1, nil, nil, "s"))
   end)
 end)
 
@@ -289,9 +288,9 @@ describe("the levels of memory", function()
   end)
 
   it("are measured by launches that last a seventh of the seconds of a point, by doubling their size", function()
-    local now, time = clock.now, 0
-    finally(function() clock.now = now end)
-    function clock.now() return time end
+    local now, time = timing.now, 0
+    finally(function() timing.now = now end)
+    function timing.now() return time end
     assert.equal(8, Lab.new("a stub", { seconds = 0.021 }):size(1, 64, function(n) time = time + 0.0004 * n end))
   end)
 

@@ -4,18 +4,18 @@
 local atomics = require "clcompute.device_profile.atomics"
 local barrier = require "clcompute.device_profile.barrier"
 local chain = require "clcompute.device_profile.chain"
-local compile = require "clcompute.device_profile.compile"
 local curve = require "clcompute.device_profile.curve"
 local divergence = require "clcompute.device_profile.divergence"
 local group_size = require "clcompute.device_profile.group_size"
+local host_costs = require "clcompute.device_profile.host_costs"
 local latency_hiding = require "clcompute.device_profile.latency_hiding"
-local launch = require "clcompute.device_profile.launch"
 local long_loop = require "clcompute.device_profile.long_loop"
 local occupancy = require "clcompute.device_profile.occupancy"
 local peaks = require "clcompute.device_profile.peaks"
 local roofline = require "clcompute.device_profile.roofline"
 local summary = require "clcompute.device_profile.summary"
 local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
+local compile, launch = host_costs.compile, host_costs.launch
 
 local POWERS = { 1, 2, 4, 8, 16, 32, 64, 128, 256 }
 local TOO_FEW = "Too few points"

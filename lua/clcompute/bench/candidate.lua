@@ -3,11 +3,10 @@
 -- becomes.
 -- @module clcompute.bench.candidate
 
-local clock = require "clcompute.bench.clock"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
-local queues = require "clcompute.bench.queues"
 local statistics = require("clcompute.base").statistics
+local timing = require "clcompute.bench.timing"
 
 local Candidate = {}
 Candidate.__index = Candidate
@@ -32,7 +31,7 @@ function Candidate.check(where, given)
   if not given.fn and not given.unsupported then
     error(where .. ": option 'fn': function expected, got nil", 0)
   end
-  queues.check(where, given.device)
+  timing.check(where, given.device)
   options.positive(where, given, "flops", "bytes")
   options.one_of(where, given, "dtype", { float = true, double = true })
   options.one_of(where, given, "needs", { double = true, half = true })
@@ -47,9 +46,9 @@ end
 
 --- A candidate from its checked options.
 function Candidate.new(given)
-  local self = setmetatable({ options = given, target = queues.of(given.device), batch = 1, times = {},
+  local self = setmetatable({ options = given, target = timing.target(given.device), batch = 1, times = {},
     status = "ok" }, Candidate)
-  local lack = given.unsupported or queues.lacks(self.target, given.needs)
+  local lack = given.unsupported or timing.lacks(self.target, given.needs)
   if lack then self.status, self.reason = "unsupported", lack end
   return self
 end
@@ -67,7 +66,7 @@ end
 --- Resets, and waits for what that queued: it is no part of a call.
 local function prepare(self)
   if self.options.reset then self.options.reset() end
-  queues.wait(self.target)
+  timing.wait(self.target)
 end
 
 --- What a function that takes its own time may return.
@@ -83,13 +82,13 @@ end
 local function run(self, n)
   local fn, timed, own = self.options.fn, self.options.timed, 0
   prepare(self)
-  local start = clock.now()
+  local start = timing.now()
   for _ = 1, n do
     local result = fn()
     if timed then own = own + check_seconds(result) end
   end
-  queues.wait(self.target)
-  local wall = clock.now() - start
+  timing.wait(self.target)
+  local wall = timing.now() - start
   return timed and own or wall, math.max(own, wall)
 end
 
@@ -97,11 +96,11 @@ end
 local function first_call(self)
   local fn, timed = self.options.fn, self.options.timed
   prepare(self)
-  local start = clock.now()
+  local start = timing.now()
   local first, second = fn()
-  queues.learn(self.target, first)
-  queues.wait(self.target)
-  local seconds = clock.now() - start
+  timing.learn(self.target, first)
+  timing.wait(self.target)
+  local seconds = timing.now() - start
   if not timed then return seconds, first end
   return check_seconds(first), second
 end
@@ -127,7 +126,7 @@ end
 -- @return whether it went well
 -- @return its parts or nil, then what f returned
 local function profiled(self, f, ...)
-  if is_seen(self) then return self:attempt(clock.split, f, self, ...) end
+  if is_seen(self) then return self:attempt(timing.split, f, self, ...) end
   return self:attempt(function(...) return nil, f(self, ...) end, ...)
 end
 
@@ -220,7 +219,7 @@ function Candidate:row()
   local given = self.options
   local result = {
     name = given.name, params = given.params or {}, device = self.target.name,
-    driver = self.target.driver, date = clock.date(), unit = given.unit or "s",
+    driver = self.target.driver, date = timing.date(), unit = given.unit or "s",
     cold = self.cold, compile = self.compile, upload = self.upload, kernel = self.kernel,
     download = self.download, flops = given.flops, bytes = given.bytes,
     checked = self.checked, max_error = self.max_error,

@@ -30,8 +30,8 @@ local Candidate = require "clcompute.bench.candidate"
 local interleaving = require "clcompute.bench.interleaving"
 local options = require("clcompute.base").options
 local peak = require "clcompute.bench.peak"
-local queues = require "clcompute.bench.queues"
 local sweep = require "clcompute.bench.sweep"
+local timing = require "clcompute.bench.timing"
 
 local bench = {}
 
@@ -178,7 +178,7 @@ end
 -- @raise when the device computes a wrong result, or has no such dtype
 function bench.peak(device, given)
   given = options.check("peak", given or {}, PEAK)
-  if not queues.is_device(device) then error("peak: Device expected, got " .. type(device), 0) end
+  if not timing.is_device(device) then error("peak: Device expected, got " .. type(device), 0) end
   options.positive("peak", given, "seconds")
   options.one_of("peak", given, "dtype", { float = true, double = true, half = true, int = true })
   options.one_of("peak", given, "only", { flops = true, bytes_per_second = true })

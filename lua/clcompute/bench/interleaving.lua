@@ -3,8 +3,8 @@
 -- slows the machine for a while slows both of a round, so the ratio of a round moves less than either time.
 -- @module clcompute.bench.interleaving
 
-local clock = require "clcompute.bench.clock"
 local statistics = require("clcompute.base").statistics
+local timing = require "clcompute.bench.timing"
 
 local interleaving = {}
 
@@ -84,7 +84,7 @@ function interleaving.run(candidates, settings, report)
   end
   even_out(alive(candidates))
   collectgarbage()
-  local list, round, start, lasted = alive(candidates), 0, clock.now(), 0
+  local list, round, start, lasted = alive(candidates), 0, timing.now(), 0
   while #list > 0 do
     round = round + 1
     for _, i in ipairs(interleaving.order(round, #list)) do
@@ -95,7 +95,7 @@ function interleaving.run(candidates, settings, report)
     if #left < #list then
       drop_round(list, round)
       list, round = left, round - 1
-    elseif is_enough(round, math.max(lasted, clock.now() - start), #list, settings) then
+    elseif is_enough(round, math.max(lasted, timing.now() - start), #list, settings) then
       return
     end
   end

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MIT
---- Rows in a file, one JSON object a line, appended as they come. A last line that was cut off is taken away.
+--- The rows of a sweep in a file, one JSON object a line, appended as they come; and which of them need not be measured
+-- again. A last line that was cut off is taken away.
 -- @module clcompute.bench.journal
 
 local report = require "clcompute.report"
+local timing = require "clcompute.bench.timing"
 
 local Journal = {}
 Journal.__index = Journal
@@ -87,6 +89,42 @@ end
 --- Appends a row; it is in the file when this returns.
 function Journal:append(row)
   write(self.path, report.jsonl { row })
+end
+
+-- --- what is done -----------------------------------------------------------------
+
+--- How rows are measured now. One in the file that was measured otherwise does not stand for a new one.
+-- @tparam table given
+-- @tparam boolean everywhere whether the row names no driver: any device of the process may have mattered
+function Journal.setup(given, everywhere)
+  local version = timing.library and timing.library._VERSION or "no OpenCL"
+  local words = { version, ("seconds %.14g"):format(given.seconds) }
+  if given.rounds then words[#words + 1] = "rounds " .. given.rounds end
+  if given.peak then words[#words + 1] = "peak" end
+  if given.together then words[#words + 1] = "together " .. table.concat(given.together, " ") end
+  if everywhere then words[#words + 1] = timing.machine() end
+  return table.concat(words, ", ")
+end
+
+--- Whether a row of the file stands for a new one.
+local function is_valid(row, given)
+  if row.status ~= "ok" and row.status ~= "unsupported" then return false end
+  if row.driver and not timing.is_here(row.device, row.driver) then return false end
+  return row.setup == Journal.setup(given, not row.driver)
+end
+
+--- The rows that stand for new ones. Those of a sweep over other axes would stand for several points, or for none.
+-- @tparam table given the checked options of the sweep
+-- @string names of its axes
+function Journal:valid(given, names)
+  local list = {}
+  for _, row in ipairs(self.rows) do
+    if row.axes and row.axes ~= names then
+      error(("sweep: option 'file': %s is of a sweep over %s, not over %s"):format(self.path, row.axes, names), 0)
+    end
+    if is_valid(row, given) then list[#list + 1] = row end
+  end
+  return list
 end
 
 return Journal

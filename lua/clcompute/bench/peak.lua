@@ -4,7 +4,7 @@
 
 local Candidate = require "clcompute.bench.candidate"
 local interrupt = require("clcompute.base").interrupt
-local queues = require "clcompute.bench.queues"
+local timing = require "clcompute.bench.timing"
 
 local peak = {}
 
@@ -184,7 +184,7 @@ function peak.source(setting)
     return known[key].value, known[key].reason
   end
   return function(candidate)
-    local device, given = queues.single(candidate.target), candidate.options
+    local device, given = timing.single(candidate.target), candidate.options
     if not setting or not device or candidate.status ~= "ok" then return nil end
     if type(setting) == "table" then return setting end
     local dtype, found, no_flops, no_bytes = given.dtype or "float", {}, nil, nil

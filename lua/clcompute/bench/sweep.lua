@@ -1,18 +1,140 @@
 -- SPDX-License-Identifier: MIT
---- Every combination of the values of some axes, measured one after the other; what a file already holds
--- is not repeated.
+--- Every combination of the values of some axes, measured one after the other, but for what a file already holds.
 -- @module clcompute.bench.sweep
 
 local Journal = require "clcompute.bench.journal"
-local clock = require "clcompute.bench.clock"
-local combinations = require "clcompute.bench.combinations"
 local interrupt = require("clcompute.base").interrupt
-local queues = require "clcompute.bench.queues"
+local timing = require "clcompute.bench.timing"
 
 local sweep = {}
 
 sweep.OPTIONS = { devices = "table", kernels = "table", sizes = "table", groups = "table", axes = "table",
   run = "function", file = "string", limit = "number", work = "function", together = "table" }
+
+-- --- points --------------------------------------------------------------------
+
+local AXES = { { "device", "devices" }, { "kernel", "kernels" }, { "size", "sizes" }, { "group", "groups" } }
+
+--- Raises unless values that are tables are lists of numbers or texts, as {16, 16}.
+local function check_values(name, values)
+  for i, value in ipairs(values) do
+    local is_list = type(value) ~= "table" or #value > 0
+    for _, part in ipairs(type(value) == "table" and value or {}) do
+      is_list = is_list and (type(part) == "number" or type(part) == "string")
+    end
+    if not is_list then
+      error(("sweep: axis '%s': value %d: a list of numbers expected where it is a table"):format(name, i), 0)
+    end
+  end
+end
+
+--- The axes of checked options, each { name, values }.
+local function axes_of(given)
+  local axes = {}
+  for _, axis in ipairs(AXES) do
+    if given[axis[2]] then axes[#axes + 1] = { axis[1], given[axis[2]] } end
+  end
+  for i, axis in ipairs(given.axes or {}) do
+    if type(axis) ~= "table" or type(axis[1]) ~= "string" or type(axis[2]) ~= "table" then
+      error(("sweep: option 'axes': element %d: { name, values } expected"):format(i), 0)
+    end
+    axes[#axes + 1] = axis
+  end
+  for _, axis in ipairs(axes) do check_values(axis[1], axis[2]) end
+  if #axes == 0 then error("sweep: no axis: give sizes, groups, devices, kernels or axes", 0) end
+  return axes
+end
+
+--- The cartesian product, the last axis varying first.
+local function product(axes)
+  local list = { {} }
+  for _, axis in ipairs(axes) do
+    local longer = {}
+    for _, point in ipairs(list) do
+      for _, value in ipairs(axis[2]) do
+        local copy = { [axis[1]] = value }
+        for key, other in pairs(point) do copy[key] = other end
+        longer[#longer + 1] = copy
+      end
+    end
+    list = longer
+  end
+  return list
+end
+
+--- A value as a file holds it: groups like {16, 16}, devices and what JSON has no number for as text; whole numbers
+-- with all their digits.
+local function plain(value)
+  if type(value) == "table" then return table.concat(value, "x") end
+  if type(value) == "number" and value - value == 0 then return math.tointeger(value) or value end
+  if type(value) == "boolean" then return value end
+  return tostring(value)
+end
+
+--- A point as a file holds it.
+local function plain_point(point)
+  local params = {}
+  for key, value in pairs(point) do params[key] = plain(value) end
+  return params
+end
+
+--- The names of the axes as one text, in an order of their own.
+local function names_of(axes)
+  local names = {}
+  for i, axis in ipairs(axes) do names[i] = axis[1] end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
+--- What the axes say of a point: tells it from the others, the same from a file as before it was written.
+local function key_of(params, axes)
+  local words = {}
+  for i, axis in ipairs(axes) do
+    local value = params[axis[1]]
+    local text = math.type(value) == "float" and ("%.14g"):format(value) or tostring(value)
+    words[i] = type(value) .. " " .. text
+  end
+  return table.concat(words, "\0")
+end
+
+--- What tells a point from those it is measured together with: "group 64".
+local function label(params, names)
+  local words = {}
+  for i, name in ipairs(names) do words[i] = name .. " " .. tostring(params[name]) end
+  return table.concat(words, ", ")
+end
+
+--- The axes whose points are measured one by one: those that are not named.
+local function apart(axes, names)
+  local left, named = {}, {}
+  for _, name in ipairs(names) do named[name] = true end
+  for _, axis in ipairs(axes) do
+    if named[axis[1]] then named[axis[1]] = nil else left[#left + 1] = axis end
+  end
+  if next(named) then
+    error(("sweep: option 'together': no axis is named '%s'"):format(tostring(next(named))), 0)
+  end
+  return left
+end
+
+--- The indices of the points in the lists that are measured at once, in the order of the first ones.
+local function batches_of(params, axes, together)
+  local batches, known = {}, {}
+  if not together then
+    for i = 1, #params do batches[i] = { i } end
+    return batches
+  end
+  local rest = apart(axes, together)
+  for i, each in ipairs(params) do
+    local key = key_of(each, rest)
+    if not known[key] then
+      known[key] = {}
+      batches[#batches + 1] = known[key]
+    end
+    table.insert(known[key], i)
+  end
+  return batches
+end
 
 -- --- the time that is left ------------------------------------------------------
 --
@@ -33,8 +155,7 @@ local function checked(work)
 end
 
 --- How long the open points take.
--- @tparam function|nil work work(point): how much there is to do, in any unit; without it all points
---  count alike
+-- @tparam function|nil work work(point): how much there is to do, in any unit; without it all points count alike
 function sweep.estimate(work)
   local amount = work and checked(work) or function() return 0 end
   return setmetatable({ work = amount, open = {}, samples = {}, done = 0 }, Estimate)
@@ -80,29 +201,8 @@ end
 
 -- --- rows -----------------------------------------------------------------------
 
---- How rows are measured now. One in the file that was measured otherwise does not stand for a new one.
--- @tparam table given
--- @tparam boolean everywhere whether the row names no driver: any device of the process may have mattered
-local function setup_of(given, everywhere)
-  local version = clock.library and clock.library._VERSION or "no OpenCL"
-  local words = { version, ("seconds %.14g"):format(given.seconds) }
-  if given.rounds then words[#words + 1] = "rounds " .. given.rounds end
-  if given.peak then words[#words + 1] = "peak" end
-  if given.together then words[#words + 1] = "together " .. table.concat(given.together, " ") end
-  if everywhere then words[#words + 1] = queues.machine() end
-  return table.concat(words, ", ")
-end
-
---- Whether a row of the file stands for a new one.
-local function is_valid(row, given)
-  if row.status ~= "ok" and row.status ~= "unsupported" then return false end
-  if row.driver and not queues.is_here(row.device, row.driver) then return false end
-  return row.setup == setup_of(given, not row.driver)
-end
-
-local function status_row(status, reason, params, name)
-  return { name = name, params = params, date = clock.date(), unit = "s", status = status,
-    reason = reason }
+local function status_row(status, reason, params)
+  return { params = params, date = timing.date(), unit = "s", status = status, reason = reason }
 end
 
 --- What run() says of a point: a candidate, or the row of one that it declines or fails to make.
@@ -128,23 +228,19 @@ local function measure_batch(given, batch, list, params, measure)
   end
   local measured, baseline = measure(candidates)
   for k, row in ipairs(measured) do
-    local all = combinations.plain(row.params)
+    local all = plain_point(row.params)
     for key, value in pairs(params[at[k]]) do all[key] = value end
     row.params, rows[at[k]] = all, row
-    if row.ratio then row.baseline = combinations.label(params[at[baseline]], given.together) end
+    if row.ratio then row.baseline = label(params[at[baseline]], given.together) end
   end
   return rows
 end
 
---- The rows of the file that stand for new ones, by the key of their point. Those of a sweep over other axes would
--- stand for several points, or for none.
+--- The rows of the file that stand for new ones, by the key of their point.
 local function done_rows(journal, axes, given)
-  local done, names = {}, combinations.names(axes)
-  for _, row in ipairs(journal and journal.rows or {}) do
-    if row.axes and row.axes ~= names then
-      error(("sweep: option 'file': %s is of a sweep over %s, not over %s"):format(journal.path, row.axes, names), 0)
-    end
-    if is_valid(row, given) then done[combinations.key(row.params, axes)] = row end
+  local done = {}
+  for _, row in ipairs(journal and journal:valid(given, names_of(axes)) or {}) do
+    done[key_of(row.params, axes)] = row
   end
   return done
 end
@@ -164,37 +260,35 @@ end
 -- @treturn table rows
 function sweep.run(given, measure)
   if not given.run then error("sweep: option 'run': function expected, got nil", 0) end
-  local axes = combinations.axes(given)
-  local list, params, rows = combinations.product(axes), {}, {}
-  for i, point in ipairs(list) do params[i] = combinations.plain(point) end
-  local batches = combinations.batches(params, axes, given.together)
+  local axes = axes_of(given)
+  local list, params, rows = product(axes), {}, {}
+  for i, point in ipairs(list) do params[i] = plain_point(point) end
+  local batches = batches_of(params, axes, given.together)
   local journal = given.file and Journal.open(given.file)
-  local done, left, start = done_rows(journal, axes, given), sweep.estimate(given.work), clock.now()
+  local done, left, start = done_rows(journal, axes, given), sweep.estimate(given.work), timing.now()
   for i, point in ipairs(list) do
-    rows[i] = done[combinations.key(params[i], axes)]
+    rows[i] = done[key_of(params[i], axes)]
     left:add(point, rows[i])
   end
   local function tell(point, remaining)
-    given.progress { done = left.done, total = #list, point = point, elapsed = clock.now() - start,
+    given.progress { done = left.done, total = #list, point = point, elapsed = timing.now() - start,
       remaining = remaining }
   end
-  local function skip(i)
-    rows[i] = status_row("skipped", ("the limit of %g s was reached"):format(given.limit), params[i])
-  end
   local function finish(i, row, seconds)
-    row.elapsed, row.setup, row.axes = seconds, setup_of(given, not row.driver), combinations.names(axes)
+    row.elapsed, row.setup, row.axes = seconds, Journal.setup(given, not row.driver), names_of(axes)
     rows[i] = row
     if journal then journal:append(row) end
     left:finish(list[i], row)
   end
   for _, whole in ipairs(batches) do
-    local batch, began = without_done(whole, rows), clock.now()
+    local batch, began = without_done(whole, rows), timing.now()
     if given.limit and began - start >= given.limit then
-      for _, i in ipairs(batch) do skip(i) end
+      local reason = ("the limit of %g s was reached"):format(given.limit)
+      for _, i in ipairs(batch) do rows[i] = status_row("skipped", reason, params[i]) end
     elseif #batch > 0 then
       tell(list[batch[1]], left:seconds())
       local measured = measure_batch(given, batch, list, params, measure)
-      local seconds = (clock.now() - began) / #batch
+      local seconds = (timing.now() - began) / #batch
       for _, i in ipairs(batch) do finish(i, measured[i], seconds) end
     end
   end

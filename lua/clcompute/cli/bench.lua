@@ -5,9 +5,7 @@
 -- @module clcompute.cli.bench
 
 local command_line = require "clcompute.cli.command_line"
-local need = require "clcompute.cli.need"
 local output = require "clcompute.cli.output"
-local progress = require "clcompute.cli.progress"
 
 local bench = {
   name = "bench",
@@ -36,7 +34,7 @@ function bench.configure(parser)
   parser:option("--dtype", "float or double."):choices { "float", "double" }:default "float"
   parser:option("--seconds", "Of warm runs of each candidate."):argname "<s>":default "1":convert(command_line.seconds)
   parser:flag("--against", "Measure OpenBLAS and CLBlast too, where they are installed.")
-  command_line.add_output(parser)
+  output.configure(parser)
 end
 
 --- What is wrong with the options: a size that no memory holds.
@@ -51,10 +49,10 @@ end
 
 --- Runs the command.
 function bench.run(options)
-  need.output(options)
-  local library, devices = need.library(), need.devices(options)
+  output.check(options)
+  local library, devices = command_line.library(), command_line.devices(options)
   local suite = require "clcompute.suite"
-  local show <close> = progress.new()
+  local show <close> = output.progress()
   local operations, sections = options.operation and { options.operation } or OPERATIONS, {}
   for i, name in ipairs(operations) do
     local size = options.size or SIZES[name]

@@ -1,17 +1,27 @@
 -- SPDX-License-Identifier: MIT
 
---- Reads a command line: which command, with which options, or what is wrong with it; and the options and numbers that
--- several commands take. Debian's lua-argparse does the work; what it would print itself, ending the process, is a
--- result here.
+--- Reads a command line: which command, with which options, or what is wrong with it; and the numbers, names and
+-- devices that words stand for. Debian's lua-argparse does the work; what it would print itself, ending the process, is
+-- a result here. Errors name no place in the code: who reads them typed a command.
 -- @module clcompute.cli.command_line
 
-local need = require "clcompute.cli.need"
 local version = require("clcompute.base").version
 
 local command_line = {}
 
 local DESCRIPTION = "OpenCL compute for Lua: what devices there are, what is wrong with them, and a prompt."
 local WIDTH = 80 -- of help
+
+--- A Lua module of a Debian package.
+-- @tparam string name of the module
+-- @tparam string package
+-- @return the module
+-- @raise when it is not installed, naming the package
+function command_line.module(name, package)
+  local found, module = pcall(require, name)
+  if found then return module end
+  error(("the Lua module %s is missing: apt install %s (or luarocks install %s)"):format(name, package, name), 0)
+end
 
 --- Raised by a callback of argparse to end the parsing with a result.
 local Stop = {}
@@ -40,7 +50,7 @@ end
 
 --- The argparse parser of all commands.
 local function new(commands)
-  local root = need.module("argparse", "lua-argparse")("clcompute", DESCRIPTION)
+  local root = command_line.module("argparse", "lua-argparse")("clcompute", DESCRIPTION)
   local names = { [root] = "clcompute" }
   local examples = {}
   root:command_target "command"
@@ -91,19 +101,6 @@ function command_line.parse(commands, arguments)
   end
 end
 
--- --- options --------------------------------------------------------------------
-
---- Adds the options of a command that measures: which devices, and how the result is shown.
-function command_line.add_output(parser)
-  parser:option("--device", "Only this device: gpu, cpu, accelerator, part of its name, or 0:1.")
-    :argname "<selector>"
-  parser:option("--html", "Also write a page with charts."):argname "<file>"
-  parser:mutex(
-    parser:flag("--json", "Print JSON instead of tables."),
-    parser:flag("--markdown", "Print Markdown."),
-    parser:flag("--csv", "Print comma-separated values."))
-end
-
 -- --- numbers and names ------------------------------------------------------------
 --
 -- Each function takes a word and returns the value, or nil and what was expected, as argparse wants it.
@@ -148,6 +145,38 @@ function command_line.seconds(text)
   local s = tonumber(text)
   if s and s > 0 and s < math.huge then return s end
   return refuse("seconds above 0", text)
+end
+
+-- --- devices --------------------------------------------------------------------
+
+--- The library.
+-- @treturn table what `require "clcompute"` gives
+-- @raise when it does not load, with the remedy
+function command_line.library()
+  local found, library = pcall(require, "clcompute")
+  if found then return library end
+  local missing = tostring(library):match "^module '([^']+)' not found:"
+  error(missing and ("module '%s' not found; `clcompute doctor` says what to do"):format(missing) or library, 0)
+end
+
+--- A device.
+-- @tparam[opt] string selector as for `cl.device`
+-- @tparam[opt] table options as for `cl.device`
+-- @treturn Device
+-- @raise when none matches, with what there is
+function command_line.device(selector, options)
+  local found, device = pcall(command_line.library().device, selector, options)
+  if found then return device end
+  error(device, 0)
+end
+
+--- The devices to be measured: the one of `--device`, or all.
+-- @treturn table a list that is not empty
+function command_line.devices(options)
+  if options.device then return { command_line.device(options.device) } end
+  local devices = command_line.library().devices()
+  if #devices == 0 then error("no OpenCL device; `clcompute doctor` says what to install", 0) end
+  return devices
 end
 
 return command_line

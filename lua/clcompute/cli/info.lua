@@ -4,7 +4,7 @@
 -- @module clcompute.cli.info
 
 local columns = require("clcompute.base").columns
-local need = require "clcompute.cli.need"
+local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"
 
 local info = {
@@ -42,7 +42,7 @@ end
 --- The same of all, by platform.
 local function survey()
   local platforms = {}
-  for p, platform in ipairs(need.library().platforms()) do
+  for p, platform in ipairs(command_line.library().platforms()) do
     local devices = {}
     for i, device in ipairs(platform.devices) do devices[i] = describe(device) end
     platforms[p] = { name = platform.name, vendor = platform.vendor, version = platform.version, devices = devices }
@@ -81,7 +81,7 @@ local function format_properties(facts)
 end
 
 local function show_one(options)
-  local facts = describe(need.device(options.device))
+  local facts = describe(command_line.device(options.device))
   output.print(options.json and output.json(facts) or format_properties(facts))
   return 0
 end

@@ -4,8 +4,7 @@
 -- @module clcompute.cli.loops
 
 local command_line = require "clcompute.cli.command_line"
-local loops_arguments = require "clcompute.cli.loops_arguments"
-local need = require "clcompute.cli.need"
+local loops_trial = require "clcompute.cli.loops_trial"
 local output = require "clcompute.cli.output"
 
 local command = {
@@ -34,7 +33,7 @@ function command.configure(parser)
   parser:option("--arguments", "What to suppose, with commas: NAME=floats or integers (a table), NAME=double (a buffer "
     .. "of that dtype), NAME=int or float, NAME=1.5; with --run also sizes, NAME=floats:100x50. The rest are tables of "
     .. "floats and floats, or integers where those are refused; integers in bounds and subscripts.")
-    :argname "<name=kind,..>":convert(loops_arguments.parse)
+    :argname "<name=kind,..>":convert(loops_trial.parse)
   parser:option("--reduce", "sequential, or tree: sums, products, minima and maxima are shared out too.")
     :argname "<how>"
     :choices { "sequential", "tree" }
@@ -66,7 +65,7 @@ end
 local function presume(options, device)
   local compiled = compile(options, device)
   local state = compiled.state
-  local words = loops_arguments.words(state.rows, options.arguments or {})
+  local words = loops_trial.words(state.rows, options.arguments or {})
   state.presumed = require("clcompute.loops.explain").presume(state, words)
   return compiled, state
 end
@@ -157,9 +156,9 @@ end
 -- --- the command ------------------------------------------------------------------
 
 local function trial(options)
-  local device = need.device(options.device)
+  local device = command_line.device(options.device)
   local compiled, state = presume(options, device)
-  local text, has_failed = require "clcompute.cli.loops_trial"(file_function(options.file, place_of(state)), compiled,
+  local text, has_failed = loops_trial.run(file_function(options.file, place_of(state)), compiled,
     compile(options, device, true), { device = device, given = options.arguments or {},
       size = options.size or DEFAULT_SIZE, presumed = state.presumed })
   output.print(text)
@@ -178,7 +177,7 @@ end
 
 --- Runs the command. A fault of the file is shown as compilers do: its place, the line, and a caret.
 function command.run(options)
-  need.library()
+  command_line.library()
   local ok, result = pcall(options.run and trial or show, options)
   if ok then return result end
   if not require("clcompute.loops.tree").failure.is(result) then error(result, 0) end

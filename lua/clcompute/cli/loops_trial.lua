@@ -1,18 +1,143 @@
 -- SPDX-License-Identifier: MIT
 
---- A function called in Lua and compiled, with the same arguments: times, and whether the results are the same.
+--- The arguments with which `clcompute loops` looks at a function, read from `--arguments` and filled up; and its trial
+-- with them: called in Lua and compiled, for times, and for whether the results are the same.
 -- @module clcompute.cli.loops_trial
 
 local columns = require("clcompute.base").columns
+local command_line = require "clcompute.cli.command_line"
 local data = require("clcompute.suite").nested
-local explain = require "clcompute.loops.explain"
 local interrupt = require("clcompute.base").interrupt
-local loops_arguments = require "clcompute.cli.loops_arguments"
-local need = require "clcompute.cli.need"
+
+local loops_trial = {}
 
 local HEADER = { "", "first call s", "second call s", "launches", "bytes copied", "result" }
 local CALLS = 2 -- the first one analyses, and builds
 local LUA_HAS = { double = true, long = true } -- of the dtypes of buffers
+local MOST_ELEMENTS <const> = 1 << 26 -- of a table: 1 GiB
+local DEFAULT_FLOAT <const>, DEFAULT_INTEGER <const> = 1.5, 3 -- of numbers that are no bound and no subscript
+local NUMBER_WORDS = { integer = "int", float = "float" }
+
+-- --- arguments ----------------------------------------------------------------------------
+
+--- "100x50" as a list, or nil.
+local function sizes_of(text)
+  local sizes = {}
+  for word in (text .. "x"):gmatch "([^x]*)x" do
+    local size = command_line.positive_integer(word)
+    if not size then return nil end
+    sizes[#sizes + 1] = size
+  end
+  return sizes
+end
+
+--- Reads "A=floats:100x50,B=double,n=100,alpha=float".
+-- @string text
+-- @treturn[1] table by name `{ word=, sizes=, value= }`: the kind, the sizes of an array, the value of a number
+-- @treturn[2] nil
+-- @treturn[2] string what was expected
+function loops_trial.parse(text)
+  local given = {}
+  for part in (text .. ","):gmatch "([^,]*)," do
+    local name, word, sizes = part:match "^%s*([%a_][%w_]*)=([^:%s]+)(:?%S*)%s*$"
+    local value = tonumber(word)
+    local row = { word = value and NUMBER_WORDS[math.type(value)] or word, value = value,
+      sizes = name and sizes_of(sizes:sub(2)) }
+    if not name or given[name] or (sizes ~= "" and not row.sizes) then
+      return nil, ("NAME=KIND, NAME=KIND:100x50 or NAME=NUMBER with commas expected, each name once, got '%s'")
+        :format(part)
+    end
+    given[name] = row
+  end
+  return given
+end
+
+local function check(row, given)
+  if row.is_array and given.value then
+    error(("'%s' is an array: floats, integers or a dtype expected, got %s"):format(row.name, given.value), 0)
+  elseif not row.is_array and given.sizes then
+    error(("'%s' is a number and has no sizes"):format(row.name), 0)
+  end
+end
+
+--- The words for `clcompute.loops.explain.presumption`.
+-- @tparam table rows of `clcompute.loops`: what each argument is
+-- @tparam table given of `parse`
+-- @treturn table by name
+-- @raise that an array is given a number, or a number sizes
+function loops_trial.words(rows, given)
+  local words = {}
+  for _, row in ipairs(rows) do check(row, given[row.name] or {}) end
+  for name, row in pairs(given) do words[name] = row.word end
+  return words
+end
+
+local function extents_of(row, given, size)
+  local extents, elements = given.sizes or {}, 1
+  if given.sizes and #extents ~= row.variable.rank then
+    error(("'%s' has rank %d, but %d sizes were given"):format(row.name, row.variable.rank, #extents), 0)
+  end
+  for d = 1, row.variable.rank do
+    extents[d] = extents[d] or size
+    elements = elements * extents[d]
+    if elements > MOST_ELEMENTS then
+      error(("'%s' would have more than %d elements: give a smaller --size"):format(row.name, MOST_ELEMENTS), 0)
+    end
+  end
+  return extents
+end
+
+local function is_integral(kind)
+  return kind.element == "int" or kind.dtype == "long"
+end
+
+local function new_array(row, kind, given, size, random)
+  local extents = extents_of(row, given, size)
+  if not is_integral(kind) then return data.array(extents, random) end
+  return data.array(extents, function() return random() * 10 // 1 | 0 end, 0, 1)
+end
+
+local function new_number(row, kind, given, size)
+  if given.value then return given.value end
+  if row.is_index then return size end
+  return kind.type == "int" and DEFAULT_INTEGER or DEFAULT_FLOAT
+end
+
+--- Makes values: arrays as nested tables of random numbers, the same each time. `size`: of each dimension, and of
+-- numbers in bounds and subscripts, unless given.
+local function new_values(rows, kinds, given, size)
+  local values, random = {}, data.generator(1)
+  for i, row in ipairs(rows) do
+    local new = row.is_array and new_array or new_number
+    values[i] = new(row, kinds[row.variable], given[row.name] or {}, size, random)
+  end
+  return values
+end
+
+local function shape_of(value)
+  local sizes = {}
+  while type(value) == "table" do
+    sizes[#sizes + 1] = #value
+    value = value[1]
+  end
+  return table.concat(sizes, " x ")
+end
+
+--- Values in words: "A: floats, 64 x 64; n = 64".
+local function arguments_text(rows, kinds, values)
+  local texts = {}
+  for i, row in ipairs(rows) do
+    local kind = kinds[row.variable]
+    if row.is_array then
+      local noun = kind.dtype and "buffer of " .. kind.dtype or kind.element == "float" and "table of floats"
+        or "table of integers"
+      texts[i] = ("%s: %s, %s"):format(row.name, noun, shape_of(values[i]))
+    else
+      texts[i] = ("%s = %s"):format(row.name, values[i])
+    end
+  end
+  return #texts > 0 and table.concat(texts, "; ") or "no arguments"
+end
 
 -- --- calls --------------------------------------------------------------------------------
 
@@ -47,7 +172,7 @@ end
 
 local function seconds_of(f, list, device)
   device:wait()
-  local clock = need.library().clock
+  local clock = command_line.library().clock
   local start = clock()
   local ok, message = pcall(f, table.unpack(list))
   if not ok then error(message, 0) end
@@ -75,7 +200,7 @@ local function compare(expected, list, found)
   end
 end
 
-local function describe(found)
+local function difference_text(found)
   if found.count == 0 then return "as in Lua" end
   return ("%d elements differ, by %.2g at most"):format(found.count, found.largest)
 end
@@ -113,11 +238,12 @@ local function compiled_row(trial, name, compiled, device)
   local after = compiled:stats()
   trial.has_failed = trial.has_failed or found.count > 0 and trial.is_exact
   return { name, times[1], times[2], ("%d"):format(after.launches - before.launches),
-    ("%d"):format(after.bytes_up + after.bytes_down - before.bytes_up - before.bytes_down), describe(found) }
+    ("%d"):format(after.bytes_up + after.bytes_down - before.bytes_up - before.bytes_down), difference_text(found) }
 end
 
 --- Why results may differ from Lua's, lines; none where they must not.
 local function allowances(spec)
+  local explain = require "clcompute.loops.explain"
   local lines, inexact = {}, explain.inexact(spec.tree)
   local reorders, swaps = explain.shared_out(spec.plan)
   if #inexact > 0 then
@@ -135,6 +261,7 @@ end
 
 --- What lies below the table.
 local function remarks(allowed, state)
+  local explain = require "clcompute.loops.explain"
   return ("%swhere it pays, the second call:\n%s"):format(table.concat(allowed), explain.latest(state))
 end
 
@@ -149,21 +276,23 @@ end
 -- @tparam function fn
 -- @tparam table compiled of `loops.compile`
 -- @tparam table forced the same with `force = true`
--- @tparam table request `device`; `given` and `size`, of `loops_arguments.make`; `presumed`, of
+-- @tparam table request `device`; `given` and `size`, as the command line has them; `presumed`, of
 -- `clcompute.loops.explain.presumption`
 -- @treturn string a table and, below it, where each nest ran
 -- @treturn boolean whether results differ that should not
-return function(fn, compiled, forced, request)
+function loops_trial.run(fn, compiled, forced, request)
   local rows, presumed, device = compiled.state.rows, request.presumed, request.device
   check_dtypes(rows, presumed.kinds)
   local allowed = allowances(presumed.spec)
   local trial = { rows = rows, kinds = presumed.kinds, is_exact = #allowed == 0, has_failed = false,
-    values = loops_arguments.make(rows, presumed.kinds, request.given, request.size) }
+    values = new_values(rows, presumed.kinds, request.given, request.size) }
   local lines = { lua_row(trial, fn, compiled, device),
     compiled_row(trial, "compiled, where it pays", compiled, device) }
   if has_parallel(presumed.spec.plan) then
     lines[3] = compiled_row(trial, "compiled, all parallel nests on the device", forced, device)
   end
-  return ("%s\non %s\n\n%s\n\n%s"):format(loops_arguments.describe(rows, presumed.kinds, trial.values), device.name,
+  return ("%s\non %s\n\n%s\n\n%s"):format(arguments_text(rows, presumed.kinds, trial.values), device.name,
     columns.format(HEADER, lines), remarks(allowed, compiled.state)), trial.has_failed
 end
+
+return loops_trial

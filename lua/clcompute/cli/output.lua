@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: MIT
 
---- What a command prints. On standard output a write that fails is an error: a full disk must not look like success.
+--- What a command shows: its result on standard output, where a write that fails is an error, since a full disk must
+-- not look like success; faults, and how far a long command is, on standard error.
 -- @module clcompute.cli.output
 
-local need = require "clcompute.cli.need"
+local command_line = require "clcompute.cli.command_line"
+local process = require("clcompute.base").process
+local width = require("clcompute.base").width
 local write_file = require("clcompute.base").write_file
 
 local output = {}
@@ -67,7 +70,7 @@ end
 -- @treturn string
 -- @raise when Debian's lua-dkjson is missing
 function output.json(value)
-  local dkjson = need.module("dkjson", "lua-dkjson")
+  local dkjson = command_line.module("dkjson", "lua-dkjson")
   local names, order = {}, {}
   local plain = copy(value, names)
   for name in pairs(names) do order[#order + 1] = name end
@@ -76,6 +79,47 @@ function output.json(value)
 end
 
 -- --- reports --------------------------------------------------------------------
+
+--- Adds the options of a command that measures: which devices, and how the result is shown.
+function output.configure(parser)
+  parser:option("--device", "Only this device: gpu, cpu, accelerator, part of its name, or 0:1.")
+    :argname "<selector>"
+  parser:option("--html", "Also write a page with charts."):argname "<file>"
+  parser:mutex(
+    parser:flag("--json", "Print JSON instead of tables."),
+    parser:flag("--markdown", "Print Markdown."),
+    parser:flag("--csv", "Print comma-separated values."))
+end
+
+--- Whether a file can be written. Only asks: opening it would empty a page, or leave an empty one.
+local function is_writable(path)
+  local file = process.quote(path)
+  if path == "" then return false end
+  if os.execute("test -e " .. file) then
+    return os.execute(("test ! -d %s && test -w %s"):format(file, file))
+  end
+  local folder = process.quote(path:match "^.*/" or ".")
+  return os.execute(("test -d %s && test -w %s"):format(folder, folder))
+end
+
+--- Makes a folder where there is none; returns whether files can be written in it.
+local function make_folder(path)
+  local folder = process.quote(path)
+  return os.execute(("mkdir -p -- %s 2>/dev/null && test -w %s"):format(folder, folder))
+end
+
+--- Raises what would keep the result from being shown or kept: to be called before anything is measured.
+-- @tparam table options of `output.configure`, and `rows`, a folder, which is made
+-- @raise a missing lua-dkjson, or a file or folder that cannot be written
+function output.check(options)
+  if options.json or options.rows then command_line.module("dkjson", "lua-dkjson") end
+  if options.html and not is_writable(options.html) then
+    error(("--html: cannot write '%s'"):format(options.html), 0)
+  end
+  if options.rows and not make_folder(options.rows) then
+    error(("--rows: cannot write in folder '%s'"):format(options.rows), 0)
+  end
+end
 
 local function as_text(report, document, options)
   if options.json then return report.json(document) end
@@ -96,13 +140,125 @@ end
 
 --- Prints a document of `clcompute.report`, and writes its page where that is asked for.
 -- @tparam table document
--- @tparam table options of `command_line.add_output`
+-- @tparam table options of `output.configure`
 -- @treturn integer the exit code: 1 when a measurement failed
 function output.document(document, options)
   local report = require "clcompute.report"
   output.print(as_text(report, document, options))
   if options.html then write_file(options.html, report.html(document)) end
   return has_failed(document) and 1 or 0
+end
+
+-- --- progress -------------------------------------------------------------------
+--
+-- A bar that is redrawn on a terminal, else plain lines, one in a few seconds at most.
+
+local Progress = {}
+Progress.__index = Progress
+Progress.__name = "clcompute.Progress"
+
+local PAUSE = 5 -- seconds between plain lines
+local BAR = 24 -- columns
+
+--- Whether standard error is a terminal that can move its cursor.
+local function is_terminal()
+  return os.getenv "TERM" ~= "dumb" and os.execute "test -t 2" == true
+end
+
+--- The columns of the terminal, as the shell tells them.
+local function terminal_width()
+  local columns = math.tointeger(tonumber(os.getenv "COLUMNS"))
+  return columns and columns > 0 and columns or 80
+end
+
+local function format_seconds(seconds)
+  local s = math.floor(math.min(seconds, 1e9) + 0.5)
+  if s < 60 then return ("%d s"):format(s) end
+  if s < 3600 then return ("%d min %02d s"):format(s // 60, s % 60) end
+  return ("%d h %02d min"):format(s // 3600, s % 3600 // 60)
+end
+
+--- The share that is done, 0 to 1; nil where that is unknown.
+local function share_of(event)
+  if not (event.done and event.total and event.total > 0) then return nil end
+  return math.max(0, math.min(1, event.done / event.total))
+end
+
+--- The seconds left: as told, else as the time up to now suggests; nil at first.
+local function estimate(self, event, share)
+  if event.seconds_left then return event.seconds_left end
+  local spent = self.clock() - self.start
+  return share and share > 0 and share < 1 and spent > 0 and spent * (1 - share) / share or nil
+end
+
+--- What comes after the name: " 45 %, 3 min 20 s left"
+local function format_state(self, event, share)
+  local left = estimate(self, event, share)
+  local parts = {}
+  if share then parts[1] = ("%3d %%"):format(math.floor(share * 100)) end
+  if left then parts[#parts + 1] = format_seconds(left) .. " left" end
+  return table.concat(parts, ", ")
+end
+
+local function format_bar(share)
+  local full = math.floor(share * BAR)
+  return (" [%s%s]"):format(("#"):rep(full), ("."):rep(BAR - full))
+end
+
+--- An event as one line of at most so many columns; the name gives way first, then the bar.
+local function line_of(self, event, columns)
+  local share = share_of(event)
+  local bar = self.terminal and share and format_bar(share) or ""
+  local state = format_state(self, event, share)
+  if state ~= "" then state = " " .. state end
+  local name = event.name:gsub("%c", " ")
+  if #bar + #state > columns - math.min(width.of(name), 8) then bar = "" end
+  return width.cut(name, math.max(columns - #bar - #state, 8)) .. bar .. state
+end
+
+local function draw(self, event)
+  local line = line_of(self, event, self.columns - 1) -- in the last column some terminals wrap
+  if line == self.drawn then return end
+  self.stream:write("\r", line, "\27[K")
+  self.stream:flush()
+  self.drawn = line
+end
+
+local function write_line(self, event)
+  local now = self.clock()
+  if now - (self.written or self.start) < PAUSE then return end
+  self.stream:write(line_of(self, event, math.huge), "\n")
+  self.written = now
+end
+
+--- Shows an event: a text, or a table { name=, done=, total=, seconds_left= }, all but one of them optional.
+function Progress.__call(self, event)
+  if type(event) == "string" then event = { name = event } end
+  event = { name = event.name or "", done = event.done, total = event.total, seconds_left = event.seconds_left }
+  if self.terminal then draw(self, event) else write_line(self, event) end
+end
+
+--- Removes the bar, so that other output starts on a clean line. May be called twice.
+function Progress.close(self)
+  if not self.drawn then return end
+  self.stream:write("\r\27[K")
+  self.stream:flush()
+  self.drawn = nil
+end
+
+Progress.__close = Progress.close
+
+--- A display of progress, to be passed as the `progress` of a measurement; it is closed at the end.
+-- @tparam[opt] table options for tests: `stream` (default standard error), `terminal` (whether it is one),
+--  `columns` (default `$COLUMNS`, else 80), `clock` (a function that returns seconds, default `os.time`)
+-- @treturn table callable, with a method `close`
+function output.progress(options)
+  local given = options or {}
+  local self = { stream = given.stream or io.stderr, columns = given.columns or terminal_width(),
+    clock = given.clock or os.time, terminal = given.terminal }
+  if self.terminal == nil then self.terminal = is_terminal() end
+  self.start = self.clock()
+  return setmetatable(self, Progress)
 end
 
 return output

@@ -4,9 +4,7 @@
 -- @module clcompute.cli.profile_device
 
 local command_line = require "clcompute.cli.command_line"
-local need = require "clcompute.cli.need"
 local output = require "clcompute.cli.output"
-local progress = require "clcompute.cli.progress"
 local write_file = require("clcompute.base").write_file
 
 local profile_device = {
@@ -23,7 +21,7 @@ local profile_device = {
 function profile_device.configure(parser)
   parser:option("--only", "Only these experiments, with commas."):argname "<name,..>":convert(command_line.names)
   parser:option("--rows", "Keep what is measured in this folder, as device_profile.jsonl."):argname "<folder>"
-  command_line.add_output(parser)
+  output.configure(parser)
 end
 
 --- The rows of all experiments, each with the title of its own.
@@ -41,9 +39,9 @@ end
 
 --- Runs the command.
 function profile_device.run(options)
-  need.output(options)
-  local device = need.device(options.device)
-  local show <close> = progress.new()
+  output.check(options)
+  local device = command_line.device(options.device)
+  local show <close> = output.progress()
   local module = require "clcompute.device_profile"
   local profile = module.measure(device, { only = options.only, progress = function(event) show(event) end })
   local document = module.document(profile)

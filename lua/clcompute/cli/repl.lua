@@ -3,7 +3,7 @@
 --- `clcompute repl`: the prompt of the same interpreter, with the library and a device at hand.
 -- @module clcompute.cli.repl
 
-local need = require "clcompute.cli.need"
+local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"
 local process = require("clcompute.base").process
 
@@ -56,7 +56,7 @@ end
 -- nil; without the library the process ends.
 -- @tparam[opt] string selector as for `cl.device`
 function repl.open(selector)
-  local loaded, library = pcall(need.library)
+  local loaded, library = pcall(command_line.library)
   if not loaded then
     output.complain(library)
     os.exit(1)
@@ -64,7 +64,7 @@ function repl.open(selector)
   _G.cl = library
   isolate_cpus(library)
   warn "@on"
-  local found, device = pcall(need.device, selector)
+  local found, device = pcall(command_line.device, selector)
   if found then
     _G.d = device
     print(("%s: cl is the library, d is %s"):format(library._VERSION, tostring(device)))

@@ -4,9 +4,7 @@
 -- @module clcompute.cli.report
 
 local command_line = require "clcompute.cli.command_line"
-local need = require "clcompute.cli.need"
 local output = require "clcompute.cli.output"
-local progress = require "clcompute.cli.progress"
 
 local report = {
   name = "report",
@@ -52,7 +50,7 @@ function report.configure(parser)
     :convert(command_line.positive_integer)
   parser:option("--groups", "Parts of the titles of what is measured, with commas (peers)."):argname "<name,..>"
     :convert(command_line.names)
-  command_line.add_output(parser)
+  output.configure(parser)
 end
 
 local function is_file(name)
@@ -73,16 +71,16 @@ function report.misuse(options)
 end
 
 local function kept(path)
-  need.module("dkjson", "lua-dkjson")
+  command_line.module("dkjson", "lua-dkjson")
   local found, rows = pcall(require "clcompute.report".read, path)
   if not found then error(rows, 0) end
   return { title = path, sections = { { title = ("%d rows"):format(#rows), rows = rows } } }
 end
 
 local function measured(options)
-  local show <close> = progress.new()
+  local show <close> = output.progress()
   return require "clcompute.suite".report(options.name, {
-    devices = need.devices(options), quick = options.quick, rows = options.rows, limit = options.limit,
+    devices = command_line.devices(options), quick = options.quick, rows = options.rows, limit = options.limit,
     sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores,
     groups = options.groups, progress = show,
   })
@@ -95,7 +93,7 @@ function report.run(options)
     error(("no report '%s'; there are borisov, gauss, polykernels and peers, and files of rows (.jsonl)")
       :format(options.name), 0)
   end
-  need.output(options)
+  output.check(options)
   return output.document(paper and measured(options) or kept(options.name), options)
 end
 

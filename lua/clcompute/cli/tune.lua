@@ -4,9 +4,7 @@
 -- @module clcompute.cli.tune
 
 local command_line = require "clcompute.cli.command_line"
-local need = require "clcompute.cli.need"
 local output = require "clcompute.cli.output"
-local progress = require "clcompute.cli.progress"
 
 local tune = {
   name = "tune",
@@ -54,8 +52,8 @@ end
 
 --- Runs the command.
 function tune.run(options)
-  local device = need.device(options.device)
-  local show <close> = progress.new()
+  local device = command_line.device(options.device)
+  local show <close> = output.progress()
   local found = require("clcompute.tune").run(device, {
     operations = #options.operation > 0 and options.operation or nil, seconds = options.seconds,
     keep = not options.dry_run,

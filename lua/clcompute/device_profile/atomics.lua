@@ -5,7 +5,6 @@
 
 local cl = require "clcompute"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 
 local GROUP, QUICK_GROUP = 256, 8
 local GLOBAL, LOCAL, QUICK = { 1, 4, 16, 64, 256, 1024, 4096 }, { 1, 4, 16, 64, 256 }, { 1, 8 }
@@ -26,12 +25,12 @@ local function read_one(points, memory)
   if #points < 2 then return ("In %s memory too few points could be measured to say anything."):format(memory) end
   local one, best = points[1], curve.highest(points)
   local measured = ("In %s memory the device makes an addition to one address every %s"):format(memory,
-    figure.seconds(1 / one.y))
+    curve.seconds_text(1 / one.y))
   if best.y < HURTS * one.y then
     return measured .. ("; spread over %d it is no faster."):format(points[#points].x)
   end
   return measured .. (", spread over %d addresses one every %s: those to the same place wait for each other."):format(
-    best.x, figure.seconds(1 / best.y))
+    best.x, curve.seconds_text(1 / best.y))
 end
 
 --- What the curves say, in words.
@@ -104,11 +103,11 @@ local function measure(lab)
   end
   add("global", global_points(lab, range, additions, counters))
   add("local", local_points(lab, range, additions, out))
-  return { figure.lines {
+  return { curve.section {
     rows = rows, x = "params.addresses", xtitle = "addresses", y = "per_second", ytitle = "additions", yunit = "/s",
     how = ("%s add 1 to one of the counters, %d times each; neighbours to different ones, as far as there are several. "
       .. "Counters of global memory are of all items and lie %d bytes apart, those of local memory are of the group.")
-      :format(figure.items(items, group), additions, 4 * APART),
+      :format(curve.items_text(items, group), additions, 4 * APART),
     series = "series", series_title = "memory", xlog = 2, ylog = 10, reading = atomics.read(rows),
   } }
 end

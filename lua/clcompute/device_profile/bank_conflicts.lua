@@ -6,7 +6,6 @@
 
 local TableReads = require "clcompute.device_profile.table_reads"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 local statistics = require("clcompute.base").statistics
 
 local MOST_STRIDE = 65
@@ -67,7 +66,7 @@ end
 function bank_conflicts.read_strides(rows, is_memory)
   local points, banks = curve.of(rows, "params.stride"), bank_conflicts.banks(rows)
   local odd, broadcast, worst = median_at(points, 2, 1), curve.at(points, 0), curve.highest(points)
-  if not odd or #points < 3 then return { figure.TOO_FEW } end
+  if not odd or #points < 3 then return { curve.TOO_FEW } end
   local sentences = {}
   if banks then
     sentences[1] = ("A stride of %d or its multiples takes %.1f times the median of the odd ones, and the time of "
@@ -137,7 +136,7 @@ local function all_strides()
 end
 
 local function section(title, how, rows, reading)
-  return figure.lines {
+  return curve.section {
     title = title, how = how, rows = rows, reading = reading, x = "params.stride", series = "params.type",
     series_title = "type", xtitle = "stride between neighbours, elements", y = "each", ytitle = "time of a read",
     yunit = "s",

@@ -5,7 +5,6 @@
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 
 local GROUPS, QUICK_GROUPS = { 32, 64, 256, 1024 }, { 8, 32 }
 local MOST_STEPS = 1 << 20
@@ -57,11 +56,11 @@ end
 --- What the two curves say, in words.
 function barrier.read(rows)
   local costs = barrier.costs(rows)
-  if #costs < 2 then return { figure.TOO_FEW } end
+  if #costs < 2 then return { curve.TOO_FEW } end
   local last, words = costs[#costs], {}
   if curve.highest(costs).y == 0 then return read_free(barrier.gains(rows)) end
   for i, cost in ipairs(costs) do
-    words[i] = ("%s in groups of %d"):format(cost.y > 0 and figure.seconds(cost.y) or "nothing that shows", cost.x)
+    words[i] = ("%s in groups of %d"):format(cost.y > 0 and curve.seconds_text(cost.y) or "nothing that shows", cost.x)
   end
   return { "A barrier adds " .. table.concat(words, ", ") .. ".",
     last.y > 1.5 * costs[1].y and "The more items of a group have to come, the longer it takes."
@@ -100,7 +99,7 @@ local function measure(lab)
   end
   local rows = lab:times(list)
   for _, row in ipairs(rows) do row.series = SERIES[row.params.barrier] end
-  return { figure.lines {
+  return { curve.section {
     rows = rows, x = "params.group", xtitle = "work-items of a group, one group on each unit", y = "each",
     ytitle = "time of a step", yunit = "s", series = "series", xlog = 2, ylog = 10, reading = barrier.read(rows),
     how = ("One group for each of the %d compute units; each work-item goes through a chain of %d dependent steps, "

@@ -5,7 +5,6 @@
 -- @module clcompute.device_profile.coalescing
 
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 local format = require("clcompute.base").format
 local statistics = require("clcompute.base").statistics
 
@@ -68,7 +67,7 @@ end
 function coalescing.read_strides(rows, line)
   local points, piece = curve.of(rows, "params.stride", "each"), coalescing.piece(rows)
   local one, worst = curve.at(points, 1), curve.highest(points)
-  if not one or #points < 3 then return { figure.TOO_FEW } end
+  if not one or #points < 3 then return { curve.TOO_FEW } end
   local sentences = { ("A word costs %.1f times as much with stride %d as with stride 1, where neighbours read "
     .. "neighbours."):format(worst.y / one, worst.x) }
   if piece then
@@ -92,7 +91,7 @@ function coalescing.read_offsets(rows, piece)
     local list = point.x * WORD % piece == 0 and aligned or others
     list[#list + 1] = point.y
   end
-  if #aligned == 0 or #others == 0 then return { figure.TOO_FEW } end
+  if #aligned == 0 or #others == 0 then return { curve.TOO_FEW } end
   local middle = statistics.median(others)
   local times = middle / statistics.median(aligned)
   local remark = times < FREE and ": it costs nothing that shows"
@@ -188,7 +187,7 @@ local function add_rates(rows, piece)
 end
 
 local function section(title, how, x, xtitle, rows, reading)
-  local made = figure.lines { title = title, how = how, rows = rows, reading = reading, x = x, xtitle = xtitle,
+  local made = curve.section { title = title, how = how, rows = rows, reading = reading, x = x, xtitle = xtitle,
     y = "useful", ytitle = "bytes of use", yunit = "B/s" }
   made.columns[#made.columns + 1] = { key = "moved", title = "bytes moved", unit = "B/s" }
   made.columns[#made.columns + 1] = { key = "share", title = "of use", format = "percent" }

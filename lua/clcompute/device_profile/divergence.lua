@@ -6,7 +6,6 @@
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 
 local GROUP = 256
 local PATHS = { 1, 2, 4, 8, 16, 32, 64 }
@@ -85,7 +84,7 @@ end
 function divergence.read_blocks(blocks, multiple)
   local width = divergence.width(blocks)
   local points = curve.of(blocks, "params.block")
-  if #points < 2 then return { figure.TOO_FEW } end
+  if #points < 2 then return { curve.TOO_FEW } end
   if width then
     local across, along = curve.at(points, 1), curve.at(points, width)
     return {
@@ -108,7 +107,7 @@ end
 function divergence.read_paths(rows, width)
   local points = curve.of(rows, "params.paths")
   local one, two, last = curve.at(points, 1), curve.at(points, 2), points[#points]
-  if not (one and two) or last.x <= 2 then return { figure.TOO_FEW } end
+  if not (one and two) or last.x <= 2 then return { curve.TOO_FEW } end
   local measured = ("Two paths take %.2f times as long as one, %d paths %.1f times."):format(two / one, last.x,
     last.y / one)
   if two / one >= APART then
@@ -124,7 +123,7 @@ function divergence.read_paths(rows, width)
 end
 
 local function section(title, how, rows, x, xtitle, ylog, reading)
-  return figure.lines { title = title, how = how, rows = rows, x = x, xtitle = xtitle, y = "times",
+  return curve.section { title = title, how = how, rows = rows, x = x, xtitle = xtitle, y = "times",
     ytitle = "relative time", format = "%.2f", xlog = 2, ylog = ylog, reading = reading }
 end
 
@@ -141,7 +140,7 @@ local function measure(lab)
   relate(blocks, blocks[#blocks])
   local width = divergence.width(blocks)
   local how = ("%s go through a chain of %d dependent steps each, x = a x + b modulo 2^32, with the constants of the "
-    .. "branch that an item takes"):format(figure.items(items, group), steps)
+    .. "branch that an item takes"):format(curve.items_text(items, group), steps)
   return {
     section("where two branches meet", how .. "; so many neighbours take the same of two branches. The relative time "
       .. "is the median beside that of the longest blocks.", blocks, "params.block",

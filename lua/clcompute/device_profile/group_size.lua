@@ -5,7 +5,6 @@
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 
 local CPU_STEP, GPU_STEP = 4, 2 -- from a size to the next: each is compiled by POCL anew
 local ELEMENTS, CPU_ELEMENTS, QUICK_ELEMENTS = 1 << 25, 1 << 22, 1 << 11
@@ -41,7 +40,7 @@ end
 -- @tparam ?integer wavefront its width, where one was found
 function group_size.read(rows, wavefront)
   local points, best = curve.of(rows, "params.group"), group_size.best(rows)
-  if #points < 3 then return { figure.TOO_FEW } end
+  if #points < 3 then return { curve.TOO_FEW } end
   local at_best, last = curve.at(points, best), points[#points]
   local sentences = {}
   if best > points[1].x then
@@ -71,7 +70,7 @@ local function sizes(lab)
 end
 
 local function section(lab, title, how, rows, y, ytitle, yunit)
-  return figure.lines { title = title, how = how, rows = rows, x = "params.group", xtitle = "work-items of a group",
+  return curve.section { title = title, how = how, rows = rows, x = "params.group", xtitle = "work-items of a group",
     y = y, ytitle = ytitle, yunit = yunit, xlog = 2, reading = group_size.read(rows, lab.found.wavefront) }
 end
 

@@ -15,6 +15,7 @@
 
 local Lab = require "clcompute.device_profile.lab"
 local cl = require "clcompute"
+local host_costs = require "clcompute.device_profile.host_costs"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
 local summary = require "clcompute.device_profile.summary"
@@ -23,13 +24,16 @@ local device_profile = {}
 
 -- The experiments in their order; one that comes later may use what earlier ones found. Each is a table of
 --
--- - `name`, that of its file; `title`; `teaches`, the sentence it illustrates, and where that stands;
+-- - `name`, that of its file but for those of host_costs; `title`; `teaches`, the sentence it illustrates, and where that
+--   stands;
 -- - `measure(lab)`, which returns a list of sections, each { title=, how=, rows=, columns=, chart=, reading={...} },
 --   `title` only where there are several, and a table of facts, or nil.
 local EXPERIMENTS = {}
 for i, name in ipairs { "peaks", "divergence", "long_loop", "whole_wavefronts", "local_memory", "bank_conflicts",
   "latency_hiding", "occupancy", "coalescing", "working_set", "transfers", "group_size", "launch", "barrier", "atomics",
-  "compile", "roofline" } do EXPERIMENTS[i] = require("clcompute.device_profile." .. name) end
+  "compile", "roofline" } do
+  EXPERIMENTS[i] = host_costs[name] or require("clcompute.device_profile." .. name)
+end
 
 local SOURCE = "ATI HD Graphics and OpenCL (CSDN, 2012), after AMD's guide to programming with OpenCL"
 local TIMES = "medians of several runs, between their quartiles, and all rates are those of the medians; only peaks "

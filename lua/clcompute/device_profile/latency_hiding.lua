@@ -3,9 +3,8 @@
 --- How a device hides the time of its loads: by other groups that are ready meanwhile, and by arithmetic between them.
 -- @module clcompute.device_profile.latency_hiding
 
-local chase = require "clcompute.device_profile.chase"
+local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 local format = require("clcompute.base").format
 
 local GPU_GROUPS, CPU_GROUPS = 64, 8 -- for each compute unit, at most
@@ -38,12 +37,12 @@ end
 -- @tparam integer units compute units
 function latency_hiding.read_groups(rows, units)
   local points = curve.of(rows, "params.groups", "per_second")
-  if #points < 3 then return { figure.TOO_FEW } end
+  if #points < 3 then return { curve.TOO_FEW } end
   local one, full, arrival = points[1].y, curve.highest(points).y, curve.arrival(points, ARRIVED)
   local spread = of_units(points, units) or one
   local sentences = { ("A load that must be waited for takes %s. With a group for each of the %d compute units "
     .. "the device makes %.3g times as many a second as with one group, at best %.3g times."):format(
-    figure.seconds(1 / one), units, spread / one, full / one) }
+    curve.seconds_text(1 / one), units, spread / one, full / one) }
   if full >= HIDES * spread then
     sentences[2] = ("So groups share a unit, about %d each, and go on while others wait."):format(
       math.max(1, arrival // units))
@@ -56,7 +55,7 @@ end
 local function measure_groups(lab)
   local device = lab.device
   local most = lab:choose((device.type == "cpu" and CPU_GROUPS or GPU_GROUPS) * device.compute_units, 4)
-  local walks <close> = chase.groups(lab, most)
+  local walks <close> = chain.groups(lab, most)
   local loops = lab:size(1, MOST_LOOPS, walks:launcher { groups = most })
   local list, groups = {}, 1
   while groups <= most do
@@ -67,7 +66,7 @@ local function measure_groups(lab)
   local rows = lab:times(list)
   local points = curve.of(rows, "params.groups", "each")
   local loads = list[1].operations
-  return figure.lines {
+  return curve.section {
     title = "groups in flight", rows = rows, x = "params.groups", xtitle = "groups in flight", y = "per_second",
     ytitle = "loads", yunit = "/s", how = walks:how() .. (" Each makes %d loads."):format(loads), xlog = 2, ylog = 10,
     reading = latency_hiding.read_groups(rows, device.compute_units),
@@ -93,7 +92,7 @@ end
 --- What the time over the arithmetic for each load says, in words.
 function latency_hiding.read_intensity(rows)
   local points = curve.of(rows, "params.flops")
-  if #points < 3 then return { figure.TOO_FEW } end
+  if #points < 3 then return { curve.TOO_FEW } end
   local first, last, free = points[1], points[#points], points[1].x
   for _, point in ipairs(points) do
     if point.y > FREE * first.y then break end
@@ -144,11 +143,11 @@ local function measure_intensity(lab)
   end
   local rows = lab:times(list)
   for _, row in ipairs(rows) do row.flops_per_second = row.gflops and 1e9 * row.gflops end
-  local section = figure.lines {
+  local section = curve.section {
     title = "arithmetic for each load", rows = rows, x = "params.flops", xtitle = "operations for each load",
     how = ("%s load %d vectors of %d floats each, do so many operations on each element, a multiply-add counted as "
       .. "two, and store it; from one buffer of %s to another."):format(
-      figure.items(range.global[1], range.group[1]), chains, width, format.size(4 * n)),
+      curve.items_text(range.global[1], range.group[1]), chains, width, format.size(4 * n)),
     y = "flops_per_second", ytitle = "operations a second", yunit = "FLOP/s", xlog = 2, ylog = 10,
     reading = latency_hiding.read_intensity(rows),
   }

@@ -5,7 +5,6 @@
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 
 local TIMES = 100
 local PERIODS = { 1, 2, 4, 8, 16, 32, 64, 128, 256 }
@@ -50,7 +49,7 @@ end
 --- What the curve says, in words.
 function long_loop.read(rows, width)
   local points = curve.of(rows, "params.period", "loops")
-  if #points < 3 then return { figure.TOO_FEW } end
+  if #points < 3 then return { curve.TOO_FEW } end
   local reach, last = long_loop.reach(rows), points[#points]
   if not reach then
     local middle = points[#points // 2 + 1]
@@ -118,13 +117,13 @@ local function measure(lab)
   count_loops(rows)
   local reading = long_loop.read(rows, lab.found.wavefront)
   add_expectation(rows, periods)
-  return { figure.lines {
+  return { curve.section {
     rows = rows, x = "params.period", xtitle = "one item in so many loops 100 times", y = "loops",
     ytitle = "time, in single loops t", format = "%.1f", series = "series", xlog = 2, ylog = 10, hollow = "computed",
     reading = reading,
     how = ("%s go through a chain of %d dependent steps each, one in so many through %d times as many; t is a "
       .. "hundredth of the median where all do. Hollow points are computed.")
-      :format(figure.items(items, group), steps, TIMES),
+      :format(curve.items_text(items, group), steps, TIMES),
   } }
 end
 

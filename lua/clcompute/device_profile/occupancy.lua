@@ -4,9 +4,8 @@
 -- of loads shows it, for its throughput is that of the groups that wait at once.
 -- @module clcompute.device_profile.occupancy
 
-local chase = require "clcompute.device_profile.chase"
+local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 
 local GPU_GROUPS, CPU_GROUPS = 64, 4 -- for each compute unit
 local MOST_LOOPS = 1 << 14
@@ -26,7 +25,7 @@ local occupancy = {}
 -- @tparam string why what makes it fall
 function occupancy.read(rows, x, what, why)
   local points = curve.of(rows, x, "per_second")
-  if #points < 2 then return { figure.TOO_FEW } end
+  if #points < 2 then return { curve.TOO_FEW } end
   local best, last = curve.highest(points), points[#points]
   if best.y < FALLS * last.y then
     return { ("No fall is visible: with " .. what .. " the throughput is %.2f of the highest. Here groups do not wait "
@@ -48,7 +47,7 @@ local function measure_local(lab, walks, groups, loops)
       groups = groups, loops = loops, scratch = elements }
   end
   local rows = lab:times(list)
-  return figure.lines {
+  return curve.section {
     title = "local memory", rows = rows, x = "params.bytes", xtitle = "bytes of local memory for each group",
     y = "per_second", ytitle = "loads", yunit = "/s", xlog = 2,
     how = ("%s %d groups are launched, each with so much local memory, whether it needs it or not."):format(walks:how(),
@@ -65,7 +64,7 @@ local function measure_registers(lab, walks, groups, loops)
       groups = groups, loops = math.max(1, loops * REGISTERS[1] // registers), registers = registers }
   end
   local rows = lab:times(list)
-  return figure.lines {
+  return curve.section {
     title = "registers", rows = rows, x = "params.registers", xtitle = "values that a work-item keeps",
     y = "per_second", ytitle = "loads", yunit = "/s", xlog = 2,
     how = ("The same walks of %d groups; each work-item keeps so many sums at once, which take registers, and adds "
@@ -78,7 +77,7 @@ end
 local function measure(lab)
   local device = lab.device
   local groups = lab:choose((device.type == "cpu" and CPU_GROUPS or GPU_GROUPS) * device.compute_units, 2)
-  local walks <close> = chase.groups(lab, groups)
+  local walks <close> = chain.groups(lab, groups)
   local loops = lab:size(1, MOST_LOOPS, walks:launcher { groups = groups })
   loops = math.max(loops, lab:choose(REGISTERS[#REGISTERS] // REGISTERS[1], 1))
   return { measure_local(lab, walks, groups, loops), measure_registers(lab, walks, groups, loops) }

@@ -3,7 +3,7 @@
 --- Sweeps over a piece of memory, by all work-items: reads, writes and copies, in the order that suits the device.
 -- @module clcompute.device_profile.stream
 
-local figure = require "clcompute.device_profile.figure"
+local curve = require "clcompute.device_profile.curve"
 
 local WORD = 4 -- bytes
 local GROUP, UNROLL, LEAST_WIDTH = 64, 4, 4
@@ -46,7 +46,7 @@ end
 -- @treturn string
 function Stream:how()
   return ("%s add up vectors of %d words, %s; together they go through the piece again and again, once at "
-    .. "least."):format(figure.items(self.items, GROUP), self.width,
+    .. "least."):format(curve.items_text(self.items, GROUP), self.width,
     self.neighbours and "neighbours next to each other" or "each in a stretch of its own")
 end
 

@@ -3,7 +3,7 @@
 --- The facts of a profile on one page: what was read off the curves, and what no curve showed.
 -- @module clcompute.device_profile.summary
 
-local figure = require "clcompute.device_profile.figure"
+local curve = require "clcompute.device_profile.curve"
 local format = require("clcompute.base").format
 
 local NOT_VISIBLE = "not visible on this device"
@@ -28,7 +28,7 @@ end
 local function levels(list, key, unit)
   local words = {}
   for i, level in ipairs(list or {}) do
-    words[i] = ("%s %s"):format(level.level, figure.level(level[key], level.low, level.high, unit))
+    words[i] = ("%s %s"):format(level.level, curve.level_text(level[key], level.low, level.high, unit))
   end
   return #words > 0 and table.concat(words, ", ") or nil
 end

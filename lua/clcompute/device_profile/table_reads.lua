@@ -3,7 +3,7 @@
 --- Reads of a small table by every work-item of a group: what the experiments with local memory measure.
 -- @module clcompute.device_profile.table_reads
 
-local figure = require "clcompute.device_profile.figure"
+local curve = require "clcompute.device_profile.curve"
 local format = require("clcompute.base").format
 
 local TableReads = {}
@@ -45,7 +45,7 @@ end
 function TableReads.how(lab)
   local group = group_of(lab)
   return ("%s add up entries of a table of %s, several neighbouring ones at a time."):format(
-    figure.items(lab:items(group), group), format.size(table_bytes(lab)))
+    curve.items_text(lab:items(group), group), format.size(table_bytes(lab)))
 end
 
 --- Random numbers from 0 to 3.

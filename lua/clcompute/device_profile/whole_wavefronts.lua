@@ -5,7 +5,6 @@
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 
 local MOST_STEPS = 1 << 22
 local CHECKED = 1024
@@ -30,7 +29,7 @@ end
 --- What the curve says, in words.
 function whole_wavefronts.read(rows, width)
   local rounded = whole_wavefronts.is_rounded_up(rows, width)
-  if rounded == nil then return { figure.TOO_FEW } end
+  if rounded == nil then return { curve.TOO_FEW } end
   local points = curve.of(rows, "params.group")
   local one, more, two = curve.at(points, width), curve.at(points, width + 1), curve.at(points, 2 * width)
   local measured = ("A group of %d takes %.2f times as long as one of %d, and one of %d %.2f times."):format(width + 1,
@@ -92,7 +91,7 @@ local function measure(lab)
     }
   end
   local rows = lab:times(list)
-  return { figure.lines {
+  return { curve.section {
     rows = rows, x = "params.group", xtitle = "work-items of a group", ytitle = "time of as many groups",
     reading = whole_wavefronts.read(rows, width),
     how = ("%d groups of each size; each work-item goes through a chain of %d dependent steps, so that larger groups "

@@ -4,9 +4,8 @@
 -- @module clcompute.device_profile.working_set
 
 local Stream = require "clcompute.device_profile.stream"
-local chase = require "clcompute.device_profile.chase"
+local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"
-local figure = require "clcompute.device_profile.figure"
 local format = require("clcompute.base").format
 
 local LEAST, QUICK_MOST = 4096, 16384 -- bytes
@@ -66,7 +65,7 @@ end
 local function list_text(list, key, unit)
   local parts = {}
   for i, level in ipairs(list) do
-    parts[i] = ("%s %s"):format(level.level, figure.level(level[key], level.low, level.high, unit))
+    parts[i] = ("%s %s"):format(level.level, curve.level_text(level[key], level.low, level.high, unit))
   end
   return table.concat(parts, ", ")
 end
@@ -85,7 +84,7 @@ end
 --- What the bytes a second say, in words.
 function working_set.read_bandwidth(rows)
   local list = working_set.bandwidths(rows)
-  if #list == 0 then return { figure.TOO_FEW } end
+  if #list == 0 then return { curve.TOO_FEW } end
   if #list == 1 then
     return { ("All sizes are read at about %s: no cache shows."):format(format.engineering(list[1].bytes_per_second,
       "B/s")) }
@@ -99,7 +98,7 @@ end
 --- What the latency says, in words.
 function working_set.read_latency(rows)
   local list = working_set.latencies(rows)
-  if #list == 0 then return { figure.TOO_FEW } end
+  if #list == 0 then return { curve.TOO_FEW } end
   return { ("One work-item waits for a read: %s. The places come in a scattered order, a line of the cache apart, so "
     .. "beyond the reach of the translation look-aside buffer the look-up of an address is part of it.")
     :format(list_text(list, "seconds", "s")), LEVELS }
@@ -153,7 +152,7 @@ local function over_sizes(lab, meter, method, least, most)
 end
 
 local function section(title, how, rows, key, unit, name, reading)
-  local made = figure.lines {
+  local made = curve.section {
     title = title, how = how, rows = rows, reading = reading, x = "params.bytes", xtitle = "working set, bytes",
     xlog = 2, y = key, ytitle = name, yunit = unit, ylog = 10,
   }
@@ -171,7 +170,7 @@ local function measure(whole_lab)
   local reads, whole = over_sizes(lab, sweeps, "read", least, most), {}
   for _, row in ipairs(reads) do add_rate(row) end
   for i, operation in ipairs { "read", "write", "copy" } do whole[i] = add_rate(sweeps:sweep(operation, most)) end
-  local walks <close> = chase.links(lab, sweeps.out)
+  local walks <close> = chain.links(lab, sweeps.out)
   walks:fit_size(walks:least())
   local how_latency = walks:how() -- before walks become shorter
   local latency = over_sizes(lab, walks, "row", walks:least(), most)

@@ -73,6 +73,18 @@ local function log_ticks(low, high, base, count)
   return ticks, round_number(first, base), round_number(last, base)
 end
 
+--- Smallest and largest of a field over the points that are drawn.
+function axes.range(list, low_field, high_field)
+  local low, high
+  for _, point in ipairs(list) do
+    if not point.gap then
+      low = math.min(low or point[low_field], point[low_field])
+      high = math.max(high or point[high_field], point[high_field])
+    end
+  end
+  return low, high
+end
+
 --- A scale for values from low to high: `base` nil (linear), 2 or 10; about `count` ticks; `tight`: it ends at the
 -- values, else at round numbers. `from` and `to` are the positions of its ends and may be set later.
 function axes.scale(low, high, base, count, tight)

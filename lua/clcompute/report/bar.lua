@@ -7,7 +7,6 @@ local axes = require "clcompute.report.axes"
 local fields = require "clcompute.report.fields"
 local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"
-local points = require "clcompute.report.points"
 local series = require "clcompute.report.series"
 
 local bar = {}
@@ -103,14 +102,14 @@ local function draw_groups(groups, x, top, plot)
 end
 
 local function value_scale(list, spec, width)
-  local low, high = points.range(list, "low", "high")
+  local low, high = axes.range(list, "low", "high")
   if not spec.ylog then low, high = math.min(low, 0), math.max(high, 0) end
   return axes.scale(low, high, spec.ylog, width < NARROW and 4 or 8)
 end
 
 --- The chart, `width` pixels wide: markup and height.
 function bar.draw(list, spec, titles, width)
-  local drawn, values = points.by_series(list), {}
+  local drawn, values = series.of(list), {}
   for _, point in ipairs(list) do values[#values + 1] = point.y end
   local write, unit = format.shared(values, titles.y_unit)
   local groups, x = group(list, drawn, spec), value_scale(list, spec, width)

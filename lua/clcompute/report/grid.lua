@@ -7,7 +7,6 @@ local axes = require "clcompute.report.axes"
 local fields = require "clcompute.report.fields"
 local markup = require "clcompute.report.markup"
 local places = require("clcompute.base").places
-local points = require "clcompute.report.points"
 local series = require "clcompute.report.series"
 
 local grid = {}
@@ -257,7 +256,7 @@ local function draw_space(all, spec, titles, width)
     if is_drawn(point) then list[#list + 1] = point end
   end
   local space, order, index = space_of(list), {}, {}
-  for i, one in ipairs(points.by_series(list)) do order[i], index[one.name] = one.name, i end
+  for i, one in ipairs(series.of(list)) do order[i], index[one.name] = one.name, i end
   local columns, rows = starts(list, 1), starts(list, 2)
   local left = space.dims == 1 and 1 or widest(rows) + GAP
   local side, abreast = measure(space, left, width)

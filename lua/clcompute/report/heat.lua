@@ -6,7 +6,6 @@ local axes = require "clcompute.report.axes"
 local fields = require "clcompute.report.fields"
 local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"
-local points = require "clcompute.report.points"
 local series = require "clcompute.report.series"
 
 local heat = {}
@@ -178,7 +177,7 @@ local function draw_cells(list, columns, rows, left, top, size, plot)
 end
 
 local function colour_scale(list, spec)
-  local low, high = points.range(list, "y", "y")
+  local low, high = axes.range(list, "y", "y")
   local made = axes.scale(low, high, spec.log, 5)
   low, high = low + 0.0, high + 0.0
   made.low, made.high = low, high > low and high or (low == 0 and 1 or low + math.abs(low))

@@ -2,8 +2,8 @@
 --- A report as one HTML page that needs nothing else: no network, no fonts, no script.
 -- @module clcompute.report.html
 
-local cells = require "clcompute.report.cells"
 local chart = require "clcompute.report.chart"
+local fields = require "clcompute.report.fields"
 local markup = require "clcompute.report.markup"
 local width = require("clcompute.base").width
 
@@ -152,7 +152,7 @@ html.CHART_STYLE = with_colours ".chart" .. ".chart{" .. FONTS .. "background:va
 local function head_row(grid)
   local list = {}
   for j, column in ipairs(grid.columns) do
-    list[j] = text("th", { scope = "col", class = column.align }, cells.head(column))
+    list[j] = text("th", { scope = "col", class = column.align }, fields.head(column))
   end
   return element("tr", {}, list)
 end
@@ -176,7 +176,7 @@ end
 
 --- A table, which scrolls where it is wider than the page, also by keyboard; and its footnotes.
 local function data_table(section)
-  local grid, body = cells.of(section), {}
+  local grid, body = fields.cells(section), {}
   for i, row in ipairs(grid.rows) do body[i] = body_row(grid, row) end
   local whole = element("table", {}, element("thead", {}, head_row(grid)) .. element("tbody", {}, body))
   local notes = {}

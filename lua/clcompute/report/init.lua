@@ -41,11 +41,9 @@
 --   chart = { kind = "line", x = "params.n", y = "value", series = "device", xlog = 2, ylog = 10 } } } })
 
 local chart = require "clcompute.report.chart"
-local csv = require "clcompute.report.csv"
 local document = require "clcompute.report.document"
 local html = require "clcompute.report.html"
-local json = require "clcompute.report.json"
-local markdown = require "clcompute.report.markdown"
+local serialization = require "clcompute.report.serialization"
 local text = require "clcompute.report.text"
 
 local report = {}
@@ -80,7 +78,7 @@ function report.text(given, options)
   return (guard("text", function()
     local o = document.check_keys("options", options or {}, TEXT_OPTIONS)
     local settings = { width = width_option(o.width, 100, LEAST_WIDTH), ascii = o.ascii, bar = o.bar ~= false }
-    return text.write(document.new(given), settings)
+    return text.plain(document.new(given), settings)
   end))
 end
 
@@ -89,7 +87,7 @@ end
 -- @tparam table given document, section or rows
 -- @treturn string
 function report.markdown(given)
-  return (guard("markdown", function() return markdown.write(document.new(given)) end))
+  return (guard("markdown", function() return text.markdown(document.new(given)) end))
 end
 
 --- Comma-separated values after RFC 4180: every field of every row with all its digits, nested ones as "params.n".
@@ -98,7 +96,7 @@ end
 -- @tparam table given document, section or rows
 -- @treturn string
 function report.csv(given)
-  return (guard("csv", function() return csv.write(document.new(given)) end))
+  return (guard("csv", function() return serialization.csv(document.new(given)) end))
 end
 
 --- JSON of just what was given, without functions; NaN and infinity become null, bytes that are no
@@ -110,7 +108,7 @@ end
 function report.json(given)
   return (guard("json", function()
     document.new(given) -- checks it
-    return json.write(given)
+    return serialization.json(given)
   end))
 end
 
@@ -120,7 +118,7 @@ end
 -- @treturn string ends with a newline, unless there are no rows
 -- @raise when lua-dkjson is missing
 function report.jsonl(rows)
-  return (guard("jsonl", function() return json.lines(document.check_tables("rows", rows)) end))
+  return (guard("jsonl", function() return serialization.jsonl(document.check_tables("rows", rows)) end))
 end
 
 --- One page that needs nothing else: charts as SVG, a table under each, light and dark, for phones and paper.
@@ -155,7 +153,7 @@ end
 function report.read(path)
   return (guard("read", function()
     if type(path) ~= "string" then error(("path expected, got %s"):format(type(path)), 0) end
-    return json.read(path)
+    return serialization.read(path)
   end))
 end
 

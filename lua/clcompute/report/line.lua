@@ -5,7 +5,6 @@
 local axes = require "clcompute.report.axes"
 local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"
-local points = require "clcompute.report.points"
 local series = require "clcompute.report.series"
 
 local line = {}
@@ -127,18 +126,32 @@ end
 
 --- Scales around all points; a linear vertical one begins at zero, and whole numbers get no ticks between.
 local function scales(list, spec, width)
-  local low, high = points.range(list, "low", "high")
+  local low, high = axes.range(list, "low", "high")
   if not spec.ylog then low, high = math.min(low, 0), math.max(high, 0) end
-  local first, last = points.range(list, "x", "x")
+  local first, last = axes.range(list, "x", "x")
   local count = width < NARROW and 5 or 10
   if not spec.xlog and all_integers(list) then count = math.max(1, math.min(count, last + 0.0 - first)) end
   return axes.scale(first, last, spec.xlog, count, true),
     axes.scale(low, high, spec.ylog, width < NARROW and 5 or 7)
 end
 
+--- The distinct x of all points that are drawn, in order.
+local function distinct(list)
+  local seen, values = {}, {}
+  for _, point in ipairs(list) do
+    local value = not point.gap and point.x or nil
+    if value and not seen[value] then
+      seen[value] = true
+      values[#values + 1] = value
+    end
+  end
+  table.sort(values)
+  return values
+end
+
 --- The chart, `width` pixels wide: markup and height.
 function line.draw(list, spec, titles, width)
-  local drawn = points.by_series(list)
+  local drawn = series.of(list)
   local x, y = scales(list, spec, width)
   local y_labels, y_unit = axes.labels(y, titles.y_unit)
   local room = label_room(drawn, width)
@@ -150,7 +163,7 @@ function line.draw(list, spec, titles, width)
   local bottom = top + height
   x:place(left + 8, right - 8)
   y:place(bottom, top)
-  local x_labels, x_unit = axes.ticks_at(x, points.distinct(list, "x"), titles.x_unit)
+  local x_labels, x_unit = axes.ticks_at(x, distinct(list), titles.x_unit)
   local plot = { x = x, y = y, x_title = titles.x, unit = titles.y_unit }
   local parts = { legend,
     markup.text("text", { class = "label axis-title", x = 0, y = taken + axes.FONT }, markup.cut_pixels(

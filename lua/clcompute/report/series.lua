@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- How series and marked points look, and their names: colour, dash and marker, rings and frames, a legend or labels at
--- the lines' ends.
+--- The series of a chart: their points; how they and marked points look, by colour, dash and marker, rings and frames;
+-- and their names, in a legend or at the lines' ends.
 -- @module clcompute.report.series
 
 local axes = require "clcompute.report.axes"
@@ -8,6 +8,34 @@ local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"
 
 local series = {}
+
+--- The series of points, each { name, index, points, hollow }, in order of appearance. One of gaps alone is left out.
+function series.of(list)
+  local found, order = {}, {}
+  for _, point in ipairs(list) do
+    local one = found[point.series]
+    if not one then
+      one = { name = point.series, points = {}, drawn = 0, hollow = true }
+      found[point.series] = one
+      order[#order + 1] = one
+    end
+    one.points[#one.points + 1] = point
+    if not point.gap then
+      one.drawn = one.drawn + 1
+      one.hollow = one.hollow and point.hollow
+    end
+  end
+  local drawn = {}
+  for _, one in ipairs(order) do
+    if one.drawn > 0 then
+      drawn[#drawn + 1] = one
+      one.index = #drawn
+    end
+  end
+  return drawn
+end
+
+-- --- looks ----------------------------------------------------------------------------
 
 --- Colours there are (html.lua has them); with markers and dashes 7 x 4 series are told apart.
 series.COLOURS = 7

@@ -1,13 +1,41 @@
 -- SPDX-License-Identifier: MIT
---- A report for a terminal: aligned columns, cut or wrapped to fit, a bar for what the chart draws.
+--- A report as lines to be read: for a terminal, with aligned columns, cut or wrapped to fit, and a bar for what the
+-- chart draws; and as Markdown, with tables as GitHub has them.
 -- @module clcompute.report.text
 
-local cells = require "clcompute.report.cells"
 local columns = require("clcompute.base").columns
+local fields = require "clcompute.report.fields"
 local format = require("clcompute.base").format
 local width = require("clcompute.base").width
 
 local text = {}
+
+--- The document (of document.new) as text.
+-- @tparam table made
+-- @tparam table style `heading(string, mark)`, `paragraph(string)`, `facts(list)` and `table(grid, section)`, which
+--  return lines; `no_rows`, what stands for an empty table
+local function write(made, style)
+  local lines = {}
+  local function add(block)
+    table.move(block, 1, #block, #lines + 1, lines)
+    lines[#lines + 1] = ""
+  end
+  local function add_paragraphs(list)
+    for _, string in ipairs(list) do add(style.paragraph(string)) end
+  end
+  if made.title then add(style.heading(made.title, "# ")) end
+  add_paragraphs { made.subtitle }
+  if #made.facts > 0 then add(style.facts(made.facts)) end
+  for _, section in ipairs(made.sections) do
+    if section.title and section.title ~= made.title then add(style.heading(section.title, "## ")) end
+    add_paragraphs(section.text)
+    local grid = fields.cells(section)
+    add(#section.rows > 0 and style.table(grid, section) or { style.no_rows })
+    add_paragraphs(grid.notes)
+    add_paragraphs { section.caption }
+  end
+  return (table.concat(lines, "\n"):gsub("\n+$", "")) .. "\n"
+end
 
 local SMALLEST, SMALLEST_WRAPPED, BAR, SMALLEST_BAR = 8, 24, 24, 6 -- columns of the terminal
 local EIGHTHS = { [0] = "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
@@ -59,7 +87,7 @@ end
 --- The texts of a grid by line, the heads first; and the side of each column.
 local function lines_of(grid)
   local heads, aligns = {}, {}
-  for j, column in ipairs(grid.columns) do heads[j], aligns[j] = cells.head(column), column.align end
+  for j, column in ipairs(grid.columns) do heads[j], aligns[j] = fields.head(column), column.align end
   local lines = { heads }
   for i, row in ipairs(grid.rows) do
     lines[i + 1] = {}
@@ -109,8 +137,8 @@ local function wrapped(string, limit)
   return lines
 end
 
---- Puts a line of cells, those of columns that wrap on as many lines as they need.
-local function put_cells(grid, texts, widths, aligns, put)
+--- Adds a line of cells, those of columns that wrap on as many lines as they need.
+local function add_cells(lines, grid, texts, widths, aligns)
   local folded, count = {}, 1
   for j, column in ipairs(grid.columns) do
     folded[j] = column.wrap and wrapped(texts[j], widths[j]) or { texts[j] }
@@ -119,34 +147,37 @@ local function put_cells(grid, texts, widths, aligns, put)
   for k = 1, count do
     local part = {}
     for j = 1, #grid.columns do part[j] = folded[j][k] or "" end
-    put(columns.line(part, widths, aligns))
+    lines[#lines + 1] = columns.line(part, widths, aligns)
   end
 end
 
 --- Where a line does not fit: one line a cell.
-local function records(grid, put)
+local function records(grid)
+  local lines = {}
   for i, row in ipairs(grid.rows) do
-    if i > 1 then put "" end
+    if i > 1 then lines[#lines + 1] = "" end
     for j, column in ipairs(grid.columns) do
-      if row[j].text ~= "" then put(("%s: %s"):format(cells.head(column), row[j].text)) end
+      if row[j].text ~= "" then lines[#lines + 1] = ("%s: %s"):format(fields.head(column), row[j].text) end
     end
   end
+  return lines
 end
 
-local function put_table(grid, chart, options, put)
-  local lines, aligns = lines_of(grid)
-  local widths = columns.measure(lines)
+local function aligned_table(grid, chart, options)
+  local texts, aligns = lines_of(grid)
+  local widths = columns.measure(texts)
   local room = options.width - total(widths) - columns.GAP
-  if not shrink(grid, widths, options.width) then return records(grid, put) end
+  if not shrink(grid, widths, options.width) then return records(grid) end
   if options.bar and room >= SMALLEST_BAR then
     add_bars(grid, chart, math.min(room, BAR), options.ascii)
-    lines, aligns = lines_of(grid)
-    widths = columns.measure(lines)
+    texts, aligns = lines_of(grid)
+    widths = columns.measure(texts)
   end
-  local rules = {}
+  local rules, lines = {}, {}
   for j, one in ipairs(widths) do rules[j] = ("─"):rep(one) end
-  table.insert(lines, 2, rules)
-  for _, texts in ipairs(lines) do put_cells(grid, texts, widths, aligns, put) end
+  table.insert(texts, 2, rules)
+  for _, line in ipairs(texts) do add_cells(lines, grid, line, widths, aligns) end
+  return lines
 end
 
 -- --- words -------------------------------------------------------------------------
@@ -157,38 +188,65 @@ local function to_ascii(string)
   return (string:gsub(utf8.charpattern, function(char) return #char > 1 and (ASCII[char] or "?") or nil end))
 end
 
-local function put_facts(facts, put)
-  if #facts == 0 then return end
+local function aligned_facts(facts)
   local lines = {}
   for i, fact in ipairs(facts) do
     lines[i] = { format.clean(fact[1]), format.clean(fact[2]) }
   end
   local widths = columns.measure(lines)
-  for _, line in ipairs(lines) do put(columns.line(line, widths, {})) end
-  put ""
+  for i, line in ipairs(lines) do lines[i] = columns.line(line, widths, {}) end
+  return lines
 end
 
---- The document (of document.new) as text. Options: width (100), ascii (false), bar (true).
-function text.write(made, options)
+--- The document (of document.new) for a terminal. Options: width (100), ascii (false), bar (true).
+function text.plain(made, options)
+  local function paragraph(string) return wrapped(string, options.width) end
+  local whole = write(made, { heading = paragraph, paragraph = paragraph, facts = aligned_facts, no_rows = "(no rows)",
+    table = function(grid, section) return aligned_table(grid, section.chart, options) end })
+  return options.ascii and to_ascii(whole) or whole
+end
+
+-- --- Markdown ----------------------------------------------------------------------
+
+local RULES = { left = ":--", right = "--:", center = ":-:" }
+
+--- A text that means itself: no emphasis, link, tag, cell border or entity.
+local function escape(string)
+  return (format.clean(string):gsub("[\\`*_%[%]|~#]", "\\%0"):gsub("&", "&amp;"):gsub("<", "&lt;")
+    :gsub(">", "&gt;"))
+end
+
+local markdown = { no_rows = "No rows." }
+
+function markdown.heading(string, mark)
+  return { mark .. escape(string) }
+end
+
+--- A paragraph must not begin like a list or a heading either.
+function markdown.paragraph(string)
+  return { (escape(string):gsub("^%s*([-+=])", "\\%1"):gsub("^(%s*%d+)([.)])", "%1\\%2")) }
+end
+
+function markdown.facts(facts)
   local lines = {}
-  local function put(string) lines[#lines + 1] = options.ascii and to_ascii(string) or string end
-  local function paragraph(string)
-    for _, line in ipairs(wrapped(string, options.width)) do put(line) end
-    put ""
+  for i, fact in ipairs(facts) do lines[i] = ("- **%s**: %s"):format(escape(fact[1]), escape(fact[2])) end
+  return lines
+end
+
+function markdown.table(grid)
+  local rules, lines = {}, lines_of(grid)
+  for i, texts in ipairs(lines) do
+    for j, string in ipairs(texts) do texts[j] = escape(string) end
+    lines[i] = "| " .. table.concat(texts, " | ") .. " |"
   end
-  if made.title then paragraph(made.title) end
-  if made.subtitle then paragraph(made.subtitle) end
-  put_facts(made.facts, put)
-  for _, section in ipairs(made.sections) do
-    if section.title and section.title ~= made.title then paragraph(section.title) end
-    for _, string in ipairs(section.text) do paragraph(string) end
-    local grid = cells.of(section)
-    if #section.rows > 0 then put_table(grid, section.chart, options, put) else put "(no rows)" end
-    put ""
-    for _, note in ipairs(grid.notes) do paragraph(note) end
-    if section.caption then paragraph(section.caption) end
-  end
-  return (table.concat(lines, "\n"):gsub("\n+$", "")) .. "\n"
+  for j, column in ipairs(grid.columns) do rules[j] = RULES[column.align] end
+  table.insert(lines, 2, "| " .. table.concat(rules, " | ") .. " |")
+  return lines
+end
+
+--- The document (of document.new) as Markdown.
+function text.markdown(made)
+  return write(made, markdown)
 end
 
 return text

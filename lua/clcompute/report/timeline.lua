@@ -6,7 +6,6 @@
 local axes = require "clcompute.report.axes"
 local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"
-local points = require "clcompute.report.points"
 local series = require "clcompute.report.series"
 
 local timeline = {}
@@ -149,8 +148,8 @@ end
 
 --- The chart, `width` pixels wide: markup and height. `id`: what names of its hatchings begin with.
 function timeline.draw(list, spec, titles, width, id)
-  local lanes, states = lanes_of(list), points.by_series(list)
-  local low, high = points.range(list, "low", "high")
+  local lanes, states = lanes_of(list), series.of(list)
+  local low, high = axes.range(list, "low", "high")
   local x = axes.scale(low, high, nil, width < NARROW and 4 or 8, true)
   local labels, unit = axes.labels(x, titles.x_unit)
   local widest = widest_label(lanes)
