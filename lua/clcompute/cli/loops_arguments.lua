@@ -4,7 +4,7 @@
 -- @module clcompute.cli.loops_arguments
 
 local command_line = require "clcompute.cli.command_line"
-local data = require("clcompute.suite").nested
+local data = require("clcompute.suite").data
 
 local loops_arguments = {}
 

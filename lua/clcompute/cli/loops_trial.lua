@@ -4,7 +4,7 @@
 -- @module clcompute.cli.loops_trial
 
 local columns = require("clcompute.base").columns
-local data = require("clcompute.suite").nested
+local data = require("clcompute.suite").data
 local explain = require "clcompute.loops.explain"
 local interrupt = require("clcompute.base").interrupt
 local loops_arguments = require "clcompute.cli.loops_arguments"
