@@ -3,7 +3,7 @@ local helper = require "spec.helper"
 local baseline = require "clcompute.suite.baseline"
 local loops = require "clcompute.loops"
 local shapes = require "spec.support.loop_shapes"
-local data = require "clcompute.suite.nested"
+local data = require "clcompute.suite.data"
 local native = require "clcompute.native"
 local rows = require "clcompute.suite.polykernels"
 

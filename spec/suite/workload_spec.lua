@@ -2,8 +2,8 @@
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local helper = require "spec.helper"
-local comparison = require "clcompute.suite.comparison"
 local suite = require "clcompute.suite"
+local workload = require "clcompute.suite.workload"
 
 local NAMES = { "saxpy", "gemm", "gauss" }
 
@@ -59,7 +59,7 @@ describe("a workload", function()
 
   it("says what a device lacks, and what is not installed", function()
     local device = { name = "old", place = "7:1", platform = "none", has_double = false }
-    local list <close> = comparison.candidates(suite.workload("gemm", { n = 3 }, "double"), { devices = { device } })
+    local list <close> = workload.candidates(suite.workload("gemm", { n = 3 }, "double"), { devices = { device } })
     assert.equal("no double", list.list[1].unsupported)
     for _, candidate in ipairs(list.list) do -- a name stands in for the device that is none
       if candidate.device == device then candidate.device = "old" end
@@ -68,7 +68,7 @@ describe("a workload", function()
     assert.equal("7:1 old naive", list.list[1].name)
     local ok, output = helper.run([[
       local work = require "clcompute.suite".workload("gauss", { n = 3 }, "float")
-      local list <close> = require "clcompute.suite.comparison".candidates(work, { devices = {}, against = true })
+      local list <close> = require "clcompute.suite.workload".candidates(work, { devices = {}, against = true })
       print(list.list[1].name, list.list[1].unsupported)]], { CLCOMPUTE_OPENBLAS = "/none" })
     assert.is_true(ok, output)
     assert.matches("OpenBLAS\t.*/none", output)
@@ -77,7 +77,7 @@ describe("a workload", function()
   it("releases its operands when it is closed", function()
     local before = cl.live().bytes
     local work = suite.workload("saxpy", { n = 1000 }, "float")
-    local list = comparison.candidates(work, { devices = helper.devices(), against = true })
+    local list = workload.candidates(work, { devices = helper.devices(), against = true })
     assert.is_true(cl.live().bytes > before)
     list:release()
     list:release()

@@ -6,7 +6,7 @@
 
 local columns = require("clcompute.base").columns
 local command_line = require "clcompute.cli.command_line"
-local data = require("clcompute.suite").nested
+local data = require("clcompute.suite").data
 local interrupt = require("clcompute.base").interrupt
 
 local loops_trial = {}

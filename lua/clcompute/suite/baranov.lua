@@ -7,7 +7,6 @@
 
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
-local comparison = require "clcompute.suite.comparison"
 local driver_choice = require "clcompute.suite.driver_choice"
 local group_study = require "clcompute.suite.group_study"
 local report = require "clcompute.report"
@@ -86,7 +85,7 @@ local SIZES = { full = { 100, 200, 400, 800, 1600 }, quick = { 100, 200, 400 } }
 
 local function measure_shrinking(n, options)
   local show = options.progress "Fixed or shrinking"
-  local list <close> = comparison.candidates(workload.new("gauss", { n = n }, "float"), { devices = options.devices })
+  local list <close> = workload.candidates(workload.new("gauss", { n = n }, "float"), { devices = options.devices })
   return bench.compare(list.list, { rounds = 5, seconds = 0.5, peak = false, baseline = list.baseline,
     progress = function(state) show { name = ("N = %d, %s"):format(n, state.name) } end })
 end

@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
 
---- What the nests are measured against: the same loops in C, compiled here by gcc -O3 -march=native.
+--- What the nests are measured against: the same loops in C, compiled here by gcc -O3 -march=native, and for some nests
+-- kernels with tiles in local memory.
 --
--- Products and sums are not contracted to fused ones (-ffp-contract=off) unless asked, so that the results are Lua's to
--- the bit.
+-- In C, products and sums are not contracted to fused ones (-ffp-contract=off) unless asked, so that the results are
+-- Lua's to the bit.
 -- @module clcompute.suite.baseline
 
+local data = require "clcompute.suite.data"
 local native = require "clcompute.native"
-local nested = require "clcompute.suite.nested"
 local process = require("clcompute.base").process
 local write_file = require("clcompute.base").write_file
 
@@ -125,7 +126,7 @@ function baseline.pack(row, arguments)
       packed.numbers[#packed.numbers + 1] = arguments[i]
     else
       local value = arguments[i]
-      packed.arrays[#packed.arrays + 1] = type(value) == "string" and value or nested.pack(value)
+      packed.arrays[#packed.arrays + 1] = type(value) == "string" and value or data.pack(value)
       packed.names[#packed.names + 1] = parameter[1]
     end
   end
@@ -142,6 +143,81 @@ function Baseline:run(row, packed)
   local by_name = {}
   for i, name in ipairs(packed.names) do by_name[name] = after[i] end
   return by_name, seconds
+end
+
+-- --- tiles: nests as a generator for GPUs writes them (PPCG is one), by hand --------
+
+-- By name of the row, a function of a device, buffers of floats as the row's function takes them, and its sizes, that
+-- returns a function which queues the nest: an element a work-item, tiles in local memory.
+baseline.tiled = {}
+
+local TILE = 16 -- edge of a work-group
+
+local MMM = [[
+  kernel void mmm(global const float *a, global const float *b, global float *c, int n) {
+    local float a_tile[TILE][TILE], b_tile[TILE][TILE];
+    const int row = get_global_id(1), column = get_global_id(0);
+    const int y = get_local_id(1), x = get_local_id(0);
+    float sum = 0;
+    for (int first = 0; first < n; first += TILE) {
+      a_tile[y][x] = row < n && first + x < n ? a[row * n + first + x] : 0;
+      b_tile[y][x] = column < n && first + y < n ? b[(first + y) * n + column] : 0;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int k = 0; k < TILE; k++) sum += a_tile[y][k] * b_tile[k][x];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (row < n && column < n) c[row * n + column] = sum;
+  }
+]]
+
+local JAC2D = [[
+  /* A tile with the elements around it; the inner points are its work-items'. */
+  kernel void average(global const float *a, global float *b, int n) {
+    local float tile[TILE + 2][TILE + 2];
+    const int top = get_group_id(1) * TILE, left = get_group_id(0) * TILE;
+    const int y = get_local_id(1), x = get_local_id(0);
+    for (int i = y * TILE + x; i < (TILE + 2) * (TILE + 2); i += TILE * TILE) {
+      const int row = top + i / (TILE + 2), column = left + i % (TILE + 2);
+      tile[i / (TILE + 2)][i % (TILE + 2)] = row < n && column < n ? a[row * n + column] : 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int row = top + y + 1, column = left + x + 1;
+    if (row < n - 1 && column < n - 1)
+      b[row * n + column] = 0.2f * (tile[y + 1][x + 1] + tile[y + 1][x] + tile[y + 1][x + 2]
+                                    + tile[y + 2][x + 1] + tile[y][x + 1]);
+  }
+
+  kernel void move(global float *a, global const float *b, int n) {
+    const int row = get_global_id(1) + 1, column = get_global_id(0) + 1;
+    if (row < n - 1 && column < n - 1) a[row * n + column] = b[row * n + column];
+  }
+]]
+
+local function build(device, source)
+  return device:program(source, { defines = { TILE = TILE } })
+end
+
+--- Groups of TILE x TILE that cover extent x extent.
+local function square(extent)
+  local size = (extent + TILE - 1) // TILE * TILE
+  return { global = { size, size }, group = { TILE, TILE } }
+end
+
+function baseline.tiled.mmm(device, buffers, n)
+  local program, range = build(device, MMM), square(n)
+  local a, b, c = table.unpack(buffers)
+  return function() program.mmm(range, a, b, c, n) end
+end
+
+function baseline.tiled.jac2d(device, buffers, n, steps)
+  local program, range = build(device, JAC2D), square(n - 2)
+  local a, b = table.unpack(buffers)
+  return function()
+    for _ = 1, steps do
+      program.average(range, a, b, n)
+      program.move(range, a, b, n)
+    end
+  end
 end
 
 return baseline

@@ -5,7 +5,6 @@
 -- @module clcompute.suite.borisov
 
 local cl = require "clcompute"
-local comparison = require "clcompute.suite.comparison"
 local workload = require "clcompute.suite.workload"
 
 -- What the paper measured, in milliseconds; it does not tell the sizes.
@@ -68,7 +67,7 @@ function borisov.measure(options)
         options.progress { name = ("%s: %s"):format(title, state.name), done = #sections, total = 5 }
       end
     end
-    sections[#sections + 1] = comparison.section(work, { title = title, text = text, devices = options.devices,
+    sections[#sections + 1] = workload.section(work, { title = title, text = text, devices = options.devices,
       methods = methods, seconds = options.seconds or 2, rounds = 7, progress = progress,
       paper = number and paper_rows(number) })
   end

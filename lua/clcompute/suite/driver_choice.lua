@@ -6,8 +6,8 @@
 -- @module clcompute.suite.driver_choice
 
 local bench = require "clcompute.bench"
+local data = require "clcompute.suite.data"
 local group_rule = require "clcompute.suite.group_rule"
-local packed = require "clcompute.suite.packed"
 
 local CHECKED_ROWS = 4
 local LEAST_GROUP = 64 -- on a CPU the rule's is so small that launching groups would be what is timed
@@ -69,7 +69,7 @@ end
 local function expected(row, before, first, j)
   if row == 1 then return before[j], 0 end
   local product = before[1] / first[1] * first[j]
-  return before[j] - product, 4 * packed.UNIT.float * (math.abs(before[j]) + math.abs(product))
+  return before[j] - product, 4 * data.UNIT.float * (math.abs(before[j]) + math.abs(product))
 end
 
 --- The largest error of some rows as a share of its bound; NaN and infinity are errors too.

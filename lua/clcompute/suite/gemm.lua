@@ -5,7 +5,7 @@
 local bench = require "clcompute.bench"
 local blas = require "clcompute.blas"
 local cl = require "clcompute"
-local packed = require "clcompute.suite.packed"
+local data = require "clcompute.suite.data"
 local sequential = require "clcompute.sequential"
 local workload = require "clcompute.suite.workload"
 
@@ -26,11 +26,11 @@ end
 
 --- A check of the first product.
 local function checker(m, n, k, dtype, a, b)
-  local size = packed.SIZE[dtype]
-  local exact = sequential.gemm(packed.doubles(some_rows(a, m, k * size), dtype),
-    packed.doubles(b:sub(1, k * n * size), dtype), math.min(m, ROWS), n, k, "double")
+  local size = data.SIZE[dtype]
+  local exact = sequential.gemm(data.doubles(some_rows(a, m, k * size), dtype),
+    data.doubles(b:sub(1, k * n * size), dtype), math.min(m, ROWS), n, k, "double")
   -- Positive terms: u (k + 2), and as much of the oracle where it has no more digits.
-  local bound = (dtype == "float" and 1 or 2) * (k + 2) * packed.UNIT[dtype]
+  local bound = (dtype == "float" and 1 or 2) * (k + 2) * data.UNIT[dtype]
   return function(bytes) return sequential.relative_error(some_rows(bytes, m, n * size), exact, dtype) / bound end
 end
 
@@ -39,7 +39,7 @@ end
 -- @treturn table a workload (`clcompute.suite.workload`)
 function gemm.gemm(shape, dtype)
   local n, m, k, batch = shape.n, shape.m or shape.n, shape.k or shape.n, shape.batch or 1
-  local a, b = packed.random(dtype, batch * m * k, 3), packed.random(dtype, batch * k * n, 4)
+  local a, b = data.random(dtype, batch * m * k, 3), data.random(dtype, batch * k * n, 4)
   local work = { name = "gemm", size = n, dtype = dtype, flops = 2.0 * batch * m * n * k,
     methods = { "naive", "tiled", "fast" }, check = checker(m, n, k, dtype, a, b), others = {} }
 
@@ -56,7 +56,7 @@ function gemm.gemm(shape, dtype)
   function work.others.sequential() return workload.in_c(sequential.gemm, a, b, m, n, k, dtype) end
 
   function work.others.OpenBLAS(_, library)
-    local size, products = packed.SIZE[dtype], {}
+    local size, products = data.SIZE[dtype], {}
     local function piece(bytes, elements, i)
       return blas.array(bytes:sub((i - 1) * elements * size + 1, i * elements * size), dtype)
     end

@@ -9,8 +9,8 @@ local write_file = require("clcompute.base").write_file
 
 local suite = {}
 
--- Nested tables of random numbers (`clcompute.suite.nested`).
-suite.nested = require "clcompute.suite.nested"
+-- Operands, nested tables among them (`clcompute.suite.data`).
+suite.data = require "clcompute.suite.data"
 
 --- Makes a workload.
 -- @string name "saxpy", "sum", "dot", "scan", "gemm", "gauss", "lu" or "loops"
@@ -32,10 +32,10 @@ end
 
 --- Measures a workload by its methods on devices, beside the sequential program.
 -- @tparam table work
--- @tparam table options `devices`, and what `clcompute.suite.comparison.section` tells
+-- @tparam table options `devices`, and what `clcompute.suite.workload.section` tells
 -- @treturn table a section of a report
 function suite.section(work, options)
-  return require "clcompute.suite.comparison".section(work, options)
+  return require "clcompute.suite.workload".section(work, options)
 end
 
 -- The module of each report; that of a paper is named after its first author.

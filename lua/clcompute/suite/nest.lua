@@ -8,12 +8,10 @@
 -- @module clcompute.suite.nest
 
 local baseline = require "clcompute.suite.baseline"
+local data = require "clcompute.suite.data"
 local loops = require "clcompute.loops"
-local nested = require "clcompute.suite.nested"
-local packed = require "clcompute.suite.packed"
 local polykernels = require "clcompute.suite.polykernels"
 local sequential = require "clcompute.sequential"
-local tiled_nests = require "clcompute.suite.tiled_nests"
 local workload = require "clcompute.suite.workload"
 
 local nest = {}
@@ -55,14 +53,14 @@ local function read(row, arguments, dtype)
   local found = {}
   for i, name in ipairs(row.results) do
     local array = arguments[row.written[i]]
-    found[name] = type(array) == "table" and nested.pack(array, dtype) or array:string()
+    found[name] = type(array) == "table" and data.pack(array, dtype) or array:string()
   end
   return found
 end
 
 --- As Lua computes them once.
 local function once_in_lua(row, arguments)
-  arguments = nested.copies(arguments)
+  arguments = data.copies(arguments)
   row.run(table.unpack(arguments))
   return read(row, arguments, "double")
 end
@@ -87,7 +85,7 @@ local function closeness(row, expected, plain)
   for _, name in ipairs(row.results) do
     local largest = sequential.absolute_error(("\0"):rep(#plain[name]), expected[name], "float")
     bounds[name] = FACTOR * sequential.absolute_error(plain[name], expected[name], "float")
-      + packed.UNIT.float * largest
+      + data.UNIT.float * largest
   end
   return function(found)
     local worst = 0.0
@@ -104,7 +102,7 @@ end
 local function by_c(row, arguments, dtype)
   local wide = {}
   for i, value in ipairs(arguments) do
-    wide[i] = type(value) == "string" and packed.doubles(value, dtype) or value
+    wide[i] = type(value) == "string" and data.doubles(value, dtype) or value
   end
   local expected = once_in_c(row, wide)
   if dtype == "double" then return equality(row, expected, C_IN_DOUBLES) end
@@ -123,8 +121,8 @@ local function task_of(shape, dtype)
     return tables
   end
   for i, value in ipairs(row.arguments(shape.n, shape.steps)) do
-    task.bytes[i] = type(value) == "table" and nested.pack(value, dtype) or value
-    task.extents[i] = nested.extents(value)
+    task.bytes[i] = type(value) == "table" and data.pack(value, dtype) or value
+    task.extents[i] = data.extents(value)
   end
   return task
 end
@@ -170,9 +168,9 @@ OTHERS["gcc, ikj, OpenMP"] = function(task) return in_c(task, reordered(task.row
 function OTHERS.Lua(task)
   local row, own = task.row, task.shape.lua
   local given = own and row.arguments(own.n, own.steps) or task.tables()
-  local arguments = nested.copies(given)
+  local arguments = data.copies(given)
   local form = { run = function() row.run(table.unpack(arguments)) end,
-    reset = function() nested.restore(arguments, given) end,
+    reset = function() data.restore(arguments, given) end,
     result = function() return read(row, arguments, "double") end }
   if own or task.dtype ~= "double" then
     function form.check(found) return equality(row, once_in_c(row, given), C_IN_DOUBLES)(found) end
@@ -182,7 +180,7 @@ end
 
 function OTHERS.tiles(task, device)
   local placed, shape = place(task, device), task.shape
-  return { device = device, run = tiled_nests[shape.row](device, placed, shape.n, shape.steps),
+  return { device = device, run = baseline.tiled[shape.row](device, placed, shape.n, shape.steps),
     reset = function() write_all(placed, task.bytes) end, result = function() return read(task.row, placed) end }
 end
 
@@ -209,10 +207,10 @@ function nest.loops(shape, dtype)
       mode = dtype == "float" and "fast" or "exact" })
     if not f then return nil, tostring(failure) end
     return { f = f, on_device = options.on_device,
-      arguments = options.on_device and place(task, device) or nested.copies(task.tables()) }
+      arguments = options.on_device and place(task, device) or data.copies(task.tables()) }
   end
   function work.reset(o)
-    if o.on_device then write_all(o.arguments, task.bytes) else nested.restore(o.arguments, task.tables()) end
+    if o.on_device then write_all(o.arguments, task.bytes) else data.restore(o.arguments, task.tables()) end
     o.before = o.f:stats()
   end
   function work.run(o) o.f(table.unpack(o.arguments)) end

@@ -8,7 +8,7 @@
 -- `c`, its loops in C on arrays from 0, of the type `real`.
 -- @module clcompute.suite.polykernels
 
-local nested = require "clcompute.suite.nested"
+local data = require "clcompute.suite.data"
 
 local polykernels = {}
 
@@ -51,7 +51,7 @@ end
 local function argument(parameter, sizes, random)
   if type(parameter) == "string" then return sizes[parameter] end
   if parameter.value then return parameter.value end
-  local array = nested.array(extents_of(parameter, sizes.n), random, parameter.low, parameter.high)
+  local array = data.array(extents_of(parameter, sizes.n), random, parameter.low, parameter.high)
   if parameter.dominant then
     for i = 1, sizes.n do array[i][i] = array[i][i] + sizes.n + 1 end
   end
@@ -75,7 +75,7 @@ function polykernels.load(name)
   local row = dofile(polykernels.path(name))
   add_positions(row)
   function row.arguments(n, steps, seed)
-    local sizes, random, list = { n = n, steps = steps or STEPS }, nested.generator(seed or 1), {}
+    local sizes, random, list = { n = n, steps = steps or STEPS }, data.generator(seed or 1), {}
     for i, parameter in ipairs(row.parameters) do list[i] = argument(parameter, sizes, random) end
     return list
   end

@@ -5,10 +5,10 @@
 -- @module clcompute.suite.refusal
 
 local bench = require "clcompute.bench"
-local comparison = require "clcompute.suite.comparison"
+local data = require "clcompute.suite.data"
 local loops = require "clcompute.loops"
-local nested = require "clcompute.suite.nested"
 local polykernels = require "clcompute.suite.polykernels"
+local workload = require "clcompute.suite.workload"
 
 local HEURISTICS = { loops = "model", forced = "none" } -- by method
 
@@ -51,7 +51,7 @@ local function workload_of(program, sentences)
     return seconds
   end
   function work.result(o) return o.result end
-  function work.check(result) return nested.equal(expected, result) end
+  function work.check(result) return data.equal(expected, result) end
   function work.counts(o) return { launches = o.launches } end
   function work.others.Lua()
     return { timed = true, run = function() return (run(program.functions)) end }
@@ -66,7 +66,7 @@ return function(options)
   local program = dofile(polykernels.path "refusal")
   local sentences = program.sizes[options.quick and "quick" or "full"]
   local work = workload_of(program, sentences)
-  local list, operands = comparison.methods(work, { "Lua" }, options.devices)
+  local list, operands = workload.methods(work, { "Lua" }, options.devices)
   local measured = bench.compare(list, { seconds = options.seconds, peak = false, baseline = "Lua",
     progress = options.progress })
   for i, row in ipairs(measured) do

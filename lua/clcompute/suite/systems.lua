@@ -4,7 +4,7 @@
 
 local blas = require "clcompute.blas"
 local cl = require "clcompute"
-local packed = require "clcompute.suite.packed"
+local data = require "clcompute.suite.data"
 local sequential = require "clcompute.sequential"
 local workload = require "clcompute.suite.workload"
 
@@ -54,7 +54,7 @@ end
 function systems.gauss(shape, dtype)
   local n = shape.n
   return system({ name = "gauss", flops = 2 / 3 * n ^ 3, methods = { "fixed", "shrinking", "pivoting" },
-    solve = eliminate }, packed.dominant(dtype, n, 5), packed.random(dtype, n, 6), n, dtype)
+    solve = eliminate }, data.dominant(dtype, n, 5), data.random(dtype, n, 6), n, dtype)
 end
 
 --- Factors and solves; the factors leave their memory to the next ones.
@@ -75,7 +75,7 @@ end
 function systems.lu(shape, dtype)
   local n = shape.n
   local work = system({ name = "lu", flops = 2 * n ^ 3 / 3 + 2 * n ^ 2, methods = { "factors", "checked" },
-    solve = solve }, packed.random(dtype, n * n, 5, -1), packed.random(dtype, n, 6, -1), n, dtype)
+    solve = solve }, data.random(dtype, n * n, 5, -1), data.random(dtype, n, 6, -1), n, dtype)
   work.others["cl.lu"] = function(device)
     local o = work.prepare(device)
     return { device = device, operands = o, run = function() solve_by_factors(o.a, o.b):release() end }

@@ -4,7 +4,7 @@
 
 local blas = require "clcompute.blas"
 local cl = require "clcompute"
-local packed = require "clcompute.suite.packed"
+local data = require "clcompute.suite.data"
 local sequential = require "clcompute.sequential"
 local workload = require "clcompute.suite.workload"
 
@@ -18,11 +18,11 @@ local ALPHA = 1.5
 -- @treturn table a workload (`clcompute.suite.workload`)
 function vectors.saxpy(shape, dtype)
   local n = shape.n
-  local left, right = packed.random(dtype, n, 1), packed.random(dtype, n, 2)
-  local exact = sequential.saxpy(ALPHA, packed.doubles(left, dtype), packed.doubles(right, dtype), "double")
+  local left, right = data.random(dtype, n, 1), data.random(dtype, n, 2)
+  local exact = sequential.saxpy(ALPHA, data.doubles(left, dtype), data.doubles(right, dtype), "double")
   -- Positive terms: a product and a sum are off by two roundings; so is the oracle, where it has no more digits.
-  local bound = (dtype == "float" and 2 or 4) * packed.UNIT[dtype]
-  local work = { name = "saxpy", size = n, dtype = dtype, bytes = 3 * n * packed.SIZE[dtype],
+  local bound = (dtype == "float" and 2 or 4) * data.UNIT[dtype]
+  local work = { name = "saxpy", size = n, dtype = dtype, bytes = 3 * n * data.SIZE[dtype],
     methods = { "out", "in place" }, others = {} }
   function work.prepare(device)
     return { x = device:buffer(left, dtype, n), y = device:buffer(right, dtype, n), out = device:empty(dtype, n) }
@@ -47,16 +47,16 @@ end
 
 --- A check of a number: within a bound for sums of n positive terms by blocks, far below that of one after the other.
 local function near(expected, dtype)
-  local bound = 64 * packed.UNIT[dtype] * expected
+  local bound = 64 * data.UNIT[dtype] * expected
   return function(got) return math.abs(got - expected) / bound end
 end
 
 --- The sum of all elements.
 function vectors.sum(shape, dtype)
   local n = shape.n
-  local bytes = packed.random(dtype, n, 9)
-  local running = sequential.scan(packed.doubles(bytes, dtype), "double")
-  local work = { name = "sum", size = n, dtype = dtype, bytes = n * packed.SIZE[dtype], methods = {}, others = {},
+  local bytes = data.random(dtype, n, 9)
+  local running = sequential.scan(data.doubles(bytes, dtype), "double")
+  local work = { name = "sum", size = n, dtype = dtype, bytes = n * data.SIZE[dtype], methods = {}, others = {},
     check = near((string.unpack("<d", running, #running - 7)), dtype) }
   function work.prepare(device) return { x = device:buffer(bytes, dtype, n) } end
   function work.run(o) o.found = cl.sum(o.x) end
@@ -84,9 +84,9 @@ end
 --- The sum of products.
 function vectors.dot(shape, dtype)
   local n = shape.n
-  local left, right = packed.random(dtype, n, 10), packed.random(dtype, n, 11)
-  local work = { name = "dot", size = n, dtype = dtype, bytes = 2 * n * packed.SIZE[dtype], methods = {}, others = {},
-    check = near(sum_of_products(packed.doubles(left, dtype), packed.doubles(right, dtype)), dtype) }
+  local left, right = data.random(dtype, n, 10), data.random(dtype, n, 11)
+  local work = { name = "dot", size = n, dtype = dtype, bytes = 2 * n * data.SIZE[dtype], methods = {}, others = {},
+    check = near(sum_of_products(data.doubles(left, dtype), data.doubles(right, dtype)), dtype) }
   function work.prepare(device) return { x = device:buffer(left, dtype, n), y = device:buffer(right, dtype, n) } end
   function work.run(o) o.found = cl.dot(o.x, o.y) end
   function work.result(o) return o.found end
@@ -101,13 +101,13 @@ end
 --- Running sums.
 function vectors.scan(shape, dtype)
   local n = shape.n
-  local bytes = packed.random(dtype, n, 12)
-  local exact = sequential.scan(packed.doubles(bytes, dtype), "double")
-  local work = { name = "scan", size = n, dtype = dtype, bytes = 2 * n * packed.SIZE[dtype], methods = {}, others = {} }
+  local bytes = data.random(dtype, n, 12)
+  local exact = sequential.scan(data.doubles(bytes, dtype), "double")
+  local work = { name = "scan", size = n, dtype = dtype, bytes = 2 * n * data.SIZE[dtype], methods = {}, others = {} }
   function work.prepare(device) return { x = device:buffer(bytes, dtype, n), out = device:empty(dtype, n) } end
   function work.run(o) return cl.scan("a + b", o.x, { out = o.out }) end
   function work.result(o) return o.out:string() end
-  function work.check(got) return sequential.relative_error(got, exact, dtype) / (1024 * packed.UNIT[dtype]) end
+  function work.check(got) return sequential.relative_error(got, exact, dtype) / (1024 * data.UNIT[dtype]) end
 
   function work.others.C() -- which adds one after the other, so that its error is beyond the bound
     return { timed = true, run = function() return select(2, sequential.scan(bytes, dtype)) end }
