@@ -2,7 +2,7 @@
 --- The width of texts, cutting and padding; aligned columns.
 
 local columns = require "clcompute.base.columns"
-local width = require "clcompute.base.width"
+local width = require("clcompute.base").width
 require "spec.helper" -- seeds math.random
 
 -- Texts and the columns that terminals give them.

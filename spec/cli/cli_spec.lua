@@ -6,7 +6,7 @@ local command = require "spec.support.command"
 local command_line = require "clcompute.cli.command_line"
 local helper = require "spec.helper"
 local output = require "clcompute.cli.output"
-local width = require "clcompute.base.width"
+local width = require("clcompute.base").width
 
 local NO_OPENCL = "OCL_ICD_VENDORS=/nonexistent"
 local NO_CORE = "LUA_CPATH_5_4='/nonexistent/?.so'"

@@ -2,7 +2,7 @@
 --- What cl.profile counts, held against the events of the same launches.
 
 local helper = require "spec.helper"
-local text_width = require "clcompute.base.width"
+local text_width = require("clcompute.base").width
 
 --- A device that is no simulator, if there is one.
 local FAST

@@ -5,7 +5,7 @@ local format = require "clcompute.base.format"
 local heat = require "clcompute.report.heat"
 local markup = require "clcompute.report.markup"
 local report = require "clcompute.report"
-local text_width = require "clcompute.base.width"
+local text_width = require("clcompute.base").width
 
 local SEED = tonumber(os.getenv "SPEC_SEED") or os.time()
 io.stderr:write("SPEC_SEED=", SEED, "\n")

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
 --- Known answers: tests of a device's compiler and of this library's kernels on it, and the verdicts that are kept of
--- them. The tests are read without the C core too, which a verdict needs.
+-- them. The tests are read without the C core too, which running them needs.
 -- @module clcompute.answers
 
 local compiler_tests = require "clcompute.answers.compiler_tests"
@@ -9,8 +9,13 @@ local compiler_tests = require "clcompute.answers.compiler_tests"
 local answers = {
   compiler_tests = compiler_tests,
   operation_tests = require "clcompute.answers.operation_tests",
-  run = require "clcompute.answers.known_answer".run,
 }
+
+--- Runs a row of `compiler_tests` or `operation_tests` on a device, whatever is kept.
+-- @return what `clcompute.answers.known_answer` says
+function answers.run(device, test)
+  return require "clcompute.answers.known_answer".run(device, test)
+end
 
 --- The verdict on a device: what is kept of a test, else what it says now.
 -- @tparam Device device
@@ -18,7 +23,7 @@ local answers = {
 -- @treturn string "ok", "fault" or "unknown": it could not be run
 -- @raise what failed on the device before
 function answers.verdict(device, test)
-  return require "clcompute.answers.verdict"(device, test)
+  return require "clcompute.answers.known_answer".verdict(device, test)
 end
 
 --- Whether a device's own work-group functions are right.

@@ -12,7 +12,7 @@ local base = {
   process = require "clcompute.base.process",
   statistics = require "clcompute.base.statistics",
   version = "clcompute scm",
-  width = require "clcompute.base.width",
+  width = require("clcompute.base.columns").width,
 }
 
 --- Writes a text over what a file held. Some errors show only when it is closed.

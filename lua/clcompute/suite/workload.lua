@@ -23,8 +23,8 @@ local blas = require "clcompute.blas"
 local workload = {}
 
 -- The module of each workload.
-local MODULES = { saxpy = "vectors", sum = "vectors", dot = "vectors", scan = "vectors", gemm = "gemm",
-  gauss = "systems", lu = "systems", loops = "nest" }
+local MODULES = { saxpy = "vectors", sum = "vectors", dot = "vectors", scan = "vectors", gemm = "matrices",
+  gauss = "matrices", lu = "matrices", loops = "nest" }
 
 --- Makes a workload.
 -- @string name "saxpy", "sum", "dot", "scan", "gemm", "gauss", "lu" or "loops"

@@ -65,8 +65,8 @@ local PARSED = all_with(PLACE, {
 local VALUE = with(PLACE, {
   { "type", "string?", "types", '"int", "float" or "bool"' },
   { "is_partial", "boolean?", "types", "an `and` that is false or a number" },
-  { "is_mixed", "boolean?", "mixture", "a float that is an integer in Lua where data say so" },
-  { "is_ambiguous", "boolean?", "mixture", "a mixed one for which that makes a difference" },
+  { "is_mixed", "boolean?", "types", "a float that is an integer in Lua where data say so" },
+  { "is_ambiguous", "boolean?", "types", "a mixed one for which that makes a difference" },
 })
 
 local EXPRESSIONS = all_with(VALUE, {
@@ -135,8 +135,8 @@ local VARIABLE = {
   { "type", "string?", "types", '"int", "float" or "bool"' },
   { "element", "string?", "types", "the dtype of an array's elements" },
   { "is_buffer", "boolean?", "types" },
-  { "is_mixed", "boolean?", "mixture", "as of expressions" },
-  { "holds_small", "boolean?", "mixture", "an integer that floats hold exactly" },
+  { "is_mixed", "boolean?", "types", "as of expressions" },
+  { "holds_small", "boolean?", "types", "an integer that floats hold exactly" },
 }
 
 local NODES = { variable = VARIABLE }
