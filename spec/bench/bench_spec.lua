@@ -3,20 +3,20 @@ local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local helper = require "spec.helper"
 local interleaving = require "clcompute.bench.interleaving"
+local merge = require("clcompute.base").options.merge
 local peak = require "clcompute.bench.peak"
 local statistics = require "clcompute.base.statistics"
 local timing = require "clcompute.bench.timing"
+local write_file = require("clcompute.base").write_file
 local json = require "dkjson"
 
 --- A candidate that claims to take the given seconds, one after the other, over and over.
 local function claiming(name, seconds, more)
   local calls = 0
-  local candidate = { name = name, device = "a stub", timed = true, fn = function()
+  return merge({ name = name, device = "a stub", timed = true, fn = function()
     calls = calls + 1
     return seconds[(calls - 1) % #seconds + 1], calls
-  end }
-  for key, value in pairs(more or {}) do candidate[key] = value end
-  return candidate
+  end }, more)
 end
 
 --- Passes so many seconds.
@@ -398,9 +398,10 @@ end)
 helper.describe_each("bench.measure", function(d)
   if helper.is_simulator(d) then return end
 
+  local work = d:program([[kernel void work(global float *x, int n) {
+    float v = x[0]; for (int i = 0; i < n; i++) v = 0.5f * v + 1; x[0] = v; }]]).work
+
   it("waits for what was queued, also where no device is told", function()
-    local work = d:program([[kernel void work(global float *x, int n) {
-      float v = x[0]; for (int i = 0; i < n; i++) v = 0.5f * v + 1; x[0] = v; }]]).work
     local x = d:zeros("float", 1)
     local needed = work(1, x, 2000000).seconds
     local row = bench.measure(function() work(1, x, 2000000) end, { rounds = 3, seconds = 0.01 })
@@ -408,10 +409,7 @@ helper.describe_each("bench.measure", function(d)
   end)
 
   it("does not count what a reset queued as part of the first call", function()
-    local work = d:program([[kernel void work(global float *x, int n) {
-      float v = x[0]; for (int i = 0; i < n; i++) v = 0.5f * v + 1; x[0] = v; }]]).work
-    local x = d:zeros("float", 1)
-    local steps = 5000000
+    local x, steps = d:zeros("float", 1), 5000000
     work(1, x, steps):wait() -- compiles
     local start = cl.clock()
     work(1, x, steps):wait()
@@ -429,7 +427,6 @@ helper.describe_each("bench.measure", function(d)
   end)
 
   it("splits the time where the library profiles", function()
-    if not cl.profile then return pending "cl.profile is not there" end
     local p = d:program "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }"
     local x = d:zeros("float", 4096)
     local row = bench.measure(function() x:write(x:string()); p.twice(4096, x); x:string() end,
@@ -453,7 +450,6 @@ helper.describe_each("bench.measure", function(d)
   end)
 
   it("does not leave the profile on when a function yields and is not resumed", function()
-    if not cl.profile then return pending "cl.profile is not there" end
     cl.profile(true) -- clears
     cl.profile(false)
     local function suspended()
@@ -527,28 +523,21 @@ describe("bench.sweep", function()
   after_each(function() os.remove(path) end)
 
   local function read()
-    local file = assert(io.open(path))
-    local text = file:read "a"
-    file:close()
-    return text
+    local file <close> = assert(io.open(path))
+    return file:read "a"
   end
 
-  local function overwrite(text)
-    local file = assert(io.open(path, "w"))
-    file:write(text)
-    file:close()
-  end
-
-  --- A sweep over two sizes, two groups and a kernel; `seen` gets the points that are measured.
-  local function sweep(seen, more)
+  --- A sweep over two sizes, two groups and a kernel; `seen` has the points that are measured.
+  local seen
+  local function sweep(more)
+    seen = {}
     local given = { sizes = { 100, 200 }, groups = { 8, { 4, 2 } }, kernels = { "k" }, file = path, rounds = 1,
       run = function(point)
         seen[#seen + 1] = point
         if point.size == 200 and point.group == 8 then return nil, "too large" end
         return claiming("c", { point.size })
       end }
-    for key, value in pairs(more or {}) do given[key] = value end
-    return bench.sweep(given)
+    return bench.sweep(merge(given, more))
   end
 
   it("keeps the parameters of candidates as they are", function()
@@ -559,9 +548,7 @@ describe("bench.sweep", function()
   end)
 
   it("measures every combination, in order, into rows and the file", function()
-    local seen = {}
-    local rows = sweep(seen)
-    local texts = {}
+    local rows, texts = sweep(), {}
     for i, row in ipairs(rows) do texts[i] = ("%d %s %s"):format(row.params.size, row.params.group, row.status) end
     assert.same({ "100 8 ok", "100 4x2 ok", "200 8 unsupported", "200 4x2 ok" }, texts)
     assert.equal("too large", rows[3].reason)
@@ -574,20 +561,17 @@ describe("bench.sweep", function()
   end)
 
   it("goes on where it was cut off, also within a line", function()
-    local whole = sweep {}
-    local text = read()
+    local whole, text = sweep(), read()
     local second = select(2, text:find("\n[^\n]*\n"))
     for _, cut in ipairs { second, second + 30, second - 1 } do
-      overwrite(text:sub(1, cut))
-      local seen = {}
-      local rows = sweep(seen)
+      write_file(path, text:sub(1, cut))
+      local rows = sweep()
       assert.same({ 200, 200 }, { seen[1].size, seen[2].size })
       assert.equal(2, #seen)
       for i, row in ipairs(rows) do assert.same({ whole[i].value, whole[i].params }, { row.value, row.params }) end
       for line in read():gmatch "[^\n]+" do assert.is_table(json.decode(line)) end
     end
-    local seen = {}
-    sweep(seen)
+    sweep()
     assert.equal(0, #seen)
   end)
 
@@ -596,45 +580,40 @@ describe("bench.sweep", function()
     for text, line in pairs { ["hello\nworld\n"] = 1, ["{}\n"] = 1, ["hello"] = 1, ["{}"] = 1, ["null"] = 1,
       [row .. row .. "\n"] = 1, [row .. " x\n"] = 1, ["\n\n" .. row .. "\n\n7\n"] = 5,
       ['{"params":{"size":1}}\n'] = 1, [("["):rep(1e5) .. "\n"] = 1 } do
-      overwrite(text)
-      local seen = {}
-      helper.raises({ path, ("line %d is"):format(line) }, sweep, seen)
+      write_file(path, text)
+      helper.raises({ path, ("line %d is"):format(line) }, sweep)
       assert.same({ text, {} }, { read(), seen })
     end
   end)
 
   it("takes away what was cut off behind its rows, whatever it is, and lets a link be one", function()
-    local whole = sweep {}
-    local text, link = read(), path .. ".link"
+    local whole, text, link = sweep(), read(), path .. ".link"
     os.execute(("ln -s %s %s"):format(path, link))
     for _, tail in ipairs { "null", "\0\0\0\0", "{}", '{"params"', " x", text:sub(1, 20) } do
-      overwrite(text .. tail)
-      local seen = {}
-      local rows = sweep(seen, { file = link })
-      assert.same({ 4, 0 }, { #rows, #seen })
+      write_file(path, text .. tail)
+      assert.same({ 4, 0 }, { #sweep { file = link }, #seen })
       assert.equal(text, (read():gsub("\n\n+", "\n")))
       assert.is_true(os.execute("test -L " .. link))
     end
-    overwrite(text:sub(1, -2))
-    assert.equal(whole[4].value, sweep({})[4].value)
+    write_file(path, text:sub(1, -2))
+    assert.equal(whole[4].value, sweep()[4].value)
     assert.equal(text, read())
     os.remove(link)
-    overwrite "\0\0"
-    local seen = {}
-    sweep(seen)
+    write_file(path, "\0\0")
+    sweep()
     assert.equal(4, #seen)
   end)
 
   it("finds a file that cannot be written before it measures", function()
-    local seen = {}
-    helper.raises({ "sweep: option 'file': ", "/nowhere/rows.jsonl" }, sweep, seen, { file = "/nowhere/rows.jsonl" })
-    helper.raises({ "sweep: option 'file': ", "/tmp" }, sweep, seen, { file = "/tmp" })
-    assert.same({}, seen)
+    for _, file in ipairs { "/nowhere/rows.jsonl", "/tmp" } do
+      helper.raises({ "sweep: option 'file': ", file }, sweep, { file = file })
+      assert.same({}, seen)
+    end
   end)
 
   it("refuses the file of a sweep over other axes", function()
-    sweep {}
-    local seen = {}
+    sweep()
+    seen = {}
     local given = { sizes = { 100, 200 }, file = path, rounds = 1, run = function(point) seen[1] = point end }
     helper.raises({ path, "is of a sweep over group, kernel, size, not over size" }, bench.sweep, given)
     assert.same({}, seen)
@@ -655,20 +634,19 @@ describe("bench.sweep", function()
   end)
 
   it("skips what is left at the limit, and does not call that done", function()
-    local seen = {}
-    local rows = sweep(seen, { limit = 1e-9 })
+    local rows = sweep { limit = 1e-9 }
     assert.equal(0, #seen)
     assert.matches("limit of 1e-09 s", rows[4].reason, 1, true)
     assert.equal("skipped", rows[4].status)
     assert.equal("", read())
-    sweep(seen)
+    sweep()
     assert.equal(4, #seen)
   end)
 
   --- The rows of the file, one of them changed.
   local function change(number, pattern, to)
     local n, changed = 0, 0
-    overwrite((read():gsub("[^\n]+", function(line)
+    write_file(path, (read():gsub("[^\n]+", function(line)
       n = n + 1
       if n ~= number then return line end
       local text, count = line:gsub(pattern, to)
@@ -681,15 +659,14 @@ describe("bench.sweep", function()
   it("measures again what was measured otherwise, elsewhere, or failed", function()
     local d = helper.device()
     local function resumed(more)
-      local seen = {}
+      local sizes = {}
       local given = { sizes = { 100, 200 }, file = path, rounds = 1, peak = false, run = function(point)
-        seen[#seen + 1] = point.size
+        sizes[#sizes + 1] = point.size
         return { device = d, timed = true, fn = function() return point.size end }
       end }
-      for key, value in pairs(more or {}) do given[key] = value end
-      local rows = bench.sweep(given)
+      local rows = bench.sweep(merge(given, more))
       assert.same({ 100, 200 }, { rows[1].value, rows[2].value })
-      return table.concat(seen, " ")
+      return table.concat(sizes, " ")
     end
     assert.equal("100 200", resumed())
     assert.equal("", resumed())
@@ -711,10 +688,9 @@ describe("bench.sweep", function()
   end)
 
   it("keeps what ran without a device only on a machine of the same devices", function()
-    sweep {}
+    sweep()
     change(2, '("setup":"[^"]*)"', '%1 + a device of another machine"')
-    local seen = {}
-    sweep(seen)
+    sweep()
     assert.equal(1, #seen)
   end)
 
@@ -729,23 +705,22 @@ describe("bench.sweep", function()
 
   it("measures points in turns that differ in named axes only, and relates them", function()
     local turns = {}
-    local function run_of(seen)
-      return function(point)
-        seen[#seen + 1] = point.depth .. "/" .. point.group
-        if point.group == 1 then return nil, "too small" end
-        return { device = "a stub", timed = true, fn = function()
-          turns[#turns + 1] = point.depth .. "/" .. point.group
-          return point.depth * point.group
-        end }
-      end
+    local function run(point)
+      local name = point.depth .. "/" .. point.group
+      seen[#seen + 1] = name
+      if point.group == 1 then return nil, "too small" end
+      return { device = "a stub", timed = true, fn = function()
+        turns[#turns + 1] = name
+        return point.depth * point.group
+      end }
     end
     local function again()
-      local seen = {}
+      seen = {}
       return bench.sweep { groups = { 1, 2, 4, 8 }, axes = { { "depth", { 10, 20 } } }, file = path,
-        rounds = 3, seconds = 0.01, together = { "group" }, run = run_of(seen) }, table.concat(seen, " ")
+        rounds = 3, seconds = 0.01, together = { "group" }, run = run }, table.concat(seen, " ")
     end
-    local rows, seen = again()
-    assert.equal("10/1 10/2 10/4 10/8 20/1 20/2 20/4 20/8", seen)
+    local rows, points = again()
+    assert.equal("10/1 10/2 10/4 10/8 20/1 20/2 20/4 20/8", points)
     local first_round = { table.unpack(turns, #turns - 8, #turns - 6) }
     assert.same({ "20/2", "20/4", "20/8" }, first_round)
     local texts = {}
@@ -757,13 +732,12 @@ describe("bench.sweep", function()
     assert.equal("", select(2, again()))
     change(2, '"status":"ok"', '"status":"failed"') -- 10/2: what is kept stays out of the comparison
     change(4, '"status":"ok"', '"status":"failed"') -- 10/8
-    rows, seen = again()
-    assert.equal("10/2 10/8", seen)
+    rows, points = again()
+    assert.equal("10/2 10/8", points)
     assert.same({ 1, 2, 4 }, { rows[3].ratio, rows[5].ratio, rows[7].ratio })
   end)
 
   it("refuses wrong options and wrong answers of the functions it is given", function()
-    local seen = {}
     for given, text in pairs {
       [{ work = function() end }] = "option 'work': must return a finite number, returned nil",
       [{ work = function() return 0 / 0 end }] = "option 'work': must return a finite number, returned",
@@ -774,7 +748,7 @@ describe("bench.sweep", function()
       [{ groups = { {} } }] = "sweep: axis 'group': value 1: a list of numbers expected",
       [{ run = function() return nil, {} end }] = "run() returned nil and a table; the reason must be a string",
     } do
-      helper.raises({ text }, sweep, seen, given)
+      helper.raises({ text }, sweep, given)
       assert.same({}, seen)
     end
   end)
@@ -787,8 +761,8 @@ describe("bench.sweep", function()
 
   it("tells how far it is, and estimates the rest by its work", function()
     local states = {}
-    sweep({}, { progress = function(state) states[#states + 1] = state end })
-    assert.same({ 0, 1, 2, 3, 4 }, { states[1].done, states[2].done, states[3].done, states[4].done, states[5].done })
+    sweep { progress = function(state) states[#states + 1] = state end }
+    for i = 1, 5 do assert.equal(i - 1, states[i].done) end
     assert.is_nil(states[1].remaining)
     assert.is_true(states[2].remaining >= 0)
     local left = require "clcompute.bench.sweep".estimate(function(n) return n ^ 3 end)

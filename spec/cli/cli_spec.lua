@@ -7,6 +7,7 @@ local command_line = require "clcompute.cli.command_line"
 local helper = require "spec.helper"
 local output = require "clcompute.cli.output"
 local width = require("clcompute.base").width
+local write_file = require("clcompute.base").write_file
 
 local NO_OPENCL = "OCL_ICD_VENDORS=/nonexistent"
 local NO_CORE = "LUA_CPATH_5_4='/nonexistent/?.so'"
@@ -16,7 +17,7 @@ for _, d in ipairs(cl.devices()) do
   if not FAST or d.platform ~= "Oclgrind" then FAST = d.place end
 end
 
-local COMMAND, shell, run, fails = command.text, command.shell, command.run, command.fails
+local COMMAND, shell, run, succeeds, fails = command.text, command.shell, command.run, command.succeeds, command.fails
 local scratch = os.tmpname()
 
 local function decode(text)
@@ -33,8 +34,7 @@ describe("the command", function()
 
   it("has help with examples for itself and each command, in 80 columns", function()
     for _, name in ipairs { "", "info", "doctor", "bench", "loops", "profile-device", "report", "repl" } do
-      local code, out, err = run(name .. " --help", NO_CORE)
-      assert.equal(0, code, err)
+      local out = succeeds(name .. " --help", NO_CORE)
       assert.matches("^Usage: clcompute", out)
       assert.matches("\nExamples:\n  clcompute " .. name, out, 1, true)
       for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
@@ -83,8 +83,7 @@ end)
 
 describe("clcompute info", function()
   it("shows every platform and device", function()
-    local code, out, err = run "info"
-    assert.equal(0, code, err)
+    local out = succeeds "info"
     for _, platform in ipairs(cl.platforms()) do assert.truthy(out:find(platform.name, 1, true), out) end
     for _, device in ipairs(helper.devices()) do
       local place = tostring(device):match "^%S+"
@@ -94,8 +93,7 @@ describe("clcompute info", function()
   end)
 
   it("gives the same as JSON", function()
-    local code, out, err = run "info --json"
-    assert.equal(0, code, err)
+    local out = succeeds "info --json"
     local expected = {}
     for p, platform in ipairs(cl.platforms()) do
       expected[p] = { name = platform.name, vendor = platform.vendor, version = platform.version, devices = {} }
@@ -110,8 +108,7 @@ describe("clcompute info", function()
 
   it("shows all properties of the device that a selector means", function()
     local facts = cl.device "0:0":info()
-    local code, out, err = run "info --device 0:0"
-    assert.equal(0, code, err)
+    local out = succeeds "info --device 0:0"
     for name, value in pairs(facts) do
       local shown = type(value) == "table" and table.concat(value, " x ") or tostring(value)
       assert.truthy((out .. "\n"):find(("\n%s +"):format(name)), name)
@@ -142,16 +139,12 @@ describe("clcompute doctor", function()
     assert.equal(("clcompute doctor: %d"):format(report.faults), text:match "^clcompute doctor: %d+")
   end)
 
-  it("ends with 1 and names the remedy where there is no driver", function()
-    local code, out, err = run("doctor", NO_OPENCL)
-    assert.same({ 1, "" }, { code, err })
-    assert.matches("remedy: unset OCL_ICD_VENDORS", out, 1, true)
-  end)
-
-  it("works without the C core", function()
-    local code, out, err = run("doctor", NO_CORE)
-    assert.same({ 1, "" }, { code, err })
-    assert.matches("fault    C core", out, 1, true)
+  it("ends with 1 and names the remedy where there is no driver, and no C core", function()
+    for environment, text in pairs { [NO_OPENCL] = "remedy: unset OCL_ICD_VENDORS", [NO_CORE] = "fault    C core" } do
+      local code, out, err = run("doctor", environment)
+      assert.same({ 1, "" }, { code, err })
+      assert.matches(text, out, 1, true)
+    end
   end)
 
   it("examines the device that a selector means", function()
@@ -176,13 +169,13 @@ describe("clcompute repl", function()
   end)
 
   it("has cl, and says what is missing, where there is no device", function()
-    local code, out = converse("print(type(cl), d)", "", NO_OPENCL)
-    assert.equal(0, code)
-    assert.matches("d is nil: no OpenCL device on this machine: install", out, 1, true)
-    assert.matches("table\tnil", out, 1, true)
-    code, out = converse("print(type(cl), d)", "--device zork")
-    assert.equal(0, code)
-    assert.matches("d is nil: no OpenCL device matches 'zork'", out, 1, true)
+    local where = { ["on this machine: install"] = { "", NO_OPENCL }, ["matches 'zork'"] = { "--device zork" } }
+    for text, words in pairs(where) do
+      local code, out = converse("print(type(cl), d)", table.unpack(words))
+      assert.equal(0, code)
+      assert.matches("d is nil: no OpenCL device " .. text, out, 1, true)
+      assert.matches("table\tnil", out, 1, true)
+    end
   end)
 
   it("ends with 1 where the library does not load", function()
@@ -296,8 +289,7 @@ end)
 describe("clcompute bench", function()
   it("measures and checks on every device", function()
     -- with an eye on races a simulator takes most of a minute for its peak
-    local code, out, err = run("bench saxpy --size 40 --seconds 0.01 --json", "OCLGRIND_DATA_RACES=")
-    assert.equal(0, code, err)
+    local out = succeeds("bench saxpy --size 40 --seconds 0.01 --json", "OCLGRIND_DATA_RACES=")
     local rows = decode(out).sections[1].rows
     assert.equal(2 * #cl.devices() + 1, #rows)
     for _, row in ipairs(rows) do
@@ -308,30 +300,26 @@ describe("clcompute bench", function()
   end)
 
   it("measures every operation", function()
-    local code, out, err = run("bench --size 40 --seconds 0.01 --dtype double --device " .. FAST)
-    assert.equal(0, code, err)
+    local out = succeeds("bench --size 40 --seconds 0.01 --dtype double --device " .. FAST)
     for _, title in ipairs { "saxpy, 40 elements, double", "Matrix product, 40", "Gauss elimination, 40" } do
       assert.matches(title, out, 1, true)
     end
   end)
 
   it("sets the libraries beside them, which may be missing", function()
-    local code, out, err = run("bench saxpy --size 100 --seconds 0.01 --against --csv --device " .. FAST,
+    local out = succeeds("bench saxpy --size 100 --seconds 0.01 --against --csv --device " .. FAST,
       "CLCOMPUTE_OPENBLAS=/none")
-    assert.equal(0, code, err)
     assert.matches("\nOpenBLAS,[^\n]*unsupported", out)
     assert.matches("\nsequential,[^\n]*ok", out)
   end)
 
   it("writes a page", function()
     local page = os.tmpname()
-    local code, out, err = run(
+    local out = succeeds(
       ("bench saxpy --size 100 --seconds 0.01 --markdown --device %s --html %s"):format(FAST, page))
-    assert.equal(0, code, err)
     assert.matches("| sequential, one core |", out, 1, true)
-    local file = assert(io.open(page))
-    local text = file:read("a")
-    file:close()
+    local file <close> = assert(io.open(page))
+    local text = file:read "a"
     os.remove(page)
     assert.matches("^<!doctype html>", text:lower())
     assert.matches("<svg", text, 1, true)
@@ -363,17 +351,12 @@ describe("clcompute profile-device", function()
     local folder = scratch .. ".p"
     finally(function() shell(('rm -rf "%s"'):format(folder)) end)
     shell(('mkdir "%s"'):format(folder))
-    local code, out, err = run(('profile-device --only launch --json --rows "%s" --html "%s/page.html" --device %s')
-      :format(folder, folder, FAST))
-    assert.equal(0, code, err)
-    local document = decode(out)
+    local words = ('--only launch --json --rows "%s" --html "%s/page.html" --device %s'):format(folder, folder, FAST)
+    local document = decode(succeeds("profile-device " .. words))
     assert.same({ "Summary", "What a launch costs" }, { document.sections[1].title, document.sections[2].title })
-    code, out = run(('report "%s/device_profile.jsonl"'):format(folder))
-    assert.equal(0, code)
-    assert.matches("256 launches, one wait", out, 1, true)
-    local file = assert(io.open(folder .. "/page.html"))
-    assert.matches("<svg", file:read("a"), 1, true)
-    file:close()
+    assert.matches("256 launches, one wait", succeeds(('report "%s/device_profile.jsonl"'):format(folder)), 1, true)
+    local file <close> = assert(io.open(folder .. "/page.html"))
+    assert.matches("<svg", file:read "a", 1, true)
   end)
 
   it("refuses what it does not know before it measures", function()
@@ -389,27 +372,20 @@ describe("clcompute report", function()
     if cl.device(FAST).platform == "Oclgrind" then return pending "Oclgrind is too slow" end
     local folder = scratch .. ".a'b" -- made, with its quote
     finally(function() shell(('rm -rf "%s"'):format(folder)) end)
-    local code, out, err = run(('report borisov --quick --json --rows "%s/kept" --device %s'):format(folder, FAST))
-    assert.equal(0, code, err)
+    local out = succeeds(('report borisov --quick --json --rows "%s/kept" --device %s'):format(folder, FAST))
     local document = decode(out)
     assert.equal("Borisov 2015, repeated", document.title)
     assert.equal(5, #document.sections)
     local count = 0
     for _, section in ipairs(document.sections) do count = count + #section.rows end
-    code, out, err = run(('report "%s/kept/borisov.jsonl"'):format(folder))
-    assert.equal(0, code, err)
-    assert.matches(("%d rows"):format(count), out, 1, true)
+    assert.matches(("%d rows"):format(count), succeeds(('report "%s/kept/borisov.jsonl"'):format(folder)), 1, true)
   end)
 
   it("shows rows that were kept", function()
-    local path = os.tmpname()
-    local file = assert(io.open(path .. ".jsonl", "w"))
-    file:write('{"name":"a","params":{"n":8},"device":"d","value":0.25,"unit":"s","status":"ok"}\n')
-    file:close()
-    local code, out, err = run("report " .. path .. ".jsonl")
-    os.remove(path)
-    os.remove(path .. ".jsonl")
-    assert.equal(0, code, err)
+    local path = scratch .. ".jsonl"
+    finally(function() os.remove(path) end)
+    write_file(path, '{"name":"a","params":{"n":8},"device":"d","value":0.25,"unit":"s","status":"ok"}\n')
+    local out = succeeds("report " .. path)
     assert.matches("1 rows", out, 1, true)
     assert.matches("250", out, 1, true)
   end)

@@ -5,6 +5,7 @@ local command = require "spec.support.command"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 local loops_trial = require "clcompute.cli.loops_trial"
+local write_file = require("clcompute.base").write_file
 
 local run, fails = command.run, command.fails
 
@@ -38,9 +39,7 @@ local sums, one = folder .. "/sums.lua", folder .. "/one.lua"
 local fast = helper.device().place
 
 local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
+  write_file(path, text)
   return path
 end
 
@@ -50,9 +49,9 @@ local function succeeds(...)
   return out
 end
 
---- Runs a function of the file on the fast device; returns the exit code and the output.
+--- Runs a function of the file on the fast device; returns the output.
 local function try(name, more)
-  return run(("loops %s --function %s --run --device %s %s"):format(sums, name, fast, more or ""))
+  return command.succeeds(("loops %s --function %s --run --device %s %s"):format(sums, name, fast, more or ""))
 end
 
 --- The cells of the table's line that begins so: times, launches, bytes, result.
@@ -159,29 +158,24 @@ describe("clcompute loops --run", function()
   it("calls a local, a global and a field in Lua and compiled, and compares", function()
     for name, shown in pairs { scale = "a: table of floats, 50; x = 1.5; n = 50",
       shift = "a: table of integers, 50; k = 3; n = 50" } do
-      local code, out, err = try(name, "--size 50")
-      assert.equal(0, code, err)
+      local out = try(name, "--size 50")
       assert.matches("^the file has run\n" .. shown, out)
       line_of(out, "Lua")
       assert.matches("^0 +0 +as in Lua$", (line_of(out, "compiled, where it pays")))
       assert.matches("^1 +800 +as in Lua$", (line_of(out, "compiled, all parallel nests on the device")))
       assert.matches("\n  nest_1: Lua: ", out, 1, true)
     end
-    local code, out = try("sweep", "--size 20")
-    assert.equal(0, code)
+    local out = try("sweep", "--size 20")
     assert.matches("a: table of floats, 20; n = 20; steps = 20", out, 1, true)
     assert.matches("nest_1: Lua: launches: 1, ", out, 1, true)
     assert.is_nil(out:find("all parallel nests", 1, true))
   end)
 
   it("passes buffers, sizes and numbers as it is told", function()
-    local code, out, err = try("stencil", "--size 40 --arguments a=double,b=double:41")
-    assert.equal(0, code, err)
+    local out = try("stencil", "--size 40 --arguments a=double,b=double:41")
     assert.matches("a: buffer of double, 40; b: buffer of double, 41; n = 40", out, 1, true)
     assert.matches("^1 +0 +as in Lua$", (line_of(out, "compiled, all parallel nests on the device")))
-    code, out = try("scale", "--arguments x=2,n=7")
-    assert.equal(0, code)
-    assert.matches("a: table of floats, 128; x = 2; n = 7", out, 1, true)
+    assert.matches("a: table of floats, 128; x = 2; n = 7", try("scale", "--arguments x=2,n=7"), 1, true)
   end)
 
   it("ends with 1 where results differ", function()
@@ -193,25 +187,23 @@ describe("clcompute loops --run", function()
   end)
 
   it("takes differences of functions that OpenCL does not round as Lua, and names those", function()
-    local code, out = try("waves", "--size 1000")
-    assert.equal(0, code, out)
+    local out = try("waves", "--size 1000")
     assert.matches("\n^, math.sin: the last digits may differ, as OpenCL allows\n", out, 1, true)
-    assert.is_nil(select(2, try("scale", "--size 10")):find("limits", 1, true))
+    assert.is_nil(try("scale", "--size 10"):find("limits", 1, true))
   end)
 
   it("takes other roundings of sums that are shared out, and says so", function()
     local sum = write(folder .. "/sum.lua",
       "function sum(a, b, n) local s = 0.0 for i = 1, n do s = s + a[i] / 3 end b[1] = s end")
-    local code, out = run(("loops %s --run --reduce tree --size 1000 --device %s"):format(sum, fast))
-    assert.equal(0, code, out)
+    local function shared(path, more)
+      return command.succeeds(("loops %s --run %s --device %s"):format(path, more, fast))
+    end
+    local out = shared(sum, "--reduce tree --size 1000")
     assert.matches("\nsums and products that are shared out: the last digits may differ", out, 1, true)
     local most = write(folder .. "/most.lua",
       "function most(a, b, n) local s = 0.0 for i = 1, n do s = math.max(s, a[i]) end b[1] = s end")
-    code, out = run(("loops %s --run --reduce tree --size 100 --device %s"):format(most, fast))
-    assert.equal(0, code, out)
-    assert.matches("\nminima and maxima that are shared out: ", out, 1, true)
-    out = select(2, run(("loops %s --run --size 10 --device %s"):format(sum, fast)))
-    assert.is_nil(out:find("shared out", 1, true))
+    assert.matches("\nminima and maxima that are shared out: ", shared(most, "--reduce tree --size 100"), 1, true)
+    assert.is_nil(shared(sum, "--size 10"):find("shared out", 1, true))
   end)
 
   it("says what stops it", function()

@@ -1,21 +1,18 @@
 -- SPDX-License-Identifier: MIT
---- The experiments with memory: what they read off curves, what their kernels compute, and that each runs.
+--- The experiments with memory: what they read off curves, what their kernels compute, and that wrong results show.
 
 local Lab = require "clcompute.device_profile.lab"
 local bank_conflicts = require "clcompute.device_profile.bank_conflicts"
 local coalescing = require "clcompute.device_profile.coalescing"
 local curve = require "clcompute.device_profile.curve"
-local device_profile = require "clcompute.device_profile"
 local format = require "clcompute.base.format"
 local helper = require "spec.helper"
 local local_memory = require "clcompute.device_profile.local_memory"
 local internal = require "clcompute.core.internal"
-local report = require "clcompute.report"
+local says = require("spec.support.readings").says
 local timing = require "clcompute.bench.timing"
 local transfers = require("clcompute.device_profile.host_costs").transfers
 local working_set = require "clcompute.device_profile.working_set"
-
-local EXPERIMENTS = { local_memory, bank_conflicts, coalescing, working_set, transfers }
 
 local function gcd(a, b)
   while b ~= 0 do a, b = b, a % b end
@@ -137,18 +134,13 @@ describe("the number of banks", function()
   end)
 
   it("is told in words, with the broadcast, or said to be invisible", function()
-    local text = table.concat(bank_conflicts.read_strides(rows_of("stride", strides, cost_of(32)), false), " ")
-    assert.matches("32 banks of 4 bytes", text, 1, true)
-    assert.matches("takes 32.0 times", text, 1, true)
-    assert.matches("handed to all", text, 1, true)
-    local rows = rows_of("stride", strides, cost_of(32))
+    local read, rows = bank_conflicts.read_strides, rows_of("stride", strides, cost_of(32))
+    says(read(rows, false), "32 banks of 4 bytes", "takes 32.0 times", "handed to all")
     rows[33] = failed { stride = 32 }
-    assert.matches("takes 32.0 times", bank_conflicts.read_strides(rows, false)[1], 1, true)
-    text = table.concat(bank_conflicts.read_strides(rows_of("stride", strides, function() return 1 end), true), " ")
-    assert.matches("No banks are visible", text, 1, true)
-    assert.matches("ordinary memory", text, 1, true)
-    assert.matches("or more", bank_conflicts.read_strides(rows_of("stride", strides, cost_of(64)))[1], 1, true)
-    assert.matches("Too few", bank_conflicts.read_strides({ failed {} }, true)[1], 1, true)
+    says(read(rows, false), "takes 32.0 times")
+    says(read(rows_of("stride", strides, function() return 1 end), true), "No banks are visible", "ordinary memory")
+    says(read(rows_of("stride", strides, cost_of(64))), "or more")
+    says(read({ failed {} }, true), "Too few")
   end)
 
   it("leaves the costs of types to be compared", function()
@@ -156,11 +148,10 @@ describe("the number of banks", function()
     for type, time in pairs { float = 1, float2 = 2, float4 = 4, uchar = 1.05, short = 1 } do
       rows[#rows + 1] = { params = { type = type, stride = 1 }, status = "ok", value = time, each = time }
     end
-    local text = table.concat(bank_conflicts.read_types(rows, 32), " ")
-    assert.matches("of float2 2.00, of float4 4.00, of uchar 1.05, of short 1.00", text, 1, true)
-    assert.matches("A byte costs as much as four", text, 1, true)
-    assert.matches("no banks are visible", bank_conflicts.read_types(rows)[2], 1, true)
-    assert.matches("could not be measured", bank_conflicts.read_types({ failed { stride = 1 } })[1], 1, true)
+    says(bank_conflicts.read_types(rows, 32), "of float2 2.00, of float4 4.00, of uchar 1.05, of short 1.00",
+      "A byte costs as much as four")
+    says(bank_conflicts.read_types(rows), "no banks are visible")
+    says(bank_conflicts.read_types { failed { stride = 1 } }, "could not be measured")
   end)
 end)
 
@@ -198,27 +189,23 @@ describe("what memory moves at once", function()
 
   it("is told in words, with what the line of the cache has", function()
     local rows = rows_of("stride", strides, cost_of(64))
-    assert.matches("moves 64 bytes at once, a line of the cache", table.concat(coalescing.read_strides(rows, 64)), 1,
-      true)
-    assert.matches("a line of the cache has 128", table.concat(coalescing.read_strides(rows, 128)), 1, true)
-    assert.matches("No size", coalescing.read_strides(rows_of("stride", strides, function() return 1 end), 64)[2], 1,
-      true)
-    assert.matches("Too few", coalescing.read_strides({}, 64)[1], 1, true)
+    says(coalescing.read_strides(rows, 64), "moves 64 bytes at once, a line of the cache")
+    says(coalescing.read_strides(rows, 128), "a line of the cache has 128")
+    says(coalescing.read_strides(rows_of("stride", strides, function() return 1 end), 64), "No size")
+    says(coalescing.read_strides({}, 64), "Too few")
   end)
 
   it("has a price for starts off its multiples, if one shows", function()
-    local function text_of(penalty)
-      return coalescing.read_offsets(rows_of("offset", { 0, 1, 7, 8, 16, 31, 32 }, function(offset)
-        return offset % 16 == 0 and 1 or penalty
-      end), 64)[1]
+    local function read(penalty)
+      local function cost(offset) return offset % 16 == 0 and 1 or penalty end
+      return coalescing.read_offsets(rows_of("offset", { 0, 1, 7, 8, 16, 31, 32 }, cost), 64)
     end
-    assert.matches("take 1.50 times as long", text_of(1.5), 1, true)
-    assert.matches("1.02 times.*nothing that shows", text_of(1.02))
+    says(read(1.5), "take 1.50 times as long")
+    says(read(1.02), "1.02 times", "nothing that shows")
     local rows = rows_of("offset", { 0, 1, 16, 31, 32 }, function(offset) return offset == 32 and 2 or 1 end)
     rows[2].each, rows[4].each = 1.5, 1.5
-    assert.matches("1.50 times.*no more than these differ", coalescing.read_offsets(rows, 64)[1])
-    assert.matches("Too few", coalescing.read_offsets(rows_of("offset", { 1, 2 }, function() return 1 end), 64)[1], 1,
-      true)
+    says(coalescing.read_offsets(rows, 64), "1.50 times", "no more than these differ")
+    says(coalescing.read_offsets(rows_of("offset", { 1, 2 }, function() return 1 end), 64), "Too few")
   end)
 end)
 
@@ -245,28 +232,25 @@ describe("the levels of memory", function()
     assert.same({}, working_set.bandwidths { failed { bytes = 4096 } })
     local flat = rows_of("bytes", powers(12, 16), function() return 1 end)
     assert.equal("4 KiB to 64 KiB", working_set.bandwidths(flat)[1].level)
-    assert.matches("no cache shows", working_set.read_bandwidth(flat)[1], 1, true)
-    assert.matches("Too few", working_set.read_bandwidth({})[1], 1, true)
-    assert.matches("Too few", working_set.read_latency({})[1], 1, true)
+    says(working_set.read_bandwidth(flat), "no cache shows")
+    says(working_set.read_bandwidth {}, "Too few")
+    says(working_set.read_latency {}, "Too few")
     local sweeps = { { name = "read", rate = 10 }, { name = "write", rate = 5 } }
     for _, row in ipairs(sweeps) do row.params, row.status, row.value = { bytes = 4096 }, "ok", 1 end
-    assert.matches("read 10.0 B/s, write 5.00 B/s", working_set.read_sweeps(sweeps)[1], 1, true)
-    assert.matches("slower", working_set.read_sweeps(sweeps)[2], 1, true)
+    says(working_set.read_sweeps(sweeps), "read 10.0 B/s, write 5.00 B/s", "slower")
     sweeps[2].rate = 9
     assert.is_nil(working_set.read_sweeps(sweeps)[2])
     sweeps[3] = { name = "copy", rate = 10, params = { bytes = 4096 }, status = "ok", value = 1 }
-    assert.matches("peak of memory is another measurement, 20.0 B/s: the best of several runs over buffers of 1 MiB",
-      working_set.read_sweeps(sweeps, 20, 1 << 20)[2], 1, true)
+    says(working_set.read_sweeps(sweeps, 20, 1 << 20),
+      "peak of memory is another measurement, 20.0 B/s: the best of several runs over buffers of 1 MiB")
     assert.is_nil(working_set.read_sweeps(sweeps, 11, 1 << 20)[2])
-    assert.matches("None could", working_set.read_sweeps({ failed { bytes = 1 } })[1], 1, true)
+    says(working_set.read_sweeps { failed { bytes = 1 } }, "None could")
   end)
 
   it("are told in words", function()
-    local text = table.concat(working_set.read_bandwidth(rows_of("bytes", powers(12, 26), cost_of)), " ")
-    assert.matches("3 levels", text, 1, true)
-    assert.matches("40.0 times as fast", text, 1, true)
+    says(working_set.read_bandwidth(rows_of("bytes", powers(12, 26), cost_of)), "3 levels", "40.0 times as fast")
     local rising = rows_of("bytes", powers(12, 26), function(bytes) return 1 / cost_of(bytes) end)
-    assert.matches("no cache shows", table.concat(working_set.read_bandwidth(rising)), 1, true)
+    says(working_set.read_bandwidth(rising), "no cache shows")
   end)
 
   it("stand a small piece that was disturbed: it fits wherever a larger one does", function()
@@ -311,19 +295,15 @@ describe("the reading of local memory", function()
   end
 
   it("compares it with registers and the caches", function()
-    local text = table.concat(local_memory.read(rows(40, 10, 10, 2), "local"), " ")
-    assert.matches("a memory of its own", text, 1, true)
-    assert.matches("5.0 times as fast as those of the same array", text, 1, true)
-    assert.matches("registers are 4.0 times as fast", text, 1, true)
-    assert.matches("one address by all work-items are as fast as", text, 1, true)
+    says(local_memory.read(rows(40, 10, 10, 2), "local"), "a memory of its own",
+      "5.0 times as fast as those of the same array", "registers are 4.0 times as fast",
+      "one address by all work-items are as fast as")
   end)
 
   it("says where it is ordinary memory, and where nothing was measured", function()
-    local text = table.concat(local_memory.read(rows(10, 10, 10, 10), "global"), " ")
-    assert.matches("a piece of ordinary memory", text, 1, true)
-    assert.matches("gains nothing here", text, 1, true)
-    assert.matches("the additions bind, not the reads", text, 1, true)
-    assert.matches("could not be measured", local_memory.read({ failed {} }, "global")[2], 1, true)
+    says(local_memory.read(rows(10, 10, 10, 10), "global"), "a piece of ordinary memory", "gains nothing here",
+      "the additions bind, not the reads")
+    says(local_memory.read({ failed {} }, "global"), "could not be measured")
   end)
 end)
 
@@ -339,7 +319,7 @@ describe("the summary of transfers", function()
     assert.equal(1 << 14, found.half)
     assert.near(1.41e-5, found.seconds, 1e-7)
     assert.is_nil(transfers.summary { failed { bytes = 4096 } })
-    assert.matches("could not be measured", transfers.read({}, false)[1], 1, true)
+    says(transfers.read({}, false), "could not be measured")
   end)
 end)
 
@@ -476,21 +456,6 @@ helper.describe_each("a probe of memory", function(d)
 end)
 
 helper.describe_each("an experiment with memory", function(d)
-  for _, experiment in ipairs(EXPERIMENTS) do
-    it("measures rows that are checked, and says something: " .. experiment.name, function()
-      local profile = device_profile.measure(d, { only = { experiment.name }, quick = true })
-      for _, section in ipairs(profile.experiments[1].sections) do
-        assert.is_true(#section.rows > 0 and #section.reading > 0)
-        for _, row in ipairs(section.rows) do
-          assert.equal("ok", row.status, row.reason)
-          assert.is_true(row.checked)
-        end
-        for _, sentence in ipairs(section.reading) do assert.is_string(sentence) end
-      end
-      assert.is_string(report.html(device_profile.document(profile)))
-    end)
-  end
-
   it("notices transfers that move nothing", function()
     local read, write = internal.read_mapped, internal.write_mapped
     finally(function() internal.read_mapped, internal.write_mapped = read, write end)

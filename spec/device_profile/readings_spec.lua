@@ -12,10 +12,12 @@ local latency_hiding = require "clcompute.device_profile.latency_hiding"
 local long_loop = require "clcompute.device_profile.long_loop"
 local occupancy = require "clcompute.device_profile.occupancy"
 local peaks = require "clcompute.device_profile.peaks"
+local readings = require "spec.support.readings"
 local roofline = require "clcompute.device_profile.roofline"
 local summary = require "clcompute.device_profile.summary"
 local whole_wavefronts = require "clcompute.device_profile.whole_wavefronts"
 local compile, launch = host_costs.compile, host_costs.launch
+local says, text_of = readings.says, readings.text
 
 local POWERS = { 1, 2, 4, 8, 16, 32, 64, 128, 256 }
 local TOO_FEW = "Too few points"
@@ -30,21 +32,6 @@ local function rows_over(name, values, f, fields)
     rows[i] = row
   end
   return rows
-end
-
-local function text_of(reading)
-  for _, sentence in ipairs(reading) do assert.is_string(sentence) end
-  local text = table.concat(reading, " ")
-  assert.is_nil(text:find("nan", 1, true), text)
-  return text
-end
-
---- Asserts that a reading holds each text.
-local function says(reading, ...)
-  local text = text_of(reading)
-  for _, part in ipairs { ... } do
-    assert.truthy(text:find(part, 1, true), ("'%s' is not in: %s"):format(part, text))
-  end
 end
 
 --- f, off by a share of its value that is different for each x, and the same each time.

@@ -2,11 +2,11 @@
 --- The page of clcompute.report as a browser shows it: at three widths, light and dark, nothing overflows or
 -- overlaps, everything is legible, and points lie where the numbers of the table say.
 
+local base = require "clcompute.base"
 local json = require "dkjson"
-local process = require "clcompute.base.process"
 local report = require "clcompute.report"
 
-local chromium = process.find "chromium" or process.find "chromium-browser"
+local chromium = base.process.find "chromium" or base.process.find "chromium-browser"
 
 -- --- the document -----------------------------------------------------------------------
 
@@ -16,10 +16,8 @@ math.randomseed(SEED)
 
 --- A row around a value, with quartiles some percent away.
 local function row(value, fields)
-  local r = { value = value, q1 = value * (1 - 0.1 * math.random()), q3 = value * (1 + 0.15 * math.random()),
-    status = "ok", checked = true }
-  for key, field in pairs(fields) do r[key] = field end
-  return r
+  return base.options.merge({ value = value, q1 = value * (1 - 0.1 * math.random()),
+    q3 = value * (1 + 0.15 * math.random()), status = "ok", checked = true }, fields)
 end
 
 local DEVICES = { "NVIDIA H200", "pthread-skylake-avx512-Intel(R) Xeon(R) Processor <a&b>", "sequential, one core" }
@@ -205,20 +203,15 @@ local function read(path)
   return (file:read "a")
 end
 
-local function write(path, text)
-  local file <close> = assert(io.open(path, "wb"))
-  file:write(text)
-end
-
 local ENTITIES = { ["&lt;"] = "<", ["&gt;"] = ">", ["&amp;"] = "&", ["&quot;"] = '"', ["&nbsp;"] = "\u{A0}" }
 
 --- What the harness found, for each width and scheme.
 local function browse(page)
   os.execute "mkdir -p build"
-  write("build/report.html", page)
+  base.write_file("build/report.html", page)
   local harness = read "spec/support/report_harness.html"
   local parts = { harness:match "^(.-)@PAGE@(.*)$" }
-  write("build/report_harness.html", parts[1] .. page .. parts[2])
+  base.write_file("build/report_harness.html", parts[1] .. page .. parts[2])
   local profile = os.tmpname()
   os.remove(profile)
   local pipe = assert(io.popen(("timeout 120 %s --headless --no-sandbox --disable-gpu --user-data-dir=%s "
@@ -313,12 +306,8 @@ describe("the page of a report in a browser", function()
     end
   end)
 
-  it("has no two labels of a chart on top of each other", function()
-    each_chart(function(chart, where) assert.same({}, chart.collisions, where) end)
-  end)
-
-  it("has nothing of a chart outside of it", function()
-    each_chart(function(chart, where) assert.same({}, chart.outside, where) end)
+  it("has no two labels of a chart on top of each other, and nothing of it outside", function()
+    each_chart(function(chart, where) assert.same({ {}, {} }, { chart.collisions, chart.outside }, where) end)
   end)
 
   it("has texts of at least 10 pixels in charts", function()

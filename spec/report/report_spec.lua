@@ -6,6 +6,7 @@ local heat = require "clcompute.report.heat"
 local markup = require "clcompute.report.markup"
 local report = require "clcompute.report"
 local text_width = require("clcompute.base").width
+local write_file = require("clcompute.base").write_file
 
 local SEED = tonumber(os.getenv "SPEC_SEED") or os.time()
 io.stderr:write("SPEC_SEED=", SEED, "\n")
@@ -19,6 +20,10 @@ local function raises(texts, f, ...)
   assert.is_false(ok)
   for _, text in ipairs(texts) do assert.truthy(message:find(text, 1, true), message) end
   assert.truthy(message:find("spec/report/report_spec.lua", 1, true), "does not point at the script: " .. message)
+end
+
+local function count(text, pattern)
+  return select(2, text:gsub(pattern, ""))
 end
 
 local function lines_of(text)
@@ -179,10 +184,8 @@ describe("report.text", function()
 
   it("draws bars in proportion, none for failed rows", function()
     local lines = lines_of(report.text(ROWS, { ascii = true, width = 140 }))
-    local _, first = lines[3]:gsub("#", "")
-    local _, second = lines[4]:gsub("#", "")
-    assert.equal(24, second)
-    assert.equal(math.floor(24 * 8.62 / 17.2 + 0.5), first)
+    assert.equal(24, count(lines[4], "#"))
+    assert.equal(math.floor(24 * 8.62 / 17.2 + 0.5), count(lines[3], "#"))
     assert.is_nil(lines[5]:find "#")
     assert.is_nil(report.text(ROWS, { ascii = true, width = 140, bar = false }):find "#")
   end)
@@ -193,7 +196,7 @@ describe("report.text", function()
       chart = { kind = "line", x = "value", y = "rate" } }
     local function bars()
       local lines = lines_of(report.text(section, { ascii = true }))
-      return select(2, lines[3]:gsub("#", "")), select(2, lines[4]:gsub("#", "")), lines[1]
+      return count(lines[3], "#"), count(lines[4], "#"), lines[1]
     end
     local first, second, head = bars()
     assert.same({ 6, 24 }, { first, second })
@@ -213,7 +216,7 @@ describe("report.text", function()
         { name = "b", fact = "c", by = "d" } } }
     for width = 60, 120, 15 do
       local text = report.text(section, { width = width })
-      assert.same({ 40, 1 }, { select(2, text:gsub("word", "")), select(2, text:gsub("end", "")) })
+      assert.same({ 40, 1 }, { count(text, "word"), count(text, "end") })
       assert.matches("\nwhat was measured +word .* an experiment\n +word", text)
       for _, line in ipairs(lines_of(text)) do assert.is_true(text_width.of(line) <= width, line) end
     end
@@ -303,8 +306,7 @@ describe("a number that must not be taken as it stands", function()
       assert.is_nil(written:find("118 %", 1, true))
       assert.truthy(written:find(UNCERTAIN, 1, true))
       assert.truthy(written:find(CACHE, 1, true))
-      local _, notes = written:gsub("moved by more", "")
-      assert.equal(1, notes)
+      assert.equal(1, count(written, "moved by more"))
       written = write({ rows[1] }):gsub("%s+", " ")
       assert.is_nil(written:find(UNCERTAIN, 1, true) or written:find(CACHE, 1, true))
     end
@@ -323,8 +325,7 @@ describe("a caption", function()
       for _, drawn in ipairs { chart, false } do
         local section = { caption = "What it means.", rows = given, chart = drawn or nil }
         for _, write in ipairs { report.text, report.markdown, report.html } do
-          local _, count = write(section):gsub("What it means%.", "")
-          assert.equal(1, count)
+          assert.equal(1, count(write(section), "What it means%."))
         end
       end
     end
@@ -393,10 +394,7 @@ describe("report.json and report.read", function()
   before_each(function() path = os.tmpname() end)
   after_each(function() os.remove(path) end)
 
-  local function keep(text)
-    local file <close> = assert(io.open(path, "wb"))
-    file:write(text)
-  end
+  local function keep(text) write_file(path, text) end
 
   it("are JSON of what was given, without functions, NaN as null", function()
     assert.same(ROWS, json.decode(report.json(ROWS)))
@@ -454,6 +452,11 @@ local function check_nesting(text)
   assert.same({}, open)
 end
 
+--- Asserts that every position is a finite number.
+local function has_positions(svg)
+  for _, word in ipairs { "nan", "inf" } do assert.is_nil(svg:find("[\" ,LMVH-]" .. word)) end
+end
+
 local LINE = { kind = "line", x = "params.n", y = "value", series = "device" }
 
 describe("report.html", function()
@@ -472,8 +475,7 @@ describe("report.html", function()
     local page = report.html { rows = ROWS, chart = LINE }
     assert.truthy(page:find("1 of 3 rows are not in the chart: unsupported: no double (1).", 1, true))
     assert.truthy(page:find("unsupported: no double</td>", 1, true))
-    local _, points = page:gsub('data%-series="CPU"', "")
-    assert.equal(2, points) -- one of the wide chart, one of the narrow
+    assert.equal(2, count(page, 'data%-series="CPU"')) -- one of the wide chart, one of the narrow
   end)
 
   it("speaks of charts only where there is one", function()
@@ -523,8 +525,7 @@ describe("report.svg", function()
   it("has a gap in the line where a row between has no value", function()
     local rows = {}
     for n = 1, 5 do rows[n] = { device = "d", params = { n = n }, value = n ~= 3 and n or nil } end
-    local _, lines = report.svg({ rows = rows, chart = LINE }):gsub('<path class="line"', "")
-    assert.equal(2, lines)
+    assert.equal(2, count(report.svg { rows = rows, chart = LINE }, '<path class="line"'))
   end)
 
   it("takes hundreds of random values of any size", function()
@@ -536,8 +537,7 @@ describe("report.svg", function()
       local chart = { kind = "line", x = "params.n", y = "value", ylog = log > 0 and log or nil }
       local svg = report.svg { rows = rows, chart = chart }
       check_nesting(svg)
-      assert.is_nil(svg:find "[\" ,L-]nan")
-      assert.is_nil(svg:find "[\" ,L-]inf")
+      has_positions(svg)
     end
   end)
 
@@ -561,8 +561,7 @@ describe("report.svg", function()
         for _, log in ipairs { 0, 2, 10 } do
           local svg, note = draw(values, kind, log)
           assert.truthy(svg or note)
-          assert.is_nil((svg or ""):find "[\" ,LMVH-]nan")
-          assert.is_nil((svg or ""):find "[\" ,LMVH-]inf")
+          has_positions(svg or "")
         end
       end
     end
@@ -667,8 +666,7 @@ describe("a timeline", function()
     for _, value in ipairs { 0, 5, -5, 1e-300, 1e300 } do
       local svg = report.svg { chart = CHART, rows = { span("a", value, value, "x") } }
       assert.equal(1, #drawn_spans(svg))
-      assert.is_nil(svg:find "[\" ,LMVH-]nan")
-      assert.is_nil(svg:find "[\" ,LMVH-]inf")
+      has_positions(svg)
     end
   end)
 end)
@@ -696,10 +694,6 @@ local function cells_of(svg)
     list[#list + 1] = one
   end
   return list
-end
-
-local function count(text, pattern)
-  return select(2, text:gsub(pattern, ""))
 end
 
 describe("a chart of an index space", function()
@@ -800,9 +794,7 @@ describe("a chart of an index space", function()
 
   it("stands above a table of the same rows, also of rows that were kept", function()
     local path = os.tmpname()
-    local file = assert(io.open(path, "wb"))
-    file:write(report.jsonl(items(4, 2, 4, 2, 3)))
-    file:close()
+    write_file(path, report.jsonl(items(4, 2, 4, 2, 3)))
     local section = { rows = report.read(path), chart = { kind = "grid" } }
     os.remove(path)
     assert.equal(8, #cells_of(report.svg(section)))

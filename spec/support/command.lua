@@ -12,9 +12,8 @@ function command.shell(line)
   local pipe = assert(io.popen(("{ %s; } 2>%s"):format(line, scratch)))
   local out = pipe:read("a")
   local _, kind, code = pipe:close()
-  local file = assert(io.open(scratch))
-  local err = file:read("a")
-  file:close()
+  local file <close> = assert(io.open(scratch))
+  local err = file:read "a"
   os.remove(scratch)
   return kind == "signal" and 128 + code or code, out, err
 end
@@ -22,6 +21,13 @@ end
 --- The same of the command with those arguments, in an environment.
 function command.run(arguments, environment)
   return command.shell(("%s %s%s"):format(environment or "", command.text, arguments))
+end
+
+--- Asserts that the command ends with code 0; returns its standard output.
+function command.succeeds(...)
+  local code, out, err = command.run(...)
+  assert.equal(0, code, err)
+  return out
 end
 
 --- Asserts that the command ends with that code and one line on standard error which holds each text.

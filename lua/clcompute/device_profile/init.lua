@@ -24,8 +24,8 @@ local device_profile = {}
 
 -- The experiments in their order; one that comes later may use what earlier ones found. Each is a table of
 --
--- - `name`, that of its file but for those of host_costs; `title`; `teaches`, the sentence it illustrates, and where
---   that stands;
+-- - `name`, that of its file but for those of host_costs; `title`; `teaches`, the sentence that it illustrates, and
+--   where that stands;
 -- - `measure(lab)`, which returns a list of sections, each { title=, how=, rows=, columns=, chart=, reading={...} },
 --   `title` only where there are several, and a table of facts, or nil.
 local EXPERIMENTS = {}

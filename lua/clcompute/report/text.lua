@@ -12,8 +12,8 @@ local text = {}
 
 --- The document (of document.new) as text.
 -- @tparam table made
--- @tparam table style `heading(string, mark)`, `paragraph(string)`, `facts(list)` and `table(grid, section)`, which
---  return lines; `no_rows`, what stands for an empty table
+-- @tparam table style functions that return lines: `heading(string, mark)`, with Markdown's mark, `paragraph(string)`,
+--  `facts(list)` and `table(grid, section)`; `no_rows`, what stands for an empty table
 local function write(made, style)
   local lines = {}
   local function add(block)
