@@ -14,9 +14,7 @@ helper.eps = { float = 2.0 ^ -23, double = 2.0 ^ -52 }
 helper.unit = { float = 2.0 ^ -24, double = 2.0 ^ -53 }
 
 --- A device that simulates, a thousand times slower: specs take smaller sizes there.
-function helper.is_simulator(device)
-  return device.platform == "Oclgrind"
-end
+function helper.is_simulator(device) return device.platform == "Oclgrind" end
 
 --- Every device of this machine; no OpenCL at all is an error. With ISOLATED=1 the CPUs instead, isolated.
 function helper.devices()

@@ -116,15 +116,11 @@ local function inverse(a)
 end
 
 --- Reciprocal condition number in the 1-norm, for what doubles can invert.
-function reference.rcond(a)
-  return 1 / (matrix_norm1(a) * matrix_norm1(inverse(a)))
-end
+function reference.rcond(a) return 1 / (matrix_norm1(a) * matrix_norm1(inverse(a))) end
 
 --- The next generation of a cube of n x n x n cells, a list with dimension 0 along a row.
 function reference.life(cells, n)
-  local function alive(x, y, z)
-    return cells[(z % n * n + y % n) * n + x % n + 1] == 1 and 1 or 0
-  end
+  local function alive(x, y, z) return cells[(z % n * n + y % n) * n + x % n + 1] == 1 and 1 or 0 end
   local next_cells = {}
   for z = 0, n - 1 do
     for y = 0, n - 1 do

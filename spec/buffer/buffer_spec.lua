@@ -6,16 +6,11 @@ local inf, nan = math.huge, 0 / 0
 
 -- Each dtype: how string.pack writes it, and numbers that it holds exactly.
 local dtypes = {
-  char = { "b", { -128, -1, 0, 127 } },
-  uchar = { "B", { 0, 1, 200, 255 } },
-  short = { "h", { -32768, -1, 0, 32767 } },
-  ushort = { "H", { 0, 1, 40000, 65535 } },
-  int = { "i4", { -2147483648, -1, 0, 2147483647 } },
-  uint = { "I4", { 0, 1, 3000000000, 4294967295 } },
-  long = { "j", { math.mininteger, -1, 0, math.maxinteger } },
-  ulong = { "j", { 0, 1, math.maxinteger, -1 } },
-  half = { nil, { -2.0, 0.0, 0.099975586, 65504.0 } },
-  float = { "f", { -1.5, 0.0, 0.1, 3.0 } },
+  char = { "b", { -128, -1, 0, 127 } }, uchar = { "B", { 0, 1, 200, 255 } },
+  short = { "h", { -32768, -1, 0, 32767 } }, ushort = { "H", { 0, 1, 40000, 65535 } },
+  int = { "i4", { -2147483648, -1, 0, 2147483647 } }, uint = { "I4", { 0, 1, 3000000000, 4294967295 } },
+  long = { "j", { math.mininteger, -1, 0, math.maxinteger } }, ulong = { "j", { 0, 1, math.maxinteger, -1 } },
+  half = { nil, { -2.0, 0.0, 0.099975586, 65504.0 } }, float = { "f", { -1.5, 0.0, 0.1, 3.0 } },
   double = { "d", { -1e300, 0.0, 0.1, 3.0 } },
 }
 dtypes.half[2][3] = 1639 / 2 ^ 14 -- the half nearest to 0.1
@@ -40,13 +35,10 @@ end
 
 -- object:method(...), spelled so, since Lua counts a method's arguments from there.
 local function call(object, method, ...)
-  return load(("local object, t = ... object:%s(table.unpack(t, 1, t.n))"):format(method))(
-    object, table.pack(...))
+  return load(("local object, t = ... object:%s(table.unpack(t, 1, t.n))"):format(method))(object, table.pack(...))
 end
 
-local shapes = {
-  { 0 }, { 1 }, { 7 }, { 2, 3 }, { 3, 1 }, { 2, 0 }, { 2, 3, 4 }, { 1, 1, 1, 1 }, { 2, 3, 1, 5 },
-}
+local shapes = { { 0 }, { 1 }, { 7 }, { 2, 3 }, { 3, 1 }, { 2, 0 }, { 2, 3, 4 }, { 1, 1, 1, 1 }, { 2, 3, 1, 5 } }
 
 helper.describe_each("making a buffer", function(d)
   for _, dtype in ipairs(names) do
@@ -98,16 +90,13 @@ helper.describe_each("making a buffer", function(d)
 
   it("refuses tables that are no array, naming the place", function()
     local cases = {
-      ["[2]: number expected, got nil"] = { 1, nil, 3 },
-      ["[2]: 2 values expected, got 1"] = { { 1, 2 }, { 3 } },
-      ["[2]: 1 values expected, got 2"] = { { 1 }, { 2, 3 } },
-      ["[2]: table expected, got number"] = { { 1 }, 2 },
+      ["[2]: number expected, got nil"] = { 1, nil, 3 }, ["[2]: 2 values expected, got 1"] = { { 1, 2 }, { 3 } },
+      ["[2]: 1 values expected, got 2"] = { { 1 }, { 2, 3 } }, ["[2]: table expected, got number"] = { { 1 }, 2 },
       ["[2]: number expected, got table"] = { 1, { 2 } },
       ["[1][2][1]: number expected, got boolean"] = { { { 1 }, { true } } },
       ["[2][1]: number expected, got string"] = { { 1 }, { "2" } },
       ["no elements of its own"] = setmetatable({}, { __index = { 1, 2 }, __len = function() return 2 end }),
-      ["nested more than 4 deep"] = { { { { { 1 } } } } },
-      ["[3]: number expected, got userdata"] = { 1, 2, d },
+      ["nested more than 4 deep"] = { { { { { 1 } } } } }, ["[3]: number expected, got userdata"] = { 1, 2, d },
     }
     for text, t in pairs(cases) do helper.raises({ "#1", text }, function() d:buffer(t) end) end
     local endless = {}
@@ -129,20 +118,13 @@ helper.describe_each("making a buffer", function(d)
 
   it("refuses sizes that are none, naming the argument", function()
     local cases = {
-      { "#2", "size expected" },
-      { "#2", "must not be negative, got -1", -1 },
-      { "#2", "no integer representation", 1.5 },
-      { "#2", "no integer representation", nan },
-      { "#2", "no integer representation", inf },
-      { "#2", "no integer representation", 1e30 },
-      { "#2", "number expected, got string", "many" },
-      { "#2", "number expected, got table", {} },
-      { "#2", "number expected, got nil", nil, 3, n = 4 },
-      { "#3", "must not be negative, got -2", 3, -2 },
-      { "#6", "at most 4 dimensions", 1, 1, 1, 1, 1 },
-      { "#2", "do not fit in memory", math.maxinteger },
-      { "#3", "do not fit in memory", 2 ^ 31, 2 ^ 31 },
-      { "#3", "do not fit in memory", 0, 2 ^ 62 },
+      { "#2", "size expected" }, { "#2", "must not be negative, got -1", -1 },
+      { "#2", "no integer representation", 1.5 }, { "#2", "no integer representation", nan },
+      { "#2", "no integer representation", inf }, { "#2", "no integer representation", 1e30 },
+      { "#2", "number expected, got string", "many" }, { "#2", "number expected, got table", {} },
+      { "#2", "number expected, got nil", nil, 3, n = 4 }, { "#3", "must not be negative, got -2", 3, -2 },
+      { "#6", "at most 4 dimensions", 1, 1, 1, 1, 1 }, { "#2", "do not fit in memory", math.maxinteger },
+      { "#3", "do not fit in memory", 2 ^ 31, 2 ^ 31 }, { "#3", "do not fit in memory", 0, 2 ^ 62 },
     }
     for _, method in ipairs { "zeros", "empty" } do
       for _, case in ipairs(cases) do
@@ -524,18 +506,12 @@ helper.describe_each("misuse of a buffer", function(d)
 
   -- What the message holds, then method and arguments.
   local cases = {
-    { "#1", "0 is outside 1 .. 4", b, "read", 0 },
-    { "#1", "6 is outside 1 .. 4", b, "read", 6 },
-    { "#2", "5 is outside 2 .. 4", b, "read", 2, 5 },
-    { "#2", "1 is outside 3 .. 4", b, "read", 3, 1 },
-    { "#1", "no integer representation", b, "read", 1.5 },
-    { "#1", "no integer representation", b, "read", nan },
-    { "#1", "number expected, got string", b, "read", "all" },
-    { "#1", "number expected, got table", v, "fill", {} },
-    { "#1", "number expected, got no value", v, "fill" },
-    { "#2", "0 is outside", v, "fill", 1, 0 },
-    { "#3", "4 is outside", v, "fill", 1, 1, 4 },
-    { "#1", "table, string or buffer expected, got nil", v, "write" },
+    { "#1", "0 is outside 1 .. 4", b, "read", 0 }, { "#1", "6 is outside 1 .. 4", b, "read", 6 },
+    { "#2", "5 is outside 2 .. 4", b, "read", 2, 5 }, { "#2", "1 is outside 3 .. 4", b, "read", 3, 1 },
+    { "#1", "no integer representation", b, "read", 1.5 }, { "#1", "no integer representation", b, "read", nan },
+    { "#1", "number expected, got string", b, "read", "all" }, { "#1", "number expected, got table", v, "fill", {} },
+    { "#1", "number expected, got no value", v, "fill" }, { "#2", "0 is outside", v, "fill", 1, 0 },
+    { "#3", "4 is outside", v, "fill", 1, 1, 4 }, { "#1", "table, string or buffer expected, got nil", v, "write" },
     { "#1", "table, string or buffer expected, got number", v, "write", 3 },
     { "#1", "buffer expected, got FILE*", v, "write", io.stdout },
     { "#1", "buffer expected, got clcompute.Kernel", v, "write", kernel },
@@ -551,21 +527,15 @@ helper.describe_each("misuse of a buffer", function(d)
     { "#1", "[1]: table expected, got number", b, "write", { 1, 2, 3 } },
     { "#1", "[2]: number expected, got nil", v, "write", { 1, nil, 3 } },
     { "#1", "device expected, got clcompute.Buffer", v, "copy", b },
-    { "#1", "number expected, got no value", v, "view" },
-    { "#2", "number expected, got no value", v, "view", 1 },
-    { "#2", "4 is outside 1 .. 3", v, "view", 1, 4 },
-    { "#1", "size expected", v, "reshape" },
+    { "#1", "number expected, got no value", v, "view" }, { "#2", "number expected, got no value", v, "view", 1 },
+    { "#2", "4 is outside 1 .. 3", v, "view", 1, 4 }, { "#1", "size expected", v, "reshape" },
     { "", "2x2 is 4 elements, but the buffer has 3", v, "reshape", 2, 2 },
-    { "#1", "must not be negative", v, "reshape", -3 },
-    { "#5", "at most 4 dimensions", v, "reshape", 3, 1, 1, 1, 1 },
+    { "#1", "must not be negative", v, "reshape", -3 }, { "#5", "at most 4 dimensions", v, "reshape", 3, 1, 1, 1, 1 },
     { "", "expected as many indices, got 1", b, "get", 1 },
     { "", "expected as many indices, got 3", b, "get", 1, 2, 3 },
-    { "", "expected as many indices, got 0", v, "set", 1 },
-    { "", "expected as many indices, got 0", v, "set" },
-    { "#2", "4 is outside 1 .. 3", b, "get", 1, 4 },
-    { "#1", "0 is outside 1 .. 4", b, "set", 0, 1, 9 },
-    { "#1", "no integer representation", v, "get", 0.5 },
-    { "#2", "number expected, got string", v, "set", 1, "x" },
+    { "", "expected as many indices, got 0", v, "set", 1 }, { "", "expected as many indices, got 0", v, "set" },
+    { "#2", "4 is outside 1 .. 3", b, "get", 1, 4 }, { "#1", "0 is outside 1 .. 4", b, "set", 0, 1, 9 },
+    { "#1", "no integer representation", v, "get", 0.5 }, { "#2", "number expected, got string", v, "set", 1, "x" },
     { "#3", "1.5 has no integer value", b, "set", 1, 1, 1.5 },
   }
   for _, case in ipairs(cases) do
@@ -588,9 +558,7 @@ helper.describe_each("misuse of a buffer", function(d)
   end)
 
   it("with another value in its place says what came", function()
-    local others = {
-      ["FILE*"] = io.stdout, ["clcompute.Kernel"] = kernel, ["clcompute.Device"] = d, string = "x",
-    }
+    local others = { ["FILE*"] = io.stdout, ["clcompute.Kernel"] = kernel, ["clcompute.Device"] = d, string = "x" }
     for _, method in ipairs { "read", "string", "write", "fill", "copy", "get", "set", "view", "reshape" } do
       for text, value in pairs(others) do
         helper.raises({ "#1", "buffer expected, got " .. text }, v[method], value)

@@ -169,8 +169,7 @@ helper.describe_each("a device", function(d)
     local fields = {
       string = { "name", "vendor", "platform", "type", "version", "driver" },
       integer = {
-        "align", "compute_units", "clock_mhz", "global_memory", "local_memory", "max_group_size",
-        "group_multiple",
+        "align", "compute_units", "clock_mhz", "global_memory", "local_memory", "max_group_size", "group_multiple",
       },
       boolean = { "has_double", "has_half", "has_nonuniform_groups" },
     }

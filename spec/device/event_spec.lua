@@ -13,9 +13,7 @@ local SOURCE = [[
 ]]
 
 --- Ints that are 0; written, since Oclgrind 21.10 takes filled memory for uninitialised.
-local function zeros(d, n)
-  return d:buffer(("\0"):rep(4 * n), "int", n)
-end
+local function zeros(d, n) return d:buffer(("\0"):rep(4 * n), "int", n) end
 
 helper.describe_each("an event", function(d)
   local p = d:program(SOURCE)
@@ -23,8 +21,7 @@ helper.describe_each("an event", function(d)
   local function times_of(e)
     local t = e:profile()
     local message = ("%.9f %.9f %.9f %.9f"):format(t.queued, t.submitted, t.started, t.finished)
-    assert.is_true(t.queued <= t.submitted and t.submitted <= t.started and t.started <= t.finished,
-      message)
+    assert.is_true(t.queued <= t.submitted and t.submitted <= t.started and t.started <= t.finished, message)
     return t
   end
 
@@ -80,8 +77,7 @@ helper.describe_each("an event", function(d)
     assert.near(t.finished - t.started, whole.seconds, 1e-6)
     for _, v in ipairs(x:read()) do assert.equal(1, v) end
     -- between its neighbours in the queue, so that no part is left out
-    local before, split = p.touch(1, x), p.touch({ global = { 35 }, group = { 16 }, remainder = "split" },
-      x)
+    local before, split = p.touch(1, x), p.touch({ global = { 35 }, group = { 16 }, remainder = "split" }, x)
     local after = p.touch(1, x)
     assert.is_true(times_of(before).finished <= times_of(split).started)
     assert.is_true(times_of(split).finished <= times_of(after).started)

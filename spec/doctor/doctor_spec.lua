@@ -8,9 +8,7 @@ local helper = require "spec.helper"
 local scratch = os.tmpname()
 os.remove(scratch)
 
-local function shell(command)
-  assert(os.execute(command))
-end
+local function shell(command) assert(os.execute(command)) end
 
 local function put(path, text)
   local file = assert(io.open(scratch .. "/" .. path, "w"))
@@ -198,8 +196,7 @@ describe("the doctor names the remedy of", function()
     if not place then return pending "needs POCL" end
     shell(("mkdir -p %s/bin && ln -sf $(command -v %s) %s/bin/"):format(scratch, helper.lua, scratch))
     local text = report_in({ PATH = scratch .. "/bin" }, nil, ("{device = '%s'}"):format(place))
-    has_fault(text, "POCL's linker", "no ld in PATH",
-      "apt install binutils, or add its folder (/usr/bin) to PATH")
+    has_fault(text, "POCL's linker", "no ld in PATH", "apt install binutils, or add its folder (/usr/bin) to PATH")
     assert.matches(place .. " known answers: no ld: the driver would abort the process", text, 1, true)
   end)
 
@@ -388,8 +385,7 @@ describe("a source with get_local_size in a loop condition", function()
       "for (int k = get_local_size(0) / 2; k > 0; k /= 2)"
         .. " { if (t < k) s[t] += s[t + k]; barrier(CLK_LOCAL_MEM_FENCE); }",
       "for (int k = t; k < 128; k += get_local_size(0)) s[k] = 1;",
-      "for (int k = 1; k < 128;)" .. BODY .. " if (t < get_local_size(0)) s[t]++;",
-      "/* for (;get_local_size(0);) */",
+      "for (int k = 1; k < 128;)" .. BODY .. " if (t < get_local_size(0)) s[t]++;", "/* for (;get_local_size(0);) */",
     } do
       assert.same({}, warnings(loop))
     end

@@ -5,9 +5,7 @@ local helper = require "spec.helper"
 local scratch = os.tmpname()
 os.remove(scratch)
 
-local function shell(command)
-  assert(os.execute(command))
-end
+local function shell(command) assert(os.execute(command)) end
 
 local function output(command)
   local pipe = assert(io.popen(command))

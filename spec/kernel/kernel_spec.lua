@@ -72,16 +72,14 @@ helper.describe_each("a kernel's scalar argument", function(d)
     k(1, out, string.pack("i4", -77))
     assert.equal(-77, out[1])
     for _, packed in ipairs { "", "abc", "abcde", "12345678" } do
-      helper.raises({ "argument 2 'value' (int)", "of 4 bytes expected, got " .. #packed }, k, 1, out,
-        packed)
+      helper.raises({ "argument 2 'value' (int)", "of 4 bytes expected, got " .. #packed }, k, 1, out, packed)
     end
   end)
 
   it("takes nothing but numbers", function()
     local k, out = build_store(d, "int"), d:zeros("int", 1)
     helper.raises({ "argument 2 'value' (int)", 'got the string "1234"' }, k, 1, out, "1234")
-    for _, value in ipairs { true, {}, print, out, d, io.stdout, cl.scratch("int", 1),
-      coroutine.create(print) } do
+    for _, value in ipairs { true, {}, print, out, d, io.stdout, cl.scratch("int", 1), coroutine.create(print) } do
       helper.raises({ "argument 2 'value' (int)", "number expected, got " }, k, 1, out, value)
     end
     helper.raises("number expected, got nil", k, 1, out, nil)
@@ -117,14 +115,10 @@ helper.describe_each("a kernel's vector argument", function(d)
   it("refuses tables that do not fit", function()
     local k, o = build(), d:zeros("int", 3)
     for _, case in ipairs {
-      { {}, "table of 3 numbers expected" },
-      { { 1, 2 }, "table of 3 numbers expected" },
-      { { 1, 2, 3, 4 }, "table of 3 numbers expected" },
-      { 1, "table of 3 numbers expected, got number" },
-      { o, "table of 3 numbers expected, got int buffer" },
-      { { 1, 2, 0.5 }, "[3]: 0.5 has no integer value" },
-      { { 1, 2 ^ 40, 3 }, "[2]:" },
-      { { {}, 2, 3 }, "[1]: number expected, got table" },
+      { {}, "table of 3 numbers expected" }, { { 1, 2 }, "table of 3 numbers expected" },
+      { { 1, 2, 3, 4 }, "table of 3 numbers expected" }, { 1, "table of 3 numbers expected, got number" },
+      { o, "table of 3 numbers expected, got int buffer" }, { { 1, 2, 0.5 }, "[3]: 0.5 has no integer value" },
+      { { 1, 2 ^ 40, 3 }, "[2]:" }, { { {}, 2, 3 }, "[1]: number expected, got table" },
     } do
       helper.raises({ "kernel 'k' argument 2 'v' (int3)", case[2] }, k, 1, o, case[1])
     end
@@ -256,8 +250,7 @@ helper.describe_each("a kernel's pointer argument", function(d)
     released:release()
     for _, case in ipairs {
       { 1, "got number" }, { "text", "got string" }, { { 1, 2 }, "got table" }, { true, "got boolean" },
-      { print, "got function" }, { io.stdout, "got userdata" }, { d, "got userdata" },
-      { k, "got userdata" },
+      { print, "got function" }, { io.stdout, "got userdata" }, { d, "got userdata" }, { k, "got userdata" },
       { cl.scratch("int", 4), "got userdata" }, { released, "got released buffer" },
       { d:zeros("float", 4), "got float buffer" }, { d:zeros("uint", 4), "got uint buffer" },
     } do
@@ -382,8 +375,7 @@ helper.describe_each("a kernel's local argument", function(d)
     helper.raises({ "kernel 'both' needs ", "this device has " .. d.local_memory },
       p.both, 1, x,
       cl.scratch("int", words // 2), cl.scratch("float", words - words // 2 + 1))
-    helper.raises("kernel 'own' needs ", p.own, 1, x,
-      cl.scratch("int", words - words // 2 + 2))
+    helper.raises("kernel 'own' needs ", p.own, 1, x, cl.scratch("int", words - words // 2 + 2))
     p.own(1, x, cl.scratch("int", 16))
     assert.equal(3, x[1])
   end)
@@ -413,8 +405,7 @@ end)
 describe("scratch", function()
   it("refuses wrong dtypes and sizes", function()
     for _, case in ipairs {
-      { { "real", 1 }, "no dtype 'real'" }, { { nil, 1 }, "string expected" },
-      { { "float", 0 }, "at least 1" },
+      { { "real", 1 }, "no dtype 'real'" }, { { nil, 1 }, "string expected" }, { { "float", 0 }, "at least 1" },
       { { "float", -1 }, "#2" }, { { "float", 0.5 }, "#2" }, { { "float", nan }, "#2" },
       { { "float", math.maxinteger }, "#2" }, { { "float" }, "#2" }, { { "float", {} }, "#2" },
     } do
@@ -445,12 +436,9 @@ helper.describe_each("a kernel", function(d)
   it("tells its arguments", function()
     local p = build()
     assert.same({
-      { name = "x", type = "float*", space = "global" },
-      { name = "table", type = "int*", space = "constant" },
-      { name = "s", type = "uint*", space = "local" },
-      { name = "n", type = "int", space = "private" },
-      { name = "v", type = "float4", space = "private" },
-      { name = "u", type = "uchar*", space = "global" },
+      { name = "x", type = "float*", space = "global" }, { name = "table", type = "int*", space = "constant" },
+      { name = "s", type = "uint*", space = "local" }, { name = "n", type = "int", space = "private" },
+      { name = "v", type = "float4", space = "private" }, { name = "u", type = "uchar*", space = "global" },
     }, p.work.args)
     assert.same({}, build_none().args)
   end)

@@ -49,8 +49,7 @@ helper.describe_each("a range", function(d)
       local inside = x >= (offset[1] or 0) and y >= (offset[2] or 0) and z >= (offset[3] or 0)
       if got[at + 1] ~= (inside and 1 or 0) then wrong = wrong + 1 end
     end
-    assert.equal(0, wrong, ("global %s offset %s: %d wrong counts"):format(text(global), text(offset),
-      wrong))
+    assert.equal(0, wrong, ("global %s offset %s: %d wrong counts"):format(text(global), text(offset), wrong))
   end
 
   it("without a group covers each item once, in one dimension", function()
@@ -82,8 +81,7 @@ helper.describe_each("a range", function(d)
   it("split covers each item once", function()
     for _, case in ipairs {
       { { 10 }, { 4 } }, { { 3 }, { 8 } }, { { 1 }, { 16 } }, { { 257 }, { 16 } }, { { 17 }, { 16 } },
-      { { 15 }, { 16 } },
-      { { 13, 7 }, { 4, 3 } }, { { 3, 8 }, { 4, 4 } }, { { 8, 3 }, { 4, 4 } },
+      { { 15 }, { 16 } }, { { 13, 7 }, { 4, 3 } }, { { 3, 8 }, { 4, 4 } }, { { 8, 3 }, { 4, 4 } },
       { { 5, 3, 7 }, { 2, 2, 2 } }, { { 4, 3, 1 }, { 2, 2, 2 } }, { { 0 }, { 4 } }, { { 5, 0 }, { 2, 2 } },
     } do
       local global, group = case[1], case[2]
@@ -104,8 +102,7 @@ helper.describe_each("a range", function(d)
   it("with the driver's group covers each item once", function()
     for _, global in ipairs { { 1 }, { 257 }, { 13, 7 }, { 3, 5, 7 } } do
       covers { global = global, group = "driver" }
-      covers { global = global, group = "driver",
-        offset = { 1, #global > 1 and 2 or nil, #global > 2 and 3 or nil } }
+      covers { global = global, group = "driver", offset = { 1, #global > 1 and 2 or nil, #global > 2 and 3 or nil } }
     end
   end)
 
@@ -167,8 +164,7 @@ helper.describe_each("a range", function(d)
       { global = { 10 }, group = { 4 } }, { global = { 10 }, group = { 4 }, remainder = "error" },
       { global = { 10 }, group = { 16 } }, { global = { 8, 9 }, group = { 4, 2 } },
     } do
-      helper.raises({ "kernel 'count'", "no multiple of the group's", "split", "pad" }, p.count, range, c,
-        10, 10)
+      helper.raises({ "kernel 'count'", "no multiple of the group's", "split", "pad" }, p.count, range, c, 10, 10)
     end
     helper.raises("in dimension 1", p.count, { global = { 8, 9 }, group = { 4, 2 } }, c, 10, 10)
   end)
@@ -209,17 +205,14 @@ helper.describe_each("a range", function(d)
     local huge, nan = math.huge, 0.0 / 0.0
     for _, case in ipairs {
       { nil, "range: n, {nx, ny} or {global=} expected, got nil" }, { "8", "range" }, { true, "range" },
-      { print, "range" },
-      { c, "range" }, { -1, "dimension 0: -1 is outside" },
+      { print, "range" }, { c, "range" }, { -1, "dimension 0: -1 is outside" },
       { 0.5, "dimension 0: integer expected, got 0.5" },
-      { nan, "integer expected" }, { huge, "integer expected" }, { -huge, "integer expected" },
-      { 2 ^ 31, "outside" },
+      { nan, "integer expected" }, { huge, "integer expected" }, { -huge, "integer expected" }, { 2 ^ 31, "outside" },
       { 1e300, "integer expected" }, { math.maxinteger, "outside" }, { math.mininteger, "outside" },
       { { 1, -1 }, "dimension 1: -1" }, { { 1, 1, 0.5 }, "dimension 2" },
       { { 1, "2" }, "dimension 1: integer expected, got 2" },
       { { 1, 2, 3, 4 }, "1 to 3 dimensions expected, got 4" }, { { {} }, "dimension 0" },
-      { { 1, nil, 3 }, "dimension" },
-      { { 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },
+      { { 1, nil, 3 }, "dimension" }, { { 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },
       { { 2 ^ 31 - 1, 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },
       { {}, "range expected: n, {nx, ny} or {global=}, got a table without sizes" },
       { { global = {} }, "1 to 3 dimensions expected, got 0" },
@@ -322,15 +315,13 @@ describe("a split range", function()
 
   it("is refused when the call hides in a function, a macro or a define", function()
     refused("get_group_id", "int f(int i) { return i + get_group_id(0); }\n" .. HEAD .. "f(1)" .. USE)
-    refused("get_group_id", "int f(int i);\n" .. HEAD .. "f(1)" .. USE
-      .. "int f(int i) { return get_group_id(0); }")
+    refused("get_group_id", "int f(int i);\n" .. HEAD .. "f(1)" .. USE .. "int f(int i) { return get_group_id(0); }")
     refused("get_num_groups",
       "int g(void) { return get_num_groups(0); }\nint f(int i) { return g() + i; }\n" .. HEAD .. "f(1)"
         .. USE)
     refused("get_group_id", "#define GROUP get_group_id(0)\n" .. HEAD .. "GROUP" .. USE)
     refused("get_group_id", "#define GROUP(d) \\\n  (1 + get_group_id(d))\n" .. HEAD .. "GROUP(0)" .. USE)
-    refused("get_group_id", "#define ONE get_group_id(0)\n#  define TWO (2 * ONE)\n" .. HEAD .. "TWO"
-      .. USE)
+    refused("get_group_id", "#define ONE get_group_id(0)\n#  define TWO (2 * ONE)\n" .. HEAD .. "TWO" .. USE)
     refused("get_group_id", "void f(void) {\n#define GROUP get_group_id(0)\n}\n" .. HEAD .. "GROUP" .. USE)
     refused("get_group_id", HEAD .. "GROUP" .. USE, { defines = { GROUP = "get_group_id(0)" } })
     refused("get_group_id", HEAD .. "GROUP" .. USE, { options = "-w -DGROUP=get_group_id(0)" })
@@ -370,9 +361,7 @@ describe("a split range", function()
 
   it("is taken in texts that end in a directive or a comment", function()
     -- the scanner must not run past the end
-    for _, tail in ipairs {
-      "// end", "/* end */", "#define X", "#define X \\\n", "#pragma x '", "#undef Y",
-    } do
+    for _, tail in ipairs { "// end", "/* end */", "#define X", "#define X \\\n", "#pragma x '", "#undef Y" } do
       assert.is_true((launch(HEAD .. "1" .. USE .. tail)))
     end
   end)

@@ -111,9 +111,7 @@ local function expected_groups(range)
   return rows
 end
 
-local function plain(rows)
-  return table.move(rows, 1, #rows, 1, {})
-end
+local function plain(rows) return table.move(rows, 1, #rows, 1, {}) end
 
 local function random_range(dims, remainder)
   local most = ({ 24, 9, 5 })[dims]

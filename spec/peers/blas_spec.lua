@@ -73,9 +73,7 @@ end
 
 local function assert_dot(x, y, got, dtype)
   local sum, magnitude = 0.0, 0.0
-  for i = 1, #x do
-    sum, magnitude = sum + x[i] * y[i], magnitude + math.abs(x[i] * y[i])
-  end
+  for i = 1, #x do sum, magnitude = sum + x[i] * y[i], magnitude + math.abs(x[i] * y[i]) end
   assert_near(sum, got, unit(dtype) * (#x + 1) * magnitude, "the product of " .. #x)
 end
 
@@ -247,8 +245,7 @@ describe("OpenBLAS", function()
       { "gemm", { "#8", "trans" }, four, four, other, 2, 2, 2, { trans = true } },
       { "gemm", { "#2", "Array expected" }, "1234", four, other, 2, 2, 2 },
       { "axpy", { "#4", "float array of 4", "2" }, 1, four, two },
-      { "axpy", { "#4", "double array" }, 1, four, doubles },
-      { "axpy", { "#2", "number" }, {}, four, four },
+      { "axpy", { "#4", "double array" }, 1, four, doubles }, { "axpy", { "#2", "number" }, {}, four, four },
       { "dot", { "#3", "float array of 4", "2" }, four, two },
       { "gesv", { "#2", "float array of 9", "4" }, four, two, two, 3 },
       { "gesv", { "#3", "float array of 2", "4" }, four, other, two, 2 },

@@ -15,9 +15,7 @@ local function kernel_files()
 end
 
 --- The text without comments, so that words in them do not count.
-local function code_of(text)
-  return (text:gsub("/%*.-%*/", " "):gsub("//[^\n]*", " "))
-end
+local function code_of(text) return (text:gsub("/%*.-%*/", " "):gsub("//[^\n]*", " ")) end
 
 local files = kernel_files()
 

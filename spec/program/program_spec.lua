@@ -89,8 +89,7 @@ helper.describe_each("a program", function(d)
       x[0] = N + TYPE + ON;
       #endif
     }]]
-    assert.equal(1016 + 1, result(source, { defines = { N = 16, TYPE = "(10 * 100)", ON = true,
-      OFF = false } }))
+    assert.equal(1016 + 1, result(source, { defines = { N = 16, TYPE = "(10 * 100)", ON = true, OFF = false } }))
   end)
 
   it("passes options of the allow-list on", function()
@@ -167,20 +166,13 @@ helper.describe_each("a program", function(d)
 
   it("refuses what is no source", function()
     for _, case in ipairs {
-      { "", "no kernel in the source" },
-      { " \n// nothing\n", "no kernel in the source" },
-      { "int f(void) { return 1; }", "no kernel in the source" },
-      { TWICE .. "\0", "NUL byte" },
-      { "\0" .. TWICE, "NUL byte" },
-      { "life.cl", 'source expected, got a file\'s name: use {file="life.cl"}' },
-      { "kernels/no life.cl", 'use {file="kernels/no life.cl"}' },
-      { 12, "string or {file=} expected" },
-      { nil, "string or {file=} expected" },
-      { true, "string or {file=} expected" },
-      { {}, "option 'file': path expected" },
-      { { file = 1 }, "option 'file': string expected" },
-      { { file = "/nowhere/life.cl" }, "/nowhere/life.cl: No such file" },
-      { { file = "/" }, "/: " },
+      { "", "no kernel in the source" }, { " \n// nothing\n", "no kernel in the source" },
+      { "int f(void) { return 1; }", "no kernel in the source" }, { TWICE .. "\0", "NUL byte" },
+      { "\0" .. TWICE, "NUL byte" }, { "life.cl", 'source expected, got a file\'s name: use {file="life.cl"}' },
+      { "kernels/no life.cl", 'use {file="kernels/no life.cl"}' }, { 12, "string or {file=} expected" },
+      { nil, "string or {file=} expected" }, { true, "string or {file=} expected" },
+      { {}, "option 'file': path expected" }, { { file = 1 }, "option 'file': string expected" },
+      { { file = "/nowhere/life.cl" }, "/nowhere/life.cl: No such file" }, { { file = "/" }, "/: " },
       { { file = "life.cl", name = "x" }, "no option 'name'" },
     } do
       helper.raises(case[2], d.program, d, case[1])
@@ -190,33 +182,26 @@ helper.describe_each("a program", function(d)
 
   it("refuses wrong options", function()
     for _, case in ipairs {
-      { { define = {} }, { "no option 'define'", "defines" } },
-      { { "defines" }, "no option '1'" },
-      { "-w", "table expected" },
-      { { defines = "N=1" }, "option 'defines': table expected" },
+      { { define = {} }, { "no option 'define'", "defines" } }, { { "defines" }, "no option '1'" },
+      { "-w", "table expected" }, { { defines = "N=1" }, "option 'defines': table expected" },
       { { defines = { ["N 1"] = 1 } }, "'N 1' is no identifier" },
       { { defines = { [1] = 1 } }, "'1' is no identifier" },
       { { defines = { ["2N"] = 1 } }, "'2N' is no identifier" },
-      { { defines = { N = {} } }, "expected for N, got table" },
-      { { defines = { N = 1 / 0 } }, "N is not finite" },
+      { { defines = { N = {} } }, "expected for N, got table" }, { { defines = { N = 1 / 0 } }, "N is not finite" },
       { { defines = { N = 0 / 0 } }, "N is not finite" },
       { { defines = { N = "1\n2" } }, "the value of N must stay on one line" },
       { { defines = { N = "1\\" } }, "the value of N must stay on one line" },
       { { options = 1 }, "option 'options': string expected" },
       { { options = "-include /etc/passwd" }, "'-include' is none of" },
       { { options = "-w -fplugin=x.so" }, "'-fplugin=x.so' is none of" },
-      { { options = "-w\t-fplugin=x.so" }, "is none of" },
-      { { options = "-Wp,-include,/etc/passwd" }, "is none of" },
-      { { options = "-I /tmp" }, "'-I' is none of" },
-      { { options = "-DN=\"x\"" }, "is none of" },
+      { { options = "-w\t-fplugin=x.so" }, "is none of" }, { { options = "-Wp,-include,/etc/passwd" }, "is none of" },
+      { { options = "-I /tmp" }, "'-I' is none of" }, { { options = "-DN=\"x\"" }, "is none of" },
       { { options = "x" }, "'x' is none of" },
       { { include = "/tmp" }, "option 'include': table of folders expected" },
       { { include = { "/tmp -fplugin=x" } }, "folder 1: a path without blanks" },
       { { include = { "/tmp", 'a"b' } }, "folder 2: a path without blanks" },
-      { { include = { {} } }, "folder 1: a path" },
-      { { name = 'a"b' }, "name holds a quote" },
-      { { name = "a\nb" }, "name holds a quote" },
-      { { name = {} }, "option 'name': string expected" },
+      { { include = { {} } }, "folder 1: a path" }, { { name = 'a"b' }, "name holds a quote" },
+      { { name = "a\nb" }, "name holds a quote" }, { { name = {} }, "option 'name': string expected" },
     } do
       helper.raises(case[1] and case[2], d.program, d, TWICE, case[1])
     end
@@ -249,8 +234,7 @@ helper.describe_each("a build error", function(d)
   -- Oclgrind and NVIDIA count lines by themselves, whatever #line says.
   it("names the line and shows it with its number", function()
     helper.raises({ "source:3:", "source:3 |   x[1] = nowhere;" }, d.program, d, BROKEN)
-    helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN,
-      { name = "life.cl" })
+    helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN, { name = "life.cl" })
   end)
 
   it("keeps every digit of a number that it defines", function()
@@ -264,8 +248,7 @@ helper.describe_each("a build error", function(d)
   end)
 
   it("does not count defines as lines", function()
-    helper.raises("source:3 |   x[1] = nowhere;", d.program, d, BROKEN,
-      { defines = { A = 1, B = 2, C = 3 } })
+    helper.raises("source:3 |   x[1] = nowhere;", d.program, d, BROKEN, { defines = { A = 1, B = 2, C = 3 } })
   end)
 
   it("names the file it came from", function()
@@ -318,18 +301,11 @@ helper.describe_each("a prebuilt kernel", function(d)
 
   it("is refused under a wrong name or with wrong options", function()
     for _, case in ipairs {
-      { "../x", nil, "small letters, digits and _" },
-      { "/etc/passwd", nil, "small letters, digits and _" },
-      { "saxpy.cl", nil, "small letters, digits and _" },
-      { "SAXPY", nil, "small letters, digits and _" },
-      { "", nil, 'got ""' },
-      { "saxpi", nil, "saxpi" },
-      { 1.5, nil, "small letters" },
-      { {}, nil, "string expected" },
-      { "saxpy", { type = "float" }, "no option 'type'" },
-      { "saxpy", { dtype = "real" }, "no dtype 'real'" },
-      { "saxpy", { dtype = 1 }, "no dtype" },
-      { "saxpy", { defines = 1 }, "option 'defines': table expected" },
+      { "../x", nil, "small letters, digits and _" }, { "/etc/passwd", nil, "small letters, digits and _" },
+      { "saxpy.cl", nil, "small letters, digits and _" }, { "SAXPY", nil, "small letters, digits and _" },
+      { "", nil, 'got ""' }, { "saxpi", nil, "saxpi" }, { 1.5, nil, "small letters" }, { {}, nil, "string expected" },
+      { "saxpy", { type = "float" }, "no option 'type'" }, { "saxpy", { dtype = "real" }, "no dtype 'real'" },
+      { "saxpy", { dtype = 1 }, "no dtype" }, { "saxpy", { defines = 1 }, "option 'defines': table expected" },
     } do
       helper.raises(case[3], d.kernel, d, case[1], case[2])
     end

@@ -84,9 +84,7 @@ describe("sequential", function()
         local xs, bs, as = nest(unpack_all(x, dtype), n, columns), nest(b, n, columns), nest(a, n, n)
         local xt, bt = reference.transpose(xs), reference.transpose(bs)
         assert.equal(n * columns, #flatten(xs))
-        for j = 1, columns do
-          assert.is_true(reference.ratio(as, xt[j], bt[j], helper.eps[dtype]) <= 30)
-        end
+        for j = 1, columns do assert.is_true(reference.ratio(as, xt[j], bt[j], helper.eps[dtype]) <= 30) end
       end
     end)
 
@@ -110,21 +108,15 @@ describe("sequential", function()
   it("names the argument that is wrong", function()
     local two, four = pack({ 1, 2 }, "float"), pack({ 1, 2, 3, 4 }, "float")
     for _, case in ipairs {
-      { "saxpy", { "#1", "number" }, "x", two, two },
-      { "saxpy", { "#2", "string" }, 1, {}, two },
-      { "saxpy", { "#3", "string" }, 1, two },
-      { "saxpy", { "#3", "8 bytes", "16" }, 1, two, four },
-      { "saxpy", { "#2", "bytes", "5" }, 1, "12345", "12345" },
-      { "saxpy", { "#4", "half" }, 1, two, two, "half" },
+      { "saxpy", { "#1", "number" }, "x", two, two }, { "saxpy", { "#2", "string" }, 1, {}, two },
+      { "saxpy", { "#3", "string" }, 1, two }, { "saxpy", { "#3", "8 bytes", "16" }, 1, two, four },
+      { "saxpy", { "#2", "bytes", "5" }, 1, "12345", "12345" }, { "saxpy", { "#4", "half" }, 1, two, two, "half" },
       { "gemm", { "#1", "16 bytes", "8" }, two, four, 2, 2, 2 },
-      { "gemm", { "#2", "16 bytes", "8" }, four, two, 2, 2, 2 },
-      { "gemm", { "#3", "range" }, four, four, -1, 2, 2 },
+      { "gemm", { "#2", "16 bytes", "8" }, four, two, 2, 2, 2 }, { "gemm", { "#3", "range" }, four, four, -1, 2, 2 },
       { "gemm", { "#4", "integer" }, four, four, 2, 1.5, 2 },
       { "gemm", { "#5", "range" }, four, four, 2, 2, math.maxinteger },
-      { "gauss", { "#1", "16 bytes", "8" }, two, two, 2 },
-      { "gauss", { "#2", "bytes" }, four, "12345", 2 },
-      { "gauss", { "#3", "range" }, four, two, -2 },
-      { "gauss", { "#4", "half" }, four, two, 2, "half" },
+      { "gauss", { "#1", "16 bytes", "8" }, two, two, 2 }, { "gauss", { "#2", "bytes" }, four, "12345", 2 },
+      { "gauss", { "#3", "range" }, four, two, -2 }, { "gauss", { "#4", "half" }, four, two, 2, "half" },
     } do
       helper.raises(case[2], sequential[case[1]], table.unpack(case, 3, 7))
     end

@@ -22,9 +22,7 @@ isolated.SANITIZED = os.getenv "SANITIZED"
 isolated.NEW_WORKER = isolated.SANITIZED and 20 or 5
 
 --- A CPU, isolated.
-function isolated.device(limit)
-  return cl.device(isolated.PLACE, { isolated = true, limit = limit })
-end
+function isolated.device(limit) return cl.device(isolated.PLACE, { isolated = true, limit = limit }) end
 
 --- What a line of the shell prints.
 function isolated.output_of(line)
@@ -53,9 +51,7 @@ function isolated.count_files()
   return tonumber(isolated.output_of(("ls -l /proc/%s/fd | grep -vc pipe:"):format(isolated.SELF)))
 end
 
-function isolated.is_running(pid)
-  return os.execute(("kill -0 %s 2>/dev/null"):format(pid)) == true
-end
+function isolated.is_running(pid) return os.execute(("kill -0 %s 2>/dev/null"):format(pid)) == true end
 
 --- Whether f() comes true within some seconds.
 function isolated.soon(f)

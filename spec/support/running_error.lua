@@ -50,9 +50,7 @@ function Number.__lt(one, other) return (parts(one)) < (parts(other)) end
 function Number.__le(one, other) return (parts(one)) <= (parts(other)) end
 
 --- Of a number that is kept as a float.
-function running_error.number(value)
-  return new((string.unpack("f", string.pack("f", value))), 0.0, 0.0)
-end
+function running_error.number(value) return new((string.unpack("f", string.pack("f", value))), 0.0, 0.0) end
 
 --- Whether a float is what a number may have become.
 function running_error.allows(expected, got)

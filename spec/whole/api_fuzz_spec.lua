@@ -28,13 +28,9 @@ describe("fuzzing the API", function()
     return #result.messages
   end
 
-  it("with a fixed seed ends in results and errors in words", function()
-    assert.is_true(run(1) >= 100)
-  end)
+  it("with a fixed seed ends in results and errors in words", function() assert.is_true(run(1) >= 100) end)
 
-  it("with a fresh seed too", function()
-    run(helper.seed % 1000000000)
-  end)
+  it("with a fresh seed too", function() run(helper.seed % 1000000000) end)
 
   it("on a CPU whose kernels a worker runs, too", function()
     if not campaign.can_isolate() then return pending "there is no POCL" end

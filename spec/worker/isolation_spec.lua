@@ -62,9 +62,7 @@ describe("what is computed on an isolated device", function()
   local plain, d = cl.device(PLACE), isolated.device()
 
   --- f(device) on both; their results are equal.
-  local function same(f)
-    assert.same(f(plain), f(d))
-  end
+  local function same(f) assert.same(f(plain), f(d)) end
 
   it("is the same: prebuilt operations", function()
     for _, n in ipairs { 0, 1, 17, 1009, 65537 } do

@@ -126,12 +126,9 @@ helper.describe_each("gauss", function(d)
 
     it("solves what the dtype can resolve and refuses what it cannot, " .. dtype, function()
       local resolved = {
-        { conditioned(20, 1e3), float = true, double = true },
-        { conditioned(20, 1e6), double = true },
-        { conditioned(20, 1e9), float = false, double = true },
-        { hilbert(4), float = true, double = true },
-        { hilbert(8), float = false, double = true },
-        { hilbert(12), float = false, double = false },
+        { conditioned(20, 1e3), float = true, double = true }, { conditioned(20, 1e6), double = true },
+        { conditioned(20, 1e9), float = false, double = true }, { hilbert(4), float = true, double = true },
+        { hilbert(8), float = false, double = true }, { hilbert(12), float = false, double = false },
       }
       for i, system in ipairs(resolved) do
         local a = d:buffer(system[1], dtype)
@@ -187,8 +184,7 @@ helper.describe_each("gauss", function(d)
       { { { 0, 0, 2 }, { 4, 0, 0 }, { 0, 8, 0 } }, { 2, 4, 8 }, { 1, 1, 1 }, { 2, 3, 3 } },
       { { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }, { 1, 2, 3 }, { 1, 2, 3 }, { 1, 2, 3 } },
       { { { 1, 1 }, { -1, 1 } }, { 3, 1 }, { 1, 2 }, { 1, 2 } }, -- of equals the upper one
-      { { { 1, 2 }, { 4, 4 } }, { 3, 8 }, { 1, 1 }, { 2, 2 } },
-      { { { -5 } }, { 10 }, { -2 }, { 1 } },
+      { { { 1, 2 }, { 4, 4 } }, { 3, 8 }, { 1, 1 }, { 2, 2 } }, { { { -5 } }, { 10 }, { -2 }, { 1 } },
     } do
       local x, info = cl.gauss(d:buffer(case[1]), d:buffer(case[2]))
       assert.same(case[3], x:read())
@@ -322,31 +318,24 @@ helper.describe_each("gauss", function(d)
     local a, b, released = d:buffer { { 2, 1 }, { 1, 3 } }, d:buffer { 1, 2 }, d:buffer { 1, 2 }
     released:release()
     for _, case in ipairs {
-      { { "#1", "buffer" }, nil, b },
-      { { "#1", "buffer" }, io.stdout, b },
-      { { "#2", "buffer" }, a, { 1, 2 } },
-      { { "#1", "released" }, released, b },
-      { { "#2", "released" }, a, released },
+      { { "#1", "buffer" }, nil, b }, { { "#1", "buffer" }, io.stdout, b }, { { "#2", "buffer" }, a, { 1, 2 } },
+      { { "#1", "released" }, released, b }, { { "#2", "released" }, a, released },
       { { "#1", "float or double", "int" }, d:buffer({ { 1 } }, "int"), b },
       { { "#2", "float", "double" }, a, d:buffer({ 1, 2 }, "double") },
-      { { "#1", "square", "2x3" }, d:zeros("float", 2, 3), b },
-      { { "#1", "square", "2" }, b, b },
+      { { "#1", "square", "2x3" }, d:zeros("float", 2, 3), b }, { { "#1", "square", "2" }, b, b },
       { { "#1", "square", "2x2x3" }, d:zeros("float", 2, 2, 3), b },
       { { "#1", "square" }, d:zeros("float", 2, 2, 2, 2), b },
       { { "#2", "3 systems of 2 rows", "2" }, d:zeros("float", 3, 2, 2), b },
       { { "#2", "3 systems of 2 rows", "2x3" }, d:zeros("float", 3, 2, 2), d:zeros("float", 2, 3) },
       { { "'kernel'", "batch" }, d:zeros("float", 3, 2, 2), d:zeros("float", 3, 2), { kernel = "unblocked" } },
-      { { "#2", "2 rows", "3" }, a, d:zeros("float", 3) },
-      { { "#2", "2 rows", "1x2" }, a, d:zeros("float", 1, 2) },
-      { { "#2", "2x1x1" }, a, d:zeros("float", 2, 1, 1) },
-      { { "#3", "table" }, a, b, "paper" },
+      { { "#2", "2 rows", "3" }, a, d:zeros("float", 3) }, { { "#2", "2 rows", "1x2" }, a, d:zeros("float", 1, 2) },
+      { { "#2", "2x1x1" }, a, d:zeros("float", 2, 1, 1) }, { { "#3", "table" }, a, b, "paper" },
       { { "#3", "'pivot'" }, a, b, { pivot = true } },
       { { "'kernel'", "'best'", "blocked", "unblocked" }, a, b, { kernel = "best" } },
       { { "'kernel'", "string" }, a, b, { kernel = true } },
       { { "'refine'", "boolean", "number" }, a, b, { refine = 1 } },
       { { "'refine'", "unblocked" }, a, b, { kernel = "paper", refine = true } },
-      { { "'group'", "paper" }, a, b, { group = 16 } },
-      { { "'range'", "paper" }, a, b, { range = "fixed" } },
+      { { "'group'", "paper" }, a, b, { group = 16 } }, { { "'range'", "paper" }, a, b, { range = "fixed" } },
       { { "'remainder'", "paper" }, a, b, { remainder = "host" } },
       { { "'range'", "'grow'", "shrink" }, a, b, { kernel = "paper", range = "grow" } },
       { { "'remainder'", "'pad'", "split" }, a, b, { kernel = "paper", remainder = "pad" } },
@@ -418,8 +407,7 @@ helper.describe_each("gauss as the paper has it", function(d)
       it(("names a pivot that is zero: range %s, remainder %s"):format(range, remainder), function()
         local options = { kernel = "paper", range = range, remainder = remainder, group = 2 }
         for k, a in ipairs {
-          { { 0, 1, 2 }, { 1, 0, 1 }, { 1, 1, 1 } },
-          { { 1, 1, 2 }, { 1, 1, 1 }, { 1, 2, 1 } },
+          { { 0, 1, 2 }, { 1, 0, 1 }, { 1, 1, 1 } }, { { 1, 1, 2 }, { 1, 1, 1 }, { 1, 2, 1 } },
           { { 1, 1, 2 }, { 1, 2, 1 }, { 2, 3, 3 } },
         } do
           local texts = { "pivot " .. k .. " is 0", "unblocked" }

@@ -61,8 +61,7 @@ helper.describe_each("the kernels of gauss", function(d)
       return w
     end
     for _, case in ipairs {
-      { lower, { LOWER = 1, UNIT = 1, TRANSPOSE = 0 } },
-      { upper, { LOWER = 0, UNIT = 0, TRANSPOSE = 0 } },
+      { lower, { LOWER = 1, UNIT = 1, TRANSPOSE = 0 } }, { upper, { LOWER = 0, UNIT = 0, TRANSPOSE = 0 } },
       { reference.transpose(upper), { LOWER = 1, UNIT = 0, TRANSPOSE = 1 } },
       { reference.transpose(lower), { LOWER = 0, UNIT = 1, TRANSPOSE = 1 } },
     } do

@@ -27,10 +27,8 @@ end
 --- The rows of a class by name; a simulator needs ten seconds for a tile of a warpgroup.
 local function rows_of(class, is_simulator)
   local rows = {
-    ["mma"] = tensor(32, 32, 8, 4, 8, 2),
-    ["mma, in larger blocks"] = tensor(64, 64, 16, 8, 8, 3),
-    ["wgmma"] = warpgroups(1, 128, 2, 2),
-    ["wgmma, two warpgroups"] = warpgroups(2, 128, 3, 1),
+    ["mma"] = tensor(32, 32, 8, 4, 8, 2), ["mma, in larger blocks"] = tensor(64, 64, 16, 8, 8, 3),
+    ["wgmma"] = warpgroups(1, 128, 2, 2), ["wgmma, two warpgroups"] = warpgroups(2, 128, 3, 1),
   }
   if is_simulator then return { ["mma"] = rows["mma"] } end
   if class == "tf32" then rows["wgmma, wide"] = warpgroups(1, 256, 2, 8) end
@@ -39,9 +37,7 @@ end
 
 --- What an element may be off, in units of float's, of the sum of magnitudes: rounding each operand to 11 bits, or
 -- splitting it, and the additions.
-local function bound_of(class, k)
-  return helper.unit.float * (k + (class == "tf32" and 2 ^ 14 or 10))
-end
+local function bound_of(class, k) return helper.unit.float * (k + (class == "tf32" and 2 ^ 14 or 10)) end
 
 local function assert_near(got, a, b, class, addend)
   local exact, magnitude = reference.gemm(a, b), reference.gemm(a, b, true)
@@ -232,9 +228,7 @@ describe("the way from kernel to kernel of a precision", function()
   local function both(kernel) return ("float-tensor\t%s\t50.0\ntf32\t%s\t50.0\n"):format(kernel, kernel) end
 
   for bad, kernel in pairs {
-    ["{}"] = "warpgroups",
-    ["{ warpgroups = 'wrong' }"] = "tensor",
-    ["{ warpgroups = 'error' }"] = "tensor",
+    ["{}"] = "warpgroups", ["{ warpgroups = 'wrong' }"] = "tensor", ["{ warpgroups = 'error' }"] = "tensor",
     ["{ warpgroups = 'error', tensor = 'wrong' }"] = "float",
     ["{ warpgroups = 'wrong', tensor = 'error' }"] = "float",
   } do

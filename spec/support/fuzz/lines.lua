@@ -189,22 +189,17 @@ end
 
 --- Objects to begin with, so that calls reach deep.
 lines.PRELUDE = {
-  "local r = cl.device() return r",
-  "local r = v[1]:buffer({{4, 1, 0}, {1, 5, 2}, {0, 2, 6}}) return r",
+  "local r = cl.device() return r", "local r = v[1]:buffer({{4, 1, 0}, {1, 5, 2}, {0, 2, 6}}) return r",
   "local r = v[1]:buffer({1, 2, 3}) return r",
   'local r = v[1]:buffer({1, 2, 3, 4, 5, 6}, "int") return r',
-  "local r = v[1]:program(" .. ("%q"):format(values.SOURCES[1]) .. ") return r",
-  "local r = v[5].k return r",
+  "local r = v[1]:program(" .. ("%q"):format(values.SOURCES[1]) .. ") return r", "local r = v[5].k return r",
   "local r = v[6](4, v[4], 7) return r",
-  "local r = v[1]:program(" .. ("%q"):format(values.SOURCES[2]) .. ") return r",
-  "local r = v[8].k return r",
+  "local r = v[1]:program(" .. ("%q"):format(values.SOURCES[2]) .. ") return r", "local r = v[8].k return r",
   'local r = cl.scratch("float", 4) return r',
   'local r = v[1]:zeros("double", 3, 3) return r',
-  "local r = cl.lu(v[2]) return r",
-  "local r = v[2]:view(2, 3) return r",
+  "local r = cl.lu(v[2]) return r", "local r = v[2]:view(2, 3) return r",
   'local r = blas.array(9, "float") return r',
-  "local r = v[1]:queue() return r",
-  "local r = v[15]:zeros('float', 3, 3) return r",
+  "local r = v[1]:queue() return r", "local r = v[15]:zeros('float', 3, 3) return r",
 }
 
 return lines

@@ -61,9 +61,7 @@ local function judge(message)
   if has_one(message, OWN) then return end
   if has_one(message, INTERNAL) then return note_fault("an internal message: " .. message) end
   local shape = shape_of(message)
-  if not stage.messages[shape] then
-    stage.messages[shape], stage.distinct = message, stage.distinct + 1
-  end
+  if not stage.messages[shape] then stage.messages[shape], stage.distinct = message, stage.distinct + 1 end
 end
 
 -- --- values that act -------------------------------------------------------------------------------

@@ -59,9 +59,7 @@ function parse_union(text)
 end
 
 --- The type at the start of what stands behind a name; it ends at a blank outside brackets.
-local function leading_type(text)
-  return parse_union((split(text, " ")))
-end
+local function leading_type(text) return parse_union((split(text, " "))) end
 
 -- --- files -----------------------------------------------------------------------------------------
 

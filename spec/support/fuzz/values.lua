@@ -62,8 +62,7 @@ values.SOURCES = {
   "kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(global int *x, local int *s) "
     .. "{ s[0] = 1; barrier(CLK_LOCAL_MEM_FENCE); if (get_global_id(0) == 0) x[0] = get_group_id(0); }",
   "kernel void broken(global int *x) { x[0] = nowhere; }",
-  "#include \"missing.h\"\nkernel void k(global int *x) { x[0] = 1; }",
-  "// no kernel",
+  "#include \"missing.h\"\nkernel void k(global int *x) { x[0] = 1; }", "// no kernel",
 }
 
 local EXPRESSIONS = { "x[i]", "2*x[i]", "a*x[i] + y[i]", "x[i] > 0", "i", "y[i]", "x[", "x[i]; }", "", "x[i]//", "a" }
@@ -101,9 +100,7 @@ for _, name in ipairs { "context", "extent", "map", "schedule", "outside" } do
   TEXTS["poly:" .. name] = function() return quoted(SETS) end
 end
 
-function values.integer()
-  return chance(90) and pick(INTEGERS) or pick(HOSTILE_NUMBERS)
-end
+function values.integer() return chance(90) and pick(INTEGERS) or pick(HOSTILE_NUMBERS) end
 
 local function number() return chance(50) and pick(NUMBERS) or values.integer() end
 
