@@ -5,7 +5,7 @@
 
 local cl = require "clcompute"
 local helper = require "spec.helper"
-local npy_header = require "clcompute.buffer.npy_header"
+local read_header = require("clcompute.buffer").read_header
 local report = require "clcompute.report"
 
 local TIMES = os.getenv "LONG" and 100 or 1
@@ -106,7 +106,7 @@ end
 
 --- What is wrong with the outcome for these bytes, or nil.
 local function judge_header(bytes)
-  local ok, result = pcall(npy_header.read, as_file(bytes))
+  local ok, result = pcall(read_header, as_file(bytes))
   if not ok then
     local is_inside = type(result) ~= "string" or result:find "%.lua:%d+:" or result:find "attempt to"
     return is_inside and tostring(result) or nil

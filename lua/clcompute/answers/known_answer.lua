@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Runs a known-answer test on a device, and keeps what it said: each is run once a device and driver, when it is first
--- asked for. A verdict is a line `verdict TAB test TAB device` of the file `verdicts` in the folder of compiled programs.
--- @module clcompute.answers.known_answer
+--- Runs a known-answer test on a device, and keeps what it said: each is run once a device and driver, when it is
+-- first asked for. A verdict is a line `verdict TAB test TAB device` of `verdicts` in the folder of compiled programs.
 
 local files = require "clcompute.files"
 local interrupt = require("clcompute.base").interrupt
