@@ -2,7 +2,6 @@
 
 --- OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations. The C core has most of it. Here
 -- stands what the core leaves to Lua, and in which package it is found.
--- @module clcompute
 
 local here = select(2, ...) or "lua/clcompute/init.lua"
 
@@ -60,11 +59,6 @@ end
 local cl = load_core()
 if not cl._VERSION then complete(cl) end -- the core is the same when required again
 
---- Finds out what is wrong with OpenCL on this machine; `clcompute.doctor` does so where this module
--- does not load.
--- @function doctor
--- @tparam[opt] table options those of `clcompute.doctor.examine`
--- @treturn table whose tostring() is the report
 cl.doctor = late("doctor", "examine")
 
 return cl

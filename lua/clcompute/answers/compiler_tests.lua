@@ -4,7 +4,6 @@
 -- its end. Optional fields: `options` of the build; `within`, the relative error of floating-point results;
 -- `needs`, a field of the device that must be true; `from`, the lowest OpenCL version (major, minor);
 -- `offered`, a feature a compiler may refuse; `consequence` and `remedy` of a wrong answer.
--- @module clcompute.answers.compiler_tests
 
 local compiler_tests = {}
 

@@ -2,7 +2,6 @@
 
 --- Known answers: tests of a device's compiler and of this library's kernels on it, and the verdicts that are kept of
 -- them. The tests are read without the C core too, which running them needs.
--- @module clcompute.answers
 
 local compiler_tests = require "clcompute.answers.compiler_tests"
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Known-answer tests of this library's fast kernels: rows as of `clcompute.answers.compiler_tests`, whose `operation`
 -- computes in place of a source. A device that fails one takes the plain kernel instead (`clcompute.tuning`).
--- @module clcompute.answers.operation_tests
 
 local M, K, N = 45, 70, 67 -- of a product: full tiles, edges, and an odd one left
 local WHOLE, DEEP = 128, 32 -- of one that is whole tiles only, and read where it lies

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Lines of cells as text in aligned columns.
--- @module clcompute.base.columns
 
 -- --- width -----------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Values as text: numbers with significant digits and engineering prefixes, one unit for a whole column or axis, sizes
 -- in bytes; texts in UTF-8, without control characters.
--- @module clcompute.base.format
 
 local format = {}
 

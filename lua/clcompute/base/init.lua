@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What all packages stand on; none of it needs the C core.
--- @module clcompute.base
 
 local base = {
   columns = require "clcompute.base.columns",

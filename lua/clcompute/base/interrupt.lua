@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Ctrl-C and want of memory among errors: Lua raises them like any other. Code that catches errors passes them on.
--- @module clcompute.base.interrupt
 
 local interrupt = {}
 

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Checks tables of options: what is not known, or of another type, is an error that says so.
--- @module clcompute.base.options
 
 local options = {}
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Places in an index space as text, and the fields of the rows of clcompute.trace_range in the order of reading.
--- @module clcompute.base.places
 
 local places = {}
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Shell commands, for what looks at the machine: the doctor, the command line, the suite. No function of the library
 -- itself starts a process.
--- @module clcompute.base.process
 
 local process = {}
 

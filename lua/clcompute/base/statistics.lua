@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Medians, quartiles, and how far a median can be trusted. Nothing is assumed of how times are spread:
 -- on a shared machine they have a long tail, and sometimes two peaks.
--- @module clcompute.base.statistics
 
 local statistics = {}
 

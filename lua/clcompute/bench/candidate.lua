@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- A candidate of a bench: its first call and the check of what it computed, its timed runs, and the row that it
 -- becomes.
--- @module clcompute.bench.candidate
 
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options

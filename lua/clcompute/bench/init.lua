@@ -1,30 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Measures functions: queued work of devices, or anything else. A measurement is a row, a plain table;
 -- nothing is printed.
---
--- A candidate is a table of `fn` and any of these: `name`; `params`, plain values that identify it;
--- `device`, a Device or a list of them, whose queues each run waits for (default: all devices, and that
--- of the Event or Buffer that fn returns), or a string, the name of what runs it without a queue; `flops`
--- and `bytes` of a call; `dtype` ("float"), whose peak counts; `check(result)`, called once with what the
--- first call returned: it returns the largest error as a share of its bound, or whether the result is
--- right and why not, or raises; `reset`, called before each run, which then is one call; `timed=true`: fn
--- returns the seconds it took, then its result; `split=false`: what it queues is not this library's, so
--- `cl.profile` cannot tell where its time goes; `unit` of the times, "s", "ms", "us" or "ns"; `needs`,
--- "double" or "half"; `unsupported`, why it cannot run.
---
--- A row has `name`, `params`, `device`, `driver`, `date`; `value` (the median of a call), `min`, `q1`,
--- `q3` in `unit`; `runs` and `batch`, the calls of a run; in seconds `cold`, the first call with what it
--- compiled; as far as `cl.profile` sees it `compile` of the first call, and `upload`, `kernel`,
--- `download` of a warm one (nil for what is `timed`, runs without a queue or has `split=false`, and while
--- the script itself profiles); `flops`, `bytes`, `gflops`, `gbs`, `peak_share`, the share of the peak that
--- binds, above 1 where its data stay in a cache, since the peak is that of the memory; `checked`,
--- `max_error`; `status`, "ok", "unsupported", "skipped" or "failed", and the `reason`. That of a row which
--- is "ok" tells what else it lacks: rates, a peak that could not be measured, a ratio. A row of `compare`
--- also has `baseline`, its name; `ratio` of the times (below 1 is faster), `ratio_low` and `ratio_high`,
--- between which it lies with `ratio_confidence`: 0.999, or less after few rounds; and `agrees`: whether
--- the ratio, taken three times, is the same within 10 %; if not, `reason` says so.
--- @module clcompute.bench
--- @usage local row = bench.measure(function() cl.saxpy(2, x, y) end, { device = d, bytes = 12 * #x })
 
 local Candidate = require "clcompute.bench.candidate"
 local interleaving = require "clcompute.bench.interleaving"
@@ -85,15 +61,6 @@ local function rows_of(candidates)
   return rows
 end
 
---- Measures one function: one call alone, then at least five runs, each of as many calls as make it last.
--- @function measure
--- @tparam function fn queues work or does it; not called with arguments
--- @tparam[opt] table given fields of a candidate, and `seconds` of warm runs (1); `rounds`, to fix their
---  number; `peak`, false to go without or what `bench.peak` returned (default: it is measured, where
---  `flops` or `bytes` and one device are known); `progress`, called with { stage=, name=, device=,
---  round=, rounds= }
--- @treturn table its row; a function that fails is one too
--- @raise only for wrong options
 function bench.measure(fn, given)
   options.check("measure", given or {}, MEASURE)
   local candidate, settings = { fn = fn }, {}
@@ -136,15 +103,6 @@ local function related_rows(candidates, baseline)
   return rows
 end
 
---- Measures candidates in turns, in an order that is fair to each, and relates them to one of them by the
--- runs of the same round. Eleven rounds at least; five where these take five times the `seconds`, as
--- `ratio_confidence` tells; or `rounds`.
--- @function compare
--- @tparam table list candidates
--- @tparam[opt] table given `seconds`, `rounds`, `peak`, `progress` as in `measure`; `baseline`, a name
---  (default: the first)
--- @treturn table a row for each, in their order
--- @raise only for wrong options
 function bench.compare(list, given)
   if type(list) ~= "table" then error("compare: list of candidates expected, got " .. type(list), 0) end
   local count = 0
@@ -167,15 +125,6 @@ function bench.compare(list, given)
   return related_rows(candidates, find_baseline(candidates, settings.baseline))
 end
 
---- The most that a device does: operations by a loop of multiply-adds, bytes by a copy and an update in
--- place.
--- @function peak
--- @tparam Device device
--- @tparam[opt] table given `seconds` of each (0.2); `dtype` of the operations ("float", "double", "half" or "int");
---  `only`: "flops" or "bytes_per_second", where one of the two will do
--- @treturn table `flops` (operations a second, a multiply-add is two), `bytes_per_second` (read and
---  written, by buffers that exceed the cache where its memory allows), `buffer` (the bytes of each), `dtype`
--- @raise when the device computes a wrong result, or has no such dtype
 function bench.peak(device, given)
   given = options.check("peak", given or {}, PEAK)
   if not timing.is_device(device) then error("peak: Device expected, got " .. type(device), 0) end
@@ -195,24 +144,6 @@ local function first_well(candidates)
   end
 end
 
---- Measures every combination of the values of some axes. Rows are appended to a file as they come; called
--- again, it goes on where it was cut off. A row of the file is kept only if it was measured as it would be
--- now (its `setup`: this version, `seconds`, `rounds`, `peak` and `together`) with a device and driver of
--- this process; others, and what failed, are measured again. One file is for one sweep: that of one over other
--- axes (`axes` of its rows) is refused. Which of several
--- devices a point is for, only an axis can tell.
--- @function sweep
--- @tparam table given the axes `devices`, `kernels`, `sizes`, `groups`, of which a point has `device`,
---  `kernel`, `size`, `group`, and further ones as `axes`, a list of { name, values } (the last axis
---  varies first); `run(point)` returns a candidate or nil and why there is none; `file`, a path ending in
---  .jsonl; `limit`, the seconds after which what is left becomes rows "skipped", not written;
---  `together`, names of axes, as { "group" }: points that differ only there are measured in turns, as by
---  `compare`, and their rows have its fields, relative to the first that is well; run() is called for all
---  of them before, and points kept from the file are left out; `work(point)`, how much there is to do, for
---  the estimate; `progress`, called with { done=, total=, point=, elapsed=, remaining= (seconds, nil while
---  nothing is known) }; `seconds`, `rounds` and `peak` as in `measure`, for each point
--- @treturn table rows in the order of the points; their `params` hold the point
--- @raise when options are wrong, or the file cannot be written or is not one of rows, before anything is measured
 function bench.sweep(given)
   options.check("sweep", given, options.merge(SETTINGS, sweep.OPTIONS))
   options.positive("sweep", given, "limit")

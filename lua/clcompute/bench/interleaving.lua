@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Interleaves the runs of candidates, so that all meet the same moods of the machine, and relates their times: what
 -- slows the machine for a while slows both of a round, so the ratio of a round moves less than either time.
--- @module clcompute.bench.interleaving
 
 local statistics = require("clcompute.base").statistics
 local timing = require "clcompute.bench.timing"

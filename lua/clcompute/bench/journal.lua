@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The rows of a sweep in a file, one JSON object a line, appended as they come; and which of them need not be measured
 -- again. A last line that was cut off is taken away.
--- @module clcompute.bench.journal
 
 local report = require "clcompute.report"
 local timing = require "clcompute.bench.timing"

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- The most that a device does: the fastest of several runs of kernels whose results are checked.
--- @module clcompute.bench.peak
 
 local Candidate = require "clcompute.bench.candidate"
 local interrupt = require("clcompute.base").interrupt

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Every combination of the values of some axes, measured one after the other, but for what a file already holds.
--- @module clcompute.bench.sweep
 
 local Journal = require "clcompute.bench.journal"
 local interrupt = require("clcompute.base").interrupt

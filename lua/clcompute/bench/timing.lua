@@ -2,7 +2,6 @@
 --- How a call is timed: the host's clock, the queues that a run waits for, and the library's profile, which tells where
 -- a call spends its time. Where OpenCL's loader is missing, functions of the host are still measured: by the processor
 -- time of this process.
--- @module clcompute.bench.timing
 
 local found, library = pcall(require, "clcompute")
 

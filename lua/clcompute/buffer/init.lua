@@ -3,7 +3,6 @@
 --- Buffers as .npy files, which numpy reads and writes: `d:load(path)`, `b:save(path)`.
 --
 -- Elements pass in pieces, so that a large file never becomes a large string.
--- @module clcompute
 
 local files = require "clcompute.files"
 
@@ -289,12 +288,6 @@ local function load_file(device, path)
   return buffer
 end
 
---- A new buffer with the array of a .npy file: of any dtype, 1 to 4 dimensions (a single number
--- becomes a buffer of one element), either byte order, C or Fortran order. Blocks.
--- @function Device:load
--- @tparam string path
--- @treturn Buffer
--- @raise when the file cannot be read, is no plain file, or is not exactly what its header says
 function npy.load(device, ...)
   return (guard("load", load_file, device, ...))
 end
@@ -322,12 +315,6 @@ local function save_file(buffer, path)
   return buffer
 end
 
---- Writes the buffer as a .npy file: version 1.0, C order, the machine's byte order, in place of
--- what was there: a regular file, whose owner and mode stay, or the one that a symbolic link names. Blocks.
--- @function Buffer:save
--- @tparam string path
--- @treturn Buffer the buffer
--- @raise when the file cannot be written; then the old one stays
 function npy.save(buffer, ...)
   return (guard("save", save_file, buffer, ...))
 end

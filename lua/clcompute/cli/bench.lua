@@ -2,7 +2,6 @@
 
 --- `clcompute bench`: the prebuilt operations on every device, against the sequential program and, if asked for, the
 -- libraries that are installed.
--- @module clcompute.cli.bench
 
 local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"

@@ -3,7 +3,6 @@
 --- Reads a command line: which command, with which options, or what is wrong with it; and the numbers, names and
 -- devices that words stand for. Debian's lua-argparse does the work; what it would print itself, ending the process, is
 -- a result here. Errors name no place in the code: who reads them typed a command.
--- @module clcompute.cli.command_line
 
 local version = require("clcompute.base").version
 

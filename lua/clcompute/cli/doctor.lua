@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- `clcompute doctor`: what is wrong with OpenCL here, and its remedy. Needs neither OpenCL nor the C core.
--- @module clcompute.cli.doctor
 
 local output = require "clcompute.cli.output"
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- `clcompute info`: platforms and devices, or all properties of one device.
--- @module clcompute.cli.info
 
 local columns = require("clcompute.base").columns
 local command_line = require "clcompute.cli.command_line"

@@ -6,7 +6,6 @@
 -- `configure(parser)`, which adds its options to an argparse command, and `run(options)`, which returns the exit
 -- code; it raises what ends it with code 1. It may have `misuse(options)`, which returns what is wrong with options
 -- that do not go together, or nil. The list below is all that knows of it.
--- @module clcompute.cli
 
 local bench = require "clcompute.cli.bench"
 local command_line = require "clcompute.cli.command_line"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- `clcompute loops`: what becomes of the loops of a Lua function.
--- @module clcompute.cli.loops
 
 local command_line = require "clcompute.cli.command_line"
 local loops_trial = require "clcompute.cli.loops_trial"

@@ -2,7 +2,6 @@
 
 --- The arguments with which `clcompute loops` looks at a function, read from `--arguments` and filled up; and its trial
 -- with them: called in Lua and compiled, for times, and for whether the results are the same.
--- @module clcompute.cli.loops_trial
 
 local columns = require("clcompute.base").columns
 local command_line = require "clcompute.cli.command_line"

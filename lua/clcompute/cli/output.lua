@@ -2,7 +2,6 @@
 
 --- What a command shows: its result on standard output, where a write that fails is an error, since a full disk must
 -- not look like success; faults, and how far a long command is, on standard error.
--- @module clcompute.cli.output
 
 local command_line = require "clcompute.cli.command_line"
 local process = require("clcompute.base").process

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- `clcompute profile-device`: how a device executes, measured and explained.
--- @module clcompute.cli.profile_device
 
 local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- `clcompute repl`: the prompt of the same interpreter, with the library and a device at hand.
--- @module clcompute.cli.repl
 
 local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"

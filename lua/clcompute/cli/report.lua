@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- `clcompute report`: the measurements of a paper, repeated here; or rows that were kept.
--- @module clcompute.cli.report
 
 local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"

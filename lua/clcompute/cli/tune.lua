@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- `clcompute tune`: finds better numbers for the operations of a device, and keeps them.
--- @module clcompute.cli.tune
 
 local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"
@@ -50,7 +49,6 @@ local function describe(found)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- Runs the command.
 function tune.run(options)
   local device = command_line.device(options.device)
   local show <close> = output.progress()

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What the commands of a script took: the rows of cl.profile, and the table that shows them.
--- @module clcompute
 
 local columns = require("clcompute.base").columns
 local internal = require "clcompute.core.internal"
@@ -71,34 +70,6 @@ local function complete(rows)
   return setmetatable(rows, Profile)
 end
 
---- What the commands of this Lua state took on their devices, by kernel and kind of transfer, and how long
--- programs took to build. profile(true) clears what was counted and starts, profile(false) stops, profile()
--- returns what was counted of the commands queued in between; it waits for all queues of this state's
--- devices first. What a closed device did stays; a command that failed is not there, nor what a further
--- queue was still at when it was collected.
---
--- A row: `name` (of the kernel or program; a transfer's is its kind); `kind`: "kernel", "write", "read",
--- "copy", "fill" or "build"; `device` (its name), `place` ("0:1", as selectors have it); `calls` (a launch
--- that was split is one); `total`, `mean`, `min`, `max` of a call in seconds; `share`, 0 to 1, of the time
--- of all commands; `bytes`.
---
--- Times are the device's own, from the start of a command to its end: neither waiting in the queue nor the
--- host's part, such as the copy of data that a queued write makes. Some drivers (POCL) measure 0 for short
--- commands. "build" is wall time of compiling, or of loading what was kept; POCL compiles again at the
--- first launch, which shows nowhere. Times of two queues that ran at once are both counted, so the sum may
--- exceed the time that passed.
---
--- `bytes` of transfers are those moved. Of a kernel they are the sizes of the buffers (a view's own) passed
--- as its arguments, each once a call: what it would move if it touched each element once. It is no
--- measurement: a kernel may touch some only, or some often, or write back what it has read. A "build" has
--- neither share nor bytes.
--- @function profile
--- @tparam[opt] boolean on start or stop; absent: return what was counted
--- @treturn table|nil rows, the longest total first; tostring() of it is an aligned table; its field `on` tells
--- whether profiling goes on
--- @usage cl.profile(true)
--- local x = cl.gauss(a, b)
--- print(cl.profile())
 local function profile(on)
   if on == nil then return complete(internal.read_profile()) end
   if type(on) ~= "boolean" then error("profile: true, false or nothing expected, got " .. type(on), 3) end

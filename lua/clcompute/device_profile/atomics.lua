@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Atomic additions to one address or to many, in global and in local memory.
--- @module clcompute.device_profile.atomics
 
 local cl = require "clcompute"
 local curve = require "clcompute.device_profile.curve"

@@ -2,7 +2,6 @@
 
 --- Banks of local memory: reads whose addresses fall into one bank are served one after the other. The number of
 -- banks is read off the time over the stride between neighbouring work-items.
--- @module clcompute.device_profile.bank_conflicts
 
 local TableReads = require "clcompute.device_profile.table_reads"
 local curve = require "clcompute.device_profile.curve"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What a barrier costs: steps of a chain with one after each, against the same without.
--- @module clcompute.device_profile.barrier
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"

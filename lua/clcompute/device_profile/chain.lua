@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Chains of steps that wait for each other: of arithmetic, of loads by groups side by side, of loads by one work-item.
--- @module clcompute.device_profile.chain
 
 local cl = require "clcompute"
 local format = require("clcompute.base").format

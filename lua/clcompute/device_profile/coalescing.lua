@@ -2,7 +2,6 @@
 
 --- Reads of global memory by neighbouring work-items: next to each other, apart, and off the alignment. Memory moves
 -- whole pieces; what a read needs of them is of use, the rest is not.
--- @module clcompute.device_profile.coalescing
 
 local curve = require "clcompute.device_profile.curve"
 local format = require("clcompute.base").format

@@ -2,7 +2,6 @@
 
 --- Curves of rows: how they are shown, and what is read off them: where they arrive, the law that they follow, their
 -- plateaus. Rows without a time are left out, as if they had not been measured.
--- @module clcompute.device_profile.curve
 
 local format = require("clcompute.base").format
 

@@ -2,7 +2,6 @@
 
 --- Branches that part a wavefront: its work-items go each path one after the other. How far apart two branches must
 -- be to cost nothing is the width of the wavefront.
--- @module clcompute.device_profile.divergence
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"

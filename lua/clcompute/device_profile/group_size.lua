@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- The size of a work-group: over saxpy, which the memory binds, and over chains that wait for themselves.
--- @module clcompute.device_profile.group_size
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What the host waits for, by its own clock: a launch, a transfer, a compile. Three experiments.
--- @module clcompute.device_profile.host_costs
 
 local curve = require "clcompute.device_profile.curve"
 local format = require("clcompute.base").format

@@ -2,16 +2,6 @@
 
 --- Measures how a device executes: experiments, each a curve with its reading in words and the sentence of the
 -- literature that it illustrates. Every result is checked; what a device does not show is said to be not visible.
---
--- A profile is a plain table: `device`, one line; `found`, the facts read off the curves (`wavefront`, `banks`, ...,
--- each nil where no curve shows it; none after a quick one); `seconds`; and `experiments`, a list of { name=, title=,
--- teaches=, seconds=, sections= }, whose sections are those of `clcompute.report` with `how` they were measured instead
--- of a text and the list `reading` instead of a caption, and whose rows are those of `clcompute.bench`. Times are
--- medians and rates those of the medians; only peaks are the best of several runs.
--- @module clcompute.device_profile
--- @usage local profile = device_profile.measure(cl.device())
--- print(profile.found.wavefront)
--- print(report.text(device_profile.document(profile)))
 
 local Lab = require "clcompute.device_profile.lab"
 local cl = require "clcompute"
@@ -42,9 +32,6 @@ local SECONDS = 0.05 -- of a point
 
 local MEASURE = { only = "table", seconds = "number", quick = "boolean", progress = "function" }
 
---- The names of the experiments, in their order.
--- @function names
--- @treturn table
 function device_profile.names()
   local names = {}
   for i, experiment in ipairs(EXPERIMENTS) do names[i] = experiment.name end
@@ -94,14 +81,6 @@ local function is_device(value)
   return (meta and meta.__name) == "clcompute.Device"
 end
 
---- Measures a device.
--- @function measure
--- @tparam Device device
--- @tparam[opt] table given `only`, a list of names of experiments (default: all); `seconds` of a point, about (0.05);
---  `quick`: the least sizes, each run once, as a test that all works there: its times say nothing; `progress`, called
---  with { name=, done=, total= }
--- @treturn table the profile
--- @raise only for wrong options, and Ctrl-C; an experiment that fails is a section that says why
 function device_profile.measure(device, given)
   given = options.check("measure", given or {}, MEASURE)
   if not is_device(device) then error("measure: Device expected, got " .. type(device), 0) end
@@ -148,10 +127,6 @@ local function is_profile(value)
     and type(value.seconds) == "number"
 end
 
---- A profile as a document for `clcompute.report`.
--- @function document
--- @tparam table profile what `measure` returned
--- @treturn table
 function device_profile.document(profile)
   if not is_profile(profile) then error("document: a profile, as measure returns it, expected", 0) end
   local sections, facts_found = {}, summary(profile)

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What an experiment works with: the device, its kernels, data, the clock, and what earlier experiments found.
--- @module clcompute.device_profile.lab
 
 local bench = require "clcompute.bench"
 local curve = require "clcompute.device_profile.curve"

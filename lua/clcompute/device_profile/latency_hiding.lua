@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- How a device hides the time of its loads: by other groups that are ready meanwhile, and by arithmetic between them.
--- @module clcompute.device_profile.latency_hiding
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"

@@ -2,7 +2,6 @@
 
 --- Local memory beside the other places that a work-item may keep a value in: registers, and global memory behind
 -- its caches.
--- @module clcompute.device_profile.local_memory
 
 local TableReads = require "clcompute.device_profile.table_reads"
 local curve = require "clcompute.device_profile.curve"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- One work-item of a wavefront that loops a hundred times as long as the others: they all wait for it.
--- @module clcompute.device_profile.long_loop
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"

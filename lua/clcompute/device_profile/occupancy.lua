@@ -2,7 +2,6 @@
 
 --- What keeps groups from sharing a compute unit: the local memory and the registers that each of them takes. A chain
 -- of loads shows it, for its throughput is that of the groups that wait at once.
--- @module clcompute.device_profile.occupancy
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"

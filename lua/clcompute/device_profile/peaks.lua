@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- The most that the device does: the peaks of `clcompute.bench`, of every dtype.
--- @module clcompute.device_profile.peaks
 
 local bench = require "clcompute.bench"
 local format = require("clcompute.base").format

@@ -2,7 +2,6 @@
 
 --- The roofline: what peak arithmetic and memory allow over the operations for each byte, and where saxpy, the matrix
 -- product and the elimination stand beneath it.
--- @module clcompute.device_profile.roofline
 
 local format = require("clcompute.base").format
 local suite = require "clcompute.suite"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Sweeps over a piece of memory, by all work-items: reads, writes and copies, in the order that suits the device.
--- @module clcompute.device_profile.stream
 
 local curve = require "clcompute.device_profile.curve"
 

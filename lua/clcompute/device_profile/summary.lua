@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- The facts of a profile on one page: what was read off the curves, and what no curve showed.
--- @module clcompute.device_profile.summary
 
 local curve = require "clcompute.device_profile.curve"
 local format = require("clcompute.base").format

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Reads of a small table by every work-item of a group: what the experiments with local memory measure.
--- @module clcompute.device_profile.table_reads
 
 local curve = require "clcompute.device_profile.curve"
 local format = require("clcompute.base").format

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Groups that are no multiple of the wavefront: the last wavefront of a group costs as much as a full one.
--- @module clcompute.device_profile.whole_wavefronts
 
 local chain = require "clcompute.device_profile.chain"
 local curve = require "clcompute.device_profile.curve"

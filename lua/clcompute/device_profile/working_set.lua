@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- The levels of memory, by the size of what is swept again and again: bytes a second, and the latency of a read.
--- @module clcompute.device_profile.working_set
 
 local Stream = require "clcompute.device_profile.stream"
 local chain = require "clcompute.device_profile.chain"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- A child process that examines what may end it: a broken driver does not end the doctor. The child prints records;
 -- the parent reads them, and how the child ended.
--- @module clcompute.doctor.child
 
 local process = require("clcompute.base").process
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Runs the known-answer tests of each device of a report in child processes. The test during which a driver ended or
 -- stopped a child is a fault; the next child goes on with the test after it.
--- @module clcompute.doctor.compilers
 
 local answers = require "clcompute.answers"
 local child = require "clcompute.doctor.child"

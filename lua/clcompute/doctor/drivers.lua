@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- The drivers that the OpenCL loader will look for, as ocl-icd does (libOpenCL(7)).
--- @module clcompute.doctor.drivers
 
 local process = require("clcompute.base").process
 

@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Finds out why OpenCL does not work here, or computes wrong results, and what to do about it.
 -- Needs neither the C core nor OpenCL; what a driver could end runs in processes of its own.
--- @module clcompute.doctor
--- @usage print(require "clcompute.doctor".examine())
 
 local child = require "clcompute.doctor.child"
 local compilers = require "clcompute.doctor.compilers"
@@ -183,13 +181,6 @@ local function check_options(options)
   return options
 end
 
---- Examines loader, drivers, devices, the folders of compiled programs, and each device's compiler
--- with known-answer tests. Whatever is broken becomes a row; only wrong options raise.
--- @tparam[opt] table options `device`: a selector (default: every device); `answers=false`: without the
---  known-answer tests; `limit`: seconds that each process of its own may take (default 120)
--- @treturn table report: `rows`, a list of { check=, status="ok"|"fault"|"skipped", detail=, remedy= }; `faults`,
---  their number; `loader` and `core`, paths; `icds`, a list of { file=, library=, opens= }; `platforms`; `devices`, a
---  list of { place=, platform=, name=, type=, version=, driver=, has_compiler= }; tostring() of it is the report
 function doctor.examine(options)
   local given = check_options(options)
   local settings = { device = given.device, limit = given.limit or 120 }

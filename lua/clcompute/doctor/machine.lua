@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- What a machine must have besides OpenCL: room, memory, open files and, for POCL, a linker.
 -- A check returns status, detail and remedy.
--- @module clcompute.doctor.machine
 
 local process = require("clcompute.base").process
 

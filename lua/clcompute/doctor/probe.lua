@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- What a child process of the doctor does. Each function puts records for the parent; before a step that may end the
 -- process it puts { "begin", step }.
--- @module clcompute.doctor.probe
 
 local answers = require "clcompute.answers"
 local child = require "clcompute.doctor.child"

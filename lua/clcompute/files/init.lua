@@ -2,7 +2,6 @@
 
 --- Files that outlast a process. A reader sees a whole file, the old or the new one; a pipe, a socket or a device in
 -- place of a file is an error, since to open one may never end.
--- @module clcompute.files
 
 local internal = require "clcompute.core.internal"
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What each work-item of a range is told of its place: the rows of cl.trace_range.
--- @module clcompute
 
 local columns = require("clcompute.base").columns
 local find_device = require "clcompute.core".device
@@ -237,27 +236,6 @@ local function trace(given, range)
   return make_rows(wanted, #asked.global, is_by_group, numbers, seen)
 end
 
---- What each work-item of a range is told of its place. A kernel is launched that writes down what the functions
--- of OpenCL C return to it; ranges are those of kernels. For small ranges: there are at most 16384 rows.
---
--- A row of a work-item: `global_id`, `local_id`, `group_id`, `num_groups`, `local_size`, `enqueued_local_size`,
--- `global_size` and `global_offset`, each a list along the dimensions of the range, dimension 0 first;
--- `global_linear_id`, `local_linear_id`; `part`, the number of its launch, where a range is split into several;
--- `active`, false for what remainder="pad" has added. Before OpenCL C 2.0 there is no get_enqueued_local_size: then it
--- is the local size. Rows are in the order of global ids, dimension 0 first.
---
--- With each="group" a row of a work-group: the same without what only a work-item has, but with `first_id`, the global
--- id of its first work-item, `items`, how many ran, and `active_items`, how many of these are in the range.
---
--- Under "split" it shows what a kernel sees that the library lets be split; without a group, the group that a kernel
--- gets which asks for its group's number. With remainder="native" the kernel is built with -cl-std=CL2.0 or later.
--- @function trace_range
--- @param range n, {nx, ny[, nz]} or {global=, group=, offset=, remainder=}
--- @tparam[opt] table options `device` (cl.device() unless given); `each`: "item" (unless given) or "group"
--- @treturn table rows, of which tostring() is an aligned table, with the work-groups by size below
--- @raise as a launch does, and when there are more than 16384 rows
--- @usage print(cl.trace_range { global = { 6, 5 }, group = { 4, 4 }, remainder = "split" })
--- print(#cl.trace_range({ global = { 800, 600 }, group = { 16, 16 }, remainder = "pad" }, { each = "group" }))
 local function trace_range(range, given)
   local ok, result = pcall(trace, given, range)
   if ok then return result end

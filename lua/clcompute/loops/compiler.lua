@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- All passes from a resolved tree to what runs, in their order, for one set of kinds of arguments.
--- @module clcompute.loops.compiler
 
 local analysis = require "clcompute.loops.analysis"
 local ast = require("clcompute.loops.tree").ast

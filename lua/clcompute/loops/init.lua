@@ -2,7 +2,6 @@
 
 --- Loop nests of Lua functions as OpenCL kernels: what is parallel is proved, what pays is decided at each call, and
 -- results are those of the same function in Lua.
--- @module clcompute.loops
 
 local compiler = require "clcompute.loops.compiler"
 local explain = require "clcompute.loops.explain"
@@ -115,12 +114,6 @@ local function compile(source, given)
   return setmetatable({ state = state }, Compiled)
 end
 
---- Compiles the loop nests of a function. The result is called as the function is, with buffers of clcompute or nested
--- tables as arrays; the kinds of arguments are analysed at the first call that has them. Options: see library/.
--- @function compile
--- @treturn[1] Compiled
--- @treturn[2] nil
--- @treturn[2] table `[1]` is `file:line:column: message`; tostring() adds the source line and a caret
 function loops.compile(source, given)
   local ok, result = pcall(compile, source, given)
   if ok then return result end
@@ -198,32 +191,19 @@ local function shown(f, self)
   return result
 end
 
---- What became of each loop at the latest call: parallel, or which access depends on which; where it runs and why, with
--- the numbers of both sides; copies. Before the first call, as for tables of floats (or integers).
--- @function Compiled:explain
--- @treturn string
 function Compiled:explain()
   return shown(explain.text, self)
 end
 
---- The OpenCL C of the latest call's kinds of arguments, each statement with its line in Lua; where there is no kernel,
--- a comment that says why.
--- @function Compiled:source
--- @treturn string
 function Compiled:source()
   local spec = shown(explain.specialisation, self)
   return spec.no_kernel and ("// no kernel: %s\n"):format(spec.no_kernel) or spec.text
 end
 
---- What the calls did until now.
--- @function Compiled:stats
--- @treturn table `launches`, `uploads`, `downloads` (copies of whole arrays), `bytes_up`, `bytes_down`
 function Compiled:stats()
   return options.merge(state_of(self).counters)
 end
 
---- Lets go of the kernels; later use is an error.
--- @function Compiled:close
 function Compiled:close()
   check_self(self, 2)
   rawset(self, "state", nil)

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Operations written in Lua, as scripts call them: what they raise tells the place in the script, not in the library.
--- @module clcompute.operations
 
 local operations = { map = require "clcompute.operations.map", scan = require "clcompute.operations.scan" }
 for name, f in pairs(require "clcompute.operations.named_reductions") do operations[name] = f end

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Kernels of expressions: the macros by which they get at their operands (kernels/clcompute/elementwise.h), and
 -- building them once a device.
--- @module clcompute.operations.macros
 
 local enqueue = require("clcompute.core.internal").enqueue
 local translation = require "clcompute.operations.translation"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- cl.map: an expression for every element.
--- @module clcompute
 
 local enqueue = require("clcompute.core.internal").enqueue
 local translation = require "clcompute.operations.translation"
@@ -65,24 +64,4 @@ local function map(text, given, o)
   return out.value
 end
 
---- An expression of OpenCL C for every element: out[i] <- expression. Queued.
---
--- The table gives names to what the expression uses: buffers, whose element is `x[i]`, and numbers. `i` is the index
--- from 0, over all elements in row-major order. What else may stand there are operators, numbers, the mathematical,
--- integer, common and relational functions of OpenCL C, its constants and casts to its scalar types.
---
--- The result has the dtype that comes last in `char uchar short ushort int uint long ulong half float double` of those
--- of the buffers; a Lua float among buffers of integers makes it float; `dtype`, or that of `out`, is another choice.
--- Lua's numbers take the type the operands make, or the given dtype if it is later in that list. Within an expression
--- C's rules hold: two chars make an int, of which a result of char keeps the low bits; integer division by zero is
--- undefined. Half is computed in float.
--- @function map
--- @string expression
--- @tparam table operands name to Buffer or number; the buffers have the same number of elements, not necessarily
--- the same shape
--- @tparam[opt] table options `out`: a Buffer for the result, which may be one of the operands; `dtype` of the result
--- @treturn Buffer the result: `out`, or a new one of the shape of the operand whose name is first in the alphabet
--- @raise what is wrong with the expression or an operand, with the expression
--- @usage local z = cl.map("a*x[i] + y[i]", { a = 2, x = x, y = y })
--- cl.map("sqrt(x[i])", { x = x }, { out = x })
 return map

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Operands: the buffers and numbers an expression is computed from, by their names, and their types.
--- @module clcompute.operations.operands
 
 local enqueue = require("clcompute.core.internal").enqueue
 local translation = require "clcompute.operations.translation"

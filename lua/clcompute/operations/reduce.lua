@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Reducing: all elements of an expression combined into one number by an operation of two results, a and b.
--- @module clcompute.operations.reduce
 
 local enqueue = require("clcompute.core.internal").enqueue
 local translation = require "clcompute.operations.translation"

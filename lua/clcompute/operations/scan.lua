@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- cl.scan: running results.
--- @module clcompute
 
 local enqueue = require("clcompute.core.internal").enqueue
 local macros = require "clcompute.operations.macros"
@@ -98,17 +97,4 @@ local function scan(text, x, o)
   return out.value
 end
 
---- Running results: out[i] is the operation over all elements up to and with element i. Queued.
---
--- The operation must be associative; the order of the elements is kept. It is computed in the dtype of the result, half
--- in float; integers wrap around there.
--- @function scan
--- @string operation expression of OpenCL C in a and b: "a + b"
--- @tparam Buffer x of any shape, in row-major order
--- @tparam[opt] table options `exclusive`: true leaves element i itself out, the first result is `init`; `init`: comes
--- before the first element (0 for sums and 1 for products unless given); `out`: a Buffer for the result, which may be
--- x; `dtype` of the result, that of x unless given
--- @treturn Buffer the result: `out`, or a new one of the shape of x
--- @usage local ends = cl.scan("a + b", lengths)
--- local starts = cl.scan("a + b", lengths, { exclusive = true })
 return scan

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Expressions: reading one, refusing what cannot be computed element by element, and writing it down for a kernel.
--- @module clcompute.operations.translation
 
 local translation = {}
 

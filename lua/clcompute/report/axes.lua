@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Axes: from values to positions and back, linear or logarithmic, with ticks at round numbers; and the frame of a
 -- chart, ticks with labels, grid lines, titles with units.
--- @module clcompute.report.axes
 
 local format = require("clcompute.base").format
 local markup = require "clcompute.report.markup"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Bar charts: a horizontal bar a row, with its spread as a whisker and its value as a label. On a logarithmic
 -- axis a bar's length would mean nothing: there it is a dot.
--- @module clcompute.report.bar
 
 local axes = require "clcompute.report.axes"
 local fields = require "clcompute.report.fields"

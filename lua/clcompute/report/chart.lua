@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- A chart as SVG, of any width: what a section asks for, the points that its rows have, the picture. Colours are
 -- classes: the page has the style, or the picture itself.
--- @module clcompute.report.chart
 
 local bar = require "clcompute.report.bar"
 local document = require "clcompute.report.document"

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- What a report says: sections of rows, columns and a chart. Checked here, so that writers need not.
--- @module clcompute.report.document
 
 local fields = require "clcompute.report.fields"
 local places = require("clcompute.base").places

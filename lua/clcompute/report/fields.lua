@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The fields of rows: by dotted keys, in one unit where rows are in s, ms, us and ns side by side, and as the cells of
 -- a table, which text, Markdown and HTML print.
--- @module clcompute.report.fields
 
 local format = require("clcompute.base").format
 local places = require("clcompute.base").places

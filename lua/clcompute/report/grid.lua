@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Index spaces: work-items, or work-groups, where they lie, with the borders of groups. Rows as clcompute.trace_range
 -- gives them. Three dimensions are shown plane by plane.
--- @module clcompute.report.grid
 
 local axes = require "clcompute.report.axes"
 local fields = require "clcompute.report.fields"

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Heat maps: a value for each pair, such as size and group, as a colour and, where there is room, a number.
--- @module clcompute.report.heat
 
 local axes = require "clcompute.report.axes"
 local fields = require "clcompute.report.fields"

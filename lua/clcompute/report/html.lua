@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- A report as one HTML page that needs nothing else: no network, no fonts, no script.
--- @module clcompute.report.html
 
 local chart = require "clcompute.report.chart"
 local fields = require "clcompute.report.fields"

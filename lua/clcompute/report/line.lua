@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Line charts: a series a line, the spread as a band, gaps where rows have no value.
--- @module clcompute.report.line
 
 local axes = require "clcompute.report.axes"
 local format = require("clcompute.base").format

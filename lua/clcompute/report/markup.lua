@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Elements of HTML and SVG, and the room that a text takes in a chart. Texts are escaped where they enter, so nothing
 -- else has to.
--- @module clcompute.report.markup
 
 local format = require("clcompute.base").format
 local width = require("clcompute.base").width

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Rows for other programs: documents as comma-separated values and as JSON, and kept rows back from a file of one JSON
 -- object a line.
--- @module clcompute.report.serialization
 
 local format = require("clcompute.base").format
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The series of a chart: their points; how they and marked points look, by colour, dash and marker, rings and frames;
 -- and their names, in a legend or at the lines' ends.
--- @module clcompute.report.series
 
 local axes = require "clcompute.report.axes"
 local format = require("clcompute.base").format

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- A report as lines to be read: for a terminal, with aligned columns, cut or wrapped to fit, and a bar for what the
 -- chart draws; and as Markdown, with tables as GitHub has them.
--- @module clcompute.report.text
 
 local columns = require("clcompute.base").columns
 local fields = require "clcompute.report.fields"

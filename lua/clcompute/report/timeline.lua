@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Timelines: spans of time on lanes, such as what each work-item does when. A state has a colour and a hatching, so
 -- that it is told apart without colours too.
--- @module clcompute.report.timeline
 
 local axes = require "clcompute.report.axes"
 local format = require("clcompute.base").format

@@ -3,7 +3,6 @@
 --- The measurements of Baranov & Vlatskaya 2013 on the devices here: the Game of Life over its edge, the driver's
 -- choice of the group, the time of an elimination over the group size, and the rule for it. The paper prints its
 -- figures without numbers; what it says of them stands in the texts.
--- @module clcompute.suite.baranov
 
 local bench = require "clcompute.bench"
 local cl = require "clcompute"

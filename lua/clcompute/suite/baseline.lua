@@ -5,7 +5,6 @@
 --
 -- In C, products and sums are not contracted to fused ones (-ffp-contract=off) unless asked, so that the results are
 -- Lua's to the bit.
--- @module clcompute.suite.baseline
 
 local data = require "clcompute.suite.data"
 local native = require "clcompute.native"

@@ -2,7 +2,6 @@
 
 --- The measurements of Belevantsev, Kravets & Monakov 2012 (GRAPHITE-OpenCL) with `clcompute.loops`: the 19 PolyKernels
 -- as Lua, as C by gcc and as kernels; the refusal set; and the paper's tables 3 and 4 as they are.
--- @module clcompute.suite.belevantsev
 
 local cl = require "clcompute"
 local baseline = require "clcompute.suite.baseline"

@@ -2,7 +2,6 @@
 
 --- The measurements of Borisov 2015 on the devices here: saxpy, the naive and the tiled matrix product, each set
 -- against the sequential program and the paper's own times; and Gauss elimination in the same form.
--- @module clcompute.suite.borisov
 
 local cl = require "clcompute"
 local workload = require "clcompute.suite.workload"

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Operands that are the same on every device and in every run: nested tables of random numbers, and packed strings.
--- @module clcompute.suite.data
 
 local data = {}
 

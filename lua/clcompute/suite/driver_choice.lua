@@ -3,7 +3,6 @@
 --- Figure 2 of Baranov & Vlatskaya 2013: the driver chooses the group, and chooses badly where the number of columns,
 -- N + 1, is prime. The kernel records the group that it ran in. The remedy is measured beside it: a fixed group, and
 -- one more launch for the columns that no whole group covers.
--- @module clcompute.suite.driver_choice
 
 local bench = require "clcompute.bench"
 local data = require "clcompute.suite.data"

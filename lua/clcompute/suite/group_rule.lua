@@ -2,7 +2,6 @@
 
 --- The rule of Baranov & Vlatskaya 2013 for the best group size: the smallest common multiple of the preferred
 -- multiple and the cores of a compute unit that exceeds the cores of the device.
--- @module clcompute.suite.group_rule
 
 local group_rule = {}
 

@@ -2,7 +2,6 @@
 
 --- Figures 3 to 6 of Baranov & Vlatskaya 2013: the time of an elimination over the group size, for matrices of several
 -- sizes; and the best group measured against that of their rule.
--- @module clcompute.suite.group_study
 
 local bench = require "clcompute.bench"
 local group_rule = require "clcompute.suite.group_rule"

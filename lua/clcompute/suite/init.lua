@@ -1,9 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- What is measured, and against whom: workloads, and the reports that repeat papers or compare with other libraries.
 -- Its modules are loaded when they are used: the command line asks for nested tables where OpenCL may be missing.
--- @module clcompute.suite
--- @usage local work = suite.workload("gemm", { n = 1024 }, "float")
--- local section = suite.section(work, { title = "Matrix product", devices = cl.devices() })
 
 local write_file = require("clcompute.base").write_file
 

@@ -6,7 +6,6 @@
 -- `floor`, what no line may be below in a group with a mean, a pair of the same two. A line may have `against`, `must`
 -- and `goal` of its own; `label`; `rounds`; `quick`, a line in its place where little time is to be spent; `share`, how
 -- many times the peer's work ours is.
--- @module clcompute.suite.limits
 
 -- --- operations -------------------------------------------------------------------
 

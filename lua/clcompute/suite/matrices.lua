@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Products of matrices and linear systems as workloads.
--- @module clcompute.suite.matrices
 
 local bench = require "clcompute.bench"
 local blas = require "clcompute.blas"

@@ -5,7 +5,6 @@
 -- Floats are computed in mode "fast", and C in floats may fuse products and sums; doubles in mode "exact", and C fuses
 -- nothing: they must be equal to the bit. What floats are to be is C's result in doubles of the same numbers, which is
 -- Lua's.
--- @module clcompute.suite.nest
 
 local baseline = require "clcompute.suite.baseline"
 local data = require "clcompute.suite.data"

@@ -4,7 +4,6 @@
 -- OpenBLAS counts with one thread and with as many as there are cores, and the faster one is the peer. Its idle threads
 -- spin for a tenth of a second after a call and would take a core from whatever is measured next: every run waits for
 -- their end.
--- @module clcompute.suite.peers
 
 local bench = require "clcompute.bench"
 local blas = require "clcompute.blas"

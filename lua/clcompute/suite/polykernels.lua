@@ -6,7 +6,6 @@
 -- (with `low`, `high` of its random elements, or `dominant`: a diagonal that dominates), { name, value= } a number,
 -- or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and full; `run`, the nest;
 -- `c`, its loops in C on arrays from 0, of the type `real`.
--- @module clcompute.suite.polykernels
 
 local data = require "clcompute.suite.data"
 

@@ -2,7 +2,6 @@
 
 --- The refusal set, in place of the programs of tables 3 and 4: a program with six small loops in three functions that
 -- it calls often, as it is, and with the functions compiled, with heuristics and without. In seconds of CPU time.
--- @module clcompute.suite.refusal
 
 local bench = require "clcompute.bench"
 local data = require "clcompute.suite.data"

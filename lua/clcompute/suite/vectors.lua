@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 --- Operations on vectors as workloads: saxpy, sums, dot products, scans.
--- @module clcompute.suite.vectors
 
 local blas = require "clcompute.blas"
 local cl = require "clcompute"

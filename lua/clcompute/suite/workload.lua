@@ -15,7 +15,6 @@
 --   library. It returns a form: a table of `run`, `timed` and `reset` as above; `result`, where it is checked, and its
 --   own `check`, where it computes something else; `device` and `operands`, where it uses a device; or nil and why
 --   there is none.
--- @module clcompute.suite.workload
 
 local bench = require "clcompute.bench"
 local blas = require "clcompute.blas"

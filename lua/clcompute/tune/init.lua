@@ -2,8 +2,6 @@
 --- Looks for better numbers for an operation on a device: one number after the other is changed, each candidate is
 -- checked and measured in turns with the best one so far, and what is clearly faster stays. What was found is kept in
 -- the user's configuration folder (`clcompute.tuning.store`) and used from then on.
--- @module clcompute.tune
--- @usage local found = tune.run(d, { operations = { "gemm" }, seconds = 60 })
 
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
@@ -19,7 +17,6 @@ local ROUNDS, LAST_ROUNDS = 7, 15
 local CLEARLY = 0.98 -- of the time of the best one so far, at most, with all the spread there is
 local OPTIONS = { operations = "table", dtypes = "table", seconds = "number", keep = "boolean", progress = "function" }
 
---- The operations that can be tuned.
 function tune.operations()
   local names = {}
   for name in pairs(choices) do names[#names + 1] = name end
@@ -149,14 +146,6 @@ local function search(device, operation, dtype, settings, deadline)
   return found
 end
 
---- Tunes operations of a device.
--- @tparam Device device
--- @tparam[opt] table given `operations` (all), `dtypes` (float, and double where the device has it), `seconds` after
---  which nothing more is tried (120), `keep` (true): whether what is faster is written to the user's file; `progress`,
---  called with { operation=, dtype=, name=, faster=, status= } after each candidate
--- @treturn {table,...} for each operation and dtype { operation=, dtype=, before=, after=, before_seconds=,
---  after_seconds=, ratio= (of the times), is_faster=, tried= (rows of `clcompute.bench`), reason=, path= }
--- @raise for wrong options, or where the file cannot be written
 function tune.run(device, given)
   given = options.check("tune", given or {}, OPTIONS)
   options.positive("tune", given, "seconds")

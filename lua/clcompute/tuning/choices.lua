@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- What `clcompute tune` tries: for each operation and kind of device the sizes it is measured with and the values of
 -- every number that it may change, one after the other.
--- @module clcompute.tuning.choices
 
 local choices = {}
 

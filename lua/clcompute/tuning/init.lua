@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The numbers with which operations run on a device: a pure function of what the device says of itself.
 -- They are data: `clcompute.tuning.known`, and before it what `clcompute tune` found on this machine.
--- @module clcompute.tuning
 
 local answers = require "clcompute.answers"
 local known = require "clcompute.tuning.known"

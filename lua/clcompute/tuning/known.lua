@@ -7,7 +7,6 @@
 -- (work-items of a group, at least), `capability` (NVIDIA's compute capability, 10 * major + minor, at least; elsewhere
 -- 0). All else is for the operation. Where no other place is named, a row was measured with POCL 3.1 on two cores with
 -- AVX-512.
--- @module clcompute.tuning.known
 
 local known = {}
 

@@ -2,7 +2,6 @@
 
 --- What the kernels ask of the numbers they are built and launched with. With others they would divide by zero, never
 -- end, or write where nothing is theirs.
--- @module clcompute.tuning.rules
 
 local rules = {}
 

@@ -2,7 +2,6 @@
 --- What `clcompute tune` found on this machine: a file of numbers in the user's configuration folder, by device,
 -- driver, operation and dtype. It is data: text that holds anything but numbers and words in tables, comments included,
 -- is refused.
--- @module clcompute.tuning.store
 
 local store = {}
 

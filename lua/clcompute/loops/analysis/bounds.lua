@@ -2,7 +2,6 @@
 
 --- Tells when accesses leave their array, one check of the parameters, exact, before anything runs; and whether a nest
 -- needs what an array held before.
--- @module clcompute.loops.analysis.bounds
 
 local isl_text = require "clcompute.loops.analysis.isl_text"
 local lua_text = require("clcompute.loops.tree").lua_text

@@ -2,7 +2,6 @@
 
 --- Tells for each loop, in the order of the program, whether it is parallel: no two of its passes touch one element of
 -- which one of them writes, with all loops around it in one pass.
--- @module clcompute.loops.analysis.dependences
 
 local dependences = {}
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What may run in which order, and what a call must check: found with isl, from a tree with types.
--- @module clcompute.loops.analysis
 
 return {
   bounds = require "clcompute.loops.analysis.bounds",

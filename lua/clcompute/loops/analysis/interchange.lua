@@ -5,7 +5,6 @@
 --
 --     for i do for j do for k do c[j][k] = c[j][k] + a[i][j] * a[i][k] end end end     a launch for each i
 --     for j do for k do for i do ... end end end                                      one, and sums in registers
--- @module clcompute.loops.analysis.interchange
 
 local walk = require("clcompute.loops.tree").walk
 

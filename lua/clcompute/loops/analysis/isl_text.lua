@@ -3,7 +3,6 @@
 --- Affine forms, conditions, sets and maps as isl reads them. A set or map can be seen from within its outer loops,
 -- whose variables are parameters then. A condition that is not affine, and so depends on data, is approximated: from
 -- above by a necessary condition, from below by a sufficient one.
--- @module clcompute.loops.analysis.isl_text
 
 local affine = require("clcompute.loops.tree").affine
 local size_of = require("clcompute.loops.tree").ast.size

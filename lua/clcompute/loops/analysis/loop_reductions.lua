@@ -3,7 +3,6 @@
 --- Finds reductions: statements `x = x op e` with op one of + * min max (or `x - e`), whose x is the same element or
 -- local in all passes of a loop and is touched by nothing else there. Where these are all that keeps a loop from being
 -- parallel, its passes may be shared out, each share with an x of its own, which are put together afterwards.
--- @module clcompute.loops.analysis.loop_reductions
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast

@@ -12,7 +12,6 @@
 --
 -- A front, for eliminations, where all that follows needs the rows of the passes: first the rows up to the last of
 -- them, then all others, none of which needs another one of those (the panel and the rest, as in a blocked LU).
--- @module clcompute.loops.analysis.round_shapes
 
 local affine = require("clcompute.loops.tree").affine
 local isl_text = require "clcompute.loops.analysis.isl_text"

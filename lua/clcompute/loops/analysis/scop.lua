@@ -2,7 +2,6 @@
 
 --- The polyhedral form of a function: for each statement the iterations in which it runs (its domain), their order (its
 -- schedule) and the elements that it touches (its accesses), as strings of isl.
--- @module clcompute.loops.analysis.scop
 
 local ast = require("clcompute.loops.tree").ast
 local isl_text = require "clcompute.loops.analysis.isl_text"

@@ -4,7 +4,6 @@
 --
 -- A loop's count may depend on the variables of the loops outside of it in the band (a triangle): then it is taken
 -- where it is largest, each variable being at one of its ends; what is beyond in other places the kernel leaves out.
--- @module clcompute.loops.analysis.trip_counts
 
 local affine = require("clcompute.loops.tree").affine
 local size_of = require("clcompute.loops.tree").ast.size

@@ -6,7 +6,6 @@
 --
 --     for t do for i do for j do a[i][j] = a[i - 1][j] + a[i][j - 1] + a[i][j + 1] ... end end end
 --     wavefronts 2 t + i + j, in each of them all t and i side by side
--- @module clcompute.loops.analysis.wavefronts
 
 local isl_text = require "clcompute.loops.analysis.isl_text"
 local plan = require("clcompute.loops.tree").plan

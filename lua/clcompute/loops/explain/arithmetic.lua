@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Where the numbers that kernels compute may not be those of Lua, in words.
--- @module clcompute.loops.explain.arithmetic
 
 local walk = require("clcompute.loops.tree").walk
 

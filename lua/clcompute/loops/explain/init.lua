@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What the compiler found and chose, in words.
--- @module clcompute.loops.explain
 
 local arithmetic = require "clcompute.loops.explain.arithmetic"
 local decision = require("clcompute.loops.runtime").decision

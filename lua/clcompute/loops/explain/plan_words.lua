@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- A plan in words: what each loop becomes, and what runs where.
--- @module clcompute.loops.explain.plan_words
 
 local local_slices = require("clcompute.loops.generation").local_slices
 local walk = require("clcompute.loops.tree").walk

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What a function would be for kinds of arguments that nobody has passed yet.
--- @module clcompute.loops.explain.presumption
 
 local arguments = require("clcompute.loops.runtime").arguments
 local failure = require("clcompute.loops.tree").failure

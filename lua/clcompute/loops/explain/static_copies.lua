@@ -26,7 +26,6 @@
 --
 -- A copy stands before the outermost loop around the block that does not modify the object. It is then made even if
 -- that loop runs no time, so validity after such a loop may count on it.
--- @module clcompute.loops.explain.static_copies
 
 local check = require("clcompute.base").options
 

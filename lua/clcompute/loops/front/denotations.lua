@@ -6,7 +6,6 @@
 -- A denotation is `{ tag="math" }`, `{ tag="function", name= }`, `{ tag="constant", value= }`,
 -- `{ tag="inlined", name=, parameters=, value=, holder=, key= }`, where key is the same for the same function,
 -- `{ tag="upvalue", fn=, index=, id= }`, or `{ tag="refused", reason= }`.
--- @module clcompute.loops.front.denotations
 
 local ast = require("clcompute.loops.tree").ast
 local failure = require("clcompute.loops.tree").failure

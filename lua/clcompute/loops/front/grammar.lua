@@ -3,7 +3,6 @@
 --- Parses the function that an origin means: numeric `for` loops, `if`, `do`, `local`, assignments. What Lua has and
 -- this subset has not is a failure that names it. Names stay as
 -- written (`ast.parsed`).
--- @module clcompute.loops.front.grammar
 
 local ast = require("clcompute.loops.tree").ast
 local failure = require("clcompute.loops.tree").failure

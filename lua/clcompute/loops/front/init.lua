@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- From a function's text to a resolved tree, and to one with types.
--- @module clcompute.loops.front
 
 local denotations = require "clcompute.loops.front.denotations"
 local grammar = require "clcompute.loops.front.grammar"

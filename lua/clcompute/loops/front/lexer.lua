@@ -2,7 +2,6 @@
 
 --- The tokens of a text, by all of Lua 5.4's rules, each with its line and its column in bytes. What Lua would
 -- refuse is a failure at the byte where it goes wrong.
--- @module clcompute.loops.front.lexer
 
 local ast = require("clcompute.loops.tree").ast
 local failure = require("clcompute.loops.tree").failure

@@ -3,7 +3,6 @@
 --- Where the source of a nest comes from, a function of which Lua still knows the file or the chunk, a text, or a file;
 -- and which of its functions is meant: by its name, or by what the debug library says of a function value, so that a
 -- file that has changed since is noticed.
--- @module clcompute.loops.front.origin
 
 local failure = require("clcompute.loops.tree").failure
 

@@ -9,7 +9,6 @@
 -- (arms = { { condition, body } }, otherwise). Expressions: `number`, `boolean` (value), `name` (variable), `index`
 -- (array, subscripts), `length` (array, dimension, subscripts), `binary` (op, left, right), `unary` (op, operand),
 -- `call` (name, arguments). Every node has line, column, offset and finish: its first and last byte.
--- @module clcompute.loops.front.resolve
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast

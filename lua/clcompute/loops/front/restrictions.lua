@@ -3,7 +3,6 @@
 --- What the subset asks of a function beyond its grammar. One variable is one thing: an array with the same number of
 -- subscripts everywhere, or a number; only locals are assigned. Bounds of loops and subscripts are affine: the
 -- variables that they need must be integers in each call (`is_index`); others are computed with (`is_operand`).
--- @module clcompute.loops.front.restrictions
 
 local affine = require("clcompute.loops.tree").affine
 local failure = require("clcompute.loops.tree").failure

@@ -6,7 +6,6 @@
 -- Types are "int", "float" and "bool", by Lua's rules. An `and` that is either false or a number is `is_partial`: its
 -- type is the number's, and only `or`, `not`, `and` and conditions take it. A float that may be an integer in Lua is
 -- `is_mixed` (below).
--- @module clcompute.loops.front.types
 
 local denotations = require "clcompute.loops.front.denotations"
 local failure = require("clcompute.loops.tree").failure

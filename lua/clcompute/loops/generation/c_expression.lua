@@ -6,7 +6,6 @@
 -- element; `names`, what stands for a variable where that is not its id; `access`, a function of an index that may
 -- return what stands for the element; `helpers`, a table in which the functions of
 -- clcompute.loops.generation.c_statements that the text calls become keys.
--- @module clcompute.loops.generation.c_expression
 
 local size_of = require("clcompute.loops.tree").ast.size
 

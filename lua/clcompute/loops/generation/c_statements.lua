@@ -5,7 +5,6 @@
 -- An output is `{ depth=, context= }` to which lines are added: `context` is that of
 -- clcompute.loops.generation.c_expression, with the `origin` of the text; `has_indices`: all its integers are those of
 -- clcompute.loops.generation.indices.
--- @module clcompute.loops.generation.c_statements
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 

@@ -2,7 +2,6 @@
 
 --- The plan as a Lua function: loops and conditions of the host, launches with what they need copied before, and the
 -- nests as Lua for where they do not run on the device.
--- @module clcompute.loops.generation.host
 
 local launches = require "clcompute.loops.generation.launches"
 local lua_text = require("clcompute.loops.tree").lua_text

@@ -2,7 +2,6 @@
 
 --- Nests whose integers are loop variables, bounds and subscripts alone: where numbers and sizes of a call are small
 -- enough, GPUs compute them in 32 bits, in which they are faster than in 64.
--- @module clcompute.loops.generation.indices
 
 local affine = require("clcompute.loops.tree").affine
 local walk = require("clcompute.loops.tree").walk

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- From a tree whose loops are known to be parallel or not to a plan, and from that to OpenCL C and to the host's Lua.
--- @module clcompute.loops.generation
 
 return {
   host = require "clcompute.loops.generation.host",

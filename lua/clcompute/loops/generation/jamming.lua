@@ -11,7 +11,6 @@
 --         for k = 1, i_block - 1 do b[j][k] = b[j][k] + a[i_block][k] * s0; b[j][k] = b[j][k] + ... * s1 end
 --         for k = i_block, i_block do b[j][k] = b[j][k] + a[i_block + 1][k] * s1 end   -- what the others do not have
 --       else for i = i_block, min(i_block + 1, n) do ... end end
--- @module clcompute.loops.generation.jamming
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast

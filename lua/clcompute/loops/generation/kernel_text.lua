@@ -4,7 +4,6 @@
 --
 -- A work-item runs one iteration of the band: its place along each dimension is the number of its iteration of the
 -- loop mapped there. Loops beyond the third share dimension 2, and are recovered from it by base and mod.
--- @module clcompute.loops.generation.kernel_text
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"

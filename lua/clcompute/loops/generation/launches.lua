@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What a nest does as Lua: its copies and launches, or the nest itself where it does not run on the device.
--- @module clcompute.loops.generation.launches
 
 local lua_text = require("clcompute.loops.tree").lua_text
 local round_kernels = require "clcompute.loops.generation.round_kernels"

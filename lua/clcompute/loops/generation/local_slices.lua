@@ -10,7 +10,6 @@
 --     for each slice of k
 --       copy a[rows of the group][slice] and b[slice][columns of the group]; barrier
 --       for k in the slice do ... end; barrier
--- @module clcompute.loops.generation.local_slices
 
 local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"

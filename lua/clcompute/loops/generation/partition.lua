@@ -4,7 +4,6 @@
 -- which nests become kernels, what runs in Lua. What cannot be a kernel keeps the order that it has in the source.
 --
 -- Of a kernel nest, some of the parallel loops are the range (its band); each has a dimension of the range.
--- @module clcompute.loops.generation.partition
 
 local plans = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"

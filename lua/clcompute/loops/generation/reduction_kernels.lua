@@ -7,7 +7,6 @@
 -- whatever runs first.
 --
 -- With one work-item in a group, as on a processor, there is no barrier and nothing is shared.
--- @module clcompute.loops.generation.reduction_kernels
 
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"

@@ -8,7 +8,6 @@
 --         local s = 0.0                     -- before
 --         for k do s = s + a[i][k] * b[k][j] end
 --         c[i][j] = s                       -- after
--- @module clcompute.loops.generation.register_tile
 
 local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Finds the loops on the host of a plan that can go in rounds of several passes, and makes a kernel for each.
--- @module clcompute.loops.generation.round_kernels
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"

@@ -6,7 +6,6 @@
 --
 --     for j do local s = 0; for k do s = s + a[k] * b[k][j] end; c[j] = s end
 --     for j do s[j] = 0 end; for k do for j do s[j] = s[j] + a[k] * b[k][j] end end; for j do c[j] = s[j] end
--- @module clcompute.loops.generation.sinking
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast

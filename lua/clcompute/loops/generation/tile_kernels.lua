@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Nests in tiles as OpenCL C: the loops that are shared out go through a block, whose place and size the launch gives.
--- @module clcompute.loops.generation.tile_kernels
 
 local ast = require("clcompute.loops.tree").ast
 local c_expression = require "clcompute.loops.generation.c_expression"

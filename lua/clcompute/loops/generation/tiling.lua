@@ -3,7 +3,6 @@
 --- From a kernel nest to tiles: each work-item goes through a block of the band's passes. On a processor, where a
 -- work-item is a task of its own, that is what makes it fast: the loop that goes through memory element by element is
 -- innermost and becomes vectors, and sums stay in registers.
--- @module clcompute.loops.generation.tiling
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast

@@ -6,7 +6,6 @@
 -- A loop whose bounds depend on loops around it is counted with their variables in the middle of their ranges, which is
 -- right for triangles. Of what an `if` within a nest holds, half is counted; of one on the host all, so that nothing
 -- in it is thought to be free.
--- @module clcompute.loops.generation.work_estimate
 
 local lua_text = require("clcompute.loops.tree").lua_text
 local size_of = require("clcompute.loops.tree").ast.size

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- The arguments of one call: what each is, whether it fits the function's text, and whether two are the same memory.
--- @module clcompute.loops.runtime.arguments
 
 local interrupt = require("clcompute.base").interrupt
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- One call of a compiled function: from its values to the copies, launches and loops.
--- @module clcompute.loops.runtime.call
 
 local arguments = require "clcompute.loops.runtime.arguments"
 local bounds = require("clcompute.loops.analysis").bounds

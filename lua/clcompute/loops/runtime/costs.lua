@@ -5,7 +5,6 @@
 --
 -- What is tried is measured, on the side where it runs. So of two figures for one thing the better one stands here:
 -- what is too good is found out, what is too bad is not.
--- @module clcompute.loops.runtime.costs
 
 local costs = {}
 

@@ -4,7 +4,6 @@
 --
 -- What is known of a device and one set of kinds of arguments is its place: the costs there, what calls took, and what
 -- they would have gained.
--- @module clcompute.loops.runtime.decision
 
 local arguments = require "clcompute.loops.runtime.arguments"
 local costs = require "clcompute.loops.runtime.costs"

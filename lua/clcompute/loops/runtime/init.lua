@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- One call of a compiled function: what it is given, where each nest runs, copies and launches.
--- @module clcompute.loops.runtime
 
 return {
   arguments = require "clcompute.loops.runtime.arguments",

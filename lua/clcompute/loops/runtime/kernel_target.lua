@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What kernels are shaped for: the numbers of a device, or of another kind of device, and those that a call is given.
--- @module clcompute.loops.runtime.kernel_target
 
 local options = require("clcompute.base").options
 local tuning = require "clcompute.tuning"

@@ -2,7 +2,6 @@
 
 --- How nests are launched on one device: how large the block of a work-item is, how many groups reduce, how many passes
 -- a round has.
--- @module clcompute.loops.runtime.launchers
 
 local launchers = {}
 

@@ -9,7 +9,6 @@
 -- that was made before is left only for one that is clearly shorter. "paper" takes the two rules that Belevantsev,
 -- Kravets & Monakov 2012 derive from Amdahl's law: a nest must be deeper than the rank of what must be copied for it,
 -- and deeper than the sequential loops around it. "none" takes every nest.
--- @module clcompute.loops.runtime.profitability
 
 local costs = require "clcompute.loops.runtime.costs"
 

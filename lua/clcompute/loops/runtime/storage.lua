@@ -4,7 +4,6 @@
 --
 -- What a script passes is one of them; the other is made when it is needed. A view that does not start where the device
 -- wants buffers to start is worked on in a copy.
--- @module clcompute.loops.runtime.storage
 
 local arguments = require "clcompute.loops.runtime.arguments"
 

@@ -3,7 +3,6 @@
 --- The affine form of an expression: an integer plus integer multiples of loop variables, of numbers that stay the same
 -- during a call, of lengths, and of `e // c` where e is affine and c a positive literal. A local that is never assigned
 -- again stands for its value.
--- @module clcompute.loops.tree.affine
 
 local lua_text = require "clcompute.loops.tree.lua_text"
 local walk = require "clcompute.loops.tree.walk"

@@ -6,7 +6,6 @@
 -- `NODES`, which all later passes read. Both have their place in the source: `line`, `column`, and `offset` and
 -- `finish`, the first and the last byte; nodes that passes make may have none. A pass has the name of its file, or of
 -- the function of `clcompute.loops.compiler` that runs it.
--- @module clcompute.loops.tree.ast
 
 local record = require "clcompute.loops.tree.record"
 

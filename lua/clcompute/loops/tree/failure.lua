@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What is wrong with a source, and where: `file:line:column: message`, the line itself, a caret below the place.
--- @module clcompute.loops.tree.failure
 
 local width = require("clcompute.base").width
 

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- What the passes of `clcompute.loops` hand on: the tree and the plan, and how both are gone through and written.
--- @module clcompute.loops.tree
 
 return {
   affine = require "clcompute.loops.tree.affine",

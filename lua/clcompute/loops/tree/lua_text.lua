@@ -4,7 +4,6 @@
 -- `index(node, subscripts)` and `length(node, subscripts)` return text, subscripts being texts, as does
 -- `store(node, value)` for the right side of an assignment; without them, names are the ids of variables, and arrays
 -- are indexed as in the source.
--- @module clcompute.loops.tree.lua_text
 
 local interrupt = require("clcompute.base").interrupt
 

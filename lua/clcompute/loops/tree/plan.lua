@@ -5,7 +5,6 @@
 --
 -- A plan is a list of parts in the order in which they run. The whole one has `kernels`, the list of its kernel nests,
 -- and, since round_kernels, `rounds`.
--- @module clcompute.loops.tree.plan
 
 local record = require "clcompute.loops.tree.record"
 

@@ -4,7 +4,6 @@
 --
 -- A family has rows `{ field, type, pass, meaning }` by kind: `pass` is the first that sets the field, `type` is one of
 -- those below, with "?" behind it where the record may be made without it.
--- @module clcompute.loops.tree.record
 
 local record = {}
 

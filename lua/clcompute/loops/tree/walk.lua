@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
 --- Going through trees in the order of their text: visiting nodes, replacing some, listing what statements use.
--- @module clcompute.loops.tree.walk
 
 local ast = require "clcompute.loops.tree.ast"
 
