@@ -16,6 +16,50 @@ helper.unit = { float = 2.0 ^ -24, double = 2.0 ^ -53 }
 --- A device that simulates, a thousand times slower: specs take smaller sizes there.
 function helper.is_simulator(device) return device.platform == "Oclgrind" end
 
+--- The bytes of a file.
+function helper.read(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
+
+--- Makes a file of these bytes, a program where it `runs`; returns its path.
+function helper.write(path, bytes, runs)
+  local file = assert(io.open(path, "wb"))
+  file:write(bytes)
+  file:close()
+  if runs then assert(os.execute("chmod +x " .. path)) end
+  return path
+end
+
+local FORMATS = { float = "f", double = "d" }
+
+--- Numbers as the bytes of a dtype, and back.
+function helper.pack(values, dtype)
+  local bytes = {}
+  for i, v in ipairs(values) do bytes[i] = string.pack(FORMATS[dtype], v) end
+  return table.concat(bytes)
+end
+
+function helper.unpack(bytes, dtype)
+  local values, at = {}, 1
+  while at <= #bytes do values[#values + 1], at = string.unpack(FORMATS[dtype], bytes, at) end
+  return values
+end
+
+--- What a command of the shell prints, and how it ended.
+function helper.shell(command)
+  local pipe = assert(io.popen(command .. " 2>&1"))
+  local output = pipe:read "a"
+  return output, pipe:close()
+end
+
+--- A new folder.
+function helper.folder()
+  local path = os.tmpname()
+  assert(os.execute(("rm %s && mkdir %s"):format(path, path)))
+  return path
+end
+
 --- Every device of this machine; no OpenCL at all is an error. With ISOLATED=1 the CPUs instead, isolated.
 function helper.devices()
   local devices = cl.devices(os.getenv "ISOLATED" and "cpu")
@@ -28,9 +72,7 @@ end
 
 --- A device that computes at speed.
 function helper.device()
-  for _, device in ipairs(helper.devices()) do
-    if not helper.is_simulator(device) then return device end
-  end
+  for _, device in ipairs(helper.devices()) do if not helper.is_simulator(device) then return device end end
   error("the specs need an OpenCL device that is no simulator")
 end
 
@@ -78,9 +120,7 @@ end
 --- The text of a kernel behind the header of work-group functions as a device with so many lanes gets it: a GPU has
 -- 32, and here all devices may be processors, which have one. For groups of at most 512.
 function helper.with_lanes(lanes, text)
-  local file = assert(io.open("kernels/clcompute/work_group.h"))
-  local header = file:read("a")
-  file:close()
+  local header = helper.read "kernels/clcompute/work_group.h"
   local facts = "#define CLC_SLOTS 512\n#define CLC_LANES %d\n#define CLC_NATIVE 0\n"
     .. "#define CLC_DOUBLE 0\n#define CLC_HALF 0\n"
   return facts:format(lanes) .. header .. text:gsub("{", "{ CLC_KERNEL_BODY", 1)
@@ -98,18 +138,14 @@ function helper.raises(texts, f, ...)
 end
 
 --- A text with a number for its "%s" that no earlier run had, so that no cache holds what is built of it.
-function helper.unseen(text)
-  return text:format(("1.%015d"):format(os.time() * 1000 + math.random(0, 999)))
-end
+function helper.unseen(text) return text:format(("1.%015d"):format(os.time() * 1000 + math.random(0, 999))) end
 
 --- Runs a Lua script in a process of its own; returns success, what it printed, its exit code.
 -- `environment` is a table of variables; the layer and the modules are inherited. After `limit`
 -- seconds, if given, it is ended.
 function helper.run(script, environment, limit)
   local path = os.tmpname()
-  local file = assert(io.open(path, "w"))
-  file:write(script)
-  file:close()
+  helper.write(path, script)
   local words = {}
   for name, value in pairs(environment or {}) do words[#words + 1] = ("%s='%s'"):format(name, value) end
   local command = limit and ("timeout %d %s"):format(limit, helper.lua) or helper.lua
@@ -118,6 +154,13 @@ function helper.run(script, environment, limit)
   local ok, _, code = pipe:close()
   os.remove(path)
   return ok or false, output, code
+end
+
+--- What a script prints that must end well.
+function helper.output(...)
+  local ok, output = helper.run(...)
+  assert.is_true(ok, output)
+  return output
 end
 
 --- Compiles spec/support/<name>.c with the Makefile's settings, linked with `libraries` ("-lOpenCL"); returns the

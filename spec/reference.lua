@@ -100,15 +100,11 @@ local function inverse(a)
   end
   for k = 1, n do
     local p = k
-    for i = k + 1, n do
-      if math.abs(w[i][k]) > math.abs(w[p][k]) then p = i end
-    end
+    for i = k + 1, n do if math.abs(w[i][k]) > math.abs(w[p][k]) then p = i end end
     w[k], w[p] = w[p], w[k]
     for j = 2 * n, k, -1 do w[k][j] = w[k][j] / w[k][k] end
     for i = 1, n do
-      if i ~= k then
-        for j = 2 * n, k, -1 do w[i][j] = w[i][j] - w[i][k] * w[k][j] end
-      end
+      if i ~= k then for j = 2 * n, k, -1 do w[i][j] = w[i][j] - w[i][k] * w[k][j] end end
     end
   end
   for i = 1, n do w[i] = table.move(w[i], n + 1, 2 * n, 1, {}) end
@@ -127,9 +123,7 @@ function reference.life(cells, n)
       for x = 0, n - 1 do
         local neighbours = -alive(x, y, z)
         for k = -1, 1 do
-          for j = -1, 1 do
-            for i = -1, 1 do neighbours = neighbours + alive(x + i, y + j, z + k) end
-          end
+          for j = -1, 1 do for i = -1, 1 do neighbours = neighbours + alive(x + i, y + j, z + k) end end
         end
         local lives = neighbours == 5 or neighbours == 4 and alive(x, y, z) == 1
         next_cells[#next_cells + 1] = lives and 1 or 0

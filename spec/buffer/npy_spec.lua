@@ -1,21 +1,11 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
 
-local folder = io.popen("mktemp -d"):read("l")
+local folder = helper.folder()
 local path = folder .. "/array.npy"
 
-local function write_file(bytes, name)
-  local file = assert(io.open(name or path, "wb"))
-  file:write(bytes)
-  file:close()
-end
-
-local function read_file(name)
-  local file = assert(io.open(name or path, "rb"))
-  local bytes = file:read("a")
-  file:close()
-  return bytes
-end
+local function write_file(bytes, name) helper.write(name or path, bytes) end
+local function read_file(name) return helper.read(name or path) end
 
 --- A .npy file with that header text and elements.
 local function npy(text, elements, version)

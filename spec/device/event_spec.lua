@@ -127,9 +127,7 @@ helper.describe_each("an event", function(d)
     for _, use in ipairs {
       function() e:wait() end, function() e:profile() end,
       function() return e.status end, function() return e.seconds end,
-    } do
-      helper.raises("event is released", use)
-    end
+    } do helper.raises("event is released", use) end
     assert.equal(1, x[1])
   end)
 
@@ -138,9 +136,7 @@ helper.describe_each("an event", function(d)
     for _, case in ipairs {
       { -1, "seconds must not be negative" }, { 0.0 / 0.0, "seconds must not be negative" },
       { "soon", "number expected, got string" }, { {}, "number expected, got table" },
-    } do
-      helper.raises(case[2], e.wait, e, case[1])
-    end
+    } do helper.raises(case[2], e.wait, e, case[1]) end
     helper.raises("duration", function() return e.duration end)
     helper.raises("", e.wait, io.stdout)
     helper.raises("", e.wait)

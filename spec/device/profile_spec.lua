@@ -300,8 +300,7 @@ describe("cl.profile", function()
 
   it("waits so that Ctrl-C ends it", function()
     local script = os.tmpname()
-    local file = assert(io.open(script, "w"))
-    file:write [[
+    helper.write(script, [[
       local cl = require "clcompute"
       local d = cl.device(os.getenv "FAST")
       local k = d:program("kernel void k(global int *x) { for (int i = 0; i < 2000000000; i++) x[0] += x[0] * i; }").k
@@ -311,11 +310,8 @@ describe("cl.profile", function()
       k(1, x)
       print(pcall(cl.profile))
       io.stdout:flush()
-      os.exit(true, false)]]
-    file:close()
-    local pipe = assert(io.popen(("FAST=%s timeout -s INT 1.5 %s %s 2>&1"):format(FAST, helper.lua, script)))
-    local output = pipe:read "a"
-    pipe:close()
+      os.exit(true, false)]])
+    local output = helper.shell(("FAST=%s timeout -s INT 1.5 %s %s"):format(FAST, helper.lua, script))
     os.remove(script)
     assert.matches("interrupted!", output)
   end)

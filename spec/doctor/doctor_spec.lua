@@ -5,24 +5,17 @@ local cl = require "clcompute"
 local doctor = require "clcompute.doctor"
 local helper = require "spec.helper"
 
-local scratch = os.tmpname()
-os.remove(scratch)
+local scratch = helper.folder()
 
 local function shell(command) assert(os.execute(command)) end
 
-local function put(path, text)
-  local file = assert(io.open(scratch .. "/" .. path, "w"))
-  file:write(text)
-  file:close()
-  return scratch .. "/" .. path
-end
+local function put(path, text) return helper.write(scratch .. "/" .. path, text) end
 
 --- The report of a process with that environment, as text; `head` runs before.
 local function report_in(environment, head, options)
   local examine = " print((require 'clcompute.doctor').examine(%s))"
   local script = (head or "") .. examine:format(options or "{answers = false}")
-  local ok, output = helper.run(script, environment)
-  assert.is_true(ok, output)
+  local output = helper.output(script, environment)
   return output
 end
 
@@ -43,7 +36,6 @@ local function has_fault(text, check, detail, remedy)
   error(("no fault in '%s': %s"):format(check, text))
 end
 
-setup(function() shell("mkdir " .. scratch) end)
 teardown(function() shell("rm -r " .. scratch) end)
 
 describe("the doctor's report", function()
@@ -320,7 +312,7 @@ describe("a source with get_local_size in a loop condition", function()
     environment = environment or {}
     count = count + 1
     environment.CLCOMPUTE_CACHE = environment.CLCOMPUTE_CACHE or scratch .. "/verdicts" .. count
-    local ok, output = helper.run(([==[
+    local output = helper.output(([==[
       warn "@on"
       local cl = require "clcompute"
       for _, d in ipairs(cl.devices()) do
@@ -329,7 +321,6 @@ describe("a source with get_local_size in a loop condition", function()
         for _ = 1, 2 do p.f({global = 256, group = 128}, d:zeros("int", 2)) end
         d:wait()
       end]==]):format(HEAD:format(loop), options or "nil"), environment, 60)
-    assert.is_true(ok, output)
     local of_pocl = {}
     local pocl = false
     for line in output:gmatch "[^\n]+" do
@@ -386,9 +377,7 @@ describe("a source with get_local_size in a loop condition", function()
         .. " { if (t < k) s[t] += s[t + k]; barrier(CLK_LOCAL_MEM_FENCE); }",
       "for (int k = t; k < 128; k += get_local_size(0)) s[k] = 1;",
       "for (int k = 1; k < 128;)" .. BODY .. " if (t < get_local_size(0)) s[t]++;", "/* for (;get_local_size(0);) */",
-    } do
-      assert.same({}, warnings(loop))
-    end
+    } do assert.same({}, warnings(loop)) end
     assert.same({}, warnings("for (int k = 1; k < get_local_size(0);)" .. BODY, "{options = '-cl-opt-disable'}"))
   end)
 
@@ -396,9 +385,7 @@ describe("a source with get_local_size in a loop condition", function()
     local loop = "for (int k = 1; k < get_local_size(0);)" .. BODY
     local folder = scratch .. "/kept"
     assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder }))
-    local file = assert(io.open(folder .. "/verdicts"))
-    local text = file:read("a")
-    file:close()
+    local text = helper.read(folder .. "/verdicts")
     assert.matches("fault\tget_local_size in a loop condition\tPortable Computing Language | ", text, 1, true)
     assert.equal(1, #warnings(loop, nil, { CLCOMPUTE_CACHE = folder }))
     put("kept/verdicts", (text:gsub("fault\t", "ok\t")))

@@ -2,8 +2,7 @@
 local cl = require "clcompute"
 local helper = require "spec.helper"
 
-local scratch = os.tmpname()
-os.remove(scratch)
+local scratch = helper.folder()
 
 local function shell(command) assert(os.execute(command)) end
 

@@ -4,7 +4,7 @@
 
 local helper = require "spec.helper"
 
-local device = helper.device()
+local device, shell = helper.device(), helper.shell
 
 --- What each script starts with: build(source [, options]) returns "source" or "binary", what the
 --- kernel `k` wrote, and the program.
@@ -26,29 +26,14 @@ local PRELUDE = ([[
     local made, value = build(...)
     print(made, value)
   end
-  local function read(path)
-    local file = assert(io.open(path, "rb"))
-    local bytes = file:read "a"
-    file:close()
-    return bytes
-  end
-  local function write(path, bytes)
-    local file = assert(io.open(path, "wb"))
-    file:write(bytes)
-    file:close()
-  end
+  local function read(path) return assert(io.open(path, "rb")):read "a" end
+  local function write(path, bytes) assert(io.open(path, "wb")):write(bytes):close() end
 ]]):format(device.place)
-
-local function shell(command)
-  local pipe = assert(io.popen(command .. " 2>&1"))
-  local output = pipe:read "a"
-  return output, pipe:close()
-end
 
 describe("the cache of programs", function()
   local folder
 
-  before_each(function() folder = shell("mktemp -d"):gsub("%s+$", "") end)
+  before_each(function() folder = helper.folder() end)
   after_each(function() shell("rm -rf " .. folder) end)
 
   --- What a child prints that runs the script with the folder as its cache; it must end well.
@@ -210,13 +195,12 @@ describe("the cache of programs", function()
   end)
 
   it("refuses to wait for a pipe that is included or is the source", function()
-    local ok, output = helper.run(([[
+    local output = helper.output(([[
       local d = require "clcompute".device "%s"
       os.execute "mkfifo %s/pipe"
       print(pcall(d.program, d, "#include <pipe>\nkernel void k(global int *x) { x[0] = 1; }", {include = {"%s"}}))
       print(pcall(d.program, d, {file = "%s/pipe"}))]])
       :format(device.place, folder, folder, folder), nil, 10)
-    assert.is_true(ok, output)
     local message = ("false\t%s/pipe: a plain file expected, not a pipe, socket or device\n"):format(folder)
     assert.equal(message:rep(2), output)
   end)
@@ -398,9 +382,7 @@ describe("the cache of programs", function()
         assert(value == 42)
       end]]
     local path = folder .. "/script.lua"
-    local file = assert(io.open(path, "w"))
-    file:write(script)
-    file:close()
+    helper.write(path, script)
     local command = ("CLCOMPUTE_CACHE=%s/cache %s %s"):format(folder, helper.lua, path)
     local output, ok = shell(("%s & %s & p=$!; wait %%1 && wait $p"):format(command, command))
     assert.is_true(ok, output)

@@ -14,20 +14,11 @@ local random = math.random
 
 local function pick(list) return list[random(#list)] end
 
-local function shell(command)
-  local pipe = assert(io.popen(command .. " 2>&1"))
-  local output = pipe:read "a"
-  return output, pipe:close()
-end
-
-local folder = shell "mktemp -d":gsub("%s+$", "")
+local shell, folder = helper.shell, helper.folder()
 
 teardown(function() shell("rm -rf " .. folder) end)
 
-local function write_file(path, bytes)
-  local file <close> = assert(io.open(path, "wb"))
-  file:write(bytes)
-end
+local write_file = helper.write
 
 -- --- damage --------------------------------------------------------------------------------------
 
@@ -63,9 +54,7 @@ local DAMAGE = {
 }
 
 local function damage(bytes)
-  for _ = 1, random(3) do
-    if #bytes > 0 then bytes = pick(DAMAGE)(bytes) end
-  end
+  for _ = 1, random(3) do if #bytes > 0 then bytes = pick(DAMAGE)(bytes) end end
   return bytes
 end
 
@@ -135,8 +124,7 @@ helper.describe_each(".npy files", function(d)
   it("that lie are refused with their path, or have as many bytes as they say", function()
     local path = folder .. "/a.npy"
     d:random("short", 3, 4):save(path)
-    local file <close> = assert(io.open(path, "rb"))
-    local whole = file:read "a"
+    local whole = helper.read(path)
     for _ = 1, 300 * math.min(TIMES, 30) do
       local bytes = random(2) == 1 and damage(whole) or random_header() .. ("x"):rep(random(0, 64))
       write_file(path, bytes)
@@ -176,8 +164,7 @@ describe("kept programs", function()
     local paths, whole = {}, {}
     for name in shell("ls " .. cache):gmatch "%x+%.bin" do
       paths[#paths + 1] = cache .. "/" .. name
-      local file <close> = assert(io.open(paths[#paths], "rb"))
-      whole[#paths] = file:read "a"
+      whole[#paths] = helper.read(paths[#paths])
     end
     assert.equal(3, #paths)
     for _ = 1, 6 * math.min(TIMES, 10) do

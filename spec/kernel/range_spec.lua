@@ -153,9 +153,7 @@ helper.describe_each("a range", function(d)
       { { global = { 9, 6 }, group = "driver" }, "requires groups of 4x2x1" },
       { { global = { 8, 6 }, group = { 2, 2 } }, "requires a group of 4x2x1, got 2x2" },
       { { global = { 8, 6 }, group = { 4, 1 } }, "requires a group of 4x2x1, got 4x1" },
-    } do
-      helper.raises({ "kernel 'required'", case[2] }, p.required, case[1], c, 10, 10)
-    end
+    } do helper.raises({ "kernel 'required'", case[2] }, p.required, case[1], c, 10, 10) end
   end)
 
   it("refuses a remainder unless told what to do with it", function()
@@ -190,10 +188,8 @@ helper.describe_each("a range", function(d)
   it("refuses groups beyond the limits of device and kernel", function()
     local c = d:zeros("int", 1)
     local most = p.touch:info().group_size
-    helper.raises({ "kernel 'touch'", tostring(most + 1) }, p.touch,
-      { global = { most + 1 }, group = { most + 1 } }, c)
-    helper.raises({ "kernel 'touch'", most .. "x2 exceeds" }, p.touch,
-      { global = { most, 2 }, group = { most, 2 } }, c)
+    helper.raises({ "kernel 'touch'", tostring(most + 1) }, p.touch, { global = { most + 1 }, group = { most + 1 } }, c)
+    helper.raises({ "kernel 'touch'", most .. "x2 exceeds" }, p.touch, { global = { most, 2 }, group = { most, 2 } }, c)
     helper.raises({ "kernel 'touch'", tostring(2 ^ 31 - 1 | 0) }, p.touch,
       { global = { 2 ^ 31 - 1 }, group = { 2 ^ 31 - 1 } }, c)
     p.touch({ global = { most }, group = { most } }, c):wait()
@@ -235,12 +231,9 @@ helper.describe_each("a range", function(d)
       { { global = { 8 }, offset = "1" }, "option 'offset'" },
       { { global = { 2 }, offset = { 2 ^ 31 - 1 } }, "offset and global size pass 2^31 in dimension 0" },
       { { global = { 8 }, offset = { math.maxinteger } }, "option 'offset'" },
-      { { global = { 8 }, remainder = "drop" },
-      "option 'remainder': no 'drop'; there are error, split, pad, native" },
+      { { global = { 8 }, remainder = "drop" }, "option 'remainder': no 'drop'; there are error, split, pad, native" },
       { { global = { 8 }, remainder = true }, "option 'remainder'" },
-    } do
-      helper.raises(case[2], p.touch, case[1], c)
-    end
+    } do helper.raises(case[2], p.touch, case[1], c) end
     assert.equal(0, c[1])
   end)
 
@@ -256,12 +249,8 @@ helper.describe_each("a range", function(d)
   end)
 
   it("is right for a kernel whose calls hide behind the preprocessor", function()
-    local folder = os.tmpname()
-    os.remove(folder)
-    assert(os.execute("mkdir " .. folder))
-    local file = assert(io.open(folder .. "/total.h", "w"))
-    file:write "int total(void) { return (int)get_global_size(0); }\n"
-    file:close()
+    local folder = helper.folder()
+    helper.write(folder .. "/total.h", "int total(void) { return (int)get_global_size(0); }\n")
     local head = "kernel void f(global int *x) { x[get_global_id(0)] = "
     local chain = "int h0(void) { return (int)get_global_size(0); }\n"
     for i = 1, 150 do chain = chain .. ("int h%d(void) { return h%d(); }\n"):format(i, i - 1) end
@@ -292,9 +281,7 @@ describe("a split range", function()
   local SPLIT = { global = { 10 }, group = { 4 }, remainder = "split" }
   local HEAD, USE = "kernel void k(global int *c) { c[get_global_id(0)] = ", "; }\n"
 
-  local function launch(source, options)
-    return pcall(d:program(source, options).k, SPLIT, d:zeros("int", 10))
-  end
+  local function launch(source, options) return pcall(d:program(source, options).k, SPLIT, d:zeros("int", 10)) end
 
   local function refused(call, source, options)
     local ok, message = launch(source, options)

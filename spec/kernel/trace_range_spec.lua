@@ -57,9 +57,7 @@ local function linear(place, sizes)
 end
 
 local function is_before(place, last)
-  for d, at in ipairs(place) do
-    if at >= last[d] then return false end
-  end
+  for d, at in ipairs(place) do if at >= last[d] then return false end end
   return true
 end
 
@@ -199,7 +197,7 @@ helper.describe_each("trace_range", function(d)
       options = options or {}
       if options.device == nil then options.device = d end
       local message = helper.raises(texts, function() cl.trace_range(range, options) end)
-      assert.truthy(message:find("kernel/trace_range_spec.lua", 1, true), "does not point at the script: " .. message)
+      assert.truthy(message:find("kernel/trace_range_spec.lua", 1, true), "it points elsewhere: " .. message)
     end
     raises("bad argument #1 to 'trace_range' (range: n, {nx, ny} or {global=} expected, got nil", nil)
     raises("dimension 0: -1 is outside", -1)

@@ -4,24 +4,12 @@ local reference = require "spec.reference"
 local blas = require "clcompute.blas"
 local cl = require "clcompute"
 
-local formats = { float = "f", double = "d" }
+local pack, unpack_all = helper.pack, helper.unpack
 
 --- Numbers in [-1, 1) that both dtypes hold exactly.
 local function random(n)
   local values = {}
   for i = 1, n do values[i] = math.random(-1 << 23, (1 << 23) - 1) / (1 << 23) end
-  return values
-end
-
-local function pack(values, dtype)
-  local bytes = {}
-  for i, v in ipairs(values) do bytes[i] = string.pack(formats[dtype], v) end
-  return table.concat(bytes)
-end
-
-local function unpack_all(bytes, dtype)
-  local values, at = {}, 1
-  while at <= #bytes do values[#values + 1], at = string.unpack(formats[dtype], bytes, at) end
   return values
 end
 
@@ -123,7 +111,7 @@ end)
 
 describe("a missing library", function()
   it("is nil and the reason", function()
-    local ok, output = helper.run([[
+    local output = helper.output([[
       local blas = require "clcompute.blas"
       for _, open in ipairs { blas.openblas, blas.clblast } do
         local library, reason = open()
@@ -131,16 +119,14 @@ describe("a missing library", function()
         print(reason)
       end
     ]], { CLCOMPUTE_OPENBLAS = "/nowhere/a.so", CLCOMPUTE_CLBLAST = "/nowhere/b.so" })
-    assert.is_true(ok, output)
     assert.matches("CLCOMPUTE_OPENBLAS: /nowhere/a.so", output, 1, true)
     assert.matches("CLCOMPUTE_CLBLAST: /nowhere/b.so", output, 1, true)
   end)
 
   it("is one that has not the functions, too", function()
-    local ok, output = helper.run([[
+    local output = helper.output([[
       print(select(2, require "clcompute.blas".openblas()))
     ]], { CLCOMPUTE_OPENBLAS = "libm.so.6" })
-    assert.is_true(ok, output)
     assert.matches("libm.so.6 has no cblas_sgemm", output, 1, true)
   end)
 end)
@@ -257,18 +243,16 @@ describe("OpenBLAS", function()
   end)
 
   it("is the system's where the path is empty", function()
-    local ok, output = helper.run("print(require 'clcompute.blas'.openblas().path)", { CLCOMPUTE_OPENBLAS = "" })
-    assert.is_true(ok, output)
+    local output = helper.output("print(require 'clcompute.blas'.openblas().path)", { CLCOMPUTE_OPENBLAS = "" })
     assert.equal(openblas.path .. "\n", output)
   end)
 
   it("needs no OpenCL", function()
-    local ok, output = helper.run([[
+    local output = helper.output([[
       local blas = require "clcompute.blas"
       print((blas.openblas():dot(blas.array(string.pack("f", 2)), blas.array(string.pack("f", 3)))))
       assert(not package.loaded["clcompute.core"])
     ]], { OPENCL_LAYERS = "" })
-    assert.is_true(ok, output)
     assert.matches("^6.0", output)
   end)
 end)
@@ -285,9 +269,7 @@ describe("CLBlast", function()
   end)
 
   helper.describe_each("with buffers", function(d)
-    if helper.is_simulator(d) then
-      return pending("CLBlast's kernels would take minutes on " .. d.platform)
-    end
+    if helper.is_simulator(d) then return pending("CLBlast's kernels would take minutes on " .. d.platform) end
 
     for _, dtype in ipairs { "float", "double" } do
       it("computes gemm, " .. dtype, function()
@@ -357,8 +339,7 @@ describe("CLBlast", function()
         print(table.concat(y:read(), " "))
         d:close()
       ]]):format(tostring(d):match "^%S+")
-      local ok, output = helper.run(script)
-      assert.is_true(ok, output)
+      local output = helper.output(script)
       assert.matches("CLBlast is released", output, 1, true)
       assert.matches("7.0 12.0", output, 1, true)
     end)

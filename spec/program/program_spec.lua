@@ -10,9 +10,7 @@ kernel void thrice(global float *x) { x[get_global_id(0)] *= 3; }
 --- Calls f(path) with a temporary file of that text, which is gone afterwards.
 local function with_file(text, f)
   local path = os.tmpname()
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
+  helper.write(path, text)
   local ok, message = pcall(f, path)
   os.remove(path)
   if not ok then error(message, 0) end
@@ -98,18 +96,12 @@ helper.describe_each("a program", function(d)
   end)
 
   it("finds included files beside its own file", function()
-    local folder = os.tmpname()
-    os.remove(folder)
-    assert(os.execute("mkdir " .. folder))
+    local folder = helper.folder()
     finally(function() os.execute("rm -r " .. folder) end)
     for name, text in pairs {
       ["value.h"] = "#define VALUE 42\n",
       ["k.cl"] = '#include "value.h"\nkernel void k(global int *x) { x[0] = VALUE; }',
-    } do
-      local file = assert(io.open(folder .. "/" .. name, "w"))
-      file:write(text)
-      file:close()
-    end
+    } do helper.write(folder .. "/" .. name, text) end
     local x = d:zeros("int", 1)
     d:program({ file = folder .. "/k.cl" }).k(1, x)
     assert.equal(42, x[1])
@@ -146,9 +138,7 @@ helper.describe_each("a program", function(d)
       function() return p.twice end,
       function() return p.kernels end,
       function() return p:kernel "twice" end,
-    } do
-      helper.raises("program is released", use)
-    end
+    } do helper.raises("program is released", use) end
     twice(1, x)
     assert.equal(2, x[1])
   end)
@@ -174,9 +164,7 @@ helper.describe_each("a program", function(d)
       { {}, "option 'file': path expected" }, { { file = 1 }, "option 'file': string expected" },
       { { file = "/nowhere/life.cl" }, "/nowhere/life.cl: No such file" }, { { file = "/" }, "/: " },
       { { file = "life.cl", name = "x" }, "no option 'name'" },
-    } do
-      helper.raises(case[2], d.program, d, case[1])
-    end
+    } do helper.raises(case[2], d.program, d, case[1]) end
     assert.equal("twice", d:program(TWICE .. "// life.cl").kernels[1]) -- a source may end so
   end)
 
@@ -185,8 +173,7 @@ helper.describe_each("a program", function(d)
       { { define = {} }, { "no option 'define'", "defines" } }, { { "defines" }, "no option '1'" },
       { "-w", "table expected" }, { { defines = "N=1" }, "option 'defines': table expected" },
       { { defines = { ["N 1"] = 1 } }, "'N 1' is no identifier" },
-      { { defines = { [1] = 1 } }, "'1' is no identifier" },
-      { { defines = { ["2N"] = 1 } }, "'2N' is no identifier" },
+      { { defines = { [1] = 1 } }, "'1' is no identifier" }, { { defines = { ["2N"] = 1 } }, "'2N' is no identifier" },
       { { defines = { N = {} } }, "expected for N, got table" }, { { defines = { N = 1 / 0 } }, "N is not finite" },
       { { defines = { N = 0 / 0 } }, "N is not finite" },
       { { defines = { N = "1\n2" } }, "the value of N must stay on one line" },
@@ -196,15 +183,12 @@ helper.describe_each("a program", function(d)
       { { options = "-w -fplugin=x.so" }, "'-fplugin=x.so' is none of" },
       { { options = "-w\t-fplugin=x.so" }, "is none of" }, { { options = "-Wp,-include,/etc/passwd" }, "is none of" },
       { { options = "-I /tmp" }, "'-I' is none of" }, { { options = "-DN=\"x\"" }, "is none of" },
-      { { options = "x" }, "'x' is none of" },
-      { { include = "/tmp" }, "option 'include': table of folders expected" },
+      { { options = "x" }, "'x' is none of" }, { { include = "/tmp" }, "option 'include': table of folders expected" },
       { { include = { "/tmp -fplugin=x" } }, "folder 1: a path without blanks" },
       { { include = { "/tmp", 'a"b' } }, "folder 2: a path without blanks" },
       { { include = { {} } }, "folder 1: a path" }, { { name = 'a"b' }, "name holds a quote" },
       { { name = "a\nb" }, "name holds a quote" }, { { name = {} }, "option 'name': string expected" },
-    } do
-      helper.raises(case[1] and case[2], d.program, d, TWICE, case[1])
-    end
+    } do helper.raises(case[1] and case[2], d.program, d, TWICE, case[1]) end
   end)
 
   it("is refused without a name for its logs, and with options that lack one", function()
@@ -306,13 +290,11 @@ helper.describe_each("a prebuilt kernel", function(d)
       { "", nil, 'got ""' }, { "saxpi", nil, "saxpi" }, { 1.5, nil, "small letters" }, { {}, nil, "string expected" },
       { "saxpy", { type = "float" }, "no option 'type'" }, { "saxpy", { dtype = "real" }, "no dtype 'real'" },
       { "saxpy", { dtype = 1 }, "no dtype" }, { "saxpy", { defines = 1 }, "option 'defines': table expected" },
-    } do
-      helper.raises(case[3], d.kernel, d, case[1], case[2])
-    end
+    } do helper.raises(case[3], d.kernel, d, case[1], case[2]) end
   end)
 
   it("is not exchanged for a user's, which takes other arguments", function()
-    local ok, output = helper.run(([[
+    local output = helper.output(([[
       local cl = require "clcompute"
       local d = cl.device "%s"
       local k = d:program("kernel void f(global float *x) {}").f
@@ -321,7 +303,6 @@ helper.describe_each("a prebuilt kernel", function(d)
       for n = 1, 3 do debug.setuservalue(d, instead, n) end
       print(pcall(cl.saxpy, 1, d:zeros("float", 1), d:zeros("float", 1)))
     ]]):format(d.platform))
-    assert.is_true(ok, output)
     assert.truthy(output:find("true\tfloat buffer 1", 1, true), output)
   end)
 end)

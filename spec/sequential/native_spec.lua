@@ -21,15 +21,11 @@ void nothing(const long *sizes, const double *numbers, void *const *arrays) {
 ]]
 
 describe("native.call", function()
-  local folder, library = os.tmpname(), nil
+  local folder = helper.folder()
+  local library = folder .. "/some.so"
 
   setup(function()
-    os.remove(folder)
-    assert(os.execute("mkdir " .. folder))
-    local source <close> = assert(io.open(folder .. "/some.c", "w"))
-    source:write(SOURCE)
-    source:close()
-    library = folder .. "/some.so"
+    helper.write(folder .. "/some.c", SOURCE)
     assert(os.execute(("gcc -shared -fPIC -o %s %s/some.c"):format(library, folder)))
   end)
 

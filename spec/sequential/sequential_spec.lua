@@ -3,19 +3,7 @@ local helper = require "spec.helper"
 local reference = require "spec.reference"
 local sequential = require "clcompute.sequential"
 
-local formats = { float = "f", double = "d" }
-
-local function pack(values, dtype)
-  local bytes = {}
-  for i, v in ipairs(values) do bytes[i] = string.pack(formats[dtype], v) end
-  return table.concat(bytes)
-end
-
-local function unpack_all(bytes, dtype)
-  local values, at = {}, 1
-  while at <= #bytes do values[#values + 1], at = string.unpack(formats[dtype], bytes, at) end
-  return values
-end
+local pack, unpack_all = helper.pack, helper.unpack
 
 --- Small integers: every product and sum of a few is exact.
 local function integers(n)
@@ -123,9 +111,7 @@ describe("sequential", function()
   end)
 
   it("needs no OpenCL", function()
-    local empty = os.tmpname()
-    os.remove(empty)
-    assert(os.execute("mkdir " .. empty))
+    local empty = helper.folder()
     local ok, output = helper.run([[
       local sequential = require "clcompute.sequential"
       print(string.unpack("f", (sequential.saxpy(2, string.pack("f", 1), string.pack("f", 3)))))

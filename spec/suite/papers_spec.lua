@@ -5,9 +5,7 @@ local rule = require "clcompute.suite.group_rule"
 local suite = require "clcompute.suite"
 
 describe("the rule for the group size", function()
-  it("gives the paper's 192 for 32, 48 and 3 units", function()
-    assert.equal(192, rule.group(32, 48, 3))
-  end)
+  it("gives the paper's 192 for 32, 48 and 3 units", function() assert.equal(192, rule.group(32, 48, 3)) end)
 
   it("is the smallest common multiple above the cores", function()
     for _, case in ipairs { { 32, 128, 1 }, { 64, 64, 10 }, { 8, 1, 2 }, { 32, 48, 4 }, { 7, 3, 5 } } do
@@ -73,9 +71,7 @@ describe("the report", function()
   if not device then return pending "Oclgrind is too slow for them" end
   --- A folder that goes with the test.
   local function new_folder()
-    local folder = os.tmpname()
-    os.remove(folder)
-    assert(os.execute("mkdir " .. folder))
+    local folder = helper.folder()
     finally(function() os.execute("rm -r " .. folder) end)
     return folder
   end

@@ -189,9 +189,7 @@ describe("the report of the PolyKernels", function()
   local device = helper.device()
 
   local function row_of(list, method)
-    for _, row in ipairs(list) do
-      if row.params.method == method then return row end
-    end
+    for _, row in ipairs(list) do if row.params.method == method then return row end end
     error("no row of " .. method)
   end
 

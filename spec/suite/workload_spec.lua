@@ -39,7 +39,7 @@ describe("a workload", function()
 
   it("is measured by every method on every device, with the sequential program as baseline", function()
     for _, name in ipairs(NAMES) do
-      local work = suite.workload(name, { n = 20 }, "float")
+      local work = suite.workload(name, { n = 8 }, "float")
       local made = suite.section(work, { title = name, devices = helper.devices(), seconds = 0.01, rounds = 3,
         against = true })
       local seen, names = {}, {}
@@ -66,11 +66,10 @@ describe("a workload", function()
     end
     assert.equal("unsupported", bench.compare(list.list, { rounds = 1, seconds = 0.01 })[1].status)
     assert.equal("7:1 old naive", list.list[1].name)
-    local ok, output = helper.run([[
+    local output = helper.output([[
       local work = require "clcompute.suite".workload("gauss", { n = 3 }, "float")
       local list <close> = require "clcompute.suite.workload".candidates(work, { devices = {}, against = true })
       print(list.list[1].name, list.list[1].unsupported)]], { CLCOMPUTE_OPENBLAS = "/none" })
-    assert.is_true(ok, output)
     assert.matches("OpenBLAS\t.*/none", output)
   end)
 

@@ -12,8 +12,7 @@ function command.shell(line)
   local pipe = assert(io.popen(("{ %s; } 2>%s"):format(line, scratch)))
   local out = pipe:read("a")
   local _, kind, code = pipe:close()
-  local file <close> = assert(io.open(scratch))
-  local err = file:read "a"
+  local err = helper.read(scratch)
   os.remove(scratch)
   return kind == "signal" and 128 + code or code, out, err
 end

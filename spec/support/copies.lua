@@ -61,9 +61,7 @@ end
 -- @tparam ?function same of two numbers (unless given, `copies.same`)
 function copies.are_equal(expected, got, same)
   if type(got) ~= "table" then return (same or copies.same)(expected, got) end
-  for i, item in ipairs(got) do
-    if not copies.are_equal(expected[i], item, same) then return false end
-  end
+  for i, item in ipairs(got) do if not copies.are_equal(expected[i], item, same) then return false end end
   return true
 end
 

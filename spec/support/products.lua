@@ -39,6 +39,13 @@ function products.random(d, dtype, rows, cols)
   return d:random(dtype, rows, cols, { seed = math.random(1 << 30), low = -1 })
 end
 
+--- Which operands are transposed: all pairs, or those that transpose each operand once. A pair is a build, which takes
+-- seconds where blocks are large.
+function products.transposes(all)
+  local few = { { a = false, b = false }, { a = true, b = true } }
+  return all and { few[1], few[2], { a = false, b = true }, { a = true, b = false } } or few
+end
+
 --- Operands as stored for the transposes of `options`, and as they multiply.
 function products.operands(make, d, dtype, m, n, k, options)
   local a = options.transa and make(d, dtype, k, m) or make(d, dtype, m, k)

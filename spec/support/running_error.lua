@@ -40,9 +40,7 @@ function Number.__mul(one, other)
 end
 
 --- By a number that has no error.
-function Number.__div(one, divisor)
-  return new(one.value / divisor, one.error / math.abs(divisor), QUOTIENT)
-end
+function Number.__div(one, divisor) return new(one.value / divisor, one.error / math.abs(divisor), QUOTIENT) end
 
 --- By what they are, as if there were no errors: to be asked only of numbers that are not that close.
 function Number.__lt(one, other) return (parts(one)) < (parts(other)) end

@@ -42,9 +42,7 @@ describe("fuzzing the API", function()
     for i = 1, 40 do lines[i] = ("stage.line(%d, \"local r = %d\")"):format(i, i) end
     lines[31] = 'stage.line(3, "local r = os.exit(7)")'
     local path = folder .. "/script.planted"
-    local file <close> = assert(io.open(path, "w"))
-    file:write(table.concat(lines, "\n"))
-    file:close()
+    helper.write(path, table.concat(lines, "\n"))
     local script = campaign.shrink(folder, "simulated", path, "exit code 7")
     assert.matches("os.exit(7)", script, 1, true)
     assert.is_nil(script:find("local r = 30", 1, true))

@@ -109,9 +109,7 @@ describe("all faults", function()
   end
 
   local function is_harmless(name)
-    for _, family in ipairs(FAMILIES) do
-      if name:find(family) then return true end
-    end
+    for _, family in ipairs(FAMILIES) do if name:find(family) then return true end end
     return HARMLESS[name] ~= nil
   end
 

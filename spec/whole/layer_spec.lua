@@ -9,23 +9,17 @@ local function selftest(mode)
 end
 
 describe("the counting layer", function()
-  it("passes a program that releases all it makes", function()
-    local code, output = selftest("clean")
-    assert.equal(0, code, output)
-    assert.matches(" 0 leaked, 0 bad releases", output, 1, true)
-  end)
-
-  it("names the call that made a leaked handle", function()
-    local code, output = selftest("leak")
-    assert.equal(9, code, output)
-    assert.matches("leaked cl_mem 0x%x+ made by clCreateBuffer", output)
-  end)
-
-  it("sees a handle that is released twice", function()
-    local code, output = selftest("twice")
-    assert.equal(9, code, output)
-    assert.matches("bad clReleaseEvent", output, 1, true)
-  end)
+  for does, case in pairs {
+    ["passes a program that releases all it makes"] = { "clean", 0, " 0 leaked, 0 bad releases" },
+    ["names the call that made a leaked handle"] = { "leak", 9, "leaked cl_mem 0x%x+ made by clCreateBuffer" },
+    ["sees a handle that is released twice"] = { "twice", 9, "bad clReleaseEvent" },
+  } do
+    it(does, function()
+      local code, output = selftest(case[1])
+      assert.equal(case[2], code, output)
+      assert.matches(case[3], output)
+    end)
+  end
 
   it("lets the nth of all calls fail and tells which it was", function()
     local count = require "clcount"

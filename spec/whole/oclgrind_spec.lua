@@ -20,9 +20,7 @@ local function faults_of(script, is_unwatched)
   local ok, output = helper.run(script, { OCLGRIND_UNINITIALIZED = not is_unwatched and 1 or nil,
     OCLGRIND_DATA_RACES = 1, OCLGRIND_LOG = log, OCLGRIND_BUILD_OPTIONS = "-cl-opt-disable",
     CLCOMPUTE_CACHE = "off", CLCOMPUTE_CHECK = "" })
-  local file = assert(io.open(log))
-  local faults = file:read("a")
-  file:close()
+  local faults = helper.read(log)
   os.remove(log)
   assert.is_true(ok, output)
   return faults:sub(1, 1000)
@@ -73,10 +71,7 @@ describe("under Oclgrind with races and uninitialised reads watched", function()
 
   --- The launches of a kernel with a fault planted in its text.
   local function faults_of_planted(name, from, to)
-    local file = assert(io.open("kernels/" .. name .. ".cl"))
-    local text = file:read("a")
-    file:close()
-    local planted, times = text:gsub(from, to)
+    local planted, times = helper.read("kernels/" .. name .. ".cl"):gsub(from, to)
     assert(times > 0, "the text to be changed is gone")
     return faults_of(("local T, planted = 'float', %q "):format(planted) .. PREAMBLE .. [[
       run = function(name, range, defines)

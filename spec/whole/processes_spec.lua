@@ -25,18 +25,15 @@ local SCRIPT = [[
 
 describe("the library", function()
   it("starts no process, on an empty cache or a full one, and keeps verdicts and numbers all the same", function()
-    local folder = os.tmpname()
-    assert(os.execute(("rm %s && mkdir %s"):format(folder, folder)))
+    local folder = helper.folder()
     finally(function() os.execute("rm -r " .. folder) end)
     local environment = { CLCOMPUTE_CACHE = folder .. "/new/cache", CLCOMPUTE_DEVICE = helper.device().place,
       CLCOMPUTE_TUNING = folder .. "/new/config/tuning.lua" }
     for _ = 1, 2 do
-      local ok, output = helper.run(("FOLDER = %q\n"):format(folder) .. SCRIPT, environment)
-      assert.is_true(ok, output)
+      local output = helper.output(("FOLDER = %q\n"):format(folder) .. SCRIPT, environment)
       assert.matches("12.0\t10.0\t12.0\n0.800\t1.400\n6.0\n2.0\n", output, 1, true)
       for _, kept in ipairs { "/new/cache/verdicts", "/new/config/tuning.lua" } do
-        local file <close> = assert(io.open(folder .. kept))
-        assert.matches(" | ", file:read "a", 1, true)
+        assert.matches(" | ", helper.read(folder .. kept), 1, true)
       end
     end
   end)

@@ -30,9 +30,7 @@ local SMALLEST = { float = 2.0 ^ -126, double = 2.0 ^ -1022 } -- a device may fl
 local function place(d, dtype, rows, cols, ld, skip, make)
   local flat = {}
   for i = 1, skip + rows * ld do flat[i] = 0.5 end
-  for i = 1, rows do
-    for j = 1, cols do flat[skip + (i - 1) * ld + j] = make() end
-  end
+  for i = 1, rows do for j = 1, cols do flat[skip + (i - 1) * ld + j] = make() end end
   local buffer = d:buffer(flat, dtype)
   return buffer:view(skip + 1, #flat)
 end
@@ -104,9 +102,7 @@ end)
 local SAYS = { "singular", "backward error ratio", "the elimination overflows", "overflow" }
 
 local function says(message)
-  for _, text in ipairs(SAYS) do
-    if tostring(message):find(text, 1, true) then return true end
-  end
+  for _, text in ipairs(SAYS) do if tostring(message):find(text, 1, true) then return true end end
   return false
 end
 

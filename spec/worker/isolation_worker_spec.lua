@@ -33,12 +33,11 @@ describe("memory of an isolated device", function()
   end)
 
   it("beyond the limit of files is an error", function()
-    local ok, output = helper.run(([[
+    local output = helper.output(([[
       os.execute "prlimit --pid $PPID --fsize=1000000"
       local d = require "clcompute".device("%s", { isolated = true })
       print(pcall(d.zeros, d, "char", 2000000))
       print(d:buffer({ 1, 2 }, "int")[2]) ]]):format(PLACE), nil, 60)
-    assert.is_true(ok, output)
     assert.matches("^false\t[^\n]*CL_MEM_OBJECT_ALLOCATION_FAILURE[^\n]*\n2\n$", output)
   end)
 
@@ -75,9 +74,7 @@ describe("memory of an isolated device", function()
   it("comes and goes for more buffers than a worker keeps mapped", function()
     local p, list = d:program(FAULTS), {}
     for i = 1, 600 do list[i] = d:buffer { i } end
-    for _ = 1, 2 do
-      for i = 1, 600 do p.twice(1, list[i]) end
-    end
+    for _ = 1, 2 do for i = 1, 600 do p.twice(1, list[i]) end end
     for i = 1, 600 do assert.equal(4 * i, list[i][1]) end
   end)
 end)
@@ -101,13 +98,18 @@ describe("the worker of an isolated device", function()
     ]]):format(PLACE, FAULTS, script), environment, limit or 60)
   end
 
+  --- What one prints that must end well.
+  local function output_of(...)
+    local ok, output = run(...)
+    assert.is_true(ok, output)
+    return output
+  end
+
   --- A program to set $CLCOMPUTE_LUA to, of a line of the shell with places for the interpreter and a file; and that
   -- file. Both are removed when the test has ended.
   local function interpreter(line)
     local path, log = os.tmpname(), os.tmpname()
-    local file <close> = assert(io.open(path, "w"))
-    file:write("#!/bin/sh\n", line:format(helper.lua, log), "\n")
-    os.execute("chmod +x " .. path)
+    helper.write(path, "#!/bin/sh\n" .. line:format(helper.lua, log) .. "\n", true)
     finally(function()
       os.remove(path)
       os.remove(log)
@@ -143,28 +145,26 @@ describe("the worker of an isolated device", function()
 
   it("releases all that it made in OpenCL", function()
     local lua, log = interpreter '%s "$@"; echo "exit code $?" >>%s'
-    local ok, output = run([[
+    output_of([[
       p.twice(2, x:view(1, 2))
       d:program "kernel void k(local int *s, int n) { s[0] = n; }".k(1, cl.scratch("int", 4), 3)
       assert(not pcall(p.twice, 4, d:zeros("int", 4)))
       d:close() ]], { CLCOMPUTE_LUA = lua })
-    assert.is_true(ok, output)
     assert.equal("exit code 0\n", isolated.output_of("cat " .. log))
   end)
 
   it("has no files of its process", function()
-    local ok, output = run([[
+    local output = output_of([[
       local open = assert(io.open("/etc/passwd")) -- no CLOEXEC
       os.execute("kill -9 " .. worker() .. "; sleep 0.5")
       p.twice(4, x)
       os.execute("ls -l /proc/" .. worker() .. "/fd") ]])
-    assert.is_true(ok, output)
     assert.is_nil(output:find("passwd", 1, true), output)
     assert.truthy(output:find(" 4 %-> /memfd:clcompute"), output)
   end)
 
   it("is not told of launches that came to nothing, and none pile up", function()
-    local ok, output = run [[
+    local output = output_of [[
       local function kib() return tonumber(io.open "/proc/self/status":read "a":match "VmRSS:%s*(%d+)") end
       local long = d:program [=[typedef struct { char a[1000]; } S;
         kernel void k(global float *x, S s) { x[0] = s.a[9]; }]=].k
@@ -178,7 +178,6 @@ describe("the worker of an isolated device", function()
       collectgarbage()
       p.twice(4, x)
       print(kib() - before, x[2]) ]]
-    assert.is_true(ok, output)
     local kib, second = output:match "^(%-?%d+)\t(%S+)"
     local kept = SANITIZED and 64 << 10 or 0 -- what is freed, lest it be used (quarantine_size_mb in the Makefile)
     assert.is_true(tonumber(kib) < kept + (32 << 10), output)
@@ -186,7 +185,7 @@ describe("the worker of an isolated device", function()
   end)
 
   it("is told of programs that are let go of behind a launch that came to nothing", function()
-    local ok, output = run [[
+    local output = output_of [[
       local status = "/proc/" .. worker() .. "/status"
       local function kib() return tonumber(io.open(status):read "a":match "VmRSS:%s*(%d+)") end
       local comment = "/*" .. ("x"):rep(1 << 22) .. "*/"
@@ -203,7 +202,6 @@ describe("the worker of an isolated device", function()
       local before = kib()
       for i = 1, 12 do use(i) end
       print(kib() - before, x[1]) ]]
-    assert.is_true(ok, output)
     local kib, first = output:match "^(%-?%d+)\t(%S+)"
     assert.equal("24.0", first)
     if not SANITIZED then assert.is_true(tonumber(kib) < 32 << 10, output) end -- it keeps what is freed
@@ -217,16 +215,14 @@ describe("the worker of an isolated device", function()
       p.twice(4, x)
       io.open("%s", "w"):write(table.concat(x:read(), " ")):close() ]]):format(out))
     helper.lua = lua
-    local file <close> = assert(io.open(out))
-    os.remove(out)
     assert.is_true(ok)
-    assert.equal("4.0 8.0 12.0 16.0", file:read "a")
+    assert.equal("4.0 8.0 12.0 16.0", helper.read(out))
+    os.remove(out)
   end)
 
   it("is run by $CLCOMPUTE_LUA", function()
     local lua, log = interpreter '%s "$@"; echo used >>%s'
-    local ok, output = run("print(x[1])", { CLCOMPUTE_LUA = lua })
-    assert.is_true(ok, output)
+    local output = output_of("print(x[1])", { CLCOMPUTE_LUA = lua })
     assert.equal("2.0\n", output)
     assert.equal("used\n", isolated.output_of("cat " .. log))
   end)
@@ -242,7 +238,7 @@ describe("the worker of an isolated device", function()
   end)
 
   it("that has too few file descriptors to start with is an error that leaves none open", function()
-    local ok, output = run([[
+    local output = output_of([[
       local pid, files = worker(), {}
       os.execute(("prlimit --pid $PPID --nofile=64; kill -9 %s; sleep 0.5"):format(pid))
       for i = 1, 64 do files[i] = io.open "/dev/null" end
@@ -252,7 +248,6 @@ describe("the worker of an isolated device", function()
         assert(message:find("cannot start a worker by [^\n]*: Too many open files"), message)
         assert(table.remove(files), "it asks for more than there can be"):close()
       end ]], nil, 20)
-    assert.is_true(ok, output)
     local free, fourth = output:match "^(%d+)%s+(%S+)\n$"
     assert.is_true(tonumber(free) > 0, output)
     assert.equal(16, tonumber(fourth))
@@ -293,49 +288,40 @@ describe("the worker of an isolated device", function()
   end)
 
   it("minds no code of the user's environment", function()
-    local ok, output = run("print(x[2])", { LUA_INIT = "if arg[1] == [[-e]] then error() end" })
-    assert.is_true(ok, output)
+    local output = output_of("print(x[2])", { LUA_INIT = "if arg[1] == [[-e]] then error() end" })
     assert.equal("4.0\n", output)
   end)
 
   it("alone runs the linker that a driver needs", function()
-    local folder = os.tmpname() -- with one that fails, for all but the worker
-    os.remove(folder)
-    os.execute("mkdir " .. folder)
+    local folder = helper.folder() -- with one that fails, for all but the worker
     finally(function() os.execute("rm -r " .. folder) end)
     local lua = ("PATH='%s' exec %s \"$@\""):format(os.getenv "PATH", helper.lua)
     for name, line in pairs { ld = "exit 1", lua = lua } do
-      local file = assert(io.open(folder .. "/" .. name, "w"))
-      file:write("#!/bin/sh\n", line, "\n")
-      file:close()
+      helper.write(folder .. "/" .. name, "#!/bin/sh\n" .. line .. "\n", true)
     end
-    os.execute(("chmod +x %s/*"):format(folder))
-    local ok, output = run(([[
+    local output = output_of(([[
       d:program "kernel void k(global float *x) { x[0] = %s; }".k(1, x)
       print(x[1] >= 1)
       print(pcall(p.far, 1, x))
       print(cl.sum(x) > 1) ]]):format(helper.unseen "%s"),
       { PATH = folder .. ":" .. os.getenv "PATH", CLCOMPUTE_LUA = folder .. "/lua" })
-    assert.is_true(ok, output)
     assert.matches("^true\nfalse\t[^\n]*\ntrue\n", output)
   end)
 
   it("outlives a fork, whose child cannot use the device and ends at once", function()
     local fork = helper.compile_library "fork"
-    local ok, output = run(([[
+    local output = output_of(([[
       local fork = assert(package.loadlib("%s", "luaopen_fork"))()
       print(fork(function() print(pcall(p.twice, 4, x)) end))
       print(fork(function() os.exit(3, true) end))
       p.twice(4, x)
       print(x[1]) ]]):format(fork), SANITIZED and { ASAN_OPTIONS = "detect_leaks=0" }) -- the child lets go of nothing
-    assert.is_true(ok, output)
     assert.matches("^false\t[^\n]*fork[^\n]*\n0\n3\n4.0\n$", output)
   end)
 
   it("is ended by Ctrl-C with its kernel, and replaced", function()
     local path, out = os.tmpname(), os.tmpname()
-    local file = assert(io.open(path, "w"))
-    file:write(([[
+    helper.write(path, ([[
       local cl = require "clcompute"
       local d = cl.device("%s", { isolated = true })
       local p, x = d:program [==[%s]==], d:buffer { 1, 2, 3, 4 }
@@ -348,21 +334,18 @@ describe("the worker of an isolated device", function()
       x:write { 1, 2, 3, 4 }
       print(pcall(coroutine.wrap(function() p.twice(4, x) return x[4] end)))
     ]]):format(PLACE, FAULTS))
-    file:close()
     -- to the whole group, as a terminal does
     os.execute(([[setsid sh -c 'env --default-signal=INT %s %s >%s 2>&1' & child=$!
       for i in $(seq 200); do grep -q waiting %s && break; sleep 0.05; done
       sleep 0.3; kill -INT -$child; wait $child]]):format(helper.lua, path, out, out))
-    file = assert(io.open(out))
-    local output = file:read "a"
-    file:close()
+    local output = helper.read(out)
     os.remove(path)
     os.remove(out)
     assert.matches("^waiting\nfalse\t[^\n]*interrupted!\ntrue\ntrue\t8.0\n", output)
   end)
 
   it("cannot be asked by a hook while it computes", function()
-    local ok, output = run [[
+    local output = output_of [[
       local long = d:program "kernel void k(global float *x) { volatile int i; for (i = 0; i < 100000000; i++); }".k
       local calls, message = 0, nil
       local function hook()
@@ -376,18 +359,16 @@ describe("the worker of an isolated device", function()
       debug.sethook()
       print(message, x[1])
     ]]
-    assert.is_true(ok, output)
     assert.truthy(output:find("a hook cannot use it now\t2.0", 1, true), output)
   end)
 
   it("outlives the thread that started it", function()
-    local ok, output = run(([[
+    local output = output_of(([[
       os.execute("kill -9 " .. worker() .. "; sleep 0.5")
       assert(package.loadlib("%s", "luaopen_in_thread"))()(function() p.twice(4, x) end)
       local pid = worker()
       p.twice(4, x)
       print(x[1], worker() == pid) ]]):format(helper.compile_library "in_thread"))
-    assert.is_true(ok, output)
     assert.equal("8.0\ttrue\n", output)
   end)
 
@@ -421,9 +402,8 @@ describe("the worker of an isolated device", function()
   local function outcomes(action, new_worker)
     local seen, kill_all = {}, ("os.execute %q"):format(KILL)
     for _, nth in ipairs { 2, 3, 5, 8, 12, 20, 30 } do
-      local ok, output = helper.run("local cl = require 'clcompute'\n"
+      local output = helper.output("local cl = require 'clcompute'\n"
         .. HOOKED:format(PLACE, new_worker and kill_all or "", nth, action), nil, 60)
-      assert.is_true(ok, output)
       seen[#seen + 1] = output
     end
     return seen
@@ -448,7 +428,7 @@ describe("the worker of an isolated device", function()
   it("may be closed by a hook while it computes: then its launch is an error", function()
     for count, message in pairs { [2] = "kernel is released", [3] = "device is released",
       [4] = "the device was closed meanwhile", [30] = "the device was closed meanwhile" } do
-      local ok, output = run(([[
+      local output = output_of(([[
         local calls = 0
         local function hook()
           calls = calls + 1
@@ -463,7 +443,6 @@ describe("the worker of an isolated device", function()
         end
         print(pcall(launch))
       ]]):format(count))
-      assert.is_true(ok, output)
       assert.matches(message, output, 1, true)
     end
   end)

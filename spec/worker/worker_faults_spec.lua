@@ -13,11 +13,8 @@ end
 -- that is started as the nth. Returns its path and what takes it away again.
 local function failing(plan, start)
   local path = os.tmpname()
-  local file <close> = assert(io.open(path, "w"))
-  file:write(("#!/bin/sh\necho >>%s.starts\nif [ $(wc -l <%s.starts) %s ]; then export CLCOUNT_FAIL='%s'; fi\n"
-    .. "exec %s \"$@\"\n"):format(path, path, start and "= " .. start or "-gt 0", plan, helper.lua))
-  file:close()
-  assert(os.execute("chmod +x " .. path))
+  helper.write(path, ("#!/bin/sh\necho >>%s.starts\nif [ $(wc -l <%s.starts) %s ]; then export CLCOUNT_FAIL='%s'; fi\n"
+    .. "exec %s \"$@\"\n"):format(path, path, start and "= " .. start or "-gt 0", plan, helper.lua), true)
   return path, function()
     os.remove(path)
     os.remove(path .. ".starts")
@@ -95,8 +92,7 @@ local LAUNCHES = {
 -- The kernel has run all the same.
 local AFTERWARDS = {
   { "clFlush -36 1 1", "clFlush: CL_INVALID_COMMAND_QUEUE (-36): kernel 'fill'" },
-  { "clGetEventProfilingInfo -7 1 1",
-    "clGetEventProfilingInfo: CL_PROFILING_INFO_NOT_AVAILABLE (-7): kernel 'fill'" },
+  { "clGetEventProfilingInfo -7 1 1", "clGetEventProfilingInfo: CL_PROFILING_INFO_NOT_AVAILABLE (-7): kernel 'fill'" },
   { "command -14 1 1000000", "clWaitForEvents: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST (-14): kernel 'fill'" },
 }
 

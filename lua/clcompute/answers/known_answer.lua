@@ -2,7 +2,6 @@
 --- Runs a known-answer test on a device, and keeps what it said: each is run once a device and driver, when it is
 -- first asked for. A verdict is a line `verdict TAB test TAB device` of `verdicts` in the folder of compiled programs.
 
-local files = require "clcompute.files"
 local interrupt = require("clcompute.base").interrupt
 
 local known_answer = {}
@@ -82,7 +81,7 @@ local function key_of(device, test)
 end
 
 --- All of a file; "" where it cannot be read.
-local function read(path)
+local function read(files, path)
   local opened, file = pcall(files.open, path)
   if not opened then interrupt.pass_on(file) end
   local text = opened and file:read("a") or ""
@@ -90,9 +89,9 @@ local function read(path)
   return text
 end
 
-local function recall(path, key)
+local function recall(files, path, key)
   local found
-  for line in read(path):gmatch "[^\n]+" do
+  for line in read(files, path):gmatch "[^\n]+" do
     local verdict, about = line:match "^(%l+)\t(.*)$"
     if about == key and VERDICTS[verdict] then found = verdict end
   end
@@ -100,7 +99,7 @@ local function recall(path, key)
 end
 
 --- Adds a line. What cannot be kept is found out again.
-local function keep(path, key, verdict)
+local function keep(files, path, key, verdict)
   files.make_folders(path)
   files.append(path, ("\n%s\t%s\n"):format(verdict, key)) -- a line that was cut off before must not swallow this one
 end
@@ -115,12 +114,13 @@ end
 
 --- Found in the file, or out.
 local function find(device, test, key)
+  local files = require "clcompute.files" -- which needs the C core: a test alone runs without
   local folder = files.cache_folder()
   local path = folder and folder .. "/verdicts"
-  local verdict = path and recall(path, key)
+  local verdict = path and recall(files, path, key)
   if verdict then return verdict end
   verdict = judge(device, test)
-  if path and VERDICTS[verdict] then keep(path, key, verdict) end
+  if path and VERDICTS[verdict] then keep(files, path, key, verdict) end
   return verdict
 end
 

@@ -217,7 +217,7 @@ local function guard(method, f, object, ...)
   if ok then return result end
   if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
   -- The core's own messages start with the line of this file that called it.
-  error(("%s: %s"):format(path, (result:gsub("^[^\n]-npy%.lua:%d+: ", ""))), 4)
+  error(("%s: %s"):format(path, (result:gsub("^[^\n]-buffer/init%.lua:%d+: ", ""))), 4)
 end
 
 -- --- loading -------------------------------------------------------------------------------------

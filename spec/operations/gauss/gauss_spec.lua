@@ -51,9 +51,7 @@ local function solve_or_say(texts, a, b, options)
     assert_solved(a, b, x, info)
     return x, info
   end
-  for _, text in ipairs(texts) do
-    if tostring(x):find(text, 1, true) then return nil, nil, x end
-  end
+  for _, text in ipairs(texts) do if tostring(x):find(text, 1, true) then return nil, nil, x end end
   error("the message explains nothing: " .. tostring(x))
 end
 
@@ -303,9 +301,7 @@ helper.describe_each("gauss", function(d)
   it("sees growth where the norm of the solution overflows", function()
     local n = slow and 3 or 100 -- small, nothing grows
     local a = growing(n)
-    for i = 1, n do
-      for j = 1, n do a[i][j] = a[i][j] * 2.0 ^ -1000 end
-    end
+    for i = 1, n do for j = 1, n do a[i][j] = a[i][j] * 2.0 ^ -1000 end end
     local b = d:buffer(vector(n, function() return uniform() * 2.0 ^ 21 end), "double")
     a = d:buffer(a, "double")
     if not slow then helper.raises({ "gauss: " }, cl.gauss, a, b) end
@@ -345,9 +341,7 @@ helper.describe_each("gauss", function(d)
       { { "'group'", "nan" }, a, b, { kernel = "paper", group = nan } },
       { { "group", "exceeds" }, a, b, { kernel = "paper", group = math.maxinteger } },
       { { "#2", "one right-hand side" }, a, d:zeros("float", 2, 2), { kernel = "paper" } },
-    } do
-      helper.raises(case[1], cl.gauss, case[2], case[3], case[4])
-    end
+    } do helper.raises(case[1], cl.gauss, case[2], case[3], case[4]) end
   end)
 end)
 

@@ -7,7 +7,6 @@ local reference = require "spec.reference"
 local cl = require "clcompute"
 local tuning = require "clcompute.tuning"
 
-local booleans = { false, true }
 local GUARD = 77.5
 
 local function panels(vector, rows, direct)
@@ -25,14 +24,12 @@ local function pipelined(...)
     blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } }
 end
 
--- Numbers, and the dtypes they are built with. Panels take seconds to build: each in the dtype whose vectors are a
--- processor's registers.
+-- Numbers, and the dtypes that devices have them with (`clcompute.tuning.known`). Panels take seconds to build.
 local ROWS = {
   ["panels of 16, packed"] = { panels(16, 14, 0), "float" },
-  ["panels of 16, as B lies"] = { panels(16, 14, 1 << 20), "float" },
-  ["panels of 8"] = { panels(8, 6, 0), "float" },
+  ["panels of 16, as B lies"] = { panels(16, 14, 1 << 20), "float" }, ["panels of 8"] = { panels(8, 6, 0), "float", "double" },
   ["panels of 8, rows of 14"] = { panels(8, 14, 1000), "double" },
-  ["panels of 4"] = { panels(4, 6, 0), "double" },
+  ["panels of 4"] = { panels(4, 6, 0), "float", "double" },
   ["blocks of 16"] = { { kernel = "blocks", blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } },
     "float", "double" },
   ["blocks of 64 or 32"] = { { kernel = "blocks", blocks = { { bm = 64, bn = 64, bk = 8, tm = 8, tn = 4 },
@@ -53,9 +50,7 @@ local FEW = { { 1, 1, 1 }, { 15, 33, 21 }, { 29, 65, 5 } }
 local function guarded(d, dtype, rows, cols, ld, values)
   local all = {}
   for i = 1, (rows + 2) * ld do all[i] = GUARD end
-  for i = 1, rows do
-    for j = 1, cols do all[i * ld + j] = values[i][j] end
-  end
+  for i = 1, rows do for j = 1, cols do all[i * ld + j] = values[i][j] end end
   return d:buffer(all, dtype)
 end
 
@@ -92,14 +87,12 @@ helper.describe_each("gemm fast", function(d)
     case("multiplies matrices of every shape, transposed or not: " .. name, function()
       use()
       for i = 2, d.has_double and #given or 2 do
-        for _, transa in ipairs(booleans) do
-          for _, transb in ipairs(booleans) do
-            for _, size in ipairs(sizes) do
-              local m, n, k = table.unpack(size)
-              local options = { kernel = "fast", transa = transa, transb = transb }
-              local a, b, ta, tb = products.operands(products.random, d, given[i], m, n, k, options)
-              products.assert_product(cl.gemm(a, b, options):read(), ta, tb, {}, given[i])
-            end
+        for _, pair in ipairs(products.transposes(row.kernel == "panels" or #given == 3)) do
+          for _, size in ipairs(sizes) do
+            local m, n, k = table.unpack(size)
+            local options = { kernel = "fast", transa = pair.a, transb = pair.b }
+            local a, b, ta, tb = products.operands(products.random, d, given[i], m, n, k, options)
+            products.assert_product(cl.gemm(a, b, options):read(), ta, tb, {}, given[i])
           end
         end
       end
@@ -136,9 +129,7 @@ helper.describe_each("gemm fast", function(d)
         local ta, tb, tc = a:read(), b:read(), c:read()
         for i = 1, 3 do products.assert_product(tc[i], ta[i], tb[i], {}, dtype) end
         local shared = cl.gemm(a, b[1], { c = c, alpha = 2, beta = 1 }):read()
-        for i = 1, 3 do
-          products.assert_product(shared[i], ta[i], tb[1], { alpha = 2, beta = 1, c = tc[i] }, dtype)
-        end
+        for i = 1, 3 do products.assert_product(shared[i], ta[i], tb[1], { alpha = 2, beta = 1, c = tc[i] }, dtype) end
       end
     end)
 
@@ -202,9 +193,7 @@ helper.describe_each("gemm fast", function(d)
     for _ = 1, helper.is_simulator(d) and 3 or 20 do
       local product <close> = cl.gemm(a, b)
       local got = product:read()
-      for i = 1, 50 do
-        for j = 1, 30 do assert.near(expected[i][j], got[i][j], 1e-4) end
-      end
+      for i = 1, 50 do for j = 1, 30 do assert.near(expected[i][j], got[i][j], 1e-4) end end
     end
     is_on = false
     collectgarbage("setpause", pause)

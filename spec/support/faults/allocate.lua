@@ -17,9 +17,7 @@ end
 
 local sum, words, texts = {}, {}, {}
 for _, tally in ipairs { allocations.run(chosen, place, stride), allocations.live(place, stride) } do
-  for name, value in pairs(tally) do
-    if math.type(value) then sum[name] = (sum[name] or 0) + value end
-  end
+  for name, value in pairs(tally) do if math.type(value) then sum[name] = (sum[name] or 0) + value end end
   table.move(tally.texts, 1, #tally.texts, #texts + 1, texts)
 end
 for name, value in pairs(sum) do words[#words + 1] = ("%s=%d"):format(name, value) end

@@ -131,9 +131,7 @@ add("Buffer:copy", { 1, 2 }, function(d) return d:buffer({ 1, 2 }, "int"):copy()
 
 add("copies between devices", { 1, 2 }, function(d)
   local other = d
-  for _, device in ipairs(cl.devices()) do
-    if device.place ~= d.place then other = device end
-  end
+  for _, device in ipairs(cl.devices()) do if device.place ~= d.place then other = device end end
   return d:buffer({ 1, 2 }, "int"):copy(other):read()
 end)
 

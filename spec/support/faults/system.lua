@@ -29,9 +29,7 @@ for _, name in ipairs { "not enough memory", "no ld in PATH", "Too many open fil
 end
 
 local function says(message, list)
-  for _, words in ipairs(list) do
-    if message:find(words) then return true end
-  end
+  for _, words in ipairs(list) do if message:find(words) then return true end end
   return false
 end
 

@@ -8,9 +8,7 @@ local count = require "clcount"
 local trial = {}
 
 --- Devices that a scenario opens itself are closed before and after.
-function trial.close(scenario, place)
-  if scenario.cold then cl.device(place):close() end
-end
+function trial.close(scenario, place) if scenario.cold then cl.device(place):close() end end
 
 --- What a scenario gets: a device that is open, or the place of one that is not.
 function trial.subject(scenario, place) return scenario.cold and place or cl.device(place) end
@@ -21,12 +19,8 @@ function trial.same(a, b)
     return a == b or math.abs(a - b) <= 1e-5 * math.max(math.abs(a), math.abs(b))
   end
   if type(a) ~= "table" or type(b) ~= "table" then return a == b end
-  for key, value in pairs(a) do
-    if not trial.same(value, b[key]) then return false end
-  end
-  for key in pairs(b) do
-    if a[key] == nil then return false end
-  end
+  for key, value in pairs(a) do if not trial.same(value, b[key]) then return false end end
+  for key in pairs(b) do if a[key] == nil then return false end end
   return true
 end
 
@@ -37,9 +31,7 @@ local function live()
 end
 
 --- A tally of nothing so far.
-function trial.tally()
-  return { faults = 0, leaked = 0, swallowed = 0, broken = 0, turn = 0, texts = {} }
-end
+function trial.tally() return { faults = 0, leaked = 0, swallowed = 0, broken = 0, turn = 0, texts = {} } end
 
 --- Notes a fault that came out wrong: "leaked", "swallowed" or "broken".
 function trial.note(tally, kind, scenario, place, fault, message)

@@ -33,9 +33,7 @@ local OWN = { "^line:1: attempt to", "^attempt to", "attempt to yield", "expecte
   "expected, got its metatable", "%l is released%)?$" }
 
 local function has_one(message, patterns)
-  for _, pattern in ipairs(patterns) do
-    if message:find(pattern) then return true end
-  end
+  for _, pattern in ipairs(patterns) do if message:find(pattern) then return true end end
   return false
 end
 
@@ -211,9 +209,7 @@ function stage.finish()
   end
   if count.bad() > bad then note_fault "a handle was released twice" end
   local bytes = cl.live().bytes
-  if bytes > alive and not stage.forged then
-    note_fault(("%d bytes are said to be alive"):format(bytes - alive))
-  end
+  if bytes > alive and not stage.forged then note_fault(("%d bytes are said to be alive"):format(bytes - alive)) end
   leaked, bad, alive, stage.forged = #left, count.bad(), bytes, false
 end
 

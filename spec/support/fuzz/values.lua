@@ -191,9 +191,7 @@ local HOSTILE = {
 -- The first are plain values; a report may be of these alone, since it reads tables as Lua does.
 local PLAIN = 4
 
-function values.hostile(module)
-  return HOSTILE[math.random(module == "clcompute.report" and PLAIN or #HOSTILE)]()
-end
+function values.hostile(module) return HOSTILE[math.random(module == "clcompute.report" and PLAIN or #HOSTILE)]() end
 
 -- --- types -----------------------------------------------------------------------------------------
 
