@@ -102,7 +102,8 @@ typedef struct clc_Text {
 clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const clc_Code *code, const char *name,
                           const char *shown, const clc_Text *text);
 
-/* Has messages and profiles call a kernel by the operation that launches it, a string that stays. */
+/* Has messages and profiles call a kernel by the operation that launches it, a string that stays.
+ */
 void clc_showkernel(clc_Kernel *k, const char *shown);
 
 /* Sets argument i of a kernel from the Lua value at idx, or raises an error that names kernel and

@@ -27,7 +27,8 @@ end
 -- Numbers, and the dtypes that devices have them with (`clcompute.tuning.known`). Panels take seconds to build.
 local ROWS = {
   ["panels of 16, packed"] = { panels(16, 14, 0), "float" },
-  ["panels of 16, as B lies"] = { panels(16, 14, 1 << 20), "float" }, ["panels of 8"] = { panels(8, 6, 0), "float", "double" },
+  ["panels of 16, as B lies"] = { panels(16, 14, 1 << 20), "float" },
+  ["panels of 8"] = { panels(8, 6, 0), "float", "double" },
   ["panels of 8, rows of 14"] = { panels(8, 14, 1000), "double" },
   ["panels of 4"] = { panels(4, 6, 0), "float", "double" },
   ["blocks of 16"] = { { kernel = "blocks", blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } },
