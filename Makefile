@@ -137,9 +137,9 @@ LINT    = $(FLAGS) -Itools/layer -Werror
 lint: packages-lint
 	@echo $(filter %.c,$(C_FILES)) | xargs -n 1 -P $$(nproc) gcc $(LINT) -o /dev/null -c
 	@echo $(filter %.c,$(C_FILES)) | xargs -n 8 -P $$(nproc) clang $(LINT) -Wno-unknown-pragmas -fsyntax-only
-	clang-format --dry-run --Werror $(C_FILES)
-	luacheck --quiet lua spec tools examples bin/clcompute
-	$(LUA) tools/layers.lua
+	@clang-format --dry-run --Werror $(C_FILES)
+	@luacheck --quiet lua spec tools examples bin/clcompute
+	@$(LUA) tools/layers.lua
 
 # --- documentation ----------------------------------------------------------------
 # docs/api.md from library/, and the measured figures of the pages from the rows in examples/results.
