@@ -20,7 +20,7 @@ local function write(path, text)
   return path
 end
 
-before_each(function() shell("mkdir " .. scratch) end)
+before_each(function() shell("mkdir -p " .. scratch) end)
 after_each(function() shell(("chmod -R u+rwX %s && rm -r %s"):format(scratch, scratch)) end)
 
 describe("doctor and core mean the same folder", function()
