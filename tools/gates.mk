@@ -8,6 +8,9 @@
 export ALONE = $(patsubst %,spec/%_spec.lua,bench/bench worker/isolation worker/isolation_worker loops/profitability \
                  kernel/overhead buffer/transfer_speed)
 
+# A comma within the arguments of a call.
+, := ,
+
 # A run of specs with what it writes in a folder of its own: $(call specs,name,environment,specs)
 specs = mkdir -p build/$(1) && $(ENV) WORK="$(CURDIR)/build/$(1)" $(2) tools/test.sh $(3)
 
@@ -144,7 +147,6 @@ build/asan/lua-asan: tools/host.c build/asan/clcompute/core.so
 stress: all layer
 	@$(call specs,stress,LUA_INIT_5_4='collectgarbage("setpause"$(,) 0) collectgarbage("setstepmul"$(,) 1000)' STRESS=1 \
 	  RACES=0,$(filter-out $(NOT_ASAN),$(SPECS)))
-, := ,
 
 # Four threads, each of which opens and closes a Lua state ten times and computes in it. First a race of the host's own
 # must be found.

@@ -6,9 +6,6 @@
 
 static const char queues_key = 0; /* registry, weak: node -> Device object of a further queue */
 
-/* Its values; number 1 is the programs that prebuilt.c keeps. */
-enum { CONTEXT = 2 };
-
 /* --- its queue --------------------------------------------------------- */
 
 /* A hook may close the device meanwhile. */
@@ -191,7 +188,7 @@ static clc_Device *new_device(lua_State *L, int context) {
   d->context = c;
   d->profile = clc_getprofile(L);
   lua_pushvalue(L, context);
-  clc_setvalue(L, -2, CONTEXT);
+  clc_setvalue(L, -2, CLC_CONTEXTVALUE);
   return d;
 }
 
@@ -326,7 +323,7 @@ static int device_close(lua_State *L) {
 static int device_queue(lua_State *L) {
   clc_checkopen(L, 1);
   lua_settop(L, 1);
-  clc_getvalue(L, 1, CONTEXT);
+  clc_getvalue(L, 1, CLC_CONTEXTVALUE);
   clc_Device *d = new_device(L, 2);
   d->is_further = 1;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &queues_key);

@@ -20,6 +20,9 @@ struct clc_Device {
 
 extern const clc_Type clc_devicetype;
 
+/* What a Device keeps alive by clc_setvalue: its context, and what operations have built for it. */
+enum { CLC_CONTEXTVALUE = 1, CLC_BUILTVALUE };
+
 /* The device of an argument; open also makes context and queue. */
 clc_Device *clc_checkdevice(lua_State *L, int arg);
 clc_Device *clc_checkopen(lua_State *L, int arg);

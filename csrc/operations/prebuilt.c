@@ -18,11 +18,11 @@
 /* Pushes the table of what is built for a device: key to Program, or of an operation to Kernel. */
 static void push_cache(lua_State *L, const clc_Device *d) {
   clc_pushdevice(L, d);
-  if (clc_getvalue(L, -1, 1) == LUA_TNIL) {
+  if (clc_getvalue(L, -1, CLC_BUILTVALUE) == LUA_TNIL) {
     lua_pop(L, 1);
     lua_newtable(L);
     lua_pushvalue(L, -1);
-    clc_setvalue(L, -3, 1);
+    clc_setvalue(L, -3, CLC_BUILTVALUE);
   }
   lua_remove(L, -2);
 }
