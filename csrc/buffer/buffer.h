@@ -28,6 +28,8 @@ extern const clc_Type clc_buffertype;
 
 clc_Buffer *clc_checkbuffer(lua_State *L, int arg);
 
+/* --- memory.c -------------------------------------------------------------- */
+
 /* Raises when the device never allocates that much at once. */
 void clc_checkallocation(lua_State *L, const clc_Context *c, size_t bytes);
 

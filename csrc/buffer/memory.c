@@ -197,6 +197,8 @@ cl_int clc_setmemory(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Buffe
   return d->context->executor->set_memory(d, kernel, i, mem, &region);
 }
 
+/* Asked where a launch sets its arguments (csrc/kernel/signature.c, call.c), and where an operation
+   checks that its operands go together (csrc/operations/operand.c). */
 const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d) {
   return b->device->context == d->context ? NULL : CLC_OTHER_DEVICE;
 }

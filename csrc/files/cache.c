@@ -6,6 +6,9 @@
  * binary. A driver may die of a damaged binary, so nothing is handed out that is
  * not what was written: lengths, checksum and key are compared first. Whatever is
  * wrong with file or folder means "not there", never an error.
+ *
+ * The key is text that this file only compares: csrc/program/build.c joins the source with all that
+ * it includes and defines, csrc/program/binary.c adds options, platform, device and driver.
  */
 #define _GNU_SOURCE /* mkostemp */
 #include "files.h"

@@ -99,9 +99,10 @@ function Device:check(on) end
 ---@return userdata # cl_device_id
 function Device:raw() end
 
----Waits for the queue and for further queues on the same memory, then releases all that was made on the device:
----buffers, programs, kernels, events. Later use of them is an error; the next `cl.device` opens the hardware afresh.
----May be called twice.
+---Waits for the queue and for further queues on the same memory, then releases all that anyone made on the device:
+---buffers, programs, kernels, events, factors of `cl.lu`, and the further queues with what was made on them. Later use
+---of them is an error; the next `cl.device` opens the hardware afresh. On a further queue it waits for that queue
+---alone, and releases the queue and what was made on it. May be called twice.
 ---
 ---Errors: a queued command that failed; the message names it, and the device is closed all the same.
 ---```lua
@@ -152,7 +153,8 @@ function Device:empty(dtype, n, ...) end
 ---@field low? number the least; 0 unless given
 ---@field high? number floating types: excluded, 1 unless given; integer types: included, 100 unless given
 
----A new buffer of uniformly distributed numbers, the same on every device.
+---A new buffer of uniformly distributed numbers, 0 <= x < 1, or integers 0 to 100, unless told otherwise. The same seed
+---gives the same numbers on every device.
 ---```lua
 ---local x = d:random("float", 4, { seed = 1 })
 ---print(("%.4f"):format(x[1])) --> 0.5666

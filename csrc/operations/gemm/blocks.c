@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The product for the multiprocessors of a GPU: register-blocked slices (kernels/gemm_blocks.cl).
- */
+   Its tile sizes are rows of lua/clcompute/tuning/known.lua. */
 #include "product.h"
 
 /* What a work-group and a work-item of gemm_blocks own. */
