@@ -101,8 +101,8 @@ helper.describe_each("in a corner", function(d)
   end)
 
   it("mapped writes take all bytes of a buffer", function()
-    local mapped = require("clcompute.core.internal").mapped
-    helper.raises("8 bytes expected, got 3", mapped.write, d:zeros("int", 2), "abc")
+    local write = require("clcompute.core.internal").write_mapped
+    helper.raises("8 bytes expected, got 3", write, d:zeros("int", 2), "abc")
   end)
 
   it("a product of empty matrices may be too large for any memory", function()

@@ -14,7 +14,8 @@ local EXCLUDED = { ["clcompute.doctor"] = true, ["clcompute.report.read"] = true
 
 -- One in so many calls of what launches many work-items, which a simulator runs slowly.
 local RARE = {
-  gemm = 60, gauss = 60, lu = 30, sum = 60, dot = 60, min = 60, max = 60, argmax = 60, norm2 = 60, reduce = 40,
+  gemm = 60, gauss = 60, lu = 30, sum = 60, asum = 60, dot = 60, min = 60, max = 60, argmin = 60,
+  argmax = 60, norm2 = 60, reduce = 40,
   scan = 20, map = 8, trace_range = 6, program = 4, kernel = 4, is_built = 4, queue = 3, close = 60, compile = 8,
   html = 6, svg = 4, openblas = 300, clblast = 40, platforms = 4, devices = 4, info = 2, json = 2, dependences = 4,
   extremes = 4, uncovered = 4, solve = 8, rcond = 8, det = 4, save = 3, load = 3,

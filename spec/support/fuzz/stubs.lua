@@ -100,6 +100,10 @@ local function read_stub(path, module, types, list)
   end
 end
 
+-- The stubs of the public table lie in several files.
+local FILES = { clcompute = { "clcompute", "clcompute/device", "clcompute/buffer", "clcompute/program",
+  "clcompute/operations" } }
+
 --- Reads the stubs of modules: of "clcompute" itself, or of "clcompute.<name>".
 -- @tparam {string} modules
 -- @treturn {table} functions {name="Buffer:read", class="Buffer", method="read", params={{name=, type=, rest=}}};
@@ -108,7 +112,9 @@ end
 function stubs.read(modules)
   local list, types = {}, {}
   for _, module in ipairs(modules) do
-    read_stub(("%s/library/%s.lua"):format(ROOT, (module:gsub("%.", "/"))), module, types, list)
+    for _, name in ipairs(FILES[module] or { (module:gsub("%.", "/")) }) do
+      read_stub(("%s/library/%s.lua"):format(ROOT, name), module, types, list)
+    end
   end
   return list, types
 end
