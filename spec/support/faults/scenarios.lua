@@ -359,8 +359,8 @@ end)
 add("cl.trace_range", 4, function(d) return #cl.trace_range({ global = 4, group = 2 }, { device = d }) end)
 
 add("transfers by mapping", "abcd", function(d)
-  local mapped = require("clcompute.core.internal").mapped
-  return mapped.read(mapped.write(d:empty("uchar", 4), "abcd"))
+  local internal = require "clcompute.core.internal"
+  return internal.read_mapped(internal.write_mapped(d:empty("uchar", 4), "abcd"))
 end)
 
 add("clcompute.loops", { 2, 4, 6 }, function(d)
