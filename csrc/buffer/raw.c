@@ -27,7 +27,7 @@ static int buffer_raw(lua_State *L) {
 
 /* --- mapped transfers ------------------------------------------------------ */
 
-/* The internal table `mapped`: read(buffer) returns a string, write(buffer, string). The
+/* Internal: read_mapped(buffer) returns a string, write_mapped(buffer, string) the buffer. The
    measurement of transfers sets them beside copied ones. Scripts do not see them, for a pointer
    into device memory is nothing for Lua; cl.profile does not count them. */
 

@@ -10,6 +10,7 @@ static void prepare(lua_State *L, clc_Kernel *k) {
   clc_makeroom(L, d);
   if (k->counter == NULL && d->profile->on)
     k->counter = clc_findcounter(L, &d->context->place, CLC_LAUNCH, k->name);
+  if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name); /* by a finalizer */
   k->bytes = 0;
   d->context->executor->begin(L, d, &k->recipe, k->real_name, k->what);
   if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name); /* by one just now */

@@ -77,7 +77,7 @@ typedef struct clc_Kernel {
   clc_Device *device;
   cl_kernel kernel;
   clc_Recipe *recipe;    /* of its program; NULL where the executor keeps none */
-  const char *name;      /* kept behind the arguments */
+  const char *name;      /* in messages */
   const char *real_name; /* OpenCL's, behind that */
   char what[CLC_WHAT];   /* "kernel 'name'" */
   clc_Limits limits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What operations written in Lua share with those in C: facts of buffers, kernels that are kept,
+ * What operations written in Lua share with those in C: facts of buffers,
  * scratch memory, how elements are spread over a device, and launches that make no event and take
  * views of any start. A kernel of theirs has two parameters for each buffer: the memory, and how
  * many elements of it come before the first one.
@@ -30,7 +30,8 @@ static int check_result(lua_State *L) {
   return 1;
 }
 
-/* spread(device, operation, n) --> row, work-items, workers, elements of a worker */
+/* spread(device, operation, n) --> row, in whose field `kernels` its kernels are kept, work-items,
+   workers, elements of a worker */
 static int spread(lua_State *L) {
   const lua_Integer n = luaL_checkinteger(L, 3);
   const clc_Spread *s = clc_pushspread(L, check_device(L, 1), luaL_checkstring(L, 2));
@@ -40,20 +41,6 @@ static int spread(lua_State *L) {
   lua_pushinteger(L, (lua_Integer)share.workers);
   lua_pushinteger(L, (lua_Integer)share.chunk);
   return 4;
-}
-
-/* kept(device, key) --> kernel or nil */
-static int kept(lua_State *L) {
-  if (clc_pushkept(L, check_device(L, 1), luaL_checkstring(L, 2)) == NULL) lua_pushnil(L);
-  return 1;
-}
-
-/* keep(device, key, kernel) */
-static int keep(lua_State *L) {
-  clc_checkhandle(L, 3, &clc_kerneltype);
-  lua_settop(L, 3);
-  clc_keepkernel(L, check_device(L, 1), luaL_checkstring(L, 2));
-  return 0;
 }
 
 /* take(device, use, dtype, n) --> a buffer of exactly n elements, which `give` brings back */
@@ -95,7 +82,6 @@ static int call(lua_State *L) {
 static void open_shared(lua_State *L) {
   static const luaL_Reg functions[] = {{"call", call},     {"check_result", check_result},
                                        {"facts", facts},   {"give", give},
-                                       {"keep", keep},     {"kept", kept},
                                        {"launch", launch}, {"spread", spread},
                                        {"take", take},     {NULL, NULL}};
   luaL_getsubtable(L, -1, "internal");

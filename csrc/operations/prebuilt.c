@@ -15,7 +15,7 @@
 #include "program/program.h"
 #include "files/files.h"
 
-/* Pushes the table of what is built for a device: key to Program, or of an operation to Kernel. */
+/* Pushes the table of programs that are built for a device. */
 static void push_cache(lua_State *L, const clc_Device *d) {
   clc_pushdevice(L, d);
   if (clc_getvalue(L, -1, CLC_BUILTVALUE) == LUA_TNIL) {
@@ -81,21 +81,6 @@ clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const cl
   lua_replace(L, top); /* in place of the device */
   lua_settop(L, top);
   return k;
-}
-
-clc_Kernel *clc_pushkept(lua_State *L, const clc_Device *d, const char *key) {
-  luaL_checkstack(L, 10, NULL);
-  push_cache(L, d);
-  lua_getfield(L, -1, key);
-  lua_remove(L, -2);
-  return clc_testhandle(L, -1, &clc_kerneltype);
-}
-
-void clc_keepkernel(lua_State *L, const clc_Device *d, const char *key) {
-  push_cache(L, d);
-  lua_pushvalue(L, -2);
-  lua_setfield(L, -2, key);
-  lua_pop(L, 1);
 }
 
 static void check_name(lua_State *L, const char *name) {

@@ -12,22 +12,19 @@
   "#define LANE_LOADS LANE_ELEMENT(REAL, x) LANE_ELEMENT(REAL, y)\n"         \
   "#define EXPRESSION arg_alpha * arg_x + arg_y\n"
 
-/* Pushes the kernel that does so many elements at a time. */
-static clc_Kernel *push_kernel(lua_State *L, clc_Device *d, const clc_Spread *s,
+/* Pushes the kernel that does so many elements at a time, which the row at `idx` keeps. */
+static clc_Kernel *push_kernel(lua_State *L, clc_Device *d, int idx, const clc_Spread *s,
                                const clc_Dtype *dtype, size_t lanes) {
-  const char *key = lua_pushfstring(L, "saxpy %s %s %d", dtype->name, s->kernel, (int)lanes);
-  clc_Kernel *k = clc_pushkept(L, d, key);
-  if (k == NULL) {
-    clc_define(L, {"LANES", lanes}, {"AHEAD", s->ahead});
-    const char *macros = lua_pushfstring(L, "%s" OPERANDS, lua_tostring(L, -1));
-    lua_remove(L, -2);
-    k = clc_prebuilt(L, d, s->kernel, dtype, macros);
-    clc_showkernel(k, "saxpy");
-    clc_keepkernel(L, d, key);
-    lua_replace(L, -3);
-    lua_pop(L, 1);
-  }
-  lua_remove(L, -2);
+  const lua_Integer key = (lua_Integer)(lanes * dtype->size);
+  lua_getfield(L, idx, CLC_KERNELS);
+  if (lua_rawgeti(L, -1, key) == LUA_TUSERDATA) return clc_checkhandle(L, -1, &clc_kerneltype);
+  lua_pop(L, 1);
+  clc_define(L, {"LANES", lanes}, {"AHEAD", s->ahead});
+  const char *macros = lua_pushfstring(L, "%s%s", lua_tostring(L, -1), OPERANDS);
+  clc_Kernel *k = clc_prebuilt(L, d, s->kernel, dtype, macros);
+  clc_showkernel(k, "saxpy");
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, -5, key);
   return k;
 }
 
@@ -42,7 +39,7 @@ void clc_saxpy(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y, clc
   const clc_Share share = clc_share(s, out->count);
   const size_t items = in_chunks ? share.items : (out->count + lanes - 1) / lanes;
   const clc_Range range = clc_padded1(items, s->group);
-  clc_Kernel *k = push_kernel(L, out->device, s, out->dtype, lanes);
+  clc_Kernel *k = push_kernel(L, out->device, top + 1, s, out->dtype, lanes);
   if (in_chunks)
     clc_run(L, k, &range, clc_size(out->count), clc_size(share.chunk), clc_elements(out),
             clc_number(alpha), clc_elements(x), clc_elements(y));

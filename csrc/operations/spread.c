@@ -23,6 +23,8 @@ static clc_Spread *read_row(lua_State *L, const clc_Device *d) {
   s->most *= d->context->compute_units;
   lua_insert(L, -2);
   lua_rawseti(L, -2, READ);
+  lua_newtable(L);
+  lua_setfield(L, -2, CLC_KERNELS);
   return s;
 }
 

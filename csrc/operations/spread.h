@@ -26,6 +26,10 @@ typedef struct clc_Share {
   size_t workers, items;
 } clc_Share;
 
+/* The field of a row for the kernels that were built with its numbers: when rows are forgotten, as
+   when numbers change, the kernels are. */
+#define CLC_KERNELS "kernels"
+
 /* Pushes the row of an operation, which keeps what is returned. */
 const clc_Spread *clc_pushspread(lua_State *L, const clc_Device *d, const char *operation);
 

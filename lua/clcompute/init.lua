@@ -39,7 +39,6 @@ end
 -- alone is taken away; packages find it as "clcompute.core.internal".
 local function complete(core)
   local internal = core.internal
-  core.internal = nil
   package.preload["clcompute.core.internal"] = function() return internal end
   internal.kernel_folder = kernel_folder()
   internal.warn_of_loop = late("answers", "warn_of_loop")
@@ -48,12 +47,12 @@ local function complete(core)
   internal.tuning_of = late("tuning", "of")
   internal.add_methods("Device", { load = late("buffer", "load") })
   internal.add_methods("Buffer", { save = late("buffer", "save") })
-  core._VERSION = require("clcompute.base").version
   core.profile = late("device", "profile")
   core.trace_range = late("kernel", "trace_range")
   for name in ("map reduce scan sum asum dot min max argmin argmax norm2"):gmatch "%w+" do
     core[name] = late("operations", name)
   end
+  core.internal, core._VERSION = nil, require("clcompute.base").version -- last: what failed before is tried again
 end
 
 local cl = load_core()

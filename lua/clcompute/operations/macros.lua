@@ -2,7 +2,6 @@
 --- Kernels of expressions: the macros by which they get at their operands (kernels/clcompute/elementwise.h), and
 -- building them once a device.
 
-local enqueue = require("clcompute.core.internal").enqueue
 local translation = require "clcompute.operations.translation"
 local operands = require "clcompute.operations.operands"
 
@@ -63,22 +62,23 @@ function macros.of(list, text, row, type_of, scalar)
   }
 end
 
---- The kernel of a file with macros, which is kept under a key. An error shows the text it is of.
+--- The kernel of a file with macros, which the row keeps under a key. An error shows the text it is of.
 -- @string where begins messages
 -- @string text what the script wrote
 -- @tparam Device device
--- @string key for `enqueue.kept`
+-- @tparam table row of the operation; rows are forgotten when numbers change, and their kernels with them
+-- @string key
 -- @string name the file
 -- @tparam table defines
 -- @treturn Kernel
-function macros.build(where, text, device, key, name, defines)
+function macros.build(where, text, device, row, key, name, defines)
   local dtype = "float"
   for _, value in pairs(defines) do
     if type(value) == "string" and value:find "%f[%w]double%f[%W]" then dtype = "double" end
   end
   local ok, result = pcall(device.kernel, device, name, { dtype = dtype, defines = defines })
   if ok then
-    enqueue.keep(device, key, result)
+    row.kernels[key] = result
     return result
   end
   local log = tostring(result):gsub("%f[%w_]" .. translation.PREFIX, "")

@@ -34,15 +34,14 @@ local function build(text, device, key, row, list, out, scalar, lanes, streams)
   local defines = macros.of(list, translated, row, operands.value_type, operands.value_type(scalar))
   defines.RESULT, defines.VALUE = out.dtype, operands.value_type(out.dtype)
   defines.HALF, defines.LANES, defines.STREAM = out.dtype == "half" and 1 or 0, lanes, streams and 1 or 0
-  return macros.build("map", text, device, key, row.kernel, defines)
+  return macros.build("map", text, device, row, key, row.kernel, defines)
 end
 
 --- The kernel, from what is kept or built, and how many elements it does at a time.
 local function find_kernel(text, device, row, list, out, scalar, in_place)
   local lanes, streams = variant(row, list, out, in_place)
-  local key = ("map %s\n%s\n%s %s %s %d %s"):format(text, macros.signature(list), out.dtype, scalar, row.kernel, lanes,
-    streams)
-  return enqueue.kept(device, key) or build(text, device, key, row, list, out, scalar, lanes, streams), lanes
+  local key = ("%s\n%s\n%s %s %d %s"):format(text, macros.signature(list), out.dtype, scalar, lanes, streams)
+  return row.kernels[key] or build(text, device, key, row, list, out, scalar, lanes, streams), lanes
 end
 
 local function map(text, given, o)

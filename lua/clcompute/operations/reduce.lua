@@ -86,15 +86,16 @@ local function build(where, device, key, row, r)
   PARTIAL[1].dtype = r.result
   local of_rest, of_chunks = defines_of(PARTIAL, "arg_x", operation, r, row),
     defines_of(r.list, translated, operation, r, row)
-  local rest = macros.build(where, r.operation, device, "rest " .. key, row.kernel, of_rest) -- what fails here is this
-  return macros.build(where, r.map, device, key, row.kernel, of_chunks), rest
+  -- First the operation: what fails to build here is its text.
+  local rest = macros.build(where, r.operation, device, row, "rest " .. key, row.kernel, of_rest)
+  return macros.build(where, r.map, device, row, key, row.kernel, of_chunks), rest
 end
 
 --- The kernels for the chunks and for their results, from what is kept or built.
 local function find_kernels(where, device, row, r)
-  local key = ("reduce %s\n%s\n%s\n%s %s"):format(r.operation, r.map, macros.signature(r.list), r.result, row.kernel)
-  local chunks = enqueue.kept(device, key)
-  local rest = chunks and enqueue.kept(device, "rest " .. key)
+  local key = ("%s\n%s\n%s\n%s"):format(r.operation, r.map, macros.signature(r.list), r.result)
+  local chunks = row.kernels[key]
+  local rest = chunks and row.kernels["rest " .. key]
   if rest then return chunks, rest end
   return build(where, device, key, row, r)
 end

@@ -20,12 +20,15 @@ local function defines_of(s, row)
   return defines
 end
 
---- The kernel that combines the elements of each chunk.
+-- The kernel that combines the elements of each chunk, in the groups of the scan.
+local SUMS = { scan_chunks = "reduce_chunks", scan_groups = "reduce_groups" }
+
 local function build_sums(text, device, key, s, row)
-  local reduce_row = enqueue.spread(device, "reduce", 1)
+  local kernel, reduce_row = SUMS[row.kernel], enqueue.spread(device, "reduce", 1)
   local defines = defines_of(s, reduce_row)
   defines.ORDERED, defines.GROUP = s.identity and 0 or 1, row.group
-  return macros.build("scan", text, device, key, reduce_row.kernel, defines)
+  if reduce_row.kernel ~= kernel then defines.LANES = 1 end
+  return macros.build("scan", text, device, row, key, kernel, defines)
 end
 
 --- Sixteen elements at once.
@@ -39,16 +42,15 @@ local function build_scan(text, device, key, s, row)
   defines.ELEMENTS = elements(s)
   defines.RESULT, defines.VALUE, defines.HALF = s.dtype, s.value, s.dtype == "half" and 1 or 0
   defines.EXCLUSIVE, defines.STREAM, defines.IDENTITY = s.exclusive and 1 or 0, s.streams and 1 or 0, s.identity
-  return macros.build("scan", text, device, key, row.kernel, defines)
+  return macros.build("scan", text, device, row, key, row.kernel, defines)
 end
 
 --- Both kernels, from what is kept or built.
 local function find_kernels(text, device, s, row)
-  local key = ("%s\n%s %s %s %s %s %s"):format(text, s.list[1].dtype, s.dtype, row.kernel, s.exclusive, s.streams,
-    s.identity)
+  local key = ("%s\n%s %s %s %s %s"):format(text, s.list[1].dtype, s.dtype, s.exclusive, s.streams, s.identity)
   local sums, scan = "sums " .. key, "scan " .. key
-  return enqueue.kept(device, sums) or build_sums(text, device, sums, s, row),
-    enqueue.kept(device, scan) or build_scan(text, device, scan, s, row)
+  return row.kernels[sums] or build_sums(text, device, sums, s, row),
+    row.kernels[scan] or build_scan(text, device, scan, s, row)
 end
 
 local NUMBERS = { ["0"] = 0, ["1"] = 1 }

@@ -137,20 +137,26 @@ local POWERS = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 }
 
 local LANES = { map_chunks = POWERS, map_vectors = { 4 }, reduce_chunks = POWERS, scan_chunks = { 16 } }
 
+-- Kernels whose groups are one work-item, which has a chunk.
+local ALONE = { reduce_chunks = { 1 }, scan_chunks = { 1 } }
+
+local LINE = 64 -- bytes of a line that goes past the caches, so that chunks of any dtype begin on one
+
 --- The check of an operation with a kernel for a CPU and another one.
 local function check_elementwise(of_cpu, other)
   return function(row, facts)
     one_of(row, "kernel", { of_cpu, other })
     integer(row, "group", 1, facts.max_group)
-    one_of(row, "group", POWERS)
+    one_of(row, "group", ALONE[row.kernel] or POWERS)
     one_of(row, "lanes", LANES[row.kernel] or { 1 })
     integer(row, "ahead", 0, MANY)
     local fewest = row.kernel == "map_vectors" and 0 or 1 -- it alone has no chunks
     for _, name in ipairs { "granule", "least", "per_unit" } do integer(row, name, fewest, fewest * MANY) end
     if row.stream ~= nil then
       integer(row, "stream", 1, 1 << 40)
-      check(row.kernel ~= "map_chunks" or row.lanes % 64 == 0, "lanes: with stream multiple of 64 expected, got %d",
-        row.lanes) -- lines of 64 bytes
+      check(row.kernel ~= "map_chunks" or row.lanes % LINE == 0, "lanes: with stream multiple of %d expected, got %d",
+        LINE, row.lanes)
+      check(row.granule % LINE == 0, "granule: with stream multiple of %d expected, got %d", LINE, row.granule)
     end
   end
 end
