@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What operations written in Lua share with those in C: facts of buffers,
- * scratch memory, how elements are spread over a device, and launches that make no event and take
- * views of any start. A kernel of theirs has two parameters for each buffer: the memory, and how
- * many elements of it come before the first one.
+ * What operations written in Lua share with operations in C: facts of buffers, scratch memory, how
+ * elements are spread over a device, and launches that make no event and take views of any start. A
+ * kernel of such an operation has two parameters for each buffer: the memory, and how many elements
+ * of it come before the first one.
  */
 #include "operations.h"
 
