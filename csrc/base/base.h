@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Base: what all packages stand on. The C API of Lua with errors (error.h), handles (handle.h),
- * platforms (platform.h), and what is declared here: options, element types, shapes, results,
- * waits.
+ * Base: what all packages stand on. The C API of Lua with errors (error.h), functions
+ * (functions.h), handles (handle.h), platforms (platform.h), and what is declared here: options,
+ * element types, shapes, results, waits.
  */
 #ifndef CLC_BASE_H
 #define CLC_BASE_H
 
 #include "error.h"
+#include "functions.h"
 #include "handle.h"
 #include "platform.h"
 

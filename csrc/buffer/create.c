@@ -196,10 +196,10 @@ static int device_random(lua_State *L) {
 }
 
 void clc_opencreate(lua_State *L) {
-  static const luaL_Reg methods[] = {{"buffer", device_buffer},
-                                     {"empty", device_empty},
-                                     {"zeros", device_zeros},
-                                     {"random", device_random},
-                                     {NULL, NULL}};
+  static const clc_Function methods[] = {{"buffer", device_buffer, CLC_ANY},
+                                         {"empty", device_empty, CLC_ANY},
+                                         {"zeros", device_zeros, CLC_ANY},
+                                         {"random", device_random, CLC_ANY},
+                                         {NULL, NULL, 0}};
   clc_addmethods(L, &clc_devicetype, methods);
 }

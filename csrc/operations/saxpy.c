@@ -74,6 +74,6 @@ static int op_saxpy(lua_State *L) {
 }
 
 void clc_opensaxpy(lua_State *L) {
-  static const luaL_Reg functions[] = {{"saxpy", op_saxpy}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const clc_Function functions[] = {{"saxpy", op_saxpy, 4}, {NULL, NULL, 0}};
+  clc_setfunctions(L, functions);
 }

@@ -141,6 +141,6 @@ static int op_gemm(lua_State *L) {
 }
 
 void clc_opengemm(lua_State *L) {
-  static const luaL_Reg functions[] = {{"gemm", op_gemm}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const clc_Function functions[] = {{"gemm", op_gemm, 3}, {NULL, NULL, 0}};
+  clc_setfunctions(L, functions);
 }
