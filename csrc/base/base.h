@@ -72,6 +72,10 @@ const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype);
 /* Converts an argument, or raises with the mismatch. */
 void clc_checkelement(lua_State *L, int arg, const clc_Dtype *dtype, void *element);
 
+/* The field of an option table as the nearest element of the type, or the default. */
+lua_Number clc_elementoption(lua_State *L, int arg, const char *key, const clc_Dtype *dtype,
+                             lua_Number def);
+
 /* --- shapes: shape.c ------------------------------------------------------- */
 
 #define CLC_MAXDIMS 4

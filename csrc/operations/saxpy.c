@@ -64,6 +64,8 @@ static clc_Buffer *check_out(lua_State *L, int arg, const clc_Buffer *x, clc_Buf
 static int op_saxpy(lua_State *L) {
   const lua_Number alpha = luaL_checknumber(L, 1);
   clc_Buffer *x = clc_checkreal(L, 2);
+  char element[sizeof(cl_ulong)];
+  clc_checkelement(L, 1, x->dtype, element);
   clc_Buffer *y = clc_checklike(L, 3, x);
   lua_settop(L, 4);
   clc_checkshapeof(L, 3, NULL, y, &x->shape);
