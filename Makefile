@@ -31,10 +31,11 @@ LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
 APART = sequential peers poly
 
 core_SOURCES       = $(sort $(filter-out $(APART:%=csrc/%/%),$(shell find csrc -name "*.c")) csrc/sequential/plain.c)
-sequential_SOURCES = csrc/sequential/sequential.c csrc/sequential/plain.c csrc/base/wait.c
+sequential_SOURCES = csrc/sequential/sequential.c csrc/sequential/plain.c csrc/base/functions.c \
+                     csrc/base/wait.c
 native_SOURCES     = csrc/sequential/native.c csrc/base/wait.c
-blas_SOURCES       = $(wildcard csrc/peers/*.c) csrc/base/args.c csrc/base/wait.c csrc/base/error.c
-poly_SOURCES       = $(wildcard csrc/poly/*.c)
+blas_SOURCES       = $(wildcard csrc/peers/*.c) $(patsubst %,csrc/base/%.c,args error functions wait)
+poly_SOURCES       = $(wildcard csrc/poly/*.c) csrc/base/functions.c
 
 core_LIBS       = -lOpenCL -lm -lpthread
 sequential_LIBS = -lm

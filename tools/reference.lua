@@ -113,8 +113,8 @@ add [[
 <!-- Made of library/ by `make doc`; the stubs there are what to change. -->
 
 In the examples `cl` is the library and `d` a device. `name?` may be left out. A function refuses arguments of a wrong
-type with an error that names the argument; "Errors" tells what else is one. What is queued returns at once; what blocks
-waits for the device.
+type, arguments too many and options that it does not know, with an error that names them; nils at the end do not count.
+"Errors" tells what else is one. What is queued returns at once; what blocks waits for the device.
 ]]
 local links = {}
 for i, part in ipairs(parts) do links[i] = ("[%s](#%s)"):format(part.title, anchor(part.title)) end

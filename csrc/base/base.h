@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Base: what all packages stand on. The C API of Lua with errors (error.h), handles (handle.h),
- * platforms (platform.h), and what is declared here: options, element types, shapes, results,
- * waits.
+ * Base: what all packages stand on. The C API of Lua with errors (error.h), functions
+ * (functions.h), handles (handle.h), platforms (platform.h), and what is declared here: options,
+ * element types, shapes, results, waits.
  */
 #ifndef CLC_BASE_H
 #define CLC_BASE_H
 
 #include "error.h"
+#include "functions.h"
 #include "handle.h"
 #include "platform.h"
 
@@ -70,6 +71,10 @@ const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype);
 
 /* Converts an argument, or raises with the mismatch. */
 void clc_checkelement(lua_State *L, int arg, const clc_Dtype *dtype, void *element);
+
+/* The field of an option table as the nearest element of the type, or the default. */
+lua_Number clc_elementoption(lua_State *L, int arg, const char *key, const clc_Dtype *dtype,
+                             lua_Number def);
 
 /* --- shapes: shape.c ------------------------------------------------------- */
 

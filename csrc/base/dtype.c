@@ -168,3 +168,17 @@ const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype) {
 void clc_checkelement(lua_State *L, int arg, const clc_Dtype *dtype, void *element) {
   if (!dtype->to(L, arg, element)) luaL_argerror(L, arg, clc_pushmismatch(L, arg, dtype));
 }
+
+lua_Number clc_elementoption(lua_State *L, int arg, const char *key, const clc_Dtype *dtype,
+                             lua_Number def) {
+  char element[sizeof(cl_ulong)];
+  if (clc_pushoption(L, arg, key) != LUA_TNIL) {
+    if (!dtype->to(L, -1, element))
+      clc_optionerror(L, arg, key, "%s", clc_pushmismatch(L, -1, dtype));
+    dtype->push(L, element);
+    def = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return def;
+}

@@ -305,11 +305,16 @@ void *clc_checkhandle(lua_State *L, int arg, const clc_Type *type) {
 }
 
 /* Upvalue: type. */
-static int box_release(lua_State *L) {
+static int box_close(lua_State *L) {
   clc_Handle *h = clc_tohandle(L, 1, lua_touserdata(L, lua_upvalueindex(1)));
   if (h != NULL) clc_release(h);
   lua_settop(L, 1);
   return 1;
+}
+
+static int box_release(lua_State *L) {
+  clc_checkcount(L, "release", 0, 1);
+  return box_close(L);
 }
 
 /* --- metatables -------------------------------------------------------- */
@@ -370,7 +375,7 @@ void clc_openhidden(lua_State *L, const clc_Type *type) {
 }
 
 void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
-                  const luaL_Reg *methods, const luaL_Reg *metamethods) {
+                  const clc_Function *methods, const luaL_Reg *metamethods) {
   new_metatable(L, type);
   lua_pushlightuserdata(L, (void *)type);
   lua_pushcfunction(L, show);
@@ -380,7 +385,7 @@ void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_C
   lua_pushcclosure(L, box_newindex, 1);
   lua_setfield(L, -2, "__newindex");
   lua_newtable(L);
-  luaL_setfuncs(L, methods, 0);
+  clc_setmethods(L, methods);
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, "methods");
   lua_pushlightuserdata(L, (void *)type);
@@ -396,18 +401,18 @@ void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_C
 void clc_addrelease(lua_State *L, const clc_Type *type) {
   luaL_getmetatable(L, type->tname);
   lua_pushlightuserdata(L, (void *)type);
+  lua_pushcclosure(L, box_close, 1);
+  lua_setfield(L, -2, "__close");
+  lua_getfield(L, -1, "methods");
+  lua_pushlightuserdata(L, (void *)type);
   lua_pushcclosure(L, box_release, 1);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -3, "__close");
-  lua_getfield(L, -2, "methods");
-  lua_insert(L, -2);
   lua_setfield(L, -2, "release");
   lua_pop(L, 2);
 }
 
-void clc_addmethods(lua_State *L, const clc_Type *type, const luaL_Reg *methods) {
+void clc_addmethods(lua_State *L, const clc_Type *type, const clc_Function *methods) {
   luaL_getmetatable(L, type->tname);
   lua_getfield(L, -1, "methods");
-  luaL_setfuncs(L, methods, 0);
+  clc_setmethods(L, methods);
   lua_pop(L, 2);
 }

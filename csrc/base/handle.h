@@ -11,6 +11,7 @@
 #define CLC_HANDLE_H
 
 #include "error.h"
+#include "functions.h"
 
 typedef struct clc_Handle clc_Handle;
 
@@ -41,8 +42,8 @@ void clc_pushweak(lua_State *L, const char *mode);
    what tostring says of an object that is alive; what it raises is said too. Files
    of a higher level may add methods. */
 void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
-                  const luaL_Reg *methods, const luaL_Reg *metamethods);
-void clc_addmethods(lua_State *L, const clc_Type *type, const luaL_Reg *methods);
+                  const clc_Function *methods, const luaL_Reg *metamethods);
+void clc_addmethods(lua_State *L, const clc_Type *type, const clc_Function *methods);
 
 /* Makes the metatable of a type that no script sees. */
 void clc_openhidden(lua_State *L, const clc_Type *type);

@@ -286,11 +286,16 @@ static int buffer_show(lua_State *L) {
 }
 
 void clc_openbuffers(lua_State *L) {
-  static const luaL_Reg methods[] = {{"read", buffer_read},       {"string", buffer_string},
-                                     {"write", buffer_write},     {"fill", buffer_fill},
-                                     {"copy", buffer_copy},       {"get", buffer_get},
-                                     {"set", buffer_set},         {"view", buffer_view},
-                                     {"reshape", buffer_reshape}, {NULL, NULL}};
+  static const clc_Function methods[] = {{"read", buffer_read, 2},
+                                         {"string", buffer_string, 0},
+                                         {"write", buffer_write, 2},
+                                         {"fill", buffer_fill, 3},
+                                         {"copy", buffer_copy, 1},
+                                         {"get", buffer_get, CLC_ANY},
+                                         {"set", buffer_set, CLC_ANY},
+                                         {"view", buffer_view, 2},
+                                         {"reshape", buffer_reshape, CLC_ANY},
+                                         {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__len", buffer_len},
                                          {"__newindex", buffer_newindex},
                                          {"__pairs", buffer_pairs},

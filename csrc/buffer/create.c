@@ -145,34 +145,16 @@ static void fill_random(lua_State *L, clc_Buffer *b, const Uniform *u) {
   lua_pop(L, 1);
 }
 
-/* The number of the type that is nearest. */
-static double round_to(lua_State *L, const clc_Dtype *dtype, lua_Number bound) {
-  char element[sizeof(cl_ulong)];
-  lua_pushnumber(L, bound);
-  dtype->to(L, -1, element);
-  dtype->push(L, element);
-  const double nearest = lua_tonumber(L, -1);
-  lua_pop(L, 2);
-  return nearest;
-}
-
 /* The bounds must be elements of the type, low not above high; a floating type
    takes them rounded, or an element could fall below `low`. */
 static Uniform check_uniform(lua_State *L, int arg, const clc_Dtype *dtype) {
   static const char *const keys[] = {"seed", "low", "high", NULL};
-  static const char *const bounds[] = {"low", "high"};
   Uniform u = {0, 0, 1, 0, 100};
-  char element[sizeof(cl_ulong)];
   clc_checkoptions(L, arg, keys);
   u.seed = (uint64_t)clc_integeroption(L, arg, "seed", LUA_MININTEGER, 0);
-  for (int i = 0; i < 2; i++) {
-    if (clc_pushoption(L, arg, bounds[i]) != LUA_TNIL && !dtype->to(L, -1, element))
-      clc_optionerror(L, arg, bounds[i], "%s", clc_pushmismatch(L, -1, dtype));
-    lua_pop(L, 1);
-  }
+  u.low = clc_elementoption(L, arg, "low", dtype, 0);
+  u.high = clc_elementoption(L, arg, "high", dtype, 1);
   if (dtype->floating) {
-    u.low = round_to(L, dtype, clc_numberoption(L, arg, "low", 0));
-    u.high = round_to(L, dtype, clc_numberoption(L, arg, "high", 1));
     luaL_argcheck(L, u.low <= u.high && isfinite(u.high - u.low), arg,
                   "option 'low' must not exceed 'high'; both must be finite");
   } else {
@@ -196,10 +178,10 @@ static int device_random(lua_State *L) {
 }
 
 void clc_opencreate(lua_State *L) {
-  static const luaL_Reg methods[] = {{"buffer", device_buffer},
-                                     {"empty", device_empty},
-                                     {"zeros", device_zeros},
-                                     {"random", device_random},
-                                     {NULL, NULL}};
+  static const clc_Function methods[] = {{"buffer", device_buffer, CLC_ANY},
+                                         {"empty", device_empty, CLC_ANY},
+                                         {"zeros", device_zeros, CLC_ANY},
+                                         {"random", device_random, CLC_ANY},
+                                         {NULL, NULL, 0}};
   clc_addmethods(L, &clc_devicetype, methods);
 }

@@ -82,6 +82,6 @@ static int clc_live(lua_State *L) {
 }
 
 void clc_openlive(lua_State *L) {
-  static const luaL_Reg functions[] = {{"live", clc_live}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const clc_Function functions[] = {{"live", clc_live, 0}, {NULL, NULL, 0}};
+  clc_setfunctions(L, functions);
 }

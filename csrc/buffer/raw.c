@@ -86,8 +86,8 @@ static int mapped_write(lua_State *L) {
 }
 
 void clc_openraw(lua_State *L) {
-  static const luaL_Reg of_device[] = {{"raw", device_raw}, {NULL, NULL}};
-  static const luaL_Reg of_buffer[] = {{"raw", buffer_raw}, {NULL, NULL}};
+  static const clc_Function of_device[] = {{"raw", device_raw, 0}, {NULL, NULL, 0}};
+  static const clc_Function of_buffer[] = {{"raw", buffer_raw, 0}, {NULL, NULL, 0}};
   static const luaL_Reg mapped[] = {
       {"read_mapped", mapped_read}, {"write_mapped", mapped_write}, {NULL, NULL}};
   clc_addmethods(L, &clc_devicetype, of_device);

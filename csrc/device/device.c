@@ -352,11 +352,11 @@ static int device_show(lua_State *L) {
 }
 
 void clc_opendevices(lua_State *L) {
-  static const luaL_Reg methods[] = {{"wait", device_wait},
-                                     {"info", device_info},
-                                     {"queue", device_queue},
-                                     {"close", device_close},
-                                     {NULL, NULL}};
+  static const clc_Function methods[] = {{"wait", device_wait, 0},
+                                         {"info", device_info, 0},
+                                         {"queue", device_queue, 0},
+                                         {"close", device_close, 0},
+                                         {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__close", device_close}, {NULL, NULL}};
   clc_opentype(L, &clc_devicetype, device_field, device_show, methods, metamethods);
   lua_newtable(L);

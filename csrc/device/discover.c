@@ -111,10 +111,10 @@ static int clc_clock(lua_State *L) {
 }
 
 void clc_opendiscovery(lua_State *L) {
-  static const luaL_Reg functions[] = {{"devices", clc_devices},
-                                       {"device", clc_device},
-                                       {"platforms", clc_platforms},
-                                       {"clock", clc_clock},
-                                       {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const clc_Function functions[] = {{"devices", clc_devices, 1},
+                                           {"device", clc_device, 2},
+                                           {"platforms", clc_platforms, 0},
+                                           {"clock", clc_clock, 0},
+                                           {NULL, NULL, 0}};
+  clc_setfunctions(L, functions);
 }

@@ -170,8 +170,10 @@ static int event_show(lua_State *L) {
 }
 
 void clc_openevents(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"wait", event_wait}, {"profile", event_profile}, {"before", event_before}, {NULL, NULL}};
+  static const clc_Function methods[] = {{"wait", event_wait, 1},
+                                         {"profile", event_profile, 0},
+                                         {"before", event_before, 1},
+                                         {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{NULL, NULL}};
   clc_opentype(L, &event_type, event_field, event_show, methods, metamethods);
   clc_addrelease(L, &event_type);

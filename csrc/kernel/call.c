@@ -2,6 +2,8 @@
 /* Calls of kernels: room is made, the arguments are set, the parts of the range are launched. */
 #include "kernel.h"
 
+#include <string.h>
+
 /* What a launch needs that may allocate or run Lua code, before the arguments are set. From here to
    the launch nothing may allocate: a finalizer could release what was set, which OpenCL does not
    keep alive. */
@@ -35,6 +37,8 @@ static size_t bytes_of(const clc_Buffer *b) {
   return b->count * b->dtype->size;
 }
 
+#define NOT_OURS "kernel '%s' is not the prebuilt one" /* its parameters are others */
+
 /* --- from C ---------------------------------------------------------------- */
 
 /* Sets argument i to all of a buffer's memory: the kernel takes an offset. */
@@ -43,10 +47,23 @@ static void set_whole(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *
   k->bytes += bytes_of(b);
 }
 
-/* Sets argument i to the number at the top, which is popped. */
-static void set_number(lua_State *L, clc_Kernel *k, cl_uint i) {
-  clc_setargument(L, k, i, lua_gettop(L), 0);
-  lua_pop(L, 1);
+/* Raises in the words of who called the operation: its kernels know an operand x as arg_x or mem_x
+   (kernels/clcompute/elementwise.h), and an option by its name. */
+static void raise_operand(lua_State *L, const clc_Argument *a, const char *complaint) {
+  const int is_operand = strncmp(a->name, "arg_", 4) == 0 || strncmp(a->name, "mem_", 4) == 0;
+  luaL_error(L, "%s '%s': %s", is_operand ? "operand" : "option", a->name + (is_operand ? 4 : 0),
+             complaint);
+}
+
+/* Sets argument i to the number at idx. */
+static void set_number(lua_State *L, clc_Kernel *k, cl_uint i, int idx) {
+  const clc_Argument *a = &k->args[i];
+  const clc_Executor *executor = k->device->context->executor;
+  char value[sizeof(cl_ulong)];
+  if (a->kind != CLC_VALUE || a->dtype == NULL || a->width != 1) luaL_error(L, NOT_OURS, k->name);
+  if (!a->dtype->to(L, idx, value)) raise_operand(L, a, clc_pushmismatch(L, idx, a->dtype));
+  clc_check(L, executor->set_value(k->device, k->kernel, i, a->dtype->size, value),
+            "clSetKernelArg");
 }
 
 static void set_value(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Value *v) {
@@ -59,7 +76,8 @@ static void set_value(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Value *v
     lua_pushnumber(L, v->number);
   else
     lua_pushinteger(L, v->integer);
-  set_number(L, k, i);
+  set_number(L, k, i, lua_gettop(L));
+  lua_pop(L, 1);
 }
 
 static cl_uint count_parameters(const clc_Value *values) {
@@ -72,12 +90,12 @@ void clc_runvalues(lua_State *L, clc_Kernel *k, const clc_Range *range, const cl
   const cl_uint count = count_parameters(values);
   cl_uint i = 0;
   prepare(L, k);
-  if (count != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
+  if (count != k->nargs) luaL_error(L, NOT_OURS, k->name);
   for (const clc_Value *v = values; v->kind != CLC_END; v++) {
     set_value(L, k, i++, v);
     for (cl_uint p = 0; p < v->places; p++) {
-      lua_pushinteger(L, (lua_Integer)v->place[p]);
-      set_number(L, k, i++);
+      const clc_Value place = clc_size(v->place[p]);
+      set_value(L, k, i++, &place);
     }
   }
   clc_launch(L, k, range, NULL);
@@ -88,7 +106,7 @@ static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer
   const cl_ulong offset = b->offset;
   const clc_Executor *executor = k->device->context->executor;
   const char *complaint = clc_testdevice(b, k->device);
-  if (complaint != NULL) clc_argumenterror(L, k->name, i, &k->args[i], "%s", complaint);
+  if (complaint != NULL) raise_operand(L, &k->args[i], complaint);
   if (k->args[i].kind != CLC_BUFFER || k->args[i].dtype != b->dtype)
     luaL_error(L, "%s argument %d: got a %s buffer", k->what, (int)i + 1, b->dtype->name);
   set_whole(L, k, i, b);
@@ -101,12 +119,14 @@ void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
   prepare(L, k);
   for (int idx = first; idx <= last && i < k->nargs; idx++, i++) {
     const clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
-    if (b == NULL)
-      clc_setargument(L, k, i, idx, 0);
+    if (b == NULL && k->args[i].kind == CLC_BUFFER)
+      raise_operand(L, &k->args[i], "the buffer was released meanwhile");
+    else if (b == NULL)
+      set_number(L, k, i, idx);
     else if (i + 1 < k->nargs)
       set_operand(L, k, i++, b);
   }
-  if (i != k->nargs) luaL_error(L, "kernel '%s' is not the prebuilt one", k->name);
+  if (i != k->nargs) luaL_error(L, NOT_OURS, k->name);
 }
 
 /* --- from Lua -------------------------------------------------------------- */

@@ -257,6 +257,6 @@ static int device_check(lua_State *L) {
 }
 
 void clc_openchecks(lua_State *L) {
-  static const luaL_Reg methods[] = {{"check", device_check}, {NULL, NULL}};
+  static const clc_Function methods[] = {{"check", device_check, 1}, {NULL, NULL, 0}};
   clc_addmethods(L, &clc_devicetype, methods);
 }

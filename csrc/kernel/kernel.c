@@ -210,7 +210,7 @@ static int kernel_show(lua_State *L) {
 }
 
 void clc_openkernels(lua_State *L) {
-  static const luaL_Reg methods[] = {{"info", kernel_info}, {NULL, NULL}};
+  static const clc_Function methods[] = {{"info", kernel_info, 0}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__call", kernel_call}, {NULL, NULL}};
   clc_opentype(L, &clc_kerneltype, kernel_field, kernel_show, methods, metamethods);
   clc_addrelease(L, &clc_kerneltype);

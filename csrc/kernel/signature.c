@@ -209,31 +209,35 @@ static void set_vector(const Setter *s) {
   set_raw(s, value_size(s->a), value);
 }
 
-static void set_value(const Setter *s) {
-  lua_State *L = s->L;
+static void set_scalar(const Setter *s) {
   const clc_Dtype *dtype = s->a->dtype;
   char value[sizeof(cl_ulong)];
-  if (lua_type(L, s->idx) == LUA_TSTRING) {
-    size_t length;
-    const char *packed = lua_tolstring(L, s->idx, &length);
-    if (dtype != NULL && length != value_size(s->a)) /* POCL takes any size */
-      complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)value_size(s->a),
-               (LUAI_UACINT)length);
-    if (dtype == NULL && s->a->size > 0 && length != s->a->size)
-      complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)s->a->size,
-               (LUAI_UACINT)length);
-    if (length == 0) complain(s, "packed string expected, got \"\""); /* POCL aborts */
-    if (dtype != NULL && lua_isnumber(L, s->idx))
-      complain(s, "number expected, got the string \"%s\"; tonumber makes one of it", packed);
-    set_raw(s, length, packed);
-  } else if (dtype == NULL) {
-    complain(s, "packed string expected, got %s", value_name(L, s->idx));
-  } else if (s->a->width > 1) {
+  if (!dtype->to(s->L, s->idx, value)) complain(s, "%s", clc_pushmismatch(s->L, s->idx, dtype));
+  set_raw(s, dtype->size, value);
+}
+
+/* A vector or a value of another type, as it lies in memory. POCL takes any size, and aborts on
+   none. */
+static void set_packed(const Setter *s) {
+  const size_t size = s->a->dtype != NULL ? value_size(s->a) : s->a->size;
+  size_t length;
+  const char *packed = lua_tolstring(s->L, s->idx, &length);
+  if (size > 0 && length != size)
+    complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)size,
+             (LUAI_UACINT)length);
+  if (length == 0) complain(s, "packed string expected, got \"\"");
+  set_raw(s, length, packed);
+}
+
+static void set_value(const Setter *s) {
+  if (s->a->dtype != NULL && s->a->width == 1)
+    set_scalar(s);
+  else if (lua_type(s->L, s->idx) == LUA_TSTRING)
+    set_packed(s);
+  else if (s->a->dtype != NULL)
     set_vector(s);
-  } else {
-    if (!dtype->to(L, s->idx, value)) complain(s, "%s", clc_pushmismatch(L, s->idx, dtype));
-    set_raw(s, dtype->size, value);
-  }
+  else
+    complain(s, "packed string expected, got %s", value_name(s->L, s->idx));
 }
 
 /* The first of `view(first, ...)` on the buffer it was taken from that is nearest to
@@ -305,12 +309,12 @@ void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int 
 }
 
 void clc_opensignatures(lua_State *L) {
-  static const luaL_Reg functions[] = {{"scratch", clc_scratch}, {NULL, NULL}};
+  static const clc_Function functions[] = {{"scratch", clc_scratch, 2}, {NULL, NULL, 0}};
   luaL_newmetatable(L, SCRATCH);
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   lua_pushcfunction(L, scratch_tostring);
   lua_setfield(L, -2, "__tostring");
   lua_pop(L, 1);
-  luaL_setfuncs(L, functions, 0);
+  clc_setfunctions(L, functions);
 }

@@ -40,8 +40,9 @@ int clc_countlines(const char *start, const char *end);
 
 /*
  * Returns the first of the NULL-terminated names that a kernel reaches: in its
- * body, or in functions and macros of the same text that it uses. NULL: none. A name
- * that ends in `*` stands for all that start so.
+ * body, or in functions and macros of the same text that it uses; where these paste names
+ * together (##), anywhere in the text, and what can be pasted of its words too. NULL: none. A
+ * name that ends in `*` stands for all that start so.
  */
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);

@@ -86,6 +86,7 @@ typedef struct {
   size_t n;
   const char *const *names;
   int unclear; /* bodies or calls were not all followed */
+  int pastes;  /* one that was followed makes names out of words (##) */
 } Search;
 
 static int same_text(clc_Span a, clc_Span b) {
@@ -112,6 +113,7 @@ static const char *search_body(Search *s, clc_Span body, int depth) {
   const char *p = body.start;
   clc_Span t;
   while (clc_nexttoken(&p, body.end, &t)) {
+    if (*t.start == '#' && p < body.end && *p == '#') s->pastes = 1;
     if (!clc_isword(t)) continue;
     for (int i = 0; s->names[i] != NULL; i++)
       if (matches(t, s->names[i])) return s->names[i];
@@ -141,11 +143,29 @@ int clc_mentions(const char *text, const char *const names[]) {
 
 /* Leaves a block on the stack. */
 static Search new_search(lua_State *L, const char *text, const char *const *names) {
-  Search s = {NULL, 0, names, 0};
+  Search s = {NULL, 0, names, 0, 0};
   s.n = find_definitions(text, NULL, &s.unclear);
   s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0);
   find_definitions(text, s.definitions, &s.unclear);
   return s;
+}
+
+/* Whether words of the text, one pasted behind the other, can make a name. */
+static int can_paste(const char *text, const char *name) {
+  const char *end = text + strlen(text);
+  const size_t length = strcspn(name, "*");
+  char made[CLC_NAME] = {1}; /* by place in the name: words can make what stands before it */
+  clc_Span t;
+  for (size_t i = 0; i < length; i++) {
+    const size_t left = length - i;
+    for (const char *p = text; made[i] && clc_nexttoken(&p, end, &t);) {
+      const size_t size = (size_t)(t.end - t.start);
+      if (memcmp(name + i, t.start, size < left ? size : left) != 0) continue;
+      if (size == left || (size > left && name[length] == '*')) return 1;
+      if (size < left) made[i + size] = 1;
+    }
+  }
+  return 0;
 }
 
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
@@ -155,8 +175,12 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
   const clc_Span all = {text, text + strlen(text)};
   const char *found = NULL;
   if (!s.unclear && defines(&s, name)) found = search_body(&s, name, 0);
-  /* A macro may have written the kernel's head: then any use in the text counts. */
-  if (found == NULL && (s.unclear || !defines(&s, name))) found = search_body(&s, all, 0);
+  /* A macro may have written the kernel's head, or the name of a function: then any use in the text
+     counts, and what its words can be pasted to. */
+  if (found == NULL && (s.unclear || s.pastes || !defines(&s, name)))
+    found = search_body(&s, all, 0);
+  for (int i = 0; found == NULL && s.pastes && names[i] != NULL; i++)
+    if (can_paste(text, names[i])) found = names[i];
   lua_pop(L, 1);
   return found;
 }

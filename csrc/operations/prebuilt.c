@@ -105,6 +105,6 @@ static int device_kernel(lua_State *L) {
 }
 
 void clc_openprebuilt(lua_State *L) {
-  static const luaL_Reg methods[] = {{"kernel", device_kernel}, {NULL, NULL}};
+  static const clc_Function methods[] = {{"kernel", device_kernel, 2}, {NULL, NULL, 0}};
   clc_addmethods(L, &clc_devicetype, methods);
 }

@@ -64,6 +64,8 @@ static clc_Buffer *check_out(lua_State *L, int arg, const clc_Buffer *x, clc_Buf
 static int op_saxpy(lua_State *L) {
   const lua_Number alpha = luaL_checknumber(L, 1);
   clc_Buffer *x = clc_checkreal(L, 2);
+  char element[sizeof(cl_ulong)];
+  clc_checkelement(L, 1, x->dtype, element);
   clc_Buffer *y = clc_checklike(L, 3, x);
   lua_settop(L, 4);
   clc_checkshapeof(L, 3, NULL, y, &x->shape);
@@ -74,6 +76,6 @@ static int op_saxpy(lua_State *L) {
 }
 
 void clc_opensaxpy(lua_State *L) {
-  static const luaL_Reg functions[] = {{"saxpy", op_saxpy}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const clc_Function functions[] = {{"saxpy", op_saxpy, 4}, {NULL, NULL, 0}};
+  clc_setfunctions(L, functions);
 }

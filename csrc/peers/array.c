@@ -109,11 +109,11 @@ static int array_tostring(lua_State *L) {
 }
 
 void clc_openarrays(lua_State *L) {
-  static const luaL_Reg functions[] = {{"array", blas_array}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {
-      {"string", array_string}, {"write", array_write}, {NULL, NULL}};
+  static const clc_Function functions[] = {{"array", blas_array, 2}, {NULL, NULL, 0}};
+  static const clc_Function methods[] = {
+      {"string", array_string, 0}, {"write", array_write, 1}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {
       {"__len", array_len}, {"__tostring", array_tostring}, {NULL, NULL}};
   clc_openobject(L, TNAME, methods, metamethods);
-  luaL_setfuncs(L, functions, 0);
+  clc_setfunctions(L, functions);
 }

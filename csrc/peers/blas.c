@@ -33,13 +33,13 @@ static int object_index(lua_State *L) {
   return luaL_error(L, "%s has no field '%s'", tname, luaL_tolstring(L, 2, NULL));
 }
 
-void clc_openobject(lua_State *L, const char *tname, const luaL_Reg *methods,
+void clc_openobject(lua_State *L, const char *tname, const clc_Function *methods,
                     const luaL_Reg *metamethods) {
   luaL_newmetatable(L, tname);
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   lua_newtable(L);
-  luaL_setfuncs(L, methods, 0);
+  clc_setmethods(L, methods);
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, "methods");
   lua_pushstring(L, tname);

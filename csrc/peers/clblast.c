@@ -284,16 +284,16 @@ static int clblast_dot(lua_State *L) {
 }
 
 void clc_openclblast(lua_State *L) {
-  static const luaL_Reg functions[] = {{"clblast", blas_clblast}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"gemm", clblast_gemm},
-                                     {"axpy", clblast_axpy},
-                                     {"dot", clblast_dot},
-                                     {"release", clblast_release},
-                                     {NULL, NULL}};
+  static const clc_Function functions[] = {{"clblast", blas_clblast, 0}, {NULL, NULL, 0}};
+  static const clc_Function methods[] = {{"gemm", clblast_gemm, 7},
+                                         {"axpy", clblast_axpy, 3},
+                                         {"dot", clblast_dot, 3},
+                                         {"release", clblast_release, 0},
+                                         {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__gc", clblast_release},
                                          {"__close", clblast_release},
                                          {"__tostring", clblast_tostring},
                                          {NULL, NULL}};
   clc_openobject(L, TNAME, methods, metamethods);
-  luaL_setfuncs(L, functions, 0);
+  clc_setfunctions(L, functions);
 }

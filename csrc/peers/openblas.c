@@ -241,11 +241,11 @@ static int openblas_tostring(lua_State *L) {
 }
 
 void clc_openopenblas(lua_State *L) {
-  static const luaL_Reg functions[] = {{"openblas", blas_openblas}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"gemm", openblas_gemm}, {"axpy", openblas_axpy},
-                                     {"dot", openblas_dot},   {"asum", openblas_asum},
-                                     {"gesv", openblas_gesv}, {NULL, NULL}};
+  static const clc_Function functions[] = {{"openblas", blas_openblas, 1}, {NULL, NULL, 0}};
+  static const clc_Function methods[] = {{"gemm", openblas_gemm, 7}, {"axpy", openblas_axpy, 3},
+                                         {"dot", openblas_dot, 2},   {"asum", openblas_asum, 1},
+                                         {"gesv", openblas_gesv, 5}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__tostring", openblas_tostring}, {NULL, NULL}};
   clc_openobject(L, TNAME, methods, metamethods);
-  luaL_setfuncs(L, functions, 0);
+  clc_setfunctions(L, functions);
 }

@@ -36,7 +36,7 @@ typedef struct clc_Object {
 void *clc_checkobject(lua_State *L, int arg, const char *tname);
 
 /* Makes the metatable of a type. What is neither a method nor a field is an error. */
-void clc_openobject(lua_State *L, const char *tname, const luaL_Reg *methods,
+void clc_openobject(lua_State *L, const char *tname, const clc_Function *methods,
                     const luaL_Reg *metamethods);
 
 /* --- arguments of a call (blas.c) --------------------------------------------- */

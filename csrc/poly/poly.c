@@ -11,6 +11,8 @@
 
 #include <isl/version.h>
 
+#include "base/base.h"
+
 __attribute__((visibility("default"))) int luaopen_clcompute_poly(lua_State *L);
 
 static int poly_version(lua_State *L) {
@@ -22,14 +24,15 @@ static int poly_version(lua_State *L) {
 }
 
 int luaopen_clcompute_poly(lua_State *L) {
-  static const luaL_Reg functions[] = {{"dependences", clc_dependences},
-                                       {"extremes", clc_extremes},
-                                       {"overlap", clc_overlap},
-                                       {"uncovered", clc_uncovered},
-                                       {"version", poly_version},
-                                       {"wavefront", clc_wavefront},
-                                       {NULL, NULL}};
+  static const clc_Function functions[] = {{"dependences", clc_dependences, 1},
+                                           {"extremes", clc_extremes, 1},
+                                           {"overlap", clc_overlap, 1},
+                                           {"uncovered", clc_uncovered, 1},
+                                           {"version", poly_version, 0},
+                                           {"wavefront", clc_wavefront, 1},
+                                           {NULL, NULL, 0}};
   clc_openanalysis(L);
-  luaL_newlib(L, functions);
+  lua_newtable(L);
+  clc_setfunctions(L, functions);
   return 1;
 }

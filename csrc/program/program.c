@@ -113,12 +113,6 @@ static const char *push_real_name(lua_State *L, const cl_program *program, const
   return lua_pushstring(L, name);
 }
 
-/* What keeps the scanner of kernels from seeing every call, or NULL. */
-static const char *hidden_part(const Program *p, const char *code) {
-  if (!p->built.seen) return "what an #include may hold";
-  return strstr(code, "##") != NULL ? "what a pasted name (##) may be" : NULL;
-}
-
 /* Asks for the sizes of the structs that the kernel at the top takes. */
 static void measure_structs(lua_State *L, int idx, const clc_Kernel *k) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
@@ -144,7 +138,7 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, idx));
     if (clc_getvalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     clc_getvalue(L, idx, DECLARATIONS); /* nil: built from source */
-    const clc_Text text = {lua_tostring(L, -2), hidden_part(p, lua_tostring(L, -2)),
+    const clc_Text text = {lua_tostring(L, -2), p->built.seen ? NULL : "what an #include may hold",
                            lua_tostring(L, -1), p->built.max_group};
     clc_Kernel *k = clc_newkernel(L, p->device, &p->code, real_name, name, &text);
     measure_structs(L, idx, k);
@@ -281,9 +275,9 @@ static int device_is_built(lua_State *L) {
 }
 
 void clc_openprograms(lua_State *L) {
-  static const luaL_Reg device_methods[] = {
-      {"program", device_program}, {"is_built", device_is_built}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"kernel", program_kernel}, {NULL, NULL}};
+  static const clc_Function device_methods[] = {
+      {"program", device_program, 2}, {"is_built", device_is_built, 2}, {NULL, NULL, 0}};
+  static const clc_Function methods[] = {{"kernel", program_kernel, 1}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{NULL, NULL}};
   clc_opentype(L, &program_type, program_field, program_show, methods, metamethods);
   clc_addrelease(L, &program_type);

@@ -164,15 +164,16 @@ static int seq_backward_error(lua_State *L) {
 }
 
 int luaopen_clcompute_sequential(lua_State *L) {
-  static const luaL_Reg functions[] = {{"saxpy", seq_saxpy},
-                                       {"scan", seq_scan},
-                                       {"gemm", seq_gemm},
-                                       {"gauss", seq_gauss},
-                                       {"life", seq_life},
-                                       {"relative_error", seq_relative_error},
-                                       {"absolute_error", seq_absolute_error},
-                                       {"backward_error", seq_backward_error},
-                                       {NULL, NULL}};
-  luaL_newlib(L, functions);
+  static const clc_Function functions[] = {{"saxpy", seq_saxpy, 4},
+                                           {"scan", seq_scan, 2},
+                                           {"gemm", seq_gemm, 6},
+                                           {"gauss", seq_gauss, 4},
+                                           {"life", seq_life, 3},
+                                           {"relative_error", seq_relative_error, 3},
+                                           {"absolute_error", seq_absolute_error, 3},
+                                           {"backward_error", seq_backward_error, 5},
+                                           {NULL, NULL, 0}};
+  lua_newtable(L);
+  clc_setfunctions(L, functions);
   return 1;
 }

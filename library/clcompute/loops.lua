@@ -7,7 +7,8 @@
 ---@class clcompute.loops
 local loops = {}
 
----A compiled function, called as the function is. Arrays are buffers or nested tables; it returns nothing.
+---A compiled function, called as the function is, with no more arguments than it has parameters. Arrays are buffers or
+---nested tables; it returns nothing.
 ---@class clcompute.loops.Compiled
 ---@overload fun(...: clcompute.Buffer|clcompute.Values|number)
 local Compiled = {}

@@ -328,6 +328,29 @@ describe("a split range", function()
       .. "{ c[0] = get_group_id(0); }")
   end)
 
+  it("is refused when a macro can paste the name together, or that of a function that calls it", function()
+    local paste = "#define PASTE(a, b) a##b\n"
+    refused("get_group_id", paste .. HEAD .. "PASTE(get_gro, up_id)(0)" .. USE)
+    refused("get_group_id", "#define GET(what) get_##what##_id(0)\n" .. HEAD .. "GET(group)" .. USE)
+    refused("get_num_groups", "int f_1(void) { return get_num_groups(0); }\n#define F(n) f_##n()\n" .. HEAD .. "F(1)"
+      .. USE)
+  end)
+
+  it("is taken when what macros paste is another name", function()
+    local paste = "#define PASTE(a, b) a##b\n"
+    for _, source in ipairs {
+      paste .. HEAD .. "PASTE(1, u)" .. USE,
+      paste .. "kernel void other(global int *c) { c[0] = get_group_id(0); }\n" .. HEAD .. "1" .. USE,
+      paste .. "int get_group_identity(void) { return 1; }\n" .. HEAD .. "PASTE(get_group_, identity)()" .. USE,
+    } do
+      local ok, message = launch(source)
+      assert.is_true(ok, source .. "\n" .. tostring(message))
+    end
+    local x, out = d:buffer { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, d:zeros("float", 10)
+    d:kernel("map_vectors")(SPLIT, 10, out, 0, x, 0)
+    assert.same(x:read(), out:read())
+  end)
+
   it("is taken when the name stands in a comment, a string, another kernel or a longer name", function()
     for _, source in ipairs {
       "// get_group_id(0)\n" .. HEAD .. "1 /* get_group_id(0)\n get_num_groups(0) */" .. USE,

@@ -215,8 +215,8 @@ helper.describe_each("map", function(d)
     } do
       helper.raises({ "map: ", case[1] }, cl.map, "x[i]", case[2], case[3])
     end
-    helper.raises({ "map: operand 'a' (float): 1e+300 does not fit float" }, cl.map, "a*x[i]", { a = 1e300, x = x })
-    helper.raises({ "map: operand 'a' (char): 300 does not fit char" }, cl.map, "a*x[i]",
+    helper.raises({ "map: operand 'a': 1e+300 does not fit float" }, cl.map, "a*x[i]", { a = 1e300, x = x })
+    helper.raises({ "map: operand 'a': 300 does not fit char" }, cl.map, "a*x[i]",
       { a = 300, x = d:zeros("char", 2) })
   end)
 

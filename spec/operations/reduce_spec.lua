@@ -208,7 +208,7 @@ helper.describe_each("a reduction", function(d)
       { "\"sqrt(x[i], 1)\" does not build", "a + b", x, { map = "sqrt(x[i], 1)" } },
       { "unknown option 'inti'", "a + b", x, { inti = 1 } },
       { "option 'init': number expected", "a + b", x, { init = "0" } },
-      { "option 'init' (long): 0.5 has no integer value", "a + b", d:zeros("int", 1), { init = 0.5 } },
+      { "option 'init': 0.5 has no integer value", "a + b", d:zeros("int", 1), { init = 0.5 } },
       { "no dtype 'real'", "a + b", x, { dtype = "real" } },
     } do
       helper.raises({ "reduce: ", case[1] }, cl.reduce, case[2], case[3], case[4])

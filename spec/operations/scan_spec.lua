@@ -170,7 +170,7 @@ helper.describe_each("scan", function(d)
       { "option 'exclusive': boolean expected, got integer", "a + b", x, { exclusive = 1 } },
       { "option 'out' has 1 elements, but 'x' has 3", "a + b", x, { out = d:buffer { 1 } } },
       { "the result overlaps 'x', shifted", "a + b", x:view(1, 2), { out = x:view(2, 3) } },
-      { "option 'init' (float): 1e+300 does not fit float", "a + b", x, { init = 1e300 } },
+      { "option 'init': 1e+300 does not fit float", "a + b", x, { init = 1e300 } },
       { "unknown option 'inti'", "a + b", x, { inti = 1 } },
     } do
       helper.raises({ "scan: ", case[1] }, cl.scan, case[2], case[3], case[4])

@@ -198,8 +198,8 @@ local SECTIONS = {
   } },
 
   { "arguments", {
-    { row = "scalar of the wrong size", message = { "argument 2 'n' (int)", "of 4 bytes expected, got 8" },
-      script = "build(" .. VALUE .. ")(1, ints(1), '12345678')" },
+    { row = "packed bytes for a scalar", message = { "argument 2 'n' (int)", "number expected, got string" },
+      script = "build(" .. VALUE .. ")(1, ints(1), 'abcd')" },
     { row = "nil for a scalar", message = { "argument 2 'n' (int)", "number expected, got nil" },
       script = "build(" .. VALUE .. ")(1, ints(1), nil)" },
     { row = "an argument too many", message = "kernel 'k' takes 2 arguments, got 3",

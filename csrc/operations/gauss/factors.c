@@ -130,13 +130,13 @@ static int factors_show(lua_State *L) {
 }
 
 void clc_openfactors(lua_State *L) {
-  static const luaL_Reg functions[] = {{"lu", op_lu}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"solve", factors_solve},
-                                     {"det", factors_det},
-                                     {"rcond", factors_rcond},
-                                     {"release", factors_release},
-                                     {NULL, NULL}};
+  static const clc_Function functions[] = {{"lu", op_lu, 1}, {NULL, NULL, 0}};
+  static const clc_Function methods[] = {{"solve", factors_solve, 1},
+                                         {"det", factors_det, 0},
+                                         {"rcond", factors_rcond, 0},
+                                         {"release", factors_release, 0},
+                                         {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__close", factors_release}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  clc_setfunctions(L, functions);
   clc_opentype(L, &factors_type, factors_field, factors_show, methods, metamethods);
 }

@@ -231,7 +231,7 @@ static int op_gauss(lua_State *L) {
 }
 
 void clc_opengauss(lua_State *L) {
-  static const luaL_Reg functions[] = {{"gauss", op_gauss}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const clc_Function functions[] = {{"gauss", op_gauss, 3}, {NULL, NULL, 0}};
+  clc_setfunctions(L, functions);
   clc_openfactors(L);
 }

@@ -115,8 +115,8 @@ static int op_gemm(lua_State *L) {
   lua_settop(L, 3);
   luaL_checkstack(L, 40, NULL);
   clc_checkoptions(L, 3, keys);
-  const lua_Number alpha = clc_numberoption(L, 3, "alpha", 1);
-  const lua_Number beta = clc_numberoption(L, 3, "beta", 0);
+  const lua_Number alpha = clc_elementoption(L, 3, "alpha", a->dtype, 1);
+  const lua_Number beta = clc_elementoption(L, 3, "beta", a->dtype, 0);
   const int transa = clc_booleanoption(L, 3, "transa", 0);
   const int transb = clc_booleanoption(L, 3, "transb", 0);
   check_inner(L, a, b, transa, transb);
@@ -141,6 +141,6 @@ static int op_gemm(lua_State *L) {
 }
 
 void clc_opengemm(lua_State *L) {
-  static const luaL_Reg functions[] = {{"gemm", op_gemm}, {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const clc_Function functions[] = {{"gemm", op_gemm, 3}, {NULL, NULL, 0}};
+  clc_setfunctions(L, functions);
 }

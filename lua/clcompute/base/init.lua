@@ -3,6 +3,7 @@
 --- What all packages stand on; none of it needs the C core.
 
 local base = {
+  arity = require "clcompute.base.arity",
   columns = require "clcompute.base.columns",
   format = require "clcompute.base.format",
   interrupt = require "clcompute.base.interrupt",

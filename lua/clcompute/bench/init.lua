@@ -3,6 +3,7 @@
 -- nothing is printed.
 
 local Candidate = require "clcompute.bench.candidate"
+local arity = require("clcompute.base").arity
 local interleaving = require "clcompute.bench.interleaving"
 local options = require("clcompute.base").options
 local peak = require "clcompute.bench.peak"
@@ -159,4 +160,4 @@ function bench.sweep(given)
   end)
 end
 
-return bench
+return arity.functions(bench)

@@ -4,6 +4,7 @@
 --
 -- Elements pass in pieces, so that a large file never becomes a large string.
 
+local arity = require("clcompute.base").arity
 local files = require "clcompute.files"
 
 local npy = {}
@@ -209,6 +210,7 @@ end
 -- check of the object, 4 the script.
 local function guard(method, f, object, ...)
   local path = ...
+  arity.check(method, 1, 4, ...)
   if type(path) ~= "string" then
     error(("bad argument #1 to '%s' (path expected, got %s)"):format(method, type_given(...)), 4)
   end

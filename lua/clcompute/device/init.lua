@@ -2,6 +2,7 @@
 
 --- What the commands of a script took: the rows of cl.profile, and the table that shows them.
 
+local arity = require("clcompute.base").arity
 local columns = require("clcompute.base").columns
 local internal = require "clcompute.core.internal"
 
@@ -72,8 +73,8 @@ end
 
 local function profile(on)
   if on == nil then return complete(internal.read_profile()) end
-  if type(on) ~= "boolean" then error("profile: true, false or nothing expected, got " .. type(on), 3) end
+  if type(on) ~= "boolean" then error("profile: true, false or nothing expected, got " .. type(on), 2) end
   internal.read_profile(on)
 end
 
-return { profile = profile }
+return arity.functions { profile = profile }

@@ -4,6 +4,7 @@
 -- literature that it illustrates. Every result is checked; what a device does not show is said to be not visible.
 
 local Lab = require "clcompute.device_profile.lab"
+local arity = require("clcompute.base").arity
 local cl = require "clcompute"
 local host_costs = require "clcompute.device_profile.host_costs"
 local interrupt = require("clcompute.base").interrupt
@@ -140,4 +141,4 @@ function device_profile.document(profile)
   return { title = "How this device executes", subtitle = profile.device, facts = facts, sections = sections }
 end
 
-return device_profile
+return arity.functions(device_profile)

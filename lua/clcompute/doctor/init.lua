@@ -2,6 +2,7 @@
 --- Finds out why OpenCL does not work here, or computes wrong results, and what to do about it.
 -- Needs neither the C core nor OpenCL; what a driver could end runs in processes of its own.
 
+local arity = require("clcompute.base").arity
 local child = require "clcompute.doctor.child"
 local compilers = require "clcompute.doctor.compilers"
 local drivers = require "clcompute.doctor.drivers"
@@ -201,4 +202,4 @@ function doctor.examine(options)
   return report
 end
 
-return doctor
+return arity.functions(doctor)

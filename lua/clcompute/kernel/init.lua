@@ -2,6 +2,7 @@
 
 --- What each work-item of a range is told of its place: the rows of cl.trace_range.
 
+local arity = require("clcompute.base").arity
 local columns = require("clcompute.base").columns
 local find_device = require "clcompute.core".device
 local internal = require "clcompute.core.internal"
@@ -242,4 +243,4 @@ local function trace_range(range, given)
   error(result, 2)
 end
 
-return { trace_range = trace_range }
+return arity.functions { trace_range = trace_range }

@@ -3,6 +3,7 @@
 --- Loop nests of Lua functions as OpenCL kernels: what is parallel is proved, what pays is decided at each call, and
 -- results are those of the same function in Lua.
 
+local arity = require("clcompute.base").arity
 local compiler = require "clcompute.loops.compiler"
 local explain = require "clcompute.loops.explain"
 local failure = require("clcompute.loops.tree").failure
@@ -27,7 +28,6 @@ local CHOICES = {
 }
 
 local Compiled = { __name = "clcompute.loops.Compiled" }
-Compiled.__index = Compiled
 
 -- --- compiling ----------------------------------------------------------------------------
 
@@ -169,7 +169,8 @@ end
 
 function Compiled:__call(...)
   local state = state_of(self)
-  local is_short = state.is_short
+  local most, is_short = #state.tree.parameters, state.is_short
+  if select("#", ...) > most then arity.check(state.name, most, 2, ...) end
   if is_short and is_short(...) then return state.fn(...) end
   local ok, message = pcall(run, state, ...)
   if not ok then
@@ -184,6 +185,8 @@ function Compiled:__tostring()
   return ("compiled loops '%s' of %s"):format(self.state.name, self.state.tree.origin.file)
 end
 
+local methods = {}
+
 --- What a function of `explain` has to say, errors at the caller.
 local function shown(f, self)
   local ok, result = pcall(f, state_of(self, 4))
@@ -191,24 +194,25 @@ local function shown(f, self)
   return result
 end
 
-function Compiled:explain()
-  return shown(explain.text, self)
+function methods:explain()
+  return (shown(explain.text, self)) -- no tail call, for the level of its errors
 end
 
-function Compiled:source()
+function methods:source()
   local spec = shown(explain.specialisation, self)
   return spec.no_kernel and ("// no kernel: %s\n"):format(spec.no_kernel) or spec.text
 end
 
-function Compiled:stats()
+function methods:stats()
   return options.merge(state_of(self).counters)
 end
 
-function Compiled:close()
+function methods:close()
   check_self(self, 2)
   rawset(self, "state", nil)
 end
 
-Compiled.__close = Compiled.close
+Compiled.__close = methods.close
+Compiled.__index = arity.methods(methods)
 
-return loops
+return arity.functions(loops)

@@ -2,6 +2,7 @@
 --- Rows of measurements as text, Markdown, CSV, JSON, and one self-contained HTML page with charts.
 -- Needs neither OpenCL nor the C core; JSON needs lua-dkjson.
 
+local arity = require("clcompute.base").arity
 local chart = require "clcompute.report.chart"
 local document = require "clcompute.report.document"
 local html = require "clcompute.report.html"
@@ -78,4 +79,4 @@ function report.read(path)
   end))
 end
 
-return report
+return arity.functions(report)

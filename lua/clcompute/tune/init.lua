@@ -3,6 +3,7 @@
 -- checked and measured in turns with the best one so far, and what is clearly faster stays. What was found is kept in
 -- the user's configuration folder (`clcompute.tuning.store`) and used from then on.
 
+local arity = require("clcompute.base").arity
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local options = require("clcompute.base").options
@@ -173,4 +174,4 @@ function tune.run(device, given)
   return list
 end
 
-return tune
+return arity.functions(tune)

@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: MIT
+--- Functions that refuse more arguments than they take, which Lua would drop without a word. csrc/base/functions.c does
+-- the same for functions in C.
+
+local arity = {}
+
+--- Where the first argument too many is a table of options, names one of them.
+local function option_of(excess)
+  for key in next, type(excess) == "table" and excess or {} do
+    if type(key) == "string" then return ("; it has no option '%s'"):format(key) end
+  end
+  return ""
+end
+
+--- Raises when a function was given more arguments than it takes; nils at the end do not count.
+-- @string name of the function
+-- @int most
+-- @int level where the error is, as `error` counts
+-- @param ... what was given
+function arity.check(name, most, level, ...)
+  local given = select("#", ...)
+  while given > most and (select(given, ...)) == nil do given = given - 1 end
+  if given <= most then return end
+  local expected = most == 0 and "no argument" or ("at most %d argument%s"):format(most, most == 1 and "" or "s")
+  error(("%s: %s expected, got %d%s"):format(name, expected, given, option_of((select(most + 1, ...)))), level + 1)
+end
+
+--- A function that takes as many arguments as f has parameters; the object of a method is not counted.
+local function counted(name, f, is_method)
+  local parameters, self = debug.getinfo(f, "u").nparams, is_method and 1 or 0
+  return function(...)
+    if select("#", ...) > parameters then arity.check(name, parameters - self, 2, select(self + 1, ...)) end
+    return f(...)
+  end
+end
+
+--- Has functions refuse more arguments than they have parameters.
+-- @tparam table functions by name
+-- @treturn table the same
+function arity.functions(functions)
+  for name, f in pairs(functions) do functions[name] = counted(name, f) end
+  return functions
+end
+
+--- Has methods refuse more arguments than they have parameters behind the object.
+function arity.methods(methods)
+  for name, f in pairs(methods) do methods[name] = counted(name, f, true) end
+  return methods
+end
+
+return arity

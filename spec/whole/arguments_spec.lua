@@ -1,0 +1,152 @@
+-- SPDX-License-Identifier: MIT
+--- Every function and method of the reference refuses arguments too many, and options that it does not know. Its
+-- example is the valid call: the spec takes the function's place there, and calls it with more.
+
+local helper = require "spec.helper"
+local cl = require "clcompute"
+local loops = require "clcompute.loops"
+local reference = require "clcompute.cli.reference"
+
+local d = helper.device()
+
+--- Calls of those that their examples show, but do not call by name.
+local CALLS = { ["Device:close"] = "d:queue():close()" }
+
+--- Names that messages have for another one.
+local SAID = { ["cl.doctor"] = "examine" }
+
+--- What is said where the arguments are counted by a shape.
+local COUNTED = { ["Buffer:get"] = "expected as many indices, got", ["Buffer:set"] = "expected as many indices, got",
+  ["Buffer:reshape"] = "at most 4 dimensions", ["Device:zeros"] = "at most 4 dimensions",
+  ["Device:empty"] = "at most 4 dimensions", ["Device:random"] = "at most 4 dimensions",
+  ["Device:buffer"] = "a table brings its own shape" }
+
+--- Peers that may not be installed, by what is tried of them.
+local PEERS = { OpenBLAS = "openblas", CLBlast = "clblast", ["blas.openblas"] = "openblas",
+  ["blas.clblast"] = "clblast" }
+
+--- The table that holds a public function, and its name there.
+local function place_of(entry)
+  local owner, name = entry.name:match "^([%w_]+)[.:]([%w_]+)$"
+  if entry.kind == "function" then return require(entry.module), name end
+  if owner == "Compiled" then return getmetatable(assert(loops.compile "function() end")).__index, name end
+  return debug.getregistry()["clcompute." .. owner].methods, name
+end
+
+--- A list of arguments with more from a place on.
+local function with(given, at, ...)
+  local list = table.move(given, 1, given.n, 1, {})
+  table.move({ ... }, 1, select("#", ...), at, list)
+  list.n = math.max(given.n, at + select("#", ...) - 1)
+  return list
+end
+
+--- Raises unless the call is refused in these words.
+local function refused(words, f, list)
+  local ok, message = pcall(f, table.unpack(list, 1, list.n))
+  if ok then error("taken: " .. words, 0) end
+  if not tostring(message):find(words, 1, true) then error(("'%s' is not in: %s"):format(words, message), 0) end
+end
+
+--- Calls f with what an example gives it, and an argument more.
+local function add_argument(entry, f, given)
+  local most, selves = #entry.params, entry.kind == "method" and 1 or 0
+  local words = COUNTED[entry.name]
+  if words then return refused(words, f, with(given, given.n + 1, 1, 1, 1, 1, 1, 1)) end
+  words = ("%s: %s expected, got %d"):format(SAID[entry.name] or entry.name:match "[%w_]+$",
+    most == 0 and "no argument" or ("at most %d argument%s"):format(most, most == 1 and "" or "s"), most + 1)
+  refused(words, f, with(given, selves + most + 1, 1))
+  refused(words .. "; it has no option 'axis'", f, with(given, selves + most + 1, { axis = 1 }))
+end
+
+--- Calls f with an option more, where the last parameter is a table of options.
+local function add_option(entry, f, given)
+  local last = entry.params[#entry.params]
+  local is_last = last and (last.name == "options" or last.type:find "^{ ?%w+: " or last.type:find "Options$")
+  if not is_last then return end
+  local at = last.name == "..." and given.n or #entry.params + (entry.kind == "method" and 1 or 0)
+  local more = { no_such_option = 1 }
+  for key, value in pairs(given[at] or {}) do more[key] = value end
+  refused("'no_such_option'", f, with(given, at, more))
+end
+
+--- Runs the call of an entry with more than it takes, then as it is; returns whether there was one, and what it raised.
+local function run(entry)
+  local functions, name = place_of(entry)
+  local f, is_called, fault = functions[name], false, nil
+  functions[name] = function(...)
+    if not is_called then
+      is_called = true
+      local given = table.pack(...)
+      local shape = entry.name == "Device:random" and { n = given.n - 1, table.unpack(given, 1, given.n - 1) } or given
+      fault = select(2, pcall(add_argument, entry, f, shape)) or select(2, pcall(add_option, entry, f, given))
+    end
+    return f(...)
+  end
+  local environment = setmetatable({ cl = cl, d = d, print = function() end }, { __index = _G })
+  local example = assert(load(CALLS[entry.name] or entry.example, "=" .. entry.name, "t", environment))
+  local ok, message = pcall(example)
+  functions[name] = f
+  if fault then error(fault, 0) end
+  return is_called, not ok and message or nil
+end
+
+describe("arguments too many and unknown options are refused by", function()
+  for _, entry in ipairs(reference.read "library") do
+    if entry.signature then
+      it(entry.name, function()
+        local peer = PEERS[entry.name] or PEERS[entry.name:match "^%w+"]
+        if peer and not require("clcompute.blas")[peer]() then return pending(peer .. " is not installed") end
+        local is_called, message = run(entry)
+        assert.is_true(is_called, "no call of it: " .. tostring(message))
+      end)
+    end
+  end
+
+  it("kernels", function()
+    local f = d:program("kernel void f(global int *x) { x[0] = 1; }").f
+    helper.raises("kernel 'f' takes 1 arguments, got 2", f, 1, d:zeros("int", 1), 1)
+    helper.raises("no option 'groups'", f, { global = 1, groups = 1 }, d:zeros("int", 1))
+  end)
+
+  it("compiled functions", function()
+    local double = assert(loops.compile "local function double(x, n) for i = 1, n do x[i] = 2 * x[i] end end")
+    local x = { 1.0, 2.0 }
+    local message = helper.raises("double: at most 2 arguments expected, got 3", function() double(x, 2, 1) end)
+    assert.matches("arguments_spec.lua:%d+: double", message)
+    double(x, 2, nil, nil)
+    assert.same({ 2.0, 4.0 }, x)
+  end)
+end)
+
+describe("nils at the end", function()
+  it("are no arguments too many", function()
+    local x = d:buffer { 3, 1, 2 }
+    assert.equal(3.0, cl.max(x, nil, nil))
+    assert.equal(2, #x:view(2, 3, nil))
+    assert.equal(d, d:wait(nil))
+    assert.equal(x, x:release(nil))
+  end)
+
+  it("do not hide what stands behind them", function()
+    helper.raises("max: at most 1 argument expected, got 3", cl.max, d:buffer { 1 }, nil, 1)
+    helper.raises("view: at most 2 arguments expected, got 4", function() d:buffer({ 1 }):view(1, 1, nil, 1) end)
+  end)
+end)
+
+describe("a message of an argument too many", function()
+  it("begins with the place in the script", function()
+    local x = d:buffer { 1 }
+    for words, f in pairs { max = function() return (cl.max(x, x)) end, view = function() return (x:view(1, 1, 1)) end,
+      load = function() return (d:load("none", 1)) end, examine = function() return (cl.doctor({}, 1)) end } do
+      assert.matches("^%S*arguments_spec%.lua:%d+: " .. words .. ": ", helper.raises("at most", f))
+    end
+  end)
+
+  it("names an option, where it is a table that has one", function()
+    for _, f in ipairs { cl.clock, cl.max } do
+      assert.matches("got %d$", helper.raises("", f, 1, { 1 }))
+      assert.matches("; it has no option 'axis'$", helper.raises("", f, { 1, axis = 1 }, { 1, axis = 1 }))
+    end
+  end)
+end)
