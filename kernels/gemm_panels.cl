@@ -267,41 +267,35 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void gemm_panels(
   const size_t batch = get_global_id(2);
   const size_t padded = (size_t)((n + 2 * V - 1) / (2 * V)) * (2 * V);
   const int j0 = (int)get_global_id(0) * nc, columns = min(nc, n - j0);
-  const int own = steps == (PACK | MULTIPLY);
-  b += b0 + batch * b1 + (transb ? j0 * ldb : j0);
-  packed += batch * padded * (own ? kc : k);
-  if (steps == PACK) {
-    const int l0 = (int)get_global_id(1) * kc, depth = min(kc, k - l0);
-    pack_columns(columns, depth, transb, b + (transb ? l0 : l0 * ldb), ldb,
-                 packed + l0 * padded + (size_t)j0 * depth);
-    return;
-  }
-  const int i0 = (int)get_global_id(1) * mc, height = min(mc, m - i0);
+  const int alone = steps == PACK, own = steps == (PACK | MULTIPLY);
+  const int in_place = steps & IN_PLACE, has_panels = steps & (PACK | PACKED);
+  const int i0 = alone ? 0 : (int)get_global_id(1) * mc, height = min(mc, m - i0);
+  int l0 = alone ? (int)get_global_id(1) * kc : 0;
+  const int end = alone ? min(k, l0 + kc) : k;
   a += a0 + batch * a1 + (transa ? i0 : i0 * lda);
+  b += b0 + batch * b1 + (transb ? j0 * ldb : j0);
   c += c0 + batch * c1 + i0 * ldc + j0;
-  for (int l0 = 0; l0 < k; l0 += kc) {
+  packed += batch * padded * (own ? kc : k);
+  for (; l0 < end; l0 += kc) {
     const int depth = min(kc, k - l0);
     const REAL scale = l0 == 0 ? beta : 1;
-    __global const REAL *from = b + l0 * ldb; /* B as it lies, or its panels */
-    if (steps & (PACK | PACKED)) {
-      __global REAL *panels = packed + (own ? (size_t)j0 * kc : l0 * padded + (size_t)j0 * depth);
-      if (own) pack_columns(columns, depth, transb, b + (transb ? l0 : l0 * ldb), ldb, panels);
-      from = panels;
-    }
-    const int in_place = steps & IN_PLACE;
+    __global REAL *panels = packed + (own ? (size_t)j0 * kc : l0 * padded + (size_t)j0 * depth);
+    if (steps & PACK)
+      pack_columns(columns, depth, transb, b + (transb ? l0 : l0 * ldb), ldb, panels);
+    if (alone) break;
     if (!in_place) pack_rows(height, depth, transa, a + (transa ? l0 * lda : l0), lda, rows);
     for (int j = 0; j < columns; j += 2 * V) {
       /* where B lies as it is, its last columns overlap those before */
-      const int over = max(0, j + 2 * V - columns);
+      const int over = has_panels ? 0 : max(0, j + 2 * V - columns);
+      __global const REAL *from = has_panels ? panels + (size_t)j * depth : b + l0 * ldb + j - over;
+      const size_t step = has_panels ? 2 * V : ldb;
+      const int cols = min(2 * V, columns - j + over);
       if (in_place)
-        multiply_in_place(height, depth, a + l0, lda, from + j - over, ldb, alpha, scale,
-                          c + j - over, ldc, over, 2 * V);
-      else if (steps == MULTIPLY)
-        multiply_columns(height, depth, rows, from + j - over, ldb, alpha, scale, c + j - over,
-                         ldc, over, 2 * V);
+        multiply_in_place(height, depth, a + l0, lda, from, step, alpha, scale, c + j - over, ldc,
+                          over, cols);
       else
-        multiply_columns(height, depth, rows, from + (size_t)j * depth, 2 * V, alpha, scale,
-                         c + j, ldc, 0, min(2 * V, columns - j));
+        multiply_columns(height, depth, rows, from, step, alpha, scale, c + j - over, ldc, over,
+                         cols);
     }
   }
 }

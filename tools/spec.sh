@@ -11,6 +11,12 @@ case $spec in
   isolated=*) export ISOLATED=1 ;; # read by spec/helper.lua
   *) unset ISOLATED ;;
 esac
+# Specs of the whole keep compiled programs, as users do. The others leave it to the drivers: to tell a binary POCL
+# compiles every kernel once more, a third of what a run on empty caches takes.
+case $spec in
+  spec/whole/*) ;;
+  *) export CLCOMPUTE_CACHE=off ;;
+esac
 spec=${spec#isolated=}
 name="$spec${ISOLATED:+ isolated}"
 
