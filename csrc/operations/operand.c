@@ -95,6 +95,14 @@ double *clc_pushdoubles(lua_State *L, clc_Buffer *b) {
   return values;
 }
 
+size_t clc_parts(size_t n, size_t part) {
+  return (n + part - 1) / part;
+}
+
+size_t clc_roundup(size_t n, size_t multiple) {
+  return clc_parts(n, multiple) * multiple;
+}
+
 clc_Range clc_padded2(size_t n0, size_t n1, size_t g0, size_t g1) {
   return (clc_Range){2, {n0, n1, 1}, {g0, g1, 1}, {0, 0, 0}, CLC_GIVEN, CLC_PAD, 1};
 }

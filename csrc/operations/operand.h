@@ -35,6 +35,12 @@ void clc_checkrights(lua_State *L, int arg, const clc_Buffer *b, int is_batch, s
 /* Pushes a block with the elements of a float or double buffer. Blocks. */
 double *clc_pushdoubles(lua_State *L, clc_Buffer *b);
 
+/* How many parts of that size cover n. */
+size_t clc_parts(size_t n, size_t part);
+
+/* The next multiple from n on. */
+size_t clc_roundup(size_t n, size_t multiple);
+
 /* A range of at least n0 (x n1) work-items, padded to whole groups: for kernels
    that check their bounds. */
 clc_Range clc_padded1(size_t n0, size_t g0);

@@ -37,7 +37,7 @@ void clc_saxpy(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y, clc
   const size_t lanes =
       in_chunks || (x->offset | y->offset | out->offset) % s->lanes == 0 ? s->lanes : 1;
   const clc_Share share = clc_share(s, out->count);
-  const size_t items = in_chunks ? share.items : (out->count + lanes - 1) / lanes;
+  const size_t items = in_chunks ? share.items : clc_parts(out->count, lanes);
   const clc_Range range = clc_padded1(items, s->group);
   clc_Kernel *k = push_kernel(L, out->device, top + 1, s, out->dtype, lanes);
   if (in_chunks)

@@ -2,6 +2,7 @@
 /* Spreads: how an elementwise operation is spread over a device. */
 #include "spread.h"
 
+#include "operand.h"
 #include "schedule.h"
 
 #define READ 1 /* where a row keeps what was read of it */
@@ -36,17 +37,13 @@ const clc_Spread *clc_pushspread(lua_State *L, const clc_Device *d, const char *
   return s != NULL ? s : read_row(L, d);
 }
 
-static size_t divide_up(size_t a, size_t b) {
-  return (a + b - 1) / b;
-}
-
 clc_Share clc_share(const clc_Spread *s, size_t n) {
   clc_Share share = {s->lanes, 0, 0};
   if (s->granule > 0) {
-    const size_t chunk = divide_up(n, s->most);
-    share.chunk = divide_up(chunk > s->least ? chunk : s->least, s->granule) * s->granule;
+    const size_t chunk = clc_parts(n, s->most);
+    share.chunk = clc_roundup(chunk > s->least ? chunk : s->least, s->granule);
   }
-  share.workers = divide_up(n, share.chunk);
+  share.workers = clc_parts(n, share.chunk);
   share.items = s->granule > 0 ? share.workers * s->group : share.workers;
   return share;
 }

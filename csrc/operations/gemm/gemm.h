@@ -45,12 +45,6 @@ typedef enum { CLC_NAIVE, CLC_TILED, CLC_FAST } clc_Multiplier;
    element with A or B. */
 void clc_multiply(lua_State *L, clc_Multiplier multiplier, const clc_Multiply *x);
 
-/* How many parts of that size cover n. */
-size_t clc_parts(size_t n, size_t part);
-
-/* The next multiple from n on. */
-size_t clc_roundup(size_t n, size_t multiple);
-
 /* Groups of gx x gy work-items: nx of them along dimension 0, ny along 1, and nz matrices. */
 clc_Range clc_batchrange(size_t nx, size_t ny, size_t nz, size_t gx, size_t gy);
 

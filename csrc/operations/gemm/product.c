@@ -13,14 +13,6 @@
 
 /* --- parts ---------------------------------------------------------------- */
 
-size_t clc_parts(size_t n, size_t part) {
-  return (n + part - 1) / part;
-}
-
-size_t clc_roundup(size_t n, size_t multiple) {
-  return clc_parts(n, multiple) * multiple;
-}
-
 int clc_isquad(const clc_Matrix *x) {
   return x->offset % 4 == 0 && x->ld % 4 == 0 && x->stride % 4 == 0;
 }
