@@ -51,8 +51,7 @@ static int start(pid_t *pid, const char *command, const char *name) {
 /* open(command, columns): a terminal of so many columns in which a shell runs the command. */
 static int terminal_open(lua_State *L) {
   const char *command = luaL_checkstring(L, 1);
-  const struct winsize size = {.ws_row = 24,
-                               .ws_col = (unsigned short)luaL_checkinteger(L, 2)};
+  const struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)luaL_checkinteger(L, 2)};
   Terminal *t = lua_newuserdatauv(L, sizeof *t, 0);
   t->pid = 0;
   t->fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);

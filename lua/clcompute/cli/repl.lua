@@ -23,13 +23,12 @@ function repl.configure(parser)
     :argname "<selector>"
 end
 
---- Sets the globals; returns what to greet with. Without a device `d` is nil.
+--- Sets the globals; returns what to greet with. Without a device `d` is nil, and standard error says why.
 local function set_globals(library, selector)
   _G.cl = library
   local found, device = pcall(command_line.device, selector)
-  _G.d = found and device or nil
-  if found then return ("%s: cl is the library, d is %s; help() tells more"):format(library._VERSION, device) end
-  output.complain(("cl is the library, d is nil: %s"):format(device))
+  if found then _G.d = device else output.complain("d is nil: " .. device) end
+  return ("%s: cl is the library, d is %s; help() tells more"):format(library._VERSION, tostring(_G.d))
 end
 
 --- Runs the command.

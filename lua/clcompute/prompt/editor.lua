@@ -2,7 +2,7 @@
 
 --- Where the lines of a prompt come from: lua-readline on a terminal, with history and completion; plain lines on a
 -- terminal without it; or a pipe. An editor has `read(prompt)`, which returns a line, nil at the end, or false where
--- Ctrl-C cleared the line.
+-- Ctrl-C cleared the line; and `hint`, to be shown behind the greeting.
 
 local history = require "clcompute.prompt.history"
 local internal = require "clcompute.core.internal"
@@ -22,15 +22,18 @@ function editor.plain()
     if not internal.wait_input() then return clear() end
     return io.read "L"
   end
-  return { read = function(prompt)
-    local line = read(prompt)
-    return line and line:gsub("\n$", "")
-  end }
+  return {
+    hint = "\nWithout lua-readline there is no editing, history and completion: apt install lua-readline",
+    read = function(prompt)
+      local line = read(prompt)
+      return line and (line:gsub("\n$", ""))
+    end,
+  }
 end
 
 --- Lines of a pipe, without prompts.
 function editor.pipe()
-  return { read = function() return io.read "l" end }
+  return { hint = "", read = function() return io.read "l" end }
 end
 
 --- What is typed goes to readline key by key, so that Ctrl-C between two keys is ours.
@@ -60,16 +63,18 @@ function editor.edited(readline, complete)
     return ok and words or {} -- an error would pass through readline
   end)
   for _, line in ipairs(history.read()) do readline.add_history(line) end
-  return { read = function(prompt)
+  local function remember(line)
+    if line == last or not line:find "%S" then return end
+    last = line
+    readline.add_history(line)
+    history.add(line)
+  end
+  local function read(prompt)
     local line = read_keys(readline, prompt)
-    if line == nil then io.stdout:write "\n" end
-    if line and line:find "%S" and line ~= last then
-      readline.add_history(line)
-      history.add(line)
-      last = line
-    end
+    if line then remember(line) elseif line == nil then io.stdout:write "\n" end
     return line
-  end }
+  end
+  return { hint = "", read = read }
 end
 
 --- The editor for standard input.

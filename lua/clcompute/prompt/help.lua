@@ -124,7 +124,8 @@ local function rank(known, entry, topic)
   if #topic > 2 and word:find(topic, 1, true) then return 3 end
   local letters = distance(word, topic:match "[^.]*$")
   if letters <= math.max(1, #topic // 3) then return 3 + letters end
-  if #topic > 2 and entry.text:lower():find("%f[%w]" .. topic:gsub("%p", "%%%0")) then return 20 end
+  local text = (entry.text .. " " .. (entry.errors or "")):lower()
+  if #topic > 2 and text:find("%f[%w]" .. topic:gsub("%p", "%%%0")) then return 20 end
 end
 
 --- Entries in the order of their ranks, and the first one's.

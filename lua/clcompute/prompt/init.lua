@@ -70,6 +70,7 @@ local function compute(self, chunk, text)
     if results.n > 0 then io.stdout:write(display.results(results, columns(), self.catalogue), "\n") end
   end)
   if not fault then return true end
+  if interrupt.is(fault.reason) and not self.is_terminal then error(fault.reason, 0) end
   io.stdout:flush()
   io.stderr:write(describe(fault, text), "\n")
   if interrupt.is(fault.reason) then say_what_runs() end
@@ -110,19 +111,19 @@ local function loop(self, lines)
 end
 
 --- Runs until the end of standard input, with `help` among the globals.
--- @tparam ?string greeting printed first on a terminal
+-- @tparam string greeting printed first on a terminal
 -- @treturn boolean whether there was no error that ended it
 function prompt.run(greeting)
   local known = catalogue.new()
   local self = { session = session.new(), catalogue = known, pasted = {},
     is_terminal = internal.terminal_columns() ~= nil }
   _G.help = help.new(known, columns)
-  internal.catch_interrupts()
+  if self.is_terminal then internal.catch_interrupts() end
   local complete = completion.new(self.session, known)
   local lines = editor.open(self.is_terminal, function(text, first, last)
     return complete(self.text and self.text .. "\n" or "", text, first, last)
   end)
-  if self.is_terminal and greeting then print(greeting) end
+  if self.is_terminal then print(greeting .. lines.hint) end
   local ended_well = loop(self, lines)
   self.session:close()
   return ended_well

@@ -156,9 +156,9 @@ end
 function Session:compile(text)
   text = text:gsub("^%s*=", "") -- as in Lua 5.1
   local expression = "return " .. text
-  local ok, reason = load(expression, text, "t")
+  local ok, reason = load(expression .. "\n", text, "t") -- in whose middle a string in quotes ends too early
   if ok then return compile_among(self, expression, text) end
-  local statements, message = load(text, text, "t")
+  local statements, message = load(text .. "\n", text, "t")
   if statements then return compile_among(self, text, text) end
   return nil, message, ends_too_early(message) or ends_too_early(reason)
 end
