@@ -92,16 +92,22 @@ static void put_around(lua_State *L, const char *name, lua_CFunction f) {
 
 /* --- for the prompt ------------------------------------------------------ */
 
-/* catch_interrupts(): from now on Ctrl-C ends what `compute` runs, or `wait_input`. Once. */
+/* catch_interrupts(on): true: Ctrl-C ends what `compute` runs, or `wait_input`, and no more;
+   false: the process, as ever. */
 static int catch_interrupts(lua_State *L) {
-  struct sigaction action = {.sa_handler = handle}; /* no SA_RESTART: reads end */
+  struct sigaction action = {.sa_handler = lua_toboolean(L, 1) ? handle : SIG_DFL};
+  sigemptyset(&action.sa_mask);
+  owner = pthread_self();
+  sigaction(SIGINT, &action, NULL); /* without SA_RESTART: reads end */
+  return 0;
+}
+
+/* follow_coroutines(): Ctrl-C also ends what coroutines compute. Once. */
+static int follow_coroutines(lua_State *L) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, LUA_COLIBNAME);
   put_around(L, "resume", resume);
   put_around(L, "wrap", wrap);
-  owner = pthread_self();
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
   return 0;
 }
 
@@ -156,6 +162,7 @@ static int terminal_columns(lua_State *L) {
 void clc_openinterrupts(lua_State *L) {
   static const luaL_Reg functions[] = {{"catch_interrupts", catch_interrupts},
                                        {"compute", compute},
+                                       {"follow_coroutines", follow_coroutines},
                                        {"terminal_columns", terminal_columns},
                                        {"wait_input", wait_input},
                                        {NULL, NULL}};

@@ -87,8 +87,8 @@ describe("completion", function()
     run "local trap = setmetatable({}, { __index = function() error 'called' end })"
     assert.same({}, words "trap.x.y")
     assert.same({}, words "trap:")
-    for _, text in ipairs { "", ".", ":", "a.", "a..b.", "f(", "f().", "{", "[[", "--[[", "'", '"\\', ")", "a[1].x", "1.",
-      "cl..gemm", "::a", "f{}.x", "cl.gemm{{{", "}}}(((", "..." } do
+    for _, text in ipairs { "", ".", ":", "a.", "a..b.", "f(", "f().", "{", "[[", "--[[", "'", '"\\', ")", "a[1].x",
+      "1.", "cl..gemm", "::a", "f{}.x", "cl.gemm{{{", "}}}(((", "..." } do
       assert.is_table(words(text), text)
     end
   end)

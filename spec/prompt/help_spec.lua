@@ -3,6 +3,7 @@
 
 local catalogue = require "clcompute.prompt.catalogue"
 local cl = require "clcompute"
+local command = require "spec.support.command"
 local help = require "clcompute.prompt.help"
 local helper = require "spec.helper"
 local reference = require "clcompute.reference"
@@ -11,17 +12,21 @@ local known = catalogue.new()
 
 --- What help prints.
 local function told(...)
-  local words, stdout = {}, io.stdout
-  local show = help.new(known, function() return 80 end)
-  io.stdout = { write = function(_, ...) words[#words + 1] = table.concat { ... } end }
-  local ok, message = pcall(show, ...)
-  io.stdout = stdout
+  local path = os.tmpname()
+  io.output(path)
+  local ok, message = pcall(help.new(known, function() return 80 end), ...)
+  io.close()
+  io.output(io.stdout)
   assert.is_true(ok, message)
-  return table.concat(words)
+  local text = helper.read(path)
+  os.remove(path)
+  return text
 end
 
 local function has(text, ...)
-  for _, part in ipairs { ... } do assert.truthy(text:find(part, 1, true), ("'%s' is not in:\n%s"):format(part, text)) end
+  for _, part in ipairs { ... } do
+    assert.truthy(text:find(part, 1, true), ("'%s' is not in:\n%s"):format(part, text))
+  end
 end
 
 describe("help", function()
@@ -45,7 +50,9 @@ describe("help", function()
   it("tells of methods and objects", function()
     local d = helper.device()
     local b = d:buffer { 1, 2 }
-    for _, topic in ipairs { b.read, "Buffer:read", "buffer.read", "read" } do has(told(topic), "Buffer:read([first") end
+    for _, topic in ipairs { b.read, "Buffer:read", "buffer.read", "read" } do
+      has(told(topic), "Buffer:read([first")
+    end
     has(told(b), tostring(b), "dtype Dtype", "Buffer:fill(value [, first [, last]])")
     has(told(d), "Device:zeros(dtype, n, ...)  A new buffer of zeros.")
     has(told(cl), "cl.saxpy(alpha, x, y [, options])")
@@ -83,7 +90,7 @@ describe("help", function()
     local path, lines = os.tmpname(), {}
     for _, entry in ipairs(reference.read()) do lines[#lines + 1] = entry.example end
     helper.write(path, table.concat(lines, "\n") .. "\n'all of them'\n")
-    local output, ok = helper.shell(("%s bin/clcompute repl --device %s <%s"):format(helper.lua, helper.device().place, path))
+    local output, ok = helper.shell(("%srepl --device %s <%s"):format(command.text, helper.device().place, path))
     os.remove(path)
     assert.is_true(ok, output)
     has(output, '"all of them"')

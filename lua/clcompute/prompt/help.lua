@@ -231,7 +231,7 @@ function help.new(known, columns)
     else
       text = of_value(known, topic, limit)
     end
-    io.stdout:write(text, "\n")
+    io.write(text, "\n")
   end
 end
 

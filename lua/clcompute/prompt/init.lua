@@ -118,13 +118,17 @@ function prompt.run(greeting)
   local self = { session = session.new(), catalogue = known, pasted = {},
     is_terminal = internal.terminal_columns() ~= nil }
   _G.help = help.new(known, columns)
-  if self.is_terminal then internal.catch_interrupts() end
   local complete = completion.new(self.session, known)
   local lines = editor.open(self.is_terminal, function(text, first, last)
     return complete(self.text and self.text .. "\n" or "", text, first, last)
   end)
-  if self.is_terminal then print(greeting .. lines.hint) end
+  if self.is_terminal then
+    internal.follow_coroutines()
+    internal.catch_interrupts(true)
+    print(greeting .. lines.hint)
+  end
   local ended_well = loop(self, lines)
+  if self.is_terminal then internal.catch_interrupts(false) end -- what still runs may keep the process from its end
   self.session:close()
   return ended_well
 end
