@@ -111,18 +111,24 @@ static int follow_coroutines(lua_State *L) {
   return 0;
 }
 
-/* The error with the calls that led to it. */
+/* Puts what was raised, at the top, into a table. */
+static void wrap_reason(lua_State *L) {
+  lua_createtable(L, 0, 2);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "reason");
+}
+
+/* The handler of messages: adds the calls that led to the error. */
 static int describe(lua_State *L) {
   lua_settop(L, 1);
-  lua_createtable(L, 0, 2);
-  lua_insert(L, 1);
-  lua_setfield(L, 1, "reason");
+  wrap_reason(L);
   luaL_traceback(L, L, NULL, 1);
   lua_setfield(L, 1, "traceback");
   return 1;
 }
 
-/* compute(f) --> nil, or what it raised, { reason =, traceback = }. In the main thread. */
+/* compute(f) --> nil, or what it raised, { reason =, traceback = }; no traceback where there was
+   no memory or stack for one. In the main thread. */
 static int compute(lua_State *L) {
   lua_settop(L, 1);
   lua_pushcfunction(L, describe);
@@ -134,7 +140,7 @@ static int compute(lua_State *L) {
   if (lua_gethook(L) == stop) lua_sethook(L, NULL, 0, 0);
   came = 0;
   if (status == LUA_OK) return 0;
-  if (!lua_istable(L, -1)) describe(L); /* want of memory */
+  if (status != LUA_ERRRUN) wrap_reason(L);
   return 1;
 }
 

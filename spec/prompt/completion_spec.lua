@@ -69,6 +69,7 @@ describe("completion", function()
     assert.same({ "mode = " }, words "loops.compile(f, { mo")
     run "local bench = require 'clcompute.bench'"
     assert.same({ "seconds = " }, words "bench.measure(f, { secon")
+    has(words "program.square({ ", "global = ", "group = ")
     assert.same({ "transb = " }, words("  transb", "cl.gemm(a, b, {\n  transa = true,\n"))
     assert.same({}, words "cl.gemm(a, b, { transa = tra")
   end)

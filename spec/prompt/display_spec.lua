@@ -44,6 +44,9 @@ describe("the display", function()
     local text = show(list)
     assert.truthy(text:find("...", 1, true))
     assert.is_true(#text < 400)
+    local wide = { 1 }
+    for _ = 1, 4 do wide = { wide, wide, wide, wide, wide, wide, wide, wide } end
+    assert.is_true(#show(wide) < 10000)
     for line in show({ ("x"):rep(500), { ("y"):rep(500) } }):gmatch "[^\n]+" do assert.is_true(width.of(line) <= 80) end
   end)
 

@@ -57,6 +57,9 @@ describe("help", function()
     has(told(d), "Device:zeros(dtype, n, ...)  A new buffer of zeros.")
     has(told(cl), "cl.saxpy(alpha, x, y [, options])")
     has(told "clcompute.bench", "bench.compare(")
+    local compiled = require("clcompute.loops").compile "function(A) A[1] = 2 end"
+    has(told(compiled), "Compiled:explain()")
+    has(told(compiled.explain), "Compiled:explain()\n")
   end)
 
   it("tells of options and fields", function()

@@ -96,6 +96,8 @@ describe("the prompt in a terminal", function()
     os.execute "sleep 0.3"
     t:type "\3"
     assert.matches("interrupted!", t:expect("\n> ", 20))
+    assert.matches("stack overflow", t:converse "function f() return 1 + f() end f()")
+    assert.matches("not enough memory", t:converse "error 'not enough memory'")
     assert.equal("true", t:converse "coroutine.wrap(function(...) return ... end)(true)")
     assert.equal('false\t"x"', t:converse "coroutine.resume(coroutine.create(function() error('x', 0) end))")
     assert.equal("2", t:converse "1 + 1")
@@ -234,6 +236,15 @@ describe("the prompt behind a pipe", function()
   end)
 end)
 
+--- Runs the command and interrupts it when it has printed "ready"; returns its exit code and what it printed.
+local function interrupted_command(words)
+  local out = folder .. "/out"
+  local code = helper.shell(("rm -f %s; setsid sh -c 'exec env --default-signal=INT %s%s >%s 2>&1' & child=$!; "
+    .. "for i in $(seq 200); do grep -q ready %s 2>/dev/null && break; sleep 0.05; done; kill -INT $child; "
+    .. "wait $child; echo $?"):format(out, command.text, words, out, out))
+  return math.tointeger(tonumber(code)), helper.read(out)
+end
+
 describe("clcompute run", function()
   local function run(text, arguments)
     helper.write(folder .. "/script.lua", text)
@@ -258,6 +269,13 @@ describe("clcompute run", function()
   it("hands over arguments as they are, and ends as the script says", function()
     local code, out = run([[print(arg[0]:match "[^/]*$", #arg, ...) os.exit(5)]], "--size -3 --help 'a b'")
     assert.same({ 5, "script.lua\t4\t--size\t-3\t--help\ta b\n" }, { code, out })
+  end)
+
+  it("ends at Ctrl-C, as a prompt behind a pipe does", function()
+    local path = helper.write(folder .. "/endless.lua", "io.stdout:setvbuf 'no' print 'ready' while true do end")
+    for _, words in ipairs { "run " .. path, "repl <" .. path } do
+      assert.same({ 130, "ready\nclcompute: interrupted\n" }, { interrupted_command(words) })
+    end
   end)
 
   it("says what is wrong with a script that cannot be read", function()

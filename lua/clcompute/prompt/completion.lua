@@ -130,6 +130,7 @@ end
 local function type_of_argument(self, tokens, callee_at, number)
   local callee = value_of(self, tokens, callee_at)
   if callee == require then return "module" end
+  if catalogue.class_of(callee) == "clcompute.Kernel" then return number == 1 and "clcompute.RangeTable" or nil end
   local entry = callee ~= nil and self.catalogue:entry_of(callee)
   local params = entry and entry.params or {}
   local param = params[math.min(number, #params)]

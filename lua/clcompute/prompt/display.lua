@@ -11,6 +11,7 @@ local display = {}
 local ROWS = 12 -- of a matrix, at most
 local COLUMNS_READ = 64 -- elements of a row that are looked at
 local MEMBERS, DEPTH = 24, 4 -- of a table
+local ALL = 200 -- members of a table and of those in it
 local LONGEST = 60 -- columns of a string within a table
 local DOTS = "..."
 
@@ -110,12 +111,17 @@ end
 
 local member
 
---- The members of a table as texts, and whether there are more.
+--- The members of a table as texts. `seen`: the tables around it, and how many members are `left` to be shown.
 local function members(value, columns, seen, depth)
   local list, length, keys = {}, rawlen(value), other_keys(value)
-  for i = 1, math.min(length, MEMBERS) do list[i] = member(rawget(value, i), columns, seen, depth) end
+  local function add(text)
+    list[#list + 1], seen.left = text, seen.left - 1
+  end
+  for i = 1, math.min(length, MEMBERS) do
+    if seen.left > 0 then add(member(rawget(value, i), columns, seen, depth)) end
+  end
   for i = 1, math.min(#keys, MEMBERS - #list) do
-    list[#list + 1] = key_text(keys[i]) .. " = " .. member(rawget(value, keys[i]), columns, seen, depth)
+    if seen.left > 0 then add(key_text(keys[i]) .. " = " .. member(rawget(value, keys[i]), columns, seen, depth)) end
   end
   if #list < length + #keys then list[#list + 1] = DOTS end
   return list
@@ -187,7 +193,7 @@ function display.value(value, columns, known)
     if length > ROWS then lines[#lines + 1] = "  " .. DOTS end
     return "{\n" .. table.concat(lines, "\n") .. "\n}"
   end
-  return table_text(value, columns, {}, 0)
+  return table_text(value, columns, { left = ALL }, 0)
 end
 
 --- The results of a chunk: on one line where they have room.

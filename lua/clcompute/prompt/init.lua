@@ -45,7 +45,7 @@ end
 
 local function describe(fault, text)
   local reason = interrupt.text(fault.reason)
-  local calls = not interrupt.is(fault.reason) and calls_of(fault.traceback)
+  local calls = not interrupt.is(fault.reason) and fault.traceback and calls_of(fault.traceback)
   return renamed(calls and reason .. "\n" .. calls or reason, session.label(text))
 end
 
