@@ -9,18 +9,14 @@ local internal = require "clcompute.core.internal"
 
 local editor = {}
 
-local function clear()
-  io.stdout:write "^C\n"
-  return false
-end
-
 --- Lines without editing.
 function editor.plain()
   local function read(prompt)
     io.stdout:write(prompt)
     io.stdout:flush()
-    if not internal.wait_input() then return clear() end
-    return io.read "L"
+    if internal.wait_input() then return io.read "L" end
+    io.stdout:write "\n"
+    return false
   end
   return {
     hint = "\nWithout lua-readline there is no editing, history and completion: apt install lua-readline",
@@ -45,7 +41,10 @@ local function read_keys(readline, prompt)
     readline.handler_remove() -- here alone, where the terminal is as it was: lua-readline closes it first
   end)
   while not is_done do
-    if not internal.wait_input() then return clear() end -- the next installation begins a new line
+    if not internal.wait_input() then
+      io.stdout:write "^C\n"
+      return false -- the next installation begins a new line
+    end
     readline.read_char()
   end
   return line

@@ -34,19 +34,14 @@ local function calls_of(traceback)
 end
 
 --- A chunk is "stdin" in messages about it.
-local function renamed(text, label)
-  local from, to = text:find(label .. ":", 1, true)
-  while from do
-    text = text:sub(1, from - 1) .. "stdin:" .. text:sub(to + 1)
-    from, to = text:find(label .. ":", from + #"stdin:", true)
-  end
-  return text
+local function renamed(message, text)
+  return (message:gsub(session.label(text):gsub("%p", "%%%0") .. ":", "stdin:"))
 end
 
 local function describe(fault, text)
   local reason = interrupt.text(fault.reason)
   local calls = not interrupt.is(fault.reason) and fault.traceback and calls_of(fault.traceback)
-  return renamed(calls and reason .. "\n" .. calls or reason, session.label(text))
+  return renamed(calls and reason .. "\n" .. calls or reason, text)
 end
 
 --- A kernel of a GPU goes on when the wait for it was interrupted.
@@ -84,7 +79,7 @@ local function take(self, line)
   self.text = is_incomplete and line and text or nil
   if self.text then return true end
   if chunk then return compute(self, chunk, text) end
-  io.stderr:write(renamed(message, session.label(text)), "\n")
+  io.stderr:write(renamed(message, text), "\n")
   return false
 end
 
