@@ -36,6 +36,7 @@ describe("help", function()
       if entry.signature then has(text, entry.name:match "[%w_]+$") end
     end
     has(text, 'help "gemm"', 'bench = require "clcompute.bench"')
+    assert.equal(text, told "help")
   end)
 
   it("tells of a function by its value or its name: what it takes, returns and raises, an example", function()

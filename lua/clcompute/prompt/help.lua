@@ -221,10 +221,11 @@ end
 -- @tparam table known of `clcompute.prompt.catalogue`
 -- @tparam function columns tells how wide the terminal is
 function help.new(known, columns)
-  return function(...)
+  local show
+  function show(...)
     local topic, limit = ..., math.min(columns(), WIDEST)
     local text
-    if select("#", ...) == 0 then
+    if select("#", ...) == 0 or topic == show or topic == "help" then
       text = overview(known, limit)
     elseif type(topic) == "string" then
       text = by_name(known, topic, limit)
@@ -233,6 +234,7 @@ function help.new(known, columns)
     end
     io.write(text, "\n")
   end
+  return show
 end
 
 return help
