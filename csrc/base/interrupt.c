@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ctrl-C in the terminal of a prompt of our own, which it must not end. The handler of the lua
- * interpreter serves once, reaches the main thread alone, and leaves the process to the next signal.
+ * interpreter serves once, reaches the main thread alone, and leaves the process to the next
+ * signal.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "base.h"

@@ -70,7 +70,7 @@ describe("help", function()
 
   it("finds names that are half remembered", function()
     for topic, name in pairs { gem = "cl.gemm(", redcue = "cl.reduce(", ["buffer:raed"] = "Buffer:read(",
-      npy = "Device:load(", arg = "cl.argmax(", singular = "cl.gauss(" } do
+      npy = "Device:load(", arg = "cl.argmax(", singular = "cl.gauss(", ["product of matrices"] = "cl.gemm(" } do
       has(told(topic), ("'%s' is not in the reference"):format(topic), name)
     end
     has(told "zzzzzzzz", "'zzzzzzzz' is not in the reference; help() lists what is")

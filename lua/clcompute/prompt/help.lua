@@ -114,24 +114,39 @@ local function distance(a, b)
   return row[#b]
 end
 
+--- Whether an entry, or what it says of its parameters and options, has words that begin with each part of a topic.
+local function speaks_of(known, entry, topic)
+  local texts = { entry.text, entry.errors }
+  for _, param in ipairs(entry.params) do
+    texts[#texts + 1] = param.text
+    for _, class in ipairs(known:options_in(param.type)) do
+      for _, field in ipairs(known:fields_of(class)) do texts[#texts + 1] = field.text end
+    end
+  end
+  local text = table.concat(texts, " "):lower()
+  for part in topic:gmatch "[^.]+" do
+    if not text:find("%f[%w]" .. part:gsub("%p", "%%%0")) then return false end
+  end
+  return #topic > 2
+end
+
 --- How far a name is from what is looked for: 0 is the name, nil too far. A table of options shows with its function.
 local function rank(known, entry, topic)
   local name, word = label(entry):match "^[%w_.:]+":lower():gsub(":", "."), last_word(entry.name):lower()
+  local part = topic:match "[^.]*$"
   if name == topic or entry.name:lower():gsub(":", ".") == topic then return 0 end
   if word == topic then return 1 end
   if not entry.signature and not known:is_object(entry.name) and entry.name ~= entry.module then return nil end
   if word:sub(1, #topic) == topic then return 2 end
   if #topic > 2 and word:find(topic, 1, true) then return 3 end
-  local letters = distance(word, topic:match "[^.]*$")
-  if letters <= math.max(1, #topic // 3) then return 3 + letters end
-  local text = (entry.text .. " " .. (entry.errors or "")):lower()
-  if #topic > 2 and text:find("%f[%w]" .. topic:gsub("%p", "%%%0")) then return 20 end
+  if #part > 0 and distance(word, part) <= math.max(1, #part // 3) then return 3 + distance(word, part) end
+  return speaks_of(known, entry, topic) and 20 or nil
 end
 
---- Entries in the order of their ranks, and the first one's.
+--- The entries that may be meant, { rank =, entry = }, the nearest first.
 local function find(known, topic)
   local found = {}
-  topic = topic:lower():gsub(":", "."):gsub("%s+", "")
+  topic = topic:lower():match "^%s*(.-)%s*$":gsub("[:%s]+", ".")
   for place, entry in ipairs(known:entries()) do
     local distant = topic ~= "" and rank(known, entry, topic)
     if distant then found[#found + 1] = { rank = distant, place = place, entry = entry } end

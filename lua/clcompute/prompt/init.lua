@@ -4,7 +4,7 @@
 -- nothing that is typed ends it, but the end of the input and `os.exit`; from a pipe an error does.
 
 local catalogue = require "clcompute.prompt.catalogue"
-local completion = require "clcompute.prompt.completion"
+local completer = require "clcompute.prompt.completer"
 local display = require "clcompute.prompt.display"
 local editor = require "clcompute.prompt.editor"
 local help = require "clcompute.prompt.help"
@@ -113,7 +113,7 @@ function prompt.run(greeting)
   local self = { session = session.new(), catalogue = known, pasted = {},
     is_terminal = internal.terminal_columns() ~= nil }
   _G.help = help.new(known, columns)
-  local complete = completion.new(self.session, known)
+  local complete = completer.new(self.session, known)
   local lines = editor.open(self.is_terminal, function(text, first, last)
     return complete(self.text and self.text .. "\n" or "", text, first, last)
   end)

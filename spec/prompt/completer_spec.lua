@@ -2,7 +2,7 @@
 --- What completes a word.
 
 local catalogue = require "clcompute.prompt.catalogue"
-local completion = require "clcompute.prompt.completion"
+local completer = require "clcompute.prompt.completer"
 local helper = require "spec.helper"
 local session = require "clcompute.prompt.session"
 
@@ -10,7 +10,7 @@ _G.cl = require "clcompute"
 _G.d = helper.device()
 local chunks = session.new()
 local function run(text) return assert(chunks:compile(text))() end
-local complete = completion.new(chunks, catalogue.new())
+local complete = completer.new(chunks, catalogue.new())
 
 run 'local program = d:program "kernel void square(global float *x) { x[0] = 1; }"'
 run "local buffer, deep = d:zeros('int', 3), { inner = { leaf = 1, left = print }, ['no name'] = 1 }"

@@ -7,7 +7,7 @@
 local catalogue = require "clcompute.prompt.catalogue"
 local scanner = require "clcompute.prompt.scanner"
 
-local completion = {}
+local completer = {}
 
 -- --- values ----------------------------------------------------------------------------------------
 
@@ -220,7 +220,7 @@ end
 -- @tparam table known of `clcompute.prompt.catalogue`
 -- @treturn function (before, line, first, last): the chunk's lines before this one, the line, and the word's first byte
 --  and the byte behind its last, as lua-readline tells them; returns a sorted list of what the word could be
-function completion.new(session, known)
+function completer.new(session, known)
   local self = { session = session, catalogue = known }
   return function(before, line, first, last)
     local text = line:sub(1, last - 1)
@@ -234,4 +234,4 @@ function completion.new(session, known)
   end
 end
 
-return completion
+return completer
