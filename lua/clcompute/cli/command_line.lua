@@ -102,11 +102,11 @@ function command_line.parse(commands, arguments)
     if getmetatable(result) == Stop then return result end
     error(result, 0)
   end
+  result.passed_on = passed_on
   for _, command in ipairs(commands) do
     if command.name == result.command then
       local wrong = command.misuse and command.misuse(result)
       if wrong then return misuse("clcompute " .. command.name, wrong) end
-      result.passed_on = passed_on
       return { command = command, options = result }
     end
   end

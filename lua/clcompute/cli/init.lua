@@ -5,8 +5,9 @@
 -- A command is a file that returns a table with `name`, `description`, `examples` (a list of lines),
 -- `configure(parser)`, which adds its options to an argparse command, and `run(options)`, which returns the exit
 -- code; it raises what ends it with code 1. It may have `misuse(options)`, which returns what is wrong with options
--- that do not go together, or nil; and `passes_on`, where the words behind its first are the field `passed_on` of the
--- options. The list below is all that knows of it.
+-- that do not go together, or nil. The list below is all that knows of it.
+--
+-- A command with `passes_on` has one argument; what stands behind it is the field `passed_on` of the options.
 
 local bench = require "clcompute.cli.bench"
 local command_line = require "clcompute.cli.command_line"
