@@ -106,27 +106,11 @@ local function of_method(self, value)
   end
 end
 
---- The entry of a method in Lua, whose metatable nothing leads to: its source begins with its name.
-local function of_source(self, value)
-  local info = debug.getinfo(value, "S")
-  if info.what ~= "Lua" or not info.source:find "^@.*clcompute/" then return nil end
-  local file, number = io.open(info.source:sub(2)), 0
-  for line in file and file:lines() or function() end do
-    number = number + 1
-    if number == info.linedefined then
-      file:close()
-      return self:entry(line:match "^function ([%w_]+:[%w_]+)%(" or "")
-    end
-  end
-end
-
 --- The entry of a value: of a function or method by itself, of a module or an object by its class.
 -- @param value
 -- @treturn ?table
 function Catalogue:entry_of(value)
-  if type(value) == "function" then
-    return of_module(self, value) or of_method(self, value) or of_source(self, value)
-  end
+  if type(value) == "function" then return of_module(self, value) or of_method(self, value) end
   local module = self:module_of(value)
   if module then return self:entry(module) end
   local class = catalogue.class_of(value)

@@ -99,17 +99,19 @@ end
 
 -- --- looking for a name --------------------------------------------------------------------------
 
---- How many letters differ, of two short words.
+--- How many letters differ, are missing or are exchanged with their neighbours, of two short words.
 local function distance(a, b)
-  local row = {}
+  local before, row = nil, {}
   for j = 0, #b do row[j] = j end
   for i = 1, #a do
-    local diagonal = row[0]
-    row[0] = i
+    local below = { [0] = i }
     for j = 1, #b do
-      local cost = diagonal + (a:byte(i) == b:byte(j) and 0 or 1)
-      diagonal, row[j] = row[j], math.min(cost, row[j] + 1, row[j - 1] + 1)
+      local cost = a:byte(i) == b:byte(j) and 0 or 1
+      below[j] = math.min(row[j - 1] + cost, row[j] + 1, below[j - 1] + 1)
+      local exchanged = i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j)
+      if exchanged then below[j] = math.min(below[j], before[j - 2] + 1) end
     end
+    before, row = row, below
   end
   return row[#b]
 end
