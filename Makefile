@@ -21,7 +21,7 @@ SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
 
 # Debian packages: to build and run; what clcompute.blas compares with; to test; to lint.
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd \
-                lua-argparse lua-dkjson libisl-dev
+                lua-argparse lua-dkjson lua-readline libisl-dev
 PEER_PACKAGES = libopenblas0 libclblast1
 TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind chromium procps
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check

@@ -29,6 +29,8 @@ local PACKAGES = {
   "suite", -- what is measured, and against whom; the papers' tables
   "device_profile", -- experiments that read a device's architecture off
   "tune", -- the search for better numbers
+  "reference", -- what library/ says of every public name
+  "prompt", -- read, compute, print: locals that live on, completion, help
   "cli", -- one file a command
 }
 

@@ -2,7 +2,7 @@
 --- Writes the reference, docs/api.md, from the stubs in library/: `make doc`. One page: a part for each object and each
 -- module, in it the functions, and behind a function the tables that it takes and returns, where they are first met.
 
-local reference = require "clcompute.cli.reference"
+local reference = require "clcompute.reference"
 
 local entries = reference.read()
 

@@ -170,4 +170,9 @@ void clc_checkwait(lua_State *L, const clc_Wait *w);
 /* Gives the processor away, the longer the more seconds were waited already. */
 void clc_rest(double waited);
 
+/* --- Ctrl-C in a prompt of our own: interrupt.c ----------------------------- */
+
+/* Adds functions for the library alone to the module at the top. */
+void clc_openinterrupts(lua_State *L);
+
 #endif

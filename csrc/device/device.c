@@ -266,6 +266,15 @@ void clc_settleall(lua_State *L, const clc_Context *c) {
   for (clc_Device *d; (d = push_busy(L, c)) != NULL; lua_pop(L, 1)) clc_settle(L, d);
 }
 
+/* still_running() --> a Device with commands in flight, and the name of the oldest; nil: none. */
+static int still_running(lua_State *L) {
+  const clc_Device *d = push_busy(L, NULL);
+  if (d == NULL) return 0;
+  const clc_Flight *f = &d->flight;
+  lua_pushstring(L, f->count > 0 ? f->pending[f->oldest].what : "a command of another library");
+  return 2;
+}
+
 /* --- methods ----------------------------------------------------------- */
 
 static int device_wait(lua_State *L) {
@@ -358,6 +367,8 @@ void clc_opendevices(lua_State *L) {
                                          {"close", device_close, 0},
                                          {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__close", device_close}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"still_running", still_running}, {NULL, NULL}};
+  clc_addinternal(L, functions);
   clc_opentype(L, &clc_devicetype, device_field, device_show, methods, metamethods);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &clc_localexecutor);

@@ -192,7 +192,8 @@ function cl.norm2(x) end
 ---@field ldb? integer
 ---@field ldc? integer
 
----C <- alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) k x n and C m x n, row-major. Queued.
+---The product of matrices C <- alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) k x n and C m x n,
+---row-major. Queued.
 ---Three-dimensional operands are batches, multiplied matrix by matrix in one launch; a two-dimensional operand beside
 ---them is the same for all. With `m`, `n`, `k`, `lda`, `ldb` and `ldc` the operands are any parts of one-dimensional
 ---buffers.

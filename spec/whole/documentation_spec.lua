@@ -4,7 +4,7 @@
 local helper = require "spec.helper"
 local cl = require "clcompute"
 local pages = require "spec.support.pages"
-local reference = require "clcompute.cli.reference"
+local reference = require "clcompute.reference"
 
 local entries = reference.read "library"
 

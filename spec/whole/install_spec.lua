@@ -41,7 +41,8 @@ describe("an installation", function()
     assert.equal(require "clcompute"._VERSION .. "\n", succeeds(command .. "--version"))
     assert.matches('"place":"0:0"', succeeds(command .. "info --device 0:0 --json"), 1, true)
     assert.matches("paths travel: 0:0", succeeds(
-      ("echo 'print(\"paths travel: \" .. tostring(d))' | (%s repl --device 0:0)"):format(command)), 1, true)
+      ("echo '\"paths travel: \" .. tostring(d)' | (%s repl --device 0:0)"):format(command)), 1, true)
+    assert.matches("cl.gemm(a, b [, options])", succeeds(("echo 'help \"gemm\"' | (%s repl)"):format(command)), 1, true)
   end
 
   it("by LuaRocks computes a gemm with only its tree", function()

@@ -80,17 +80,29 @@ local function joined(arguments)
   return words
 end
 
+--- The words for the command, and those behind the file of one that passes them on as they are.
+local function divided(commands, words)
+  for _, command in ipairs(commands) do
+    if command.passes_on and command.name == words[1] and words[2] and not words[2]:find "^%-" then
+      return { words[1], words[2] }, table.move(words, 3, #words, 1, {})
+    end
+  end
+  return joined(words), {}
+end
+
 --- Parses a command line.
 -- @tparam table commands as clcompute.cli describes them
 -- @tparam table arguments a list of words
 -- @treturn table { command=, options= } to run, { text= } to print, or { misuse= } to complain of
 function command_line.parse(commands, arguments)
   local root = new(commands)
-  local ok, result = pcall(root.parse, root, joined(arguments))
+  local own, passed_on = divided(commands, arguments)
+  local ok, result = pcall(root.parse, root, own)
   if not ok then
     if getmetatable(result) == Stop then return result end
     error(result, 0)
   end
+  result.passed_on = passed_on
   for _, command in ipairs(commands) do
     if command.name == result.command then
       local wrong = command.misuse and command.misuse(result)

@@ -6,6 +6,8 @@
 -- `configure(parser)`, which adds its options to an argparse command, and `run(options)`, which returns the exit
 -- code; it raises what ends it with code 1. It may have `misuse(options)`, which returns what is wrong with options
 -- that do not go together, or nil. The list below is all that knows of it.
+--
+-- A command with `passes_on` has one argument; what stands behind it is the field `passed_on` of the options.
 
 local bench = require "clcompute.cli.bench"
 local command_line = require "clcompute.cli.command_line"
@@ -17,13 +19,14 @@ local output = require "clcompute.cli.output"
 local profile_device = require "clcompute.cli.profile_device"
 local repl = require "clcompute.cli.repl"
 local report = require "clcompute.cli.report"
+local run = require "clcompute.cli.run"
 local tune = require "clcompute.cli.tune"
 
 local cli = {}
 
 local FAILED, MISUSED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141 -- the last two as a shell counts signals
 
-local commands = { info, doctor, bench, loops, profile_device, report, tune, repl }
+local commands = { info, doctor, bench, loops, profile_device, report, tune, repl, run }
 
 --- Runs what the arguments ask for; returns the exit code.
 local function execute(arguments)

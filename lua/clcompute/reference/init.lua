@@ -10,8 +10,8 @@ local reference = {}
 
 --- The folder of the stubs: in lua/clcompute when installed, at the top of a checkout.
 function reference.folder()
-  local own = assert(package.searchpath("clcompute.cli.reference", package.path))
-  local base = own:match "^(.*)cli/reference%.lua$"
+  local own = assert(package.searchpath("clcompute.reference", package.path))
+  local base = own:match "^(.*)reference/init%.lua$"
   for _, folder in ipairs { base .. "library", base .. "../../library" } do
     local file <close> = io.open(folder .. "/clcompute.lua")
     if file then return folder end

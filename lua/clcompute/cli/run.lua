@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: MIT
+
+--- `clcompute run`: a script, as safe as at the prompt.
+
+local command_line = require "clcompute.cli.command_line"
+local interrupt = require("clcompute.base").interrupt
+
+local run = {
+  name = "run",
+  passes_on = true, -- what stands behind the file is the script's
+  description = "Run a script of Lua on isolated CPUs and in check mode: a kernel that crashes, does not end or writes "
+    .. "outside its buffers is an error.",
+  examples = {
+    "clcompute run life.lua 64 64    # the script's arguments come behind it",
+  },
+}
+
+--- Adds the options.
+function run.configure(parser)
+  parser:argument("file", "The script."):argname "<file>"
+end
+
+--- An error with the calls of the script that led to it.
+local function describe(reason)
+  local text = interrupt.text(reason)
+  if interrupt.is(reason) then return text end
+  return (debug.traceback(text, 2):gsub("\n%s%[C%]: in function 'xpcall'.*$", ""))
+end
+
+--- Runs the command.
+function run.run(options)
+  local library = command_line.library()
+  require("clcompute.prompt").guard(library)
+  local script, message = loadfile(options.file)
+  if not script then error(message, 0) end
+  _G.arg = table.move(options.passed_on, 1, #options.passed_on, 1, { [0] = options.file })
+  local ok, reason = xpcall(script, describe, table.unpack(options.passed_on))
+  if ok then return 0 end
+  if interrupt.is(reason) then error(reason, 0) end
+  io.stderr:write("clcompute: ", reason, "\n")
+  return 1
+end
+
+return run

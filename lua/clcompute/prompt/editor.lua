@@ -1,0 +1,88 @@
+-- SPDX-License-Identifier: MIT
+
+--- Where the lines of a prompt come from: lua-readline on a terminal, with history and completion; plain lines on a
+-- terminal without it; or a pipe. An editor has `read(prompt)`, which returns a line, nil at the end, or false where
+-- Ctrl-C cleared the line; and `hint`, to be shown behind the greeting.
+
+local history = require "clcompute.prompt.history"
+local internal = require "clcompute.core.internal"
+
+local editor = {}
+
+--- Lines without editing.
+function editor.plain()
+  local function read(prompt)
+    io.stdout:write(prompt)
+    io.stdout:flush()
+    if internal.wait_input() then return io.read "L" end
+    io.stdout:write "\n"
+    return false
+  end
+  return {
+    hint = "\nWithout lua-readline there is no editing, history and completion: apt install lua-readline",
+    read = function(prompt)
+      local line = read(prompt)
+      return line and (line:gsub("\n$", ""))
+    end,
+  }
+end
+
+--- Lines of a pipe, without prompts.
+function editor.pipe()
+  return { hint = "", read = function() return io.read "l" end }
+end
+
+--- What is typed goes to readline key by key, so that Ctrl-C between two keys is ours.
+local function read_keys(readline, prompt)
+  local line, is_done
+  io.stdout:flush()
+  readline.handler_install(prompt, function(text)
+    line, is_done = text, true
+    readline.handler_remove() -- here alone, where the terminal is as it was: lua-readline closes it first
+  end)
+  while not is_done do
+    if not internal.wait_input() then
+      io.stdout:write "^C\n"
+      return false -- the next installation begins a new line
+    end
+    readline.read_char()
+  end
+  return line
+end
+
+--- Lines edited by readline.
+-- @tparam table readline the module of lua-readline
+-- @tparam function complete (text, first, last) --> what the word of the line could be, whole words
+function editor.edited(readline, complete)
+  local last
+  readline.set_options { histfile = "", auto_add = false }
+  readline.set_completion_append_character ""
+  readline.set_complete_function(function(...)
+    local ok, words = pcall(complete, ...)
+    return ok and words or {} -- an error would pass through readline
+  end)
+  for _, line in ipairs(history.read()) do readline.add_history(line) end
+  local function remember(line)
+    if line == last or not line:find "%S" then return end
+    last = line
+    readline.add_history(line)
+    history.add(line)
+  end
+  local function read(prompt)
+    local line = read_keys(readline, prompt)
+    if line then remember(line) elseif line == nil then io.stdout:write "\n" end
+    return line
+  end
+  return { hint = "", read = read }
+end
+
+--- The editor for standard input.
+-- @tparam boolean is_terminal
+-- @tparam function complete as for `editor.edited`
+function editor.open(is_terminal, complete)
+  if not is_terminal then return editor.pipe() end
+  local found, readline = pcall(require, "readline")
+  return found and os.getenv "TERM" ~= "dumb" and editor.edited(readline, complete) or editor.plain()
+end
+
+return editor

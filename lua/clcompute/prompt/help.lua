@@ -1,0 +1,257 @@
+-- SPDX-License-Identifier: MIT
+
+--- `help` of the prompt: what the reference says of a value or of a name, also of one that is half remembered.
+
+local width = require("clcompute.base").width
+
+local help = {}
+
+local WIDEST = 100 -- columns of a text to be read
+local MOST = 12 -- suggestions
+
+-- --- words ---------------------------------------------------------------------------------------
+
+--- A paragraph in lines of so many columns behind an indent; `further`: what those after the first have too.
+local function wrap(text, columns, indent, further)
+  local lines, line = {}, nil
+  for word in text:gmatch "%S+" do
+    local longer = line and line .. " " .. word or indent .. word
+    if line and width.of(longer) > columns then
+      lines[#lines + 1], line = line, indent .. (further or "") .. word
+    else
+      line = longer
+    end
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
+end
+
+--- The paragraphs of a text.
+local function paragraphs(text, columns, indent)
+  local list = {}
+  for part in (text .. "\n\n"):gmatch "(.-)\n\n+" do
+    if part ~= "" then list[#list + 1] = wrap(part, columns, indent) end
+  end
+  return table.concat(list, "\n\n")
+end
+
+local function first_sentence(entry)
+  local text = entry.text:gsub("\n", " ")
+  return text:match "^(.-%.) " or text
+end
+
+local function type_text(text)
+  return (text:gsub("clcompute%.", ""):gsub("|", " or "))
+end
+
+local function label(entry)
+  return entry.signature or (entry.name:gsub("^clcompute%.", ""))
+end
+
+local function last_word(name)
+  return name:match "[%w_]+$"
+end
+
+-- --- one entry -----------------------------------------------------------------------------------
+
+--- "  name? type: text" in lines, or with something else in place of the name.
+local function described(name, one, columns, indent)
+  local head = ("%s%s %s"):format(name, one.is_optional and name == one.name and "?" or "", type_text(one.type))
+  return wrap(one.text ~= "" and head .. ": " .. one.text or head, columns, indent, "    ")
+end
+
+local function add_fields(lines, known, entry, columns, indent)
+  for _, field in ipairs(known:fields_of(entry)) do
+    if not field.name:find "^%[" then lines[#lines + 1] = described(field.name, field, columns, indent) end
+  end
+end
+
+local function add_params(lines, known, entry, columns)
+  if #entry.params + #entry.returns > 0 then lines[#lines + 1] = "" end
+  for _, param in ipairs(entry.params) do
+    lines[#lines + 1] = described(param.name, param, columns, "  ")
+    for _, options in ipairs(known:options_in(param.type)) do add_fields(lines, known, options, columns, "      ") end
+  end
+  for _, result in ipairs(entry.returns) do lines[#lines + 1] = described("returns", result, columns, "  ") end
+end
+
+local function add_members(lines, known, entry, columns)
+  lines[#lines + 1] = ""
+  add_fields(lines, known, entry, columns, "  ")
+  local word = last_word(entry.name)
+  local object, module = word .. ":", entry.name == "clcompute" and "cl." or word .. "."
+  for _, one in ipairs(known:entries()) do
+    if one.signature and (one.name:sub(1, #object) == object or one.name:sub(1, #module) == module) then
+      lines[#lines + 1] = width.cut(("  %s  %s"):format(one.signature, first_sentence(one)), columns)
+    end
+  end
+end
+
+--- An entry with all that the reference says.
+local function entry_text(known, entry, columns)
+  local lines = { label(entry) }
+  if entry.text ~= "" then lines[#lines + 1] = paragraphs(entry.text, columns, "  ") end
+  if entry.signature then add_params(lines, known, entry, columns) else add_members(lines, known, entry, columns) end
+  if entry.errors then lines[#lines + 1] = "\n" .. wrap("Errors: " .. entry.errors, columns, "  ") end
+  if entry.example then lines[#lines + 1] = "\nExample:\n  " .. entry.example:gsub("\n", "\n  ") end
+  return table.concat(lines, "\n")
+end
+
+-- --- looking for a name --------------------------------------------------------------------------
+
+--- How many letters differ, are missing or are exchanged with their neighbours, of two short words.
+local function distance(a, b)
+  local before, row = nil, {}
+  for j = 0, #b do row[j] = j end
+  for i = 1, #a do
+    local below = { [0] = i }
+    for j = 1, #b do
+      local cost = a:byte(i) == b:byte(j) and 0 or 1
+      below[j] = math.min(row[j - 1] + cost, row[j] + 1, below[j - 1] + 1)
+      local exchanged = i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j)
+      if exchanged then below[j] = math.min(below[j], before[j - 2] + 1) end
+    end
+    before, row = row, below
+  end
+  return row[#b]
+end
+
+--- Whether an entry, or what it says of its parameters and options, has words that begin with each part of a topic.
+local function speaks_of(known, entry, topic)
+  local texts = { entry.text, entry.errors }
+  for _, param in ipairs(entry.params) do
+    texts[#texts + 1] = param.text
+    for _, class in ipairs(known:options_in(param.type)) do
+      for _, field in ipairs(known:fields_of(class)) do texts[#texts + 1] = field.text end
+    end
+  end
+  local text = table.concat(texts, " "):lower()
+  for part in topic:gmatch "[^.]+" do
+    if not text:find("%f[%w]" .. part:gsub("%p", "%%%0")) then return false end
+  end
+  return #topic > 2
+end
+
+--- How far a name is from what is looked for: 0 is the name, nil too far. A table of options shows with its function.
+local function rank(known, entry, topic)
+  local name, word = label(entry):match "^[%w_.:]+":lower():gsub(":", "."), last_word(entry.name):lower()
+  local part = topic:match "[^.]*$"
+  if name == topic or entry.name:lower():gsub(":", ".") == topic then return 0 end
+  if word == topic then return 1 end
+  if not entry.signature and not known:is_object(entry.name) and entry.name ~= entry.module then return nil end
+  if word:sub(1, #topic) == topic then return 2 end
+  if #topic > 2 and word:find(topic, 1, true) then return 3 end
+  if #part > 0 and distance(word, part) <= math.max(1, #part // 3) then return 3 + distance(word, part) end
+  return speaks_of(known, entry, topic) and 20 or nil
+end
+
+--- The entries that may be meant, { rank =, entry = }, the nearest first.
+local function find(known, topic)
+  local found = {}
+  topic = topic:lower():match "^%s*(.-)%s*$":gsub("[:%s]+", ".")
+  for place, entry in ipairs(known:entries()) do
+    local distant = topic ~= "" and rank(known, entry, topic)
+    if distant then found[#found + 1] = { rank = distant, place = place, entry = entry } end
+  end
+  table.sort(found, function(a, b) return a.rank < b.rank or a.rank == b.rank and a.place < b.place end)
+  return found
+end
+
+--- What is said of the options and the fields of that name.
+local function fields_text(known, topic, columns)
+  local lines = {}
+  local function add(entry, class)
+    for _, field in ipairs(known:fields_of(class)) do
+      if field.name == topic then
+        lines[#lines + 1] = described(("%s of %s:"):format(topic, label(entry):match "^[^(]+"), field, columns, "")
+      end
+    end
+  end
+  for _, entry in ipairs(known:entries()) do
+    if known:is_object(entry.name) then add(entry, entry) end
+    for _, param in ipairs(entry.params) do
+      for _, class in ipairs(known:options_in(param.type)) do add(entry, class) end
+    end
+  end
+  return lines[1] and table.concat(lines, "\n")
+end
+
+local function suggestions(found, topic, columns)
+  if #found == 0 then return ("'%s' is not in the reference; help() lists what is"):format(topic) end
+  local lines = { ("'%s' is not in the reference; help \"name\" tells of these:"):format(topic) }
+  for i = 1, math.min(#found, MOST) do
+    local entry = found[i].entry
+    lines[#lines + 1] = width.cut(("  %s  %s"):format(label(entry), first_sentence(entry)), columns)
+  end
+  return table.concat(lines, "\n")
+end
+
+local function by_name(known, topic, columns)
+  local found = find(known, topic)
+  if not found[1] or found[1].rank > 1 then
+    return fields_text(known, topic, columns) or suggestions(found, topic, columns)
+  end
+  local text, also = entry_text(known, found[1].entry, columns), {}
+  for i = 2, #found do
+    if found[i].rank <= 1 then also[#also + 1] = found[i].entry.name end
+  end
+  return #also == 0 and text or text .. "\n\n" .. wrap("See also: " .. table.concat(also, ", "), columns, "")
+end
+
+-- --- all -----------------------------------------------------------------------------------------
+
+local INTRODUCTION = [[
+help(x) tells of a function, a method or an object, help "gemm" of a name, also of a part of one.
+Tab completes names, options and devices. Ctrl-C ends what computes, Ctrl-D the prompt.]]
+
+--- The names of everything, by module and by object.
+local function overview(known, columns)
+  local groups, order = {}, {}
+  for _, entry in ipairs(known:entries()) do
+    local group = entry.signature and entry.name:match "^[%w_]+"
+    if group and not groups[group] then
+      groups[group] = {}
+      order[#order + 1] = { name = group, module = entry.module, is_object = entry.kind == "method" }
+    end
+    if group then table.insert(groups[group], last_word(entry.name)) end
+  end
+  local lines = { INTRODUCTION }
+  for _, group in ipairs(order) do
+    local is_module = not group.is_object and group.module ~= "clcompute"
+    lines[#lines + 1] = ("\n%s%s"):format(group.name, is_module and (' = require "%s"'):format(group.module)
+      or group.is_object and ":" or ".")
+    lines[#lines + 1] = wrap(table.concat(groups[group.name], " "), columns, "  ")
+  end
+  return table.concat(lines, "\n")
+end
+
+local function of_value(known, value, columns)
+  local entry = known:entry_of(value)
+  if not entry then
+    return ("nothing in the reference is about this %s; help \"name\" looks for a name"):format(type(value))
+  end
+  local is_object = type(value) == "userdata"
+  return (is_object and tostring(value) .. "\n\n" or "") .. entry_text(known, entry, columns)
+end
+
+--- The function `help`, which prints.
+-- @tparam table known of `clcompute.prompt.catalogue`
+-- @tparam function columns tells how wide the terminal is
+function help.new(known, columns)
+  local show
+  function show(...)
+    local topic, limit = ..., math.min(columns(), WIDEST)
+    local text
+    if select("#", ...) == 0 or topic == show or topic == "help" then
+      text = overview(known, limit)
+    elseif type(topic) == "string" then
+      text = by_name(known, topic, limit)
+    else
+      text = of_value(known, topic, limit)
+    end
+    io.write(text, "\n")
+  end
+  return show
+end
+
+return help

@@ -1,0 +1,131 @@
+-- SPDX-License-Identifier: MIT
+
+--- The prompt: reads Lua, computes it, prints the results, and goes on until the end of its input. On a terminal
+-- nothing that is typed ends it, but the end of the input and `os.exit`; from a pipe an error does.
+
+local catalogue = require "clcompute.prompt.catalogue"
+local completer = require "clcompute.prompt.completer"
+local display = require "clcompute.prompt.display"
+local editor = require "clcompute.prompt.editor"
+local help = require "clcompute.prompt.help"
+local internal = require "clcompute.core.internal"
+local interrupt = require("clcompute.base").interrupt
+local safety = require "clcompute.prompt.safety"
+local session = require "clcompute.prompt.session"
+
+local prompt = { guard = safety.guard }
+
+local FIRST, NEXT = "> ", ">> "
+local PIPE_COLUMNS = 80
+local OWN = "clcompute/prompt/" -- in the path of the files of this package
+
+-- --- errors --------------------------------------------------------------------------------------
+
+--- The calls that led to an error, without those of the prompt itself; nil where they are those of the chunk alone.
+local function calls_of(traceback)
+  local lines, count = {}, 0
+  for line in traceback:gmatch "\n(%s[^\n]+)" do
+    if line:find(OWN, 1, true) then break end
+    lines[#lines + 1] = line
+    if not line:find "^%s%[C%]" and not line:find "%(%.%.%.tail calls%.%.%.%)" then count = count + 1 end
+  end
+  while lines[1] and lines[#lines]:find "^%s%[C%]" do lines[#lines] = nil end
+  return count > 1 and table.concat(lines, "\n") or nil
+end
+
+--- A chunk is "stdin" in messages about it.
+local function renamed(message, text)
+  return (message:gsub(session.label(text):gsub("%p", "%%%0") .. ":", "stdin:"))
+end
+
+local function describe(fault, text)
+  local reason = interrupt.text(fault.reason)
+  local calls = not interrupt.is(fault.reason) and fault.traceback and calls_of(fault.traceback)
+  return renamed(calls and reason .. "\n" .. calls or reason, text)
+end
+
+--- A kernel of a GPU goes on when the wait for it was interrupted.
+local function say_what_runs()
+  local device, what = internal.still_running()
+  if not device then return end
+  io.stderr:write(("%s still runs on %s and cannot be ended: what uses the device waits for it\n")
+    :format(what, device.name))
+end
+
+-- --- one chunk -----------------------------------------------------------------------------------
+
+local function columns()
+  return internal.terminal_columns() or PIPE_COLUMNS
+end
+
+--- Runs a chunk and prints its results, which may take as long; returns whether it ended well.
+local function compute(self, chunk, text)
+  local fault = internal.compute(function()
+    local results = table.pack(chunk())
+    if results.n > 0 then io.stdout:write(display.results(results, columns(), self.catalogue), "\n") end
+  end)
+  if not fault then return true end
+  if interrupt.is(fault.reason) and not self.is_terminal then error(fault.reason, 0) end
+  io.stdout:flush()
+  io.stderr:write(describe(fault, text), "\n")
+  if interrupt.is(fault.reason) then say_what_runs() end
+  return false
+end
+
+--- Takes a line, nil at the end of the input; returns false after an error.
+local function take(self, line)
+  local text = line and self.text and self.text .. "\n" .. line or line or self.text
+  local chunk, message, is_incomplete = self.session:compile(text)
+  self.text = is_incomplete and line and text or nil
+  if self.text then return true end
+  if chunk then return compute(self, chunk, text) end
+  io.stderr:write(renamed(message, text), "\n")
+  return false
+end
+
+-- --- all -----------------------------------------------------------------------------------------
+
+--- A text that was pasted as a whole has several lines.
+local function next_line(self, lines)
+  if #self.pasted > 0 then return table.remove(self.pasted, 1) end
+  local text = lines.read(self.text and NEXT or FIRST)
+  for line in ((text or "") .. "\n"):gmatch "(.-)\n" do self.pasted[#self.pasted + 1] = line end
+  return text and table.remove(self.pasted, 1)
+end
+
+local function loop(self, lines)
+  while true do
+    local line = next_line(self, lines)
+    if line == false then
+      self.text, self.pasted = nil, {}
+    elseif line or self.text then
+      if not take(self, line) and not self.is_terminal then return false end
+    end
+    if line == nil then return true end
+  end
+end
+
+--- Runs until the end of standard input, with `help` among the globals.
+-- @tparam string greeting printed first on a terminal
+-- @treturn boolean whether there was no error that ended it
+function prompt.run(greeting)
+  local known = catalogue.new()
+  local self = { session = session.new(), catalogue = known, pasted = {},
+    is_terminal = internal.terminal_columns() ~= nil }
+  _G.help = help.new(known, columns)
+  local complete = completer.new(self.session, known)
+  local lines = editor.open(self.is_terminal, function(text, first, last)
+    return complete(self.text and self.text .. "\n" or "", text, first, last)
+  end)
+  if self.is_terminal then
+    internal.follow_coroutines()
+    internal.catch_interrupts(true)
+    print(greeting .. lines.hint)
+  end
+  local ended_well = loop(self, lines)
+  if self.is_terminal then internal.catch_interrupts(false) end -- what still runs may keep the process from its end
+  self.session:close()
+  return ended_well
+end
+
+return prompt

@@ -1,0 +1,38 @@
+-- SPDX-License-Identifier: MIT
+
+--- Devices that no kernel takes the process away from: the CPUs that `cl.device` returns are isolated, and buffers are
+-- made in check mode, unless its options say otherwise.
+
+local safety = {}
+
+--- Options with `isolated` among them.
+local function isolating(given)
+  local options = { isolated = true }
+  for key, value in pairs(given or {}) do options[key] = value end
+  return options
+end
+
+--- Puts its own function in the place of `library.device`.
+-- @tparam table library
+function safety.guard(library)
+  local device, seen = library.device, setmetatable({}, { __mode = "k" })
+  function library.device(selector, given, ...)
+    local is_table = type(given) == "table"
+    local is_open = given == nil or is_table and given.isolated == nil -- for us to decide
+    local told = given
+    if is_open then told = nil end
+    local ok, found = pcall(device, selector, told, ...)
+    if ok and is_open then
+      local options = found.type == "cpu" and isolating(given) or given
+      if options then ok, found = pcall(device, found.place, options) end
+    end
+    if not ok then error((tostring(found):gsub("^(bad argument #%d to )'%?'", "%1'device'")), 2) end
+    if not seen[found] then -- what `d:check(false)` said since stays
+      seen[found] = true
+      if not (is_table and given.check ~= nil) then found:check(true) end
+    end
+    return found
+  end
+end
+
+return safety

@@ -1,0 +1,101 @@
+-- SPDX-License-Identifier: MIT
+--- What `help` tells, and that each of its examples runs at the prompt.
+
+local catalogue = require "clcompute.prompt.catalogue"
+local cl = require "clcompute"
+local command = require "spec.support.command"
+local help = require "clcompute.prompt.help"
+local helper = require "spec.helper"
+local reference = require "clcompute.reference"
+
+local known = catalogue.new()
+
+--- What help prints.
+local function told(...)
+  local path = os.tmpname()
+  io.output(path)
+  local ok, message = pcall(help.new(known, function() return 80 end), ...)
+  io.close()
+  io.output(io.stdout)
+  assert.is_true(ok, message)
+  local text = helper.read(path)
+  os.remove(path)
+  return text
+end
+
+local function has(text, ...)
+  for _, part in ipairs { ... } do
+    assert.truthy(text:find(part, 1, true), ("'%s' is not in:\n%s"):format(part, text))
+  end
+end
+
+describe("help", function()
+  it("lists all names", function()
+    local text = told()
+    for _, entry in ipairs(reference.read()) do
+      if entry.signature then has(text, entry.name:match "[%w_]+$") end
+    end
+    has(text, 'help "gemm"', 'bench = require "clcompute.bench"')
+    assert.equal(text, told "help")
+  end)
+
+  it("tells of a function by its value or its name: what it takes, returns and raises, an example", function()
+    for _, topic in ipairs { cl.gemm, "gemm", "cl.gemm", "GEMM", " gemm " } do
+      has(told(topic), "cl.gemm(a, b [, options])\n", "transa? boolean", "returns Buffer: c", "Errors: shapes",
+        "Example:\n  local a = d:buffer")
+    end
+    has(told "gemm", "See also: OpenBLAS:gemm")
+    has(told(require("clcompute.bench").measure), "bench.measure(")
+  end)
+
+  it("tells of methods and objects", function()
+    local d = helper.device()
+    local b = d:buffer { 1, 2 }
+    for _, topic in ipairs { b.read, "Buffer:read", "buffer.read", "read" } do
+      has(told(topic), "Buffer:read([first")
+    end
+    has(told(b), tostring(b), "dtype Dtype", "Buffer:fill(value [, first [, last]])")
+    has(told(d), "Device:zeros(dtype, n, ...)  A new buffer of zeros.")
+    has(told(cl), "cl.saxpy(alpha, x, y [, options])")
+    has(told "clcompute.bench", "bench.compare(")
+    has(told(require("clcompute.loops").compile "function(A) A[1] = 2 end"), "Compiled:explain()")
+  end)
+
+  it("tells of options and fields", function()
+    has(told "transa", "transa of cl.gemm: boolean: true: op(A)")
+    has(told "compute_units", "compute_units of Device: integer")
+  end)
+
+  it("finds names that are half remembered", function()
+    for topic, name in pairs { gem = "cl.gemm(", redcue = "cl.reduce(", ["buffer:raed"] = "Buffer:read(",
+      npy = "Device:load(", arg = "cl.argmax(", singular = "cl.gauss(", ["product of matrices"] = "cl.gemm(",
+      transpose = "cl.gemm(" } do
+      has(told(topic), ("'%s' is not in the reference"):format(topic), name)
+    end
+    has(told "zzzzzzzz", "'zzzzzzzz' is not in the reference; help() lists what is")
+    has(told "", "help() lists what is")
+  end)
+
+  it("says so where a value is none of the library's", function()
+    for _, topic in ipairs { print, 7, {}, true } do has(told(topic), "nothing in the reference is about this") end
+    has(told(nil), "about this nil")
+  end)
+
+  it("keeps to the terminal", function()
+    for _, topic in ipairs { "gemm", "Device", "bench.measure", "gem" } do
+      for line in told(topic):gsub("Example:.*", ""):gmatch "[^\n]+" do
+        assert.is_true(require("clcompute.base").width.of(line) <= 80, line)
+      end
+    end
+  end)
+
+  it("has examples that run at the prompt", function()
+    local path, lines = os.tmpname(), {}
+    for _, entry in ipairs(reference.read()) do lines[#lines + 1] = entry.example end
+    helper.write(path, table.concat(lines, "\n") .. "\n'all of them'\n")
+    local output, ok = helper.shell(("%srepl --device %s <%s"):format(command.text, helper.device().place, path))
+    os.remove(path)
+    assert.is_true(ok, output)
+    has(output, '"all of them"')
+  end)
+end)

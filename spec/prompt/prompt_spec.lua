@@ -1,0 +1,281 @@
+-- SPDX-License-Identifier: MIT
+--- The prompt as a user has it: in a terminal, and behind a pipe.
+
+local command = require "spec.support.command"
+local helper = require "spec.helper"
+local pages = require "spec.support.pages"
+local terminal = require "spec.support.terminal"
+
+local PLACE = helper.device().place
+local folder = helper.folder()
+local has_readline = pcall(require, "readline")
+
+--- A device that can be isolated, if there is one.
+local CPU
+for _, d in ipairs(helper.devices()) do if d.type == "cpu" and not helper.is_simulator(d) then CPU = d.place end end
+
+teardown(function() os.execute("rm -r " .. folder) end)
+
+--- A prompt in a terminal. TERM decides whether lines are edited.
+local function opened(options)
+  local o = options or {}
+  local t = terminal.open(("env TERM=%s XDG_STATE_HOME=%s %srepl --device %s")
+    :format(o.term or "xterm", folder, command.text, o.place or PLACE), o.columns)
+  t:expect "help() tells more"
+  t:expect "> "
+  return t
+end
+
+--- Types Ctrl-C, so many times, while statements compute; returns what is shown until the next prompt.
+local function interrupted(t, statements, times)
+  t:type(("print 'started' %s\n"):format(statements))
+  t:expect "\nstarted\n"
+  for _ = 1, times or 1 do
+    os.execute "sleep 0.3"
+    t:type "\3"
+  end
+  return t:expect("\n> ", 20)
+end
+
+local function piped(text, environment)
+  local path = helper.write(folder .. "/input", text)
+  return command.shell(("%s %srepl --device %s <%s"):format(environment or "", command.text, PLACE, path))
+end
+
+describe("the prompt in a terminal", function()
+  for name, term in pairs { ["with lua-readline"] = "xterm", ["with plain lines"] = "dumb" } do
+    it("shows results, keeps locals, and takes several lines, " .. name, function()
+      if term == "xterm" and not has_readline then return pending "lua-readline is not installed" end
+      local t <close> = opened { term = term }
+      assert.equal("2", t:converse "1 + 1")
+      assert.equal("", t:converse "local x = 20")
+      assert.equal("21", t:converse "x + 1")
+      t:converse("for i = 1, 2 do", "\n>> ")
+      t:converse("print(i)", "\n>> ")
+      assert.equal("1\n2", t:converse "end")
+      assert.equal("stdin:1: attempt to call a number value (local 'x')",
+        (t:converse "x()":gsub("upvalue", "local")))
+      assert.equal("2", t:converse "1 + 1")
+      t:type "\4"
+      assert.equal(0, t:finish())
+    end)
+
+    it("clears the line at Ctrl-C, also of several, " .. name, function()
+      if term == "xterm" and not has_readline then return pending "lua-readline is not installed" end
+      local t <close> = opened { term = term }
+      t:type "garbage("
+      t:expect "garbage("
+      t:type "\3"
+      t:expect "\n> "
+      assert.equal("2", t:converse "1 + 1")
+      t:converse("while true do", "\n>> ")
+      t:type "\3"
+      t:expect "\n> "
+      assert.equal("3", t:converse "1 + 2")
+    end)
+  end
+
+  it("names the package where lua-readline is missing", function()
+    local t <close> = terminal.open(("env LUA_CPATH_5_4='%s/build/?.so' %srepl --device %s")
+      :format(assert(os.getenv "PWD"), command.text, PLACE))
+    t:expect "apt install lua-readline"
+    t:expect "\n> "
+    assert.equal("2", t:converse "1 + 1")
+  end)
+
+  it("ends Lua code at Ctrl-C, in coroutines and where errors are caught, and goes on", function()
+    local t <close> = opened()
+    assert.matches("interrupted!", interrupted(t, "while true do end"))
+    assert.matches("interrupted!", interrupted(t, "coroutine.wrap(function() while true do end end)()"))
+    assert.matches("interrupted!", interrupted(t, "c = coroutine.create(function() while true do end end) "
+      .. "print(coroutine.resume(c))"))
+    assert.matches("interrupted!", interrupted(t, "while true do coroutine.wrap(function() end)() end"))
+    assert.matches("interrupted!", interrupted(t, "io.read()"))
+    assert.matches("interrupted!", interrupted(t, "while true do pcall(function() while true do end end) end", 2))
+    assert.matches("stack overflow", t:converse "function f() return 1 + f() end f()")
+    assert.matches("not enough memory", t:converse "error 'not enough memory'")
+    assert.equal("true", t:converse "coroutine.wrap(function(...) return ... end)(true)")
+    assert.equal('false\t"x"', t:converse "coroutine.resume(coroutine.create(function() error('x', 0) end))")
+    assert.equal("2", t:converse "1 + 1")
+    t:type "\4"
+    assert.equal(0, t:finish())
+  end)
+
+  it("ends a kernel of an isolated CPU at Ctrl-C with its worker", function()
+    if not CPU then return pending "no CPU that can be isolated" end
+    local t <close> = opened { place = CPU }
+    t:converse 'p = d:program "kernel void f(global float *x) { volatile int go = 1; while (go) x[0] += 1; }"'
+    t:converse "x = d:buffer { 1, 2 }"
+    local start = os.time()
+    assert.matches("interrupted!", interrupted(t, "p.f(1, x)"))
+    assert.is_true(os.time() - start < 10)
+    assert.equal("2.0", t:converse "x[2]")
+    assert.equal("3.0", t:converse "cl.sum(d:buffer { 1, 2 })")
+  end)
+
+  it("leaves a kernel that cannot be ended, and says so; later calls wait for it", function()
+    if not CPU then return pending "no device that computes at speed" end
+    local t <close> = opened { place = CPU }
+    t:converse "q = cl.device(d.place, { isolated = false, check = false })"
+    t:converse('slow = q:program "kernel void slow(global float *x) { volatile long i; '
+      .. 'for (i = 0; i < 2500000000L; i++); x[0] = 9; }".slow')
+    t:converse "y = q:buffer { 1 }"
+    t:converse "e = slow(1, y)"
+    for _, statement in ipairs { "print(y)", "q:wait()", "cl.sum(y)" } do
+      assert.matches("interrupted!\nkernel 'slow' still runs on", interrupted(t, statement))
+    end
+    assert.equal("2", t:converse "1 + 1")
+    assert.equal("9.0", t:converse "y[1]")
+    assert.equal("true", t:converse "e.seconds >= 0")
+  end)
+
+  it("completes, and keeps history from session to session", function()
+    if not has_readline then return pending "lua-readline is not installed" end
+    do
+      local t <close> = opened()
+      t:type "cl._VERS\t"
+      t:expect "cl._VERSION"
+      t:type "\n"
+      t:expect('"' .. require "clcompute"._VERSION .. '"')
+      t:expect "\n> "
+      t:converse "'the line to be found'"
+      t:type "\4"
+      assert.equal(0, t:finish())
+    end
+    assert.matches("'the line to be found'\n", helper.read(folder .. "/clcompute/history"), 1, true)
+    local t <close> = opened()
+    t:type "\16" -- Ctrl-P: the line before
+    t:expect "'the line to be found'"
+    t:type "\n"
+    t:expect '"the line to be found"'
+  end)
+
+  it("takes a text that is pasted as a whole, line by line", function()
+    if not has_readline then return pending "lua-readline is not installed" end
+    local t <close> = opened()
+    t:type "\27[200~local a = 4\na + 1\nfor i = 1, 2 do\n  a = a + i\nend\na\27[201~\n"
+    t:expect "\n5\n7\n> "
+  end)
+
+  for _, page in ipairs { "README.md", "docs/command.md" } do
+    it("shows what is printed in " .. page, function()
+      local session = pages.read(page):match "\n```\n%$ clcompute repl\n[^\n]*\n(> .-)\n```\n"
+      local t <close> = opened { term = "dumb", columns = 200 }
+      for line, shown in (session .. "\n> "):gmatch "> ([^\n]*)\n(.-)%f[>\0]" do
+        local pattern = shown:gsub("\n$", ""):gsub("%p", "%%%0"):gsub(" *%%%.%%%.%%%.", ".-")
+        assert.matches("^" .. pattern .. (shown:find "%.%.%.\n$" and "" or "$"), t:converse(line))
+      end
+    end)
+  end
+
+  it("cuts matrices to the terminal", function()
+    local t <close> = opened { columns = 50 }
+    for line in t:converse "d:random('float', 100, 100)":gmatch "[^\n]+" do
+      assert.is_true(require("clcompute.base").width.of(line) <= 50, line)
+    end
+  end)
+
+  it("ends as os.exit says, and closes what is to be closed at its end", function()
+    local t <close> = opened()
+    t:type "os.exit(7)\n"
+    assert.equal(7, t:finish())
+    local other <close> = opened()
+    other:converse "local x <close> = setmetatable({}, { __close = function() print 'closed' end })"
+    other:type "\4"
+    assert.equal(0, other:finish())
+    assert.matches("\nclosed\n", other.text)
+  end)
+
+  it("shows where an error came from, without the calls of the prompt", function()
+    local t <close> = opened()
+    assert.equal("stdin:1: boom", t:converse "error 'boom'")
+    t:converse "local function inner() error 'deep' end"
+    local shown = t:converse "print(inner())"
+    assert.matches('^%[string "local function inner%(%) error .deep. end"%]:1: deep\n', shown)
+    assert.matches("stdin:1: in ", shown)
+    assert.falsy(shown:find("clcompute/prompt", 1, true), shown)
+  end)
+end)
+
+describe("the prompt behind a pipe", function()
+  it("prints results alone", function()
+    assert.same({ 0, '3\n"a"\nfalse\tnil\n', "" },
+      { piped "local x = 1\nx + 2\n\n-- nothing\n'a'\nprint(false, nil)\n" })
+    assert.same({ 0, "6\n", "" }, { piped "local x = 1\nlocal s = 0 for i = 1, 3 do\ns = s + i * x\nend\ns" })
+    assert.same({ 0, "", "" }, { piped "" })
+  end)
+
+  it("ends with 1 at the first error", function()
+    assert.same({ 1, "1\n", "stdin:1: boom\n" }, { piped "1\nerror 'boom'\n2\n" })
+    local code, out, err = piped "1\nx x\n2"
+    assert.same({ 1, "1\n" }, { code, out })
+    assert.matches("^stdin:1: [^\n]*\n$", err)
+    code, out, err = piped "for i = 1, 2 do"
+    assert.same({ 1, "" }, { code, out })
+    assert.matches("<eof>", err, 1, true)
+  end)
+
+  it("is isolated and in check mode, and times launches", function()
+    local text = [[
+      p = d:program "kernel void f(global float *y) { y[get_global_id(0)] = 1; }"
+      y = d:empty("float", 7)
+      p.f(7, y).seconds >= 0
+      d.isolated
+      select(2, pcall(p.f, 8, y)):match "element 8 was written"
+      d:check(false)
+      p.f(7, cl.device(d.place):empty("float", 7)) == nil
+    ]]
+    local code, out, err = piped(text)
+    assert.equal(0, code, err)
+    assert.matches(('^true\n%s\n"element 8 was written"\n'):format(CPU == PLACE), out)
+  end)
+end)
+
+--- Runs the command and interrupts it when it has printed "ready"; returns its exit code and what it printed.
+local function interrupted_command(words)
+  local out = folder .. "/out"
+  local code = helper.shell(("rm -f %s; setsid sh -c 'exec env --default-signal=INT %s%s >%s 2>&1' & child=$!; "
+    .. "for i in $(seq 200); do grep -q ready %s 2>/dev/null && break; sleep 0.05; done; kill -INT $child; "
+    .. "wait $child; echo $?"):format(out, command.text, words, out, out))
+  return math.tointeger(tonumber(code)), helper.read(out)
+end
+
+describe("clcompute run", function()
+  local function run(text, arguments)
+    helper.write(folder .. "/script.lua", text)
+    return command.shell(("CLCOMPUTE_DEVICE=%s %srun %s/script.lua %s")
+      :format(PLACE, command.text, folder, arguments or ""))
+  end
+
+  it("runs a script on isolated CPUs, in check mode", function()
+    local code, out, err = run [[
+      local cl = require "clcompute"
+      local d = cl.device()
+      print(d.type ~= "cpu" or d.isolated)
+      local p = d:program "kernel void f(global float *y) { y[get_global_id(0)] = 1; }"
+      p.f(8, d:empty("float", 7))
+    ]]
+    assert.same({ 1, "true\n" }, { code, out })
+    assert.matches("^clcompute: [^\n]*script.lua:5: [^\n]*element 8 was written[^\n]*\nstack traceback:\n", err)
+    assert.matches("in main chunk\n$", err)
+    assert.falsy(err:find("cli/", 1, true), err)
+  end)
+
+  it("hands over arguments as they are, and ends as the script says", function()
+    local code, out = run([[print(arg[0]:match "[^/]*$", #arg, ...) os.exit(5)]], "--size -3 --help 'a b'")
+    assert.same({ 5, "script.lua\t4\t--size\t-3\t--help\ta b\n" }, { code, out })
+  end)
+
+  it("ends at Ctrl-C, as a prompt behind a pipe does", function()
+    local path = helper.write(folder .. "/endless.lua", "io.stdout:setvbuf 'no' print 'ready' while true do end")
+    for _, words in ipairs { "run " .. path, "repl <" .. path } do
+      assert.same({ 130, "ready\nclcompute: interrupted\n" }, { interrupted_command(words) })
+    end
+  end)
+
+  it("says what is wrong with a script that cannot be read", function()
+    assert.equal(1, (run "x x"))
+    command.fails(1, { "nothing.lua" }, "run nothing.lua")
+    command.fails(2, { "missing argument 'file'" }, "run")
+  end)
+end)
