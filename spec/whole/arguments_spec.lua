@@ -5,7 +5,7 @@
 local helper = require "spec.helper"
 local cl = require "clcompute"
 local loops = require "clcompute.loops"
-local reference = require "clcompute.cli.reference"
+local reference = require "clcompute.reference"
 
 local d = helper.device()
 
