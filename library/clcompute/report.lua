@@ -38,6 +38,7 @@ local report = {}
 ---@field format? string|fun(value: any, row: table): string "%.2f", "percent" or a function
 ---@field align? "left"|"right"|"center"
 ---@field wrap? boolean sentences, which text breaks to fit
+---@field detail? boolean text leaves it out where lines are too long; unless told, quartiles, first calls and errors
 
 ---@class clcompute.report.Mark
 ---@field key string rows where this field is true have a ring or a frame

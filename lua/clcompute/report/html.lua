@@ -4,6 +4,7 @@
 local chart = require "clcompute.report.chart"
 local fields = require "clcompute.report.fields"
 local markup = require "clcompute.report.markup"
+local version = require("clcompute.base").version
 local width = require("clcompute.base").width
 
 local html = {}
@@ -82,7 +83,7 @@ nav{margin-top:2rem;font-size:.94rem}
 nav h2{font-size:.74rem;
 letter-spacing:.07em;text-transform:uppercase;color:var(--soft);margin:0 0 .4rem;font-weight:500}
 nav ol{margin:0;padding:0;list-style:none;columns:17rem}
-nav li{padding:.16rem 0}
+nav li{padding:.16rem 0;break-inside:avoid}
 a{color:var(--accent);text-decoration-thickness:1px;text-underline-offset:.2em}
 nav a{text-decoration:none}nav a:hover,nav a:focus-visible{text-decoration:underline}
 section{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,820px) minmax(0,1fr);
@@ -243,6 +244,13 @@ local function contents(sections)
     text("h2", { id = "contents" }, "Contents") .. element("ol", {}, links))
 end
 
+--- Who wrote the page and when: version and, where a checkout was built, its commit.
+local function origin()
+  local found, commit = pcall(require, "clcompute.commit")
+  local built = found and commit ~= "" and (" (commit %s)"):format(commit) or ""
+  return ("Written on %s by %s%s."):format(os.date "%Y-%m-%d", version, built)
+end
+
 --- The document (of document.new) as a page.
 function html.write(made)
   local title = made.title or "Measurements"
@@ -252,7 +260,7 @@ function html.write(made)
   local hint = main:find("<svg", 1, true) and " Resting on a point of a chart shows its numbers." or ""
   local page = element("div", { class = nav and "page listed" or "page" }, {
     header(made, title), nav or "", element("main", {}, main),
-    text("footer", {}, "Written by clcompute.report." .. hint),
+    text("footer", {}, origin() .. hint),
   })
   return table.concat({
     "<!doctype html>", '<html lang="en">', "<head>", element("meta", { charset = "utf-8" }),
