@@ -166,16 +166,15 @@ $(1)/clcompute/$(m).so: $(patsubst csrc/%.c,$(1)/objects/%.o,$($(m)_SOURCES))
 $(1)/objects/%.o: csrc/%.c $(1)/flags
 	@mkdir -p $$(@D)
 	$(CC) $(FLAGS) $(2) -MMD -MP -c -o $$@ $$<
+$(1)/flags: FORCE
+	@$$(call write,'$$(CC) $(2) $$(FLAGS) $$(LDFLAGS)')
 -include $(shell find $(1)/objects -name '*.d' 2>/dev/null)
 endef
 
-$(eval $(call modules,build))
-
-# Files that are written anew only where they say something else: the flags of the objects, and of a checkout its commit.
+# What is written anew only where it says something else: the flags of objects, and the commit of a checkout.
 write = mkdir -p $(@D) && echo $(1) | cmp -s - $@ || echo $(1) >$@
 
-%/flags: FORCE
-	@$(call write,'$(CC) $(FLAGS) $(LDFLAGS)')
+$(eval $(call modules,build))
 
 build/clcompute/commit.lua: FORCE
 	@$(call write,"return '$$(test -e .git && git describe --always --dirty --exclude='*')'")

@@ -43,20 +43,26 @@ local function to_ascii(string)
   return (string:gsub(utf8.charpattern, function(char) return #char > 1 and (ASCII[char] or "?") or nil end))
 end
 
-local function aligned_facts(facts)
-  local lines = {}
+--- Names and values in two columns, of which the second is wrapped.
+local function aligned_facts(facts, limit)
+  local names, lines = {}, {}
+  for i, fact in ipairs(facts) do names[i] = { format.clean(fact[1]) } end
+  local room = columns.measure(names)[1]
   for i, fact in ipairs(facts) do
-    lines[i] = { format.clean(fact[1]), format.clean(fact[2]) }
+    local values = aligned.wrapped(fact[2], limit - room - columns.GAP)
+    for k = 1, math.max(1, #values) do
+      local value = values[k] or ""
+      lines[#lines + 1] = columns.line({ k == 1 and names[i][1] or "", value }, { room, #value }, {})
+    end
   end
-  local widths = columns.measure(lines)
-  for i, line in ipairs(lines) do lines[i] = columns.line(line, widths, {}) end
   return lines
 end
 
 --- The document (of document.new) for a terminal. Options: width (100), ascii (false), bar (true).
 function text.plain(made, options)
   local function paragraph(string) return aligned.wrapped(string, options.width) end
-  local whole = write(made, { heading = paragraph, paragraph = paragraph, facts = aligned_facts, no_rows = "(no rows)",
+  local whole = write(made, { heading = paragraph, paragraph = paragraph, no_rows = "(no rows)",
+    facts = function(facts) return aligned_facts(facts, options.width) end,
     table = function(grid, section) return aligned.table(grid, section.chart, options) end })
   return options.ascii and to_ascii(whole) or whole
 end
