@@ -148,8 +148,9 @@ FILES = $(shell test -e .git && git ls-files || find . -type f -not -path './bui
 
 dist: build/dist/$(NAME)-1.src.rock
 
-build/dist/$(NAME)-1.src.rock: build/dist/$(NAME).tar.gz
-	cd $(@D) && luarocks --lua-version 5.4 pack ../../$(NAME)-1.rockspec
+build/dist/$(NAME)-1.src.rock: $(NAME)-1.rockspec build/dist/$(NAME).tar.gz
+	@rm -f $@
+	zip -jqX $@ $^
 
 build/dist/$(NAME).tar.gz: $(FILES)
 	@mkdir -p $(@D)
