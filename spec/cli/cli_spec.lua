@@ -106,7 +106,7 @@ describe("a terminal", function()
 
   it("has colours for verdicts, unless NO_COLOR is set or it is dumb", function()
     assert.matches("\n  \27%[32mok\27%[m +C core", shown(80, "doctor --quick"))
-    assert.matches("  \27%[31mfault\27%[m +drivers", shown(80, "doctor --quick", NO_OPENCL))
+    assert.matches("  \27%[31mfault\27%[m +driver ", shown(80, "doctor --quick", NO_OPENCL))
     for _, environment in ipairs { "NO_COLOR=1", "TERM=dumb" } do
       assert.matches("\n  ok +C core", shown(80, "doctor --quick", environment))
     end

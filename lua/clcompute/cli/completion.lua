@@ -8,9 +8,9 @@ local completion = {
   name = "completion",
   description = "Print what bash, zsh or fish needs to complete commands and options.",
   examples = {
-    [[eval "$(clcompute completion bash)"   # in ~/.bashrc]],
-    [[clcompute completion zsh >"${fpath[1]}/_clcompute"]],
     "clcompute completion fish | source    # in ~/.config/fish/config.fish",
+    [[clcompute completion zsh >"${fpath[1]}/_clcompute"]],
+    [[eval "$(clcompute completion bash)"   # in ~/.bashrc]],
   },
 }
 
