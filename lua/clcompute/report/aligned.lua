@@ -206,7 +206,7 @@ function aligned.table(grid, chart, options)
   local made, widths, left_out = fitted(grid, options.width)
   if not widths then return records(grid) end
   local room = options.width - total(measure(made)) - columns.GAP
-  if wanted > 0 and room >= SMALLEST_BAR then
+  if wanted > 0 and #left_out == 0 and room >= SMALLEST_BAR then
     add_bars(made, chart, math.min(room, BAR), options.ascii)
     widths = measure(made)
   end

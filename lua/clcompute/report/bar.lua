@@ -78,11 +78,11 @@ local function draw_item(item, x, y, plot)
     .. markup.text("text", { class = "label strong", x = from, y = y + axes.FONT * 0.35 }, plot.write(point.y))
 end
 
---- A label, cut where there is no room for it; above its bars it may take two lines.
+--- A label on one line or on two, which are cut where they have no room.
 local function label_lines(label, plot)
   local function fits(text) return markup.pixels(text, axes.FONT) <= plot.label_room end
   local stop
-  for at in (plot.stacked and not fits(label) and label or ""):gmatch "() " do
+  for at in (fits(label) and "" or label):gmatch "() " do
     stop = fits(label:sub(1, at - 1)) and at or stop
   end
   local lines = stop and { label:sub(1, stop - 1), label:sub(stop + 1) } or { label }
@@ -105,14 +105,17 @@ local function draw_groups(groups, x, top, plot)
   local parts, y = {}, top
   for _, one in ipairs(groups) do
     local lines = label_lines(one.label, plot)
-    local middle = plot.stacked and y + axes.LINE / 2 or y + #one * STEP / 2
-    parts[#parts + 1] = draw_label(one.label, lines, middle, plot)
-    if plot.stacked then y = y + #lines * axes.LINE + 2 end
+    local label_height, height = #lines * axes.LINE, #one * STEP
+    local lack = plot.stacked and 0 or math.max(label_height - height, 0) -- of height for a label at the side
+    y = y + lack / 2
+    local at = y + axes.LINE / 2 + (plot.stacked and 0 or (height - label_height) / 2)
+    parts[#parts + 1] = draw_label(one.label, lines, at, plot)
+    if plot.stacked then y = y + label_height + 2 end
     for _, item in ipairs(one) do
       parts[#parts + 1] = draw_item(item, x, y + STEP / 2, plot)
       y = y + STEP
     end
-    y = y + (#one > 1 and BETWEEN or plot.stacked and 6 or 2)
+    y = y + lack / 2 + (#one > 1 and BETWEEN or plot.stacked and 6 or 2)
   end
   return table.concat(parts), y
 end

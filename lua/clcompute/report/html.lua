@@ -12,7 +12,8 @@ local html = {}
 local element, text = markup.element, markup.text
 
 local WIDE, NARROW = 760, 320 -- pixels of a chart on a screen, and on a phone
-local FEW, LONG = 12, 24 -- rows of a table that is open under its chart; characters of a cell that may wrap
+local FEW = 12 -- rows of a table that is open under its chart
+local LONG, SENTENCE = 24, 60 -- characters of a cell that may wrap, and of one that a phone gives most of its width
 
 -- --- style sheets ------------------------------------------------------------------
 --
@@ -112,7 +113,7 @@ th,td{padding:.48rem .65rem;text-align:left;white-space:nowrap;border-bottom:1px
 th:first-child,td:first-child{padding-left:.2rem}
 tbody tr:last-child td{border-bottom:0}
 th{font-weight:600;color:var(--soft);vertical-align:bottom}
-td.words{white-space:normal;min-width:9em;max-width:26em}
+td.words{white-space:normal;min-width:9em;max-width:26em}td.sentence{min-width:min(22em,62vw)}
 .right{text-align:right}.center{text-align:center}
 tr.bad td{color:var(--soft)}tr.bad td:last-child{color:var(--bad)}
 summary{cursor:pointer;font-size:.92rem;color:var(--accent);padding:.3rem 0}
@@ -159,7 +160,8 @@ end
 
 local function cell(column, one)
   local classes = column.align
-  if column.align == "left" and width.of(one.text) > LONG then classes = "left words" end
+  local length = column.align == "left" and width.of(one.text) or 0
+  if length > LONG then classes = length > SENTENCE and "left words sentence" or "left words" end
   return text("td", { class = classes, ["data-key"] = column.key,
     ["data-value"] = one.value and markup.exact(one.value) or nil }, one.text)
 end
