@@ -22,8 +22,8 @@ end
 
 local DEVICE = {
   { key = "place", title = "device" }, { key = "type" }, count "units", count("clock", "MHz"),
-  count("memory", "memory MiB"), count("near", "local KiB"), count "group", count("multiple", nil, true),
-  { key = "double", detail = true }, { key = "half", detail = true }, { key = "device", title = "name" },
+  count("memory", "memory MiB"), count("near", "local KiB", true), count "group", count("multiple", nil, true),
+  { key = "double" }, { key = "half" }, { key = "device", title = "name" },
 }
 
 local PLATFORM = { { key = "place", title = "platform" }, { key = "name" }, { key = "vendor", detail = true },

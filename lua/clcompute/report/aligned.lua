@@ -10,7 +10,7 @@ local width = require("clcompute.base").width
 local aligned = {}
 
 -- Columns of the terminal: of a name while there are details, and at last; of a text that wraps; of bars.
-local LEGIBLE, SMALLEST, SMALLEST_WRAPPED, BAR, SMALLEST_BAR = 16, 8, 24, 24, 6
+local LEGIBLE, SMALLEST, SMALLEST_WRAPPED, BAR, SMALLEST_BAR = 24, 8, 24, 24, 6
 local EIGHTHS = { [0] = "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
 
 -- --- bars -----------------------------------------------------------------------
