@@ -154,7 +154,7 @@ build/dist/$(NAME)-1.src.rock: $(NAME)-1.rockspec build/dist/$(NAME).tar.gz
 
 build/dist/$(NAME).tar.gz: $(FILES)
 	@mkdir -p $(@D)
-	tar --transform 's,^\(\./\)\?,$(NAME)/,' --sort=name --owner=0 --group=0 --numeric-owner -czf $@ $^
+	tar --transform 's,^\(\./\)\?,$(NAME)/,' --sort=name --owner=0 --group=0 --numeric-owner -czf $@ $(sort $^)
 
 # --- building ---------------------------------------------------------------------
 # The modules with their objects in a folder, and further flags: $(call modules,folder,flags)
