@@ -167,18 +167,20 @@ $(1)/clcompute/$(m).so: $(patsubst csrc/%.c,$(1)/objects/%.o,$($(m)_SOURCES))
 $(1)/objects/%.o: csrc/%.c $(1)/flags
 	@mkdir -p $$(@D)
 	$(CC) $(FLAGS) $(2) -MMD -MP -c -o $$@ $$<
+$(1)/flags: TEXT = $$(CC) $(2) $$(FLAGS) $$(LDFLAGS)
 $(1)/flags: FORCE
-	@$$(call write,'$$(CC) $(2) $$(FLAGS) $$(LDFLAGS)')
+	@$$(write)
 -include $(shell find $(1)/objects -name '*.d' 2>/dev/null)
 endef
 
 # What is written anew only where it says something else: the flags of objects, and the commit of a checkout.
-write = mkdir -p $(@D) && echo $(1) | cmp -s - $@ || echo $(1) >$@
+write = mkdir -p $(@D) && echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" >$@
 
 $(eval $(call modules,build))
 
+build/clcompute/commit.lua: TEXT = return '$$(test -e .git && git describe --always --dirty --exclude='*')'
 build/clcompute/commit.lua: FORCE
-	@$(call write,"return '$$(test -e .git && git describe --always --dirty --exclude='*')'")
+	@$(write)
 
 include tools/gates.mk
 
