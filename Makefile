@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # clcompute: `make run` shows it, `make test` tests it; both install what is missing.
-# The long checks (sanitizers, faults, fuzzing, coverage) are in tools/gates.mk.
+# `make help` lists the rest. The long checks (sanitizers, faults, fuzzing, coverage) are in tools/gates.mk.
 
 # --- settings -----------------------------------------------------------------
 ifeq ($(origin CC),default)
@@ -13,11 +13,15 @@ PREFIX     ?= /usr/local
 LUADIR     ?= $(PREFIX)/share/lua/5.4
 LIBDIR     ?= $(PREFIX)/lib/lua/5.4
 BINDIR     ?= $(PREFIX)/bin
+DOCDIR     ?= $(PREFIX)/share/doc/clcompute
+MANDIR     ?= $(PREFIX)/share/man
 CFLAGS     ?= -O2 -g
 
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes
 FLAGS    = -std=c11 -fPIC -fvisibility=hidden $(WARNINGS) -Icsrc -I$(LUA_INCDIR) $(CFLAGS)
 SHARED   = -shared -Wl,-z,nodelete $(LDFLAGS)
+
+VERSION := $(shell sed -n 's/.*version = "clcompute \([^"]*\)".*/\1/p' lua/clcompute/base/init.lua)
 
 # Debian packages: to build and run; what clcompute.blas compares with; to test; to lint.
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd \
@@ -51,7 +55,7 @@ KERNELS  = $(wildcard kernels/*.cl)
 
 # What makes `require "clcompute"` and the command work here; `;;` stands for the paths there are.
 ENV = PATH="$(CURDIR)/bin:$$PATH" \
-      LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
+      LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;$(CURDIR)/build/?.lua;;" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 # Every spec, and some once more on isolated CPUs.
@@ -60,12 +64,15 @@ ISOLATED = $(patsubst %,isolated=spec/%_spec.lua,buffer/buffer device/event kern
 SPECS    = $(sort $(shell find spec -name '*_spec.lua')) $(ISOLATED)
 
 .DELETE_ON_ERROR:
-.PHONY: all run test check check-isolated bench-overhead bench-peers env show install clean lint doc \
-        packages-run packages-test packages-lint
+.PHONY: all help run test check check-isolated bench-overhead bench-peers env show install uninstall dist clean lint \
+        doc packages-run packages-test packages-lint FORCE
 
-all: $(MODULES)
+all: $(MODULES) build/clcompute/commit.lua
 
 # --- what users type ------------------------------------------------------------
+help:
+	@sed -n '/^make .*#/p' README.md CONTRIBUTING.md
+
 run: packages-run
 	@$(MAKE) --no-print-directory -s all
 	@$(ENV) bin/clcompute report borisov
@@ -99,18 +106,56 @@ env:
 show:
 	@$(foreach v,CC CFLAGS LDFLAGS LUA LUA_INCDIR PREFIX,echo '$(v) = $($(v))';)
 
-install: all
-	install -D -m 755 -t $(DESTDIR)$(LIBDIR)/clcompute $(MODULES)
-	cd lua && find clcompute -name '*.lua' -exec install -D -m 644 {} $(DESTDIR)$(LUADIR)/{} \;
-	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/polykernels examples/polykernels/*.lua
-	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/kernels $(KERNELS)
-	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/kernels/clcompute kernels/clcompute/*.h
-	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/library library/clcompute.lua
-	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute/library/clcompute library/clcompute/*.lua
-	install -D -m 755 bin/clcompute $(DESTDIR)$(BINDIR)/clcompute
-
 clean:
 	rm -rf build
+
+# --- installing -------------------------------------------------------------------
+# The files of a folder, those below it too: $(call copy,from,to)
+copy = cd $(1) && find . -type f -exec install -D -m 644 {} $(DESTDIR)$(2)/{} \;
+
+# A shell loads a file of completions with the first word to complete; it asks the command, which knows.
+SHARE      = $(DESTDIR)$(PREFIX)/share
+completion = mkdir -p $(dir $(1)) && printf '$(2)\n' >$(1)
+
+install: all
+	install -D -m 755 -t $(DESTDIR)$(LIBDIR)/clcompute $(MODULES)
+	install -D -m 755 bin/clcompute $(DESTDIR)$(BINDIR)/clcompute
+	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute build/clcompute/commit.lua
+	$(call copy,lua,$(LUADIR))
+	$(call copy,examples/polykernels,$(LUADIR)/clcompute/polykernels)
+	$(call copy,kernels,$(LUADIR)/clcompute/kernels)
+	$(call copy,library,$(LUADIR)/clcompute/library)
+	$(call copy,docs,$(DOCDIR)/docs)
+	$(call copy,examples,$(DOCDIR)/examples)
+	install -D -m 644 -t $(DESTDIR)$(DOCDIR) README.md CHANGELOG.md CONTRIBUTING.md LICENSE
+	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man1 docs/clcompute.1
+	$(call completion,$(SHARE)/bash-completion/completions/clcompute,eval "$$(clcompute completion bash)")
+	$(call completion,$(SHARE)/zsh/site-functions/_clcompute,#compdef clcompute\neval "$$(clcompute completion zsh)")
+	$(call completion,$(SHARE)/fish/vendor_completions.d/clcompute.fish,clcompute completion fish | source)
+
+# What `make install` with the same settings puts there, and the folders of its own.
+STAGE = $(CURDIR)/build/stage
+
+uninstall:
+	@rm -rf $(STAGE)
+	@$(MAKE) -s install DESTDIR=$(STAGE)
+	@cd $(STAGE) && find . -type f -printf '$(DESTDIR)/%P\0' | xargs -0 rm -f
+	@cd $(STAGE) && find . -depth -type d -path '*/clcompute*' -printf '$(DESTDIR)/%P\0' | \
+	  xargs -0 -r rmdir --ignore-fail-on-non-empty
+
+# A tarball of what git tracks, or of all where there is no git, and the source rock of it.
+NAME  = clcompute-$(VERSION)
+FILES = $(shell test -e .git && git ls-files || find . -type f -not -path './build/*')
+
+dist: build/dist/$(NAME)-1.src.rock
+
+build/dist/$(NAME)-1.src.rock: $(NAME)-1.rockspec build/dist/$(NAME).tar.gz
+	@rm -f $@
+	zip -jqX $@ $^
+
+build/dist/$(NAME).tar.gz: $(FILES)
+	@mkdir -p $(@D)
+	tar --transform 's,^\(\./\)\?,$(NAME)/,' --sort=name --owner=0 --group=0 --numeric-owner -czf $@ $(sort $^)
 
 # --- building ---------------------------------------------------------------------
 # The modules with their objects in a folder, and further flags: $(call modules,folder,flags)
@@ -120,13 +165,23 @@ $(1)/clcompute/$(m).so: $(patsubst csrc/%.c,$(1)/objects/%.o,$($(m)_SOURCES))
 	@mkdir -p $$(@D)
 	$(CC) $(2) $(SHARED) -o $$@ $$^ $($(m)_LIBS)
 )
-$(1)/objects/%.o: csrc/%.c
+$(1)/objects/%.o: csrc/%.c $(1)/flags
 	@mkdir -p $$(@D)
 	$(CC) $(FLAGS) $(2) -MMD -MP -c -o $$@ $$<
+$(1)/flags: TEXT = $$(CC) $(2) $$(FLAGS) $$(LDFLAGS)
+$(1)/flags: FORCE
+	@$$(write)
 -include $(shell find $(1)/objects -name '*.d' 2>/dev/null)
 endef
 
+# What is written anew only where it says something else: the flags of objects, and the commit of a checkout.
+write = mkdir -p $(@D) && echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" >$@
+
 $(eval $(call modules,build))
+
+build/clcompute/commit.lua: TEXT = return '$$(test -e .git && git describe --always --dirty --exclude='*')'
+build/clcompute/commit.lua: FORCE
+	@$(write)
 
 include tools/gates.mk
 
@@ -143,9 +198,11 @@ lint: packages-lint
 	@$(LUA) tools/layers.lua
 
 # --- documentation ----------------------------------------------------------------
-# docs/api.md from library/, and the measured figures of the pages from the rows in examples/results.
+# docs/api.md from library/, the manual page from the command's help, and the measured figures of the pages from the
+# rows in examples/results.
 doc: all
 	@$(ENV) $(LUA) tools/reference.lua >build/page && cp build/page docs/api.md
+	@$(ENV) $(LUA) tools/manual.lua >build/page && cp build/page docs/clcompute.1
 	@for p in README.md docs/performance.md; do \
 	  $(ENV) $(LUA) tools/figures.lua $$p >build/page && cp build/page $$p || exit; done
 

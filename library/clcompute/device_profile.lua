@@ -11,7 +11,7 @@ local device_profile = {}
 ---@field only? string[] names of experiments; all of them unless given
 ---@field seconds? number of a point, about; 0.05 unless given
 ---@field quick? boolean true: the least sizes, each run once, as a test that all works there; its times say nothing
----@field progress? fun(event: {name: string, done: integer, total: integer})
+---@field progress? fun(event: {name: string, done: integer, total: integer, weights: number[]}) how many experiments are done, of how many; weights: the seconds that each takes somewhere
 
 ---A section of `clcompute.report`, with `how` instead of a text and `reading` instead of a caption.
 ---@class clcompute.device_profile.Section

@@ -38,6 +38,7 @@ local report = {}
 ---@field format? string|fun(value: any, row: table): string "%.2f", "percent" or a function
 ---@field align? "left"|"right"|"center"
 ---@field wrap? boolean sentences, which text breaks to fit
+---@field detail? boolean text leaves it out where lines are too long; unless told, quartiles, first calls and errors
 
 ---@class clcompute.report.Mark
 ---@field key string rows where this field is true have a ring or a frame
@@ -86,12 +87,14 @@ local report = {}
 ---@field sections clcompute.report.Section[]
 
 ---@class clcompute.report.TextOptions
----@field width? integer columns of the terminal, 100 unless given; names are cut to fit, and where that is not enough each cell has a line
+---@field width? integer columns of the terminal, 100 unless given
 ---@field ascii? boolean true: no other characters
 ---@field bar? boolean false: none
 
 ---Aligned columns for a terminal, with a bar for what the chart draws over its x; without a chart, for the measured
----value.
+---value. Where room is scarce, names of devices are shorter ("Intel Xeon" for "pthread-haswell-Intel(R) Xeon(R)
+---Processor"), then bars are left out, then details, which a line below the table names; then names are cut. Where even
+---that is too wide, each cell has a line.
 ---```lua
 ---print(require("clcompute.report").text({ { name = "saxpy", value = 0.002 } }, { bar = false })) --> ...saxpy...
 ---```
@@ -138,7 +141,8 @@ function report.json(given) end
 ---@return string # ends with a newline, unless there are no rows
 function report.jsonl(rows) end
 
----One page that needs nothing else: charts as SVG, a table under each, light and dark, for phones and paper.
+---One page that needs nothing else: charts as SVG, a table under each, light and dark, for phones and paper. Its foot says
+---when it was written and by which version, of a checkout also by which commit.
 ---```lua
 ---local page = require("clcompute.report").html { title = "Two kernels", sections = { {
 ---  rows = { { name = "a", value = 1 }, { name = "b", value = 2 } },

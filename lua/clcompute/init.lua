@@ -3,6 +3,12 @@
 --- OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations. The C core has most of it. Here
 -- stands what the core leaves to Lua, and in which package it is found.
 
+-- Nothing here is beyond the syntax of Lua 5.1, whose users are to read this and no fault of a parser.
+if _VERSION ~= "Lua 5.4" and _VERSION ~= "Lua 5.5" then
+  local jit = rawget(_G, "jit")
+  error("clcompute: Lua 5.4 or 5.5 expected, this is " .. (jit and jit.version or _VERSION), 0)
+end
+
 local here = select(2, ...) or "lua/clcompute/init.lua"
 
 --- Loads the C core, or raises what to do about a missing OpenCL loader.

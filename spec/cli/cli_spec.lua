@@ -33,7 +33,8 @@ describe("the command", function()
   end)
 
   it("has help with examples for itself and each command, in 80 columns", function()
-    for _, name in ipairs { "", "info", "doctor", "bench", "loops", "profile-device", "report", "repl", "run" } do
+    for _, name in ipairs { "", "info", "doctor", "bench", "loops", "profile-device", "report", "repl", "run",
+      "completion", "luarc" } do
       local out = succeeds(name .. " --help", NO_CORE)
       assert.matches("^Usage: clcompute", out)
       assert.matches("\nExamples:\n  clcompute " .. name, out, 1, true)
@@ -78,6 +79,77 @@ describe("the command", function()
       .. "bench saxpy --size 100000 --seconds 60 --device " .. FAST)
     assert.equal(130, code)
     assert.equal("clcompute: interrupted\n", err)
+  end)
+end)
+
+describe("a terminal", function()
+  --- What the command shows on a terminal of so many columns.
+  local function shown(columns, arguments, environment)
+    local line = ("stty cols %d; %s %s%s"):format(columns, environment or "", COMMAND, arguments)
+    local _, out = shell(('env -u COLUMNS -u NO_COLOR TERM=xterm script -qec "%s" /dev/null'):format(line))
+    return (out:gsub("\r\n", "\n"))
+  end
+
+  it("has tables as wide as it is", function()
+    for _, columns in ipairs { 80, 100 } do
+      local out = shown(columns, "info --device 0:0") .. shown(columns, "info")
+        .. shown(columns, "bench saxpy --size 100 --seconds 0.01 --device " .. FAST)
+      assert.matches("saxpy, 100 elements", out, 1, true)
+      for line in out:gmatch "[^\n]+" do
+        line = line:gsub(".*\27%[K", "") -- behind the progress
+        assert.is_true(width.of(line) <= columns, line)
+      end
+    end
+    assert.matches("no room for: ", shown(80, "info"), 1, true)
+    assert.is_nil(shown(200, "info"):find("no room for: ", 1, true))
+  end)
+
+  it("has colours for verdicts, unless NO_COLOR is set or it is dumb", function()
+    assert.matches("\n  \27%[32mok\27%[m +C core", shown(80, "doctor --quick"))
+    assert.matches("  \27%[31mfault\27%[m +driver ", shown(80, "doctor --quick", NO_OPENCL))
+    for _, environment in ipairs { "NO_COLOR=1", "TERM=dumb" } do
+      assert.matches("\n  ok +C core", shown(80, "doctor --quick", environment))
+    end
+    assert.is_nil(succeeds("--help"):find "\27")
+    assert.is_nil(select(2, run "doctor --quick"):find "\27")
+  end)
+end)
+
+describe("clcompute completion", function()
+  it("completes commands and options in bash", function()
+    local function completed(...)
+      local words = table.concat({ "clcompute", ... }, " ")
+      local _, out = shell(([[bash -c 'eval "$(%scompletion bash)"; COMP_WORDS=(%s); COMP_CWORD=%d; _clcompute; ]]
+        .. [[echo "${COMPREPLY[@]}"']]):format(COMMAND, words, select("#", ...)))
+      return out
+    end
+    assert.equal("info\n", completed "inf")
+    assert.equal("--markdown\n", completed("bench", "--mar"))
+  end)
+
+  for _, name in ipairs { "bash", "zsh", "fish" } do
+    it("prints what it can read: " .. name, function()
+      local code, _, err = shell(("%scompletion %s | { command -v %s >/dev/null && %s -n; }")
+        :format(COMMAND, name, name, name))
+      if code == 1 and err == "" then return pending(name .. " is not installed") end
+      assert.same({ 0, "" }, { code, err })
+    end)
+  end
+
+  it("refuses other shells", function()
+    fails(2, { "'bash', 'zsh', 'fish'" }, "completion tcsh")
+  end)
+end)
+
+describe("clcompute luarc", function()
+  it("names the folder of the stubs", function()
+    local settings = decode(succeeds "luarc")
+    assert.equal("Lua 5.4", settings["runtime.version"])
+    local folder = settings["workspace.library"][1]
+    assert.matches("^/", folder)
+    assert.matches("---@meta", helper.read(folder .. "/clcompute.lua"), 1, true)
+    local own = decode(helper.read ".luarc.json") -- of the checkout
+    assert.equal(helper.read(folder .. "/clcompute.lua"), helper.read(own["workspace.library"][1] .. "/clcompute.lua"))
   end)
 end)
 
@@ -236,11 +308,9 @@ describe("the progress", function()
     return shown
   end
 
-  it("is a bar on a terminal, with the time left, told or estimated", function()
+  it("is a bar on a terminal, with the time left as it is told", function()
     local on = display { terminal = true, columns = 80 }
     on.show { name = "gemm", done = 0, total = 4 }
-    on.now = 130
-    on.show { name = "gemm", done = 1, total = 4 }
     on.show { name = "gemm", done = 2, total = 4, seconds_left = 7200 }
     on.show { name = "gemm", done = 4, total = 4 }
     on.show "writing\nthe page"
@@ -248,12 +318,38 @@ describe("the progress", function()
     on.show:close()
     assert.same({
       "\rgemm [........................]   0 %\27[K",
-      "\rgemm [######..................]  25 %, 1 min 30 s left\27[K",
       "\rgemm [############............]  50 %, 2 h 00 min left\27[K",
       "\rgemm [########################] 100 %\27[K",
       "\rwriting the page\27[K",
       "\r\27[K",
     }, on.written)
+  end)
+
+  --- What is left after each event, as it is shown: "1 min 30 s", or false.
+  local function left_after(events)
+    local on, left = display { terminal = true, columns = 80 }, {}
+    for i, event in ipairs(events) do
+      on.now, event.name = event.at, ""
+      on.show(event)
+      left[i] = on.written[#on.written]:match ", (.*) left" or false
+    end
+    return left
+  end
+
+  it("estimates from the time of the parts that are done, of which there must be two", function()
+    assert.same({ false, false, "1 min 00 s", "50 s", false }, left_after {
+      { at = 100, done = 0, total = 4 }, { at = 130, done = 1, total = 4 }, { at = 160, done = 2, total = 4 },
+      { at = 170, done = 2, total = 4 }, { at = 230, done = 2, total = 4 } }) -- the last part takes longer than that
+  end)
+
+  it("weighs parts by the seconds that they take", function()
+    local weights = { 10, 20, 60, 10 }
+    assert.same({ false, false, "2 min 20 s", "20 s" }, left_after {
+      { at = 100, done = 0, weights = weights }, { at = 120, done = 1, weights = weights },
+      { at = 160, done = 2, weights = weights }, { at = 280, done = 3, weights = weights } })
+    local on = display { terminal = true, columns = 80 }
+    on.show { name = "gemm", done = 2, weights = weights }
+    assert.matches(" 30 %", on.written[1], 1, true)
   end)
 
   it("stays in a line of any width, whatever the name", function()

@@ -127,7 +127,7 @@ describe("a device profile", function()
     device_profile.measure(device, { quick = true, only = { "launch", "barrier" }, progress = function(event)
       events[#events + 1] = event
     end })
-    assert.same({ name = "launch", done = 0, total = 2 }, events[1])
+    assert.same({ name = "launch", done = 0, total = 2, weights = { 3, 3 } }, events[1])
     assert.same({ 1, 2 }, { events[#events].done, events[#events].total })
     assert.matches("^barrier: groups of", events[#events].name)
   end)

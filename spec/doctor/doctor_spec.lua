@@ -25,12 +25,13 @@ local function has_fault(text, check, detail, remedy)
   for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
   for i, line in ipairs(lines) do
     if line:find("  fault    " .. check, 1, true) == 1 then
-      while not lines[i + 1]:find "^ *remedy: " do
-        i = i + 1
-        line = line .. "\n" .. lines[i]
+      local next = i + 1
+      while not lines[next]:find "^ *remedy: " do
+        line = line .. "\n" .. lines[next]
+        next = next + 1
       end
       assert.truthy(line:find(detail, 1, true), line)
-      return assert.equal(remedy, lines[i + 1]:match "remedy: (.*)$")
+      return assert.equal(remedy, lines[next]:match "remedy: (.*)$")
     end
   end
   error(("no fault in '%s': %s"):format(check, text))

@@ -172,7 +172,8 @@ local DOCUMENT = {
       chart = { kind = "line", x = "x", y = "value", series = "name" } },
     { title = "One row", rows = { row(0.25, { name = "alone", x = 3 }) },
       chart = { kind = "line", x = "x", y = "value", low = "q1", high = "q3", xlog = 2, ylog = 10 } },
-    { title = "One bar", rows = { row(0.25, { name = "alone" }) }, chart = { kind = "bar", x = "name", y = "value" } },
+    { title = "One bar" .. (", and a title of many lines"):rep(9), rows = { row(0.25, { name = "alone" }) },
+      chart = { kind = "bar", x = "name", y = "value" } },
     { title = "One cell", rows = { row(7e-19, { a = "left", b = "up" }) },
       chart = { kind = "heat", x = "a", y = "b", value = "value" } },
     { title = "Spans", rows = spans(), columns = { { key = "name" }, { key = "from", unit = "s" }, TIME,
@@ -297,6 +298,10 @@ describe("the page of a report in a browser", function()
       assert.equal(0, view.overflow, ("at %d"):format(view.width))
       assert.same({}, view.spilled, ("at %d"):format(view.width))
     end
+  end)
+
+  it("has entries of the contents in one piece", function()
+    for _, view in ipairs(views) do assert.same({}, view.broken, ("at %d"):format(view.width)) end
   end)
 
   it("shows whole tables on a wide screen, and lines of text that are no longer for it", function()

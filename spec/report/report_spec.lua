@@ -234,6 +234,44 @@ describe("report.text", function()
     assert.is_nil(report.text(ROWS, { ascii = true }):find "[\x80-\xff]")
   end)
 
+  it("does with shorter names of devices, then without bars, then without details where room is scarce", function()
+    local long, short = "pthread-haswell-Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz", "Intel Xeon E5-2680 v3"
+    local rows = {}
+    for i, device in ipairs { long, "NVIDIA H200" } do
+      rows[i] = { name = "gemm", device = device, value = i * 1e-3, q1 = i * 0.9e-3, q3 = i * 1.1e-3, gflops = 9.0 * i }
+    end
+    --- Whether it has the long name, the short name, bars, quartiles, and says what it leaves out.
+    local function has(width)
+      local text = report.text(rows, { width = width })
+      for _, line in ipairs(lines_of(text)) do assert.is_true(text_width.of(line) <= width, line) end
+      return { text:find(long, 1, true) ~= nil, text:find(short, 1, true) ~= nil, text:find("█", 1, true) ~= nil,
+        text:find "quartiles, ms +" ~= nil, text:find("no room for: quartiles\n", 1, true) ~= nil }
+    end
+    assert.same({ true, false, true, true, false }, has(140))
+    assert.same({ false, true, true, true, false }, has(100))
+    assert.same({ false, true, false, true, false }, has(72))
+    assert.same({ false, true, false, false, true }, has(62))
+    rows[2].device = "Intel(R) Xeon(R) CPU E5-2680 v3" -- two of that short name: both stay as they are
+    assert.is_true(has(120)[1])
+  end)
+
+  it("leaves out the details that columns say they are, the last first", function()
+    local columns = { { key = "a" }, { key = "q1", detail = false }, { key = "b", detail = true },
+      { key = "c", detail = true } }
+    local row = { a = 1, q1 = 2, b = ("b"):rep(30), c = ("c"):rep(20) }
+    assert.matches("no room for: c\n$", report.text({ rows = { row }, columns = columns }, { width = 40 }))
+    assert.matches("no room for: b, c\n$", report.text({ rows = { row }, columns = columns }, { width = 25 }))
+  end)
+
+  it("wraps long facts beside their names", function()
+    local made = { facts = { { "device", ("word "):rep(20) .. "end" }, { "n", 1 } }, sections = {} }
+    local lines = lines_of(report.text(made, { width = 40 }))
+    assert.matches("^device  word word", lines[1])
+    assert.matches("^        word word", lines[2])
+    assert.equal("n       1", lines[#lines])
+    for _, line in ipairs(lines) do assert.is_true(text_width.of(line) <= 40, line) end
+  end)
+
   it("has a line for each cell where the terminal is too narrow", function()
     local text = report.text(ROWS, { width = 30 })
     assert.truthy(text:find("n: 1024\ndevice: GPU α\n", 1, true))
@@ -476,6 +514,29 @@ describe("report.html", function()
     assert.truthy(page:find("1 of 3 rows are not in the chart: unsupported: no double (1).", 1, true))
     assert.truthy(page:find("unsupported: no double</td>", 1, true))
     assert.equal(2, count(page, 'data%-series="CPU"')) -- one of the wide chart, one of the narrow
+  end)
+
+  it("says when it was written and by which version, of a checkout by which commit", function()
+    local version, commit = require "clcompute.base".version, "clcompute.commit"
+    local built = package.loaded[commit]
+    finally(function() package.loaded[commit] = built end)
+    local function footer(hash)
+      package.loaded[commit] = hash
+      return report.html({ rows = ROWS }):match "<footer>(.-)</footer>"
+    end
+    assert.equal(("Written on %s by %s (commit 1a2b3c4)."):format(os.date "%Y-%m-%d", version), footer "1a2b3c4")
+    assert.equal(("Written on %s by %s."):format(os.date "%Y-%m-%d", version), footer "")
+  end)
+
+  it("cuts no label of a bar that two lines hold, on a screen or a phone", function()
+    local rows = {}
+    for i, name in ipairs { "0:0 pthread-skylake-avx512-Intel(R) Xeon(R) Processor out", "sequential",
+      "Borisov 2015: sequential, Intel Core2 CPU 6300" } do rows[i] = { name = name, value = i } end
+    local page = report.html { rows = rows, chart = { kind = "bar", x = "name", y = "value" } }
+    assert.is_nil(page:find("…", 1, true))
+    for word in ("pthread-skylake-avx512-Intel 6300"):gmatch "%S+" do
+      assert.equal(3, count(page, word:gsub("%-", "%%-"))) -- the wide chart, the narrow one, the table
+    end
   end)
 
   it("speaks of charts only where there is one", function()

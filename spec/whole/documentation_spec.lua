@@ -123,6 +123,12 @@ describe("the reference", function()
   end)
 end)
 
+describe("the manual page", function()
+  it("is docs/clcompute.1, as `make doc` writes it", function()
+    assert.is_true(written("tools/manual.lua", "docs/clcompute.1"), "make doc")
+  end)
+end)
+
 -- Folders of which pages name files.
 local OURS = { csrc = true, lua = true, kernels = true, spec = true, examples = true, docs = true, tools = true }
 

@@ -19,6 +19,7 @@ local bench = {
 
 local OPERATIONS = { "saxpy", "gemm", "gauss" }
 local SIZES = { saxpy = 1 << 24, gemm = 1024, gauss = 1000 }
+local WEIGHTS = { saxpy = 10, gemm = 30, gauss = 15 } -- seconds on two cores, of these sizes
 local MOST = { saxpy = 1 << 40, gemm = 1 << 29, gauss = 1 << 29 } -- whose bytes are counted by an integer
 local TITLES = {
   saxpy = "saxpy, %d elements, %s", gemm = "Matrix product, %d rows and columns, %s",
@@ -52,14 +53,15 @@ function bench.run(options)
   local library, devices = command_line.library(), command_line.devices(options)
   local suite = require "clcompute.suite"
   local show <close> = output.progress()
-  local operations, sections = options.operation and { options.operation } or OPERATIONS, {}
+  local operations, sections, weights = options.operation and { options.operation } or OPERATIONS, {}, {}
+  for i, name in ipairs(operations) do weights[i] = WEIGHTS[name] end
   for i, name in ipairs(operations) do
     local size = options.size or SIZES[name]
     sections[i] = suite.section(suite.workload(name, { n = size }, options.dtype), {
       title = TITLES[name]:format(size, options.dtype), devices = devices, against = options.against,
       seconds = options.seconds, peak = true,
       progress = function(state)
-        show { name = ("%s: %s, %s"):format(name, state.name, state.stage), done = i - 1, total = #operations }
+        show { name = ("%s: %s, %s"):format(name, state.name, state.stage), done = i - 1, weights = weights }
       end,
     })
   end

@@ -93,7 +93,7 @@ end
 --- Parses a command line.
 -- @tparam table commands as clcompute.cli describes them
 -- @tparam table arguments a list of words
--- @treturn table { command=, options= } to run, { text= } to print, or { misuse= } to complain of
+-- @treturn table { command=, options=, parser= } to run, { text= } to print, or { misuse= } to complain of
 function command_line.parse(commands, arguments)
   local root = new(commands)
   local own, passed_on = divided(commands, arguments)
@@ -107,7 +107,7 @@ function command_line.parse(commands, arguments)
     if command.name == result.command then
       local wrong = command.misuse and command.misuse(result)
       if wrong then return misuse("clcompute " .. command.name, wrong) end
-      return { command = command, options = result }
+      return { command = command, options = result, parser = root }
     end
   end
 end

@@ -25,7 +25,7 @@ end
 --- Runs the command.
 function doctor.run(options)
   local report = require "clcompute.doctor".examine { device = options.device, answers = not options.quick }
-  output.print(options.json and output.json(report) or tostring(report))
+  if options.json then output.print(output.json(report)) else output.print_verdicts(tostring(report)) end
   return report.faults == 0 and 0 or 1
 end
 

@@ -2,7 +2,6 @@
 
 --- `clcompute info`: platforms and devices, or all properties of one device.
 
-local columns = require("clcompute.base").columns
 local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"
 
@@ -16,20 +15,19 @@ local info = {
   },
 }
 
---- The facts of a line, by title.
-local FACTS = {
-  { "device", function(d) return d.place end },
-  { "type", function(d) return d.type end },
-  { "units", function(d) return d.compute_units end },
-  { "MHz", function(d) return d.clock_mhz end },
-  { "memory MiB", function(d) return d.global_memory // 2 ^ 20 | 0 end },
-  { "local KiB", function(d) return d.local_memory // 2 ^ 10 | 0 end },
-  { "group", function(d) return d.max_group_size end },
-  { "multiple", function(d) return d.group_multiple end },
-  { "double", function(d) return d.has_double and "yes" or "no" end },
-  { "half", function(d) return d.has_half and "yes" or "no" end },
-  { "name", function(d) return d.name end },
+--- A column of whole numbers.
+local function count(key, title, detail)
+  return { key = key, title = title, detail = detail, format = "%d", align = "right" }
+end
+
+local DEVICE = {
+  { key = "place", title = "device" }, { key = "type" }, count "units", count("clock", "MHz"),
+  count("memory", "memory MiB"), count("near", "local KiB", true), count "group", count("multiple", nil, true),
+  { key = "double" }, { key = "half" }, { key = "device", title = "name" },
 }
+
+local PLATFORM = { { key = "place", title = "platform" }, { key = "name" }, { key = "vendor", detail = true },
+  { key = "version" } }
 
 --- All properties of a device and where it is, as a plain table.
 local function describe(device)
@@ -49,34 +47,34 @@ local function survey()
   return platforms
 end
 
-local function format_platforms(platforms)
+local function platform_rows(platforms)
   local rows = {}
   for p, platform in ipairs(platforms) do
-    rows[p] = { tostring(p - 1), platform.name, platform.vendor, platform.version }
+    rows[p] = { place = tostring(p - 1), name = platform.name, vendor = platform.vendor, version = platform.version }
   end
-  return columns.format({ "platform", "name", "vendor", "version" }, rows)
+  return rows
 end
 
-local function format_devices(platforms)
-  local header, rows = {}, {}
-  for i, fact in ipairs(FACTS) do header[i] = fact[1] end
+local function device_rows(platforms)
+  local rows = {}
   for _, platform in ipairs(platforms) do
-    for _, device in ipairs(platform.devices) do
-      local row = {}
-      for i, fact in ipairs(FACTS) do row[i] = fact[2](device) end
-      rows[#rows + 1] = row
+    for _, d in ipairs(platform.devices) do
+      rows[#rows + 1] = { place = d.place, type = d.type, units = d.compute_units, clock = d.clock_mhz,
+        memory = d.global_memory // 2 ^ 20, near = d.local_memory // 2 ^ 10, group = d.max_group_size,
+        multiple = d.group_multiple, double = d.has_double, half = d.has_half, device = d.name }
     end
   end
-  return columns.format(header, rows)
+  return rows
 end
 
 local function format_properties(facts)
   local rows = {}
   for name, value in pairs(facts) do
-    rows[#rows + 1] = { name, type(value) == "table" and table.concat(value, " x ") or tostring(value) }
+    local text = type(value) == "table" and table.concat(value, " x ") or tostring(value)
+    rows[#rows + 1] = { property = name, value = text }
   end
-  table.sort(rows, function(a, b) return a[1] < b[1] end)
-  return columns.format({ "property", "value" }, rows)
+  table.sort(rows, function(a, b) return a.property < b.property end)
+  return output.table({ { key = "property" }, { key = "value", wrap = true } }, rows)
 end
 
 local function show_one(options)
@@ -90,7 +88,8 @@ local function show_all(options)
   if options.json then
     output.print(output.json(platforms))
   elseif #platforms > 0 then
-    output.print(format_platforms(platforms) .. "\n\n" .. format_devices(platforms))
+    output.print(output.table(PLATFORM, platform_rows(platforms)) .. "\n")
+    output.print(output.table(DEVICE, device_rows(platforms)))
   end
   if #platforms == 0 then error("no OpenCL platform; `clcompute doctor` says what to install", 0) end
   return 0

@@ -3,18 +3,21 @@
 --- The command `clcompute`: chooses the command's file, runs it, and turns what happens into an exit code.
 --
 -- A command is a file that returns a table with `name`, `description`, `examples` (a list of lines),
--- `configure(parser)`, which adds its options to an argparse command, and `run(options)`, which returns the exit
--- code; it raises what ends it with code 1. It may have `misuse(options)`, which returns what is wrong with options
--- that do not go together, or nil. The list below is all that knows of it.
+-- `configure(parser)`, which adds its options to an argparse command, and `run(options, parser)`, which is given the
+-- parser of all commands too and returns the exit code; it raises what ends it with code 1. It may have
+-- `misuse(options)`, which returns what is wrong with options that do not go together, or nil. The list below is all
+-- that knows of it.
 --
 -- A command with `passes_on` has one argument; what stands behind it is the field `passed_on` of the options.
 
 local bench = require "clcompute.cli.bench"
 local command_line = require "clcompute.cli.command_line"
+local completion = require "clcompute.cli.completion"
 local doctor = require "clcompute.cli.doctor"
 local info = require "clcompute.cli.info"
 local interrupt = require("clcompute.base").interrupt
 local loops = require "clcompute.cli.loops"
+local luarc = require "clcompute.cli.luarc"
 local output = require "clcompute.cli.output"
 local profile_device = require "clcompute.cli.profile_device"
 local repl = require "clcompute.cli.repl"
@@ -22,15 +25,15 @@ local report = require "clcompute.cli.report"
 local run = require "clcompute.cli.run"
 local tune = require "clcompute.cli.tune"
 
-local cli = {}
-
 local FAILED, MISUSED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141 -- the last two as a shell counts signals
 
-local commands = { info, doctor, bench, loops, profile_device, report, tune, repl, run }
+local cli = {}
+
+cli.commands = { info, doctor, bench, loops, profile_device, report, tune, repl, run, completion, luarc }
 
 --- Runs what the arguments ask for; returns the exit code.
 local function execute(arguments)
-  local request = command_line.parse(commands, arguments)
+  local request = command_line.parse(cli.commands, arguments)
   if request.misuse then
     output.complain(request.misuse)
     return MISUSED
@@ -39,7 +42,7 @@ local function execute(arguments)
   if request.text then
     output.print(request.text)
   else
-    code = request.command.run(request.options)
+    code = request.command.run(request.options, request.parser)
   end
   output.flush()
   return code

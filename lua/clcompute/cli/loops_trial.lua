@@ -3,14 +3,17 @@
 --- The arguments with which `clcompute loops` looks at a function, read from `--arguments` and filled up; and its trial
 -- with them: called in Lua and compiled, for times, and for whether the results are the same.
 
-local columns = require("clcompute.base").columns
 local command_line = require "clcompute.cli.command_line"
 local data = require("clcompute.suite").data
 local interrupt = require("clcompute.base").interrupt
+local output = require "clcompute.cli.output"
 
 local loops_trial = {}
 
-local HEADER = { "", "first call s", "second call s", "launches", "bytes copied", "result" }
+local COLUMNS = {
+  { key = "name", title = "" }, { key = "first", title = "first call s" }, { key = "second", title = "second call s" },
+  { key = "launches" }, { key = "bytes", title = "bytes copied", detail = true }, { key = "result" },
+}
 local CALLS = 2 -- the first one analyses, and builds
 local LUA_HAS = { double = true, long = true } -- of the dtypes of buffers
 local MOST_ELEMENTS <const> = 1 << 26 -- of a table: 1 GiB
@@ -223,7 +226,7 @@ local function lua_row(trial, fn, compiled, device)
     end
   end
   trial.expected = list
-  return { "Lua", times[1], times[2], "", "", "" }
+  return { name = "Lua", first = times[1], second = times[2], launches = "", bytes = "", result = "" }
 end
 
 local function compiled_row(trial, name, compiled, device)
@@ -236,8 +239,9 @@ local function compiled_row(trial, name, compiled, device)
   end
   local after = compiled:stats()
   trial.has_failed = trial.has_failed or found.count > 0 and trial.is_exact
-  return { name, times[1], times[2], ("%d"):format(after.launches - before.launches),
-    ("%d"):format(after.bytes_up + after.bytes_down - before.bytes_up - before.bytes_down), difference_text(found) }
+  return { name = name, first = times[1], second = times[2], launches = tostring(after.launches - before.launches),
+    bytes = ("%d"):format(after.bytes_up + after.bytes_down - before.bytes_up - before.bytes_down),
+    result = difference_text(found) }
 end
 
 --- Why results may differ from Lua's, lines; none where they must not.
@@ -291,7 +295,7 @@ function loops_trial.run(fn, compiled, forced, request)
     lines[3] = compiled_row(trial, "compiled, all parallel nests on the device", forced, device)
   end
   return ("%s\non %s\n\n%s\n\n%s"):format(arguments_text(rows, presumed.kinds, trial.values), device.name,
-    columns.format(HEADER, lines), remarks(allowed, compiled.state)), trial.has_failed
+    output.table(COLUMNS, lines), remarks(allowed, compiled.state)), trial.has_failed
 end
 
 return loops_trial

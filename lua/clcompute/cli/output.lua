@@ -5,13 +5,15 @@
 
 local command_line = require "clcompute.cli.command_line"
 local process = require("clcompute.base").process
+local terminal = require "clcompute.cli.terminal"
 local width = require("clcompute.base").width
 local write_file = require("clcompute.base").write_file
 
 local output = {}
 
 local EPIPE = 32
-local WIDTH = 140 -- of tables, where the output is no terminal whose width is known
+local WIDTH, PIPE_WIDTH = 80, 140 -- of a text, on a terminal that does not say how wide it is, and elsewhere
+local UNLIMITED = 1 << 20
 
 --- Raised when the reader went away, as `head` does: no fault of the command, which ends in silence.
 output.BROKEN_PIPE = setmetatable({}, { __tostring = function() return "broken pipe" end })
@@ -27,6 +29,13 @@ end
 -- @raise when it cannot be written, here or in `flush`
 function output.print(text)
   check(io.stdout:write(text, "\n"))
+end
+
+--- Writes a text of cells and a newline; on a terminal "ok", "fault" and the like are in colours.
+-- @tparam string text
+-- @raise as `print`
+function output.print_verdicts(text)
+  output.print(terminal.has_colours() and terminal.colour(text) or text)
 end
 
 --- Hands on what was printed; the last call of a command.
@@ -120,11 +129,26 @@ function output.check(options)
   end
 end
 
-local function as_text(report, document, options)
-  if options.json then return report.json(document) end
-  if options.markdown then return report.markdown(document) end
-  if options.csv then return (report.csv(document):gsub("\r?\n$", "")) end
-  return report.text(document, { width = math.max(40, math.tointeger(tonumber(os.getenv "COLUMNS")) or WIDTH) })
+--- The columns that a text may have: those of the terminal, else of $COLUMNS, else so many.
+local function text_width(otherwise)
+  local told = (os.getenv "COLUMNS" or terminal.is(1)) and (terminal.columns() or WIDTH)
+  return math.max(40, told or otherwise)
+end
+
+--- A table as a text, which fits the terminal; elsewhere it is as wide as it is.
+-- @tparam table columns as of a section of `clcompute.report`
+-- @tparam table rows
+-- @treturn string
+function output.table(columns, rows)
+  local section = { columns = columns, rows = rows }
+  return (require "clcompute.report".text(section, { width = text_width(UNLIMITED), bar = false }):gsub("\n$", ""))
+end
+
+local function print_document(report, document, options)
+  if options.json then return output.print(report.json(document)) end
+  if options.markdown then return output.print(report.markdown(document)) end
+  if options.csv then return output.print((report.csv(document):gsub("\r?\n$", ""))) end
+  output.print_verdicts(report.text(document, { width = text_width(PIPE_WIDTH) }))
 end
 
 --- Whether a row says that something computed a wrong result, or raised.
@@ -143,7 +167,7 @@ end
 -- @treturn integer the exit code: 1 when a measurement failed
 function output.document(document, options)
   local report = require "clcompute.report"
-  output.print(as_text(report, document, options))
+  print_document(report, document, options)
   if options.html then write_file(options.html, report.html(document)) end
   return has_failed(document) and 1 or 0
 end
@@ -160,14 +184,8 @@ local PAUSE = 5 -- seconds between plain lines
 local BAR = 24 -- columns
 
 --- Whether standard error is a terminal that can move its cursor.
-local function is_terminal()
-  return os.getenv "TERM" ~= "dumb" and os.execute "test -t 2" == true
-end
-
---- The columns of the terminal, as the shell tells them.
-local function terminal_width()
-  local columns = math.tointeger(tonumber(os.getenv "COLUMNS"))
-  return columns and columns > 0 and columns or 80
+local function can_redraw()
+  return os.getenv "TERM" ~= "dumb" and terminal.is(2)
 end
 
 local function format_seconds(seconds)
@@ -177,17 +195,30 @@ local function format_seconds(seconds)
   return ("%d h %02d min"):format(s // 3600, s % 3600 // 60)
 end
 
---- The share that is done, 0 to 1; nil where that is unknown.
-local function share_of(event)
-  if not (event.done and event.total and event.total > 0) then return nil end
-  return math.max(0, math.min(1, event.done / event.total))
+--- The sum of the first values of a list.
+local function sum(list, count)
+  local all = 0
+  for i = 1, count do all = all + list[i] end
+  return all
 end
 
---- The seconds left: as told, else as the time up to now suggests; nil at first.
+--- The share that is done, 0 to 1, parts being weighed where their weights are told; nil where it is unknown.
+local function share_of(event)
+  local done, total = event.done, event.total
+  if done and event.weights then done, total = sum(event.weights, done), sum(event.weights, #event.weights) end
+  if not (done and total and total > 0) then return nil end
+  return math.max(0, math.min(1, done / total))
+end
+
+--- The seconds left: as told, else as the time of the parts that are done suggests; nil before two are, and when a part
+-- takes longer than that.
 local function estimate(self, event, share)
   if event.seconds_left then return event.seconds_left end
-  local spent = self.clock() - self.start
-  return share and share > 0 and share < 1 and spent > 0 and spent * (1 - share) / share or nil
+  local now = self.clock()
+  if event.done ~= self.done then self.done, self.ended = event.done, now end
+  if not share or event.done < 2 or share == 1 then return nil end
+  local left = (self.ended - self.start) * (1 - share) / share - (now - self.ended)
+  return left > 0 and left or nil
 end
 
 --- What comes after the name: " 45 %, 3 min 20 s left"
@@ -230,10 +261,12 @@ local function write_line(self, event)
   self.written = now
 end
 
---- Shows an event: a text, or a table { name=, done=, total=, seconds_left= }, all but one of them optional.
+--- Shows an event: a text, or a table { name=, done=, total=, weights=, seconds_left= }, all but one of them optional.
+-- done: how many parts, of `total`, or of as many as there are weights, the seconds that each takes somewhere.
 function Progress.__call(self, event)
   if type(event) == "string" then event = { name = event } end
-  event = { name = event.name or "", done = event.done, total = event.total, seconds_left = event.seconds_left }
+  event = { name = event.name or "", done = event.done, total = event.total, weights = event.weights,
+    seconds_left = event.seconds_left }
   if self.terminal then draw(self, event) else write_line(self, event) end
 end
 
@@ -249,13 +282,13 @@ Progress.__close = Progress.close
 
 --- A display of progress, to be passed as the `progress` of a measurement; it is closed at the end.
 -- @tparam[opt] table options for tests: `stream` (default standard error), `terminal` (whether it is one),
---  `columns` (default `$COLUMNS`, else 80), `clock` (a function that returns seconds, default `os.time`)
+--  `columns` (default those of the terminal), `clock` (a function that returns seconds, default `os.time`)
 -- @treturn table callable, with a method `close`
 function output.progress(options)
   local given = options or {}
-  local self = { stream = given.stream or io.stderr, columns = given.columns or terminal_width(),
-    clock = given.clock or os.time, terminal = given.terminal }
-  if self.terminal == nil then self.terminal = is_terminal() end
+  local self = { stream = given.stream or io.stderr, clock = given.clock or os.time, terminal = given.terminal }
+  if self.terminal == nil then self.terminal = can_redraw() end
+  self.columns = given.columns or self.terminal and terminal.columns() or WIDTH
   self.start = self.clock()
   return setmetatable(self, Progress)
 end

@@ -20,7 +20,7 @@ function tune.configure(parser)
   parser:argument("operation", "What to tune (default: all)."):args "*"
   parser:option("--device", "Device to tune for."):argname "<selector>"
   parser:option("--seconds", "Time after which nothing more is tried (120). Of loops a try may take minutes.")
-    :argname "<s>":convert(command_line.seconds)
+    :argname "<s>":convert(command_line.seconds):default "120":show_default(false)
   parser:flag("--dry-run", "Measure, but keep nothing.")
 end
 
@@ -50,13 +50,16 @@ local function describe(found)
 end
 
 function tune.run(options)
-  local device = command_line.device(options.device)
+  local device, clock = command_line.device(options.device), command_line.library().clock
   local show <close> = output.progress()
+  local start = clock()
   local found = require("clcompute.tune").run(device, {
     operations = #options.operation > 0 and options.operation or nil, seconds = options.seconds,
     keep = not options.dry_run,
-    progress = function(event) show { name = ("%s %s: %s"):format(event.operation, event.dtype, event.name), done = 0,
-      total = 1 } end,
+    progress = function(event)
+      show { name = ("%s %s: %s"):format(event.operation, event.dtype, event.name), done = clock() - start,
+        total = options.seconds }
+    end,
   })
   show:close()
   for _, each in ipairs(found) do output.print(describe(each)) end

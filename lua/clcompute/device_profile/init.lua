@@ -26,6 +26,10 @@ for i, name in ipairs { "peaks", "divergence", "long_loop", "whole_wavefronts", 
   EXPERIMENTS[i] = host_costs[name] or require("clcompute.device_profile." .. name)
 end
 
+-- Seconds that some take, about, on two cores; the others take a few.
+local WEIGHTS, FEW = { peaks = 6, latency_hiding = 9, coalescing = 18, working_set = 11, transfers = 6, group_size = 6,
+  compile = 20 }, 3
+
 local SOURCE = "ATI HD Graphics and OpenCL (CSDN, 2012), after AMD's guide to programming with OpenCL"
 local TIMES = "medians of several runs, between their quartiles, and all rates are those of the medians; only peaks "
   .. "are the best of several runs"
@@ -86,10 +90,12 @@ function device_profile.measure(device, given)
   given = options.check("measure", given or {}, MEASURE)
   if not is_device(device) then error("measure: Device expected, got " .. type(device), 0) end
   options.positive("measure", given, "seconds")
-  local list, start, current, done = chosen(given.only), cl.clock(), nil, 0
+  local list, weights, start, current, done = chosen(given.only), {}, cl.clock(), nil, 0
+  for i, experiment in ipairs(list) do weights[i] = WEIGHTS[experiment.name] or FEW end
   local function show(what)
     if not given.progress then return end
-    given.progress { name = what and ("%s: %s"):format(current, what) or current, done = done, total = #list }
+    given.progress { name = what and ("%s: %s"):format(current, what) or current, done = done, total = #list,
+      weights = weights }
   end
   local lab = Lab.new(device, { seconds = given.seconds or SECONDS, quick = given.quick, progress = show })
   local profile = { device = tostring(device), date = os.date "!%Y-%m-%dT%H:%M:%SZ", quick = given.quick,

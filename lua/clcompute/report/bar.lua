@@ -33,7 +33,7 @@ end
 local function label_width(groups, width)
   local widest = 0
   for _, one in ipairs(groups) do widest = math.max(widest, markup.pixels(one.label, axes.FONT)) end
-  return math.min(widest, width * 0.36)
+  return math.min(widest, width * 0.5)
 end
 
 local function value_width(list, write)
@@ -78,24 +78,44 @@ local function draw_item(item, x, y, plot)
     .. markup.text("text", { class = "label strong", x = from, y = y + axes.FONT * 0.35 }, plot.write(point.y))
 end
 
+--- A label on one line or on two, which are cut where they have no room.
+local function label_lines(label, plot)
+  local function fits(text) return markup.pixels(text, axes.FONT) <= plot.label_room end
+  local stop
+  for at in (fits(label) and "" or label):gmatch "() " do
+    stop = fits(label:sub(1, at - 1)) and at or stop
+  end
+  local lines = stop and { label:sub(1, stop - 1), label:sub(stop + 1) } or { label }
+  for i, text in ipairs(lines) do lines[i] = markup.cut_middle(text, plot.label_room, axes.FONT) end
+  return lines
+end
+
+--- The lines of a label; the first one's middle is at `y`.
+local function draw_label(label, lines, y, plot)
+  local parts = { table.concat(lines, " ") ~= label and markup.text("title", {}, label) or "" }
+  for i, text in ipairs(lines) do
+    parts[i + 1] = text ~= "" and markup.text("text", { class = plot.stacked and "label" or "label end",
+      x = plot.stacked and 0 or plot.label_room, y = y + (i - 1) * axes.LINE + axes.FONT * 0.35 }, text) or ""
+  end
+  return markup.element("g", {}, parts)
+end
+
 --- All groups below each other; the markup and where they end.
 local function draw_groups(groups, x, top, plot)
   local parts, y = {}, top
   for _, one in ipairs(groups) do
-    local text = markup.cut_middle(one.label, plot.label_room, axes.FONT)
-    local full = text ~= one.label and markup.text("title", {}, one.label) or ""
-    local middle = plot.stacked and y + axes.LINE / 2 or y + #one * STEP / 2
-    if text ~= "" then
-      parts[#parts + 1] = markup.element("g", {}, full .. markup.text("text", {
-        class = plot.stacked and "label" or "label end", x = plot.stacked and 0 or plot.label_room,
-        y = middle + axes.FONT * 0.35 }, text))
-    end
-    if plot.stacked then y = y + axes.LINE + 2 end
+    local lines = label_lines(one.label, plot)
+    local label_height, height = #lines * axes.LINE, #one * STEP
+    local lack = plot.stacked and 0 or math.max(label_height - height, 0) -- of height for a label at the side
+    y = y + lack / 2
+    local at = y + axes.LINE / 2 + (plot.stacked and 0 or (height - label_height) / 2)
+    parts[#parts + 1] = draw_label(one.label, lines, at, plot)
+    if plot.stacked then y = y + label_height + 2 end
     for _, item in ipairs(one) do
       parts[#parts + 1] = draw_item(item, x, y + STEP / 2, plot)
       y = y + STEP
     end
-    y = y + (#one > 1 and BETWEEN or plot.stacked and 6 or 2)
+    y = y + lack / 2 + (#one > 1 and BETWEEN or plot.stacked and 6 or 2)
   end
   return table.concat(parts), y
 end
@@ -127,8 +147,8 @@ function bar.draw(list, spec, titles, width)
   local head = top + 2
   return table.concat {
     legend, axes.horizontal(x, tick_labels, bottom, head, width),
-    bars, markup.element("line", { class = "axis", x1 = x:at(x.base and x.low or 0), x2 = x:at(x.base and x.low or 0),
-      y1 = head, y2 = bottom }),
+    markup.element("line", { class = "axis", x1 = x:at(x.base and x.low or 0), x2 = x:at(x.base and x.low or 0),
+      y1 = head, y2 = bottom }), bars,
     markup.text("text", { class = "label axis-title end", x = width + 0.0, y = bottom + 2 * axes.LINE + 6 },
       markup.cut_pixels(axes.title(titles.y, tick_unit), width, axes.FONT)),
   }, bottom + 2 * axes.LINE + 14

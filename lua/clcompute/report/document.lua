@@ -10,7 +10,7 @@ local DOCUMENT = { title = "string", subtitle = "string", facts = "table", secti
 local SECTION = { title = "string", text = "string|table", columns = "table", rows = "table", chart = "table",
   caption = "string" }
 local COLUMN = { key = "string|table", title = "string", unit = "string", format = "string|function", align = "string",
-  wrap = "boolean" }
+  wrap = "boolean", detail = "boolean" }
 local ALIGNMENTS = { left = true, right = true, center = true }
 
 -- --- checks ------------------------------------------------------------------------

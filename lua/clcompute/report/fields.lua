@@ -95,6 +95,9 @@ end
 
 -- --- cells ------------------------------------------------------------------------------
 
+-- Keys of columns that say more of what another column says: quartiles, the first call, an error.
+local DETAILS = { q1 = true, q3 = true, min = true, runs = true, cold = true, max_error = true }
+
 -- By the key of a column: which cells, how they are marked, and what stands under the table.
 local REMARKS = {
   ratio = {
@@ -203,6 +206,7 @@ local function new_column(section, column, shared)
   return {
     key = keys_of(column)[1], title = format.clean(title), unit = #values > 0 and shown or nil,
     align = column.align or (#values > 0 and "right" or "left"), wrap = column.wrap,
+    detail = column.detail or column.detail == nil and DETAILS[keys_of(column)[1]] or false,
     write = write, unit_of_values = unit, is_mixed = is_mixed, source = column,
   }
 end
@@ -218,8 +222,8 @@ local function new_cell(column, row, add_note)
   return { text = text, value = type(value) == "number" and not column.is_mixed and value or nil }
 end
 
---- The columns (key, title, unit, align, wrap), rows of cells (text, value: the number behind it, comparable within its
--- column) and footnotes of a section.
+--- The columns (key, title, unit, align, wrap, detail), rows of cells (text, value: the number behind it, comparable
+-- within its column) and footnotes of a section.
 function fields.cells(section)
   local made, noted, shared = { columns = {}, rows = {}, notes = {} }, {}, times(section)
   local function add_note(note)

@@ -4,6 +4,7 @@
 local chart = require "clcompute.report.chart"
 local fields = require "clcompute.report.fields"
 local markup = require "clcompute.report.markup"
+local version = require("clcompute.base").version
 local width = require("clcompute.base").width
 
 local html = {}
@@ -11,7 +12,8 @@ local html = {}
 local element, text = markup.element, markup.text
 
 local WIDE, NARROW = 760, 320 -- pixels of a chart on a screen, and on a phone
-local FEW, LONG = 12, 24 -- rows of a table that is open under its chart; characters of a cell that may wrap
+local FEW = 12 -- rows of a table that is open under its chart
+local LONG, SENTENCE = 24, 60 -- characters of a cell that may wrap, and of one that a phone gives most of its width
 
 -- --- style sheets ------------------------------------------------------------------
 --
@@ -82,7 +84,7 @@ nav{margin-top:2rem;font-size:.94rem}
 nav h2{font-size:.74rem;
 letter-spacing:.07em;text-transform:uppercase;color:var(--soft);margin:0 0 .4rem;font-weight:500}
 nav ol{margin:0;padding:0;list-style:none;columns:17rem}
-nav li{padding:.16rem 0}
+nav li{padding:.16rem 0;break-inside:avoid}
 a{color:var(--accent);text-decoration-thickness:1px;text-underline-offset:.2em}
 nav a{text-decoration:none}nav a:hover,nav a:focus-visible{text-decoration:underline}
 section{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,820px) minmax(0,1fr);
@@ -111,7 +113,7 @@ th,td{padding:.48rem .65rem;text-align:left;white-space:nowrap;border-bottom:1px
 th:first-child,td:first-child{padding-left:.2rem}
 tbody tr:last-child td{border-bottom:0}
 th{font-weight:600;color:var(--soft);vertical-align:bottom}
-td.words{white-space:normal;min-width:9em;max-width:26em}
+td.words{white-space:normal;min-width:9em;max-width:26em}td.sentence{min-width:min(22em,62vw)}
 .right{text-align:right}.center{text-align:center}
 tr.bad td{color:var(--soft)}tr.bad td:last-child{color:var(--bad)}
 summary{cursor:pointer;font-size:.92rem;color:var(--accent);padding:.3rem 0}
@@ -158,7 +160,8 @@ end
 
 local function cell(column, one)
   local classes = column.align
-  if column.align == "left" and width.of(one.text) > LONG then classes = "left words" end
+  local length = column.align == "left" and width.of(one.text) or 0
+  if length > LONG then classes = length > SENTENCE and "left words sentence" or "left words" end
   return text("td", { class = classes, ["data-key"] = column.key,
     ["data-value"] = one.value and markup.exact(one.value) or nil }, one.text)
 end
@@ -243,6 +246,13 @@ local function contents(sections)
     text("h2", { id = "contents" }, "Contents") .. element("ol", {}, links))
 end
 
+--- Who wrote the page and when: version and, where a checkout was built, its commit.
+local function origin()
+  local found, commit = pcall(require, "clcompute.commit")
+  local built = found and commit ~= "" and (" (commit %s)"):format(commit) or ""
+  return ("Written on %s by %s%s."):format(os.date "%Y-%m-%d", version, built)
+end
+
 --- The document (of document.new) as a page.
 function html.write(made)
   local title = made.title or "Measurements"
@@ -252,7 +262,7 @@ function html.write(made)
   local hint = main:find("<svg", 1, true) and " Resting on a point of a chart shows its numbers." or ""
   local page = element("div", { class = nav and "page listed" or "page" }, {
     header(made, title), nav or "", element("main", {}, main),
-    text("footer", {}, "Written by clcompute.report." .. hint),
+    text("footer", {}, origin() .. hint),
   })
   return table.concat({
     "<!doctype html>", '<html lang="en">', "<head>", element("meta", { charset = "utf-8" }),

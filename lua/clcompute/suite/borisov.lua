@@ -25,6 +25,8 @@ local SIZES = {
   quick = { saxpy = 1 << 20, gemm = 256, gauss = 200 },
 }
 
+local WEIGHTS = { 10, 26, 16, 8, 15 } -- seconds of a section on two cores
+
 --- The rows of a table of the paper.
 local function paper_rows(number)
   local rows, baseline = {}, PAPER[#PAPER][2 + number]
@@ -63,7 +65,7 @@ function borisov.measure(options)
   local function add(work, title, text, methods, number)
     local function progress(state)
       if options.progress then
-        options.progress { name = ("%s: %s"):format(title, state.name), done = #sections, total = 5 }
+        options.progress { name = ("%s: %s"):format(title, state.name), done = #sections, weights = WEIGHTS }
       end
     end
     sections[#sections + 1] = workload.section(work, { title = title, text = text, devices = options.devices,
