@@ -157,11 +157,13 @@ static int wait_input(lua_State *L) {
   return 1;
 }
 
-/* terminal_columns() --> of the terminal that standard input is; nil where it is none. */
+/* terminal_columns(stream) --> of the terminal that standard input (0), output (1) or error (2) is;
+   nil where it is none. */
 static int terminal_columns(lua_State *L) {
   struct winsize size;
-  if (!isatty(STDIN_FILENO)) return 0;
-  const int known = ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  const int stream = (int)luaL_checkinteger(L, 1);
+  if (!isatty(stream)) return 0;
+  const int known = ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   lua_pushinteger(L, known ? size.ws_col : 80);
   return 1;
 }

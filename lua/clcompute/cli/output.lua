@@ -131,8 +131,7 @@ end
 
 --- The columns that a text may have: those of the terminal, else of $COLUMNS, else so many.
 local function text_width(otherwise)
-  local told = (os.getenv "COLUMNS" or terminal.is(1)) and (terminal.columns() or WIDTH)
-  return math.max(40, told or otherwise)
+  return math.max(40, terminal.columns(1) or otherwise)
 end
 
 --- A table as a text, which fits the terminal; elsewhere it is as wide as it is.
@@ -288,7 +287,7 @@ function output.progress(options)
   local given = options or {}
   local self = { stream = given.stream or io.stderr, clock = given.clock or os.time, terminal = given.terminal }
   if self.terminal == nil then self.terminal = can_redraw() end
-  self.columns = given.columns or self.terminal and terminal.columns() or WIDTH
+  self.columns = given.columns or self.terminal and terminal.columns(2) or WIDTH
   self.start = self.clock()
   return setmetatable(self, Progress)
 end

@@ -2,9 +2,11 @@
 
 --- The terminal: whether there is one, how wide it is, and what is coloured there.
 
-local process = require("clcompute.base").process
 
 local terminal = {}
+
+-- The doctor runs without the core too; then nothing is a terminal.
+local has_core, internal = pcall(require, "clcompute.core.internal")
 
 local RED, GREEN, YELLOW = 31, 32, 33
 local VERDICTS = { ok = GREEN, warning = YELLOW, unsupported = YELLOW, skipped = YELLOW, fault = RED, failed = RED }
@@ -12,15 +14,16 @@ local VERDICTS = { ok = GREEN, warning = YELLOW, unsupported = YELLOW, skipped =
 --- Whether a stream is a terminal.
 -- @tparam integer stream 1, standard output, or 2, standard error
 function terminal.is(stream)
-  return os.execute("test -t " .. stream) == true
+  return has_core and internal.terminal_columns(stream) ~= nil
 end
 
---- The columns of the terminal: as $COLUMNS says, else as it says itself.
+--- The columns of a stream: as $COLUMNS says, else as the terminal says itself.
+-- @tparam integer stream
 -- @treturn ?integer nil where neither does
-function terminal.columns()
-  local size = process.tool "stty size 2>/dev/null </dev/tty" or "" -- "24 80"; 0 of one that does not know
-  local columns = math.tointeger(tonumber(os.getenv "COLUMNS" or size:match " (%d+)$"))
-  return columns and columns > 0 and columns or nil
+function terminal.columns(stream)
+  local told = math.tointeger(tonumber(os.getenv "COLUMNS"))
+  if told and told > 0 then return told end
+  return has_core and internal.terminal_columns(stream) or nil
 end
 
 --- Whether colours are wanted on standard output (https://no-color.org).

@@ -55,7 +55,7 @@ end
 -- --- one chunk -----------------------------------------------------------------------------------
 
 local function columns()
-  return internal.terminal_columns() or PIPE_COLUMNS
+  return internal.terminal_columns(0) or PIPE_COLUMNS
 end
 
 --- Runs a chunk and prints its results, which may take as long; returns whether it ended well.
@@ -111,7 +111,7 @@ end
 function prompt.run(greeting)
   local known = catalogue.new()
   local self = { session = session.new(), catalogue = known, pasted = {},
-    is_terminal = internal.terminal_columns() ~= nil }
+    is_terminal = internal.terminal_columns(0) ~= nil }
   _G.help = help.new(known, columns)
   local complete = completer.new(self.session, known)
   local lines = editor.open(self.is_terminal, function(text, first, last)
