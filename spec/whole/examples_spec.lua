@@ -117,7 +117,7 @@ describe("the example", function()
       local file = ("%s.lua: "):format(name)
       fails_with(file .. "needs the folder to draw in: lua5.4 examples/" .. file:gsub(": ", " FOLDER"), "",
         ("LUA examples/%s.lua"):format(name))
-      fails_with(file .. "cannot draw there: /nowhere/%w+%.svg: No such file or directory", "",
+      fails_with(file .. "cannot draw there: /nowhere/[%w_]+%.svg: No such file or directory", "",
         ("LUA examples/%s.lua /nowhere"):format(name))
     end
     local path = os.tmpname()
