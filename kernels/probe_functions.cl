@@ -5,7 +5,7 @@
  *
  *     x = i % 8 / 8;
  *     for (j = 0; j < ADDS; j++) y[j] = j;
- *     for (k = 0; k < n; k++) {
+ *     for (k = 0; k < UNROLL * n; k++) {
  *       x = F(x + c);                                       sine, logarithm, or x itself
  *       for (j = 0; j < ADDS; j++) y[j] = a * y[j] + b;
  *     }
@@ -18,6 +18,9 @@
 #endif
 #ifndef ADDS
 #define ADDS 4 /* multiply-adds of a step */
+#endif
+#ifndef UNROLL
+#define UNROLL 4 /* steps of a turn of the loop, beside which its own instructions are few */
 #endif
 
 #if FUNCTION == 1
@@ -35,11 +38,14 @@ __kernel void probe_functions(const int n, const float a, const float b, const f
   float y[ADDS + 1];
 #pragma unroll
   for (int j = 0; j < ADDS; j++) y[j] = j;
-#pragma unroll 1 /* a step is what is measured */
+#pragma unroll 1
   for (int k = 0; k < n; k++) {
-    x = STEP(x);
 #pragma unroll
-    for (int j = 0; j < ADDS; j++) y[j] = a * y[j] + b;
+    for (int u = 0; u < UNROLL; u++) {
+      x = STEP(x);
+#pragma unroll
+      for (int j = 0; j < ADDS; j++) y[j] = a * y[j] + b;
+    }
   }
 #pragma unroll
   for (int j = 0; j < ADDS; j++) x += y[j];

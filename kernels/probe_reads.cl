@@ -26,7 +26,8 @@
 #define SUM TYPE /* what it is added up in: int for the small integers */
 #endif
 #ifndef SPACE
-#define SPACE 0 /* of the table: 0 local memory, 1 global, 2 registers (floating types), 3 constant */
+#define SPACE \
+  0 /* of the table: 0 local memory, 1 global, 2 registers (floating types), 3 constant */
 #endif
 #ifndef ENTRIES
 #define ENTRIES 1024 /* elements of the table that reads begin at: a power of two */

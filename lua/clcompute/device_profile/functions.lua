@@ -7,7 +7,7 @@ local curve = require "clcompute.device_profile.curve"
 
 local ADDS = { 0, 1, 2, 4, 8, 16 } -- multiply-adds of a step
 local QUICK_ADDS = { 0, 1 }
-local MOST_STEPS = 1 << 20
+local MOST_TURNS = 1 << 20
 local GROUP = 256
 local STARTS = 8 -- x begins at 0, 1/8, ... 7/8
 local FACTOR, SUMMAND = 0.5, 1 -- of the multiply-adds, which end at 2
@@ -21,7 +21,8 @@ local FUNCTIONS = {
   { name = "logarithm", number = 2, c = 3, of = math.log },
 }
 
-local VISIBLE = 0.25 -- of the time of a function: multiply-adds that take less do not show beside it
+local UNROLL = 4 -- steps of a turn of the kernel's loop
+local VISIBLE, FITTING = 0.25, 0.5 -- of the time of a function: multiply-adds of that much show beside it, or do not
 local HIDDEN = 0.5 -- of the time of multiply-adds: with less of it added, they go on beside the function
 
 local functions = {}
@@ -41,7 +42,7 @@ local function sentence(rows, name, add)
   local alone, beside = curve.at(points, 0), nil
   if not alone then return ("The %s could not be measured."):format(name) end
   for _, point in ipairs(points) do
-    if point.x > 1 and point.x * add <= alone then beside = point end
+    if point.x > 0 and point.x * add <= FITTING * alone then beside = point end
   end
   local cost = ("A %s takes as long as %.1f multiply-adds"):format(name, alone / add)
   if not beside or beside.x * add < VISIBLE * alone then return cost .. "." end
@@ -88,18 +89,21 @@ end
 --- What the lab's `times` takes, of each function with each number of multiply-adds.
 local function points_of(lab, range, out)
   local items, list = range.global[1], {}
-  local function kernel_of(f, adds) return lab:kernel("probe_functions", { FUNCTION = f.number, ADDS = adds }) end
+  local function kernel_of(f, adds)
+    return lab:kernel("probe_functions", { FUNCTION = f.number, ADDS = adds, UNROLL = UNROLL })
+  end
   local function launch(kernel, f, n) return kernel(range, n, FACTOR, SUMMAND, f.c, out) end
   for _, f in ipairs(FUNCTIONS) do
     local first = kernel_of(f, 1)
-    local steps = lab:size(4, MOST_STEPS, function(n) launch(first, f, n) end)
+    local turns = lab:size(4, MOST_TURNS, function(n) launch(first, f, n) end)
+    local steps = turns * UNROLL
     for _, adds in ipairs(lab:choose(ADDS, QUICK_ADDS)) do
       if f.number > 0 or adds > 0 then
         local kernel = kernel_of(f, adds)
         list[#list + 1] = {
           name = ("%s, %d multiply-adds"):format(f.name, adds), params = { function_name = f.name, adds = adds },
           operations = items * steps,
-          launch = function() return launch(kernel, f, steps) end,
+          launch = function() return launch(kernel, f, turns) end,
           check = function() return check(out, f, adds, steps) end,
         }
       end

@@ -26,12 +26,12 @@ function packing.read(rows)
   for _, series in ipairs { FEW, MANY } do
     local points = curve.of(curve.only(rows, "series", series), "params.chains", "gain")
     if #points < 3 then return { curve.TOO_FEW } end
-    local most = curve.highest(points)
-    gains[series] = most.y
-    sentences[#sentences + 1] = most.y >= GAINS
+    local most, enough = curve.highest(points).y, curve.arrival(points, ARRIVED)
+    gains[series] = most
+    sentences[#sentences + 1] = most >= GAINS
       and ("With %s, independent operations are put side by side: %d of them do %.1f times as many a second as one.")
-        :format(series, curve.arrival(points, ARRIVED), most.y)
-      or ("With %s, independent operations gain little: at most %.2f times."):format(series, most.y)
+        :format(series, enough, curve.at(points, enough))
+      or ("With %s, independent operations gain little: at most %.2f times."):format(series, most)
   end
   if gains[FEW] >= GAINS * gains[MANY] then
     sentences[#sentences + 1] = "So the wait for a result is hidden either by independent operations or by other "
