@@ -22,8 +22,8 @@ local FUNCTIONS = {
 }
 
 local UNROLL = 4 -- steps of a turn of the kernel's loop
-local VISIBLE, FITTING = 0.25, 0.5 -- of the time of a function: multiply-adds of that much show beside it, or do not
-local HIDDEN = 0.5 -- of the time of multiply-adds: with less of it added, they go on beside the function
+local VISIBLE = 0.25 -- of the time of a function: multiply-adds that take less do not show beside it
+local OWN, PART = 0.5, 0.2 -- hidden of the shorter time, where all or part of a function has a unit of its own
 
 local functions = {}
 
@@ -36,23 +36,31 @@ local function time_of_add(rows)
   return best
 end
 
+--- The share of a time that is hidden where a function and multiply-adds go on beside each other: at best, of the
+-- shorter one; and the number of multiply-adds. Nil where they are too short to show beside it.
+local function hidden(points, adds, alone)
+  local share, number
+  for _, point in ipairs(points) do
+    local own = point.x > 0 and curve.at(adds, point.x)
+    if own and own >= VISIBLE * alone then
+      local here = (alone + own - point.y) / math.min(alone, own)
+      if not share or here > share then share, number = here, point.x end
+    end
+  end
+  return share and math.max(0, share), number
+end
+
 --- What a function costs and what goes on beside it, in words.
 local function sentence(rows, name, add)
   local points = curve.of(curve.only(rows, "series", name), "params.adds", "each")
-  local alone, beside = curve.at(points, 0), nil
+  local alone = curve.at(points, 0)
   if not alone then return ("The %s could not be measured."):format(name) end
-  for _, point in ipairs(points) do
-    if point.x > 0 and point.x * add <= FITTING * alone then beside = point end
-  end
   local cost = ("A %s takes as long as %.1f multiply-adds"):format(name, alone / add)
-  if not beside or beside.x * add < VISIBLE * alone then return cost .. "." end
-  local share = (beside.y - alone) / (beside.x * add)
-  if share < HIDDEN then
-    return ("%s, and %d of them beside it add %.0f %% of their time: it has a unit of its own."):format(cost, beside.x,
-      100 * math.max(0, share))
-  end
-  return ("%s, and %d of them beside it add %.0f %% of their time: both take the same units, in turns."):format(cost,
-    beside.x, 100 * share)
+  local share, number = hidden(points, curve.of(curve.only(rows, "series", "none"), "params.adds", "each"), alone)
+  if not share then return cost .. "." end
+  return ("%s. With %d beside it, %.0f %% of the shorter time is hidden: %s."):format(cost, number, 100 * share,
+    share >= OWN and "it has a unit of its own" or share >= PART and "part of it has a unit of its own"
+      or "both take the same units, in turns")
 end
 
 --- What the curves say, in words.
