@@ -217,7 +217,7 @@ function cl.gemm(a, b, options) end
 ---@field range? "fixed"|"shrink" for "paper"
 ---@field remainder? "split"|"host" for "paper"
 
----What a solution tells; `tostring` shows the fields. Of a batch all but `steps` are lists.
+---What a solution tells; `tostring` shows the fields. Of a batch all but `steps` and `warning` are lists.
 ---@class clcompute.GaussInfo
 ---@field backward_error number|number[] the ratio ||A x - b|| / (||A|| ||x|| eps) in the 1-norm: of the order of 1, at most 30
 ---@field steps integer of refinement
