@@ -377,7 +377,7 @@ by_kernel.probe_packing = [[for _, n in ipairs(SIZES) do
   run("probe_packing", n, { CHAINS = 3 })(2, empty(n, "uint")) end]]
 
 by_kernel.probe_functions = [[for f = 0, 2 do for _, n in ipairs(SIZES) do
-  run("probe_functions", n, { FUNCTION = f, ADDS = 2 })(3, 0.5, 1, 3, empty(n)) end end]]
+  run("probe_functions", n, { FUNCTION = f, ADDS = 2 })(3, 0.5, 1, 3, empty(n, "float")) end end]]
 
 by_kernel.probe_nothing = [[run("probe_nothing", 8)(7, empty(1, "uint"))]]
 
