@@ -8,8 +8,19 @@
 --- what blocks is timed by the clock. Launches are queued behind a kernel that runs for about a millisecond:
 --- else it would be chance how often each has to wake the driver's threads.
 
-local cl = require "clcompute"
-local bare = assert(package.loadlib("build/overhead.so", "luaopen_overhead"), "make build/overhead.so first")()
+--- Ends with a sentence, not with a traceback.
+local function fail(text)
+  io.stderr:write("overhead.lua: ", text, "\n")
+  os.exit(1)
+end
+
+local found, cl = pcall(require, "clcompute")
+if not found then
+  fail(cl:find("not found:", 1, true) and 'needs clcompute: make && eval "$(make -s env)"' or cl)
+end
+local open_bare = package.loadlib("build/overhead.so", "luaopen_overhead")
+if not open_bare then fail "needs the same calls in C: `make build/overhead.so`, and to be run where that was made" end
+local bare = open_bare()
 
 local ROUNDS, PROCESSES = tonumber(arg[1]) or 201, tonumber(arg[2]) or 9
 local N, COUNT, FEW, TURNS = 16, 25, 50, 1000000
@@ -27,7 +38,8 @@ local SOURCE = [[
 ]]
 local EMPTY = "kernel void empty() {}" -- by itself: see build.c on NVIDIA
 
-local device = cl.device()
+local has_device, device = pcall(cl.device)
+if not has_device then fail(device) end
 local program = device:program(SOURCE)
 local values = {}
 for i = 1, N do values[i] = i end

@@ -3,12 +3,23 @@
 -- and `clcompute profile-device --rows`; vendor.jsonl has the figures of gemm-tensor-h200.txt and lu-h200.txt.
 -- Usage: pictures.lua FOLDER
 
-local report = require "clcompute.report"
+--- Ends with a sentence, not with a traceback.
+local function fail(text)
+  io.stderr:write("pictures.lua: ", text, "\n")
+  os.exit(1)
+end
+
+local found, report = pcall(require, "clcompute.report")
+if not found then
+  fail(report:find("not found:", 1, true) and 'needs clcompute: make && eval "$(make -s env)"' or report)
+end
+local folder = arg[1] or fail "needs the folder to draw in: lua5.4 examples/pictures.lua FOLDER"
 
 local ROWS = (arg[0]:match "^(.*/)" or "./") .. "results/h200/"
 
 local function rows_of(name)
-  return report.read(ROWS .. name .. ".jsonl")
+  local ok, rows = pcall(report.read, ROWS .. name .. ".jsonl")
+  return ok and rows or fail("needs the rows that were kept: " .. rows)
 end
 
 --- The rows with a field of text made from their parameters, which tells the lines of a chart apart.
@@ -80,10 +91,10 @@ local pictures = {
     { x = "params.n", xlog = 2, xtitle = "N", ytitle = "time of an elimination" }),
 }
 
-local folder = assert(arg[1], "usage: pictures.lua FOLDER")
 for name, section in pairs(pictures) do
   local path = ("%s/%s.svg"):format(folder, name)
-  local file <close> = assert(io.open(path, "w"))
+  local file <close>, reason = io.open(path, "w")
+  if not file then fail("cannot draw there: " .. reason) end
   file:write((report.svg(section)))
   print("written: " .. path)
 end

@@ -6,7 +6,17 @@
 -- The rows follow from two rules of scheduling, which are written down here. The sources give two numbers: T0 runs
 -- until cycle 20, and 32 items lie in groups of 8; the other numbers are chosen.
 
-local report = require "clcompute.report"
+--- Ends with a sentence, not with a traceback.
+local function fail(text)
+  io.stderr:write("timelines.lua: ", text, "\n")
+  os.exit(1)
+end
+
+local found, report = pcall(require, "clcompute.report")
+if not found then
+  fail(report:find("not found:", 1, true) and 'needs clcompute: make && eval "$(make -s env)"' or report)
+end
+local folder = arg[1] or fail "needs the folder to draw in: lua5.4 examples/timelines.lua FOLDER"
 
 --- Collects spans; a span of no length is left out.
 local function new_rows()
@@ -99,10 +109,10 @@ local pictures = {
   barrier = section("Two launches of 32 work-items in groups of 8, a barrier in each", two_launches(), "work-item"),
 }
 
-local folder = assert(arg[1], "usage: timelines.lua FOLDER")
 for name, one in pairs(pictures) do
   local path = ("%s/%s.svg"):format(folder, name)
-  local file <close> = assert(io.open(path, "w"))
+  local file <close>, reason = io.open(path, "w")
+  if not file then fail("cannot draw there: " .. reason) end
   file:write((report.svg(one)))
   print("written: " .. path)
 end

@@ -6,9 +6,8 @@
  *     for (i = 0; i < n; i++) out[i] = in[i];
  *
  * n = global size x WIDTH x UNROLL elements; the vectors of neighbouring work-items are
- * neighbours. `out` may be `in` when the values change, out[i] = -in[i], as under NEGATE:
- * a store to what was just loaded saves a CPU the load that a store elsewhere begins with.
- * Local size GROUP.
+ * neighbours. IN_PLACE computes out[i] = -out[i] and takes `out` alone: a store to what was
+ * just loaded saves a CPU the load that a store elsewhere begins with. Local size GROUP.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -22,8 +21,8 @@
 #ifndef GROUP
 #define GROUP 64 /* work-items of a group */
 #endif
-#ifndef NEGATE
-#define NEGATE 0 /* 1: changes the sign */
+#ifndef IN_PLACE
+#define IN_PLACE 0 /* 1: changes the sign of each element of `out` */
 #endif
 
 #define PASTE_(a, b) a##b
@@ -31,11 +30,18 @@
 #define VECTOR PASTE(REAL, WIDTH)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void peak_copy(
-    __global const VECTOR *in, __global VECTOR *out) {
+#if !IN_PLACE
+    __global const VECTOR *in,
+#endif
+    __global VECTOR *out) {
   const size_t first = get_group_id(0) * (GROUP * UNROLL) + get_local_id(0);
 #pragma unroll
   for (int u = 0; u < UNROLL; u++) {
     const size_t i = first + u * GROUP;
-    out[i] = NEGATE ? -in[i] : in[i];
+#if IN_PLACE
+    out[i] = -out[i];
+#else
+    out[i] = in[i];
+#endif
   }
 }

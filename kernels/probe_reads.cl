@@ -2,7 +2,7 @@
 /*
  * probe_reads: reads of a small table by every work-item of a group, for what a read of local
  * memory costs, by the stride between neighbouring work-items too; beside it reads of the same
- * table in global memory, which the caches serve, and of registers.
+ * table in global memory, which the caches serve, of constant memory, and of registers.
  *
  *     sum = 0;
  *     for (k = 0; k < n; k++)
@@ -26,7 +26,8 @@
 #define SUM TYPE /* what it is added up in: int for the small integers */
 #endif
 #ifndef SPACE
-#define SPACE 0 /* of the table: 0 local memory, 1 global memory, 2 registers (floating types) */
+#define SPACE \
+  0 /* of the table: 0 local memory, 1 global, 2 registers (floating types), 3 constant */
 #endif
 #ifndef ENTRIES
 #define ENTRIES 1024 /* elements of the table that reads begin at: a power of two */
@@ -38,14 +39,20 @@
 #define GROUP 64 /* work-items of a group */
 #endif
 
+#if SPACE == 3
+#define FROM __constant TYPE
+#else
+#define FROM __global const TYPE
+#endif
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void probe_reads(
-    const uint n, const uint stride, const uint step, __global const TYPE *in, __global SUM *out) {
+    const uint n, const uint stride, const uint step, FROM *in, __global SUM *out) {
 #if SPACE == 0
   __local TYPE table[ENTRIES + UNROLL];
   for (uint i = get_local_id(0); i < ENTRIES + UNROLL; i += GROUP) table[i] = in[i];
   barrier(CLK_LOCAL_MEM_FENCE);
-#elif SPACE == 1
-  __global const TYPE *table = in;
+#elif SPACE == 1 || SPACE == 3
+  FROM *table = in;
 #else
   TYPE table[UNROLL];
   const uint begin = (uint)get_local_id(0) * stride & (ENTRIES - 1);

@@ -58,7 +58,7 @@ function cl.platforms() end
 ---for _, device in ipairs(cl.devices "cpu") do print(device.place, device.name) end
 ---print(#cl.devices "no such device") --> 0
 ---```
----@param selector? string "gpu", "cpu", "accelerator", a part of "platform/device" in any case, or "0:1": platform and device, from 0
+---@param selector? string "gpu", "cpu", "accelerator", a part of "platform/device" or the short name of a platform ("pocl") in any case, or "0:1": platform and device, from 0
 ---@return clcompute.Device[] # empty when none match
 function cl.devices(selector) end
 
@@ -71,7 +71,7 @@ function cl.devices(selector) end
 ---local cpu = cl.device "cpu"
 ---print(cpu.type, cpu == cl.device "cpu") --> cpu	true
 ---```
----@param selector? string "gpu", "cpu", "accelerator", a part of "platform/device" in any case, or "0:1": platform and device, from 0
+---@param selector? string "gpu", "cpu", "accelerator", a part of "platform/device" or the short name of a platform ("pocl") in any case, or "0:1": platform and device, from 0
 ---@param options? clcompute.DeviceOptions
 ---@return clcompute.Device
 function cl.device(selector, options) end
@@ -188,7 +188,7 @@ function cl.trace_range(range, options) end
 
 ---@class clcompute.DoctorRow
 ---@field check string
----@field status "ok"|"fault"|"skipped"
+---@field status "ok"|"warning"|"fault"|"skipped" a warning: a fault of a driver that the library avoids
 ---@field detail string
 ---@field remedy? string
 
@@ -196,6 +196,7 @@ function cl.trace_range(range, options) end
 ---@class clcompute.DoctorReport
 ---@field rows clcompute.DoctorRow[]
 ---@field faults integer how many rows are faults
+---@field warnings integer how many are warnings
 ---@field loader? string its path
 ---@field core? string its path
 ---@field icds table[] { file =, library =, opens = } of each driver file

@@ -2,6 +2,7 @@
 /* Platforms: what OpenCL finds on this machine, and selectors that choose from it. */
 #include "platform.h"
 
+#include <CL/cl_ext.h> /* CL_PLATFORM_ICD_SUFFIX_KHR */
 #include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -129,21 +130,31 @@ static int is_number_pair(const char *selector, int *p, int *d) {
   return sscanf(selector, "%9d:%9d%n", p, d, &end) == 2 && selector[end] == '\0';
 }
 
+/* Pushes the short name that the loader knows the platform by, "pocl" for one; empty where it
+   knows none. */
+static const char *push_suffix(lua_State *L, const clc_Place *place) {
+  char suffix[32] = "";
+  clGetPlatformInfo(place->platform, CL_PLATFORM_ICD_SUFFIX_KHR, sizeof suffix - 1, suffix, NULL);
+  push_lower(L, suffix);
+  return lua_tostring(L, -1);
+}
+
 int clc_selects(lua_State *L, const clc_Place *place, const char *selector) {
+  const int top = lua_gettop(L);
+  int p, d, found;
   if (selector == NULL) return 1;
   push_lower(L, selector);
   const char *wanted = lua_tostring(L, -1);
-  int p, d, found;
   if (type_bit(wanted) != 0) {
     found = has_type(L, place, type_bit(wanted));
   } else if (is_number_pair(wanted, &p, &d)) {
     found = place->p == p && place->d == d;
   } else {
     push_lower(L, push_label(L, place));
-    found = strstr(lua_tostring(L, -1), wanted) != NULL;
-    lua_pop(L, 2);
+    found =
+        strstr(lua_tostring(L, -1), wanted) != NULL || strcmp(push_suffix(L, place), wanted) == 0;
   }
-  lua_pop(L, 1);
+  lua_settop(L, top);
   return found;
 }
 

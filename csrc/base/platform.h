@@ -28,8 +28,8 @@ const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n, clc_Mute *mute);
 /* Raises why that platform tells no devices. */
 void clc_raisemute(lua_State *L, const clc_Mute *mute);
 
-/* Whether a place is meant by a selector (DESIGN: a type, "p:d", or part of
-   "platform/device" in any case); NULL means every place. */
+/* Whether a place is meant by a selector: a type, "p:d", part of "platform/device" or the
+   platform's short name with the loader ("pocl"), in any case; NULL means every place. */
 int clc_selects(lua_State *L, const clc_Place *place, const char *selector);
 
 /* The best match: GPU before accelerator before CPU unless the selector says

@@ -5,6 +5,7 @@
  */
 #include "device.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void event_release(clc_Handle *h) {
@@ -68,6 +69,7 @@ static void wait_event(lua_State *L, clc_Event *e, double seconds) {
 
 /* The stages of a launch, in the order of `when`. */
 enum { QUEUED, SUBMITTED, STARTED, FINISHED, STAGES };
+static const char *const stages[STAGES] = {"queued", "submitted", "started", "finished"};
 
 static cl_ulong get_time(lua_State *L, const clc_Event *e, int stage) {
   static const cl_profiling_info names[STAGES] = {
@@ -135,16 +137,45 @@ static int event_wait(lua_State *L) {
   return 1;
 }
 
+static double get_stage(lua_State *L, int stage) {
+  lua_pushstring(L, stages[stage]);
+  lua_rawget(L, 1);
+  const double seconds = lua_tonumber(L, -1);
+  lua_pop(L, 1);
+  return seconds;
+}
+
+/* Times since the launch was queued: those of the clock itself differ in their last digits. */
+static int profile_show(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  lua_pushstring(L, stages[QUEUED]);
+  for (int i = SUBMITTED; i < STAGES; i++) {
+    char text[32];
+    const double seconds = get_stage(L, i) - get_stage(L, QUEUED);
+    if (seconds < 1e-3)
+      snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
+    else
+      snprintf(text, sizeof text, "%.6g ms", seconds * 1e3);
+    lua_pushfstring(L, ", %s + %s", stages[i], text);
+  }
+  lua_concat(L, STAGES);
+  return 1;
+}
+
 static int event_profile(lua_State *L) {
-  static const char *const names[STAGES] = {"queued", "submitted", "started", "finished"};
   clc_Event *e = clc_checkhandle(L, 1, &event_type);
   wait_event(L, e, -1);
   lua_createtable(L, 0, STAGES);
   for (int i = 0; i < STAGES; i++) {
     lua_pushnumber(L, (double)get_time(L, e, i) * 1e-9);
-    lua_setfield(L, -2, names[i]);
+    lua_setfield(L, -2, stages[i]);
   }
-  clc_namefields(L, "clcompute.EventProfile");
+  if (luaL_newmetatable(L, "clcompute.EventProfile")) {
+    lua_pushcfunction(L, profile_show);
+    lua_setfield(L, -2, "__tostring");
+  }
+  lua_setmetatable(L, -2);
   return 1;
 }
 

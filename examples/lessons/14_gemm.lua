@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Lesson 14: tuning a matrix product (source 1, listings 2 and 3). The naive kernel reads a row and a column from
 -- global memory for every element. The tiled one brings tiles into local memory, where a whole group reads them; how
--- large they should be is for the device to say, so they are measured.
+-- large they should be is for the device to say, so they are measured. cl.gemm goes a step further: each work-item
+-- keeps a block of the result in registers.
 
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
@@ -57,17 +58,18 @@ for _, size in ipairs { 4, 8, 16, 32 } do
   end
 end
 
-candidates[#candidates + 1] = { name = "cl.gemm by itself", fn = function() return cl.gemm(a, b, { c = c }) end }
+local OURS = "cl.gemm by itself"
+candidates[#candidates + 1] = { name = OURS, fn = function() return cl.gemm(a, b, { c = c }) end }
 
 for _, one in ipairs(candidates) do one.device, one.flops, one.check = device, 2 * n ^ 3, check end
 local rows = bench.compare(candidates, { seconds = 0.2, rounds = 5, peak = false })
 local best
 for _, row in ipairs(rows) do
   if row.status ~= "ok" or not row.checked then error(row.reason or row.name .. " is wrong") end
-  if not best or row.value < best.value then best = row end
+  if row.name ~= OURS and (not best or row.value < best.value) then best = row end
 end
 print(report.text({ title = ("Product of %d x %d floats"):format(n, n), rows = rows, columns = { { key = "name" },
   { key = "value", title = "time" }, { key = "gflops", title = "GFLOP/s" },
   { key = "ratio", title = "time by naive's" } } }))
-print(("the best here: %s"):format(best.name))
-print "cl.gemm does not measure: it takes tiles of 16 x 16, or for small matrices on a CPU the naive kernel."
+print(("the best of the plain kernels here: %s"):format(best.name))
+print "cl.gemm keeps blocks of the result in registers; their sizes for each device are data: clcompute tune gemm."

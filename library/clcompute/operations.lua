@@ -213,23 +213,26 @@ function cl.gemm(a, b, options) end
 ---@class clcompute.GaussOptions
 ---@field kernel? "blocked"|"unblocked"|"paper" "blocked" unless given. "unblocked": partial pivoting column by column, what the other is tested against; "paper": the four kernels of Baranov & Vlatskaya 2013, without pivoting, for one right-hand side
 ---@field refine? boolean nil: refines when needed; true: at least once; false: never
+---@field rcond? number 0 to 1: a system whose reciprocal condition number is below it is an error; 0 unless given
 ---@field group? integer for "paper": the work-group size
 ---@field range? "fixed"|"shrink" for "paper"
 ---@field remainder? "split"|"host" for "paper"
 
----What a solution tells; `tostring` shows the fields. Of a batch all but `steps` are lists.
+---What a solution tells; `tostring` shows the fields. Of a batch all but `steps` and `warning` are lists.
 ---@class clcompute.GaussInfo
 ---@field backward_error number|number[] the ratio ||A x - b|| / (||A|| ||x|| eps) in the 1-norm: of the order of 1, at most 30
 ---@field steps integer of refinement
 ---@field rcond? number|number[] the reciprocal condition number; not of "paper"
 ---@field pivots? integer[]|integer[][] row i was exchanged with row pivots[i]; not of "paper"
+---@field warning? string where a system is singular to working precision (`rcond` below eps): it solves a system next to the one given, and may have no right digit; of a batch it names the system of the least `rcond`
 
 ---Solves A X = B; a and b stay as they are. Blocks. The matrix is factored by blocks with partial pivoting; on GPUs
 ---matrices of more than a few hundred rows are factored with tournament pivoting (Grigori, Demmel & Xiang 2011), where
----multipliers may be larger than 1. The result is checked. A batch is solved in one launch.
+---multipliers may be larger than 1. The result is checked. A batch is solved in one launch. A matrix that is singular to
+---working precision gets a `warn()` and `info.warning`.
 ---
----Errors: an exactly singular matrix; one singular to working precision (`rcond` below eps); NaN or infinity in an
----operand; a backward error above 30 that refinement does not mend. Of a batch the message names the system.
+---Errors: an exactly singular matrix; `rcond` below the option `rcond`; NaN or infinity in an operand; a backward error
+---above 30 that refinement does not mend. Of a batch the message names the system.
 ---```lua
 ---local a = d:buffer { { 4, 1 }, { 1, 3 } }
 ---local x, info = cl.gauss(a, d:buffer { 1, 2 })

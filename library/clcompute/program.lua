@@ -133,11 +133,12 @@ local Event = {}
 ---@return clcompute.Event # the event
 function Event:wait(seconds) end
 
----When the launch passed each stage; waits for its end first.
+---When the launch passed each stage; waits for its end first. `print` shows the times since it was queued.
 ---```lua
 ---local p = d:program "kernel void one(global int *x) { x[get_global_id(0)] = 1; }"
 ---local times = p.one(8, d:zeros("int", 8)):profile()
 ---print(times.queued <= times.started, times.started <= times.finished) --> true	true
+---print(times) --> queued, submitted + ..., started + ..., finished + ...
 ---```
 ---@return {queued: number, submitted: number, started: number, finished: number} # seconds by the device's clock, whose zero is arbitrary
 function Event:profile() end

@@ -494,6 +494,13 @@ helper.describe_each("bench.measure", function(d)
     assert.is_true(rate > reached / 3 and rate < 10 * reached, rate .. " beside " .. reached)
   end)
 
+  it("has peaks in check mode", function()
+    d:check(true)
+    finally(function() d:check(false) end)
+    local found = bench.peak(d, { seconds = 0.05 })
+    assert.is_true(found.bytes_per_second > 0 and found.flops > 0)
+  end)
+
   it("has a peak of int, and of half where the device has it", function()
     for _, dtype in ipairs { "int", "half" } do
       if dtype == "int" or d.has_half then

@@ -86,6 +86,14 @@ describe("a selector", function()
     end)
   end
 
+  it("may be the short name of a platform, whole", function()
+    local expected = cl.devices "Portable Computing Language"
+    if #expected == 0 then return pending "needs POCL" end
+    for _, name in ipairs { "pocl", "POCL" } do assert.same(expected, cl.devices(name)) end
+    assert.equal(expected[1], cl.device "pocl")
+    assert.same({}, cl.devices "poc")
+  end)
+
   it("takes characters of Lua patterns as they are", function()
     assert.same({}, cl.devices "%a")
     assert.same({}, cl.devices "P.C")

@@ -56,6 +56,15 @@ helper.describe_each("an event", function(d)
     assert.equal(e.seconds, e.seconds)
   end)
 
+  it("shows its times since it was queued, legibly", function()
+    local t, TIME = p.touch(64, zeros(d, 64)):profile(), " %+ [%d.]+ [um]s"
+    assert.matches(("^queued, submitted%s, started%s, finished%s$"):format(TIME, TIME, TIME), tostring(t))
+    t.queued, t.submitted, t.started, t.finished = 1000, 1000.0000125, 1000.5, 1002
+    assert.equal("queued, submitted + 12.5 us, started + 500 ms, finished + 2000 ms", tostring(t))
+    t.queued, t.finished = nil, "never" -- as everybody may
+    assert.matches("^queued, submitted", tostring(t))
+  end)
+
   it("of a later launch starts after the earlier has ended", function()
     local x = zeros(d, 64)
     local first, second = p.touch(64, x), p.touch(64, x)

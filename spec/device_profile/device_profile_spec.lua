@@ -42,6 +42,16 @@ helper.describe_each("a device profile", function(device)
     assert.same({}, profile.found) -- times of one run say nothing
   end)
 
+  it("has the library's own product and factors beneath the roof, checked", function()
+    local rows, found = device_profile.measure(device, { quick = true, only = { "roofline" } })
+      .experiments[1].sections[1].rows, {}
+    for _, row in ipairs(rows) do found[row.name] = row.checked and row.rate > 0 end
+    for _, name in ipairs { "saxpy", "cl.gemm", "gemm, tiled kernel", "gemm, naive kernel", "cl.lu and solve",
+      "cl.gauss" } do
+      assert.is_true(found[name], name)
+    end
+  end)
+
   it("has what only some experiments find", function()
     local profile = device_profile.measure(device, { quick = true, only = { "launch", "divergence" } })
     assert.same({ "divergence", "launch" }, { profile.experiments[1].name, profile.experiments[2].name })

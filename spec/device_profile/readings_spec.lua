@@ -4,13 +4,16 @@
 local atomics = require "clcompute.device_profile.atomics"
 local barrier = require "clcompute.device_profile.barrier"
 local chain = require "clcompute.device_profile.chain"
+local constant_memory = require "clcompute.device_profile.constant_memory"
 local curve = require "clcompute.device_profile.curve"
 local divergence = require "clcompute.device_profile.divergence"
+local functions = require "clcompute.device_profile.functions"
 local group_size = require "clcompute.device_profile.group_size"
 local host_costs = require "clcompute.device_profile.host_costs"
 local latency_hiding = require "clcompute.device_profile.latency_hiding"
 local long_loop = require "clcompute.device_profile.long_loop"
 local occupancy = require "clcompute.device_profile.occupancy"
+local packing = require "clcompute.device_profile.packing"
 local peaks = require "clcompute.device_profile.peaks"
 local readings = require "spec.support.readings"
 local roofline = require "clcompute.device_profile.roofline"
@@ -304,6 +307,91 @@ describe("costs", function()
     for _, row in ipairs(rows) do row.value = 0.1 end
     says(compile.read(rows), "little of it is kept")
     says(compile.read {}, TOO_FEW)
+  end)
+end)
+
+describe("independent operations", function()
+  --- Rows whose gains the functions tell of a number of chains.
+  local function rows(few, many)
+    local list = {}
+    for _, chains in ipairs { 1, 2, 3, 4, 5, 6, 8, 12, 16 } do
+      for series, gain in pairs { ["a group a unit"] = few, ["a full device"] = many } do
+        local row = { series = series, params = { chains = chains }, value = 1, gain = gain(chains), status = "ok" }
+        list[#list + 1] = row
+      end
+    end
+    return list
+  end
+  local function five(chains) return math.min(chains, 5) end
+  local function none() return 1 end
+
+  it("are packed, or hidden behind other work-items, or nothing", function()
+    says(packing.read(rows(five, five)), "With a group a unit, independent operations are put side by side: 5 of them "
+      .. "do 5.0 times", "With a full device, independent operations are put side by side: 5 of them",
+      "Other work-items do not make up for a chain here")
+    says(packing.read(rows(five, none)), "With a full device, independent operations gain little: at most 1.00 times",
+      "hidden either by independent operations or by other work-items")
+    says(packing.read(rows(none, none)), "With a group a unit, independent operations gain little")
+    assert.equal(2, #packing.read(rows(none, none)))
+    says(packing.read {}, TOO_FEW)
+  end)
+end)
+
+describe("sine and logarithm", function()
+  --- Rows of a multiply-add in 1 ns, and of functions that take so long; of the shorter of both a share shows.
+  local function rows(cost, share)
+    local list = {}
+    for _, adds in ipairs { 0, 1, 2, 4, 8, 16 } do
+      for _, series in ipairs { "none", "sine", "logarithm" } do
+        local each = series == "none" and adds or math.max(cost, adds) + share * math.min(cost, adds)
+        if each > 0 then
+          list[#list + 1] = { series = series, params = { adds = adds }, each = each * 1e-9, value = 1, status = "ok" }
+        end
+      end
+    end
+    return list
+  end
+
+  it("have a unit of their own, or not", function()
+    says(functions.read(rows(8, 0)), "A sine takes as long as 8.0 multiply-adds. With ",
+      "beside it, 100 % of the shorter time is hidden: it has a unit of its own", "A logarithm takes as long as 8.0")
+    says(functions.read(rows(8, 0.7)), "30 % of the shorter time is hidden: part of it has a unit of its own")
+    says(functions.read(rows(8, 1)), "beside it, 0 % of the shorter time is hidden: both take the same units")
+  end)
+
+  it("say nothing of it where they take too long", function()
+    says(functions.read(rows(300, 0)), "A sine takes as long as 300.0 multiply-adds. A logarithm takes")
+    says(functions.read {}, TOO_FEW)
+    local without = curve.only(rows(8, 0), "series", "none")
+    says(functions.read(without), "The sine could not be measured", "The logarithm could not be measured")
+  end)
+end)
+
+describe("constant memory", function()
+  local function rows(of)
+    local list = {}
+    for place, cost in pairs(of) do
+      for _, stride in ipairs { 0, 1, 2, 4, 8, 16, 32, 33, 64 } do
+        local each = cost(stride)
+        local row = { series = place, params = { stride = stride }, each = each, value = each, status = "ok" }
+        list[#list + 1] = row
+      end
+    end
+    return list
+  end
+  local function banks(stride) return stride > 0 and stride % 32 == 0 and 32 or stride == 16 and 16 or 1 end
+
+  it("is set against the slowest stride of local memory", function()
+    says(constant_memory.read(rows { ["local memory"] = banks, ["constant memory"] = function(stride)
+      return stride == 0 and 1 or 32
+    end, ["global memory, cached"] = function() return 4 end }),
+      "In constant memory reads of neighbouring addresses take 32.0 times as long as those of one address. At stride "
+      .. "32, the slowest of local memory, it is as fast.",
+      "In global memory, cached reads of neighbouring addresses take 1.0 times as long", "it is 8.0 times as fast.")
+    says(constant_memory.read(rows { ["local memory"] = function() return 1 end,
+      ["constant memory"] = function() return 3 end }), "it is 3.0 times slower.")
+    says(constant_memory.read(rows { ["local memory"] = banks }), "No other place could be measured.")
+    says(constant_memory.read {}, TOO_FEW)
   end)
 end)
 

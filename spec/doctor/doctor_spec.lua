@@ -72,10 +72,11 @@ describe("the doctor's report", function()
     end
   end)
 
-  it("finds no fault but compilers' known ones", function()
+  it("finds no fault, since the library avoids compilers' known ones", function()
     for _, row in ipairs(report.rows) do
+      assert(row.status ~= "fault", row.check .. ": " .. tostring(row.detail))
       local known = row.check:find(answers.local_size_loop.name, 1, true) or row.check:find("collectives", 1, true)
-      assert.is_true(row.status ~= "fault" or known ~= nil, row.check .. ": " .. tostring(row.detail))
+      assert(row.status ~= "warning" or known, row.check .. ": " .. tostring(row.detail))
     end
   end)
 
@@ -84,7 +85,7 @@ describe("the doctor's report", function()
       for _, device in ipairs(helper.devices()) do
         if device.platform:find "Portable" and device.driver:find "^3%.1" then
           local row = row_of(device, answers.local_size_loop.name)
-          assert.equal("fault", row.status)
+          assert.equal("warning", row.status)
           assert.matches("element 1 is 1, not 128", row.detail, 1, true)
           assert.matches("hoist it", row.remedy)
           assert.matches('options = "-cl-opt-disable"', row.remedy, 1, true)
@@ -97,16 +98,17 @@ describe("the doctor's report", function()
     end)
 
   it("is as text what its rows say", function()
-    local text, faults = tostring(report) .. "\n", 0
+    local text, count = tostring(report) .. "\n", { ok = 0, skipped = 0, warning = 0, fault = 0 }
     for _, row in ipairs(report.rows) do
-      if row.status == "fault" then faults = faults + 1 end
-      assert.equal(row.status == "fault", row.remedy ~= nil, row.check)
+      count[row.status] = count[row.status] + 1
+      assert.equal(row.status == "fault" or row.status == "warning", row.remedy ~= nil, row.check)
       local line = ("  %-7s  %s: %s\n"):format(row.status, row.check, row.detail)
       if row.remedy then line = line .. "           remedy: " .. row.remedy .. "\n" end
       assert.truthy(text:find(line, 1, true), line)
     end
-    assert.equal(faults, report.faults)
-    assert.truthy(text:find(("clcompute doctor: %d fault"):format(faults), 1, true))
+    assert.same({ count.fault, count.warning }, { report.faults, report.warnings })
+    assert.matches(("^clcompute doctor: %d faults?, %d warnings?, in %d checks\n"):format(count.fault, count.warning,
+      #report.rows):gsub(", in", " in"), text)
   end)
 
   it("is of the devices that a selector means", function()
@@ -164,6 +166,48 @@ describe("the doctor names the remedy of", function()
       ("apt install --reinstall pocl-opencl-icd; or, if it is not wanted, rm '%s'"):format(icd))
     has_fault(report_in { OCL_ICD_VENDORS = "/nowhere/libx.so" }, "driver $OCL_ICD_VENDORS", "/nowhere/libx.so",
       "unset OCL_ICD_VENDORS")
+  end)
+
+  it("a library that the driver, the loader or the core needs, by its package where apt knows it", function()
+    --- The path of a library that this process has open.
+    local function mapped(name)
+      for line in io.lines "/proc/self/maps" do
+        local path = line:match "%s(/.*)$"
+        if path and path:find(name, 1, true) then return path end
+      end
+    end
+    local pocl = mapped "/libpocl.so"
+    if not pocl then return pending "needs POCL" end
+    -- what POCL, the loader and the core need, renamed; and an apt that knows one of the packages
+    shell(("cd %s && mkdir -p lacking/bin lacking/clcompute lacking/lib"):format(scratch))
+    local function copy(from, pattern, to)
+      shell(("sed 's/%s/g' %s > %s/lacking/%s"):format(pattern, from, scratch, to))
+      return ("%s/lacking/%s"):format(scratch, to)
+    end
+    put("lacking/bin/apt-cache", '#!/bin/sh\n[ "$1 $3" = "show libhwloc95" ]\n')
+    shell(("chmod +x %s/lacking/bin/apt-cache"):format(scratch))
+    local path = { PATH = ("%s/lacking/bin:%s"):format(scratch, os.getenv "PATH") }
+    local function report_on(library)
+      local icd = put("lacking/x.icd", library .. "\n")
+      path.OCL_ICD_VENDORS = icd
+      return report_in(path), icd
+    end
+    local library, unwanted = scratch .. "/lacking/libp.so", "; or, if the driver is not wanted, rm '%s'"
+    local text, icd = report_on(copy(pocl, "libhwloc\\.so\\.15/libhwloc.so.95", "libp.so"))
+    has_fault(text, "driver " .. icd, library .. ": libhwloc.so.95: cannot open shared object file",
+      ("apt install --reinstall libhwloc95 (for libhwloc.so.95, which %s needs)" .. unwanted):format(library, icd))
+    text, icd = report_on(copy(pocl, "libhwloc\\.so\\.15/libhwloc.so.94", "libp.so"))
+    has_fault(text, "driver " .. icd, library .. ": libhwloc.so.94: cannot open shared object file",
+      ("install libhwloc.so.94, which %s needs; `apt-file search libhwloc.so.94` names its package" .. unwanted)
+      :format(library, icd))
+    local other, remedy = "libc\\.so\\.6/libc.so.7",
+      "install libc.so.7, which %s needs; `apt-file search libc.so.7` names its package"
+    copy(assert(package.searchpath("clcompute.core", package.cpath)), other, "clcompute/core.so")
+    has_fault(report_in({}, ("package.cpath = '%s/lacking/?.so'"):format(scratch)), "C core",
+      "libc.so.7: cannot open shared object file", remedy:format "the C core")
+    copy(mapped "/libOpenCL.so", other, "lib/libOpenCL.so.1")
+    has_fault(report_in { LD_LIBRARY_PATH = scratch .. "/lacking/lib" }, "OpenCL loader",
+      "libc.so.7: cannot open shared object file", remedy:format "libOpenCL.so.1")
   end)
 
   it("an NVIDIA GPU that no file is for", function()

@@ -144,6 +144,11 @@ describe("the report", function()
       assert.equal(row.q1 <= fastest.q3, row.best or false)
     end
     assert.equal(1, #section_of(document, "The rule").rows)
+    local times = {}
+    for _, row in ipairs(section_of(document, "A fixed or a shrinking range").rows) do
+      if row.params.n == 100 then times[row.params.method] = row.checked and row.value end
+    end
+    assert.is_true(times.fixed > 0 and times.host > 0 and times.shrinking > 0)
     local place = "_" .. tostring(device):match("^%d+:%d+"):gsub(":", ".")
     for file, title in pairs { life = "Figure 1", driver_choice = "Figure 2", group_size_3 = "Figure 3",
       group_size_5 = "Figure 5", shrinking = "A fixed or a shrinking range" } do

@@ -352,10 +352,11 @@ by_kernel.peak_fma = [[for _, n in ipairs { 1, 3, 17 } do
   d:kernel("peak_fma", { dtype = "int", defines = { INTEGER = 1, CHAINS = 3, UNROLL = 2 } })(n, 2, 1, 1, ints(3),
     empty(3 * n, "int")) end]]
 
-by_kernel.peak_copy = [[for negate = 0, 1 do for groups = 1, 3, 2 do
-  run("peak_copy", 64 * groups, { NEGATE = negate })(reals(1024 * groups), empty(1024 * groups)) end end]]
+by_kernel.peak_copy = [[for groups = 1, 3, 2 do
+  run("peak_copy", 64 * groups)(reals(1024 * groups), empty(1024 * groups))
+  run("peak_copy", 64 * groups, { IN_PLACE = 1 })(reals(1024 * groups)) end]]
 
-by_kernel.probe_reads = [[for space = 0, 2 do for groups = 1, 3, 2 do
+by_kernel.probe_reads = [[for space = 0, 3 do for groups = 1, 3, 2 do
   run("probe_reads", 64 * groups, { SPACE = space, ENTRIES = 64 })(3, 5, 3, reals(72), empty(64 * groups)) end end]]
 
 by_kernel.probe_stride = [[for stride = 1, 3, 2 do
@@ -371,6 +372,12 @@ by_kernel.probe_links = [[local chain = empty(63 * 32 + 1, "uint")
 
 by_kernel.probe_branches = [[for _, n in ipairs(SIZES) do run("probe_branches", n)(2, 1, 64, empty(n, "uint")) end
   run("probe_branches", 70)(2, 1, 64, empty(70, "uint"))]]
+
+by_kernel.probe_packing = [[for _, n in ipairs(SIZES) do
+  run("probe_packing", n, { CHAINS = 3 })(2, empty(n, "uint")) end]]
+
+by_kernel.probe_functions = [[for f = 0, 2 do for _, n in ipairs(SIZES) do
+  run("probe_functions", n, { FUNCTION = f, ADDS = 2 })(3, 0.5, 1, 3, empty(n, "float")) end end]]
 
 by_kernel.probe_nothing = [[run("probe_nothing", 8)(7, empty(1, "uint"))]]
 

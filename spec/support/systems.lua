@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Matrices that solvers find hard, by class, as LAPACK's tests have them. A row: name; make(n), nested tables; sizes;
--- singular, true or a dtype, where it must not be solved.
+-- singular, true or a dtype, where it must be refused or warned of.
 
 local cl = require "clcompute"
 local reference = require "spec.reference"
@@ -31,8 +31,8 @@ function systems.vector(n, f)
   return v
 end
 
---- A buffer of a random matrix that can be solved with, and what gauss found out of it column by column: of some
--- hundred of floats one is singular to their precision, which is refused.
+--- A buffer of a random matrix that is well conditioned, and what gauss found out of it column by column: of some
+-- hundred of floats one is singular to their precision.
 function systems.solvable(device, n, dtype)
   for _ = 1, 5 do
     local a = device:buffer(matrix(n, n, uniform), dtype)

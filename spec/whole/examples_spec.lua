@@ -101,6 +101,37 @@ describe("the example", function()
     os.remove(path)
   end)
 
+  it("overhead, pictures and timelines say in a sentence what they need", function()
+    local function fails_with(sentence, environment, command)
+      local pipe = assert(io.popen(("%s %s 2>&1"):format(environment, command:gsub("^LUA", helper.lua))))
+      local output, _, _, code = pipe:read "a", pipe:close()
+      assert.equal(1, code)
+      assert.matches("^" .. sentence .. "\n$", output)
+    end
+    local NO_MODULE, NO_DEVICE = "LUA_PATH_5_4=./?.x LUA_CPATH_5_4=./?.x", "OCL_ICD_VENDORS=/dev/null"
+    local needs = '%w+%.lua: needs clcompute: make && eval "%$%(make %-s env%)"'
+    for _, name in ipairs { "overhead", "pictures", "timelines" } do
+      fails_with(needs, NO_MODULE, ("LUA examples/%s.lua"):format(name))
+    end
+    for _, name in ipairs { "pictures", "timelines" } do
+      local file = ("%s.lua: "):format(name)
+      fails_with(file .. "needs the folder to draw in: lua5.4 examples/" .. file:gsub(": ", " FOLDER"), "",
+        ("LUA examples/%s.lua"):format(name))
+      fails_with(file .. "cannot draw there: /nowhere/[%w_]+%.svg: No such file or directory", "",
+        ("LUA examples/%s.lua /nowhere"):format(name))
+    end
+    local path = os.tmpname()
+    assert(os.execute(("cp examples/pictures.lua %s"):format(path)))
+    fails_with("pictures%.lua: needs the rows that were kept: .*%.jsonl: No such file or directory", "",
+      ("LUA %s /nowhere"):format(path))
+    os.remove(path)
+    fails_with("overhead%.lua: needs the same calls in C: `make build/overhead%.so`, and to be run where that was made",
+      'here="$PWD"; cd / &&', 'LUA "$here/examples/overhead.lua"')
+    assert(os.execute "make -s build/overhead.so")
+    fails_with("overhead%.lua: no OpenCL device on this machine: install the driver[^\n]*", NO_DEVICE,
+      "LUA examples/overhead.lua")
+  end)
+
   it("pictures draws the rows that were kept", function()
     local folder = os.tmpname()
     os.remove(folder)

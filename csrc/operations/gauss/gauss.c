@@ -3,6 +3,7 @@
 #include "gauss.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "lu.h"
 #include "operations/operations.h"
@@ -16,6 +17,7 @@ typedef struct {
   Variant variant;
   clc_PaperOptions paper;
   int refine, may_refine; /* asked for; allowed when the result needs it */
+  double rcond;           /* below it a system is refused; 0: none is */
 } Options;
 
 /* What a solve found out, for each system. */
@@ -34,11 +36,19 @@ static void refuse(lua_State *L, const char *key, const char *variant) {
   lua_pop(L, 1);
 }
 
+static double check_limit(lua_State *L) {
+  const double limit = clc_numberoption(L, 3, "rcond", 0);
+  if (!(limit >= 0 && limit <= 1))
+    clc_optionerror(L, 3, "rcond", "number of 0 to 1 expected, got %f", (LUAI_UACNUMBER)limit);
+  return limit;
+}
+
 static Options check_options(lua_State *L, const clc_Device *d) {
-  static const char *const keys[] = {"kernel", "group", "range", "remainder", "refine", NULL};
+  static const char *const keys[] = {"kernel", "group", "range", "remainder",
+                                     "refine", "rcond", NULL};
   static const char *const ranges[] = {"fixed", "shrink", NULL};
   static const char *const remainders[] = {"split", "host", NULL};
-  Options o = {BLOCKED, {0, 0, 0}, 0, 1};
+  Options o = {BLOCKED, {0, 0, 0}, 0, 1, 0};
   clc_checkoptions(L, 3, keys);
   o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, BLOCKED);
   if (o.variant == PAPER) {
@@ -49,7 +59,9 @@ static Options check_options(lua_State *L, const clc_Device *d) {
     o.paper.shrink = clc_enumoption(L, 3, "range", ranges, 0);
     o.paper.host_remainder = clc_enumoption(L, 3, "remainder", remainders, 0);
     refuse(L, "refine", "\"blocked\" or \"unblocked\"");
+    refuse(L, "rcond", "\"blocked\" or \"unblocked\"");
   } else {
+    o.rcond = check_limit(L);
     o.refine = clc_booleanoption(L, 3, "refine", 0);
     o.may_refine = clc_booleanoption(L, 3, "refine", 1);
     refuse(L, "group", "\"paper\"");
@@ -92,15 +104,35 @@ static void solve_paper(lua_State *L, clc_Buffer *a, clc_Buffer *b, const clc_Pa
                 "without pivoting elements grew; kernel=\"blocked\" and \"unblocked\" pivot");
 }
 
-static void check_condition(lua_State *L, const clc_Lu *f, double *rconds) {
+/* If a system's rcond is below the limit, pushes a message about the one of the least: how it
+   begins, what is wrong, and the rcond. */
+static int push_condition(lua_State *L, const clc_Lu *f, const double *rconds, double limit,
+                          const char *wrong) {
+  size_t worst = 0;
+  char text[32];
+  for (size_t i = 1; i < f->count; i++)
+    if (rconds[i] < rconds[worst]) worst = i;
+  if (f->count == 0 || rconds[worst] >= limit) return 0;
+  snprintf(text, sizeof text, "%.3g", rconds[worst]);
+  lua_pushfstring(L, "%s%s: rcond = %s", clc_pushsystem(L, f, worst, "gauss"), wrong, text);
+  lua_remove(L, -2);
+  return 1;
+}
+
+static void check_condition(lua_State *L, const clc_Lu *f, double *rconds, double limit) {
   clc_rconds(L, f, rconds);
-  for (size_t i = 0; i < f->count; i++)
-    if (!(rconds[i] >= clc_epsilon(f->lu->dtype))) {
-      const char *system = clc_pushsystem(L, f, i, "gauss");
-      lua_pushnumber(L, rconds[i]);
-      luaL_error(L, "%smatrix is singular to working precision: rcond = %s", system,
-                 luaL_tolstring(L, -1, NULL));
-    }
+  if (push_condition(L, f, rconds, limit, "matrix is refused by option 'rcond'"))
+    luaL_error(L, "%s", lua_tostring(L, -1));
+}
+
+/* Below epsilon x solves a system next to the one given, and may have no digit of its solution. */
+static void warn_condition(lua_State *L, const clc_Lu *f, const double *rconds) {
+  if (!push_condition(L, f, rconds, clc_epsilon(f->lu->dtype),
+                      "matrix is singular to working precision"))
+    return;
+  lua_warning(L, "clcompute: ", 1);
+  lua_warning(L, lua_tostring(L, -1), 0);
+  lua_setfield(L, -2, "warning");
 }
 
 /* x <- x + A^-1 (b - A x); r holds the residual before and after. */
@@ -138,7 +170,7 @@ static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Opt
   const clc_Systems systems = clc_systemsof(a, b);
   clc_checknorm1(L, b, "gauss: b");
   *f = clc_factor(L, a, o->variant == BLOCKED, "gauss");
-  check_condition(L, f, found->rconds);
+  check_condition(L, f, found->rconds, o->rcond);
   clc_Buffer *x = clc_lusolve(L, f, b);
   clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
   clc_residual(L, a, x, b, r);
@@ -190,8 +222,8 @@ static void set_pivots(lua_State *L, const clc_Lu *f) {
 }
 
 static void push_info(lua_State *L, const Findings *found, const clc_Lu *f, int has_pivots) {
-  static const char *const keys[] = {"backward_error", "rcond", "steps", "pivots", NULL};
-  lua_createtable(L, 0, 4);
+  static const char *const keys[] = {"backward_error", "rcond", "steps", "pivots", "warning", NULL};
+  lua_createtable(L, 0, 5);
   clc_namerecord(L, "clcompute.GaussInfo", keys);
   set_numbers(L, "backward_error", found->ratios, f);
   lua_pushinteger(L, found->steps);
@@ -199,6 +231,7 @@ static void push_info(lua_State *L, const Findings *found, const clc_Lu *f, int 
   if (!has_pivots) return;
   set_numbers(L, "rcond", found->rconds, f);
   set_pivots(L, f);
+  if (f->lu != NULL) warn_condition(L, f, found->rconds);
 }
 
 static int op_gauss(lua_State *L) {

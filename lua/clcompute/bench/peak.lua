@@ -96,9 +96,9 @@ end
 -- @treturn integer bytes of a buffer that was copied
 function peak.bandwidth(device, seconds)
   local defines = { WIDTH = math.max(4, device.vector_width_float), UNROLL = VECTORS,
-    GROUP = math.min(GROUP, device.max_group_size), NEGATE = 0 }
+    GROUP = math.min(GROUP, device.max_group_size), IN_PLACE = 0 }
   local copy = device:kernel("peak_copy", { defines = defines })
-  defines.NEGATE = 1
+  defines.IN_PLACE = 1
   local update = device:kernel("peak_copy", { defines = defines })
   local share, least, most = defines.WIDTH * VECTORS, sizes_of(device)
   local from <close> = device:random("float", most, { seed = 1, low = -1 })
@@ -110,7 +110,7 @@ function peak.bandwidth(device, seconds)
   local times = 0
   local updated = peak.of(device, seconds / 2, function()
     times = times + 1
-    update(n // share, to, to)
+    update(n // share, to)
   end)
   check(device, from, to, n, times % 2 == 0 and 1 or -1)
   return 2 * 4 * n / math.min(copied, updated), 4 * n

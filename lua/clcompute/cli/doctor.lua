@@ -6,7 +6,8 @@ local output = require "clcompute.cli.output"
 
 local doctor = {
   name = "doctor",
-  description = "Find out what is wrong with OpenCL on this machine. The exit code is 1 when there is a fault.",
+  description = "Find out what is wrong with OpenCL on this machine. The exit code is 1 when there is a "
+    .. "fault; what the library avoids is a warning.",
   examples = {
     "clcompute doctor                # everything",
     "clcompute doctor --quick        # without the tests of the compilers",

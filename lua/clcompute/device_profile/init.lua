@@ -20,9 +20,9 @@ local device_profile = {}
 -- - `measure(lab)`, which returns a list of sections, each { title=, how=, rows=, columns=, chart=, reading={...} },
 --   `title` only where there are several, and a table of facts, or nil.
 local EXPERIMENTS = {}
-for i, name in ipairs { "peaks", "divergence", "long_loop", "whole_wavefronts", "local_memory", "bank_conflicts",
-  "latency_hiding", "occupancy", "coalescing", "working_set", "transfers", "group_size", "launch", "barrier", "atomics",
-  "compile", "roofline" } do
+for i, name in ipairs { "peaks", "divergence", "long_loop", "whole_wavefronts", "packing", "functions", "local_memory",
+  "bank_conflicts", "constant_memory", "latency_hiding", "occupancy", "coalescing", "working_set", "transfers",
+  "group_size", "launch", "barrier", "atomics", "compile", "roofline" } do
   EXPERIMENTS[i] = host_costs[name] or require("clcompute.device_profile." .. name)
 end
 

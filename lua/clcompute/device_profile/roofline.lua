@@ -1,37 +1,39 @@
 -- SPDX-License-Identifier: MIT
 
---- The roofline: what peak arithmetic and memory allow over the operations for each byte, and where saxpy, the matrix
--- product and the elimination stand beneath it.
+--- The roofline: what peak arithmetic and memory allow over the operations for each byte, and where saxpy, matrix
+-- products and linear systems stand beneath it.
 
 local format = require("clcompute.base").format
 local suite = require "clcompute.suite"
 
-local GPU_SIZES = { saxpy = 1 << 24, gemm = 2048, gauss = 1024 }
-local CPU_SIZES = { saxpy = 1 << 22, gemm = 256, gauss = 256 }
-local QUICK_SIZES = { saxpy = 256, gemm = 16, gauss = 8 }
+local GPU_SIZES = { saxpy = 1 << 24, gemm = 2048, lu = 2048 }
+local CPU_SIZES = { saxpy = 1 << 22, gemm = 512, lu = 512 }
+local QUICK_SIZES = { saxpy = 256, gemm = 16, lu = 8 }
 local RUNS = 3
 local FASTER = 1.5 -- times the copy: a level with a roof of its own
 local LEAST, MOST = 1 / 64, 4096 -- operations for each byte, from where to where the roof is drawn
 local ENDS = { "left end", "ridge", "right end" }
 local FAR = 0.5 -- of what a roof allows: below it something else binds
 
--- Bytes that must move at least: each operand read once and each result written once, of 4 bytes.
+local function product_bytes(n) return 12 * n ^ 2 end
+local function system_bytes(n) return 8 * n ^ 2 end
+
+-- Bytes that must move at least: each operand read once and each result written once, of 4 bytes. Without a method the
+-- library chooses.
 local WORKS = {
   { name = "saxpy", operation = "saxpy", method = "out", bytes = function(n) return 12 * n end,
     flops = function(n) return 2 * n end },
-  { name = "gemm, tiled kernel", operation = "gemm", method = "tiled",
-    bytes = function(n) return 12 * n ^ 2 end },
-  { name = "gemm, naive kernel", operation = "gemm", method = "naive",
-    bytes = function(n) return 12 * n ^ 2 end },
-  { name = "gauss, pivoting", operation = "gauss", method = "pivoting",
-    bytes = function(n) return 8 * n ^ 2 end },
+  { name = "cl.gemm", operation = "gemm", bytes = product_bytes },
+  { name = "gemm, tiled kernel", operation = "gemm", method = "tiled", bytes = product_bytes },
+  { name = "gemm, naive kernel", operation = "gemm", method = "naive", bytes = product_bytes },
+  { name = "cl.lu and solve", operation = "lu", method = "factors", bytes = system_bytes },
+  { name = "cl.gauss", operation = "lu", method = "checked", bytes = system_bytes },
 }
 
 local BELOW = "Far below a roof neither peak binds, but what roofs leave out: a launch, or hundreds of them, that "
   .. "are part of the time by the host's clock; lines that are fetched before they are written to, where the peak "
-  .. "updates in place; operands that are read again and again; and in both kernels of gemm sums whose additions "
-  .. "wait for each other, where the peak keeps a dozen vectors that do not: a kernel with more sums in each "
-  .. "work-item does better."
+  .. "updates in place; operands that are read again and again; and in the naive and the tiled kernel sums whose "
+  .. "additions wait for each other, where the kernels of cl.gemm have a block of sums in each work-item."
 
 local roofline = {}
 
@@ -117,10 +119,10 @@ local function measure(lab)
     rows[#rows + 1] = points[i]
   end
   return { {
-    how = ("saxpy of %d elements into a third vector, products of matrices %d x %d, Gaussian elimination of %d x %d, "
+    how = ("saxpy of %d elements into a third vector, products of matrices %d x %d, linear systems of %d x %d, "
       .. "checked, by the host's clock, their operands already in the device's memory. The bytes are each operand read "
       .. "once and each result written once. The roof of memory is that of the peaks."):format(sizes.saxpy, sizes.gemm,
-      sizes.gemm, sizes.gauss, sizes.gauss),
+      sizes.gemm, sizes.lu, sizes.lu),
     rows = rows, reading = peak and roofline.read(points, peak)
       or { "There is no roof without peaks: they belong to the experiment 'peaks'." },
     columns = { { key = "name" }, { key = "params.n", title = "n" },

@@ -25,7 +25,7 @@ local TYPES = {
   short = { dtype = "short", parts = 1, bytes = 2, sum = "int" },
 }
 
-local SPACES = { ["local"] = 0, global = 1, registers = 2 }
+local SPACES = { ["local"] = 0, global = 1, registers = 2, constant = 3 }
 
 --- Bytes of a table: a power of two that leaves room in local memory.
 local function table_bytes(lab)
@@ -71,7 +71,7 @@ end
 --- Reads of a type from a place.
 -- @tparam table lab
 -- @tparam string type "float", "float2", "float4", "uchar" or "short"
--- @tparam string space "local", "global" (through the caches) or "registers" (floating types)
+-- @tparam string space "local", "global" (through the caches), "constant" or "registers" (floating types)
 -- @treturn table
 function TableReads.new(lab, type, space)
   local device, kind, group = lab.device, TYPES[type], group_of(lab)

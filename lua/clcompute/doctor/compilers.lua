@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Runs the known-answer tests of each device of a report in child processes. The test during which a driver ended or
--- stopped a child is a fault; the next child goes on with the test after it.
+-- stopped a child is a fault; the next child goes on with the test after it. A wrong answer that the library avoids is
+-- a warning.
 
 local answers = require "clcompute.answers"
 local child = require "clcompute.doctor.child"
@@ -13,10 +14,12 @@ local DEATHS = 2 -- of a driver, after which the rest of its tests is skipped
 local TESTS = answers.compiler_tests.list
 local UPDATE = "update the driver, or choose another device with $CLCOMPUTE_DEVICE"
 
-local function add_answer(report, device, i, status, detail)
-  local test = TESTS[i]
+--- The row of a test, of a record of `clcompute.doctor.probe`.
+local function add_answer(report, device, test, record)
+  local _, _, status, detail, ran = table.unpack(record)
   local check = ("%s %s"):format(device.place, test.name)
   if status ~= "fault" then return report:add(check, status, detail) end
+  if test.avoided and ran == "true" then status = "warning" end
   report:add(check, status, ("%s: %s"):format(detail, test.consequence), test.remedy)
 end
 
@@ -24,9 +27,7 @@ end
 local function run_answers(report, device, first, limit)
   local records, ended = child.call(limit, "probe.answers(...)", device.place, tostring(first))
   for _, record in ipairs(records) do
-    if record[1] == "answer" then
-      add_answer(report, device, tonumber(record[2]), record[3], record[4])
-    end
+    if record[1] == "answer" then add_answer(report, device, TESTS[tonumber(record[2])], record) end
   end
   if not ended then return nil end
   local guilty = tonumber(child.last_begun(records)) or first
@@ -56,11 +57,7 @@ local function examine_operations(report, device, limit)
   local records, ended = child.call(limit, "probe.operations(require 'clcompute', ...)", device.place)
   for _, record in ipairs(records) do
     local test = record[1] == "operation" and answers.operation_tests.rows[record[2]]
-    if test then
-      local status, detail = record[3], record[4]
-      if status == "fault" then detail = ("%s: %s"):format(detail, test.consequence) end
-      report:add(("%s %s"):format(device.place, test.name), status, detail, status == "fault" and test.remedy or nil)
-    end
+    if test then add_answer(report, device, test, record) end
   end
   if ended then
     report:add(("%s %s"):format(device.place, child.last_begun(records) or "operations"), "fault", ended, UPDATE)

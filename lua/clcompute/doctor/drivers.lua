@@ -77,8 +77,43 @@ local function removal(file)
   return is_folder(file) and "move the folder " .. process.quote(file) .. " elsewhere" or "rm " .. process.quote(file)
 end
 
+-- --- libraries that a driver needs ------------------------------------------------
+
+--- The Debian package of a library, "libhwloc15" of libhwloc.so.15, where apt knows it; else nil.
+local function package_of(library)
+  local name, version = library:match "([^/]+)%.so%.([%w.]+)$"
+  if not name then return nil end
+  local llvm = name:match "^libLLVM%-(%d+)$"
+  local package = llvm and "libllvm" .. llvm
+    or ("%s%s%s"):format(name, name:find "%d$" and "-" or "", version):lower():gsub("_", "-")
+  local known = process.output(("apt-cache show -- %s >/dev/null 2>&1 && echo yes"):format(process.quote(package)))
+  return known == "yes" and package or nil
+end
+
+--- The library that was not found when another one was opened that needs it, or nil.
+-- @string message of the system
+-- @string[opt] library the one that was opened
+function drivers.missing(message, library)
+  local name = message:match "([^%s:]+): cannot open shared object file"
+  return name ~= library and name or nil
+end
+
+--- How to install a library that another one, named, needs.
+function drivers.to_install_library(missing, by)
+  local package = package_of(missing)
+  if package then return ("apt install --reinstall %s (for %s, which %s needs)"):format(package, missing, by) end
+  return ("install %s, which %s needs; `apt-file search %s` names its package"):format(missing, by, missing)
+end
+
 --- What to do about a driver whose library does not open.
-function drivers.remedy(driver)
+-- @tparam table driver of `drivers.list`
+-- @string[opt] message of the system
+function drivers.remedy(driver, message)
+  local missing = message and drivers.missing(message, driver.library)
+  if missing then
+    local install = drivers.to_install_library(missing, driver.library)
+    return driver.file and ("%s; or, if the driver is not wanted, %s"):format(install, removal(driver.file)) or install
+  end
   local name = (driver.library or "") .. (driver.file or "")
   for _, row in ipairs(PACKAGES) do
     if name:lower():find(row[1]:lower(), 1, true) then

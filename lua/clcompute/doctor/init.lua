@@ -25,6 +25,7 @@ local AUTHORS = "report this text to the authors of clcompute"
 function Report.add(report, check, status, detail, remedy)
   report.rows[#report.rows + 1] = { check = check, status = status, detail = detail, remedy = remedy }
   if status == "fault" then report.faults = report.faults + 1 end
+  if status == "warning" then report.warnings = report.warnings + 1 end
 end
 
 --- Adds the row of a check that raised; Ctrl-C is no fault, it ends the examination.
@@ -51,10 +52,12 @@ local function indent(text)
   return (text:gsub("\n", "\n           "))
 end
 
+local function count(n, noun) return ("%d %s%s"):format(n, noun, n == 1 and "" or "s") end
+
 --- The report as text: a line for each row, below it the remedy.
 function Report.__tostring(report)
-  local lines = { ("clcompute doctor: %d %s in %d checks"):format(
-    report.faults, report.faults == 1 and "fault" or "faults", #report.rows) }
+  local lines = { ("clcompute doctor: %s, %s in %s"):format(count(report.faults, "fault"),
+    count(report.warnings, "warning"), count(#report.rows, "check")) }
   for _, row in ipairs(report.rows) do
     lines[#lines + 1] = ("  %-7s  %s%s"):format(row.status, row.check, row.detail and ": " .. indent(row.detail) or "")
     if row.remedy then lines[#lines + 1] = "           remedy: " .. indent(row.remedy) end
@@ -63,13 +66,23 @@ function Report.__tostring(report)
 end
 
 local function new_report()
-  return setmetatable({ rows = {}, faults = 0, icds = {}, platforms = {}, devices = {} }, Report)
+  return setmetatable({ rows = {}, faults = 0, warnings = 0, icds = {}, platforms = {}, devices = {} }, Report)
 end
 
 -- --- loader and drivers -------------------------------------------------------
 
+local LOADER = "libOpenCL.so.1"
+local INSTALL_LOADER = "apt install --reinstall ocl-icd-libopencl1"
+
+local function loader_remedy(message)
+  local missing = drivers.missing(message, LOADER)
+  return missing and drivers.to_install_library(missing, LOADER) or INSTALL_LOADER
+end
+
 local function core_remedy(message)
-  if message:find("libOpenCL", 1, true) then return "apt install --reinstall ocl-icd-libopencl1" end
+  if message:find("libOpenCL", 1, true) then return INSTALL_LOADER end
+  local missing = drivers.missing(message)
+  if missing then return drivers.to_install_library(missing, "the C core") end
   if message:find("not found:", 1, true) then
     return [[in a checkout: make && eval "$(make -s env)"; else: luarocks --lua-version 5.4 make]]
   end
@@ -88,13 +101,11 @@ local function examine_libraries(report, limit)
       report[kind] = text
     elseif names[kind] then
       works = false
-      report:add(names[kind], "fault", text, kind == "core" and core_remedy(text)
-        or "apt install --reinstall ocl-icd-libopencl1")
+      report:add(names[kind], "fault", text, (kind == "core" and core_remedy or loader_remedy)(text))
     end
   end
   if ended then
-    report:add(child.last_begun(records) or "OpenCL loader", "fault", ended,
-      "apt install --reinstall ocl-icd-libopencl1 lua5.4")
+    report:add(child.last_begun(records) or "OpenCL loader", "fault", ended, INSTALL_LOADER .. " lua5.4")
   end
   return works
 end
@@ -109,7 +120,7 @@ local function examine_driver(driver, limit)
   if driver.opens then return "ok", driver.library .. " opens" end
   local detail = ended or found[3]
   if detail:find(driver.library, 1, true) ~= 1 then detail = driver.library .. ": " .. detail end
-  return "fault", detail, drivers.remedy(driver)
+  return "fault", detail, drivers.remedy(driver, detail)
 end
 
 local function examine_drivers(report, limit)

@@ -48,26 +48,26 @@ function probe.devices(selector)
   end
 end
 
---- { "answer", number of the test, status, detail } for the tests from `first` on.
+--- { "answer", number of the test, status, detail, whether the kernel ran } for the tests from `first` on.
 function probe.answers(selector, first)
   local tests = answers.compiler_tests.list
   local device = require "clcompute.core".device(selector)
   for i = tonumber(first), #tests do
     child.put("begin", i)
-    local status, detail = answers.run(device, tests[i])
-    child.put("answer", i, status, detail or "right")
+    local status, detail, ran = answers.run(device, tests[i])
+    child.put("answer", i, status, detail or "right", ran)
   end
 end
 
---- { "operation", key of the test, status, detail } for the tests of the library's own kernels.
+--- { "operation", key of the test, status, detail, whether the kernel ran } for the tests of the library's own kernels.
 -- @tparam table cl the public table, which is above this package: the child's program hands it over
 -- @string place of the device
 function probe.operations(cl, place)
   local tests, device = answers.operation_tests, cl.device(place)
   for _, key in ipairs(tests.keys()) do
     child.put("begin", tests.rows[key].name)
-    local status, detail = answers.run(device, tests.rows[key])
-    child.put("operation", key, status, detail or "right")
+    local status, detail, ran = answers.run(device, tests.rows[key])
+    child.put("operation", key, status, detail or "right", ran)
   end
 end
 

@@ -78,13 +78,16 @@ local function life_section(options)
   }
 end
 
--- --- a fixed range, guarded in the kernels, against one that shrinks with every step ---
+-- --- a fixed range, guarded in the kernels, against one that shrinks with every step; the remainder on the device or
+-- the host
 
 local SIZES = { full = { 100, 200, 400, 800, 1600 }, quick = { 100, 200, 400 } }
+local METHODS = { "fixed", "host", "shrinking", "pivoting" }
 
 local function measure_shrinking(n, options)
   local show = options.progress "Fixed or shrinking"
-  local list <close> = workload.candidates(workload.new("gauss", { n = n }, "float"), { devices = options.devices })
+  local list <close> = workload.candidates(workload.new("gauss", { n = n }, "float"),
+    { devices = options.devices, methods = METHODS })
   return bench.compare(list.list, { rounds = 5, seconds = 0.5, peak = false, baseline = list.baseline,
     progress = function(state) show { name = ("N = %d, %s"):format(n, state.name) } end })
 end
@@ -104,9 +107,12 @@ local function shrinking_section(options)
   end
   return {
     title = "A fixed or a shrinking range",
-    text = "Both launch the same kernels; the fixed range guards them, the shrinking one launches only what there is "
-      .. "to do. What no whole group covers is launched by itself: on a CPU with one fixed group, since a driver may "
-      .. "compile for each local size. What the first call takes beyond the median is compiling, most of it.",
+    text = { "Both launch the same kernels; the fixed range guards them, the shrinking one launches only what there is "
+      .. "to do. What no whole group covers is launched by itself (remainder = \"split\"): on a CPU with one fixed "
+      .. "group, since a driver may compile for each local size. What the first call takes beyond the median is "
+      .. "compiling, most of it.",
+      "The paper's other way with what no whole group covers is a sequential program: \"host\" is the fixed range with "
+      .. "remainder = \"host\", for which the columns left travel to the host and back in each step." },
     rows = rows,
     columns = { { key = "params.n", title = "N" }, { key = "series", title = "method" },
       { key = "value", title = "median" }, { key = { "q1", "q3" }, title = "quartiles" },

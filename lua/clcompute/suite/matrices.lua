@@ -112,17 +112,20 @@ end
 
 local ELIMINATION = {
   fixed = { kernel = "paper", range = "fixed" },
+  host = { kernel = "paper", range = "fixed", remainder = "host" },
   shrinking = { kernel = "paper", range = "shrink" },
   pivoting = { kernel = "blocked" },
 }
 
 local function eliminate(a, b, method, group)
   local options = ELIMINATION[method] or {}
-  return (cl.gauss(a, b, { kernel = options.kernel, range = options.range, group = group }))
+  return (cl.gauss(a, b, { kernel = options.kernel, range = options.range, remainder = options.remainder,
+    group = group }))
 end
 
 --- Gauss elimination of a matrix whose diagonal dominates, by the four kernels of Baranov & Vlatskaya 2013 over a
--- "fixed" or a "shrinking" range, or with "pivoting"; its `run` takes the group size too.
+-- "fixed" or a "shrinking" range, or with "pivoting"; its `run` takes the group size too, and the method "host", a
+-- fixed range whose remainder the host computes.
 -- @tparam table shape `n` equations
 -- @string dtype "float" or "double"
 -- @treturn table a workload (`clcompute.suite.workload`)
