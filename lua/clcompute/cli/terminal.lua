@@ -2,19 +2,21 @@
 
 --- The terminal: whether there is one, how wide it is, and what is coloured there.
 
-
 local terminal = {}
-
--- The doctor runs without the core too; then nothing is a terminal.
-local has_core, internal = pcall(require, "clcompute.core.internal")
 
 local RED, GREEN, YELLOW = 31, 32, 33
 local VERDICTS = { ok = GREEN, warning = YELLOW, unsupported = YELLOW, skipped = YELLOW, fault = RED, failed = RED }
 
+--- The columns of the terminal that a stream is. Without the C core, of which the doctor tells too, there is none.
+local function columns_of(stream)
+  local found = pcall(require, "clcompute")
+  return found and require("clcompute.core.internal").terminal_columns(stream) or nil
+end
+
 --- Whether a stream is a terminal.
 -- @tparam integer stream 1, standard output, or 2, standard error
 function terminal.is(stream)
-  return has_core and internal.terminal_columns(stream) ~= nil
+  return columns_of(stream) ~= nil
 end
 
 --- The columns of a stream: as $COLUMNS says, else as the terminal says itself.
@@ -22,8 +24,7 @@ end
 -- @treturn ?integer nil where neither does
 function terminal.columns(stream)
   local told = math.tointeger(tonumber(os.getenv "COLUMNS"))
-  if told and told > 0 then return told end
-  return has_core and internal.terminal_columns(stream) or nil
+  return told and told > 0 and told or columns_of(stream)
 end
 
 --- Whether colours are wanted on standard output (https://no-color.org).
