@@ -51,9 +51,19 @@ static int is_enum(const char *type) {
   return strcmp(type, "enum") == 0 || strncmp(type, "enum ", 5) == 0;
 }
 
+/* Whether values of a type are objects of OpenCL, or such as the device alone makes: no bytes stand
+   for them, and a driver dies of some. */
+static int is_opaque(const char *type) {
+  static const char *const types[] = {"sampler_t", "queue_t", "clk_event_t", "reserve_id_t",
+                                      "event_t",   "ndrange_t"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(type, types[i]) == 0) return 1;
+  return strncmp(type, "pipe ", 5) == 0;
+}
+
 /* "float4*" is float, 4 wide. The value of an enumeration is an int; a pointer to one is to
-   another type, because compilers differ in its sign. */
-static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
+   another type, because compilers differ in its sign. Returns whether it is opaque. */
+static int parse_type(lua_State *L, const char *text, clc_Argument *a) {
   char base[CLC_NAME];
   strcpy(base, a->type);
   base[strcspn(base, "*")] = '\0';
@@ -66,12 +76,13 @@ static void parse_type(lua_State *L, const char *text, clc_Argument *a) {
   length = strcspn(base, "0123456789");
   a->width = vector_width(base + length);
   a->dtype = a->width > 0 ? clc_finddtype(base, length) : NULL;
+  return is_opaque(base);
 }
 
 void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, clc_Argument *a) {
   strcpy(a->name, d->name);
   strcpy(a->type, d->type);
-  parse_type(L, text, a);
+  const int opaque = parse_type(L, text, a);
   a->is_const = d->is_const || d->space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
   const int pointer = strchr(a->type, '*') != NULL;
   switch (d->space) {
@@ -89,7 +100,7 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
       break;
     default:
       a->space = "private";
-      a->kind = strcmp(a->type, "sampler_t") == 0 ? CLC_OPAQUE : CLC_VALUE;
+      a->kind = opaque ? CLC_OPAQUE : CLC_VALUE;
   }
 }
 
@@ -304,7 +315,7 @@ void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int 
     case CLC_VALUE: set_value(&s); break;
     case CLC_BUFFER: set_buffer(&s); break;
     case CLC_LOCAL: set_local(&s); break;
-    case CLC_OPAQUE: complain(&s, "images and samplers are not supported");
+    case CLC_OPAQUE: complain(&s, "arguments of this type are not supported");
   }
 }
 
