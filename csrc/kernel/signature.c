@@ -54,11 +54,10 @@ static int is_enum(const char *type) {
 /* Whether values of a type are objects of OpenCL, or such as the device alone makes: no bytes stand
    for them, and a driver dies of some. */
 static int is_opaque(const char *type) {
-  static const char *const types[] = {"sampler_t", "queue_t", "clk_event_t", "reserve_id_t",
-                                      "event_t",   "ndrange_t"};
+  static const char *const types[] = {"sampler_t", "queue_t", "clk_event_t", "reserve_id_t"};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (strcmp(type, types[i]) == 0) return 1;
-  return strncmp(type, "pipe ", 5) == 0;
+  return 0;
 }
 
 /* "float4*" is float, 4 wide. The value of an enumeration is an int; a pointer to one is to
@@ -88,7 +87,7 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
   switch (d->space) {
     case CL_KERNEL_ARG_ADDRESS_GLOBAL:
       a->space = "global";
-      a->kind = pointer ? CLC_BUFFER : CLC_OPAQUE; /* an image is global too */
+      a->kind = pointer ? CLC_BUFFER : CLC_OPAQUE; /* images and pipes are global too */
       break;
     case CL_KERNEL_ARG_ADDRESS_CONSTANT:
       a->space = "constant";
@@ -98,9 +97,7 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
       a->space = "local";
       a->kind = CLC_LOCAL;
       break;
-    default:
-      a->space = "private";
-      a->kind = opaque ? CLC_OPAQUE : CLC_VALUE;
+    default: a->space = "private"; a->kind = opaque ? CLC_OPAQUE : CLC_VALUE;
   }
 }
 

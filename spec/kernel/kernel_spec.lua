@@ -498,7 +498,19 @@ helper.describe_each("a kernel", function(d)
       kernel void sampler(sampler_t s) {}
     ]])
     if not ok then return pending("this device builds no images") end
-    for _, name in ipairs(p.kernels) do helper.raises("images and samplers are not supported", p:kernel(name), 1, 0) end
+    for _, name in ipairs(p.kernels) do
+      helper.raises("arguments of this type are not supported", p:kernel(name), 1, 0)
+    end
+  end)
+
+  it("refuses queues and events, of whose bytes a driver dies", function()
+    local text = "kernel void k(%s x) {} typedef struct { int a; } image_size; kernel void fits(image_size s) {}"
+    for _, name in ipairs { "queue_t", "clk_event_t", "reserve_id_t" } do
+      local ok, p = pcall(d.program, d, text:format(name), { options = "-cl-std=CL2.0" })
+      if not ok then return pending("this device builds no " .. name) end
+      helper.raises({ name, "arguments of this type are not supported" }, p.k, 1, ("\1"):rep(8))
+      p.fits(1, string.pack("i4", 1))
+    end
   end)
 
   it("is of no use on a closed device", function()

@@ -100,7 +100,7 @@ end
 
 helper.describe_each("a random nest in tiles", function(device)
   local count, n = 2, 20
-  if helper.is_simulator(device) then count, n = 20, 7 end
+  if helper.is_simulator(device) then count, n = 12, 7 end
   if is_long then count = 10 * count end
 
   for _, way in ipairs(WAYS) do
@@ -116,7 +116,7 @@ end)
 
 helper.describe_each("a random loop in rounds", function(device)
   local count, n = 3, 60
-  if helper.is_simulator(device) then count, n = 15, 40 end
+  if helper.is_simulator(device) then count, n = 8, 40 end
   if is_long then count = 10 * count end
 
   for _, way in ipairs(WAYS) do

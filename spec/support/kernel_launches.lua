@@ -53,6 +53,9 @@ launches.PREAMBLE = [[
 local by_kernel = {}
 launches.by_kernel = by_kernel
 
+-- Kernels that nothing runs with doubles.
+launches.of_floats = { gemm_tensor = true, gemm_pack_tiles = true, gemm_warpgroups = true, probe_functions = true }
+
 -- --- products -------------------------------------------------------------------------------
 
 by_kernel.gemm_naive = [[for _, shape in ipairs(SHAPES) do for beta = 0, 1 do transposes(function(ta, tb)

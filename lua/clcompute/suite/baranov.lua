@@ -88,8 +88,8 @@ local function measure_shrinking(n, options)
   local show = options.progress "Fixed or shrinking"
   local list <close> = workload.candidates(workload.new("gauss", { n = n }, "float"),
     { devices = options.devices, methods = METHODS })
-  return bench.compare(list.list, { rounds = 5, seconds = 0.5, peak = false, baseline = list.baseline,
-    progress = function(state) show { name = ("N = %d, %s"):format(n, state.name) } end })
+  return bench.compare(list.list, { rounds = 5, seconds = options.quick and 0.1 or 0.5, peak = false,
+    baseline = list.baseline, progress = function(state) show { name = ("N = %d, %s"):format(n, state.name) } end })
 end
 
 --- The section of both ranges, with elimination with pivoting and the sequential program.

@@ -57,7 +57,8 @@ end
 local borisov = {}
 
 --- Measures and reports.
--- @tparam table options `devices`; `quick`: small sizes; `seconds` of warm runs a candidate (2); `progress`
+-- @tparam table options `devices`; `quick`: small sizes; `seconds` of warm runs a candidate (2, quick 0.2);
+--  `progress`
 -- @treturn table a document for `clcompute.report`
 -- @treturn table what was measured and the paper's times, to be kept
 function borisov.measure(options)
@@ -69,7 +70,7 @@ function borisov.measure(options)
       end
     end
     sections[#sections + 1] = workload.section(work, { title = title, text = text, devices = options.devices,
-      methods = methods, seconds = options.seconds or 2, rounds = 7, progress = progress,
+      methods = methods, seconds = options.seconds or options.quick and 0.2 or 2, rounds = 7, progress = progress,
       paper = number and paper_rows(number) })
   end
   local function new(name) return workload.new(name, { n = sizes[name] }, "float") end

@@ -112,7 +112,7 @@ local function sweep_device(device, options)
     run = function(point)
       return candidate(device, point.columns, point.chooser == "fixed" and fixed_group(device, options.cores) or nil)
     end,
-    together = { "chooser" }, rounds = 5, seconds = 0.3, peak = false, limit = options.limit,
+    together = { "chooser" }, rounds = 5, seconds = options.quick and 0.1 or 0.3, peak = false, limit = options.limit,
     file = options.file("driver_choice", device),
     progress = options.progress("Figure 2", device),
   }

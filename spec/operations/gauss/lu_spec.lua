@@ -33,7 +33,7 @@ end
 
 --- By parts: those of panels, vectors and blocks, and what is one more or less.
 local SIZES = { 1, 2, 3, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 257, 400, 513 }
-local FEW = { 1, 2, 3, 17, 33, 34 }
+local FEW = { 1, 3, 17, 34 }
 local EXACT = 65 -- of larger ones two candidates for a pivot may differ by no more than what was rounded
 
 helper.describe_each("gauss by blocks", function(d)
@@ -326,10 +326,10 @@ helper.describe_each("lu with the numbers", function(d)
     row.where = {}
     it(name .. " is right too", function()
       with_numbers(d, row, function(q)
-        for _, dtype in ipairs(q.has_double and dtypes or { "float" }) do
+        for _, dtype in ipairs(q.has_double and not slow and dtypes or { "float" }) do
           for _, n in ipairs(slow and { 42 } or { 1, 17, 33, 64, 65, 150 }) do
             local a, expected = systems.solvable(q, n, dtype)
-            for _, columns in ipairs(slow and { 2, 9 } or { 1, 2, 35 }) do
+            for _, columns in ipairs(slow and { 9 } or { 1, 2, 35 }) do
               local b = q:buffer(matrix(n, columns, uniform), dtype)
               local x, info = cl.gauss(a, b)
               assert_solved(a, b, x)
@@ -367,7 +367,7 @@ helper.describe_each("lu by tournaments", function(d)
 
   it("solves hard systems of every size about its parts, the same way each time", function()
     with_numbers(d, ROW, function(q)
-      for _, n in ipairs(slow and { 33, 41 } or { 1, 31, 32, 33, 95, 127, 129, 255, 256, 257 }) do
+      for _, n in ipairs(slow and { 41 } or { 1, 31, 32, 33, 95, 127, 129, 255, 256, 257 }) do
         local half = n // 2
         for name, element in pairs {
           random = uniform,
