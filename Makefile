@@ -141,7 +141,7 @@ uninstall:
 	@$(MAKE) -s install DESTDIR=$(STAGE)
 	@cd $(STAGE) && find . -type f -printf '$(DESTDIR)/%P\0' | xargs -0 rm -f
 	@cd $(STAGE) && find . -depth -type d -path '*/clcompute*' -printf '$(DESTDIR)/%P\0' | \
-	  xargs -0 -r rmdir --ignore-fail-on-non-empty
+	  xargs -0 -r rmdir --ignore-fail-on-non-empty 2>/dev/null || true
 
 # A tarball of what git tracks, or of all where there is no git, and the source rock of it.
 NAME  = clcompute-$(VERSION)

@@ -113,7 +113,7 @@ add [[
 <!-- Made of library/ by `make doc`; the stubs there are what to change. -->
 
 In the examples `cl` is the library and `d` a device. `name?` may be left out. A function refuses arguments of a wrong
-type, arguments too many and options that it does not know, with an error that names them; nils at the end do not count.
+type, extra arguments and options that it does not know, with an error that names them; nils at the end do not count.
 "Errors" tells what else is one. What is queued returns at once; what blocks waits for the device.
 ]]
 local links = {}

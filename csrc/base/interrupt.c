@@ -2,7 +2,7 @@
 /*
  * Ctrl-C in the terminal of a prompt of our own, which it must not end. The handler of the lua
  * interpreter serves once, reaches the main thread alone, and leaves the process to the next
- * signal.
+ * signal. And what else such a prompt asks of its terminal.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "base.h"
@@ -108,6 +108,7 @@ static int follow_coroutines(lua_State *L) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, LUA_COLIBNAME);
   put_around(L, "resume", resume);
+  put_around(L, "close", resume);
   put_around(L, "wrap", wrap);
   return 0;
 }
@@ -157,13 +158,11 @@ static int wait_input(lua_State *L) {
   return 1;
 }
 
-/* terminal_columns(stream) --> of the terminal that standard input (0), output (1) or error (2) is;
-   nil where it is none. */
+/* terminal_columns() --> of the terminal that standard input is; nil where it is none. */
 static int terminal_columns(lua_State *L) {
   struct winsize size;
-  const int stream = (int)luaL_checkinteger(L, 1);
-  if (!isatty(stream)) return 0;
-  const int known = ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  if (!isatty(STDIN_FILENO)) return 0;
+  const int known = ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   lua_pushinteger(L, known ? size.ws_col : 80);
   return 1;
 }

@@ -224,7 +224,7 @@ function cl.gemm(a, b, options) end
 ---@field steps integer of refinement
 ---@field rcond? number|number[] the reciprocal condition number; not of "paper"
 ---@field pivots? integer[]|integer[][] row i was exchanged with row pivots[i]; not of "paper"
----@field warning? string where a system is singular to working precision (`rcond` below eps): it solves a system next to the one given, and may have no right digit; of a batch it names the system of the least `rcond`
+---@field warning? string where a system is singular to working precision (`rcond` below eps): x solves a nearby system and may have no correct digit; of a batch it names the system of the least `rcond`
 
 ---Solves A X = B; a and b stay as they are. Blocks. The matrix is factored by blocks with partial pivoting; on GPUs
 ---matrices of more than a few hundred rows are factored with tournament pivoting (Grigori, Demmel & Xiang 2011), where

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Every function and method of the reference refuses arguments too many, and options that it does not know. Its
+--- Every function and method of the reference refuses extra arguments, and options that it does not know. Its
 -- example is the valid call: the spec takes the function's place there, and calls it with more.
 
 local helper = require "spec.helper"
@@ -91,7 +91,7 @@ local function run(entry)
   return is_called, not ok and message or nil
 end
 
-describe("arguments too many and unknown options are refused by", function()
+describe("extra arguments and unknown options are refused by", function()
   for _, entry in ipairs(reference.read "library") do
     if entry.signature then
       it(entry.name, function()
@@ -120,7 +120,7 @@ describe("arguments too many and unknown options are refused by", function()
 end)
 
 describe("nils at the end", function()
-  it("are no arguments too many", function()
+  it("are no extra arguments", function()
     local x = d:buffer { 3, 1, 2 }
     assert.equal(3.0, cl.max(x, nil, nil))
     assert.equal(2, #x:view(2, 3, nil))

@@ -25,9 +25,12 @@ function arity.check(name, most, level, ...)
   error(("%s: %s expected, got %d%s"):format(name, expected, given, option_of((select(most + 1, ...)))), level + 1)
 end
 
---- A function that takes as many arguments as f has parameters; the object of a method is not counted.
+--- A function that takes as many arguments as f has parameters; the object of a method is not counted. With `...` f
+-- counts for itself.
 local function counted(name, f, is_method)
-  local parameters, self = debug.getinfo(f, "u").nparams, is_method and 1 or 0
+  local known, self = debug.getinfo(f, "u"), is_method and 1 or 0
+  local parameters = known.nparams
+  if known.isvararg then return f end
   return function(...)
     if select("#", ...) > parameters then arity.check(name, parameters - self, 2, select(self + 1, ...)) end
     return f(...)

@@ -129,9 +129,10 @@ function output.check(options)
   end
 end
 
---- The columns that a text may have: those of the terminal, else of $COLUMNS, else so many.
+--- The columns that a text may have: as $COLUMNS says, else as the terminal says, else so many.
 local function text_width(otherwise)
-  return math.max(40, terminal.columns(1) or otherwise)
+  local told = (os.getenv "COLUMNS" or terminal.is(1)) and (terminal.columns() or WIDTH)
+  return math.max(40, told or otherwise)
 end
 
 --- A table as a text, which fits the terminal; elsewhere it is as wide as it is.
@@ -287,7 +288,7 @@ function output.progress(options)
   local given = options or {}
   local self = { stream = given.stream or io.stderr, clock = given.clock or os.time, terminal = given.terminal }
   if self.terminal == nil then self.terminal = can_redraw() end
-  self.columns = given.columns or self.terminal and terminal.columns(2) or WIDTH
+  self.columns = given.columns or self.terminal and terminal.columns() or WIDTH
   self.start = self.clock()
   return setmetatable(self, Progress)
 end

@@ -31,6 +31,7 @@ end
 function run.run(options)
   local library = command_line.library()
   require("clcompute.prompt").guard(library)
+  warn "@on"
   local script, message = loadfile(options.file)
   if not script then error(message, 0) end
   _G.arg = table.move(options.passed_on, 1, #options.passed_on, 1, { [0] = options.file })

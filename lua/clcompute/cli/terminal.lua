@@ -2,29 +2,26 @@
 
 --- The terminal: whether there is one, how wide it is, and what is coloured there.
 
+local process = require("clcompute.base").process
+
 local terminal = {}
 
 local RED, GREEN, YELLOW = 31, 32, 33
 local VERDICTS = { ok = GREEN, warning = YELLOW, unsupported = YELLOW, skipped = YELLOW, fault = RED, failed = RED }
 
---- The columns of the terminal that a stream is. Without the C core, of which the doctor tells too, there is none.
-local function columns_of(stream)
-  local found = pcall(require, "clcompute")
-  return found and require("clcompute.core.internal").terminal_columns(stream) or nil
-end
-
 --- Whether a stream is a terminal.
 -- @tparam integer stream 1, standard output, or 2, standard error
 function terminal.is(stream)
-  return columns_of(stream) ~= nil
+  return os.execute("test -t " .. stream) == true
 end
 
---- The columns of a stream: as $COLUMNS says, else as the terminal says itself.
--- @tparam integer stream
+--- The columns of the terminal: as $COLUMNS says, else as it says itself. A process asks it: the doctor runs where the
+-- C core does not load.
 -- @treturn ?integer nil where neither does
-function terminal.columns(stream)
-  local told = math.tointeger(tonumber(os.getenv "COLUMNS"))
-  return told and told > 0 and told or columns_of(stream)
+function terminal.columns()
+  local size = process.tool "stty size 2>/dev/null </dev/tty" or "" -- "24 80"; 0 of one that does not know
+  local columns = math.tointeger(tonumber(os.getenv "COLUMNS" or size:match " (%d+)$"))
+  return columns and columns > 0 and columns or nil
 end
 
 --- Whether colours are wanted on standard output (https://no-color.org).

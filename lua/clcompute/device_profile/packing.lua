@@ -35,7 +35,7 @@ function packing.read(rows)
   end
   if gains[FEW] >= GAINS * gains[MANY] then
     sentences[#sentences + 1] = "So the wait for a result is hidden either by independent operations or by other "
-      .. "work-items: code that has few work-items needs the former."
+      .. "work-items: code with few work-items needs independent operations."
   elseif gains[MANY] >= GAINS then
     sentences[#sentences + 1] = "Other work-items do not make up for a chain here: each work-item needs several "
       .. "operations that do not wait for each other."

@@ -14,7 +14,10 @@ function editor.plain()
   local function read(prompt)
     io.stdout:write(prompt)
     io.stdout:flush()
-    if internal.wait_input() then return io.read "L" end
+    if internal.wait_input() then
+      local line, interrupted = io.read "L"
+      if not interrupted then return line end
+    end
     io.stdout:write "\n"
     return false
   end
@@ -38,10 +41,13 @@ local function read_keys(readline, prompt)
   io.stdout:flush()
   readline.handler_install(prompt, function(text)
     line, is_done = text, true
-    readline.handler_remove() -- here alone, where the terminal is as it was: lua-readline closes it first
+    -- Here alone: it closes the terminal's stream before it sets the terminal back, which the end of a line has done
+    -- already. Ctrl-C leaves that stream open, one descriptor each time.
+    readline.handler_remove()
   end)
   while not is_done do
     if not internal.wait_input() then
+      if readline.sigcleanup then readline.sigcleanup() end -- out of a search, or of half a key
       io.stdout:write "^C\n"
       return false -- the next installation begins a new line
     end

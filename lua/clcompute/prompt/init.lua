@@ -55,7 +55,7 @@ end
 -- --- one chunk -----------------------------------------------------------------------------------
 
 local function columns()
-  return internal.terminal_columns(0) or PIPE_COLUMNS
+  return internal.terminal_columns() or PIPE_COLUMNS
 end
 
 --- Runs a chunk and prints its results, which may take as long; returns whether it ended well.
@@ -67,8 +67,13 @@ local function compute(self, chunk, text)
   if not fault then return true end
   if interrupt.is(fault.reason) and not self.is_terminal then error(fault.reason, 0) end
   io.stdout:flush()
-  io.stderr:write(describe(fault, text), "\n")
-  if interrupt.is(fault.reason) then say_what_runs() end
+  -- The text of an error is made by code of the user too, which may not end.
+  local further = internal.compute(function() io.stderr:write(describe(fault, text), "\n") end)
+  if further then io.stderr:write "an error whose text cannot be made\n" end
+  if interrupt.is((further or fault).reason) then
+    self.pasted = {} -- who stops a paste wants none of it
+    say_what_runs()
+  end
   return false
 end
 
@@ -111,7 +116,7 @@ end
 function prompt.run(greeting)
   local known = catalogue.new()
   local self = { session = session.new(), catalogue = known, pasted = {},
-    is_terminal = internal.terminal_columns(0) ~= nil }
+    is_terminal = internal.terminal_columns() ~= nil }
   _G.help = help.new(known, columns)
   local complete = completer.new(self.session, known)
   local lines = editor.open(self.is_terminal, function(text, first, last)

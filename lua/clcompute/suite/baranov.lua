@@ -108,7 +108,7 @@ local function shrinking_section(options)
   return {
     title = "A fixed or a shrinking range",
     text = { "Both launch the same kernels; the fixed range guards them, the shrinking one launches only what there is "
-      .. "to do. What no whole group covers is launched by itself (remainder = \"split\"): on a CPU with one fixed "
+      .. "to do. What no whole group covers is a launch of its own (remainder = \"split\"): on a CPU with one fixed "
       .. "group, since a driver may compile for each local size. What the first call takes beyond the median is "
       .. "compiling, most of it.",
       "The paper's other way with what no whole group covers is a sequential program: \"host\" is the fixed range with "
