@@ -137,11 +137,11 @@ install: all
 STAGE = $(CURDIR)/build/stage
 
 uninstall:
-	@rm -rf $(STAGE)
-	@$(MAKE) -s install DESTDIR=$(STAGE)
-	@cd $(STAGE) && find . -type f -printf '$(DESTDIR)/%P\0' | xargs -0 rm -f
-	@cd $(STAGE) && find . -depth -type d -path '*/clcompute*' -printf '$(DESTDIR)/%P\0' | \
-	  xargs -0 -r rmdir --ignore-fail-on-non-empty 2>/dev/null || true
+	@rm -rf build/stage
+	@$(MAKE) -s install DESTDIR="$(STAGE)"
+	@cd build/stage && find . -type f -print0 | (cd "$(DESTDIR)/" && xargs -0 rm -f)
+	@cd build/stage && find . -depth -type d -path '*/clcompute*' -print0 | \
+	  (cd "$(DESTDIR)/" && xargs -0 -r rmdir --ignore-fail-on-non-empty 2>/dev/null || true)
 
 # A tarball of what git tracks, or of all where there is no git, and the source rock of it.
 NAME  = clcompute-$(VERSION)

@@ -215,6 +215,22 @@ describe("the prompt behind a pipe", function()
     assert.matches("<eof>", err, 1, true)
   end)
 
+  it("blames the line that was typed for what the library raises, without calls of the library", function()
+    for text, message in pairs { ["cl.sum(3)"] = "sum: argument 1: buffer expected, got number",
+      ['d:load "/nowhere/x.npy"'] = "/nowhere/x.npy: No such file or directory" } do
+      local code, _, err = piped(text .. "\n")
+      assert.equal(1, code)
+      assert.equal("stdin:1: " .. message .. "\n", err)
+    end
+  end)
+
+  it("isolates the CPUs of cl.devices too", function()
+    local code, out = piped 'for _, each in ipairs(cl.devices()) do print(each.isolated == (each.type == "cpu")) end'
+    assert.equal(0, code)
+    assert.is_nil(out:find "false")
+    assert.matches("true", out, 1, true)
+  end)
+
   it("is isolated and in check mode, and times launches", function()
     local text = [[
       p = d:program("kernel void f(global float *y) { y[get_global_id(0)] = 1; }" ..

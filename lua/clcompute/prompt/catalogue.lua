@@ -134,7 +134,8 @@ end
 -- @treturn table a list
 function Catalogue:fields_of(entry)
   local list = table.move(entry.fields, 1, #entry.fields, 1, {})
-  for name in (entry.parents or ""):gmatch "clcompute[%w_.]*" do
+  local parents = entry.kind == "class" and entry.parents or "" -- an alias may name itself
+  for name in parents:gmatch "clcompute[%w_.]*" do
     local parent = self:entry(name)
     for _, field in ipairs(parent and self:fields_of(parent) or {}) do list[#list + 1] = field end
   end

@@ -18,16 +18,20 @@ local prompt = { guard = safety.guard }
 local FIRST, NEXT = "> ", ">> "
 local PIPE_COLUMNS = 80
 local OWN = "clcompute/prompt/" -- in the path of the files of this package
+local LIBRARY = "clcompute/[%w_/]+%.lua:%d+: in" -- a call within the library
 
 -- --- errors --------------------------------------------------------------------------------------
 
---- The calls that led to an error, without those of the prompt itself; nil where they are those of the chunk alone.
+--- The calls that led to an error, without those of the library and the prompt; nil where they are those of the chunk
+-- alone.
 local function calls_of(traceback)
   local lines, count = {}, 0
   for line in traceback:gmatch "\n(%s[^\n]+)" do
     if line:find(OWN, 1, true) then break end
-    lines[#lines + 1] = line
-    if not line:find "^%s%[C%]" and not line:find "%(%.%.%.tail calls%.%.%.%)" then count = count + 1 end
+    if not line:find(LIBRARY) then
+      lines[#lines + 1] = line
+      if not line:find "^%s%[C%]" and not line:find "%(%.%.%.tail calls%.%.%.%)" then count = count + 1 end
+    end
   end
   while lines[1] and lines[#lines]:find "^%s%[C%]" do lines[#lines] = nil end
   return count > 1 and table.concat(lines, "\n") or nil

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
---- Devices that no kernel takes the process away from: the CPUs that `cl.device` returns are isolated, and buffers are
--- made in check mode, unless its options say otherwise.
+--- Devices that no kernel takes the process away from: the CPUs that `cl.device` and `cl.devices` return are isolated,
+-- and buffers are made in check mode, unless the options of `cl.device` say otherwise.
 
 local safety = {}
 
@@ -32,6 +32,14 @@ function safety.guard(library)
       if not (is_table and given.check ~= nil) then found:check(true) end
     end
     return found
+  end
+
+  local devices = library.devices
+  function library.devices(...)
+    local ok, list = pcall(devices, ...)
+    if not ok then error((tostring(list):gsub("^(bad argument #%d to )'%?'", "%1'devices'")), 2) end
+    for i, found in ipairs(list) do list[i] = library.device(found.place) end
+    return list
   end
 end
 

@@ -11,6 +11,7 @@ local getupvalue, upvaluejoin, getinfo, getmetatable = debug.getupvalue, debug.u
   debug.getmetatable
 
 local KEEP = "__keep_locals" -- the name that a chunk calls with that closure
+local PASS = "__pass" -- what it passes results through: a call in their place would lose its line, as tail calls do
 
 local OPENERS = { ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }
 local CLOSERS = { ["end"] = true, ["until"] = true }
@@ -86,16 +87,16 @@ end
 
 --- The variables of the session that a text names: what declares them, and the values of those that are constant.
 local function header(self, tokens)
-  local names, values, seen = { KEEP }, {}, {}
+  local names, values, seen = { KEEP, PASS }, {}, {}
   for _, token in ipairs(tokens) do
     local variable = token.kind == "name" and not seen[token.text] and self.variables[token.text]
     if variable then
       seen[token.text] = true
       names[#names + 1] = token.text .. (variable.holder and "" or " <const>")
-      values[#names - 1] = variable.value
+      values[#names - 2] = variable.value
     end
   end
-  return ("local %s = ... return function(...) "):format(table.concat(names, ", ")), values, #names - 1
+  return ("local %s = ... return function(...) "):format(table.concat(names, ", ")), values, #names - 2
 end
 
 local function join(self, chunk)
@@ -128,6 +129,8 @@ local function keep(self, declared, closure)
   end
 end
 
+local function pass(...) return ... end
+
 --- Compiles a text, of which Lua's own compiler has found no fault.
 local function compile_among(self, text, chunk_name)
   local tokens = scanner.tokens(text)
@@ -138,7 +141,7 @@ local function compile_among(self, text, chunk_name)
   local message
   if not outer then outer, message = load(head .. text .. "\nend", chunk_name, "t") end
   if not outer then return nil, message end
-  local chunk = outer(function(closure) keep(self, declared, closure) end, table.unpack(values, 1, count))
+  local chunk = outer(function(closure) keep(self, declared, closure) end, pass, table.unpack(values, 1, count))
   join(self, chunk)
   return chunk
 end
@@ -157,7 +160,7 @@ function Session:compile(text)
   text = text:gsub("^%s*=", "") -- as in Lua 5.1
   local expression = "return " .. text
   local ok, reason = load(expression .. "\n", text, "t") -- in whose middle a string in quotes ends too early
-  if ok then return compile_among(self, expression, text) end
+  if ok then return compile_among(self, ("return %s(%s\n)"):format(PASS, text), text) end
   local statements, message = load(text .. "\n", text, "t")
   if statements then return compile_among(self, text, text) end
   return nil, message, ends_too_early(message) or ends_too_early(reason)
