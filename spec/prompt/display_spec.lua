@@ -18,6 +18,14 @@ describe("the display", function()
     assert.equal([["\x00\xFFé"]], show("\0\xFFé"):gsub("\\xC3\\xA9", "é"))
     assert.equal("first\nsecond", show "first\nsecond\n")
     assert.equal([["line\n"]], show "line\n")
+    assert.equal("\\x1B[31mred\n\tblue", show "\27[31mred\n\tblue")
+    assert.equal(('"%s"... of 5000 bytes'):format(("x"):rep(24 * 60)), show(("x"):rep(5000), 60))
+  end)
+
+  it("runs no code of a table's, whose elements may have no end", function()
+    local endless = { __index = function() return { 1 } end }
+    assert.matches("1", show(setmetatable({ { 1 }, { 2 } }, endless)), 1, true)
+    assert.matches("1", show { setmetatable({ 1 }, endless), { 1 } }, 1, true)
   end)
 
   it("shows numbers and other values as Lua does", function()

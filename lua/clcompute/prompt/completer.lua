@@ -79,7 +79,7 @@ local function add_fields(self, words, value)
   for _, field in ipairs(entry and self.catalogue:fields_of(entry) or {}) do
     if field.name:find "^[%a_]" then words[field.name] = true end
   end
-  if class ~= "clcompute.Program" then return end
+  if class ~= "clcompute.Program" or type(value) ~= "userdata" then return end
   local ok, kernels = pcall(function() return value.kernels end)
   for _, name in ipairs(ok and kernels or {}) do words[name] = true end
 end

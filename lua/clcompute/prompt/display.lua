@@ -13,6 +13,8 @@ local COLUMNS_READ = 64 -- elements of a row that are looked at
 local MEMBERS, DEPTH = 24, 4 -- of a table
 local ALL = 200 -- members of a table and of those in it
 local LONGEST = 60 -- columns of a string within a table
+local LINES = 24 -- of a string without line ends, at most
+local TEXT = 20000 -- bytes of a string of several lines
 local DOTS = "..."
 
 -- --- strings and names -----------------------------------------------------------------------
@@ -25,6 +27,15 @@ end
 
 local function quoted(text)
   return '"' .. text:gsub(utf8.len(text) and '[%c"\\]' or '[%c"\\\x80-\xff]', escape) .. '"'
+end
+
+--- A string: one of several lines as it is, but for what a terminal would obey; of a long one the beginning.
+local function string_text(text, columns)
+  local is_text = text:find "\n."
+  local beginning = text:sub(1, is_text and TEXT or LINES * columns)
+  local rest = #beginning < #text and ("%s of %d bytes"):format(DOTS, #text) or ""
+  if not is_text then return quoted(beginning) .. rest end
+  return beginning:gsub("\n$", ""):gsub("[\0-\8\11-\31\127]", escape) .. rest
 end
 
 -- --- matrices ------------------------------------------------------------------------------------
@@ -56,7 +67,7 @@ end
 
 local function elements(list)
   local cells = {}
-  for i, value in ipairs(list) do cells[i] = element(value) end
+  for i = 1, rawlen(list) do cells[i] = element(rawget(list, i)) end -- no code of the user's runs
   return cells
 end
 
@@ -81,7 +92,8 @@ end
 local function is_nested(value)
   local first = rawget(value, 1)
   if type(first) ~= "table" or rawlen(value) < 2 then return false end
-  for _, row in ipairs(value) do
+  for k = 1, rawlen(value) do
+    local row = rawget(value, k)
     if type(row) ~= "table" or rawlen(row) ~= rawlen(first) or rawlen(row) == 0 then return false end
     for i = 1, rawlen(row) do if type(rawget(row, i)) ~= "number" then return false end end
   end
@@ -175,13 +187,13 @@ local function module_text(value, module, columns)
   return ("%s: help \"name\" tells what one does\n%s"):format(module, table.concat(lines, "\n"))
 end
 
---- One value. A string of several lines is shown as it is: it is a text to be read.
+--- One value.
 -- @param value
 -- @tparam integer columns of the terminal
 -- @tparam table known of `clcompute.prompt.catalogue`
 -- @treturn string
 function display.value(value, columns, known)
-  if type(value) == "string" then return value:find "\n." and value:gsub("\n$", "") or quoted(value) end
+  if type(value) == "string" then return string_text(value, columns) end
   if is_matrix(value) then return matrix(value, columns) end
   if type(value) ~= "table" or has_text(value) then return tostring(value) end
   local module = known:module_of(value)
