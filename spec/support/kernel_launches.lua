@@ -152,13 +152,13 @@ by_kernel.gemm_pack_tiles = [[for _, shape in ipairs { { 1, 1 }, { 33, 65 }, { 7
     sides * k, empty(2 * size), size) end end end]]
 
 -- Its plain form: tensor cores are not simulated.
-by_kernel.gemm_warpgroups = [[for products = 1, 3, 2 do for wide = 0, 1 do
+by_kernel.gemm_warpgroups = [[for wide, products in pairs { [0] = 3, 1 } do
   local m, n, k, ldc = 65, 3, 5, wide == 1 and 4 or 5
   local tile_b = (products == 3 and 2 or 1) * 128 * 32
   run("gemm_warpgroups", { global = { 128 * 2, 1, 1 }, group = { 128, 1, 1 } },
     { WARPGROUPS = 1, PRODUCTS = products, WIDE = wide })(m, n, k, 1, 2, reals(2 * 64 * 32), 0, reals(tile_b), 0,
     reals(m * k), 0, k, 1, 0, reals(k * n), 0, 1, n, 0, wide, (wide == 0 and empty or reals)(m * ldc), 0, ldc, 0)
-  end end]]
+  end]]
 
 -- --- linear equations -----------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ end
 -- @param reason what was raised
 -- @treturn boolean
 function interrupt.is(reason)
-  return interrupt.text(reason):find "interrupted!$" ~= nil
+  return type(reason) == "string" and reason:find "interrupted!$" ~= nil
 end
 
 --- Raises an error again if it is Ctrl-C or Lua's want of memory; returns after any other.

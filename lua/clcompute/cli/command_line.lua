@@ -29,9 +29,10 @@ local function stop(result)
   error(setmetatable(result, Stop), 0)
 end
 
---- The result for a command line that is wrong.
+--- The result for a command line that is wrong; argparse puts a question behind some messages.
 local function misuse(name, message)
-  return { misuse = ("%s; see `%s --help`"):format(message, name) }
+  message = message:gsub("\n?%s*Did you mean (.-)%?%s*$", ": did you mean %1?")
+  return { misuse = ("%s%s `%s --help`"):format(message, message:find "%?$" and " See" or "; see", name) }
 end
 
 local function add_help(of)
