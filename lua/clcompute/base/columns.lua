@@ -60,6 +60,26 @@ function width.of(text, measure)
   return sum
 end
 
+--- Breaks a text at spaces into lines; a longer word has a line of its own.
+-- @tparam string text
+-- @tparam integer columns of a line
+-- @tparam[opt] string first what the first line begins with
+-- @tparam[opt] string further what the others begin with
+-- @treturn table a list
+function width.wrap(text, columns, first, further)
+  local lines, line = {}, nil
+  for word in text:gmatch "%S+" do
+    local longer = line and line .. " " .. word or (first or "") .. word
+    if line and width.of(longer) > columns then
+      lines[#lines + 1], line = line, (further or "") .. word
+    else
+      line = longer
+    end
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
 --- The text, or as much of its beginning as fits with an ellipsis behind it; "" where not even that fits.
 -- @tparam string text
 -- @tparam number limit the room there is

@@ -13,17 +13,7 @@ local MOST = 12 -- suggestions
 
 --- A paragraph in lines of so many columns behind an indent; `further`: what those after the first have too.
 local function wrap(text, columns, indent, further)
-  local lines, line = {}, nil
-  for word in text:gmatch "%S+" do
-    local longer = line and line .. " " .. word or indent .. word
-    if line and width.of(longer) > columns then
-      lines[#lines + 1], line = line, indent .. (further or "") .. word
-    else
-      line = longer
-    end
-  end
-  lines[#lines + 1] = line
-  return table.concat(lines, "\n")
+  return table.concat(width.wrap(text, columns, indent, indent .. (further or "")), "\n")
 end
 
 --- The paragraphs of a text.

@@ -12,7 +12,12 @@ local function isolating(given)
   return options
 end
 
---- Puts its own function in the place of `library.device`.
+--- Raises at the script's line what a function of the library raised when it was called from here.
+local function pass_on(name, reason)
+  error((tostring(reason):gsub("^(bad argument #%d to )'%?'", "%1'" .. name .. "'")), 3)
+end
+
+--- Puts functions of its own in the place of `library.device` and `library.devices`.
 -- @tparam table library
 function safety.guard(library)
   local device, seen = library.device, setmetatable({}, { __mode = "k" })
@@ -26,7 +31,7 @@ function safety.guard(library)
       local options = found.type == "cpu" and isolating(given) or given
       if options then ok, found = pcall(device, found.place, options) end
     end
-    if not ok then error((tostring(found):gsub("^(bad argument #%d to )'%?'", "%1'device'")), 2) end
+    if not ok then pass_on("device", found) end
     if not seen[found] then -- what `d:check(false)` said since stays
       seen[found] = true
       if not (is_table and given.check ~= nil) then found:check(true) end
@@ -37,7 +42,7 @@ function safety.guard(library)
   local devices = library.devices
   function library.devices(...)
     local ok, list = pcall(devices, ...)
-    if not ok then error((tostring(list):gsub("^(bad argument #%d to )'%?'", "%1'devices'")), 2) end
+    if not ok then pass_on("devices", list) end
     for i, found in ipairs(list) do list[i] = library.device(found.place) end
     return list
   end

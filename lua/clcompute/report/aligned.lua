@@ -154,18 +154,9 @@ local function fitted(grid, limit)
   end
 end
 
---- Breaks a text at spaces into lines; a longer word has a line of its own.
-function aligned.wrapped(string, limit)
-  local lines, current = {}, ""
-  for word in format.clean(string):gmatch "%S+" do
-    if current ~= "" and width.of(current) + 1 + width.of(word) > limit then
-      lines[#lines + 1] = current
-      current = ""
-    end
-    current = current == "" and word or current .. " " .. word
-  end
-  if current ~= "" then lines[#lines + 1] = current end
-  return lines
+--- A text in lines of so many columns.
+function aligned.wrapped(text, limit)
+  return width.wrap(format.clean(text), limit)
 end
 
 --- Adds a line of cells, those of columns that wrap on as many lines as they need.
