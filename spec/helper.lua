@@ -16,6 +16,9 @@ helper.unit = { float = 2.0 ^ -24, double = 2.0 ^ -53 }
 --- A device that simulates, a thousand times slower: specs take smaller sizes there.
 function helper.is_simulator(device) return device.platform == "Oclgrind" end
 
+--- A value for `make long`, which tries more than a test should take; nil otherwise.
+function helper.long(value) return os.getenv "LONG" and value end
+
 --- The bytes of a file.
 function helper.read(path)
   local file <close> = assert(io.open(path, "rb"))
@@ -83,12 +86,12 @@ function helper.describe_each(subject, body)
   end
 end
 
---- Describes elementwise operations on each device, with its own numbers and with those of the other kind, CPU or GPU:
--- describe_kinds("sum", function(device) it(...) end).
+--- Describes elementwise operations on each device, with its own numbers and with those of the other kind, CPU or GPU;
+-- the latter for few dtypes, as those of a kind are built alike: describe_kinds("sum", function(device, dtypes) end).
 function helper.describe_kinds(subject, body)
   local known, tuning = require "clcompute.tuning.known", require "clcompute.tuning"
   helper.describe_each(subject, function(device)
-    body(device)
+    body(device, helper.dtypes(device))
     local other = tuning.facts(device, "float")
     other.type, other.platform = device.type == "cpu" and "gpu" or "cpu", "another one"
     local function use(choose)
@@ -99,7 +102,7 @@ function helper.describe_kinds(subject, body)
     busted.describe("as a " .. other.type, function()
       busted.setup(function() use(tuning.choose) end)
       busted.teardown(function() use(function() end) end)
-      body(device)
+      body(device, helper.long(helper.dtypes(device)) or { "int", "float", device.has_double and "double" or nil })
     end)
   end)
 end
@@ -110,9 +113,12 @@ function helper.sizes(device)
   return { 0, 1, 2, 15, 16, 17, 255, 256, 257, 65535, 65537, 1000003 }
 end
 
---- The dtypes of a device.
+--- The dtypes of a device; on a simulator one of each length and kind.
 function helper.dtypes(device)
   local names = { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float" }
+  if helper.is_simulator(device) and not helper.long(true) then
+    names = { "char", "ushort", "int", "ulong", "half", "float" }
+  end
   if device.has_double then names[#names + 1] = "double" end
   return names
 end

@@ -45,10 +45,11 @@ build/overhead.so: tools/overhead.c build/clcount_wrap.c
 	$(CC) $(FLAGS) $(SHARED) -o $@ $< -lOpenCL
 
 # --- specs in their long forms ----------------------------------------------------------
-# Specs that can do more than a test should take.
+# Specs that can do more than a test should take, but those with a gate of their own.
+OWN_LONG = $(patsubst %,spec/%_spec.lua,whole/faults whole/properties files/hostile_files)
 long: all layer
-	@$(call specs,long,LONG=1,spec/kernel/work_group_spec.lua $(patsubst %,spec/loops/%_spec.lua,front analysis fuzz \
-	  tiles_fuzz local_memory))
+	@$(call specs,long,LONG=1,$(filter-out $(OWN_LONG),$(shell grep -rlE 'getenv "LONG"|helper\.(long|describe_kinds)' spec \
+	  --include=*_spec.lua)))
 
 # Every OpenCL call of every public function fails with every code; Lua's allocations and what is asked of the system
 # fail. Twenty minutes and more.

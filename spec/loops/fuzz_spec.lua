@@ -47,9 +47,9 @@ local function compare(expected, got, seed, text)
 end
 
 helper.describe_each("a random function", function(device)
-  local count, n = 20, 6
-  if helper.is_simulator(device) then count, n = 200, 3 end
-  if is_long then count = 10 * count end
+  local count, n = 12, 6
+  if helper.is_simulator(device) then count, n = 100, 3 end
+  if is_long then count = 20 * count end
 
   it("does what it does in Lua", function()
     local launches = 0

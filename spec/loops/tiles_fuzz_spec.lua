@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Random nests that become tiles, and random loops that go in rounds, do on a device what they do in Lua: every bit of
--- every array in exact mode, within a bound of the error in fast mode. LONG=1 runs ten times as many.
+-- every array in exact mode, within a bound of the error in fast mode. LONG=1 runs twenty times as many.
 
 local copies = require "spec.support.copies"
 local helper = require "spec.helper"
@@ -99,9 +99,9 @@ local function try(kind, way, device, n)
 end
 
 helper.describe_each("a random nest in tiles", function(device)
-  local count, n = 2, 20
-  if helper.is_simulator(device) then count, n = 12, 7 end
-  if is_long then count = 10 * count end
+  local count, n = 1, 20
+  if helper.is_simulator(device) then count, n = 6, 7 end
+  if is_long then count = 20 * count end
 
   for _, way in ipairs(WAYS) do
     it("does in " .. way.name .. " what it does in Lua", function()
@@ -115,9 +115,9 @@ helper.describe_each("a random nest in tiles", function(device)
 end)
 
 helper.describe_each("a random loop in rounds", function(device)
-  local count, n = 3, 60
-  if helper.is_simulator(device) then count, n = 8, 40 end
-  if is_long then count = 10 * count end
+  local count, n = 2, 60
+  if helper.is_simulator(device) then count, n = 4, 40 end
+  if is_long then count = 20 * count end
 
   for _, way in ipairs(WAYS) do
     it("does in " .. way.name .. " what it does in Lua", function()

@@ -27,7 +27,8 @@ local function faults_of(script, is_unwatched)
 end
 
 local function faults_of_launch(launch, is_unwatched, is_of_floats)
-  return faults_of(("local kept = {} for _, T in ipairs { 'float', %s } do "):format(is_of_floats and "" or "'double'")
+  local more = helper.long(not is_of_floats) and "'double'" or ""
+  return faults_of(("local kept = {} for _, T in ipairs { 'float', %s } do "):format(more)
     .. PREAMBLE .. launch .. " d:wait() kept[T] = keep end", is_unwatched)
 end
 

@@ -383,15 +383,15 @@ helper.describe_each("gauss as the paper has it", function(d)
   for _, range in ipairs(ranges) do
     for _, remainder in ipairs(remainders) do
       it(("agrees with the sequential program: range %s, remainder %s"):format(range, remainder), function()
-        for _, n in ipairs(slow and { 1, 2, 17 } or { 1, 2, 15, 16, 17, 31 }) do
-          for _, group in ipairs(slow and { 1, 7, 64 } or { 1, 7, 16, 64 }) do
+        for _, n in ipairs { 1, 2, 17 } do -- each remainder is a group of its own, which POCL compiles for
+          for _, group in ipairs { 1, 7, 64 } do
             compare(n, "float", { kernel = "paper", range = range, remainder = remainder, group = group })
           end
         end
         compare(9, "double", { kernel = "paper", range = range, remainder = remainder, group = 4 })
         if not slow then
-          for _, group in ipairs { 16, 66, 100 } do
-            compare(65, "float", { kernel = "paper", range = range, remainder = remainder, group = group })
+          for _, group in ipairs { 16, 34, 100 } do
+            compare(33, "float", { kernel = "paper", range = range, remainder = remainder, group = group })
           end
         end
       end)
