@@ -41,7 +41,7 @@ native_SOURCES     = csrc/sequential/native.c csrc/base/wait.c
 blas_SOURCES       = $(wildcard csrc/peers/*.c) $(patsubst %,csrc/base/%.c,args error functions wait)
 poly_SOURCES       = $(wildcard csrc/poly/*.c) csrc/base/functions.c
 
-core_LIBS       = -lOpenCL -lm -lpthread
+core_LIBS       = -lOpenCL -lm -lpthread -ldl
 sequential_LIBS = -lm
 native_LIBS     = -ldl
 blas_LIBS       = -ldl

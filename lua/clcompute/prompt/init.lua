@@ -20,6 +20,10 @@ local PIPE_COLUMNS = 80
 local OWN = "clcompute/prompt/" -- in the path of the files of this package
 local LIBRARY = "clcompute/[%w_/]+%.lua:%d+: in" -- a call within the library
 
+local function columns()
+  return internal.terminal_columns() or PIPE_COLUMNS
+end
+
 -- --- errors --------------------------------------------------------------------------------------
 
 --- The calls that led to an error, without those of the library and the prompt; nil where they are those of the chunk
@@ -29,7 +33,7 @@ local function calls_of(traceback)
   for line in traceback:gmatch "\n(%s[^\n]+)" do
     if line:find(OWN, 1, true) then break end
     if not line:find(LIBRARY) then
-      lines[#lines + 1] = line
+      lines[#lines + 1] = line:gsub("in upvalue 'chunk'$", "in main chunk")
       if not line:find "^%s%[C%]" and not line:find "%(%.%.%.tail calls%.%.%.%)" then count = count + 1 end
     end
   end
@@ -37,15 +41,23 @@ local function calls_of(traceback)
   return count > 1 and table.concat(lines, "\n") or nil
 end
 
---- A chunk is "stdin" in messages about it.
-local function renamed(message, text)
-  return (message:gsub(session.label(text):gsub("%p", "%%%0") .. ":", "stdin:"))
+--- Chunks whose lines are counted are "stdin" in messages: the one at hand, behind a pipe all.
+local function renamed(self, message)
+  for label in pairs(self.labels) do message = message:gsub(label:gsub("%p", "%%%0") .. ":", "stdin:") end
+  return message
 end
 
-local function describe(fault, text)
-  local reason = interrupt.text(fault.reason)
+--- The text of what was raised; a table that has none of its own shows its fields.
+local function text_of(self, reason)
+  local meta = debug.getmetatable(reason)
+  local has_text = type(reason) ~= "table" or meta and (meta.__tostring or meta.__name)
+  return has_text and interrupt.text(reason) or display.value(reason, columns(), self.catalogue)
+end
+
+local function describe(self, fault)
+  local reason = text_of(self, fault.reason)
   local calls = not interrupt.is(fault.reason) and fault.traceback and calls_of(fault.traceback)
-  return renamed(calls and reason .. "\n" .. calls or reason, text)
+  return renamed(self, calls and reason .. "\n" .. calls or reason)
 end
 
 --- A kernel of a GPU goes on when the wait for it was interrupted.
@@ -58,12 +70,8 @@ end
 
 -- --- one chunk -----------------------------------------------------------------------------------
 
-local function columns()
-  return internal.terminal_columns() or PIPE_COLUMNS
-end
-
 --- Runs a chunk and prints its results, which may take as long; returns whether it ended well.
-local function compute(self, chunk, text)
+local function compute(self, chunk)
   local fault = internal.compute(function()
     local results = table.pack(chunk())
     if results.n > 0 then io.stdout:write(display.results(results, columns(), self.catalogue), "\n") end
@@ -72,7 +80,7 @@ local function compute(self, chunk, text)
   if interrupt.is(fault.reason) and not self.is_terminal then error(fault.reason, 0) end
   io.stdout:flush()
   -- The text of an error is made by code of the user too, which may not end.
-  local further = internal.compute(function() io.stderr:write(describe(fault, text), "\n") end)
+  local further = internal.compute(function() io.stderr:write(describe(self, fault), "\n") end)
   if further then io.stderr:write "an error whose text cannot be made\n" end
   if interrupt.is((further or fault).reason) then
     self.pasted = {} -- who stops a paste wants none of it
@@ -81,30 +89,39 @@ local function compute(self, chunk, text)
   return false
 end
 
---- Takes a line, nil at the end of the input; returns false after an error.
+--- Takes a line, nil at the end of the input; returns false after an error. Behind a pipe empty lines stand before the
+-- chunk, so that messages count the lines of the input.
 local function take(self, line)
-  local text = line and self.text and self.text .. "\n" .. line or line or self.text
+  local typed = line and self.text and self.text .. "\n" .. line or line or self.text
+  local text = ("\n"):rep(self.lines_before) .. typed
   local chunk, message, is_incomplete = self.session:compile(text)
-  self.text = is_incomplete and line and text or nil
+  self.text = is_incomplete and line and typed or nil
   if self.text then return true end
-  if chunk then return compute(self, chunk, text) end
-  io.stderr:write(renamed(message, text), "\n")
+  self.lines.remember(typed)
+  if self.is_terminal then
+    self.labels = {}
+  else
+    self.lines_before = self.lines_before + select(2, typed:gsub("\n", "")) + 1
+  end
+  self.labels[session.label(text)] = true
+  if chunk then return compute(self, chunk) end
+  io.stderr:write(renamed(self, message), "\n")
   return false
 end
 
 -- --- all -----------------------------------------------------------------------------------------
 
 --- A text that was pasted as a whole has several lines.
-local function next_line(self, lines)
+local function next_line(self)
   if #self.pasted > 0 then return table.remove(self.pasted, 1) end
-  local text = lines.read(self.text and NEXT or FIRST)
+  local text = self.lines.read(self.text and NEXT or FIRST)
   for line in ((text or "") .. "\n"):gmatch "(.-)\n" do self.pasted[#self.pasted + 1] = line end
   return text and table.remove(self.pasted, 1)
 end
 
-local function loop(self, lines)
+local function loop(self)
   while true do
-    local line = next_line(self, lines)
+    local line = next_line(self)
     if line == false then
       self.text, self.pasted = nil, {}
     elseif line or self.text then
@@ -119,19 +136,19 @@ end
 -- @treturn boolean whether there was no error that ended it
 function prompt.run(greeting)
   local known = catalogue.new()
-  local self = { session = session.new(), catalogue = known, pasted = {},
+  local self = { session = session.new(), catalogue = known, pasted = {}, labels = {}, lines_before = 0,
     is_terminal = internal.terminal_columns() ~= nil }
   _G.help = help.new(known, columns)
   local complete = completer.new(self.session, known)
-  local lines = editor.open(self.is_terminal, function(text, first, last)
+  self.lines = editor.open(self.is_terminal, function(text, first, last)
     return complete(self.text and self.text .. "\n" or "", text, first, last)
   end)
   if self.is_terminal then
     internal.follow_coroutines()
     internal.catch_interrupts(true)
-    print(greeting .. lines.hint)
+    print(greeting .. self.lines.hint)
   end
-  local ended_well = loop(self, lines)
+  local ended_well = loop(self)
   if self.is_terminal then internal.catch_interrupts(false) end -- what still runs may keep the process from its end
   self.session:close()
   return ended_well

@@ -157,7 +157,7 @@ end
 -- @treturn ?string what is wrong
 -- @treturn ?boolean whether more lines could make it right
 function Session:compile(text)
-  text = text:gsub("^%s*=", "") -- as in Lua 5.1
+  text = text:gsub("^(%s*)=", "%1") -- as in Lua 5.1
   local expression = "return " .. text
   local ok, reason = load(expression .. "\n", text, "t") -- in whose middle a string in quotes ends too early
   if ok then return compile_among(self, ("return %s(%s\n)"):format(PASS, text), text) end
