@@ -58,6 +58,12 @@ describe("the display", function()
     for line in show({ ("x"):rep(500), { ("y"):rep(500) } }):gmatch "[^\n]+" do assert.is_true(width.of(line) <= 80) end
   end)
 
+  it("shows functions of the library as they are called", function()
+    local library = require "clcompute"
+    assert.equal("cl.gemm(a, b [, options]): help(x) tells what it does", show(library.gemm))
+    assert.matches("^Buffer:fill%(value", show(helper.device():zeros("int", 1).fill))
+  end)
+
   it("keeps to what a table says of itself", function()
     assert.equal("itself", show(setmetatable({ 1 }, { __tostring = function() return "itself" end })))
   end)

@@ -312,6 +312,13 @@ describe("the prompt behind a pipe", function()
     assert.matches("true", out, 1, true)
   end)
 
+  it("says what leaves it where exit or quit stands alone, and leaves where it is called", function()
+    assert.same({ 3, "exit() or Ctrl-D leaves\nquit() or Ctrl-D leaves\n", "" }, { piped "exit\nquit\nquit(3)\n1" })
+    assert.same({ 0, "", "" }, { piped "exit()\n1" })
+    local _, out = piped "help"
+    assert.matches('help "gemm"', out, 1, true)
+  end)
+
   it("is isolated and in check mode, and times launches", function()
     local text = [[
       p = d:program("kernel void f(global float *y) { y[get_global_id(0)] = 1; }" ..
@@ -369,6 +376,12 @@ describe("clcompute run", function()
     for _, words in ipairs { "run " .. path, "repl <" .. path } do
       assert.same({ 130, "ready\nclcompute: interrupted\n" }, { interrupted_command(words) })
     end
+  end)
+
+  it("takes a script from standard input, and tells of its arguments", function()
+    local code, out = command.shell(("echo 'print(arg[0], ...)' | %srun - 4 --x"):format(command.text))
+    assert.same({ 0, "-\t4\t--x\n" }, { code, out })
+    assert.matches("Usage: clcompute run [-h] <file> [<argument>] ...", command.succeeds "run --help", 1, true)
   end)
 
   it("says what is wrong with a script that cannot be read", function()

@@ -126,6 +126,12 @@ local function module_text(value, module, columns)
   return ("%s: help \"name\" tells what one does\n%s"):format(module, table.concat(lines, "\n"))
 end
 
+--- A function, of the library as it is called.
+local function function_text(value, known)
+  local entry = known:entry_of(value)
+  return entry and entry.signature and entry.signature .. ": help(x) tells what it does" or tostring(value)
+end
+
 --- One value.
 -- @param value
 -- @tparam integer columns of the terminal
@@ -134,6 +140,7 @@ end
 function display.value(value, columns, known)
   if type(value) == "string" then return string_text(value, columns) end
   if numbers.is_buffer(value) then return numbers.buffer(value, columns) end
+  if type(value) == "function" then return function_text(value, known) end
   if type(value) ~= "table" or has_text(value) then return tostring(value) end
   local module = known:module_of(value)
   if module then return module_text(value, module, columns) end

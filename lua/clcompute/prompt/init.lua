@@ -131,14 +131,22 @@ local function loop(self)
   end
 end
 
---- Runs until the end of standard input, with `help` among the globals.
+--- What `exit` and `quit` stand for: a hint, and when called the end.
+local function leaver(name)
+  return setmetatable({}, {
+    __tostring = function() return ("%s() or Ctrl-D leaves"):format(name) end,
+    __call = function(_, ...) os.exit(...) end,
+  })
+end
+
+--- Runs until the end of standard input, with `help`, `exit` and `quit` among the globals.
 -- @tparam string greeting printed first on a terminal
 -- @treturn boolean whether there was no error that ended it
 function prompt.run(greeting)
   local known = catalogue.new()
   local self = { session = session.new(), catalogue = known, pasted = {}, labels = {}, lines_before = 0,
     is_terminal = internal.terminal_columns() ~= nil }
-  _G.help = help.new(known, columns)
+  _G.help, _G.exit, _G.quit = help.new(known, columns), leaver "exit", leaver "quit"
   local complete = completer.new(self.session, known)
   self.lines = editor.open(self.is_terminal, function(text, first, last)
     return complete(self.text and self.text .. "\n" or "", text, first, last)
