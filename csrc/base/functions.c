@@ -42,7 +42,7 @@ static int call_method(lua_State *L) {
 
 int clc_inmethod(lua_State *L) {
   lua_Debug running;
-  if (!lua_getstack(L, 0, &running)) return 0;
+  lua_getstack(L, 0, &running);
   lua_getinfo(L, "f", &running);
   const int is_method = lua_tocfunction(L, -1) == call_method;
   lua_pop(L, 1);

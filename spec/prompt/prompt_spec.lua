@@ -88,6 +88,13 @@ describe("the prompt in a terminal", function()
     assert.equal(before, t:converse "(descriptors())")
   end)
 
+  it("has no line to clear where readline is not loaded", function()
+    local internal = require "clcompute.core.internal"
+    for _, path in ipairs { "/nowhere.so", package.searchpath("clcompute.core", package.cpath) } do
+      assert.has_no.errors(function() internal.give_up_line(path) internal.resize_line(path) end)
+    end
+  end)
+
   it("edits lines as wide as the terminal has become", function()
     if not has_readline then return pending "lua-readline is not installed" end
     local t <close> = opened()

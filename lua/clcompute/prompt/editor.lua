@@ -66,7 +66,7 @@ end
 -- @tparam table readline the module of lua-readline
 -- @tparam function complete (text, first, last) --> what the word of the line could be, whole words
 function editor.edited(readline, complete)
-  local linked, last = package.searchpath("C-readline", package.cpath), nil
+  local linked, last = package.searchpath("C-readline", package.cpath) or "", nil -- "": the process itself
   readline.set_options { histfile = "", auto_add = false }
   readline.set_complete_function(function(...)
     readline.set_completion_append_character "" -- for this completion alone; else there is a blank behind a name
