@@ -124,7 +124,7 @@ describe("the prompt in a terminal", function()
     assert.matches("interrupted!", interrupted(t, "c = coroutine.create(function() local x <close> = "
       .. "setmetatable({}, { __close = function() while true do end end }) coroutine.yield() end) "
       .. "coroutine.resume(c) coroutine.close(c)"))
-    assert.matches("an error that is a table without text", interrupted(t,
+    assert.matches("an error whose text cannot be made", interrupted(t,
       "error(setmetatable({}, { __tostring = function() while true do end end }))"))
     assert.matches("stack overflow", t:converse "function f() return 1 + f() end f()")
     assert.matches("not enough memory", t:converse "error 'not enough memory'")

@@ -128,8 +128,13 @@ local function open_brackets(tokens)
   return stack
 end
 
--- What strings are beside their types.
+-- What strings of these names are.
 local MEANINGS = { selector = "selector", device = "selector", path = "file", file = "file" }
+
+local function meaning(name, type_text)
+  return type_text:find "string" and MEANINGS[name] or type_text
+end
+
 local OF_FILES = { [dofile] = true, [loadfile] = true, [io.lines] = true, [io.open] = true }
 
 --- The type of a call's argument by its number; the last parameter may stand for several.
@@ -143,7 +148,7 @@ local function type_of_argument(self, tokens, callee_at, number)
   local params = entry and entry.params or {}
   local param = params[math.min(number, #params)]
   if not param then return nil end
-  return MEANINGS[param.name] or param.type
+  return meaning(param.name, param.type)
 end
 
 local type_of_value
@@ -167,7 +172,7 @@ function type_of_value(self, tokens, stack, level, at)
   local name = tokens[at - 2].text
   for _, class in ipairs(options_of(self, tokens, stack, level)) do
     for _, field in ipairs(self.catalogue:fields_of(class)) do
-      if field.name == name then return MEANINGS[name] or field.type end
+      if field.name == name then return meaning(name, field.type) end
     end
   end
   local outer = type_of_value(self, tokens, stack, level - 1, bracket.at) -- "string|{file: string}"

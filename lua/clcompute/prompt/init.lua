@@ -47,11 +47,9 @@ local function renamed(self, message)
   return message
 end
 
---- The text of what was raised; a table that has none of its own shows its fields.
+--- The text of what was raised; a table without one shows its fields.
 local function text_of(self, reason)
-  local meta = debug.getmetatable(reason)
-  local has_text = type(reason) ~= "table" or meta and (meta.__tostring or meta.__name)
-  return has_text and interrupt.text(reason) or display.value(reason, columns(), self.catalogue)
+  return type(reason) == "table" and display.value(reason, columns(), self.catalogue) or interrupt.text(reason)
 end
 
 local function describe(self, fault)
