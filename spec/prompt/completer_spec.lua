@@ -93,6 +93,8 @@ describe("completion", function()
     for _, call in ipairs { "d:load '", "buffer:save('", "d:program { file = '", "io.open '", "dofile('" } do
       assert.same({ folder .. "/values.npy", folder .. "/vast/" }, words(call .. folder .. "/va"), call)
     end
+    helper.write(folder .. "/vast/inner.npy", "")
+    assert.same({ folder .. "/vast/inner.npy" }, words("d:load '" .. folder .. "/vas"))
     assert.same({ "words.npy" }, words("d:load '" .. folder .. "/two wo")) -- the word begins behind the blank
     assert.same({}, words("d:load '/nowhere/"))
     has(words "d:load 'READ", "README.md")

@@ -196,12 +196,17 @@ function strings.module(self)
   return self.catalogue:modules()
 end
 
---- The files of the folder that a path begins with; a folder among them ends with a slash.
-function strings.file(_, beginning)
+--- The paths of files with that beginning; a folder ends with a slash. Behind one that stands alone readline would end
+-- the string, which goes on with what is in it.
+function strings.file(self, beginning)
   local folder, list = beginning:match "^.*/" or "", {}
   local names = process.tool("ls -1Ap -- " .. process.quote(folder == "" and "." or folder) .. " 2>/dev/null")
-  for name in (names or ""):gmatch "[^\n]+" do list[#list + 1] = folder .. name end
-  return list
+  for name in (names or ""):gmatch "[^\n]+" do
+    local path = folder .. name
+    if path:sub(1, #beginning) == beginning then list[#list + 1] = path end
+  end
+  local inside = #list == 1 and list[1]:find "/$" and strings.file(self, list[1]) or {}
+  return #inside > 0 and inside or list
 end
 
 --- The names of the reference, with and without what they belong to.
