@@ -300,7 +300,8 @@ describe("the prompt behind a pipe", function()
     local _, _, err = piped "local function f()\n  error 'deep'\nend\n\n= 1\nlocal x =\n  2\nprint(f())\n"
     assert.equal("stdin:2: deep\n\t[C]: in function 'error'\n\tstdin:2: in upvalue 'f'\n\tstdin:8: in main chunk\n",
       err)
-    assert.same({ 0, '"[string \\"...\\"]:3: x"\n', "" }, { piped "\n\nselect(2, pcall(function() error 'x' end))" })
+    assert.same({ 1, "", "stdin:4: syntax error near 'x'\n" }, { piped "\n\ny = 1\nx x" })
+    assert.same({ 1, "", "stdin:2: boom\n" }, { piped "\n= error 'boom'" })
   end)
 
   it("blames the line that was typed for what the library raises, without calls of the library", function()

@@ -41,10 +41,12 @@ local function calls_of(traceback)
   return count > 1 and table.concat(lines, "\n") or nil
 end
 
---- Chunks whose lines are counted are "stdin" in messages: the one at hand, behind a pipe all.
+--- The chunk at hand is "stdin" in messages; behind a pipe all are, whose lines are those of the input.
 local function renamed(self, message)
-  for label in pairs(self.labels) do message = message:gsub(label:gsub("%p", "%%%0") .. ":", "stdin:") end
-  return message
+  return (message:gsub('(%[string ".-"%]):(%d+):', function(label, line)
+    local before = self.lines_before_chunk[label]
+    return before and ("stdin:%d:"):format(line + before)
+  end))
 end
 
 --- The text of what was raised; a table without one shows its fields.
@@ -87,21 +89,16 @@ local function compute(self, chunk)
   return false
 end
 
---- Takes a line, nil at the end of the input; returns false after an error. Behind a pipe empty lines stand before the
--- chunk, so that messages count the lines of the input.
+--- Takes a line, nil at the end of the input; returns false after an error.
 local function take(self, line)
-  local typed = line and self.text and self.text .. "\n" .. line or line or self.text
-  local text = ("\n"):rep(self.lines_before) .. typed
+  local text = line and self.text and self.text .. "\n" .. line or line or self.text
   local chunk, message, is_incomplete = self.session:compile(text)
-  self.text = is_incomplete and line and typed or nil
+  self.text = is_incomplete and line and text or nil
   if self.text then return true end
-  self.lines.remember(typed)
-  if self.is_terminal then
-    self.labels = {}
-  else
-    self.lines_before = self.lines_before + select(2, typed:gsub("\n", "")) + 1
-  end
-  self.labels[session.label(text)] = true
+  self.lines.remember(text)
+  if self.is_terminal then self.lines_before_chunk, self.lines_taken = {}, 0 end
+  self.lines_before_chunk[session.label(text)] = self.lines_taken
+  self.lines_taken = self.lines_taken + select(2, text:gsub("\n", "")) + 1
   if chunk then return compute(self, chunk) end
   io.stderr:write(renamed(self, message), "\n")
   return false
@@ -142,7 +139,7 @@ end
 -- @treturn boolean whether there was no error that ended it
 function prompt.run(greeting)
   local known = catalogue.new()
-  local self = { session = session.new(), catalogue = known, pasted = {}, labels = {}, lines_before = 0,
+  local self = { session = session.new(), catalogue = known, pasted = {}, lines_before_chunk = {}, lines_taken = 0,
     is_terminal = internal.terminal_columns() ~= nil }
   _G.help, _G.exit, _G.quit = help.new(known, columns), leaver "exit", leaver "quit"
   local complete = completer.new(self.session, known)
