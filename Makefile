@@ -41,7 +41,7 @@ native_SOURCES     = csrc/sequential/native.c csrc/base/wait.c
 blas_SOURCES       = $(wildcard csrc/peers/*.c) $(patsubst %,csrc/base/%.c,args error functions wait)
 poly_SOURCES       = $(wildcard csrc/poly/*.c) csrc/base/functions.c
 
-core_LIBS       = -lOpenCL -lm -lpthread
+core_LIBS       = -lOpenCL -lm -lpthread -ldl
 sequential_LIBS = -lm
 native_LIBS     = -ldl
 blas_LIBS       = -ldl
@@ -49,9 +49,9 @@ poly_LIBS       = -lisl
 
 # clcompute.poly is built where isl is; without it all else works.
 HAS_ISL := $(shell $(CC) $(CFLAGS) -include isl/ctx.h -x c -E /dev/null >/dev/null 2>&1 && echo yes)
-NAMES    = core sequential native blas $(if $(HAS_ISL),poly)
-MODULES  = $(NAMES:%=build/clcompute/%.so)
-KERNELS  = $(wildcard kernels/*.cl)
+MODULE_NAMES = core sequential native blas $(if $(HAS_ISL),poly)
+MODULES      = $(MODULE_NAMES:%=build/clcompute/%.so)
+KERNELS      = $(wildcard kernels/*.cl)
 
 # What makes `require "clcompute"` and the command work here; `;;` stands for the paths there are.
 ENV = PATH="$(CURDIR)/bin:$$PATH" \
@@ -111,24 +111,25 @@ clean:
 
 # --- installing -------------------------------------------------------------------
 # The files of a folder, those below it too: $(call copy,from,to)
-copy = cd $(1) && find . -type f -exec install -D -m 644 {} $(DESTDIR)$(2)/{} \;
+copy = (cd $(1) && find . -type f) | while read -r file; do \
+  install -D -m 644 "$(1)/$$file" "$(DESTDIR)$(2)/$$file" || exit; done
 
 # A shell loads a file of completions with the first word to complete; it asks the command, which knows.
 SHARE      = $(DESTDIR)$(PREFIX)/share
-completion = mkdir -p $(dir $(1)) && printf '$(2)\n' >$(1)
+completion = mkdir -p "$$(dirname "$(1)")" && printf '$(2)\n' >"$(1)"
 
 install: all
-	install -D -m 755 -t $(DESTDIR)$(LIBDIR)/clcompute $(MODULES)
-	install -D -m 755 bin/clcompute $(DESTDIR)$(BINDIR)/clcompute
-	install -D -m 644 -t $(DESTDIR)$(LUADIR)/clcompute build/clcompute/commit.lua
+	install -D -m 755 -t "$(DESTDIR)$(LIBDIR)/clcompute" $(MODULES)
+	install -D -m 755 bin/clcompute "$(DESTDIR)$(BINDIR)/clcompute"
+	install -D -m 644 -t "$(DESTDIR)$(LUADIR)/clcompute" build/clcompute/commit.lua
 	$(call copy,lua,$(LUADIR))
 	$(call copy,examples/polykernels,$(LUADIR)/clcompute/polykernels)
 	$(call copy,kernels,$(LUADIR)/clcompute/kernels)
 	$(call copy,library,$(LUADIR)/clcompute/library)
 	$(call copy,docs,$(DOCDIR)/docs)
 	$(call copy,examples,$(DOCDIR)/examples)
-	install -D -m 644 -t $(DESTDIR)$(DOCDIR) README.md CHANGELOG.md CONTRIBUTING.md LICENSE
-	install -D -m 644 -t $(DESTDIR)$(MANDIR)/man1 docs/clcompute.1
+	install -D -m 644 -t "$(DESTDIR)$(DOCDIR)" README.md CHANGELOG.md CONTRIBUTING.md LICENSE
+	install -D -m 644 -t "$(DESTDIR)$(MANDIR)/man1" docs/clcompute.1
 	$(call completion,$(SHARE)/bash-completion/completions/clcompute,eval "$$(clcompute completion bash)")
 	$(call completion,$(SHARE)/zsh/site-functions/_clcompute,#compdef clcompute\neval "$$(clcompute completion zsh)")
 	$(call completion,$(SHARE)/fish/vendor_completions.d/clcompute.fish,clcompute completion fish | source)
@@ -139,28 +140,28 @@ STAGE = $(CURDIR)/build/stage
 uninstall:
 	@rm -rf build/stage
 	@$(MAKE) -s install DESTDIR="$(STAGE)"
-	@cd build/stage && find . -type f -print0 | (cd "$(DESTDIR)/" && xargs -0 rm -f)
-	@cd build/stage && find . -depth -type d -path '*/clcompute*' -print0 | \
+	@(cd build/stage && find . -type f -print0) | (cd "$(DESTDIR)/" && xargs -0 rm -f)
+	@(cd build/stage && find . -depth -type d -path '*/clcompute*' -print0) | \
 	  (cd "$(DESTDIR)/" && xargs -0 -r rmdir --ignore-fail-on-non-empty 2>/dev/null || true)
 
 # A tarball of what git tracks, or of all where there is no git, and the source rock of it.
-NAME  = clcompute-$(VERSION)
-FILES = $(shell test -e .git && git ls-files || find . -type f -not -path './build/*')
+RELEASE       = clcompute-$(VERSION)
+RELEASE_FILES = $(shell test -e .git && git ls-files || find . -type f -not -path './build/*')
 
-dist: build/dist/$(NAME)-1.src.rock
+dist: build/dist/$(RELEASE)-1.src.rock
 
-build/dist/$(NAME)-1.src.rock: $(NAME)-1.rockspec build/dist/$(NAME).tar.gz
+build/dist/$(RELEASE)-1.src.rock: $(RELEASE)-1.rockspec build/dist/$(RELEASE).tar.gz
 	@rm -f $@
 	zip -jqX $@ $^
 
-build/dist/$(NAME).tar.gz: $(FILES)
+build/dist/$(RELEASE).tar.gz: $(RELEASE_FILES)
 	@mkdir -p $(@D)
-	tar --transform 's,^\(\./\)\?,$(NAME)/,' --sort=name --owner=0 --group=0 --numeric-owner -czf $@ $(sort $^)
+	tar --transform 's,^\(\./\)\?,$(RELEASE)/,' --sort=name --owner=0 --group=0 --numeric-owner -czf $@ $(sort $^)
 
 # --- building ---------------------------------------------------------------------
 # The modules with their objects in a folder, and further flags: $(call modules,folder,flags)
 define modules
-$(foreach m,$(NAMES),
+$(foreach m,$(MODULE_NAMES),
 $(1)/clcompute/$(m).so: $(patsubst csrc/%.c,$(1)/objects/%.o,$($(m)_SOURCES))
 	@mkdir -p $$(@D)
 	$(CC) $(2) $(SHARED) -o $$@ $$^ $($(m)_LIBS)

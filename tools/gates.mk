@@ -125,7 +125,7 @@ $(eval $(call modules,build/asan,$(SANITIZE)))
 $(eval $(call modules,build/tsan,$(RACES)))
 $(eval $(call modules,build/coverage,$(COVERAGE)))
 
-modules_of  = $(NAMES:%=build/$(1)/clcompute/%.so)
+modules_of  = $(MODULE_NAMES:%=build/$(1)/clcompute/%.so)
 variant_env = LUA_CPATH_5_4="$(CURDIR)/build/$(1)/?.so;$(CURDIR)/build/?.so;;"
 
 # Left out: install builds and tests a module of its own, the others measure time.

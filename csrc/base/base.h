@@ -170,9 +170,13 @@ void clc_checkwait(lua_State *L, const clc_Wait *w);
 /* Gives the processor away, the longer the more seconds were waited already. */
 void clc_rest(double waited);
 
-/* --- Ctrl-C in a prompt of our own: interrupt.c ----------------------------- */
+/* --- a prompt of our own: interrupt.c, terminal.c ---------------------------- */
 
-/* Adds functions for the library alone to the module at the top. */
+/* Add functions for the library alone to the module at the top. */
 void clc_openinterrupts(lua_State *L);
+void clc_openterminal(lua_State *L);
+
+/* How often Ctrl-C came since it was asked last. */
+int clc_takeinterrupts(void);
 
 #endif

@@ -40,6 +40,15 @@ static int call_method(lua_State *L) {
   return f->call(L);
 }
 
+int clc_inmethod(lua_State *L) {
+  lua_Debug running;
+  lua_getstack(L, 0, &running);
+  lua_getinfo(L, "f", &running);
+  const int is_method = lua_tocfunction(L, -1) == call_method;
+  lua_pop(L, 1);
+  return is_method;
+}
+
 static void set_rows(lua_State *L, const clc_Function *rows, lua_CFunction call) {
   for (const clc_Function *f = rows; f->name != NULL; f++) {
     lua_pushlightuserdata(L, (void *)f);

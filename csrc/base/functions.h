@@ -24,4 +24,7 @@ void clc_setmethods(lua_State *L, const clc_Function *methods);
 /* What such a function does first. `self`: 1 for a method, whose object is on the stack too. */
 void clc_checkcount(lua_State *L, const char *name, int most, int self);
 
+/* Whether the function that runs is one that was set as a method. */
+int clc_inmethod(lua_State *L);
+
 #endif

@@ -285,7 +285,7 @@ static void raise_type(lua_State *L, int arg, const clc_Type *type) {
   const char *got = luaL_getmetafield(L, arg, "__name") == LUA_TSTRING ? lua_tostring(L, -1)
                                                                        : luaL_typename(L, arg);
   clc_argerror(L, arg, "%s expected, got %s%s", type->name, got,
-               arg == 1 ? "; a method is called with a colon" : "");
+               arg == 1 && clc_inmethod(L) ? "; a method is called with a colon" : "");
 }
 
 void *clc_tohandle(lua_State *L, int arg, const clc_Type *type) {

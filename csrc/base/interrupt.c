@@ -2,36 +2,32 @@
 /*
  * Ctrl-C in the terminal of a prompt of our own, which it must not end. The handler of the lua
  * interpreter serves once, reaches the main thread alone, and leaves the process to the next
- * signal. And what else such a prompt asks of its terminal.
+ * signal.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "base.h"
 
-#include <errno.h>
 #include <lualib.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
+#define HANDLER "clcompute.interrupts" /* in the registry: what takes the handler away */
 #define DEEPEST 256 /* coroutines inside each other: more than Lua's C stack allows */
-#define LOOK 200    /* milliseconds: what a signal just before poll() costs */
 #define MASK (LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT)
 
 /* Variables of the process, as signal handlers are. */
-static pthread_t owner;               /* the thread that runs the prompt */
-static volatile sig_atomic_t came;    /* interrupts since the computation or the wait began */
-static lua_State *volatile computing; /* the main thread while Lua code of the user runs */
+static pthread_t owner;                      /* the thread that runs the prompt */
+static volatile sig_atomic_t interrupts;     /* since the computation or the wait began */
+static lua_State *volatile computing;        /* the main thread while Lua code of the user runs */
 static lua_State *volatile resumed[DEEPEST]; /* the coroutines in which it is, from outside in */
 static volatile sig_atomic_t depth;
 
 /* --- the signal ---------------------------------------------------------- */
 
 /* Code that catches errors may catch the first interrupt; from the second on nothing goes on. */
-static void stop(lua_State *L, lua_Debug *ar) {
+static void raise_interrupt(lua_State *L, lua_Debug *ar) {
   (void)ar;
-  if (came < 2) lua_sethook(L, NULL, 0, 0);
+  if (interrupts < 2) lua_sethook(L, NULL, 0, 0);
   luaL_where(L, 0);
   lua_pushliteral(L, "interrupted!");
   lua_concat(L, 2);
@@ -43,10 +39,10 @@ static void handle(int signal) {
     pthread_kill(owner, signal);
     return;
   }
-  came++;
+  interrupts++;
   if (computing == NULL) return;
-  lua_sethook(computing, stop, MASK, 1);
-  for (int i = 0; i < depth; i++) lua_sethook(resumed[i], stop, MASK, 1);
+  lua_sethook(computing, raise_interrupt, MASK, 1);
+  for (int i = 0; i < depth; i++) lua_sethook(resumed[i], raise_interrupt, MASK, 1);
 }
 
 /* --- coroutines, which have hooks of their own --------------------------- */
@@ -93,14 +89,38 @@ static void put_around(lua_State *L, const char *name, lua_CFunction f) {
 
 /* --- for the prompt ------------------------------------------------------ */
 
+static void set_handler(void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL); /* without SA_RESTART: reads end */
+}
+
+/* A finalizer: the handler must not meet a state that os.exit has closed. */
+static int remove_handler(lua_State *L) {
+  (void)L;
+  set_handler(SIG_DFL);
+  computing = NULL;
+  return 0;
+}
+
 /* catch_interrupts(on): true: Ctrl-C ends what `compute` runs, or `wait_input`, and no more;
    false: the process, as ever. */
 static int catch_interrupts(lua_State *L) {
-  struct sigaction action = {.sa_handler = lua_toboolean(L, 1) ? handle : SIG_DFL};
-  sigemptyset(&action.sa_mask);
+  if (luaL_newmetatable(L, HANDLER)) { /* its own metatable: finalized with the state */
+    lua_pushcfunction(L, remove_handler);
+    lua_setfield(L, -2, "__gc");
+    lua_pushvalue(L, -1);
+    lua_setmetatable(L, -2);
+  }
   owner = pthread_self();
-  sigaction(SIGINT, &action, NULL); /* without SA_RESTART: reads end */
+  set_handler(lua_toboolean(L, 1) ? handle : SIG_DFL);
   return 0;
+}
+
+int clc_takeinterrupts(void) {
+  const int count = interrupts;
+  interrupts = 0;
+  return count;
 }
 
 /* follow_coroutines(): Ctrl-C also ends what coroutines compute. Once. */
@@ -121,7 +141,7 @@ static void wrap_reason(lua_State *L) {
 }
 
 /* The handler of messages: adds the calls that led to the error. */
-static int describe(lua_State *L) {
+static int add_traceback(lua_State *L) {
   lua_settop(L, 1);
   wrap_reason(L);
   luaL_traceback(L, L, NULL, 1);
@@ -133,37 +153,16 @@ static int describe(lua_State *L) {
    no memory or stack for one. In the main thread. */
 static int compute(lua_State *L) {
   lua_settop(L, 1);
-  lua_pushcfunction(L, describe);
+  lua_pushcfunction(L, add_traceback);
   lua_insert(L, 1);
-  came = depth = 0;
+  interrupts = depth = 0;
   computing = L;
   const int status = lua_pcall(L, 0, 0, 1);
   computing = NULL;
-  if (lua_gethook(L) == stop) lua_sethook(L, NULL, 0, 0);
-  came = 0;
+  if (lua_gethook(L) == raise_interrupt) lua_sethook(L, NULL, 0, 0);
+  interrupts = 0;
   if (status == LUA_OK) return 0;
   if (status != LUA_ERRRUN) wrap_reason(L);
-  return 1;
-}
-
-/* wait_input() --> whether standard input has something, or its end; false: an interrupt came. */
-static int wait_input(lua_State *L) {
-  struct pollfd input = {STDIN_FILENO, POLLIN, 0};
-  while (came == 0) {
-    const int n = poll(&input, 1, LOOK);
-    if (n > 0 || (n < 0 && errno != EINTR)) break;
-  }
-  lua_pushboolean(L, came == 0);
-  came = 0;
-  return 1;
-}
-
-/* terminal_columns() --> of the terminal that standard input is; nil where it is none. */
-static int terminal_columns(lua_State *L) {
-  struct winsize size;
-  if (!isatty(STDIN_FILENO)) return 0;
-  const int known = ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  lua_pushinteger(L, known ? size.ws_col : 80);
   return 1;
 }
 
@@ -171,8 +170,6 @@ void clc_openinterrupts(lua_State *L) {
   static const luaL_Reg functions[] = {{"catch_interrupts", catch_interrupts},
                                        {"compute", compute},
                                        {"follow_coroutines", follow_coroutines},
-                                       {"terminal_columns", terminal_columns},
-                                       {"wait_input", wait_input},
                                        {NULL, NULL}};
   clc_addinternal(L, functions);
 }

@@ -21,6 +21,7 @@ static void buffer_from_table(lua_State *L, clc_Device *d) {
 static void buffer_from_bytes(lua_State *L, clc_Device *d) {
   size_t length;
   const char *bytes = luaL_checklstring(L, 2, &length);
+  luaL_argcheck(L, !lua_istable(L, 3), 2, "a table of values comes first, then the dtype");
   const clc_Dtype *dtype = clc_checkdtype(L, 3);
   if (lua_gettop(L) == 3) { /* without a shape: a line of all */
     if (length % dtype->size != 0)

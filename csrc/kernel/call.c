@@ -154,7 +154,8 @@ static void check_local_memory(lua_State *L, const clc_Kernel *k) {
 static void check_call(lua_State *L, const clc_Kernel *k, int given) {
   clc_usedevice(L, k->device);
   if (given != (int)k->nargs)
-    luaL_error(L, "kernel '%s' takes %d arguments, got %d", k->name, (int)k->nargs, given);
+    luaL_error(L, "kernel '%s' takes %d argument%s, got %d", k->name, (int)k->nargs,
+               k->nargs == 1 ? "" : "s", given);
   check_local_memory(L, k);
 }
 

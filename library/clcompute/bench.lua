@@ -29,6 +29,7 @@ local bench = {}
 ---@field device? string
 ---@field round? integer
 ---@field rounds? integer
+---@field share? number of the runs of all candidates that are done, 0 to 1
 
 ---@class clcompute.bench.Settings
 ---@field seconds? number of warm runs of a candidate; 1 unless given

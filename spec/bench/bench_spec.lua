@@ -164,6 +164,13 @@ describe("the size of work that is timed", function()
 end)
 
 describe("bench.measure", function()
+  it("tells how much of the runs is done", function()
+    local shares = {}
+    bench.measure(function() end, { device = "a stub", rounds = 4, seconds = 0.001, peak = false,
+      progress = function(state) shares[#shares + 1] = state.share end })
+    assert.same({ 0, 0.25, 0.5, 0.75 }, shares)
+  end)
+
   it("makes a row of medians, rates and what identifies it", function()
     local row = bench.measure(claiming("", { 2, 2 }).fn, { timed = true, name = "x", params = { n = 5 },
       device = "host", flops = 4e9, bytes = 6e9, rounds = 5, unit = "ms", check = function() return 0.25 end })

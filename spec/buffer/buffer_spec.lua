@@ -142,6 +142,10 @@ helper.describe_each("making a buffer", function(d)
     helper.raises({ "#3", "no dtype 'real'" }, d.buffer, d, { 1 }, "real")
     helper.raises({ "#4", "a table brings its own shape" }, d.buffer, d, { 1 }, "float", 1)
     helper.raises({ "#3", "string expected" }, d.buffer, d, "\0\0\0\0")
+    helper.raises({ "#2", "a table of values comes first, then the dtype" }, d.buffer, d, "int", { 1, 2 })
+    helper.raises("device expected, got string; a method is called with a colon", d.buffer, "int")
+    local message = helper.raises("buffer expected, got number", cl.gemm, 3, 4)
+    assert.is_nil(message:find "colon") -- of a function that is none
     assert.same({ 2 }, d:buffer(("\0"):rep(8), "float").shape) -- as many as there are
     assert.same({ 0 }, d:buffer("", "float").shape)
     helper.raises({ "#2", "a multiple of the 4 bytes of a float expected, got 5" }, d.buffer, d, "12345", "float")

@@ -104,6 +104,20 @@ describe("a terminal", function()
     assert.is_nil(shown(200, "info"):find("no room for: ", 1, true))
   end)
 
+  it("has help and the doctor's rows as wide as it is", function()
+    for _, words in ipairs { "report --help", "doctor --quick" } do
+      local lines = {}
+      for _, columns in ipairs { 60, 95 } do
+        lines[columns] = 0
+        for line in shown(columns, words):gsub("\27%[[%d]*m", ""):gmatch "[^\n]+" do
+          lines[columns] = lines[columns] + 1
+          assert.is_true(width.of(line) <= columns or not line:find "%S %S", line) -- but for a word that is longer
+        end
+      end
+      assert.is_true(lines[60] > lines[95], words)
+    end
+  end)
+
   it("has colours for verdicts, unless NO_COLOR is set or it is dumb", function()
     assert.matches("\n  \27%[32mok\27%[m +C core", shown(80, "doctor --quick"))
     assert.matches("  \27%[31mfault\27%[m +driver ", shown(80, "doctor --quick", NO_OPENCL))
@@ -125,6 +139,10 @@ describe("clcompute completion", function()
     end
     assert.equal("info\n", completed "inf")
     assert.equal("--markdown\n", completed("bench", "--mar"))
+    assert.equal("gemm gauss\n", completed("bench", "g"))
+    assert.equal("float\n", completed("bench", "--dtype", "fl"))
+    assert.equal("bash\n", completed("completion", "b"))
+    assert.equal("--html --help\n", completed("bench", "--h"))
   end)
 
   for _, name in ipairs { "bash", "zsh", "fish" } do
@@ -359,6 +377,8 @@ describe("the progress", function()
     local on = display { terminal = true, columns = 80 }
     on.show { name = "gemm", done = 2, weights = weights }
     assert.matches(" 30 %", on.written[1], 1, true)
+    on.show { name = "gemm", done = 2.5, weights = weights }
+    assert.matches(" 60 %", on.written[2], 1, true)
   end)
 
   it("stays in a line of any width, whatever the name", function()

@@ -243,7 +243,7 @@ helper.describe_each("a range", function(d)
       { global = { 0 }, offset = { 7 } } } do
       assert.equal("complete", p.touch(range, c):wait().status)
       helper.raises("int buffer expected", p.touch, range, 1)
-      helper.raises("takes 1 arguments", p.touch, range)
+      helper.raises("takes 1 argument", p.touch, range)
     end
     assert.equal(0, c[1])
   end)

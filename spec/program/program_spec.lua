@@ -53,7 +53,7 @@ helper.describe_each("a program", function(d)
     p:kernel "dot"(1, x):wait()
     assert.same({ "dot" }, p.kernels) -- whatever the driver calls it
     assert.equal("program with kernels dot", tostring(p))
-    helper.raises("kernel 'dot' takes 1 arguments", p.dot, 1)
+    helper.raises("kernel 'dot' takes 1 argument", p.dot, 1)
     helper.raises("no kernel 'dt' in the program; there are: dot", p.kernel, p, "dt")
     assert.equal(7, x[1])
   end)

@@ -84,6 +84,38 @@ describe("completion", function()
     assert.same({}, words '"cp')
   end)
 
+  it("knows the files of a folder where a call takes one", function()
+    local folder = helper.folder()
+    finally(function() os.execute("rm -r " .. folder) end)
+    helper.write(folder .. "/values.npy", "")
+    helper.write(folder .. "/two words.npy", "")
+    assert(os.execute("mkdir " .. folder .. "/vast"))
+    for _, call in ipairs { "d:load '", "buffer:save('", "d:program { file = '", "io.open '", "dofile('" } do
+      assert.same({ folder .. "/values.npy", folder .. "/vast/" }, words(call .. folder .. "/va"), call)
+    end
+    helper.write(folder .. "/vast/inner.npy", "")
+    assert.same({ folder .. "/vast/inner.npy" }, words("d:load '" .. folder .. "/vas"))
+    assert.same({ "words.npy" }, words("d:load '" .. folder .. "/two wo")) -- the word begins behind the blank
+    assert.same({}, words("d:load '/nowhere/"))
+    has(words "d:load 'READ", "README.md")
+  end)
+
+  it("knows what help tells of", function()
+    _G.help = function() end
+    finally(function() _G.help = nil end)
+    has(words 'help "gem', "gemm")
+    has(words 'help("Buffer:re', "Buffer:read", "Buffer:reshape")
+    has(words "help 'De", "Device", "Device:buffer")
+  end)
+
+  it("asks the library for devices, whatever a script put in its place", function()
+    local library, place = require "clcompute", helper.device().place
+    local own = library.devices
+    finally(function() library.devices = own end)
+    library.devices = function() error "called" end
+    has(words 'cl.device "', place)
+  end)
+
   it("runs no code of the user, and takes any text", function()
     run "local trap = setmetatable({}, { __index = function() error 'called' end })"
     assert.same({}, words "trap.x.y")

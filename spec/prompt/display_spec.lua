@@ -51,11 +51,17 @@ describe("the display", function()
     for i = 1, 1000 do list[i] = i end
     local text = show(list)
     assert.truthy(text:find("...", 1, true))
-    assert.is_true(#text < 400)
+    assert.is_true(#text < 15 * 80)
     local wide = { 1 }
     for _ = 1, 4 do wide = { wide, wide, wide, wide, wide, wide, wide, wide } end
     assert.is_true(#show(wide) < 10000)
     for line in show({ ("x"):rep(500), { ("y"):rep(500) } }):gmatch "[^\n]+" do assert.is_true(width.of(line) <= 80) end
+  end)
+
+  it("shows functions of the library as they are called", function()
+    local library = require "clcompute"
+    assert.equal("cl.gemm(a, b [, options]): help(x) tells what it does", show(library.gemm))
+    assert.matches("^Buffer:fill%(value", show(helper.device():zeros("int", 1).fill))
   end)
 
   it("keeps to what a table says of itself", function()
@@ -79,11 +85,43 @@ describe("the display", function()
     assert.equal(("int buffer 3x0 on %s:"):format(d.name), show(d:zeros("int", 3, 0), 200):match "^[^\n]*")
   end)
 
-  it("shows other buffers, and released ones, as they are", function()
+  it("shows buffers of any dimensions as matrices are, and released ones as they are", function()
     local d = helper.device()
-    for _, b in ipairs { d:zeros("int", 3), d:zeros("int", 2, 2, 2), d:zeros("int", 2, 2):release() } do
-      assert.equal(tostring(b), show(b))
+    local function shows(expected, buffer, columns)
+      local head, rest = show(buffer, columns or 200):match "^[^\n]* buffer ([%dx]+) on [^\n]*:\n?(.*)$"
+      assert.equal(expected, ("%s\n%s"):format(head, rest))
     end
+    shows("3\n  -1  20   3", d:buffer({ -1, 20, 3 }, "int"))
+    shows("0\n", d:zeros("int", 0))
+    shows("2x2x2\n  [1]\n    1  2\n    3  4\n  [2]\n    5  6\n    7  8",
+      d:buffer { { { 1, 2 }, { 3, 4 } }, { { 5, 6 }, { 7, 8 } } })
+    shows("1x2x1x1\n  [1][1]\n    0\n  [1][2]\n    0", d:zeros("int", 1, 2, 1, 1))
+    shows("2x0x2\n", d:zeros("int", 2, 0, 2))
+    shows("7x3x1\n" .. ("  [%d]\n    0\n    0\n    0\n"):rep(4):format(1, 2, 3, 4) .. "  ...", d:zeros("int", 7, 3, 1))
+    local released = d:zeros("int", 2, 2):release()
+    assert.equal(tostring(released), show(released))
+  end)
+
+  it("wraps lists of numbers, each line behind the index of its first, and counts those it cuts", function()
+    local list = {}
+    for i = 1, 30 do list[i] = i end
+    assert.equal("{\n  [1]    1   2   3   4   5   6   7   8\n  [9]    9  10  11  12  13  14  15  16\n"
+      .. "  [17]  17  18  19  20  21  22  23  24\n  [25]  25  26  27  28  29  30\n}", show(list, 40))
+    local buffer = show(helper.device():buffer(list, "int"), 40)
+    assert.equal(show(list, 40), "{" .. buffer:match "\n.*$" .. "\n}")
+    for i = 31, 1000 do list[i] = i end
+    for _, value in ipairs { list, helper.device():buffer(list, "int") } do
+      local lines = 0
+      for line in show(value, 60):gmatch "[^\n]+" do
+        lines = lines + 1
+        assert.is_true(width.of(line) <= 60, line)
+      end
+      assert.matches("\n  ... 1000 elements", show(value, 60), 1, true)
+      assert.is_true(lines == 14 or lines == 15, lines)
+    end
+    list.name = "thousand"
+    assert.matches("name = ", show({ 1, 2, name = "two" }), 1, true)
+    assert.is_nil(show(list):find("[9]", 1, true))
   end)
 
   it("lists the names of a module in columns", function()

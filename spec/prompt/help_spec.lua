@@ -61,9 +61,20 @@ describe("help", function()
     has(told(require("clcompute.loops").compile "function(A) A[1] = 2 end"), "Compiled:explain()")
   end)
 
+  it("tells of a method of loops by its value", function()
+    local compiled = require("clcompute.loops").compile "function(A) A[1] = 2 end"
+    has(told(compiled.explain), "Compiled:explain()")
+    has(told(compiled.close), "Compiled:close()")
+  end)
+
+  it("shows all names where it stands alone", function()
+    assert.equal(told(), tostring(help.new(known, function() return 80 end)) .. "\n")
+  end)
+
   it("tells of options and fields", function()
     has(told "transa", "transa of cl.gemm: boolean: true: op(A)")
     has(told "compute_units", "compute_units of Device: integer")
+    has(told "remainder", "remainder of RangeTable: ")
   end)
 
   it("finds names that are half remembered", function()
@@ -72,6 +83,7 @@ describe("help", function()
       transpose = "cl.gemm(" } do
       has(told(topic), ("'%s' is not in the reference"):format(topic), name)
     end
+    has(told "matrix multiplication", "cl.gemm(") -- of which one word is there
     has(told "zzzzzzzz", "'zzzzzzzz' is not in the reference; help() lists what is")
     has(told "", "help() lists what is")
   end)

@@ -75,6 +75,35 @@ describe("the prompt in a terminal", function()
     end)
   end
 
+  it("opens nothing anew for a line that Ctrl-C clears", function()
+    if not has_readline then return pending "lua-readline is not installed" end
+    local t <close> = opened()
+    t:converse "function descriptors() local p = io.popen 'ls /proc/$PPID/fd' return #p:read 'a', p:close() end"
+    local before = t:converse "(descriptors())"
+    for i = 1, 20 do
+      t:type(i % 2 == 0 and "\3" or "x\18a\3") -- an empty line, and a search
+      t:expect "^C"
+      t:expect "\n> "
+    end
+    assert.equal(before, t:converse "(descriptors())")
+  end)
+
+  it("has no line to clear where readline is not loaded", function()
+    local internal = require "clcompute.core.internal"
+    for _, path in ipairs { "/nowhere.so", package.searchpath("clcompute.core", package.cpath) } do
+      assert.has_no.errors(function() internal.give_up_line(path) internal.resize_line(path) end)
+    end
+  end)
+
+  it("edits lines as wide as the terminal has become", function()
+    if not has_readline then return pending "lua-readline is not installed" end
+    local t <close> = opened()
+    t.raw:resize(30)
+    t:type(("x"):rep(40) .. "\1y")
+    t:expect "yx"
+    assert.matches("\27[A", t.bytes, 1, true) -- Ctrl-A goes a line up
+  end)
+
   it("names the package where lua-readline is missing", function()
     local t <close> = terminal.open(("env LUA_CPATH_5_4='%s/build/?.so' %srepl --device %s")
       :format(assert(os.getenv "PWD"), command.text, PLACE))
@@ -92,6 +121,11 @@ describe("the prompt in a terminal", function()
     assert.matches("interrupted!", interrupted(t, "while true do coroutine.wrap(function() end)() end"))
     assert.matches("interrupted!", interrupted(t, "io.read()"))
     assert.matches("interrupted!", interrupted(t, "while true do pcall(function() while true do end end) end", 2))
+    assert.matches("interrupted!", interrupted(t, "c = coroutine.create(function() local x <close> = "
+      .. "setmetatable({}, { __close = function() while true do end end }) coroutine.yield() end) "
+      .. "coroutine.resume(c) coroutine.close(c)"))
+    assert.matches("an error whose text cannot be made", interrupted(t,
+      "error(setmetatable({}, { __tostring = function() while true do end end }))"))
     assert.matches("stack overflow", t:converse "function f() return 1 + f() end f()")
     assert.matches("not enough memory", t:converse "error 'not enough memory'")
     assert.equal("true", t:converse "coroutine.wrap(function(...) return ... end)(true)")
@@ -175,6 +209,38 @@ describe("the prompt in a terminal", function()
     end
   end)
 
+  it("keeps a chunk of several lines as one entry of the history, which comes back whole", function()
+    if not has_readline then return pending "lua-readline is not installed" end
+    do
+      local t <close> = opened()
+      t:converse("for i = 1, 2 do", "\n>> ")
+      t:converse("  print('again', i) -- \\n", "\n>> ")
+      t:converse "end"
+      t:type "\16\n" -- Ctrl-P: the chunk before
+      t:expect "again\t1\nagain\t2\n> "
+      t:type "\4"
+      assert.equal(0, t:finish())
+    end
+    local t <close> = opened()
+    t:type "\16\n"
+    t:expect "again\t1\nagain\t2\n> "
+  end)
+
+  it("puts no blank behind what Tab completes", function()
+    if not has_readline then return pending "lua-readline is not installed" end
+    local t <close> = opened()
+    t:type "math.hug\t== 1/0\n"
+    t:expect "math.huge== 1/0\ntrue\n> "
+    t:type "cl.vers\t7\n"
+    t:expect "cl.vers7\n"
+  end)
+
+  it("shows the fields of a table that is raised", function()
+    local t <close> = opened()
+    assert.equal('{ 1, code = 7 }', t:converse "error { 1, code = 7 }")
+    assert.equal("itself", t:converse "error(setmetatable({}, { __tostring = function() return 'itself' end }))")
+  end)
+
   it("ends as os.exit says, and closes what is to be closed at its end", function()
     local t <close> = opened()
     t:type "os.exit(7)\n"
@@ -197,6 +263,21 @@ describe("the prompt in a terminal", function()
   end)
 end)
 
+describe("the handler of Ctrl-C", function()
+  it("is taken away before a state is freed", function()
+    local path = helper.write(folder .. "/exit.lua", [[
+      older = setmetatable({}, { __gc = function() -- than the handler: finalized after it
+        print((io.open "/proc/self/status":read "a":match "SigCgt:%s*%x*(%x)\n"))
+      end })
+      require "clcompute"
+      require "clcompute.core.internal".catch_interrupts(true)
+      os.exit(true, true)
+    ]])
+    local _, out = command.shell(helper.lua .. " " .. path)
+    assert.equal(0, math.tointeger(tonumber(out, 16)) & 2) -- SIGINT is signal 2
+  end)
+end)
+
 describe("the prompt behind a pipe", function()
   it("prints results alone", function()
     assert.same({ 0, '3\n"a"\nfalse\tnil\n', "" },
@@ -206,13 +287,21 @@ describe("the prompt behind a pipe", function()
   end)
 
   it("ends with 1 at the first error", function()
-    assert.same({ 1, "1\n", "stdin:1: boom\n" }, { piped "1\nerror 'boom'\n2\n" })
+    assert.same({ 1, "1\n", "stdin:2: boom\n" }, { piped "1\nerror 'boom'\n2\n" })
     local code, out, err = piped "1\nx x\n2"
     assert.same({ 1, "1\n" }, { code, out })
-    assert.matches("^stdin:1: [^\n]*\n$", err)
+    assert.matches("^stdin:2: [^\n]*\n$", err)
     code, out, err = piped "for i = 1, 2 do"
     assert.same({ 1, "" }, { code, out })
     assert.matches("<eof>", err, 1, true)
+  end)
+
+  it("counts the lines of the input in messages", function()
+    local _, _, err = piped "local function f()\n  error 'deep'\nend\n\n= 1\nlocal x =\n  2\nprint(f())\n"
+    assert.equal("stdin:2: deep\n\t[C]: in function 'error'\n\tstdin:2: in upvalue 'f'\n\tstdin:8: in main chunk\n",
+      err)
+    assert.same({ 1, "", "stdin:4: syntax error near 'x'\n" }, { piped "\n\ny = 1\nx x" })
+    assert.same({ 1, "", "stdin:2: boom\n" }, { piped "\n= error 'boom'" })
   end)
 
   it("blames the line that was typed for what the library raises, without calls of the library", function()
@@ -229,6 +318,13 @@ describe("the prompt behind a pipe", function()
     assert.equal(0, code)
     assert.is_nil(out:find "false")
     assert.matches("true", out, 1, true)
+  end)
+
+  it("says what leaves it where exit or quit stands alone, and leaves where it is called", function()
+    assert.same({ 3, "exit() or Ctrl-D leaves\nquit() or Ctrl-D leaves\n", "" }, { piped "exit\nquit\nquit(3)\n1" })
+    assert.same({ 0, "", "" }, { piped "exit()\n1" })
+    local _, out = piped "help"
+    assert.matches('help "gemm"', out, 1, true)
   end)
 
   it("is isolated and in check mode, and times launches", function()
@@ -288,6 +384,12 @@ describe("clcompute run", function()
     for _, words in ipairs { "run " .. path, "repl <" .. path } do
       assert.same({ 130, "ready\nclcompute: interrupted\n" }, { interrupted_command(words) })
     end
+  end)
+
+  it("takes a script from standard input, and tells of its arguments", function()
+    local code, out = command.shell(("echo 'print(arg[0], ...)' | %srun - 4 --x"):format(command.text))
+    assert.same({ 0, "-\t4\t--x\n" }, { code, out })
+    assert.matches("Usage: clcompute run [-h] <file> [<argument>] ...", command.succeeds "run --help", 1, true)
   end)
 
   it("says what is wrong with a script that cannot be read", function()

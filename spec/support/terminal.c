@@ -62,6 +62,14 @@ static int terminal_open(lua_State *L) {
   return errno == 0 ? 1 : fail(L, "posix_spawn");
 }
 
+/* t:resize(columns) makes it as wide, and tells who reads from it. */
+static int terminal_resize(lua_State *L) {
+  const Terminal *t = luaL_checkudata(L, 1, "terminal");
+  const struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)luaL_checkinteger(L, 2)};
+  if (ioctl(t->fd, TIOCSWINSZ, &size) != 0) return fail(L, "TIOCSWINSZ");
+  return 0;
+}
+
 /* t:write(text) types it. */
 static int terminal_write(lua_State *L) {
   size_t n;
@@ -109,9 +117,13 @@ static int terminal_gc(lua_State *L) {
 }
 
 int luaopen_terminal(lua_State *L) {
-  static const luaL_Reg methods[] = {{"write", terminal_write}, {"read", terminal_read},
-                                     {"wait", terminal_wait},   {"close", terminal_gc},
-                                     {"__gc", terminal_gc},     {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"write", terminal_write},
+                                     {"read", terminal_read},
+                                     {"resize", terminal_resize},
+                                     {"wait", terminal_wait},
+                                     {"close", terminal_gc},
+                                     {"__gc", terminal_gc},
+                                     {NULL, NULL}};
   luaL_newmetatable(L, "terminal");
   luaL_setfuncs(L, methods, 0);
   lua_pushvalue(L, -1);

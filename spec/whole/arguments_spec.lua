@@ -105,7 +105,7 @@ describe("extra arguments and unknown options are refused by", function()
 
   it("kernels", function()
     local f = d:program("kernel void f(global int *x) { x[0] = 1; }").f
-    helper.raises("kernel 'f' takes 1 arguments, got 2", f, 1, d:zeros("int", 1), 1)
+    helper.raises("kernel 'f' takes 1 argument, got 2", f, 1, d:zeros("int", 1), 1)
     helper.raises("no option 'groups'", f, { global = 1, groups = 1 }, d:zeros("int", 1))
   end)
 

@@ -140,6 +140,20 @@ describe("an installation", function()
     assert.equal("./bin/mine\n", files_of(tree))
     assert.equal("", succeeds(("find %s -name '*clcompute*'"):format(tree)))
   end)
+
+  it("by make takes a relative DESTDIR, and names with blanks", function()
+    local name, prefix = "build/staged here", "/opt/two words"
+    finally(function() command.shell(("rm -rf '%s'"):format(name)) end)
+    for _, target in ipairs { "install", "uninstall" } do
+      succeeds(("make -s %s DESTDIR='%s' PREFIX='%s'"):format(target, name, prefix))
+      local files = files_of("'" .. name .. "'")
+      for _, path in ipairs { "bin/clcompute", "share/lua/5.4/clcompute/init.lua", "lib/lua/5.4/clcompute/core.so",
+        "share/bash-completion/completions/clcompute", "share/doc/clcompute/docs/api.md" } do
+        assert.equal(target == "install", files:find(("./opt/two words/%s\n"):format(path), 1, true) ~= nil, path)
+      end
+    end
+    assert.equal("", files_of("'" .. name .. "'"))
+  end)
 end)
 
 describe("luarocks test", function()

@@ -45,10 +45,25 @@ function arity.functions(functions)
   return functions
 end
 
+local METHOD_NAMES = setmetatable({}, { __mode = "k" })
+
 --- Has methods refuse more arguments than they have parameters behind the object.
-function arity.methods(methods)
-  for name, f in pairs(methods) do methods[name] = counted(name, f, true) end
+-- @tparam table methods by name
+-- @tparam string class "Compiled"
+-- @treturn table the same
+function arity.methods(methods, class)
+  for name, f in pairs(methods) do
+    methods[name] = counted(name, f, true)
+    METHOD_NAMES[methods[name]] = ("%s:%s"):format(class, name)
+  end
   return methods
+end
+
+--- What the reference calls a method: "Compiled:explain".
+-- @tparam function method of `arity.methods`
+-- @treturn ?string
+function arity.method_name(method)
+  return METHOD_NAMES[method]
 end
 
 return arity

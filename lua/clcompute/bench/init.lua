@@ -37,9 +37,9 @@ end
 local function measure_all(list, settings, peak_of)
   local candidates = {}
   for i, given in ipairs(list) do candidates[i] = Candidate.new(given) end
-  local function report(stage, candidate, round)
+  local function report(stage, candidate, round, share)
     settings.progress { stage = stage, name = candidate.options.name, device = candidate.target.name,
-      round = round, rounds = settings.rounds }
+      round = round, rounds = settings.rounds, share = share }
   end
   for _, candidate in ipairs(candidates) do
     if candidate.status == "ok" then

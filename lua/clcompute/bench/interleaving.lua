@@ -49,6 +49,11 @@ local function is_enough(round, spent, n, settings)
   return round >= MIN and share >= patience
 end
 
+--- How much of the runs of n candidates is done, 0 to 1.
+local function share_done(round, spent, n, settings)
+  return math.min(1, settings.rounds and (round - 1) / settings.rounds or spent / (n * settings.seconds))
+end
+
 --- Takes the last round out of the times of whoever ran in it: one candidate failed, and pairs must stay
 -- pairs.
 local function drop_round(candidates, round)
@@ -75,7 +80,7 @@ end
 -- spent where it is more than the clock shows.
 -- @tparam table candidates
 -- @tparam table settings `seconds` of runs a candidate, `rounds` if their number is fixed
--- @tparam function report report(stage, candidate, round)
+-- @tparam function report report(stage, candidate, round, share)
 function interleaving.run(candidates, settings, report)
   for _, candidate in ipairs(alive(candidates)) do
     report("calibrate", candidate)
@@ -87,7 +92,7 @@ function interleaving.run(candidates, settings, report)
   while #list > 0 do
     round = round + 1
     for _, i in ipairs(interleaving.order(round, #list)) do
-      report("run", list[i], round)
+      report("run", list[i], round, share_done(round, math.max(lasted, timing.now() - start), #list, settings))
       lasted = lasted + list[i]:run()
     end
     local left = alive(list)

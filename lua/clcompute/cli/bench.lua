@@ -61,7 +61,8 @@ function bench.run(options)
       title = TITLES[name]:format(size, options.dtype), devices = devices, against = options.against,
       seconds = options.seconds, peak = true,
       progress = function(state)
-        show { name = ("%s: %s, %s"):format(name, state.name, state.stage), done = i - 1, weights = weights }
+        show { name = ("%s: %s, %s"):format(name, state.name, state.stage), done = i - 1 + (state.share or 0),
+          weights = weights }
       end,
     })
   end

@@ -4,12 +4,14 @@
 -- devices that words stand for. Debian's lua-argparse does the work; what it would print itself, ending the process, is
 -- a result here. Errors name no place in the code: who reads them typed a command.
 
+local terminal = require "clcompute.cli.terminal"
 local version = require("clcompute.base").version
 
 local command_line = {}
 
 local DESCRIPTION = "OpenCL compute for Lua: what devices there are, what is wrong with them, and a prompt."
-local WIDTH = 80 -- of help
+local WIDTH, WIDEST = 80, 100 -- of help: where there is no terminal, and at most
+local MARGIN = 10 -- that argparse keeps free in usage
 
 --- A Lua module of a Debian package.
 -- @tparam string name of the module
@@ -36,8 +38,11 @@ local function misuse(name, message)
 end
 
 local function add_help(of)
-  of:add_help { action = function() stop { text = of:get_help() } end, description = "Show this help." }
-  of:help_max_width(WIDTH)
+  of:add_help { description = "Show this help.", action = function()
+    local columns = math.min(terminal.width(WIDTH), WIDEST)
+    of:help_max_width(columns):usage_max_width(columns - MARGIN)
+    stop { text = of:get_help() }
+  end }
 end
 
 local function add_command(root, command)
@@ -84,7 +89,7 @@ end
 --- The words for the command, and those behind the file of one that passes them on as they are.
 local function divided(commands, words)
   for _, command in ipairs(commands) do
-    if command.passes_on and command.name == words[1] and words[2] and not words[2]:find "^%-" then
+    if command.passes_on and command.name == words[1] and words[2] and not words[2]:find "^%-." then
       return { words[1], words[2] }, table.move(words, 3, #words, 1, {})
     end
   end

@@ -3,6 +3,8 @@
 --- `clcompute doctor`: what is wrong with OpenCL here, and its remedy. Needs neither OpenCL nor the C core.
 
 local output = require "clcompute.cli.output"
+local terminal = require "clcompute.cli.terminal"
+local width = require("clcompute.base").width
 
 local doctor = {
   name = "doctor",
@@ -23,10 +25,21 @@ function doctor.configure(parser)
   parser:flag("--json", "Print JSON.")
 end
 
+--- The report with rows as wide as the terminal. Remedies stay as they are: they are copied.
+local function fitted(text)
+  local columns, lines = terminal.width(math.huge), {}
+  for line in text:gmatch "[^\n]+" do
+    local verdict, rest = line:match "^(  %l+ +)(.*)$"
+    local wrapped = verdict and width.wrap(rest, columns, verdict, (" "):rep(#verdict)) or { line }
+    table.move(wrapped, 1, #wrapped, #lines + 1, lines)
+  end
+  return table.concat(lines, "\n")
+end
+
 --- Runs the command.
 function doctor.run(options)
   local report = require "clcompute.doctor".examine { device = options.device, answers = not options.quick }
-  if options.json then output.print(output.json(report)) else output.print_verdicts(tostring(report)) end
+  if options.json then output.print(output.json(report)) else output.print_verdicts(fitted(tostring(report))) end
   return report.faults == 0 and 0 or 1
 end
 

@@ -12,7 +12,7 @@ local write_file = require("clcompute.base").write_file
 local output = {}
 
 local EPIPE = 32
-local WIDTH, PIPE_WIDTH = 80, 140 -- of a text, on a terminal that does not say how wide it is, and elsewhere
+local WIDTH, PIPE_WIDTH = 80, 140 -- of the progress, where its terminal does not say; of tables where there is none
 local UNLIMITED = 1 << 20
 
 --- Raised when the reader went away, as `head` does: no fault of the command, which ends in silence.
@@ -129,26 +129,20 @@ function output.check(options)
   end
 end
 
---- The columns that a text may have: as $COLUMNS says, else as the terminal says, else so many.
-local function text_width(otherwise)
-  local told = (os.getenv "COLUMNS" or terminal.is(1)) and (terminal.columns() or WIDTH)
-  return math.max(40, told or otherwise)
-end
-
 --- A table as a text, which fits the terminal; elsewhere it is as wide as it is.
 -- @tparam table columns as of a section of `clcompute.report`
 -- @tparam table rows
 -- @treturn string
 function output.table(columns, rows)
   local section = { columns = columns, rows = rows }
-  return (require "clcompute.report".text(section, { width = text_width(UNLIMITED), bar = false }):gsub("\n$", ""))
+  return (require "clcompute.report".text(section, { width = terminal.width(UNLIMITED), bar = false }):gsub("\n$", ""))
 end
 
 local function print_document(report, document, options)
   if options.json then return output.print(report.json(document)) end
   if options.markdown then return output.print(report.markdown(document)) end
   if options.csv then return output.print((report.csv(document):gsub("\r?\n$", ""))) end
-  output.print_verdicts(report.text(document, { width = text_width(PIPE_WIDTH) }))
+  output.print_verdicts(report.text(document, { width = terminal.width(PIPE_WIDTH) }))
 end
 
 --- Whether a row says that something computed a wrong result, or raised.
@@ -195,11 +189,11 @@ local function format_seconds(seconds)
   return ("%d h %02d min"):format(s // 3600, s % 3600 // 60)
 end
 
---- The sum of the first values of a list.
+--- The sum of the first values of a list, and of the part of the next one that a fraction says.
 local function sum(list, count)
-  local all = 0
-  for i = 1, count do all = all + list[i] end
-  return all
+  local all, whole = 0, math.floor(count)
+  for i = 1, whole do all = all + list[i] end
+  return count > whole and all + (count - whole) * list[whole + 1] or all
 end
 
 --- The share that is done, 0 to 1, parts being weighed where their weights are told; nil where it is unknown.
@@ -262,7 +256,8 @@ local function write_line(self, event)
 end
 
 --- Shows an event: a text, or a table { name=, done=, total=, weights=, seconds_left= }, all but one of them optional.
--- done: how many parts, of `total`, or of as many as there are weights, the seconds that each takes somewhere.
+-- done: how many parts, with the share of the next one, of `total`, or of as many as there are weights: the seconds
+-- that each takes somewhere.
 function Progress.__call(self, event)
   if type(event) == "string" then event = { name = event } end
   event = { name = event.name or "", done = event.done, total = event.total, weights = event.weights,

@@ -12,12 +12,14 @@ local run = {
     .. "outside its buffers is an error.",
   examples = {
     "clcompute run life.lua 64 64    # the script's arguments come behind it",
+    "generate | clcompute run -      # a script from standard input",
   },
 }
 
 --- Adds the options.
 function run.configure(parser)
-  parser:argument("file", "The script."):argname "<file>"
+  parser:argument("file", "The script; - is standard input."):argname "<file>"
+  parser:argument("arguments", "The script's, as they are."):argname "<argument>":args "*"
 end
 
 --- An error with the calls of the script that led to it.
@@ -32,7 +34,7 @@ function run.run(options)
   local library = command_line.library()
   require("clcompute.prompt").guard(library)
   warn "@on"
-  local script, message = loadfile(options.file)
+  local script, message = loadfile(options.file ~= "-" and options.file or nil)
   if not script then error(message, 0) end
   _G.arg = table.move(options.passed_on, 1, #options.passed_on, 1, { [0] = options.file })
   local ok, reason = xpcall(script, describe, table.unpack(options.passed_on))

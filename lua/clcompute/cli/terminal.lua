@@ -6,6 +6,7 @@ local process = require("clcompute.base").process
 
 local terminal = {}
 
+local WIDTH, NARROWEST = 80, 40 -- of a terminal that does not say how wide it is; of a text, at least
 local RED, GREEN, YELLOW = 31, 32, 33
 local VERDICTS = { ok = GREEN, warning = YELLOW, unsupported = YELLOW, skipped = YELLOW, fault = RED, failed = RED }
 
@@ -22,6 +23,14 @@ function terminal.columns()
   local size = process.tool "stty size 2>/dev/null </dev/tty" or "" -- "24 80"; 0 of one that does not know
   local columns = math.tointeger(tonumber(os.getenv "COLUMNS" or size:match " (%d+)$"))
   return columns and columns > 0 and columns or nil
+end
+
+--- The columns that a text on standard output may have: as $COLUMNS says, else as the terminal says, else so many.
+-- @tparam integer otherwise
+-- @treturn integer
+function terminal.width(otherwise)
+  local told = (os.getenv "COLUMNS" or terminal.is(1)) and (terminal.columns() or WIDTH)
+  return math.max(NARROWEST, told or otherwise)
 end
 
 --- Whether colours are wanted on standard output (https://no-color.org).

@@ -213,6 +213,6 @@ function methods:close()
 end
 
 Compiled.__close = methods.close
-Compiled.__index = arity.methods(methods)
+Compiled.__index = arity.methods(methods, "Compiled")
 
 return arity.functions(loops)

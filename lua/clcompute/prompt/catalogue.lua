@@ -2,6 +2,7 @@
 
 --- The reference beside the values of this process: which entry a function, a method or an object has.
 
+local arity = require("clcompute.base").arity
 local reference = require "clcompute.reference"
 
 local Catalogue = {}
@@ -97,6 +98,8 @@ end
 
 --- The entry of a method: the core's metatables are in the registry, by the names of their classes.
 local function of_method(self, value)
+  local known = arity.method_name(value)
+  if known then return self:entry(known) end
   for name, meta in next, debug.getregistry() do
     local class = type(name) == "string" and type(meta) == "table" and name:match "^clcompute%.(%w+)$"
     local methods = class and rawget(meta, "methods")

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
 
 --- What the word in front of the cursor could be: a local, a global, a field, a method; an option of the call it stands
--- in, or a string that the call takes, a device's selector among them. No code of the user runs meanwhile: tables are
--- read raw, and of the library's objects only what is there without waiting.
+-- in, or a string that the call takes: a device's selector, a file, a topic of `help`. No code of the user runs
+-- meanwhile: tables are read raw, and of the library's objects only what is there without waiting.
 
 local catalogue = require "clcompute.prompt.catalogue"
+local devices = require "clcompute.core".devices -- as it is before a script exchanges it
+local process = require("clcompute.base").process
 local scanner = require "clcompute.prompt.scanner"
 
 local completer = {}
@@ -126,16 +128,27 @@ local function open_brackets(tokens)
   return stack
 end
 
+-- What strings of these names are.
+local MEANINGS = { selector = "selector", device = "selector", path = "file", file = "file" }
+
+local function meaning(name, type_text)
+  return type_text:find "string" and MEANINGS[name] or type_text
+end
+
+local OF_FILES = { [dofile] = true, [loadfile] = true, [io.lines] = true, [io.open] = true }
+
 --- The type of a call's argument by its number; the last parameter may stand for several.
 local function type_of_argument(self, tokens, callee_at, number)
   local callee = value_of(self, tokens, callee_at)
   if callee == require then return "module" end
+  if callee ~= nil and rawequal(callee, rawget(_G, "help")) then return "topic" end
+  if OF_FILES[callee] then return number == 1 and "file" or nil end
   if catalogue.class_of(callee) == "clcompute.Kernel" then return number == 1 and "clcompute.RangeTable" or nil end
   local entry = callee ~= nil and self.catalogue:entry_of(callee)
   local params = entry and entry.params or {}
   local param = params[math.min(number, #params)]
   if not param then return nil end
-  return param.name == "selector" and "selector" or param.type
+  return meaning(param.name, param.type)
 end
 
 local type_of_value
@@ -156,26 +169,62 @@ function type_of_value(self, tokens, stack, level, at)
     return type_of_argument(self, tokens, bracket.at - 1, bracket.commas + 1)
   end
   if bracket.text ~= "{" or before.text ~= "=" or not tokens[at - 2] then return nil end
+  local name = tokens[at - 2].text
   for _, class in ipairs(options_of(self, tokens, stack, level)) do
     for _, field in ipairs(self.catalogue:fields_of(class)) do
-      if field.name == tokens[at - 2].text then return field.name == "device" and "selector" or field.type end
+      if field.name == name then return meaning(name, field.type) end
     end
   end
+  local outer = type_of_value(self, tokens, stack, level - 1, bracket.at) -- "string|{file: string}"
+  return outer and outer:find("{" .. name .. ":", 1, true) and MEANINGS[name] or nil
 end
 
 -- --- what could stand there ------------------------------------------------------------------------
 
-local function selectors()
-  local words, library = {}, package.loaded["clcompute"]
-  local ok, devices = pcall(function() return library.devices() end)
-  for _, device in ipairs(ok and devices or {}) do words[device.type], words[device.place] = true, true end
-  return words
+local strings = {} -- by what they are: (self, beginning) --> a list
+
+function strings.selector()
+  local list, ok, found = {}, pcall(devices)
+  for _, device in ipairs(ok and found or {}) do
+    list[#list + 1] = device.type
+    list[#list + 1] = device.place
+  end
+  return list
 end
 
-local function strings(self, type_text)
-  local words = {}
-  if type_text == "selector" then return selectors() end
-  local list = type_text == "module" and self.catalogue:modules() or self.catalogue:strings_in(type_text)
+function strings.module(self)
+  return self.catalogue:modules()
+end
+
+--- The paths of files with that beginning; a folder ends with a slash. Behind one that stands alone readline would end
+-- the string, which goes on with what is in it.
+function strings.file(self, beginning)
+  local folder, list = beginning:match "^.*/" or "", {}
+  local names = process.tool("ls -1Ap -- " .. process.quote(folder == "" and "." or folder) .. " 2>/dev/null")
+  for name in (names or ""):gmatch "[^\n]+" do
+    local path = folder .. name
+    if path:sub(1, #beginning) == beginning then list[#list + 1] = path end
+  end
+  local inside = #list == 1 and list[1]:find "/$" and strings.file(self, list[1]) or {}
+  return #inside > 0 and inside or list
+end
+
+--- The names of the reference, with and without what they belong to.
+function strings.topic(self)
+  local list = {}
+  for _, entry in ipairs(self.catalogue:entries()) do
+    if entry.signature or self.catalogue:is_object(entry.name) then
+      list[#list + 1] = entry.name:gsub("^clcompute%.", "")
+      list[#list + 1] = entry.name:match "[%w_]+$"
+    end
+  end
+  return list
+end
+
+--- The strings of a type, as a set.
+local function strings_of(self, type_text, beginning)
+  local words, choices = {}, strings[type_text]
+  local list = choices and choices(self, beginning) or self.catalogue:strings_in(type_text)
   for _, word in ipairs(list) do words[word] = true end
   return words
 end
@@ -200,7 +249,7 @@ local function candidates(self, text)
   if last and last.is_open then
     local stem = last.text:gsub("^[\"']", ""):gsub("^%[=*%[", "")
     local type_text = type_of_value(self, tokens, open_brackets(tokens), #open_brackets(tokens), #tokens)
-    return type_text and strings(self, type_text) or {}, stem
+    return type_text and strings_of(self, type_text, stem) or {}, stem
   end
   local is_word = last and (last.kind == "name" or last.kind == "keyword") and last.at + #last.text == #text + 1
   local stem = is_word and table.remove(tokens).text or ""
@@ -225,9 +274,10 @@ function completer.new(session, known)
   return function(before, line, first, last)
     local text = line:sub(1, last - 1)
     local words, stem = candidates(self, before .. text)
-    local list, head = {}, text:sub(first, #text - #stem)
+    local list, stem_at = {}, #text - #stem + 1 -- which may begin before readline's word, or behind its first byte
+    local head, skipped = text:sub(first, stem_at - 1), math.max(0, first - stem_at)
     for word in pairs(words) do
-      if word:sub(1, #stem) == stem then list[#list + 1] = head .. word end
+      if word:sub(1, #stem) == stem then list[#list + 1] = head .. word:sub(skipped + 1) end
     end
     table.sort(list)
     return list

@@ -1,15 +1,12 @@
 -- SPDX-License-Identifier: MIT
 
---- Values as a prompt shows them: strings in quotes, tables with their fields, matrices in columns; cut to the
--- terminal.
+--- Values as a prompt shows them: strings in quotes, tables with their fields, numbers in columns; cut to the terminal.
 
-local catalogue = require "clcompute.prompt.catalogue"
+local numbers = require "clcompute.prompt.numbers"
 local width = require("clcompute.base").width
 
 local display = {}
 
-local ROWS = 12 -- of a matrix, at most
-local COLUMNS_READ = 64 -- elements of a row that are looked at
 local MEMBERS, DEPTH = 24, 4 -- of a table
 local ALL = 200 -- members of a table and of those in it
 local LONGEST = 60 -- columns of a string within a table
@@ -36,68 +33,6 @@ local function string_text(text, columns)
   local rest = #beginning < #text and ("%s of %d bytes"):format(DOTS, #text) or ""
   if not is_text then return quoted(beginning) .. rest end
   return beginning:gsub("\n$", ""):gsub("[\0-\8\11-\31\127]", escape) .. rest
-end
-
--- --- matrices ------------------------------------------------------------------------------------
-
-local function element(value)
-  return math.type(value) == "float" and ("%.6g"):format(value) or tostring(value)
-end
-
---- Rows of cells below each other, as many columns as the terminal has room for.
--- @tparam table rows lists of strings, all as long, not empty
--- @tparam boolean has_more whether there are further columns
-local function grid(rows, has_more, columns)
-  local widths, room, count = {}, columns - #DOTS - 3, 0
-  for i = 1, #rows[1] do
-    widths[i] = 0
-    for _, row in ipairs(rows) do widths[i] = math.max(widths[i], #row[i]) end
-    room = room - widths[i] - 2
-    if room < 0 and i > 1 then break end
-    count = i
-  end
-  local lines = {}
-  for r, row in ipairs(rows) do
-    local cells = {}
-    for i = 1, count do cells[i] = width.pad(row[i], widths[i], "right") end
-    lines[r] = "  " .. table.concat(cells, "  ") .. ((count < #row or has_more) and "  " .. DOTS or "")
-  end
-  return lines
-end
-
-local function elements(list)
-  local cells = {}
-  for i = 1, rawlen(list) do cells[i] = element(rawget(list, i)) end -- no code of the user's runs
-  return cells
-end
-
---- A buffer of two dimensions: its first rows, and of each as much as is shown.
-local function matrix(buffer, columns)
-  local shape, rows = buffer.shape, {}
-  local shown = math.min(shape[2], COLUMNS_READ)
-  for i = 1, math.min(shape[1], ROWS) do rows[i] = elements(buffer[i]:read(1, shown)) end
-  local head = ("%s buffer %dx%d on %s:"):format(buffer.dtype, shape[1], shape[2], buffer.device.name)
-  local lines = shown > 0 and #rows > 0 and grid(rows, shape[2] > shown, columns) or {}
-  table.insert(lines, 1, width.cut(head, columns))
-  if #rows < shape[1] then lines[#lines + 1] = "  " .. DOTS end
-  return table.concat(lines, "\n")
-end
-
-local function is_matrix(value)
-  return catalogue.class_of(value) == "clcompute.Buffer" and pcall(function() return value.shape end)
-    and #value.shape == 2
-end
-
---- Whether a table is a list of lists of numbers, all as long.
-local function is_nested(value)
-  local first = rawget(value, 1)
-  if type(first) ~= "table" or rawlen(value) < 2 then return false end
-  for k = 1, rawlen(value) do
-    local row = rawget(value, k)
-    if type(row) ~= "table" or rawlen(row) ~= rawlen(first) or rawlen(row) == 0 then return false end
-    for i = 1, rawlen(row) do if type(rawget(row, i)) ~= "number" then return false end end
-  end
-  return next(value, rawlen(value)) == nil
 end
 
 -- --- tables ------------------------------------------------------------------------------------
@@ -153,7 +88,11 @@ local function table_text(value, columns, seen, depth)
   local list = members(value, columns - 2, seen, depth + 1)
   seen[value] = nil
   local line = one_line(list)
-  if #line <= columns and not line:find "\n" then return line end
+  local is_list, is_matrix = numbers.is_list(value), numbers.is_matrix(value)
+  local is_picture = is_list and rawlen(value) > MEMBERS or is_matrix and depth == 0
+  if #line <= columns and not line:find "\n" and not is_picture then return line end
+  if is_list then return numbers.list(value, columns) end
+  if is_matrix then return numbers.matrix(value, columns) end
   for i, text in ipairs(list) do list[i] = indented(text) end
   return "{\n" .. table.concat(list, ",\n") .. "\n}"
 end
@@ -187,6 +126,12 @@ local function module_text(value, module, columns)
   return ("%s: help \"name\" tells what one does\n%s"):format(module, table.concat(lines, "\n"))
 end
 
+--- A function, of the library as it is called.
+local function function_text(value, known)
+  local entry = known:entry_of(value)
+  return entry and entry.signature and entry.signature .. ": help(x) tells what it does" or tostring(value)
+end
+
 --- One value.
 -- @param value
 -- @tparam integer columns of the terminal
@@ -194,17 +139,11 @@ end
 -- @treturn string
 function display.value(value, columns, known)
   if type(value) == "string" then return string_text(value, columns) end
-  if is_matrix(value) then return matrix(value, columns) end
+  if numbers.is_buffer(value) then return numbers.buffer(value, columns) end
+  if type(value) == "function" then return function_text(value, known) end
   if type(value) ~= "table" or has_text(value) then return tostring(value) end
   local module = known:module_of(value)
   if module then return module_text(value, module, columns) end
-  if is_nested(value) then
-    local rows, length = {}, rawlen(value)
-    for i = 1, math.min(length, ROWS) do rows[i] = elements(value[i]) end
-    local lines = grid(rows, false, columns)
-    if length > ROWS then lines[#lines + 1] = "  " .. DOTS end
-    return "{\n" .. table.concat(lines, "\n") .. "\n}"
-  end
   return table_text(value, columns, { left = ALL }, 0)
 end
 

@@ -2,19 +2,21 @@
 
 --- Where the lines of a prompt come from: lua-readline on a terminal, with history and completion; plain lines on a
 -- terminal without it; or a pipe. An editor has `read(prompt)`, which returns a line, nil at the end, or false where
--- Ctrl-C cleared the line; and `hint`, to be shown behind the greeting.
+-- Ctrl-C cleared the line; `remember(chunk)`, for its history; and `hint`, to be shown behind the greeting.
 
 local history = require "clcompute.prompt.history"
 local internal = require "clcompute.core.internal"
 
 local editor = {}
 
+local function forget() end
+
 --- Lines without editing.
 function editor.plain()
   local function read(prompt)
     io.stdout:write(prompt)
     io.stdout:flush()
-    if internal.wait_input() then
+    if internal.wait_input() == "input" then
       local line, interrupted = io.read "L"
       if not interrupted then return line end
     end
@@ -27,31 +29,35 @@ function editor.plain()
       local line = read(prompt)
       return line and (line:gsub("\n$", ""))
     end,
+    remember = forget,
   }
 end
 
 --- Lines of a pipe, without prompts.
 function editor.pipe()
-  return { hint = "", read = function() return io.read "l" end }
+  return { hint = "", read = function() return io.read "l" end, remember = forget }
 end
 
 --- What is typed goes to readline key by key, so that Ctrl-C between two keys is ours.
-local function read_keys(readline, prompt)
+-- @tparam table readline the module of lua-readline
+-- @tparam string linked the file that is linked with readline
+-- @tparam string prompt
+local function read_keys(readline, linked, prompt)
   local line, is_done
   io.stdout:flush()
   readline.handler_install(prompt, function(text)
     line, is_done = text, true
-    -- Here alone: it closes the terminal's stream before it sets the terminal back, which the end of a line has done
-    -- already. Ctrl-C leaves that stream open, one descriptor each time.
     readline.handler_remove()
   end)
   while not is_done do
-    if not internal.wait_input() then
+    local event = internal.wait_input()
+    if event == "interrupt" then
       if readline.sigcleanup then readline.sigcleanup() end -- out of a search, or of half a key
+      internal.give_up_line(linked)
       io.stdout:write "^C\n"
-      return false -- the next installation begins a new line
+      return false
     end
-    readline.read_char()
+    if event == "resize" then internal.resize_line(linked) else readline.read_char() end
   end
   return line
 end
@@ -60,26 +66,27 @@ end
 -- @tparam table readline the module of lua-readline
 -- @tparam function complete (text, first, last) --> what the word of the line could be, whole words
 function editor.edited(readline, complete)
-  local last
+  local linked, last = package.searchpath("C-readline", package.cpath) or "", nil -- "": the process itself
   readline.set_options { histfile = "", auto_add = false }
-  readline.set_completion_append_character ""
   readline.set_complete_function(function(...)
+    readline.set_completion_append_character "" -- for this completion alone; else there is a blank behind a name
     local ok, words = pcall(complete, ...)
     return ok and words or {} -- an error would pass through readline
   end)
-  for _, line in ipairs(history.read()) do readline.add_history(line) end
-  local function remember(line)
-    if line == last or not line:find "%S" then return end
-    last = line
-    readline.add_history(line)
-    history.add(line)
-  end
+  for _, chunk in ipairs(history.read()) do readline.add_history(chunk) end
+  internal.watch_size()
   local function read(prompt)
-    local line = read_keys(readline, prompt)
-    if line then remember(line) elseif line == nil then io.stdout:write "\n" end
+    local line = read_keys(readline, linked, prompt)
+    if line == nil then io.stdout:write "\n" end
     return line
   end
-  return { hint = "", read = read }
+  local function remember(chunk)
+    if chunk == last or not chunk:find "%S" then return end
+    last = chunk
+    readline.add_history(chunk)
+    history.add(chunk)
+  end
+  return { hint = "", read = read, remember = remember }
 end
 
 --- The editor for standard input.

@@ -147,10 +147,24 @@ local function find(known, topic)
   return found
 end
 
+--- The entries that speak of the words of a topic, one word at a time where none speaks of all.
+local function find_any(known, topic)
+  local found, seen = find(known, topic), {}
+  if #found > 0 then return found end
+  for word in topic:gmatch "%w%w%w%w+" do
+    for _, one in ipairs(find(known, word)) do
+      if not seen[one.entry] then found[#found + 1] = one end
+      seen[one.entry] = true
+    end
+  end
+  return found
+end
+
 --- What is said of the options and the fields of that name.
 local function fields_text(known, topic, columns)
-  local lines = {}
+  local lines, seen = {}, {}
   local function add(entry, class)
+    seen[class] = true
     for _, field in ipairs(known:fields_of(class)) do
       if field.name == topic then
         lines[#lines + 1] = described(("%s of %s:"):format(topic, label(entry):match "^[^(]+"), field, columns, "")
@@ -162,6 +176,9 @@ local function fields_text(known, topic, columns)
     for _, param in ipairs(entry.params) do
       for _, class in ipairs(known:options_in(param.type)) do add(entry, class) end
     end
+  end
+  for _, entry in ipairs(known:entries()) do
+    if entry.kind == "class" and not seen[entry] then add(entry, entry) end
   end
   return lines[1] and table.concat(lines, "\n")
 end
@@ -179,7 +196,7 @@ end
 local function by_name(known, topic, columns)
   local found = find(known, topic)
   if not found[1] or found[1].rank > 1 then
-    return fields_text(known, topic, columns) or suggestions(found, topic, columns)
+    return fields_text(known, topic, columns) or suggestions(find_any(known, topic), topic, columns)
   end
   local text, also = entry_text(known, found[1].entry, columns), {}
   for i = 2, #found do
@@ -224,24 +241,22 @@ local function of_value(known, value, columns)
   return (is_object and tostring(value) .. "\n\n" or "") .. entry_text(known, entry, columns)
 end
 
---- The function `help`, which prints.
+--- The global `help`, which prints when it is called, and shows all names where it stands alone.
 -- @tparam table known of `clcompute.prompt.catalogue`
 -- @tparam function columns tells how wide the terminal is
 function help.new(known, columns)
-  local show
-  function show(...)
-    local topic, limit = ..., math.min(columns(), WIDEST)
-    local text
-    if select("#", ...) == 0 or topic == show or topic == "help" then
-      text = overview(known, limit)
-    elseif type(topic) == "string" then
-      text = by_name(known, topic, limit)
-    else
-      text = of_value(known, topic, limit)
-    end
-    io.write(text, "\n")
+  local function limit()
+    return math.min(columns(), WIDEST)
   end
-  return show
+  local function tell(self, ...)
+    local topic = ...
+    if select("#", ...) == 0 or topic == self or topic == "help" then return overview(known, limit()) end
+    return (type(topic) == "string" and by_name or of_value)(known, topic, limit())
+  end
+  return setmetatable({}, {
+    __tostring = tell,
+    __call = function(...) io.write(tell(...), "\n") end,
+  })
 end
 
 return help

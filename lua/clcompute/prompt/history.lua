@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: MIT
 
---- The lines that were typed, kept from one session to the next.
+--- The chunks that were typed, kept from one session to the next: each a line of a file, in which a control character
+-- that nobody types parts the lines of a chunk.
 
 local files = require "clcompute.files"
 
 local history = {}
 
-local MOST = 1000 -- lines that are kept
+local MOST = 1000 -- chunks that are kept
+local LINE_END = "\31" -- within a chunk
 
 --- Where they are kept: $XDG_STATE_HOME/clcompute/history or ~/.local/state/clcompute/history.
 -- @treturn ?string nil where there is no such folder
@@ -25,24 +27,26 @@ local function read(name)
   return lines
 end
 
---- The lines that were kept, the oldest first. Of many the oldest are forgotten.
+--- The chunks that were kept, the oldest first. Of many the oldest are forgotten.
 -- @treturn table a list
 function history.read()
   local name = path()
   local lines = name and read(name) or {}
-  if #lines <= 2 * MOST then return lines end
-  lines = table.move(lines, #lines - MOST + 1, #lines, 1, {})
-  pcall(files.replace, name, function(file) return file:write(table.concat(lines, "\n"), "\n") end)
+  if #lines > 2 * MOST then
+    lines = table.move(lines, #lines - MOST + 1, #lines, 1, {})
+    pcall(files.replace, name, function(file) return file:write(table.concat(lines, "\n"), "\n") end)
+  end
+  for i, line in ipairs(lines) do lines[i] = line:gsub(LINE_END, "\n") end
   return lines
 end
 
---- Keeps a line at once, so that it outlasts whatever ends the session. Where that cannot be done, nothing is said.
--- @tparam string line
-function history.add(line)
+--- Keeps a chunk at once, so that it outlasts whatever ends the session. Where that cannot be done, nothing is said.
+-- @tparam string chunk
+function history.add(chunk)
   local name = path()
   if not name then return end
   files.make_folders(name)
-  files.append(name, line .. "\n")
+  files.append(name, chunk:gsub("\n", LINE_END) .. "\n")
 end
 
 return history

@@ -20,6 +20,10 @@ local PIPE_COLUMNS = 80
 local OWN = "clcompute/prompt/" -- in the path of the files of this package
 local LIBRARY = "clcompute/[%w_/]+%.lua:%d+: in" -- a call within the library
 
+local function columns()
+  return internal.terminal_columns() or PIPE_COLUMNS
+end
+
 -- --- errors --------------------------------------------------------------------------------------
 
 --- The calls that led to an error, without those of the library and the prompt; nil where they are those of the chunk
@@ -29,7 +33,7 @@ local function calls_of(traceback)
   for line in traceback:gmatch "\n(%s[^\n]+)" do
     if line:find(OWN, 1, true) then break end
     if not line:find(LIBRARY) then
-      lines[#lines + 1] = line
+      lines[#lines + 1] = line:gsub("in upvalue 'chunk'$", "in main chunk")
       if not line:find "^%s%[C%]" and not line:find "%(%.%.%.tail calls%.%.%.%)" then count = count + 1 end
     end
   end
@@ -37,15 +41,23 @@ local function calls_of(traceback)
   return count > 1 and table.concat(lines, "\n") or nil
 end
 
---- A chunk is "stdin" in messages about it.
-local function renamed(message, text)
-  return (message:gsub(session.label(text):gsub("%p", "%%%0") .. ":", "stdin:"))
+--- The chunk at hand is "stdin" in messages; behind a pipe all are, whose lines are those of the input.
+local function renamed(self, message)
+  return (message:gsub('(%[string ".-"%]):(%d+):', function(label, line)
+    local before = self.lines_before_chunk[label]
+    return before and ("stdin:%d:"):format(line + before)
+  end))
 end
 
-local function describe(fault, text)
-  local reason = interrupt.text(fault.reason)
+--- The text of what was raised; a table without one shows its fields.
+local function text_of(self, reason)
+  return type(reason) == "table" and display.value(reason, columns(), self.catalogue) or interrupt.text(reason)
+end
+
+local function describe(self, fault)
+  local reason = text_of(self, fault.reason)
   local calls = not interrupt.is(fault.reason) and fault.traceback and calls_of(fault.traceback)
-  return renamed(calls and reason .. "\n" .. calls or reason, text)
+  return renamed(self, calls and reason .. "\n" .. calls or reason)
 end
 
 --- A kernel of a GPU goes on when the wait for it was interrupted.
@@ -58,12 +70,8 @@ end
 
 -- --- one chunk -----------------------------------------------------------------------------------
 
-local function columns()
-  return internal.terminal_columns() or PIPE_COLUMNS
-end
-
 --- Runs a chunk and prints its results, which may take as long; returns whether it ended well.
-local function compute(self, chunk, text)
+local function compute(self, chunk)
   local fault = internal.compute(function()
     local results = table.pack(chunk())
     if results.n > 0 then io.stdout:write(display.results(results, columns(), self.catalogue), "\n") end
@@ -72,7 +80,7 @@ local function compute(self, chunk, text)
   if interrupt.is(fault.reason) and not self.is_terminal then error(fault.reason, 0) end
   io.stdout:flush()
   -- The text of an error is made by code of the user too, which may not end.
-  local further = internal.compute(function() io.stderr:write(describe(fault, text), "\n") end)
+  local further = internal.compute(function() io.stderr:write(describe(self, fault), "\n") end)
   if further then io.stderr:write "an error whose text cannot be made\n" end
   if interrupt.is((further or fault).reason) then
     self.pasted = {} -- who stops a paste wants none of it
@@ -87,24 +95,28 @@ local function take(self, line)
   local chunk, message, is_incomplete = self.session:compile(text)
   self.text = is_incomplete and line and text or nil
   if self.text then return true end
-  if chunk then return compute(self, chunk, text) end
-  io.stderr:write(renamed(message, text), "\n")
+  self.lines.remember(text)
+  if self.is_terminal then self.lines_before_chunk, self.lines_taken = {}, 0 end
+  self.lines_before_chunk[session.label(text)] = self.lines_taken
+  self.lines_taken = self.lines_taken + select(2, text:gsub("\n", "")) + 1
+  if chunk then return compute(self, chunk) end
+  io.stderr:write(renamed(self, message), "\n")
   return false
 end
 
 -- --- all -----------------------------------------------------------------------------------------
 
 --- A text that was pasted as a whole has several lines.
-local function next_line(self, lines)
+local function next_line(self)
   if #self.pasted > 0 then return table.remove(self.pasted, 1) end
-  local text = lines.read(self.text and NEXT or FIRST)
+  local text = self.lines.read(self.text and NEXT or FIRST)
   for line in ((text or "") .. "\n"):gmatch "(.-)\n" do self.pasted[#self.pasted + 1] = line end
   return text and table.remove(self.pasted, 1)
 end
 
-local function loop(self, lines)
+local function loop(self)
   while true do
-    local line = next_line(self, lines)
+    local line = next_line(self)
     if line == false then
       self.text, self.pasted = nil, {}
     elseif line or self.text then
@@ -114,24 +126,32 @@ local function loop(self, lines)
   end
 end
 
---- Runs until the end of standard input, with `help` among the globals.
+--- What `exit` and `quit` stand for: a hint, and when called the end.
+local function leaver(name)
+  return setmetatable({}, {
+    __tostring = function() return ("%s() or Ctrl-D leaves"):format(name) end,
+    __call = function(_, ...) os.exit(...) end,
+  })
+end
+
+--- Runs until the end of standard input, with `help`, `exit` and `quit` among the globals.
 -- @tparam string greeting printed first on a terminal
 -- @treturn boolean whether there was no error that ended it
 function prompt.run(greeting)
   local known = catalogue.new()
-  local self = { session = session.new(), catalogue = known, pasted = {},
+  local self = { session = session.new(), catalogue = known, pasted = {}, lines_before_chunk = {}, lines_taken = 0,
     is_terminal = internal.terminal_columns() ~= nil }
-  _G.help = help.new(known, columns)
+  _G.help, _G.exit, _G.quit = help.new(known, columns), leaver "exit", leaver "quit"
   local complete = completer.new(self.session, known)
-  local lines = editor.open(self.is_terminal, function(text, first, last)
+  self.lines = editor.open(self.is_terminal, function(text, first, last)
     return complete(self.text and self.text .. "\n" or "", text, first, last)
   end)
   if self.is_terminal then
     internal.follow_coroutines()
     internal.catch_interrupts(true)
-    print(greeting .. lines.hint)
+    print(greeting .. self.lines.hint)
   end
-  local ended_well = loop(self, lines)
+  local ended_well = loop(self)
   if self.is_terminal then internal.catch_interrupts(false) end -- what still runs may keep the process from its end
   self.session:close()
   return ended_well

@@ -150,6 +150,11 @@ local function ends_too_early(message)
   return message:find "<eof>$" ~= nil
 end
 
+--- Without the "=" that Lua 5.1 needed.
+local function without_sign(text)
+  return (text:gsub("^%s*=", ""))
+end
+
 --- Compiles what was typed: an expression, whose values the chunk returns, or statements. Its functions know their
 -- source by the text, as `load` without a name for it has it.
 -- @tparam string text
@@ -157,7 +162,7 @@ end
 -- @treturn ?string what is wrong
 -- @treturn ?boolean whether more lines could make it right
 function Session:compile(text)
-  text = text:gsub("^%s*=", "") -- as in Lua 5.1
+  text = without_sign(text)
   local expression = "return " .. text
   local ok, reason = load(expression .. "\n", text, "t") -- in whose middle a string in quotes ends too early
   if ok then return compile_among(self, ("return %s(%s\n)"):format(PASS, text), text) end
@@ -170,7 +175,7 @@ end
 -- @tparam string text
 -- @treturn string
 function session.label(text)
-  return getinfo(load("", text), "S").short_src
+  return getinfo(load("", without_sign(text)), "S").short_src
 end
 
 --- The value of a local.
