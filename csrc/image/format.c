@@ -59,19 +59,16 @@ static const clc_Dtype *get_dtype(const char *name) {
 }
 
 static clc_Format make_format(const Order *o, const Type *t) {
-  return (clc_Format){{o->cl, t->cl},
-                      o->name,
-                      t->name,
-                      t->is_packed ? 1 : o->channels,
-                      get_dtype(t->dtype),
-                      get_dtype(t->colour)};
+  return (clc_Format){
+      {o->cl, t->cl},      o->name, t->name, t->is_packed ? 1 : o->channels, get_dtype(t->dtype),
+      get_dtype(t->colour)};
 }
 
 static void raise_names(lua_State *L, int arg, const char *text) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
-  lua_pushfstring(L, "no format '%s'; a format is an order and a type, \"rgba unorm8\"; orders:",
-                  text);
+  lua_pushfstring(
+      L, "no format '%s'; a format is an order and a type, \"rgba unorm8\"; orders:", text);
   luaL_addvalue(&b);
   for (size_t i = 0; i < NORDERS; i++) {
     luaL_addchar(&b, ' ');
@@ -127,8 +124,7 @@ static void add_formats(luaL_Buffer *b, const cl_image_format *all, cl_uint n) {
 void clc_checksupport(lua_State *L, clc_Device *d, int arg, const clc_Format *format,
                       cl_mem_object_type type, const char *kind) {
   cl_uint n = 0;
-  cl_int code =
-      clGetSupportedImageFormats(d->context->cl, CL_MEM_READ_WRITE, type, 0, NULL, &n);
+  cl_int code = clGetSupportedImageFormats(d->context->cl, CL_MEM_READ_WRITE, type, 0, NULL, &n);
   clc_check(L, code, "clGetSupportedImageFormats");
   cl_image_format *all = lua_newuserdatauv(L, (n + 1) * sizeof *all, 0);
   clc_usedevice(L, d); /* a finalizer may have closed it */

@@ -24,11 +24,7 @@ static const Kind kinds[] = {
      1,
      1,
      {CL_DEVICE_IMAGE2D_MAX_WIDTH, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, 0}},
-    {CL_MEM_OBJECT_IMAGE1D_BUFFER,
-     "image1d_buffer",
-     1,
-     0,
-     {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 0, 0}},
+    {CL_MEM_OBJECT_IMAGE1D_BUFFER, "image1d_buffer", 1, 0, {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 0, 0}},
     {CL_MEM_OBJECT_IMAGE2D,
      "image2d",
      2,
@@ -90,8 +86,9 @@ clc_Image *clc_checkimage(lua_State *L, int arg) {
 /* Asked at each making: that is rare. */
 void clc_checkimages(lua_State *L, clc_Device *d) {
   if (d->context->executor->is_isolated)
-    luaL_error(L, "an isolated device has no images and no samplers: its kernels run in another "
-                  "process, which shares the memory of buffers alone");
+    luaL_error(L,
+               "an isolated device has no images and no samplers: its kernels run in another "
+               "process, which shares the memory of buffers alone");
   if (d->context->version < 102 ||
       clc_optdevicenumber(L, d->context->place.device, CL_DEVICE_IMAGE_SUPPORT, 0) == 0)
     luaL_error(L, "this device has no images");
@@ -201,8 +198,9 @@ static void new_on_buffer(lua_State *L, clc_Device *d, const clc_Format *format)
     clc_argerror(L, 3, "%I elements are no whole pixels of %d", (LUAI_UACINT)b->count,
                  (int)channels);
   if (b->offset * b->dtype->size % d->context->align != 0)
-    clc_argerror(L, 3, "the view starts %I bytes into its memory, no multiple of this device's %I "
-                       "(d.align)",
+    clc_argerror(L, 3,
+                 "the view starts %I bytes into its memory, no multiple of this device's %I "
+                 "(d.align)",
                  (LUAI_UACINT)(b->offset * b->dtype->size), (LUAI_UACINT)d->context->align);
   check_extent(L, d, 3, k, 0, extent[0]);
   clc_checksupport(L, d, 2, format, k->type, k->name);
@@ -216,6 +214,11 @@ static void new_on_buffer(lua_State *L, clc_Device *d, const clc_Format *format)
   desc.buffer = clc_subbuffer(L, view);
   im->mem = clCreateImage(d->context->cl, CL_MEM_READ_WRITE, &format->cl, &desc, NULL, &code);
   if (code != CL_SUCCESS) im->mem = NULL;
+  if (code == CL_INVALID_MEM_OBJECT && view->offset > 0) /* as POCL says */
+    luaL_argerror(L, 3, view->zone > 0
+                            ? "this device makes images of whole buffers, and check mode puts red "
+                              "zones round this one"
+                            : "this device makes images of whole buffers: copy the view");
   clc_check(L, code, "clCreateImage");
   lua_pop(L, 1);
 }
@@ -276,8 +279,7 @@ static int image_show(lua_State *L) {
   const Kind *k = get_kind(im->type);
   lua_pushfstring(L, "%s %s %s ", im->format.order, im->format.type, k->name);
   for (int i = 0; i < im->dims; i++) {
-    lua_pushfstring(L, "%s%s%I", lua_tostring(L, -1), i > 0 ? "x" : "",
-                    (LUAI_UACINT)im->extent[i]);
+    lua_pushfstring(L, "%s%s%I", lua_tostring(L, -1), i > 0 ? "x" : "", (LUAI_UACINT)im->extent[i]);
     lua_replace(L, -2);
   }
   lua_pushliteral(L, " on ");

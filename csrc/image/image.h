@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images: pixels of a channel order and a channel type, and samplers, by which kernels read them. */
+/* Images: pixels of a channel order and a channel type, and samplers, by which kernels read them.
+ */
 #ifndef CLC_IMAGE_H
 #define CLC_IMAGE_H
 

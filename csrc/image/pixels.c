@@ -26,8 +26,8 @@ static size_t byte_count(const clc_Image *im) {
 
 /* --- reading ----------------------------------------------------------- */
 
-static void read_region(lua_State *L, clc_Image *im, const size_t origin[3],
-                        const size_t region[3], size_t bytes, void *to) {
+static void read_region(lua_State *L, clc_Image *im, const size_t origin[3], const size_t region[3],
+                        size_t bytes, void *to) {
   cl_event event = NULL;
   clc_drain(L, im->device);
   if (im->h.released) luaL_error(L, "image is released"); /* by a hook, while it waited */
@@ -69,8 +69,7 @@ static int image_get(lua_State *L) {
   for (int i = 0; i < im->dims; i++) {
     const lua_Integer at = luaL_checkinteger(L, i + 2);
     if (at < 1 || (lua_Unsigned)at > im->extent[i])
-      clc_argerror(L, i + 2, "%I is outside 1 .. %I", (LUAI_UACINT)at,
-                   (LUAI_UACINT)im->extent[i]);
+      clc_argerror(L, i + 2, "%I is outside 1 .. %I", (LUAI_UACINT)at, (LUAI_UACINT)im->extent[i]);
     origin[i] = (size_t)at - 1;
   }
   const int channels = im->format.channels;
@@ -98,13 +97,14 @@ static Queued begin(lua_State *L, clc_Image *im, clc_Kind kind) {
 static void copy_from_buffer(lua_State *L, clc_Image *im, const clc_Buffer *b, clc_Kind kind) {
   const Queued q = begin(L, im, kind);
   const cl_int code =
-      clEnqueueCopyBufferToImage(q.device->queue, b->mem, im->mem, b->offset * b->dtype->size,
-                                 zero, im->extent, 0, NULL, q.event);
+      clEnqueueCopyBufferToImage(q.device->queue, b->mem, im->mem, b->offset * b->dtype->size, zero,
+                                 im->extent, 0, NULL, q.event);
   clc_commit(L, q.device, code, "clEnqueueCopyBufferToImage");
 }
 
 static void write_directly(lua_State *L, clc_Image *im, const void *from) {
   cl_event event = NULL;
+  if (im->h.released) luaL_error(L, "image is released"); /* by a hook, while it waited */
   clc_Counter *counter = clc_transfercounter(im->device, CLC_WRITE);
   clc_check(L,
             clEnqueueWriteImage(im->device->queue, im->mem, CL_TRUE, zero, im->extent, 0, 0, from,
@@ -191,8 +191,8 @@ static void write_image(lua_State *L, clc_Image *im) {
   if (from->type != im->type)
     clc_argerror(L, 2, "%s expected, got %s", clc_imagekind(im->type), kind);
   if (memcmp(&from->format.cl, &im->format.cl, sizeof im->format.cl) != 0)
-    clc_argerror(L, 2, "pixels of '%s %s' expected, got '%s %s'", im->format.order,
-                 im->format.type, from->format.order, from->format.type);
+    clc_argerror(L, 2, "pixels of '%s %s' expected, got '%s %s'", im->format.order, im->format.type,
+                 from->format.order, from->format.type);
   if (memcmp(from->extent, im->extent, sizeof im->extent) != 0)
     clc_argerror(L, 2, "the image is %s elements, got %s", clc_pushshape(L, &im->shape),
                  clc_pushshape(L, &from->shape));
@@ -244,9 +244,8 @@ static int image_buffer(lua_State *L) {
   check_elements(L, 2, im, b);
   im = clc_checkimage(L, 1); /* a finalizer may have released it */
   const Queued q = begin(L, im, CLC_COPY);
-  const cl_int code =
-      clEnqueueCopyImageToBuffer(q.device->queue, im->mem, b->mem, zero, im->extent,
-                                 b->offset * b->dtype->size, 0, NULL, q.event);
+  const cl_int code = clEnqueueCopyImageToBuffer(q.device->queue, im->mem, b->mem, zero, im->extent,
+                                                 b->offset * b->dtype->size, 0, NULL, q.event);
   clc_commit(L, q.device, code, "clEnqueueCopyImageToBuffer");
   return 1;
 }
@@ -285,13 +284,9 @@ static int image_fill(lua_State *L) {
 }
 
 void clc_openpixels(lua_State *L) {
-  static const clc_Function methods[] = {{"read", image_read, 0},
-                                         {"string", image_string, 0},
-                                         {"get", image_get, CLC_ANY},
-                                         {"write", image_write, 1},
-                                         {"copy", image_copy, 1},
-                                         {"buffer", image_buffer, 1},
-                                         {"fill", image_fill, 1},
-                                         {NULL, NULL, 0}};
+  static const clc_Function methods[] = {{"read", image_read, 0},     {"string", image_string, 0},
+                                         {"get", image_get, CLC_ANY}, {"write", image_write, 1},
+                                         {"copy", image_copy, 1},     {"buffer", image_buffer, 1},
+                                         {"fill", image_fill, 1},     {NULL, NULL, 0}};
   clc_addmethods(L, &clc_imagetype, methods);
 }

@@ -59,12 +59,12 @@ typedef enum {
 
 typedef struct clc_Argument {
   clc_ArgumentKind kind;
-  const clc_Dtype *dtype; /* of the value or pointee; NULL: another type */
-  int width;              /* elements of a vector, 1 for a scalar */
-  size_t size;            /* bytes of a value of another type; 0: not known */
+  const clc_Dtype *dtype;   /* of the value or pointee; NULL: another type */
+  int width;                /* elements of a vector, 1 for a scalar */
+  size_t size;              /* bytes of a value of another type; 0: not known */
   cl_mem_object_type image; /* the kind of an image */
-  int is_const;           /* what it points to is only read; the image is */
-  const char *space;      /* "private", "global", "constant" or "local" */
+  int is_const;             /* what it points to, or the image, is only read */
+  const char *space;        /* "private", "global", "constant" or "local" */
   char name[CLC_NAME], type[CLC_NAME];
 } clc_Argument;
 

@@ -54,7 +54,7 @@ function picture.of_image(image)
   local order, bytes = ORDERS[name], BYTES[depth]
   if image.kind ~= "image2d" then error("a picture is an image2d, this is an " .. image.kind, 0) end
   if not order or not bytes then
-    error(("no picture has pixels of '%s': r, ra, rgba, bgra, argb or abgr of unorm8, unorm16, uchar or ushort have one")
+    error(("no picture has pixels of '%s', but r, ra, rgba, bgra, argb or abgr of unorm8, unorm16, uchar, ushort")
       :format(image.format), 0)
   end
   local rows = native(image:string(), bytes)

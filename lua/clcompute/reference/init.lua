@@ -21,8 +21,8 @@ end
 
 --- The stubs' files, in the order of the reference.
 reference.FILES = {
-  "clcompute", "clcompute/device", "clcompute/buffer", "clcompute/program", "clcompute/operations", "clcompute/bench",
-  "clcompute/blas", "clcompute/device_profile", "clcompute/doctor", "clcompute/loops", "clcompute/poly",
+  "clcompute", "clcompute/device", "clcompute/buffer", "clcompute/image", "clcompute/program",
+  "clcompute/operations", "clcompute/bench", "clcompute/blas", "clcompute/device_profile", "clcompute/doctor", "clcompute/loops", "clcompute/poly",
   "clcompute/report", "clcompute/sequential", "clcompute/tune",
 }
 
