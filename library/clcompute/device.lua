@@ -204,9 +204,9 @@ function Device:load(path) end
 ---Errors: a format that the device has not, with a list of those that it has; a size beyond the device's; an isolated
 ---device.
 ---```lua
+---print(d:image("r float", 64, 64, { layers = 6 }).kind) --> image2d_array
 ---local im = d:image("rgba unorm8", 640, 480)
 ---print(im.kind, im.width, im.bytes) --> image2d	640	1228800
----print(d:image("r float", 64, 64, { layers = 6 }).kind) --> image2d_array
 ---print(d:image("rgba float", d:zeros("float", 100, 4)).width) --> 100
 ---```
 ---@param format string "rgba unorm8", "r float"
