@@ -90,7 +90,7 @@ void clc_checkimages(lua_State *L, clc_Device *d) {
                "an isolated device has no images and no samplers: its kernels run in another "
                "process, which shares the memory of buffers alone");
   if (d->context->version < 102 ||
-      clc_optdevicenumber(L, d->context->place.device, CL_DEVICE_IMAGE_SUPPORT, 0) == 0)
+      clc_checkdevicenumber(L, d->context->place.device, CL_DEVICE_IMAGE_SUPPORT) == 0)
     luaL_error(L, "this device has no images");
 }
 
@@ -215,10 +215,11 @@ static void new_on_buffer(lua_State *L, clc_Device *d, const clc_Format *format)
   im->mem = clCreateImage(d->context->cl, CL_MEM_READ_WRITE, &format->cl, &desc, NULL, &code);
   if (code != CL_SUCCESS) im->mem = NULL;
   if (code == CL_INVALID_MEM_OBJECT && view->offset > 0) /* as POCL says */
-    luaL_argerror(L, 3, view->zone > 0
-                            ? "this device makes images of whole buffers, and check mode puts red "
-                              "zones round this one"
-                            : "this device makes images of whole buffers: copy the view");
+    luaL_argerror(L, 3,
+                  view->zone > 0
+                      ? "this device makes images of whole buffers, and check mode puts red "
+                        "zones round this one"
+                      : "this device makes images of whole buffers: copy the view");
   clc_check(L, code, "clCreateImage");
   lua_pop(L, 1);
 }
