@@ -88,7 +88,8 @@ void clc_checkimages(lua_State *L, clc_Device *d) {
   if (d->context->executor->is_isolated)
     luaL_error(L,
                "an isolated device has no images and no samplers: its kernels run in another "
-               "process, which shares the memory of buffers alone");
+               "process, which shares the memory of buffers alone; "
+               "cl.device(selector, {isolated = false}) has them");
   if (d->context->version < 102 ||
       clc_checkdevicenumber(L, d->context->place.device, CL_DEVICE_IMAGE_SUPPORT) == 0)
     luaL_error(L, "this device has no images");

@@ -22,7 +22,8 @@ local function make_objects(d)
   local program = d:program "kernel void nothing(global int *x) { x[0] = 1; }"
   local buffer = d:zeros("int", 1)
   return {
-    Device = d, Buffer = buffer, Image = d:image("r float", 1), Sampler = d:sampler(), Program = program, Kernel = program.nothing,
+    Device = d, Buffer = buffer, Image = d:image("r float", 1), Sampler = d:sampler(),
+    Program = program, Kernel = program.nothing,
     Event = program.nothing(1, buffer),
     Array = modules.blas.array(1), OpenBLAS = modules.blas.openblas(), CLBlast = modules.blas.clblast(),
   }
