@@ -4,6 +4,7 @@
 #include "buffer/buffer.h"
 #include "device/device.h"
 #include "files/files.h"
+#include "image/image.h"
 #include "kernel/kernel.h"
 #include "operations/gauss/gauss.h"
 #include "operations/gemm/gemm.h"
@@ -25,6 +26,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openfiles(L);
   clc_opendevices(L);
   clc_openbuffers(L);
+  clc_openimages(L);
   clc_openkernels(L);
   clc_openprograms(L);
   clc_openoperations(L);

@@ -100,11 +100,13 @@ function cl.clock() end
 ---@field device integer how many are alive, as in the fields below
 ---@field queue integer further queues
 ---@field buffer integer
+---@field image integer
+---@field sampler integer
 ---@field program integer
 ---@field kernel integer
 ---@field event integer
 
----The objects that are alive and the buffers that hold device memory: finds what was not released.
+---The objects that are alive, and the buffers and images that hold device memory: finds what was not released.
 ---```lua
 ---local x <close> = d:zeros("float", 1000)
 ---print(cl.live().bytes >= 4000) --> true

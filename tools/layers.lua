@@ -9,7 +9,9 @@ local PACKAGES = {
   "language", -- what the text of OpenCL C says, without a driver
   "worker", -- a second process, and what is said to it
   "device", -- contexts, queues, events, what is in flight, what was counted
-  "buffer", -- typed memory: make, move, view, show, keep in .npy files
+  "buffer", -- typed memory: make, move, view, show
+  "image", -- images and samplers; what holds memory
+  "formats", -- files of arrays and of pictures: .npy, .pgm, .ppm, .png
   "kernel", -- signatures, ranges, launches, check mode
   "program", -- from text to a built program
   "answers", -- known answers of devices, and the verdicts kept of them

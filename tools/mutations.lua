@@ -19,14 +19,14 @@ local mutations = {
     old = [[
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
-  clc_Outcome r = create_memory(d, b, bytes);
+  clc_allocate(L, d, &b->h, create_memory, bytes, &b->allocated);
 ]],
     new = [[
-  clc_Outcome r = {CL_SUCCESS, "clCreateBuffer"};
-  const cl_mem early = clCreateBuffer(d->context->cl, CL_MEM_READ_WRITE, bytes, NULL, &r.code);
+  const cl_mem early = clCreateBuffer(d->context->cl, CL_MEM_READ_WRITE, bytes, NULL, NULL);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
   b->mem = early;
+  d->context->bytes += b->allocated = bytes;
 ]] },
   { name = "a release that is missing", file = "device/event", found_by = FUZZ,
     old = "  if (e->first != e->last) clReleaseEvent(e->first);\n", new = "" },

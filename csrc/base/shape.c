@@ -194,3 +194,11 @@ const char *clc_pushshape(lua_State *L, const clc_Shape *s) {
   luaL_pushresult(&b);
   return lua_tostring(L, -1);
 }
+
+void clc_pushextents(lua_State *L, const clc_Shape *s) {
+  lua_createtable(L, s->n, 0);
+  for (int i = 0; i < s->n; i++) {
+    lua_pushinteger(L, (lua_Integer)s->dim[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}

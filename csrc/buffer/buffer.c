@@ -198,14 +198,6 @@ static void push_row(lua_State *L, clc_Buffer *b, size_t i) {
 
 /* --- fields ------------------------------------------------------------ */
 
-static void push_shape_table(lua_State *L, const clc_Shape *s) {
-  lua_createtable(L, s->n, 0);
-  for (int i = 0; i < s->n; i++) {
-    lua_pushinteger(L, (lua_Integer)s->dim[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
 static int index_element(lua_State *L, clc_Buffer *b) {
   const lua_Integer i = luaL_checkinteger(L, 2);
   if (i >= 1 && (lua_Unsigned)i == b->shape.dim[0] + 1) { /* where ipairs looks for the end */
@@ -227,7 +219,7 @@ static int buffer_field(lua_State *L) {
   if (strcmp(key, "dtype") == 0)
     lua_pushstring(L, b->dtype->name);
   else if (strcmp(key, "shape") == 0)
-    push_shape_table(L, &b->shape);
+    clc_pushextents(L, &b->shape);
   else if (strcmp(key, "bytes") == 0)
     lua_pushinteger(L, (lua_Integer)(b->count * b->dtype->size));
   else if (strcmp(key, "device") == 0)
@@ -303,6 +295,5 @@ void clc_openbuffers(lua_State *L) {
   clc_opentype(L, &clc_buffertype, buffer_field, buffer_show, methods, metamethods);
   clc_addrelease(L, &clc_buffertype);
   clc_opencreate(L);
-  clc_openlive(L);
   clc_openraw(L);
 }

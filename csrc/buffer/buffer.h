@@ -30,8 +30,20 @@ clc_Buffer *clc_checkbuffer(lua_State *L, int arg);
 
 /* --- memory.c -------------------------------------------------------------- */
 
-/* Raises when the device never allocates that much at once. */
-void clc_checkallocation(lua_State *L, const clc_Context *c, size_t bytes);
+/* Raises when the device never allocates that much at once for an object of a type. */
+void clc_checkallocation(lua_State *L, const clc_Context *c, const clc_Type *type, size_t bytes);
+
+/*
+ * Memory of an object: clc_findroom makes room before there is the object, which may run
+ * finalizers; clc_allocate has the driver make it, all garbage going where it is short, and counts
+ * it; clc_disown counts what is released.
+ */
+typedef clc_Outcome (*clc_Create)(clc_Device *d, clc_Handle *owner, size_t bytes);
+
+void clc_findroom(lua_State *L, clc_Device *d, const clc_Type *type, size_t bytes);
+void clc_allocate(lua_State *L, clc_Device *d, clc_Handle *owner, clc_Create create, size_t bytes,
+                  size_t *allocated);
+void clc_disown(clc_Context *c, size_t allocated);
 
 /* Pushes a new buffer with undefined elements. The collector hears of the
    memory; when it is short, all garbage goes before an error is raised. */
@@ -76,6 +88,12 @@ void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t r
                   void *to);
 void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
                    const void *from);
+
+/* Pushes a copy of n elements of the host's memory, for a write behind queued commands: the host's
+   memory would have to wait with them, pinned and out of the collector's reach. The copy is
+   released when its use is queued. NULL, and nothing pushed: memory is short. */
+clc_Buffer *clc_teststage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, size_t n,
+                          const void *from);
 
 /* NULL where the buffer can be used with a device; else what a message says of it. */
 const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d);
@@ -134,7 +152,7 @@ const char *clc_nonfinitename(const clc_Dtype *dtype, const void *element);
 /* Which poison went into a NaN, as far as its digits tell; a half has too few. */
 clc_Poison clc_readpoison(const clc_Dtype *dtype, const void *element, unsigned *mark);
 
-/* Opens the package: methods of devices that make buffers, the type of buffers, cl.live. */
+/* Opens the package: methods of devices that make buffers, the type of buffers. */
 void clc_openbuffers(lua_State *L);
 
 /* --- between the files of the package -------------------------------------- */
@@ -148,7 +166,6 @@ void clc_openbuffers(lua_State *L);
 void clc_pushelements(lua_State *L, int idx);
 
 void clc_opencreate(lua_State *L);
-void clc_openlive(lua_State *L);
 void clc_openraw(lua_State *L);
 
 #endif

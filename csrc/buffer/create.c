@@ -10,8 +10,8 @@
 static void buffer_from_table(lua_State *L, clc_Device *d) {
   const clc_Dtype *dtype = clc_optdtype(L, 3, "float");
   const clc_Shape shape = clc_tableshape(L, 2, dtype);
-  clc_checkallocation(L, d->context,
-                      clc_count(&shape) * dtype->size); /* before a host copy as large */
+  clc_checkallocation(L, d->context, &clc_buffertype, /* before a host copy as large */
+                      clc_count(&shape) * dtype->size);
   void *elements = lua_newuserdatauv(L, clc_count(&shape) * dtype->size, 0);
   clc_checktable(L, 2, dtype, &shape, elements);
   clc_Buffer *b = clc_newguarded(L, d, dtype, &shape);

@@ -14,10 +14,7 @@
 static void buffer_release(clc_Handle *h) {
   clc_Buffer *b = (clc_Buffer *)h;
   if (b->mem == NULL) return;
-  if (b->sharer == b) {
-    b->device->context->bytes -= b->allocated;
-    b->device->context->dropped += b->allocated;
-  }
+  if (b->sharer == b) clc_disown(b->device->context, b->allocated);
   b->previous->sharer = b->sharer;
   b->sharer->previous = b->previous;
   if (b->sub != NULL) clReleaseMemObject(b->sub);
@@ -86,20 +83,47 @@ static LUAI_UACINT to_mib(cl_ulong bytes) {
   return (LUAI_UACINT)(bytes >> 20);
 }
 
-void clc_checkallocation(lua_State *L, const clc_Context *c, size_t bytes) {
+void clc_checkallocation(lua_State *L, const clc_Context *c, const clc_Type *type, size_t bytes) {
   if (bytes > c->max_allocation)
-    luaL_error(L, "a buffer of %I MiB exceeds the largest this device allocates, %I MiB",
+    luaL_error(L, "%s of %I MiB exceeds the largest this device allocates, %I MiB", type->name,
                to_mib(bytes), to_mib(c->max_allocation));
 }
 
-static void check_capacity(lua_State *L, const clc_Context *c, size_t bytes) {
+static void check_capacity(lua_State *L, const clc_Context *c, const clc_Type *type, size_t bytes) {
   if (c->bytes + bytes > c->global_memory)
-    luaL_error(L, "a buffer of %I MiB does not fit: %I of the device's %I MiB are in use",
+    luaL_error(L, "%s of %I MiB does not fit: %I of the device's %I MiB are in use", type->name,
                to_mib(bytes), to_mib(c->bytes), to_mib(c->global_memory));
 }
 
-/* Stores it where the buffer owns it. */
-static clc_Outcome create_memory(clc_Device *d, clc_Buffer *b, size_t bytes) {
+void clc_findroom(lua_State *L, clc_Device *d, const clc_Type *type, size_t bytes) {
+  clc_checkallocation(L, d->context, type, bytes);
+  inform_collector(L, d, bytes);
+  reclaim(L, d, bytes);
+  check_capacity(L, d->context, type, bytes);
+}
+
+void clc_allocate(lua_State *L, clc_Device *d, clc_Handle *owner, clc_Create create, size_t bytes,
+                  size_t *allocated) {
+  clc_Outcome r = create(d, owner, bytes);
+  if (clc_isoutofmemory(r.code)) {
+    free_memory(L);
+    await_dropped(L, d);
+    r = create(d, owner, bytes);
+  }
+  if (r.code != CL_SUCCESS)
+    clc_raise(L, r.code, r.call, "%I MiB, %I of %I MiB in use", to_mib(bytes),
+              to_mib(d->context->bytes), to_mib(d->context->global_memory));
+  *allocated = bytes;
+  d->context->bytes += bytes;
+}
+
+void clc_disown(clc_Context *c, size_t allocated) {
+  c->bytes -= allocated;
+  c->dropped += allocated;
+}
+
+static clc_Outcome create_memory(clc_Device *d, clc_Handle *owner, size_t bytes) {
+  clc_Buffer *b = (clc_Buffer *)owner;
   clc_Outcome r = {CL_SUCCESS, "clCreateBuffer"};
   b->mem = d->context->executor->new_memory(d->context, bytes, &b->shared, &r);
   if (r.code != CL_SUCCESS) b->mem = NULL;
@@ -112,24 +136,11 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   const size_t bytes = clc_count(shape) * dtype->size;
   clc_usedevice(L, d);
   if (bytes == 0) return push_buffer(L, d, dtype, shape);
-  clc_checkallocation(L, d->context, bytes);
   clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
-  inform_collector(L, d, bytes);
-  reclaim(L, d, bytes);
-  check_capacity(L, d->context, bytes);
+  clc_findroom(L, d, &clc_buffertype, bytes);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
-  clc_Outcome r = create_memory(d, b, bytes);
-  if (clc_isoutofmemory(r.code)) {
-    free_memory(L);
-    await_dropped(L, d);
-    r = create_memory(d, b, bytes);
-  }
-  if (r.code != CL_SUCCESS)
-    clc_raise(L, r.code, r.call, "%I MiB, %I of %I MiB in use", to_mib(bytes),
-              to_mib(d->context->bytes), to_mib(d->context->global_memory));
-  b->allocated = bytes;
-  d->context->bytes += bytes;
+  clc_allocate(L, d, &b->h, create_memory, bytes, &b->allocated);
   return b;
 }
 
@@ -246,23 +257,30 @@ static void write_directly(lua_State *L, clc_Buffer *b, size_t first, size_t n, 
   clc_countended(counter, event, bytes);
 }
 
-/* Behind queued commands the host's memory would have to wait with them, pinned
-   and out of the collector's reach; a copy in OpenCL's hands does that better. */
-static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
+clc_Buffer *clc_teststage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, size_t n,
+                          const void *from) {
   const clc_Shape shape = {1, {n}};
-  const size_t bytes = n * b->dtype->size;
   cl_int code;
-  clc_Buffer *stage = push_buffer(L, b->device, b->dtype, &shape);
+  clc_Buffer *stage = push_buffer(L, d, dtype, &shape);
   stage->mem =
-      clCreateBuffer(b->device->context->cl, CL_MEM_COPY_HOST_PTR, bytes, (void *)from, &code);
+      clCreateBuffer(d->context->cl, CL_MEM_COPY_HOST_PTR, n * dtype->size, (void *)from, &code);
   if (code != CL_SUCCESS) stage->mem = NULL;
   if (clc_isoutofmemory(code)) {
     lua_pop(L, 1);
+    return NULL;
+  }
+  clc_check(L, code, "clCreateBuffer");
+  return stage;
+}
+
+static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
+  const size_t bytes = n * b->dtype->size;
+  clc_Buffer *stage = clc_teststage(L, b->device, b->dtype, n, from);
+  if (stage == NULL) {
     clc_drain(L, b->device);
     write_directly(L, b, first, n, from);
     return;
   }
-  clc_check(L, code, "clCreateBuffer");
   queue_copy(L, b->device, stage->mem, 0, b->mem, byte_offset(b, first), bytes, CLC_WRITE);
   clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
   lua_pop(L, 1);

@@ -3,7 +3,7 @@
 #ifndef CLC_KERNEL_H
 #define CLC_KERNEL_H
 
-#include "buffer/buffer.h"
+#include "image/image.h"
 #include "language/language.h"
 
 /* --- ranges: range.c ------------------------------------------------------- */
@@ -48,15 +48,23 @@ int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *limits
 
 /* --- signatures: signature.c ----------------------------------------------- */
 
-typedef enum { CLC_VALUE, CLC_BUFFER, CLC_LOCAL, CLC_OPAQUE } clc_ArgumentKind;
+typedef enum {
+  CLC_VALUE,
+  CLC_BUFFER,
+  CLC_LOCAL,
+  CLC_IMAGE,
+  CLC_SAMPLER,
+  CLC_OPAQUE
+} clc_ArgumentKind;
 
 typedef struct clc_Argument {
   clc_ArgumentKind kind;
-  const clc_Dtype *dtype; /* of the value or pointee; NULL: another type */
-  int width;              /* elements of a vector, 1 for a scalar */
-  size_t size;            /* bytes of a value of another type; 0: not known */
-  int is_const;           /* what it points to is only read */
-  const char *space;      /* "private", "global", "constant" or "local" */
+  const clc_Dtype *dtype;   /* of the value or pointee; NULL: another type */
+  int width;                /* elements of a vector, 1 for a scalar */
+  size_t size;              /* bytes of a value of another type; 0: not known */
+  cl_mem_object_type image; /* the kind of an image */
+  int is_const;             /* what it points to, or the image, is only read */
+  const char *space;        /* "private", "global", "constant" or "local" */
   char name[CLC_NAME], type[CLC_NAME];
 } clc_Argument;
 

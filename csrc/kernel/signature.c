@@ -51,18 +51,28 @@ static int is_enum(const char *type) {
   return strcmp(type, "enum") == 0 || strncmp(type, "enum ", 5) == 0;
 }
 
-/* Whether values of a type are objects of OpenCL, or such as the device alone makes: no bytes stand
-   for them, and a driver dies of some. */
+/* Whether values of a type are such as the device alone makes: no bytes stand for them, and a
+   driver dies of some. */
 static int is_opaque(const char *type) {
-  static const char *const types[] = {"sampler_t", "queue_t", "clk_event_t", "reserve_id_t"};
+  static const char *const types[] = {"queue_t", "clk_event_t", "reserve_id_t"};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (strcmp(type, types[i]) == 0) return 1;
   return 0;
 }
 
+/* The kind of a value by its type's name: images, which some drivers tell with their access
+   ("__read_only image2d_t"), and samplers are objects of OpenCL. */
+static clc_ArgumentKind find_kind(const char *type, clc_Argument *a) {
+  const char *last = strrchr(type, ' ');
+  a->image = clc_findimagetype(last != NULL ? last + 1 : type);
+  if (a->image != 0) return CLC_IMAGE;
+  if (strcmp(type, "sampler_t") == 0) return CLC_SAMPLER;
+  return is_opaque(type) ? CLC_OPAQUE : CLC_VALUE;
+}
+
 /* "float4*" is float, 4 wide. The value of an enumeration is an int; a pointer to one is to
-   another type, because compilers differ in its sign. Returns whether it is opaque. */
-static int parse_type(lua_State *L, const char *text, clc_Argument *a) {
+   another type, because compilers differ in its sign. Returns the kind of a value. */
+static clc_ArgumentKind parse_type(lua_State *L, const char *text, clc_Argument *a) {
   char base[CLC_NAME];
   strcpy(base, a->type);
   base[strcspn(base, "*")] = '\0';
@@ -75,19 +85,20 @@ static int parse_type(lua_State *L, const char *text, clc_Argument *a) {
   length = strcspn(base, "0123456789");
   a->width = vector_width(base + length);
   a->dtype = a->width > 0 ? clc_finddtype(base, length) : NULL;
-  return is_opaque(base);
+  return find_kind(base, a);
 }
 
 void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, clc_Argument *a) {
   strcpy(a->name, d->name);
   strcpy(a->type, d->type);
-  const int opaque = parse_type(L, text, a);
+  const clc_ArgumentKind kind = parse_type(L, text, a);
   a->is_const = d->is_const || d->space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
   const int pointer = strchr(a->type, '*') != NULL;
   switch (d->space) {
     case CL_KERNEL_ARG_ADDRESS_GLOBAL:
       a->space = "global";
-      a->kind = pointer ? CLC_BUFFER : CLC_OPAQUE; /* images and pipes are global too */
+      /* Images and pipes are global too. */
+      a->kind = pointer ? CLC_BUFFER : kind == CLC_IMAGE ? CLC_IMAGE : CLC_OPAQUE;
       break;
     case CL_KERNEL_ARG_ADDRESS_CONSTANT:
       a->space = "constant";
@@ -97,7 +108,7 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
       a->space = "local";
       a->kind = CLC_LOCAL;
       break;
-    default: a->space = "private"; a->kind = opaque ? CLC_OPAQUE : CLC_VALUE;
+    default: a->space = "private"; a->kind = kind;
   }
 }
 
@@ -177,7 +188,12 @@ static void complain(const Setter *s, const char *complaint, ...) {
 static const char *value_name(lua_State *L, int idx) {
   const clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
   if (b != NULL) return lua_pushfstring(L, "%s buffer", b->dtype->name);
+  const clc_Image *im = clc_testhandle(L, idx, &clc_imagetype);
+  if (im != NULL) return clc_imagekind(im->type);
+  if (clc_testhandle(L, idx, &clc_samplertype) != NULL) return "sampler";
   if (luaL_testudata(L, idx, clc_buffertype.tname)) return "released buffer";
+  if (luaL_testudata(L, idx, clc_imagetype.tname)) return "released image";
+  if (luaL_testudata(L, idx, clc_samplertype.tname)) return "released sampler";
   return luaL_typename(L, idx);
 }
 
@@ -292,6 +308,38 @@ static void set_buffer(const Setter *s) {
   check_set(s, clc_setmemory(s->k->device, s->k->kernel, s->i, b, mem, b->offset), sizeof mem);
 }
 
+/* What one launch reads by one argument and writes by another is undefined. Those that come later
+   in the list find it out; they look back at stack indices below their own. */
+static void check_other_access(const Setter *s, const clc_Image *im) {
+  for (cl_uint i = 0; i < s->i; i++) {
+    const clc_Argument *other = &s->k->args[i];
+    if (other->kind == CLC_IMAGE && other->is_const != s->a->is_const &&
+        clc_testhandle(s->L, s->idx - (int)(s->i - i), &clc_imagetype) == im)
+      complain(s, "is %s, and is also argument %d '%s', which is %s",
+               s->a->is_const ? "read" : "written", (int)i + 1, other->name,
+               other->is_const ? "read" : "written");
+  }
+}
+
+static void set_image(const Setter *s) {
+  const clc_Image *im = clc_testhandle(s->L, s->idx, &clc_imagetype);
+  if (im == NULL || im->type != s->a->image)
+    complain(s, "%s expected, got %s", clc_imagekind(s->a->image), value_name(s->L, s->idx));
+  if (im->device->context != s->k->device->context)
+    complain(s, "the image lives on another device; im:copy(device) moves it");
+  check_other_access(s, im);
+  set_raw(s, sizeof im->mem, &im->mem);
+}
+
+static void set_sampler(const Setter *s) {
+  const clc_Sampler *sampler = clc_testhandle(s->L, s->idx, &clc_samplertype);
+  if (sampler == NULL)
+    complain(s, "sampler (d:sampler) expected, got %s", value_name(s->L, s->idx));
+  if (sampler->device->context != s->k->device->context)
+    complain(s, "the sampler lives on another device");
+  set_raw(s, sizeof sampler->sampler, &sampler->sampler);
+}
+
 static void set_local(const Setter *s) {
   const Scratch *scratch = test_scratch(s->L, s->idx);
   if (scratch == NULL)
@@ -312,6 +360,8 @@ void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int 
     case CLC_VALUE: set_value(&s); break;
     case CLC_BUFFER: set_buffer(&s); break;
     case CLC_LOCAL: set_local(&s); break;
+    case CLC_IMAGE: set_image(&s); break;
+    case CLC_SAMPLER: set_sampler(&s); break;
     case CLC_OPAQUE: complain(&s, "arguments of this type are not supported");
   }
 }

@@ -63,12 +63,17 @@ static cl_int get_text(cl_kernel kernel, cl_uint i, cl_kernel_arg_info what, cha
 static cl_int get_declaration(cl_kernel kernel, cl_uint i, char *room, size_t size,
                               clc_Declaration *d) {
   cl_kernel_arg_type_qualifier qualifier = 0;
+  cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
   cl_int code = clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof d->space,
                                    &d->space, NULL);
   if (code == CL_SUCCESS)
     code = clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifier, &qualifier,
                               NULL);
-  d->is_const = (qualifier & CL_KERNEL_ARG_TYPE_CONST) != 0;
+  if (code == CL_SUCCESS)
+    code =
+        clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access, NULL);
+  d->is_const =
+      (qualifier & CL_KERNEL_ARG_TYPE_CONST) != 0 || access == CL_KERNEL_ARG_ACCESS_READ_ONLY;
   if (code == CL_SUCCESS) code = get_text(kernel, i, CL_KERNEL_ARG_NAME, room, size, d->name);
   if (code == CL_SUCCESS) code = get_text(kernel, i, CL_KERNEL_ARG_TYPE_NAME, room, size, d->type);
   return code;

@@ -100,7 +100,7 @@ int clc_includes(const char *directive, const char *name);
 
 typedef struct clc_Declaration {
   cl_kernel_arg_address_qualifier space;
-  int is_const; /* what it points to */
+  int is_const; /* what it points to, or a read_only image */
   char name[CLC_NAME], type[CLC_NAME];
 } clc_Declaration;
 

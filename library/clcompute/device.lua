@@ -34,6 +34,17 @@
 ---@field has_compiler boolean
 ---@field has_double boolean
 ---@field has_half boolean
+---@field has_images boolean
+---@field max_image_width integer pixels of an image of one or two dimensions
+---@field max_image_height integer pixels
+---@field max_image3d_width integer pixels
+---@field max_image3d_height integer pixels
+---@field max_image3d_depth integer pixels
+---@field max_image_layers integer
+---@field max_image_buffer integer pixels of an image on a buffer
+---@field max_read_images integer that a kernel may read
+---@field max_write_images integer that a kernel may write
+---@field max_samplers integer that a kernel may use
 ---@field has_correct_division boolean whether float division and sqrt can be correctly rounded: options = "-cl-fp32-correctly-rounded-divide-sqrt"
 ---@field compute_capability? integer of NVIDIA's devices, 10 * major + minor: 90 is 9.0
 ---@field has_nonuniform_groups boolean whether a range may have remainder = "native"
@@ -165,10 +176,12 @@ function Device:empty(dtype, n, ...) end
 ---@return clcompute.Buffer
 function Device:random(dtype, n, ...) end
 
----A new buffer with the array of a .npy file: any dtype, 1 to 4 dimensions (a single number becomes a buffer of one
----element), either byte order, C or Fortran order. Blocks.
+---What a file holds, by its first bytes. A .npy file becomes a buffer: any dtype, 1 to 4 dimensions (a single number
+---becomes a buffer of one element), either byte order, C or Fortran order. A picture (binary .pgm or .ppm, .png) becomes
+---an image: gray ones `"r unorm8"` or `"r unorm16"`, all others `"rgba unorm8"` or `"rgba unorm16"`. Blocks.
 ---
----Errors: a file that cannot be read, is no plain file, or is not exactly what its header says.
+---Errors: a file that cannot be read, is no plain file, or is not exactly what its header says; a PNG that is interlaced,
+---and any PNG where Debian's lua-zlib is missing; a picture on a device that has no such image.
 ---```lua
 ---local path = os.tmpname()
 ---d:buffer({ 1, 2, 3 }, "int"):save(path)
@@ -176,8 +189,46 @@ function Device:random(dtype, n, ...) end
 ---os.remove(path)
 ---```
 ---@param path string
----@return clcompute.Buffer
+---@return clcompute.Buffer|clcompute.Image
 function Device:load(path) end
+
+---@class clcompute.ImageOptions
+---@field layers? integer of an array of images; without it the image is none
+
+---A new image, whose pixels are not set. A format is a channel order and a channel type. Orders: `r a rg ra rgb rgba bgra
+---argb abgr intensity luminance srgba sbgra`. Types, and the dtype of a channel in memory where that is another:
+---`snorm8` (char), `snorm16` (short), `unorm8` (uchar), `unorm16` (ushort), `char short int uchar ushort uint half float`,
+---and for all channels together `unorm565` and `unorm555` (ushort), `unorm101010` (uint). With a buffer in place of sizes
+---the image has one dimension, and its pixels are the buffer's elements.
+---
+---Errors: a format that the device has not, with a list of those that it has; a size beyond the device's; an isolated
+---device.
+---```lua
+---print(d:image("r float", 64, 64, { layers = 6 }).kind) --> image2d_array
+---local im = d:image("rgba unorm8", 640, 480)
+---print(im.kind, im.width, im.bytes) --> image2d	640	1228800
+---print(d:image("rgba float", d:zeros("float", 100, 4)).width) --> 100
+---```
+---@param format string "rgba unorm8", "r float"
+---@param width integer|clcompute.Buffer pixels; or the elements
+---@param ... integer|clcompute.ImageOptions height and depth in pixels; options last
+---@return clcompute.Image
+function Device:image(format, width, ...) end
+
+---@class clcompute.SamplerOptions
+---@field filter? "nearest"|"linear" "nearest" unless given
+---@field address? "none"|"clamp"|"clamp_to_edge"|"repeat"|"mirrored_repeat" what is read beyond the edges; "clamp_to_edge" unless given; the last two need normalized coordinates
+---@field normalized? boolean whether coordinates go from 0 to 1 along an edge; false unless given
+
+---A new sampler, for a kernel's argument of type `sampler_t`.
+---
+---Errors: a device without images; an isolated device.
+---```lua
+---print(d:sampler { filter = "linear" }) --> linear sampler, clamp_to_edge, pixel coordinates
+---```
+---@param options? clcompute.SamplerOptions
+---@return clcompute.Sampler
+function Device:sampler(options) end
 
 ---@class clcompute.ProgramOptions
 ---@field defines? table<string, string|number|boolean> { TS = 16 } is -DTS=16

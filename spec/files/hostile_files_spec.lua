@@ -5,7 +5,7 @@
 
 local cl = require "clcompute"
 local helper = require "spec.helper"
-local read_header = require("clcompute.buffer").read_header
+local read_header = require("clcompute.formats.npy").read_header
 local report = require "clcompute.report"
 
 local TIMES = os.getenv "LONG" and 100 or 1

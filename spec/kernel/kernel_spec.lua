@@ -492,17 +492,6 @@ helper.describe_each("a kernel", function(d)
     assert.equal(210, o[1])
   end)
 
-  it("refuses images and samplers", function()
-    local ok, p = pcall(d.program, d, [[
-      kernel void image(read_only image2d_t i) { int2 s = get_image_dim(i); (void)s; }
-      kernel void sampler(sampler_t s) {}
-    ]])
-    if not ok then return pending("this device builds no images") end
-    for _, name in ipairs(p.kernels) do
-      helper.raises("arguments of this type are not supported", p:kernel(name), 1, 0)
-    end
-  end)
-
   it("refuses queues and events, of whose bytes a driver dies", function()
     local text = "kernel void k(%s x) {} typedef struct { int a; } image_size; kernel void fits(image_size s) {}"
     for _, name in ipairs { "queue_t", "clk_event_t", "reserve_id_t" } do

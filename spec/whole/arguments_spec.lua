@@ -19,6 +19,7 @@ local SAID = { ["cl.doctor"] = "examine" }
 local COUNTED = { ["Buffer:get"] = "expected as many indices, got", ["Buffer:set"] = "expected as many indices, got",
   ["Buffer:reshape"] = "at most 4 dimensions", ["Device:zeros"] = "at most 4 dimensions",
   ["Device:empty"] = "at most 4 dimensions", ["Device:random"] = "at most 4 dimensions",
+  ["Device:image"] = "at most 3 dimensions", ["Image:get"] = "coordinates expected, got",
   ["Device:buffer"] = "a table brings its own shape" }
 
 --- Peers that may not be installed, by what is tried of them.

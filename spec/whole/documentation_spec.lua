@@ -14,14 +14,16 @@ for _, entry in ipairs(entries) do
   if name then modules[name] = require(entry.module) end
 end
 
-local kinds = { "Device", "Buffer", "Program", "Kernel", "Event", "Factors", "Array", "OpenBLAS", "CLBlast" }
+local kinds = { "Device", "Buffer", "Image", "Sampler", "Program", "Kernel", "Event", "Factors", "Array", "OpenBLAS",
+  "CLBlast" }
 
 --- One object of each kind; the libraries only where they are installed.
 local function make_objects(d)
   local program = d:program "kernel void nothing(global int *x) { x[0] = 1; }"
   local buffer = d:zeros("int", 1)
   return {
-    Device = d, Buffer = buffer, Program = program, Kernel = program.nothing,
+    Device = d, Buffer = buffer, Image = d:image("r float", 1), Sampler = d:sampler(),
+    Program = program, Kernel = program.nothing,
     Event = program.nothing(1, buffer),
     Array = modules.blas.array(1), OpenBLAS = modules.blas.openblas(), CLBlast = modules.blas.clblast(),
   }

@@ -8,16 +8,20 @@ codes.names = {
   [-2] = "CL_DEVICE_NOT_AVAILABLE", [-3] = "CL_COMPILER_NOT_AVAILABLE",
   [-4] = "CL_MEM_OBJECT_ALLOCATION_FAILURE", [-5] = "CL_OUT_OF_RESOURCES", [-6] = "CL_OUT_OF_HOST_MEMORY",
   [-7] = "CL_PROFILING_INFO_NOT_AVAILABLE", [-11] = "CL_BUILD_PROGRAM_FAILURE", [-12] = "CL_MAP_FAILURE",
+  [-8] = "CL_MEM_COPY_OVERLAP", [-9] = "CL_IMAGE_FORMAT_MISMATCH", [-10] = "CL_IMAGE_FORMAT_NOT_SUPPORTED",
   [-13] = "CL_MISALIGNED_SUB_BUFFER_OFFSET", [-14] = "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
   [-19] = "CL_KERNEL_ARG_INFO_NOT_AVAILABLE", [-30] = "CL_INVALID_VALUE", [-32] = "CL_INVALID_PLATFORM",
   [-33] = "CL_INVALID_DEVICE", [-34] = "CL_INVALID_CONTEXT", [-35] = "CL_INVALID_QUEUE_PROPERTIES",
-  [-36] = "CL_INVALID_COMMAND_QUEUE", [-38] = "CL_INVALID_MEM_OBJECT", [-42] = "CL_INVALID_BINARY",
+  [-36] = "CL_INVALID_COMMAND_QUEUE", [-38] = "CL_INVALID_MEM_OBJECT",
+  [-39] = "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", [-40] = "CL_INVALID_IMAGE_SIZE", [-41] = "CL_INVALID_SAMPLER",
+  [-42] = "CL_INVALID_BINARY",
   [-43] = "CL_INVALID_BUILD_OPTIONS", [-44] = "CL_INVALID_PROGRAM", [-45] = "CL_INVALID_PROGRAM_EXECUTABLE",
   [-46] = "CL_INVALID_KERNEL_NAME", [-47] = "CL_INVALID_KERNEL_DEFINITION", [-48] = "CL_INVALID_KERNEL",
   [-49] = "CL_INVALID_ARG_INDEX", [-50] = "CL_INVALID_ARG_VALUE", [-51] = "CL_INVALID_ARG_SIZE",
   [-52] = "CL_INVALID_KERNEL_ARGS", [-54] = "CL_INVALID_WORK_GROUP_SIZE", [-55] = "CL_INVALID_WORK_ITEM_SIZE",
   [-56] = "CL_INVALID_GLOBAL_OFFSET", [-58] = "CL_INVALID_EVENT", [-59] = "CL_INVALID_OPERATION",
   [-61] = "CL_INVALID_BUFFER_SIZE", [-63] = "CL_INVALID_GLOBAL_WORK_SIZE",
+  [-65] = "CL_INVALID_IMAGE_DESCRIPTOR",
 }
 
 local MEMORY = { -6, -5 } -- what any call can run out of
@@ -41,6 +45,13 @@ local own = {
   clEnqueueUnmapMemObject = { -30, -34, -36, -38 }, clEnqueueMarkerWithWaitList = { -34, -36 },
   clEnqueueBarrierWithWaitList = { -34, -36, -58 }, clWaitForEvents = { -14, -30, -34, -58 },
   clGetEventInfo = { -30, -58 }, clGetEventProfilingInfo = { -7, -30, -58 }, clFlush = { -36 },
+  clCreateImage = { -4, -10, -30, -34, -39, -40, -59, -65 }, clGetSupportedImageFormats = { -30, -34 },
+  clCreateSampler = { -30, -34, -59 }, clEnqueueReadImage = { -4, -10, -14, -30, -34, -36, -38, -40, -59 },
+  clEnqueueWriteImage = { -4, -10, -14, -30, -34, -36, -38, -40, -59 },
+  clEnqueueFillImage = { -4, -10, -30, -34, -36, -38, -40 },
+  clEnqueueCopyImage = { -4, -8, -9, -10, -30, -34, -36, -38, -40, -59 },
+  clEnqueueCopyImageToBuffer = { -4, -10, -30, -34, -36, -38, -40, -59 },
+  clEnqueueCopyBufferToImage = { -4, -10, -30, -34, -36, -38, -40, -59 },
 }
 
 --- The codes of a call, those of memory first; without a call these alone.
@@ -60,6 +71,7 @@ codes.mended = {
   clGetDeviceIDs = { true, "a driver that fails hides its own devices, not those of others" },
   clGetDeviceInfo = { { [-30] = true }, "a driver that does not know a property lacks what it tells of" },
   clCreateBuffer = { OUT_OF_MEMORY, "garbage is collected for a second try; a write waits instead of a copy" },
+  clCreateImage = { OUT_OF_MEMORY, "the same" },
   clSetMemObjectDestructorCallback = { OUT_OF_MEMORY, "the same, for memory that is shared with a worker" },
   clCreateProgramWithBinary = { true, "what the cache holds is built from its source" },
   clBuildProgram = { true, "what the cache holds is built from its source; a failed build is tried without names" },

@@ -178,6 +178,34 @@ add("Device:raw, Buffer:raw", 0, function(d)
   return memory and first
 end)
 
+-- --- images -------------------------------------------------------------------------------
+
+add("Device:image, the methods of images", { 255, 255, 7, 9 }, function(d)
+  local im = d:image("r unorm8", 2, 2):fill(1)
+  local copy = im:copy():write(im)
+  local x, y = im:get(2, 2), copy:read()[1][2]
+  im:write "\7\7\7\7"
+  copy:write { { 9, 9 }, { 9, 9 } }
+  return shown(im) and { x, y, im:buffer():get(1, 1), copy:write(copy:buffer()):string():byte() }
+end)
+
+add("Device:sampler, images as arguments", { 3, 2 }, function(d)
+  local p <close> = d:program [[
+    kernel void f(read_only image2d_t im, sampler_t s, read_only image1d_buffer_t b, global float *x) {
+      x[0] = read_imagef(im, s, (float2)(7, 7)).x;
+      x[1] = read_imagef(b, 1).x;
+    }]]
+  local x = d:zeros("float", 2)
+  p.f(1, d:image("r float", 2, 2):fill(3), d:sampler(), d:image("r float", d:buffer { 1, 2 }), x)
+  return x:read()
+end)
+
+add("Image:save, Device:load", "abcd", function(d)
+  local path <close> = setmetatable({ os.tmpname() .. ".pgm" }, { __close = function(self) os.remove(self[1]) end })
+  d:image("r unorm8", 2, 2):write("abcd"):save(path[1])
+  return d:load(path[1]):string()
+end)
+
 -- --- programs and kernels -----------------------------------------------------------------
 
 local ADD = "kernel void add(global int *x, int n) { x[get_global_id(0)] += n; }"

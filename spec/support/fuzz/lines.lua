@@ -33,6 +33,7 @@ functions[#functions + 1] = { name = "Kernel:call", class = "Kernel", module = "
   { name = "...", rest = true, type = { kind = "union", of = {
     { kind = "name", name = "clcompute.Buffer" }, { kind = "name", name = "clcompute.Buffer" },
     { kind = "name", name = "number" }, { kind = "name", name = "clcompute.Scratch" },
+    { kind = "name", name = "clcompute.Image" }, { kind = "name", name = "clcompute.Sampler" },
     { kind = "name", name = "clcompute.Values" }, { kind = "name", name = "string" } } } } } }
 
 local chosen = {}

@@ -101,8 +101,8 @@ local function read_stub(path, module, types, list)
 end
 
 -- The stubs of the public table lie in several files.
-local FILES = { clcompute = { "clcompute", "clcompute/device", "clcompute/buffer", "clcompute/program",
-  "clcompute/operations" } }
+local FILES = { clcompute = { "clcompute", "clcompute/device", "clcompute/buffer", "clcompute/image",
+  "clcompute/program", "clcompute/operations" } }
 
 --- Reads the stubs of modules: of "clcompute" itself, or of "clcompute.<name>".
 -- @tparam {string} modules

@@ -62,14 +62,17 @@ values.SOURCES = {
   "kernel __attribute__((reqd_work_group_size(4, 1, 1))) void k(global int *x, local int *s) "
     .. "{ s[0] = 1; barrier(CLK_LOCAL_MEM_FENCE); if (get_global_id(0) == 0) x[0] = get_group_id(0); }",
   "kernel void broken(global int *x) { x[0] = nowhere; }",
+  "kernel void k(read_only image2d_t a, write_only image2d_t b, sampler_t s) "
+    .. "{ if (get_global_id(0) == 0) write_imagef(b, (int2)(0, 0), read_imagef(a, s, (float2)(0.5f, 0.5f))); }",
   "#include \"missing.h\"\nkernel void k(global int *x) { x[0] = 1; }", "// no kernel",
 }
 
+local FORMATS = { "rgba unorm8", "r float", "rgba int", "r uchar", "bgra unorm8", "rgb float", "r", "rgba  half" }
 local EXPRESSIONS = { "x[i]", "2*x[i]", "a*x[i] + y[i]", "x[i] > 0", "i", "y[i]", "x[", "x[i]; }", "", "x[i]//", "a" }
 local OPERATIONS = { "a + b", "max(a, b)", "a * b", "a", "b", "a +", "", "a + c" }
 local PATHS = {
   '"a.npy"', '"b.npy"', '"missing/c.npy"', '"/"', '"."', '""', '"/dev/null"', '"/dev/zero"', '"pipe"', '"link.npy"',
-  '"/dev/full"', '"junk.npy"', '"a.npy/b"',
+  '"/dev/full"', '"junk.npy"', '"a.npy/b"', '"a.pgm"', '"a.ppm"', '"a.png"',
 }
 local LOOPS = {
   "return function(x, n) for i = 1, n do x[i] = x[i] * 2 end end",
@@ -86,6 +89,7 @@ local function quoted(list) return ("%q"):format(pick(list)):gsub("\\\n", "\\n")
 local TEXTS = {
   source = function() return quoted(chance(15) and LOOPS or values.SOURCES) end,
   expression = function() return quoted(EXPRESSIONS) end,
+  format = function() return quoted(FORMATS) end,
   operation = function() return quoted(OPERATIONS) end,
   path = function() return pick(PATHS) end,
   file = function() return pick { '"k.cl"', '"missing.cl"', '"."' } end,
@@ -167,8 +171,8 @@ local NAMED = {
   ["clcompute.Values"] = function() return chance(20) and square() or numbers() end,
   ["clcompute.Range"] = range,
 }
-for _, kind in ipairs { "Device", "Buffer", "Program", "Kernel", "Event", "Scratch", "Factors", "Array", "OpenBLAS",
-  "CLBlast" } do
+for _, kind in ipairs { "Device", "Buffer", "Image", "Sampler", "Program", "Kernel", "Event", "Scratch", "Factors",
+  "Array", "OpenBLAS", "CLBlast" } do
   NAMED["clcompute." .. kind] = object(kind)
 end
 

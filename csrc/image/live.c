@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is alive in a state, and what holds device memory. */
-#include "buffer.h"
+#include "image.h"
 
 typedef struct {
   const clc_Dtype *dtype;
@@ -10,7 +10,18 @@ typedef struct {
 } Holder;
 
 static int is_holder(const clc_Handle *h) {
-  return h->type == &clc_buffertype && !h->released && ((const clc_Buffer *)h)->mem != NULL;
+  if (h->released) return 0;
+  if (h->type == &clc_buffertype) return ((const clc_Buffer *)h)->mem != NULL;
+  return h->type == &clc_imagetype && ((const clc_Image *)h)->allocated > 0;
+}
+
+static Holder describe(const clc_Handle *h) {
+  if (h->type == &clc_imagetype) {
+    const clc_Image *im = (const clc_Image *)h;
+    return (Holder){im->format.dtype, im->shape, im->allocated, 0};
+  }
+  const clc_Buffer *b = (const clc_Buffer *)h;
+  return (Holder){b->dtype, b->shape, b->allocated, b->sharer != b};
 }
 
 /* Copies what is needed first: making tables may collect, and change the list. */
@@ -21,10 +32,7 @@ static Holder *push_holders(lua_State *L, size_t *n) {
   Holder *holders = lua_newuserdatauv(L, (room + 1) * sizeof *holders, 0);
   *n = 0;
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL && *n < room; h = clc_nexthandle(L, h))
-    if (is_holder(h)) {
-      const clc_Buffer *b = (const clc_Buffer *)h;
-      holders[(*n)++] = (Holder){b->dtype, b->shape, b->allocated, b->sharer != b};
-    }
+    if (is_holder(h)) holders[(*n)++] = describe(h);
   return holders;
 }
 
@@ -57,7 +65,8 @@ static const char *kind(const clc_Handle *h) {
 /* Objects that own something in OpenCL, by kind. Counting makes no garbage that
    could change the list: the keys are there, integers are values. */
 static void count_objects(lua_State *L) {
-  static const char *const keys[] = {"device", "queue", "buffer", "program", "kernel", "event"};
+  static const char *const keys[] = {"device",  "queue",   "buffer", "image",
+                                     "sampler", "program", "kernel", "event"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) count(L, keys[i], 0);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
     if (!h->released && h->type != &clc_contexttype) count(L, kind(h), 1);
@@ -67,7 +76,7 @@ static int clc_live(lua_State *L) {
   size_t n;
   lua_Integer bytes = 0;
   const Holder *holders = push_holders(L, &n);
-  lua_createtable(L, (int)n, 7);
+  lua_createtable(L, (int)n, 9);
   for (size_t i = 0; i < n; i++) {
     push_holder(L, &holders[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);

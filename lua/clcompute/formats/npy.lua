@@ -1,11 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- Buffers as .npy files, which numpy reads and writes: `d:load(path)`, `b:save(path)`.
+--- Buffers as .npy files, which numpy reads and writes.
 --
 -- Elements pass in pieces, so that a large file never becomes a large string.
-
-local arity = require("clcompute.base").arity
-local files = require "clcompute.files"
 
 local npy = {}
 
@@ -198,30 +195,6 @@ end
 
 npy.read_header = read_header -- for specs of hostile files
 
--- --- elements -----------------------------------------------------------------------------
-
---- The type of what came in place of a path: an explicit nil is "nil", no argument "none".
-local function type_given(...)
-  return select("#", ...) == 0 and "none" or type((...))
-end
-
---- Calls f(object, path), the path being the first of the further arguments, and raises its errors in
--- the name of the script that called the method: level 1 is `guard`, 2 the method below, 3 the core's
--- check of the object, 4 the script.
-local function guard(method, f, object, ...)
-  local path = ...
-  arity.check(method, 1, 4, ...)
-  if type(path) ~= "string" then
-    error(("bad argument #1 to '%s' (path expected, got %s)"):format(method, type_given(...)), 4)
-  end
-  if path:find("\0", 1, true) then error(("bad argument #1 to '%s' (the path holds a NUL byte)"):format(method), 4) end
-  local ok, result = pcall(f, object, path)
-  if ok then return result end
-  if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
-  -- The core's own messages start with the line of this file that called it.
-  error(("%s: %s"):format(path, (result:gsub("^[^\n]-buffer/init%.lua:%d+: ", ""))), 4)
-end
-
 -- --- loading -------------------------------------------------------------------------------------
 
 --- A bare check of the length spares allocating for a header that lies.
@@ -274,8 +247,8 @@ local function load_columns(file, h, flat)
   end
 end
 
-local function load_file(device, path)
-  local file <close> = files.open(path)
+--- A new buffer with the array of an open file.
+function npy.read(device, file)
   local h = read_header(file)
   check_length(file, h)
   local buffer = device:empty(h.dtype, table.unpack(h.shape))
@@ -290,13 +263,10 @@ local function load_file(device, path)
   return buffer
 end
 
-function npy.load(device, ...)
-  return (guard("load", load_file, device, ...))
-end
-
 -- --- saving --------------------------------------------------------------------------------------
 
-local function write_elements(file, buffer)
+--- Writes a buffer to an open file; returns nil and the reason where it fails.
+function npy.write(file, buffer)
   local shape = buffer.shape
   local count = 1
   for _, n in ipairs(shape) do count = count * n end
@@ -310,15 +280,6 @@ local function write_elements(file, buffer)
     if not ok then return nil, message end
   end
   return true
-end
-
-local function save_file(buffer, path)
-  files.replace(path, function(file) return write_elements(file, buffer) end)
-  return buffer
-end
-
-function npy.save(buffer, ...)
-  return (guard("save", save_file, buffer, ...))
 end
 
 return npy

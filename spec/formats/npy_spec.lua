@@ -355,9 +355,9 @@ describe("a .npy file", function()
   it("has its module loaded with the first call only", function()
     local _, output = helper.run [[
       local cl = require "clcompute"
-      print(package.loaded["clcompute.buffer"], cl.add_methods)
+      print(package.loaded["clcompute.formats"], cl.add_methods)
       pcall(function() cl.device():load "none" end)
-      print(type(package.loaded["clcompute.buffer"]))]]
+      print(type(package.loaded["clcompute.formats"]))]]
     assert.equal("nil\tnil\ntable\n", output)
   end)
 end)

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pixels: how they get into images and back. An image has the elements of a buffer of its shape:
+ * as they are stored, row by row. Reading blocks; the host's memory is copied before a write
+ * returns, and the rest is queued.
+ */
+#include "image.h"
+
+#include <string.h>
+
+static const size_t zero[3] = {0, 0, 0};
+
+/* The image of argument 1, whose memory is its own: POCL 3.1 dies where that of a buffer is moved
+   as an image. */
+static clc_Image *check_own(lua_State *L, const char *method) {
+  clc_Image *im = clc_checkimage(L, 1);
+  if (im->on_buffer)
+    luaL_error(L, "%s: the pixels of this image are the elements of a buffer: use the buffer's",
+               method);
+  return im;
+}
+
+static size_t byte_count(const clc_Image *im) {
+  return im->count * im->format.dtype->size;
+}
+
+/* --- reading ----------------------------------------------------------- */
+
+static void read_region(lua_State *L, clc_Image *im, const size_t origin[3], const size_t region[3],
+                        size_t bytes, void *to) {
+  cl_event event = NULL;
+  clc_drain(L, im->device);
+  if (im->h.released) luaL_error(L, "image is released"); /* by a hook, while it waited */
+  clc_Counter *counter = clc_transfercounter(im->device, CLC_READ);
+  clc_check(L,
+            clEnqueueReadImage(im->device->queue, im->mem, CL_TRUE, origin, region, 0, 0, to, 0,
+                               NULL, counter != NULL ? &event : NULL),
+            "clEnqueueReadImage");
+  clc_countended(counter, event, bytes);
+}
+
+static int image_read(lua_State *L) {
+  clc_Image *im = check_own(L, "read");
+  void *elements = lua_newuserdatauv(L, byte_count(im), 0);
+  read_region(L, im, zero, im->extent, byte_count(im), elements);
+  clc_pushtable(L, im->format.dtype, &im->shape, elements);
+  return 1;
+}
+
+static int image_string(lua_State *L) {
+  clc_Image *im = check_own(L, "string");
+  luaL_Buffer bytes;
+  char *to = luaL_buffinitsize(L, &bytes, byte_count(im));
+  read_region(L, im, zero, im->extent, byte_count(im), to);
+  luaL_pushresultsize(&bytes, byte_count(im));
+  return 1;
+}
+
+/* The channels of one pixel, by its coordinates from 1 on. */
+static int image_get(lua_State *L) {
+  static const size_t one[3] = {1, 1, 1};
+  clc_Image *im = check_own(L, "get");
+  const clc_Dtype *dtype = im->format.dtype;
+  size_t origin[3] = {0, 0, 0};
+  char pixel[4 * sizeof(cl_ulong)];
+  const int given = lua_gettop(L) - 1;
+  if (given != im->dims)
+    luaL_error(L, "%s: %d coordinates expected, got %d", clc_imagekind(im->type), im->dims, given);
+  for (int i = 0; i < im->dims; i++) {
+    const lua_Integer at = luaL_checkinteger(L, i + 2);
+    if (at < 1 || (lua_Unsigned)at > im->extent[i])
+      clc_argerror(L, i + 2, "%I is outside 1 .. %I", (LUAI_UACINT)at, (LUAI_UACINT)im->extent[i]);
+    origin[i] = (size_t)at - 1;
+  }
+  const int channels = im->format.channels;
+  read_region(L, im, origin, one, (size_t)channels * dtype->size, pixel);
+  for (int c = 0; c < channels; c++) dtype->push(L, pixel + (size_t)c * dtype->size);
+  return channels;
+}
+
+/* --- writing ----------------------------------------------------------- */
+
+/* Of commands that put something into an image: reserves, counts, and takes the call's code. */
+typedef struct {
+  clc_Device *device;
+  cl_event *event;
+} Queued;
+
+static Queued begin(lua_State *L, clc_Image *im, clc_Kind kind) {
+  clc_Device *d = im->device;
+  cl_event *event = clc_reserve(L, d, clc_kindname(kind));
+  clc_countpart(d, clc_transfercounter(d, kind), byte_count(im), 0, 1);
+  return (Queued){d, event};
+}
+
+/* The elements of a buffer, from one of them on. */
+static void copy_from_buffer(lua_State *L, clc_Image *im, const clc_Buffer *b, clc_Kind kind) {
+  const Queued q = begin(L, im, kind);
+  const cl_int code =
+      clEnqueueCopyBufferToImage(q.device->queue, b->mem, im->mem, b->offset * b->dtype->size, zero,
+                                 im->extent, 0, NULL, q.event);
+  clc_commit(L, q.device, code, "clEnqueueCopyBufferToImage");
+}
+
+static void write_directly(lua_State *L, clc_Image *im, const void *from) {
+  cl_event event = NULL;
+  if (im->h.released) luaL_error(L, "image is released"); /* by a hook, while it waited */
+  clc_Counter *counter = clc_transfercounter(im->device, CLC_WRITE);
+  clc_check(L,
+            clEnqueueWriteImage(im->device->queue, im->mem, CL_TRUE, zero, im->extent, 0, 0, from,
+                                0, NULL, counter != NULL ? &event : NULL),
+            "clEnqueueWriteImage");
+  clc_countended(counter, event, byte_count(im));
+}
+
+static void write_pixels(lua_State *L, clc_Image *im, const void *from) {
+  clc_Device *d = im->device;
+  clc_Buffer *stage = NULL;
+  clc_usedevice(L, d);
+  if (clc_isbusy(d)) {
+    stage = clc_teststage(L, d, im->format.dtype, im->count, from);
+    if (stage == NULL) clc_drain(L, d);
+  }
+  if (stage == NULL) {
+    write_directly(L, im, from);
+    return;
+  }
+  copy_from_buffer(L, im, stage, CLC_WRITE);
+  clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
+  lua_pop(L, 1);
+}
+
+static void write_table(lua_State *L, clc_Image *im) {
+  const clc_Dtype *dtype = im->format.dtype;
+  const clc_Shape shape = clc_tableshape(L, 2, dtype);
+  if (shape.n != im->shape.n ||
+      memcmp(shape.dim, im->shape.dim, (size_t)shape.n * sizeof *shape.dim) != 0)
+    clc_argerror(L, 2, "the image is %s elements, got %s", clc_pushshape(L, &im->shape),
+                 clc_pushshape(L, &shape));
+  void *elements = lua_newuserdatauv(L, byte_count(im), 0);
+  clc_checktable(L, 2, dtype, &im->shape, elements);
+  write_pixels(L, im, elements);
+}
+
+static void write_bytes(lua_State *L, clc_Image *im) {
+  size_t length;
+  const char *bytes = lua_tolstring(L, 2, &length);
+  if (length != byte_count(im))
+    clc_argerror(L, 2, "%I bytes expected, got %I", (LUAI_UACINT)byte_count(im),
+                 (LUAI_UACINT)length);
+  write_pixels(L, im, bytes);
+}
+
+/* Raises unless a buffer, an argument, has as many elements of the image's dtype. */
+static void check_elements(lua_State *L, int arg, const clc_Image *im, const clc_Buffer *b) {
+  const char *complaint = clc_testdevice(b, im->device);
+  if (complaint != NULL) luaL_argerror(L, arg, complaint);
+  if (b->dtype != im->format.dtype)
+    clc_argerror(L, arg, "%s buffer expected, got %s", im->format.dtype->name, b->dtype->name);
+  if (b->count != im->count)
+    clc_argerror(L, arg, "%I elements expected, got %I", (LUAI_UACINT)im->count,
+                 (LUAI_UACINT)b->count);
+}
+
+static void write_buffer(lua_State *L, clc_Image *im) {
+  const clc_Buffer *b = clc_checkbuffer(L, 2);
+  check_elements(L, 2, im, b);
+  copy_from_buffer(L, im, b, CLC_COPY);
+}
+
+/* --- copies ------------------------------------------------------------ */
+
+static void copy_image(lua_State *L, clc_Image *from, clc_Image *to) {
+  if (from == to) return;
+  if (from->device->context != to->device->context) {
+    void *elements = lua_newuserdatauv(L, byte_count(from), 0);
+    read_region(L, from, zero, from->extent, byte_count(from), elements);
+    write_pixels(L, to, elements);
+    lua_pop(L, 1);
+    return;
+  }
+  const Queued q = begin(L, to, CLC_COPY);
+  const cl_int code = clEnqueueCopyImage(q.device->queue, from->mem, to->mem, zero, zero,
+                                         from->extent, 0, NULL, q.event);
+  clc_commit(L, q.device, code, "clEnqueueCopyImage");
+}
+
+static void write_image(lua_State *L, clc_Image *im) {
+  clc_Image *from = clc_checkimage(L, 2);
+  const char *kind = clc_imagekind(from->type);
+  if (from->type != im->type)
+    clc_argerror(L, 2, "%s expected, got %s", clc_imagekind(im->type), kind);
+  if (memcmp(&from->format.cl, &im->format.cl, sizeof im->format.cl) != 0)
+    clc_argerror(L, 2, "pixels of '%s %s' expected, got '%s %s'", im->format.order, im->format.type,
+                 from->format.order, from->format.type);
+  if (memcmp(from->extent, im->extent, sizeof im->extent) != 0)
+    clc_argerror(L, 2, "the image is %s elements, got %s", clc_pushshape(L, &im->shape),
+                 clc_pushshape(L, &from->shape));
+  copy_image(L, from, im);
+}
+
+static int image_write(lua_State *L) {
+  clc_Image *im = check_own(L, "write");
+  lua_settop(L, 2);
+  switch (lua_type(L, 2)) {
+    case LUA_TTABLE: write_table(L, im); break;
+    case LUA_TSTRING: write_bytes(L, im); break;
+    case LUA_TUSERDATA:
+      if (clc_testhandle(L, 2, &clc_buffertype) != NULL)
+        write_buffer(L, im);
+      else
+        write_image(L, im);
+      break;
+    default: luaL_typeerror(L, 2, "table, string, buffer or image");
+  }
+  lua_settop(L, 1);
+  return 1;
+}
+
+/* A new image with the same pixels, on any device. */
+static int image_copy(lua_State *L) {
+  clc_Image *im = check_own(L, "copy");
+  clc_Device *d = lua_isnoneornil(L, 2) ? im->device : clc_checkopen(L, 2);
+  lua_settop(L, 2);
+  if (d->context != im->device->context) {
+    clc_checkimages(L, d);
+    clc_checksupport(L, d, 2, &im->format, im->type, clc_imagekind(im->type));
+  }
+  clc_Image *copy = clc_newimage(L, d, im->type, &im->format, im->dims, im->extent);
+  copy_image(L, clc_checkimage(L, 1), copy);
+  return 1;
+}
+
+/* The elements as a buffer: the one that is given, or a new one of the image's shape. */
+static int image_buffer(lua_State *L) {
+  clc_Image *im = check_own(L, "buffer");
+  clc_Buffer *b;
+  lua_settop(L, 2);
+  if (lua_isnil(L, 2)) {
+    clc_newguarded(L, im->device, im->format.dtype, &im->shape);
+    lua_replace(L, 2);
+  }
+  b = clc_checkbuffer(L, 2);
+  check_elements(L, 2, im, b);
+  im = clc_checkimage(L, 1); /* a finalizer may have released it */
+  const Queued q = begin(L, im, CLC_COPY);
+  const cl_int code = clEnqueueCopyImageToBuffer(q.device->queue, im->mem, b->mem, zero, im->extent,
+                                                 b->offset * b->dtype->size, 0, NULL, q.event);
+  clc_commit(L, q.device, code, "clEnqueueCopyImageToBuffer");
+  return 1;
+}
+
+/* --- filling ----------------------------------------------------------- */
+
+/* Red, green, blue and alpha, as a kernel writes a pixel: {r, g, b, a}, or one number for all. */
+static void check_colour(lua_State *L, int arg, const clc_Format *f, char colour[16]) {
+  const size_t size = f->colour->size;
+  const int is_table = lua_istable(L, arg);
+  if (!is_table) luaL_argexpected(L, lua_type(L, arg) == LUA_TNUMBER, arg, "number or table");
+  if (is_table && lua_rawlen(L, arg) != 4)
+    clc_argerror(L, arg, "a table of 4 numbers expected, got one of %I",
+                 (LUAI_UACINT)lua_rawlen(L, arg));
+  for (int i = 0; i < 4; i++) {
+    if (is_table)
+      lua_rawgeti(L, arg, i + 1);
+    else
+      lua_pushvalue(L, arg);
+    if (!f->colour->to(L, -1, colour + (size_t)i * size))
+      luaL_argerror(L, arg, clc_pushmismatch(L, -1, f->colour));
+    lua_pop(L, 1);
+  }
+}
+
+static int image_fill(lua_State *L) {
+  clc_Image *im = check_own(L, "fill");
+  char colour[16];
+  check_colour(L, 2, &im->format, colour);
+  const Queued q = begin(L, im, CLC_FILL);
+  const cl_int code =
+      clEnqueueFillImage(q.device->queue, im->mem, colour, zero, im->extent, 0, NULL, q.event);
+  clc_commit(L, q.device, code, "clEnqueueFillImage");
+  lua_settop(L, 1);
+  return 1;
+}
+
+void clc_openpixels(lua_State *L) {
+  static const clc_Function methods[] = {{"read", image_read, 0},     {"string", image_string, 0},
+                                         {"get", image_get, CLC_ANY}, {"write", image_write, 1},
+                                         {"copy", image_copy, 1},     {"buffer", image_buffer, 1},
+                                         {"fill", image_fill, 1},     {NULL, NULL, 0}};
+  clc_addmethods(L, &clc_imagetype, methods);
+}
