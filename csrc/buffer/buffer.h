@@ -46,6 +46,11 @@ clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
 /* Pushes a new buffer on elements of another one, from `offset` on. */
 clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape);
 
+/* Pushes a new buffer on all bytes of another one, as elements of another dtype. The caller has
+   checked that the shape has as many bytes, and that the first one may begin an element. */
+clc_Buffer *clc_newcast(lua_State *L, clc_Buffer *of, const clc_Dtype *dtype,
+                        const clc_Shape *shape);
+
 /* The memory object whose first byte is the buffer's first element, for a
    buffer whose start is a multiple of the device's `align`. */
 cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b);
@@ -79,6 +84,9 @@ void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t 
 
 /* NULL where the buffer can be used with a device; else what a message says of it. */
 const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d);
+
+/* Whether a buffer has one of the bytes from `first` on of a memory object. */
+int clc_covers(const clc_Buffer *b, cl_mem mem, size_t first, size_t bytes);
 
 /* Whether two buffers have memory in common. */
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b);

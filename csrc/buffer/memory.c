@@ -178,6 +178,18 @@ clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_S
   return b;
 }
 
+clc_Buffer *clc_newcast(lua_State *L, clc_Buffer *of, const clc_Dtype *dtype,
+                        const clc_Shape *shape) {
+  const size_t old = of->dtype->size, new = dtype->size;
+  clc_Buffer *b = clc_newview(L, of, 0, shape);
+  b->dtype = dtype;
+  b->base = b->offset = of->offset * old / new;
+  b->base_rows = shape->dim[0];
+  b->step = clc_rowcount(shape);
+  b->zone = of->zone * old / new;
+  return b;
+}
+
 cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b) {
   const cl_buffer_region region = {b->offset * b->dtype->size, b->count * b->dtype->size};
   cl_int code;
@@ -203,9 +215,14 @@ const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d) {
   return b->device->context == d->context ? NULL : CLC_OTHER_DEVICE;
 }
 
+int clc_covers(const clc_Buffer *b, cl_mem mem, size_t first, size_t bytes) {
+  const size_t start = b->offset * b->dtype->size, end = start + b->count * b->dtype->size;
+  return mem != NULL && b->mem == mem && start < first + bytes && first < end;
+}
+
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {
-  return a->mem != NULL && a->mem == b->mem && a->offset < b->offset + b->count &&
-         b->offset < a->offset + a->count;
+  const size_t size = b->dtype->size;
+  return clc_covers(a, b->mem, b->offset * size, b->count * size);
 }
 
 /* --- moving elements --------------------------------------------------- */

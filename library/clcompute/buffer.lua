@@ -114,6 +114,16 @@ function Buffer:view(first, last) end
 ---@return clcompute.Buffer
 function Buffer:reshape(n, ...) end
 
+---The same bytes as elements of another dtype, on the same memory. The last dimension has as many bytes as before.
+---
+---Errors: a last dimension that is no whole number of such elements; a view whose first byte may not begin one.
+---```lua
+---print(d:buffer({ 1.0 }, "float"):as "uint"[1] == 0x3f800000) --> true
+---```
+---@param dtype clcompute.Dtype
+---@return clcompute.Buffer
+function Buffer:as(dtype) end
+
 ---The OpenCL handle of the buffer's memory, as light userdata for a C library. It stays the buffer's: never release it,
 ---and do not use it after the buffer was released or collected. A view has the handle of the whole memory and begins at
 ---an offset in it.

@@ -49,8 +49,9 @@ function Program:release() end
 ---event. The launch is queued.
 ---
 ---Arguments are checked against the kernel's own signature. A scalar takes a number in its range, an enum an integer
----of 32 bits, a vector a table of numbers, a pointer a buffer of its dtype (a pointer to a struct a buffer of any
----dtype), a `local` pointer `cl.scratch`. A struct, and a vector too, takes a packed string of its size
+---of 32 bits, a vector a table of numbers, a pointer a buffer of its dtype or of the signed or unsigned kin, or
+---`cl.null`; a pointer to char, uchar, void or a struct takes a buffer of any dtype. A `local` pointer takes
+---`cl.scratch` by the same rules. A struct, and a vector too, takes a packed string of its size
 ---(`string.pack`), a scalar does not. Under "split" a kernel may not call get_group_id, get_num_groups,
 ---get_global_size, get_global_offset, get_global_linear_id or get_enqueued_local_size, which would speak of one part.
 ---What a kernel has in local memory must fit the device's, `cl.scratch` included; its own arrays alone may exceed that
