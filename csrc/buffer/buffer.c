@@ -326,5 +326,6 @@ void clc_openbuffers(lua_State *L) {
   clc_addrelease(L, &clc_buffertype);
   clc_opencreate(L);
   clc_openlive(L);
+  clc_openrectangles(L);
   clc_openraw(L);
 }
