@@ -114,11 +114,16 @@ static const char *push_real_name(lua_State *L, const cl_program *program, const
 }
 
 /* Asks for the sizes of the structs that the kernel at the top takes. */
-static void measure_structs(lua_State *L, int idx, const clc_Kernel *k) {
+static void measure_structs(lua_State *L, int idx, clc_Kernel *k) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   if (!clc_takesstructs(k)) return;
-  const int top = lua_gettop(L); /* the kernel */
-  clc_getvalue(L, idx, SOURCE);
+  const int top = lua_gettop(L);                  /* the kernel */
+  if (clc_getvalue(L, idx, SOURCE) == LUA_TNIL) { /* from a file of p:save */
+    clc_getvalue(L, idx, TEXT);
+    clc_recallstructs(L, k, lua_tostring(L, -1));
+    lua_settop(L, top);
+    return;
+  }
   for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, top + 1, i);
   const clc_Source s = {lua_tostring(L, top + 2), "sizes", lua_tostring(L, top + 3),
                         lua_tostring(L, top + 4)};
@@ -138,8 +143,8 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, idx));
     if (clc_getvalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     clc_getvalue(L, idx, DECLARATIONS); /* nil: built from source */
-    const clc_Text text = {lua_tostring(L, -2), p->built.seen ? NULL : "what an #include may hold",
-                           lua_tostring(L, -1), p->built.max_group};
+    const clc_Text text = {lua_tostring(L, -2), p->built.hidden, lua_tostring(L, -1),
+                           p->built.max_group};
     clc_Kernel *k = clc_newkernel(L, p->device, &p->code, real_name, name, &text);
     measure_structs(L, idx, k);
     lua_replace(L, -4);
@@ -253,8 +258,32 @@ static clc_Source take_request(lua_State *L) {
   return (clc_Source){lua_tostring(L, 2), name, defines, all};
 }
 
+/* Pushes the program of a file that p:save wrote, or of SPIR-V. */
+static void load_program(lua_State *L, clc_Device *d) {
+  static const char *const keys[] = {"binary", NULL}, *const none[] = {NULL};
+  clc_checkoptions(L, 2, keys);
+  clc_checkoptions(L, 3, none); /* they were for the source */
+  const char *path = clc_stringoption(L, 2, "binary", NULL);
+  clc_usedevice(L, d);
+  Program *p = clc_newowned(L, &program_type, d, 0);
+  const int self = lua_gettop(L);
+  p->device = d;
+  p->built = clc_buildsaved(L, d, path, &p->code);
+  clc_setvalue(L, self, DECLARATIONS);
+  clc_setvalue(L, self, TEXT);
+  lua_newtable(L);
+  clc_setvalue(L, self, KERNELS);
+}
+
 static int device_program(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
+  lua_settop(L, 3);
+  const int has_binary = clc_pushoption(L, 2, "binary") != LUA_TNIL;
+  lua_settop(L, 3);
+  if (has_binary) {
+    load_program(L, d);
+    return 1;
+  }
   const clc_Source s = take_request(L);
   clc_buildprogram(L, d, 2, s.name, s.defines, s.options);
   const Program *p = clc_checkhandle(L, -1, &program_type);
@@ -264,6 +293,45 @@ static int device_program(lua_State *L) {
   lua_settop(L, program);
   check_loops(L, p->built.start, s.name, s.options);
   lua_settop(L, program);
+  return 1;
+}
+
+/* --- p:save ---------------------------------------------------------------- */
+
+/* Pushes a list of all kernels of the program at idx. */
+static void push_kernels(lua_State *L, int idx) {
+  const char *names = push_names(L, idx), *name;
+  size_t length;
+  lua_newtable(L);
+  for (lua_Integer n = 1; (length = clc_nextname(&names, &name)) > 0; n++) {
+    clc_pushkernel(L, idx, lua_pushlstring(L, name, length));
+    lua_rawseti(L, -3, n);
+    lua_pop(L, 1);
+  }
+  lua_remove(L, -2);
+}
+
+/* Internal: seal_program(program, library) returns the bytes of a file. */
+static int seal_program(lua_State *L) {
+  const Program *p = clc_checkhandle(L, 1, &program_type);
+  const char *library = luaL_checkstring(L, 2);
+  lua_settop(L, 2);
+  push_kernels(L, 1);
+  clc_getvalue(L, 1, TEXT);
+  clc_getvalue(L, 1, DECLARATIONS);
+  const int has_source = clc_getvalue(L, 1, SOURCE) == LUA_TTABLE;
+  if (has_source)
+    lua_rawgeti(L, -1, 3);
+  else
+    lua_pushliteral(L, "");
+  const clc_Saved saved = {.library = library,
+                           .options = lua_tostring(L, -1),
+                           .text = lua_tostring(L, 4),
+                           .declarations = lua_tostring(L, 5),
+                           .kernels = 3,
+                           .built = &p->built,
+                           .code = &p->code};
+  clc_pushsaved(L, p->device, &saved);
   return 1;
 }
 
@@ -279,8 +347,10 @@ void clc_openprograms(lua_State *L) {
       {"program", device_program, 2}, {"is_built", device_is_built, 2}, {NULL, NULL, 0}};
   static const clc_Function methods[] = {{"kernel", program_kernel, 1}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{NULL, NULL}};
+  static const luaL_Reg internal[] = {{"seal_program", seal_program}, {NULL, NULL}};
   clc_opentype(L, &program_type, program_field, program_show, methods, metamethods);
   clc_addrelease(L, &program_type);
   clc_addmethods(L, &clc_devicetype, device_methods);
+  clc_addinternal(L, internal);
   clc_openstructsizes(L);
 }

@@ -23,6 +23,22 @@ local Program = {}
 ---@return clcompute.Kernel
 function Program:kernel(name) end
 
+---Writes the built program to a file, for `d:program { binary = path }` on the same device with the same driver. The file
+---holds the binary, what arguments and ranges are checked by, and no source; a checksum tells damage. Blocks.
+---
+---Errors: a file that cannot be written, the old one stays then; a program of an isolated device.
+---```lua
+---local path = os.tmpname()
+---d:program("kernel void one(global int *x) { x[get_global_id(0)] = 1; }"):save(path)
+---local x = d:zeros("int", 2)
+---d:program({ binary = path }).one(2, x)
+---print(x[2]) --> 1
+---os.remove(path)
+---```
+---@param path string
+---@return clcompute.Program # the program
+function Program:save(path) end
+
 ---Releases the program at once instead of when it is collected; `<close>` does the same. May be called twice.
 ---```lua
 ---d:program "kernel void nothing(global int *x) { x[0] = 1; }":release()

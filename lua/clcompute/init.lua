@@ -53,6 +53,7 @@ local function complete(core)
   internal.tuning_of = late("tuning", "of")
   internal.add_methods("Device", { load = late("buffer", "load") })
   internal.add_methods("Buffer", { save = late("buffer", "save") })
+  internal.add_methods("Program", { save = late("program", "save") })
   core.profile = late("device", "profile")
   core.trace_range = late("kernel", "trace_range")
   for name in ("map reduce scan sum asum dot min max argmin argmax norm2"):gmatch "%w+" do

@@ -4,7 +4,6 @@
 --
 -- Elements pass in pieces, so that a large file never becomes a large string.
 
-local arity = require("clcompute.base").arity
 local files = require "clcompute.files"
 
 local npy = {}
@@ -200,28 +199,6 @@ npy.read_header = read_header -- for specs of hostile files
 
 -- --- elements -----------------------------------------------------------------------------
 
---- The type of what came in place of a path: an explicit nil is "nil", no argument "none".
-local function type_given(...)
-  return select("#", ...) == 0 and "none" or type((...))
-end
-
---- Calls f(object, path), the path being the first of the further arguments, and raises its errors in
--- the name of the script that called the method: level 1 is `guard`, 2 the method below, 3 the core's
--- check of the object, 4 the script.
-local function guard(method, f, object, ...)
-  local path = ...
-  arity.check(method, 1, 4, ...)
-  if type(path) ~= "string" then
-    error(("bad argument #1 to '%s' (path expected, got %s)"):format(method, type_given(...)), 4)
-  end
-  if path:find("\0", 1, true) then error(("bad argument #1 to '%s' (the path holds a NUL byte)"):format(method), 4) end
-  local ok, result = pcall(f, object, path)
-  if ok then return result end
-  if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
-  -- The core's own messages start with the line of this file that called it.
-  error(("%s: %s"):format(path, (result:gsub("^[^\n]-buffer/init%.lua:%d+: ", ""))), 4)
-end
-
 -- --- loading -------------------------------------------------------------------------------------
 
 --- A bare check of the length spares allocating for a header that lies.
@@ -290,9 +267,7 @@ local function load_file(device, path)
   return buffer
 end
 
-function npy.load(device, ...)
-  return (guard("load", load_file, device, ...))
-end
+npy.load = files.method("load", load_file)
 
 -- --- saving --------------------------------------------------------------------------------------
 
@@ -317,8 +292,6 @@ local function save_file(buffer, path)
   return buffer
 end
 
-function npy.save(buffer, ...)
-  return (guard("save", save_file, buffer, ...))
-end
+npy.save = files.method("save", save_file)
 
 return npy
