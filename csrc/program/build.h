@@ -120,7 +120,8 @@ const char *clc_pushworkgroup(lua_State *L, const clc_Device *d);
    may stand for the head of a kernel too. */
 const char *clc_pushbodies(lua_State *L, const char *plain, size_t start);
 
-/* Pushes the option that lets a compiler find the header from a file; raises where it cannot. */
+/* Pushes the option that lets a compiler find the library's headers as files; raises where it
+   cannot. */
 const char *clc_pushheaderoption(lua_State *L);
 
 /* --- sizes of structs, which OpenCL does not tell: struct_size.c ------------ */

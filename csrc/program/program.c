@@ -7,6 +7,8 @@
 #include "build.h"
 #include "files/files.h"
 
+#define COMPLEX_HEADER "clcompute/complex.h" /* of the library, for programs of scripts */
+
 /* Values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
 
@@ -254,7 +256,9 @@ static clc_Source take_request(lua_State *L) {
   clc_pushoption(L, 3, "defines");
   const char *defines = clc_pushdefines(L, 3, -1);
   const char *includes = clc_pushincludes(L, 3);
-  const char *all = lua_pushfstring(L, "%s%s%s", options, own_folder, includes);
+  const int has_header = strstr(lua_tostring(L, 2), COMPLEX_HEADER) != NULL;
+  const char *headers = has_header ? clc_pushheaderoption(L) : "";
+  const char *all = lua_pushfstring(L, "%s%s%s%s", options, own_folder, includes, headers);
   return (clc_Source){lua_tostring(L, 2), name, defines, all};
 }
 

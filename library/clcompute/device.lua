@@ -187,7 +187,7 @@ function Device:load(path) end
 ---@field name? string what build logs call the source
 
 ---Builds a program. Blocks. A source may `#include <clcompute/work_group.h>` for the work-group functions of OpenCL C
----2.0 on any device (docs/programs.md).
+---2.0 on any device, and `<clcompute/complex.h>` for complex numbers (docs/programs.md).
 ---
 ---`{ binary = path }` is a program that `Program:save` wrote, or SPIR-V where `d:info().il_version` names it. It takes no
 ---options.

@@ -56,6 +56,7 @@ local function complete(core)
   internal.add_methods("Program", { save = late("program", "save") })
   core.profile = late("device", "profile")
   core.trace_range = late("kernel", "trace_range")
+  core.struct = late("language", "struct")
   for name in ("map reduce scan sum asum dot min max argmin argmax norm2"):gmatch "%w+" do
     core[name] = late("operations", name)
   end

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- p:save and d:program { binary = path }.
 
-local cl = require "clcompute"
 local helper = require "spec.helper"
 local isolated = require "spec.support.isolated"
 
