@@ -200,9 +200,47 @@ static const char *push_own_folder(lua_State *L, const char *path) {
   return lua_pushfstring(L, " -I %s", lua_pushlstring(L, path, (size_t)(slash - path) + 1));
 }
 
+static void check_name(lua_State *L, int arg, const char *name) {
+  luaL_argcheck(L, *name != '\0', arg, "name is empty");
+  luaL_argcheck(L, strpbrk(name, "\"\\\r\n") == NULL, arg,
+                "name holds a quote, backslash or newline");
+}
+
+/* Joins the files of the list at the top, which goes; leaves the text at index 2. */
+static const char *take_files(lua_State *L, const char **own_folder) {
+  const int list = lua_gettop(L), n = lua_istable(L, list) ? (int)lua_rawlen(L, list) : 0;
+  if (n == 0) clc_optionerror(L, 2, "files", "list of paths expected");
+  luaL_checkstack(L, n + 10, "files");
+  lua_pushliteral(L, ""); /* the text */
+  lua_pushliteral(L, ""); /* the folders */
+  for (int i = 1; i <= n; i++) {
+    if (lua_rawgeti(L, list, i) != LUA_TSTRING)
+      clc_optionerror(L, 2, "files", "[%d]: path expected, got %s", i, luaL_typename(L, -1));
+    const char *path = lua_tostring(L, -1);
+    check_name(L, 2, path);
+    const char *text = clc_readfile(L, path);
+    if (strlen(text) != lua_rawlen(L, -1))
+      clc_optionerror(L, 2, "files", "%s holds a NUL byte", path);
+    if (i == 1)
+      lua_pushstring(L, text);
+    else
+      lua_pushfstring(L, "%s" CLC_NEXTFILE "%s" CLC_NEXTFILEEND "%s", lua_tostring(L, list + 1),
+                      path, text);
+    lua_replace(L, list + 1);
+    lua_pushfstring(L, "%s%s", lua_tostring(L, list + 2), push_own_folder(L, path));
+    lua_replace(L, list + 2);
+    lua_settop(L, list + 2);
+  }
+  *own_folder = lua_tostring(L, list + 2);
+  lua_rawgeti(L, list, 1);
+  lua_pushvalue(L, list + 1);
+  lua_replace(L, 2);
+  return lua_tostring(L, -1);
+}
+
 /* Leaves the text at index 2 and returns what logs call it; *own_folder: as above, or "". */
 static const char *take_source(lua_State *L, const char **own_folder) {
-  static const char *const keys[] = {"file", NULL};
+  static const char *const keys[] = {"file", "files", NULL};
   *own_folder = "";
   if (lua_type(L, 2) == LUA_TSTRING) {
     refuse_name(L, 2);
@@ -210,6 +248,8 @@ static const char *take_source(lua_State *L, const char **own_folder) {
   }
   luaL_argexpected(L, lua_istable(L, 2), 2, "string or {file=}");
   clc_checkoptions(L, 2, keys);
+  if (clc_pushoption(L, 2, "files") != LUA_TNIL) return take_files(L, own_folder);
+  lua_pop(L, 1);
   const char *path = clc_stringoption(L, 2, "file", NULL);
   if (path == NULL) clc_optionerror(L, 2, "file", "path expected");
   path = lua_pushstring(L, path); /* the table goes */
@@ -228,11 +268,14 @@ static void check_loops(lua_State *L, size_t start, const char *name, const char
   if (strstr(options, "-cl-opt-disable") != NULL) return;
   clc_getvalue(L, -1, TEXT);
   const char *text = lua_tostring(L, -1);
-  const int line =
-      strstr(text, "barrier") == NULL ? 0 : clc_loopline(L, text, start, "get_local_size");
+  int line = strstr(text, "barrier") == NULL ? 0 : clc_loopline(L, text, start, "get_local_size");
   if (line > 0 && clc_getinternal(L, "warn_of_loop") == LUA_TFUNCTION) {
+    const clc_Span file = clc_findfile(text + start, &line);
     lua_pushvalue(L, 1);
-    lua_pushstring(L, name);
+    if (file.start != NULL)
+      lua_pushlstring(L, file.start, (size_t)(file.end - file.start));
+    else
+      lua_pushstring(L, name);
     lua_pushinteger(L, line);
     lua_call(L, 3, 0);
   }
@@ -249,9 +292,7 @@ static clc_Source take_request(lua_State *L) {
   const char *options = clc_stringoption(L, 3, "options", "");
   if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2))
     luaL_argerror(L, 2, "source holds a NUL byte");
-  luaL_argcheck(L, *name != '\0', 3, "name is empty");
-  luaL_argcheck(L, strpbrk(name, "\"\\\r\n") == NULL, 3,
-                "name holds a quote, backslash or newline");
+  check_name(L, 3, name);
   clc_checkbuildoptions(L, 3, options);
   clc_pushoption(L, 3, "defines");
   const char *defines = clc_pushdefines(L, 3, -1);

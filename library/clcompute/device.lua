@@ -189,6 +189,7 @@ function Device:load(path) end
 ---Builds a program. Blocks. A source may `#include <clcompute/work_group.h>` for the work-group functions of OpenCL C
 ---2.0 on any device, and `<clcompute/complex.h>` for complex numbers (docs/programs.md).
 ---
+---`{ files = { "a.cl", "b.cl" } }` is one program of several files, one after the other; messages name each by its path.
 ---`{ binary = path }` is a program that `Program:save` wrote, or SPIR-V where `d:info().il_version` names it. It takes no
 ---options.
 ---
@@ -200,7 +201,7 @@ function Device:load(path) end
 ---p.twice(#x, x)
 ---print(x[3]) --> 6.0
 ---```
----@param source string|{file: string}|{binary: string} OpenCL C, or where it or a binary is
+---@param source string|{file: string}|{files: string[]}|{binary: string} OpenCL C, or where it or a binary is
 ---@param options? clcompute.ProgramOptions
 ---@return clcompute.Program
 function Device:program(source, options) end
@@ -211,7 +212,7 @@ function Device:program(source, options) end
 ---local source = "kernel void nothing(global int *x) { x[0] = 1; }"
 ---print(type(d:is_built(source))) --> boolean
 ---```
----@param source string|{file: string} OpenCL C, or where it is
+---@param source string|{file: string}|{files: string[]} OpenCL C, or where it is
 ---@param options? clcompute.ProgramOptions
 ---@return boolean
 function Device:is_built(source, options) end

@@ -51,7 +51,8 @@ helper.describe_each("complex.h", function(d)
         for k, value in ipairs(expected(zs[i], ws[i])) do
           -- 16 ulp and more of the arguments of the functions behind it, which are below 16
           local bound = 1024 * helper.eps[dtype] * math.max(math.sqrt(norm(value)), 0.25)
-          for part = 1, 2 do assert.near(value[part], found[10 * (i - 1) + k][part], bound, ("%d of %d"):format(k, i)) end
+          local got = found[10 * (i - 1) + k]
+          for part = 1, 2 do assert.near(value[part], got[part], bound, ("%d of %d"):format(k, i)) end
         end
       end
       local large = dtype == "float" and 1e30 or 1e300
