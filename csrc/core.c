@@ -23,6 +23,7 @@ int luaopen_clcompute_core(lua_State *L) {
   clc_openhandles(L);
   clc_openinterrupts(L);
   clc_openterminal(L);
+  clc_opendtypes(L);
   clc_openfiles(L);
   clc_opendevices(L);
   clc_openbuffers(L);

@@ -7,6 +7,7 @@
 ---OpenCL compute for Lua: devices, buffers, programs, kernels and prebuilt operations.
 ---@class clcompute
 ---@field _VERSION string
+---@field null userdata an argument for a `global` or `constant` pointer: NULL
 local cl = {}
 
 ---The type of a buffer's elements. An integer type takes an integral value within its range; `ulong` takes the 64

@@ -76,6 +76,9 @@ void clc_checkelement(lua_State *L, int arg, const clc_Dtype *dtype, void *eleme
 lua_Number clc_elementoption(lua_State *L, int arg, const char *key, const clc_Dtype *dtype,
                              lua_Number def);
 
+/* Adds functions for the library alone to the module at the top. */
+void clc_opendtypes(lua_State *L);
+
 /* --- shapes: shape.c ------------------------------------------------------- */
 
 #define CLC_MAXDIMS 4

@@ -182,3 +182,44 @@ lua_Number clc_elementoption(lua_State *L, int arg, const char *key, const clc_D
   lua_pop(L, 1);
   return def;
 }
+
+/* --- for Lua ----------------------------------------------------------- */
+
+/* Internal: pack_elements(dtype, list) returns the bytes; or nil, the place of a value that is no
+   element, and why. */
+static int pack_elements(lua_State *L) {
+  const clc_Dtype *dtype = clc_checkdtype(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const size_t n = lua_rawlen(L, 2);
+  void *elements = lua_newuserdatauv(L, n * dtype->size, 0);
+  const size_t bad = dtype->totable(L, 2, n, elements);
+  if (bad == 0) {
+    lua_pushlstring(L, elements, n * dtype->size);
+    return 1;
+  }
+  lua_pushnil(L);
+  lua_pushinteger(L, (lua_Integer)bad);
+  lua_rawgeti(L, 2, (lua_Integer)bad);
+  clc_pushmismatch(L, -1, dtype);
+  lua_remove(L, -2);
+  return 3;
+}
+
+/* Internal: unpack_elements(dtype, bytes, at, n) returns a list of n elements from byte `at` on. */
+static int unpack_elements(lua_State *L) {
+  const clc_Dtype *dtype = clc_checkdtype(L, 1);
+  size_t length;
+  const char *bytes = luaL_checklstring(L, 2, &length);
+  const size_t at = (size_t)luaL_checkinteger(L, 3) - 1, n = (size_t)luaL_checkinteger(L, 4);
+  luaL_argcheck(L, at <= length && n <= (length - at) / dtype->size, 4, "beyond the bytes");
+  void *elements = lua_newuserdatauv(L, n * dtype->size, 0); /* aligned */
+  memcpy(elements, bytes + at, n * dtype->size);
+  dtype->pushtable(L, n, elements);
+  return 1;
+}
+
+void clc_opendtypes(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"pack_elements", pack_elements}, {"unpack_elements", unpack_elements}, {NULL, NULL}};
+  clc_addinternal(L, functions);
+}

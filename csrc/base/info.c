@@ -35,6 +35,7 @@ static const Property properties[] = {
     {"version", CL_DEVICE_VERSION, TEXT, 100},
     {"c_version", CL_DEVICE_OPENCL_C_VERSION, TEXT, 101},
     {"driver", CL_DRIVER_VERSION, TEXT, 100},
+    {"il_version", CL_DEVICE_IL_VERSION, TEXT, 201},
     {"extensions", CL_DEVICE_EXTENSIONS, TEXT, 100},
     {"compute_units", CL_DEVICE_MAX_COMPUTE_UNITS, NUMBER, 100},
     {"clock_mhz", CL_DEVICE_MAX_CLOCK_FREQUENCY, NUMBER, 100},

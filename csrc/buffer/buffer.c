@@ -189,6 +189,27 @@ static int buffer_reshape(lua_State *L) {
   return 1;
 }
 
+/* The last dimension has as many bytes as before. */
+static int buffer_as(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  const clc_Dtype *dtype = clc_checkdtype(L, 2);
+  clc_Shape shape = b->shape;
+  size_t *last = &shape.dim[shape.n - 1];
+  const size_t bytes = *last * b->dtype->size, start = b->offset * b->dtype->size;
+  if (bytes % dtype->size != 0)
+    clc_argerror(L, 2, "the last dimension has %I bytes, no multiple of the %d bytes of a %s",
+                 (LUAI_UACINT)bytes, (int)dtype->size, dtype->name);
+  if (start % dtype->size != 0)
+    clc_argerror(L, 2,
+                 "the view starts %I bytes into its memory, no multiple of the %d bytes of a %s; "
+                 "copy the view",
+                 (LUAI_UACINT)start, (int)dtype->size, dtype->name);
+  *last = bytes / dtype->size;
+  clc_checkmemory(L, &shape, dtype);
+  clc_newcast(L, b, dtype, &shape);
+  return 1;
+}
+
 /* Row i of a matrix, one dimension less. */
 static void push_row(lua_State *L, clc_Buffer *b, size_t i) {
   clc_Shape row = {b->shape.n - 1, {0}};
@@ -287,6 +308,7 @@ void clc_openbuffers(lua_State *L) {
                                          {"set", buffer_set, CLC_ANY},
                                          {"view", buffer_view, 2},
                                          {"reshape", buffer_reshape, CLC_ANY},
+                                         {"as", buffer_as, 1},
                                          {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__len", buffer_len},
                                          {"__newindex", buffer_newindex},
@@ -295,5 +317,6 @@ void clc_openbuffers(lua_State *L) {
   clc_opentype(L, &clc_buffertype, buffer_field, buffer_show, methods, metamethods);
   clc_addrelease(L, &clc_buffertype);
   clc_opencreate(L);
+  clc_openrectangles(L);
   clc_openraw(L);
 }

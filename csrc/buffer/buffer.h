@@ -58,6 +58,11 @@ clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
 /* Pushes a new buffer on elements of another one, from `offset` on. */
 clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape);
 
+/* Pushes a new buffer on all bytes of another one, as elements of another dtype. The caller has
+   checked that the shape has as many bytes, and that the first one may begin an element. */
+clc_Buffer *clc_newcast(lua_State *L, clc_Buffer *of, const clc_Dtype *dtype,
+                        const clc_Shape *shape);
+
 /* The memory object whose first byte is the buffer's first element, for a
    buffer whose start is a multiple of the device's `align`. */
 cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b);
@@ -80,26 +85,39 @@ void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const v
 void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
                     size_t to_first, size_t n);
 
-/*
- * Moving a rectangle of rows x cols elements, `ld` apart from row to row in the buffer and packed
- * in the host's memory. Both block.
- */
-void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
-                  void *to);
-void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
-                   const void *from);
-
-/* Pushes a copy of n elements of the host's memory, for a write behind queued commands: the host's
-   memory would have to wait with them, pinned and out of the collector's reach. The copy is
-   released when its use is queued. NULL, and nothing pushed: memory is short. */
-clc_Buffer *clc_teststage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, size_t n,
-                          const void *from);
-
 /* NULL where the buffer can be used with a device; else what a message says of it. */
 const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d);
 
+/* Whether a buffer has one of the bytes from `first` on of a memory object. */
+int clc_covers(const clc_Buffer *b, cl_mem mem, size_t first, size_t bytes);
+
 /* Whether two buffers have memory in common. */
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b);
+
+/* --- box.c ----------------------------------------------------------------- */
+
+/* How many elements a box has along each dimension. */
+typedef struct clc_Extent {
+  size_t slices, rows, cols;
+} clc_Extent;
+
+/* Where a box lies: a rectangle or a stack of them. The elements of a row are neighbours. */
+typedef struct clc_Box {
+  clc_Buffer *buffer; /* NULL: in the host's memory */
+  char *host;
+  size_t first; /* elements before it, counted from the start of the buffer or of `host` */
+  size_t row;   /* elements from row to row */
+  size_t slice; /* and from slice to slice, a multiple of `row`; of one rectangle it may be 0 */
+} clc_Box;
+
+/*
+ * Moving boxes, whose elements the caller has checked to exist; in the host's memory they are
+ * packed. Reading blocks. Writing copies the host's memory before it returns. Boxes of one memory
+ * may overlap. Copying takes buffers of one dtype, on any devices.
+ */
+void clc_readbox(lua_State *L, const clc_Box *from, const clc_Extent *e, void *to);
+void clc_writebox(lua_State *L, const clc_Box *to, const clc_Extent *e, const void *from);
+void clc_copybox(lua_State *L, const clc_Box *from, const clc_Box *to, const clc_Extent *e);
 
 /* --- scratch.c ------------------------------------------------------------- */
 
@@ -160,12 +178,19 @@ void clc_openbuffers(lua_State *L);
 /* Registry: the buffers that scratch.c keeps, which go first where memory is short. */
 #define CLC_SCRATCH "clcompute.scratch"
 
+/* Pushes a buffer that holds n elements of the host's memory. Behind queued commands that memory
+   would have to wait with them, pinned and out of the collector's reach; a copy in OpenCL's hands
+   does that better. NULL, nothing pushed and the queue empty: there is no memory for it. */
+clc_Buffer *clc_pushstage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, size_t n,
+                          const void *from);
+
 /* Pushes the first elements of the buffer at an index, which is alive: in one dimension
    " 1, 2, 3"; else a line for each of the first rows of the last dimension, in aligned
    columns, with an empty line between matrices. Reads only what it shows. */
 void clc_pushelements(lua_State *L, int idx);
 
 void clc_opencreate(lua_State *L);
+void clc_openrectangles(lua_State *L);
 void clc_openraw(lua_State *L);
 
 #endif

@@ -189,6 +189,18 @@ clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_S
   return b;
 }
 
+clc_Buffer *clc_newcast(lua_State *L, clc_Buffer *of, const clc_Dtype *dtype,
+                        const clc_Shape *shape) {
+  const size_t old = of->dtype->size, new = dtype->size;
+  clc_Buffer *b = clc_newview(L, of, 0, shape);
+  b->dtype = dtype;
+  b->base = b->offset = of->offset * old / new;
+  b->base_rows = shape->dim[0];
+  b->step = clc_rowcount(shape);
+  b->zone = of->zone * old / new;
+  return b;
+}
+
 cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b) {
   const cl_buffer_region region = {b->offset * b->dtype->size, b->count * b->dtype->size};
   cl_int code;
@@ -214,9 +226,14 @@ const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d) {
   return b->device->context == d->context ? NULL : CLC_OTHER_DEVICE;
 }
 
+int clc_covers(const clc_Buffer *b, cl_mem mem, size_t first, size_t bytes) {
+  const size_t start = b->offset * b->dtype->size, end = start + b->count * b->dtype->size;
+  return mem != NULL && b->mem == mem && start < first + bytes && first < end;
+}
+
 int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {
-  return a->mem != NULL && a->mem == b->mem && a->offset < b->offset + b->count &&
-         b->offset < a->offset + a->count;
+  const size_t size = b->dtype->size;
+  return clc_covers(a, b->mem, b->offset * size, b->count * size);
 }
 
 /* --- moving elements --------------------------------------------------- */
@@ -257,7 +274,7 @@ static void write_directly(lua_State *L, clc_Buffer *b, size_t first, size_t n, 
   clc_countended(counter, event, bytes);
 }
 
-clc_Buffer *clc_teststage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, size_t n,
+clc_Buffer *clc_pushstage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, size_t n,
                           const void *from) {
   const clc_Shape shape = {1, {n}};
   cl_int code;
@@ -265,35 +282,25 @@ clc_Buffer *clc_teststage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, s
   stage->mem =
       clCreateBuffer(d->context->cl, CL_MEM_COPY_HOST_PTR, n * dtype->size, (void *)from, &code);
   if (code != CL_SUCCESS) stage->mem = NULL;
-  if (clc_isoutofmemory(code)) {
-    lua_pop(L, 1);
-    return NULL;
-  }
-  clc_check(L, code, "clCreateBuffer");
-  return stage;
-}
-
-static void write_staged(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
-  const size_t bytes = n * b->dtype->size;
-  clc_Buffer *stage = clc_teststage(L, b->device, b->dtype, n, from);
-  if (stage == NULL) {
-    clc_drain(L, b->device);
-    write_directly(L, b, first, n, from);
-    return;
-  }
-  queue_copy(L, b->device, stage->mem, 0, b->mem, byte_offset(b, first), bytes, CLC_WRITE);
-  clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
+  if (!clc_isoutofmemory(code)) clc_check(L, code, "clCreateBuffer");
+  if (stage->mem != NULL) return stage;
   lua_pop(L, 1);
+  clc_drain(L, d);
+  return NULL;
 }
 
 void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
   clc_Device *d = b->device;
   clc_usedevice(L, d);
   if (n == 0) return;
-  if (clc_isbusy(d))
-    write_staged(L, b, first, n, from);
-  else
+  clc_Buffer *stage = clc_isbusy(d) ? clc_pushstage(L, d, b->dtype, n, from) : NULL;
+  if (stage == NULL) {
     write_directly(L, b, first, n, from);
+    return;
+  }
+  queue_copy(L, d, stage->mem, 0, b->mem, byte_offset(b, first), n * b->dtype->size, CLC_WRITE);
+  clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
+  lua_pop(L, 1);
 }
 
 void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element) {
@@ -331,48 +338,4 @@ void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffe
   } else {
     queue_copy(L, to->device, from->mem, a, to->mem, b, bytes, CLC_COPY);
   }
-}
-
-/* --- rectangles -------------------------------------------------------- */
-
-/* The origin of element `first` where rows are `ld` elements apart. */
-static void rect_origin(const clc_Buffer *b, size_t first, size_t ld, size_t origin[3]) {
-  const size_t at = b->offset + first;
-  origin[0] = at % ld * b->dtype->size;
-  origin[1] = at / ld;
-  origin[2] = 0;
-}
-
-void clc_readrect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
-                  void *to) {
-  const size_t size = b->dtype->size, zero[3] = {0, 0, 0}, region[3] = {cols * size, rows, 1};
-  size_t origin[3];
-  cl_event event = NULL;
-  clc_drain(L, b->device);
-  if (rows == 0 || cols == 0) return;
-  rect_origin(b, first, ld, origin);
-  clc_Counter *counter = clc_transfercounter(b->device, CLC_READ);
-  clc_check(
-      L,
-      clEnqueueReadBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region, ld * size, 0,
-                              cols * size, 0, to, 0, NULL, counter != NULL ? &event : NULL),
-      "clEnqueueReadBufferRect");
-  clc_countended(counter, event, rows * cols * size);
-}
-
-void clc_writerect(lua_State *L, clc_Buffer *b, size_t first, size_t ld, size_t rows, size_t cols,
-                   const void *from) {
-  const size_t size = b->dtype->size, zero[3] = {0, 0, 0}, region[3] = {cols * size, rows, 1};
-  size_t origin[3];
-  cl_event event = NULL;
-  clc_drain(L, b->device);
-  if (rows == 0 || cols == 0) return;
-  rect_origin(b, first, ld, origin);
-  clc_Counter *counter = clc_transfercounter(b->device, CLC_WRITE);
-  clc_check(
-      L,
-      clEnqueueWriteBufferRect(b->device->queue, b->mem, CL_TRUE, origin, zero, region, ld * size,
-                               0, cols * size, 0, from, 0, NULL, counter != NULL ? &event : NULL),
-      "clEnqueueWriteBufferRect");
-  clc_countended(counter, event, rows * cols * size);
 }

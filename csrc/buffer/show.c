@@ -46,7 +46,9 @@ static void format_element(lua_State *L, const clc_Dtype *dtype, const void *ele
 static void read_cells(lua_State *L, clc_Buffer *b, const Glance *g, Cell *cells) {
   const size_t n = g->shown_rows * g->shown_cols, size = b->dtype->size;
   char *elements = lua_newuserdatauv(L, n * size, 0);
-  if (n > 0) clc_readrect(L, b, 0, g->cols, g->shown_rows, g->shown_cols, elements);
+  if (n > 0)
+    clc_readbox(L, &(clc_Box){.buffer = b, .row = g->cols},
+                &(clc_Extent){1, g->shown_rows, g->shown_cols}, elements);
   for (size_t i = 0; i < n; i++) format_element(L, b->dtype, elements + i * size, cells[i]);
   lua_pop(L, 1);
 }

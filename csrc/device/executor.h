@@ -26,11 +26,13 @@ typedef struct clc_Outcome {
 /* Options of each build begin with this: the arguments of kernels can be asked for. */
 #define CLC_ARG_INFO "-cl-kernel-arg-info "
 
-/* A text to build. */
+/* What a program is built of. */
 typedef struct clc_Sources {
-  const char *name;     /* in messages */
-  const char *options;  /* of the compiler */
-  const char *parts[3]; /* of the text, one after the other */
+  const char *name;    /* in messages */
+  const char *options; /* of the compiler */
+  clc_Form form;
+  const char *parts[3]; /* of a text, one after the other; of another form the first alone */
+  size_t length;        /* bytes of another form */
 } clc_Sources;
 
 /* What an executor keeps of sources to build them again; programs and kernels share it. */
@@ -99,7 +101,8 @@ typedef struct clc_Executor {
                 const char *what);
 
   /* Set argument i of the launch, and return the code of clSetKernelArg; nothing raises and no Lua
-     code runs. A value of NULL is local memory. `region` is where `mem` lies, from *start above on.
+     code runs. A value of NULL is local memory, or a
+     pointer of NULL. `region` is where `mem` lies, from *start above on.
    */
   cl_int (*set_value)(clc_Device *d, cl_kernel kernel, cl_uint i, size_t size, const void *value);
   cl_int (*set_memory)(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem mem,

@@ -114,18 +114,24 @@ struct clc_Recipe {
   unsigned holders;
   uint64_t number;
   uint64_t generation; /* of the worker that has built it; 0: none */
+  clc_Form form;
   size_t length;
-  char text[]; /* options, NUL, source */
+  char text[]; /* options, NUL, source or bytes of another form */
 };
 
 static void new_recipe(lua_State *L, clc_Context *c, const clc_Sources *s, clc_Recipe **recipe) {
-  size_t length = strlen(s->options) + 1;
-  for (int i = 0; i < 3; i++) length += strlen(s->parts[i]);
+  const int parts = s->form == CLC_TEXT ? 3 : 1;
+  size_t length = strlen(s->options) + 1, size[3] = {s->length, 0, 0};
+  for (int i = 0; i < parts; i++) {
+    if (s->form == CLC_TEXT) size[i] = strlen(s->parts[i]);
+    length += size[i];
+  }
   clc_Recipe *r = malloc(sizeof *r + length + 1);
   if (r == NULL) luaL_error(L, "not enough memory");
-  *r = (clc_Recipe){.context = c, .holders = 1, .number = ++c->recipes, .length = length};
+  *r = (clc_Recipe){
+      .context = c, .holders = 1, .number = ++c->recipes, .form = s->form, .length = length};
   char *end = strcpy(r->text, s->options) + strlen(s->options) + 1;
-  for (int i = 0; i < 3; i++) end = strcpy(end, s->parts[i]) + strlen(s->parts[i]);
+  for (int i = 0; i < parts; i++) end = (char *)memcpy(end, s->parts[i], size[i]) + size[i];
   *recipe = r;
 }
 
@@ -190,7 +196,7 @@ static clc_Answer try_recipe(lua_State *L, clc_Device *d, clc_Recipe *const *rec
   if (r != NULL && r->generation != d->context->worker.generation) {
     /* Now, as a hook may release it while it is built; if that fails there is another worker. */
     r->generation = d->context->worker.generation;
-    const clc_Request request = {CLC_ASK_BUILD, 0, r->number, 0, r->length};
+    const clc_Request request = {CLC_ASK_BUILD, r->form, r->number, 0, r->length};
     ask(L, d, request, r->text, BUILD_LIMIT, what, &answer);
     clc_usedevice(L, d);
   }

@@ -26,16 +26,38 @@ static void new_recipe(lua_State *L, clc_Context *c, const clc_Sources *s, clc_R
   *recipe = NULL;
 }
 
+/* Returns the name of the call; what it made belongs to no one if the code is no success. */
+static const char *create_program(const clc_Context *c, const clc_Sources *s, cl_program *program,
+                                  cl_int *code) {
+  cl_int status = CL_SUCCESS;
+  switch (s->form) {
+    case CLC_BINARY:
+      *program = clCreateProgramWithBinary(c->cl, 1, &c->place.device, &s->length,
+                                           (const unsigned char **)s->parts, &status, code);
+      if (*code == CL_SUCCESS && status != CL_SUCCESS) {
+        clReleaseProgram(*program);
+        *code = status;
+      }
+      return "clCreateProgramWithBinary";
+    case CLC_IL:
+      *program = clCreateProgramWithIL(c->cl, s->parts[0], s->length, code);
+      return "clCreateProgramWithIL";
+    case CLC_TEXT: break;
+  }
+  *program = clCreateProgramWithSource(c->cl, 3, (const char **)s->parts, NULL, code);
+  return "clCreateProgramWithSource";
+}
+
 /* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
    of the others, so a build that failed is tried once more without. */
 static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code *code) {
   const cl_device_id *id = &d->context->place.device;
   cl_int result;
   if (d->h.released) luaL_error(L, "device is released"); /* by a finalizer */
-  code->program =
-      clCreateProgramWithSource(d->context->cl, 3, (const char **)s->parts, NULL, &result);
+  const char *call = create_program(d->context, s, &code->program, &result);
   if (result != CL_SUCCESS) code->program = NULL;
-  clc_check(L, result, "clCreateProgramWithSource");
+  if (result != CL_SUCCESS && s->form != CLC_TEXT) clc_raise(L, result, call, "%s", s->name);
+  clc_check(L, result, call);
   result = clBuildProgram(code->program, 1, id, s->options, NULL, NULL);
   if (result != CL_BUILD_PROGRAM_FAILURE) return result;
   return clBuildProgram(code->program, 1, id, s->options + sizeof CLC_ARG_INFO - 1, NULL, NULL);

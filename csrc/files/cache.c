@@ -124,22 +124,7 @@ static void trim_cache(lua_State *L, size_t stored) {
 
 /* --- the format of a file -------------------------------------------------- */
 
-enum { KEY, DECLARATIONS, BINARY, SECTIONS };
-
-typedef struct {
-  uint64_t magic, version;
-  uint64_t checksum; /* of what follows it */
-  uint64_t length[SECTIONS];
-} Header;
-
-/* FNV-1a: a changed byte always changes it. */
-static uint64_t hash(uint64_t h, const void *data, size_t n) {
-  const unsigned char *p = data;
-  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-  return h;
-}
-
-#define HASH_START UINT64_C(0xcbf29ce484222325)
+enum { KEY, DECLARATIONS, BINARY };
 
 /* Pushes the path of the file for a key, or returns NULL. */
 static const char *push_path(lua_State *L, int key) {
@@ -148,7 +133,8 @@ static const char *push_path(lua_State *L, int key) {
   const char *folder = clc_pushcachefolder(L);
   if (folder == NULL) return NULL;
   const char *text = lua_tolstring(L, key, &n);
-  snprintf(name, sizeof name, "%016llx" SUFFIX, (unsigned long long)hash(HASH_START, text, n));
+  snprintf(name, sizeof name, "%016llx" SUFFIX,
+           (unsigned long long)clc_hash(CLC_HASHSTART, text, n));
   const char *path = lua_pushfstring(L, "%s/%s", folder, name);
   lua_remove(L, -2);
   return path;
@@ -185,7 +171,7 @@ static size_t push_bytes(lua_State *L, const char *path) {
   if (fd < 0) return 0;
   close(fd); /* allocating may raise */
   const size_t n = (size_t)st.st_size;
-  if (st.st_size < (off_t)sizeof(Header) || n > LARGEST) return 0;
+  if (st.st_size < (off_t)sizeof(clc_Seal) || n > LARGEST) return 0;
   char *bytes = lua_newuserdatauv(L, n, 0);
   fd = open_own(path, &st);
   const int read = fd >= 0 && read_all(fd, bytes, n);
@@ -197,40 +183,25 @@ static size_t push_bytes(lua_State *L, const char *path) {
   return 0;
 }
 
-static uint64_t checksum(const Header *h, const char *const section[]) {
-  uint64_t sum = hash(HASH_START, h->length, sizeof h->length);
-  for (int i = 0; i < SECTIONS; i++) sum = hash(sum, section[i], (size_t)h->length[i]);
-  return sum;
-}
-
 /* Whether n bytes are what was written for the key; tells the sections. */
-static int is_sound(lua_State *L, int key, const char *bytes, size_t n, Header *h,
+static int is_sound(lua_State *L, int key, const char *bytes, size_t n, clc_Seal *s,
                     const char *section[]) {
-  memcpy(h, bytes, sizeof *h);
-  if (h->magic != MAGIC || h->version != CLC_CACHE_VERSION) return 0;
-  const char *p = bytes + sizeof *h;
-  uint64_t left = n - sizeof *h;
-  for (int i = 0; i < SECTIONS; i++) {
-    if (h->length[i] > left) return 0;
-    section[i] = p;
-    p += h->length[i];
-    left -= h->length[i];
-  }
-  return left == 0 && h->checksum == checksum(h, section) && h->length[KEY] == lua_rawlen(L, key) &&
+  return clc_unseal(bytes, n, MAGIC, CLC_CACHE_VERSION, s, section) &&
+         s->length[KEY] == lua_rawlen(L, key) &&
          memcmp(section[KEY], lua_tostring(L, key), lua_rawlen(L, key)) == 0;
 }
 
 int clc_loadcache(lua_State *L, int key) {
   const int top = lua_gettop(L);
-  Header h;
-  const char *section[SECTIONS];
+  clc_Seal s;
+  const char *section[CLC_SECTIONS];
   key = lua_absindex(L, key);
   const char *path = push_path(L, key);
   const size_t n = path == NULL ? 0 : push_bytes(L, path);
-  const int sound = n > 0 && is_sound(L, key, lua_touserdata(L, -1), n, &h, section);
+  const int sound = n > 0 && is_sound(L, key, lua_touserdata(L, -1), n, &s, section);
   if (sound) {
-    lua_pushlstring(L, section[DECLARATIONS], (size_t)h.length[DECLARATIONS]);
-    lua_pushlstring(L, section[BINARY], (size_t)h.length[BINARY]);
+    lua_pushlstring(L, section[DECLARATIONS], (size_t)s.length[DECLARATIONS]);
+    lua_pushlstring(L, section[BINARY], (size_t)s.length[BINARY]);
     lua_rotate(L, top + 1, 2);
   }
   lua_settop(L, top + 2 * sound);
@@ -244,7 +215,7 @@ int clc_iscached(lua_State *L, int key) {
   if (path != NULL) lua_pop(L, 1);
   if (fd < 0) return 0;
   close(fd);
-  return st.st_size >= (off_t)sizeof(Header);
+  return st.st_size >= (off_t)sizeof(clc_Seal);
 }
 
 /* --- writing ----------------------------------------------------------- */
@@ -261,26 +232,21 @@ static int write_all(int fd, const void *data, size_t n) {
   return 1;
 }
 
-static int write_file(int fd, const Header *h, const char *const section[]) {
-  int written = write_all(fd, h, sizeof *h);
-  for (int i = 0; i < SECTIONS; i++)
-    written = written && write_all(fd, section[i], (size_t)h->length[i]);
+static int write_file(int fd, const clc_Seal *s, const char *const section[]) {
+  int written = write_all(fd, s, sizeof *s);
+  for (int i = 0; i < CLC_SECTIONS; i++)
+    written = written && write_all(fd, section[i], (size_t)s->length[i]);
   return written;
 }
 
 /* Other processes see the whole file or none: it is renamed when it is complete. */
 void clc_storecache(lua_State *L, int key, int declarations, int binary) {
   const int top = lua_gettop(L);
-  const int index[SECTIONS] = {key, declarations, binary};
-  Header h = {MAGIC, CLC_CACHE_VERSION, 0, {0}};
-  const char *section[SECTIONS];
-  uint64_t size = sizeof h;
-  for (int i = 0; i < SECTIONS; i++) {
-    section[i] = lua_tostring(L, index[i]);
-    h.length[i] = lua_rawlen(L, index[i]);
-    size += h.length[i];
-  }
-  h.checksum = checksum(&h, section);
+  const int index[CLC_SECTIONS] = {key, declarations, binary};
+  const char *section[CLC_SECTIONS];
+  const clc_Seal s = clc_seal(L, MAGIC, CLC_CACHE_VERSION, index, section);
+  uint64_t size = sizeof s;
+  for (int i = 0; i < CLC_SECTIONS; i++) size += s.length[i];
   const char *path = size <= LARGEST ? push_path(L, key) : NULL;
   if (path != NULL) {
     char *temporary = lua_newuserdatauv(L, strlen(path) + sizeof ".XXXXXX", 0);
@@ -289,7 +255,7 @@ void clc_storecache(lua_State *L, int key, int declarations, int binary) {
     clc_makefolders(L, path);
     const int fd = mkostemp(temporary, O_CLOEXEC); /* 0600 */
     if (fd >= 0) {
-      const int written = write_file(fd, &h, section);
+      const int written = write_file(fd, &s, section);
       if (close(fd) != 0 || !written || rename(temporary, path) != 0) unlink(temporary);
       trim_cache(L, (size_t)size);
     }

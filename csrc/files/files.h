@@ -3,6 +3,8 @@
 #ifndef CLC_FILES_H
 #define CLC_FILES_H
 
+#include <stdint.h>
+
 #include "base/base.h"
 
 /*
@@ -21,6 +23,32 @@ void clc_makefolders(lua_State *L, const char *path);
 /* Pushes the folder of the library's own OpenCL C, as the module that found the core told:
    prebuilt kernels, and headers for those of users. */
 const char *clc_pushkernelfolder(lua_State *L);
+
+/* --- sealed files: sealed.c ------------------------------------------------ */
+
+/* Several strings in one file. A driver may die of a damaged binary, so nothing is handed out that
+   is not what was written. */
+#define CLC_SECTIONS 3
+
+typedef struct clc_Seal {
+  uint64_t magic, version;
+  uint64_t checksum; /* of what follows it */
+  uint64_t length[CLC_SECTIONS];
+} clc_Seal;
+
+/* FNV-1a: a changed byte always changes it. */
+#define CLC_HASHSTART UINT64_C(0xcbf29ce484222325)
+uint64_t clc_hash(uint64_t h, const void *data, size_t n);
+
+/* What goes before the strings at these stack indices; tells where they are. */
+clc_Seal clc_seal(lua_State *L, uint64_t magic, uint64_t version, const int index[],
+                  const char *section[]);
+
+/* Whether n bytes begin as such a file does, and whether they are what was sealed: tells the
+   strings then. */
+int clc_issealed(const char *bytes, size_t n, uint64_t magic);
+int clc_unseal(const char *bytes, size_t n, uint64_t magic, uint64_t version, clc_Seal *s,
+               const char *section[]);
 
 /* --- the cache of compiled programs: cache.c ------------------------------- */
 

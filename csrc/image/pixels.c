@@ -115,12 +115,8 @@ static void write_directly(lua_State *L, clc_Image *im, const void *from) {
 
 static void write_pixels(lua_State *L, clc_Image *im, const void *from) {
   clc_Device *d = im->device;
-  clc_Buffer *stage = NULL;
   clc_usedevice(L, d);
-  if (clc_isbusy(d)) {
-    stage = clc_teststage(L, d, im->format.dtype, im->count, from);
-    if (stage == NULL) clc_drain(L, d);
-  }
+  clc_Buffer *stage = clc_isbusy(d) ? clc_pushstage(L, d, im->format.dtype, im->count, from) : NULL;
   if (stage == NULL) {
     write_directly(L, im, from);
     return;

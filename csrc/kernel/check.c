@@ -42,9 +42,9 @@ static size_t least(size_t a, size_t b) {
 
 /* --- NaN and infinity -------------------------------------------------- */
 
-/* Of a pointer to a struct the elements are no numbers. */
+/* Of a pointer to another type the elements are no numbers. */
 static int is_scanned(const clc_Argument *a, const clc_Buffer *b) {
-  return is_output(a) && a->dtype != NULL && b->dtype->floating;
+  return is_output(a) && a->dtype == b->dtype && b->dtype->floating;
 }
 
 static int is_unset(const clc_Buffer *b, const void *element) {
@@ -136,10 +136,10 @@ static void check_numbers(lua_State *L, const clc_Checked *c, cl_uint i, const c
 
 /* Whether the kernel may write an element of the memory as part of another argument. */
 static int is_covered(lua_State *L, const clc_Checked *c, const clc_Buffer *b, size_t at) {
+  const size_t size = b->dtype->size;
   for (cl_uint i = 0; i < c->nargs; i++) {
     const clc_Buffer *other = test_checked(L, c, i);
-    if (other != NULL && is_output(&c->args[i]) && other->mem == b->mem && at >= other->offset &&
-        at < other->offset + other->count)
+    if (other != NULL && is_output(&c->args[i]) && clc_covers(other, b->mem, at * size, size))
       return 1;
   }
   return 0;

@@ -203,7 +203,7 @@ static void check_set(const Setter *s, cl_int code, size_t size) {
              (LUAI_UACINT)size);
 }
 
-/* A value; NULL is local memory. */
+/* A value; NULL is local memory, or no memory for a pointer to another space. */
 static void set_raw(const Setter *s, size_t size, const void *value) {
   const clc_Executor *executor = s->k->device->context->executor;
   check_set(s, executor->set_value(s->k->device, s->k->kernel, s->i, size, value), size);
@@ -294,11 +294,28 @@ static cl_mem argument_memory(const Setter *s, clc_Buffer *b) {
   return NULL;
 }
 
+/* Whether a pointer takes memory with elements of a dtype: its own type or that type's signed or
+   unsigned kin, which C lets alias. Bytes and types that are not known take all. */
+static int takes(const clc_Argument *a, const clc_Dtype *dtype) {
+  if (a->dtype == NULL || a->dtype == dtype) return 1;
+  if (a->dtype->size == 1 && a->width == 1) return 1;
+  return !a->dtype->floating && !dtype->floating && a->dtype->size == dtype->size;
+}
+
+/* The value of cl.null. */
+static int is_null(lua_State *L, int idx) {
+  return lua_islightuserdata(L, idx) && lua_touserdata(L, idx) == NULL;
+}
+
 static void set_buffer(const Setter *s) {
   lua_State *L = s->L;
+  if (is_null(L, s->idx)) {
+    set_raw(s, sizeof(cl_mem), NULL);
+    return;
+  }
   clc_Buffer *b = clc_testhandle(L, s->idx, &clc_buffertype);
   const char *dtype = s->a->dtype != NULL ? s->a->dtype->name : "a";
-  if (b == NULL || (s->a->dtype != NULL && b->dtype != s->a->dtype))
+  if (b == NULL || !takes(s->a, b->dtype))
     complain(s, "%s buffer expected, got %s", dtype, value_name(L, s->idx));
   const char *complaint = clc_testdevice(b, s->k->device);
   if (complaint != NULL) complain(s, "%s", complaint);
@@ -344,7 +361,7 @@ static void set_local(const Setter *s) {
   const Scratch *scratch = test_scratch(s->L, s->idx);
   if (scratch == NULL)
     complain(s, "scratch (cl.scratch) expected, got %s", value_name(s->L, s->idx));
-  if (s->a->dtype != NULL && s->a->dtype != scratch->dtype)
+  if (!takes(s->a, scratch->dtype))
     complain(s, "%s scratch expected, got %s scratch", s->a->dtype->name, scratch->dtype->name);
   const size_t bytes = scratch->n * scratch->dtype->size;
   if (bytes > s->k->device->context->local_memory)
@@ -375,4 +392,6 @@ void clc_opensignatures(lua_State *L) {
   lua_setfield(L, -2, "__tostring");
   lua_pop(L, 1);
   clc_setfunctions(L, functions);
+  lua_pushlightuserdata(L, NULL);
+  lua_setfield(L, -2, "null");
 }

@@ -36,6 +36,19 @@ const char *clc_lineend(const char *p);
 /* The lines that end between two places of a text. */
 int clc_countlines(const char *start, const char *end);
 
+/* What stands before each file but the first of a text that joins several: before its name, and
+   behind it. */
+#define CLC_NEXTFILE "\n#line 1 \""
+#define CLC_NEXTFILEEND "\"\n"
+
+/* Takes the next file off such a text; name.start is NULL for the first. Returns whether there is
+   one. */
+int clc_nextfile(const char **text, clc_Span *name, clc_Span *file);
+
+/* The name of the file in which a line of such a text stands; .start is NULL for the first. Makes
+   it the line of that file. */
+clc_Span clc_findfile(const char *text, int *line);
+
 /* --- what a text says that OpenCL cannot be asked: source.c ---------------- */
 
 /*

@@ -131,3 +131,35 @@ int clc_isthe(clc_Span t, const char *word) {
   const size_t n = (size_t)(t.end - t.start);
   return strlen(word) == n && memcmp(t.start, word, n) == 0;
 }
+
+/* --- files that were joined ------------------------------------------------ */
+
+int clc_nextfile(const char **text, clc_Span *name, clc_Span *file) {
+  static const char mark[] = CLC_NEXTFILE;
+  const char *p = *text;
+  if (*p == '\0') return 0;
+  *name = (clc_Span){NULL, NULL};
+  if (strncmp(p, mark, sizeof mark - 1) == 0) {
+    name->start = p + sizeof mark - 1;
+    name->end = name->start + strcspn(name->start, "\"\n");
+    p = clc_lineend(name->end);
+    p += *p != '\0';
+  }
+  const char *end = strstr(p, mark);
+  *file = (clc_Span){p, end != NULL ? end : p + strlen(p)};
+  *text = file->end;
+  return 1;
+}
+
+clc_Span clc_findfile(const char *text, int *line) {
+  clc_Span name = {NULL, NULL}, next, file;
+  int before = 0; /* lines of the files before, and of what stands between */
+  while (clc_nextfile(&text, &next, &file)) {
+    const int lines = clc_countlines(file.start, file.end) + 1;
+    name = next;
+    if (*line - before <= lines || *text == '\0') break;
+    before += lines + 1;
+  }
+  *line -= before;
+  return name;
+}

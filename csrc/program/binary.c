@@ -17,15 +17,12 @@ static int is_kept(lua_State *L, const clc_Device *d) {
   return kept;
 }
 
-int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char *options) {
+const char *clc_pushidentity(lua_State *L, const clc_Device *d) {
   static const cl_platform_info of_platform[] = {CL_PLATFORM_NAME, CL_PLATFORM_VERSION};
   static const cl_device_info of_device[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
                                              CL_DRIVER_VERSION};
   luaL_Buffer b;
-  if (!is_kept(L, d)) return 0;
   luaL_buffinit(L, &b);
-  lua_pushfstring(L, "clcompute %d\n", CLC_CACHE_VERSION);
-  luaL_addvalue(&b);
   for (size_t i = 0; i < sizeof of_platform / sizeof *of_platform; i++) {
     clc_pushplatformtext(L, d->context->place.platform, of_platform[i]);
     luaL_addvalue(&b);
@@ -36,9 +33,15 @@ int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char 
     luaL_addvalue(&b);
     luaL_addchar(&b, '\n');
   }
-  lua_pushfstring(L, "%s\n%s", options, text);
-  luaL_addvalue(&b);
   luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char *options) {
+  if (!is_kept(L, d)) return 0;
+  lua_pushfstring(L, "clcompute %d\n%s%s\n%s", CLC_CACHE_VERSION, clc_pushidentity(L, d), options,
+                  text);
+  lua_remove(L, -2);
   return 1;
 }
 

@@ -102,7 +102,9 @@ static void check_kernel(lua_State *L, const Job *j) {
 }
 
 static clc_Sources sources_of(const Job *j) {
-  return (clc_Sources){j->source.name, j->options, {j->source.defines, j->line, j->text}};
+  return (clc_Sources){.name = j->source.name,
+                       .options = j->options,
+                       .parts = {j->source.defines, j->line, j->text}};
 }
 
 static void build_source(lua_State *L, const Job *j, clc_Code *code) {
@@ -152,7 +154,8 @@ clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, clc_Code *
   lua_replace(L, top + 1);
   lua_replace(L, top + 2);
   lua_settop(L, top + 2);
-  return (clc_Built){j.known.complete, j.start, uses_header(&j) ? clc_workgroupslots(d) : 0};
+  return (clc_Built){j.known.complete ? NULL : CLC_UNSEENINCLUDE, j.start,
+                     uses_header(&j) ? clc_workgroupslots(d) : 0};
 }
 
 int clc_isbuilt(lua_State *L, clc_Device *d, const clc_Source *s) {

@@ -13,10 +13,12 @@ typedef struct clc_Source {
 } clc_Source;
 
 /* What is known of a build besides the program. */
+#define CLC_UNSEENINCLUDE "what an #include may hold"
+
 typedef struct clc_Built {
-  int seen;         /* every include was found */
-  size_t start;     /* of the source itself in the text that was pushed */
-  size_t max_group; /* the largest group for which its kernels share memory; 0: any */
+  const char *hidden; /* what of its text cannot be seen; NULL: nothing */
+  size_t start;       /* of the source itself in the text that was pushed */
+  size_t max_group;   /* the largest group for which its kernels share memory; 0: any */
 } clc_Built;
 
 /*
@@ -39,6 +41,10 @@ void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s,
 
 /* --- built programs, out of the cache and into it: binary.c ---------------- */
 
+/* Pushes who runs a binary, a line each: platform and its version, device, vendor, version, driver.
+ */
+const char *clc_pushidentity(lua_State *L, const clc_Device *d);
+
 /* Pushes what decides the outcome of a build of the text, which holds all that it
    includes; returns 0, and nothing pushed, where nothing is to be kept. */
 int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char *options);
@@ -60,6 +66,27 @@ int clc_pushbinary(lua_State *L, const cl_program *program);
 
 /* Keeps a built program, if that is possible. */
 void clc_storebinary(lua_State *L, int key, const cl_program *program);
+
+/* --- programs in files of a script's: saved.c ------------------------------ */
+
+/* A built program, and what is known of it. */
+typedef struct clc_Saved {
+  const char *library; /* ours, with its version */
+  const char *options, *text;
+  const char *declarations; /* NULL: OpenCL is asked */
+  int kernels;              /* stack index of a list of all kernels */
+  const clc_Built *built;
+  const clc_Code *code;
+} clc_Saved;
+
+/* Pushes what p:save writes. */
+void clc_pushsaved(lua_State *L, const clc_Device *d, const clc_Saved *s);
+
+/* As clc_build, from the file that is the option `binary` of argument 2. */
+clc_Built clc_buildsaved(lua_State *L, clc_Device *d, const char *path, clc_Code *code);
+
+/* Tells a kernel how many bytes its structs have, as the outline says. */
+void clc_recallstructs(lua_State *L, clc_Kernel *k, const char *outline);
 
 /* --- retargeting: retarget.c ------------------------------------------------- */
 
@@ -93,7 +120,8 @@ const char *clc_pushworkgroup(lua_State *L, const clc_Device *d);
    may stand for the head of a kernel too. */
 const char *clc_pushbodies(lua_State *L, const char *plain, size_t start);
 
-/* Pushes the option that lets a compiler find the header from a file; raises where it cannot. */
+/* Pushes the option that lets a compiler find the library's headers as files; raises where it
+   cannot. */
 const char *clc_pushheaderoption(lua_State *L);
 
 /* --- sizes of structs, which OpenCL does not tell: struct_size.c ------------ */

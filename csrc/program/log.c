@@ -50,7 +50,13 @@ static const char *push_named(lua_State *L, const clc_Source *s, const char *log
     char *end;
     const long line = length > 0 ? strtol(log + length, &end, 10) : 0;
     if (line > before) {
-      lua_pushfstring(L, "%s:%d", s->name, (int)line - before);
+      int own = (int)line - before;
+      const clc_Span file = clc_findfile(s->text, &own);
+      if (file.start != NULL)
+        luaL_addlstring(&b, file.start, (size_t)(file.end - file.start));
+      else
+        luaL_addstring(&b, s->name);
+      lua_pushfstring(L, ":%d", own);
       luaL_addvalue(&b);
       log = end;
     } else {
@@ -84,6 +90,7 @@ static int next_reference(const char **log, const char *name) {
   return 0;
 }
 
+/* The lines of a file that the log points at. */
 static void push_excerpt(lua_State *L, const char *text, const char *name, const char *log) {
   int shown[SHOWN_LINES], n = 0, number;
   luaL_Buffer b;
@@ -99,6 +106,25 @@ static void push_excerpt(lua_State *L, const char *text, const char *name, const
     luaL_addlstring(&b, line.start, (size_t)(line.end - line.start));
   }
   luaL_pushresult(&b);
+}
+
+/* Those of all files of the source. */
+static const char *push_excerpts(lua_State *L, const clc_Source *s, const char *log) {
+  const char *text = s->text;
+  clc_Span name, file;
+  lua_pushliteral(L, "");
+  while (clc_nextfile(&text, &name, &file)) {
+    const char *own = lua_pushlstring(L, file.start, (size_t)(file.end - file.start));
+    if (name.start != NULL)
+      lua_pushlstring(L, name.start, (size_t)(name.end - name.start));
+    else
+      lua_pushstring(L, s->name);
+    push_excerpt(L, own, lua_tostring(L, -1), log);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+    lua_concat(L, 2);
+  }
+  return lua_tostring(L, -1);
 }
 
 #define TYPES "int, uint, long, ulong, float, and double and half where the device has them"
@@ -127,8 +153,8 @@ static const char *find_hint(const char *log) {
 void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s,
                     const cl_program *program, cl_int code) {
   const char *log = push_named(L, s, push_log(L, d, program));
-  push_excerpt(L, s->text, s->name, log);
+  const char *excerpts = push_excerpts(L, s, log);
   const char *hint = find_hint(log);
-  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s%s%s", s->name, log,
-            lua_tostring(L, -1), hint != NULL ? "\n" : "", hint != NULL ? hint : "");
+  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s%s%s", s->name, log, excerpts,
+            hint != NULL ? "\n" : "", hint != NULL ? hint : "");
 }

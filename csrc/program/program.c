@@ -7,6 +7,8 @@
 #include "build.h"
 #include "files/files.h"
 
+#define COMPLEX_HEADER "clcompute/complex.h" /* of the library, for programs of scripts */
+
 /* Values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
 
@@ -114,11 +116,16 @@ static const char *push_real_name(lua_State *L, const cl_program *program, const
 }
 
 /* Asks for the sizes of the structs that the kernel at the top takes. */
-static void measure_structs(lua_State *L, int idx, const clc_Kernel *k) {
+static void measure_structs(lua_State *L, int idx, clc_Kernel *k) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   if (!clc_takesstructs(k)) return;
-  const int top = lua_gettop(L); /* the kernel */
-  clc_getvalue(L, idx, SOURCE);
+  const int top = lua_gettop(L);                  /* the kernel */
+  if (clc_getvalue(L, idx, SOURCE) == LUA_TNIL) { /* from a file of p:save */
+    clc_getvalue(L, idx, TEXT);
+    clc_recallstructs(L, k, lua_tostring(L, -1));
+    lua_settop(L, top);
+    return;
+  }
   for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, top + 1, i);
   const clc_Source s = {lua_tostring(L, top + 2), "sizes", lua_tostring(L, top + 3),
                         lua_tostring(L, top + 4)};
@@ -138,8 +145,8 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
       luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, idx));
     if (clc_getvalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     clc_getvalue(L, idx, DECLARATIONS); /* nil: built from source */
-    const clc_Text text = {lua_tostring(L, -2), p->built.seen ? NULL : "what an #include may hold",
-                           lua_tostring(L, -1), p->built.max_group};
+    const clc_Text text = {lua_tostring(L, -2), p->built.hidden, lua_tostring(L, -1),
+                           p->built.max_group};
     clc_Kernel *k = clc_newkernel(L, p->device, &p->code, real_name, name, &text);
     measure_structs(L, idx, k);
     lua_replace(L, -4);
@@ -193,9 +200,47 @@ static const char *push_own_folder(lua_State *L, const char *path) {
   return lua_pushfstring(L, " -I %s", lua_pushlstring(L, path, (size_t)(slash - path) + 1));
 }
 
+static void check_name(lua_State *L, int arg, const char *name) {
+  luaL_argcheck(L, *name != '\0', arg, "name is empty");
+  luaL_argcheck(L, strpbrk(name, "\"\\\r\n") == NULL, arg,
+                "name holds a quote, backslash or newline");
+}
+
+/* Joins the files of the list at the top, which goes; leaves the text at index 2. */
+static const char *take_files(lua_State *L, const char **own_folder) {
+  const int list = lua_gettop(L), n = lua_istable(L, list) ? (int)lua_rawlen(L, list) : 0;
+  if (n == 0) clc_optionerror(L, 2, "files", "list of paths expected");
+  luaL_checkstack(L, n + 10, "files");
+  lua_pushliteral(L, ""); /* the text */
+  lua_pushliteral(L, ""); /* the folders */
+  for (int i = 1; i <= n; i++) {
+    if (lua_rawgeti(L, list, i) != LUA_TSTRING)
+      clc_optionerror(L, 2, "files", "[%d]: path expected, got %s", i, luaL_typename(L, -1));
+    const char *path = lua_tostring(L, -1);
+    check_name(L, 2, path);
+    const char *text = clc_readfile(L, path);
+    if (strlen(text) != lua_rawlen(L, -1))
+      clc_optionerror(L, 2, "files", "%s holds a NUL byte", path);
+    if (i == 1)
+      lua_pushstring(L, text);
+    else
+      lua_pushfstring(L, "%s" CLC_NEXTFILE "%s" CLC_NEXTFILEEND "%s", lua_tostring(L, list + 1),
+                      path, text);
+    lua_replace(L, list + 1);
+    lua_pushfstring(L, "%s%s", lua_tostring(L, list + 2), push_own_folder(L, path));
+    lua_replace(L, list + 2);
+    lua_settop(L, list + 2);
+  }
+  *own_folder = lua_tostring(L, list + 2);
+  lua_rawgeti(L, list, 1);
+  lua_pushvalue(L, list + 1);
+  lua_replace(L, 2);
+  return lua_tostring(L, -1);
+}
+
 /* Leaves the text at index 2 and returns what logs call it; *own_folder: as above, or "". */
 static const char *take_source(lua_State *L, const char **own_folder) {
-  static const char *const keys[] = {"file", NULL};
+  static const char *const keys[] = {"file", "files", NULL};
   *own_folder = "";
   if (lua_type(L, 2) == LUA_TSTRING) {
     refuse_name(L, 2);
@@ -203,6 +248,8 @@ static const char *take_source(lua_State *L, const char **own_folder) {
   }
   luaL_argexpected(L, lua_istable(L, 2), 2, "string or {file=}");
   clc_checkoptions(L, 2, keys);
+  if (clc_pushoption(L, 2, "files") != LUA_TNIL) return take_files(L, own_folder);
+  lua_pop(L, 1);
   const char *path = clc_stringoption(L, 2, "file", NULL);
   if (path == NULL) clc_optionerror(L, 2, "file", "path expected");
   path = lua_pushstring(L, path); /* the table goes */
@@ -221,11 +268,14 @@ static void check_loops(lua_State *L, size_t start, const char *name, const char
   if (strstr(options, "-cl-opt-disable") != NULL) return;
   clc_getvalue(L, -1, TEXT);
   const char *text = lua_tostring(L, -1);
-  const int line =
-      strstr(text, "barrier") == NULL ? 0 : clc_loopline(L, text, start, "get_local_size");
+  int line = strstr(text, "barrier") == NULL ? 0 : clc_loopline(L, text, start, "get_local_size");
   if (line > 0 && clc_getinternal(L, "warn_of_loop") == LUA_TFUNCTION) {
+    const clc_Span file = clc_findfile(text + start, &line);
     lua_pushvalue(L, 1);
-    lua_pushstring(L, name);
+    if (file.start != NULL)
+      lua_pushlstring(L, file.start, (size_t)(file.end - file.start));
+    else
+      lua_pushstring(L, name);
     lua_pushinteger(L, line);
     lua_call(L, 3, 0);
   }
@@ -242,19 +292,43 @@ static clc_Source take_request(lua_State *L) {
   const char *options = clc_stringoption(L, 3, "options", "");
   if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2))
     luaL_argerror(L, 2, "source holds a NUL byte");
-  luaL_argcheck(L, *name != '\0', 3, "name is empty");
-  luaL_argcheck(L, strpbrk(name, "\"\\\r\n") == NULL, 3,
-                "name holds a quote, backslash or newline");
+  check_name(L, 3, name);
   clc_checkbuildoptions(L, 3, options);
   clc_pushoption(L, 3, "defines");
   const char *defines = clc_pushdefines(L, 3, -1);
   const char *includes = clc_pushincludes(L, 3);
-  const char *all = lua_pushfstring(L, "%s%s%s", options, own_folder, includes);
+  const int has_header = strstr(lua_tostring(L, 2), COMPLEX_HEADER) != NULL;
+  const char *headers = has_header ? clc_pushheaderoption(L) : "";
+  const char *all = lua_pushfstring(L, "%s%s%s%s", options, own_folder, includes, headers);
   return (clc_Source){lua_tostring(L, 2), name, defines, all};
+}
+
+/* Pushes the program of a file that p:save wrote, or of SPIR-V. */
+static void load_program(lua_State *L, clc_Device *d) {
+  static const char *const keys[] = {"binary", NULL}, *const none[] = {NULL};
+  clc_checkoptions(L, 2, keys);
+  clc_checkoptions(L, 3, none); /* they were for the source */
+  const char *path = clc_stringoption(L, 2, "binary", NULL);
+  clc_usedevice(L, d);
+  Program *p = clc_newowned(L, &program_type, d, 0);
+  const int self = lua_gettop(L);
+  p->device = d;
+  p->built = clc_buildsaved(L, d, path, &p->code);
+  clc_setvalue(L, self, DECLARATIONS);
+  clc_setvalue(L, self, TEXT);
+  lua_newtable(L);
+  clc_setvalue(L, self, KERNELS);
 }
 
 static int device_program(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
+  lua_settop(L, 3);
+  const int has_binary = clc_pushoption(L, 2, "binary") != LUA_TNIL;
+  lua_settop(L, 3);
+  if (has_binary) {
+    load_program(L, d);
+    return 1;
+  }
   const clc_Source s = take_request(L);
   clc_buildprogram(L, d, 2, s.name, s.defines, s.options);
   const Program *p = clc_checkhandle(L, -1, &program_type);
@@ -264,6 +338,45 @@ static int device_program(lua_State *L) {
   lua_settop(L, program);
   check_loops(L, p->built.start, s.name, s.options);
   lua_settop(L, program);
+  return 1;
+}
+
+/* --- p:save ---------------------------------------------------------------- */
+
+/* Pushes a list of all kernels of the program at idx. */
+static void push_kernels(lua_State *L, int idx) {
+  const char *names = push_names(L, idx), *name;
+  size_t length;
+  lua_newtable(L);
+  for (lua_Integer n = 1; (length = clc_nextname(&names, &name)) > 0; n++) {
+    clc_pushkernel(L, idx, lua_pushlstring(L, name, length));
+    lua_rawseti(L, -3, n);
+    lua_pop(L, 1);
+  }
+  lua_remove(L, -2);
+}
+
+/* Internal: seal_program(program, library) returns the bytes of a file. */
+static int seal_program(lua_State *L) {
+  const Program *p = clc_checkhandle(L, 1, &program_type);
+  const char *library = luaL_checkstring(L, 2);
+  lua_settop(L, 2);
+  push_kernels(L, 1);
+  clc_getvalue(L, 1, TEXT);
+  clc_getvalue(L, 1, DECLARATIONS);
+  const int has_source = clc_getvalue(L, 1, SOURCE) == LUA_TTABLE;
+  if (has_source)
+    lua_rawgeti(L, -1, 3);
+  else
+    lua_pushliteral(L, "");
+  const clc_Saved saved = {.library = library,
+                           .options = lua_tostring(L, -1),
+                           .text = lua_tostring(L, 4),
+                           .declarations = lua_tostring(L, 5),
+                           .kernels = 3,
+                           .built = &p->built,
+                           .code = &p->code};
+  clc_pushsaved(L, p->device, &saved);
   return 1;
 }
 
@@ -279,8 +392,10 @@ void clc_openprograms(lua_State *L) {
       {"program", device_program, 2}, {"is_built", device_is_built, 2}, {NULL, NULL, 0}};
   static const clc_Function methods[] = {{"kernel", program_kernel, 1}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{NULL, NULL}};
+  static const luaL_Reg internal[] = {{"seal_program", seal_program}, {NULL, NULL}};
   clc_opentype(L, &program_type, program_field, program_show, methods, metamethods);
   clc_addrelease(L, &program_type);
   clc_addmethods(L, &clc_devicetype, device_methods);
+  clc_addinternal(L, internal);
   clc_openstructsizes(L);
 }

@@ -56,9 +56,8 @@ const char *clc_pushheaderoption(lua_State *L) {
   const char *folder = clc_pushkernelfolder(L);
   if (strpbrk(folder, " \t\"") != NULL)
     luaL_error(L,
-               "a file that includes <" CLC_WORK_GROUP_HEADER
-               "> needs the library in a folder without blanks, not in %s; include it in the "
-               "program's own text instead",
+               "a program that finds <clcompute/...> among files needs the library in a folder "
+               "without blanks, not in %s; <" CLC_WORK_GROUP_HEADER "> may stand in its own text",
                folder);
   lua_pushfstring(L, " -I %s", folder);
   lua_remove(L, -2);

@@ -16,7 +16,8 @@
 
 typedef enum {
   CLC_ASK_OPEN,   /* answered. number: platform, index: device */
-  CLC_ASK_BUILD,  /* answered. number: of the program; bytes: options, NUL, source */
+  CLC_ASK_BUILD,  /* answered. number: of the program; index: a clc_Form; bytes: options, NUL, what
+                     it is built of */
   CLC_ASK_FORGET, /* number: of the program */
   CLC_ASK_KERNEL, /* number: of the program; bytes: name. The arguments and launches after it */
   CLC_ASK_VALUE,  /* index: of the argument; bytes: its value */
@@ -24,6 +25,9 @@ typedef enum {
   CLC_ASK_MEMORY, /* index; bytes: clc_Region */
   CLC_ASK_LAUNCH  /* answered. bytes: clc_Grid */
 } clc_Ask;
+
+/* What a program is built of: OpenCL C, what a driver made of it, SPIR-V. */
+typedef enum { CLC_TEXT, CLC_BINARY, CLC_IL } clc_Form;
 
 typedef struct clc_Request {
   uint32_t ask, index;

@@ -247,7 +247,8 @@ static void serve(Worker *w, const clc_Request *r) {
       break;
     case CLC_ASK_BUILD:
       memset(&w->service.answer, 0, sizeof w->service.answer);
-      clc_buildunit(&w->service, &w->units, r->number, w->bytes, (size_t)r->bytes);
+      clc_buildunit(&w->service, &w->units, r->number, (clc_Form)r->index, w->bytes,
+                    (size_t)r->bytes);
       answer(w);
       break;
     case CLC_ASK_FORGET: forget_program(w, r); break;

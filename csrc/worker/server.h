@@ -61,10 +61,10 @@ typedef struct clc_Unit {
   clc_Entry *kernels;
 } clc_Unit;
 
-/* Builds a program, under that number, of options, a NUL and the source; its kernels are made too,
-   as a driver may fail then. */
-void clc_buildunit(clc_Service *s, clc_Unit **units, uint64_t number, const char *text,
-                   size_t length);
+/* Builds a program, under that number, of options, a NUL and what has that form; its kernels are
+   made too, as a driver may fail then. */
+void clc_buildunit(clc_Service *s, clc_Unit **units, uint64_t number, clc_Form form,
+                   const char *text, size_t length);
 
 /* A kernel by the number of its program and its name; NULL: it failed. */
 cl_kernel clc_findentry(clc_Service *s, clc_Unit *units, uint64_t number, const char *name,

@@ -47,22 +47,42 @@ static void try_kernels(clc_Service *s, cl_program program) {
   free(kernels);
 }
 
-void clc_buildunit(clc_Service *s, clc_Unit **units, uint64_t number, const char *text,
-                   size_t length) {
+/* NULL: it failed. */
+static cl_program create_program(clc_Service *s, clc_Form form, const char *from, size_t size) {
+  const unsigned char *binary = (const unsigned char *)from;
+  cl_program program = NULL;
+  cl_int code = CL_INVALID_VALUE, status = CL_SUCCESS;
+  const char *call = "clCreateProgramWithSource";
+  switch (form) {
+    case CLC_TEXT: program = clCreateProgramWithSource(s->context, 1, &from, &size, &code); break;
+    case CLC_BINARY:
+      call = "clCreateProgramWithBinary";
+      program =
+          clCreateProgramWithBinary(s->context, 1, &s->device, &size, &binary, &status, &code);
+      break;
+    case CLC_IL:
+      call = "clCreateProgramWithIL";
+      program = clCreateProgramWithIL(s->context, from, size, &code);
+      break;
+  }
+  if (!clc_succeeds(s, code, call)) return NULL;
+  if (clc_succeeds(s, status, call)) return program;
+  clReleaseProgram(program);
+  return NULL;
+}
+
+void clc_buildunit(clc_Service *s, clc_Unit **units, uint64_t number, clc_Form form,
+                   const char *text, size_t length) {
   const size_t options = strlen(text) + 1;
-  const char *source = text + options;
-  const size_t size = length - options;
-  cl_int code;
   clc_forgetunit(units, number);
   clc_Unit *u = calloc(1, sizeof *u);
   if (!clc_succeeds(s, u != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "clBuildProgram")) return;
   u->number = number;
   u->next = *units;
   *units = u;
-  u->program = clCreateProgramWithSource(s->context, 1, &source, &size, &code);
-  if (code != CL_SUCCESS) u->program = NULL;
-  if (!clc_succeeds(s, code, "clCreateProgramWithSource")) return;
-  code = clBuildProgram(u->program, 1, &s->device, text, NULL, NULL);
+  u->program = create_program(s, form, text + options, length - options);
+  if (u->program == NULL) return;
+  const cl_int code = clBuildProgram(u->program, 1, &s->device, text, NULL, NULL);
   if (clc_succeeds(s, code, "clBuildProgram")) try_kernels(s, u->program);
 }
 

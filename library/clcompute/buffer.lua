@@ -67,6 +67,56 @@ function Buffer:fill(value, first, last) end
 ---@return clcompute.Buffer # the new one
 function Buffer:copy(device) end
 
+---A rectangle of a buffer, or a stack of them. In a buffer of as many dimensions as `size` has, the shape says where the
+---rows are, and `at` has an index for each dimension. In a buffer of one dimension `pitch` says it, and `at` is one index.
+---@class clcompute.RectOptions
+---@field size? integer[] { rows, columns } or { slices, rows, columns }; all from `at` on unless given
+---@field at? integer|integer[] the first element; the buffer's first unless given
+---@field pitch? integer|integer[] elements from row to row; in three dimensions { from slice to slice, from row to row }
+
+---@class clcompute.CopyRectOptions: clcompute.RectOptions
+---@field to clcompute.Buffer of the same dtype, on any device
+---@field to_at? integer|integer[] the first element there
+---@field to_pitch? integer|integer[] the pitch there
+
+---Copies a rectangle to another buffer, or to another place of this one; the two may overlap. Queued; between devices of
+---different contexts it blocks.
+---
+---Errors: rectangles that reach beyond a buffer; pitches in which the rows do not fit.
+---```lua
+---local m, n = d:buffer({ { 1, 2, 3 }, { 4, 5, 6 } }, "int"), d:zeros("int", 2, 2)
+---m:copy_rect { to = n, size = { 2, 2 }, at = { 1, 2 } }
+---print(n:get(1, 1), n:get(2, 2)) --> 2	6
+---```
+---@param options clcompute.CopyRectOptions
+---@return clcompute.Buffer # the buffer
+function Buffer:copy_rect(options) end
+
+---The elements of a rectangle as a table, nested as its size. Blocks.
+---
+---Errors: as of `Buffer:copy_rect`.
+---```lua
+---local line = d:buffer({ 1, 2, 3, 4, 5, 6 }, "int")
+---local rows = line:read_rect { size = { 2, 2 }, at = 2, pitch = 3 }
+---print(rows[1][1], rows[2][1]) --> 2	5
+---```
+---@param options? clcompute.RectOptions
+---@return table
+function Buffer:read_rect(options) end
+
+---Writes over a rectangle. Queued; the host's data is copied before the call returns.
+---
+---Errors: as of `Buffer:copy_rect`; a table with a `size` beside it; elements that are no numbers of the dtype.
+---```lua
+---local m = d:zeros("int", 3, 3)
+---m:write_rect({ { 1, 2 }, { 3, 4 } }, { at = { 2, 2 } })
+---print(m:get(2, 2), m:get(3, 3)) --> 1	4
+---```
+---@param values clcompute.Values|string a table nested 2 or 3 deep, which has its size, or packed bytes
+---@param options? clcompute.RectOptions
+---@return clcompute.Buffer # the buffer
+function Buffer:write_rect(values, options) end
+
 ---One element. Blocks. `b[i]` is the same in one dimension.
 ---
 ---Errors: an index outside the shape, or a wrong number of indices.
@@ -113,6 +163,16 @@ function Buffer:view(first, last) end
 ---@param ... integer further extents, 4 at most in all
 ---@return clcompute.Buffer
 function Buffer:reshape(n, ...) end
+
+---The same bytes as elements of another dtype, on the same memory. The last dimension has as many bytes as before.
+---
+---Errors: a last dimension that is no whole number of such elements; a view whose first byte may not begin one.
+---```lua
+---print(d:buffer({ 1.0 }, "float"):as "uint"[1] == 0x3f800000) --> true
+---```
+---@param dtype clcompute.Dtype
+---@return clcompute.Buffer
+function Buffer:as(dtype) end
 
 ---The OpenCL handle of the buffer's memory, as light userdata for a C library. It stays the buffer's: never release it,
 ---and do not use it after the buffer was released or collected. A view has the handle of the whole memory and begins at

@@ -10,6 +10,7 @@
 ---@field type "gpu"|"cpu"|"accelerator"|string
 ---@field version string
 ---@field c_version string
+---@field il_version? string intermediate languages it takes, as "SPIR-V_1.2"; from OpenCL 2.1 on
 ---@field driver string
 ---@field extensions string
 ---@field compute_units integer
@@ -237,16 +238,21 @@ function Device:sampler(options) end
 ---@field name? string what build logs call the source
 
 ---Builds a program. Blocks. A source may `#include <clcompute/work_group.h>` for the work-group functions of OpenCL C
----2.0 on any device (docs/programs.md).
+---2.0 on any device, and `<clcompute/complex.h>` for complex numbers (docs/programs.md).
 ---
----Errors: a build failure, with the build log and the source lines it points at; a file that cannot be read.
+---`{ files = { "a.cl", "b.cl" } }` is one program of several files, one after the other; messages name each by its path.
+---`{ binary = path }` is a program that `Program:save` wrote, or SPIR-V where `d:info().il_version` names it. It takes no
+---options.
+---
+---Errors: a build failure, with the build log and the source lines it points at; a file that cannot be read; a binary
+---that is damaged, or was saved for another device, driver or version of them.
 ---```lua
 ---local p = d:program "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }"
 ---local x = d:buffer { 1, 2, 3 }
 ---p.twice(#x, x)
 ---print(x[3]) --> 6.0
 ---```
----@param source string|{file: string} OpenCL C, or where it is
+---@param source string|{file: string}|{files: string[]}|{binary: string} OpenCL C, or where it or a binary is
 ---@param options? clcompute.ProgramOptions
 ---@return clcompute.Program
 function Device:program(source, options) end
@@ -257,7 +263,7 @@ function Device:program(source, options) end
 ---local source = "kernel void nothing(global int *x) { x[0] = 1; }"
 ---print(type(d:is_built(source))) --> boolean
 ---```
----@param source string|{file: string} OpenCL C, or where it is
+---@param source string|{file: string}|{files: string[]} OpenCL C, or where it is
 ---@param options? clcompute.ProgramOptions
 ---@return boolean
 function Device:is_built(source, options) end

@@ -49,7 +49,7 @@ function cl.saxpy(alpha, x, y, options) end
 ---print(z[3]) --> 12.0
 ---```
 ---@param expression string
----@param operands table<string, number|clcompute.Buffer> by the names in the expression; buffers have the same number of elements, not necessarily the same shape
+---@param operands table<string, number|clcompute.Buffer> by the names in the expression; buffers have the same number of elements, not necessarily the same shape; none is needed where `out` is given
 ---@param options? clcompute.MapOptions
 ---@return clcompute.Buffer # out, or a new one of the shape of the operand whose name is first in the alphabet
 function cl.map(expression, operands, options) end

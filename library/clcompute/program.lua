@@ -23,6 +23,22 @@ local Program = {}
 ---@return clcompute.Kernel
 function Program:kernel(name) end
 
+---Writes the built program to a file, for `d:program { binary = path }` on the same device with the same driver. The file
+---holds the binary, what arguments and ranges are checked by, and no source; a checksum tells damage. Blocks.
+---
+---Errors: a file that cannot be written, the old one stays then; a program of an isolated device.
+---```lua
+---local path, x = os.tmpname(), d:zeros("int", 2)
+---local p = d:program("kernel void one(global int *x) { x[get_global_id(0)] = 1; }")
+---if not d.isolated then p = p:save(path).device:program { binary = path } end
+---p.one(2, x)
+---print(x[2]) --> 1
+---os.remove(path)
+---```
+---@param path string
+---@return clcompute.Program # the program
+function Program:save(path) end
+
 ---Releases the program at once instead of when it is collected; `<close>` does the same. May be called twice.
 ---```lua
 ---d:program "kernel void nothing(global int *x) { x[0] = 1; }":release()
@@ -49,8 +65,9 @@ function Program:release() end
 ---event. The launch is queued.
 ---
 ---Arguments are checked against the kernel's own signature. A scalar takes a number in its range, an enum an integer
----of 32 bits, a vector a table of numbers, a pointer a buffer of its dtype (a pointer to a struct a buffer of any
----dtype), a `local` pointer `cl.scratch`. A struct, and a vector too, takes a packed string of its size
+---of 32 bits, a vector a table of numbers, a pointer a buffer of its dtype or of the signed or unsigned kin, or
+---`cl.null`; a pointer to char, uchar, void or a struct takes a buffer of any dtype. A `local` pointer takes
+---`cl.scratch` by the same rules. A struct, and a vector too, takes a packed string of its size
 ---(`string.pack`), a scalar does not. Under "split" a kernel may not call get_group_id, get_num_groups,
 ---get_global_size, get_global_offset, get_global_linear_id or get_enqueued_local_size, which would speak of one part.
 ---What a kernel has in local memory must fit the device's, `cl.scratch` included; its own arrays alone may exceed that
@@ -113,6 +130,83 @@ function Kernel:release() end
 ---@param n integer elements, at least 1
 ---@return clcompute.Scratch
 function cl.scratch(dtype, n) end
+
+---A struct of OpenCL C: how its fields lie on every device, and what tables they are packed from.
+---@class clcompute.Struct
+---@field name string
+---@field size integer bytes
+---@field align integer bytes
+---@field offsets table<string, integer> bytes before each field
+---@field source string its declaration, a typedef of OpenCL C
+local Struct = {}
+
+---A struct by its fields, as OpenCL C declares them: scalars, vectors, arrays and structs. `tostring` shows its size.
+---
+---Errors: a type that is none of these; what is no field.
+---```lua
+---local Particle = cl.struct("particle", "float4 position; float mass; uchar flags[4];")
+---print(Particle.size, Particle.offsets.mass) --> 32	16
+---local p = d:program(Particle.source .. [[
+---  kernel void heavier(global particle *p, float by) { p[get_global_id(0)].mass *= by; }]])
+---local b = Particle:buffer(d, { { mass = 2 }, { mass = 3, position = { 1, 2, 3, 4 } } })
+---p.heavier(2, b, 10)
+---print(Particle:read(b)[2].mass) --> 30.0
+---```
+---@param name string
+---@param fields string "float4 position; int ids[3];"
+---@param options? { structs: clcompute.Struct[] } structs: whose names are types of fields
+---@return clcompute.Struct
+function cl.struct(name, fields, options) end
+
+---A struct as a packed string, an argument of a kernel for a struct by value. A vector is a list of its numbers, an array a
+---list, a struct a table; fields that the table does not have are zero.
+---
+---Errors: a value that does not fit, with the name of its field; a key that is no field.
+---```lua
+---local Pair = cl.struct("pair", "int a; float2 b;")
+---print(#Pair:pack { a = 1, b = { 2, 3 } }) --> 16
+---```
+---@param values table
+---@return string
+function Struct:pack(values) end
+
+---The table that a packed string is of.
+---
+---Errors: a string that is no number of whole structs, or has no such struct.
+---```lua
+---local Pair = cl.struct("pair", "int a; float2 b;")
+---print(Pair:unpack(Pair:pack { b = { 2, 3 } }).b[2]) --> 3.0
+---```
+---@param bytes string one struct or several
+---@param i? integer which one; the first unless given
+---@return table
+function Struct:unpack(bytes, i) end
+
+---A new buffer of structs, for a pointer to them: of dtype "uchar", with a struct a row.
+---
+---Errors: as of `Struct:pack`.
+---```lua
+---local Pair = cl.struct("pair", "int a; float2 b;")
+---print(#Pair:buffer(d, { { a = 1 }, { a = 2 }, {} })) --> 3
+---```
+---@param device clcompute.Device
+---@param list table[]
+---@return clcompute.Buffer
+function Struct:buffer(device, list) end
+
+---The structs of rows `first` to `last` of a buffer. Blocks.
+---
+---Errors: a buffer whose rows have another size; rows outside the buffer.
+---```lua
+---local Pair = cl.struct("pair", "int a; float2 b;")
+---local b = Pair:buffer(d, { { a = 1 }, { a = 2 } })
+---print(Pair:read(b, 2)[1].a) --> 2
+---```
+---@param buffer clcompute.Buffer
+---@param first? integer 1 unless given
+---@param last? integer `#buffer` unless given
+---@return table[]
+function Struct:read(buffer, first, last) end
 
 ---A launch that can be waited for and timed. A split launch is one event, from the start of the first part to the end
 ---of the last.

@@ -54,8 +54,10 @@ local function complete(core)
   internal.add_methods("Device", { load = late("formats", "load") })
   internal.add_methods("Buffer", { save = late("formats", "save_buffer") })
   internal.add_methods("Image", { save = late("formats", "save_image") })
+  internal.add_methods("Program", { save = late("program", "save") })
   core.profile = late("device", "profile")
   core.trace_range = late("kernel", "trace_range")
+  core.struct = late("language", "struct")
   for name in ("map reduce scan sum asum dot min max argmin argmax norm2"):gmatch "%w+" do
     core[name] = late("operations", name)
   end

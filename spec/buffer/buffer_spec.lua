@@ -406,6 +406,24 @@ helper.describe_each("a buffer", function(d)
     assert.same({ 0, 7 }, d:zeros("int", 0):reshape(0, 7).shape)
   end)
 
+  it("shows the same bytes as elements of another dtype, of views too", function()
+    local m = d:buffer({ { 1, -1 }, { 256, 3 } }, "int")
+    local u = m:as "uint"
+    assert.same({ { 1, 4294967295 }, { 256, 3 } }, u:read())
+    assert.equal("uint", u.dtype)
+    assert.same({ { 0, 1, 0, 0, 3, 0, 0, 0 } }, m:as("uchar"):view(2, 2):read())
+    assert.same({ 2, 4 }, m:as("short").shape)
+    assert.same({ 2, 1 }, m:as("long").shape)
+    assert.same({ 3 << 32 | 256 }, m[2]:as("ulong"):read())
+    m:as("uchar")[2]:view(1, 4):as("float"):fill(1)
+    assert.equal(0x3f800000, m:get(2, 1))
+    assert.same({ 0, 3 }, d:zeros("float", 0, 6):as("double").shape)
+    helper.raises("the last dimension has 12 bytes, no multiple of the 8 bytes of a long", m.as,
+      d:zeros("int", 2, 3), "long")
+    helper.raises("starts 4 bytes into its memory, no multiple of the 8 bytes of a double; copy the view", m.as,
+      d:zeros("int", 4):view(2, 3), "double")
+  end)
+
   it("outlives its views, and they outlive it", function()
     local b = matrix()
     local view = b:view(2, 2)

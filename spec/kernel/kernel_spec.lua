@@ -245,7 +245,7 @@ helper.describe_each("a kernel's pointer argument", function(d)
       { 1, "got number" }, { "text", "got string" }, { { 1, 2 }, "got table" }, { true, "got boolean" },
       { print, "got function" }, { io.stdout, "got userdata" }, { d, "got userdata" }, { k, "got userdata" },
       { cl.scratch("int", 4), "got userdata" }, { released, "got released buffer" },
-      { d:zeros("float", 4), "got float buffer" }, { d:zeros("uint", 4), "got uint buffer" },
+      { d:zeros("float", 4), "got float buffer" }, { d:zeros("long", 4), "got long buffer" },
     } do
       helper.raises({ "kernel 'copy' argument 2 'x' (global int*)", "int buffer expected", case[2] }, k, 4, o, case[1])
     end

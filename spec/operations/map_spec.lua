@@ -88,6 +88,13 @@ helper.describe_kinds("map", function(d, dtypes)
     for i = 1, 100 do assert.equal((i - 1 - 3) * 2, list[i]) end
   end)
 
+  it("computes from the index alone, for every element of out", function()
+    local out = d:zeros("int", 3, 37)
+    assert.equal(out, cl.map("i * k - 5", { k = 2 }, { out = out }))
+    for i, value in ipairs(out:reshape(111):read()) do assert.equal(2 * (i - 1) - 5, value) end
+    assert.equal(0, #cl.map("i * k - 5", { k = 2 }, { out = d:zeros("int", 0) }))
+  end)
+
   it("gives the dtype that comes last, and a float where a Lua float meets integers", function()
     local function of(a, b, scalar)
       return cl.map("x[i] + y[i]*s", { x = d:zeros(a, 3), y = d:zeros(b, 3), s = scalar }).dtype

@@ -31,6 +31,7 @@ local function place_of(entry)
   local owner, name = entry.name:match "^([%w_]+)[.:]([%w_]+)$"
   if entry.kind == "function" then return require(entry.module), name end
   if owner == "Compiled" then return getmetatable(assert(loops.compile "function() end")).__index, name end
+  if owner == "Struct" then return getmetatable(cl.struct("s", "int a;")).__index, name end
   return debug.getregistry()["clcompute." .. owner].methods, name
 end
 

@@ -45,13 +45,15 @@ static void eliminate_on_host(const Solve *s, size_t k, size_t first) {
   char *block = lua_newuserdatauv(L, (rows + 1) * cols * size, 0);
   char *l = lua_newuserdatauv(L, rows * size, 0);
   char *below = block + cols * size;
-  clc_readrect(L, s->w, k * ld + first, ld, rows + 1, cols, block);
+  clc_Box box = {.buffer = s->w, .first = k * ld + first, .row = ld};
+  clc_readbox(L, &box, &(clc_Extent){1, rows + 1, cols}, block);
   clc_readbuffer(L, s->l, k + 1, rows, l);
   if (size == sizeof(float))
     clc_plain_eliminate_float(rows, cols, (float *)below, cols, (float *)l, (float *)block);
   else
     clc_plain_eliminate_double(rows, cols, (double *)below, cols, (double *)l, (double *)block);
-  clc_writerect(L, s->w, (k + 1) * ld + first, ld, rows, cols, below);
+  box.first += ld;
+  clc_writebox(L, &box, &(clc_Extent){1, rows, cols}, below);
   lua_pop(L, 2);
 }
 
@@ -76,9 +78,7 @@ static void backward_step(const Solve *s, size_t k) {
 static void check_pivots(const Solve *s) {
   lua_State *L = s->L;
   char *pivots = lua_newuserdatauv(L, s->n * s->w->dtype->size, 0);
-  /* All but the last by row length: NVIDIA wants room for the rest of the last row too. */
-  clc_readrect(L, s->w, 0, s->n + 2, s->n - 1, 1, pivots);
-  clc_readbuffer(L, s->w, (s->n - 1) * (s->n + 2), 1, pivots + (s->n - 1) * s->w->dtype->size);
+  clc_readbox(L, &(clc_Box){.buffer = s->w, .row = s->n + 2}, &(clc_Extent){1, s->n, 1}, pivots);
   for (size_t k = 0; k < s->n; k++) {
     s->w->dtype->push(L, pivots + k * s->w->dtype->size);
     const double pivot = lua_tonumber(L, -1);

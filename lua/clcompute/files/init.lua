@@ -3,6 +3,7 @@
 --- Files that outlast a process. A reader sees a whole file, the old or the new one; a pipe, a socket or a device in
 -- place of a file is an error, since to open one may never end.
 
+local arity = require("clcompute.base").arity
 local internal = require "clcompute.core.internal"
 
 local files = {
@@ -33,6 +34,29 @@ function files.replace(path, write)
   if io.type(file) == "file" then file:close() end
   os.remove(name)
   error(reason, 0)
+end
+
+--- The type of what came in place of a path: an explicit nil is "nil", no argument "none".
+local function type_given(...)
+  return select("#", ...) == 0 and "none" or type((...))
+end
+
+--- A method of that name whose one argument is a path: f(object, path). What f raises begins with the path and stands
+-- at the line of the script: level 1 is the method, 2 the core's check of the object, 3 the script.
+function files.method(name, f)
+  return function(object, ...)
+    local path = ...
+    arity.check(name, 1, 3, ...)
+    if type(path) ~= "string" then
+      error(("bad argument #1 to '%s' (path expected, got %s)"):format(name, type_given(...)), 3)
+    end
+    if path:find("\0", 1, true) then error(("bad argument #1 to '%s' (the path holds a NUL byte)"):format(name), 3) end
+    local ok, result = pcall(f, object, path)
+    if ok then return result end
+    if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
+    -- The core's own messages start with the line of the library's file that called it.
+    error(("%s: %s"):format(path, (result:gsub("^[^\n]-clcompute/%l+/%l+%.lua:%d+: ", ""))), 3)
+  end
 end
 
 return files

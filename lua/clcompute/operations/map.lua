@@ -48,8 +48,8 @@ local function map(text, given, o)
   o = o and operands.check_options("map", o, OPTIONS) or NONE
   if type(text) ~= "string" then translation.translate("map", text) end
   if type(given) ~= "table" then error("map: table of operands expected, got " .. type(given), 0) end
-  local list, first = operands.read("map", given)
   local target, wanted = operands.target("map", o)
+  local list, first = operands.read("map", given, target)
   local scalar = operands.result_dtype(list, wanted)
   local out, in_place = operands.result("map", target, wanted or scalar, list, first)
   local device, n = first.device, out.count

@@ -105,8 +105,8 @@ local function sorted_names(where, given)
   return names
 end
 
---- Raises unless all buffers have as many elements; returns the first one.
-local function check_counts(where, list)
+--- Raises unless all buffers have as many elements; returns the first one, `target` where there is none.
+local function check_counts(where, list, target)
   local first
   for _, operand in ipairs(list) do
     if operand.dtype and not first then first = operand end
@@ -115,20 +115,21 @@ local function check_counts(where, list)
         operand.count), 0)
     end
   end
-  return first or error(where .. ": a buffer expected among the operands", 0)
+  return first or target or error(where .. ": a buffer expected among the operands", 0)
 end
 
 --- Reads a table of operands, or a buffer that is to be called x; in the order of their names.
+-- @tparam ?table target the buffer for the result, from whose index alone elements can be computed
 -- @treturn table list of {name=, value=, dtype= and what else a buffer has, or kind="integer"|"float"}
 -- @treturn table the first buffer of these
-function operands.read(where, given)
+function operands.read(where, given, target)
   if type(given) == "userdata" then given = { x = given } end
   if type(given) ~= "table" then
     error(("%s: buffer or table of operands expected, got %s"):format(where, type(given)), 0)
   end
   local list = {}
   for k, name in ipairs(sorted_names(where, given)) do list[k] = read_one(where, name, rawget(given, name)) end
-  return list, check_counts(where, list)
+  return list, check_counts(where, list, target)
 end
 
 --- What expressions may use of them: name to "array" or "scalar", and i.
