@@ -152,7 +152,7 @@ stress: all layer
 # must be found.
 tsan: $(call modules_of,tsan) build/tsan/threads
 	@mkdir -p build/tsan/cache
-	@export $(ENV) $(call variant_env,tsan) CLCOMPUTE_CACHE="$(CURDIR)/build/tsan/cache" \
+	@export $(ENV) $(call variant_env,tsan) CLCOMPUTE_CACHE="$(CURDIR)/build/tsan/cache" CLCOMPUTE_BUILD=wait \
 	  TSAN_OPTIONS="suppressions=$(CURDIR)/tools/tsan.supp"; \
 	if build/tsan/threads -race /dev/null 4 10 2>/dev/null; then echo "a race goes unseen"; exit 1; fi; \
 	build/tsan/threads spec/support/threads.lua 4 10 "$(PLACE)" && echo "no race"

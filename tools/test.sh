@@ -29,6 +29,7 @@ export OCLGRIND_DATA_RACES="${RACES:-1}"
 # The user's compiled programs stay as they are, and no run depends on the one before.
 export CLCOMPUTE_CACHE="$work/cache"
 rm -rf "$CLCOMPUTE_CACHE"
+export CLCOMPUTE_BUILD=wait # no process goes on behind a spec
 export OPENCL_LAYERS="$root/build/libclcount.so" CLCOUNT_EXIT=9 CLCOUNT_QUIET=1
 
 cd "$root" || exit 1

@@ -149,8 +149,14 @@ void clc_pushweak(lua_State *L, const char *mode) {
   lua_setmetatable(L, -2);
 }
 
+static int is_forked(lua_State *L) {
+  lua_pushboolean(L, clc_isforked());
+  return 1;
+}
+
 void clc_openhandles(lua_State *L) {
-  static const luaL_Reg functions[] = {{"add_methods", add_methods}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"add_methods", add_methods}, {"is_forked", is_forked}, {NULL, NULL}};
   clc_addinternal(L, functions);
   State *state = lua_newuserdatauv(L, sizeof *state, 0);
   memset(state, 0, sizeof *state);

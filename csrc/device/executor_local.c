@@ -26,8 +26,6 @@ static void new_recipe(lua_State *L, clc_Context *c, const clc_Sources *s, clc_R
   *recipe = NULL;
 }
 
-/* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
-   of the others, so a build that failed is tried once more without. */
 static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code *code) {
   const cl_device_id *id = &d->context->place.device;
   cl_int result;
@@ -37,7 +35,7 @@ static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code 
   if (result != CL_SUCCESS) code->program = NULL;
   clc_check(L, result, "clCreateProgramWithSource");
   result = clBuildProgram(code->program, 1, id, s->options, NULL, NULL);
-  if (result != CL_BUILD_PROGRAM_FAILURE) return result;
+  if (result != CL_BUILD_PROGRAM_FAILURE || !d->context->dislikes_arg_info) return result;
   return clBuildProgram(code->program, 1, id, s->options + sizeof CLC_ARG_INFO - 1, NULL, NULL);
 }
 

@@ -95,6 +95,19 @@ static void create_kernel(lua_State *L, clc_Kernel *k, const clc_Code *code) {
   clc_check(L, result, "clCreateKernel");
 }
 
+/* POCL's headers define its built-in functions as macros, so there an argument called `step` becomes
+   `_cl_step`. */
+static void restore_names(lua_State *L, clc_Declaration *d, const char *code) {
+  static const char prefix[] = "_cl_";
+  char *const texts[] = {d->name, d->type};
+  if (strstr(code, prefix) != NULL) return;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    if (strstr(texts[i], prefix) == NULL) continue;
+    strcpy(texts[i], luaL_gsub(L, texts[i], prefix, ""));
+    lua_pop(L, 1);
+  }
+}
+
 /* Reads each argument's declaration, the one kept with the binary or OpenCL's. */
 static void read_arguments(lua_State *L, clc_Kernel *k, const clc_Text *text) {
   for (cl_uint i = 0; i < k->nargs; i++) {
@@ -102,6 +115,7 @@ static void read_arguments(lua_State *L, clc_Kernel *k, const clc_Text *text) {
     if (text->declarations == NULL ||
         !clc_finddeclaration(text->declarations, k->real_name, i, &declared))
       clc_askdeclaration(L, &k->kernel, i, &declared);
+    restore_names(L, &declared, text->code);
     clc_readargument(L, &declared, text->code, &k->args[i]);
   }
   if (k->h.released) luaL_error(L, "device is released"); /* by a finalizer */

@@ -39,10 +39,11 @@ int clc_countlines(const char *start, const char *end);
 /* --- what a text says that OpenCL cannot be asked: source.c ---------------- */
 
 /*
- * Returns the first of the NULL-terminated names that a kernel reaches: in its
- * body, or in functions and macros of the same text that it uses; where these paste names
- * together (##), anywhere in the text, and what can be pasted of its words too. NULL: none. A
- * name that ends in `*` stands for all that start so.
+ * Returns the first of the NULL-terminated names that a kernel may reach: in its body, in functions
+ * and macros of the same text that it uses, in such as macros outside of bodies write, and by what
+ * words of these can be pasted to (##). Where a macro writes the kernel's head, any use in the text
+ * counts. Where a function may be called by the name of its symbol, the text says that. NULL:
+ * none. A name that ends in `*` stands for all that start so.
  */
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);

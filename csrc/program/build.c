@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Building: OpenCL C into a program, or the binary that was kept of it. */
+#define _XOPEN_SOURCE 700 /* PATH_MAX */
 #include "build.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "files/files.h"
@@ -9,6 +11,7 @@
 /* A build, and what belongs to its source. */
 typedef struct {
   clc_Device *device;
+  const clc_Source *given;
   clc_Source source; /* as it was given, but for what goes before it */
   const char *text;  /* what of it is compiled */
   const char *line, *options;
@@ -28,6 +31,11 @@ static const char *push_macros(lua_State *L, const char *defines, const char *op
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
   return lua_tostring(L, -1);
+}
+
+/* Pushes what the compiler is told besides a script's options. */
+static const char *push_options(lua_State *L, const clc_Device *d, const char *options) {
+  return lua_pushfstring(L, CLC_ARG_INFO "%s%s", options, d->context->quiet_option);
 }
 
 static int uses_header(const Job *j) {
@@ -62,7 +70,7 @@ static void push_split_options(lua_State *L, const char *options) {
 static void add_header(lua_State *L, Job *j) {
   const char *header = clc_pushworkgroup(L, j->device);
   push_split_options(L, j->source.options);
-  j->options = lua_pushfstring(L, CLC_ARG_INFO "%s", lua_tostring(L, -2));
+  j->options = push_options(L, j->device, lua_tostring(L, -2));
   j->source.defines = lua_pushfstring(L, "%s%s%s", header, lua_tostring(L, -2), j->source.defines);
   j->text = clc_pushbodies(L, j->scanned, j->start);
   if (j->known.header_by_file)
@@ -81,9 +89,9 @@ static void push_scanned(lua_State *L, Job *j) {
 
 /* Leaves what it refers to on the stack, what is scanned at the index given. */
 static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scanned) {
-  Job j = {.device = d, .source = *s, .text = s->text};
+  Job j = {.device = d, .given = s, .source = *s, .text = s->text};
   j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
-  j.options = lua_pushfstring(L, CLC_ARG_INFO "%s", s->options);
+  j.options = push_options(L, d, s->options);
   j.macros = push_macros(L, s->defines, s->options);
   j.searched = lua_pushfstring(L, "%s\n%s", s->text, j.macros);
   j.known = clc_pushincluded(L, j.searched, s->options);
@@ -117,6 +125,22 @@ static int push_key(lua_State *L, const Job *j) {
   return j->known.repeatable && clc_pushkey(L, j->device, lua_tostring(L, -1), j->options);
 }
 
+/* Whether Lua noted that the program is to be kept when the process ends (lua/clcompute/program):
+   POCL compiles and links to tell a binary. */
+static int is_kept_later(lua_State *L, const Job *j) {
+  char room[PATH_MAX];
+  const clc_Source *s = j->given;
+  const char *const texts[] = {s->text, s->name, s->defines, s->options};
+  if (!j->device->context->is_pocl || clc_getinternal(L, "keep_later") != LUA_TFUNCTION) return 0;
+  lua_pushstring(L, clc_findinterpreter(room, sizeof room));
+  clc_pushdevice(L, j->device);
+  lua_getfield(L, -1, "place");
+  lua_remove(L, -2);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) lua_pushstring(L, texts[i]);
+  lua_call(L, 6, 1);
+  return lua_toboolean(L, -1);
+}
+
 /* Builds from what was kept, pushing the declarations of the kernels, or from the
    source, pushing nil. */
 static void build_job(lua_State *L, const Job *j, clc_Code *code) {
@@ -129,8 +153,8 @@ static void build_job(lua_State *L, const Job *j, clc_Code *code) {
     /* A file that was changed meanwhile may or may not be in the binary. */
     clc_pushincluded(L, j->searched, j->options);
     const int settled = strcmp(lua_tostring(L, -1), j->included) == 0;
-    /* To tell a binary POCL compiles and links here. */
-    if (keyed && settled && makes_binaries) clc_storebinary(L, key, &code->program);
+    if (keyed && settled && makes_binaries && !is_kept_later(L, j))
+      clc_storebinary(L, key, &code->program);
     lua_pushnil(L);
   }
   if (makes_binaries && clc_wantstarget(j->text))

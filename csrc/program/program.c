@@ -193,6 +193,15 @@ static const char *push_own_folder(lua_State *L, const char *path) {
   return lua_pushfstring(L, " -I %s", lua_pushlstring(L, path, (size_t)(slash - path) + 1));
 }
 
+/* Takes the byte order mark, which some editors write before a text, from the one at index 2. */
+static void drop_mark(lua_State *L) {
+  static const char mark[] = "\xef\xbb\xbf";
+  const char *text = lua_tostring(L, 2);
+  if (strncmp(text, mark, strlen(mark)) != 0) return;
+  lua_pushlstring(L, text + strlen(mark), lua_rawlen(L, 2) - strlen(mark));
+  lua_replace(L, 2);
+}
+
 /* Leaves the text at index 2 and returns what logs call it; *own_folder: as above, or "". */
 static const char *take_source(lua_State *L, const char **own_folder) {
   static const char *const keys[] = {"file", NULL};
@@ -238,6 +247,7 @@ static clc_Source take_request(lua_State *L) {
   clc_checkoptions(L, 3, keys);
   const char *own_folder;
   const char *file = take_source(L, &own_folder);
+  drop_mark(L);
   const char *name = clc_stringoption(L, 3, "name", file);
   const char *options = clc_stringoption(L, 3, "options", "");
   if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2))
@@ -245,7 +255,7 @@ static clc_Source take_request(lua_State *L) {
   luaL_argcheck(L, *name != '\0', 3, "name is empty");
   luaL_argcheck(L, strpbrk(name, "\"\\\r\n") == NULL, 3,
                 "name holds a quote, backslash or newline");
-  clc_checkbuildoptions(L, 3, options);
+  options = clc_pushbuildoptions(L, 3, options);
   clc_pushoption(L, 3, "defines");
   const char *defines = clc_pushdefines(L, 3, -1);
   const char *includes = clc_pushincludes(L, 3);
@@ -274,7 +284,18 @@ static int device_is_built(lua_State *L) {
   return 1;
 }
 
+/* keep(device, text, name, defines, options): builds what clc_build takes, and keeps it, unless
+   that was done. */
+static int keep(lua_State *L) {
+  clc_Device *d = clc_checkopen(L, 1);
+  const clc_Source s = {luaL_checkstring(L, 2), luaL_checkstring(L, 3), luaL_checkstring(L, 4),
+                        luaL_checkstring(L, 5)};
+  if (!clc_isbuilt(L, d, &s)) clc_buildprogram(L, d, 2, s.name, s.defines, s.options);
+  return 0;
+}
+
 void clc_openprograms(lua_State *L) {
+  static const luaL_Reg functions[] = {{"keep", keep}, {NULL, NULL}};
   static const clc_Function device_methods[] = {
       {"program", device_program, 2}, {"is_built", device_is_built, 2}, {NULL, NULL, 0}};
   static const clc_Function methods[] = {{"kernel", program_kernel, 1}, {NULL, NULL, 0}};
@@ -282,5 +303,6 @@ void clc_openprograms(lua_State *L) {
   clc_opentype(L, &program_type, program_field, program_show, methods, metamethods);
   clc_addrelease(L, &program_type);
   clc_addmethods(L, &clc_devicetype, device_methods);
+  clc_addinternal(L, functions);
   clc_openstructsizes(L);
 }

@@ -57,6 +57,26 @@ describe("the cache of programs", function()
     assert.matches("^" .. ("%x"):rep(16) .. "%.bin\n$", files())
   end)
 
+  it("keeps what POCL built behind the end of the process, which does not wait for it", function()
+    if not device.platform:find "Portable" then return pending "another driver than POCL" end
+    local behind = { CLCOMPUTE_BUILD = "" }
+    assert.equal("source\t42\nsource\t42\nfalse\n", run("show(SOURCE) show(SOURCE) print(d:is_built(SOURCE))", behind))
+    for _ = 1, 300 do
+      if files():find "%.bin\n" then break end
+      shell "sleep 0.1"
+    end
+    assert.matches("^" .. ("%x"):rep(16) .. "%.bin\n$", files())
+    assert.equal("binary\t42\n", run("show(SOURCE)", behind))
+  end)
+
+  it("builds from source without a word of the driver's, and a text with a mistake once", function()
+    local output = run [[
+      count.fail("clBuildProgram", -11, 100) -- the hundredth
+      local ok, message = pcall(d.program, d, "kernel void k(global int *x) { x[0] = nowhere; }")
+      print(ok, message:match "nowhere", count.hits().seen)]]
+    assert.equal("false\tnowhere\t1\n", output)
+  end)
+
   it("says whether it holds what would be built, and builds nothing then", function()
     local ask = [[print(d:is_built(SOURCE), d:is_built(SOURCE, { options = "-w" }))]]
     local function answer(environment) return (run(ask, environment):gsub("\n", "")) end

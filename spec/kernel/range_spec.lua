@@ -336,9 +336,21 @@ describe("a split range", function()
       .. USE)
   end)
 
+  it("is refused when a macro writes the function that calls it, or a symbol's name stands for it", function()
+    local call = "(void) { return get_group_id(0); }\n"
+    refused("get_group_id", "#define WRITE(n) int n##_f" .. call .. "WRITE(my)\n" .. HEAD .. "my_f()" .. USE)
+    refused("get_group_id", "#define NAME(n) n##_f\nint NAME(my)" .. call .. HEAD .. "my_f()" .. USE)
+    refused("get_group_id", "#define NAME f\nint NAME" .. call .. HEAD .. "f()" .. USE)
+    refused("asm or redefine_extname", 'int f(uint d) __asm__("_Z12get_group_idj");\n' .. HEAD .. "f(0)" .. USE)
+    refused("asm or redefine_extname",
+      "#pragma redefine_extname f _Z12get_group_idj\nint f(uint d);\n" .. HEAD .. "f(0)" .. USE)
+  end)
+
   it("is taken when what macros paste is another name", function()
     local paste = "#define PASTE(a, b) a##b\n"
     for _, source in ipairs {
+      paste .. "kernel void other(global int *c) { int b = get_group_id(0), a = 1, r = 2, i = 3, e = 4; c[b] = a + r + i + e; }\n"
+        .. '#define UNROLL _Pragma("unroll")\n' .. HEAD .. "PASTE(1, u); UNROLL for (int i = 0; i < 2; i++) c[0] = 1" .. USE,
       paste .. HEAD .. "PASTE(1, u)" .. USE,
       paste .. "kernel void other(global int *c) { c[0] = get_group_id(0); }\n" .. HEAD .. "1" .. USE,
       paste .. "int get_group_identity(void) { return 1; }\n" .. HEAD .. "PASTE(get_group_, identity)()" .. USE,

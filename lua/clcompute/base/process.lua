@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Shell commands, for what looks at the machine: the doctor, the command line, the suite. No function of the library
--- itself starts a process.
+--- Shell commands, for what looks at the machine: the doctor, the command line, the suite. Of the library itself only
+-- the end of a process starts another one, which keeps programs (clcompute.program).
 
 local process = {}
 
