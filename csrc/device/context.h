@@ -18,7 +18,7 @@ struct clc_Context {
   const char *quiet_option; /* keeps the compiler from writing to stderr; "" where there is none */
   int dislikes_arg_info;    /* the compiler fails on kernels without parameters if it is to tell of
                                those of others */
-  int understates_groups; /* kernels take larger groups than the driver says of them */
+  int understates_groups;   /* kernels take larger groups than the driver says of them */
   int has_double;
   int has_nonuniform_groups;
   int has_linker; /* the one POCL needs was looked for and found */

@@ -95,7 +95,8 @@ static void create_kernel(lua_State *L, clc_Kernel *k, const clc_Code *code) {
   clc_check(L, result, "clCreateKernel");
 }
 
-/* POCL's headers define its built-in functions as macros, so there an argument called `step` becomes
+/* POCL's headers define its built-in functions as macros, so there an argument called `step`
+   becomes
    `_cl_step`. */
 static void restore_names(lua_State *L, clc_Declaration *d, const char *code) {
   static const char prefix[] = "_cl_";
@@ -229,6 +230,7 @@ void clc_openkernels(lua_State *L) {
   clc_opentype(L, &clc_kerneltype, kernel_field, kernel_show, methods, metamethods);
   clc_addrelease(L, &clc_kerneltype);
   clc_openranges(L);
+  clc_openplans(L);
   clc_opensignatures(L);
   clc_openchecks(L);
 }

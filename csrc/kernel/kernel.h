@@ -36,11 +36,16 @@ typedef struct clc_Limits {
   int sees_group;           /* its text asks for the group's size, place or barrier */
 } clc_Limits;
 
-/* Reads a range: n, {nx [, ny [, nz]]} or {global=, group=, offset=, remainder=}. */
+/* Reads a range: n, {nx [, ny [, nz]]}, {global=, group=, offset=, remainder=} or a cl.range. */
 clc_Range clc_checkrange(lua_State *L, int arg);
 
 /* Whether it has no work-item. */
 int clc_isempty(const clc_Range *range);
+
+/* Pushes sizes as a text: "4x2". */
+const char *clc_pushsizes(lua_State *L, cl_uint dims, const size_t sizes[3]);
+
+/* --- plans: plan.c --------------------------------------------------------- */
 
 /* Covers a range; returns the number of launches, 0 for an empty range. */
 int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *limits,
@@ -188,6 +193,7 @@ void clc_begincheck(lua_State *L, clc_Checked *c);
 void clc_endcheck(lua_State *L, const clc_Checked *c);
 
 void clc_openranges(lua_State *L);
+void clc_openplans(lua_State *L);
 void clc_opensignatures(lua_State *L);
 void clc_openchecks(lua_State *L);
 

@@ -53,7 +53,8 @@ typedef struct {
 
 #define RENAMED "what asm or redefine_extname names"
 
-/* Notes words by which a function can have another name than OpenCL's; in a _Pragma they are quoted. */
+/* Notes words by which a function can have another name than OpenCL's; in a _Pragma they are
+ * quoted. */
 static void note_renaming(clc_Span words, Facts *facts) {
   static const char *const names[] = {"asm", "__asm", "__asm__", "redefine_extname", NULL};
   const char *p = words.start;

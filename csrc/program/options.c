@@ -115,7 +115,8 @@ static const char *push_word(lua_State *L, const char **p) {
   return word;
 }
 
-/* Whether an option defines or undefines a macro or names a folder, whose name may follow a blank. */
+/* Whether an option defines or undefines a macro or names a folder, whose name may follow a blank.
+ */
 static int takes_name(const char *word) {
   return word[0] == '-' && word[1] != '\0' && strchr("DUI", word[1]) != NULL;
 }

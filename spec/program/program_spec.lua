@@ -98,8 +98,9 @@ helper.describe_each("a program", function(d)
   it("takes names behind a blank in options, and a byte order mark before its text", function()
     with_file("#define FROM_HEADER 40\n", function(path)
       local folder, name = path:match "^(.*)/([^/]*)$"
-      local source = ("#include \"%s\"\nkernel void k(global int *x) { x[0] = FROM_HEADER + N; }\n#ifdef M\n#error M\n#endif"):format(name)
-      local options = ("-D N=2 -I %s  -D M -U M"):format(folder)
+      local source = ("#include \"%s\"\n#ifndef M\n#error M\n#endif\n"
+        .. "kernel void k(global int *x) { x[0] = FROM_HEADER + N; }"):format(name)
+      local options = ("-D N=2 -I %s  -D M"):format(folder)
       assert.equal(42, result("\xEF\xBB\xBF" .. source, { options = options }))
     end)
   end)

@@ -16,9 +16,12 @@ local device, keep = require "clcompute".device, require "clcompute.core.interna
 ]]
 local LINE = "pcall(function() keep(device %q, %q, %q, %q, %q) end)\n"
 
--- One such process works at a time. It outlives neither the folder of the cache nor its file of work.
+-- One such process works at a time on a cache, for five minutes at most, and without a word.
 local COMMAND = [[PATH="$PATH:/usr/bin:/bin"; umask 077; mkdir -p %s
-{ flock %s nice -n 19 env -u LUA_INIT -u LUA_INIT_5_4 CLCOMPUTE_BUILD=wait %s %s; rm -f %s; } </dev/null >/dev/null 2>&1 &]]
+{ flock %s timeout 300 nice -n 19 env -u LUA_INIT -u LUA_INIT_5_4 CLCOMPUTE_BUILD=wait %s %s
+rm -f %s; } </dev/null >/dev/null 2>&1 &]]
+
+local MOST = 64 -- programs of a process; one that builds more makes them up as it goes
 
 local lines, interpreter = {}, nil
 
@@ -42,7 +45,7 @@ function program.keep_later(lua, ...)
   if os.getenv "CLCOMPUTE_BUILD" == "wait" then return false end
   interpreter = lua
   at_end[1] = true -- which keeps it alive as long as this function
-  lines[#lines + 1] = LINE:format(...)
+  if #lines < MOST then lines[#lines + 1] = LINE:format(...) end
   return true
 end
 
