@@ -72,6 +72,14 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
 void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
                        const char *complaint, ...);
 
+/* The element type that a type's name stands for, with the text's typedefs, and how many elements
+   wide; NULL: another type. */
+const clc_Dtype *clc_resolvetype(lua_State *L, const char *text, const char *type, int *width);
+
+/* Bytes of a struct by the text that declares it, with all that it includes; 0 where that cannot be
+   told without a compiler: struct_layout.c. */
+size_t clc_structsize(lua_State *L, const char *text, const char *type);
+
 /* Bytes of local memory that the value at idx asks for, 0 if it is no scratch. */
 size_t clc_scratchbytes(lua_State *L, int idx);
 

@@ -65,6 +65,13 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
  */
 const char *clc_pushtype(lua_State *L, const char *text, const char *name);
 
+/* The body of the one struct of that name ("struct S", or the T of a typedef) in the text; .start
+   is NULL where there is none, or what stands beside it may change its layout. */
+clc_Span clc_structbody(const char *text, const char *name);
+
+/* Whether the text defines a macro of that name. */
+int clc_ismacro(const char *text, clc_Span name);
+
 /* --- the files that a text takes in: include.c ----------------------------- */
 
 /* The header that the library supplies itself (kernels/clcompute/work_group.h). */

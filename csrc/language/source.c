@@ -389,3 +389,58 @@ const char *clc_pushtype(lua_State *L, const char *text, const char *name) {
   }
   return push_words(L, type);
 }
+
+/* --- structs ----------------------------------------------------------- */
+
+int clc_ismacro(const char *text, clc_Span name) {
+  const char *p = text, *end = text + strlen(text);
+  clc_Span t;
+  Definition d;
+  while (clc_nexttoken(&p, end, &t)) {
+    if (*t.start != '#') continue;
+    const char *line = clc_lineend(p);
+    if (note_macro(&d, p, line) && same_text(d.name, name)) return 1;
+    p = line;
+  }
+  return 0;
+}
+
+/* Reads `[tag] { body } [name] ;` behind `struct`. Returns whether it is that alone. */
+static int read_struct(const char *p, const char *end, clc_Span *tag, clc_Span *body,
+                       clc_Span *name) {
+  clc_Span t;
+  int open;
+  *tag = *name = (clc_Span){p, p};
+  if (!clc_nexttoken(&p, end, &t)) return 0;
+  if (clc_isword(t)) {
+    *tag = t;
+    if (!clc_nexttoken(&p, end, &t)) return 0;
+  }
+  if (*t.start != '{') return 0;
+  body->start = p;
+  p = block_end(p, end, &open);
+  body->end = p - 1;
+  if (!clc_nexttoken(&p, end, &t)) return 0;
+  if (clc_isword(t)) {
+    *name = t;
+    if (!clc_nexttoken(&p, end, &t)) return 0;
+  }
+  return *t.start == ';' && open == 0;
+}
+
+clc_Span clc_structbody(const char *text, const char *name) {
+  static const char *const packing[] = {"pack", "ms_struct", "options", NULL}; /* of a #pragma */
+  const char *p = text, *end = text + strlen(text);
+  const int is_tag = strncmp(name, "struct ", 7) == 0;
+  clc_Span t, tag, body, declared, found = {NULL, NULL};
+  int n = 0, is_typedef = 0;
+  if (clc_mentions(text, packing)) return found;
+  for (; clc_nexttoken(&p, end, &t); is_typedef = clc_isthe(t, "typedef")) {
+    if (!clc_isthe(t, "struct") || !read_struct(p, end, &tag, &body, &declared)) continue;
+    if (!clc_isthe(is_tag ? tag : declared, is_tag ? name + 7 : name) || !(is_tag || is_typedef))
+      continue;
+    found = body;
+    n++;
+  }
+  return n == 1 ? found : (clc_Span){NULL, NULL};
+}

@@ -122,7 +122,8 @@ static void measure_structs(lua_State *L, int idx, const clc_Kernel *k) {
   for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, top + 1, i);
   const clc_Source s = {lua_tostring(L, top + 2), "sizes", lua_tostring(L, top + 3),
                         lua_tostring(L, top + 4)};
-  clc_measurestructs(L, p->device, &s, top);
+  clc_getvalue(L, idx, TEXT);
+  clc_measurestructs(L, p->device, &s, p->built.seen ? lua_tostring(L, -1) : NULL, top);
   lua_settop(L, top);
 }
 

@@ -12,7 +12,7 @@ local program = {}
 -- What the other process runs: this process's paths, then a line for each program.
 local HEAD = [[
 package.path, package.cpath = %q, %q
-local device, keep = require "clcompute".device, require "clcompute.core.internal".keep
+local device, keep = require 'clcompute'.device, require 'clcompute.core.internal'.keep
 ]]
 local LINE = "pcall(function() keep(device %q, %q, %q, %q, %q) end)\n"
 
