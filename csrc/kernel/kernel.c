@@ -95,9 +95,7 @@ static void create_kernel(lua_State *L, clc_Kernel *k, const clc_Code *code) {
   clc_check(L, result, "clCreateKernel");
 }
 
-/* POCL's headers define its built-in functions as macros, so there an argument called `step`
-   becomes
-   `_cl_step`. */
+/* POCL's headers define its built-in functions as macros: an argument `step` becomes `_cl_step`. */
 static void restore_names(lua_State *L, clc_Declaration *d, const char *code) {
   static const char prefix[] = "_cl_";
   char *const texts[] = {d->name, d->type};
