@@ -80,6 +80,7 @@ local GATES = {
     figure = total },
   { "mutations", "faults put into the code", "mutations", figure = line "mutations: ",
     holds = function(o) return o:find "5 of 5 found" ~= nil end },
+  { "ranges", "the library's groups against fixed ones and the driver's", "ranges", figure = line "ranges: " },
   { "memory", "1,000 dropped buffers of 64 MB below 600 MB", "memory", figure = line "1000 buffers of 64 MB",
     holds = function(o) return number(o, "1000 buffers of 64 MB, peak (%d+) MB") < 600 end },
 }

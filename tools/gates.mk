@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The long checks, a part of the Makefile: `make gates` runs all of them, an hour and a half.
 
-.PHONY: layer long fuzz-api fuzz-files fuzz-c gates memory mutations mutant properties faults asan stress tsan valgrind \
+.PHONY: layer long fuzz-api fuzz-files fuzz-c gates memory ranges mutations mutant properties faults asan stress tsan valgrind \
         coverage coverage-report coverage-clean
 
 # Those that measure time: no other spec runs beside them (tools/test.sh).
@@ -67,6 +67,10 @@ fuzz-files: all layer
 # A thousand buffers of 64 MB, each dropped, stay below 600 MB.
 memory: all layer
 	@$(call specs,memory,STRESS=1,spec/whole/stress_spec.lua)
+
+# 200 random ranges of two dimensions on the CPU, each launched in three ways.
+ranges: all
+	@$(ENV) CLCOMPUTE_CACHE=off $(LUA) tools/ranges.lua
 
 # Every gate with its figure, by the long forms of all. GATES="properties memory" runs these alone.
 gates: all layer

@@ -15,7 +15,10 @@ struct clc_Context {
   int version; /* of device and platform, the lower one: 100 * major + minor */
   int is_cpu;
   int is_pocl;
-  int understates_groups; /* kernels take larger groups than the driver says of them */
+  const char *quiet_option; /* keeps the compiler from writing to stderr; "" where there is none */
+  int dislikes_arg_info;    /* the compiler fails on kernels without parameters if it is to tell of
+                               those of others */
+  int understates_groups;   /* kernels take larger groups than the driver says of them */
   int has_double;
   int has_nonuniform_groups;
   int has_linker; /* the one POCL needs was looked for and found */

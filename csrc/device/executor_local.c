@@ -48,8 +48,6 @@ static const char *create_program(const clc_Context *c, const clc_Sources *s, cl
   return "clCreateProgramWithSource";
 }
 
-/* NVIDIA's compiler fails on kernels without parameters if it is to tell of those
-   of the others, so a build that failed is tried once more without. */
 static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code *code) {
   const cl_device_id *id = &d->context->place.device;
   cl_int result;
@@ -59,7 +57,7 @@ static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code 
   if (result != CL_SUCCESS && s->form != CLC_TEXT) clc_raise(L, result, call, "%s", s->name);
   clc_check(L, result, call);
   result = clBuildProgram(code->program, 1, id, s->options, NULL, NULL);
-  if (result != CL_BUILD_PROGRAM_FAILURE) return result;
+  if (result != CL_BUILD_PROGRAM_FAILURE || !d->context->dislikes_arg_info) return result;
   return clBuildProgram(code->program, 1, id, s->options + sizeof CLC_ARG_INFO - 1, NULL, NULL);
 }
 

@@ -95,6 +95,18 @@ static void create_kernel(lua_State *L, clc_Kernel *k, const clc_Code *code) {
   clc_check(L, result, "clCreateKernel");
 }
 
+/* POCL's headers define its built-in functions as macros: an argument `step` becomes `_cl_step`. */
+static void restore_names(lua_State *L, clc_Declaration *d, const char *code) {
+  static const char prefix[] = "_cl_";
+  char *const texts[] = {d->name, d->type};
+  if (strstr(code, prefix) != NULL) return;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    if (strstr(texts[i], prefix) == NULL) continue;
+    strcpy(texts[i], luaL_gsub(L, texts[i], prefix, ""));
+    lua_pop(L, 1);
+  }
+}
+
 /* Reads each argument's declaration, the one kept with the binary or OpenCL's. */
 static void read_arguments(lua_State *L, clc_Kernel *k, const clc_Text *text) {
   for (cl_uint i = 0; i < k->nargs; i++) {
@@ -102,6 +114,7 @@ static void read_arguments(lua_State *L, clc_Kernel *k, const clc_Text *text) {
     if (text->declarations == NULL ||
         !clc_finddeclaration(text->declarations, k->real_name, i, &declared))
       clc_askdeclaration(L, &k->kernel, i, &declared);
+    restore_names(L, &declared, text->code);
     clc_readargument(L, &declared, text->code, &k->args[i]);
   }
   if (k->h.released) luaL_error(L, "device is released"); /* by a finalizer */
@@ -215,6 +228,7 @@ void clc_openkernels(lua_State *L) {
   clc_opentype(L, &clc_kerneltype, kernel_field, kernel_show, methods, metamethods);
   clc_addrelease(L, &clc_kerneltype);
   clc_openranges(L);
+  clc_openplans(L);
   clc_opensignatures(L);
   clc_openchecks(L);
 }

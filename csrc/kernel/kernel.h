@@ -36,11 +36,16 @@ typedef struct clc_Limits {
   int sees_group;           /* its text asks for the group's size, place or barrier */
 } clc_Limits;
 
-/* Reads a range: n, {nx [, ny [, nz]]} or {global=, group=, offset=, remainder=}. */
+/* Reads a range: n, {nx [, ny [, nz]]}, {global=, group=, offset=, remainder=} or a cl.range. */
 clc_Range clc_checkrange(lua_State *L, int arg);
 
 /* Whether it has no work-item. */
 int clc_isempty(const clc_Range *range);
+
+/* Pushes sizes as a text: "4x2". */
+const char *clc_pushsizes(lua_State *L, cl_uint dims, const size_t sizes[3]);
+
+/* --- plans: plan.c --------------------------------------------------------- */
 
 /* Covers a range; returns the number of launches, 0 for an empty range. */
 int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *limits,
@@ -74,6 +79,14 @@ void clc_readargument(lua_State *L, const clc_Declaration *d, const char *text, 
 /* Raises a complaint about argument i, a lua_pushfstring format, that names kernel and argument. */
 void clc_argumenterror(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
                        const char *complaint, ...);
+
+/* The element type that a type's name stands for, with the text's typedefs, and how many elements
+   wide; NULL: another type. */
+const clc_Dtype *clc_resolvetype(lua_State *L, const char *text, const char *type, int *width);
+
+/* Bytes of a struct by the text that declares it, with all that it includes; 0 where that cannot be
+   told without a compiler: struct_layout.c. */
+size_t clc_structsize(lua_State *L, const char *text, const char *type);
 
 /* Bytes of local memory that the value at idx asks for, 0 if it is no scratch. */
 size_t clc_scratchbytes(lua_State *L, int idx);
@@ -196,6 +209,7 @@ void clc_begincheck(lua_State *L, clc_Checked *c);
 void clc_endcheck(lua_State *L, const clc_Checked *c);
 
 void clc_openranges(lua_State *L);
+void clc_openplans(lua_State *L);
 void clc_opensignatures(lua_State *L);
 void clc_openchecks(lua_State *L);
 

@@ -70,6 +70,26 @@ static clc_ArgumentKind find_kind(const char *type, clc_Argument *a) {
   return is_opaque(type) ? CLC_OPAQUE : CLC_VALUE;
 }
 
+/* The name that typedefs and spelling leave of a type. */
+static void resolve_name(lua_State *L, const char *text, char base[CLC_NAME]) {
+  clc_shorten(base, clc_pushtype(L, text, base));
+  lua_pop(L, 1);
+  join_words(base);
+}
+
+static const clc_Dtype *find_element(const char *base, int *width) {
+  const size_t length = strcspn(base, "0123456789");
+  *width = vector_width(base + length);
+  return *width > 0 ? clc_finddtype(base, length) : NULL;
+}
+
+const clc_Dtype *clc_resolvetype(lua_State *L, const char *text, const char *type, int *width) {
+  char base[CLC_NAME];
+  clc_shorten(base, type);
+  resolve_name(L, text, base);
+  return find_element(base, width);
+}
+
 /* "float4*" is float, 4 wide. The value of an enumeration is an int; a pointer to one is to
    another type, because compilers differ in its sign. Returns the kind of a value. */
 static clc_ArgumentKind parse_type(lua_State *L, const char *text, clc_Argument *a) {
@@ -78,13 +98,9 @@ static clc_ArgumentKind parse_type(lua_State *L, const char *text, clc_Argument 
   base[strcspn(base, "*")] = '\0';
   size_t length = strlen(base);
   while (length > 0 && base[length - 1] == ' ') base[--length] = '\0';
-  clc_shorten(base, clc_pushtype(L, text, base));
-  lua_pop(L, 1);
+  resolve_name(L, text, base);
   if (is_enum(base) && strchr(a->type, '*') == NULL) strcpy(base, "int");
-  join_words(base);
-  length = strcspn(base, "0123456789");
-  a->width = vector_width(base + length);
-  a->dtype = a->width > 0 ? clc_finddtype(base, length) : NULL;
+  a->dtype = find_element(base, &a->width);
   return find_kind(base, a);
 }
 

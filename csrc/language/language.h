@@ -52,10 +52,11 @@ clc_Span clc_findfile(const char *text, int *line);
 /* --- what a text says that OpenCL cannot be asked: source.c ---------------- */
 
 /*
- * Returns the first of the NULL-terminated names that a kernel reaches: in its
- * body, or in functions and macros of the same text that it uses; where these paste names
- * together (##), anywhere in the text, and what can be pasted of its words too. NULL: none. A
- * name that ends in `*` stands for all that start so.
+ * Returns the first of the NULL-terminated names that a kernel may reach: in its body, in functions
+ * and macros of the same text that it uses, in such as macros outside of bodies write, and by what
+ * words of these can be pasted to (##). Where a macro writes the kernel's head, any use in the text
+ * counts. Where a function may be called by the name of its symbol, the text says that. NULL:
+ * none. A name that ends in `*` stands for all that start so.
  */
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]);
@@ -76,6 +77,13 @@ int clc_loopline(lua_State *L, const char *text, size_t start, const char *name)
  * enumeration is "enum", with its tag if it has one.
  */
 const char *clc_pushtype(lua_State *L, const char *text, const char *name);
+
+/* The body of the one struct of that name ("struct S", or the T of a typedef) in the text; .start
+   is NULL where there is none, or what stands beside it may change its layout. */
+clc_Span clc_structbody(const char *text, const char *name);
+
+/* Whether the text defines a macro of that name. */
+int clc_ismacro(const char *text, clc_Span name);
 
 /* --- the files that a text takes in: include.c ----------------------------- */
 

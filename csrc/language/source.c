@@ -8,6 +8,8 @@
 
 typedef struct {
   clc_Span name, body;
+  int is_open; /* a macro used outside of bodies, which may write a function of any name; or a
+                  function whose name a macro writes */
   int visited;
 } Definition;
 
@@ -16,7 +18,7 @@ static size_t note_macro(Definition *d, const char *p, const char *end) {
   clc_Span t;
   if (!clc_nexttoken(&p, end, &t) || !clc_isthe(t, "define") || !clc_nexttoken(&p, end, &t))
     return 0;
-  if (d != NULL) *d = (Definition){t, {p, end}, 0};
+  if (d != NULL) *d = (Definition){.name = t, .body = {p, end}};
   return 1;
 }
 
@@ -43,38 +45,82 @@ static const char *block_end(const char *p, const char *end, int *open) {
   return p;
 }
 
-/* Fills `found` (NULL: only counts) with the functions and macros of a text. Where
-   branches of an #if open and close blocks unevenly, that is *unclear. */
-static size_t find_definitions(const char *text, Definition *found, int *unclear) {
+/* What of a text bars the way from a kernel to all that it calls. */
+typedef struct {
+  int unclear; /* branches of an #if open and close blocks unevenly */
+  int renames; /* a function may be called by the name of its symbol */
+} Facts;
+
+#define RENAMED "what asm or redefine_extname names"
+
+/* Notes words by which a function can have another name than OpenCL's; in a _Pragma they are
+ * quoted. */
+static void note_renaming(clc_Span words, Facts *facts) {
+  static const char *const names[] = {"asm", "__asm", "__asm__", "redefine_extname", NULL};
+  const char *p = words.start;
+  clc_Span t;
+  while (clc_nexttoken(&p, words.end, &t)) {
+    for (int i = 0; names[i] != NULL; i++) facts->renames |= clc_isthe(t, names[i]);
+    if (*t.start == '"')
+      for (const char *q = t.start; q < t.end; q++)
+        facts->renames |= strncmp(q, "redefine_extname", strlen("redefine_extname")) == 0;
+  }
+}
+
+static int same_text(clc_Span a, clc_Span b) {
+  const size_t length = (size_t)(a.end - a.start);
+  return (size_t)(b.end - b.start) == length && memcmp(a.start, b.start, length) == 0;
+}
+
+/* Notes that the macros (NULL: none) of a name are used outside of bodies; returns whether there
+   are any. */
+static int open_macros(Definition *macros, size_t n, clc_Span name) {
+  int known = 0;
+  for (size_t i = 0; macros != NULL && i < n; i++)
+    if (same_text(macros[i].name, name)) known = macros[i].is_open = 1;
+  return known;
+}
+
+/* Fills `found` (NULL: only counts) with the functions and macros of a text. */
+static size_t find_definitions(const char *text, Definition *found, Facts *facts) {
   const char *end = text + strlen(text), *p = text;
   clc_Span t, word = {NULL, NULL}, name = {NULL, NULL};
-  size_t n = find_macros(text, found);
-  int parens = 0, open;
-  *unclear = 0;
+  const size_t macros = find_macros(text, found);
+  size_t n = macros;
+  int parens = 0, open, is_written = 0, behind_paren = 0;
+  *facts = (Facts){0, 0};
   while (clc_nexttoken(&p, end, &t)) {
     if (*t.start == '#') {
-      p = clc_lineend(p);
+      const char *line = clc_lineend(p);
+      note_renaming((clc_Span){p, line}, facts);
+      p = line;
     } else if (*t.start == '(') {
       /* An attribute's name is replaced by the function's, but not the reverse. */
-      if (parens++ == 0 && (name.start == NULL || !clc_isthe(word, "__attribute__"))) name = word;
+      if (parens++ == 0 && (name.start == NULL || !clc_isthe(word, "__attribute__"))) {
+        name = word;
+        is_written = behind_paren || open_macros(found, macros, word); /* NAME(x)(...), NAME(...) */
+      }
     } else if (*t.start == ')') {
       parens--;
     } else if (*t.start == '{') {
       const char *close = block_end(p, end, &open);
-      if (open > 0) *unclear = 1;
+      if (open > 0) facts->unclear = 1;
       if (name.start != NULL) {
-        if (found != NULL) found[n] = (Definition){name, {p, close}, 0};
+        if (found != NULL) found[n] = (Definition){name, {p, close}, is_written, 0};
         n++;
       }
       p = close;
       name = (clc_Span){NULL, NULL};
     } else if (*t.start == '}') {
-      *unclear = 1;
+      facts->unclear = 1;
     } else if (*t.start == ';') {
       name = (clc_Span){NULL, NULL};
     } else if (clc_isword(t)) {
       word = t;
+      open_macros(found, macros, t);
     }
+    note_renaming(t, facts);
+    behind_paren = *t.start == ')';
   }
   return n;
 }
@@ -85,14 +131,9 @@ typedef struct {
   Definition *definitions;
   size_t n;
   const char *const *names;
-  int unclear; /* bodies or calls were not all followed */
-  int pastes;  /* one that was followed makes names out of words (##) */
+  Facts facts;
+  int pastes; /* a body that was followed makes names out of words (##) */
 } Search;
-
-static int same_text(clc_Span a, clc_Span b) {
-  const size_t length = (size_t)(a.end - a.start);
-  return (size_t)(b.end - b.start) == length && memcmp(a.start, b.start, length) == 0;
-}
 
 static int defines(const Search *s, clc_Span name) {
   for (size_t i = 0; i < s->n; i++)
@@ -114,6 +155,7 @@ static const char *search_body(Search *s, clc_Span body, int depth) {
   clc_Span t;
   while (clc_nexttoken(&p, body.end, &t)) {
     if (*t.start == '#' && p < body.end && *p == '#') s->pastes = 1;
+    note_renaming(t, &s->facts);
     if (!clc_isword(t)) continue;
     for (int i = 0; s->names[i] != NULL; i++)
       if (matches(t, s->names[i])) return s->names[i];
@@ -121,7 +163,7 @@ static const char *search_body(Search *s, clc_Span body, int depth) {
       Definition *d = &s->definitions[i];
       if (d->visited || !same_text(d->name, t)) continue;
       if (depth == DEEPEST_CALL) {
-        s->unclear = 1;
+        s->facts.unclear = 1;
         continue;
       }
       d->visited = 1;
@@ -143,29 +185,61 @@ int clc_mentions(const char *text, const char *const names[]) {
 
 /* Leaves a block on the stack. */
 static Search new_search(lua_State *L, const char *text, const char *const *names) {
-  Search s = {NULL, 0, names, 0, 0};
-  s.n = find_definitions(text, NULL, &s.unclear);
-  s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0);
-  find_definitions(text, s.definitions, &s.unclear);
+  Search s = {.names = names};
+  s.n = find_definitions(text, NULL, &s.facts);
+  s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0); /* one is free */
+  find_definitions(text, s.definitions, &s.facts);
   return s;
 }
 
-/* Whether words of the text, one pasted behind the other, can make a name. */
-static int can_paste(const char *text, const char *name) {
-  const char *end = text + strlen(text);
-  const size_t length = strcspn(name, "*");
+/* Whether words of the bodies that were visited, one pasted behind the other, can make a name. */
+static int can_paste(const Search *s, clc_Span name) {
+  const size_t room = (size_t)(name.end - name.start), is_open = name.end[-1] == '*';
+  const size_t length = room - is_open;
   char made[CLC_NAME] = {1}; /* by place in the name: words can make what stands before it */
   clc_Span t;
+  if (length >= sizeof made) return 1;
   for (size_t i = 0; i < length; i++) {
     const size_t left = length - i;
-    for (const char *p = text; made[i] && clc_nexttoken(&p, end, &t);) {
-      const size_t size = (size_t)(t.end - t.start);
-      if (memcmp(name + i, t.start, size < left ? size : left) != 0) continue;
-      if (size == left || (size > left && name[length] == '*')) return 1;
-      if (size < left) made[i + size] = 1;
+    for (size_t d = 0; made[i] && d < s->n; d++) {
+      const char *p = s->definitions[d].body.start;
+      while (s->definitions[d].visited && clc_nexttoken(&p, s->definitions[d].body.end, &t)) {
+        const size_t size = (size_t)(t.end - t.start);
+        if (memcmp(name.start + i, t.start, size < left ? size : left) != 0) continue;
+        if (size == left || (size > left && is_open)) return 1;
+        if (size < left) made[i + size] = 1;
+      }
     }
   }
   return 0;
+}
+
+/* Goes on with what has a name that cannot be told: a kernel may reach it. */
+static const char *search_open(Search *s) {
+  const char *found = NULL;
+  for (size_t i = 0; i < s->n && found == NULL; i++)
+    if (s->definitions[i].is_open && !s->definitions[i].visited) {
+      s->definitions[i].visited = 1;
+      found = search_body(s, s->definitions[i].body, 0);
+    }
+  return found;
+}
+
+/* Goes on where macros that were visited paste names together: those of functions and macros lead
+   to these, and what is looked for may be made itself. */
+static const char *search_pasted(Search *s) {
+  const char *found = NULL;
+  for (int i = 0; s->names[i] != NULL; i++)
+    if (can_paste(s, (clc_Span){s->names[i], s->names[i] + strlen(s->names[i])}))
+      return s->names[i];
+  for (size_t i = 0; i < s->n && found == NULL; i++) {
+    Definition *d = &s->definitions[i];
+    if (d->visited || !can_paste(s, d->name)) continue;
+    d->visited = 1;
+    found = search_body(s, d->body, 0);
+    if (found == NULL) return search_pasted(s); /* with more words */
+  }
+  return found;
 }
 
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
@@ -174,13 +248,15 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
   const clc_Span name = {kernel, kernel + strlen(kernel)}; /* leads to the kernel's body */
   const clc_Span all = {text, text + strlen(text)};
   const char *found = NULL;
-  if (!s.unclear && defines(&s, name)) found = search_body(&s, name, 0);
-  /* A macro may have written the kernel's head, or the name of a function: then any use in the text
-     counts, and what its words can be pasted to. */
-  if (found == NULL && (s.unclear || s.pastes || !defines(&s, name)))
+  if (defines(&s, name)) found = search_body(&s, name, 0);
+  if (found == NULL) found = search_open(&s);
+  /* Where a macro may have written the kernel's head, any use in the text counts. */
+  if (found == NULL && (s.facts.unclear || !defines(&s, name))) {
+    s.definitions[s.n++] = (Definition){.body = all, .visited = 1};
     found = search_body(&s, all, 0);
-  for (int i = 0; found == NULL && s.pastes && names[i] != NULL; i++)
-    if (can_paste(text, names[i])) found = names[i];
+  }
+  if (found == NULL && s.pastes) found = search_pasted(&s);
+  if (found == NULL && s.facts.renames) found = RENAMED;
   lua_pop(L, 1);
   return found;
 }
@@ -312,4 +388,59 @@ const char *clc_pushtype(lua_State *L, const char *text, const char *name) {
     type = next;
   }
   return push_words(L, type);
+}
+
+/* --- structs ----------------------------------------------------------- */
+
+int clc_ismacro(const char *text, clc_Span name) {
+  const char *p = text, *end = text + strlen(text);
+  clc_Span t;
+  Definition d;
+  while (clc_nexttoken(&p, end, &t)) {
+    if (*t.start != '#') continue;
+    const char *line = clc_lineend(p);
+    if (note_macro(&d, p, line) && same_text(d.name, name)) return 1;
+    p = line;
+  }
+  return 0;
+}
+
+/* Reads `[tag] { body } [name] ;` behind `struct`. Returns whether it is that alone. */
+static int read_struct(const char *p, const char *end, clc_Span *tag, clc_Span *body,
+                       clc_Span *name) {
+  clc_Span t;
+  int open;
+  *tag = *name = (clc_Span){p, p};
+  if (!clc_nexttoken(&p, end, &t)) return 0;
+  if (clc_isword(t)) {
+    *tag = t;
+    if (!clc_nexttoken(&p, end, &t)) return 0;
+  }
+  if (*t.start != '{') return 0;
+  body->start = p;
+  p = block_end(p, end, &open);
+  body->end = p - 1;
+  if (!clc_nexttoken(&p, end, &t)) return 0;
+  if (clc_isword(t)) {
+    *name = t;
+    if (!clc_nexttoken(&p, end, &t)) return 0;
+  }
+  return *t.start == ';' && open == 0;
+}
+
+clc_Span clc_structbody(const char *text, const char *name) {
+  static const char *const packing[] = {"pack", "ms_struct", "options", NULL}; /* of a #pragma */
+  const char *p = text, *end = text + strlen(text);
+  const int is_tag = strncmp(name, "struct ", 7) == 0;
+  clc_Span t, tag, body, declared, found = {NULL, NULL};
+  int n = 0, is_typedef = 0;
+  if (clc_mentions(text, packing)) return found;
+  for (; clc_nexttoken(&p, end, &t); is_typedef = clc_isthe(t, "typedef")) {
+    if (!clc_isthe(t, "struct") || !read_struct(p, end, &tag, &body, &declared)) continue;
+    if (!clc_isthe(is_tag ? tag : declared, is_tag ? name + 7 : name) || !(is_tag || is_typedef))
+      continue;
+    found = body;
+    n++;
+  }
+  return n == 1 ? found : (clc_Span){NULL, NULL};
 }

@@ -30,6 +30,11 @@ static const char *push_macros(lua_State *L, const char *defines, const char *op
   return lua_tostring(L, -1);
 }
 
+/* Pushes what the compiler is told besides a script's options. */
+static const char *push_options(lua_State *L, const clc_Device *d, const char *options) {
+  return lua_pushfstring(L, CLC_ARG_INFO "%s%s", options, d->context->quiet_option);
+}
+
 static int uses_header(const Job *j) {
   return j->known.header_by_text || j->known.header_by_file;
 }
@@ -62,7 +67,7 @@ static void push_split_options(lua_State *L, const char *options) {
 static void add_header(lua_State *L, Job *j) {
   const char *header = clc_pushworkgroup(L, j->device);
   push_split_options(L, j->source.options);
-  j->options = lua_pushfstring(L, CLC_ARG_INFO "%s", lua_tostring(L, -2));
+  j->options = push_options(L, j->device, lua_tostring(L, -2));
   j->source.defines = lua_pushfstring(L, "%s%s%s", header, lua_tostring(L, -2), j->source.defines);
   j->text = clc_pushbodies(L, j->scanned, j->start);
   if (j->known.header_by_file)
@@ -83,7 +88,7 @@ static void push_scanned(lua_State *L, Job *j) {
 static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scanned) {
   Job j = {.device = d, .source = *s, .text = s->text};
   j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
-  j.options = lua_pushfstring(L, CLC_ARG_INFO "%s", s->options);
+  j.options = push_options(L, d, s->options);
   j.macros = push_macros(L, s->defines, s->options);
   j.searched = lua_pushfstring(L, "%s\n%s", s->text, j.macros);
   j.known = clc_pushincluded(L, j.searched, s->options);

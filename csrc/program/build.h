@@ -131,10 +131,12 @@ int clc_takesstructs(const clc_Kernel *k);
 
 /*
  * Tells the kernel at that stack index how many bytes its structs have: POCL takes an argument
- * of any size, reading past it. The source is the kernel's own. Where the probe does not build,
- * the sizes stay unknown.
+ * of any size, reading past it. `text` is the plain text of all that the program is built of, NULL
+ * where some of it is not known; the source, which is the kernel's own, is built with a probe where
+ * the text does not tell. Where the probe does not build, the sizes stay unknown.
  */
-void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, int kernel);
+void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, const char *text,
+                        int kernel);
 
 /* Opened by clc_openprograms. */
 void clc_openstructsizes(lua_State *L);

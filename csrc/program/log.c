@@ -153,6 +153,7 @@ static const char *find_hint(const char *log) {
 void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s,
                     const cl_program *program, cl_int code) {
   const char *log = push_named(L, s, push_log(L, d, program));
+  if (strstr(s->text, "_cl_") == NULL) log = luaL_gsub(L, log, "_cl_", ""); /* POCL's macros */
   const char *excerpts = push_excerpts(L, s, log);
   const char *hint = find_hint(log);
   clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s%s%s", s->name, log, excerpts,

@@ -107,23 +107,56 @@ const char *clc_pushdefines(lua_State *L, int arg, int idx) {
 
 /* --- options ----------------------------------------------------------- */
 
-void clc_checkbuildoptions(lua_State *L, int arg, const char *options) {
-  static const char *const allowed[] = {"-cl-", "-D", "-U", "-w", "-W", "-g", "-O", NULL};
+/* A word of the options: up to a blank. */
+static const char *push_word(lua_State *L, const char **p) {
+  *p += strspn(*p, " ");
+  const char *word = lua_pushlstring(L, *p, strcspn(*p, " "));
+  *p += strlen(word);
+  return word;
+}
+
+/* Whether an option defines or undefines a macro or names a folder, whose name may follow a blank.
+ */
+static int takes_name(const char *word) {
+  return word[0] == '-' && word[1] != '\0' && strchr("DUI", word[1]) != NULL;
+}
+
+/* What passes options on to other programs, or names files and plug-ins, is none of them. */
+static int is_allowed(const char *word) {
+  static const char *const allowed[] = {"-cl-", "-w", "-W", "-g", "-O", NULL};
+  static const char *const refused[] = {"-Wp,", "-Wl,", "-Wa,", NULL};
+  for (int i = 0; refused[i] != NULL; i++)
+    if (strncmp(word, refused[i], strlen(refused[i])) == 0) return 0;
+  for (int i = 0; allowed[i] != NULL; i++)
+    if (strncmp(word, allowed[i], strlen(allowed[i])) == 0) return 1;
+  return takes_name(word);
+}
+
+/* Pushes the next option as compilers of all drivers take it: "-DX=1", "-I dir". */
+static const char *push_option(lua_State *L, int arg, const char **p) {
+  const char *word = push_word(L, p), *name = word + 2;
+  const int is_named = takes_name(word);
+  if (is_named && *name == '\0') name = push_word(L, p);
+  if (!is_allowed(word) || strpbrk(is_named ? name : word, "\"\t\n\v\f\r") != NULL)
+    clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -I, -w, -W..., -g, -O",
+                    word);
+  if (!is_named) return word;
+  if (*name == '\0' || *name == '-') /* POCL dies of one at the end */
+    clc_optionerror(L, arg, "options", "'%s' must be followed by a name", word);
+  return word[1] == 'I' ? lua_pushfstring(L, "-I %s", name)
+                        : lua_pushfstring(L, "-%c%s", word[1], name);
+}
+
+const char *clc_pushbuildoptions(lua_State *L, int arg, const char *options) {
+  const int top = lua_gettop(L);
+  lua_pushliteral(L, "");
   for (const char *p = options + strspn(options, " "); *p != '\0'; p += strspn(p, " ")) {
-    const size_t length = strcspn(p, " ");
-    int found = 0;
-    for (int i = 0; allowed[i] != NULL; i++)
-      found = found || strncmp(p, allowed[i], strlen(allowed[i])) == 0;
-    found = found && strncmp(p, "-Wp,", 4) != 0 && strncmp(p, "-Wl,", 4) != 0 &&
-            strncmp(p, "-Wa,", 4) != 0;              /* these pass options on */
-    if (length == 2 && (p[1] == 'D' || p[1] == 'U')) /* POCL dies of one at the end */
-      clc_optionerror(L, arg, "options", "'%s' must be followed by a name, without a blank",
-                      lua_pushlstring(L, p, length));
-    if (!found || strcspn(p, "\"\t\n\v\f\r") < length)
-      clc_optionerror(L, arg, "options", "'%s' is none of -cl-..., -D, -U, -w, -W..., -g, -O",
-                      lua_pushlstring(L, p, length));
-    p += length;
+    const char *option = push_option(L, arg, &p), *all = lua_tostring(L, top + 1);
+    lua_pushfstring(L, "%s%s%s", all, *all != '\0' ? " " : "", option);
+    lua_replace(L, top + 1);
+    lua_settop(L, top + 1);
   }
+  return lua_tostring(L, -1);
 }
 
 /* --- include ----------------------------------------------------------- */

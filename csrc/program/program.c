@@ -129,7 +129,8 @@ static void measure_structs(lua_State *L, int idx, clc_Kernel *k) {
   for (lua_Integer i = 1; i <= 3; i++) lua_rawgeti(L, top + 1, i);
   const clc_Source s = {lua_tostring(L, top + 2), "sizes", lua_tostring(L, top + 3),
                         lua_tostring(L, top + 4)};
-  clc_measurestructs(L, p->device, &s, top);
+  clc_getvalue(L, idx, TEXT);
+  clc_measurestructs(L, p->device, &s, p->built.hidden == NULL ? lua_tostring(L, -1) : NULL, top);
   lua_settop(L, top);
 }
 
@@ -200,6 +201,12 @@ static const char *push_own_folder(lua_State *L, const char *path) {
   return lua_pushfstring(L, " -I %s", lua_pushlstring(L, path, (size_t)(slash - path) + 1));
 }
 
+/* The text behind the byte order mark that some editors write before it. */
+static const char *behind_mark(const char *text) {
+  static const char mark[] = "\xef\xbb\xbf";
+  return strncmp(text, mark, strlen(mark)) == 0 ? text + strlen(mark) : text;
+}
+
 static void check_name(lua_State *L, int arg, const char *name) {
   luaL_argcheck(L, *name != '\0', arg, "name is empty");
   luaL_argcheck(L, strpbrk(name, "\"\\\r\n") == NULL, arg,
@@ -221,6 +228,7 @@ static const char *take_files(lua_State *L, const char **own_folder) {
     const char *text = clc_readfile(L, path);
     if (strlen(text) != lua_rawlen(L, -1))
       clc_optionerror(L, 2, "files", "%s holds a NUL byte", path);
+    text = behind_mark(text);
     if (i == 1)
       lua_pushstring(L, text);
     else
@@ -292,8 +300,10 @@ static clc_Source take_request(lua_State *L) {
   const char *options = clc_stringoption(L, 3, "options", "");
   if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2))
     luaL_argerror(L, 2, "source holds a NUL byte");
+  lua_pushstring(L, behind_mark(lua_tostring(L, 2)));
+  lua_replace(L, 2);
   check_name(L, 3, name);
-  clc_checkbuildoptions(L, 3, options);
+  options = clc_pushbuildoptions(L, 3, options);
   clc_pushoption(L, 3, "defines");
   const char *defines = clc_pushdefines(L, 3, -1);
   const char *includes = clc_pushincludes(L, 3);

@@ -21,8 +21,9 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name);
 /* Pushes the text of "#define" lines for the table at idx ({TS=16, REAL="float"}). */
 const char *clc_pushdefines(lua_State *L, int arg, int idx);
 
-/* A compiler's options can also name files or plug-ins; these must not. */
-void clc_checkbuildoptions(lua_State *L, int arg, const char *options);
+/* Pushes the options as compilers of all drivers take them. They can also name files or plug-ins;
+   these must not. */
+const char *clc_pushbuildoptions(lua_State *L, int arg, const char *options);
 
 /* Pushes " -I dir" for each folder of the option `include`. */
 const char *clc_pushincludes(lua_State *L, int arg);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of structs, which OpenCL does not tell: the compiler is asked. */
+/* Sizes of structs, which OpenCL does not tell: where the text does not either, the compiler is
+   asked. */
 #include "build.h"
 
 #include <string.h>
@@ -86,8 +87,20 @@ static int is_refused(const char *message) {
   return strstr(message, clc_codename(CL_BUILD_PROGRAM_FAILURE)) != NULL;
 }
 
-void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, int kernel) {
+/* Takes the sizes from the text; returns whether it tells all. */
+static int read_text(lua_State *L, clc_Kernel *k, const char *text) {
+  for (cl_uint i = 0; i < k->nargs; i++)
+    if (is_struct(&k->args[i])) {
+      k->args[i].size = clc_structsize(L, text, k->args[i].type);
+      if (k->args[i].size == 0) return 0;
+    }
+  return 1;
+}
+
+void clc_measurestructs(lua_State *L, clc_Device *d, const clc_Source *source, const char *text,
+                        int kernel) {
   clc_Kernel *k = clc_checkhandle(L, kernel, &clc_kerneltype);
+  if (text != NULL && read_text(L, k, text)) return;
   lua_pushcfunction(L, build_probe);
   lua_pushvalue(L, kernel);
   lua_pushlightuserdata(L, d);

@@ -233,7 +233,7 @@ function Device:sampler(options) end
 
 ---@class clcompute.ProgramOptions
 ---@field defines? table<string, string|number|boolean> { TS = 16 } is -DTS=16
----@field options? string of the compiler: "-cl-mad-enable"
+---@field options? string of the compiler: "-cl-mad-enable -D N=4 -I folder"; -cl-..., -D, -U, -I, -w, -W..., -g and -O are taken
 ---@field include? string[] folders of included files; the folder of the source file comes first
 ---@field name? string what build logs call the source
 

@@ -53,8 +53,27 @@ function Program:release() end
 ---@field remainder? "error"|"split"|"pad"|"native" where the group does not divide the range; "error" unless given. "split": the rest is a launch of its own; "pad": rounded up, for kernels with a bounds check; "native": groups of different sizes, of devices with `has_nonuniform_groups` and programs of "-cl-std=CL2.0" or later
 
 ---A number of work-items, a list of up to three extents, dimension 0 first (a rows x cols matrix is { cols, rows }),
----or a table with more.
----@alias clcompute.Range integer|integer[]|clcompute.RangeTable
+---a table with more, or one of these that `cl.range` prepared.
+---@alias clcompute.Range integer|integer[]|clcompute.RangeTable|clcompute.PreparedRange
+
+---A range that was checked. It cannot be changed; `tostring` tells all of it.
+---@class clcompute.PreparedRange
+---@field global integer[]
+---@field group? integer[]|"driver" nil: the library's choice
+---@field offset integer[]
+---@field remainder "error"|"split"|"pad"|"native"
+
+---Prepares a range: it is read and checked once, and a launch with it costs no more than one with a number. It serves
+---every kernel, on every device.
+---
+---Errors: what is wrong with a range by itself. Whether a kernel takes it shows at the launch.
+---```lua
+---local range = cl.range { global = { 1000, 500 }, group = { 16, 4 }, remainder = "split" }
+---print(range) --> range 1000x500, group 16x4, remainder "split"
+---```
+---@param range clcompute.Range
+---@return clcompute.PreparedRange
+function cl.range(range) end
 
 ---@class clcompute.Argument
 ---@field name string

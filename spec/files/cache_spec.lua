@@ -57,6 +57,24 @@ describe("the cache of programs", function()
     assert.matches("^" .. ("%x"):rep(16) .. "%.bin\n$", files())
   end)
 
+  it("builds from source without a word of the driver's, and a text with a mistake once", function()
+    local output = run [[
+      count.fail("clBuildProgram", -11, 100) -- the hundredth
+      local ok, message = pcall(d.program, d, "kernel void k(global int *x) { x[0] = nowhere; }")
+      print(ok, message:match "nowhere", count.hits().seen)]]
+    assert.equal("false\tnowhere\t1\n", output)
+  end)
+
+  it("builds a program with structs by value once, where the text tells their size", function()
+    local output = run [[
+      count.fail("clBuildProgram", -11, 100)
+      local p = d:program [=[typedef struct { char c; float3 v; short s[3]; } S;
+        kernel void k(global int *x, S s) { x[0] = s.c; }]=]
+      print(pcall(p.k, 1, d:zeros("int", 1), "x"))
+      print(count.hits().seen)]]
+    assert.matches("packed string of 48 bytes expected, got 1 bytes\n1\n$", output)
+  end)
+
   it("says whether it holds what would be built, and builds nothing then", function()
     local ask = [[print(d:is_built(SOURCE), d:is_built(SOURCE, { options = "-w" }))]]
     local function answer(environment) return (run(ask, environment):gsub("\n", "")) end

@@ -147,6 +147,34 @@ helper.describe_each("a kernel's enum argument", function(d)
 end)
 
 helper.describe_each("a kernel's struct argument", function(d)
+  it("has the size that the compiler gives it, whether the text tells that or not", function()
+    local source = { [[
+#define N 3
+typedef uchar tag;
+struct plain { tag t; long unsigned int l; };
+typedef struct { struct plain p[2]; char c; } nested;
+typedef struct { char a, b[2][3]; float3 v; short s; } arrays;
+typedef struct { char c; int d[N]; } macro;
+typedef struct { char c; int d; } __attribute__((packed)) attribute;
+#ifdef NOWHERE
+typedef struct { char c; } branches;
+#else
+typedef struct { char c; int i; } branches;
+#endif
+]] }
+    local types = { "struct plain", "nested", "arrays", "macro", "attribute", "branches" }
+    for i, type in ipairs(types) do
+      source[#source + 1] = ("kernel void k%d(global int *x, const %s s) { x[0] = sizeof(s); }"):format(i, type)
+    end
+    local p, x = d:program(table.concat(source, "\n")), d:zeros("int", 1)
+    for i, type in ipairs(types) do
+      local k = p:kernel("k" .. i)
+      local bytes = helper.raises("packed string of ", k, 1, x, ""):match "of (%d+) bytes"
+      k(1, x, ("x"):rep(math.tointeger(bytes)))
+      assert.equal(x[1], tonumber(bytes), type)
+    end
+  end)
+
   it("is a packed string", function()
     local k = d:program([[
       typedef struct { int count; float weight; uchar tag; } Item;

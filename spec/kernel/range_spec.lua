@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
+local cl = require "clcompute"
+local internal = require "clcompute.core.internal"
 
 --- Counts for each global id how often it came; the box is sizes[1] x sizes[2] x sizes[3].
 local COUNT = [[
@@ -68,6 +70,62 @@ helper.describe_each("a range", function(d)
     } do
       covers(global)
       covers { global = global, offset = { 2, 1, #global == 3 and 3 or nil } }
+    end
+  end)
+
+  it("without a group on a CPU has few launches, fixed groups where they are few, others where not", function()
+    if d.type ~= "cpu" then return pending "another device" end
+    local function plan(...)
+      local _, parts = internal.plan_range({ ... }, p.count)
+      for i, part in ipairs(parts) do parts[i] = text(part.global) .. " by " .. text(part.group) end
+      return table.concat(parts, ", ")
+    end
+    assert.equal("999936 by 256, 67 by 1", plan(1000003))
+    assert.equal("48 by 16, 13 by 1", plan(61))
+    assert.equal("256x20 by 256x1, 44x20 by 1x1", plan(300, 20))
+    assert.equal("512x3000 by 256x1", plan(512, 3000))
+    assert.equal("500x500 by 250x1", plan(500, 500))
+    assert.equal("61x2000 by 61x4", plan(61, 2000))
+    assert.equal("1536x2990 by 256x1, 163x2990 by 163x1", plan(1699, 2990))
+    assert.equal("5x50x40 by 5x50x1", plan(5, 50, 40))
+    for _ = 1, 300 do
+      local global, items = { math.random(3000), math.random(3000), math.random(40) }, 0
+      local _, parts = internal.plan_range(global, p.count)
+      for _, part in ipairs(parts) do
+        items = items + part.global[1] * part.global[2] * part.global[3]
+        assert.is_true(part.group[1] * part.group[2] * part.group[3] <= 256)
+        for i = 1, 3 do assert.equal(0, part.global[i] % part.group[i]) end
+      end
+      assert.equal(global[1] * global[2] * global[3], items)
+      assert.is_true(#parts <= 2)
+    end
+  end)
+
+  it("is prepared once for every kernel and device", function()
+    local prepared = cl.range { global = { 13, 7 }, group = { 4, 3 }, offset = { 1, 2 }, remainder = "split" }
+    for _ = 1, 2 do
+      local counts = d:zeros("int", 14 * 9)
+      p.count(prepared, counts, 14, 9)
+      p.count(cl.range(1), counts, 14, 9)
+      local sum = 0
+      for i, n in ipairs(counts:read()) do
+        sum = sum + n
+        if i > 1 then assert.equal(((i - 1) % 14 >= 1 and i - 1 >= 28) and 1 or 0, n) end
+      end
+      assert.equal(13 * 7 + 1, sum)
+    end
+    assert.equal('range 13x7, group 4x3, offset 1x2, remainder "split"', tostring(prepared))
+    assert.equal(tostring(prepared), tostring(cl.range(prepared)))
+    assert.same({ { 13, 7 }, { 4, 3 }, { 1, 2 }, "split" },
+      { prepared.global, prepared.group, prepared.offset, prepared.remainder })
+    assert.equal('range 3, group "driver"', tostring(cl.range { global = 3, group = "driver" }))
+    assert.same({ global = { 5 }, offset = { 0 } }, (internal.plan_range(cl.range(5), p.count)))
+    assert.is_nil(cl.range(5).group)
+    helper.raises("a range has no field 'size'", function() return prepared.size end)
+    helper.raises("a range cannot be changed ('global')", function() prepared.global = { 4 } end)
+    helper.raises("requires a group of 4x2x1, got 4x3", p.required, prepared, d:zeros("int", 1), 1, 1)
+    for _, wrong in ipairs { "5", -1, { 2, 0.5 }, { global = 4, size = 2 }, {} } do
+      assert.is_false(pcall(cl.range, wrong))
     end
   end)
 
@@ -336,9 +394,22 @@ describe("a split range", function()
       .. USE)
   end)
 
+  it("is refused when a macro writes the function that calls it, or a symbol's name stands for it", function()
+    local call = "(void) { return get_group_id(0); }\n"
+    refused("get_group_id", "#define WRITE(n) int n##_f" .. call .. "WRITE(my)\n" .. HEAD .. "my_f()" .. USE)
+    refused("get_group_id", "#define NAME(n) n##_f\nint NAME(my)" .. call .. HEAD .. "my_f()" .. USE)
+    refused("get_group_id", "#define NAME f\nint NAME" .. call .. HEAD .. "f()" .. USE)
+    refused("what asm or redefine_extname", 'int f(uint d) __asm__("_Z12get_group_idj");\n' .. HEAD .. "f(0)" .. USE)
+    refused("what asm or redefine_extname",
+      "#pragma redefine_extname f _Z12get_group_idj\nint f(uint d);\n" .. HEAD .. "f(0)" .. USE)
+  end)
+
   it("is taken when what macros paste is another name", function()
     local paste = "#define PASTE(a, b) a##b\n"
     for _, source in ipairs {
+      paste .. "kernel void other(global int *c) { int b = get_group_id(0), a = 1, r = 2, i = 3, e = 4; "
+        .. 'c[b] = a + r + i + e; }\n#define UNROLL _Pragma("unroll")\n' .. HEAD
+        .. "PASTE(1, u); UNROLL for (int i = 0; i < 2; i++) c[0] = 1" .. USE,
       paste .. HEAD .. "PASTE(1, u)" .. USE,
       paste .. "kernel void other(global int *c) { c[0] = get_group_id(0); }\n" .. HEAD .. "1" .. USE,
       paste .. "int get_group_identity(void) { return 1; }\n" .. HEAD .. "PASTE(get_group_, identity)()" .. USE,

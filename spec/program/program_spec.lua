@@ -95,6 +95,24 @@ helper.describe_each("a program", function(d)
     assert.equal(5, result(source, { options = "-cl-mad-enable -DN=5  -w" }))
   end)
 
+  it("takes names behind a blank in options, and a byte order mark before its text", function()
+    with_file("#define FROM_HEADER 40\n", function(path)
+      local folder, name = path:match "^(.*)/([^/]*)$"
+      local source = ("#include \"%s\"\n#ifndef M\n#error M\n#endif\n"
+        .. "kernel void k(global int *x) { x[0] = FROM_HEADER + N; }"):format(name)
+      local options = ("-D N=2 -I %s  -D M"):format(folder)
+      assert.equal(42, result("\xEF\xBB\xBF" .. source, { options = options }))
+    end)
+  end)
+
+  it("shows arguments that are named like a built-in function as the source does", function()
+    local k = d:program("kernel void k(global int *step, float dot) { *step = dot; }").k
+    assert.equal("kernel k(global int* step, float dot)", tostring(k))
+    helper.raises("argument 2 'dot' (float)", k, 1, d:zeros("int", 1), "x")
+    local message = helper.raises("nowhere", d.program, d, "kernel void k(global int *x) { int step = nowhere(dot); }")
+    assert.not_matches("_cl_", message)
+  end)
+
   it("finds included files beside its own file", function()
     local folder = helper.folder()
     finally(function() os.execute("rm -r " .. folder) end)
@@ -182,7 +200,7 @@ helper.describe_each("a program", function(d)
       { { options = "-include /etc/passwd" }, "'-include' is none of" },
       { { options = "-w -fplugin=x.so" }, "'-fplugin=x.so' is none of" },
       { { options = "-w\t-fplugin=x.so" }, "is none of" }, { { options = "-Wp,-include,/etc/passwd" }, "is none of" },
-      { { options = "-I /tmp" }, "'-I' is none of" }, { { options = "-DN=\"x\"" }, "is none of" },
+      { { options = "-DN=\"x\"" }, "is none of" }, { { options = "-I a\t-fplugin=x.so" }, "is none of" },
       { { options = "x" }, "'x' is none of" }, { { include = "/tmp" }, "option 'include': table of folders expected" },
       { { include = { "/tmp -fplugin=x" } }, "folder 1: a path without blanks" },
       { { include = { "/tmp", 'a"b' } }, "folder 2: a path without blanks" },
@@ -194,7 +212,8 @@ helper.describe_each("a program", function(d)
   it("is refused without a name for its logs, and with options that lack one", function()
     helper.raises("name is empty", d.program, d, "kernel void f() { bad }", { name = "" })
     helper.raises("must be followed by a name", d.program, d, "kernel void f() {}", { options = "-D" })
-    helper.raises("must be followed by a name", d.program, d, "kernel void f() {}", { options = "-U X" })
+    helper.raises("must be followed by a name", d.program, d, "kernel void f() {}", { options = "-U -w" })
+    helper.raises("must be followed by a name", d.program, d, "kernel void f() {}", { options = "-w -I" })
     helper.raises("folder 1", d.program, d, "kernel void f() {}", { include = { "" } })
   end)
 

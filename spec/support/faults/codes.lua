@@ -74,7 +74,7 @@ codes.mended = {
   clCreateImage = { OUT_OF_MEMORY, "the same" },
   clSetMemObjectDestructorCallback = { OUT_OF_MEMORY, "the same, for memory that is shared with a worker" },
   clCreateProgramWithBinary = { true, "what the cache holds is built from its source" },
-  clBuildProgram = { true, "what the cache holds is built from its source; a failed build is tried without names" },
+  clBuildProgram = { true, "what the cache holds is built from its source" },
   clGetProgramInfo = { true, "a program that cannot be kept is built again next time" },
   clCreateKernel = { true, "the same" }, clGetKernelInfo = { true, "the same" },
   clGetKernelArgInfo = { true, "the same" },
