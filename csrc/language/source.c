@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* What the text of a program says that OpenCL cannot be asked. */
-#include "language.h"
+#include "search.h"
 
 #include <string.h>
 
 /* --- definitions ------------------------------------------------------- */
 
-typedef struct {
-  clc_Span name, body;
-  int visited;
-} Definition;
-
 /* Notes the macro if the directive at `p` (after #) defines one. */
-static size_t note_macro(Definition *d, const char *p, const char *end) {
+static size_t note_macro(clc_Definition *d, const char *p, const char *end) {
   clc_Span t;
   if (!clc_nexttoken(&p, end, &t) || !clc_isthe(t, "define") || !clc_nexttoken(&p, end, &t))
     return 0;
-  if (d != NULL) *d = (Definition){t, {p, end}, 0};
+  if (d != NULL) *d = (clc_Definition){t, {p, end}, 0};
   return 1;
 }
 
 /* The macros: wherever they are defined, all that follows may use them. */
-static size_t find_macros(const char *text, Definition *found) {
+static size_t find_macros(const char *text, clc_Definition *found) {
   const char *end = text + strlen(text), *p = text;
   clc_Span t;
   size_t n = 0;
@@ -45,7 +40,7 @@ static const char *block_end(const char *p, const char *end, int *open) {
 
 /* Fills `found` (NULL: only counts) with the functions and macros of a text. Where
    branches of an #if open and close blocks unevenly, that is *unclear. */
-static size_t find_definitions(const char *text, Definition *found, int *unclear) {
+static size_t find_definitions(const char *text, clc_Definition *found, int *unclear) {
   const char *end = text + strlen(text), *p = text;
   clc_Span t, word = {NULL, NULL}, name = {NULL, NULL};
   size_t n = find_macros(text, found);
@@ -63,7 +58,7 @@ static size_t find_definitions(const char *text, Definition *found, int *unclear
       const char *close = block_end(p, end, &open);
       if (open > 0) *unclear = 1;
       if (name.start != NULL) {
-        if (found != NULL) found[n] = (Definition){name, {p, close}, 0};
+        if (found != NULL) found[n] = (clc_Definition){name, {p, close}, 0};
         n++;
       }
       p = close;
@@ -81,20 +76,12 @@ static size_t find_definitions(const char *text, Definition *found, int *unclear
 
 /* --- what a kernel reaches --------------------------------------------- */
 
-typedef struct {
-  Definition *definitions;
-  size_t n;
-  const char *const *names;
-  int unclear; /* bodies or calls were not all followed */
-  int pastes;  /* one that was followed makes names out of words (##) */
-} Search;
-
 static int same_text(clc_Span a, clc_Span b) {
   const size_t length = (size_t)(a.end - a.start);
   return (size_t)(b.end - b.start) == length && memcmp(a.start, b.start, length) == 0;
 }
 
-static int defines(const Search *s, clc_Span name) {
+static int defines(const clc_Search *s, clc_Span name) {
   for (size_t i = 0; i < s->n; i++)
     if (same_text(s->definitions[i].name, name)) return 1;
   return 0;
@@ -109,7 +96,7 @@ static int matches(clc_Span t, const char *name) {
 
 #define DEEPEST_CALL 100 /* of functions and macros that are followed */
 
-static const char *search_body(Search *s, clc_Span body, int depth) {
+static const char *search_body(clc_Search *s, clc_Span body, int depth) {
   const char *p = body.start;
   clc_Span t;
   while (clc_nexttoken(&p, body.end, &t)) {
@@ -118,7 +105,7 @@ static const char *search_body(Search *s, clc_Span body, int depth) {
     for (int i = 0; s->names[i] != NULL; i++)
       if (matches(t, s->names[i])) return s->names[i];
     for (size_t i = 0; i < s->n; i++) {
-      Definition *d = &s->definitions[i];
+      clc_Definition *d = &s->definitions[i];
       if (d->visited || !same_text(d->name, t)) continue;
       if (depth == DEEPEST_CALL) {
         s->unclear = 1;
@@ -141,9 +128,8 @@ int clc_mentions(const char *text, const char *const names[]) {
   return 0;
 }
 
-/* Leaves a block on the stack. */
-static Search new_search(lua_State *L, const char *text, const char *const *names) {
-  Search s = {NULL, 0, names, 0, 0};
+clc_Search clc_newsearch(lua_State *L, const char *text, const char *const *names) {
+  clc_Search s = {NULL, 0, names, 0, 0};
   s.n = find_definitions(text, NULL, &s.unclear);
   s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0);
   find_definitions(text, s.definitions, &s.unclear);
@@ -168,9 +154,15 @@ static int can_paste(const char *text, const char *name) {
   return 0;
 }
 
+const char *clc_searchspan(clc_Search *s, clc_Span span, const char *const names[]) {
+  for (size_t i = 0; i < s->n; i++) s->definitions[i].visited = 0;
+  s->names = names;
+  return search_body(s, span, 0);
+}
+
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]) {
-  Search s = new_search(L, text, names);
+  clc_Search s = clc_newsearch(L, text, names);
   const clc_Span name = {kernel, kernel + strlen(kernel)}; /* leads to the kernel's body */
   const clc_Span all = {text, text + strlen(text)};
   const char *found = NULL;
@@ -183,47 +175,6 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
     if (can_paste(text, names[i])) found = names[i];
   lua_pop(L, 1);
   return found;
-}
-
-/* --- conditions of loops ----------------------------------------------- */
-
-/* What stands in the parentheses after `for` or `while`; of a `for` its second part. */
-static clc_Span read_condition(const char *p, const char *end, int is_for) {
-  clc_Span t, condition = {p, p};
-  int depth = 0, part = 0;
-  while (clc_nexttoken(&p, end, &t)) {
-    if (*t.start == '(' && depth++ == 0) condition.start = p;
-    if (depth == 0) break; /* a word of a comment-free text that begins no loop */
-    if (*t.start == ')' && --depth == 0) {
-      if (!is_for || part == 1) condition.end = t.start;
-      break;
-    }
-    if (*t.start != ';' || depth != 1 || !is_for) continue;
-    if (part++ == 0)
-      condition.start = p;
-    else {
-      condition.end = t.start;
-      break;
-    }
-  }
-  return condition.end > condition.start ? condition : (clc_Span){p, p};
-}
-
-int clc_loopline(lua_State *L, const char *text, size_t start, const char *name) {
-  const char *const names[] = {name, NULL};
-  const char *p = text + start, *end = text + strlen(text);
-  if (strstr(text, name) == NULL) return 0;
-  Search s = new_search(L, text, names);
-  clc_Span t;
-  int line = 0;
-  while (line == 0 && clc_nexttoken(&p, end, &t)) {
-    const int is_for = clc_isthe(t, "for");
-    if (!is_for && !clc_isthe(t, "while")) continue;
-    if (search_body(&s, read_condition(p, end, is_for), 0) != NULL)
-      line = 1 + clc_countlines(text + start, t.start);
-  }
-  lua_pop(L, 1);
-  return line;
 }
 
 /* --- typedefs ---------------------------------------------------------- */
@@ -270,7 +221,7 @@ static int find_typedef(const char *text, clc_Span name, clc_Span *base) {
 static int find_macro(const char *text, clc_Span name, clc_Span *body) {
   const char *p = text, *end = text + strlen(text);
   clc_Span t;
-  Definition d;
+  clc_Definition d;
   int n = 0;
   while (clc_nexttoken(&p, end, &t)) {
     if (*t.start != '#') continue;
