@@ -3,7 +3,8 @@
 -- Oclgrind and by the same kernel under -cl-opt-disable. Prints a row for each kernel: the seed, whether POCL is
 -- right, whether it is under -cl-opt-disable, and the lines of the loops that d:program would warn of.
 -- Usage: OCL_ICD_VENDORS=build/vendors lua5.4 tools/barriers.lua [first seed] [number of kernels]
--- (`make env`; tools/test.sh makes the folder with Oclgrind in it). Under OCLGRIND_DATA_RACES=1 Oclgrind tells of races.
+-- in the environment of `make env`; tools/test.sh makes that folder, with Oclgrind in it. Under
+-- OCLGRIND_DATA_RACES=1 Oclgrind tells of races.
 
 package.path = "spec/support/?.lua;" .. package.path
 local cl = require "clcompute"

@@ -38,6 +38,7 @@
 ---@field compute_capability? integer of NVIDIA's devices, 10 * major + minor: 90 is 9.0
 ---@field has_nonuniform_groups boolean whether a range may have remainder = "native"
 ---@field isolated boolean whether a worker process builds and runs its kernels
+---@field careful boolean whether programs that its compiler may get wrong are built without optimisation
 ---@field limit? number seconds that a launch has there; nil on other devices
 local Device = {}
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Random kernels with barriers, for groups of 64 work-items: loops, branches and stores in local memory without a race,
--- so that every compiler must make the same of them. All control flow around a barrier is uniform in the group.
+--- Random kernels with barriers, for groups of 64 work-items: loops, branches and stores in local memory without a
+-- race, so that every compiler must make the same of them. All control flow around a barrier is uniform in the group.
 
 local random_barriers = {}
 
@@ -8,13 +8,13 @@ random_barriers.group = 64
 
 local function one_of(list) return list[math.random(#list)] end
 
--- Values that are the same in the whole group. The words in braces are those of a size, at most 64 and a power of two,
--- and of a count, at most 4.
+-- Values that are the same in the whole group: sizes, powers of two up to 64, and counts, up to 4.
 local SIZES = { "64u", "n", "n", "m", "get_local_size(0)", "get_local_size(0)", "32 * get_num_groups(0)",
   "get_global_size(0) / 2", "64 * get_work_dim()", "(32u << (get_group_id(0) & 1))", "64 - get_global_offset(0)",
   "max(n, 16u)", "abs((int)m)", "(uint)exp2(6.0f)", "in[1]" }
-local COUNTS = { "3u", "m / 16", "n / 32 + 1", "get_num_groups(0) + 1", "get_work_dim() * 3", "get_global_size(0) / 64 + 1",
-  "get_group_id(0) + 2", "get_global_offset(0) + 2", "get_local_size(0) / 16", "in[2]", "(u & 3)", "rotate(m, 29u) / 2" }
+local COUNTS = { "3u", "m / 16", "n / 32 + 1", "get_num_groups(0) + 1", "get_work_dim() * 3",
+  "get_global_size(0) / 64 + 1", "get_group_id(0) + 2", "get_global_offset(0) + 2",
+  "get_local_size(0) / 16", "in[2]", "(u & 3)", "rotate(m, 29u) / 2" }
 local UNIFORM = { "get_group_id(0) == 0", "get_group_id(0) & 1", "m > 8", "in[3] > 8", "in[3] < 8", "(u & 1) == 0",
   "u > 100", "get_num_groups(0) == 2", "n > 32" }
 -- Of one work-item.
@@ -85,17 +85,20 @@ function STATEMENTS.private(self)
   if value == "#" then value, reads = ("s[(t ^ %d) & 63]"):format(math.random(63)), "s" end
   if value == "u" then reads = "u" end
   self:access("", reads)
-  self:emit("%sa %s %s;", math.random(3) == 1 and ("if (%s) "):format(one_of(OWN)) or "", one_of { "+=", "^=", "=" }, value)
+  local condition = math.random(3) == 1 and ("if (%s) "):format(one_of(OWN)) or ""
+  self:emit("%sa %s %s;", condition, one_of { "+=", "^=", "=" }, value)
 end
+
+-- What is stored in the scalar of a group, and the array that is read for it.
+local SCALARS = { { "s[t]", "" }, { "a", "" }, { "r[t] & 7", "" }, { "in[g]", "" }, { "s[0] + s[63]", "s" } }
 
 --- A scalar of the group that one work-item writes.
 function STATEMENTS.scalar(self)
-  local reads, value = one_of { { "", "s[t]" }, { "", "a" }, { "", "r[t] & 7" }, { "", "in[g]" }, { "s", "s[0] + s[63]" } }
-  self:access("", reads[1] .. "")
+  local value = one_of(SCALARS)
+  self:access("", value[2])
   if self.shared.u or self.written.u then self:barrier() end
   self.written.u, self.shared.u = true, true
-  value = reads[2]
-  self:emit("if (t == %s) u %s %s;", one_of { "0", "n - 1", "17" }, one_of { "=", "+=" }, value)
+  self:emit("if (t == %s) u %s %s;", one_of { "0", "n - 1", "17" }, one_of { "=", "+=" }, value[1])
 end
 
 function STATEMENTS.output(self)
@@ -105,7 +108,7 @@ end
 
 function STATEMENTS.barrier(self) self:barrier() end
 
---- Statements of a block; in a loop one of them at least is a barrier.
+--- Statements of a block.
 function Generator:block(most)
   self.depth = self.depth + 1
   for _ = 1, math.random(most) do self:statement() end
@@ -158,58 +161,64 @@ local TREES = {
   end,
 }
 
+-- The heads of a loop over $k and what ends its body; a `while` and a late `break` have their step or test there.
+local FORMS = {
+  ["for"] = { "for (uint $k = $start; $test; $step) {", "", "" },
+  ["while"] = { "uint $k = $start; while ($test) {", "$step;", "" },
+  ["do"] = { "uint $k = $start; do {", "", "while ($step, $test);" },
+  ["break"] = { "for (uint $k = $start;; $step) { if (!($test)) break;", "", "" },
+  ["late break"] = { "for (uint $k = $start;; $step) {", "if (!($test)) break;", "" },
+}
+local FORM_NAMES = { "for", "for", "for", "while", "do", "break", "late break" }
+
+local DOWN_TESTS = { "k > 0", "k > 0", "k >= get_work_dim()", "k > get_global_offset(0)" }
+
+--- What a loop counts by: { k =, start =, test =, step = } and, for strides, the step of a tree.
+function Generator:counting(strides)
+  local limit = self:uniform(strides and SIZES or COUNTS)
+  local kind = strides and one_of { "up", "down", "scan", "segments" } or "count"
+  local c = { k = strides and "k" or "i" .. self.loops, start = "0", kind = kind, reads_u = limit:find "u &" ~= nil }
+  c.test, c.step = c.k .. " < " .. limit, c.k .. "++"
+  if kind == "down" then
+    c.start, c.test, c.step = limit .. " / 2", one_of(DOWN_TESTS), "k /= 2"
+  elseif strides then
+    c.start, c.step = "1", one_of { "k *= 2", "k <<= 1", "k += k" }
+  end
+  local also = math.random(5)
+  if also == 1 then c.test = ("%s && (in[4] > 0 || %s < 2)"):format(c.test, c.k) end
+  if also == 2 and kind ~= "down" then c.test = ("%s || (%s < 2 && in[3] > 0)"):format(c.test, c.k) end
+  return c
+end
+
 --- The barrier that every pass must have stands at its start or its end, so that passes do not race.
 function STATEMENTS.loop(self)
   if self.nesting == 2 then return STATEMENTS.store(self) end
   self.nesting, self.loops = self.nesting + 1, self.loops + 1
-  local strides = not self.has_k and math.random(3) > 1
-  local k = strides and "k" or "i" .. self.loops
-  local kind = strides and one_of { "up", "down", "scan", "segments" } or "count"
-  local limit = self:uniform(strides and SIZES or COUNTS)
-  local start, test, step = "0", ("%s < %s"):format(k, limit), k .. "++"
-  if kind == "down" then
-    start, test, step = limit .. " / 2", one_of { "k > 0", "k > 0", "k >= get_work_dim()", "k > get_global_offset(0)" }, "k /= 2"
-  elseif strides then
-    start, step = "1", one_of { "k *= 2", "k <<= 1", "k += k" }
-  end
-  local also = math.random(5)
-  if also == 1 then test = ("%s && (in[4] > 0 || %s < 2)"):format(test, k) end
-  if also == 2 and kind ~= "down" then test = ("%s || (%s < 2 && in[3] > 0)"):format(test, k) end
-  local form = one_of { "for", "for", "for", "while", "do", "break", "late break" }
-  local heads = {
-    ["for"] = ("for (uint %s = %s; %s; %s) {"):format(k, start, test, step),
-    ["while"] = ("uint %s = %s; while (%s) {"):format(k, start, test),
-    ["do"] = ("uint %s = %s; do {"):format(k, start),
-    ["break"] = ("for (uint %s = %s;; %s) { if (!(%s)) break;"):format(k, start, step, test),
-    ["late break"] = ("for (uint %s = %s;; %s) {"):format(k, start, step),
-  }
+  local strides, had = not self.has_k and math.random(3) > 1, self.has_k
+  local c, name = self:counting(strides), one_of(FORM_NAMES)
+  local form = {}
+  for i, text in ipairs(FORMS[name]) do form[i] = text:gsub("%$(%a+)", c) end
   self:barrier() -- what the condition reads
   local before = self:state()
-  self:emit("{ " .. heads[form]:gsub("%%", "%%%%"))
-  local had = self.has_k
-  self.has_k = had or strides
-  self.depth = self.depth + 1
-  local first = math.random(3) == 1
-  if limit:find "u &" then first = true end
+  self:emit("%s", "{ " .. form[1])
+  self.has_k, self.depth = had or strides, self.depth + 1
+  local first = c.reads_u or math.random(3) == 1
   if first then self:barrier() end
-  local go_on = math.random(8) == 1 and form == "for" and ("if (%s == 2) continue;"):format(k)
-  if go_on and first then self:emit("%s", go_on) end
+  if first and name == "for" and math.random(8) == 1 then self:emit("if (%s == 2) continue;", c.k) end
   local continued = self:state()
-  if strides then TREES[kind](self) end
+  if strides then TREES[c.kind](self) end
   for _ = strides and 2 or 1, math.random(3) do self:statement() end
-  local leave = math.random(6) == 1 and ("if (%s) break;"):format(self:uniform(UNIFORM))
-  local left = self:state()
-  if leave then self:emit("%s", leave) end
-  if not first or limit:find "u &" then self:barrier() end
-  if form == "late break" then self:emit("if (!(%s)) break;", (test:gsub("%f[%w]" .. k .. "%f[%W]", "(" .. k .. " + 0)"))) end
-  if form == "while" then self:emit("%s;", step) end
-  self.depth = self.depth - 1
-  self:emit("} %s}", form == "do" and ("while (%s, %s);"):format(step, test) or "")
-  self.has_k = had
+  if math.random(6) == 1 then
+    self:emit("if (%s) break;", self:uniform(UNIFORM))
+    continued = { union(continued[1], self.written), union(continued[2], self.shared) }
+  end
+  if c.reads_u or not first then self:barrier() end
+  if form[2] ~= "" then self:emit("%s", form[2]) end
+  self.has_k, self.depth, self.nesting = had, self.depth - 1, self.nesting - 1
+  self:emit("%s", "} " .. form[3] .. "}")
   self:join(before)
   self:join(continued)
-  if leave then self:join(left) end
-  self.nesting = self.nesting - 1
+  if c.reads_u then self.shared.u = true end
 end
 
 local WEIGHTS = { "store", "store", "store", "private", "scalar", "output", "barrier", "if", "loop", "loop" }

@@ -79,7 +79,7 @@ compiler_tests.local_size_loop = {
     .. [[ or build with options = "-cl-opt-disable"]],
 }
 
--- A barrier in a branch, a branch behind it, and no barrier up to the end of the loop. Other sums of that kind never end.
+-- A barrier in a branch, a branch behind it, and no barrier up to the end of the loop. Others of that kind never end.
 local BRANCH = [[
 kernel void test(global int *out) {
   local int sum;
@@ -116,7 +116,8 @@ compiler_tests.barrier_in_branch = {
 --- The loops that `clc_findsuspects` finds, in its order: the test that tells whether a device gets them wrong, what a
 -- warning calls them, and what was tried and is right.
 compiler_tests.loops = {
-  { test = compiler_tests.local_size_loop, what = "a call, or memory behind ||, in the condition of a loop with barriers",
+  { test = compiler_tests.local_size_loop,
+    what = "a call, or memory behind ||, in the condition of a loop with barriers",
     remedy = compiler_tests.local_size_loop.remedy },
   { test = compiler_tests.barrier_in_branch, what = "a barrier in a branch, and none up to the end of the loop",
     remedy = END_WITH_BARRIER .. DISABLE },
