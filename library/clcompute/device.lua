@@ -189,7 +189,11 @@ function Device:load(path) end
 ---Builds a program. Blocks. A source may `#include <clcompute/work_group.h>` for the work-group functions of OpenCL C
 ---2.0 on any device (docs/programs.md).
 ---
----Errors: a build failure, with the build log and the source lines it points at; a file that cannot be read.
+---Warns of loops with barriers that the device's compiler is known to get wrong, or builds the program without
+---optimisation where the device is careful (docs/devices.md).
+---
+---Errors: a build failure, with the build log and the source lines it points at; a file that cannot be read; on POCL a
+---kernel whose name is too long for the files that it keeps.
 ---```lua
 ---local p = d:program "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }"
 ---local x = d:buffer { 1, 2, 3 }
