@@ -119,11 +119,16 @@ static clc_Span alternative(clc_Span test) {
   return (clc_Span){test.end, test.end};
 }
 
-/* Steps that add a constant are not merged. */
+/* Whether the last step in a part of the text adds a constant: such steps are not merged. */
 static int is_added(clc_Span step) {
-  for (const char *p = step.start; p + 1 < step.end; p++)
-    if ((p[0] == '+' || p[0] == '-') && (p[1] == p[0] || p[1] == '=')) return 1;
-  return 0;
+  int added = 0;
+  for (const char *p = step.start; p + 1 < step.end; p++) {
+    if ((p[0] == '+' || p[0] == '-') && p[1] == p[0]) added = 1;
+    if (p[1] != '=' || strchr("+-*/<>", p[0]) == NULL) continue;
+    const char *value = p + 2 + strspn(p + 2, " ");
+    added = (p[0] == '+' || p[0] == '-') && *value >= '0' && *value <= '9';
+  }
+  return added;
 }
 
 static void note(Reader *r, clc_Suspicion what, const char *place) {
@@ -167,14 +172,14 @@ static void read_if(Reader *r, const char **p, Row *row) {
   }
   const clc_Span all = {start, *p};
   if (!then.has_barrier && !other.has_barrier) {
-    row->branches = 1;
+    if (!holds(all, "break")) row->branches = 1;
     row->loops_then |= row->loops;
     if (holds(all, "continue")) {
       row->continues = 1;
       row->barrier_on = 0;
     } else if (touches_memory(all)) {
       forget_last(row);
-      row->after_if = 1;
+      row->after_if = !holds(all, "break") && !holds(all, "return");
     }
     return;
   }
@@ -210,8 +215,14 @@ static void read_body(Reader *r, const char **p, Row *body) {
   r->loops--;
 }
 
+/* A && with memory, before any ||, makes two ways out of the loop, which the compiler does not
+   merge. */
 static void judge_test(Reader *r, clc_Span test, const char *loop) {
-  if (reaches(r, test, CALLS) || touches_memory(alternative(test))) note(r, CLC_CALLINTEST, loop);
+  const clc_Span rest = alternative(test);
+  const char *both = strstr(test.start, "&&");
+  const char *end = rest.start < rest.end ? rest.start : test.end;
+  if (both != NULL && both < end && touches_memory(test)) return;
+  if (reaches(r, test, CALLS) || touches_memory(rest)) note(r, CLC_CALLINTEST, loop);
 }
 
 /* A loop whose head was read. `test`: its condition, `step`: what comes after each pass; both empty
@@ -220,7 +231,9 @@ static void read_loop(Reader *r, const char **p, Row *row, const char *loop, clc
                       clc_Span step) {
   Row body = {0};
   const clc_Span first = leading_break(r, *p);
+  const char *start = *p;
   read_body(r, p, &body);
+  if (step.start == step.end) step = (clc_Span){start, *p}; /* its last step */
   if (!body.has_barrier) {
     row->branches = 1;
     if (touches_memory((clc_Span){loop, *p})) forget_last(row);
