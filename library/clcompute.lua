@@ -40,6 +40,7 @@ local cl = {}
 ---@field fault? string why the driver does not tell its devices
 
 ---@class clcompute.DeviceOptions
+---@field careful? boolean true: a program with a loop that the device's compiler is known to get wrong is built with `-cl-opt-disable`, and a warning says so (docs/devices.md). Unchanged unless given; off at first, unless `$CLCOMPUTE_CAREFUL` is set, but not empty, 0, off, no or false
 ---@field check? boolean switches check mode as `Device:check` does
 ---@field isolated? boolean true: a worker process builds and runs the kernels of a CPU; a kernel that crashes or hangs is an error of its launch (docs/isolation.md). False unless given
 ---@field limit? number seconds that a launch has on an isolated device, for all who have that device: 60 at first, `math.huge` for no limit; unchanged unless given

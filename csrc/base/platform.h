@@ -75,4 +75,8 @@ void clc_pinpocl(void);
    little room for the files it makes of them. *has_linker: `ld` was found before. */
 void clc_checkpocl(lua_State *L, int *has_linker);
 
+/* Before a launch by POCL: raises where the files that it makes of a kernel, which have its name,
+   cannot have theirs. */
+void clc_checkpoclname(lua_State *L, const char *kernel, size_t length);
+
 #endif

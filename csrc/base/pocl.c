@@ -12,6 +12,12 @@
 
 #define LEAST_MIB 16 /* room for the files of one kernel */
 
+/* The file of a kernel: <folder>/XX/<38 letters>/<kernel>/<local size>/<kernel>.so */
+#define LONGEST_PATH 1020 /* characters; POCL asserts it */
+#define LONGEST_SIZE 52   /* of the folder of a local size */
+#define AROUND_NAMES (1 + 2 + 1 + 38 + 1 + 1 + LONGEST_SIZE + 1 + 3)
+#define LONGEST_NAME (255 - 3) /* NAME_MAX of Linux, less ".so" */
+
 static int finds_linker(lua_State *L) {
   const char *path = getenv("PATH");
   int found = 0;
@@ -33,6 +39,21 @@ static const char *push_folder(lua_State *L) {
   if (cache != NULL && *cache != '\0') return lua_pushfstring(L, "%s/pocl/kcache", cache);
   if (home != NULL) return lua_pushfstring(L, "%s/.cache/pocl/kcache", home);
   return lua_pushliteral(L, "/tmp/pocl/kcache");
+}
+
+void clc_checkpoclname(lua_State *L, const char *kernel, size_t length) {
+  const char *folder = push_folder(L);
+  const size_t around = strlen(folder) + AROUND_NAMES;
+  const size_t room = around < LONGEST_PATH ? (LONGEST_PATH - around) / 2 : 0;
+  const size_t most = room < LONGEST_NAME ? room : LONGEST_NAME;
+  if (length > most)
+    luaL_error(
+        L,
+        "kernel '%s...' has a name of %d characters: POCL names files after a kernel, and takes "
+        "at most %d in its folder %s; %s",
+        lua_pushlstring(L, kernel, length < 20 ? length : 20), (int)length, (int)most, folder,
+        room < LONGEST_NAME ? "shorten it, or set POCL_CACHE_DIR to a shorter path" : "shorten it");
+  lua_pop(L, 1);
 }
 
 /* Whether the process may use every processor of the machine, as POCL's threads expect: thread i

@@ -17,10 +17,10 @@ static void context_release(clc_Handle *h) {
 const clc_Type clc_contexttype = {"device", "clcompute.Context", sizeof(clc_Context),
                                   context_release, 1};
 
-/* Whether check mode is on from the start. */
-static int is_checking(void) {
+/* Whether a variable of the environment switches something on from the start. */
+static int is_on(const char *variable) {
   static const char *const off[] = {"", "0", "off", "no", "false"};
-  const char *value = getenv("CLCOMPUTE_CHECK");
+  const char *value = getenv(variable);
   if (value == NULL) return 0;
   for (size_t i = 0; i < sizeof off / sizeof *off; i++)
     if (strcmp(value, off[i]) == 0) return 0;
@@ -69,7 +69,8 @@ clc_Context *clc_newcontext(lua_State *L, clc_Place place, const clc_Executor *e
   clc_Context *c = clc_newhandle(L, &clc_contexttype, NULL, 0);
   c->place = place;
   c->executor = executor;
-  c->checks = is_checking();
+  c->checks = is_on("CLCOMPUTE_CHECK");
+  c->careful = is_on("CLCOMPUTE_CAREFUL");
   executor->init(c);
   fill_facts(L, c);
   make_counters(L, c);

@@ -35,6 +35,8 @@ struct clc_Context {
   size_t untold;    /* of buffers that the collector has not heard of */
   cl_ulong dropped; /* of buffers released since all queues were seen to be empty */
 
+  int careful; /* programs that the compiler may get wrong are built without optimisation */
+
   /* Check mode. */
   int checks;      /* buffers for scripts are made in check mode */
   int has_checked; /* a buffer was made in check mode */

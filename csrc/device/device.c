@@ -145,6 +145,8 @@ static int device_field(lua_State *L) {
     lua_pushboolean(L, c->has_double); /* asked once: operations choose their kernels by it */
   else if (strcmp(key, "isolated") == 0)
     lua_pushboolean(L, c->executor->is_isolated);
+  else if (strcmp(key, "careful") == 0)
+    lua_pushboolean(L, c->careful);
   else if (strcmp(key, "limit") == 0)
     push_limit(L, c);
   else
@@ -295,6 +297,8 @@ static int device_info(lua_State *L) {
   lua_setfield(L, -2, "place");
   lua_pushboolean(L, c->executor->is_isolated);
   lua_setfield(L, -2, "isolated");
+  lua_pushboolean(L, c->careful);
+  lua_setfield(L, -2, "careful");
   push_limit(L, c);
   lua_setfield(L, -2, "limit");
   clc_namefields(L, "clcompute.DeviceInfo");

@@ -50,10 +50,11 @@ static double opt_limit(lua_State *L, int isolated) {
 }
 
 static int clc_device(lua_State *L) {
-  static const char *const keys[] = {"check", "isolated", "limit", NULL};
+  static const char *const keys[] = {"careful", "check", "isolated", "limit", NULL};
   const char *selector = opt_selector(L);
   clc_checkoptions(L, 2, keys);
   const int check = clc_booleanoption(L, 2, "check", -1);
+  const int careful = clc_booleanoption(L, 2, "careful", -1);
   const int isolated = clc_booleanoption(L, 2, "isolated", 0);
   const double limit = opt_limit(L, isolated);
   const clc_Place place = selector != NULL
@@ -63,7 +64,9 @@ static int clc_device(lua_State *L) {
     clc_pushisolated(L, place, limit);
   else
     clc_pushplace(L, place, &clc_localexecutor);
-  if (check >= 0) clc_checkdevice(L, -1)->context->checks = check;
+  clc_Context *c = clc_checkdevice(L, -1)->context;
+  if (check >= 0) c->checks = check;
+  if (careful >= 0) c->careful = careful;
   return 1;
 }
 

@@ -65,13 +65,6 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
 int clc_mentions(const char *text, const char *const names[]);
 
 /*
- * Where the condition of a `for` or `while` reaches `name` (itself, by macros or by functions of
- * the text): the line of the first such loop, counted from 1 at text + start; loops before are not
- * looked at. 0: none.
- */
-int clc_loopline(lua_State *L, const char *text, size_t start, const char *name);
-
-/*
  * Pushes the type that the text's typedefs make of a name ("real", "vec"), the name
  * itself where there is none, or where there are several or none that is plain words. An
  * enumeration is "enum", with its tag if it has one.
@@ -84,6 +77,22 @@ clc_Span clc_structbody(const char *text, const char *name);
 
 /* Whether the text defines a macro of that name. */
 int clc_ismacro(const char *text, clc_Span name);
+/* --- loops with barriers that POCL 3.1 gets wrong: barriers.c --------------- */
+
+/* What such a loop has; docs/devices.md shows the smallest kernel of each. */
+typedef enum clc_Suspicion {
+  CLC_CALLINTEST,  /* its condition calls a function, or reads memory behind ||, and it ends with an
+                      `if`  that stores and a barrier */
+  CLC_BARRIERINIF, /* an `if` holds a barrier with another `if` behind it, and no barrier follows */
+  CLC_LOOPSINIF, /* an `if` and its `else`: in one of them a loop with barriers, and an `if` behind
+                    it */
+  CLC_SUSPICIONS
+} clc_Suspicion;
+
+/* Stores for each suspicion the line of the first loop that has it, counted from 1 at text + start,
+   or 0. Returns whether there is one. Calls and barriers are found in macros and functions of the
+   text too; loops are not. */
+int clc_findsuspects(lua_State *L, const char *text, size_t start, int lines[CLC_SUSPICIONS]);
 
 /* --- the files that a text takes in: include.c ----------------------------- */
 

@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* What the text of a program says that OpenCL cannot be asked. */
-#include "language.h"
+#include "search.h"
 
 #include <string.h>
 
 /* --- definitions ------------------------------------------------------- */
 
-typedef struct {
-  clc_Span name, body;
-  int is_open; /* a macro used outside of bodies, which may write a function of any name; or a
-                  function whose name a macro writes */
-  int visited;
-} Definition;
-
 /* Notes the macro if the directive at `p` (after #) defines one. */
-static size_t note_macro(Definition *d, const char *p, const char *end) {
+static size_t note_macro(clc_Definition *d, const char *p, const char *end) {
   clc_Span t;
   if (!clc_nexttoken(&p, end, &t) || !clc_isthe(t, "define") || !clc_nexttoken(&p, end, &t))
     return 0;
-  if (d != NULL) *d = (Definition){.name = t, .body = {p, end}};
+  if (d != NULL) *d = (clc_Definition){.name = t, .body = {p, end}};
   return 1;
 }
 
 /* The macros: wherever they are defined, all that follows may use them. */
-static size_t find_macros(const char *text, Definition *found) {
+static size_t find_macros(const char *text, clc_Definition *found) {
   const char *end = text + strlen(text), *p = text;
   clc_Span t;
   size_t n = 0;
@@ -45,17 +38,11 @@ static const char *block_end(const char *p, const char *end, int *open) {
   return p;
 }
 
-/* What of a text bars the way from a kernel to all that it calls. */
-typedef struct {
-  int unclear; /* branches of an #if open and close blocks unevenly */
-  int renames; /* a function may be called by the name of its symbol */
-} Facts;
-
 #define RENAMED "what asm or redefine_extname names"
 
 /* Notes words by which a function can have another name than OpenCL's; in a _Pragma they are
  * quoted. */
-static void note_renaming(clc_Span words, Facts *facts) {
+static void note_renaming(clc_Span words, clc_Facts *facts) {
   static const char *const names[] = {"asm", "__asm", "__asm__", "redefine_extname", NULL};
   const char *p = words.start;
   clc_Span t;
@@ -74,7 +61,7 @@ static int same_text(clc_Span a, clc_Span b) {
 
 /* Notes that the macros (NULL: none) of a name are used outside of bodies; returns whether there
    are any. */
-static int open_macros(Definition *macros, size_t n, clc_Span name) {
+static int open_macros(clc_Definition *macros, size_t n, clc_Span name) {
   int known = 0;
   for (size_t i = 0; macros != NULL && i < n; i++)
     if (same_text(macros[i].name, name)) known = macros[i].is_open = 1;
@@ -82,13 +69,13 @@ static int open_macros(Definition *macros, size_t n, clc_Span name) {
 }
 
 /* Fills `found` (NULL: only counts) with the functions and macros of a text. */
-static size_t find_definitions(const char *text, Definition *found, Facts *facts) {
+static size_t find_definitions(const char *text, clc_Definition *found, clc_Facts *facts) {
   const char *end = text + strlen(text), *p = text;
   clc_Span t, word = {NULL, NULL}, name = {NULL, NULL};
   const size_t macros = find_macros(text, found);
   size_t n = macros;
   int parens = 0, open, is_written = 0, behind_paren = 0;
-  *facts = (Facts){0, 0};
+  *facts = (clc_Facts){0, 0};
   while (clc_nexttoken(&p, end, &t)) {
     if (*t.start == '#') {
       const char *line = clc_lineend(p);
@@ -106,7 +93,7 @@ static size_t find_definitions(const char *text, Definition *found, Facts *facts
       const char *close = block_end(p, end, &open);
       if (open > 0) facts->unclear = 1;
       if (name.start != NULL) {
-        if (found != NULL) found[n] = (Definition){name, {p, close}, is_written, 0};
+        if (found != NULL) found[n] = (clc_Definition){name, {p, close}, is_written, 0};
         n++;
       }
       p = close;
@@ -127,15 +114,7 @@ static size_t find_definitions(const char *text, Definition *found, Facts *facts
 
 /* --- what a kernel reaches --------------------------------------------- */
 
-typedef struct {
-  Definition *definitions;
-  size_t n;
-  const char *const *names;
-  Facts facts;
-  int pastes; /* a body that was followed makes names out of words (##) */
-} Search;
-
-static int defines(const Search *s, clc_Span name) {
+static int defines(const clc_Search *s, clc_Span name) {
   for (size_t i = 0; i < s->n; i++)
     if (same_text(s->definitions[i].name, name)) return 1;
   return 0;
@@ -150,7 +129,7 @@ static int matches(clc_Span t, const char *name) {
 
 #define DEEPEST_CALL 100 /* of functions and macros that are followed */
 
-static const char *search_body(Search *s, clc_Span body, int depth) {
+static const char *search_body(clc_Search *s, clc_Span body, int depth) {
   const char *p = body.start;
   clc_Span t;
   while (clc_nexttoken(&p, body.end, &t)) {
@@ -160,7 +139,7 @@ static const char *search_body(Search *s, clc_Span body, int depth) {
     for (int i = 0; s->names[i] != NULL; i++)
       if (matches(t, s->names[i])) return s->names[i];
     for (size_t i = 0; i < s->n; i++) {
-      Definition *d = &s->definitions[i];
+      clc_Definition *d = &s->definitions[i];
       if (d->visited || !same_text(d->name, t)) continue;
       if (depth == DEEPEST_CALL) {
         s->facts.unclear = 1;
@@ -183,9 +162,8 @@ int clc_mentions(const char *text, const char *const names[]) {
   return 0;
 }
 
-/* Leaves a block on the stack. */
-static Search new_search(lua_State *L, const char *text, const char *const *names) {
-  Search s = {.names = names};
+clc_Search clc_newsearch(lua_State *L, const char *text, const char *const *names) {
+  clc_Search s = {.names = names};
   s.n = find_definitions(text, NULL, &s.facts);
   s.definitions = lua_newuserdatauv(L, (s.n + 1) * sizeof *s.definitions, 0); /* one is free */
   find_definitions(text, s.definitions, &s.facts);
@@ -193,7 +171,7 @@ static Search new_search(lua_State *L, const char *text, const char *const *name
 }
 
 /* Whether words of the bodies that were visited, one pasted behind the other, can make a name. */
-static int can_paste(const Search *s, clc_Span name) {
+static int can_paste(const clc_Search *s, clc_Span name) {
   const size_t room = (size_t)(name.end - name.start), is_open = name.end[-1] == '*';
   const size_t length = room - is_open;
   char made[CLC_NAME] = {1}; /* by place in the name: words can make what stands before it */
@@ -215,7 +193,7 @@ static int can_paste(const Search *s, clc_Span name) {
 }
 
 /* Goes on with what has a name that cannot be told: a kernel may reach it. */
-static const char *search_open(Search *s) {
+static const char *search_open(clc_Search *s) {
   const char *found = NULL;
   for (size_t i = 0; i < s->n && found == NULL; i++)
     if (s->definitions[i].is_open && !s->definitions[i].visited) {
@@ -227,13 +205,13 @@ static const char *search_open(Search *s) {
 
 /* Goes on where macros that were visited paste names together: those of functions and macros lead
    to these, and what is looked for may be made itself. */
-static const char *search_pasted(Search *s) {
+static const char *search_pasted(clc_Search *s) {
   const char *found = NULL;
   for (int i = 0; s->names[i] != NULL; i++)
     if (can_paste(s, (clc_Span){s->names[i], s->names[i] + strlen(s->names[i])}))
       return s->names[i];
   for (size_t i = 0; i < s->n && found == NULL; i++) {
-    Definition *d = &s->definitions[i];
+    clc_Definition *d = &s->definitions[i];
     if (d->visited || !can_paste(s, d->name)) continue;
     d->visited = 1;
     found = search_body(s, d->body, 0);
@@ -242,9 +220,15 @@ static const char *search_pasted(Search *s) {
   return found;
 }
 
+const char *clc_searchspan(clc_Search *s, clc_Span span, const char *const names[]) {
+  for (size_t i = 0; i < s->n; i++) s->definitions[i].visited = 0;
+  s->names = names;
+  return search_body(s, span, 0);
+}
+
 const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
                         const char *const names[]) {
-  Search s = new_search(L, text, names);
+  clc_Search s = clc_newsearch(L, text, names);
   const clc_Span name = {kernel, kernel + strlen(kernel)}; /* leads to the kernel's body */
   const clc_Span all = {text, text + strlen(text)};
   const char *found = NULL;
@@ -252,54 +236,13 @@ const char *clc_reaches(lua_State *L, const char *text, const char *kernel,
   if (found == NULL) found = search_open(&s);
   /* Where a macro may have written the kernel's head, any use in the text counts. */
   if (found == NULL && (s.facts.unclear || !defines(&s, name))) {
-    s.definitions[s.n++] = (Definition){.body = all, .visited = 1};
+    s.definitions[s.n++] = (clc_Definition){.body = all, .visited = 1};
     found = search_body(&s, all, 0);
   }
   if (found == NULL && s.pastes) found = search_pasted(&s);
   if (found == NULL && s.facts.renames) found = RENAMED;
   lua_pop(L, 1);
   return found;
-}
-
-/* --- conditions of loops ----------------------------------------------- */
-
-/* What stands in the parentheses after `for` or `while`; of a `for` its second part. */
-static clc_Span read_condition(const char *p, const char *end, int is_for) {
-  clc_Span t, condition = {p, p};
-  int depth = 0, part = 0;
-  while (clc_nexttoken(&p, end, &t)) {
-    if (*t.start == '(' && depth++ == 0) condition.start = p;
-    if (depth == 0) break; /* a word of a comment-free text that begins no loop */
-    if (*t.start == ')' && --depth == 0) {
-      if (!is_for || part == 1) condition.end = t.start;
-      break;
-    }
-    if (*t.start != ';' || depth != 1 || !is_for) continue;
-    if (part++ == 0)
-      condition.start = p;
-    else {
-      condition.end = t.start;
-      break;
-    }
-  }
-  return condition.end > condition.start ? condition : (clc_Span){p, p};
-}
-
-int clc_loopline(lua_State *L, const char *text, size_t start, const char *name) {
-  const char *const names[] = {name, NULL};
-  const char *p = text + start, *end = text + strlen(text);
-  if (strstr(text, name) == NULL) return 0;
-  Search s = new_search(L, text, names);
-  clc_Span t;
-  int line = 0;
-  while (line == 0 && clc_nexttoken(&p, end, &t)) {
-    const int is_for = clc_isthe(t, "for");
-    if (!is_for && !clc_isthe(t, "while")) continue;
-    if (search_body(&s, read_condition(p, end, is_for), 0) != NULL)
-      line = 1 + clc_countlines(text + start, t.start);
-  }
-  lua_pop(L, 1);
-  return line;
 }
 
 /* --- typedefs ---------------------------------------------------------- */
@@ -346,7 +289,7 @@ static int find_typedef(const char *text, clc_Span name, clc_Span *base) {
 static int find_macro(const char *text, clc_Span name, clc_Span *body) {
   const char *p = text, *end = text + strlen(text);
   clc_Span t;
-  Definition d;
+  clc_Definition d;
   int n = 0;
   while (clc_nexttoken(&p, end, &t)) {
     if (*t.start != '#') continue;
@@ -395,7 +338,7 @@ const char *clc_pushtype(lua_State *L, const char *text, const char *name) {
 int clc_ismacro(const char *text, clc_Span name) {
   const char *p = text, *end = text + strlen(text);
   clc_Span t;
-  Definition d;
+  clc_Definition d;
   while (clc_nexttoken(&p, end, &t)) {
     if (*t.start != '#') continue;
     const char *line = clc_lineend(p);

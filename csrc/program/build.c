@@ -118,6 +118,16 @@ static void build_source(lua_State *L, const Job *j, clc_Code *code) {
   if (result != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, &code->program, result);
 }
 
+/* POCL ends the process at the launch of a kernel whose files can have no name, and compiles it
+   before that to tell a binary. */
+static void check_names(lua_State *L, const Job *j, const cl_program *program) {
+  if (!j->device->context->is_pocl) return;
+  const char *names = clc_pushkernelnames(L, program), *name;
+  size_t length;
+  while ((length = clc_nextname(&names, &name)) > 0) clc_checkpoclname(L, name, length);
+  lua_pop(L, 1);
+}
+
 /* Pushes the key of a job in the cache, or returns 0; includes that change are not kept. */
 static int push_key(lua_State *L, const Job *j) {
   lua_pushfstring(L, "%s%s%s%s", j->included, j->source.defines, j->line, j->text);
@@ -131,8 +141,10 @@ static void build_job(lua_State *L, const Job *j, clc_Code *code) {
   const int makes_binaries = j->device->context->executor->makes_binaries;
   const int keyed = push_key(L, j);
   const int key = lua_gettop(L);
-  if (!keyed || !clc_loadbinary(L, j->device, key, j->options, &code->program)) {
-    build_source(L, j, code);
+  const int loaded = keyed && clc_loadbinary(L, j->device, key, j->options, &code->program);
+  if (!loaded) build_source(L, j, code);
+  check_names(L, j, &code->program);
+  if (!loaded) {
     /* A file that was changed meanwhile may or may not be in the binary. */
     clc_pushincluded(L, j->searched, j->options);
     const int settled = strcmp(lua_tostring(L, -1), j->included) == 0;

@@ -8,6 +8,7 @@
 #include "files/files.h"
 
 #define COMPLEX_HEADER "clcompute/complex.h" /* of the library, for programs of scripts */
+#define DISABLE "-cl-opt-disable"
 
 /* Values of a Program. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
@@ -267,26 +268,38 @@ static const char *take_source(lua_State *L, const char **own_folder) {
   return path;
 }
 
+/* Pushes "file:line" of a line of all the text; false for line 0. */
+static void push_place(lua_State *L, const char *text, const char *name, int line) {
+  const clc_Span file = clc_findfile(text, &line);
+  if (line == 0)
+    lua_pushboolean(L, 0);
+  else if (file.start == NULL)
+    lua_pushfstring(L, "%s:%d", name, line);
+  else
+    lua_pushfstring(L, "%s:%d", lua_pushlstring(L, file.start, (size_t)(file.end - file.start)),
+                    line);
+}
+
 /*
- * POCL 3.1 miscompiles loops with a barrier whose condition calls get_local_size. Hands the first
- * of such loops to Lua, which knows the device.
- * -cl-opt-disable cures it.
+ * Hands the loops that some compilers get wrong to Lua, which knows the device, and warns. Returns
+ * whether the program at the top of the stack is to be built again with -cl-opt-disable, which
+ * cures all of them.
  */
-static void check_loops(lua_State *L, size_t start, const char *name, const char *options) {
-  if (strstr(options, "-cl-opt-disable") != NULL) return;
+static int is_doubtful(lua_State *L, size_t start, const char *name, const char *options) {
+  int lines[CLC_SUSPICIONS], yes = 0;
+  const int top = lua_gettop(L);
+  if (strstr(options, DISABLE) != NULL) return 0;
   clc_getvalue(L, -1, TEXT);
   const char *text = lua_tostring(L, -1);
-  int line = strstr(text, "barrier") == NULL ? 0 : clc_loopline(L, text, start, "get_local_size");
-  if (line > 0 && clc_getinternal(L, "warn_of_loop") == LUA_TFUNCTION) {
-    const clc_Span file = clc_findfile(text + start, &line);
+  if (clc_findsuspects(L, text, start, lines) &&
+      clc_getinternal(L, "judge_loops") == LUA_TFUNCTION) {
     lua_pushvalue(L, 1);
-    if (file.start != NULL)
-      lua_pushlstring(L, file.start, (size_t)(file.end - file.start));
-    else
-      lua_pushstring(L, name);
-    lua_pushinteger(L, line);
-    lua_call(L, 3, 0);
+    for (int i = 0; i < CLC_SUSPICIONS; i++) push_place(L, text + start, name, lines[i]);
+    lua_call(L, 1 + CLC_SUSPICIONS, 1);
+    yes = lua_toboolean(L, -1);
   }
+  lua_settop(L, top);
+  return yes;
 }
 
 /* Takes what d:program takes; leaves the text at index 2, and on the stack what it refers to. */
@@ -346,8 +359,12 @@ static int device_program(lua_State *L) {
   if (*clc_pushkernelnames(L, &p->code.program) == '\0')
     luaL_argerror(L, 2, "no kernel in the source");
   lua_settop(L, program);
-  check_loops(L, p->built.start, s.name, s.options);
-  lua_settop(L, program);
+  if (is_doubtful(L, p->built.start, s.name, s.options)) {
+    Program *doubtful = clc_checkhandle(L, program, &program_type);
+    clc_release(&doubtful->h);
+    const char *options = lua_pushfstring(L, "%s " DISABLE, s.options);
+    clc_buildprogram(L, d, 2, s.name, s.defines, options);
+  }
   return 1;
 }
 

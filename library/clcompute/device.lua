@@ -50,6 +50,7 @@
 ---@field compute_capability? integer of NVIDIA's devices, 10 * major + minor: 90 is 9.0
 ---@field has_nonuniform_groups boolean whether a range may have remainder = "native"
 ---@field isolated boolean whether a worker process builds and runs its kernels
+---@field careful boolean whether programs that its compiler may get wrong are built without optimisation
 ---@field limit? number seconds that a launch has there; nil on other devices
 local Device = {}
 
@@ -244,8 +245,12 @@ function Device:sampler(options) end
 ---`{ binary = path }` is a program that `Program:save` wrote, or SPIR-V where `d:info().il_version` names it. It takes no
 ---options.
 ---
+---Warns of loops with barriers that the device's compiler is known to get wrong, or builds the program without
+---optimisation where the device is careful (docs/devices.md).
+---
 ---Errors: a build failure, with the build log and the source lines it points at; a file that cannot be read; a binary
----that is damaged, or was saved for another device, driver or version of them.
+---that is damaged, or was saved for another device, driver or version of them; on POCL a kernel whose name is too long
+---for the files that it keeps.
 ---```lua
 ---local p = d:program "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }"
 ---local x = d:buffer { 1, 2, 3 }

@@ -47,7 +47,7 @@ local function complete(core)
   local internal = core.internal
   package.preload["clcompute.core.internal"] = function() return internal end
   internal.kernel_folder = kernel_folder()
-  internal.warn_of_loop = late("answers", "warn_of_loop")
+  internal.judge_loops = late("answers", "judge_loops")
   internal.has_collectives = late("answers", "has_collectives")
   internal.grants_large_arrays = late("answers", "grants_large_arrays")
   internal.tuning_of = late("tuning", "of")

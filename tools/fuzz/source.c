@@ -9,7 +9,8 @@ static int read_text(lua_State *L) {
   const char *text = clc_pushplain(L, lua_tostring(L, 1));
   clc_reaches(L, text, "k", names);
   clc_mentions(text, names);
-  clc_loopline(L, text, 0, "get_local_size");
+  int lines[CLC_SUSPICIONS];
+  clc_findsuspects(L, text, 0, lines);
   clc_pushtype(L, text, "real");
   return 0;
 }

@@ -64,7 +64,7 @@ local DOUBLING = [[
 
 local SUM_RANGE = { global = 256, group = 128 }
 
---- The loop that POCL 3.1 miscompiles; a source with such a loop gets a warning on a device that fails it.
+--- A loop that POCL 3.1 miscompiles; a source with such a loop gets a warning on a device that fails it.
 compiler_tests.local_size_loop = {
   name = "get_local_size in a loop condition",
   source = SUM:format(DOUBLING:format("get_local_size(0)")),
@@ -77,6 +77,52 @@ compiler_tests.local_size_loop = {
     .. " (the prebuilt ones avoid it)",
   remedy = [[hoist it: `const uint n = get_local_size(0);` before the loop, n in its condition;]]
     .. [[ or build with options = "-cl-opt-disable"]],
+}
+
+-- A barrier in a branch, a branch behind it, and no barrier up to the end of the loop. Others of that kind never end.
+local BRANCH = [[
+kernel void test(global int *out) {
+  local int sum;
+  const uint t = get_local_id(0), n = get_local_size(0);
+  if (t == 0) sum = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint k = n / 2; k > 0; k /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (k & 5) {
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (t == 0) sum += 1;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = sum;
+}]]
+
+local END_WITH_BARRIER = "end the body of the loop with a barrier; or "
+local DISABLE = [[build with options = "-cl-opt-disable"]]
+
+compiler_tests.barrier_in_branch = {
+  name = "a barrier in a branch within a loop",
+  source = BRANCH,
+  range = { global = 32, group = 16 },
+  dtype = "int",
+  n = 32,
+  expected = { 2 },
+  avoided = true,
+  consequence = "a loop that holds a barrier in a branch computes wrong results, or never ends, in your kernels"
+    .. " (the prebuilt ones avoid it)",
+  remedy = END_WITH_BARRIER .. DISABLE,
+}
+
+--- The loops that `clc_findsuspects` finds, in its order: the test that tells whether a device gets them wrong, what a
+-- warning calls them, and what was tried and is right.
+compiler_tests.loops = {
+  { test = compiler_tests.local_size_loop,
+    what = "a call, or memory behind ||, in the condition of a loop with barriers",
+    remedy = compiler_tests.local_size_loop.remedy },
+  { test = compiler_tests.barrier_in_branch, what = "a barrier in a branch, and none up to the end of the loop",
+    remedy = END_WITH_BARRIER .. DISABLE },
+  { test = compiler_tests.barrier_in_branch, what = "a loop with barriers in a branch of an if and else within a loop",
+    remedy = DISABLE },
 }
 
 local HALVING = [[
@@ -239,6 +285,9 @@ for _, row in ipairs {
     expected = { 128 }, range = SUM_RANGE, options = "-cl-opt-disable" },
   { name = "the same sum in halving form", source = SUM:format(HALVING), range = SUM_RANGE, dtype = "int", n = 2,
     expected = { 128 } },
+  compiler_tests.barrier_in_branch,
+  { name = "a barrier in a branch under -cl-opt-disable", source = BRANCH, range = { global = 32, group = 16 },
+    dtype = "int", n = 32, expected = { 2 }, options = "-cl-opt-disable" },
   { name = "branches in a loop", source = BRANCHES, range = 8, dtype = "int", n = 8, args = { 8 },
     expected = { -4, -3, -6, -1, -8, 1, -10, 3 } },
   { name = "atomics", source = ATOMICS, range = { global = 128, group = 64 }, dtype = "int", n = 4,

@@ -35,19 +35,24 @@ function answers.grants_large_arrays(device)
   return answers.verdict(device, compiler_tests.large_arrays) ~= "fault"
 end
 
-local LOOP_WARNING = "clcompute: %s:%d: get_local_size in a loop condition: this device's compiler (%s, %s) gets such"
-  .. " loops wrong; %s"
+local WARNING = "clcompute: %s: %s: this device's compiler (%s, %s) gets such loops wrong; %s"
+local CAREFUL = "the program is built with -cl-opt-disable"
 
---- Warns of a loop with a barrier whose condition calls get_local_size, where the device's compiler gets such loops
--- wrong (POCL 3.1).
+--- Warns of loops that the device's compiler gets wrong (POCL 3.1), each by its own known answer.
 -- @tparam Device device
--- @tparam string name of the source
--- @tparam integer line of the first such loop
-function answers.warn_of_loop(device, name, line)
-  local test = compiler_tests.local_size_loop
-  if answers.verdict(device, test) ~= "fault" then return end
-  local where = device.platform .. " " .. device.driver
-  warn(LOOP_WARNING:format(name, line, device.name, where, test.remedy))
+-- @tparam string|false ... for each row of `compiler_tests.loops` the place of the first such loop, "file:line"
+-- @treturn boolean whether the program is to be built again without optimisation: a careful device says that once
+function answers.judge_loops(device, ...)
+  if require "clcompute.answers.known_answer".is_running() then return false end
+  for i, loop in ipairs(compiler_tests.loops) do
+    local place = select(i, ...)
+    if place and answers.verdict(device, loop.test) == "fault" then
+      local where = device.platform .. " " .. device.driver
+      warn(WARNING:format(place, loop.what, device.name, where, device.careful and CAREFUL or loop.remedy))
+      if device.careful then return true end
+    end
+  end
+  return false
 end
 
 return answers

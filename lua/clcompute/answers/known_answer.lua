@@ -35,6 +35,11 @@ local function difference(values, test)
   end
 end
 
+local running = false
+
+--- Whether a test is being run, whose own source is to be built as it is.
+function known_answer.is_running() return running end
+
 --- Builds and launches; returns what `out` holds, or nil and the message of the failed build.
 local function compute(device, test, held)
   if test.operation then return test.operation(device) end
@@ -56,7 +61,10 @@ function known_answer.run(device, test)
   local reason = unfit(device, test)
   if reason then return "skipped", reason, false end
   local held = {}
+  local was_running = running
+  running = true
   local ran, values, message = pcall(compute, device, test, held)
+  running = was_running
   for _, object in pairs(held) do object:release() end
   if not ran then
     interrupt.pass_on(values)

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
 --- Devices that no kernel takes the process away from: the CPUs that `cl.device` and `cl.devices` return are isolated,
--- and buffers are made in check mode, unless the options of `cl.device` say otherwise.
+-- buffers are made in check mode, and what a compiler may get wrong is built without optimisation, unless the options
+-- of `cl.device` say otherwise.
 
 local safety = {}
 
@@ -35,6 +36,9 @@ function safety.guard(library)
     if not seen[found] then -- what `d:check(false)` said since stays
       seen[found] = true
       if not (is_table and given.check ~= nil) then found:check(true) end
+      if not (is_table and given.careful ~= nil) then
+        device(found.place, { careful = true, isolated = found.isolated })
+      end
     end
     return found
   end

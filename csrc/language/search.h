@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Search: what a part of a text reaches, by the functions and macros of the text (source.c). For
+   this package alone. */
+#ifndef CLC_SEARCH_H
+#define CLC_SEARCH_H
+
+#include "language.h"
+
+/* A function or a macro. */
+typedef struct clc_Definition {
+  clc_Span name, body;
+  int is_open; /* a macro used outside of bodies, which may write a function of any name; or a
+                  function whose name a macro writes */
+  int visited;
+} clc_Definition;
+
+/* What of a text bars the way from a kernel to all that it calls. */
+typedef struct clc_Facts {
+  int unclear; /* branches of an #if open and close blocks unevenly */
+  int renames; /* a function may be called by the name of its symbol */
+} clc_Facts;
+
+typedef struct clc_Search {
+  clc_Definition *definitions;
+  size_t n;
+  const char *const *names;
+  clc_Facts facts;
+  int pastes; /* a body that was followed makes names out of words (##) */
+} clc_Search;
+
+/* A search in a text; leaves a block on the stack. */
+clc_Search clc_newsearch(lua_State *L, const char *text, const char *const *names);
+
+/* The first of the names that a part of the text reaches, NULL: none. */
+const char *clc_searchspan(clc_Search *s, clc_Span span, const char *const names[]);
+
+#endif

@@ -1,0 +1,190 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local answers = require "clcompute.answers"
+local cl = require "clcompute"
+local internal = require "clcompute.core.internal"
+
+local fast = helper.device()
+
+--- A kernel of groups of 16: B is a barrier, W a tree's step in local memory, C a store of one work-item.
+local function kernel(body)
+  local words = { B = "barrier(CLK_LOCAL_MEM_FENCE);", W = "if (t < k) s[t] += s[t + k];",
+    C = "if (t == 0) r[0] += s[0];", S = "r[t] += s[t];", L = "for (uint k = n / 2; k > 0; k /= 2)" }
+  return ([[
+    int one(void) { return get_work_dim(); }
+    kernel void f(global int *out, global const int *in) {
+      local int s[32], r[32];
+      const uint t = get_local_id(0), n = get_local_size(0);
+      s[t] = in[t];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      %s
+      out[t] = s[t] + r[t];
+    }]]):format((body:gsub("%f[%w]%u%f[%W]", words)))
+end
+
+--- The lines of loops in a kernel that are handed to Lua, as a text; "" for none.
+local function suspects(body)
+  local judge, found = internal.judge_loops, ""
+  internal.judge_loops = function(_, ...)
+    local lines = {}
+    for i, place in ipairs { ... } do lines[i] = place and place:match "^source:(%d+)$" or "0" end
+    found = table.concat(lines, " ")
+    return false
+  end
+  local ok, message = pcall(fast.program, fast, kernel(body))
+  internal.judge_loops = judge
+  assert(ok, message)
+  return found
+end
+
+describe("a loop with barriers is told by its text:", function()
+  for what, row in pairs {
+    ["a call in its condition"] = { "7 0 0", "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { W B }" },
+    ["a call in a function that its condition calls"] = { "7 0 0", "for (uint k = n / 2; k >= one(); k /= 2) { W B }" },
+    ["a call in the `if` that leaves it"] = { "7 0 0",
+      "for (uint k = n / 2;; k /= 2) { if (k < get_work_dim()) break; W B }" },
+    ["memory behind ||"] = { "7 0 0", "for (uint k = n / 2; k > 0 || in[0] == 77; k /= 2) { W B }" },
+    ["a `while`"] = { "7 0 0", "uint k = n / 2; while (k >= get_work_dim()) { W B k /= 2; }" },
+    ["a barrier in a branch with a branch behind it"] = { "0 7 0", "L { B if (k & 5) { B C } }" },
+    ["the same in an else"] = { "0 7 0", "L { B if (k & 5) { S } else { B C } }" },
+    ["the same behind a continue"] = { "0 7 0", "L { if (k & 5) continue; W B C }" },
+    ["loops in a branch of an if and else"] = { "0 0 7",
+      "L { if (k & 5) { for (int j = 0; j < 2; j++) { W B } C } else { C } B }" },
+  } do
+    it(what, function() assert.equal(row[1], suspects(row[2])) end)
+  end
+
+  it("none that is right", function()
+    for _, body in ipairs {
+      "L { W B } L { W B }", -- halving form
+      "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { B W }", -- a product of matrix and vector reduces so
+      "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { W B C }",
+      "for (uint k = n / 2; k >= get_work_dim() && in[0] != 77; k /= 2) { W B }",
+      "uint k = 0; while (k < 3 * get_work_dim()) { W B k++; }", -- adds
+      "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { s[t] += k; if (in[0] == 77) break; B }",
+      "uint k = n / 2; do { W B k /= 2; } while (k >= get_work_dim());",
+      "for (uint k = t; k < 32; k += get_local_size(0)) r[k] = in[k]; B",
+      "for (uint k = 0; k < get_work_dim(); k++) { W B }",
+      "L { B if (k & 5) { W B S } }", "L { B if (k & 5) { W B C } B }", "if (n > 8) { W2 B C }",
+    } do
+      local source = body:gsub("W2", "uint k = 4; if (t < k) s[t]++;")
+      assert.equal("", suspects(source), body)
+    end
+  end)
+end)
+
+--- Calls f, and returns the warnings that came meanwhile.
+local function warnings_of(f)
+  local own, list = warn, {}
+  _G.warn = function(...) list[#list + 1] = table.concat { ... } end
+  local ok, message = pcall(f)
+  _G.warn = own
+  assert(ok, message)
+  return list
+end
+
+local fails = fast.platform:find "Portable" and fast.driver:find "^3%.1"
+
+describe("a device whose compiler gets such loops wrong", function()
+  local on_pocl = fails and it or pending
+  local tests = answers.compiler_tests
+
+  on_pocl("warns of each kind once, with the remedy that helps", function()
+    for i, loop in ipairs(tests.loops) do
+      local places = { false, false, false }
+      places[i] = "sum.cl:5"
+      local list = warnings_of(function()
+        assert.is_false(answers.judge_loops(fast, table.unpack(places)))
+      end)
+      assert.equal(1, #list)
+      for _, part in ipairs { "sum.cl:5: ", loop.what, "-cl-opt-disable" } do assert.matches(part, list[1], 1, true) end
+    end
+  end)
+
+  on_pocl("is right when it is careful, isolated and in check mode too, and says so once", function()
+    for _, options in ipairs { { careful = true }, { careful = true, isolated = true, check = true } } do
+      local d = cl.device(fast.place, options)
+      assert.is_true(d.careful)
+      local was = d.isolated
+      assert.equal(options.isolated or false, was)
+      for _, test in ipairs { tests.local_size_loop, tests.barrier_in_branch } do
+        local out
+        local list = warnings_of(function()
+          out = d:zeros(test.dtype, test.n)
+          local p = d:program(test.source)
+          for _ = 1, 2 do p.test(test.range, out) end
+        end)
+        assert.equal(1, #list)
+        assert.matches("the program is built with -cl-opt-disable", list[1], 1, true)
+        assert.equal(test.expected[1], out[1])
+      end
+      cl.device(fast.place, { careful = false, isolated = was, check = false })
+      assert.is_false(d.careful)
+    end
+  end)
+
+  on_pocl("keeps the verdict that its careful builds do not change", function()
+    assert.equal("fault", answers.run(cl.device(fast.place, { careful = true }), tests.barrier_in_branch))
+    cl.device(fast.place, { careful = false })
+  end)
+end)
+
+describe("careful", function()
+  it("takes a boolean", function()
+    helper.raises("option 'careful': boolean expected, got number", cl.device, fast.place, { careful = 1 })
+  end)
+
+  it("is off, unless $CLCOMPUTE_CAREFUL says so or the prompt guards the library", function()
+    local script = "print(require 'clcompute'.device().careful)"
+    assert.equal("false\n", helper.output(script, { CLCOMPUTE_CAREFUL = "0" }))
+    assert.equal("true\n", helper.output(script, { CLCOMPUTE_CAREFUL = "1" }))
+    assert.equal("true\tfalse\n", helper.output([[
+      local cl = require "clcompute"
+      require "clcompute.prompt".guard(cl)
+      local careful = cl.device().careful
+      print(careful, cl.device(nil, { careful = false }).careful)]], { CLCOMPUTE_CAREFUL = "" }))
+  end)
+end)
+
+describe("the name of a kernel", function()
+  local function source(length)
+    return ("kernel void %s(global int *x) { x[0] = 7; }"):format(("k"):rep(length))
+  end
+
+  it("is refused where POCL would end the process for it, isolated or not", function()
+    for _, d in ipairs(helper.devices()) do
+      if d.platform:find "Portable" then
+        local text = "kernel 'kkkkkkkkkkkkkkkkkkkk...' has a name of %d characters: POCL names files after a kernel"
+        helper.raises(text:format(1000), d.program, d, source(1000))
+        helper.raises(text:format(253), d.program, d, source(253))
+        local isolated = cl.device(d.place, { isolated = true })
+        helper.raises(text:format(1000), isolated.program, isolated, source(1000))
+        local x <close> = d:zeros("int", 1)
+        d:program(source(252))[("k"):rep(252)](1, x)
+        assert.equal(7, x[1])
+      else
+        assert.equal(1, #d:program(source(1000)).kernels)
+      end
+    end
+  end)
+
+  it("has the room that POCL's folder leaves", function()
+    if not fast.platform:find "Portable" then return pending "no POCL" end
+    local folder = os.tmpname()
+    os.remove(folder)
+    local long = folder .. "/" .. ("d"):rep(200) .. "/" .. ("e"):rep(200) .. "/" .. ("f"):rep(200)
+    assert(os.execute("mkdir -p " .. long))
+    local output = helper.output(([[
+      local d = require "clcompute".device "pocl"
+      for _, length in ipairs { 100, 200 } do
+        local name = ("k"):rep(length)
+        local built, p = pcall(d.program, d, ("kernel void %%s(global int *x) { x[0] = 7; }"):format(name))
+        local x = d:zeros("int", 1)
+        if built then p:kernel(name)(1, x) end
+        print(built and x[1] or p)
+      end]]):format(), { POCL_CACHE_DIR = long })
+    os.execute("rm -r " .. folder)
+    assert.matches("^7\n", output)
+    assert.matches("takes at most %d+ in its folder .*shorten it, or set POCL_CACHE_DIR to a shorter path", output)
+  end)
+end)
