@@ -25,8 +25,7 @@ static int finds_linker(lua_State *L) {
   return found;
 }
 
-/* Pushes POCL's folder, which it has made by now. */
-static const char *push_folder(lua_State *L) {
+const char *clc_pushpoclfolder(lua_State *L) {
   const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME");
   const char *home = getenv("HOME");
   if (own != NULL) return lua_pushstring(L, own);
@@ -65,7 +64,7 @@ void clc_checkpocl(lua_State *L, int *has_linker) {
                "no ld in PATH: POCL would end the process at the first launch of a kernel; apt "
                "install binutils, or add its folder (/usr/bin) to PATH");
   *has_linker = 1;
-  const char *folder = push_folder(L);
+  const char *folder = clc_pushpoclfolder(L);
   if (statvfs(folder, &s) == 0 && (s.f_bavail * s.f_frsize) >> 20 < LEAST_MIB)
     luaL_error(L,
                "%s has less than %d MiB left: POCL would end the process; make room, or set "
