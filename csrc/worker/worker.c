@@ -317,7 +317,8 @@ static int note_end(clc_Worker *w, int fault) {
                     (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS);
   const int n = snprintf(w->fate, sizeof w->fate, "its worker process ");
   const int is_own = fault != 0 && fault != EPIPE && fault != ECONNRESET; /* not of its end */
-  if (is_own && status != -1 && !WIFSIGNALED(status))
+  const int by_us = status != -1 && (!WIFSIGNALED(status) || WTERMSIG(status) == SIGKILL);
+  if (is_own && by_us)
     snprintf(w->fate + n, sizeof w->fate - (size_t)n, "was lost: %s", strerror(fault));
   else
     clc_describedeath(&w->process, status, w->fate + n, sizeof w->fate - (size_t)n);
