@@ -22,7 +22,7 @@ unsigned clc_mosttasks(void) {
 static int are_threads(uint32_t one, uint32_t other) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%lu/task/%lu", (unsigned long)one, (unsigned long)other);
-  return other == 0 || access(path, F_OK) == 0;
+  return other == 0 || access(path, F_OK) == 0 || errno != ENOENT;
 }
 
 /* What is decided by lies in registers, so nothing can change it afterwards. */
