@@ -8,7 +8,7 @@
  *     hits()               --> calls that failed since, the name of the first, what errno said
  *     fail_worker(nth, times, log)   the same in workers begun from now on
  *
- * $SYSTEM_FAULTS says it to a process from its beginning, $SYSTEM_FAULTS_OF_WORKER to the workers
+ * $SYSTEM_FAULTS says it to a process from its beginning, $CLCOMPUTE_WORKER_FAULTS to the workers
  * of isolated devices: "nth times log", where log is a file to which each process appends the name
  * of its first call that failed.
  */
@@ -189,6 +189,10 @@ FAILING(int, socketpair, (int domain, int type, int protocol, int ends[2]),
 FAILING(ssize_t, send, (int fd, const void *from, size_t n, int flags), (fd, from, n, flags), -1,
         ENOBUFS)
 FAILING(ssize_t, recv, (int fd, void *to, size_t n, int flags), (fd, to, n, flags), -1, ENOBUFS)
+FAILING(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
+        -1, ENOBUFS)
+FAILING(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags), -1,
+        ENOBUFS)
 FAILING(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), -1, ENOMEM)
 FAILING(int, sched_getaffinity, (pid_t pid, size_t n, cpu_set_t *set), (pid, n, set), -1, EINVAL)
 FAILING(int, dladdr, (const void *address, Dl_info *info), (address, info), 0, ENOENT)
@@ -243,7 +247,7 @@ static int hits(lua_State *L) {
 static int fail_worker(lua_State *L) {
   const lua_Integer nth = luaL_checkinteger(L, 1), times = luaL_checkinteger(L, 2);
   lua_pushfstring(L, "%I %I %s", nth, times, luaL_checkstring(L, 3));
-  return luaL_fileresult(L, setenv("SYSTEM_FAULTS_OF_WORKER", lua_tostring(L, -1), 1) == 0, NULL);
+  return luaL_fileresult(L, setenv("CLCOMPUTE_WORKER_FAULTS", lua_tostring(L, -1), 1) == 0, NULL);
 }
 
 int luaopen_system_faults(lua_State *L) {
@@ -264,7 +268,7 @@ static int is_worker(void) {
 }
 
 __attribute__((constructor)) static void read_environment(void) {
-  const char *text = getenv(is_worker() ? "SYSTEM_FAULTS_OF_WORKER" : "SYSTEM_FAULTS");
+  const char *text = getenv(is_worker() ? "CLCOMPUTE_WORKER_FAULTS" : "SYSTEM_FAULTS");
   long nth;
   if (text != NULL && sscanf(text, "%ld %ld %999s", &nth, &plan.times, plan.log) == 3)
     plan.nth = nth;

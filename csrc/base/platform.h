@@ -71,6 +71,9 @@ int clc_parseversion(const char *text);
  */
 void clc_pinpocl(void);
 
+/* Pushes the folder in which POCL keeps what it compiled. */
+const char *clc_pushpoclfolder(lua_State *L);
+
 /* Before a build by POCL: raises when there is no `ld` in PATH, which links its kernels, or too
    little room for the files it makes of them. *has_linker: `ld` was found before. */
 void clc_checkpocl(lua_State *L, int *has_linker);

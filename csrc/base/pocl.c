@@ -12,10 +12,10 @@
 
 #define LEAST_MIB 16 /* room for the files of one kernel */
 
-/* The file of a kernel: <folder>/XX/<38 letters>/<kernel>/<local size>/<kernel>.so */
+/* The file of a kernel: <folder>[/isolated]/XX/<38 letters>/<kernel>/<local size>/<kernel>.so */
 #define LONGEST_PATH 1020 /* characters; POCL asserts it */
 #define LONGEST_SIZE 52   /* of the folder of a local size */
-#define AROUND_NAMES (1 + 2 + 1 + 38 + 1 + 1 + LONGEST_SIZE + 1 + 3)
+#define AROUND_NAMES (9 + 1 + 2 + 1 + 38 + 1 + 1 + LONGEST_SIZE + 1 + 3)
 #define LONGEST_NAME (255 - 3) /* NAME_MAX of Linux, less ".so" */
 
 static int finds_linker(lua_State *L) {
@@ -31,8 +31,7 @@ static int finds_linker(lua_State *L) {
   return found;
 }
 
-/* Pushes POCL's folder, which it has made by now. */
-static const char *push_folder(lua_State *L) {
+const char *clc_pushpoclfolder(lua_State *L) {
   const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME");
   const char *home = getenv("HOME");
   if (own != NULL) return lua_pushstring(L, own);
@@ -42,7 +41,7 @@ static const char *push_folder(lua_State *L) {
 }
 
 void clc_checkpoclname(lua_State *L, const char *kernel, size_t length) {
-  const char *folder = push_folder(L);
+  const char *folder = clc_pushpoclfolder(L);
   const size_t around = strlen(folder) + AROUND_NAMES;
   const size_t room = around < LONGEST_PATH ? (LONGEST_PATH - around) / 2 : 0;
   const size_t most = room < LONGEST_NAME ? room : LONGEST_NAME;
@@ -86,7 +85,7 @@ void clc_checkpocl(lua_State *L, int *has_linker) {
                "no ld in PATH: POCL would end the process at the first launch of a kernel; apt "
                "install binutils, or add its folder (/usr/bin) to PATH");
   *has_linker = 1;
-  const char *folder = push_folder(L);
+  const char *folder = clc_pushpoclfolder(L);
   if (statvfs(folder, &s) == 0 && (s.f_bavail * s.f_frsize) >> 20 < LEAST_MIB)
     luaL_error(L,
                "%s has less than %d MiB left: POCL would end the process; make room, or set "

@@ -45,9 +45,9 @@ struct clc_Context {
   clc_Counter *transfers[CLC_TRANSFERS]; /* one for each kind of transfer, for cl.profile */
 
   /* Isolation (executor_isolated.c). */
-  double limit;      /* seconds that a launch may take; 0: any number */
-  clc_Worker worker; /* the process that runs the kernels */
-  uint64_t recipes;  /* the number of the last recipe */
+  clc_TimeLimits limits; /* of each build and launch; 0: it is not isolated */
+  clc_Worker worker;     /* the process that runs the kernels */
+  uint64_t recipes;      /* the number of the last recipe */
 };
 
 extern const clc_Type clc_contexttype;

@@ -124,9 +124,17 @@ static void push_place(lua_State *L, const clc_Context *c) {
   lua_pushfstring(L, "%d:%d", c->place.p, c->place.d);
 }
 
-static void push_limit(lua_State *L, const clc_Context *c) {
-  if (c->limit > 0)
-    lua_pushnumber(L, c->limit);
+/* nil where there is none: of devices that are not isolated. */
+static void push_limit(lua_State *L, double limit) {
+  if (limit > 0)
+    lua_pushnumber(L, limit);
+  else
+    lua_pushnil(L);
+}
+
+static void push_sandbox(lua_State *L, const clc_Context *c) {
+  if (c->executor->is_isolated)
+    clc_pushsandbox(L);
   else
     lua_pushnil(L);
 }
@@ -148,7 +156,11 @@ static int device_field(lua_State *L) {
   else if (strcmp(key, "careful") == 0)
     lua_pushboolean(L, c->careful);
   else if (strcmp(key, "limit") == 0)
-    push_limit(L, c);
+    push_limit(L, c->limits.run);
+  else if (strcmp(key, "build_limit") == 0)
+    push_limit(L, c->limits.build);
+  else if (strcmp(key, "sandbox") == 0)
+    push_sandbox(L, c);
   else
     return clc_pushproperty(L, c->place.device, c->version, key);
   return 1;
@@ -299,8 +311,12 @@ static int device_info(lua_State *L) {
   lua_setfield(L, -2, "isolated");
   lua_pushboolean(L, c->careful);
   lua_setfield(L, -2, "careful");
-  push_limit(L, c);
+  push_limit(L, c->limits.run);
   lua_setfield(L, -2, "limit");
+  push_limit(L, c->limits.build);
+  lua_setfield(L, -2, "build_limit");
+  push_sandbox(L, c);
+  lua_setfield(L, -2, "sandbox");
   clc_namefields(L, "clcompute.DeviceInfo");
   return 1;
 }

@@ -37,8 +37,8 @@ void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, size_t ext
 clc_Device *clc_pushplace(lua_State *L, clc_Place place, const clc_Executor *executor);
 
 /* Pushes the one Device object for that hardware whose kernels a worker runs; raises unless it is a
-   CPU. `limit` is in seconds; not above 0: as it is, or the usual one. */
-void clc_pushisolated(lua_State *L, clc_Place place, double limit);
+   CPU. A limit that is not above 0: as it is, or the usual one. */
+void clc_pushisolated(lua_State *L, clc_Place place, clc_TimeLimits limits);
 
 /* Pushes the Device object of a device (or nil once it was closed). */
 void clc_pushdevice(lua_State *L, const clc_Device *d);

@@ -40,28 +40,29 @@ static const char *env_selector(void) {
 }
 
 /* 0: none is given. */
-static double opt_limit(lua_State *L, int isolated) {
-  const int given = clc_pushoption(L, 2, "limit") != LUA_TNIL;
+static double opt_limit(lua_State *L, const char *name, int isolated) {
+  const int given = clc_pushoption(L, 2, name) != LUA_TNIL;
   lua_pop(L, 1);
-  const double limit = clc_numberoption(L, 2, "limit", 0);
-  if (given && !isolated) clc_optionerror(L, 2, "limit", "only isolated devices have one");
-  if (given && !(limit > 0)) clc_optionerror(L, 2, "limit", "seconds above 0 expected");
+  const double limit = clc_numberoption(L, 2, name, 0);
+  if (given && !isolated) clc_optionerror(L, 2, name, "only isolated devices have one");
+  if (given && !(limit > 0)) clc_optionerror(L, 2, name, "seconds above 0 expected");
   return limit;
 }
 
 static int clc_device(lua_State *L) {
-  static const char *const keys[] = {"careful", "check", "isolated", "limit", NULL};
+  static const char *const keys[] = {"build_limit", "careful", "check", "isolated", "limit", NULL};
   const char *selector = opt_selector(L);
   clc_checkoptions(L, 2, keys);
   const int check = clc_booleanoption(L, 2, "check", -1);
   const int careful = clc_booleanoption(L, 2, "careful", -1);
   const int isolated = clc_booleanoption(L, 2, "isolated", 0);
-  const double limit = opt_limit(L, isolated);
+  const clc_TimeLimits limits = {opt_limit(L, "build_limit", isolated),
+                                 opt_limit(L, "limit", isolated)};
   const clc_Place place = selector != NULL
                               ? clc_bestplace(L, selector, "")
                               : clc_bestplace(L, env_selector(), " (from $CLCOMPUTE_DEVICE)");
   if (isolated)
-    clc_pushisolated(L, place, limit);
+    clc_pushisolated(L, place, limits);
   else
     clc_pushplace(L, place, &clc_localexecutor);
   clc_Context *c = clc_checkdevice(L, -1)->context;

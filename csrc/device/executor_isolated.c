@@ -9,13 +9,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LAUNCH_LIMIT 60 /* seconds that a launch may take, unless told otherwise */
-#define BUILD_LIMIT 300 /* seconds: a large source on a busy machine may need many */
+#define BUILD_LIMIT 300 /* a large source on a busy machine may need many */
 
 /* --- devices ----------------------------------------------------------- */
 
-void clc_pushisolated(lua_State *L, clc_Place place, double limit) {
+void clc_pushisolated(lua_State *L, clc_Place place, clc_TimeLimits limits) {
   /* Oclgrind says that it is all of them. */
   const cl_ulong types = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
   if ((clc_checkdevicenumber(L, place.device, CL_DEVICE_TYPE) & types) != CL_DEVICE_TYPE_CPU) {
@@ -25,11 +26,12 @@ void clc_pushisolated(lua_State *L, clc_Place place, double limit) {
                luaL_tolstring(L, -1, NULL));
   }
   clc_Context *c = clc_pushplace(L, place, &clc_isolatedexecutor)->context;
-  if (limit > 0) c->limit = limit;
+  if (limits.build > 0) c->limits.build = limits.build;
+  if (limits.run > 0) c->limits.run = limits.run;
 }
 
 static void init(clc_Context *c) {
-  c->limit = LAUNCH_LIMIT;
+  c->limits = (clc_TimeLimits){BUILD_LIMIT, LAUNCH_LIMIT};
   clc_initworker(&c->worker);
 }
 
@@ -163,21 +165,54 @@ static void keep(lua_State *L, const clc_Device *d) {
 
 /* Raises in words what became of the worker, unless it answers: a kernel's fault of memory has few
    causes, a compiler's any. */
-static void ask(lua_State *L, clc_Device *d, clc_Request request, const void *bytes, double limit,
+static void ask(lua_State *L, clc_Device *d, clc_Request request, const void *bytes,
                 const char *what, clc_Answer *answer) {
   clc_Worker *w = &d->context->worker;
   keep(L, d);
-  if (!clc_ask(L, w, request, bytes, limit, answer))
+  if (!clc_ask(L, w, request, bytes, d->context->limits, answer))
     luaL_error(L, "%s: %s%s", what, w->fate,
                request.ask == CLC_ASK_LAUNCH && w->memory_fault ? MEMORY_FAULT : "");
   lua_pop(L, 1);
 }
 
+/* --- what a compiler reads ------------------------------------------------ */
+
+/* Whether a source includes a file of the current folder, in which some drivers look. */
+static int includes_from_here(const char *source) {
+  for (const char *p = source; (p = strstr(p, "#include \"")) != NULL;) {
+    char name[256];
+    p += strlen("#include \"");
+    const size_t length = strcspn(p, "\"\n");
+    if (length >= sizeof name || *p == '/') continue;
+    memcpy(name, p, length);
+    name[length] = '\0';
+    if (access(name, R_OK) == 0) return 1;
+  }
+  return 0;
+}
+
+/* Has the worker read the folders of the options, "-I folder". What a source names elsewhere is not
+   its to choose: its kernel could read it too. */
+static void let_read(clc_Worker *w, const clc_Recipe *r) {
+  const int is_built = r != NULL && w->process.pid != 0 && r->generation == w->generation;
+  if (r == NULL || is_built || w->busy) return;
+  for (const char *p = r->text; (p = strstr(p, "-I")) != NULL;) {
+    p += strlen("-I");
+    p += strspn(p, " ");
+    const size_t length = strcspn(p, " ");
+    if (length > 0) clc_letread(w, p, length);
+    p += length;
+  }
+  if (includes_from_here(r->text + strlen(r->text) + 1)) clc_letread(w, ".", 1);
+}
+
+/* --- programs ------------------------------------------------------------ */
+
 static void start_worker(lua_State *L, clc_Device *d) {
   clc_Context *c = d->context;
   keep(L, d);
   if (c->worker.generation == 0) check_shared(L, d);
-  clc_startworker(L, &c->worker, c->place.p, c->place.d);
+  clc_startworker(L, &c->worker, &c->place);
   lua_pop(L, 1);
   clc_usedevice(L, d);
 }
@@ -188,28 +223,33 @@ static void start_worker(lua_State *L, clc_Device *d) {
 static clc_Answer try_recipe(lua_State *L, clc_Device *d, clc_Recipe *const *recipe,
                              const char *name) {
   clc_Answer answer = {.code = CL_SUCCESS};
+  clc_Worker *w = &d->context->worker;
+  let_read(w, *recipe);
   start_worker(L, d);
   luaL_checkstack(L, 20, NULL);
   const char *what = lua_pushfstring(L, "building %s", name);
   clc_usedevice(L, d); /* a finalizer may have closed it */
   clc_Recipe *r = *recipe;
-  if (r != NULL && r->generation != d->context->worker.generation) {
+  if (r != NULL && r->generation != w->generation) {
     /* Now, as a hook may release it while it is built; if that fails there is another worker. */
-    r->generation = d->context->worker.generation;
+    r->generation = w->generation;
     const clc_Request request = {CLC_ASK_BUILD, r->form, r->number, 0, r->length};
-    ask(L, d, request, r->text, BUILD_LIMIT, what, &answer);
+    ask(L, d, request, r->text, what, &answer);
     clc_usedevice(L, d);
   }
   lua_pop(L, 1);
   return answer;
 }
 
+#define UNREADABLE "; its compiler reads what a source includes from the folders of option include"
+
 /* What the worker's compiler refuses is refused here again, with the log. */
 static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code *code) {
   const clc_Answer tried = try_recipe(L, d, &code->recipe, s->name);
   const cl_int result = clc_localexecutor.build(L, d, s, code);
   if (result == CL_SUCCESS && tried.code != CL_SUCCESS)
-    clc_raise(L, tried.code, tried.call, "%s, in the worker alone", s->name);
+    clc_raise(L, tried.code, tried.call, "%s, in the worker alone%s", s->name,
+              tried.code == CL_BUILD_PROGRAM_FAILURE ? UNREADABLE : "");
   return result;
 }
 
@@ -263,8 +303,7 @@ static void launch_part(lua_State *L, clc_Device *d, const clc_Launch *l, const 
   clc_Answer answer;
   const clc_Grid grid = to_grid(l->dims, p);
   if (*l->kernel == NULL) luaL_error(L, "%s is released", l->what); /* by a hook */
-  ask(L, d, (clc_Request){CLC_ASK_LAUNCH, 0, 0, 0, sizeof grid}, &grid, d->context->limit, l->what,
-      &answer);
+  ask(L, d, (clc_Request){CLC_ASK_LAUNCH, 0, 0, 0, sizeof grid}, &grid, l->what, &answer);
   if (answer.code != CL_SUCCESS) clc_raise(L, answer.code, answer.call, "%s", l->what);
   memcpy(when, answer.when, sizeof answer.when);
 }

@@ -10,12 +10,11 @@
 
 #include <stdint.h>
 
-/* Where the worker has its ends; 0, 1 and 2 are as in every process. */
+/* Where the worker has its end; 0, 1 and 2 are as in every process. */
 #define CLC_SOCKET_FD 3
-#define CLC_ARENA_FD 4
 
 typedef enum {
-  CLC_ASK_OPEN,   /* answered. number: platform, index: device */
+  CLC_ASK_OPEN,   /* answered. bytes: name of a platform; number: such before it; index: device */
   CLC_ASK_BUILD,  /* answered. number: of the program; index: a clc_Form; bytes: options, NUL, what
                      it is built of */
   CLC_ASK_FORGET, /* number: of the program */
@@ -23,7 +22,7 @@ typedef enum {
   CLC_ASK_VALUE,  /* index: of the argument; bytes: its value */
   CLC_ASK_LOCAL,  /* index; size: bytes of local memory */
   CLC_ASK_MEMORY, /* index; bytes: clc_Region */
-  CLC_ASK_LAUNCH  /* answered. bytes: clc_Grid */
+  CLC_ASK_LAUNCH  /* answered. bytes: clc_Grid. The arena's descriptor comes with it */
 } clc_Ask;
 
 /* What a program is built of: OpenCL C, what a driver made of it, SPIR-V. */
@@ -46,8 +45,14 @@ typedef struct clc_Grid {
   uint64_t offset[3], global[3], group[3];
 } clc_Grid;
 
+/* Codes of notes, which come before an answer; OpenCL's are not above 0. */
+enum {
+  CLC_NOTE_CONFINED = 1, /* the sandbox is complete; its supervisor's descriptor comes along */
+  CLC_NOTE_RUNNING       /* a launch's kernel is compiled, and runs */
+};
+
 typedef struct clc_Answer {
-  int32_t code;     /* of OpenCL */
+  int32_t code;     /* of OpenCL, or of a note */
   char call[36];    /* that gave it */
   uint64_t when[4]; /* a launch was queued, submitted, started, finished; in nanoseconds */
 } clc_Answer;

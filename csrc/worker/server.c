@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* close_range's number, prctl */
 #include "server.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,20 +10,20 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "sandbox.h"
 
 __attribute__((visibility("default"))) int luaopen_clcompute_worker(lua_State *L);
 
 typedef struct {
+  clc_Connection connection;
   clc_Service service;
   clc_Pieces pieces;
   clc_Unit *units;
   cl_kernel kernel; /* that arguments and launches are for */
   uint64_t program; /* whose it is */
-  char *bytes;      /* of the request at hand, and a NUL behind them */
-  size_t room;
 } Worker;
 
 /* --- the process ------------------------------------------------------- */
@@ -62,14 +61,18 @@ static void settle_in(void) {
   signal(SIGINT, SIG_IGN);
   signal(SIGTTOU, SIG_IGN);
   fcntl(CLC_SOCKET_FD, F_SETFD, FD_CLOEXEC);
-  fcntl(CLC_ARENA_FD, F_SETFD, FD_CLOEXEC);
-  close_from(CLC_ARENA_FD + 1);
+  close_from(CLC_SOCKET_FD + 1);
 }
 
-/* What the error of the one it works for repeats. */
-static void give_up(const char *what) {
-  fprintf(stderr, "%s: %s\n", what, strerror(errno));
-  exit(EXIT_FAILURE);
+/* Nothing of a driver has run by then. */
+static void enter_sandbox(void) {
+  int supervisor;
+  char words[80];
+  const char *fault = clc_confine(&supervisor);
+  snprintf(words, sizeof words, "the sandbox, which CLCOMPUTE_SANDBOX=off leaves out: %s", fault);
+  if (fault != NULL) clc_giveup(words);
+  clc_sendanswer(&(clc_Answer){.code = CLC_NOTE_CONFINED}, supervisor);
+  if (supervisor >= 0) close(supervisor);
 }
 
 /* --- the device ------------------------------------------------------------ */
@@ -82,17 +85,25 @@ int clc_succeeds(clc_Service *s, cl_int code, const char *call) {
   return code == CL_SUCCESS;
 }
 
-static cl_platform_id find_platform(clc_Service *s, uint64_t place) {
+/* Where drivers find their devices out of reach, the loader hides them, and counts otherwise. */
+static int is_named(cl_platform_id platform, const char *name) {
+  char text[256] = "";
+  return clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text, text, NULL) == CL_SUCCESS &&
+         strcmp(text, name) == 0;
+}
+
+/* The platform of that name before which there are so many others of it. */
+static cl_platform_id find_platform(clc_Service *s, const char *name, uint64_t before) {
   cl_uint n = 0;
   cl_platform_id found = NULL;
   if (!clc_succeeds(s, clGetPlatformIDs(0, NULL, &n), "clGetPlatformIDs")) return NULL;
   cl_platform_id *ids = calloc(n + 1, sizeof *ids);
-  if (ids != NULL && place < n &&
-      clc_succeeds(s, clGetPlatformIDs(n, ids, NULL), "clGetPlatformIDs"))
-    found = ids[place];
-  if (ids == NULL) clc_succeeds(s, CL_OUT_OF_HOST_MEMORY, "clGetPlatformIDs");
+  cl_int code = ids != NULL ? clGetPlatformIDs(n, ids, NULL) : CL_OUT_OF_HOST_MEMORY;
+  for (cl_uint i = 0; code == CL_SUCCESS && i < n && found == NULL; i++)
+    if (is_named(ids[i], name) && before-- == 0) found = ids[i];
   free(ids);
-  clc_succeeds(s, found != NULL ? CL_SUCCESS : CL_INVALID_PLATFORM, "clGetPlatformIDs");
+  if (code == CL_SUCCESS && found == NULL) code = CL_INVALID_PLATFORM;
+  clc_succeeds(s, code, "clGetPlatformIDs");
   return found;
 }
 
@@ -110,9 +121,9 @@ static cl_device_id find_device(clc_Service *s, cl_platform_id platform, uint32_
   return found;
 }
 
-/* Opens a device by its place, as clinfo counts. */
-static void open_service(clc_Service *s, uint64_t platform, uint32_t device) {
-  const cl_platform_id id = find_platform(s, platform);
+/* Opens a device by its place on a platform, as clinfo counts. */
+static void open_service(clc_Service *s, const char *platform, uint64_t before, uint32_t device) {
+  const cl_platform_id id = find_platform(s, platform, before);
   const cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)id, 0};
   cl_int code;
   if (id == NULL || (s->device = find_device(s, id, device)) == NULL) return;
@@ -130,34 +141,9 @@ static void close_service(clc_Service *s) {
 
 /* --- requests ---------------------------------------------------------- */
 
-static int receive(void *to, size_t size) {
-  char *at = to;
-  while (size > 0) {
-    const ssize_t n = recv(CLC_SOCKET_FD, at, size, MSG_WAITALL);
-    if (n < 0) give_up("the connection broke");
-    if (n == 0) return 0;
-    at += n;
-    size -= (size_t)n;
-  }
-  return 1;
-}
-
-static int receive_request(Worker *w, clc_Request *r) {
-  if (!receive(r, sizeof *r)) return 0;
-  if (r->bytes >= w->room) {
-    free(w->bytes);
-    w->room = (size_t)r->bytes + 1;
-    w->bytes = malloc(w->room);
-    if (w->bytes == NULL) give_up("a request");
-  }
-  w->bytes[r->bytes] = '\0';
-  return receive(w->bytes, (size_t)r->bytes);
-}
-
 static void answer(Worker *w) {
-  clc_Answer *a = &w->service.answer;
-  if (send(CLC_SOCKET_FD, a, sizeof *a, MSG_NOSIGNAL) < 0) give_up("the connection broke");
-  memset(a, 0, sizeof *a);
+  clc_sendanswer(&w->service.answer, -1);
+  memset(&w->service.answer, 0, sizeof w->service.answer);
 }
 
 /* --- launches ---------------------------------------------------------- */
@@ -166,7 +152,8 @@ static void answer(Worker *w) {
 static void begin_kernel(Worker *w, const clc_Request *r) {
   memset(&w->service.answer, 0, sizeof w->service.answer);
   clc_unbindpieces(&w->pieces);
-  w->kernel = clc_findentry(&w->service, w->units, r->number, w->bytes, (size_t)r->bytes);
+  w->kernel =
+      clc_findentry(&w->service, w->units, r->number, w->connection.bytes, (size_t)r->bytes);
   w->program = r->number;
 }
 
@@ -181,7 +168,8 @@ static void set_argument(Worker *w, const clc_Request *r, size_t size, const voi
 }
 
 static void set_memory(Worker *w, const clc_Request *r) {
-  const cl_mem mem = clc_bindregion(&w->service, &w->pieces, (const clc_Region *)w->bytes);
+  const cl_mem mem =
+      clc_bindregion(&w->service, &w->pieces, (const clc_Region *)w->connection.bytes);
   if (mem != NULL) set_argument(w, r, sizeof mem, &mem);
 }
 
@@ -202,15 +190,25 @@ static cl_int get_status(cl_event event) {
   return status;
 }
 
-/* A driver's own wait wakes late; a short launch is looked at until it has ended. */
-static void wait_for(clc_Service *s, cl_event event) {
+/* A driver's own wait wakes late; a short launch is looked at until it has ended. A longer one
+   tells when its kernel is compiled: the limit of what runs counts from then on. */
+static cl_int wait_for(cl_event event) {
   const double start = clc_now();
+  cl_int status = CL_QUEUED;
+  for (double waited = 0; waited < CLC_SPIN || status > CL_RUNNING; waited = clc_now() - start) {
+    status = get_status(event);
+    if (status <= CL_COMPLETE) return status;
+    clc_rest(waited);
+  }
+  clc_sendanswer(&(clc_Answer){.code = CLC_NOTE_RUNNING}, -1);
+  const cl_int code = clWaitForEvents(1, &event);
+  return code == CL_SUCCESS ? get_status(event) : code;
+}
+
+static void finish(clc_Service *s, cl_event event) {
   cl_int code = clFlush(s->queue);
   clc_succeeds(s, code, "clFlush");
-  while (code == CL_SUCCESS && get_status(event) > CL_COMPLETE && clc_now() - start < CLC_SPIN)
-    clc_rest(0);
-  if (code == CL_SUCCESS && get_status(event) > CL_COMPLETE) code = clWaitForEvents(1, &event);
-  if (code == CL_SUCCESS && get_status(event) < 0) code = get_status(event);
+  if (code == CL_SUCCESS) code = wait_for(event);
   if (clc_succeeds(s, code, "clWaitForEvents")) note_times(s, event);
   clReleaseEvent(event);
 }
@@ -220,40 +218,42 @@ static void to_sizes(const uint64_t from[3], size_t to[3]) {
 }
 
 static void launch(Worker *w) {
-  const clc_Grid *g = (const clc_Grid *)w->bytes;
+  const clc_Grid *g = (const clc_Grid *)w->connection.bytes;
   clc_Service *s = &w->service;
   size_t offset[3], global[3], group[3];
   cl_event event;
   to_sizes(g->offset, offset);
   to_sizes(g->global, global);
   to_sizes(g->group, group);
-  clc_protectpieces(s, &w->pieces);
+  clc_mappieces(s, &w->pieces, w->connection.arena);
+  clc_closedescriptor(&w->connection);
   /* A hook may have released it between two parts of a launch. */
   const cl_int there = w->kernel != NULL ? CL_SUCCESS : CL_INVALID_KERNEL;
   if (!clc_succeeds(s, there, "clEnqueueNDRangeKernel") || s->answer.code != CL_SUCCESS) return;
   const cl_int code =
       clEnqueueNDRangeKernel(s->queue, w->kernel, g->dims, g->has_offset ? offset : NULL, global,
                              g->has_group ? group : NULL, 0, NULL, &event);
-  if (clc_succeeds(s, code, "clEnqueueNDRangeKernel")) wait_for(s, event);
+  if (clc_succeeds(s, code, "clEnqueueNDRangeKernel")) finish(s, event);
 }
 
 /* --- the service ------------------------------------------------------- */
 
-static void serve(Worker *w, const clc_Request *r) {
+static void serve(Worker *w) {
+  const clc_Request *r = &w->connection.request;
   switch ((clc_Ask)r->ask) {
     case CLC_ASK_OPEN:
-      open_service(&w->service, r->number, r->index);
+      open_service(&w->service, w->connection.bytes, r->number, r->index);
       answer(w);
       break;
     case CLC_ASK_BUILD:
       memset(&w->service.answer, 0, sizeof w->service.answer);
-      clc_buildunit(&w->service, &w->units, r->number, (clc_Form)r->index, w->bytes,
+      clc_buildunit(&w->service, &w->units, r->number, (clc_Form)r->index, w->connection.bytes,
                     (size_t)r->bytes);
       answer(w);
       break;
     case CLC_ASK_FORGET: forget_program(w, r); break;
     case CLC_ASK_KERNEL: begin_kernel(w, r); break;
-    case CLC_ASK_VALUE: set_argument(w, r, (size_t)r->bytes, w->bytes); break;
+    case CLC_ASK_VALUE: set_argument(w, r, (size_t)r->bytes, w->connection.bytes); break;
     case CLC_ASK_LOCAL: set_argument(w, r, (size_t)r->size, NULL); break;
     case CLC_ASK_MEMORY: set_memory(w, r); break;
     case CLC_ASK_LAUNCH:
@@ -265,15 +265,15 @@ static void serve(Worker *w, const clc_Request *r) {
 
 /* What `package.loadlib` of the worker's interpreter calls; ends when the socket does. */
 int luaopen_clcompute_worker(lua_State *L) {
-  static Worker worker;
-  clc_Request request;
+  static Worker worker = {.connection.arena = -1};
   (void)L;
   settle_in();
+  enter_sandbox();
   clc_pinpocl();
-  while (receive_request(&worker, &request)) serve(&worker, &request);
+  while (clc_receiverequest(&worker.connection)) serve(&worker);
   clc_dropunits(&worker.units);
   clc_droppieces(&worker.pieces);
   close_service(&worker.service);
-  free(worker.bytes);
+  free(worker.connection.bytes);
   return 0;
 }

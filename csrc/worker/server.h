@@ -15,20 +15,44 @@ typedef struct clc_Service {
   clc_Answer answer; /* the first error since the last one */
 } clc_Service;
 
+/* --- the connection: server_connection.c ------------------------------------ */
+
+typedef struct clc_Connection {
+  clc_Request request; /* at hand */
+  char *bytes;         /* of it, and a NUL behind them */
+  size_t room;
+  int arena; /* the descriptor that came with what was received last, or -1 */
+} clc_Connection;
+
+/* The next request; 0: there is none, the other end is closed. */
+int clc_receiverequest(clc_Connection *c);
+
+/* Sends an answer, or with a note's code a note, and with it a descriptor (-1: none). */
+void clc_sendanswer(const clc_Answer *answer, int descriptor);
+
+/* Lets go of the arena's descriptor: what is not mapped by then is out of reach of a kernel. */
+void clc_closedescriptor(clc_Connection *c);
+
+/* Ends the process; the error of the one it works for repeats the words. */
+_Noreturn void clc_giveup(const char *what);
+
+/* --- the device: server.c --------------------------------------------------- */
+
 /* Whether a call succeeded; the first code of an error goes into the answer. */
 int clc_succeeds(clc_Service *s, cl_int code, const char *call);
 
 /* --- memory: server_memory.c ----------------------------------------------- */
 
-/* The worker maps pieces of the arena; a kernel can reach those alone that its launch is given. */
+/* The worker maps those pieces of the arena that a launch is given, and no other: a kernel that
+   makes system calls finds no way to the rest. */
 #define CLC_PIECES 1024 /* that stay mapped, and that one launch can have */
 
 typedef struct clc_Piece {
   uint64_t start, bytes; /* in the arena; bytes 0: this place is free */
-  void *memory;
+  void *memory;          /* addresses that stay its own */
   cl_mem mem;
   int bound;     /* the next launch has it */
-  int reachable; /* it can be read and written */
+  int is_mapped; /* the file is there, and can be read and written */
   uint64_t used; /* when it was bound last */
 } clc_Piece;
 
@@ -42,8 +66,8 @@ typedef struct clc_Pieces {
 /* The memory object of a part of a piece, for the next launch; NULL: it failed. */
 cl_mem clc_bindregion(clc_Service *s, clc_Pieces *p, const clc_Region *region);
 
-/* Makes what is bound reachable, and all else not. */
-void clc_protectpieces(clc_Service *s, clc_Pieces *p);
+/* Maps what is bound, and nothing else; `arena` is its descriptor. */
+void clc_mappieces(clc_Service *s, clc_Pieces *p, int arena);
 
 /* Nothing is bound any more. */
 void clc_unbindpieces(clc_Pieces *p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a worker has mapped of the arena; only what a launch is given can be reached by it. */
-#define _GNU_SOURCE /* MAP_POPULATE */
+/* What a worker has mapped of the arena: what a launch is given. A piece keeps its addresses, at
+   which there is nothing while it is not mapped. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_POPULATE */
 #include "server.h"
 
 #include <sys/mman.h>
@@ -20,16 +21,17 @@ static void drop_piece(clc_Piece *p) {
   *p = (clc_Piece){0};
 }
 
-/* A fault for each page costs more than mapping all at once; of large memory a kernel may use only
-   some. */
-static int map_piece(clc_Service *s, clc_Piece *p, const clc_Region *region) {
-  const int flags = MAP_SHARED | (region->bytes <= AT_ONCE ? MAP_POPULATE : 0);
+/* Addresses with nothing behind them; at `at`, unless that is NULL. */
+static void *reserve(void *at, size_t size) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != NULL ? MAP_FIXED : 0);
+  return mmap(at, size, PROT_NONE, flags, -1, 0);
+}
+
+static int make_piece(clc_Service *s, clc_Piece *p, const clc_Region *region) {
   cl_int code;
-  void *memory = mmap(NULL, whole_pages(region->bytes), PROT_READ | PROT_WRITE, flags, CLC_ARENA_FD,
-                      (off_t)region->start);
+  void *memory = reserve(NULL, whole_pages(region->bytes));
   if (memory == MAP_FAILED) return clc_succeeds(s, CL_MEM_OBJECT_ALLOCATION_FAILURE, "mmap");
-  *p =
-      (clc_Piece){.start = region->start, .bytes = region->bytes, .memory = memory, .reachable = 1};
+  *p = (clc_Piece){.start = region->start, .bytes = region->bytes, .memory = memory};
   p->mem = clCreateBuffer(s->context, CL_MEM_USE_HOST_PTR, (size_t)region->bytes, memory, &code);
   if (code != CL_SUCCESS) p->mem = NULL;
   if (code != CL_SUCCESS) drop_piece(p);
@@ -66,19 +68,30 @@ cl_mem clc_bindregion(clc_Service *s, clc_Pieces *p, const clc_Region *region) {
     clc_succeeds(s, CL_OUT_OF_RESOURCES, "mmap");
     return NULL;
   }
-  if (piece->bytes == 0 && !map_piece(s, piece, region)) return NULL;
+  if (piece->bytes == 0 && !make_piece(s, piece, region)) return NULL;
   piece->bound = 1;
   piece->used = ++p->now;
   return region->first == 0 ? piece->mem : make_part(s, p, piece->mem, region);
 }
 
-void clc_protectpieces(clc_Service *s, clc_Pieces *p) {
+/* A fault for each page costs more than mapping all at once; of large memory a kernel may use only
+   some. */
+static int map_piece(const clc_Piece *p, int arena) {
+  const int flags = MAP_SHARED | MAP_FIXED | (p->bytes <= AT_ONCE ? MAP_POPULATE : 0);
+  return mmap(p->memory, whole_pages(p->bytes), PROT_READ | PROT_WRITE, flags, arena,
+              (off_t)p->start) != MAP_FAILED;
+}
+
+static int unmap_piece(const clc_Piece *p) {
+  return reserve(p->memory, whole_pages(p->bytes)) != MAP_FAILED;
+}
+
+void clc_mappieces(clc_Service *s, clc_Pieces *p, int arena) {
   for (clc_Piece *piece = p->pieces; piece < p->pieces + CLC_PIECES; piece++) {
-    if (piece->bytes == 0 || piece->bound == piece->reachable) continue;
-    const int access = piece->bound ? PROT_READ | PROT_WRITE : PROT_NONE;
-    const int failed = mprotect(piece->memory, whole_pages(piece->bytes), access);
-    if (clc_succeeds(s, failed ? CL_OUT_OF_RESOURCES : CL_SUCCESS, "mprotect"))
-      piece->reachable = piece->bound;
+    if (piece->bytes == 0 || piece->bound == piece->is_mapped) continue;
+    const int done = piece->bound ? map_piece(piece, arena) : unmap_piece(piece);
+    if (clc_succeeds(s, done ? CL_SUCCESS : CL_OUT_OF_RESOURCES, "mmap"))
+      piece->is_mapped = piece->bound;
   }
 }
 

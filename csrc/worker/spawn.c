@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* dladdr, memfd_create, SOCK_CLOEXEC */
 #include "worker.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "sandbox.h"
 
 #define CODE "assert(package.loadlib(os.getenv 'CLCOMPUTE_WORKER', 'luaopen_clcompute_worker'))()"
 
@@ -43,31 +45,72 @@ const char *clc_findinterpreter(char *room, size_t size) {
 
 /* --- starting ---------------------------------------------------------- */
 
-/* A copy of the environment in which Lua runs no code of the user's; its last place is free. */
-static char **copy_environment(size_t *n) {
-  size_t room = 2;
-  for (char **e = environ; *e != NULL; e++) room++;
-  char **copy = calloc(room, sizeof *copy);
-  *n = 0;
-  for (char **e = environ; copy != NULL && *e != NULL; e++)
-    if (strncmp(*e, "LUA_INIT", 8) != 0) copy[(*n)++] = *e;
-  return copy;
+/* What an interpreter, the loader of drivers and a driver look for; beginnings of names. All else
+   stays here, keys and passwords among it. */
+static const char *const passed[] = {"PATH=",   "LANG=", "LC_",    "LD_",       "OCL_",
+                                     "OPENCL_", "POCL_", "HWLOC_", "CLCOMPUTE_"};
+
+static int begins(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+static int is_passed(const char *variable) {
+  static const char *const own[] = {"CLCOMPUTE_WORKER=", CLC_WRITABLE "=", CLC_READABLE "="};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    if (begins(variable, own[i])) return 0;
+  for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+    if (begins(variable, passed[i])) return 1;
+  return 0;
+}
+
+/* A new "NAME=value", or NULL with errno set. */
+static char *make_variable(const char *name, const char *value) {
+  const size_t size = strlen(name) + strlen(value) + 2;
+  char *variable = malloc(size);
+  if (variable != NULL) snprintf(variable, size, "%s=%s", name, value);
+  return variable;
 }
 
 /* The file that holds this function. */
-static char *make_variable(void) {
+static char *make_module(void) {
   Dl_info module;
   static const char marker = 0;
   if (dladdr(&marker, &module) == 0) {
     errno = ENOENT;
     return NULL;
   }
-  char *path = realpath(module.dli_fname, NULL), *variable = NULL;
-  const size_t size = path != NULL ? strlen(path) + sizeof "CLCOMPUTE_WORKER=" : 0;
-  if (path != NULL) variable = malloc(size);
-  if (variable != NULL) snprintf(variable, size, "CLCOMPUTE_WORKER=%s", path);
+  char *path = realpath(module.dli_fname, NULL);
+  char *variable = path != NULL ? make_variable("CLCOMPUTE_WORKER", path) : NULL;
   free(path);
   return variable;
+}
+
+#define ADDED 4 /* variables, before those that are passed */
+
+/* The environment of a worker, or NULL with errno set. */
+static char **make_environment(const char *writable, const char *readable) {
+  size_t room = ADDED + 1, n = 0;
+  for (char **e = environ; *e != NULL; e++) room++;
+  char **list = calloc(room, sizeof *list);
+  if (list == NULL) return NULL;
+  list[n++] = make_module();
+  list[n++] = make_variable(CLC_WRITABLE, writable);
+  list[n++] = make_variable(CLC_READABLE, readable);
+  list[n++] = make_variable("TMPDIR", writable);
+  for (char **e = environ; *e != NULL; e++)
+    if (is_passed(*e)) list[n++] = *e;
+  return list;
+}
+
+static int is_complete(char **environment) {
+  for (int i = 0; environment != NULL && i < ADDED; i++)
+    if (environment[i] == NULL) return 0;
+  return environment != NULL;
+}
+
+static void free_environment(char **environment) {
+  for (int i = 0; environment != NULL && i < ADDED; i++) free(environment[i]);
+  free(environment);
 }
 
 /* A copy above the descriptors that the worker's take, or -1 with errno set. */
@@ -109,25 +152,23 @@ static void set_attributes(posix_spawnattr_t *a) {
   posix_spawnattr_setsigdefault(a, &all);
 }
 
-/* Its standard files, its socket and its arena; returns an error's number. What its kernels print
-   goes where this process prints, if that is anywhere. */
-static int set_files(posix_spawn_file_actions_t *files, const clc_Process *p, int theirs,
-                     int arena) {
+/* Its standard files and its socket; returns an error's number. What its kernels print goes where
+   this process prints, if that is anywhere. */
+static int set_files(posix_spawn_file_actions_t *files, const clc_Process *p, int theirs) {
   int code = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   if (code == 0 && fcntl(STDOUT_FILENO, F_GETFD) < 0)
     code = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   if (code == 0) code = posix_spawn_file_actions_adddup2(files, p->stderr_fd, STDERR_FILENO);
-  if (code == 0) code = posix_spawn_file_actions_adddup2(files, theirs, CLC_SOCKET_FD);
-  return code != 0 ? code : posix_spawn_file_actions_adddup2(files, arena, CLC_ARENA_FD);
+  return code != 0 ? code : posix_spawn_file_actions_adddup2(files, theirs, CLC_SOCKET_FD);
 }
 
-static int spawn(clc_Process *p, const char *lua, int theirs, int arena, char **environment) {
+static int spawn(clc_Process *p, const char *lua, int theirs, char **environment) {
   char *const argv[] = {(char *)lua, "-e", CODE, NULL};
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   set_attributes(&attributes);
   posix_spawn_file_actions_init(&files);
-  int code = set_files(&files, p, theirs, arena);
+  int code = set_files(&files, p, theirs);
   if (code == 0) code = posix_spawnp(&p->pid, lua, &files, &attributes, argv, environment);
   if (code != 0) p->pid = 0;
   posix_spawn_file_actions_destroy(&files);
@@ -135,22 +176,14 @@ static int spawn(clc_Process *p, const char *lua, int theirs, int arena, char **
   return code;
 }
 
-int clc_spawn(clc_Process *p, const char *lua, int arena) {
-  size_t n = 0;
-  int theirs = -1, code = ENOMEM;
-  *p = (clc_Process){0, -1, -1, 0};
-  char **environment = copy_environment(&n), *variable = make_variable();
-  const int high = copy_up(arena);
-  if (variable == NULL || high < 0 || !open_descriptors(p, &theirs))
-    code = errno;
-  else if (environment != NULL) {
-    environment[n] = variable;
-    code = spawn(p, lua, theirs, high, environment);
-  }
-  free(variable);
-  free(environment);
+int clc_spawn(clc_Process *p, const char *lua, const char *writable, const char *readable) {
+  int theirs = -1;
+  *p = CLC_NOPROCESS;
+  char **environment = make_environment(writable, readable);
+  int code = is_complete(environment) ? 0 : errno;
+  if (code == 0) code = open_descriptors(p, &theirs) ? spawn(p, lua, theirs, environment) : errno;
+  free_environment(environment);
   if (theirs >= 0) close(theirs);
-  if (high >= 0) close(high);
   if (code != 0) clc_closeprocess(p);
   return code;
 }
@@ -160,18 +193,21 @@ int clc_spawn(clc_Process *p, const char *lua, int arena) {
 void clc_closeprocess(clc_Process *p) {
   if (p->socket >= 0) close(p->socket);
   if (p->stderr_fd >= 0) close(p->stderr_fd);
-  *p = (clc_Process){0, -1, -1, 0};
+  if (p->supervisor >= 0) close(p->supervisor);
+  *p = CLC_NOPROCESS;
+}
+
+int clc_hasended(const clc_Process *p) {
+  siginfo_t info = {.si_pid = 0};
+  return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
 }
 
 /* Where the program has children reaped by the system, their status is lost: -1. */
 int clc_reap(clc_Process *p, double patience) {
   const double start = clc_now();
   int status = -1;
-  pid_t ended = 0;
-  while (patience > 0 && (ended = waitpid(p->pid, &status, WNOHANG)) == 0 &&
-         clc_now() - start < patience)
+  while (patience > 0 && !clc_hasended(p) && clc_now() - start < patience)
     clc_rest(clc_now() - start);
-  if (ended != 0) return ended < 0 ? -1 : status;
   kill(-p->pid, SIGKILL); /* and what it may have started */
   while (waitpid(p->pid, &status, 0) < 0)
     if (errno != EINTR) return -1;
@@ -200,6 +236,8 @@ static void read_last_line(const clc_Process *p, char *line, size_t size) {
   line[length] = '\0';
   const char *start = strrchr(line, '\n');
   if (start != NULL) memmove(line, start + 1, strlen(start));
+  for (char *c = line; *c != '\0'; c++) /* a kernel may have written it, for a terminal to obey */
+    if (iscntrl((unsigned char)*c)) *c = '?';
 }
 
 static void describe_signal(int number, char *text, size_t size) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Workers, as seen from the process that has one. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* MSG_CMSG_CLOEXEC */
 #include "worker.h"
 
 #include <errno.h>
@@ -12,8 +12,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "base/base.h"
+#include "files/files.h"
+#include "sandbox.h"
 
 #define START_LIMIT 60 /* seconds for Lua and the driver to begin: much more than they need */
 #define LONGEST_REST \
@@ -22,7 +24,8 @@
 
 void clc_initworker(clc_Worker *w) {
   memset(w, 0, sizeof *w);
-  w->arena.fd = w->process.socket = w->process.stderr_fd = -1;
+  w->arena.fd = -1;
+  w->process = CLC_NOPROCESS;
 }
 
 /* --- its process ------------------------------------------------------- */
@@ -57,27 +60,84 @@ void clc_closeworker(clc_Worker *w) {
     clc_closeprocess(&w->process);
   }
   drop_requests(w);
+  free(w->readable);
+  w->readable = NULL;
   clc_closearena(&w->arena);
 }
 
-/* An idle process sends nothing: what can be read is its end. */
+/* Whether a list with ":" between has a folder, or one above it. */
+static int covers(const char *list, const char *folder, size_t length) {
+  for (const char *p = list; p != NULL; p = strchr(p, ':') != NULL ? strchr(p, ':') + 1 : NULL) {
+    const size_t n = strcspn(p, ":");
+    if (n <= length && memcmp(p, folder, n) == 0 && (n == length || folder[n] == '/')) return 1;
+  }
+  return 0;
+}
+
+/* Without memory for it the compiler does not find the file, and says so. */
+void clc_letread(clc_Worker *w, const char *folder, size_t length) {
+  if (covers(w->readable, folder, length)) return;
+  const size_t used = w->readable != NULL ? strlen(w->readable) + 1 : 0;
+  char *list = malloc(used + length + 1);
+  if (list == NULL) return;
+  if (used > 0) snprintf(list, used + 1, "%s:", w->readable);
+  memcpy(list + used, folder, length);
+  list[used + length] = '\0';
+  free(w->readable);
+  w->readable = list;
+  clc_endworker(w);
+}
+
+/* An idle process sends nothing: what can be read is its end. Processes that a kernel began may
+   hold the connection open beyond it. */
 static int is_alive(const clc_Worker *w) {
   char byte;
-  return recv(w->process.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+  return !clc_hasended(&w->process) &&
+         recv(w->process.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
          (errno == EAGAIN || errno == EINTR);
 }
 
-static void start_process(lua_State *L, clc_Worker *w, int platform, int device) {
+/* Pushes the folder in which a worker's driver keeps what it compiled. A confined one has its own:
+   a kernel could put anything there, which another process would run. */
+static const char *push_writable(lua_State *L) {
+  const char *folder = clc_pushpoclfolder(L);
+  if (!(clc_sandboxparts() & CLC_FILESPART)) return folder;
+  folder = lua_pushfstring(L, "%s/isolated", folder);
+  clc_makefolders(L, lua_pushfstring(L, "%s/", folder));
+  lua_pop(L, 1);
+  return folder;
+}
+
+/* Pushes the name of a platform; *before: how many others of that name come first. */
+static const char *push_platform(lua_State *L, const clc_Place *place, uint64_t *before) {
+  cl_uint n;
+  const char *name = clc_pushplatformtext(L, place->platform, CL_PLATFORM_NAME);
+  const cl_platform_id *ids = clc_pushplatforms(L, &n);
+  *before = 0;
+  for (cl_uint i = 0; i < n && ids[i] != place->platform; i++) {
+    *before += strcmp(clc_pushplatformtext(L, ids[i], CL_PLATFORM_NAME), name) == 0;
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return name;
+}
+
+/* Leaves what it pushes. */
+static void start_process(lua_State *L, clc_Worker *w, const clc_Place *place) {
   char room[1024];
+  uint64_t before;
   clc_Answer answer;
   const char *lua = clc_findinterpreter(room, sizeof room);
-  const int code = clc_spawn(&w->process, lua, w->arena.fd);
+  const char *platform = push_platform(L, place, &before), *writable = push_writable(L);
+  const char *kernels = clc_pushkernelfolder(L);
+  clc_letread(w, kernels, strlen(kernels));
+  const int code = clc_spawn(&w->process, lua, writable, w->readable != NULL ? w->readable : "");
   if (code != 0)
     luaL_error(L, "cannot start a worker by %s: %s; CLCOMPUTE_LUA names another Lua interpreter",
                lua, strerror(code));
   w->generation++;
-  const clc_Request open = {CLC_ASK_OPEN, (uint32_t)device, (uint64_t)platform, 0, 0};
-  if (!clc_ask(L, w, open, NULL, START_LIMIT, &answer))
+  const clc_Request open = {CLC_ASK_OPEN, (uint32_t)place->d, before, 0, strlen(platform)};
+  if (!clc_ask(L, w, open, platform, (clc_TimeLimits){START_LIMIT, 0}, &answer))
     luaL_error(L, "%s does not start as a worker: %s; CLCOMPUTE_LUA names another Lua interpreter",
                lua, w->fate);
   if (answer.code != CL_SUCCESS) {
@@ -86,10 +146,12 @@ static void start_process(lua_State *L, clc_Worker *w, int platform, int device)
   }
 }
 
-void clc_startworker(lua_State *L, clc_Worker *w, int platform, int device) {
+void clc_startworker(lua_State *L, clc_Worker *w, const clc_Place *place) {
+  const int top = lua_gettop(L);
   if (w->busy) luaL_error(L, "the worker of this device is computing: a hook cannot use it now");
   if (w->process.pid != 0 && !is_alive(w)) clc_endworker(w);
-  if (w->process.pid == 0) start_process(L, w, platform, device);
+  if (w->process.pid == 0) start_process(L, w, place);
+  lua_settop(L, top);
 }
 
 /* --- requests ---------------------------------------------------------- */
@@ -135,9 +197,59 @@ void clc_request(clc_Worker *w, clc_Request request, const void *bytes) {
 
 typedef struct {
   size_t sent, received;
-  int ended; /* the process closed its end, or the connection broke */
-  int fault; /* that broke it, of the system */
+  int enclosed;   /* a descriptor that goes with the first byte, or -1 */
+  int is_opening; /* one that comes is the supervisor's */
+  double running; /* since when a kernel runs; 0: it does not yet */
+  int ended;      /* the process closed its end, or the connection broke */
+  int fault;      /* that broke it, of the system */
 } Exchange;
+
+/* Room for one descriptor beside the bytes of a message: a second one is refused. */
+typedef struct {
+  _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  struct iovec part;
+  struct msghdr message;
+} Parcel;
+
+static struct msghdr *wrap(Parcel *p, void *bytes, size_t size) {
+  memset(p, 0, sizeof *p);
+  p->part = (struct iovec){bytes, size};
+  p->message = (struct msghdr){.msg_iov = &p->part,
+                               .msg_iovlen = 1,
+                               .msg_control = p->control,
+                               .msg_controllen = CMSG_LEN(sizeof(int))};
+  return &p->message;
+}
+
+static ssize_t send_enclosed(const clc_Worker *w, int descriptor) {
+  Parcel p;
+  struct cmsghdr *header = CMSG_FIRSTHDR(wrap(&p, w->out, w->used));
+  *header = (struct cmsghdr){
+      .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+  memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  return sendmsg(w->process.socket, &p.message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static ssize_t send_more(const clc_Worker *w, const Exchange *x) {
+  if (x->sent == 0 && x->enclosed >= 0) return send_enclosed(w, x->enclosed);
+  return send(w->process.socket, w->out + x->sent, w->used - x->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A kernel may have sent the descriptor, so it is taken at the start alone. */
+static ssize_t receive_more(clc_Worker *w, const Exchange *x, clc_Answer *answer) {
+  Parcel p;
+  int descriptor = -1;
+  wrap(&p, (char *)answer + x->received, sizeof *answer - x->received);
+  const ssize_t n = recvmsg(w->process.socket, &p.message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&p.message) : NULL;
+  if (header != NULL && header->cmsg_type == SCM_RIGHTS)
+    memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+  if (descriptor >= 0 && x->is_opening && w->process.supervisor < 0)
+    w->process.supervisor = descriptor;
+  else if (descriptor >= 0)
+    close(descriptor);
+  return n;
+}
 
 /* Whether the connection broke: the result of send or recv. */
 static int note_fault(Exchange *x, ssize_t n) {
@@ -146,21 +258,28 @@ static int note_fault(Exchange *x, ssize_t n) {
   return 1;
 }
 
+/* A note is taken, and makes room for what comes behind it. */
+static void take_note(Exchange *x, const clc_Answer *answer) {
+  if (x->received < sizeof *answer || answer->code <= 0) return;
+  if (answer->code == CLC_NOTE_RUNNING && x->running == 0) x->running = clc_now();
+  x->received = 0;
+}
+
 /* As far as it goes without waiting. */
-static void exchange(const clc_Worker *w, Exchange *x, clc_Answer *answer) {
+static void exchange(clc_Worker *w, Exchange *x, clc_Answer *answer) {
   ssize_t n;
   while (x->sent < w->used && !x->ended) {
-    n = send(w->process.socket, w->out + x->sent, w->used - x->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    n = send_more(w, x);
     if (n <= 0) {
       x->ended = note_fault(x, n);
       break;
     }
     x->sent += (size_t)n;
   }
-  n = recv(w->process.socket, (char *)answer + x->received, sizeof *answer - x->received,
-           MSG_DONTWAIT);
+  n = receive_more(w, x, answer);
   if (n > 0) x->received += (size_t)n;
   if (n == 0 || note_fault(x, n)) x->ended = 1;
+  take_note(x, answer);
 }
 
 static int check_script(lua_State *L) {
@@ -168,15 +287,17 @@ static int check_script(lua_State *L) {
   return 0;
 }
 
-/* Gives the processor away: after a while until there is something to read, or to look at
-   interrupts again. */
-static void rest(const clc_Worker *w, const Exchange *x, double waited) {
-  struct pollfd p = {w->process.socket, POLLIN, 0};
-  if (x->sent < w->used) p.events |= POLLOUT;
+/* Gives the processor away: after a while until there is something to read, a task to decide on, or
+   to look at interrupts again. */
+static void rest(clc_Worker *w, Exchange *x, double waited) {
+  struct pollfd p[2] = {{w->process.socket, POLLIN, 0}, {w->process.supervisor, POLLIN, 0}};
+  if (x->sent < w->used) p[0].events |= POLLOUT;
   if (waited < CLC_SPIN)
     clc_rest(waited);
-  else
-    poll(&p, 1, LONGEST_REST);
+  else if (poll(p, 2, LONGEST_REST) <= 0)
+    x->ended = clc_hasended(&w->process);
+  else if (p[1].revents & POLLIN)
+    clc_supervise(w->process.supervisor, &w->process.tasks);
 }
 
 /* An interrupted script does not wait for the answer, so nobody ever will. */
@@ -196,7 +317,8 @@ static int note_end(clc_Worker *w, int fault) {
                     (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS);
   const int n = snprintf(w->fate, sizeof w->fate, "its worker process ");
   const int is_own = fault != 0 && fault != EPIPE && fault != ECONNRESET; /* not of its end */
-  if (is_own && status != -1 && !WIFSIGNALED(status))
+  const int by_us = status != -1 && (!WIFSIGNALED(status) || WTERMSIG(status) == SIGKILL);
+  if (is_own && by_us)
     snprintf(w->fate + n, sizeof w->fate - (size_t)n, "was lost: %s", strerror(fault));
   else
     clc_describedeath(&w->process, status, w->fate + n, sizeof w->fate - (size_t)n);
@@ -204,10 +326,15 @@ static int note_end(clc_Worker *w, int fault) {
   return 0;
 }
 
-static int note_limit(clc_Worker *w, double limit) {
+/* Whether a limit has passed; then the process is ended. */
+static int passes_limit(clc_Worker *w, const Exchange *x, double start, clc_TimeLimits limits) {
+  const int runs = x->running > 0;
+  const double limit = runs ? limits.run : limits.build;
+  if (clc_now() - (runs ? x->running : start) <= limit) return 0;
   clc_endworker(w);
-  snprintf(w->fate, sizeof w->fate, "not done within the limit of %g seconds, and ended", limit);
-  return 0;
+  snprintf(w->fate, sizeof w->fate, "not %s within the limit of %g seconds, and ended",
+           runs ? "done" : "ready", limit);
+  return 1;
 }
 
 static int note_lost(clc_Worker *w) {
@@ -216,9 +343,10 @@ static int note_lost(clc_Worker *w) {
   return 0;
 }
 
-int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes, double limit,
-            clc_Answer *answer) {
-  Exchange x = {0};
+int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
+            clc_TimeLimits limits, clc_Answer *answer) {
+  Exchange x = {.enclosed = request.ask == CLC_ASK_LAUNCH ? w->arena.fd : -1,
+                .is_opening = request.ask == CLC_ASK_OPEN};
   clc_Wait wait = clc_beginwait(L);
   const uint64_t generation = w->generation;
   clc_hear(&w->process);
@@ -227,9 +355,10 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
   if (w->lost) return note_lost(w);
   w->busy = 1;
   w->memory_fault = 0;
+  w->process.tasks = clc_mosttasks();
   for (exchange(w, &x, answer); x.received < sizeof *answer; exchange(w, &x, answer)) {
     if (x.ended) return note_end(w, x.fault);
-    if (clc_now() - wait.start > limit) return note_limit(w, limit);
+    if (passes_limit(w, &x, wait.start, limits)) return 0;
     rest(w, &x, clc_now() - wait.start);
     check_or_end(L, w, &wait);
     if (w->generation != generation || w->process.pid == 0)

@@ -10,6 +10,7 @@
 #include <lua.h>
 #include <sys/types.h>
 
+#include "base/base.h"
 #include "message.h"
 
 /* --- the memory: arena.c --------------------------------------------------- */
@@ -41,20 +42,29 @@ void clc_freepiece(void *piece, size_t bytes);
 typedef struct clc_Process {
   pid_t pid; /* 0: there is none */
   int socket, stderr_fd;
-  off_t heard; /* of what it wrote to stderr, before the request under way */
+  int supervisor; /* where it asks for new tasks (sandbox.h); -1: it need not */
+  unsigned tasks; /* that it may begin until its next answer */
+  off_t heard;    /* of what it wrote to stderr, before the request under way */
 } clc_Process;
+
+#define CLC_NOPROCESS ((clc_Process){.socket = -1, .stderr_fd = -1, .supervisor = -1})
 
 /* The interpreter that runs a worker: $CLCOMPUTE_LUA, this process's, else "lua5.4", which is
    looked for in PATH. `room` takes its path. */
 const char *clc_findinterpreter(char *room, size_t size);
 
 /*
- * Starts `lua`, which has the arena at its descriptor and loads the worker from this very
- * module. Returns 0 or an errno. posix_spawn: a fork of a process with a driver's threads hangs.
+ * Starts `lua`, which loads the worker from this very module. Of files it can write those in the
+ * folder `writable`, and read those in `readable` besides the system's (":" between folders).
+ * Returns 0 or an errno. posix_spawn: a fork of a process with a driver's threads hangs.
  */
-int clc_spawn(clc_Process *p, const char *lua, int arena);
+int clc_spawn(clc_Process *p, const char *lua, const char *writable, const char *readable);
 
-/* Waits until the process ends, and kills it after so many seconds; returns waitpid's status. */
+/* Whether the process has ended, or was reaped by others; it stays to be reaped. */
+int clc_hasended(const clc_Process *p);
+
+/* Waits until the process ends, and kills it after so many seconds, with all that it started;
+   returns waitpid's status. */
 int clc_reap(clc_Process *p, double patience);
 
 /* Begins a request: what the process wrote to stderr until now is not about it. */
@@ -67,6 +77,10 @@ void clc_describedeath(const clc_Process *p, int status, char *text, size_t size
 /* Lets go of the descriptors of a process that was reaped. */
 void clc_closeprocess(clc_Process *p);
 
+/* Pushes what of a sandbox (sandbox.h) workers have on this machine: "files, system calls, tasks"
+   or less, or "none". */
+void clc_pushsandbox(lua_State *L);
+
 /* --- a worker: worker.c ---------------------------------------------------- */
 
 typedef struct clc_Worker {
@@ -74,6 +88,7 @@ typedef struct clc_Worker {
   clc_Process process;
   uint64_t generation; /* how many processes there were */
   int busy;            /* an answer is due */
+  char *readable;      /* folders that it can read besides the system's, ":" between, or NULL */
   char *out;           /* requests that were not sent yet */
   size_t used, room;
   size_t draft;     /* where in `out` a launch begins that may come to nothing */
@@ -89,18 +104,27 @@ void clc_initworker(clc_Worker *w);
  * Makes sure that there is a process which has the device open; raises when none can be had, or
  * when one is waiting for an answer (a hook may ask meanwhile). One that died since is replaced.
  */
-void clc_startworker(lua_State *L, clc_Worker *w, int platform, int device);
+void clc_startworker(lua_State *L, clc_Worker *w, const clc_Place *place);
+
+/* Lets it read the files in a folder and below: where it could not, it ends, and the next one can.
+ */
+void clc_letread(clc_Worker *w, const char *folder, size_t length);
 
 /* Adds a request to those that go out with the next one that is answered. Raises nothing. */
 void clc_request(clc_Worker *w, clc_Request request, const void *bytes);
 
+/* Seconds that a request may take: until a kernel runs, and that run. */
+typedef struct clc_TimeLimits {
+  double build, run;
+} clc_TimeLimits;
+
 /*
- * Sends all and waits for the answer, at most so many seconds; an interrupt ends the process. 0:
+ * Sends all and waits for the answer, no longer than the limits; an interrupt ends the process. 0:
  * there is none, `fate` says why, and the process is gone. Lua code may run meanwhile, and close
  * the worker.
  */
-int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes, double limit,
-            clc_Answer *answer);
+int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
+            clc_TimeLimits limits, clc_Answer *answer);
 
 /* Ends the process at once: who asks next has another one. */
 void clc_endworker(clc_Worker *w);

@@ -51,7 +51,9 @@
 ---@field has_nonuniform_groups boolean whether a range may have remainder = "native"
 ---@field isolated boolean whether a worker process builds and runs its kernels
 ---@field careful boolean whether programs that its compiler may get wrong are built without optimisation
----@field limit? number seconds that a launch has there; nil on other devices
+---@field limit? number seconds that a kernel may run there, once it is compiled; nil on other devices
+---@field build_limit? number seconds that a build, or the compiling of a launch, may take there
+---@field sandbox? string what keeps its worker from the rest of the machine, "files, system calls, tasks" or less, or "none" (docs/isolation.md)
 local Device = {}
 
 ---Every property of the device.

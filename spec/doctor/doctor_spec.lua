@@ -131,6 +131,15 @@ end)
 describe("the doctor names the remedy of", function()
   local on_pocl = #require("clcompute").devices "Portable" > 0 and it or pending
 
+  it("a sandbox of isolated devices that is switched off, as a warning", function()
+    local cpu = false
+    for _, d in ipairs(cl.devices "cpu") do cpu = cpu or not helper.is_simulator(d) end
+    if not cpu then return pending "isolation needs a CPU device" end
+    local text = report_in { CLCOMPUTE_SANDBOX = "off" }
+    assert.matches("warning +sandbox of isolated devices: without files, system calls, tasks", text)
+    assert.matches("remedy: unset CLCOMPUTE_SANDBOX (it is off)", text, 1, true)
+  end)
+
   it("an empty folder of drivers", function()
     shell("mkdir -p " .. scratch .. "/empty")
     local text = report_in { OCL_ICD_VENDORS = scratch .. "/empty" }

@@ -92,9 +92,9 @@ describe("all faults", function()
   -- Calls that cannot fail, or fail for wrong arguments alone, or whose failure is as if they had not been made.
   local HARMLESS = {}
   for name in ([[ clock_gettime closedir dirfd environ exit fmax fmin fprintf free frexp getenv geteuid getpid
-    getppid ioctl isatty kill ldexp munmap nanosleep nextafter nextafterf posix_spawn_file_actions_destroy
+    getppid getrlimit ioctl isatty kill ldexp munmap nanosleep nextafter nextafterf posix_spawn_file_actions_destroy
     posix_spawn_file_actions_init prctl qsort sched_yield shutdown snprintf sscanf stderr syscall sysconf time
-    waitpid ]]):gmatch "%S+" do
+    waitid waitpid ]]):gmatch "%S+" do
     HARMLESS[name] = true
   end
   local FAMILIES = { "^lua", "^cl%u", "^_", "^mem[cms]", "^str", "^sig", "^pthread_", "^posix_spawnattr_" }

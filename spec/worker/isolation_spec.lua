@@ -32,12 +32,25 @@ describe("an isolated device", function()
     assert.equal(60, isolated.device():info().limit)
   end)
 
+  it("has a limit of building apart from that", function()
+    local d = isolated.device()
+    assert.equal(300, d.build_limit)
+    assert.equal(60, cl.device(PLACE, { isolated = true, build_limit = 9 }).limit)
+    assert.equal(9, d:info().build_limit)
+    assert.equal(300, cl.device(PLACE, { isolated = true, build_limit = 300 }).build_limit)
+    assert.is_nil(cl.device(PLACE).build_limit)
+  end)
+
   it("refuses other limits, and a limit without isolation", function()
-    for _, limit in ipairs { 0, -1, 0 / 0 } do
-      helper.raises({ "option 'limit'", "seconds above 0 expected" }, isolated.device, limit)
+    for _, name in ipairs { "limit", "build_limit" } do
+      for _, limit in ipairs { 0, -1, 0 / 0 } do
+        helper.raises({ ("option '%s'"):format(name), "seconds above 0 expected" }, cl.device, PLACE,
+          { isolated = true, [name] = limit })
+      end
+      helper.raises({ ("option '%s'"):format(name), "number expected" }, cl.device, PLACE,
+        { isolated = true, [name] = "soon" })
+      helper.raises("only isolated devices have one", cl.device, PLACE, { [name] = 5 })
     end
-    helper.raises({ "option 'limit'", "number expected" }, isolated.device, "soon")
-    helper.raises("only isolated devices have one", cl.device, PLACE, { limit = 5 })
     helper.raises({ "option 'isolated'", "boolean expected" }, cl.device, PLACE, { isolated = 1 })
     helper.raises("patience", cl.device, PLACE, { isolated = true, patience = 5 })
   end)
@@ -241,6 +254,26 @@ describe("a fault on an isolated device", function()
     helper.raises({ "kernel 'endless'", "not done within the limit of 1 seconds" }, p.endless, 1, x)
     local seconds = cl.clock() - start
     assert.is_true(seconds >= 1 and seconds < 6, seconds)
+    assert_sound()
+  end)
+
+  it("is not what takes longer than the limit to compile", function()
+    isolated.device(0.05)
+    finally(function() isolated.device(1) end)
+    local y = d:zeros("double", 1)
+    d:program(helper.unseen "kernel void f(global double *y) { y[0] = %s; }").f(1, y)
+    assert.not_equal(0.0, y[1])
+  end)
+
+  it("that is a compiler without end is ended at the limit of building", function()
+    local source = helper.unseen "kernel void f(global double *y) { y[0] = %s; }"
+    local k, y = d:program(source).f, d:zeros("double", 1)
+    local function allow(seconds) cl.device(PLACE, { isolated = true, build_limit = seconds }) end
+    finally(function() allow(300) end)
+    allow(0.001)
+    helper.raises({ "kernel 'f'", "not ready within the limit of 0.001 seconds" }, k, 1, y)
+    helper.raises({ "building source", "not ready within the limit" }, d.program, d, source .. "/* again */")
+    allow(300)
     assert_sound()
   end)
 

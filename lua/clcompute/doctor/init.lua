@@ -161,11 +161,31 @@ local function add_device(report, record)
     "choose another device with CLCOMPUTE_DEVICE, or install the full driver of this one")
 end
 
+local PARTS = { -- of the sandbox of isolated devices, and what brings them
+  { "files", "Linux 5.19 or later with Landlock (/sys/kernel/security/lsm names it)" },
+  { "system calls", "Linux with seccomp, on x86-64 or aarch64" },
+  { "tasks", "Linux 5.9 or later with seccomp" },
+}
+
+--- A part that is missing is no fault: isolation works, against kernels that mean no harm.
+local function add_sandbox(report, parts)
+  local missing, remedies = {}, {}
+  for _, part in ipairs(PARTS) do
+    if not parts:find(part[1], 1, true) then
+      missing[#missing + 1], remedies[#remedies + 1] = part[1], part[2]
+    end
+  end
+  if #missing == 0 then return report:add("sandbox of isolated devices", "ok", parts) end
+  report:add("sandbox of isolated devices", "warning", ("without %s"):format(table.concat(missing, ", ")),
+    os.getenv "CLCOMPUTE_SANDBOX" == "off" and "unset CLCOMPUTE_SANDBOX (it is off)" or table.concat(remedies, "; "))
+end
+
 local function examine_devices(report, options)
   local records, ended = child.call(options.limit, "probe.devices(...)", options.device or "")
   for _, record in ipairs(records) do
     if record[1] == "platform" then add_platform(report, record) end
     if record[1] == "device" then add_device(report, record) end
+    if record[1] == "sandbox" then add_sandbox(report, record[2]) end
   end
   if ended then
     report:add("devices", "fault", ended, os.getenv "POCL_CACHE_DIR" == "" and "unset POCL_CACHE_DIR (it is empty)"

@@ -36,16 +36,21 @@ function probe.driver(library)
 end
 
 --- { "platform", name, number of devices, version } each, then { "device", place, platform, name, type,
--- version, driver, has a compiler } for those that the selector means.
+-- version, driver, has a compiler } for those that the selector means, then { "sandbox", its parts } where one of them
+-- can be isolated.
 function probe.devices(selector)
   local core = require "clcompute.core"
   child.put("begin", "the list of platforms")
   for _, platform in ipairs(core.platforms()) do
     child.put("platform", platform.name, #platform.devices, platform.version)
   end
+  local sandbox
   for _, d in ipairs(core.devices(selector ~= "" and selector or nil)) do
     child.put("device", d.place, d.platform, d.name, d.type, d.version, d.driver, d:info().has_compiler)
+    local ok, isolated = pcall(core.device, d.place, { isolated = true })
+    sandbox = sandbox or (ok and isolated.sandbox)
   end
+  if sandbox then child.put("sandbox", sandbox) end
 end
 
 --- { "answer", number of the test, status, detail, whether the kernel ran } for the tests from `first` on.

@@ -54,7 +54,10 @@ local function read_all(path)
 end
 
 -- Where a fault is: how it is set, how to know what it met (nil: nothing; and errno's words), how it is taken back.
-local log = os.tmpname()
+-- In the one folder that a worker may write to.
+local folder = require("clcompute.doctor.machine").pocl_folder() .. "/isolated"
+os.execute(("mkdir -p '%s'"):format(folder))
+local log = ("%s/%s.faults"):format(folder, os.tmpname():match "[^/]+$")
 local HERE = {
   set = function(nth, times) system_faults.fail(nth, times) end,
   met = function()
