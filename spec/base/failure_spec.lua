@@ -224,7 +224,7 @@ helper.describe_each("a failure", function(d)
 
   it("to find out the size of a struct raises, unless it is the compiler that refuses", function()
     local p <close> = d:program(helper.unseen [[
-      typedef struct { int a, b; } Pair;
+      typedef struct __attribute__((packed)) { int a, b; } Pair; // the text does not tell its size
       kernel void k(global float *x, Pair p) { x[0] = %sf + p.a; }]])
     count.fail("clCreateProgramWithSource", OUT_OF_HOST_MEMORY)
     helper.raises("clCreateProgramWithSource: CL_OUT_OF_HOST_MEMORY (-6)", p.kernel, p, "k")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For LD_PRELOAD: the first $NAMELESS questions for the names of a program's kernels fail. */
+/* For LD_PRELOAD: question $NAMELESS for the names of a program's kernels fails. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t size, v
     Ask *call;
   } next = {dlsym(dlopen("libOpenCL.so.1", RTLD_LAZY), "clGetProgramInfo")};
   const char *failing = getenv("NAMELESS");
-  if (what == CL_PROGRAM_KERNEL_NAMES && failing != NULL && asked++ < atoi(failing))
+  if (what == CL_PROGRAM_KERNEL_NAMES && failing != NULL && ++asked == atoi(failing))
     return CL_OUT_OF_HOST_MEMORY;
   return next.call(program, what, size, value, needed);
 }
