@@ -122,8 +122,9 @@ static void build_source(lua_State *L, const Job *j, clc_Code *code) {
    before that to tell a binary. */
 static void check_names(lua_State *L, const Job *j, const cl_program *program) {
   if (!j->device->context->is_pocl) return;
-  const char *names = clc_pushkernelnames(L, program), *name;
+  const char *names = clc_testkernelnames(L, program), *name;
   size_t length;
+  if (names == NULL) return;
   while ((length = clc_nextname(&names, &name)) > 0) clc_checkpoclname(L, name, length);
   lua_pop(L, 1);
 }

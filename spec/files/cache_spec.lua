@@ -441,7 +441,7 @@ describe("the cache of programs", function()
     if os.getenv "SANITIZED" then return pending "LD_PRELOAD comes before the sanitizer" end
     local library = shell("pwd"):gsub("%s+$", "") .. "/" .. helper.compile_library "nameless"
     local function failing(question) return { LD_PRELOAD = library, NAMELESS = question } end
-    assert.equal("source\t42\n", run("show(SOURCE)", failing(2))) -- when it is stored
+    assert.equal("source\t42\n", run("show(SOURCE)", failing(3))) -- when it is stored
     assert.matches("No such file", files())
     run "show(SOURCE)"
     assert.equal("source\t42\n", run("show(SOURCE)", failing(1))) -- when it is loaded
