@@ -12,7 +12,9 @@
  *       | l | update |
  *       +---+--------+
  *
- * With RECORD 1 the first work-item also stores the local size that it finds.
+ * RECORD and RECORD_TO add a statement and a parameter, for a program that looks at the group: the
+ * kernel itself must not mention it, for on a CPU what a range leaves over then goes in the groups
+ * of one size for which a driver compiles.
  *
  * Global size: (n + 1) x n, with SHRINK 1 exactly (n - k) x (n - k - 1);
  * local size: any, the paper varies its first dimension.
@@ -24,21 +26,13 @@
 #define SHRINK 0 /* 0: the range is fixed, and guarded; 1: it shrinks with k */
 #endif
 #ifndef RECORD
-#define RECORD 0 /* 1: one more argument, two numbers, takes the local size */
+#define RECORD    /* a statement */
+#define RECORD_TO /* ", " and the parameter that it uses */
 #endif
 
-__kernel void gauss_fwd(const ulong n, const ulong k, __global REAL *w, __global const REAL *l
-#if RECORD
-                        ,
-                        __global uint *group
-#endif
-) {
-#if RECORD
-  if (get_global_id(0) == 0 && get_global_id(1) == 0) {
-    group[0] = get_local_size(0);
-    group[1] = get_local_size(1);
-  }
-#endif
+__kernel void gauss_fwd(const ulong n, const ulong k, __global REAL *w,
+                        __global const REAL *l RECORD_TO) {
+  RECORD
 #if SHRINK
   const size_t j = k + 1 + get_global_id(0);
   const size_t i = k + 1 + get_global_id(1);

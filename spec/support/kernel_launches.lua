@@ -171,7 +171,8 @@ by_kernel.gauss_fwd_pre = [[for _, n in ipairs(SIZES) do for k = 0, n - 2, 3 do
 by_kernel.gauss_fwd = [[for _, n in ipairs(SIZES) do for k = 0, n - 2, 7 do
   run("gauss_fwd", { n + 1, n })(n, k, reals(n * (n + 1)), reals(n))
   run("gauss_fwd", { n - k, n - k - 1 }, { SHRINK = 1 })(n, k, reals(n * (n + 1)), reals(n))
-  run("gauss_fwd", { n + 1, n }, { RECORD = 1 })(n, k, reals(n * (n + 1)), reals(n), empty(2, "uint")) end end]]
+  run("gauss_fwd", { n + 1, n }, { RECORD = "if (get_global_id(0) + get_global_id(1) == 0) *group = get_local_size(0);",
+    RECORD_TO = ", __global uint *group" })(n, k, reals(n * (n + 1)), reals(n), empty(1, "uint")) end end]]
 
 by_kernel.gauss_bwd_prepare = [[for _, n in ipairs(SIZES) do
   run("gauss_bwd_prepare", 1)(n, n // 2, reals(n * (n + 1)), empty(n)) end]]

@@ -9,6 +9,13 @@ local data = require "clcompute.suite.data"
 local group_rule = require "clcompute.suite.group_rule"
 
 local CHECKED_ROWS = 4
+
+-- The first work-item stores the local size that it finds.
+local RECORD = {
+  RECORD = "if (get_global_id(0) == 0 && get_global_id(1) == 0) "
+    .. "{ group[0] = get_local_size(0); group[1] = get_local_size(1); }",
+  RECORD_TO = ", __global uint *group",
+}
 local LEAST_GROUP = 64 -- on a CPU the rule's is so small that launching groups would be what is timed
 local WINDOW = 8 -- sizes on either side of the device's largest group
 
@@ -48,7 +55,7 @@ local function new_step(device, n)
   local w = device:random("float", n, columns, { seed = n, low = 0.5 })
   local step = {
     n = n, w = w, l = device:empty("float", n), group = device:zeros("uint", 2),
-    divide = device:kernel "gauss_fwd_pre", eliminate = device:kernel("gauss_fwd", { defines = { RECORD = 1 } }),
+    divide = device:kernel "gauss_fwd_pre", eliminate = device:kernel("gauss_fwd", { defines = RECORD }),
     before = {},
   }
   for i = 1, CHECKED_ROWS do
