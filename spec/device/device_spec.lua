@@ -51,6 +51,17 @@ describe("the list of devices", function()
   end)
 end)
 
+describe("discovery", function()
+  it("by many threads at once finds in each what there is", function()
+    local states = helper.compile_library("states", "-lpthread")
+    -- A process of its own, as a driver looks for its devices once.
+    assert.equal("16", helper.output(([[
+      local states = assert(package.loadlib(%q, "luaopen_states"))()
+      io.write((states.run(16, 1, 'assert(#require "clcompute".devices() == tonumber((...)))', %q)))]])
+      :format(states, #cl.devices())))
+  end)
+end)
+
 describe("a selector", function()
   -- Each form for a device, and what it must match.
   local forms = {

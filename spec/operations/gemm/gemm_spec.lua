@@ -54,6 +54,16 @@ helper.describe_each("gemm", function(d)
     end
 
     if not helper.is_simulator(d) then
+      it("multiplies matrices that fill the last tile to each of its columns: " .. kernel, function()
+        for n = 33, 64 do
+          for _, transb in ipairs(booleans) do
+            local options = { kernel = kernel, transb = transb }
+            local a, b, ta, tb = operands(integers, d, "float", 97 - n, n, 17, options)
+            assert.same(reference.gemm(ta, tb), cl.gemm(a, b, options):read())
+          end
+        end
+      end)
+
       it("multiplies larger matrices: " .. kernel, function()
         for i, size in ipairs(larger) do
           local m, n, k = table.unpack(size)
