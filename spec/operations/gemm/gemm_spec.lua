@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+local answers = require "clcompute.answers"
 local helper = require "spec.helper"
 local reference = require "spec.reference"
 local products = require "spec.support.products"
@@ -19,6 +20,13 @@ local larger = { { 33, 65, 47 }, { 64, 64, 64 }, { 97, 31, 101 }, { 1, 257, 300 
 
 helper.describe_each("gemm", function(d)
   local sizes = helper.is_simulator(d) and few or many
+
+  -- Else the plain kernel would stand in for the fast one below too.
+  it("has a fast kernel that gives the known answers", function()
+    for _, dtype in ipairs { "float", "double" } do
+      assert.not_equal("fault", answers.verdict(d, answers.operation_tests.rows["gemm " .. dtype]), dtype)
+    end
+  end)
 
   for _, kernel in ipairs(kernels) do
     for _, dtype in ipairs { "float", "double" } do
