@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Mutants: small faults drawn at random over csrc/ and lua/, each judged by the specs of its package and of the packages
--- that use it. Each verdict is a row of build/mutate/rows.jsonl: a run that is ended goes on where it was.
+--- Mutants: small faults drawn at random over csrc/ and lua/, each judged by the specs of its package and of the
+-- packages that use it. Each verdict is a row of build/mutate/rows.jsonl: a run that is ended goes on where it was.
 --
 --     mutate.lua run [seconds]       judges further ones, for so many seconds
 --     mutate.lua suite               gives survivors to the whole suite, half a batch at a time where one is killed
