@@ -8,6 +8,8 @@
 --
 -- Run by `make mutate`, in a copy of the tree; environment: SEED of the drawing, COUNT of mutants.
 
+io.stdout:setvbuf "line"
+
 local json = require "dkjson"
 local sites = require "tools.mutate.sites"
 
@@ -52,7 +54,7 @@ end
 --- Runs specs; whether they pass, whether their time ran out, and the seconds they took.
 local function try(specs, limit)
   local start = os.time()
-  local passed, is_late = run("POCL_CACHE_DIR=$PWD/build/kcache make -s check JOBS=1 SPECS=\"" .. specs .. "\"", limit)
+  local passed, is_late = run("make -s check JOBS=1 SPECS=\"" .. specs .. "\"", limit)
   return passed, is_late, os.time() - start
 end
 
@@ -136,6 +138,32 @@ local function users_of(package)
   return list
 end
 
+local function smaller_first(specs)
+  local size = {}
+  for _, spec in ipairs(specs) do size[spec] = #read_file(TREE .. "/" .. spec) end
+  table.sort(specs, function(a, b) return size[a] < size[b] or size[a] == size[b] and a < b end)
+  return specs
+end
+
+--- The specs that judge a package: first its own.
+local function judges_of(package)
+  local list, has, others = {}, {}, {}
+  local function add(specs)
+    for _, spec in ipairs(specs) do
+      if not has[spec] then list[#list + 1], has[spec] = spec, true end
+    end
+  end
+  add(smaller_first(specs_of(package)))
+  for _, user in ipairs(users_of(package)) do
+    local specs = specs_of(user)
+    table.move(specs, 1, #specs, #others + 1, others)
+  end
+  add(smaller_first(others))
+  return list
+end
+
+-- --- verdicts ----------------------------------------------------------------------------------
+
 --- How a spec does without a mutant.
 local function health_of(spec)
   if not healthy[spec] then
@@ -145,77 +173,56 @@ local function health_of(spec)
   return healthy[spec]
 end
 
-local known = {}
-
---- The specs that judge a package, those of its own first, of each the quickest first.
-local function judges_of(package)
-  if known[package] then return known[package] end
-  local list, has = {}, {}
-  local function add(specs)
-    local own = {}
-    for _, spec in ipairs(specs) do
-      if not has[spec] and health_of(spec).passed then own[#own + 1], has[spec] = spec, true end
-    end
-    table.sort(own, function(a, b)
-      local x, y = health_of(a).seconds, health_of(b).seconds
-      return x < y or x == y and a < b
-    end)
-    table.move(own, 1, #own, #list + 1, list)
-  end
-  add(specs_of(package))
-  local others = {}
-  for _, user in ipairs(users_of(package)) do
-    local specs = specs_of(user)
-    table.move(specs, 1, #specs, #others + 1, others)
-  end
-  add(others)
-  known[package] = list
-  return list
-end
-
--- --- verdicts ----------------------------------------------------------------------------------
-
---- The verdict of specs on a mutant: "killed" and by which, or "survived".
-local function judge(specs)
+--- The first spec that fails, nil where none does in time; how many were asked, and the seconds that it had if it was
+-- late. Specs that fail without a mutant are not asked.
+local function failing(specs)
   local start, asked = os.time(), 0
   for _, spec in ipairs(specs) do
-    local left, patience = SECONDS - (os.time() - start), 10 + 4 * health_of(spec).seconds
+    local left = SECONDS - (os.time() - start)
     if left <= 0 then break end
-    local passed, is_late = try(spec, math.min(left, patience))
-    if not passed and (not is_late or patience <= left) then return "killed", spec, asked + 1 end
-    asked = asked + (passed and 1 or 0)
+    if not healthy[spec] or healthy[spec].passed then
+      local passed, is_late = try(spec, left)
+      asked = asked + 1
+      if not passed then return spec, asked, is_late and left or nil end
+    end
   end
-  return "survived", nil, asked
+  return nil, asked
 end
 
 local function object_of(file)
   return ("%s/build/objects/%s"):format(TREE, file:gsub("^csrc/", ""):gsub("c$", "o"))
 end
 
---- Whether the compiler makes of a mutant what it made of the file.
-local function is_equivalent(site, before)
-  return before and read_file(object_of(site.file)) == before
-end
-
---- "invalid" is no program.
-local function verdict_on(site)
-  local judges = judges_of(package_of(site.file))
+--- Runs f with a mutant in the tree; returns what f does, or why there is nothing to ask: "invalid" is no program,
+-- "equivalent" one of which the compiler makes what it made of the file.
+local function with(site, f)
   local is_c = site.file:find "%.c$"
   local before = is_c and read_file(object_of(site.file))
-  local restore = apply { site }
-  local built
-  if is_c then built = build() else built = loadfile(TREE .. "/" .. site.file) ~= nil end
-  local verdict, spec, asked
-  if not built then
-    verdict = "invalid"
-  elseif is_equivalent(site, before) then
-    verdict = "equivalent"
-  else
-    verdict, spec, asked = judge(judges)
+  local restore, reason, result = apply { site }, nil, nil
+  if is_c then
+    reason = not build() and "invalid" or read_file(object_of(site.file)) == before and "equivalent" or nil
+  elseif not loadfile(TREE .. "/" .. site.file) then
+    reason = "invalid"
   end
+  if not reason then result = table.pack(f()) end
   restore()
-  if is_c then assert(build(), "the tree without the mutant does not build") end
-  return { name = site.name, verdict = verdict, by = spec, asked = asked, kind = site.kind, from = site.from }
+  if is_c then assert(build(), "the tree does not build without the mutant") end
+  return reason, table.unpack(result or {})
+end
+
+--- The row of a mutant. A spec kills it that fails, or takes far longer than it does without the mutant.
+local function row_of(site)
+  local specs = judges_of(package_of(site.file))
+  while true do
+    local reason, spec, asked, late = with(site, function() return failing(specs) end)
+    local row = { name = site.name, kind = site.kind, from = site.from, asked = asked, verdict = reason or "survived" }
+    if not spec then return row end
+    local health = health_of(spec)
+    if health.passed then
+      if not late or late > 10 + 4 * health.seconds then row.verdict, row.by = "killed", spec end
+      return row
+    end
+  end
 end
 
 local function run_mutants(list, seconds)
@@ -223,7 +230,7 @@ local function run_mutants(list, seconds)
   for _, site in ipairs(list) do
     if count == COUNT or os.time() - start > seconds then break end
     if not verdicts[site.name] then
-      keep(verdict_on(site))
+      keep(row_of(site))
       print(verdicts[site.name].verdict, site.name)
     end
     local verdict = verdicts[site.name].verdict
@@ -235,7 +242,7 @@ end
 local function meet_suite(list)
   if #list == 0 then return end
   local restore = apply(table.move(list, 1, #list, 1, {}))
-  local survived = build() and run("POCL_CACHE_DIR=$PWD/build/kcache make -s check", 7200)
+  local survived = build() and run("make -s check", 7200)
   restore()
   if not survived and #list > 1 then
     local half = #list // 2
