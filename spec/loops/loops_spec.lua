@@ -429,13 +429,9 @@ helper.describe_each("loops.compile", function(device)
     helper.raises("argument #1 'm': m[2] is the same table as m[1]", compile(function(m, count)
       for i = 1, count do m[i][i] = 0.0 end
     end, device), { row, row }, 2)
-    compiled = compile(function(a, b, c, m)
-      for i = 1, m do c[i] = a[i] + b[i] end
-    end, device)
-    for _, order in ipairs { { 1, 3, 1 }, { 3, 1, 1 } } do -- what is written is one array with what is not
-      local a, b, d = all:view(order[1], order[1] + 3), all:view(order[2], order[2] + 3), all:view(1, 4)
-      helper.raises("shares part of its memory", compiled, a, b, d, 4)
-    end
+    local first, last = all:view(1, 4), all:view(3, 6)
+    -- one array is what is read and what is written
+    helper.raises("shares part of its memory", compiled, first, last, first, 4)
   end)
 
   it("works on views wherever they start", function()
