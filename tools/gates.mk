@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The long checks, a part of the Makefile: `make gates` runs all of them, an hour and a half.
 
-.PHONY: layer long fuzz-api fuzz-files fuzz-c gates memory ranges mutations mutant properties faults asan stress tsan valgrind \
-        coverage coverage-report coverage-clean
+.PHONY: layer long fuzz-api fuzz-files fuzz-c gates memory ranges mutations mutant mutate properties faults asan stress \
+        tsan valgrind coverage coverage-report coverage-clean
 
 # Those that measure time: no other spec runs beside them (tools/test.sh).
 export ALONE = $(patsubst %,spec/%_spec.lua,bench/bench worker/isolation worker/isolation_worker loops/profitability \
@@ -113,6 +113,13 @@ build/fuzz-c/objects/%.o: csrc/%.c
 mutations: all layer
 	@rm -rf build/mutations
 	@$(ENV) OPENCL_LAYERS="$(CURDIR)/build/libclcount.so" CLCOUNT_QUIET=1 $(LUA) tools/mutations.lua
+
+# Mutants drawn at random over csrc and lua, each judged for a minute at most; a day for 500. What was judged is kept in
+# build/mutate, so it may be ended and goes on. WHAT="run 600" for ten minutes, WHAT=suite for the survivors, WHAT=report.
+WHAT ?= run
+
+mutate:
+	@$(LUA) tools/mutate.lua $(WHAT)
 
 # The core with one file of another folder: of tools/mutations.lua.
 mutant:

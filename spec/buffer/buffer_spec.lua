@@ -436,6 +436,21 @@ helper.describe_each("a buffer", function(d)
     assert.equal(1, c:get(1, 1))
   end)
 
+  it("gives back what its views were for a kernel when they are released", function()
+    local count = require "clcount"
+    local function sub_buffers()
+      local n = 0
+      for _, handle in ipairs(count.live()) do n = n + (handle.call == "clCreateSubBuffer" and 1 or 0) end
+      return n
+    end
+    local x, first = d:zeros("char", 2 * d.align), d.align + 1
+    local view, before = x:view(first, first + 3), sub_buffers()
+    d:program("kernel void one(global char *x) { x[get_global_id(0)] = 1; }").one(4, view)
+    assert.equal(before + 1, sub_buffers())
+    view:release()
+    assert.equal(before, sub_buffers())
+  end)
+
   it("has fields, a length and no others", function()
     local b = matrix()
     assert.equal(4, #b)

@@ -51,6 +51,22 @@ describe("the list of devices", function()
   end)
 end)
 
+describe("discovery", function()
+  -- In a process of its own, as a driver looks for its devices once; by one driver, as the loader asks several itself.
+  it("by several threads at once finds in each what there is", function()
+    local script = ([[
+      local cl, states = require "clcompute", assert(package.loadlib(%q, "luaopen_states"))()
+      local good = states.run(4, 1, [=[
+        local cl, start = require "clcompute", tonumber((...))
+        while cl.clock() < start do end
+        assert(#cl.devices() > 0)]=], tostring(cl.clock() + 0.2))
+      print("good:", good)]]):format(helper.compile_library("states", "-lpthread"))
+    for driver in helper.shell "ls $OCL_ICD_VENDORS/*.icd | grep -v oclgrind":gmatch "[^\n]+" do
+      for _ = 1, 4 do assert.matches("good:\t4", helper.output(script, { OCL_ICD_VENDORS = driver }), 1, true) end
+    end
+  end)
+end)
+
 describe("a selector", function()
   -- Each form for a device, and what it must match.
   local forms = {

@@ -8,6 +8,12 @@ local STEP = [[
     for (int i = 0; i < n; i++) v = v * 3 + 1;
     x[0] = v;
   }
+  kernel void last_is_long(global int *x, int n) {
+    int v = 1;
+    if (get_global_id(0) == 16)
+      for (int i = 0; i < n; i++) v = v * 3 + 1;
+    x[get_global_id(0)] = v;
+  }
 ]]
 
 helper.describe_each("a further queue", function(d)
@@ -40,6 +46,18 @@ helper.describe_each("a further queue", function(d)
     q:wait()
     assert.equal("complete", e.status)
     assert.equal(expected[1], x[1])
+  end)
+
+  it("waits for the last part of a split launch", function()
+    local q = d:queue()
+    local long = helper.is_simulator(d) and 1000 or 20000000
+    local x, first, second = d:zeros("int", 17), d:program(STEP).last_is_long, q:program(STEP).step
+    second(1, q:zeros("int", 1), 1):wait() -- compiled
+    local split = { global = 17, group = 16, remainder = "split" }
+    first(split, x, 1):wait()
+    local e = first(split, x, long):before(q)
+    second(1, q:zeros("int", 1), 1):wait()
+    assert.equal("complete", e.status)
   end)
 
   it("lives as long as what was made on it", function()

@@ -391,6 +391,26 @@ describe("the cache of programs", function()
       shell("chmod 666 " .. kept())
       assert.equal("source\t42\nbinary\t42\n", run "show(SOURCE) show(SOURCE)")
     end)
+
+    it("by another user is not used", function()
+      run "show(SOURCE)"
+      if select(2, shell("chown 65534 " .. kept())) == nil then return pending "only root gives files away" end
+      assert.equal("source\t42\nbinary\t42\n", run "show(SOURCE) show(SOURCE)")
+    end)
+
+    it("leaves no descriptor open", function()
+      run "show(SOURCE)"
+      local path = kept()
+      for _, command in ipairs { "chmod 666 %s", "rm %s; mkfifo %s", "rm %s; mkdir %s", "rm -r %s; : > %s" } do
+        shell((command:gsub("%%s", path)))
+        assert.matches("^(%d+)\n%1\n$", run [[
+          local function count() os.execute "ls /proc/$PPID/fd | wc -l" end
+          d:is_built(SOURCE)
+          count()
+          for i = 1, 9 do d:is_built(SOURCE) end
+          count()]])
+      end
+    end)
   end)
 
   it("is shared by processes that build at once", function()

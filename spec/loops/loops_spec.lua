@@ -429,6 +429,9 @@ helper.describe_each("loops.compile", function(device)
     helper.raises("argument #1 'm': m[2] is the same table as m[1]", compile(function(m, count)
       for i = 1, count do m[i][i] = 0.0 end
     end, device), { row, row }, 2)
+    local first, last = all:view(1, 4), all:view(3, 6)
+    -- one array is what is read and what is written
+    helper.raises("shares part of its memory", compiled, first, last, first, 4)
   end)
 
   it("works on views wherever they start", function()

@@ -93,6 +93,16 @@ describe("clcompute.poly", function()
       assert.same({ { loop = 1, from = 2, to = 1, kind = "anti" } }, dependences(accesses))
     end)
 
+    it("finds what a later pass writes again, when the loop counts down", function()
+      local map = "[n] -> { S[i] -> a[%s] : 0 < i < n }"
+      local function writes(loop)
+        return dependences { { array = "a", map = map:format "i", write = true, loops = { loop } },
+          { array = "a", map = map:format "i - 1", write = true, loops = { loop } } }
+      end
+      assert.same({ { loop = 1, from = 1, to = 2, kind = "output" } }, writes(1))
+      assert.same({ { loop = 1, from = 2, to = 1, kind = "output" } }, writes(-1))
+    end)
+
     it("finds an element that every pass writes", function()
       assert.same({ { loop = 2, from = 1, to = 1, kind = "output" } }, dependences {
         { array = "s", map = "[n] -> { S[i, j] -> s[i] : 0 < i < n and 0 < j < n }", write = true, loops = { 1, 2 } } })

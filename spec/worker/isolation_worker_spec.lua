@@ -267,6 +267,19 @@ describe("the worker of an isolated device", function()
     assert.equal("2.0\n", output)
   end)
 
+  it("is run by the script's own interpreter where that is called lua, lua5.4 or lua-something", function()
+    if SANITIZED then return pending "that one knows no sanitizers" end
+    local folder, lua = helper.folder(), helper.lua
+    for _, name in ipairs { "lua", "lua5.4", "lua-own" } do
+      helper.lua = folder .. "/" .. name
+      os.execute("cp $(readlink -f $(command -v lua5.4)) " .. helper.lua)
+      local _, output = run([[os.execute("readlink /proc/" .. worker() .. "/exe")]], { CLCOMPUTE_LUA = "" })
+      assert.equal(helper.lua .. "\n", output)
+    end
+    helper.lua = lua
+    os.execute("rm -r " .. folder)
+  end)
+
   it("may end by a signal without a name here, or be reaped by others", function()
     local ok, output = run [[
       os.execute("(sleep 0.3; kill -USR2 " .. worker() .. ") &")

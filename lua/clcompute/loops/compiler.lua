@@ -33,6 +33,10 @@ local function types(unit, job)
   front.infer_types(unit.tree, kinds)
 end
 
+local function subscripts(unit)
+  front.simplify_subscripts(unit.tree)
+end
+
 local function extremes(unit, job)
   if job.options.reduce == "tree" then analysis.loop_reductions.normalise(unit.tree) end
 end
@@ -209,6 +213,7 @@ end
 local PASSES = {
   { "copy", copy }, -- tree; own, the variable of this tree by that of an argument
   { "types", types },
+  { "subscripts", subscripts },
   { "extremes", extremes },
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was

@@ -8,10 +8,11 @@ local lexer = require "clcompute.loops.front.lexer"
 local origin = require "clcompute.loops.front.origin"
 local resolve = require "clcompute.loops.front.resolve"
 local restrictions = require "clcompute.loops.front.restrictions"
+local subscripts = require "clcompute.loops.front.subscripts"
 local types = require "clcompute.loops.front.types"
 
 local front = { check_fixed = denotations.check_fixed, choose = origin.choose, infer_types = types.infer,
-  origin = origin.of }
+  origin = origin.of, simplify_subscripts = subscripts.simplify }
 
 --- The function that an origin means, as it is written.
 -- @tparam table from of `front.origin`

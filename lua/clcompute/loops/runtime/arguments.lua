@@ -194,14 +194,18 @@ local function is_same(a, b)
   return a.memory == b.memory and a.first == b.first and a.dtype == b.dtype and same_shape(a, b)
 end
 
---- The earlier array that an array is, or nil; raises where they share part of their memory and one is written.
+--- The first array that an array is, or nil; raises where it shares part of its memory with another one, and one of
+-- them is written.
 local function twin_of(array, earlier, is_written)
+  local twin
   for _, other in ipairs(earlier) do
-    if is_same(array, other) then return other end
-    if overlaps(array, other) and (is_written[array.variable] or is_written[other.variable]) then
+    if is_same(array, other) then
+      twin = twin or other
+    elseif overlaps(array, other) and (is_written[array.variable] or is_written[other.variable]) then
       fail(array.row, "it shares part of its memory with %s, and one of them is written; pass a copy", other.row.label)
     end
   end
+  return twin
 end
 
 -- --- all ----------------------------------------------------------------------------------
@@ -218,7 +222,7 @@ local LETTER = { int = "i", float = "f" }
 -- array; `signature`, a string
 function arguments.take(rows, values, base, is_written)
   local taken = { kinds = {}, numbers = {}, arrays = {}, twins = {} }
-  local seen, letters = {}, {}
+  local seen, letters, all = {}, {}, {}
   for i, row in ipairs(rows) do
     local value, variable = values[i], row.variable
     local array, kind
@@ -244,7 +248,8 @@ function arguments.take(rows, values, base, is_written)
       fail(row, "buffer or table expected, got %s", type_name(value))
     end
     taken.kinds[variable] = kind
-    local twin = array and twin_of(array, taken.arrays, is_written)
+    local twin = array and twin_of(array, all, is_written)
+    all[#all + 1] = array
     if twin then
       taken.twins[variable] = twin.variable
       letters[i] = "=" .. twin.variable.id

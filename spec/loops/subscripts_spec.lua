@@ -1,0 +1,84 @@
+-- SPDX-License-Identifier: MIT
+--- Subscripts that say what they mean in a roundabout way, arrays that are one, and views of one buffer.
+
+local copies = require "spec.support.copies"
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+local random_subscripts = require "spec.support.random_subscripts"
+local shapes = require "spec.support.loop_shapes"
+
+--- Compiles a random function for a random shape; returns it, what Lua makes of it, and what messages say of it.
+local function random_function(device)
+  local seed = math.random(1 << 30)
+  math.randomseed(seed)
+  local text, shape = random_subscripts.text(), shapes[math.random(#shapes)]
+  local compiled = assert(loops.compile(text, { device = device, force = true, target = shape.target,
+    tiles = shape.tiles }))
+  return compiled, assert(load(text))(), ("seed %d, %s\n%s"):format(seed, shape.name, text)
+end
+
+describe("a subscript or bound", function()
+  local function run(bound, target, first, second)
+    local text = ([[
+      return function(b, c, n)
+        for i = 1, %s do
+          for j = 1, n do
+            b[%s][%s] = b[%s][%s] + c[5 - i][j] + c[j // 2 + 1][j]
+          end
+        end
+      end]]):format(bound, target[1], target[2], first, second)
+    local compiled = assert(loops.compile(text, { device = helper.device(), force = true }))
+    local b, c = { { 1, 2, 3, 4 }, { 5, 6, 7, 8 }, { 9, 1, 2, 3 } }, { { 1, 1 }, { 2, 3 }, { 5, 7 }, { 8, 9 } }
+    compiled(b, c, 2)
+    return (compiled:source():gsub("//[^\n]*", "")), b -- without comments, which quote the text
+  end
+
+  it("is the sum of what does not cancel out", function()
+    local source, result = run("n", { "i", "j + 1" }, "i + 1", "j + 1")
+    for _, way in ipairs {
+      { "n - n + n", { "j - j + i", "1 + j" }, "2 * (i + 1) - i - 1", "j + i + 1 - i" },
+      { "2 * n - n", { "0 * j + i", "i - i + j + 1" }, "i - -1", "j % 1 + j + (3 - 2)" },
+      { "n // 1", { "(j - j) // 3 + i", "-(-j - 1)" }, "1 + i + 100000 * 100000 - 10000000000", "3 * j - 2 * j + 1" },
+    } do
+      local own_source, own_result = run(table.unpack(way))
+      assert.equal(source, own_source)
+      assert.same(result, own_result)
+    end
+  end)
+end)
+
+helper.describe_each("a random function with roundabout subscripts", function(device)
+  local count = helper.long(300) or 3
+  local n = helper.is_simulator(device) and 4 or 9
+
+  it("does with arrays of which some are one what it does in Lua", function()
+    for _ = 1, count do
+      local compiled, in_lua, words = random_function(device)
+      local values = random_subscripts.arguments(math.random(3, n))
+      local expected, got = copies.of(values), copies.of(values)
+      in_lua(table.unpack(expected))
+      compiled(table.unpack(got))
+      for i, value in ipairs(got) do
+        assert(copies.are_equal(expected[i], value), ("argument %d, %s"):format(i, words))
+      end
+    end
+  end)
+
+  it("does with views what it does in Lua, or says that they overlap", function()
+    for _ = 1, count do
+      local compiled, in_lua, words = random_function(device)
+      local rows, arguments_of = random_subscripts.parts(math.random(3, n))
+      local whole = device:buffer(rows, "double")
+      local views = arguments_of(whole, whole.view)
+      local ok, message = pcall(compiled, table.unpack(views))
+      if ok then
+        in_lua(table.unpack(arguments_of(rows, function(list, first, last)
+          return table.move(list, first, last, 1, {})
+        end)))
+        assert(copies.are_equal(rows, whole:read()), words)
+      else
+        assert(message:find("shares part of its memory", 1, true), message .. words)
+      end
+    end
+  end)
+end)
