@@ -59,7 +59,7 @@ ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
 
 # Every spec, and some once more on isolated CPUs.
-ISOLATED = $(patsubst %,isolated=spec/%_spec.lua,buffer/buffer device/event kernel/kernel kernel/range \
+ISOLATED = $(patsubst %,isolated=spec/%_spec.lua,buffer/buffer device/event image/image kernel/kernel kernel/range \
              operations/saxpy program/program)
 SPECS    = $(sort $(shell find spec -name '*_spec.lua')) $(ISOLATED)
 

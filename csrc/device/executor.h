@@ -88,6 +88,9 @@ typedef struct clc_Executor {
      says it. */
   cl_mem (*new_memory)(clc_Context *c, size_t bytes, uint64_t *start, clc_Outcome *outcome);
 
+  /* The same for an image of layout->region.bytes; where it begins goes into the layout. */
+  cl_mem (*new_image)(clc_Context *c, clc_Layout *layout, clc_Outcome *outcome);
+
   /* Stores the recipe of sources at *recipe, which an object owns already. */
   void (*new_recipe)(lua_State *L, clc_Context *c, const clc_Sources *s, clc_Recipe **recipe);
 
@@ -107,6 +110,10 @@ typedef struct clc_Executor {
   cl_int (*set_value)(clc_Device *d, cl_kernel kernel, cl_uint i, size_t size, const void *value);
   cl_int (*set_memory)(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem mem,
                        const clc_Region *region);
+  cl_int (*set_image)(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem image,
+                      const clc_Layout *layout);
+  cl_int (*set_sampler)(clc_Device *d, cl_kernel kernel, cl_uint i, cl_sampler sampler,
+                        const clc_Sampling *sampling);
 
   /* Launches the kernel with the arguments that are set. */
   void (*launch)(lua_State *L, clc_Device *d, const clc_Launch *launch);

@@ -59,31 +59,47 @@ static void CL_CALLBACK free_piece(cl_mem mem, void *data) {
   free(p);
 }
 
-/* The memory goes when OpenCL has let go of it, which may be later than the script. */
-static cl_mem make_memory(clc_Context *c, Piece *p, clc_Outcome *result) {
-  result->call = "clCreateBuffer";
-  cl_mem mem = clCreateBuffer(c->cl, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, p->bytes, p->memory,
-                              &result->code);
-  if (result->code != CL_SUCCESS) return NULL;
-  result->call = "clSetMemObjectDestructorCallback";
-  result->code = clSetMemObjectDestructorCallback(mem, free_piece, p);
-  if (result->code == CL_SUCCESS) return mem;
-  clReleaseMemObject(mem);
-  return NULL;
-}
-
-static cl_mem new_memory(clc_Context *c, size_t bytes, uint64_t *start, clc_Outcome *result) {
+/* NULL: there is no memory, and the outcome says so. */
+static Piece *new_piece(clc_Context *c, size_t bytes, uint64_t *start, const char *call,
+                        clc_Outcome *result) {
   Piece *p = malloc(sizeof *p);
   void *memory = p != NULL ? clc_newpiece(&c->worker.arena, bytes, start) : NULL;
-  *result = (clc_Outcome){CL_MEM_OBJECT_ALLOCATION_FAILURE, "clCreateBuffer"};
+  *result = (clc_Outcome){CL_MEM_OBJECT_ALLOCATION_FAILURE, call};
   if (memory == NULL) {
     free(p);
     return NULL;
   }
   *p = (Piece){memory, bytes};
-  cl_mem mem = make_memory(c, p, result);
-  if (mem == NULL) free_piece(NULL, p);
-  return mem;
+  return p;
+}
+
+/* The memory object that was made of a piece, unless that failed. The memory goes when OpenCL has
+   let go of it, which may be later than the script. */
+static cl_mem keep_piece(cl_mem mem, Piece *p, clc_Outcome *result) {
+  if (result->code == CL_SUCCESS) {
+    result->call = "clSetMemObjectDestructorCallback";
+    result->code = clSetMemObjectDestructorCallback(mem, free_piece, p);
+    if (result->code == CL_SUCCESS) return mem;
+    clReleaseMemObject(mem);
+  }
+  free_piece(NULL, p);
+  return NULL;
+}
+
+#define IN_PLACE (CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR)
+
+static cl_mem new_memory(clc_Context *c, size_t bytes, uint64_t *start, clc_Outcome *result) {
+  Piece *p = new_piece(c, bytes, start, "clCreateBuffer", result);
+  if (p == NULL) return NULL;
+  cl_mem mem = clCreateBuffer(c->cl, IN_PLACE, bytes, p->memory, &result->code);
+  return keep_piece(mem, p, result);
+}
+
+static cl_mem new_image(clc_Context *c, clc_Layout *l, clc_Outcome *result) {
+  Piece *p = new_piece(c, (size_t)l->region.bytes, &l->region.start, "clCreateImage", result);
+  if (p == NULL) return NULL;
+  cl_mem mem = clCreateImage(c->cl, IN_PLACE, &l->format, &l->desc, p->memory, &result->code);
+  return keep_piece(mem, p, result);
 }
 
 /* OpenCL lets a driver keep a copy of such memory, and a CPU's has no reason to. */
@@ -287,6 +303,22 @@ static cl_int set_memory(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem mem,
   return code;
 }
 
+static cl_int set_image(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem image,
+                        const clc_Layout *layout) {
+  const cl_int code = clSetKernelArg(kernel, i, sizeof image, &image);
+  const clc_Request r = {CLC_ASK_IMAGE, i, 0, 0, sizeof *layout};
+  if (code == CL_SUCCESS) clc_request(&d->context->worker, r, layout);
+  return code;
+}
+
+static cl_int set_sampler(clc_Device *d, cl_kernel kernel, cl_uint i, cl_sampler sampler,
+                          const clc_Sampling *sampling) {
+  const cl_int code = clSetKernelArg(kernel, i, sizeof sampler, &sampler);
+  const clc_Request r = {CLC_ASK_SAMPLER, i, 0, 0, sizeof *sampling};
+  if (code == CL_SUCCESS) clc_request(&d->context->worker, r, sampling);
+  return code;
+}
+
 static clc_Grid to_grid(cl_uint dims, const clc_Part *p) {
   clc_Grid g = {
       .dims = dims, .has_offset = (uint32_t)clc_isshifted(p), .has_group = (uint32_t)p->has_group};
@@ -327,10 +359,13 @@ const clc_Executor clc_isolatedexecutor = {
     .open = open_arena,
     .close = close_worker,
     .new_memory = new_memory,
+    .new_image = new_image,
     .new_recipe = new_recipe,
     .build = build,
     .begin = begin,
     .set_value = set_value,
     .set_memory = set_memory,
+    .set_image = set_image,
+    .set_sampler = set_sampler,
     .launch = launch,
 };

@@ -17,6 +17,12 @@ static cl_mem new_memory(clc_Context *c, size_t bytes, uint64_t *start, clc_Outc
   return clCreateBuffer(c->cl, CL_MEM_READ_WRITE, bytes, NULL, &outcome->code);
 }
 
+static cl_mem new_image(clc_Context *c, clc_Layout *layout, clc_Outcome *outcome) {
+  outcome->call = "clCreateImage";
+  return clCreateImage(c->cl, CL_MEM_READ_WRITE, &layout->format, &layout->desc, NULL,
+                       &outcome->code);
+}
+
 /* --- programs -------------------------------------------------------------- */
 
 static void new_recipe(lua_State *L, clc_Context *c, const clc_Sources *s, clc_Recipe **recipe) {
@@ -91,6 +97,20 @@ static cl_int set_memory(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem mem,
   return clSetKernelArg(kernel, i, sizeof mem, &mem);
 }
 
+static cl_int set_image(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem image,
+                        const clc_Layout *layout) {
+  (void)d;
+  (void)layout;
+  return clSetKernelArg(kernel, i, sizeof image, &image);
+}
+
+static cl_int set_sampler(clc_Device *d, cl_kernel kernel, cl_uint i, cl_sampler sampler,
+                          const clc_Sampling *sampling) {
+  (void)d;
+  (void)sampling;
+  return clSetKernelArg(kernel, i, sizeof sampler, &sampler);
+}
+
 int clc_isshifted(const clc_Part *p) {
   return p->offset[0] != 0 || p->offset[1] != 0 || p->offset[2] != 0;
 }
@@ -141,10 +161,13 @@ const clc_Executor clc_localexecutor = {
     .open = open_nothing,
     .close = do_nothing,
     .new_memory = new_memory,
+    .new_image = new_image,
     .new_recipe = new_recipe,
     .build = build,
     .begin = begin,
     .set_value = set_value,
     .set_memory = set_memory,
+    .set_image = set_image,
+    .set_sampler = set_sampler,
     .launch = launch,
 };

@@ -85,11 +85,6 @@ clc_Image *clc_checkimage(lua_State *L, int arg) {
 
 /* Asked at each making: that is rare. */
 void clc_checkimages(lua_State *L, clc_Device *d) {
-  if (d->context->executor->is_isolated)
-    luaL_error(L,
-               "an isolated device has no images and no samplers: its kernels run in another "
-               "process, which shares the memory of buffers alone; "
-               "cl.device(selector, {isolated = false}) has them");
   if (d->context->version < 102 ||
       clc_checkdevicenumber(L, d->context->place.device, CL_DEVICE_IMAGE_SUPPORT) == 0)
     luaL_error(L, "this device has no images");
@@ -127,17 +122,24 @@ static void check_extent(lua_State *L, const clc_Device *d, int arg, const Kind 
                  (LUAI_UACINT)most);
 }
 
+static clc_Layout get_layout(const clc_Image *im) {
+  const Kind *k = get_kind(im->type);
+  return (clc_Layout){im->region,
+                      im->format.cl,
+                      {.image_type = im->type,
+                       .image_width = im->extent[0],
+                       .image_height = k->dims > 1 ? im->extent[1] : 0,
+                       .image_depth = k->dims > 2 ? im->extent[2] : 0,
+                       .image_array_size = k->has_layers ? im->extent[k->dims] : 0}};
+}
+
 static clc_Outcome create_image(clc_Device *d, clc_Handle *owner, size_t bytes) {
   clc_Image *im = (clc_Image *)owner;
-  const Kind *k = get_kind(im->type);
-  const cl_image_desc desc = {.image_type = im->type,
-                              .image_width = im->extent[0],
-                              .image_height = k->dims > 1 ? im->extent[1] : 0,
-                              .image_depth = k->dims > 2 ? im->extent[2] : 0,
-                              .image_array_size = k->has_layers ? im->extent[k->dims] : 0};
   clc_Outcome r = {CL_SUCCESS, "clCreateImage"};
-  (void)bytes;
-  im->mem = clCreateImage(d->context->cl, CL_MEM_READ_WRITE, &im->format.cl, &desc, NULL, &r.code);
+  im->region = (clc_Region){.bytes = bytes, .count = bytes};
+  clc_Layout layout = get_layout(im);
+  im->mem = d->context->executor->new_image(d->context, &layout, &r);
+  im->region = layout.region;
   if (r.code != CL_SUCCESS) im->mem = NULL;
   return r;
 }
@@ -211,7 +213,9 @@ static void new_on_buffer(lua_State *L, clc_Device *d, const clc_Format *format)
   lua_pushvalue(L, -1);
   clc_setvalue(L, -3, VIEW);
   clc_usedevice(L, d);
-  cl_image_desc desc = {.image_type = im->type, .image_width = extent[0]};
+  im->region = (clc_Region){view->shared, view->allocated, view->offset * view->dtype->size,
+                            view->count * view->dtype->size};
+  cl_image_desc desc = get_layout(im).desc;
   desc.buffer = clc_subbuffer(L, view);
   im->mem = clCreateImage(d->context->cl, CL_MEM_READ_WRITE, &format->cl, &desc, NULL, &code);
   if (code != CL_SUCCESS) im->mem = NULL;
@@ -234,6 +238,13 @@ static int device_image(lua_State *L) {
   else
     new_plain(L, d, &format);
   return 1;
+}
+
+/* --- launches ---------------------------------------------------------- */
+
+cl_int clc_setimage(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Image *im) {
+  const clc_Layout layout = get_layout(im);
+  return d->context->executor->set_image(d, kernel, i, im->mem, &layout);
 }
 
 /* --- fields ------------------------------------------------------------ */

@@ -39,6 +39,7 @@ typedef struct clc_Image {
   size_t count;     /* elements */
   size_t allocated; /* bytes; 0: they are those of a buffer */
   int on_buffer;
+  clc_Region region; /* for the executor */
 } clc_Image;
 
 extern const clc_Type clc_imagetype;
@@ -51,6 +52,9 @@ clc_Image *clc_newimage(lua_State *L, clc_Device *d, cl_mem_object_type type,
 
 /* The kind of image that OpenCL C calls so ("image2d_t"); 0: it is none that this library has. */
 cl_mem_object_type clc_findimagetype(const char *name);
+
+/* Sets argument i of a launch to an image, and returns the code of clSetKernelArg. */
+cl_int clc_setimage(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Image *im);
 
 /* What messages call a kind: "image2d". */
 const char *clc_imagekind(cl_mem_object_type type);
@@ -66,12 +70,15 @@ typedef struct clc_Sampler {
 
 extern const clc_Type clc_samplertype;
 
+/* As clc_setimage. */
+cl_int clc_setsampler(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Sampler *s);
+
 /* Opens the package: methods of devices that make images and samplers, their types, cl.live. */
 void clc_openimages(lua_State *L);
 
 /* --- between the files of the package -------------------------------------- */
 
-/* Raises on a device that has no images, or whose kernels a worker runs. */
+/* Raises on a device that has no images. */
 void clc_checkimages(lua_State *L, clc_Device *d);
 
 void clc_openpixels(lua_State *L);

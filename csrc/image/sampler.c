@@ -47,6 +47,12 @@ static int device_sampler(lua_State *L) {
   return 1;
 }
 
+cl_int clc_setsampler(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Sampler *s) {
+  const clc_Sampling sampling = {(cl_bool)s->normalized, address_modes[s->address],
+                                 filter_modes[s->filter]};
+  return d->context->executor->set_sampler(d, kernel, i, s->sampler, &sampling);
+}
+
 static int sampler_field(lua_State *L) {
   const clc_Sampler *s = clc_checkhandle(L, 1, &clc_samplertype);
   const char *key = lua_tostring(L, 2);

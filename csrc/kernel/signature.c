@@ -361,7 +361,7 @@ static void set_image(const Setter *s) {
   if (im->device->context != s->k->device->context)
     complain(s, "the image lives on another device; im:copy(device) moves it");
   check_other_access(s, im);
-  set_raw(s, sizeof im->mem, &im->mem);
+  check_set(s, clc_setimage(s->k->device, s->k->kernel, s->i, im), sizeof im->mem);
 }
 
 static void set_sampler(const Setter *s) {
@@ -370,7 +370,7 @@ static void set_sampler(const Setter *s) {
     complain(s, "sampler (d:sampler) expected, got %s", value_name(s->L, s->idx));
   if (sampler->device->context != s->k->device->context)
     complain(s, "the sampler lives on another device");
-  set_raw(s, sizeof sampler->sampler, &sampler->sampler);
+  check_set(s, clc_setsampler(s->k->device, s->k->kernel, s->i, sampler), sizeof sampler->sampler);
 }
 
 static void set_local(const Setter *s) {

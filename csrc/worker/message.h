@@ -10,19 +10,23 @@
 
 #include <stdint.h>
 
+#include "base/base.h"
+
 /* Where the worker has its end; 0, 1 and 2 are as in every process. */
 #define CLC_SOCKET_FD 3
 
 typedef enum {
-  CLC_ASK_OPEN,   /* answered. bytes: name of a platform; number: such before it; index: device */
-  CLC_ASK_BUILD,  /* answered. number: of the program; index: a clc_Form; bytes: options, NUL, what
-                     it is built of */
-  CLC_ASK_FORGET, /* number: of the program */
-  CLC_ASK_KERNEL, /* number: of the program; bytes: name. The arguments and launches after it */
-  CLC_ASK_VALUE,  /* index: of the argument; bytes: its value */
-  CLC_ASK_LOCAL,  /* index; size: bytes of local memory */
-  CLC_ASK_MEMORY, /* index; bytes: clc_Region */
-  CLC_ASK_LAUNCH  /* answered. bytes: clc_Grid. The arena's descriptor comes with it */
+  CLC_ASK_OPEN,    /* answered. bytes: name of a platform; number: such before it; index: device */
+  CLC_ASK_BUILD,   /* answered. number: of the program; index: a clc_Form; bytes: options, NUL, what
+                      it is built of */
+  CLC_ASK_FORGET,  /* number: of the program */
+  CLC_ASK_KERNEL,  /* number: of the program; bytes: name. The arguments and launches after it */
+  CLC_ASK_VALUE,   /* index: of the argument; bytes: its value */
+  CLC_ASK_LOCAL,   /* index; size: bytes of local memory */
+  CLC_ASK_MEMORY,  /* index; bytes: clc_Region */
+  CLC_ASK_IMAGE,   /* index; bytes: clc_Layout */
+  CLC_ASK_SAMPLER, /* index; bytes: clc_Sampling */
+  CLC_ASK_LAUNCH   /* answered. bytes: clc_Grid. The arena's descriptor comes with it */
 } clc_Ask;
 
 /* What a program is built of: OpenCL C, what a driver made of it, SPIR-V. */
@@ -39,6 +43,20 @@ typedef struct clc_Region {
   uint64_t start, bytes;
   uint64_t first, count; /* within the piece */
 } clc_Region;
+
+/* An image: where its pixels lie, row behind row without gaps, and what they are. */
+typedef struct clc_Layout {
+  clc_Region region;
+  cl_image_format format;
+  cl_image_desc desc; /* without the buffer of an image of one */
+} clc_Layout;
+
+/* The settings of a sampler. */
+typedef struct clc_Sampling {
+  cl_bool normalized;
+  cl_addressing_mode address;
+  cl_filter_mode filter;
+} clc_Sampling;
 
 typedef struct clc_Grid {
   uint32_t dims, has_offset, has_group;

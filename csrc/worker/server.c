@@ -17,10 +17,18 @@
 
 __attribute__((visibility("default"))) int luaopen_clcompute_worker(lua_State *L);
 
+#define SAMPLINGS (2 * 5 * 2) /* settings that a sampler can have */
+
+typedef struct {
+  clc_Sampling sampling;
+  cl_sampler sampler; /* NULL: none yet */
+} Sampler;
+
 typedef struct {
   clc_Connection connection;
   clc_Service service;
   clc_Pieces pieces;
+  Sampler samplers[SAMPLINGS + 1]; /* of those asked for so far */
   clc_Unit *units;
   cl_kernel kernel; /* that arguments and launches are for */
   uint64_t program; /* whose it is */
@@ -173,6 +181,32 @@ static void set_memory(Worker *w, const clc_Request *r) {
   if (mem != NULL) set_argument(w, r, sizeof mem, &mem);
 }
 
+static void set_image(Worker *w, const clc_Request *r) {
+  const cl_mem mem =
+      clc_bindimage(&w->service, &w->pieces, (const clc_Layout *)w->connection.bytes);
+  if (mem != NULL) set_argument(w, r, sizeof mem, &mem);
+}
+
+/* Kernels keep no hold of samplers; there are as many as settings. */
+static void set_sampler(Worker *w, const clc_Request *r) {
+  const clc_Sampling *wanted = (const clc_Sampling *)w->connection.bytes;
+  Sampler *s = w->samplers;
+  cl_int code = CL_SUCCESS;
+  while (s->sampler != NULL && memcmp(&s->sampling, wanted, sizeof *wanted) != 0) s++;
+  if (s->sampler == NULL) {
+    s->sampling = *wanted;
+    s->sampler = clCreateSampler(w->service.context, wanted->normalized, wanted->address,
+                                 wanted->filter, &code);
+    if (code != CL_SUCCESS) s->sampler = NULL;
+  }
+  if (clc_succeeds(&w->service, code, "clCreateSampler"))
+    set_argument(w, r, sizeof s->sampler, &s->sampler);
+}
+
+static void drop_samplers(Worker *w) {
+  for (const Sampler *s = w->samplers; s->sampler != NULL; s++) clReleaseSampler(s->sampler);
+}
+
 static void note_times(clc_Service *s, cl_event event) {
   static const cl_profiling_info stages[] = {CL_PROFILING_COMMAND_QUEUED,
                                              CL_PROFILING_COMMAND_SUBMIT,
@@ -256,6 +290,8 @@ static void serve(Worker *w) {
     case CLC_ASK_VALUE: set_argument(w, r, (size_t)r->bytes, w->connection.bytes); break;
     case CLC_ASK_LOCAL: set_argument(w, r, (size_t)r->size, NULL); break;
     case CLC_ASK_MEMORY: set_memory(w, r); break;
+    case CLC_ASK_IMAGE: set_image(w, r); break;
+    case CLC_ASK_SAMPLER: set_sampler(w, r); break;
     case CLC_ASK_LAUNCH:
       launch(w);
       answer(w);
@@ -272,6 +308,7 @@ int luaopen_clcompute_worker(lua_State *L) {
   clc_pinpocl();
   while (clc_receiverequest(&worker.connection)) serve(&worker);
   clc_dropunits(&worker.units);
+  drop_samplers(&worker);
   clc_droppieces(&worker.pieces);
   close_service(&worker.service);
   free(worker.connection.bytes);

@@ -58,13 +58,16 @@ typedef struct clc_Piece {
 
 typedef struct clc_Pieces {
   clc_Piece pieces[CLC_PIECES];
-  cl_mem parts[CLC_PIECES]; /* sub-buffers of the next launch */
+  cl_mem parts[CLC_PIECES]; /* sub-buffers and images of the next launch */
   uint32_t nparts;
   uint64_t now; /* counts what was bound */
 } clc_Pieces;
 
 /* The memory object of a part of a piece, for the next launch; NULL: it failed. */
 cl_mem clc_bindregion(clc_Service *s, clc_Pieces *p, const clc_Region *region);
+
+/* The same for an image. */
+cl_mem clc_bindimage(clc_Service *s, clc_Pieces *p, const clc_Layout *layout);
 
 /* Maps what is bound, and nothing else; `arena` is its descriptor. */
 void clc_mappieces(clc_Service *s, clc_Pieces *p, int arena);

@@ -50,19 +50,7 @@ static clc_Piece *find_piece(clc_Pieces *p, uint64_t start) {
   return oldest;
 }
 
-static cl_mem make_part(clc_Service *s, clc_Pieces *p, cl_mem whole, const clc_Region *region) {
-  const cl_buffer_region part = {(size_t)region->first, (size_t)region->count};
-  cl_int code;
-  if (p->nparts == CLC_PIECES) {
-    clc_succeeds(s, CL_OUT_OF_RESOURCES, "clCreateSubBuffer");
-    return NULL;
-  }
-  const cl_mem mem = clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &part, &code);
-  if (!clc_succeeds(s, code, "clCreateSubBuffer")) return NULL;
-  return p->parts[p->nparts++] = mem;
-}
-
-cl_mem clc_bindregion(clc_Service *s, clc_Pieces *p, const clc_Region *region) {
+static clc_Piece *bind_piece(clc_Service *s, clc_Pieces *p, const clc_Region *region) {
   clc_Piece *piece = find_piece(p, region->start);
   if (piece == NULL) {
     clc_succeeds(s, CL_OUT_OF_RESOURCES, "mmap");
@@ -71,7 +59,46 @@ cl_mem clc_bindregion(clc_Service *s, clc_Pieces *p, const clc_Region *region) {
   if (piece->bytes == 0 && !make_piece(s, piece, region)) return NULL;
   piece->bound = 1;
   piece->used = ++p->now;
-  return region->first == 0 ? piece->mem : make_part(s, p, piece->mem, region);
+  return piece;
+}
+
+/* Keeps what a call has made, until nothing is bound any more. */
+static cl_mem keep_part(clc_Service *s, clc_Pieces *p, cl_mem mem, cl_int code, const char *call) {
+  if (!clc_succeeds(s, code, call)) return NULL;
+  if (p->nparts < CLC_PIECES) return p->parts[p->nparts++] = mem;
+  clReleaseMemObject(mem);
+  clc_succeeds(s, CL_OUT_OF_RESOURCES, call);
+  return NULL;
+}
+
+cl_mem clc_bindregion(clc_Service *s, clc_Pieces *p, const clc_Region *region) {
+  const cl_buffer_region part = {(size_t)region->first, (size_t)region->count};
+  const clc_Piece *piece = bind_piece(s, p, region);
+  cl_int code;
+  if (piece == NULL) return NULL;
+  if (region->first == 0) return piece->mem;
+  cl_mem mem = clCreateSubBuffer(piece->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &part, &code);
+  return keep_part(s, p, mem, code, "clCreateSubBuffer");
+}
+
+/* The pixels of an image that no buffer has are a whole piece. */
+static cl_mem bind_pixels(clc_Service *s, clc_Pieces *p, const clc_Layout *l) {
+  const clc_Piece *piece = bind_piece(s, p, &l->region);
+  cl_int code;
+  if (piece == NULL) return NULL;
+  cl_mem mem =
+      clCreateImage(s->context, CL_MEM_USE_HOST_PTR, &l->format, &l->desc, piece->memory, &code);
+  return keep_part(s, p, mem, code, "clCreateImage");
+}
+
+cl_mem clc_bindimage(clc_Service *s, clc_Pieces *p, const clc_Layout *l) {
+  if (l->desc.image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER) return bind_pixels(s, p, l);
+  cl_image_desc desc = l->desc;
+  cl_int code;
+  desc.buffer = clc_bindregion(s, p, &l->region);
+  if (desc.buffer == NULL) return NULL;
+  cl_mem mem = clCreateImage(s->context, 0, &l->format, &desc, NULL, &code);
+  return keep_part(s, p, mem, code, "clCreateImage");
 }
 
 /* A fault for each page costs more than mapping all at once; of large memory a kernel may use only

@@ -205,13 +205,12 @@ function Device:load(path) end
 ---and for all channels together `unorm565` and `unorm555` (ushort), `unorm101010` (uint). With a buffer in place of sizes
 ---the image has one dimension, and its pixels are the buffer's elements.
 ---
----Errors: a format that the device has not, with a list of those that it has; a size beyond the device's; an isolated
----device.
+---Errors: a format that the device has not, with a list of those that it has; a size beyond the device's; a buffer of
+---check mode where the driver makes images of whole buffers alone, as POCL does.
 ---```lua
 ---print(d:image("r float", 64, 64, { layers = 6 }).kind) --> image2d_array
 ---local im = d:image("rgba unorm8", 640, 480)
 ---print(im.kind, im.width, im.bytes) --> image2d	640	1228800
----print(d:image("rgba float", d:zeros("float", 100, 4)).width) --> 100
 ---```
 ---@param format string "rgba unorm8", "r float"
 ---@param width integer|clcompute.Buffer pixels; or the elements
@@ -226,7 +225,7 @@ function Device:image(format, width, ...) end
 
 ---A new sampler, for a kernel's argument of type `sampler_t`.
 ---
----Errors: a device without images; an isolated device.
+---Errors: a device without images.
 ---```lua
 ---print(d:sampler { filter = "linear" }) --> linear sampler, clamp_to_edge, pixel coordinates
 ---```

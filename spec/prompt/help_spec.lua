@@ -104,11 +104,7 @@ describe("help", function()
   it("has examples that run at the prompt", function()
     local path, lines = os.tmpname(), {}
     for _, entry in ipairs(reference.read()) do
-      local example = entry.example or ""
-      if example:find "d:image" or example:find "d:sampler" then -- the prompt isolates CPUs, which have no images then
-        example = "do local d = cl.device(d.place, { isolated = false, check = false })\n" .. example .. "\nend"
-      end
-      lines[#lines + 1] = example
+      lines[#lines + 1] = entry.example or ""
     end
     helper.write(path, table.concat(lines, "\n") .. "\n'all of them'\n")
     local output, ok = helper.shell(("%srepl --device %s <%s"):format(command.text, helper.device().place, path))
