@@ -113,8 +113,8 @@ void clc_checktable(lua_State *L, int arg, const clc_Dtype *dtype, const clc_Sha
  */
 void clc_pushtable(lua_State *L, const clc_Dtype *dtype, const clc_Shape *s, const void *elements);
 
-/* Pushes the extents as a table. */
-void clc_pushextents(lua_State *L, const clc_Shape *s);
+/* Pushes n extents as a list. */
+void clc_pushextents(lua_State *L, int n, const size_t dim[]);
 
 /* Pushes the shape as text: "3x4". */
 const char *clc_pushshape(lua_State *L, const clc_Shape *s);

@@ -195,10 +195,10 @@ const char *clc_pushshape(lua_State *L, const clc_Shape *s) {
   return lua_tostring(L, -1);
 }
 
-void clc_pushextents(lua_State *L, const clc_Shape *s) {
-  lua_createtable(L, s->n, 0);
-  for (int i = 0; i < s->n; i++) {
-    lua_pushinteger(L, (lua_Integer)s->dim[i]);
+void clc_pushextents(lua_State *L, int n, const size_t dim[]) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushinteger(L, (lua_Integer)dim[i]);
     lua_rawseti(L, -2, i + 1);
   }
 }

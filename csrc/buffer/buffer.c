@@ -240,7 +240,7 @@ static int buffer_field(lua_State *L) {
   if (strcmp(key, "dtype") == 0)
     lua_pushstring(L, b->dtype->name);
   else if (strcmp(key, "shape") == 0)
-    clc_pushextents(L, &b->shape);
+    clc_pushextents(L, b->shape.n, b->shape.dim);
   else if (strcmp(key, "bytes") == 0)
     lua_pushinteger(L, (lua_Integer)(b->count * b->dtype->size));
   else if (strcmp(key, "device") == 0)

@@ -95,7 +95,8 @@ static clc_Box box_by_pitch(lua_State *L, int arg, clc_Buffer *b, const clc_Shap
                      take(&room, e.rows - 1, row) && take(&room, e.cols, 1)))
     clc_optionerror(L, arg, keys->at, "%s elements from %I on do not fit in %I",
                     clc_pushshape(L, size), (LUAI_UACINT)at, (LUAI_UACINT)b->count);
-  return (clc_Box){.buffer = b, .first = at - 1, .row = row, .slice = slice};
+  /* The pitch of a single slice counts for nothing, and may be more than OpenCL counts in bytes. */
+  return (clc_Box){.buffer = b, .first = at - 1, .row = row, .slice = e.slices > 1 ? slice : 0};
 }
 
 static clc_Box check_box(lua_State *L, int arg, clc_Buffer *b, const clc_Shape *size,

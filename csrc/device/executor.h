@@ -104,9 +104,8 @@ typedef struct clc_Executor {
                 const char *what);
 
   /* Set argument i of the launch, and return the code of clSetKernelArg; nothing raises and no Lua
-     code runs. A value of NULL is local memory, or a
-     pointer of NULL. `region` is where `mem` lies, from *start above on.
-   */
+     code runs. A value of NULL is local memory, or a pointer of NULL. `region` is where `mem` lies,
+     from *start above on. */
   cl_int (*set_value)(clc_Device *d, cl_kernel kernel, cl_uint i, size_t size, const void *value);
   cl_int (*set_memory)(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem mem,
                        const clc_Region *region);

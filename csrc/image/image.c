@@ -277,7 +277,7 @@ static int image_field(lua_State *L) {
   else if (strcmp(key, "dtype") == 0)
     lua_pushstring(L, im->format.dtype->name);
   else if (strcmp(key, "shape") == 0)
-    clc_pushextents(L, &im->shape);
+    clc_pushextents(L, im->shape.n, im->shape.dim);
   else if (strcmp(key, "bytes") == 0)
     lua_pushinteger(L, (lua_Integer)(im->count * im->format.dtype->size));
   else if (strcmp(key, "device") == 0)

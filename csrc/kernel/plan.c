@@ -215,11 +215,7 @@ int clc_planrange(lua_State *L, const clc_Range *range, const clc_Limits *m,
 /* --- plans, for scripts that look at them ------------------------------------ */
 
 static void set_sizes(lua_State *L, const char *key, cl_uint dims, const size_t sizes[3]) {
-  lua_createtable(L, (int)dims, 0);
-  for (cl_uint i = 0; i < dims; i++) {
-    lua_pushinteger(L, (lua_Integer)sizes[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
+  clc_pushextents(L, (int)dims, sizes);
   lua_setfield(L, -2, key);
 }
 

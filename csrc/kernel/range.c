@@ -132,27 +132,19 @@ static int clc_range(lua_State *L) {
   return 1;
 }
 
-static void push_sizes(lua_State *L, cl_uint dims, const size_t sizes[3]) {
-  lua_createtable(L, (int)dims, 0);
-  for (cl_uint i = 0; i < dims; i++) {
-    lua_pushinteger(L, (lua_Integer)sizes[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
-}
-
 static int range_field(lua_State *L) {
   const Prepared *p = test_prepared(L, 1);
   const char *key = lua_tostring(L, 2);
   if (p == NULL || key == NULL) return 0;
   const clc_Range *r = &p->range;
   if (strcmp(key, "global") == 0)
-    push_sizes(L, r->dims, r->global);
+    clc_pushextents(L, (int)r->dims, r->global);
   else if (strcmp(key, "offset") == 0)
-    push_sizes(L, r->dims, r->offset);
+    clc_pushextents(L, (int)r->dims, r->offset);
   else if (strcmp(key, "remainder") == 0)
     lua_pushstring(L, remainders[r->remainder]);
   else if (strcmp(key, "group") == 0 && r->choice == CLC_GIVEN)
-    push_sizes(L, r->dims, r->group);
+    clc_pushextents(L, (int)r->dims, r->group);
   else if (strcmp(key, "group") == 0 && r->choice == CLC_DRIVER)
     lua_pushliteral(L, "driver");
   else if (strcmp(key, "group") == 0)

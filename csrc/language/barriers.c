@@ -59,9 +59,15 @@ static int holds(clc_Span span, const char *word) {
   return 0;
 }
 
+/* Where an operator of two characters stands in a part of the text; NULL: nowhere. */
+static const char *find_operator(clc_Span span, const char name[2]) {
+  for (const char *p = span.start; p + 1 < span.end; p++)
+    if (p[0] == name[0] && p[1] == name[1]) return p;
+  return NULL;
+}
+
 static int touches_memory(clc_Span span) {
-  const char *arrow = strstr(span.start, "->");
-  return holds(span, "[") || (arrow != NULL && arrow < span.end);
+  return holds(span, "[") || find_operator(span, "->") != NULL;
 }
 
 /* What stands in the parentheses that begin at *p, which moves behind them. */
@@ -114,9 +120,8 @@ static clc_Span second_part(clc_Span head, clc_Span *step) {
 
 /* What follows the first || of a condition; empty: there is none. */
 static clc_Span alternative(clc_Span test) {
-  for (const char *p = test.start; p + 1 < test.end; p++)
-    if (p[0] == '|' && p[1] == '|') return (clc_Span){p + 2, test.end};
-  return (clc_Span){test.end, test.end};
+  const char *found = find_operator(test, "||");
+  return (clc_Span){found != NULL ? found + 2 : test.end, test.end};
 }
 
 /* Whether the last step in a part of the text adds a constant: such steps are not merged. */
@@ -218,10 +223,8 @@ static void read_body(Reader *r, const char **p, Row *body) {
 /* A && with memory, before any ||, makes two ways out of the loop, which the compiler does not
    merge. */
 static void judge_test(Reader *r, clc_Span test, const char *loop) {
-  const clc_Span rest = alternative(test);
-  const char *both = strstr(test.start, "&&");
-  const char *end = rest.start < rest.end ? rest.start : test.end;
-  if (both != NULL && both < end && touches_memory(test)) return;
+  const clc_Span rest = alternative(test), before = {test.start, rest.start};
+  if (find_operator(before, "&&") != NULL && touches_memory(test)) return;
   if (reaches(r, test, CALLS) || touches_memory(rest)) note(r, CLC_CALLINTEST, loop);
 }
 

@@ -82,7 +82,7 @@ int clc_ismacro(const char *text, clc_Span name);
 /* What such a loop has; docs/devices.md shows the smallest kernel of each. */
 typedef enum clc_Suspicion {
   CLC_CALLINTEST,  /* its condition calls a function, or reads memory behind ||, and it ends with an
-                      `if`  that stores and a barrier */
+                      `if` that stores and a barrier */
   CLC_BARRIERINIF, /* an `if` holds a barrier with another `if` behind it, and no barrier follows */
   CLC_LOOPSINIF, /* an `if` and its `else`: in one of them a loop with barriers, and an `if` behind
                     it */

@@ -18,9 +18,10 @@
 #include "sandbox.h"
 
 #define START_LIMIT 60 /* seconds for Lua and the driver to begin: much more than they need */
-#define LONGEST_REST \
-  5                /* milliseconds: keeps Ctrl-C prompt where a driver's thread takes the signal */
-#define PATIENCE 2 /* seconds that an idle one has to end by itself */
+#define PATIENCE 2     /* seconds that an idle one has to end by itself */
+
+/* Milliseconds: Ctrl-C stays prompt where a driver's thread takes the signal. */
+#define LONGEST_REST 5
 
 void clc_initworker(clc_Worker *w) {
   memset(w, 0, sizeof *w);

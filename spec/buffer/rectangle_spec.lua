@@ -123,6 +123,11 @@ helper.describe_each("a rectangle", function(d)
     assert.same({}, d:zeros("int", 0):read_rect { size = { 0, 4 }, pitch = 4 })
   end)
 
+  it("of one slice takes any pitch of slices", function()
+    local line, slice = d:buffer({ 1, 2, 0, 0, 3, 4 }, "int"), (1 << 62) + 4 -- in bytes more than 64 bits hold
+    assert.same({ { { 1, 2 }, { 3, 4 } } }, line:read_rect { size = { 1, 2, 2 }, pitch = { slice, 4 } })
+  end)
+
   it("goes to another device", function()
     for _, other in ipairs(helper.devices()) do
       local m, n = d:buffer({ { 1, 2 }, { 3, 4 } }, "int"), other:zeros("int", 3, 3)

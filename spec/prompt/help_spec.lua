@@ -61,8 +61,11 @@ describe("help", function()
     has(told(require("clcompute.loops").compile "function(A) A[1] = 2 end"), "Compiled:explain()")
   end)
 
-  it("tells of a method of loops by its value", function()
+  it("tells of objects of Lua, and of their methods by value", function()
     local compiled = require("clcompute.loops").compile "function(A) A[1] = 2 end"
+    local struct = cl.struct("pair", "int a; float2 b;")
+    has(told(struct), "offsets table", "Struct:pack(values)")
+    has(told(struct.pack), "Struct:pack(values)")
     has(told(compiled.explain), "Compiled:explain()")
     has(told(compiled.close), "Compiled:close()")
   end)

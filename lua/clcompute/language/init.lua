@@ -11,7 +11,7 @@ local SIZES = {
 }
 local WIDTHS = { [""] = 1, ["2"] = 2, ["3"] = 3, ["4"] = 4, ["8"] = 8, ["16"] = 16 }
 
-local Struct = {} -- metatable
+local Struct = { __name = "clcompute.Struct" } -- metatable
 
 local function fail(...)
   error(string.format(...), 0)
@@ -233,7 +233,7 @@ function methods:read(buffer, first, last)
   end))
 end
 
-Struct.__index = arity.methods(methods)
+Struct.__index = arity.methods(methods, "Struct")
 
 function Struct.__tostring(self)
   local kind = kind_of(self, "tostring")
