@@ -98,6 +98,7 @@ const char *clc_stringoption(lua_State *L, int arg, const char *key, const char 
   if (clc_pushoption(L, arg, key) != LUA_TNIL) {
     if (lua_type(L, -1) != LUA_TSTRING) type_error(L, arg, key, "string");
     def = lua_tostring(L, -1);
+    if (strlen(def) != lua_rawlen(L, -1)) clc_optionerror(L, arg, key, "the text holds a NUL byte");
   }
   lua_pop(L, 1);
   return def;

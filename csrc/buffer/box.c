@@ -8,11 +8,6 @@
 
 /* --- where a box lies ------------------------------------------------------ */
 
-/* Elements from a box's first to behind its last. */
-static size_t span(const clc_Box *b, const clc_Extent *e) {
-  return (e->slices - 1) * b->slice + (e->rows - 1) * b->row + e->cols;
-}
-
 /* The column, row and slice of the memory in which a box begins. */
 static void locate(const clc_Box *b, size_t origin[3]) {
   const size_t at = b->buffer->offset + b->first;
@@ -38,22 +33,24 @@ static int has_room(const clc_Box *b, const clc_Extent *e) {
 
 /* Whether rows go on in the next one, or slices in the next. */
 static int wraps(const clc_Box *b, const size_t at[3], const clc_Extent *e) {
-  return at[0] + e->cols > b->row || (e->slices > 1 && (at[1] + e->rows) * b->row > b->slice);
+  return at[0] + e->cols > b->row || (b->slice > 0 && (at[1] + e->rows) * b->row > b->slice);
 }
 
 static int overlap_along(size_t a, size_t b, size_t n) {
   return a < b + n && b < a + n;
 }
 
-/* Whether boxes in one memory may have elements in common. */
+/* Whether boxes in one memory may have elements in common, or are none that one command copies:
+   OpenCL takes no two pitches there, and of boxes that wrap drivers count gaps behind them, too. */
 static int may_overlap(const clc_Box *a, const clc_Box *b, const clc_Extent *e) {
   const size_t first = a->buffer->offset + a->first, second = b->buffer->offset + b->first;
+  const size_t rows = e->rows * a->row, slices = e->slices * (a->slice > 0 ? a->slice : rows);
   size_t at[3], to[3];
-  if (first + span(a, e) <= second || second + span(b, e) <= first) return 0;
   if (a->row != b->row || a->slice != b->slice) return 1;
   locate(a, at);
   locate(b, to);
-  if (wraps(a, at, e) || wraps(b, to, e)) return 1;
+  if (wraps(a, at, e) || wraps(b, to, e))
+    return overlap_along(first, second, slices + rows + e->cols);
   return overlap_along(at[0], to[0], e->cols) && overlap_along(at[1], to[1], e->rows) &&
          overlap_along(at[2], to[2], e->slices);
 }
@@ -187,7 +184,7 @@ static void copy_through_host(lua_State *L, const clc_Box *from, const clc_Box *
   lua_pop(L, 1);
 }
 
-/* As if the elements were copied first; OpenCL takes no two pitches in one memory either. */
+/* As if the elements were copied first. */
 static void copy_within(lua_State *L, const clc_Box *from, const clc_Box *to, const clc_Extent *e) {
   const clc_Shape shape = {1, {count(e)}};
   clc_Buffer *between = clc_newbuffer(L, to->buffer->device, to->buffer->dtype, &shape);

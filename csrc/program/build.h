@@ -82,7 +82,8 @@ typedef struct clc_Saved {
 /* Pushes what p:save writes. */
 void clc_pushsaved(lua_State *L, const clc_Device *d, const clc_Saved *s);
 
-/* As clc_build, from the file that is the option `binary` of argument 2. */
+/* As clc_build, from the file that is the option `binary` of argument 2; pushes the options that it
+   was built with, too. */
 clc_Built clc_buildsaved(lua_State *L, clc_Device *d, const char *path, clc_Code *code);
 
 /* Tells a kernel how many bytes its structs have, as the outline says. */

@@ -10,11 +10,11 @@
 
 /* --- defines ----------------------------------------------------------- */
 
-static int is_identifier(const char *s) {
+static int is_identifier(const char *s, size_t length) {
+  const char *end = s;
   if (isdigit((unsigned char)*s)) return 0;
-  const char *start = s;
-  while (isalnum((unsigned char)*s) || *s == '_') s++;
-  return s > start && *s == '\0';
+  while (isalnum((unsigned char)*end) || *end == '_') end++;
+  return length > 0 && end == s + length;
 }
 
 /* Pushes a floating literal that reads back as the same number, in any locale. */
@@ -47,8 +47,9 @@ static int push_define_value(lua_State *L, int arg, const char *name) {
       return 1;
     case LUA_TSTRING:
       lua_pushvalue(L, -1);
-      if (strpbrk(lua_tostring(L, -1), "\n\r\\") == NULL) return 1;
-      clc_optionerror(L, arg, "defines", "the value of %s must stay on one line", name);
+      if (strcspn(lua_tostring(L, -1), "\n\r\\") == lua_rawlen(L, -1)) return 1;
+      clc_optionerror(L, arg, "defines",
+                      "the value of %s must stay on one line, without a NUL byte", name);
       return 0;
     default:
       clc_optionerror(L, arg, "defines", "number, string or boolean expected for %s, got %s", name,
@@ -76,7 +77,7 @@ static void push_lines(lua_State *L, int arg, int idx) {
   const int list = lua_gettop(L);
   lua_pushnil(L);
   while (lua_next(L, idx)) {
-    if (lua_type(L, -2) != LUA_TSTRING || !is_identifier(lua_tostring(L, -2)))
+    if (lua_type(L, -2) != LUA_TSTRING || !is_identifier(lua_tostring(L, -2), lua_rawlen(L, -2)))
       clc_optionerror(L, arg, "defines", "'%s' is no identifier", luaL_tolstring(L, -2, NULL));
     const char *name = lua_tostring(L, -2);
     if (push_define_value(L, arg, name)) {
@@ -172,7 +173,7 @@ const char *clc_pushincludes(lua_State *L, int arg) {
   lua_pushliteral(L, "");
   for (lua_Integer i = 1; lua_rawgeti(L, dirs, i) != LUA_TNIL; i++) {
     const char *dir = lua_tostring(L, -1);
-    if (dir == NULL || *dir == '\0' || strpbrk(dir, " \t\n\"") != NULL)
+    if (dir == NULL || *dir == '\0' || strcspn(dir, " \t\n\"") < lua_rawlen(L, -1))
       clc_optionerror(L, arg, "include", "folder %d: a path without blanks or quotes expected",
                       (int)i);
     lua_pushfstring(L, "%s -I %s", lua_tostring(L, -2), dir);

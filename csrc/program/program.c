@@ -10,7 +10,7 @@
 #define COMPLEX_HEADER "clcompute/complex.h" /* of the library, for programs of scripts */
 #define DISABLE "-cl-opt-disable"
 
-/* Values of a Program. */
+/* Values of a Program. SOURCE: as push_source has it; of one from a file its options alone. */
 enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
 
 typedef struct {
@@ -120,8 +120,8 @@ static const char *push_real_name(lua_State *L, const cl_program *program, const
 static void measure_structs(lua_State *L, int idx, clc_Kernel *k) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   if (!clc_takesstructs(k)) return;
-  const int top = lua_gettop(L);                  /* the kernel */
-  if (clc_getvalue(L, idx, SOURCE) == LUA_TNIL) { /* from a file of p:save */
+  const int top = lua_gettop(L);                    /* the kernel */
+  if (clc_getvalue(L, idx, SOURCE) != LUA_TTABLE) { /* from a file of p:save */
     clc_getvalue(L, idx, TEXT);
     clc_recallstructs(L, k, lua_tostring(L, -1));
     lua_settop(L, top);
@@ -218,14 +218,16 @@ static void check_name(lua_State *L, int arg, const char *name) {
 static const char *take_files(lua_State *L, const char **own_folder) {
   const int list = lua_gettop(L), n = lua_istable(L, list) ? (int)lua_rawlen(L, list) : 0;
   if (n == 0) clc_optionerror(L, 2, "files", "list of paths expected");
-  luaL_checkstack(L, n + 10, "files");
+  luaL_checkstack(L, 10, "files");
   lua_pushliteral(L, ""); /* the text */
   lua_pushliteral(L, ""); /* the folders */
   for (int i = 1; i <= n; i++) {
     if (lua_rawgeti(L, list, i) != LUA_TSTRING)
       clc_optionerror(L, 2, "files", "[%d]: path expected, got %s", i, luaL_typename(L, -1));
     const char *path = lua_tostring(L, -1);
-    check_name(L, 2, path);
+    if (strcspn(path, "\"\\\r\n") < lua_rawlen(L, -1) || *path == '\0')
+      clc_optionerror(L, 2, "files",
+                      "[%d]: a path without quotes, backslashes and newlines expected", i);
     const char *text = clc_readfile(L, path);
     if (strlen(text) != lua_rawlen(L, -1))
       clc_optionerror(L, 2, "files", "%s holds a NUL byte", path);
@@ -337,6 +339,7 @@ static void load_program(lua_State *L, clc_Device *d) {
   const int self = lua_gettop(L);
   p->device = d;
   p->built = clc_buildsaved(L, d, path, &p->code);
+  clc_setvalue(L, self, SOURCE);
   clc_setvalue(L, self, DECLARATIONS);
   clc_setvalue(L, self, TEXT);
   lua_newtable(L);
@@ -391,11 +394,7 @@ static int seal_program(lua_State *L) {
   push_kernels(L, 1);
   clc_getvalue(L, 1, TEXT);
   clc_getvalue(L, 1, DECLARATIONS);
-  const int has_source = clc_getvalue(L, 1, SOURCE) == LUA_TTABLE;
-  if (has_source)
-    lua_rawgeti(L, -1, 3);
-  else
-    lua_pushliteral(L, "");
+  if (clc_getvalue(L, 1, SOURCE) == LUA_TTABLE) lua_rawgeti(L, -1, 3);
   const clc_Saved saved = {.library = library,
                            .options = lua_tostring(L, -1),
                            .text = lua_tostring(L, 4),

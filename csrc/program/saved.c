@@ -228,11 +228,11 @@ clc_Built clc_buildsaved(lua_State *L, clc_Device *d, const char *path, clc_Code
   const char *names = clc_pushkernelnames(L, &code->program);
   if (!spirv && !clc_declares(lua_tostring(L, declarations), names))
     refuse(L, path, "has other kernels than it says: save the program again");
-  lua_pushvalue(L, declarations);
-  lua_replace(L, top + 2);
   lua_pushvalue(L, outline);
-  lua_replace(L, top + 1);
-  lua_settop(L, top + 2);
+  lua_pushvalue(L, declarations);
+  lua_pushstring(L, sources.options + strlen(CLC_ARG_INFO));
+  lua_rotate(L, top + 1, 3);
+  lua_settop(L, top + 3);
   return (clc_Built){.hidden = spirv            ? "what SPIR-V does not show"
                                : known.complete ? NULL
                                                 : CLC_UNSEENINCLUDE,

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -148,6 +149,18 @@ static void put_condition(Filter *f, const Condition *c) {
   put(f, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
 }
 
+/* No task with namespaces of its own, in which it would have rights again, and none that is the
+   script's child instead of the worker's. */
+static void put_clone(Filter *f) {
+  const uint32_t refused = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                           CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_PARENT;
+  put(f, IS, SYS_clone, 0, 4);
+  put(f, LOAD, offsetof(struct seccomp_data, args), 0, 0);
+  put(f, BPF_JMP | BPF_JSET | BPF_K, refused, 0, 1);
+  put(f, GIVE, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+  put(f, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
+}
+
 static void put_all(Filter *f, int is_supervised) {
   const uint32_t self = (uint32_t)getpid();
   put(f, LOAD, offsetof(struct seccomp_data, arch), 0, 0);
@@ -160,6 +173,7 @@ static void put_all(Filter *f, int is_supervised) {
   PUT_CALLS(f, question_calls, SECCOMP_RET_ALLOW);
   PUT_CALLS(f, program_calls, SECCOMP_RET_ALLOW);
   PUT_CALLS(f, old_calls, SECCOMP_RET_ALLOW);
+  put_clone(f);
   PUT_CALLS(f, supervised_calls, is_supervised ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW);
   PUT_CALLS(f, idle_calls, SECCOMP_RET_ERRNO);
   for (size_t i = 0; i < COUNT(conditions); i++) put_condition(f, &conditions[i]);

@@ -221,7 +221,8 @@ static const struct {
   const char *name;
 } signals[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGABRT, "SIGABRT"},
                {SIGFPE, "SIGFPE"},   {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"},
-               {SIGXFSZ, "SIGXFSZ"}, {SIGKILL, "SIGKILL"}, {SIGTERM, "SIGTERM"}};
+               {SIGSYS, "SIGSYS"},   {SIGXFSZ, "SIGXFSZ"}, {SIGKILL, "SIGKILL"},
+               {SIGTERM, "SIGTERM"}};
 
 void clc_hear(clc_Process *p) {
   p->heard = p->stderr_fd >= 0 ? lseek(p->stderr_fd, 0, SEEK_END) : 0;

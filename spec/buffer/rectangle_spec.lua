@@ -104,6 +104,24 @@ helper.describe_each("a rectangle", function(d)
     end
   end)
 
+  it("in a line goes on in the next slice, beside or over the one it is copied to", function()
+    local list, line = counting(d, 40)
+    for _, o in ipairs {
+      { size = { 1, 2, 2 }, at = 3, pitch = { 4, 2 }, to_at = 5, to_pitch = { 4, 2 } },
+      { size = { 2, 2, 3 }, at = 15, pitch = { 6, 3 }, to_at = 2, to_pitch = { 6, 3 } },
+      { size = { 2, 1, 2 }, at = 3, pitch = { 12, 4 }, to_at = 21, to_pitch = { 6, 2 } },
+    } do
+      local values = {}
+      local from = { size = o.size, first = o.at, slice = o.pitch[1], row = o.pitch[2] }
+      local to = { size = o.size, first = o.to_at, slice = o.to_pitch[1], row = o.to_pitch[2] }
+      for i, place in ipairs(places(from)) do values[i] = list[place] end
+      for i, place in ipairs(places(to)) do list[place] = values[i] end
+      o.to = line
+      line:copy_rect(o)
+      assert.same(list, line:read())
+    end
+  end)
+
   it("is what follows 'at' unless its size is given", function()
     local m = d:buffer({ { 1, 2, 3 }, { 4, 5, 6 }, { 7, 8, 9 } }, "int")
     assert.same({ { 5, 6 }, { 8, 9 } }, m:read_rect { at = { 2, 2 } })

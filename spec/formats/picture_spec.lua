@@ -120,6 +120,7 @@ describe("a picture", function()
       { png(1, 1, 8, 2, "\0\1\2\3"), "rgba unorm8", "\1\2\3\255" },
       { png(1, 1, 8, 4, "\0\1\2"), "rgba unorm8", "\1\1\1\2" },
       { png(3, 1, 1, 3, "\0\x40", palette), "rgba unorm8", "\1\2\3\7\4\5\6\255\1\2\3\7" },
+      { png(3, 1, 2, 3, "\0\x43", palette), "rgba unorm8", "\4\5\6\255\1\2\3\7\1\2\3\7" },
       { png(2, 1, 8, 3, "\0\1\0", palette), "rgba unorm8", "\4\5\6\255\1\2\3\7" },
     } do
       local im = load(row[1], "png")

@@ -47,6 +47,8 @@ helper.describe_each("a program of several files", function(d)
   it("takes a list of paths alone", function()
     helper.raises("option 'files': list of paths expected", d.program, d, { files = {} })
     helper.raises("option 'files': list of paths expected", d.program, d, { files = "a.cl" })
+    helper.raises("option 'files': [1]: a path without", d.program, d, { files = { "a\0.cl" } })
+    helper.raises("option 'file': the text holds a NUL byte", d.program, d, { file = "a\0.cl" })
     helper.raises("option 'files': [2]: path expected, got number", d.program, d,
       { files = { write("int i;")[1], 2 } })
     helper.raises("No such file", d.program, d, { files = { "/none/a.cl" } })

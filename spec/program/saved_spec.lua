@@ -84,8 +84,9 @@ helper.describe_each("a saved program", function(d)
 
   case("is saved again as it was", function()
     with_path(function(path)
-      d:program(SOURCE):save(path)
+      d:program(SOURCE, { options = "-cl-mad-enable" }):save(path)
       local identity, declarations = strings_of(helper.read(path))
+      assert.matches("\n%-cl%-mad%-enable \n", identity)
       local p = d:program { binary = path }
       os.remove(path)
       p:save(path)

@@ -37,8 +37,8 @@ kernel void ask(global long *out, global char *text, long n, long a, long b, lon
 }]=]
 
 local CALLS = { open = 2, mmap = 9, mprotect = 10, ioctl = 16, mremap = 25, shmget = 29, socket = 41,
-  sendto = 44, fork = 57, execve = 59, kill = 62, fcntl = 72, ftruncate = 77, mkdir = 83, unlink = 87, chmod = 90,
-  ptrace = 101, getppid = 110, prctl = 157, mount = 165, tgkill = 234, keyctl = 250, prlimit64 = 302,
+  sendto = 44, clone = 56, fork = 57, execve = 59, kill = 62, fcntl = 72, ftruncate = 77, mkdir = 83, unlink = 87,
+  chmod = 90, ptrace = 101, getppid = 110, prctl = 157, mount = 165, tgkill = 234, keyctl = 250, prlimit64 = 302,
   process_vm_writev = 311, sched_setaffinity = 203, getrandom = 318, memfd_create = 319, bpf = 321,
   userfaultfd = 323, io_uring_setup = 425 }
 local EPERM, EAGAIN, ENOMEM, EACCES, EFBIG, ENOSYS = -1, -11, -12, -13, -27, -38
@@ -107,6 +107,12 @@ describe("a kernel on an isolated device that makes system calls", function()
     os.execute("chmod 640 " .. path)
     ask_path(path, "chmod", 0, 511)
     assert.equal("640\n", isolated.output_of("stat -c %a " .. path))
+  end)
+
+  it("begins no task with namespaces of its own, and no child of the script's process", function()
+    if needs "system calls" then return end
+    local NEWUSER, NEWNET, PARENT, SIGCHLD = 0x10000000, 0x40000000, 0x8000, 17
+    for _, flag in ipairs { NEWUSER, NEWNET, PARENT } do assert.equal(EPERM, ask("clone", flag | SIGCHLD)) end
   end)
 
   it("runs no program but those of the system, and those as confined as itself", function()

@@ -241,8 +241,9 @@ end
 
 --- What rows of bytes become where they are no pixels of whole bytes yet.
 local function expand(h, rows, size)
-  local map = byte_map(h)
-  for y, row in ipairs(rows) do
+  local map, unused = byte_map(h), -h.width * h.depth % 8
+  for y, row in ipairs(rows) do -- the bits behind the last pixel are any, and may be no colour of the palette
+    if unused > 0 then row = row:sub(1, -2) .. string.char(row:byte(-1) >> unused << unused) end
     rows[y] = h.depth == 8 and row:gsub(".", map) or row:gsub(".", map):sub(1, h.width * size)
   end
 end

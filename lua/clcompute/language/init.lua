@@ -180,17 +180,25 @@ end
 local function at_caller(f, ...)
   local ok, result = pcall(f, ...)
   if ok then return result end
-  error(result, type(result) == "string" and 3 or 0)
+  if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
+  -- The core's own messages start with the line of the library's file that called it.
+  error((result:gsub("^[^\n]-clcompute/%l+/%l+%.lua:%d+: ", "")), 3)
 end
 
 local function pack_list(kind, list)
   if type(list) ~= "table" then fail("buffer: list of tables expected, got %s", type(list)) end
-  local parts = {}
+  local parts, keys = {}, 0
   for i, values in ipairs(list) do parts[i] = pack_fields(kind, values, ("%s[%d]"):format(kind.name, i)) end
-  if next(list, #parts > 0 and #parts or nil) ~= nil then
-    fail("buffer: a list has no other keys than 1 .. %d", #parts)
-  end
+  for _ in next, list do keys = keys + 1 end
+  if keys > #parts then fail("buffer: a list has no other keys than 1 .. %d", #parts) end
   return table.concat(parts), #parts
+end
+
+--- Raises unless an argument is a "device" or a "buffer".
+local function check_object(method, value, what)
+  local meta = type(value) == "userdata" and debug.getmetatable(value)
+  local name = meta and meta.__name or type(value)
+  if name:lower() ~= "clcompute." .. what then fail("%s: %s expected, got %s", method, what, name) end
 end
 
 local methods = {}
@@ -215,6 +223,7 @@ end
 function methods:buffer(device, list)
   local kind = kind_of(self, "buffer")
   return (at_caller(function()
+    check_object("buffer", device, "device")
     local bytes, n = pack_list(kind, list)
     return device:buffer(bytes, "uchar", n, kind.size)
   end))
@@ -223,10 +232,17 @@ end
 function methods:read(buffer, first, last)
   local kind = kind_of(self, "read")
   return (at_caller(function()
+    check_object("read", buffer, "buffer")
     if buffer.bytes ~= #buffer * kind.size then
       fail("read: rows of %d bytes expected, got %d rows of %d bytes in all", kind.size, #buffer, buffer.bytes)
     end
-    local view <close> = buffer:view(first or 1, last or #buffer)
+    if first == nil then first = 1 end
+    if last == nil then last = #buffer end
+    local from, to = math.tointeger(first), math.tointeger(last)
+    if not from or not to or from < 1 or from > to + 1 or to > #buffer then
+      fail("read: rows %s to %s of %d", tostring(first), tostring(last), #buffer)
+    end
+    local view <close> = buffer:view(from, to)
     local bytes, list = view:string(), {}
     for i = 1, #view do list[i] = unpack_value(kind, bytes, (i - 1) * kind.size + 1) end
     return list
