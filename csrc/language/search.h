@@ -11,6 +11,7 @@ typedef struct clc_Definition {
   clc_Span name, body;
   int is_open; /* a macro used outside of bodies, which may write a function of any name; or a
                   function whose name a macro writes */
+  int is_macro;
   int visited;
 } clc_Definition;
 
@@ -25,13 +26,14 @@ typedef struct clc_Search {
   size_t n;
   const char *const *names;
   clc_Facts facts;
-  int pastes; /* a body that was followed makes names out of words (##) */
+  int pastes;     /* a body that was followed makes names out of words (##) */
+  int calls_only; /* a function's name counts before a parenthesis alone: a variable may have it */
 } clc_Search;
 
 /* A search in a text; leaves a block on the stack. */
 clc_Search clc_newsearch(lua_State *L, const char *text, const char *const *names);
 
-/* The first of the names that a part of the text reaches, NULL: none. */
+/* The first of the names that a part of the text reaches by calls and macros, NULL: none. */
 const char *clc_searchspan(clc_Search *s, clc_Span span, const char *const names[]);
 
 #endif

@@ -11,7 +11,7 @@ static size_t note_macro(clc_Definition *d, const char *p, const char *end) {
   clc_Span t;
   if (!clc_nexttoken(&p, end, &t) || !clc_isthe(t, "define") || !clc_nexttoken(&p, end, &t))
     return 0;
-  if (d != NULL) *d = (clc_Definition){.name = t, .body = {p, end}};
+  if (d != NULL) *d = (clc_Definition){.name = t, .body = {p, end}, .is_macro = 1};
   return 1;
 }
 
@@ -93,7 +93,8 @@ static size_t find_definitions(const char *text, clc_Definition *found, clc_Fact
       const char *close = block_end(p, end, &open);
       if (open > 0) facts->unclear = 1;
       if (name.start != NULL) {
-        if (found != NULL) found[n] = (clc_Definition){name, {p, close}, is_written, 0};
+        if (found != NULL)
+          found[n] = (clc_Definition){.name = name, .body = {p, close}, .is_open = is_written};
         n++;
       }
       p = close;
@@ -129,6 +130,11 @@ static int matches(clc_Span t, const char *name) {
 
 #define DEEPEST_CALL 100 /* of functions and macros that are followed */
 
+static int is_parenthesis_next(const char *p, const char *end) {
+  clc_Span t;
+  return clc_nexttoken(&p, end, &t) && *t.start == '(';
+}
+
 static const char *search_body(clc_Search *s, clc_Span body, int depth) {
   const char *p = body.start;
   clc_Span t;
@@ -141,6 +147,7 @@ static const char *search_body(clc_Search *s, clc_Span body, int depth) {
     for (size_t i = 0; i < s->n; i++) {
       clc_Definition *d = &s->definitions[i];
       if (d->visited || !same_text(d->name, t)) continue;
+      if (s->calls_only && !d->is_macro && !is_parenthesis_next(p, body.end)) continue;
       if (depth == DEEPEST_CALL) {
         s->facts.unclear = 1;
         continue;
@@ -223,6 +230,7 @@ static const char *search_pasted(clc_Search *s) {
 const char *clc_searchspan(clc_Search *s, clc_Span span, const char *const names[]) {
   for (size_t i = 0; i < s->n; i++) s->definitions[i].visited = 0;
   s->names = names;
+  s->calls_only = 1;
   return search_body(s, span, 0);
 }
 

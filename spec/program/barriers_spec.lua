@@ -43,6 +43,8 @@ describe("a loop with barriers is told by its text:", function()
     ["a call in a function that its condition calls"] = { "7 0 0", "for (uint k = n / 2; k >= one(); k /= 2) { W B }" },
     ["a call in the `if` that leaves it"] = { "7 0 0",
       "for (uint k = n / 2;; k /= 2) { if (k < get_work_dim()) break; W B }" },
+    ["a call, and a variable that is named like the kernel"] = { "7 0 0",
+      "for (uint f = n / 2; f >= get_work_dim(); f /= 2) { if (t < f) s[t] += s[t + f]; B }" },
     ["memory behind ||"] = { "7 0 0", "for (uint k = n / 2; k > 0 || in[0] == 77; k /= 2) { W B }" },
     ["a `while`"] = { "7 0 0", "uint k = n / 2; while (k >= get_work_dim()) { W B k /= 2; }" },
     ["a barrier in a branch with a branch behind it"] = { "0 7 0", "L { B if (k & 5) { B C } }" },

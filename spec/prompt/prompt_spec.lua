@@ -302,6 +302,7 @@ describe("the prompt behind a pipe", function()
       err)
     assert.same({ 1, "", "stdin:4: syntax error near 'x'\n" }, { piped "\n\ny = 1\nx x" })
     assert.same({ 1, "", "stdin:2: boom\n" }, { piped "\n= error 'boom'" })
+    assert.same({ 1, "", "stdin:2: attempt to index a nil value (global 'none')\n" }, { piped "\nnone.field\n" })
   end)
 
   it("blames the line that was typed for what the library raises, without calls of the library", function()

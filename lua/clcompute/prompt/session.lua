@@ -165,7 +165,10 @@ function Session:compile(text)
   text = without_sign(text)
   local expression = "return " .. text
   local ok, reason = load(expression .. "\n", text, "t") -- in whose middle a string in quotes ends too early
-  if ok then return compile_among(self, ("return %s(%s\n)"):format(PASS, text), text) end
+  if ok then -- an access just before the `)` has the line of that, which goes to a line of its own behind a comment
+    return compile_among(self, ("return %s(%s)"):format(PASS, text), text)
+      or compile_among(self, ("return %s(%s\n)"):format(PASS, text), text)
+  end
   local statements, message = load(text .. "\n", text, "t")
   if statements then return compile_among(self, text, text) end
   return nil, message, ends_too_early(message) or ends_too_early(reason)
