@@ -25,7 +25,7 @@ VERSION := $(shell sed -n 's/.*version = "clcompute \([^"]*\)".*/\1/p' lua/clcom
 
 # Debian packages: to build and run; what clcompute.blas compares with; to test; to lint.
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd \
-                lua-argparse lua-dkjson lua-readline libisl-dev
+                lua-argparse lua-dkjson lua-readline lua-zlib libisl-dev
 PEER_PACKAGES = libopenblas0 libclblast1
 TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind chromium procps
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
@@ -152,11 +152,12 @@ dist: build/dist/$(RELEASE)-1.src.rock
 
 build/dist/$(RELEASE)-1.src.rock: $(RELEASE)-1.rockspec build/dist/$(RELEASE).tar.gz
 	@rm -f $@
-	zip -jqX $@ $^
+	@zip -jqX $@ $^
+	@echo $@
 
 build/dist/$(RELEASE).tar.gz: $(RELEASE_FILES)
 	@mkdir -p $(@D)
-	tar --transform 's,^\(\./\)\?,$(RELEASE)/,' --sort=name --owner=0 --group=0 --numeric-owner -czf $@ $(sort $^)
+	@tar --transform 's,^\(\./\)\?,$(RELEASE)/,' --sort=name --owner=0 --group=0 --numeric-owner -czf $@ $(sort $^)
 
 # --- building ---------------------------------------------------------------------
 # The modules with their objects in a folder, and further flags: $(call modules,folder,flags)

@@ -332,7 +332,8 @@ static int box_index(lua_State *L) {
   if (!mine) return luaL_typeerror(L, 1, type->name);
   if (h == NULL || h->released) return luaL_error(L, "%s is released", type->name);
   if (field(L)) return 1;
-  return luaL_error(L, "a %s has no field '%s'", type->name, luaL_tolstring(L, 2, NULL));
+  const char *article = strchr("aei", *type->name) != NULL ? "an" : "a";
+  return luaL_error(L, "%s %s has no field '%s'", article, type->name, luaL_tolstring(L, 2, NULL));
 }
 
 /* Upvalues: type, show. Never raises. */

@@ -59,7 +59,8 @@ static clc_Box box_by_shape(lua_State *L, int arg, clc_Buffer *b, const clc_Shap
                     clc_pushshape(L, &b->shape));
   for (int i = 0; i < n; i++) {
     if (at[i] - 1 > dim[i] || size->dim[i] > dim[i] - (at[i] - 1))
-      clc_optionerror(L, arg, keys->at, "%I from %I on are outside 1 .. %I along dimension %d",
+      clc_optionerror(L, arg, keys->at,
+                      "a size of %I from %I on is outside 1 .. %I along dimension %d",
                       (LUAI_UACINT)size->dim[i], (LUAI_UACINT)at[i], (LUAI_UACINT)dim[i], i + 1);
     first = first * dim[i] + at[i] - 1;
   }

@@ -251,7 +251,7 @@ static const char *take_files(lua_State *L, const char **own_folder) {
 
 /* Leaves the text at index 2 and returns what logs call it; *own_folder: as above, or "". */
 static const char *take_source(lua_State *L, const char **own_folder) {
-  static const char *const keys[] = {"file", "files", NULL};
+  static const char *const keys[] = {"binary", "file", "files", NULL};
   *own_folder = "";
   if (lua_type(L, 2) == LUA_TSTRING) {
     refuse_name(L, 2);

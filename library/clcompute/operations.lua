@@ -84,9 +84,9 @@ function cl.reduce(operation, x, options) end
 ---@field out? clcompute.Buffer for the result; may be x
 ---@field dtype? clcompute.Dtype of the result, x's unless given
 
----Running results: out[i] is the operation over all elements up to and with element i. Queued. The operation must be
----associative; the order of the elements is kept. It is computed in the dtype of the result, half in float; integers
----wrap around there.
+---Running results (prefix sums and their kind): out[i] is the operation over all elements up to and with element i.
+---Queued. The operation must be associative; the order of the elements is kept. It is computed in the dtype of the
+---result, half in float; integers wrap around there.
 ---
 ---Errors: a wrong expression; an exclusive scan without `init`, other than of sums and products.
 ---```lua
@@ -192,7 +192,7 @@ function cl.norm2(x) end
 ---@field ldb? integer
 ---@field ldc? integer
 
----The product of matrices C <- alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) k x n and C m x n,
+---Multiplies matrices: C <- alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) k x n and C m x n,
 ---row-major. Queued.
 ---Three-dimensional operands are batches, multiplied matrix by matrix in one launch; a two-dimensional operand beside
 ---them is the same for all. With `m`, `n`, `k`, `lda`, `ldb` and `ldc` the operands are any parts of one-dimensional
@@ -226,7 +226,7 @@ function cl.gemm(a, b, options) end
 ---@field pivots? integer[]|integer[][] row i was exchanged with row pivots[i]; not of "paper"
 ---@field warning? string where a system is singular to working precision (`rcond` below eps): x solves a nearby system and may have no correct digit; of a batch it names the system of the least `rcond`
 
----Solves A X = B; a and b stay as they are. Blocks. The matrix is factored by blocks with partial pivoting; on GPUs
+---Solves the linear equations A X = B; a and b stay as they are. Blocks. The matrix is factored by blocks with partial pivoting; on GPUs
 ---matrices of more than a few hundred rows are factored with tournament pivoting (Grigori, Demmel & Xiang 2011), where
 ---multipliers may be larger than 1. The result is checked. A batch is solved in one launch. A matrix that is singular to
 ---working precision gets a `warn()` and `info.warning`.

@@ -52,6 +52,6 @@ helper.describe_each("a program of several files", function(d)
     helper.raises("option 'files': [2]: path expected, got number", d.program, d,
       { files = { write("int i;")[1], 2 } })
     helper.raises("No such file", d.program, d, { files = { "/none/a.cl" } })
-    helper.raises("no option 'path'; there are file, files", d.program, d, { path = "a" })
+    helper.raises("no option 'path'; there are binary, file, files", d.program, d, { path = "a" })
   end)
 end)

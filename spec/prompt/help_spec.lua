@@ -78,6 +78,11 @@ describe("help", function()
     has(told "transa", "transa of cl.gemm: boolean: true: op(A)")
     has(told "compute_units", "compute_units of Device: integer")
     has(told "remainder", "remainder of RangeTable: ")
+    has(told "backward_error", "sequential.backward_error(", "backward_error of GaussInfo: ") -- a function's name too
+  end)
+
+  it("names what else speaks of a word", function()
+    has(told "solve", "Factors:solve(", "See also: ", "cl.gauss")
   end)
 
   it("finds names that are half remembered", function()

@@ -12,11 +12,11 @@ local LONG = os.getenv "LONG" ~= nil
 
 -- One of so many faults is tried. A simulator compiles sooner and runs later.
 local STRIDE = {
-  calls = { simulator = LONG and 3 or 29, device = LONG and 1 or 61 },
-  allocations = { simulator = LONG and 7 or 97, device = LONG and 7 or 251 },
-  system = { simulator = LONG and 1 or 7, device = LONG and 1 or 23 },
+  calls = { simulator = LONG and 3 or 31, device = LONG and 1 or 127 },
+  allocations = { simulator = LONG and 7 or 97, device = LONG and 7 or 503 },
+  system = { simulator = LONG and 1 or 11, device = LONG and 1 or 47 },
 }
-local LEAST = { calls = LONG and 5000 or 200, allocations = LONG and 3000 or 100, system = LONG and 1000 or 50 }
+local LEAST = { calls = LONG and 5000 or 150, allocations = LONG and 3000 or 60, system = LONG and 1000 or 30 }
 
 local SHOWN = 20 -- texts of a failure
 

@@ -193,16 +193,24 @@ local function suggestions(found, topic, columns)
   return table.concat(lines, "\n")
 end
 
+--- Whether a text has a word that begins like that.
+local function begins_with(text, word)
+  return text:lower():find("%f[%w]" .. word:lower():gsub("%p", "%%%0")) ~= nil
+end
+
+--- What is named so, with the options and fields of that name, and what else speaks of it in its first sentence.
 local function by_name(known, topic, columns)
   local found = find(known, topic)
   if not found[1] or found[1].rank > 1 then
     return fields_text(known, topic, columns) or suggestions(find_any(known, topic), topic, columns)
   end
-  local text, also = entry_text(known, found[1].entry, columns), {}
+  local parts, also = { entry_text(known, found[1].entry, columns), fields_text(known, topic, columns) }, {}
   for i = 2, #found do
-    if found[i].rank <= 1 then also[#also + 1] = found[i].entry.name end
+    local one = found[i]
+    if one.rank <= 1 or begins_with(first_sentence(one.entry), topic) then also[#also + 1] = one.entry.name end
   end
-  return #also == 0 and text or text .. "\n\n" .. wrap("See also: " .. table.concat(also, ", "), columns, "")
+  if #also > 0 then parts[#parts + 1] = wrap("See also: " .. table.concat(also, ", "), columns, "") end
+  return table.concat(parts, "\n\n")
 end
 
 -- --- all -----------------------------------------------------------------------------------------

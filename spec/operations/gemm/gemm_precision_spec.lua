@@ -34,9 +34,7 @@ local function rows_of(class, d)
   }
   if helper.is_simulator(d) then return { ["mma"] = rows["mma"] } end
   if not is_full(d) then
-    rows["wgmma, two warpgroups"] = nil
-    if class == "tf32" then rows["mma, in larger blocks"] = nil end
-    return rows
+    return { ["mma"] = rows["mma"], ["wgmma"] = class == "float-tensor" and rows["wgmma"] or nil }
   end
   if class == "tf32" then rows["wgmma, wide"] = warpgroups(1, 256, 2, 8) end
   return rows
