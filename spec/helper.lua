@@ -113,10 +113,10 @@ function helper.sizes(device)
   return { 0, 1, 2, 15, 16, 17, 255, 256, 257, 65535, 65537, 1000003 }
 end
 
---- The dtypes of a device; on a simulator one of each length and kind.
+--- The dtypes of a device, one of each length and kind; by `make long` all of them.
 function helper.dtypes(device)
   local names = { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float" }
-  if helper.is_simulator(device) and not helper.long(true) then
+  if not helper.long(true) then
     names = { "char", "ushort", "int", "ulong", "half", "float" }
   end
   if device.has_double then names[#names + 1] = "double" end

@@ -5,8 +5,7 @@
         tsan valgrind coverage coverage-report coverage-clean
 
 # Those that measure time: no other spec runs beside them (tools/test.sh).
-export ALONE = $(patsubst %,spec/%_spec.lua,bench/bench worker/isolation worker/isolation_worker loops/profitability \
-                 kernel/overhead buffer/transfer_speed)
+export ALONE = $(patsubst %,spec/%_spec.lua,bench/bench loops/profitability kernel/overhead buffer/transfer_speed)
 
 # A comma within the arguments of a call.
 , := ,

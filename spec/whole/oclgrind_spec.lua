@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Every prebuilt kernel, and the work-group functions, once under Oclgrind with all its checks on, in a process of its
---- own. Races and overruns are watched in all specs; `make long` looks at every kernel's uninitialised reads too, a test
---- at a few.
+--- Prebuilt kernels, and the work-group functions, once under Oclgrind with all checks on, in a process of their own.
+--- All specs watch races and overruns; `make long` watches every kernel for uninitialised reads, a test a few.
 
 local cl = require "clcompute"
 local helper = require "spec.helper"

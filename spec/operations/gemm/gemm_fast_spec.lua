@@ -80,7 +80,8 @@ helper.describe_each("gemm fast", function(d)
 
   for name, given in pairs(ROWS) do
     local row, dtype = given[1], given[2]
-    local case = (dtype == "float" or d.has_double) and it or pending
+    local is_slow = not is_full and name:find "^pipelined," -- shapes of a GPU, for `make long`
+    local case = (dtype == "float" or d.has_double) and not is_slow and it or pending
 
     local function use()
       for _, each in ipairs(dtypes) do tuning.use(d, "gemm", each, row) end
