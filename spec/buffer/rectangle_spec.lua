@@ -210,7 +210,7 @@ describe("a wrong rectangle", function()
         { size = { 3, 5 }, at = 7, pitch = 5 } },
       { "do not fit in 20", line.read_rect, line, { size = { 1 << 62, 4 }, pitch = 4 } },
       { "do not fit in 20", line.read_rect, line, { size = { 2, 1 << 62 }, pitch = 1 << 62 } },
-      { "are outside 1 .. 4", m.read_rect, m, { size = { math.maxinteger, 2 }, at = { 2, 1 } } },
+      { "is outside 1 .. 4", m.read_rect, m, { size = { math.maxinteger, 2 }, at = { 2, 1 } } },
       { "a rectangle of 3 dimensions is none of a buffer of 2 (4x5); reshape it", m.read_rect, m,
         { size = { 1, 2, 2 } } },
       { "table or string expected, got nil", m.write_rect, m },
