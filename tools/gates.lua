@@ -69,8 +69,8 @@ local GATES = {
       return number(o, "gemm: (%d+) shapes") >= 10000 and number(o, "worst ([%d.]+) of") <= 1
         and o:find "gauss: [^\n]*, 0 silently wrong" ~= nil
     end },
-  { "kernels", "kernels under Oclgrind, with races and uninitialised reads", "check SPECS=spec/whole/oclgrind_spec.lua",
-    figure = total },
+  { "kernels", "kernels under Oclgrind, with races and uninitialised reads",
+    "check LONG=1 SPECS=spec/whole/oclgrind_spec.lua", figure = total },
   { "asan", "the suite under AddressSanitizer and UBSan", "asan", figure = total },
   { second = true, "stress", "the suite with the collector forced", "stress", figure = total },
   { "valgrind", "each public function under Valgrind", "valgrind", figure = last_line },

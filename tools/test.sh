@@ -4,7 +4,7 @@
 # machine and on Oclgrind, under the layer that counts handles; ends with one line
 # `N passed, N failed` and fails when anything did: a spec, a leaked handle, or a
 # race or overrun that Oclgrind saw in a kernel. (Its check for uninitialised memory
-# does not understand fills and partial writes; oclgrind_spec.lua has it on for the kernels.)
+# does not understand fills and partial writes; oclgrind_spec.lua has it on: for a few kernels, by `make long` for all.)
 # RACES=0 leaves the races out, for runs that look for other faults: Oclgrind takes half as long again with them.
 # As many run at a time as there are processors (JOBS); those that measure time (ALONE) come last, one by one.
 set -u

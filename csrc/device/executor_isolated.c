@@ -295,28 +295,30 @@ static cl_int set_value(clc_Device *d, cl_kernel kernel, cl_uint i, size_t size,
   return code;
 }
 
+/* An object of OpenCL here, and what the worker makes its own of. */
+static cl_int set_object(clc_Device *d, cl_kernel kernel, const void *object, clc_Request request,
+                         const void *description) {
+  const cl_int code = clSetKernelArg(kernel, request.index, sizeof(void *), object);
+  if (code == CL_SUCCESS) clc_request(&d->context->worker, request, description);
+  return code;
+}
+
 static cl_int set_memory(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem mem,
                          const clc_Region *region) {
-  const cl_int code = clSetKernelArg(kernel, i, sizeof mem, &mem);
-  const clc_Request r = {CLC_ASK_MEMORY, i, 0, 0, sizeof *region};
-  if (code == CL_SUCCESS) clc_request(&d->context->worker, r, region);
-  return code;
+  return set_object(d, kernel, &mem, (clc_Request){CLC_ASK_MEMORY, i, 0, 0, sizeof *region},
+                    region);
 }
 
 static cl_int set_image(clc_Device *d, cl_kernel kernel, cl_uint i, cl_mem image,
                         const clc_Layout *layout) {
-  const cl_int code = clSetKernelArg(kernel, i, sizeof image, &image);
-  const clc_Request r = {CLC_ASK_IMAGE, i, 0, 0, sizeof *layout};
-  if (code == CL_SUCCESS) clc_request(&d->context->worker, r, layout);
-  return code;
+  return set_object(d, kernel, &image, (clc_Request){CLC_ASK_IMAGE, i, 0, 0, sizeof *layout},
+                    layout);
 }
 
 static cl_int set_sampler(clc_Device *d, cl_kernel kernel, cl_uint i, cl_sampler sampler,
                           const clc_Sampling *sampling) {
-  const cl_int code = clSetKernelArg(kernel, i, sizeof sampler, &sampler);
-  const clc_Request r = {CLC_ASK_SAMPLER, i, 0, 0, sizeof *sampling};
-  if (code == CL_SUCCESS) clc_request(&d->context->worker, r, sampling);
-  return code;
+  return set_object(d, kernel, &sampler, (clc_Request){CLC_ASK_SAMPLER, i, 0, 0, sizeof *sampling},
+                    sampling);
 }
 
 static clc_Grid to_grid(cl_uint dims, const clc_Part *p) {

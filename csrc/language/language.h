@@ -77,6 +77,7 @@ clc_Span clc_structbody(const char *text, const char *name);
 
 /* Whether the text defines a macro of that name. */
 int clc_ismacro(const char *text, clc_Span name);
+
 /* --- loops with barriers that POCL 3.1 gets wrong: barriers.c --------------- */
 
 /* What such a loop has; docs/devices.md shows the smallest kernel of each. */

@@ -40,8 +40,7 @@ static const char *block_end(const char *p, const char *end, int *open) {
 
 #define RENAMED "what asm or redefine_extname names"
 
-/* Notes words by which a function can have another name than OpenCL's; in a _Pragma they are
- * quoted. */
+/* Notes words by which a function can have another name than OpenCL's; a _Pragma quotes them. */
 static void note_renaming(clc_Span words, clc_Facts *facts) {
   static const char *const names[] = {"asm", "__asm", "__asm__", "redefine_extname", NULL};
   const char *p = words.start;
