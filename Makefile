@@ -27,7 +27,7 @@ VERSION := $(shell sed -n 's/.*version = "clcompute \([^"]*\)".*/\1/p' lua/clcom
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd \
                 lua-argparse lua-dkjson lua-readline lua-zlib libisl-dev
 PEER_PACKAGES = libopenblas0 libclblast1
-TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind chromium procps
+TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind chromium procps zsh fish
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
 
 # --- modules: name, sources, libraries ------------------------------------------
