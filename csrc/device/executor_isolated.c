@@ -134,7 +134,7 @@ struct clc_Recipe {
   uint64_t generation; /* of the worker that has built it; 0: none */
   clc_Form form;
   size_t length;
-  char text[]; /* options, NUL, source or bytes of another form */
+  char text[]; /* options, NUL, source or bytes of another form; and a NUL that does not count */
 };
 
 static void new_recipe(lua_State *L, clc_Context *c, const clc_Sources *s, clc_Recipe **recipe) {
@@ -150,6 +150,7 @@ static void new_recipe(lua_State *L, clc_Context *c, const clc_Sources *s, clc_R
       .context = c, .holders = 1, .number = ++c->recipes, .form = s->form, .length = length};
   char *end = strcpy(r->text, s->options) + strlen(s->options) + 1;
   for (int i = 0; i < parts; i++) end = (char *)memcpy(end, s->parts[i], size[i]) + size[i];
+  *end = '\0';
   *recipe = r;
 }
 
@@ -219,7 +220,7 @@ static void let_read(clc_Worker *w, const clc_Recipe *r) {
     if (length > 0) clc_letread(w, p, length);
     p += length;
   }
-  if (includes_from_here(r->text + strlen(r->text) + 1)) clc_letread(w, ".", 1);
+  if (r->form == CLC_TEXT && includes_from_here(r->text + strlen(r->text) + 1)) clc_letread(w, ".", 1);
 }
 
 /* --- programs ------------------------------------------------------------ */
