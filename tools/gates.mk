@@ -143,10 +143,11 @@ NOT_ASAN = $(patsubst %,spec/%_spec.lua,whole/install buffer/transfer_speed kern
 
 # The sandbox of workers knows neither the terabytes that a sanitizer reserves nor the files that coverage writes.
 # Without intercept_tls_get_addr=0 the leak check itself crashes on the threads of some drivers. Short stacks and fewer
-# freed blocks kept are for Oclgrind, which asks for memory at every instruction; with RACES=0 it is twice as fast so.
+# freed blocks kept are for Oclgrind, which asks for memory at every instruction and frees an image by the size of a
+# buffer; with RACES=0 it is twice as fast so.
 ASAN_ENV = $(call variant_env,asan) LUA="$(CURDIR)/build/asan/lua-asan" RACES=0 SANITIZED=1 CLCOMPUTE_SANDBOX=off \
            LSAN_OPTIONS="suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0" \
-           ASAN_OPTIONS="allocator_may_return_null=1:intercept_tls_get_addr=0:malloc_context_size=3:quarantine_size_mb=64" \
+           ASAN_OPTIONS="allocator_may_return_null=1:intercept_tls_get_addr=0:malloc_context_size=3:quarantine_size_mb=64:new_delete_type_mismatch=0" \
            UBSAN_OPTIONS="print_stacktrace=1"
 
 asan: all layer $(call modules_of,asan) build/asan/lua-asan

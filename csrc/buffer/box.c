@@ -121,6 +121,7 @@ static void move_row(lua_State *L, const clc_Box *from, const clc_Box *to, size_
 static void move(lua_State *L, clc_Box from, clc_Box to, clc_Extent e, clc_Kind kind) {
   const size_t size = (from.buffer != NULL ? from.buffer : to.buffer)->dtype->size;
   const size_t region[3] = {e.cols * size, e.rows, e.slices};
+  if (e.slices == 1) from.slice = to.slice = 0; /* or NVIDIA's driver wants room for a slice */
   if (e.slices == 1 && e.rows == 1) {
     move_row(L, &from, &to, e.cols);
   } else if (has_room(&from, &e) && has_room(&to, &e)) {

@@ -93,15 +93,6 @@ static Queued begin(lua_State *L, clc_Image *im, clc_Kind kind) {
   return (Queued){d, event};
 }
 
-/* The elements of a buffer, from one of them on. */
-static void copy_from_buffer(lua_State *L, clc_Image *im, const clc_Buffer *b, clc_Kind kind) {
-  const Queued q = begin(L, im, kind);
-  const cl_int code =
-      clEnqueueCopyBufferToImage(q.device->queue, b->mem, im->mem, b->offset * b->dtype->size, zero,
-                                 im->extent, 0, NULL, q.event);
-  clc_commit(L, q.device, code, "clEnqueueCopyBufferToImage");
-}
-
 static void write_directly(lua_State *L, clc_Image *im, const void *from) {
   cl_event event = NULL;
   if (im->h.released) luaL_error(L, "image is released"); /* by a hook, while it waited */
@@ -111,6 +102,29 @@ static void write_directly(lua_State *L, clc_Image *im, const void *from) {
                                 0, NULL, counter != NULL ? &event : NULL),
             "clEnqueueWriteImage");
   clc_countended(counter, event, byte_count(im));
+}
+
+/* Whether a driver refuses to copy between such an image and a buffer, as NVIDIA's does. */
+static int is_refused(const clc_Image *im, cl_int code) {
+  return code == CL_INVALID_VALUE && im->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+}
+
+static void copy_through_host(lua_State *L, clc_Image *im, clc_Buffer *b) {
+  void *elements = lua_newuserdatauv(L, byte_count(im), 0);
+  clc_readbuffer(L, b, 0, b->count, elements);
+  write_directly(L, im, elements);
+  lua_pop(L, 1);
+}
+
+static void copy_from_buffer(lua_State *L, clc_Image *im, clc_Buffer *b, clc_Kind kind) {
+  const Queued q = begin(L, im, kind);
+  const cl_int code =
+      clEnqueueCopyBufferToImage(q.device->queue, b->mem, im->mem, b->offset * b->dtype->size, zero,
+                                 im->extent, 0, NULL, q.event);
+  if (is_refused(im, code))
+    copy_through_host(L, im, b);
+  else
+    clc_commit(L, q.device, code, "clEnqueueCopyBufferToImage");
 }
 
 static void write_pixels(lua_State *L, clc_Image *im, const void *from) {
@@ -159,7 +173,7 @@ static void check_elements(lua_State *L, int arg, const clc_Image *im, const clc
 }
 
 static void write_buffer(lua_State *L, clc_Image *im) {
-  const clc_Buffer *b = clc_checkbuffer(L, 2);
+  clc_Buffer *b = clc_checkbuffer(L, 2);
   check_elements(L, 2, im, b);
   copy_from_buffer(L, im, b, CLC_COPY);
 }
@@ -227,6 +241,20 @@ static int image_copy(lua_State *L) {
   return 1;
 }
 
+static void copy_to_buffer(lua_State *L, clc_Image *im, clc_Buffer *b) {
+  const Queued q = begin(L, im, CLC_COPY);
+  const cl_int code = clEnqueueCopyImageToBuffer(q.device->queue, im->mem, b->mem, zero, im->extent,
+                                                 b->offset * b->dtype->size, 0, NULL, q.event);
+  if (is_refused(im, code)) {
+    void *elements = lua_newuserdatauv(L, byte_count(im), 0);
+    read_region(L, im, zero, im->extent, byte_count(im), elements);
+    clc_writebuffer(L, b, 0, b->count, elements);
+    lua_pop(L, 1);
+  } else {
+    clc_commit(L, q.device, code, "clEnqueueCopyImageToBuffer");
+  }
+}
+
 /* The elements as a buffer: the one that is given, or a new one of the image's shape. */
 static int image_buffer(lua_State *L) {
   clc_Image *im = check_own(L, "buffer");
@@ -238,11 +266,7 @@ static int image_buffer(lua_State *L) {
   }
   b = clc_checkbuffer(L, 2);
   check_elements(L, 2, im, b);
-  im = clc_checkimage(L, 1); /* a finalizer may have released it */
-  const Queued q = begin(L, im, CLC_COPY);
-  const cl_int code = clEnqueueCopyImageToBuffer(q.device->queue, im->mem, b->mem, zero, im->extent,
-                                                 b->offset * b->dtype->size, 0, NULL, q.event);
-  clc_commit(L, q.device, code, "clEnqueueCopyImageToBuffer");
+  copy_to_buffer(L, clc_checkimage(L, 1), b); /* a finalizer may have released it */
   return 1;
 }
 

@@ -30,6 +30,9 @@ int clc_nexttoken(const char **p, const char *end, clc_Span *token);
 int clc_isword(clc_Span t);
 int clc_isthe(clc_Span t, const char *word);
 
+/* The longest identifier or keyword of a text; empty where there is none. */
+clc_Span clc_longestword(const char *text);
+
 /* The end of a line. */
 const char *clc_lineend(const char *p);
 

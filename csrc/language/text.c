@@ -127,6 +127,14 @@ int clc_isword(clc_Span t) {
   return is_word_char(*t.start) && !isdigit((unsigned char)*t.start);
 }
 
+clc_Span clc_longestword(const char *text) {
+  const char *const end = text + strlen(text);
+  clc_Span longest = {text, text}, token;
+  while (clc_nexttoken(&text, end, &token))
+    if (clc_isword(token) && token.end - token.start > longest.end - longest.start) longest = token;
+  return longest;
+}
+
 int clc_isthe(clc_Span t, const char *word) {
   const size_t n = (size_t)(t.end - t.start);
   return strlen(word) == n && memcmp(t.start, word, n) == 0;

@@ -106,6 +106,17 @@ static void check_kernel(lua_State *L, const Job *j) {
     luaL_error(L, "no kernel in the source");
 }
 
+#define LONGEST_NAME \
+  255 /* characters; with longer names of kernels NVIDIA's driver breaks the heap */
+
+static void check_lengths(lua_State *L, const Job *j) {
+  const clc_Span word = clc_longestword(j->scanned);
+  const int length = (int)(word.end - word.start);
+  if (length > LONGEST_NAME)
+    luaL_error(L, "name '%s...' of %d characters: drivers crash on more than %d; shorten it",
+               lua_pushlstring(L, word.start, 20), length, LONGEST_NAME);
+}
+
 static clc_Sources sources_of(const Job *j) {
   return (clc_Sources){.name = j->source.name,
                        .options = j->options,
@@ -166,6 +177,7 @@ clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, clc_Code *
   const Job j = push_job(L, d, s, &scanned);
   const clc_Sources sources = sources_of(&j);
   check_kernel(L, &j);
+  check_lengths(L, &j);
   d->context->executor->new_recipe(L, d->context, &sources, &code->recipe);
   build_job(L, &j, code);
   lua_pushvalue(L, scanned);

@@ -167,7 +167,7 @@ describe("clcompute loops --run", function()
     end
     local out = try("sweep", "--size 20")
     assert.matches("a: table of floats, 20; n = 20; steps = 20", out, 1, true)
-    assert.matches("nest_1: Lua: launches: 1, ", out, 1, true)
+    assert.matches("nest_1: Lua: launches: %d+, ", out)
     assert.is_nil(out:find("all parallel nests", 1, true))
   end)
 

@@ -118,7 +118,7 @@ local SECTIONS = {
       message = { "kernel 'k' needs", "this device has" },
       script = [[build("kernel void k(global int *x) { local int s[N]; s[get_local_id(0)] = x[0];"
         .. "barrier(CLK_LOCAL_MEM_FENCE); x[0] = s[(x[0] + 1) % N]; }",
-        {defines = {N = d.local_memory // 2}})(1, ints(1)):wait()]] },
+        {defines = {N = d.local_memory * (d.type == "cpu" and 1 or 2)}})(1, ints(1)):wait()]] },
     { row = "local argument of 1 GiB", alone = true, message = { "kernel 'k' needs", "this device has" },
       script = "build(" .. LOCAL .. ")(1, ints(1), cl.scratch('float', 1 << 28)):wait()" },
     { row = "local argument of 2^63 bytes", alone = true, message = { "#2", "do not fit in memory" },
