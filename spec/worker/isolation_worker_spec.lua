@@ -109,7 +109,11 @@ describe("the worker of an isolated device", function()
   -- file. Both are removed when the test has ended.
   local function interpreter(line)
     local path, log = os.tmpname(), os.tmpname()
-    helper.write(path, "#!/bin/sh\n" .. line:format(helper.lua, log) .. "\n", true)
+    local settings = "" -- a worker's environment is clean, and a sanitizer has to know what to leave alone
+    for _, name in ipairs { "ASAN_OPTIONS", "LSAN_OPTIONS" } do
+      if os.getenv(name) then settings = ("%sexport %s='%s'\n"):format(settings, name, os.getenv(name)) end
+    end
+    helper.write(path, "#!/bin/sh\n" .. settings .. line:format(helper.lua, log) .. "\n", true)
     finally(function()
       os.remove(path)
       os.remove(log)
