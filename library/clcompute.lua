@@ -43,6 +43,7 @@ local cl = {}
 ---@field careful? boolean true: a program with a loop that the device's compiler is known to get wrong is built with `-cl-opt-disable`, and a warning says so (docs/devices.md). Unchanged unless given; off at first, unless `$CLCOMPUTE_CAREFUL` is set, but not empty, 0, off, no or false
 ---@field check? boolean switches check mode as `Device:check` does
 ---@field isolated? boolean true: a worker process builds and runs the kernels of a CPU; a kernel that crashes or hangs is an error of its launch (docs/isolation.md). False unless given
+---@field timing? boolean switches the timing of launches as `Device:timing` does
 ---@field limit? number seconds that a kernel may run on an isolated device, once it is compiled, for all who have that device: 60 at first, `math.huge` for no limit; unchanged unless given
 ---@field build_limit? number seconds that a build, or the compiling at the first launch of a kernel, may take there: 300 at first, `math.huge` for no limit; unchanged unless given
 

@@ -12,6 +12,7 @@
 static int device_raw(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   d->foreign = 1;
+  clc_lend(d);
   lua_pushlightuserdata(L, d->queue);
   lua_pushlightuserdata(L, d->context->cl);
   lua_pushlightuserdata(L, d->context->place.device);

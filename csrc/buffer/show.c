@@ -94,8 +94,9 @@ void clc_pushelements(lua_State *L, int idx) {
   Cell cells[SHOWN * SHOWN];
   clc_usedevice(L, b->device);
   clc_settle(L, b->device);
-  if (b->device->flight.failure != CL_SUCCESS) { /* left for the next call that may raise */
-    lua_pushfstring(L, " (%s failed)", b->device->flight.failed);
+  const clc_Flight *f = &b->device->flight;
+  if (f->failure.code != CL_SUCCESS && !f->is_told) { /* left for the next call that may raise */
+    lua_pushfstring(L, " (%s failed)", f->failure.what);
     return;
   }
   read_cells(L, b, &g, cells);

@@ -71,6 +71,7 @@ clc_Context *clc_newcontext(lua_State *L, clc_Place place, const clc_Executor *e
   c->executor = executor;
   c->checks = is_on("CLCOMPUTE_CHECK");
   c->careful = is_on("CLCOMPUTE_CAREFUL");
+  c->times = is_on("CLCOMPUTE_TIMING");
   executor->init(c);
   fill_facts(L, c);
   make_counters(L, c);

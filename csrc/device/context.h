@@ -37,6 +37,8 @@ struct clc_Context {
 
   int careful; /* programs that the compiler may get wrong are built without optimisation */
 
+  int times; /* launches are timed at first */
+
   /* Check mode. */
   int checks;      /* buffers for scripts are made in check mode */
   int has_checked; /* a buffer was made in check mode */

@@ -11,13 +11,13 @@ static const char queues_key = 0; /* registry, weak: node -> Device object of a 
 /* A hook may close the device meanwhile. */
 static void wait_until(lua_State *L, clc_Device *d, unsigned most) {
   clc_Flight *f = &d->flight;
-  if (f->count <= most && (most > 0 || f->unseen == 0)) return;
+  if (f->count <= most && (most > 0 || f->unseen.n == 0)) return;
   luaL_checkstack(L, 5, NULL);
   clc_pushdevice(L, d); /* keeps it */
   do {
     if (most == 0) clc_mark(f);
     clc_waitflight(L, f, most);
-  } while (most == 0 && f->unseen > 0);
+  } while (most == 0 && f->unseen.n > 0);
   lua_pop(L, 1);
 }
 
@@ -39,7 +39,7 @@ cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
   clc_Command *c = clc_nextcommand(&d->flight);
   clc_namecommand(c, what);
   c->counter = NULL;
-  return &c->event;
+  return d->is_timed ? &c->event : NULL;
 }
 
 void clc_countpart(clc_Device *d, clc_Counter *counter, size_t bytes, int i, int n) {
@@ -56,23 +56,17 @@ clc_Counter *clc_transfercounter(const clc_Device *d, clc_Kind kind) {
 
 void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
   if (code != CL_SUCCESS) clc_raise(L, code, call, "%s", clc_nextcommand(&d->flight)->what);
-  clc_queued(&d->flight);
+  clc_queued(&d->flight, d->is_timed);
 }
 
 void clc_report(lua_State *L, clc_Device *d) {
   clc_reportfailure(L, &d->flight);
 }
 
-void clc_commitunseen(lua_State *L, clc_Device *d, cl_int code, const char *call,
-                      const char *what) {
-  if (code != CL_SUCCESS) clc_raise(L, code, call, "%s", what);
-  clc_queuedunseen(&d->flight, what);
-}
-
 static void wait_foreign(lua_State *L, clc_Device *d) {
   if (d->flight.count == CLC_PENDING) clc_makeroom(L, d);
   clc_usedevice(L, d);
-  clc_putmarker(&d->flight, "commands of another library");
+  clc_putbarrier(&d->flight, "commands of another library");
   d->foreign = 0;
   wait_until(L, d, 0);
 }
@@ -97,12 +91,25 @@ int clc_isbusy(clc_Device *d) {
 
 /* --- the object -------------------------------------------------------- */
 
+static void drop_queue(clc_Device *d) {
+  if (d->queue != NULL) clReleaseCommandQueue(d->queue);
+  d->queue = d->flight.queue = NULL;
+}
+
+void clc_lend(clc_Device *d) {
+  if (d->lent == d->queue) return;
+  if (d->lent != NULL) clReleaseCommandQueue(d->lent);
+  d->lent = d->queue;
+  clRetainCommandQueue(d->lent);
+}
+
 static void device_release(clc_Handle *h) {
   clc_Device *d = (clc_Device *)h;
   clc_endflight(&d->flight);
   clc_releaseowned(h);
-  if (d->queue != NULL) clReleaseCommandQueue(d->queue);
-  d->queue = d->flight.queue = NULL;
+  drop_queue(d);
+  if (d->lent != NULL) clReleaseCommandQueue(d->lent);
+  d->lent = NULL;
 }
 
 const clc_Type clc_devicetype = {"device", "clcompute.Device", sizeof(clc_Device), device_release,
@@ -172,17 +179,24 @@ clc_Device *clc_checkopen(lua_State *L, int arg) {
   return d;
 }
 
-/* Oclgrind (1.2) never returns from the newer call when it comes through ocl-icd. */
+static int wants_times(const clc_Device *d) {
+  return d->timing || d->profile->on;
+}
+
+/* Times are not for nothing: with them NVIDIA's driver takes twice as long for a copy, and for each
+   event. Oclgrind (1.2) never returns from the newer call when it comes through ocl-icd. */
 static void create_queue(lua_State *L, clc_Device *d) {
   const clc_Context *c = d->context;
-  const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+  const cl_command_queue_properties times = wants_times(d) ? CL_QUEUE_PROFILING_ENABLE : 0;
+  const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, times, 0};
   const cl_device_id id = c->place.device;
   const int older = c->version < 200;
   cl_int code;
-  d->queue = older ? clCreateCommandQueue(c->cl, id, CL_QUEUE_PROFILING_ENABLE, &code)
+  d->queue = older ? clCreateCommandQueue(c->cl, id, times, &code)
                    : clCreateCommandQueueWithProperties(c->cl, id, props, &code);
   if (code != CL_SUCCESS) d->queue = NULL;
   d->flight.queue = d->queue;
+  d->is_timed = times != 0;
   clc_check(L, code, older ? "clCreateCommandQueue" : "clCreateCommandQueueWithProperties");
 }
 
@@ -195,12 +209,39 @@ void clc_usedevice(lua_State *L, clc_Device *d) {
   }
 }
 
+/* The next use makes a queue that takes times, or none. A hook may put more into this one while it
+   waits. */
+static void renew_queue(lua_State *L, clc_Device *d) {
+  while (d->queue != NULL && d->is_timed != wants_times(d)) {
+    clc_settle(L, d);
+    if (!clc_isbusy(d)) drop_queue(d);
+  }
+}
+
+void clc_settiming(lua_State *L, clc_Device *d, int timing) {
+  d->timing = timing;
+  renew_queue(L, d);
+}
+
+/* Waiting may run Lua code, which changes the list of handles: so from its start each time. */
+void clc_settimings(lua_State *L) {
+  clc_Handle *h = clc_nexthandle(L, NULL);
+  while (h != NULL) {
+    clc_Device *d = (clc_Device *)h;
+    const int changes = h->type == &clc_devicetype && !h->released && d->queue != NULL &&
+                        d->is_timed != wants_times(d);
+    if (changes) renew_queue(L, d);
+    h = clc_nexthandle(L, changes ? NULL : h);
+  }
+}
+
 /* Pushes a new device on the context at an index of the stack, which it keeps. */
 static clc_Device *new_device(lua_State *L, int context) {
   clc_Context *c = clc_checkhandle(L, context, &clc_contexttype);
   clc_Device *d = clc_newhandle(L, &clc_devicetype, &c->h, 0);
   d->context = c;
   d->profile = clc_getprofile(L);
+  d->timing = c->times;
   lua_pushvalue(L, context);
   clc_setvalue(L, -2, CLC_CONTEXTVALUE);
   return d;
@@ -349,12 +390,26 @@ static int device_close(lua_State *L) {
   return 1;
 }
 
+/* d:timing(on) --> the device; d:timing() --> whether launches are timed. */
+static int device_timing(lua_State *L) {
+  clc_Device *d = clc_checkopen(L, 1);
+  if (lua_isnoneornil(L, 2)) {
+    lua_pushboolean(L, d->timing);
+    return 1;
+  }
+  luaL_checktype(L, 2, LUA_TBOOLEAN);
+  clc_settiming(L, d, lua_toboolean(L, 2));
+  lua_settop(L, 1);
+  return 1;
+}
+
 static int device_queue(lua_State *L) {
-  clc_checkopen(L, 1);
+  const clc_Device *first = clc_checkopen(L, 1);
   lua_settop(L, 1);
   clc_getvalue(L, 1, CLC_CONTEXTVALUE);
   clc_Device *d = new_device(L, 2);
   d->is_further = 1;
+  d->timing = first->timing;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &queues_key);
   lua_pushvalue(L, -2);
   lua_rawsetp(L, -2, d);
@@ -381,11 +436,9 @@ static int device_show(lua_State *L) {
 }
 
 void clc_opendevices(lua_State *L) {
-  static const clc_Function methods[] = {{"wait", device_wait, 0},
-                                         {"info", device_info, 0},
-                                         {"queue", device_queue, 0},
-                                         {"close", device_close, 0},
-                                         {NULL, NULL, 0}};
+  static const clc_Function methods[] = {{"wait", device_wait, 0},     {"info", device_info, 0},
+                                         {"queue", device_queue, 0},   {"close", device_close, 0},
+                                         {"timing", device_timing, 1}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__close", device_close}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"still_running", still_running}, {NULL, NULL}};
   clc_addinternal(L, functions);

@@ -13,8 +13,11 @@ struct clc_Device {
   clc_Context *context;   /* which owns it; alive while it is not released */
   int is_further;         /* made by Device:queue, beside the device that opened the context */
   cl_command_queue queue; /* NULL until first use */
+  int timing;             /* scripts ask what launches took */
+  int is_timed;           /* so the queue takes the times of its commands, which have events */
   clc_Flight flight;      /* what was put into the queue */
-  int foreign;            /* others may have put commands into it */
+  cl_command_queue lent;  /* a queue that others know; it stays until the end */
+  int foreign;            /* they may have put commands into it */
   clc_Profile *profile;   /* the state's */
 };
 
@@ -53,14 +56,11 @@ void clc_makeroom(lua_State *L, clc_Device *d);
 
 /*
  * Queueing a command: clc_reserve makes room (it may wait for the oldest) and
- * returns where the command's event belongs; clc_commit takes the code of the
- * clEnqueue call. Between the two nothing may raise.
+ * returns where the command's event belongs, NULL where nobody asks for times;
+ * clc_commit takes the code of the clEnqueue call. Between the two nothing may raise.
  */
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what);
 void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call);
-
-/* Takes the code of the clEnqueue call of a command that has no event; after clc_makeroom. */
-void clc_commitunseen(lua_State *L, clc_Device *d, cl_int code, const char *call, const char *what);
 
 /* Between clc_reserve and clc_commit: has the command counted as part `i` of the `n` of a launch
    that moves so many bytes. No counter: not profiled. */
@@ -82,6 +82,15 @@ void clc_settleall(lua_State *L, const clc_Context *c);
    report, naming it. */
 void clc_drain(lua_State *L, clc_Device *d);
 
+/* Has the launches timed that come from now on, or not; waits for what is queued. */
+void clc_settiming(lua_State *L, clc_Device *d, int timing);
+
+/* Has the queues of the state take times, or not, as the profile now asks. */
+void clc_settimings(lua_State *L);
+
+/* Keeps the queue until the device ends: others get to know it. */
+void clc_lend(clc_Device *d);
+
 /* True while commands are queued, or may be, that have not been seen to end. */
 int clc_isbusy(clc_Device *d);
 
@@ -90,16 +99,19 @@ int clc_isbusy(clc_Device *d);
 struct clc_Event {
   clc_Handle h;
   clc_Device *device;
-  cl_event first, last; /* commands: one, unless the launch was split; NULL: there is none */
-  cl_ulong when[4];     /* without a command: when the launch, which has ended, passed each stage */
+  uint64_t ticket;      /* of its last command; 0: it has ended */
+  int is_timed;         /* what follows is known */
+  cl_event first, last; /* commands: one, unless the launch was split; NULL: it has ended */
+  cl_ulong when[4];     /* without a command: when the launch passed each stage */
   char what[CLC_WHAT];
 };
 
 /* Pushes a new event that waits to be told of its commands. */
 clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what);
 
-/* Tells it of the next command of its launch; retains the OpenCL event. */
-void clc_addcommand(clc_Event *e, cl_event command);
+/* Tells it of the command that was queued last, one of its launch; retains OpenCL's event, where
+   there is one. */
+void clc_addcommand(clc_Event *e, const cl_event *command);
 
 /* Tells it of a command that has ended: when it was queued, submitted, started, finished. */
 void clc_addended(clc_Event *e, const cl_ulong when[4]);

@@ -50,12 +50,14 @@ static double opt_limit(lua_State *L, const char *name, int isolated) {
 }
 
 static int clc_device(lua_State *L) {
-  static const char *const keys[] = {"build_limit", "careful", "check", "isolated", "limit", NULL};
+  static const char *const keys[] = {"build_limit", "careful", "check", "isolated",
+                                     "limit",       "timing",  NULL};
   const char *selector = opt_selector(L);
   clc_checkoptions(L, 2, keys);
   const int check = clc_booleanoption(L, 2, "check", -1);
   const int careful = clc_booleanoption(L, 2, "careful", -1);
   const int isolated = clc_booleanoption(L, 2, "isolated", 0);
+  const int timing = clc_booleanoption(L, 2, "timing", -1);
   const clc_TimeLimits limits = {opt_limit(L, "build_limit", isolated),
                                  opt_limit(L, "limit", isolated)};
   const clc_Place place = selector != NULL
@@ -65,9 +67,11 @@ static int clc_device(lua_State *L) {
     clc_pushisolated(L, place, limits);
   else
     clc_pushplace(L, place, &clc_localexecutor);
-  clc_Context *c = clc_checkdevice(L, -1)->context;
+  clc_Device *d = clc_checkdevice(L, -1);
+  clc_Context *c = d->context;
   if (check >= 0) c->checks = check;
   if (careful >= 0) c->careful = careful;
+  if (timing >= 0) clc_settiming(L, d, timing);
   return 1;
 }
 

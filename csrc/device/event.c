@@ -15,20 +15,22 @@ static void event_release(clc_Handle *h) {
   e->first = e->last = NULL;
 }
 
-static cl_int get_status(lua_State *L, const clc_Event *e) {
-  cl_int status = CL_COMPLETE;
-  if (e->last != NULL)
-    clc_check(
-        L, clGetEventInfo(e->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
-        "clGetEventInfo");
-  return status;
+/* That of what ends with the launch, or behind it. */
+static cl_int get_status(const clc_Event *e) {
+  clc_Flight *f = &e->device->flight;
+  const clc_Command *c = clc_follow(f, e->ticket);
+  cl_int status;
+  if (c == NULL) return clc_fate(f, e->ticket);
+  const cl_int code =
+      clGetEventInfo(c->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+  return code == CL_SUCCESS ? status : code;
 }
 
 static void push_status(lua_State *L, const clc_Event *e) {
   clc_usedevice(L, e->device);
+  const cl_int status = get_status(e);
   /* Asking is no flush: without one a script that polls might poll for ever. */
-  clc_check(L, clFlush(e->device->queue), "clFlush");
-  cl_int status = get_status(L, e);
+  if (status > CL_COMPLETE) clc_check(L, clFlush(e->device->queue), "clFlush");
   lua_pushstring(L, status == CL_QUEUED      ? "queued"
                     : status == CL_SUBMITTED ? "submitted"
                     : status == CL_RUNNING   ? "running"
@@ -43,10 +45,7 @@ static cl_int poll_event(lua_State *L, const clc_Event *e, double seconds) {
   clc_checkinterrupt(L);
   for (;;) {
     if (e->h.released) luaL_error(L, "%s: event was released meanwhile", e->what);
-    cl_int status;
-    const cl_int code =
-        clGetEventInfo(e->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    if (code != CL_SUCCESS) return code;
+    const cl_int status = get_status(e);
     if (status <= CL_COMPLETE || (seconds >= 0 && clc_now() - w.start >= seconds)) return status;
     clc_pause(L, &w);
   }
@@ -56,15 +55,26 @@ static cl_int poll_event(lua_State *L, const clc_Event *e, double seconds) {
 static void wait_event(lua_State *L, clc_Event *e, double seconds) {
   cl_int status = CL_COMPLETE;
   clc_usedevice(L, e->device);
-  if (e->last != NULL) {
+  if (clc_follow(&e->device->flight, e->ticket) != NULL) {
     const cl_int code = clFlush(e->device->queue); /* or the device might never begin */
     status = poll_event(L, e, code == CL_SUCCESS ? seconds : 0);
     if (status > CL_COMPLETE) clc_check(L, code, "clFlush");
   }
   if (status > CL_COMPLETE) luaL_error(L, "%s did not end within %f seconds", e->what, seconds);
   clc_report(L, e->device);
+  status = clc_fate(&e->device->flight, e->ticket);
   if (status < 0)
-    luaL_error(L, "%s failed on the device: %s (%d)", e->what, clc_codename(status), (int)status);
+    luaL_error(L, "%s failed on the device: %s (%d)", e->device->flight.failure.what,
+               clc_codename(status), (int)status);
+}
+
+static void wait_timed(lua_State *L, clc_Event *e) {
+  if (!e->is_timed)
+    luaL_error(L,
+               "%s was not timed: d:timing(true), or cl.device(s, {timing = true}), has the "
+               "launches behind it timed",
+               e->what);
+  wait_event(L, e, -1);
 }
 
 /* The stages of a launch, in the order of `when`. */
@@ -88,7 +98,7 @@ static double seconds_between(cl_ulong start, cl_ulong end) {
 }
 
 static void push_seconds(lua_State *L, clc_Event *e) {
-  wait_event(L, e, -1);
+  wait_timed(L, e);
   lua_pushnumber(L, seconds_between(get_time(L, e, STARTED), get_time(L, e, FINISHED)));
 }
 
@@ -113,14 +123,18 @@ static int event_field(lua_State *L) {
 clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what) {
   clc_Event *e = clc_newowned(L, &event_type, d, 0);
   e->device = d;
+  e->is_timed = d->is_timed;
   strncpy(e->what, what, CLC_WHAT - 1);
   return e;
 }
 
-void clc_addcommand(clc_Event *e, cl_event command) {
+void clc_addcommand(clc_Event *e, const cl_event *command) {
+  e->ticket = e->device->flight.queued;
+  e->is_timed = command != NULL;
+  if (command == NULL) return;
   if (e->last != e->first) clReleaseEvent(e->last);
-  clRetainEvent(e->last = command);
-  if (e->first == NULL) e->first = command;
+  clRetainEvent(e->last = *command);
+  if (e->first == NULL) e->first = *command;
 }
 
 void clc_addended(clc_Event *e, const cl_ulong when[4]) {
@@ -165,7 +179,7 @@ static int profile_show(lua_State *L) {
 
 static int event_profile(lua_State *L) {
   clc_Event *e = clc_checkhandle(L, 1, &event_type);
-  wait_event(L, e, -1);
+  wait_timed(L, e);
   lua_createtable(L, 0, STAGES);
   for (int i = 0; i < STAGES; i++) {
     lua_pushnumber(L, (double)get_time(L, e, i) * 1e-9);
@@ -179,17 +193,25 @@ static int event_profile(lua_State *L) {
   return 1;
 }
 
+/* A queue that waits for another one's launch: for what ends with it there, or behind it. */
+static void queue_wait(lua_State *L, const clc_Event *e, clc_Device *d) {
+  clc_makeroom(L, e->device);
+  cl_event *event = clc_reserve(L, d, "waiting for an event of another queue");
+  const clc_Command *c = clc_follow(&e->device->flight, e->ticket);
+  if (c == NULL) return;
+  const cl_int code = clFlush(e->device->queue); /* or the two could wait for ever */
+  clc_check(L, code, "clFlush");
+  clc_commit(L, d, clEnqueueBarrierWithWaitList(d->queue, 1, &c->event, event),
+             "clEnqueueBarrierWithWaitList");
+}
+
 static int event_before(lua_State *L) {
   clc_Event *e = clc_checkhandle(L, 1, &event_type);
   clc_Device *d = clc_checkopen(L, 2);
-  if (d->context != e->device->context) {
+  if (d->context != e->device->context)
     wait_event(L, e, -1);
-  } else if (e->last != NULL && d != e->device) {
-    clc_check(L, clFlush(e->device->queue), "clFlush"); /* or the two could wait for ever */
-    cl_event *event = clc_reserve(L, d, "waiting for an event of another queue");
-    clc_commit(L, d, clEnqueueBarrierWithWaitList(d->queue, 1, &e->last, event),
-               "clEnqueueBarrierWithWaitList");
-  }
+  else if (d != e->device)
+    queue_wait(L, e, d);
   lua_settop(L, 1);
   return 1;
 }

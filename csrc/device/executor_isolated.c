@@ -220,7 +220,8 @@ static void let_read(clc_Worker *w, const clc_Recipe *r) {
     if (length > 0) clc_letread(w, p, length);
     p += length;
   }
-  if (r->form == CLC_TEXT && includes_from_here(r->text + strlen(r->text) + 1)) clc_letread(w, ".", 1);
+  if (r->form == CLC_TEXT && includes_from_here(r->text + strlen(r->text) + 1))
+    clc_letread(w, ".", 1);
 }
 
 /* --- programs ------------------------------------------------------------ */

@@ -131,23 +131,14 @@ static void enqueue_part(lua_State *L, clc_Device *d, const clc_Launch *l, const
               "%s: remainder=\"native\" takes a program built with options=\"-cl-std=CL2.0\" or "
               "later, without -cl-uniform-work-group-size; else \"split\" or \"pad\"",
               l->what);
-  if (event == NULL)
-    clc_commitunseen(L, d, code, "clEnqueueNDRangeKernel", l->what);
-  else
-    clc_commit(L, d, code, "clEnqueueNDRangeKernel");
+  clc_commit(L, d, code, "clEnqueueNDRangeKernel");
 }
 
-/* An event costs more than the launch, so that there is none where nobody asks for one. */
 static void launch_part(lua_State *L, clc_Device *d, const clc_Launch *l, int i) {
-  if (l->event == NULL && !d->profile->on) {
-    clc_usedevice(L, d);
-    enqueue_part(L, d, l, &l->parts[i], NULL);
-    return;
-  }
   cl_event *event = clc_reserve(L, d, l->what);
   if (d->profile->on) clc_countpart(d, l->counter, l->bytes, i, l->n);
   enqueue_part(L, d, l, &l->parts[i], event);
-  if (l->event != NULL) clc_addcommand(l->event, *event);
+  if (l->event != NULL) clc_addcommand(l->event, event);
 }
 
 static void launch(lua_State *L, clc_Device *d, const clc_Launch *l) {

@@ -2,6 +2,7 @@
 /* Commands in flight: those of one in-order queue that were not seen to end. */
 #include "flight.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -23,34 +24,62 @@ void clc_namecommand(clc_Command *c, const char *what) {
   copy_name(c->what, what);
 }
 
+static int is_kernel(const char *what) {
+  return strncmp(what, "kernel", 6) == 0;
+}
+
+/* Kernels are to blame before copies and fills are. */
+static void lengthen(clc_Run *r, const char *what) {
+  const int kernel = is_kernel(what), begins = r->n == 0 || (kernel && !r->has_kernel);
+  if (begins) copy_name(r->first, what);
+  if (begins || kernel || !r->has_kernel) copy_name(r->last, what);
+  r->has_kernel |= kernel;
+  r->n++;
+}
+
+static void queued_unseen(clc_Flight *f) {
+  lengthen(&f->unseen, clc_nextcommand(f)->what);
+  if (f->unseen.n == 1 && f->count == 0) clFlush(f->queue);
+  if (f->unseen.n >= CLC_UNSEEN) clc_mark(f);
+}
+
+static void forget_unseen(clc_Flight *f) {
+  f->unseen.n = 0;
+  f->unseen.has_kernel = 0;
+}
+
 /* Lets an idle device begin; what that misses the flush of a wait makes up for. */
-void clc_queued(clc_Flight *f) {
-  clc_nextcommand(f)->follows = f->unseen > 0;
-  f->unseen = 0;
+void clc_queued(clc_Flight *f, int has_event) {
+  clc_Command *c = clc_nextcommand(f);
+  c->ticket = ++f->queued;
+  c->is_barrier = 0;
+  if (!has_event) {
+    queued_unseen(f);
+    return;
+  }
+  c->before = f->unseen;
+  forget_unseen(f);
   if (f->count++ == 0) clFlush(f->queue);
 }
 
-void clc_putmarker(clc_Flight *f, const char *what) {
+/* NVIDIA's driver is as quick to end a barrier as it is to finish the queue, and twice as slow with
+   a marker. */
+void clc_putbarrier(clc_Flight *f, const char *what) {
   clc_Command *c = clc_nextcommand(f);
+  const cl_int code = clEnqueueBarrierWithWaitList(f->queue, 0, NULL, &c->event);
   clc_namecommand(c, what);
   c->counter = NULL;
-  const cl_int code = clEnqueueMarkerWithWaitList(f->queue, 0, NULL, &c->event);
   if (code == CL_SUCCESS)
-    clc_queued(f);
+    clc_queued(f, 1);
   else
-    clc_notefailure(f, code, "clEnqueueMarkerWithWaitList");
+    clc_notefailure(f, code, "clEnqueueBarrierWithWaitList");
+  c->is_barrier = 1;
 }
 
 void clc_mark(clc_Flight *f) {
-  if (f->unseen == 0 || f->count == CLC_PENDING) return;
-  clc_putmarker(f, f->last);
-  f->unseen = 0;
-}
-
-void clc_queuedunseen(clc_Flight *f, const char *what) {
-  copy_name(f->last, what);
-  if (f->unseen++ == 0 && f->count == 0) clFlush(f->queue);
-  if (f->unseen >= CLC_UNSEEN) clc_mark(f);
+  if (f->unseen.n == 0 || f->count == CLC_PENDING) return;
+  clc_putbarrier(f, f->unseen.last);
+  forget_unseen(f);
 }
 
 /* --- ending ------------------------------------------------------------ */
@@ -65,25 +94,44 @@ static cl_int get_status(cl_event event, cl_int *status) {
   return clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
 }
 
-/* What the oldest command is called, which failed; where the driver now fails in every call, as
-   NVIDIA's does after a fault, a kernel in the queue is to blame rather than the copy
-   or fill that stands first in it. */
-static const char *find_culprit(const clc_Flight *f) {
+/* What the oldest command, or those before it, are called, of which one failed; where the driver
+   now fails in every call, as NVIDIA's does after a fault, a kernel in the queue is to blame rather
+   than the copy or fill that stands first in it. */
+static clc_Run find_culprits(const clc_Flight *f) {
   const clc_Command *oldest = &f->pending[f->oldest];
+  clc_Run own = {0};
   cl_int status;
-  if (get_status(oldest->event, &status) == CL_SUCCESS) return oldest->what;
-  for (unsigned i = 0; i < f->count; i++) {
+  const int is_told = get_status(oldest->event, &status) == CL_SUCCESS;
+  for (unsigned i = 0; i < (is_told ? 1 : f->count); i++) {
     const clc_Command *c = &f->pending[(f->oldest + i) % CLC_PENDING];
-    if (strncmp(c->what, "kernel", 6) == 0) return c->what;
-    if (c->follows) return f->last;
+    if (c->before.n > 0 && (c->is_barrier || (!is_told && c->before.has_kernel))) return c->before;
+    if (!is_told && is_kernel(c->what)) {
+      lengthen(&own, c->what);
+      return own;
+    }
   }
-  return oldest->what;
+  lengthen(&own, oldest->what);
+  return own;
+}
+
+static void fail(clc_Flight *f, cl_int code, const clc_Run *culprits, uint64_t through) {
+  clc_Failure *failure = &f->failure;
+  if (failure->code != CL_SUCCESS && !f->is_told) return;
+  f->is_told = 0;
+  failure->code = code;
+  failure->after = f->ended;
+  failure->through = through;
+  if (strcmp(culprits->first, culprits->last) == 0)
+    strcpy(failure->what, culprits->first);
+  else
+    snprintf(failure->what, sizeof failure->what, "%s, %s or one between them", culprits->first,
+             culprits->last);
 }
 
 void clc_notefailure(clc_Flight *f, cl_int code, const char *what) {
-  if (f->failure != CL_SUCCESS) return;
-  f->failure = code;
-  copy_name(f->failed, what);
+  clc_Run run = {0};
+  lengthen(&run, what);
+  fail(f, code, &run, f->queued);
 }
 
 /* A launch of several commands is one call that took their sum. */
@@ -98,8 +146,13 @@ static void count_oldest(clc_Flight *f, cl_int status) {
 
 /* Takes the oldest command, which has ended with that status, off the ring. */
 static void retire(clc_Flight *f, cl_int status) {
+  const uint64_t ticket = f->pending[f->oldest].ticket;
   count_oldest(f, status);
-  if (status < 0) clc_notefailure(f, status, find_culprit(f));
+  if (status < 0) {
+    const clc_Run culprits = find_culprits(f);
+    fail(f, status, &culprits, ticket);
+  }
+  f->ended = ticket;
   forget_oldest(f);
 }
 
@@ -114,10 +167,29 @@ void clc_retireended(clc_Flight *f) {
 
 void clc_reportfailure(lua_State *L, clc_Flight *f) {
   clc_retireended(f);
-  cl_int code = f->failure;
-  if (code == CL_SUCCESS) return;
-  f->failure = CL_SUCCESS;
-  luaL_error(L, "%s failed on the device: %s (%d)", f->failed, clc_codename(code), (int)code);
+  const clc_Failure *failure = &f->failure;
+  if (failure->code == CL_SUCCESS || f->is_told) return;
+  f->is_told = 1;
+  luaL_error(L, "%s failed on the device: %s (%d)", failure->what, clc_codename(failure->code),
+             (int)failure->code);
+}
+
+/* --- tickets --------------------------------------------------------------- */
+
+const clc_Command *clc_follow(clc_Flight *f, uint64_t ticket) {
+  clc_retireended(f);
+  if (f->ended >= ticket) return NULL;
+  if (ticket > f->queued - f->unseen.n) clc_mark(f);
+  for (unsigned i = 0; i < f->count; i++) {
+    const clc_Command *c = &f->pending[(f->oldest + i) % CLC_PENDING];
+    if (c->ticket >= ticket) return c;
+  }
+  return f->unseen.n > 0 ? &f->pending[(f->oldest + f->count - 1) % CLC_PENDING] : NULL;
+}
+
+cl_int clc_fate(const clc_Flight *f, uint64_t ticket) {
+  const clc_Failure *failure = &f->failure;
+  return ticket > failure->after && ticket <= failure->through ? failure->code : CL_SUCCESS;
 }
 
 /* --- waiting ----------------------------------------------------------- */
@@ -150,7 +222,8 @@ void clc_endflight(clc_Flight *f) {
   for (; f->count > 0 && clc_now() - start < PATIENCE; clc_retireended(f))
     clc_rest(clc_now() - start);
   while (f->count > 0) forget_oldest(f);
-  f->unseen = 0;
+  forget_unseen(f);
+  f->ended = f->queued;
 }
 
 void clc_uncount(clc_Flight *f) {

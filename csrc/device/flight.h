@@ -3,51 +3,68 @@
 #ifndef CLC_FLIGHT_H
 #define CLC_FLIGHT_H
 
+#include <stdint.h>
+
 #include "profile.h"
 
-#define CLC_PENDING 256 /* commands in flight; one more waits for the oldest */
-#define CLC_UNSEEN 32   /* commands without an event, until a marker follows them */
+#define CLC_PENDING 256 /* commands with an event; one more waits for the oldest */
+#define CLC_UNSEEN 32   /* commands without an event, until a barrier follows them */
 #define CLC_WHAT 48     /* room for what a command is called in messages */
 
-/* A command that was queued and may still fail. */
+/* Commands one behind the other, by the names of the first and the last; of kernels alone where
+   there is one. */
+typedef struct clc_Run {
+  unsigned n;
+  int has_kernel;
+  char first[CLC_WHAT], last[CLC_WHAT];
+} clc_Run;
+
+/* A command with an event, which was queued and may still fail. */
 typedef struct clc_Command {
   cl_event event;
+  uint64_t ticket;
+  int is_barrier;       /* it does nothing but end */
+  clc_Run before;       /* without an event; they end before it does */
   clc_Counter *counter; /* NULL: it is not profiled */
   size_t bytes;         /* moved, of the whole launch */
   int first, last;      /* of the commands of its launch */
-  int follows;          /* kernels without an event, which it ends after */
   char what[CLC_WHAT];
 } clc_Command;
 
+/* Commands that one failure is of: those behind one ticket and up to another. */
+typedef struct clc_Failure {
+  cl_int code; /* CL_SUCCESS: there was none */
+  uint64_t after, through;
+  char what[2 * CLC_WHAT + 32];
+} clc_Failure;
+
+/* Each command of a queue has a ticket: how many were put there up to it. */
 typedef struct clc_Flight {
   cl_command_queue queue;           /* the device's; NULL while there is none */
+  uint64_t queued, ended;           /* tickets: the last one, and the last seen to end */
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
-  unsigned unseen;     /* commands without an event behind all that are pending */
-  char last[CLC_WHAT]; /* what the last of them is called */
+  clc_Run unseen;   /* commands without an event behind all that are pending */
   cl_ulong elapsed; /* of the commands seen of a profiled launch; they come one after the other */
   int whole;        /* all of them are known */
-  cl_int failure;   /* code of the first command that failed and was not reported */
-  char failed[CLC_WHAT];
+  int is_told;      /* the failure was reported */
+  clc_Failure failure; /* the first that was not reported, or the last one */
 } clc_Flight;
 
-/* The place of the next command; there must be room. */
+/* The place of the next command with an event; there must be room. */
 clc_Command *clc_nextcommand(clc_Flight *f);
 
 /* What messages call it. */
 void clc_namecommand(clc_Command *c, const char *what);
 
-/* The next command was queued. */
-void clc_queued(clc_Flight *f);
+/* The next command was queued, with its event or without: those cost NVIDIA's driver more than a
+   launch does, and their end is that of a later command, or of a barrier. */
+void clc_queued(clc_Flight *f, int has_event);
 
-/* A command was queued whose event nobody wants: events cost NVIDIA's driver more than launches do.
-   Its end is that of a later command, or of a marker. */
-void clc_queuedunseen(clc_Flight *f, const char *what);
+/* Queues a barrier, which ends after all that was put into the queue; there must be room. */
+void clc_putbarrier(clc_Flight *f, const char *what);
 
-/* Queues a marker, which ends after all that was put into the queue; there must be room. */
-void clc_putmarker(clc_Flight *f, const char *what);
-
-/* Has a marker follow commands without an event, so that waiting finds their end; not where there
+/* Has a barrier follow commands without an event, so that waiting finds their end; not where there
    is no room. */
 void clc_mark(clc_Flight *f);
 
@@ -68,5 +85,14 @@ void clc_endflight(clc_Flight *f);
 
 /* Has none of them counted. */
 void clc_uncount(clc_Flight *f);
+
+/* --- tickets --------------------------------------------------------------- */
+
+/* The command with an event by which a ticket's end is seen, a barrier put behind it if need be;
+   where there is room, the last one where not. NULL: it has ended. */
+const clc_Command *clc_follow(clc_Flight *f, uint64_t ticket);
+
+/* The code of a ticket's failure; CL_SUCCESS where there was none. */
+cl_int clc_fate(const clc_Flight *f, uint64_t ticket);
 
 #endif

@@ -138,9 +138,9 @@ static int read_profile(lua_State *L) {
   if (lua_isboolean(L, 1)) {
     clc_Profile *p = clc_getprofile(L);
     p->on = lua_toboolean(L, 1);
-    if (!p->on) return 0;
-    forget_commands(L);
-    reset_counters(p);
+    if (p->on) forget_commands(L);
+    if (p->on) reset_counters(p);
+    if (!clc_isforked()) clc_settimings(L);
     return 0;
   }
   if (clc_isforked()) clc_checkfork(L); /* rows ask the driver for names */

@@ -29,6 +29,8 @@ for i = 1, n do x[i], y[i] = i, n - i end
 local a, b, c = device:buffer(x), device:buffer(y), device:empty("float", n)
 print(("4-6. three buffers of %d bytes, two of them written"):format(a.bytes))
 
+device:timing(true) -- the queue notes when each launch began and ended
+
 -- 7. The kernel's arguments: clSetKernelArg. 8. Launch: clEnqueueNDRangeKernel. It is queued, not yet done.
 local event = program.kernel1(n, alpha, a, b, c)
 print("7-8. launched; its status is " .. event.status)

@@ -6,7 +6,7 @@
 local bench = require "clcompute.bench"
 local cl = require "clcompute"
 local report = require "clcompute.report"
-local device = cl.device()
+local device = cl.device(nil, { timing = true })
 local other = device:queue()
 
 local SOURCE = [[

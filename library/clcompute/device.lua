@@ -85,6 +85,19 @@ function Device:wait() end
 ---@return clcompute.Device
 function Device:queue() end
 
+---Has the launches that come from now on timed, or not: `Event.seconds` and `Event:profile` tell of timed ones alone.
+---Waits for what is queued. Off at first, but in the prompt and while `cl.profile` is on: NVIDIA's driver takes twice as
+---long to queue a launch that is timed. A further queue begins as its device is.
+---```lua
+---local p = d:program "kernel void one(global int *x) { x[get_global_id(0)] = 1; }"
+---d:timing(true)
+---print(p.one(8, d:zeros("int", 8)).seconds > 0, d:timing()) --> true	true
+---d:timing(false)
+---```
+---@param on? boolean
+---@return clcompute.Device|boolean # the device; without `on`, whether launches are timed
+function Device:timing(on) end
+
 ---Switches check mode for buffers that are made after it, on the device and its further queues. A launch from Lua
 ---with such a buffer waits for its end. It raises where the kernel wrote up to 1 KiB before or after the buffer (of a
 ---view: into its neighbours), where an element of an output (a pointer that is not const) became NaN or infinity,

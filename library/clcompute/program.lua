@@ -231,11 +231,12 @@ function Struct:read(buffer, first, last) end
 ---of the last.
 ---@class clcompute.Event
 ---@field status string "queued", "submitted", "running", "complete" or what failed
----@field seconds number from start to end by the device's clock; waits
+---@field seconds number from start to end by the device's clock, of a launch that is timed (`Device:timing`); waits
 ---@field device clcompute.Device
 local Event = {}
 
----Blocks until the launch has ended.
+---Blocks until the launch has ended. That a launch which is not timed has ended is seen by a barrier behind it and behind
+---all that was queued meanwhile: the answer may come later than its end, never earlier. The same goes for `status`.
 ---
 ---Errors: a launch that failed on the device; the time ran out.
 ---```lua
@@ -246,10 +247,10 @@ local Event = {}
 ---@return clcompute.Event # the event
 function Event:wait(seconds) end
 
----When the launch passed each stage; waits for its end first. `print` shows the times since it was queued.
+---When a launch that is timed (`Device:timing`) passed each stage; waits for its end first. `print` shows the times since it was queued.
 ---```lua
 ---local p = d:program "kernel void one(global int *x) { x[get_global_id(0)] = 1; }"
----local times = p.one(8, d:zeros("int", 8)):profile()
+---local times = p.one(8, d:timing(true):zeros("int", 8)):profile()
 ---print(times.queued <= times.started, times.started <= times.finished) --> true	true
 ---print(times) --> queued, submitted + ..., started + ..., finished + ...
 ---```

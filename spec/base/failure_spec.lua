@@ -181,8 +181,8 @@ helper.describe_each("a failure", function(d)
 
   it("to see the end of another library's commands names the call", function()
     d:raw()
-    count.fail("clEnqueueMarkerWithWaitList", OUT_OF_RESOURCES)
-    helper.raises("clEnqueueMarkerWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
+    count.fail("clEnqueueBarrierWithWaitList", OUT_OF_RESOURCES)
+    helper.raises("clEnqueueBarrierWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
   end)
 
   it("of a launch without an event is found by waiting, and names the last of them", function()
@@ -190,8 +190,25 @@ helper.describe_each("a failure", function(d)
     count.fail("command", FAULT)
     helper.raises({ "kernel 'saxpy", "failed on the device", "(-14)" }, d.wait, d)
     cl.saxpy(2, y, y, { out = y })
-    count.fail("clEnqueueMarkerWithWaitList", OUT_OF_RESOURCES)
-    helper.raises("clEnqueueMarkerWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
+    count.fail("clEnqueueBarrierWithWaitList", OUT_OF_RESOURCES)
+    helper.raises("clEnqueueBarrierWithWaitList failed on the device: CL_OUT_OF_RESOURCES (-5)", d.wait, d)
+  end)
+
+  it("of launches without events names the first and the last that it can be", function()
+    local p <close> = d:program [[
+      kernel void more(global int *x) { x[get_global_id(0)]++; }
+      kernel void less(global int *x) { x[get_global_id(0)]--; }]]
+    x:fill(0)
+    p.more(4, x)
+    add(4, x)
+    local e = p.less(4, x)
+    local behind = x:fill(0)
+    count.fail("command", FAULT)
+    local text = "kernel 'more', kernel 'less' or one between them failed on the device: "
+    helper.raises(text, d.wait, d)
+    helper.raises(text, e.wait, e)
+    assert.matches("^CL_", e.status)
+    assert.equal("complete", add(4, behind):wait().status)
   end)
 
   it("of a launch without an event is not that of the copy behind it, where the driver tells no states", function()

@@ -15,8 +15,15 @@ local SOURCE = [[
 --- Ints that are 0; written, since Oclgrind 21.10 takes filled memory for uninitialised.
 local function zeros(d, n) return d:buffer(("\0"):rep(4 * n), "int", n) end
 
-helper.describe_each("an event", function(d)
+local function describe_launches(d, timed)
   local p = d:program(SOURCE)
+  setup(function() d:timing(timed) end)
+  teardown(function() d:timing(false) end)
+
+  --- Tests what a launch that is timed says of it.
+  local function times(name, body)
+    if timed then it(name, body) end
+  end
 
   local function times_of(e)
     local t = e:profile()
@@ -47,7 +54,7 @@ helper.describe_each("an event", function(d)
     assert.equal("complete", status)
   end)
 
-  it("is timed in order", function()
+  times("is timed in order", function()
     local e = p.touch(64, zeros(d, 64))
     local t = times_of(e)
     assert.is_true(t.finished > 0)
@@ -56,7 +63,7 @@ helper.describe_each("an event", function(d)
     assert.equal(e.seconds, e.seconds)
   end)
 
-  it("shows its times since it was queued, legibly", function()
+  times("shows its times since it was queued, legibly", function()
     local t, TIME = p.touch(64, zeros(d, 64)):profile(), " %+ [%d.]+ [um]s"
     assert.matches(("^queued, submitted%s, started%s, finished%s$"):format(TIME, TIME, TIME), tostring(t))
     t.queued, t.submitted, t.started, t.finished = 1000, 1000.0000125, 1000.5, 1002
@@ -65,7 +72,7 @@ helper.describe_each("an event", function(d)
     assert.matches("^queued, submitted", tostring(t))
   end)
 
-  it("of a later launch starts after the earlier has ended", function()
+  times("of a later launch starts after the earlier has ended", function()
     local x = zeros(d, 64)
     local first, second = p.touch(64, x), p.touch(64, x)
     assert.is_true(times_of(first).finished <= times_of(second).started)
@@ -74,12 +81,11 @@ helper.describe_each("an event", function(d)
   it("of an empty range is finished from the start", function()
     local e = p.touch(0, zeros(d, 1))
     assert.equal("complete", e.status)
-    assert.equal(0, e.seconds)
     assert.equal(e, e:wait(0))
-    times_of(e)
+    if timed then assert.equal(0, e.seconds) end
   end)
 
-  it("of a split launch goes from its first start to its last end", function()
+  times("of a split launch goes from its first start to its last end", function()
     local x = zeros(d, 35)
     local whole = p.touch({ global = { 35 }, group = { 16 }, remainder = "split" }, x)
     local t = times_of(whole)
@@ -122,7 +128,7 @@ helper.describe_each("an event", function(d)
     collectgarbage()
     collectgarbage()
     assert.equal("complete", e:wait().status)
-    times_of(e)
+    if timed then times_of(e) end
   end)
 
   it("is of no use once released", function()
@@ -151,6 +157,45 @@ helper.describe_each("an event", function(d)
     helper.raises("", e.wait)
     assert.equal(e, e:wait(math.huge))
   end)
+end
+
+helper.describe_each("an event", function(d)
+  describe("that is timed", function() describe_launches(d, true) end)
+  describe("that is not timed", function() describe_launches(d, false) end)
+
+  it("tells no times where they were not asked for", function()
+    local touch, x = d:program(SOURCE).touch, zeros(d, 4)
+    local before = touch(4, x)
+    assert.is_false(d:timing())
+    assert.equal(d, d:timing(true))
+    assert.is_true(d:timing())
+    local e = touch(4, x)
+    for _, read in ipairs { function() return before.seconds end, before.profile } do
+      helper.raises("kernel 'touch' was not timed: d:timing(true)", read, before)
+    end
+    assert.is_true(e.seconds >= 0)
+    d:timing(false)
+    assert.is_true(e:profile().finished > 0)
+    helper.raises("was not timed", function() return touch(0, x).seconds end)
+    assert.same({ 2, 2, 2, 2 }, x:read())
+    helper.raises("boolean expected, got number", d.timing, d, 1)
+  end)
+
+  it("is timed on the queues that are made of a device which is timed, and while a profile is on", function()
+    local touch, x = d:program(SOURCE).touch, zeros(d, 4)
+    d:timing(true)
+    local q <close> = d:queue()
+    d:timing(false)
+    assert.is_true(q:timing())
+    assert.is_true(q:program(SOURCE).touch(4, x).seconds >= 0)
+    cl.profile(true)
+    local e = touch(4, x)
+    cl.profile(false)
+    assert.is_true(e.seconds >= 0)
+    helper.raises("was not timed", function() return touch(4, x).seconds end)
+    assert.is_true(cl.device(d.place, { timing = true, isolated = d.isolated }):timing())
+    assert.is_false(cl.device(d.place, { timing = false, isolated = d.isolated }):timing())
+  end)
 end)
 
 describe("waiting for a long launch", function()
@@ -158,6 +203,8 @@ describe("waiting for a long launch", function()
   if d.isolated then return pending "on an isolated device a launch has ended when its call returns" end
   local p = d:program(SOURCE)
   local x = d:zeros("uint", 1)
+  setup(function() d:timing(true) end)
+  teardown(function() d:timing(false) end)
 
   --- Rounds of `busy` that take about so long here.
   local function rounds_for(seconds)
@@ -185,6 +232,18 @@ describe("waiting for a long launch", function()
     short:wait()
     helper.raises("did not end within", long.wait, long, 0)
     long:wait()
+  end)
+
+  it("that is not timed can be at an end before later launches are queued", function()
+    local rounds = rounds_for(0.5)
+    d:timing(false)
+    local short = p.busy(1, x, 1000)
+    assert.equal("complete", short:wait().status)
+    local long = p.busy(1, x, rounds)
+    assert.equal("complete", short.status)
+    helper.raises("did not end within", long.wait, long, 0)
+    assert.equal("complete", long:wait().status)
+    d:timing(true)
   end)
 
   local function write_file(path, text)

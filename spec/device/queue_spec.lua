@@ -85,6 +85,8 @@ describe("two queues", function()
   it("run their commands beside each other", function()
     local d = helper.device()
     if d.compute_units < 2 then return pending("one compute unit") end
+    d:timing(true)
+    finally(function() d:timing(false) end)
     local q = d:queue()
     local p, r = d:program(STEP).step, q:program(STEP).step
     local x, y = d:zeros("int", 1), q:zeros("int", 1)

@@ -450,7 +450,9 @@ describe("a split range", function()
 
   it("is one event for all its parts", function()
     local c = d:zeros("int", 10)
+    d:timing(true)
     local e = d:program(HEAD .. "1" .. USE).k(SPLIT, c)
+    d:timing(false)
     local times = e:profile()
     assert.is_true(times.queued <= times.submitted and times.submitted <= times.started
       and times.started <= times.finished)

@@ -6,7 +6,7 @@ package.path = "./?.lua;" .. package.path
 local cl = require "clcompute"
 
 local place = ...
-local d <close> = cl.device(place ~= "" and place or nil, { check = true })
+local d <close> = cl.device(place ~= "" and place or nil, { check = true, timing = true })
 local p <close> = d:program [[
   kernel void twice(global const float *x, global float *y) { y[get_global_id(0)] = 2 * x[get_global_id(0)]; }]]
 local x, y = d:random("float", 1000, { seed = 1 }), d:empty("float", 1000)

@@ -20,7 +20,7 @@ local kinds = { "Device", "Buffer", "Image", "Sampler", "Program", "Kernel", "Ev
 --- One object of each kind; the libraries only where they are installed.
 local function make_objects(d)
   local program = d:program "kernel void nothing(global int *x) { x[0] = 1; }"
-  local buffer = d:zeros("int", 1)
+  local buffer = d:timing(true):zeros("int", 1)
   return {
     Device = d, Buffer = buffer, Image = d:image("r float", 1), Sampler = d:sampler(),
     Program = program, Kernel = program.nothing,

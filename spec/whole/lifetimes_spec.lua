@@ -23,7 +23,8 @@ local MAKE = [[
 
 helper.describe_each("objects with a launch in flight", function(device)
   local is_simulator = helper.is_simulator(device)
-  local make = MAKE:format(device.place, is_simulator and 100 or device.type == "cpu" and 2000000 or 100000, is_simulator)
+  local turns = is_simulator and 100 or device.type == "cpu" and 2000000 or 100000
+  local make = MAKE:format(device.place, turns, is_simulator)
 
   --- Runs a script in a process of its own; asserts its exit code and, for a state that is closed, that nothing leaked.
   local function ends(expected, script, environment)

@@ -339,7 +339,9 @@ local SECTIONS = {
     { row = "profile before the end",
       script = [[local n = d.platform == "Oclgrind" and 1000 or 10000000
         local k = build(LONG)
+        d:timing(true)
         local t = k(1, ints(1), n):profile()
+        d:timing(false)
         assert(t.queued <= t.started and t.started <= t.finished)]] },
     { row = "OpenCL used before fork(), in the child", alone = true, fork = true,
       environment = { OPENCL_LAYERS = "", CLCOUNT_EXIT = "0" },

@@ -145,21 +145,28 @@ local function measure(self, list, candidates, runs)
   return rows
 end
 
+--- Measures launches on the device's own clock, which it keeps meanwhile.
+local function measure_launches(self, list)
+  local candidates, timing = {}, self.device:timing()
+  local restore <close> = setmetatable({}, { __close = function() self.device:timing(timing) end }) -- luacheck: ignore
+  self.device:timing(true)
+  for i, given in ipairs(list) do candidates[i] = launched(self, given) end
+  return measure(self, list, candidates)
+end
+
 --- The time of a launch on the device's own clock, as a row of `clcompute.bench`: for launches that are long.
 -- @tparam table given `name`; `params`; `launch`, which returns an Event; `check`, as `clcompute.bench` has it;
 --  `bytes`, `flops`; `operations`, by which the row also has `each`, seconds, and `per_second`
 -- @treturn table the row; what fails is one too
 function Lab:time(given)
-  return measure(self, { given }, { launched(self, given) })[1]
+  return measure_launches(self, { given })[1]
 end
 
 --- The same of all points of a curve, measured in turns.
 -- @tparam table list of what `time` takes, at least one
 -- @treturn table rows
 function Lab:times(list)
-  local candidates = {}
-  for i, given in ipairs(list) do candidates[i] = launched(self, given) end
-  return measure(self, list, candidates)
+  return measure_launches(self, list)
 end
 
 --- The time of anything by the host's clock; the queue is empty before and after.

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
 --- Devices that no kernel takes the process away from: the CPUs that `cl.device` and `cl.devices` return are isolated,
--- buffers are made in check mode, and what a compiler may get wrong is built without optimisation, unless the options
--- of `cl.device` say otherwise.
+-- buffers are made in check mode, what a compiler may get wrong is built without optimisation, and launches are timed,
+-- unless the options of `cl.device` say otherwise.
 
 local safety = {}
 
@@ -36,9 +36,11 @@ function safety.guard(library)
     if not seen[found] then -- what `d:check(false)` said since stays
       seen[found] = true
       if not (is_table and given.check ~= nil) then found:check(true) end
-      if not (is_table and given.careful ~= nil) then
-        device(found.place, { careful = true, isolated = found.isolated })
+      local options = { isolated = found.isolated }
+      for _, name in ipairs { "careful", "timing" } do
+        options[name] = not (is_table and given[name] ~= nil) or given[name]
       end
+      device(found.place, options)
     end
     return found
   end

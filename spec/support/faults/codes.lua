@@ -42,7 +42,7 @@ local own = {
   clEnqueueReadBufferRect = { -4, -14, -30, -34, -36, -38, -59 },
   clEnqueueWriteBufferRect = { -4, -14, -30, -34, -36, -38, -59 }, clEnqueueCopyBuffer = { -4, -30, -34, -36, -38 },
   clEnqueueFillBuffer = { -4, -30, -34, -36, -38 }, clEnqueueMapBuffer = { -4, -12, -14, -30, -34, -36, -38, -59 },
-  clEnqueueUnmapMemObject = { -30, -34, -36, -38 }, clEnqueueMarkerWithWaitList = { -34, -36 },
+  clEnqueueUnmapMemObject = { -30, -34, -36, -38 },
   clEnqueueBarrierWithWaitList = { -34, -36, -58 }, clWaitForEvents = { -14, -30, -34, -58 },
   clGetEventInfo = { -30, -58 }, clGetEventProfilingInfo = { -7, -30, -58 }, clFlush = { -36 },
   clCreateImage = { -4, -10, -30, -34, -39, -40, -59, -65 }, clGetSupportedImageFormats = { -30, -34 },

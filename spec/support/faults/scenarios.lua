@@ -286,6 +286,8 @@ end)
 -- --- events -------------------------------------------------------------------------------
 
 add("Event:wait, Event.status, Event:profile, Event.seconds", { true, true, true }, function(d)
+  d:timing(true)
+  local restore <close> = setmetatable({}, { __close = function() d:timing(false) end }) -- luacheck: ignore
   local p <close> = d:program(ADD)
   local e = p.add(3, d:zeros("int", 3), 1)
   e:wait()
