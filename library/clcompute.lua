@@ -101,6 +101,7 @@ function cl.clock() end
 ---@class clcompute.Live
 ---@field [integer] clcompute.Holder
 ---@field bytes integer of all memory in use
+---@field pooled integer bytes of memory that was released and is kept for buffers to come
 ---@field device integer how many are alive, as in the fields below
 ---@field queue integer further queues
 ---@field buffer integer

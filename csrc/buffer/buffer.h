@@ -19,6 +19,7 @@ struct clc_Buffer {
   size_t offset;                 /* elements before the first one, in a view */
   size_t base, base_rows, step;  /* of the buffer it is a view of: its offset, its rows, a row */
   size_t allocated;              /* bytes of the whole memory */
+  size_t room;                   /* bytes that the driver made for it; 0: no memory for the pool */
   size_t zone;                   /* elements of the red zones at both its ends; 0: not checked */
   unsigned poison;               /* the mark of what was never written, in check mode */
   clc_Buffer *previous, *sharer; /* ring of the buffers on the same memory */

@@ -11,14 +11,26 @@
 
 /* --- the object -------------------------------------------------------- */
 
+/* Other queues may have used it, and what they do with it is not known. */
+static void pool_memory(clc_Buffer *b) {
+  clc_Context *c = b->device->context;
+  c->bytes -= b->allocated;
+  c->dropped += clc_giveblock(&c->pool, b->mem, b->room, c->queues > 1);
+}
+
 static void buffer_release(clc_Handle *h) {
   clc_Buffer *b = (clc_Buffer *)h;
+  const int is_last = b->sharer == b;
   if (b->mem == NULL) return;
-  if (b->sharer == b) clc_disown(b->device->context, b->allocated);
   b->previous->sharer = b->sharer;
   b->sharer->previous = b->previous;
   if (b->sub != NULL) clReleaseMemObject(b->sub);
-  clReleaseMemObject(b->mem);
+  if (is_last && b->room > 0 && b->zone == 0) {
+    pool_memory(b);
+  } else {
+    if (is_last) clc_disown(b->device->context, b->allocated);
+    clReleaseMemObject(b->mem);
+  }
   b->mem = b->sub = NULL;
 }
 
@@ -72,10 +84,15 @@ static void await_dropped(lua_State *L, clc_Device *d) {
   clc_usedevice(L, d);
 }
 
-/* Where what queued commands may hold would fill the device. */
+static void drop_pool(clc_Context *c) {
+  c->dropped += clc_emptypool(&c->pool);
+}
+
+/* Where what the pool and queued commands may hold would fill the device. */
 static void reclaim(lua_State *L, clc_Device *d, size_t bytes) {
-  const clc_Context *c = d->context;
+  clc_Context *c = d->context;
   const cl_ulong most = c->global_memory - c->global_memory / 8;
+  if (c->bytes + c->dropped + c->pool.bytes + bytes > most) drop_pool(c);
   if (c->dropped > 0 && c->bytes + c->dropped + bytes > most) await_dropped(L, d);
 }
 
@@ -107,6 +124,7 @@ void clc_allocate(lua_State *L, clc_Device *d, clc_Handle *owner, clc_Create cre
   clc_Outcome r = create(d, owner, bytes);
   if (clc_isoutofmemory(r.code)) {
     free_memory(L);
+    drop_pool(d->context);
     await_dropped(L, d);
     r = create(d, owner, bytes);
   }
@@ -122,11 +140,21 @@ void clc_disown(clc_Context *c, size_t allocated) {
   c->dropped += allocated;
 }
 
+/* What the pool makes of a size; in check mode just that size. */
+static size_t find_room(const clc_Context *c, size_t bytes) {
+  const size_t room = c->checks ? bytes : clc_roomfor(&c->pool, bytes);
+  return room <= c->max_allocation ? room : bytes;
+}
+
 static clc_Outcome create_memory(clc_Device *d, clc_Handle *owner, size_t bytes) {
   clc_Buffer *b = (clc_Buffer *)owner;
+  clc_Context *c = d->context;
   clc_Outcome r = {CL_SUCCESS, "clCreateBuffer"};
-  b->mem = d->context->executor->new_memory(d->context, bytes, &b->shared, &r);
+  b->room = find_room(c, bytes);
+  b->mem = clc_takeblock(&c->pool, b->room);
+  if (b->mem == NULL) b->mem = c->executor->new_memory(c, b->room, &b->shared, &r);
   if (r.code != CL_SUCCESS) b->mem = NULL;
+  if (c->pool.most == 0) b->room = 0;
   return r;
 }
 
@@ -138,6 +166,8 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   if (bytes == 0) return push_buffer(L, d, dtype, shape);
   clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
   clc_findroom(L, d, &clc_buffertype, bytes);
+  if (clc_hasused(&d->context->pool, find_room(d->context, bytes)) && clc_isidle(L, d->context))
+    clc_settlepool(&d->context->pool);
   clc_Buffer *b = push_buffer(L, d, dtype, shape);
   lua_remove(L, -2);
   clc_allocate(L, d, &b->h, create_memory, bytes, &b->allocated);
@@ -183,6 +213,7 @@ clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_S
   b->mem = of->mem;
   b->shared = of->shared;
   b->allocated = of->allocated;
+  b->room = of->room;
   b->previous = of;
   b->sharer = of->sharer;
   b->previous->sharer = b->sharer->previous = b;

@@ -20,7 +20,10 @@ static int device_raw(lua_State *L) {
 }
 
 static int buffer_raw(lua_State *L) {
-  const clc_Buffer *b = clc_checkbuffer(L, 1);
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  clc_Buffer *sharer = b;
+  do sharer->room = 0; /* others may use it when it is released here */
+  while ((sharer = sharer->sharer) != b);
   lua_pushlightuserdata(L, b->mem);
   lua_pushinteger(L, (lua_Integer)b->offset);
   return 2;

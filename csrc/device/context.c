@@ -8,6 +8,7 @@
 static void context_release(clc_Handle *h) {
   clc_Context *c = (clc_Context *)h;
   clc_releaseowned(h);
+  clc_emptypool(&c->pool);
   if (c->cl != NULL) clReleaseContext(c->cl);
   c->cl = NULL;
   c->executor->close(c);
@@ -59,6 +60,16 @@ static void fill_facts(lua_State *L, clc_Context *c) {
   c->max_allocation = clc_checkdevicenumber(L, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
 }
 
+/* A processor's memory is that of all programs. A simulator that checks accesses is to see the
+   bytes of a buffer, and no others, and no worker memory that it was not given for a launch. */
+static cl_ulong pool_size(lua_State *L, const clc_Context *c) {
+  const char *name = clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_NAME);
+  const int checks = strstr(name, "Oclgrind") != NULL || c->executor->is_isolated;
+  lua_pop(L, 1);
+  if (checks || (getenv("CLCOMPUTE_POOL") != NULL && !is_on("CLCOMPUTE_POOL"))) return 0;
+  return c->global_memory / (c->is_cpu ? 64 : 8);
+}
+
 /* Made before it is needed: nothing may allocate where a transfer is queued. */
 static void make_counters(lua_State *L, clc_Context *c) {
   for (clc_Kind kind = 0; kind < CLC_TRANSFERS; kind++)
@@ -74,6 +85,7 @@ clc_Context *clc_newcontext(lua_State *L, clc_Place place, const clc_Executor *e
   c->times = is_on("CLCOMPUTE_TIMING");
   executor->init(c);
   fill_facts(L, c);
+  c->pool.most = pool_size(L, c);
   make_counters(L, c);
   return c;
 }

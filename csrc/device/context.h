@@ -4,6 +4,7 @@
 #define CLC_CONTEXT_H
 
 #include "executor.h"
+#include "pool.h"
 
 struct clc_Context {
   clc_Handle h; /* owns the devices that are its queues; no script sees it */
@@ -33,7 +34,9 @@ struct clc_Context {
   /* The account of memory, in bytes. */
   cl_ulong bytes;   /* of all buffers */
   size_t untold;    /* of buffers that the collector has not heard of */
-  cl_ulong dropped; /* of buffers released since all queues were seen to be empty */
+  cl_ulong dropped; /* given to the driver since all queues were seen to be empty */
+  clc_Pool pool;    /* released, for buffers to come */
+  unsigned queues;  /* devices on it */
 
   int careful; /* programs that the compiler may get wrong are built without optimisation */
 

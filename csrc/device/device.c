@@ -105,6 +105,7 @@ void clc_lend(clc_Device *d) {
 
 static void device_release(clc_Handle *h) {
   clc_Device *d = (clc_Device *)h;
+  d->context->queues--;
   clc_endflight(&d->flight);
   clc_releaseowned(h);
   drop_queue(d);
@@ -240,6 +241,7 @@ static clc_Device *new_device(lua_State *L, int context) {
   clc_Context *c = clc_checkhandle(L, context, &clc_contexttype);
   clc_Device *d = clc_newhandle(L, &clc_devicetype, &c->h, 0);
   d->context = c;
+  c->queues++;
   d->profile = clc_getprofile(L);
   d->timing = c->times;
   lua_pushvalue(L, context);
@@ -316,6 +318,14 @@ static clc_Device *push_busy(lua_State *L, const clc_Context *c) {
   return NULL;
 }
 
+int clc_isidle(lua_State *L, const clc_Context *c) {
+  for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
+    if (h->type == &clc_devicetype && !h->released && ((clc_Device *)h)->context == c &&
+        clc_isbusy((clc_Device *)h))
+      return 0;
+  return 1;
+}
+
 /* Waiting may run Lua code, which changes the list of handles: so from its start each time. */
 void clc_settleall(lua_State *L, const clc_Context *c) {
   for (clc_Device *d; (d = push_busy(L, c)) != NULL; lua_pop(L, 1)) clc_settle(L, d);
@@ -335,6 +345,14 @@ static int still_running(lua_State *L) {
 static int device_wait(lua_State *L) {
   clc_Device *d = clc_checkdevice(L, 1);
   if (d->queue != NULL) clc_drain(L, d);
+  d->context->dropped += clc_agepool(&d->context->pool);
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int device_trim(lua_State *L) {
+  clc_Context *c = clc_checkdevice(L, 1)->context;
+  c->dropped += clc_emptypool(&c->pool);
   lua_settop(L, 1);
   return 1;
 }
@@ -403,8 +421,11 @@ static int device_timing(lua_State *L) {
   return 1;
 }
 
+/* What the pool gave out may be in use by commands of the first queue, which the other one will not
+   wait for. */
 static int device_queue(lua_State *L) {
-  const clc_Device *first = clc_checkopen(L, 1);
+  clc_Device *first = clc_checkopen(L, 1);
+  if (first->context->queues == 1) clc_drain(L, first);
   lua_settop(L, 1);
   clc_getvalue(L, 1, CLC_CONTEXTVALUE);
   clc_Device *d = new_device(L, 2);
@@ -436,9 +457,13 @@ static int device_show(lua_State *L) {
 }
 
 void clc_opendevices(lua_State *L) {
-  static const clc_Function methods[] = {{"wait", device_wait, 0},     {"info", device_info, 0},
-                                         {"queue", device_queue, 0},   {"close", device_close, 0},
-                                         {"timing", device_timing, 1}, {NULL, NULL, 0}};
+  static const clc_Function methods[] = {{"wait", device_wait, 0},
+                                         {"info", device_info, 0},
+                                         {"queue", device_queue, 0},
+                                         {"close", device_close, 0},
+                                         {"trim", device_trim, 0},
+                                         {"timing", device_timing, 1},
+                                         {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__close", device_close}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"still_running", still_running}, {NULL, NULL}};
   clc_addinternal(L, functions);

@@ -82,6 +82,9 @@ void clc_settleall(lua_State *L, const clc_Context *c);
    report, naming it. */
 void clc_drain(lua_State *L, clc_Device *d);
 
+/* Whether all queues of a context are seen to be empty. */
+int clc_isidle(lua_State *L, const clc_Context *c);
+
 /* Has the launches timed that come from now on, or not; waits for what is queued. */
 void clc_settiming(lua_State *L, clc_Device *d, int timing);
 

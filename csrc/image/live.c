@@ -74,7 +74,7 @@ static void count_objects(lua_State *L) {
 
 static int clc_live(lua_State *L) {
   size_t n;
-  lua_Integer bytes = 0;
+  lua_Integer bytes = 0, pooled = 0;
   const Holder *holders = push_holders(L, &n);
   lua_createtable(L, (int)n, 9);
   for (size_t i = 0; i < n; i++) {
@@ -83,10 +83,14 @@ static int clc_live(lua_State *L) {
   }
   count_objects(L);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
-    if (h->type == &clc_contexttype && !h->released)
+    if (h->type == &clc_contexttype && !h->released) {
       bytes += (lua_Integer)((clc_Context *)h)->bytes;
+      pooled += (lua_Integer)((clc_Context *)h)->pool.bytes;
+    }
   lua_pushinteger(L, bytes);
   lua_setfield(L, -2, "bytes");
+  lua_pushinteger(L, pooled);
+  lua_setfield(L, -2, "pooled");
   return 1;
 }
 

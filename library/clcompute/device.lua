@@ -73,7 +73,18 @@ function Device:info() end
 ---@return clcompute.Device
 function Device:wait() end
 
----A further in-order queue on the same memory. Its commands run beside the device's. It is a Device: what is
+---Hands the pool's memory to the driver. A buffer that is released leaves its memory in the pool, and a new one of about
+---its size takes it from there: at most an eighth of a GPU's memory and a 64th of a processor's, each piece for ten
+---seconds, and less where memory is short. `$CLCOMPUTE_POOL=off` has no pool; nor have isolated devices, Oclgrind, and
+---buffers in check mode.
+---```lua
+---d:zeros("float", 1 << 20):release()
+---print(cl.live().pooled > 0, d:trim() == d, cl.live().pooled) --> true	true	0
+---```
+---@return clcompute.Device # the device
+function Device:trim() end
+
+---A further in-order queue on the same memory, made when the device's own queue is empty. Its commands run beside the device's. It is a Device: what is
 ---made on it is queued there, and buffers of either may be used on both. `Event:before` orders the two.
 ---```lua
 ---local q <close> = d:queue()

@@ -1,0 +1,146 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local cl = require "clcompute"
+local count = require "clcount"
+
+local function pooled() return cl.live().pooled end
+
+--- How many buffers OpenCL made in f().
+local function created(f)
+  count.fail("clCreateBuffer", -4, 1000) -- the thousandth
+  f()
+  local seen = count.hits().seen
+  count.fail()
+  return seen
+end
+
+local LATE = "kernel void late(global int *x, int n) { volatile int i; for (i = 0; i < n; i++); x[0] = 1; }"
+local device = helper.device()
+local describe_pool = not device.isolated and describe or pending
+
+describe_pool("the pool of released memory", function()
+  local d = device
+  before_each(function() d:wait():trim() end)
+  teardown(function() d:trim() end)
+
+  it("gives a buffer of about the same size what another one left", function()
+    assert.equal(1, created(function()
+      for n = 1000, 1020 do d:zeros("float", n):release() end
+    end))
+    assert.is_true(pooled() >= 4000 and pooled() < 4600)
+    local x <close> = d:empty("double", 505)
+    assert.equal(0, pooled())
+    assert.equal(4040, x.bytes)
+  end)
+
+  it("gives what the collector found", function()
+    assert.is_true(created(function()
+      for _ = 1, 50 do
+        d:zeros("float", 100000)
+        collectgarbage()
+      end
+    end) <= 2)
+  end)
+
+  it("leaves nothing of the old elements where zeros, numbers or a table are asked for", function()
+    for _ = 1, 20 do
+      d:empty("int", 300):fill(77):release()
+      local x <close> = d:zeros("int", 300)
+      local y <close> = d:random("float", 300, { seed = 4 })
+      local z <close> = d:buffer({ 1, 2, 3 }, "int")
+      assert.same({ 0, 0 }, { cl.max(x), cl.min(x) })
+      assert.is_true(cl.max(y) < 1)
+      assert.same({ 1, 2, 3 }, z:read())
+    end
+  end)
+
+  it("gets memory when the last view of it is released", function()
+    local x = d:zeros("float", 5000)
+    local view = x:view(1, 10)
+    x:release()
+    assert.equal(0, pooled())
+    assert.equal(0, view[3])
+    view:release()
+    assert.is_true(pooled() >= 20000)
+  end)
+
+  it("gets none that other libraries know, nor that of check mode", function()
+    local x = d:zeros("float", 5000)
+    local view = x:view(1, 10)
+    view:raw()
+    view:release()
+    x:release()
+    d:check(true)
+    d:zeros("float", 5000):release()
+    d:check(false)
+    assert.equal(0, pooled())
+  end)
+
+  it("gives no memory that a command of another queue may still use", function()
+    local q <close> = d:queue()
+    local late, n = q:program(LATE).late, helper.is_simulator(d) and 100 or 30000000
+    late(1, d:zeros("int", 700), 1):wait()
+    d:wait():trim()
+    for _ = 1, 5 do
+      local x = d:zeros("int", 700)
+      d:wait()
+      local e = late(1, x, n)
+      x:release()
+      local y <close> = d:zeros("int", 700)
+      d:wait()
+      e:wait()
+      assert.equal(0, y[1])
+    end
+    d:wait()
+    assert.equal(0, created(function() d:zeros("int", 700):release() end))
+  end)
+
+  it("gives memory at once on the one queue that used it", function()
+    local p <close> = d:program(LATE)
+    p.late(1, d:zeros("int", 700), 1):wait()
+    d:wait():trim()
+    local x = d:zeros("int", 700)
+    p.late(1, x, 3000000)
+    x:release()
+    assert.equal(0, created(function()
+      local y <close> = d:zeros("int", 700)
+      assert.equal(0, y[1])
+    end))
+  end)
+
+  it("goes to the driver where memory is short", function()
+    d:zeros("float", 5000):release()
+    count.fail("clCreateBuffer", -4)
+    local x <close> = d:empty("float", 77777)
+    count.fail()
+    assert.equal(77777, #x)
+    assert.equal(0, pooled())
+  end)
+
+  it("keeps a part of the device's memory at most", function()
+    local most = d.global_memory // (d.type == "cpu" and 64 or 8)
+    local bytes = math.min(most // 4, d.max_allocation)
+    for i = 1, 8 do d:empty("uchar", bytes + i * (2 << 20)):release() end -- of sizes that differ
+    assert.is_true(pooled() > 0 and pooled() <= most)
+    for i = 1, 300 do d:empty("uchar", (i % 7 + 1) << (8 + i % 5)):release() end
+    assert.is_true(pooled() <= most)
+  end)
+
+  it("is off where the environment says so", function()
+    local script = ([[
+      local cl = require "clcompute"
+      cl.device(%q):zeros("float", 1000):release()
+      print(cl.live().pooled)]]):format(d.place)
+    assert.equal("0\n", helper.output(script, { CLCOMPUTE_POOL = "off" }))
+    assert.is_true(tonumber(helper.output(script, { CLCOMPUTE_POOL = "on" })) >= 4000)
+  end)
+end)
+
+helper.describe_each("a device", function(d)
+  it("trims its pool, and keeps what is in use", function()
+    local x <close> = d:buffer { 1, 2, 3 }
+    d:zeros("float", 100):release()
+    assert.equal(d, d:trim())
+    assert.same({ 1, 2, 3 }, x:read())
+  end)
+end)
