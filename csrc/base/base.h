@@ -38,6 +38,27 @@ int clc_optionerror(lua_State *L, int arg, const char *key, const char *complain
    `first == last + 1` is the empty range. */
 void clc_checkinterval(lua_State *L, int arg, size_t n, size_t *first, size_t *last);
 
+/* --- large pages: pages.c --------------------------------------------------- */
+
+#define CLC_MUCH ((size_t)4 << 20) /* bytes from which it pays */
+
+/* Memory of the library's own. */
+typedef struct clc_Pages {
+  void *memory; /* where it begins; NULL: there was none */
+  void *mapped; /* what the system gave */
+  size_t bytes; /* of that */
+} clc_Pages;
+
+clc_Pages clc_newpages(size_t bytes);
+void clc_freepages(const clc_Pages *p);
+
+/* Pushes one value, which takes about so many bytes of Lua's memory. */
+typedef void (*clc_Pusher)(lua_State *L, const void *data);
+void clc_pushmuch(lua_State *L, size_t bytes, clc_Pusher push, const void *data);
+
+/* Pushes memory for elements, a userdata. */
+void *clc_newelements(lua_State *L, size_t bytes);
+
 /* --- element types: dtype.c ------------------------------------------------ */
 
 /* OpenCL's scalar types as rows of a table, and how one element of each crosses between Lua and

@@ -179,7 +179,7 @@ void clc_writebox(lua_State *L, const clc_Box *to, const clc_Extent *e, const vo
 
 static void copy_through_host(lua_State *L, const clc_Box *from, const clc_Box *to,
                               const clc_Extent *e) {
-  void *elements = lua_newuserdatauv(L, count(e) * from->buffer->dtype->size, 0);
+  void *elements = clc_newelements(L, count(e) * from->buffer->dtype->size);
   clc_readbox(L, from, e, elements);
   clc_writebox(L, to, e, elements);
   lua_pop(L, 1);

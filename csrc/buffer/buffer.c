@@ -31,27 +31,51 @@ static size_t row_start(const clc_Buffer *b, size_t first) {
 /* --- reading ----------------------------------------------------------- */
 
 static const void *push_elements(lua_State *L, clc_Buffer *b, size_t start, size_t n) {
-  void *elements = lua_newuserdatauv(L, n * b->dtype->size, 0);
+  void *elements = clc_newelements(L, n * b->dtype->size);
   clc_readbuffer(L, b, start, n, elements);
   return elements;
 }
 
+/* Rows of a buffer, from one on. */
+typedef struct {
+  clc_Buffer *buffer;
+  size_t first;
+  clc_Shape shape;
+} Rows;
+
+static void push_rows(lua_State *L, const void *rows) {
+  const Rows *r = rows;
+  const void *elements =
+      push_elements(L, r->buffer, row_start(r->buffer, r->first), clc_count(&r->shape));
+  clc_pushtable(L, r->buffer->dtype, &r->shape, elements);
+}
+
 static int buffer_read(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
-  size_t first;
-  clc_Shape rows = check_rows(L, 2, b, &first);
-  const void *elements = push_elements(L, b, row_start(b, first), clc_count(&rows));
-  clc_pushtable(L, b->dtype, &rows, elements);
+  Rows r = {.buffer = b};
+  r.shape = check_rows(L, 2, b, &r.first);
+  clc_pushmuch(L, clc_count(&r.shape) * sizeof(lua_Number), push_rows, &r);
   return 1;
 }
 
-static int buffer_string(lua_State *L) {
-  clc_Buffer *b = clc_checkbuffer(L, 1);
-  luaL_Buffer bytes;
+static void push_string(lua_State *L, const void *buffer) {
+  clc_Buffer *b = *(clc_Buffer *const *)buffer;
   const size_t size = b->count * b->dtype->size;
+  luaL_Buffer bytes;
   char *to = luaL_buffinitsize(L, &bytes, size);
   clc_readbuffer(L, b, 0, b->count, to);
   luaL_pushresultsize(&bytes, size);
+}
+
+/* A string of more bytes than this is made of mapped memory, where that is the host's. */
+#define MAPPED ((size_t)65536)
+
+static int buffer_string(lua_State *L) {
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  const size_t size = b->count * b->dtype->size;
+  const int is_mapped = size > MAPPED && b->device->context->has_host_memory &&
+                        clc_transfercounter(b->device, CLC_READ) == NULL;
+  clc_pushmuch(L, size, is_mapped ? clc_pushmapped : push_string, &b);
   return 1;
 }
 
@@ -70,7 +94,7 @@ static void write_table(lua_State *L, clc_Buffer *b) {
   const size_t rows = lua_rawlen(L, 2);
   const size_t first = check_start(L, 3, b, rows);
   const clc_Shape shape = row_shape(&b->shape, first, first + rows - 1);
-  void *elements = lua_newuserdatauv(L, clc_count(&shape) * b->dtype->size, 0);
+  void *elements = clc_newelements(L, clc_count(&shape) * b->dtype->size);
   clc_checktable(L, 2, b->dtype, &shape, elements);
   clc_writebuffer(L, b, row_start(b, first), clc_count(&shape), elements);
 }

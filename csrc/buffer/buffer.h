@@ -190,6 +190,9 @@ clc_Buffer *clc_pushstage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, s
    columns, with an empty line between matrices. Reads only what it shows. */
 void clc_pushelements(lua_State *L, int idx);
 
+/* Pushes all elements of a buffer, which is pointed at, packed as a string, of mapped memory. */
+void clc_pushmapped(lua_State *L, const void *buffer);
+
 void clc_opencreate(lua_State *L);
 void clc_openrectangles(lua_State *L);
 void clc_openraw(lua_State *L);

@@ -12,7 +12,7 @@ static void buffer_from_table(lua_State *L, clc_Device *d) {
   const clc_Shape shape = clc_tableshape(L, 2, dtype);
   clc_checkallocation(L, d->context, &clc_buffertype, /* before a host copy as large */
                       clc_count(&shape) * dtype->size);
-  void *elements = lua_newuserdatauv(L, clc_count(&shape) * dtype->size, 0);
+  void *elements = clc_newelements(L, clc_count(&shape) * dtype->size);
   clc_checktable(L, 2, dtype, &shape, elements);
   clc_Buffer *b = clc_newguarded(L, d, dtype, &shape);
   clc_writebuffer(L, b, 0, b->count, elements);
@@ -130,7 +130,7 @@ static void random_integers(lua_State *L, const Uniform *u, const clc_Dtype *dty
 
 static void fill_random(lua_State *L, clc_Buffer *b, const Uniform *u) {
   const size_t chunk = b->count < 65536 ? b->count : 65536;
-  void *elements = lua_newuserdatauv(L, chunk * b->dtype->size, 0);
+  void *elements = clc_newelements(L, chunk * b->dtype->size);
   for (size_t first = 0; first < b->count; first += chunk) {
     const size_t n = b->count - first < chunk ? b->count - first : chunk;
     if (b->dtype == clc_float)

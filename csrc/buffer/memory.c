@@ -346,7 +346,7 @@ void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const v
 
 static void copy_through_host(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
                               size_t to_first, size_t n) {
-  void *elements = lua_newuserdatauv(L, n * from->dtype->size, 0);
+  void *elements = clc_newelements(L, n * from->dtype->size);
   clc_readbuffer(L, from, from_first, n, elements);
   clc_writebuffer(L, to, to_first, n, elements);
   lua_pop(L, 1);

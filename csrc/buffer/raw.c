@@ -55,19 +55,33 @@ static void unmap(lua_State *L, clc_Buffer *b, void *mapped) {
   clc_check(L, code, "clWaitForEvents");
 }
 
+/* The memory, its bytes. */
+static int copy_string(lua_State *L) {
+  lua_pushlstring(L, lua_touserdata(L, 1), (size_t)lua_tointeger(L, 2));
+  return 1;
+}
+
+void clc_pushmapped(lua_State *L, const void *buffer) {
+  clc_Buffer *b = *(clc_Buffer *const *)buffer;
+  luaL_checkstack(L, 5, NULL);
+  clc_drain(L, b->device);
+  if (b->count == 0) {
+    lua_pushliteral(L, "");
+    return;
+  }
+  void *mapped = map(L, b, CL_MAP_READ);
+  lua_pushcfunction(L, copy_string);
+  lua_pushlightuserdata(L, mapped);
+  lua_pushinteger(L, (lua_Integer)(b->count * b->dtype->size));
+  const int status = lua_pcall(L, 2, 1, 0);
+  unmap(L, b, mapped);
+  if (status != LUA_OK) lua_error(L);
+}
+
 /* All elements, packed. */
 static int mapped_read(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
-  const size_t bytes = b->count * b->dtype->size;
-  luaL_Buffer result;
-  char *to = luaL_buffinitsize(L, &result, bytes);
-  clc_drain(L, b->device);
-  if (bytes > 0) {
-    void *mapped = map(L, b, CL_MAP_READ);
-    memcpy(to, mapped, bytes);
-    unmap(L, b, mapped);
-  }
-  luaL_pushresultsize(&result, bytes);
+  clc_pushmuch(L, b->count * b->dtype->size, clc_pushmapped, &b);
   return 1;
 }
 

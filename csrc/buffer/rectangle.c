@@ -164,7 +164,7 @@ static int buffer_read_rect(lua_State *L) {
   const clc_Shape size = check_size(L, 2, b);
   const clc_Box source = check_box(L, 2, b, &size, &own);
   const clc_Extent e = to_extent(&size);
-  void *elements = lua_newuserdatauv(L, clc_count(&size) * b->dtype->size, 0);
+  void *elements = clc_newelements(L, clc_count(&size) * b->dtype->size);
   clc_readbox(L, &source, &e, elements);
   clc_pushtable(L, b->dtype, &size, elements);
   return 1;
@@ -191,7 +191,7 @@ static void write_table(lua_State *L, clc_Buffer *b) {
     clc_optionerror(L, 3, "size", "a table brings its own");
   const clc_Box target = check_box(L, 3, b, &size, &own);
   const clc_Extent e = to_extent(&size);
-  void *elements = lua_newuserdatauv(L, clc_count(&size) * b->dtype->size, 0);
+  void *elements = clc_newelements(L, clc_count(&size) * b->dtype->size);
   clc_checktable(L, 2, b->dtype, &size, elements);
   clc_writebox(L, &target, &e, elements);
 }

@@ -41,11 +41,13 @@ static void fill_facts(lua_State *L, clc_Context *c) {
   const char *name = clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_NAME);
   const char *release = clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_VERSION);
   c->understates_groups = c->dislikes_arg_info = strstr(name, "NVIDIA") != NULL;
+  c->is_simulator = strstr(name, "Oclgrind") != NULL;
   c->is_pocl = strcmp(name, "Portable Computing Language") == 0;
   c->quiet_option = c->is_pocl && strstr(release, "PoCL 3.1") != NULL ? QUIET : "";
   lua_pop(L, 4);
   c->version = device < platform ? device : platform;
   c->is_cpu = (clc_checkdevicenumber(L, id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+  c->has_host_memory = c->is_cpu && !c->is_simulator;
   c->compute_units = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MAX_COMPUTE_UNITS);
   c->has_nonuniform_groups = clc_hasnonuniformgroups(L, id, c->version);
   c->has_double = clc_optdevicenumber(L, id, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
@@ -61,11 +63,10 @@ static void fill_facts(lua_State *L, clc_Context *c) {
 }
 
 /* A processor's memory is that of all programs. A simulator that checks accesses is to see the
-   bytes of a buffer, and no others, and no worker memory that it was not given for a launch. */
-static cl_ulong pool_size(lua_State *L, const clc_Context *c) {
-  const char *name = clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_NAME);
-  const int checks = strstr(name, "Oclgrind") != NULL || c->executor->is_isolated;
-  lua_pop(L, 1);
+   bytes of a buffer, and no others; a worker is to have no memory that it was not given for a
+   launch. */
+static cl_ulong pool_size(const clc_Context *c) {
+  const int checks = c->is_simulator || c->executor->is_isolated;
   if (checks || (getenv("CLCOMPUTE_POOL") != NULL && !is_on("CLCOMPUTE_POOL"))) return 0;
   return c->global_memory / (c->is_cpu ? 64 : 8);
 }
@@ -85,7 +86,7 @@ clc_Context *clc_newcontext(lua_State *L, clc_Place place, const clc_Executor *e
   c->times = is_on("CLCOMPUTE_TIMING");
   executor->init(c);
   fill_facts(L, c);
-  c->pool.most = pool_size(L, c);
+  c->pool.most = pool_size(c);
   make_counters(L, c);
   return c;
 }

@@ -16,6 +16,8 @@ struct clc_Context {
   int version; /* of device and platform, the lower one: 100 * major + minor */
   int is_cpu;
   int is_pocl;
+  int is_simulator;         /* it checks every access, and takes its time */
+  int has_host_memory;      /* kernels compute on the host's memory, as it is */
   const char *quiet_option; /* keeps the compiler from writing to stderr; "" where there is none */
   int dislikes_arg_info;    /* the compiler fails on kernels without parameters if it is to tell of
                                those of others */

@@ -217,6 +217,7 @@ static void renew_queue(lua_State *L, clc_Device *d) {
     clc_settle(L, d);
     if (!clc_isbusy(d)) drop_queue(d);
   }
+  clc_report(L, d);
 }
 
 void clc_settiming(lua_State *L, clc_Device *d, int timing) {

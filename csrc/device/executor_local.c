@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The executor that is this process. */
+#include <stdlib.h>
+
 #include "device.h"
 
 static void do_nothing(clc_Context *c) {
@@ -11,9 +13,34 @@ static void open_nothing(lua_State *L, clc_Context *c) {
   (void)c;
 }
 
+static void CL_CALLBACK free_pages(cl_mem mem, void *pages) {
+  (void)mem;
+  clc_freepages(pages);
+  free(pages);
+}
+
+/* Memory in large pages, which go when OpenCL has let go of it; NULL where there are none. */
+static cl_mem new_in_pages(const clc_Context *c, size_t bytes) {
+  cl_int code = CL_OUT_OF_HOST_MEMORY;
+  cl_mem mem = NULL;
+  clc_Pages *pages = malloc(sizeof *pages);
+  if (pages == NULL) return NULL;
+  *pages = clc_newpages(bytes);
+  if (pages->memory != NULL)
+    mem =
+        clCreateBuffer(c->cl, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, pages->memory, &code);
+  if (code == CL_SUCCESS && clSetMemObjectDestructorCallback(mem, free_pages, pages) == CL_SUCCESS)
+    return mem;
+  if (code == CL_SUCCESS) clReleaseMemObject(mem);
+  free_pages(NULL, pages);
+  return NULL;
+}
+
 static cl_mem new_memory(clc_Context *c, size_t bytes, uint64_t *start, clc_Outcome *outcome) {
   (void)start;
   outcome->call = "clCreateBuffer";
+  cl_mem mem = c->has_host_memory && bytes >= CLC_MUCH ? new_in_pages(c, bytes) : NULL;
+  if (mem != NULL) return mem;
   return clCreateBuffer(c->cl, CL_MEM_READ_WRITE, bytes, NULL, &outcome->code);
 }
 

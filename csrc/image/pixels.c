@@ -41,7 +41,7 @@ static void read_region(lua_State *L, clc_Image *im, const size_t origin[3], con
 
 static int image_read(lua_State *L) {
   clc_Image *im = check_own(L, "read");
-  void *elements = lua_newuserdatauv(L, byte_count(im), 0);
+  void *elements = clc_newelements(L, byte_count(im));
   read_region(L, im, zero, im->extent, byte_count(im), elements);
   clc_pushtable(L, im->format.dtype, &im->shape, elements);
   return 1;
@@ -110,7 +110,7 @@ static int is_refused(const clc_Image *im, cl_int code) {
 }
 
 static void copy_through_host(lua_State *L, clc_Image *im, clc_Buffer *b) {
-  void *elements = lua_newuserdatauv(L, byte_count(im), 0);
+  void *elements = clc_newelements(L, byte_count(im));
   clc_readbuffer(L, b, 0, b->count, elements);
   write_directly(L, im, elements);
   lua_pop(L, 1);
@@ -147,7 +147,7 @@ static void write_table(lua_State *L, clc_Image *im) {
       memcmp(shape.dim, im->shape.dim, (size_t)shape.n * sizeof *shape.dim) != 0)
     clc_argerror(L, 2, "the image is %s elements, got %s", clc_pushshape(L, &im->shape),
                  clc_pushshape(L, &shape));
-  void *elements = lua_newuserdatauv(L, byte_count(im), 0);
+  void *elements = clc_newelements(L, byte_count(im));
   clc_checktable(L, 2, dtype, &im->shape, elements);
   write_pixels(L, im, elements);
 }
@@ -183,7 +183,7 @@ static void write_buffer(lua_State *L, clc_Image *im) {
 static void copy_image(lua_State *L, clc_Image *from, clc_Image *to) {
   if (from == to) return;
   if (from->device->context != to->device->context) {
-    void *elements = lua_newuserdatauv(L, byte_count(from), 0);
+    void *elements = clc_newelements(L, byte_count(from));
     read_region(L, from, zero, from->extent, byte_count(from), elements);
     write_pixels(L, to, elements);
     lua_pop(L, 1);
@@ -246,7 +246,7 @@ static void copy_to_buffer(lua_State *L, clc_Image *im, clc_Buffer *b) {
   const cl_int code = clEnqueueCopyImageToBuffer(q.device->queue, im->mem, b->mem, zero, im->extent,
                                                  b->offset * b->dtype->size, 0, NULL, q.event);
   if (is_refused(im, code)) {
-    void *elements = lua_newuserdatauv(L, byte_count(im), 0);
+    void *elements = clc_newelements(L, byte_count(im));
     read_region(L, im, zero, im->extent, byte_count(im), elements);
     clc_writebuffer(L, b, 0, b->count, elements);
     lua_pop(L, 1);
