@@ -92,14 +92,22 @@ static void check_name(lua_State *L, const char *name) {
   if (*name == '\0') luaL_argerror(L, 2, "a prebuilt kernel's name expected, got \"\"");
 }
 
-/* Pushes the text of the option `preamble`, whose lines messages count, and behind it the macros:
-   the text does not see them. */
+/* Pushes the text of the option `preamble`, with a line that a \ at its end may take. A comment
+   without an end would hide macros. */
+static const char *push_preamble(lua_State *L) {
+  const char *given = clc_stringoption(L, 3, "preamble", "");
+  const char *text = lua_pushfstring(L, "%s\n\n", given);
+  const char *plain = clc_pushplain(L, lua_pushfstring(L, "%s.", text));
+  if (plain[strlen(plain) - 1] != '.') clc_optionerror(L, 3, "preamble", "a comment has no end");
+  return text;
+}
+
+/* Pushes the preamble, whose lines messages count, and behind it the macros. */
 static const char *push_before(lua_State *L) {
   clc_pushoption(L, 3, "defines");
   const char *defines = clc_pushdefines(L, 3, -1);
-  const char *preamble = clc_stringoption(L, 3, "preamble", "");
-  if (*preamble == '\0') return defines;
-  return lua_pushfstring(L, "#line 1 \"preamble\"\n%s\n%s", preamble, defines);
+  if (clc_stringoption(L, 3, "preamble", NULL) == NULL) return defines;
+  return lua_pushfstring(L, "#line 1 \"preamble\"\n%s%s", push_preamble(L), defines);
 }
 
 static int device_kernel(lua_State *L) {

@@ -163,6 +163,21 @@ helper.describe_each("a preamble", function(d)
     end
   end)
 
+  it("may declare structs that are called like what is in kernels", function()
+    for _, name in ipairs { "n", "sum", "total", "part", "found", "out", "begin" } do
+      local S = cl.struct(name, "float v;")
+      local add, one = ("(%s){ a.v + b.v }"):format(name), ("(%s){ x[i] }"):format(name)
+      assert.same({ v = 6 }, cl.reduce(add, x, { dtype = S, map = one }))
+    end
+  end)
+
+  it("does not depend on what a script writes into a struct", function()
+    local S = cl.struct("changed", "float v, w;")
+    S.size, S.name, S.source = 1, "?", ""
+    local sum = cl.reduce("(changed){ a.v + b.v, 0 }", x, { dtype = S, map = "(changed){ x[i], 0 }" })
+    assert.same({ v = 6, w = 0 }, sum)
+  end)
+
   it("may repeat the declaration of a struct", function()
     assert.equal(3, cl.reduce(WIDEN, x, { dtype = Extent, map = POINT, preamble = Extent.source }).high)
   end)
@@ -173,10 +188,18 @@ helper.describe_each("a preamble", function(d)
     helper.raises({ "map: unknown name 'g'; there are: i, x" }, cl.map, "g(x[i])", { x = x }, f)
     helper.raises({ 'map: "x[i] + g(1)" does not build', "'g'" }, cl.map, "x[i] + g(1)", { x = x },
       { preamble = "#include <clcompute/complex.h>" })
+    for text, complaint in pairs { ["/* "] = "a comment has no end", ["f\0"] = "the text holds a NUL byte" } do
+      helper.raises({ 'map: "x[i]" does not build: ', "option 'preamble': " .. complaint }, cl.map, "x[i]", { x = x },
+        { preamble = text })
+    end
+    assert.same({ 1, 2, 3 }, cl.map("x[i]", { x = x }, { preamble = "// at its end \\" }):read())
     helper.raises("map: option 'preamble': string expected, got number", cl.map, "x[i]", { x = x }, { preamble = 1 })
     helper.raises({ "map: '{' has no place in an expression" }, cl.map, "(float){ x[i] }", { x = x })
     helper.raises({ "map: '}' is missing" }, cl.map, "(float){ x[i]", { x = x }, f)
     helper.raises({ "map: unknown name 'while'" }, cl.map, "while(x[i])", { x = x }, { preamble = "// while" })
+    local wrong = { dtype = Extent, map = POINT, preamble = "\nint f() { return unknown; }" }
+    local message = helper.raises("'unknown'", cl.reduce, WIDEN, x, wrong)
+    if not helper.is_simulator(d) then assert.matches("preamble:2:", message, 1, true) end
     local function reduce_fails(words, operation, options)
       options.dtype = options.dtype or Extent
       helper.raises("reduce: " .. words, cl.reduce, operation, x, options)
@@ -199,8 +222,8 @@ helper.describe_each("a preamble", function(d)
       assert.same({ low = 1, high = 4, count = 3 }, cl.reduce(WIDEN, y, { dtype = Extent, map = POINT }))
       local least = cl.reduce(LEAST, y:view(2, 3), { dtype = Place, map = "(place){ x[i], i }" })
       assert.same({ value = 1, index = 0 }, least)
-      assert.same({ 6, 3, 5 }, cl.map("plus(x[i])", { x = y },
-        { preamble = "float plus(float v) { return v + 2; }" }):read())
+      assert.same({ 6, 3, 5 }, cl.map("creal(plus(x[i]))", { x = y },
+        { preamble = "#include <clcompute/complex.h>\nfloat2 plus(float v) { return v + 2; }" }):read())
     end
     d:check(true)
     try(d)

@@ -304,12 +304,13 @@ local function add_declarations(list, seen, kind)
   list[#list + 1] = declaration_of(kind)
 end
 
---- The declarations that a program with a struct needs, a list of texts; nil for what is no struct.
-local function declarations(value)
+--- What the library relies on, as a script may change the fields of its struct: {name=, size= bytes, declarations= a
+-- list of texts that a program with it needs}; nil for what is no struct.
+local function layout(value)
   if type(value) ~= "table" or getmetatable(value) ~= Struct then return nil end
-  local list = {}
-  add_declarations(list, {}, rawget(value, KIND))
-  return list
+  local kind, list = rawget(value, KIND), {}
+  add_declarations(list, {}, kind)
+  return { name = kind.name, size = kind.size, declarations = list }
 end
 
-return arity.functions { struct = struct, declarations = declarations }
+return arity.functions { struct = struct, layout = layout }

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --- What a reduction accumulates: numbers of a dtype, or structs of cl.struct, which lie in buffers of bytes.
 --
--- An accumulator is {type= in OpenCL C, dtype= in buffers, width= elements of one there} with three functions:
--- argument(init) is what a kernel takes for it, read(buffer) the one of a buffer, sizes(row) how many a kernel has at
--- once: work-items of a group, lanes, and elements of a GPU's work-item.
+-- An accumulator is {type= in OpenCL C, dtype= in buffers, width= elements of one there} with four functions:
+-- argument(init) is what a kernel takes for it, alone(init) the result of nothing else, read(buffer) the one of a
+-- buffer, sizes(row) how many a kernel has at once: work-items of a group, lanes, and elements of a GPU's work-item.
+-- That of structs also has `declarations`, and `alias`, which declares the type.
 
 local language = require "clcompute.language"
 
@@ -15,6 +16,10 @@ local numbers = {} -- by dtype
 
 local function number_argument(init)
   return init or 0
+end
+
+local function number_alone(init)
+  return init
 end
 
 local function read_number(buffer)
@@ -29,8 +34,8 @@ end
 function accumulator.of_numbers(dtype)
   local found = numbers[dtype]
   if not found then
-    found = { type = dtype, dtype = dtype, width = 1, argument = number_argument, read = read_number,
-      sizes = sizes_of_row }
+    found = { type = dtype, dtype = dtype, width = 1, argument = number_argument, alone = number_alone,
+      read = read_number, sizes = sizes_of_row }
     numbers[dtype] = found
   end
   return found
@@ -48,26 +53,25 @@ local function fit(most, size, bytes)
   return most
 end
 
---- Structs of a type.
+--- Structs of cl.struct, whose type has a name that none of a kernel's hides; nil for what is none.
 function accumulator.of_structs(where, struct, device)
-  local size = struct.size
+  local layout = language.layout(struct)
+  if not layout then return nil end
+  local size = layout.size
   if size > LARGEST then
-    error(("%s: a struct of at most %d bytes expected, '%s' has %d"):format(where, LARGEST, struct.name, size), 0)
+    error(("%s: a struct of at most %d bytes expected, '%s' has %d"):format(where, LARGEST, layout.name, size), 0)
   end
   return {
-    type = struct.name, dtype = "uchar", width = size, struct = struct,
+    type = "clc_result", dtype = "uchar", width = size, declarations = layout.declarations,
+    alias = ("typedef %s clc_result;\n"):format(layout.name),
     argument = function(init) return init and struct:pack(init) or ("\0"):rep(size) end,
+    alone = function(init) return struct:unpack(struct:pack(init)) end, -- every field, as of a result
     read = function(buffer) return struct:unpack(buffer:string()) end,
     sizes = function(row)
       local group = fit(row.group, size, device.local_memory // 2)
       return group, fit(row.lanes, size, PRIVATE), fit(AT_ONCE, size, PRIVATE)
     end,
   }
-end
-
---- Whether a value is a struct of cl.struct.
-function accumulator.is_struct(value)
-  return language.declarations(value) ~= nil
 end
 
 return accumulator

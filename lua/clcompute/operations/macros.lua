@@ -102,7 +102,7 @@ function macros.build(where, text, device, row, key, name, defines, preamble)
     return result
   end
   local log = tostring(result):gsub("%f[%w_]" .. translation.PREFIX, "")
-  log = log:gsub("^bad argument #1 to '%?' %((.*)%)$", "%1") -- of a device that was closed; here it is no argument
+  log = log:gsub("^bad argument #%d to '%?' %((.*)%)$", "%1") -- of a closed device or a preamble, no argument here
   error(("%s: \"%s\" does not build: %s"):format(where, text, log), 0)
 end
 

@@ -80,10 +80,11 @@ local PARTIAL = { { name = "x" } } -- the operand of the launch that combines th
 local ELEMENT = translation.PREFIX .. "x"
 
 --- The operation, a function behind the preamble where there is one; the text of both, and the call.
-local function behind(preamble, operation, result)
+local function behind(preamble, operation, results)
   if not preamble then return nil, operation end
-  local head = ("static %s clc_operation(const %s a, const %s b)"):format(result, result, result)
-  return { text = ("%s\n%s { return %s; }"):format(preamble.text, head, operation) }, "clc_operation(a, b)"
+  local before = ("%s\n%s"):format(preamble.text, results.alias or "")
+  local head = ("static %s clc_operation(const %s a, const %s b)"):gsub("%%s", results.type)
+  return { text = ("%s%s { return %s; }"):format(before, head, operation) }, "clc_operation(a, b)"
 end
 
 local function defines_of(list, text, scalar, operation, results, row)
@@ -99,8 +100,8 @@ local function build(where, device, key, row, r)
   local operation = reduce.translate(where, r.operation, r.preamble)
   local translated, used = translation.translate(where, r.map, operands.kinds(where, r.list), r.preamble)
   operands.check_used(where, r.map, r.list, used)
-  PARTIAL[1].dtype, PARTIAL[1].struct = results.dtype, results.struct and results.type
-  local before, combined = behind(r.preamble, operation, results.type)
+  PARTIAL[1].dtype, PARTIAL[1].struct = results.dtype, results.declarations and results.type
+  local before, combined = behind(r.preamble, operation, results)
   local before_all, element = macros.behind(before, results.type, translated, r.list, operands.wide_type, scalar)
   local of_rest, of_chunks = defines_of(PARTIAL, ELEMENT, scalar, combined, results, row),
     defines_of(r.list, element, scalar, combined, results, row)
@@ -157,10 +158,8 @@ end
 --- What the results are by the option `dtype`: a dtype, a struct or nil, for that of the operands.
 local function results_of(where, dtype, list, device)
   if type(dtype) == "table" then
-    if not accumulator.is_struct(dtype) then
-      error(where .. ": option 'dtype': a dtype or a struct of cl.struct expected, got table", 0)
-    end
     return accumulator.of_structs(where, dtype, device)
+      or error(where .. ": option 'dtype': a dtype or a struct of cl.struct expected, got table", 0)
   end
   operands.check_dtype(where, dtype)
   return accumulator.of_numbers(operands.wide_type(dtype or operands.result_dtype(list)))
@@ -168,16 +167,10 @@ end
 
 --- Raises unless an init is what is accumulated.
 local function check_init(where, init, results)
-  local expected = results.struct and "table" or "number"
+  local expected = results.declarations and "table" or "number"
   if init ~= nil and type(init) ~= expected then
     error(("%s: option 'init': %s expected, got %s"):format(where, expected, type(init)), 0)
   end
-end
-
---- An init that is the result itself, as a struct reads it.
-local function init_alone(init, results)
-  if not init or not results.struct then return init end
-  return results.struct:unpack(results.argument(init))
 end
 
 local NONE = {}
@@ -194,9 +187,9 @@ function reduce.all(where, operation, given, o)
   local list, first = operands.read(where, given)
   local results = results_of(where, o.dtype, list, first.device)
   check_init(where, o.init, results)
-  if first.count == 0 then return init_alone(o.init, results) end
+  if first.count == 0 then return o.init and results.alone(o.init) end
   return compute(where, first.device, first.count, { operation = operation, map = o.map or "x[i]", list = list,
-    results = results, preamble = preambles.read(where, o.preamble, results.struct) }, o.init)
+    results = results, preamble = preambles.read(where, o.preamble, results.declarations) }, o.init)
 end
 
 return reduce
