@@ -24,12 +24,15 @@
 #ifndef OPERATION
 #define OPERATION a + b /* of two results a, b */
 #endif
+#ifndef STORED
+#define STORED RESULT /* dtype of out: uchar, the bytes of structs, where RESULT is one */
+#endif
 
-static RESULT combine(const RESULT a, const RESULT b) {
+static RESULT clc_combine(const RESULT a, const RESULT b) {
   return OPERATION;
 }
 
-__kernel void reduce_chunks(const ulong n, const ulong chunk, __global RESULT *out,
+__kernel void reduce_chunks(const ulong n, const ulong chunk, __global STORED *out,
                             const ulong out_first, const int has_init,
                             const RESULT init PARAMETERS) {
   FIND_CHUNK(get_global_id(0))
@@ -39,8 +42,8 @@ __kernel void reduce_chunks(const ulong n, const ulong chunk, __global RESULT *o
     for (; at < end; at++) {
       const long i = (long)at;
       LOADS
-      const RESULT value = (RESULT)(EXPRESSION);
-      total = at == begin ? value : combine(total, value);
+      const RESULT value = EXPRESSION;
+      total = at == begin ? value : clc_combine(total, value);
     }
   } else {
     RESULT sum[LANES];
@@ -50,7 +53,7 @@ __kernel void reduce_chunks(const ulong n, const ulong chunk, __global RESULT *o
       for (uint lane = 0; lane < LANES; lane++) {
         const long i = (long)(at + lane);
         LOADS
-        part[lane] = (RESULT)(EXPRESSION);
+        part[lane] = EXPRESSION;
       }
       const ulong stop = min(at + LANES * BLOCK, end - LANES + 1);
       for (at += LANES; at < stop; at += LANES) {
@@ -58,21 +61,21 @@ __kernel void reduce_chunks(const ulong n, const ulong chunk, __global RESULT *o
         for (uint lane = 0; lane < LANES; lane++) {
           const long i = (long)(at + lane);
           LOADS
-          part[lane] = combine(part[lane], (RESULT)(EXPRESSION));
+          part[lane] = clc_combine(part[lane], EXPRESSION);
         }
       }
       for (uint lane = 0; lane < LANES; lane++)
-        sum[lane] = is_first ? part[lane] : combine(sum[lane], part[lane]);
+        sum[lane] = is_first ? part[lane] : clc_combine(sum[lane], part[lane]);
     }
     for (uint lane = 0; lane < end - at; lane++) {
       const long i = (long)(at + lane);
       LOADS
-      sum[lane] = combine(sum[lane], (RESULT)(EXPRESSION));
+      sum[lane] = clc_combine(sum[lane], EXPRESSION);
     }
     for (uint k = LANES / 2; k > 0; k /= 2)
-      for (uint lane = 0; lane < k; lane++) sum[lane] = combine(sum[lane], sum[lane + k]);
+      for (uint lane = 0; lane < k; lane++) sum[lane] = clc_combine(sum[lane], sum[lane + k]);
     total = sum[0];
   }
-  if (has_init) total = combine(init, total);
-  out[out_first + get_global_id(0)] = total;
+  if (has_init) total = clc_combine(init, total);
+  ((__global RESULT *)(out + out_first))[get_global_id(0)] = total;
 }

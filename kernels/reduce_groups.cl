@@ -24,13 +24,16 @@
 #ifndef OPERATION
 #define OPERATION a + b /* of two results a, b */
 #endif
+#ifndef STORED
+#define STORED RESULT /* dtype of out: uchar, the bytes of structs, where RESULT is one */
+#endif
 
-static RESULT combine(const RESULT a, const RESULT b) {
+static RESULT clc_combine(const RESULT a, const RESULT b) {
   return OPERATION;
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
-    const ulong n, const ulong chunk, __global RESULT *out, const ulong out_first,
+    const ulong n, const ulong chunk, __global STORED *out, const ulong out_first,
     const int has_init, const RESULT init PARAMETERS) {
   __local RESULT found[GROUP];
   const uint me = (uint)get_local_id(0);
@@ -43,8 +46,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
     for (ulong at = begin + me * share; at < min(begin + (me + 1) * share, end); at++) {
       const long i = (long)at;
       LOADS
-      const RESULT value = (RESULT)(EXPRESSION);
-      sum = at == begin + me * share ? value : combine(sum, value);
+      const RESULT value = EXPRESSION;
+      sum = at == begin + me * share ? value : clc_combine(sum, value);
     }
 #else
     ulong at = begin + me;
@@ -55,7 +58,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
       for (uint u = 0; u < AT_ONCE; u++) {
         const long i = (long)(at + u * GROUP);
         LOADS
-        part[u] = (RESULT)(EXPRESSION);
+        part[u] = EXPRESSION;
       }
       ulong row = AT_ONCE;
       for (; row + AT_ONCE <= rows; row += AT_ONCE) {
@@ -63,24 +66,24 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
         for (uint u = 0; u < AT_ONCE; u++) {
           const long i = (long)(at + (row + u) * GROUP);
           LOADS
-          part[u] = combine(part[u], (RESULT)(EXPRESSION));
+          part[u] = clc_combine(part[u], EXPRESSION);
         }
       }
 #pragma unroll
       for (uint k = AT_ONCE / 2; k > 0; k /= 2)
-        for (uint u = 0; u < k; u++) part[u] = combine(part[u], part[u + k]);
+        for (uint u = 0; u < k; u++) part[u] = clc_combine(part[u], part[u + k]);
       sum = part[0];
       at += row * GROUP;
     } else {
       const long i = (long)at;
       LOADS
-      sum = (RESULT)(EXPRESSION);
+      sum = EXPRESSION;
       at += GROUP;
     }
     for (; at < end; at += GROUP) {
       const long i = (long)at;
       LOADS
-      sum = combine(sum, (RESULT)(EXPRESSION));
+      sum = clc_combine(sum, EXPRESSION);
     }
 #endif
     found[me] = sum;
@@ -88,14 +91,14 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
   barrier(CLK_LOCAL_MEM_FENCE);
 #if !ORDERED
   for (uint k = GROUP / 2; k > 0; k /= 2) {
-    if (me < k && me + k < busy) found[me] = combine(found[me], found[me + k]);
+    if (me < k && me + k < busy) found[me] = clc_combine(found[me], found[me + k]);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 #endif
   if (me == 0) {
     RESULT total = found[0];
-    for (uint k = 1; ORDERED && k < busy; k++) total = combine(total, found[k]);
-    if (has_init) total = combine(init, total);
-    out[out_first + get_group_id(0)] = total;
+    for (uint k = 1; ORDERED && k < busy; k++) total = clc_combine(total, found[k]);
+    if (has_init) total = clc_combine(init, total);
+    ((__global RESULT *)(out + out_first))[get_group_id(0)] = total;
   }
 }

@@ -121,6 +121,8 @@ void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
     const clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
     if (b == NULL && k->args[i].kind == CLC_BUFFER)
       raise_operand(L, &k->args[i], "the buffer was released meanwhile");
+    else if (lua_type(L, idx) == LUA_TSTRING)
+      clc_setargument(L, k, i, idx, 0); /* a packed struct */
     else if (b == NULL)
       set_number(L, k, i, idx);
     else if (i + 1 < k->nargs)

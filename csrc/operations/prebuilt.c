@@ -49,8 +49,9 @@ static void push_with_folder(lua_State *L, const char *text, const char *folder)
   luaL_gsub(L, text, "#include \"", lua_pushfstring(L, "#include \"%s/", folder));
 }
 
+/* Builds a file with a text in front of it, which may include the library's headers. */
 static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
-                  const char *defines) {
+                  const char *before) {
   if (dtype == clc_double && !d->context->has_double)
     luaL_error(L, "%s: this device has no double precision", name);
   const char *folder = clc_pushkernelfolder(L);
@@ -59,21 +60,22 @@ static void build(lua_State *L, clc_Device *d, const char *name, const clc_Dtype
   clc_readfile(L, path);
   push_with_folder(L, lua_tostring(L, -1), folder);
   const int source = lua_gettop(L);
-  const char *all = lua_pushfstring(L, "#define REAL %s\n%s", dtype->name, defines);
-  clc_buildprogram(L, d, source, lua_pushfstring(L, "%s.cl", name), all, "");
+  const char *options = strstr(before, "<clcompute/") != NULL ? clc_pushheaderoption(L) : "";
+  const char *all = lua_pushfstring(L, "%s#define REAL %s\n", before, dtype->name);
+  clc_buildprogram(L, d, source, lua_pushfstring(L, "%s.cl", name), all, options);
 }
 
 clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
-                         const char *defines) {
+                         const char *before) {
   luaL_checkstack(L, 30, NULL);
   clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
   if (clc_testhandle(L, -1, &clc_devicetype) == NULL) luaL_error(L, "%s: device is released", name);
   const int top = lua_gettop(L);
   clc_usedevice(L, d);
   push_cache(L, d);
-  const char *key = lua_pushfstring(L, "%s %s\n%s", name, dtype->name, defines);
+  const char *key = lua_pushfstring(L, "%s %s\n%s", name, dtype->name, before);
   if (lua_getfield(L, top + 1, key) == LUA_TNIL) {
-    build(L, d, name, dtype, defines);
+    build(L, d, name, dtype, before);
     lua_pushvalue(L, -1);
     lua_setfield(L, top + 1, key);
   }
@@ -90,8 +92,26 @@ static void check_name(lua_State *L, const char *name) {
   if (*name == '\0') luaL_argerror(L, 2, "a prebuilt kernel's name expected, got \"\"");
 }
 
+/* Pushes the text of the option `preamble`, with a line that a \ at its end may take. A comment
+   without an end would hide macros. */
+static const char *push_preamble(lua_State *L) {
+  const char *given = clc_stringoption(L, 3, "preamble", "");
+  const char *text = lua_pushfstring(L, "%s\n\n", given);
+  const char *plain = clc_pushplain(L, lua_pushfstring(L, "%s.", text));
+  if (plain[strlen(plain) - 1] != '.') clc_optionerror(L, 3, "preamble", "a comment has no end");
+  return text;
+}
+
+/* Pushes the preamble, whose lines messages count, and behind it the macros. */
+static const char *push_before(lua_State *L) {
+  clc_pushoption(L, 3, "defines");
+  const char *defines = clc_pushdefines(L, 3, -1);
+  if (clc_stringoption(L, 3, "preamble", NULL) == NULL) return defines;
+  return lua_pushfstring(L, "#line 1 \"preamble\"\n%s%s", push_preamble(L), defines);
+}
+
 static int device_kernel(lua_State *L) {
-  static const char *const keys[] = {"dtype", "defines", NULL};
+  static const char *const keys[] = {"dtype", "defines", "preamble", NULL};
   clc_Device *d = clc_checkopen(L, 1);
   const char *name = luaL_checkstring(L, 2);
   lua_settop(L, 3);
@@ -99,8 +119,7 @@ static int device_kernel(lua_State *L) {
   clc_checkoptions(L, 3, keys);
   clc_pushoption(L, 3, "dtype");
   const clc_Dtype *dtype = clc_optdtype(L, 4, "float");
-  clc_pushoption(L, 3, "defines");
-  clc_prebuilt(L, d, name, dtype, clc_pushdefines(L, 3, -1));
+  clc_prebuilt(L, d, name, dtype, push_before(L));
   return 1;
 }
 

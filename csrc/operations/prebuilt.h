@@ -7,10 +7,10 @@
 
 /*
  * Pushes the kernel of kernels/<name>.cl for elements of a dtype (the macro
- * REAL), with further macros ("#define TRANSA 1\n", or "").
+ * REAL), with a text before it: further macros ("#define TRANSA 1\n"), or "".
  */
 clc_Kernel *clc_prebuilt(lua_State *L, clc_Device *d, const char *name, const clc_Dtype *dtype,
-                         const char *defines);
+                         const char *before);
 
 void clc_openprebuilt(lua_State *L);
 

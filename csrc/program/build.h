@@ -3,7 +3,7 @@
 #ifndef CLC_BUILD_H
 #define CLC_BUILD_H
 
-#include "kernel/kernel.h"
+#include "program.h"
 
 typedef struct clc_Source {
   const char *text;
@@ -120,10 +120,6 @@ const char *clc_pushworkgroup(lua_State *L, const clc_Device *d);
    the header is not asked for any more. What stood on a line still does. Macros before `start`
    may stand for the head of a kernel too. */
 const char *clc_pushbodies(lua_State *L, const char *plain, size_t start);
-
-/* Pushes the option that lets a compiler find the library's headers as files; raises where it
-   cannot. */
-const char *clc_pushheaderoption(lua_State *L);
 
 /* --- sizes of structs, which OpenCL does not tell: struct_size.c ------------ */
 

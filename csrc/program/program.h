@@ -28,6 +28,10 @@ const char *clc_pushbuildoptions(lua_State *L, int arg, const char *options);
 /* Pushes " -I dir" for each folder of the option `include`. */
 const char *clc_pushincludes(lua_State *L, int arg);
 
+/* Pushes the option that lets a compiler find the library's headers as files; raises where it
+   cannot. */
+const char *clc_pushheaderoption(lua_State *L);
+
 /* Opens the package: Device:program, the type of programs. */
 void clc_openprograms(lua_State *L);
 

@@ -44,6 +44,9 @@
 /* Element i, as a type that may be another one than the buffer's. */
 #define ELEMENT(type, name) const type arg_##name = mem_##name[first_##name + i];
 #define HALF_ELEMENT(type, name) const type arg_##name = vload_half(first_##name + i, mem_##name);
+/* A struct, of a buffer of bytes. */
+#define STRUCT_ELEMENT(type, name) \
+  const type arg_##name = ((__global const type *)(mem_##name + first_##name))[i];
 
 /* Four elements from element `first` on, which lie as a vector does; then the one of a `lane`. */
 #define ELEMENTS_4(type, name) \

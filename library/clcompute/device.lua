@@ -301,6 +301,7 @@ function Device:is_built(source, options) end
 ---@class clcompute.KernelOptions
 ---@field dtype? clcompute.Dtype "float" unless given
 ---@field defines? table<string, string|number|boolean> parameters of the kernel's file
+---@field preamble? string OpenCL C in front of it, with what the parameters use
 
 ---A prebuilt kernel by its name. The head of its file in kernels/ tells its arguments and the global and local size
 ---that it needs.

@@ -26,6 +26,7 @@ function cl.saxpy(alpha, x, y, options) end
 ---@class clcompute.MapOptions
 ---@field out? clcompute.Buffer for the result; may be one of the operands
 ---@field dtype? clcompute.Dtype of the result
+---@field preamble? string OpenCL C in front of the kernel: what the expression uses
 
 ---out[i] <- expression, for every element. Queued.
 ---
@@ -40,6 +41,10 @@ function cl.saxpy(alpha, x, y, options) end
 ---integer division by zero is undefined. Half is computed in float. A combination of expression and dtypes is built
 ---once.
 ---
+---A `preamble` has functions, types, macros and constants for the expression, written as in any program; it may
+---`#include <clcompute/complex.h>`, and files by their whole paths. Behind one an expression may also have structs,
+---vectors and their fields.
+---
 ---Errors: an unknown name, an operand that is not used, an assignment, operands of different lengths; the message shows
 ---the expression.
 ---```lua
@@ -47,6 +52,10 @@ function cl.saxpy(alpha, x, y, options) end
 ---local z = cl.map("a*x[i] + y[i]", { a = 2, x = x, y = y })
 ---cl.map("sqrt(x[i])", { x = x }, { out = x })
 ---print(z[3]) --> 12.0
+---local clip = [[
+---  float clip(float v, float limit) { return v < -limit ? -limit : fmin(v, limit); }
+---]]
+---print(cl.map("clip(x[i], 5)", { x = y }, { preamble = clip })[3]) --> 5.0
 ---```
 ---@param expression string
 ---@param operands table<string, number|clcompute.Buffer> by the names in the expression; buffers have the same number of elements, not necessarily the same shape; none is needed where `out` is given
@@ -55,9 +64,10 @@ function cl.saxpy(alpha, x, y, options) end
 function cl.map(expression, operands, options) end
 
 ---@class clcompute.ReduceOptions
----@field init? number combined with the result; the result of no elements
+---@field init? number|table combined with the result; the result of no elements. For a struct a table of its fields
 ---@field map? string the expression of an element; "x[i]" unless given
----@field dtype? clcompute.Dtype of the result, the operands' unless given
+---@field dtype? clcompute.Dtype|clcompute.Struct of the result, the operands' unless given
+---@field preamble? string OpenCL C in front of the kernel: what both expressions use
 
 ---Combines all elements: operation(a, b) of two results, until one is left. Blocks.
 ---
@@ -66,16 +76,24 @@ function cl.map(expression, operands, options) end
 ---of floats goes through some hundred additions, whatever the length: its error is within a few hundred roundings of
 ---the sum of the magnitudes.
 ---
----Errors: a wrong expression or operand; no elements and no `init`.
+---With a struct as `dtype` several results come of one pass: a, b, the expression of an element and the result are such
+---structs. Both expressions then name its fields, and make one of its type, `(range){ low, high }`. The declaration
+---goes before the preamble.
+---
+---Errors: a wrong expression or operand; no elements and no `init`; a struct of more than 16384 bytes.
 ---```lua
 ---local x, y = d:buffer { -1, 2, -3 }, d:buffer { 1, 1, 1 }
 ---print(cl.reduce("max(a, b)", x, { map = "fabs(x[i])" })) --> 3.0
 ---print(cl.reduce("a + b", { x = x, y = y }, { map = "x[i]*y[i]" })) --> -2.0
+---local Range = cl.struct("range", "float low, high;")
+---local r = cl.reduce("(range){ min(a.low, b.low), max(a.high, b.high) }", x,
+---  { dtype = Range, map = "(range){ x[i], x[i] }" })
+---print(r.low, r.high) --> -3.0	2.0
 ---```
 ---@param operation string an expression of OpenCL C in a and b: "max(a, b)"
 ---@param x clcompute.Buffer|table<string, number|clcompute.Buffer> a buffer, or operands as `cl.map` takes them
 ---@param options? clcompute.ReduceOptions
----@return number # an integer where the type is one
+---@return number|table # an integer where the type is one; of a struct the table of its fields
 function cl.reduce(operation, x, options) end
 
 ---@class clcompute.ScanOptions

@@ -207,7 +207,7 @@ helper.describe_each("a reduction", function(d)
       { "unknown name 'y'", "a + b", x, { map = "y[i]" } },
       { "\"sqrt(x[i], 1)\" does not build", "a + b", x, { map = "sqrt(x[i], 1)" } },
       { "unknown option 'inti'", "a + b", x, { inti = 1 } },
-      { "option 'init': number expected", "a + b", x, { init = "0" } },
+      { "option 'init': number or table expected, got string", "a + b", x, { init = "0" } },
       { "option 'init': 0.5 has no integer value", "a + b", d:zeros("int", 1), { init = 0.5 } },
       { "no dtype 'real'", "a + b", x, { dtype = "real" } },
     } do

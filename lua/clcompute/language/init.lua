@@ -295,4 +295,22 @@ local function struct(name, fields, given)
   return (at_caller(make, name, fields, given))
 end
 
-return arity.functions { struct = struct }
+--- Adds the declarations of a struct's type to a list, after those of the structs in it; `seen` are the names.
+local function add_declarations(list, seen, kind)
+  if kind.of then return add_declarations(list, seen, kind.of) end
+  if not kind.fields or seen[kind.name] then return end
+  seen[kind.name] = true
+  for _, field in ipairs(kind.fields) do add_declarations(list, seen, field.kind) end
+  list[#list + 1] = declaration_of(kind)
+end
+
+--- What the library relies on, as a script may change the fields of its struct: {name=, size= bytes, declarations= a
+-- list of texts that a program with it needs}; nil for what is no struct.
+local function layout(value)
+  if type(value) ~= "table" or getmetatable(value) ~= Struct then return nil end
+  local kind, list = rawget(value, KIND), {}
+  add_declarations(list, {}, kind)
+  return { name = kind.name, size = kind.size, declarations = list }
+end
+
+return arity.functions { struct = struct, layout = layout }

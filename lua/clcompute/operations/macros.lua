@@ -20,6 +20,7 @@ local function parameter(operand, scalar)
 end
 
 local function element(operand, type_of)
+  if operand.struct then return ("STRUCT_ELEMENT(%s, %s)"):format(operand.struct, operand.name) end
   local macro = operand.dtype == "half" and "HALF_ELEMENT" or "ELEMENT"
   return ("%s(%s, %s)"):format(macro, type_of(operand.dtype), operand.name)
 end
@@ -62,6 +63,24 @@ function macros.of(list, text, row, type_of, scalar)
   }
 end
 
+--- An expression as a function behind a preamble, where no name of a kernel hides one of it; the text of both, and the
+-- call. Without a preamble nil, and the expression.
+-- @tparam ?table preamble of `preamble.read`
+-- @string result the type of the expression
+-- @string text, list, type_of, scalar as in `macros.of`
+function macros.behind(preamble, result, text, list, type_of, scalar)
+  if not preamble then return nil, text end
+  local parameters, arguments = { "const long i" }, { "i" }
+  for k, operand in ipairs(list) do
+    local name = translation.PREFIX .. operand.name
+    parameters[k + 1] = ("const %s %s"):format(operand.dtype and type_of(operand.dtype) or scalar, name)
+    arguments[k + 1] = name
+  end
+  local function_text = ("%s\nstatic %s clc_element(%s) { return %s; }"):format(preamble.text, result,
+    table.concat(parameters, ", "), text)
+  return function_text, ("clc_element(%s)"):format(table.concat(arguments, ", "))
+end
+
 --- The kernel of a file with macros, which the row keeps under a key. An error shows the text it is of.
 -- @string where begins messages
 -- @string text what the script wrote
@@ -70,19 +89,20 @@ end
 -- @string key
 -- @string name the file
 -- @tparam table defines
+-- @string[opt] preamble what stands in front of the file
 -- @treturn Kernel
-function macros.build(where, text, device, row, key, name, defines)
+function macros.build(where, text, device, row, key, name, defines, preamble)
   local dtype = "float"
   for _, value in pairs(defines) do
     if type(value) == "string" and value:find "%f[%w]double%f[%W]" then dtype = "double" end
   end
-  local ok, result = pcall(device.kernel, device, name, { dtype = dtype, defines = defines })
+  local ok, result = pcall(device.kernel, device, name, { dtype = dtype, defines = defines, preamble = preamble })
   if ok then
     row.kernels[key] = result
     return result
   end
   local log = tostring(result):gsub("%f[%w_]" .. translation.PREFIX, "")
-  log = log:gsub("^bad argument #1 to '%?' %((.*)%)$", "%1") -- of a device that was closed; here it is no argument
+  log = log:gsub("^bad argument #%d to '%?' %((.*)%)$", "%1") -- of a closed device or a preamble, no argument here
   error(("%s: \"%s\" does not build: %s"):format(where, text, log), 0)
 end
 

@@ -6,8 +6,9 @@ local enqueue = require("clcompute.core.internal").enqueue
 local translation = require "clcompute.operations.translation"
 local macros = require "clcompute.operations.macros"
 local operands = require "clcompute.operations.operands"
+local preambles = require "clcompute.operations.preamble"
 
-local OPTIONS = { out = "Buffer", dtype = "string" }
+local OPTIONS = { out = "Buffer", dtype = "string", preamble = "string" }
 local NONE = {}
 
 --- Whether all memories begin where a vector of `lanes` elements may.
@@ -28,20 +29,23 @@ local function variant(row, list, out, in_place)
   return (row.granule > 0 or is_aligned(list, out, row.lanes)) and row.lanes or 1, streams
 end
 
-local function build(text, device, key, row, list, out, scalar, lanes, streams)
-  local translated, used = translation.translate("map", text, operands.kinds("map", list))
+local function build(text, device, key, row, list, out, scalar, preamble, lanes, streams)
+  local translated, used = translation.translate("map", text, operands.kinds("map", list), preamble)
   operands.check_used("map", text, list, used)
-  local defines = macros.of(list, translated, row, operands.value_type, operands.value_type(scalar))
-  defines.RESULT, defines.VALUE = out.dtype, operands.value_type(out.dtype)
+  local value, of_number = operands.value_type(out.dtype), operands.value_type(scalar)
+  local before, element = macros.behind(preamble, value, translated, list, operands.value_type, of_number)
+  local defines = macros.of(list, element, row, operands.value_type, of_number)
+  defines.RESULT, defines.VALUE = out.dtype, value
   defines.HALF, defines.LANES, defines.STREAM = out.dtype == "half" and 1 or 0, lanes, streams and 1 or 0
-  return macros.build("map", text, device, row, key, row.kernel, defines)
+  return macros.build("map", text, device, row, key, row.kernel, defines, before)
 end
 
 --- The kernel, from what is kept or built, and how many elements it does at a time.
-local function find_kernel(text, device, row, list, out, scalar, in_place)
+local function find_kernel(text, device, row, list, out, scalar, preamble, in_place)
   local lanes, streams = variant(row, list, out, in_place)
   local key = ("%s\n%s\n%s %s %d %s"):format(text, macros.signature(list), out.dtype, scalar, lanes, streams)
-  return row.kernels[key] or build(text, device, key, row, list, out, scalar, lanes, streams), lanes
+  if preamble then key = ("%s\n%s"):format(key, preamble.text) end
+  return row.kernels[key] or build(text, device, key, row, list, out, scalar, preamble, lanes, streams), lanes
 end
 
 local function map(text, given, o)
@@ -54,7 +58,8 @@ local function map(text, given, o)
   local out, in_place = operands.result("map", target, wanted or scalar, list, first)
   local device, n = first.device, out.count
   local row, items, _, chunk = enqueue.spread(device, "map", math.max(n, 1))
-  local kernel, lanes = find_kernel(text, device, row, list, out, scalar, in_place)
+  local preamble = preambles.read("map", o.preamble)
+  local kernel, lanes = find_kernel(text, device, row, list, out, scalar, preamble, in_place)
   if n > 0 and row.granule > 0 then
     enqueue.launch(kernel, items, row.group, n, chunk, out.value, operands.values(list))
   elseif n > 0 then

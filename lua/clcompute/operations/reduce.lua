@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- Reducing: all elements of an expression combined into one number by an operation of two results, a and b.
+--- Reducing: all elements of an expression combined into one number or struct by an operation of two results, a and b.
 
 local enqueue = require("clcompute.core.internal").enqueue
+local accumulator = require "clcompute.operations.accumulator"
 local translation = require "clcompute.operations.translation"
 local macros = require "clcompute.operations.macros"
 local operands = require "clcompute.operations.operands"
+local preambles = require "clcompute.operations.preamble"
 
 local reduce = {}
 
@@ -41,16 +43,20 @@ local KINDS = { a = "scalar", b = "scalar" }
 local translations = {} -- of texts that were right
 
 --- Checks the text of an operation and returns it as kernels have it.
-function reduce.translate(where, text)
+-- @string where
+-- @string text
+-- @tparam[opt] table preamble of `preamble.read`
+function reduce.translate(where, text, preamble)
   if translations[text] then return translations[text] end
-  local translated, used = translation.translate(where, text, KINDS)
+  local translated, used = translation.translate(where, text, KINDS, preamble)
   for name in pairs(KINDS) do
     if not used[name] then
       error(("%s: an operation combines a and b, but \"%s\" has no %s"):format(where, text, name), 0)
     end
   end
-  translations[text] = translated:gsub("%f[%w_]" .. translation.PREFIX, "")
-  return translations[text]
+  translated = translated:gsub("%f[%w_]" .. translation.PREFIX, "")
+  if not preamble then translations[text] = translated end
+  return translated
 end
 
 --- The function of two numbers of a dtype that is an operation; nil where there is none in Lua.
@@ -71,29 +77,44 @@ end
 -- --- kernels ----------------------------------------------------------------------
 
 local PARTIAL = { { name = "x" } } -- the operand of the launch that combines the chunks' results
+local ELEMENT = translation.PREFIX .. "x"
 
-local function defines_of(list, text, operation, r, row)
-  local defines = macros.of(list, text, row, operands.wide_type, operands.wide_type(operands.result_dtype(r.list)))
-  defines.RESULT, defines.OPERATION = r.result, operation
+--- The operation, a function behind the preamble where there is one; the text of both, and the call.
+local function behind(preamble, operation, results)
+  if not preamble then return nil, operation end
+  local before = ("%s\n%s"):format(preamble.text, results.alias or "")
+  local head = ("static %s clc_operation(const %s a, const %s b)"):gsub("%%s", results.type)
+  return { text = ("%s%s { return %s; }"):format(before, head, operation) }, "clc_operation(a, b)"
+end
+
+local function defines_of(list, text, scalar, operation, results, row)
+  local defines = macros.of(list, text, row, operands.wide_type, scalar)
+  defines.RESULT, defines.STORED, defines.OPERATION = results.type, results.dtype, operation
+  defines.GROUP, defines.LANES, defines.AT_ONCE = results.sizes(row)
   return defines
 end
 
 --- Two kernels: one for the results of chunks of the elements, one for the chunks.
 local function build(where, device, key, row, r)
-  local operation = reduce.translate(where, r.operation)
-  local translated, used = translation.translate(where, r.map, operands.kinds(where, r.list))
+  local results, scalar = r.results, operands.wide_type(operands.result_dtype(r.list))
+  local operation = reduce.translate(where, r.operation, r.preamble)
+  local translated, used = translation.translate(where, r.map, operands.kinds(where, r.list), r.preamble)
   operands.check_used(where, r.map, r.list, used)
-  PARTIAL[1].dtype = r.result
-  local of_rest, of_chunks = defines_of(PARTIAL, "arg_x", operation, r, row),
-    defines_of(r.list, translated, operation, r, row)
+  PARTIAL[1].dtype, PARTIAL[1].struct = results.dtype, results.declarations and results.type
+  local before, combined = behind(r.preamble, operation, results)
+  local before_all, element = macros.behind(before, results.type, translated, r.list, operands.wide_type, scalar)
+  local of_rest, of_chunks = defines_of(PARTIAL, ELEMENT, scalar, combined, results, row),
+    defines_of(r.list, element, scalar, combined, results, row)
   -- First the operation: what fails to build here is its text.
-  local rest = macros.build(where, r.operation, device, row, "rest " .. key, row.kernel, of_rest)
-  return macros.build(where, r.map, device, row, key, row.kernel, of_chunks), rest
+  local of_both = before and before.text
+  local rest = macros.build(where, r.operation, device, row, "rest " .. key, row.kernel, of_rest, of_both)
+  return macros.build(where, r.map, device, row, key, row.kernel, of_chunks, before_all), rest
 end
 
 --- The kernels for the chunks and for their results, from what is kept or built.
 local function find_kernels(where, device, row, r)
-  local key = ("%s\n%s\n%s\n%s"):format(r.operation, r.map, macros.signature(r.list), r.result)
+  local key = ("%s\n%s\n%s\n%s"):format(r.operation, r.map, macros.signature(r.list), r.results.type)
+  if r.preamble then key = ("%s\n%s"):format(key, r.preamble.text) end
   local chunks = row.kernels[key]
   local rest = chunks and row.kernels["rest " .. key]
   if rest then return chunks, rest end
@@ -109,47 +130,66 @@ local function fold(f, results)
   return total
 end
 
---- One launch, of a kernel that has all n elements in one chunk; waits for the number.
-local function launch_one(kernel, device, row, n, r, init, ...)
-  local use = "result " .. r.result
-  local out = enqueue.take(device, use, r.result, 1)
-  enqueue.launch(kernel, row.group, row.group, n, n, out, init and 1 or 0, init or 0, ...)
-  local result = out:get(1)
+--- One launch, of a kernel that has all n elements in one chunk; waits for the result.
+local function launch_one(kernel, device, group, n, results, init, ...)
+  local use = "result " .. results.type
+  local out = enqueue.take(device, use, results.dtype, results.width)
+  enqueue.launch(kernel, group, group, n, n, out, init and 1 or 0, results.argument(init), ...)
+  local result = results.read(out)
   enqueue.give(out, use)
   return result
 end
 
 local function compute(where, device, n, r, init)
-  local row, items, workers, chunk = enqueue.spread(device, "reduce", n)
+  local row, _, workers, chunk = enqueue.spread(device, "reduce", n)
   local chunks, rest = find_kernels(where, device, row, r)
-  if workers == 1 then return launch_one(chunks, device, row, n, r, init, operands.values(r.list)) end
-  local use = "reduce " .. r.result
-  local partials = enqueue.take(device, use, r.result, row.per_unit * row.units)
-  enqueue.launch(chunks, items, row.group, n, chunk, partials, 0, 0, operands.values(r.list))
-  local f = not init and row.kernel == "reduce_chunks" and in_lua(r.operation, r.result)
-  local result = f and fold(f, partials:read(1, workers)) or launch_one(rest, device, row, workers, r, init, partials)
+  local results, group = r.results, (r.results.sizes(row))
+  if workers == 1 then return launch_one(chunks, device, group, n, results, init, operands.values(r.list)) end
+  local use = "reduce " .. results.type
+  local partials = enqueue.take(device, use, results.dtype, row.per_unit * row.units * results.width)
+  enqueue.launch(chunks, workers * group, group, n, chunk, partials, 0, results.argument(), operands.values(r.list))
+  local f = not init and not r.preamble and row.kernel == "reduce_chunks" and in_lua(r.operation, results.dtype)
+  local result = f and fold(f, partials:read(1, workers))
+    or launch_one(rest, device, group, workers, results, init, partials)
   enqueue.give(partials, use)
   return result
 end
+
+--- What the results are by the option `dtype`: a dtype, a struct or nil, for that of the operands.
+local function results_of(where, dtype, list, device)
+  if type(dtype) == "table" then
+    return accumulator.of_structs(where, dtype, device)
+      or error(where .. ": option 'dtype': a dtype or a struct of cl.struct expected, got table", 0)
+  end
+  operands.check_dtype(where, dtype)
+  return accumulator.of_numbers(operands.wide_type(dtype or operands.result_dtype(list)))
+end
+
+--- Raises unless an init is what is accumulated.
+local function check_init(where, init, results)
+  local expected = results.declarations and "table" or "number"
+  if init ~= nil and type(init) ~= expected then
+    error(("%s: option 'init': %s expected, got %s"):format(where, expected, type(init)), 0)
+  end
+end
+
+local NONE = {}
 
 --- Reduces; the arguments are checked here, so that functions made of it name themselves.
 -- @string where the function that was called
 -- @string operation of a and b
 -- @param given buffer or table of operands
--- @string[opt] map the expression of an element; x[i] unless given
--- @string[opt] dtype of the result
--- @param[opt] init number
--- @treturn number or nil where there are no elements and no init
-function reduce.all(where, operation, given, map, dtype, init)
+-- @tparam[opt] table o {map= the expression of an element, x[i] unless given; dtype= of the result, or a struct;
+-- init= number, or table of a struct's fields; preamble= text}
+-- @return number, or table of a struct's fields; nil where there are no elements and no init
+function reduce.all(where, operation, given, o)
+  o = o or NONE
   local list, first = operands.read(where, given)
-  operands.check_dtype(where, dtype)
-  if init ~= nil and type(init) ~= "number" then
-    error(("%s: option 'init': number expected, got %s"):format(where, type(init)), 0)
-  end
-  local result = operands.wide_type(dtype or operands.result_dtype(list))
-  if first.count == 0 then return init end
-  return compute(where, first.device, first.count, { operation = operation, map = map or "x[i]", list = list,
-    result = result }, init)
+  local results = results_of(where, o.dtype, list, first.device)
+  check_init(where, o.init, results)
+  if first.count == 0 then return o.init and results.alone(o.init) end
+  return compute(where, first.device, first.count, { operation = operation, map = o.map or "x[i]", list = list,
+    results = results, preamble = preambles.read(where, o.preamble, results.declarations) }, o.init)
 end
 
 return reduce

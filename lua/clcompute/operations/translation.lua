@@ -70,7 +70,7 @@ local OPERATORS = { "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>"
   "%=", "&=", "|=", "^=", "//", "/*", "->" }
 local REFUSED = { ["++"] = "changes its operand", ["--"] = "changes its operand (write a - -b with a blank)",
   ["//"] = "begins a comment", ["/*"] = "begins a comment", ["->"] = "is for pointers" }
-local CLOSING = { ["("] = ")", ["["] = "]" }
+local CLOSING = { ["("] = ")", ["["] = "]", ["{"] = "}" }
 
 local function fail(where, text, complaint, ...)
   error(("%s: %s, in \"%s\""):format(where, complaint:format(...), text), 0)
@@ -80,7 +80,7 @@ local function read_operator(text, at)
   for _, operator in ipairs(OPERATORS) do
     if text:sub(at, at + #operator - 1) == operator then return operator end
   end
-  return text:match("^[-+*/%%<>=!&|^~?:()%[%],.]", at)
+  return text:match("^[-+*/%%<>=!&|^~?:()%[%],.{}]", at)
 end
 
 local function read_token(text, at)
@@ -113,20 +113,22 @@ end
 local function check_nesting(where, text, open, token)
   if CLOSING[token] then
     open[#open + 1] = CLOSING[token]
-  elseif token == ")" or token == "]" then
+  elseif token == ")" or token == "]" or token == "}" then
     if table.remove(open) ~= token then fail(where, text, "'%s' closes nothing", token) end
   elseif token == "," and #open == 0 then
     fail(where, text, "',' outside of a function's arguments")
   end
 end
 
-local function tokenize(where, text)
+local function tokenize(where, text, preamble)
   local tokens, open, at = {}, {}, 1
   while true do
     at = text:find("%S", at)
     if not at then break end
     local token, kind = read_token(text, at)
-    if not token then fail(where, text, "'%s' has no place in an expression", character_at(text, at)) end
+    if not token or (token == "{" or token == "}") and not preamble then
+      fail(where, text, "'%s' has no place in an expression", character_at(text, at))
+    end
     if kind == "operator" then
       check_operator(where, text, token)
       check_nesting(where, text, open, token)
@@ -150,8 +152,13 @@ local function list(kinds)
   return #all > 0 and table.concat(all, ", ") or "none"
 end
 
+--- Whether a name behind a preamble may be one of its: it stands there, or in a file that it includes.
+local function is_of_preamble(preamble, name)
+  return preamble and not keywords[name] and (preamble.names[name] or preamble.includes) or false
+end
+
 --- Checks a token that is a name; returns how it is written down, and the number of tokens it takes.
-local function resolve(where, text, tokens, k, kinds)
+local function resolve(where, text, tokens, k, kinds, preamble)
   local name = tokens[k].text
   local kind, subscript = kinds[name], text_at(tokens, k + 1) == "["
   if kind == "array" then
@@ -167,6 +174,7 @@ local function resolve(where, text, tokens, k, kinds)
   end
   if kind == "index" then return name, 1 end
   if kind then return translation.PREFIX .. name, 1 end
+  if is_of_preamble(preamble, name) then return name, 1 end
   if not is_usable(name) then fail(where, text, "unknown name '%s'; there are: %s", name, list(kinds)) end
   if functions[name] and text_at(tokens, k + 1) ~= "(" then
     fail(where, text, "'%s' is a function: %s(...)", name, name)
@@ -195,14 +203,15 @@ end
 -- @string where begins messages: the function that was called
 -- @string text
 -- @tparam table kinds name to "array", "scalar" or "index", of what it may use
-function translation.translate(where, text, kinds)
+-- @tparam[opt] table preamble of `preamble.read`, whose names it may use too; and structs' fields and values
+function translation.translate(where, text, kinds, preamble)
   if type(text) ~= "string" then error(("%s: expression (a string) expected, got %s"):format(where, type(text)), 0) end
-  local tokens, words, used, k = tokenize(where, text), {}, {}, 1
+  local tokens, words, used, k = tokenize(where, text, preamble), {}, {}, 1
   while k <= #tokens do
     local word, taken = tokens[k].text, 1
-    if tokens[k].kind == "name" then
+    if tokens[k].kind == "name" and not (preamble and text_at(tokens, k - 1) == ".") then -- no field of a struct
       used[word] = kinds[word]
-      word, taken = resolve(where, text, tokens, k, kinds)
+      word, taken = resolve(where, text, tokens, k, kinds, preamble)
     elseif tokens[k].kind == "operator" then
       check_place(where, text, tokens, k)
     end
