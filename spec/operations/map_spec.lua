@@ -195,8 +195,8 @@ helper.describe_each("map", function(d)
     local released = d:buffer { 1 }
     released:release()
     for _, case in ipairs {
-      { "table of operands expected, got nil", nil },
-      { "table of operands expected", x },
+      { "table of operands by their names expected, as { x = x, y = y }, got nil", nil },
+      { "as { x = x, y = y }, got Buffer", x },
       { "a buffer expected among the operands", {} },
       { "a buffer expected among the operands", { a = 1 } },
       { "operand 'y' is not used in \"x[i]\"", { x = x, y = y } },

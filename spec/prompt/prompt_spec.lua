@@ -314,6 +314,20 @@ describe("the prompt behind a pipe", function()
     end
   end)
 
+  it("refuses names that the library does not have, and says what may be meant", function()
+    for text, message in pairs {
+      ["cl.gem(1)"] = "clcompute has no 'gem'; did you mean 'gemm'?",
+      ["cl.guass"] = "clcompute has no 'guass'; did you mean 'gauss'?",
+      ["cl.nothing_like_it"] = "clcompute has no 'nothing_like_it'",
+      ["cl.bench"] = 'clcompute has no \'bench\'; it is a module: require "clcompute.bench"',
+      ["cl.zeros('int', 3)"] = "clcompute has no 'zeros'; a device has it: d:zeros(dtype, n, ...)",
+      ["cl[1]"] = "clcompute has no '1'",
+    } do
+      assert.same({ 1, "", "stdin:1: " .. message .. "\n" }, { piped(text .. "\n") })
+    end
+    assert.same({ 0, "nil\n", "" }, { piped "rawget(cl, 'gem')\n" })
+  end)
+
   it("isolates the CPUs of cl.devices too", function()
     local code, out = piped 'for _, each in ipairs(cl.devices()) do print(each.isolated == (each.type == "cpu")) end'
     assert.equal(0, code)
