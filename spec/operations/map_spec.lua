@@ -187,6 +187,7 @@ helper.describe_each("map", function(d)
     } do
       helper.raises({ "map: ", case[2], '"' .. case[1] .. '"' }, cl.map, case[1], { x = x })
     end
+    assert.matches('^map: "pow%(x%[i%]%)" does not build: [^\n:]+$', select(2, pcall(cl.map, "pow(x[i])", { x = x })))
     helper.raises({ "nothing to compute" }, cl.map, "  ", { x = x })
     helper.raises({ "map: expression (a string) expected, got nil" }, cl.map, nil, { x = x })
   end)

@@ -62,6 +62,18 @@ function macros.of(list, text, row, type_of, scalar)
   }
 end
 
+--- What a compiler finds wrong, each thing once, without its places, which are in a kernel that no script wrote. The
+-- whole log where it names none.
+local function reasons(log)
+  local list, seen = {}, {}
+  for line in log:gmatch "[^\n]+" do
+    local reason = line:match "^error: [^:]+:%d+:%d+: (.*)" or line:match ":%d+:%d+: error: (.*)"
+    if reason and not seen[reason] then list[#list + 1] = reason end
+    seen[reason or line] = true
+  end
+  return #list > 0 and table.concat(list, "; ") or log
+end
+
 --- The kernel of a file with macros, which the row keeps under a key. An error shows the text it is of.
 -- @string where begins messages
 -- @string text what the script wrote
@@ -83,7 +95,7 @@ function macros.build(where, text, device, row, key, name, defines)
   end
   local log = tostring(result):gsub("%f[%w_]" .. translation.PREFIX, "")
   log = log:gsub("^bad argument #1 to '%?' %((.*)%)$", "%1") -- of a device that was closed; here it is no argument
-  error(("%s: \"%s\" does not build: %s"):format(where, text, log), 0)
+  error(("%s: \"%s\" does not build: %s"):format(where, text, reasons(log)), 0)
 end
 
 return macros
