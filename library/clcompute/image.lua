@@ -5,7 +5,7 @@
 ---image has the elements of a buffer of its shape, as they are stored: depth or layers, height, width and, where a pixel
 ---has several, channels. `tostring` shows format, kind, size and device.
 ---@class clcompute.Image
----@field format string "rgba unorm8"
+---@field format clcompute.ImageFormat
 ---@field kind "image1d"|"image1d_array"|"image1d_buffer"|"image2d"|"image2d_array"|"image3d"
 ---@field width integer pixels
 ---@field height? integer pixels; nil of one dimension
