@@ -159,8 +159,8 @@ local function type_of_table(self, tokens, stack, level)
   return type_of_value(self, tokens, stack, level - 1, stack[level].at) or ""
 end
 
---- The fields that a table of a type may have: those of its classes of options, also behind an alias, and of tables that
--- the type itself describes: "string|{file: string}".
+--- The fields that a table of a type may have: of its classes of options, also behind an alias, and of tables that the
+-- type itself describes: "string|{file: string}".
 local function fields_in(self, type_text)
   local list = {}
   local function add_classes(text)
