@@ -328,6 +328,17 @@ describe("the prompt behind a pipe", function()
     assert.same({ 0, "nil\n", "" }, { piped "rawget(cl, 'gem')\n" })
   end)
 
+  it("shows why loops.compile refuses what a line gives a name, where nobody took the reason", function()
+    local text = 'loops = require "clcompute.loops"\n%sloops.compile "function(x) while x do end end"\n'
+    local _, out, err = piped(text:format "f = ")
+    assert.equal("", out)
+    assert.matches("^loops.compile: %(text%):1:13: [^\n]*\nfunction%(x%) while x do end end\n +%^\n$", err)
+    assert.matches("^loops.compile: ", select(3, piped(text:format "local f = ")))
+    for _, kept in ipairs { "f, why = ", "local f, why = ", "", "print(why) ; return " } do
+      assert.equal("", select(3, piped(text:format(kept))))
+    end
+  end)
+
   it("isolates the CPUs of cl.devices too", function()
     local code, out = piped 'for _, each in ipairs(cl.devices()) do print(each.isolated == (each.type == "cpu")) end'
     assert.equal(0, code)

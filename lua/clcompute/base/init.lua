@@ -10,6 +10,7 @@ local base = {
   options = require "clcompute.base.options",
   places = require "clcompute.base.places",
   process = require "clcompute.base.process",
+  reasons = require "clcompute.base.reasons",
   spelling = require "clcompute.base.spelling",
   statistics = require "clcompute.base.statistics",
   version = "clcompute 1.0.0", -- the only place: the Makefile reads it, a spec compares the rockspec
