@@ -135,6 +135,25 @@ describe("the prompt in a terminal", function()
     assert.equal(0, t:finish())
   end)
 
+  it("has coroutines that nest as deep as Lua's, and fail as they do", function()
+    local t <close> = opened()
+    t:converse "function wrapped(n) deepest = n return coroutine.wrap(function() return wrapped(n + 1) end)() end"
+    t:converse "function resumed(n) deepest = n return coroutine.resume(coroutine.create(resumed), n + 1) end"
+    for _, name in ipairs { "wrapped", "resumed" } do
+      assert.is_true(tonumber((t:converse(("pcall(%s, 1) and deepest or deepest"):format(name)))) > 180)
+    end
+    t:converse "c = coroutine.create(function() end) coroutine.resume(c)"
+    assert.equal('false\t"cannot resume dead coroutine"', t:converse "coroutine.resume(c)")
+    assert.equal("1\t2\t3", t:converse "coroutine.wrap(function(...) coroutine.yield(...) end)(1, 2, 3)")
+    assert.matches("^stdin:1: stdin:1: no", t:converse "coroutine.wrap(function() error 'no' end)()")
+    assert.matches("closed\nstdin:1: stdin:1: no", t:converse("coroutine.wrap(function() local x <close> = "
+      .. "setmetatable({}, { __close = function() print 'closed' end }) error 'no' end)()"))
+    assert.equal("{ 1 }", t:converse "coroutine.wrap(function() error { 1 } end)()")
+    assert.matches("thread expected", t:converse "coroutine.resume(3)")
+    assert.matches("function expected, got number", t:converse "coroutine.wrap(3)")
+    assert.matches("thread expected", t:converse "coroutine.close(3)")
+  end)
+
   it("ends a kernel of an isolated CPU at Ctrl-C with its worker", function()
     if not CPU then return pending "no CPU that can be isolated" end
     local t <close> = opened { place = CPU }
