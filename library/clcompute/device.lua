@@ -197,7 +197,7 @@ function Device:random(dtype, n, ...) end
 function Device:load(path) end
 
 ---A channel order and a channel type. A device may have others: `Device:image` lists them.
----@alias clcompute.ImageFormat string
+---@alias clcompute.ImageFormat
 ---| "rgba unorm8"
 ---| "rgba unorm16"
 ---| "rgba char"
