@@ -81,8 +81,9 @@ local function add_tables(text)
     local class = classes[name]
     if class and not titles[class] and not shown[class] then
       shown[class] = true
+      local what = class.kind == "alias" and ": " or ": the fields of "
       add('\n<a id="%s"></a>**%s**%s', anchor(label(name)), label(name),
-        class.parents ~= "" and ": the fields of " .. type_text(class.parents) or "")
+        class.parents ~= "" and what .. type_text(class.parents) or "")
       add_text(class)
       add_fields(class.fields)
       add_tables(class.parents)

@@ -319,6 +319,15 @@ static int box_release(lua_State *L) {
 
 /* --- metatables -------------------------------------------------------- */
 
+/* Pushes the method that may be meant by the key at index 2, in words, or "". Upvalue: methods. */
+static const char *push_suggestion(lua_State *L) {
+  if (clc_getinternal(L, "suggestion") != LUA_TFUNCTION) return "";
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_call(L, 2, 1);
+  return lua_tostring(L, -1);
+}
+
 /* Upvalues: methods, type, field. A method, else a field, else an error. */
 static int box_index(lua_State *L) {
   lua_settop(L, 2);
@@ -333,7 +342,8 @@ static int box_index(lua_State *L) {
   if (h == NULL || h->released) return luaL_error(L, "%s is released", type->name);
   if (field(L)) return 1;
   const char *article = strchr("aei", *type->name) != NULL ? "an" : "a";
-  return luaL_error(L, "%s %s has no field '%s'", article, type->name, luaL_tolstring(L, 2, NULL));
+  return luaL_error(L, "%s %s has no field '%s'%s", article, type->name, luaL_tolstring(L, 2, NULL),
+                    push_suggestion(L));
 }
 
 /* Upvalues: type, show. Never raises. */

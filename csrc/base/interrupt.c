@@ -47,44 +47,102 @@ static void handle(int signal) {
 
 /* --- coroutines, which have hooks of their own --------------------------- */
 
-/* Calls the first upvalue with all arguments while a coroutine counts as resumed. */
-static int call_resumed(lua_State *L, lua_State *co) {
+/* A coroutine counts as resumed until `depth` is set back to what this returns. */
+static int enter(lua_State *co) {
   const int before = depth;
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  if (co != NULL && before < DEEPEST) {
+  if (before < DEEPEST) {
     resumed[before] = co;
     depth = before + 1;
   }
-  const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  return before;
+}
+
+/* Resumes a coroutine with the values at the top, so many. Pushes what it gives and returns how
+   many that is, or pushes an error and returns -1. Calling Lua's own function here would take a
+   second level of the C stack for each coroutine within another one. */
+static int resume_coroutine(lua_State *L, lua_State *co, int given) {
+  int results = 1;
+  if (!lua_checkstack(co, given)) {
+    lua_pushliteral(L, "too many arguments to resume");
+    return -1;
+  }
+  lua_xmove(L, co, given);
+  const int before = enter(co), status = lua_resume(co, L, given, &results);
   depth = before;
-  if (status != LUA_OK) lua_error(L);
-  return lua_gettop(L);
+  if (status != LUA_OK && status != LUA_YIELD) {
+    lua_xmove(co, L, 1);
+    return -1;
+  }
+  if (!lua_checkstack(L, results + 1)) {
+    lua_pop(co, results);
+    lua_pushliteral(L, "too many results to resume");
+    return -1;
+  }
+  lua_xmove(co, L, results);
+  return results;
 }
 
+/* coroutine.resume */
 static int resume(lua_State *L) {
-  return call_resumed(L, lua_tothread(L, 1));
+  lua_State *co = lua_tothread(L, 1);
+  luaL_argexpected(L, co != NULL, 1, "thread");
+  const int results = resume_coroutine(L, co, lua_gettop(L) - 1);
+  lua_pushboolean(L, results >= 0);
+  lua_insert(L, results >= 0 ? -results - 1 : -2);
+  return results >= 0 ? results + 1 : 2;
 }
 
+/* Closes the variables of a coroutine that an error has ended; the error, or what closing raised,
+   is at the top of its stack. */
+static int close_failed(lua_State *L, lua_State *co) {
+  const int before = enter(co);
+#if LUA_VERSION_RELEASE_NUM >= 50406
+  const int status = lua_closethread(co, L);
+#else
+  (void)L;
+  const int status = lua_resetthread(co);
+#endif
+  depth = before;
+  return status;
+}
+
+/* What coroutine.wrap returns. Upvalue: the coroutine. */
 static int resume_wrapped(lua_State *L) {
-  return call_resumed(L, lua_tothread(L, lua_upvalueindex(2)));
+  lua_State *co = lua_tothread(L, lua_upvalueindex(1));
+  const int results = resume_coroutine(L, co, lua_gettop(L));
+  if (results >= 0) return results;
+  int status = lua_status(co);
+  if (status != LUA_OK && status != LUA_YIELD) {
+    status = close_failed(L, co);
+    lua_xmove(co, L, 1);
+  }
+  if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) {
+    luaL_where(L, 1);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+  }
+  return lua_error(L);
 }
 
-/* The interpreter's own function has the coroutine as its upvalue. */
+/* coroutine.wrap */
 static int wrap(lua_State *L) {
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, 1);
-  if (lua_getupvalue(L, -1, 1) == NULL) return 1;
-  lua_pushcclosure(L, resume_wrapped, 2);
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_State *co = lua_newthread(L);
+  lua_pushvalue(L, 1);
+  lua_xmove(L, co, 1);
+  lua_pushcclosure(L, resume_wrapped, 1);
   return 1;
 }
 
-/* Puts a function around one of the coroutine library, which is at the top. */
-static void put_around(lua_State *L, const char *name, lua_CFunction f) {
-  lua_getfield(L, -1, name);
-  lua_pushcclosure(L, f, 1);
-  lua_setfield(L, -2, name);
+/* coroutine.close; upvalue: Lua's own. What it runs to close variables can be ended too. */
+static int close_coroutine(lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  const int before = co != NULL ? enter(co) : depth;
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  depth = before;
+  return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
 /* --- for the prompt ------------------------------------------------------ */
@@ -125,11 +183,13 @@ int clc_takeinterrupts(void) {
 
 /* follow_coroutines(): Ctrl-C also ends what coroutines compute. Once. */
 static int follow_coroutines(lua_State *L) {
+  static const luaL_Reg functions[] = {{"resume", resume}, {"wrap", wrap}, {NULL, NULL}};
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, LUA_COLIBNAME);
-  put_around(L, "resume", resume);
-  put_around(L, "close", resume);
-  put_around(L, "wrap", wrap);
+  lua_getfield(L, -1, "close");
+  lua_pushcclosure(L, close_coroutine, 1);
+  lua_setfield(L, -2, "close");
+  luaL_setfuncs(L, functions, 0);
   return 0;
 }
 

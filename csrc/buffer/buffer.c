@@ -158,11 +158,12 @@ static int buffer_copy(lua_State *L) {
 
 /* The element that the arguments 2 .. 2 + dims - 1 index, counted from 0. */
 static size_t check_place(lua_State *L, const clc_Buffer *b, int given) {
+  const int n = b->shape.n;
   size_t place = 0;
-  if (given != b->shape.n)
-    luaL_error(L, "%d-dimensional buffer: expected as many indices, got %d", b->shape.n,
-               given < 0 ? 0 : given);
-  for (int i = 0; i < b->shape.n; i++) {
+  if (given != n)
+    luaL_error(L, "%d-dimensional buffer: %s expected, got %d", n,
+               n == 1 ? "1 index" : lua_pushfstring(L, "%d indices", n), given < 0 ? 0 : given);
+  for (int i = 0; i < n; i++) {
     const lua_Integer at = luaL_checkinteger(L, i + 2);
     if (at < 1 || (lua_Unsigned)at > b->shape.dim[i])
       clc_argerror(L, i + 2, "%I is outside 1 .. %I", (LUAI_UACINT)at,
@@ -234,25 +235,45 @@ static int buffer_as(lua_State *L) {
   return 1;
 }
 
-/* Row i of a matrix, one dimension less. */
+/* Row i of a matrix, counted from 0, one dimension less. */
 static void push_row(lua_State *L, clc_Buffer *b, size_t i) {
   clc_Shape row = {b->shape.n - 1, {0}};
   memcpy(row.dim, b->shape.dim + 1, (size_t)row.n * sizeof *row.dim);
-  clc_newview(L, b, (i - 1) * clc_rowcount(&b->shape), &row);
+  clc_newview(L, b, i * clc_rowcount(&b->shape), &row);
 }
 
 /* --- fields ------------------------------------------------------------ */
 
+/* The i of b[i]. Messages name it: a metamethod has no name for its arguments. */
+static lua_Integer check_subscript(lua_State *L) {
+  int is_integer;
+  const lua_Integer i = lua_tointegerx(L, 2, &is_integer);
+  if (!is_integer) luaL_error(L, "b[%s]: an index is an integer", luaL_tolstring(L, 2, NULL));
+  return i;
+}
+
+/* The element, or the row, that b[i] is, counted from 0. */
+static size_t find_subscript(lua_State *L, const clc_Buffer *b, lua_Integer i) {
+  if (i < 1 || (lua_Unsigned)i > b->shape.dim[0])
+    luaL_error(L, "%s %I is outside 1 .. %I", b->shape.n == 1 ? "element" : "row", (LUAI_UACINT)i,
+               (LUAI_UACINT)b->shape.dim[0]);
+  return (size_t)i - 1;
+}
+
 static int index_element(lua_State *L, clc_Buffer *b) {
-  const lua_Integer i = luaL_checkinteger(L, 2);
+  const lua_Integer i = check_subscript(L);
+  char element[sizeof(cl_ulong)];
   if (i >= 1 && (lua_Unsigned)i == b->shape.dim[0] + 1) { /* where ipairs looks for the end */
     lua_pushnil(L);
     return 1;
   }
-  if (b->shape.n == 1) return buffer_get(L);
-  if (i < 1 || (lua_Unsigned)i > b->shape.dim[0])
-    luaL_error(L, "row %I is outside 1 .. %I", (LUAI_UACINT)i, (LUAI_UACINT)b->shape.dim[0]);
-  push_row(L, b, (size_t)i);
+  const size_t place = find_subscript(L, b, i);
+  if (b->shape.n > 1) {
+    push_row(L, b, place);
+    return 1;
+  }
+  clc_readbuffer(L, b, place, 1, element);
+  b->dtype->push(L, element);
   return 1;
 }
 
@@ -275,7 +296,8 @@ static int buffer_field(lua_State *L) {
 }
 
 static int buffer_newindex(lua_State *L) {
-  const clc_Buffer *b = clc_checkbuffer(L, 1);
+  clc_Buffer *b = clc_checkbuffer(L, 1);
+  char element[sizeof(cl_ulong)];
   if (lua_type(L, 2) != LUA_TNUMBER)
     return luaL_error(L, "cannot set field '%s' of a buffer", luaL_tolstring(L, 2, NULL));
   if (b->shape.n != 1)
@@ -283,7 +305,12 @@ static int buffer_newindex(lua_State *L) {
                       "b[i] = v is for one dimension; this buffer has %d: use b:set(i, j, v), "
                       "or b:write({row}, i)",
                       b->shape.n);
-  return buffer_set(L);
+  const lua_Integer i = check_subscript(L);
+  const size_t place = find_subscript(L, b, i);
+  if (!b->dtype->to(L, 3, element))
+    luaL_error(L, "element %I: %s", (LUAI_UACINT)i, clc_pushmismatch(L, 3, b->dtype));
+  clc_fillbuffer(L, b, place, 1, element);
+  return 0;
 }
 
 static int next_element(lua_State *L) {

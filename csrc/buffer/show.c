@@ -2,6 +2,7 @@
 /* Elements of a buffer as text for a glance. */
 #include "buffer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,10 +33,12 @@ static Glance glance_at(const clc_Buffer *b) {
   return g;
 }
 
-/* Floating types in 6 digits. */
+/* Floating types in 6 digits; the sign of a NaN says nothing. */
 static void format_element(lua_State *L, const clc_Dtype *dtype, const void *element, Cell cell) {
   dtype->push(L, element);
-  if (dtype->floating)
+  if (dtype->floating && isnan(lua_tonumber(L, -1)))
+    strcpy(cell, "nan");
+  else if (dtype->floating)
     snprintf(cell, sizeof(Cell), "%.6g", (double)lua_tonumber(L, -1));
   else
     snprintf(cell, sizeof(Cell), "%s", lua_tostring(L, -1));

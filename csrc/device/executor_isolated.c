@@ -186,7 +186,7 @@ static void ask(lua_State *L, clc_Device *d, clc_Request request, const void *by
                 const char *what, clc_Answer *answer) {
   clc_Worker *w = &d->context->worker;
   keep(L, d);
-  if (!clc_ask(L, w, request, bytes, d->context->limits, answer))
+  if (!clc_ask(L, w, request, bytes, d->context->limits, what, answer))
     luaL_error(L, "%s: %s%s", what, w->fate,
                request.ask == CLC_ASK_LAUNCH && w->memory_fault ? MEMORY_FAULT : "");
   lua_pop(L, 1);

@@ -272,6 +272,16 @@ static int image_buffer(lua_State *L) {
 
 /* --- filling ----------------------------------------------------------- */
 
+/* Raises where a number is none of a normalized format's, whose channels are stored as integers:
+   devices would clamp it. */
+static void check_normalized(lua_State *L, int arg, const clc_Format *f, lua_Number colour) {
+  const int is_signed = *f->type == 's';
+  if (!f->colour->floating || f->dtype->floating) return;
+  if (colour >= (is_signed ? -1 : 0) && colour <= 1) return;
+  clc_argerror(L, arg, "colours of %s are %s .. 1, whatever the bits that store them; got %f",
+               f->type, is_signed ? "-1" : "0", colour);
+}
+
 /* Red, green, blue and alpha, as a kernel writes a pixel: {r, g, b, a}, or one number for all. */
 static void check_colour(lua_State *L, int arg, const clc_Format *f, char colour[16]) {
   const size_t size = f->colour->size;
@@ -287,6 +297,7 @@ static void check_colour(lua_State *L, int arg, const clc_Format *f, char colour
       lua_pushvalue(L, arg);
     if (!f->colour->to(L, -1, colour + (size_t)i * size))
       luaL_argerror(L, arg, clc_pushmismatch(L, -1, f->colour));
+    check_normalized(L, arg, f, lua_tonumber(L, -1));
     lua_pop(L, 1);
   }
 }

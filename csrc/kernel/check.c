@@ -162,6 +162,20 @@ static void mend_zones(lua_State *L, const clc_Buffer *b, const Watch *w) {
               "clEnqueueWriteBuffer");
 }
 
+/* Raises that an element so far away from a buffer was written. The rows of packed bytes are the
+   structs that the kernel knows them as. */
+static void raise_outside(lua_State *L, const clc_Checked *c, cl_uint i, const clc_Buffer *b,
+                          size_t away, int step) {
+  const clc_Argument *a = &c->args[i];
+  const int is_struct = a->dtype == NULL && b->dtype->size == 1 && b->shape.n == 2;
+  const size_t count = is_struct ? b->shape.dim[0] : b->count;
+  if (is_struct) away = (away - 1) / b->shape.dim[1] + 1;
+  const lua_Integer place = step > 0 ? (lua_Integer)(count + away) : 1 - (lua_Integer)away;
+  clc_argumenterror(L, c->kernel_name, i, a, "%s %I was written, %I %s of %I",
+                    is_struct ? "struct" : "element", (LUAI_UACINT)place, (LUAI_UACINT)away,
+                    step > 0 ? "after the last" : "before the first", (LUAI_UACINT)count);
+}
+
 /* Raises where one of n elements from `first` of the memory on is not what it was. The nearest to
    the buffer counts: `step` is 1 after it and -1 before it. */
 static void check_part(lua_State *L, const clc_Checked *c, cl_uint i, const clc_Buffer *b,
@@ -176,10 +190,7 @@ static void check_part(lua_State *L, const clc_Checked *c, cl_uint i, const clc_
     if (memcmp(is + at * size, was + at * size, size) == 0 || is_covered(L, c, b, first + at))
       continue;
     mend_zones(L, b, w);
-    const lua_Integer place = step > 0 ? (lua_Integer)(b->count + away) : 1 - (lua_Integer)away;
-    clc_argumenterror(L, c->kernel_name, i, &c->args[i], "element %I was written, %I %s of %I",
-                      (LUAI_UACINT)place, (LUAI_UACINT)away,
-                      step > 0 ? "after the last" : "before the first", (LUAI_UACINT)b->count);
+    raise_outside(L, c, i, b, away, step);
   }
   lua_pop(L, 1);
 }

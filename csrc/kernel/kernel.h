@@ -39,6 +39,11 @@ typedef struct clc_Limits {
 /* Reads a range: n, {nx [, ny [, nz]]}, {global=, group=, offset=, remainder=} or a cl.range. */
 clc_Range clc_checkrange(lua_State *L, int arg);
 
+/* Why groups that are given do not cover a range: global size, group, dimension. */
+#define CLC_NOMULTIPLE                                                                    \
+  "global size %I is no multiple of the group's %I in dimension %d; remainder=\"split\" " \
+  "launches the rest by itself, remainder=\"pad\" rounds up for a kernel with a bounds check"
+
 /* Whether it has no work-item. */
 int clc_isempty(const clc_Range *range);
 

@@ -120,11 +120,8 @@ static void check_remainder(lua_State *L, const clc_Range *r, const clc_Limits *
   for (cl_uint i = 0; i < r->dims; i++) {
     if (r->global[i] % group[i] == 0) continue;
     if (r->remainder == CLC_ERROR && r->choice == CLC_GIVEN)
-      luaL_error(L,
-                 "kernel '%s': global size %I is no multiple of the group's %I in dimension %d; "
-                 "remainder=\"split\" launches the rest by itself, remainder=\"pad\" rounds up "
-                 "for a kernel with a bounds check",
-                 m->kernel, (LUAI_UACINT)r->global[i], (LUAI_UACINT)group[i], (int)i);
+      luaL_error(L, "kernel '%s': " CLC_NOMULTIPLE, m->kernel, (LUAI_UACINT)r->global[i],
+                 (LUAI_UACINT)group[i], (int)i);
     if (m->required[0] != 0 && r->remainder != CLC_PAD)
       luaL_error(L, "kernel '%s' requires groups of %s, which do not divide %s", m->kernel,
                  clc_pushsizes(L, 3, m->required), clc_pushsizes(L, r->dims, r->global));

@@ -123,9 +123,19 @@ clc_Range clc_checkrange(lua_State *L, int arg) {
   return p != NULL ? p->range : read_range(L, arg);
 }
 
+/* Raises what every launch would. */
+static void check_remainder(lua_State *L, int arg, const clc_Range *r) {
+  if (r->choice != CLC_GIVEN || r->remainder != CLC_ERROR || clc_isempty(r)) return;
+  for (cl_uint i = 0; i < r->dims; i++)
+    if (r->global[i] % r->group[i] != 0)
+      clc_argerror(L, arg, CLC_NOMULTIPLE, (LUAI_UACINT)r->global[i], (LUAI_UACINT)r->group[i],
+                   (int)i);
+}
+
 /* cl.range(range) */
 static int clc_range(lua_State *L) {
   const clc_Range range = clc_checkrange(L, 1);
+  check_remainder(L, 1, &range);
   Prepared *p = lua_newuserdatauv(L, sizeof *p, 0);
   *p = (Prepared){RANGE_MARK, range};
   luaL_setmetatable(L, RANGE);

@@ -256,16 +256,21 @@ static void set_scalar(const Setter *s) {
   set_raw(s, dtype->size, value);
 }
 
+/* Pushes what is expected of a value that is packed. */
+static const char *push_expected(const Setter *s, size_t size) {
+  const char *bytes = size > 0 ? lua_pushfstring(s->L, " of %I bytes", (LUAI_UACINT)size) : "";
+  return lua_pushfstring(s->L, "packed string%s expected%s", bytes,
+                         s->a->dtype == NULL ? ", as S:pack of a cl.struct gives it" : "");
+}
+
 /* A vector or a value of another type, as it lies in memory. POCL takes any size, and aborts on
    none. */
 static void set_packed(const Setter *s) {
   const size_t size = s->a->dtype != NULL ? value_size(s->a) : s->a->size;
   size_t length;
   const char *packed = lua_tolstring(s->L, s->idx, &length);
-  if (size > 0 && length != size)
-    complain(s, "packed string of %I bytes expected, got %I bytes", (LUAI_UACINT)size,
-             (LUAI_UACINT)length);
-  if (length == 0) complain(s, "packed string expected, got \"\"");
+  if (length == 0 || (size > 0 && length != size))
+    complain(s, "%s, got %I bytes", push_expected(s, size), (LUAI_UACINT)length);
   set_raw(s, length, packed);
 }
 
@@ -277,7 +282,7 @@ static void set_value(const Setter *s) {
   else if (s->a->dtype != NULL)
     set_vector(s);
   else
-    complain(s, "packed string expected, got %s", value_name(s->L, s->idx));
+    complain(s, "%s, got %s", push_expected(s, s->a->size), value_name(s->L, s->idx));
 }
 
 /* The first of `view(first, ...)` on the buffer it was taken from that is nearest to

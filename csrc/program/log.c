@@ -77,33 +77,49 @@ static clc_Span find_line(const char *text, int number) {
   return (clc_Span){text, text + strcspn(text, "\n")};
 }
 
-/* The line number of the next `name:line:` in the log, or 0. */
-static int next_reference(const char **log, const char *name) {
+/* The line number of the next `name:line:` in the log, or 0; and the column behind it, or 0. */
+static int next_reference(const char **log, const char *name, int *column) {
   const size_t length = strlen(name);
   const char *p = *log;
+  char *end;
   while ((p = strstr(p, name)) != NULL) {
     p += length;
     if (*p != ':' || !isdigit((unsigned char)p[1])) continue;
     *log = p;
-    return atoi(p + 1);
+    const long line = strtol(p + 1, &end, 10);
+    *column = *end == ':' ? atoi(end + 1) : 0;
+    return (int)line;
   }
   return 0;
 }
 
-/* The lines of a file that the log points at. */
+/* Adds a caret below a column of a line, which counts bytes; `indent`: what is before the line. */
+static void add_caret(luaL_Buffer *b, size_t indent, clc_Span line, int column) {
+  if (column < 1 || column > line.end - line.start + 1) return;
+  luaL_addchar(b, '\n');
+  for (size_t i = 0; i < indent; i++) luaL_addchar(b, ' ');
+  for (const char *p = line.start; p < line.start + column - 1; p++)
+    if ((*p & 0xC0) != 0x80)
+      luaL_addchar(b, *p == '\t' ? '\t' : ' '); /* a character of UTF-8 once */
+  luaL_addchar(b, '^');
+}
+
+/* The lines of a file that the log points at, each with a caret where it points first. */
 static void push_excerpt(lua_State *L, const char *text, const char *name, const char *log) {
-  int shown[SHOWN_LINES], n = 0, number;
+  int shown[SHOWN_LINES], n = 0, number, column;
   luaL_Buffer b;
   luaL_buffinit(L, &b);
-  while (n < SHOWN_LINES && (number = next_reference(&log, name)) != 0) {
+  while (n < SHOWN_LINES && (number = next_reference(&log, name, &column)) != 0) {
     int seen = 0;
     for (int i = 0; i < n; i++) seen = seen || shown[i] == number;
     const clc_Span line = find_line(text, number);
     if (seen || line.start == line.end) continue;
     shown[n++] = number;
     lua_pushfstring(L, "\n%s:%d | ", name, number);
+    const size_t indent = lua_rawlen(L, -1) - 1;
     luaL_addvalue(&b);
     luaL_addlstring(&b, line.start, (size_t)(line.end - line.start));
+    add_caret(&b, indent, line, column);
   }
   luaL_pushresult(&b);
 }

@@ -138,7 +138,7 @@ static void start_process(lua_State *L, clc_Worker *w, const clc_Place *place) {
                lua, strerror(code));
   w->generation++;
   const clc_Request open = {CLC_ASK_OPEN, (uint32_t)place->d, before, 0, strlen(platform)};
-  if (!clc_ask(L, w, open, platform, (clc_TimeLimits){START_LIMIT, 0}, &answer))
+  if (!clc_ask(L, w, open, platform, (clc_TimeLimits){START_LIMIT, 0}, "its worker", &answer))
     luaL_error(L, "%s does not start as a worker: %s; CLCOMPUTE_LUA names another Lua interpreter",
                lua, w->fate);
   if (answer.code != CL_SUCCESS) {
@@ -301,13 +301,24 @@ static void rest(clc_Worker *w, Exchange *x, double waited) {
     clc_supervise(w->process.supervisor, &w->process.tasks);
 }
 
+/* Has the message of an interrupt, at the top, name what it ended: "kernel 'f': interrupted!". */
+static void name_ended(lua_State *L, const char *what) {
+  static const char words[] = "interrupted!";
+  const size_t tail = sizeof words - 1, length = lua_rawlen(L, -1);
+  const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+  if (length < tail || strcmp(message + length - tail, words) != 0) return;
+  lua_pushlstring(L, message, length - tail);
+  lua_pushfstring(L, "%s%s: %s", lua_tostring(L, -1), what, words);
+}
+
 /* An interrupted script does not wait for the answer, so nobody ever will. */
-static void check_or_end(lua_State *L, clc_Worker *w, clc_Wait *wait) {
-  luaL_checkstack(L, 3, NULL);
+static void check_or_end(lua_State *L, clc_Worker *w, clc_Wait *wait, const char *what) {
+  luaL_checkstack(L, 5, NULL);
   lua_pushcfunction(L, check_script);
   lua_pushlightuserdata(L, wait);
   if (lua_pcall(L, 1, 0, 0) == LUA_OK) return;
   clc_endworker(w);
+  name_ended(L, what);
   lua_error(L);
 }
 
@@ -345,7 +356,7 @@ static int note_lost(clc_Worker *w) {
 }
 
 int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
-            clc_TimeLimits limits, clc_Answer *answer) {
+            clc_TimeLimits limits, const char *what, clc_Answer *answer) {
   Exchange x = {.enclosed = request.ask == CLC_ASK_LAUNCH ? w->arena.fd : -1,
                 .is_opening = request.ask == CLC_ASK_OPEN};
   clc_Wait wait = clc_beginwait(L);
@@ -361,7 +372,7 @@ int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
     if (x.ended) return note_end(w, x.fault);
     if (passes_limit(w, &x, wait.start, limits)) return 0;
     rest(w, &x, clc_now() - wait.start);
-    check_or_end(L, w, &wait);
+    check_or_end(L, w, &wait, what);
     if (w->generation != generation || w->process.pid == 0)
       luaL_error(L, "the device was closed meanwhile");
   }

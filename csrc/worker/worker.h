@@ -119,12 +119,12 @@ typedef struct clc_TimeLimits {
 } clc_TimeLimits;
 
 /*
- * Sends all and waits for the answer, no longer than the limits; an interrupt ends the process. 0:
- * there is none, `fate` says why, and the process is gone. Lua code may run meanwhile, and close
- * the worker.
+ * Sends all and waits for the answer, no longer than the limits; an interrupt ends the process, and
+ * says `what` it did. 0: there is none, `fate` says why, and the process is gone. Lua code may run
+ * meanwhile, and close the worker.
  */
 int clc_ask(lua_State *L, clc_Worker *w, clc_Request request, const void *bytes,
-            clc_TimeLimits limits, clc_Answer *answer);
+            clc_TimeLimits limits, const char *what, clc_Answer *answer);
 
 /* Ends the process at once: who asks next has another one. */
 void clc_endworker(clc_Worker *w);

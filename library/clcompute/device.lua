@@ -220,6 +220,40 @@ function Device:random(dtype, n, ...) end
 ---@return clcompute.Buffer|clcompute.Image
 function Device:load(path) end
 
+---A channel order and a channel type. A device may have others: `Device:image` lists them.
+---@alias clcompute.ImageFormat
+---| "rgba unorm8"
+---| "rgba unorm16"
+---| "rgba char"
+---| "rgba short"
+---| "rgba int"
+---| "rgba uchar"
+---| "rgba ushort"
+---| "rgba uint"
+---| "rgba half"
+---| "rgba float"
+---| "bgra unorm8"
+---| "r unorm8"
+---| "r unorm16"
+---| "r char"
+---| "r short"
+---| "r int"
+---| "r uchar"
+---| "r ushort"
+---| "r uint"
+---| "r half"
+---| "r float"
+---| "rg unorm8"
+---| "rg unorm16"
+---| "rg char"
+---| "rg short"
+---| "rg int"
+---| "rg uchar"
+---| "rg ushort"
+---| "rg uint"
+---| "rg half"
+---| "rg float"
+
 ---@class clcompute.ImageOptions
 ---@field layers? integer of an array of images; without it the image is none
 
@@ -236,7 +270,7 @@ function Device:load(path) end
 ---local im = d:image("rgba unorm8", 640, 480)
 ---print(im.kind, im.width, im.bytes) --> image2d	640	1228800
 ---```
----@param format string "rgba unorm8", "r float"
+---@param format clcompute.ImageFormat
 ---@param width integer|clcompute.Buffer pixels; or the elements
 ---@param ... integer|clcompute.ImageOptions height and depth in pixels; options last
 ---@return clcompute.Image

@@ -5,7 +5,7 @@
 ---image has the elements of a buffer of its shape, as they are stored: depth or layers, height, width and, where a pixel
 ---has several, channels. `tostring` shows format, kind, size and device.
 ---@class clcompute.Image
----@field format string "rgba unorm8"
+---@field format clcompute.ImageFormat
 ---@field kind "image1d"|"image1d_array"|"image1d_buffer"|"image2d"|"image2d_array"|"image3d"
 ---@field width integer pixels
 ---@field height? integer pixels; nil of one dimension
@@ -59,6 +59,8 @@ function Image:write(data) end
 
 ---Sets every pixel to a colour, as a kernel writes it: red, green, blue and alpha, of a `unorm` format from 0 to 1; a
 ---number stands for all four. The channels that the format has are stored. Queued.
+---
+---Errors: a colour outside 0 .. 1 of a `unorm` format, -1 .. 1 of a `snorm` format.
 ---```lua
 ---print((d:image("r unorm8", 8, 8):fill(1):get(8, 8))) --> 255
 ---```

@@ -66,7 +66,8 @@ function Program:release() end
 ---Prepares a range: it is read and checked once, and a launch with it costs no more than one with a number. It serves
 ---every kernel, on every device.
 ---
----Errors: what is wrong with a range by itself. Whether a kernel takes it shows at the launch.
+---Errors: what is wrong with a range by itself, also a group that does not divide it where `remainder` is not given.
+---Whether a kernel takes it shows at the launch.
 ---```lua
 ---local range = cl.range { global = { 1000, 500 }, group = { 16, 4 }, remainder = "split" }
 ---print(range) --> range 1000x500, group 16x4, remainder "split"

@@ -61,7 +61,9 @@ local function complete(core)
   for name in ("map reduce scan sum asum dot min max argmin argmax norm2"):gmatch "%w+" do
     core[name] = late("operations", name)
   end
-  core.internal, core._VERSION = nil, require("clcompute.base").version -- last: what failed before is tried again
+  local base = require "clcompute.base"
+  internal.suggestion = base.spelling.suggestion
+  core.internal, core._VERSION = nil, base.version -- last: what failed before is tried again
 end
 
 local cl = load_core()

@@ -461,6 +461,8 @@ helper.describe_each("a buffer", function(d)
     assert.same({ 4, 3 }, b.shape)
     helper.raises("a buffer has no field 'colour'", function() return b.colour end)
     helper.raises("a buffer has no field 'nil'", function() return b[nil] end)
+    helper.raises("a buffer has no field 'flil'; did you mean 'fill'?", function() return b:flil(1) end)
+    assert.is_nil(helper.raises("a buffer has no field '__gc'", function() return b.__gc end):find("mean", 1, true))
     helper.raises("cannot set field 'dtype' of a buffer", function() b.dtype = "float" end)
     helper.raises("use b:set(i, j, v)", function() b[1] = 3 end)
     assert.is_false(getmetatable(b))
@@ -480,6 +482,7 @@ helper.describe_each("a buffer", function(d)
       return d:buffer(values, "int"):reshape(...)
     end
     assert.equal(" 0.1, 2, inf", shown(d:buffer { 0.1, 2, inf }))
+    assert.equal(" nan, nan", shown(d:buffer { nan, -nan }))
     assert.equal(" 1, 2, 3, 4, 5, 6", shown(count(6)))
     assert.equal(" 1, 2, 3, 4, 5, 6, ...", shown(count(7)))
     assert.equal("\n   1,  2,  3\n   4,  5,  6\n   7,  8,  9\n  10, 11, 12", shown(matrix()))
@@ -562,9 +565,9 @@ helper.describe_each("misuse of a buffer", function(d)
     { "#2", "4 is outside 1 .. 3", v, "view", 1, 4 }, { "#1", "size expected", v, "reshape" },
     { "", "2x2 is 4 elements, but the buffer has 3", v, "reshape", 2, 2 },
     { "#1", "must not be negative", v, "reshape", -3 }, { "#5", "at most 4 dimensions", v, "reshape", 3, 1, 1, 1, 1 },
-    { "", "expected as many indices, got 1", b, "get", 1 },
-    { "", "expected as many indices, got 3", b, "get", 1, 2, 3 },
-    { "", "expected as many indices, got 0", v, "set", 1 }, { "", "expected as many indices, got 0", v, "set" },
+    { "", "2-dimensional buffer: 2 indices expected, got 1", b, "get", 1 },
+    { "", "2 indices expected, got 3", b, "get", 1, 2, 3 },
+    { "", "1-dimensional buffer: 1 index expected, got 0", v, "set", 1 }, { "", "1 index expected, got 0", v, "set" },
     { "#2", "4 is outside 1 .. 3", b, "get", 1, 4 }, { "#1", "0 is outside 1 .. 4", b, "set", 0, 1, 9 },
     { "#1", "no integer representation", v, "get", 0.5 }, { "#2", "number expected, got string", v, "set", 1, "x" },
     { "#3", "1.5 has no integer value", b, "set", 1, 1, 1.5 },
@@ -578,14 +581,16 @@ helper.describe_each("misuse of a buffer", function(d)
 
   it("by index names the index", function()
     for _, i in ipairs { 0, 4, -1, math.mininteger } do
-      if i ~= 4 then helper.raises(i .. " is outside 1 .. 3", function() return v[i] end) end
-      helper.raises(i .. " is outside 1 .. 3", function() v[i] = 1 end)
+      if i ~= 4 then helper.raises("element " .. i .. " is outside 1 .. 3", function() return v[i] end) end
+      helper.raises("element " .. i .. " is outside 1 .. 3", function() v[i] = 1 end)
     end
     helper.raises("row 6 is outside 1 .. 4", function() return b[6] end)
-    helper.raises("no integer representation", function() return v[1.5] end)
-    helper.raises("no integer representation", function() return b[nan] end)
-    helper.raises("number expected, got string", function() v[1] = "x" end)
-    helper.raises("number expected, got nil", function() v[1] = nil end)
+    helper.raises("b[1.5]: an index is an integer", function() return v[1.5] end)
+    helper.raises("b[1.5]: an index is an integer", function() v[1.5] = 1 end)
+    helper.raises("nan]: an index is an integer", function() return b[nan] end)
+    helper.raises("element 1: number expected, got string", function() v[1] = "x" end)
+    helper.raises("element 1: number expected, got nil", function() v[1] = nil end)
+    helper.raises("element 3: 1e+300 does not fit float", function() d:zeros("float", 3)[3] = 1e300 end)
   end)
 
   it("with another value in its place says what came", function()

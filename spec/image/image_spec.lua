@@ -248,6 +248,12 @@ helper.describe_each("an image", function(d)
     helper.raises("table, string, buffer or image expected", im.write, im, 1)
     helper.raises("image expected, got clcompute.Sampler", im.write, im, d:sampler())
     helper.raises("a table of 4 numbers expected, got one of 3", im.fill, im, { 1, 2, 3 })
+    for type, most in pairs { unorm8 = 255, unorm16 = 1.5, snorm8 = -1.5 } do
+      local normalized = d:image("rgba " .. type, 1, 1)
+      local least = type == "snorm8" and "-1" or "0"
+      helper.raises(("colours of %s are %s .. 1"):format(type, least), normalized.fill, normalized, most)
+      helper.raises("got -2.0", normalized.fill, normalized, { 0, 1, -2, 0 })
+    end
     helper.raises("1.5 has no integer value", d:image("r int", 1).fill, d:image("r int", 1), 1.5)
     helper.raises("2 coordinates expected, got 1", im.get, im, 1)
     helper.raises("4 is outside 1 .. 3", im.get, im, 4, 1)

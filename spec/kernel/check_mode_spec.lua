@@ -74,6 +74,15 @@ helper.describe_each("check mode", function(shared)
     end
   end)
 
+  it("counts structs where a kernel has packed bytes for them", function()
+    local S = cl.struct("Body", "float4 at; float mass;")
+    local k = d:program(S.source .. "kernel void k(global Body *all, long i) { all[i].mass = 1; }").k
+    local all = S:buffer(d, { {}, {}, {} })
+    helper.raises("argument 1 'all' (global Body*): struct 4 was written, 1 after the last of 3", k, 1, all, 3)
+    helper.raises("struct 0 was written, 1 before the first of 3", k, 1, all, -1)
+    helper.raises("struct 3 was written, 2 after the last of 1", k, 1, all:view(1, 1):copy(), 2)
+  end)
+
   it("finds the same fault again at the next launch", function()
     local y = d:zeros("float", 5)
     for _ = 1, 2 do

@@ -129,6 +129,18 @@ helper.describe_each("a range", function(d)
     end
   end)
 
+  it("is refused as a launch would refuse it, where a given group does not divide it", function()
+    for _, given in ipairs { { global = 10, group = 4 }, { global = { 8, 9 }, group = { 4, 2 } } } do
+      local launch = helper.raises("no multiple of the group's", p.count, given, d:zeros("int", 99), 10, 9)
+      helper.raises(launch:match "(global size .*)$", cl.range, given)
+    end
+    for _, taken in ipairs { { global = 10, group = 4, remainder = "pad" }, { global = 10 }, { global = 0, group = 4 },
+      { global = { 8, 0 }, group = { 3, 1 } }, { global = 10, group = "driver" } } do
+      p.count(taken, d:zeros("int", 99), 10, 9)
+      cl.range(taken)
+    end
+  end)
+
   it("with a group that divides it covers each item once", function()
     covers { global = { 12 }, group = { 4 } }
     covers { global = 12, group = 4, offset = 1 }

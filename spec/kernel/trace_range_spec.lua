@@ -217,7 +217,7 @@ helper.describe_each("trace_range", function(d)
     raises({ "unknown option 'limit'", "device, each" }, 4, { limit = 5 })
     raises("option 'each': group or item expected, got 'row'", 4, { each = "row" })
     raises("option 'device': Device expected, got string", 4, { device = "cpu" })
-    helper.raises("table expected, got number", cl.trace_range, 4, 5)
+    helper.raises("table of options expected, got number", cl.trace_range, 4, 5)
   end)
 
   it("refuses a device that was closed, and takes a further queue", function()

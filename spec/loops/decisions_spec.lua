@@ -378,6 +378,35 @@ describe("loops.compile", function()
     end
   end)
 
+  it("begins its explanation with what becomes of the function", function()
+    local text, d = "function(a, n) for i = 1, n do a[i] = a[i] + 1.0 end end", helper.device()
+    local function told(compiled) return compiled:explain():match "^loops of %(text%): ([^\n]*)" end
+    assert.equal("stays in Lua with such arguments: no loop is parallel",
+      told(assert(loops.compile "function(a) a[1] = 1.0 end")))
+    local compiled = assert(loops.compile(text, { device = d }))
+    assert.equal("1 nest may run on a device; each call decides", told(compiled))
+    compiled({ 1.0, 2.0 }, 2)
+    assert.matches("^the latest call stayed in Lua: it takes about [%d.]+ %as there, and [%d.]+ %as on the device$",
+      told(compiled))
+    for force, words in pairs { [true] = "ran 1 nest of 1 on " .. d.name, [false] = "stayed in Lua: force = false" } do
+      local forced = assert(loops.compile(text, { device = d, force = force }))
+      forced({ 1.0, 2.0 }, 2)
+      assert.equal("the latest call " .. words, told(forced))
+    end
+  end)
+
+  it("tells of the paper's copies where there are tables, and of no line where there is one", function()
+    local d = helper.device()
+    local compiled = assert(loops.compile([[function(a, n) for i = 1, n do a[i] = a[i] + 1.0 end
+      for i = 2, n do a[i] = a[i - 1] end end]], { device = d }))
+    assert.matches("copies if all arrays are tables", compiled:explain(), 1, true)
+    assert.matches("a[i - 1] (line 2) reads what a[i] (line 2) wrote", compiled:explain(), 1, true)
+    compiled(d:buffer { 1, 2 }, 2)
+    assert.falsy(compiled:explain():find("copies if", 1, true))
+    local line = assert(loops.compile "function(a, n) for i = 2, n do a[i] = a[i - 1] end end"):explain()
+    assert.matches("a[i - 1] reads what a[i] wrote", line, 1, true)
+  end)
+
   it("explains what depends on what, and shows the source before the first call", function()
     local compiled = assert(loops.compile([[function(a, b, n)
       for i = 2, n do a[i] = a[i - 1] + b[i] end

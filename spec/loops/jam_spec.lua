@@ -120,7 +120,7 @@ describe("passes of a sequential loop are jammed", function()
 
   it("and explained", function()
     assert.matches("a loop inside a work-item, 4 passes at a time", compiled(STRMM):explain(), 1, true)
-    assert.matches("pass by pass: w[h][n + 8][i] (line 1) reads what", compiled(ILLEGAL[1][2]):explain(), 1, true)
+    assert.matches("pass by pass: w[h][n + 8][i] reads what", compiled(ILLEGAL[1][2]):explain(), 1, true)
   end)
 
   it("in numbers from 1 to 16", function()

@@ -769,6 +769,17 @@ helper.describe_each("loops.compile", function(device)
       compiled, { { 1.0, 2.0, 3.0 }, { 3.0, nil, 4.0 } }, 2)
   end)
 
+  it("looks behind the first float of a row where it copies alone", function()
+    for force, expected in pairs { [false] = true, [true] = "element x[2] is no number but a string" } do
+      local compiled = assert(loops.compile("function(x, n) for i = 1, n do x[i] = 2 * x[i] end end",
+        { device = device, force = force }))
+      local x = { 1.5, "2" }
+      local ok, message = pcall(compiled, x, 2)
+      assert.is_true(ok == expected or message:find(expected, 1, true) ~= nil, message)
+      assert.equal(ok and 4 or "2", x[2])
+    end
+  end)
+
   it("raises what is wrong with arguments, at the caller", function()
     local compiled = compile(mmm, device)
     local a = device:zeros("double", 2, 2)

@@ -187,6 +187,7 @@ helper.describe_each("map", function(d)
     } do
       helper.raises({ "map: ", case[2], '"' .. case[1] .. '"' }, cl.map, case[1], { x = x })
     end
+    assert.matches('^map: "pow%(x%[i%]%)" does not build: [^\n:]+$', select(2, pcall(cl.map, "pow(x[i])", { x = x })))
     helper.raises({ "nothing to compute" }, cl.map, "  ", { x = x })
     helper.raises({ "map: expression (a string) expected, got nil" }, cl.map, nil, { x = x })
   end)
@@ -195,8 +196,8 @@ helper.describe_each("map", function(d)
     local released = d:buffer { 1 }
     released:release()
     for _, case in ipairs {
-      { "table of operands expected, got nil", nil },
-      { "table of operands expected", x },
+      { "table of operands by their names expected, as { x = x, y = y }, got nil", nil },
+      { "as { x = x, y = y }, got Buffer", x },
       { "a buffer expected among the operands", {} },
       { "a buffer expected among the operands", { a = 1 } },
       { "operand 'y' is not used in \"x[i]\"", { x = x, y = y } },

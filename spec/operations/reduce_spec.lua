@@ -202,7 +202,7 @@ helper.describe_each("a reduction", function(d)
       { "'a' is a number, not a buffer", "a[i] + b", x },
       { "\"a b\" does not build", "a b", x },
       { "expression (a string) expected, got nil", nil, x },
-      { "buffer or table of operands expected, got nil", "a + b", nil },
+      { "buffer or table of operands by their names expected, as { x = x, y = y }, got nil", "a + b", nil },
       { "operand 'y' is not used in \"x[i]\"", "a + b", { x = x, y = x } },
       { "unknown name 'y'", "a + b", x, { map = "y[i]" } },
       { "\"sqrt(x[i], 1)\" does not build", "a + b", x, { map = "sqrt(x[i], 1)" } },

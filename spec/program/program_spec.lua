@@ -244,6 +244,14 @@ helper.describe_each("a build error", function(d)
     helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN, { name = "life.cl" })
   end)
 
+  it("points at the column, behind tabs and letters of several bytes", function()
+    for line, before in pairs { ["  x[1] = nowhere;"] = "         ", ["\tx[1] = nowhere;"] = "\t       ",
+      ["  /* \u{e9} */ x[1] = nowhere;"] = "                 " } do
+      local source = "kernel void f(global int *x) {\n" .. line .. "\n}"
+      helper.raises("source:2 | " .. line .. "\n           " .. before .. "^", d.program, d, source)
+    end
+  end)
+
   it("keeps every digit of a number that it defines", function()
     if not d.has_double then return pending "no double precision" end
     local out = d:zeros("double", 1)

@@ -38,8 +38,8 @@ local function check(d, p)
   p.sums({ global = 8, group = 4 }, y)
   p.dot(1, y:view(1, 1))
   assert.same({ 7, 4, 0 }, { y[1], y[2], y[3] })
-  helper.raises({ "kernel 'scale' argument 2 's' (part)", "packed string of 32 bytes expected, got 3" }, p.scale, 2, x,
-    "abc", 5, { 0, 0, 0, 0 })
+  helper.raises({ "kernel 'scale' argument 2 's' (part)", "packed string of 32 bytes expected", "got 3" }, p.scale,
+    2, x, "abc", 5, { 0, 0, 0, 0 })
   helper.raises({ "argument 1 'x'", "float buffer expected, got double" }, p.scale, 2, d:zeros("double", 2), PART, 5,
     { 0, 0, 0, 0 })
   helper.raises({ "argument 3 'k'", "0.5 has no integer value" }, p.scale, 2, x, PART, 0.5, { 0, 0, 0, 0 })

@@ -70,6 +70,9 @@ describe("completion", function()
     run "local bench = require 'clcompute.bench'"
     assert.same({ "seconds = " }, words "bench.measure(f, { secon")
     has(words "program.square({ ", "global = ", "group = ")
+    assert.same({ "global = ", "group = ", "offset = ", "remainder = " }, words "cl.range {")
+    assert.same({ "driver" }, words 'cl.range { global = 4, group = "')
+    assert.same({ "binary = ", "file = ", "files = " }, words "d:program { ")
     assert.same({ "transb = " }, words("  transb", "cl.gemm(a, b, {\n  transa = true,\n"))
     assert.same({}, words "cl.gemm(a, b, { transa = tra")
   end)
@@ -80,6 +83,8 @@ describe("completion", function()
     assert.same({ "double" }, words 'd:zeros("dou')
     assert.same({ "tiled" }, words 'cl.gemm(a, b, { kernel = "ti')
     assert.same({ "clcompute.bench" }, words 'require "clcompute.be')
+    assert.same({ "bgra unorm8" }, words 'd:image("b')
+    assert.same({ "unorm16", "unorm8" }, words 'd:image("rgba un') -- the word begins behind the blank
     assert.same({}, words 'print("cp')
     assert.same({}, words '"cp')
   end)
@@ -90,10 +95,12 @@ describe("completion", function()
     helper.write(folder .. "/values.npy", "")
     helper.write(folder .. "/two words.npy", "")
     assert(os.execute("mkdir " .. folder .. "/vast"))
-    for _, call in ipairs { "d:load '", "buffer:save('", "d:program { file = '", "io.open '", "dofile('" } do
+    for _, call in ipairs { "d:load '", "buffer:save('", "d:program { file = '", "io.open '", "dofile('",
+      "d:program { binary = '", "d:program { files = { '", "d:program { files = { 'a.cl', '" } do
       assert.same({ folder .. "/values.npy", folder .. "/vast/" }, words(call .. folder .. "/va"), call)
     end
     helper.write(folder .. "/vast/inner.npy", "")
+    assert.same({}, words("d:buffer { '" .. folder .. "/va"))
     assert.same({ folder .. "/vast/inner.npy" }, words("d:load '" .. folder .. "/vas"))
     assert.same({ "words.npy" }, words("d:load '" .. folder .. "/two wo")) -- the word begins behind the blank
     assert.same({}, words("d:load '/nowhere/"))

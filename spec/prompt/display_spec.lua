@@ -102,6 +102,11 @@ describe("the display", function()
     assert.equal(tostring(released), show(released))
   end)
 
+  it("shows no sign of a NaN in a buffer", function()
+    local nan = 0 / 0
+    assert.matches(":\n  nan  nan$", show(helper.device():buffer { nan, -nan }))
+  end)
+
   it("wraps lists of numbers, each line behind the index of its first, and counts those it cuts", function()
     local list = {}
     for i = 1, 30 do list[i] = i end

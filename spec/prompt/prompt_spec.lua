@@ -135,13 +135,32 @@ describe("the prompt in a terminal", function()
     assert.equal(0, t:finish())
   end)
 
+  it("has coroutines that nest as deep as Lua's, and fail as they do", function()
+    local t <close> = opened()
+    t:converse "function wrapped(n) deepest = n return coroutine.wrap(function() return wrapped(n + 1) end)() end"
+    t:converse "function resumed(n) deepest = n return coroutine.resume(coroutine.create(resumed), n + 1) end"
+    for _, name in ipairs { "wrapped", "resumed" } do
+      assert.is_true(tonumber((t:converse(("pcall(%s, 1) and deepest or deepest"):format(name)))) > 180)
+    end
+    t:converse "c = coroutine.create(function() end) coroutine.resume(c)"
+    assert.equal('false\t"cannot resume dead coroutine"', t:converse "coroutine.resume(c)")
+    assert.equal("1\t2\t3", t:converse "coroutine.wrap(function(...) coroutine.yield(...) end)(1, 2, 3)")
+    assert.matches("^stdin:1: stdin:1: no", t:converse "coroutine.wrap(function() error 'no' end)()")
+    assert.matches("closed\nstdin:1: stdin:1: no", t:converse("coroutine.wrap(function() local x <close> = "
+      .. "setmetatable({}, { __close = function() print 'closed' end }) error 'no' end)()"))
+    assert.equal("{ 1 }", t:converse "coroutine.wrap(function() error { 1 } end)()")
+    assert.matches("thread expected", t:converse "coroutine.resume(3)")
+    assert.matches("function expected, got number", t:converse "coroutine.wrap(3)")
+    assert.matches("thread expected", t:converse "coroutine.close(3)")
+  end)
+
   it("ends a kernel of an isolated CPU at Ctrl-C with its worker", function()
     if not CPU then return pending "no CPU that can be isolated" end
     local t <close> = opened { place = CPU }
     t:converse 'p = d:program "kernel void f(global float *x) { volatile int go = 1; while (go) x[0] += 1; }"'
     t:converse "x = d:buffer { 1, 2 }"
     local start = os.time()
-    assert.matches("interrupted!", interrupted(t, "p.f(1, x)"))
+    assert.matches("kernel 'f': interrupted!", interrupted(t, "p.f(1, x)"), 1, true)
     assert.is_true(os.time() - start < 10)
     assert.equal("2.0", t:converse "x[2]")
     assert.equal("3.0", t:converse "cl.sum(d:buffer { 1, 2 })")
@@ -311,6 +330,31 @@ describe("the prompt behind a pipe", function()
       local code, _, err = piped(text .. "\n")
       assert.equal(1, code)
       assert.equal("stdin:1: " .. message .. "\n", err)
+    end
+  end)
+
+  it("refuses names that the library does not have, and says what may be meant", function()
+    for text, message in pairs {
+      ["cl.gem(1)"] = "clcompute has no 'gem'; did you mean 'gemm'?",
+      ["cl.guass"] = "clcompute has no 'guass'; did you mean 'gauss'?",
+      ["cl.nothing_like_it"] = "clcompute has no 'nothing_like_it'",
+      ["cl.bench"] = 'clcompute has no \'bench\'; it is a module: require "clcompute.bench"',
+      ["cl.zeros('int', 3)"] = "clcompute has no 'zeros'; a device has it: d:zeros(dtype, n, ...)",
+      ["cl[1]"] = "clcompute has no '1'",
+    } do
+      assert.same({ 1, "", "stdin:1: " .. message .. "\n" }, { piped(text .. "\n") })
+    end
+    assert.same({ 0, "nil\n", "" }, { piped "rawget(cl, 'gem')\n" })
+  end)
+
+  it("shows why loops.compile refuses what a line gives a name, where nobody took the reason", function()
+    local text = 'loops = require "clcompute.loops"\n%sloops.compile "function(x) while x do end end"\n'
+    local _, out, err = piped(text:format "f = ")
+    assert.equal("", out)
+    assert.matches("^loops.compile: %(text%):1:13: [^\n]*\nfunction%(x%) while x do end end\n +%^\n$", err)
+    assert.matches("^loops.compile: ", select(3, piped(text:format "local f = ")))
+    for _, kept in ipairs { "f, why = ", "local f, why = ", "", "print(why) ; return " } do
+      assert.equal("", select(3, piped(text:format(kept))))
     end
   end)
 

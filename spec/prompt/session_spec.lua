@@ -18,6 +18,16 @@ describe("a session", function()
     assert.same({}, { run "-- nothing" })
   end)
 
+  it("blames the line of an access at the end of an expression, also in front of a comment", function()
+    local s = session.new()
+    for _, text in ipairs { "(nil).x", "(nil).x -- why", "(nil).x --[[ why ]] --", "(nil)[1] -- a\n-- b\n" } do
+      local ok, message = pcall(assert(s:compile(text)))
+      assert.is_false(ok)
+      assert.matches(session.label(text) .. ":1: ", message, 1, true)
+    end
+    assert.same({}, { assert(s:compile "-- nothing")() })
+  end)
+
   it("keeps locals from chunk to chunk, as one variable with their closures", function()
     local run, s = opened()
     run "local x, y = 1"

@@ -16,7 +16,7 @@ local CALLS = { ["Device:close"] = "d:queue():close()" }
 local SAID = { ["cl.doctor"] = "examine" }
 
 --- What is said where the arguments are counted by a shape.
-local COUNTED = { ["Buffer:get"] = "expected as many indices, got", ["Buffer:set"] = "expected as many indices, got",
+local COUNTED = { ["Buffer:get"] = " expected, got", ["Buffer:set"] = " expected, got",
   ["Buffer:reshape"] = "at most 4 dimensions", ["Device:zeros"] = "at most 4 dimensions",
   ["Device:empty"] = "at most 4 dimensions", ["Device:random"] = "at most 4 dimensions",
   ["Device:image"] = "at most 3 dimensions", ["Image:get"] = "coordinates expected, got",

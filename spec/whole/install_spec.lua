@@ -122,6 +122,9 @@ describe("an installation", function()
     runs(tree, "-u LUA_PATH_5_4 -u LUA_CPATH_5_4") -- the wrapper of LuaRocks sets them
     names_what_is_missing(tree)
     has_all(tree, ("lib/luarocks/rocks-5.4/clcompute/%s-1/doc"):format(VERSION))
+    local page = succeeds(("cat $(luarocks --lua-version 5.4 --tree %s show --rock-dir clcompute)/share/man/man1/"
+      .. "clcompute.1"):format(tree)) -- as README.md has it
+    assert.matches("^%.TH", page)
   end)
 
   it("by make does, and is taken away again", function()

@@ -10,11 +10,17 @@ local function known_names(known)
   return table.concat(names, ", ")
 end
 
---- The type of a value as options name it: "Device" and "integer" too.
-local function type_of(value)
-  if math.type(value) == "integer" then return "integer" end
+--- The type of a value as messages name it: "Device" and "Buffer" too.
+-- @param value
+-- @treturn string
+function options.type_of(value)
   local meta = type(value) == "userdata" and debug.getmetatable(value)
   return meta and meta.__name and meta.__name:match "[^.]*$" or type(value)
+end
+
+--- The type of a value as options name it: "integer" too.
+local function type_of(value)
+  return math.type(value) == "integer" and "integer" or options.type_of(value)
 end
 
 local function fits(value, types)
@@ -30,7 +36,9 @@ end
 -- @tparam table given
 -- @tparam table known name to types: `{ seconds = "number", device = "Device|table" }`
 function options.check(where, given, known)
-  if type(given) ~= "table" then error(("%s: table expected, got %s"):format(where, type(given)), 0) end
+  if type(given) ~= "table" then
+    error(("%s: table of options expected, got %s"):format(where, options.type_of(given)), 0)
+  end
   for key, value in pairs(given) do
     local types = known[key]
     if not types then

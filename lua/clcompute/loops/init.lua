@@ -10,6 +10,7 @@ local failure = require("clcompute.loops.tree").failure
 local front = require "clcompute.loops.front"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
+local reasons = require("clcompute.base").reasons
 local runtime = require "clcompute.loops.runtime"
 local walk = require("clcompute.loops.tree").walk
 
@@ -117,8 +118,9 @@ end
 function loops.compile(source, given)
   local ok, result = pcall(compile, source, given)
   if ok then return result end
-  if failure.is(result) then return nil, result end
-  error(result, 2)
+  if not failure.is(result) then error(result, 2) end
+  reasons.note("loops.compile", result)
+  return nil, result
 end
 
 -- --- what is compiled ---------------------------------------------------------------------

@@ -81,6 +81,18 @@ function macros.behind(preamble, result, text, list, type_of, scalar)
   return function_text, ("clc_element(%s)"):format(table.concat(arguments, ", "))
 end
 
+--- What a compiler finds wrong, each thing once, without its places, which are in a kernel that no script wrote. The
+-- whole log where it names none.
+local function reasons(log)
+  local list, seen = {}, {}
+  for line in log:gmatch "[^\n]+" do
+    local reason = line:match "^error: [^:]+:%d+:%d+: (.*)" or line:match ":%d+:%d+: error: (.*)"
+    if reason and not seen[reason] then list[#list + 1] = reason end
+    seen[reason or line] = true
+  end
+  return #list > 0 and table.concat(list, "; ") or log
+end
+
 --- The kernel of a file with macros, which the row keeps under a key. An error shows the text it is of.
 -- @string where begins messages
 -- @string text what the script wrote
@@ -103,7 +115,7 @@ function macros.build(where, text, device, row, key, name, defines, preamble)
   end
   local log = tostring(result):gsub("%f[%w_]" .. translation.PREFIX, "")
   log = log:gsub("^bad argument #%d to '%?' %((.*)%)$", "%1") -- of a closed device or a preamble, no argument here
-  error(("%s: \"%s\" does not build: %s"):format(where, text, log), 0)
+  error(("%s: \"%s\" does not build: %s"):format(where, text, preamble and log or reasons(log)), 0) -- which has lines of the script
 end
 
 return macros

@@ -49,9 +49,11 @@ local function find_kernel(text, device, row, list, out, scalar, preamble, in_pl
 end
 
 local function map(text, given, o)
-  o = o and operands.check_options("map", o, OPTIONS) or NONE
   if type(text) ~= "string" then translation.translate("map", text) end
-  if type(given) ~= "table" then error("map: table of operands expected, got " .. type(given), 0) end
+  if type(given) ~= "table" then
+    error("map: table of operands by their names expected, as { x = x, y = y }, got " .. operands.type_of(given), 0)
+  end
+  o = o and operands.check_options("map", o, OPTIONS) or NONE
   local target, wanted = operands.target("map", o)
   local list, first = operands.read("map", given, target)
   local scalar = operands.result_dtype(list, wanted)

@@ -65,10 +65,8 @@ end
 
 -- --- buffers and numbers ----------------------------------------------------------
 
-local function type_of(value)
-  local meta = type(value) == "userdata" and debug.getmetatable(value)
-  return meta and meta.__name and meta.__name:match "[^.]*$" or type(value)
-end
+local type_of = options.type_of
+operands.type_of = type_of
 
 --- What a buffer is: {name=, value=, dtype=, count=, first=, device=}; anything else is an error, which calls it
 -- `what`, a format for the name.
@@ -125,7 +123,8 @@ end
 function operands.read(where, given, target)
   if type(given) == "userdata" then given = { x = given } end
   if type(given) ~= "table" then
-    error(("%s: buffer or table of operands expected, got %s"):format(where, type(given)), 0)
+    error(("%s: buffer or table of operands by their names expected, as { x = x, y = y }, got %s"):format(where,
+      type(given)), 0)
   end
   local list = {}
   for k, name in ipairs(sorted_names(where, given)) do list[k] = read_one(where, name, rawget(given, name)) end

@@ -129,7 +129,8 @@ local function open_brackets(tokens)
 end
 
 -- What strings of these names are.
-local MEANINGS = { selector = "selector", device = "selector", path = "file", file = "file" }
+local MEANINGS = { selector = "selector", device = "selector", path = "file", file = "file", files = "file",
+  binary = "file", include = "file" }
 
 local function meaning(name, type_text)
   return type_text:find "string" and MEANINGS[name] or type_text
@@ -153,10 +154,27 @@ end
 
 local type_of_value
 
---- The classes of options whose fields the table of a bracket has.
-local function options_of(self, tokens, stack, level)
-  local type_text = type_of_value(self, tokens, stack, level - 1, stack[level].at)
-  return type_text and self.catalogue:options_in(type_text) or {}
+--- The type of the table of a bracket.
+local function type_of_table(self, tokens, stack, level)
+  return type_of_value(self, tokens, stack, level - 1, stack[level].at) or ""
+end
+
+--- The fields that a table of a type may have: of its classes of options, also behind an alias, and of tables that the
+-- type itself describes: "string|{file: string}".
+local function fields_in(self, type_text)
+  local list = {}
+  local function add_classes(text)
+    for _, class in ipairs(self.catalogue:options_in(text)) do
+      for _, field in ipairs(self.catalogue:fields_of(class)) do list[#list + 1] = field end
+    end
+  end
+  add_classes(type_text)
+  for name in type_text:gmatch "clcompute[%w_.]*" do
+    local entry = self.catalogue:entry(name)
+    if entry and entry.kind == "alias" then add_classes(entry.parents) end
+  end
+  for name, type in type_text:gmatch "{ ?([%a_]+): ?([^}]-) ?}" do list[#list + 1] = { name = name, type = type } end
+  return list
 end
 
 --- The type that is expected of the value which begins at a token, within so many brackets.
@@ -168,15 +186,16 @@ function type_of_value(self, tokens, stack, level, at)
   if bracket.text == "(" and (at - 1 == bracket.at or before.text == ",") then
     return type_of_argument(self, tokens, bracket.at - 1, bracket.commas + 1)
   end
-  if bracket.text ~= "{" or before.text ~= "=" or not tokens[at - 2] then return nil end
-  local name = tokens[at - 2].text
-  for _, class in ipairs(options_of(self, tokens, stack, level)) do
-    for _, field in ipairs(self.catalogue:fields_of(class)) do
-      if field.name == name then return meaning(name, field.type) end
-    end
+  if bracket.text ~= "{" then return nil end
+  local outer = type_of_table(self, tokens, stack, level)
+  if at - 1 == bracket.at or before.text == "," then -- of a list
+    return outer == "file" and outer or outer:match "^([^|]*)%[%]$"
   end
-  local outer = type_of_value(self, tokens, stack, level - 1, bracket.at) -- "string|{file: string}"
-  return outer and outer:find("{" .. name .. ":", 1, true) and MEANINGS[name] or nil
+  if before.text ~= "=" or not tokens[at - 2] then return nil end
+  local name = tokens[at - 2].text
+  for _, field in ipairs(fields_in(self, outer)) do
+    if field.name == name then return meaning(name, field.type) end
+  end
 end
 
 -- --- what could stand there ------------------------------------------------------------------------
@@ -234,10 +253,8 @@ local function option_names(self, tokens, stack)
   local words, top = {}, stack[#stack]
   local last = tokens[#tokens]
   if not top or top.text ~= "{" or not (#tokens == top.at or last.text == ",") then return words end
-  for _, class in ipairs(options_of(self, tokens, stack, #stack)) do
-    for _, field in ipairs(self.catalogue:fields_of(class)) do
-      if field.name:find "^[%a_]" then words[field.name .. " = "] = true end
-    end
+  for _, field in ipairs(fields_in(self, type_of_table(self, tokens, stack, #stack))) do
+    if field.name:find "^[%a_]" then words[field.name .. " = "] = true end
   end
   return words
 end

@@ -2,6 +2,7 @@
 
 --- `help` of the prompt: what the reference says of a value or of a name, also of one that is half remembered.
 
+local spelling = require("clcompute.base").spelling
 local width = require("clcompute.base").width
 
 local help = {}
@@ -89,23 +90,6 @@ end
 
 -- --- looking for a name --------------------------------------------------------------------------
 
---- How many letters differ, are missing or are exchanged with their neighbours, of two short words.
-local function distance(a, b)
-  local before, row = nil, {}
-  for j = 0, #b do row[j] = j end
-  for i = 1, #a do
-    local below = { [0] = i }
-    for j = 1, #b do
-      local cost = a:byte(i) == b:byte(j) and 0 or 1
-      below[j] = math.min(row[j - 1] + cost, row[j] + 1, below[j - 1] + 1)
-      local exchanged = i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j)
-      if exchanged then below[j] = math.min(below[j], before[j - 2] + 1) end
-    end
-    before, row = row, below
-  end
-  return row[#b]
-end
-
 --- Whether an entry, or what it says of its parameters and options, has words that begin with each part of a topic.
 local function speaks_of(known, entry, topic)
   local texts = { entry.text, entry.errors }
@@ -131,7 +115,8 @@ local function rank(known, entry, topic)
   if not entry.signature and not known:is_object(entry.name) and entry.name ~= entry.module then return nil end
   if word:sub(1, #topic) == topic then return 2 end
   if #topic > 2 and word:find(topic, 1, true) then return 3 end
-  if #part > 0 and distance(word, part) <= math.max(1, #part // 3) then return 3 + distance(word, part) end
+  local distance = #part > 0 and spelling.near(part, word)
+  if distance then return 3 + distance end
   return speaks_of(known, entry, topic) and 20 or nil
 end
 

@@ -10,6 +10,7 @@ local editor = require "clcompute.prompt.editor"
 local help = require "clcompute.prompt.help"
 local internal = require "clcompute.core.internal"
 local interrupt = require("clcompute.base").interrupt
+local reasons = require("clcompute.base").reasons
 local safety = require "clcompute.prompt.safety"
 local session = require "clcompute.prompt.session"
 
@@ -70,12 +71,19 @@ end
 
 -- --- one chunk -----------------------------------------------------------------------------------
 
+--- Prints results; of a chunk without any what was refused and dropped.
+local function show(self, results)
+  if results.n > 0 then
+    io.stdout:write(display.results(results, columns(), self.catalogue), "\n")
+  else
+    for _, text in ipairs(reasons.lost()) do io.stderr:write(text, "\n") end
+  end
+end
+
 --- Runs a chunk and prints its results, which may take as long; returns whether it ended well.
 local function compute(self, chunk)
-  local fault = internal.compute(function()
-    local results = table.pack(chunk())
-    if results.n > 0 then io.stdout:write(display.results(results, columns(), self.catalogue), "\n") end
-  end)
+  reasons.watch()
+  local fault = internal.compute(function() show(self, table.pack(chunk())) end)
   if not fault then return true end
   if interrupt.is(fault.reason) and not self.is_terminal then error(fault.reason, 0) end
   io.stdout:flush()

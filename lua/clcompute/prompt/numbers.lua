@@ -15,6 +15,7 @@ local DOTS = "..."
 -- --- cells ---------------------------------------------------------------------------------------
 
 local function element(value)
+  if value ~= value then return "nan" end -- whose sign says nothing
   return math.type(value) == "float" and ("%.6g"):format(value) or tostring(value)
 end
 

@@ -2,9 +2,29 @@
 
 --- Devices that no kernel takes the process away from: the CPUs that `cl.device` and `cl.devices` return are isolated,
 -- buffers are made in check mode, what a compiler may get wrong is built without optimisation, and launches are timed,
--- unless the options of `cl.device` say otherwise.
+-- unless the options of `cl.device` say otherwise. And a library that says so where it has no such function;
+-- `rawget(cl, name)` asks.
+
+local catalogue = require "clcompute.prompt.catalogue"
+local spelling = require("clcompute.base").spelling
 
 local safety = {}
+
+--- What could be meant by a name that the library does not have, in words behind a message.
+local function advice(library, name)
+  local known = catalogue.new()
+  local module, method = known:entry("clcompute." .. name), known:entry("Device:" .. name)
+  if module and module.name == module.module then return ('; it is a module: require "%s"'):format(module.name) end
+  if method then return "; a device has it: " .. method.signature:gsub("^Device", "d") end
+  return spelling.suggestion(name, library)
+end
+
+--- Refuses names that the library does not have, which Lua would take for nil.
+local function refuse_unknown(library)
+  setmetatable(library, { __index = function(_, name)
+    error(("clcompute has no '%s'%s"):format(tostring(name), advice(library, tostring(name))), 2)
+  end })
+end
 
 --- Options with `isolated` among them.
 local function isolating(given)
@@ -18,9 +38,10 @@ local function pass_on(name, reason)
   error((tostring(reason):gsub("^(bad argument #%d to )'%?'", "%1'" .. name .. "'")), 3)
 end
 
---- Puts functions of its own in the place of `library.device` and `library.devices`.
+--- Puts functions of its own in the place of `library.device` and `library.devices`, and refuses names that are none.
 -- @tparam table library
 function safety.guard(library)
+  refuse_unknown(library)
   local device, seen = library.device, setmetatable({}, { __mode = "k" })
   function library.device(selector, given, ...)
     local is_table = type(given) == "table"

@@ -155,6 +155,13 @@ local function without_sign(text)
   return (text:gsub("^%s*=", ""))
 end
 
+--- Without the comment at its end. An access there has the line of the `)` that follows, which is to be its own.
+local function without_comment(text)
+  local tokens = scanner.tokens(text)
+  local last = tokens[#tokens]
+  return last and text:sub(1, last.at + #last.text - 1) or ""
+end
+
 --- Compiles what was typed: an expression, whose values the chunk returns, or statements. Its functions know their
 -- source by the text, as `load` without a name for it has it.
 -- @tparam string text
@@ -165,10 +172,7 @@ function Session:compile(text)
   text = without_sign(text)
   local expression = "return " .. text
   local ok, reason = load(expression .. "\n", text, "t") -- in whose middle a string in quotes ends too early
-  if ok then -- an access just before the `)` has the line of that, which goes to a line of its own behind a comment
-    return compile_among(self, ("return %s(%s)"):format(PASS, text), text)
-      or compile_among(self, ("return %s(%s\n)"):format(PASS, text), text)
-  end
+  if ok then return compile_among(self, ("return %s(%s)"):format(PASS, without_comment(text)), text) end
   local statements, message = load(text .. "\n", text, "t")
   if statements then return compile_among(self, text, text) end
   return nil, message, ends_too_early(message) or ends_too_early(reason)

@@ -95,9 +95,16 @@ function program_of(plan, on_device)
   return operators
 end
 
+local function has_table(spec)
+  for _, own in pairs(spec.own) do
+    if own.role == "array" and not own.is_buffer then return true end
+  end
+  return false
+end
+
 --- Where the paper's algorithm, which knows nothing of a call but its verdict, would copy.
 local function explain_copies(spec, latest, lines)
-  if #spec.plan.kernels == 0 then return end
+  if #spec.plan.kernels == 0 or not has_table(spec) then return end
   local program = program_of(spec.plan, latest and latest.verdict.on_device or NOWHERE)
   add(lines, "copies if all arrays are tables, as Belevantsev et al. 2012 place them (a call makes no more):")
   for line in static_copies.show(static_copies.place(program, { initial = "host" })):gmatch "[^\n]+" do
@@ -143,6 +150,30 @@ local function explain_counters(counters, lines)
     counters.uploads, counters.bytes_up, counters.downloads, counters.bytes_down)
 end
 
+-- --- in a sentence ------------------------------------------------------------------------
+
+--- Why the latest call ran nothing on the device.
+local function why_in_lua(verdict)
+  if verdict.all_in_lua then return verdict.all_in_lua end
+  if not verdict.lua_seconds then return verdict.reasons[1] end
+  return ("it takes about %s there, and %s on the device"):format(profitability.time(verdict.lua_seconds),
+    profitability.time(verdict.device_seconds))
+end
+
+local function count_nests(count)
+  return count == 1 and "1 nest" or ("%d nests"):format(count)
+end
+
+--- What becomes of the function, for who reads no further.
+local function summary(spec, latest)
+  local count, on_device = #spec.plan.kernels, 0
+  if spec.no_kernel then return "stays in Lua with such arguments: " .. spec.no_kernel end
+  if not latest then return ("%s may run on a device; each call decides"):format(count_nests(count)) end
+  for _, is_there in ipairs(latest.verdict.on_device) do on_device = on_device + (is_there and 1 or 0) end
+  if on_device == 0 then return "the latest call stayed in Lua: " .. why_in_lua(latest.verdict) end
+  return ("the latest call ran %s of %d on %s"):format(count_nests(on_device), count, latest.place.name)
+end
+
 -- --- all ----------------------------------------------------------------------------------
 
 --- What is presumed before the first call.
@@ -170,7 +201,7 @@ local function kinds_of(state, spec)
 end
 
 local function add_loops(state, spec, lines)
-  add(lines, "%s of %s", state.name, state.tree.origin.file)
+  add(lines, "%s of %s: %s", state.name, state.tree.origin.file, summary(spec, state.latest))
   add(lines, "for %s%s", kinds_of(state, spec), state.latest and "" or " (presumed: it was not called yet)")
   add(lines, "loops:")
   local role_of = plan_words.roles(spec.plan)
@@ -180,13 +211,19 @@ local function add_loops(state, spec, lines)
   plan_words.explain(spec.plan, "  ", lines)
 end
 
+--- The lines as a text. In a source of one line no place needs its number.
+local function joined(state, lines)
+  local text = table.concat(lines, "\n")
+  return state.tree.origin.text:find "\n" and text or (text:gsub(" %(line 1%)", ""))
+end
+
 --- What the loops are, and what is made of them: the part of the explanation that no call changes.
 -- @tparam table state of `clcompute.loops`
 -- @treturn string
 function explain.loops(state)
   local lines = {}
   add_loops(state, explain.specialisation(state), lines)
-  return table.concat(lines, "\n")
+  return joined(state, lines)
 end
 
 --- Where the nests of the latest call ran, and why.
@@ -211,7 +248,7 @@ function explain.text(state)
     add_latest(latest, lines)
     explain_counters(state.counters, lines)
   end
-  return table.concat(lines, "\n")
+  return joined(state, lines)
 end
 
 return explain

@@ -2,6 +2,7 @@
 
 --- What is wrong with a source, and where: `file:line:column: message`, the line itself, a caret below the place.
 
+local reasons = require("clcompute.base").reasons
 local width = require("clcompute.base").width
 
 local failure = {}
@@ -27,6 +28,7 @@ local function show(text, at)
 end
 
 function Failure.__tostring(self)
+  reasons.tell(self)
   if not self.text then return self[1] end
   return ("%s\n%s\n%s"):format(self[1], self.text, self.caret)
 end
