@@ -6,8 +6,8 @@
 --     mutate.lua suite               gives survivors to the whole suite, half a batch at a time where one is killed
 --     mutate.lua report              counts the verdicts and lists the survivors
 --
--- Run by `make mutate`, in a copy of the tree; environment: SEED of the drawing, COUNT of mutants, PACKAGES ("base device")
--- to draw from those alone.
+-- Run by `make mutate`, in a copy of the tree; environment: SEED of the drawing, COUNT of mutants, PACKAGES
+-- ("base device") to draw from those alone.
 
 io.stdout:setvbuf "line"
 

@@ -56,16 +56,17 @@ static void count(lua_State *L, const char *key, lua_Integer n) {
   lua_pop(L, 1);
 }
 
-/* A further queue of a device is a Device too, but what a user looks for is the queue. */
+/* Further queues and parts of a device are Devices too, but they are what a user looks for. */
 static const char *kind(const clc_Handle *h) {
   const clc_Device *d = (const clc_Device *)h;
-  return h->type == &clc_devicetype && d->is_further ? "queue" : h->type->name;
+  if (h->type != &clc_devicetype) return h->type->name;
+  return d->is_further ? "queue" : clc_ispart(d) ? "part" : "device";
 }
 
 /* Objects that own something in OpenCL, by kind. Counting makes no garbage that
    could change the list: the keys are there, integers are values. */
 static void count_objects(lua_State *L) {
-  static const char *const keys[] = {"device",  "queue",   "buffer", "image",
+  static const char *const keys[] = {"device",  "part",    "queue",  "buffer", "image",
                                      "sampler", "program", "kernel", "event"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) count(L, keys[i], 0);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
@@ -76,7 +77,7 @@ static int clc_live(lua_State *L) {
   size_t n;
   lua_Integer bytes = 0;
   const Holder *holders = push_holders(L, &n);
-  lua_createtable(L, (int)n, 9);
+  lua_createtable(L, (int)n, 10);
   for (size_t i = 0; i < n; i++) {
     push_holder(L, &holders[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
