@@ -271,7 +271,7 @@ function Device:sampler(options) end
 ---optimisation where the device is careful (docs/devices.md).
 ---
 ---Errors: a build failure, with the build log and the source lines it points at; a file that cannot be read; a binary
----that is damaged, or was saved for another device, driver or version of them; on POCL a kernel whose name is too long
+---that is damaged, was saved for another device, driver or version of them, or has such a loop on a careful device; on POCL a kernel whose name is too long
 ---for the files that it keeps.
 ---```lua
 ---local p = d:program "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }"

@@ -25,7 +25,7 @@ end
 --- The lines of loops in a kernel that are handed to Lua, as a text; "" for none.
 local function suspects(body)
   local judge, found = internal.judge_loops, ""
-  internal.judge_loops = function(_, ...)
+  internal.judge_loops = function(_, _, ...)
     local lines = {}
     for i, place in ipairs { ... } do lines[i] = place and place:match "^source:(%d+)$" or "0" end
     found = table.concat(lines, " ")
@@ -96,7 +96,7 @@ describe("a device whose compiler gets such loops wrong", function()
       local places = { false, false, false }
       places[i] = "sum.cl:5"
       local list = warnings_of(function()
-        assert.is_false(answers.judge_loops(fast, table.unpack(places)))
+        assert.is_false(answers.judge_loops(fast, false, table.unpack(places)))
       end)
       assert.equal(1, #list)
       for _, part in ipairs { "sum.cl:5: ", loop.what, "-cl-opt-disable" } do assert.matches(part, list[1], 1, true) end
@@ -123,6 +123,36 @@ describe("a device whose compiler gets such loops wrong", function()
       cl.device(fast.place, { careful = false, isolated = was, check = false })
       assert.is_false(d.careful)
     end
+  end)
+
+  on_pocl("minds saved programs: it warns, and when it is careful it takes none with such a loop", function()
+    local path, test = os.tmpname(), tests.barrier_in_branch
+    local function load_on(options)
+      local d = cl.device(fast.place, options)
+      local list = warnings_of(function() assert.is_truthy(d:program { binary = path }.test) end)
+      return #list, table.concat(list)
+    end
+    local list = warnings_of(function() fast:program(test.source, { name = "tree.cl" }):save(path) end)
+    assert.equal(1, #list)
+    for _ = 1, 2 do
+      local count, text = load_on {}
+      assert.equal(1, count)
+      assert.equal(list[1], text)
+      for _, options in ipairs { { careful = true }, { careful = true, isolated = true } } do
+        local place = list[1]:match "tree%.cl:%d+"
+        helper.raises({ "'binary'", "this careful device's compiler gets wrong (" .. place .. ")" }, load_on, options)
+        cl.device(fast.place, { careful = false, isolated = options.isolated })
+      end
+      warnings_of(function() fast:program({ binary = path }):save(path) end) -- saved again, it is as suspect
+    end
+    for _, d in ipairs { fast, cl.device(fast.place, { careful = true }) } do
+      warnings_of(function()
+        d:program(test.source, d.careful and {} or { options = "-cl-opt-disable" }):save(path)
+      end)
+      assert.equal(0, (load_on { careful = true }))
+    end
+    cl.device(fast.place, { careful = false })
+    os.remove(path)
   end)
 
   on_pocl("keeps the verdict that its careful builds do not change", function()
