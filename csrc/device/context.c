@@ -15,8 +15,8 @@ static void context_release(clc_Handle *h) {
 }
 
 /* In messages it is the device. */
-const clc_Type clc_contexttype = {"device", "clcompute.Context", sizeof(clc_Context),
-                                  context_release, 1};
+const clc_Type clc_contexttype = {
+    "device", "clcompute.Context", sizeof(clc_Context), context_release, 1, NULL};
 
 /* Whether a variable of the environment switches something on from the start. */
 static int is_on(const char *variable) {

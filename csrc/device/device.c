@@ -105,8 +105,8 @@ static void device_release(clc_Handle *h) {
   d->queue = d->flight.queue = NULL;
 }
 
-const clc_Type clc_devicetype = {"device", "clcompute.Device", sizeof(clc_Device), device_release,
-                                 1};
+const clc_Type clc_devicetype = {
+    "device", "clcompute.Device", sizeof(clc_Device), device_release, 1, NULL};
 
 clc_Device *clc_checkdevice(lua_State *L, int arg) {
   return clc_checkhandle(L, arg, &clc_devicetype);
@@ -412,6 +412,7 @@ void clc_opendevices(lua_State *L) {
   clc_pushweak(L, "v");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
   clc_opencontexts(L);
+  clc_openlive(L);
   clc_openparts(L);
   clc_openprofile(L);
   clc_opendiscovery(L);

@@ -113,10 +113,12 @@ void clc_addcommand(clc_Event *e, cl_event command);
 /* Tells it of a command that has ended: when it was queued, submitted, started, finished. */
 void clc_addended(clc_Event *e, const cl_ulong when[4]);
 
-/* Opens the package: adds what cl.device, cl.devices, cl.platforms and cl.profile are made of. */
+/* Opens the package: adds what cl.device, cl.devices, cl.platforms, cl.live and cl.profile are made
+ * of. */
 void clc_opendevices(lua_State *L);
 
 /* Its parts, which clc_opendevices opens. */
+void clc_openlive(lua_State *L);
 void clc_openparts(lua_State *L);
 void clc_openprofile(lua_State *L);
 void clc_openevents(lua_State *L);

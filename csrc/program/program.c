@@ -22,8 +22,8 @@ static void program_release(clc_Handle *h) {
   clc_releasecode(&((Program *)h)->code);
 }
 
-static const clc_Type program_type = {"program", "clcompute.Program", sizeof(Program),
-                                      program_release, 0};
+static const clc_Type program_type = {
+    "program", "clcompute.Program", sizeof(Program), program_release, 0, NULL};
 
 /* Pushes what the program is made of, to make others of it. */
 static void push_source(lua_State *L, const char *text, const char *defines, const char *options) {
