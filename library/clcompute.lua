@@ -103,6 +103,7 @@ function cl.clock() end
 ---@field bytes integer of all memory in use
 ---@field pooled integer bytes of memory that was released and is kept for buffers to come
 ---@field device integer how many are alive, as in the fields below
+---@field part integer parts of devices
 ---@field queue integer further queues
 ---@field buffer integer
 ---@field image integer
@@ -127,7 +128,7 @@ function cl.live() end
 ---@field name string of the kernel or program; a transfer's is its kind
 ---@field kind "kernel"|"write"|"read"|"copy"|"fill"|"build"
 ---@field device string its name
----@field place string "0:1", as selectors have it
+---@field place string as the device's
 ---@field calls integer a split launch is one
 ---@field total number seconds; of a build wall time, of compiling or of loading what was kept
 ---@field mean number seconds of a call

@@ -21,7 +21,9 @@ local n = GROUPS * random_barriers.group
 local warned -- of the source that was built last
 
 function internal.judge_loops(_, _, ...)
-  warned = table.concat({ ... }, " ")
+  local places = {}
+  for i, place in ipairs { ... } do places[i] = place or "-" end
+  warned = table.concat(places, " ")
   return false
 end
 

@@ -8,9 +8,9 @@ local PACKAGES = {
   "files", -- plain files, new files, the cache of compiled programs
   "language", -- what the text of OpenCL C says, without a driver
   "worker", -- a second process, and what is said to it
-  "device", -- contexts, queues, events, what is in flight, what was counted
+  "device", -- contexts, queues, parts, events, what is in flight, what was counted, what is alive
   "buffer", -- typed memory: make, move, view, show
-  "image", -- images and samplers; what holds memory
+  "image", -- images and samplers
   "formats", -- files of arrays and of pictures: .npy, .pgm, .ppm, .png
   "kernel", -- signatures, ranges, launches, check mode
   "program", -- from text to a built program

@@ -6,7 +6,8 @@
 --     mutate.lua suite               gives survivors to the whole suite, half a batch at a time where one is killed
 --     mutate.lua report              counts the verdicts and lists the survivors
 --
--- Run by `make mutate`, in a copy of the tree; environment: SEED of the drawing, COUNT of mutants.
+-- Run by `make mutate`, in a copy of the tree; environment: SEED of the drawing, COUNT of mutants, PACKAGES
+-- ("base device") to draw from those alone.
 
 io.stdout:setvbuf "line"
 
@@ -14,6 +15,7 @@ local json = require "dkjson"
 local sites = require "tools.mutate.sites"
 
 local SEED, COUNT = tonumber(os.getenv "SEED") or 22, tonumber(os.getenv "COUNT") or 500
+local PACKAGES = os.getenv "PACKAGES" -- nil: all
 local SECONDS = 60 -- for the specs of a mutant
 local BATCH = 16 -- survivors that meet the suite together
 local FOLDER = "build/mutate"
@@ -79,11 +81,19 @@ end
 
 -- --- which mutants -----------------------------------------------------------------------------
 
+local function package_of(file)
+  return file:gsub("^csrc/", ""):gsub("^lua/clcompute/", ""):match "^(.*)/" or ""
+end
+
+local function is_drawn(file)
+  return not PACKAGES or (" %s "):format(PACKAGES):find((" %s "):format(package_of(file)), 1, true)
+end
+
 --- All sites in an order by the seed. The copy of the tree stays as it was when it was made, so names hold.
 local function draw()
   local list = {}
   for _, path in ipairs(lines(("cd %s && find csrc lua -name '*.c' -o -name '*.lua' | LC_ALL=C sort"):format(TREE))) do
-    for _, site in ipairs(sites.of(path, read_file(TREE .. "/" .. path))) do
+    for _, site in ipairs(is_drawn(path) and sites.of(path, read_file(TREE .. "/" .. path)) or {}) do
       site.name = ("%s:%d:%d %s"):format(path, site.line, site.first, site.to)
       list[#list + 1] = site
     end
@@ -112,10 +122,6 @@ local function apply(list)
 end
 
 -- --- which specs -------------------------------------------------------------------------------
-
-local function package_of(file)
-  return file:gsub("^csrc/", ""):gsub("^lua/clcompute/", ""):match "^(.*)/" or ""
-end
 
 --- The specs of a package, or of the one around it.
 local function specs_of(package)

@@ -110,6 +110,14 @@ typedef struct clc_Shape {
   size_t dim[CLC_MAXDIMS];
 } clc_Shape;
 
+/* Device memory that an object holds. */
+struct clc_Holding {
+  const clc_Dtype *dtype;
+  clc_Shape shape;
+  size_t bytes;
+  int is_shared; /* with the object that it is a view of */
+};
+
 /* Number of elements; the product never overflows in a shape that was checked. */
 size_t clc_count(const clc_Shape *s);
 

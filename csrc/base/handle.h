@@ -14,6 +14,7 @@
 #include "functions.h"
 
 typedef struct clc_Handle clc_Handle;
+typedef struct clc_Holding clc_Holding;
 
 typedef struct clc_Type {
   const char *name;               /* in messages: "buffer" */
@@ -21,6 +22,9 @@ typedef struct clc_Type {
   size_t size;                    /* of the node, or of its fixed part */
   void (*release)(clc_Handle *h); /* drops what it owns; never raises */
   int owns;                       /* others are made on it */
+  /* Tells the device memory that a handle holds; 0: it holds none. NULL: no handle of this type
+     does. */
+  int (*tell)(const clc_Handle *h, clc_Holding *holding);
 } clc_Type;
 
 struct clc_Handle {

@@ -54,7 +54,9 @@ static size_t add_places(lua_State *L, clc_Place *places, cl_platform_id platfor
   if (n == 0) return 0;
   cl_device_id *ids = lua_newuserdatauv(L, n * sizeof *ids, 0);
   clc_check(L, get_devices(platform, n, ids, NULL), "clGetDeviceIDs");
-  for (cl_uint d = 0; d < n; d++) places[d] = (clc_Place){platform, ids[d], p, (int)d};
+  for (cl_uint d = 0; d < n; d++)
+    places[d] =
+        (clc_Place){.platform = platform, .device = ids[d], .p = p, .d = (int)d, .whole = ids[d]};
   lua_pop(L, 1);
   return n;
 }
@@ -76,6 +78,11 @@ const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n, clc_Mute *mute) 
   lua_replace(L, -3); /* drop the ids and the counts */
   lua_pop(L, 1);
   return places;
+}
+
+const char *clc_pushplacename(lua_State *L, const clc_Place *place) {
+  return lua_pushfstring(L, "%d:%d%s%s", place->p, place->d, *place->part != '\0' ? " " : "",
+                         place->part);
 }
 
 void clc_raisemute(lua_State *L, const clc_Mute *mute) {

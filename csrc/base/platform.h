@@ -10,7 +10,12 @@ typedef struct clc_Place {
   cl_platform_id platform;
   cl_device_id device;
   int p, d;
+  cl_device_id whole; /* the device at p:d, which its platform keeps */
+  char part[64];      /* of the whole, "part 1 of 2", where `device` is a sub-device; else "" */
 } clc_Place;
+
+/* Pushes "0:1", or "0:1 part 1 of 2". */
+const char *clc_pushplacename(lua_State *L, const clc_Place *place);
 
 /* Pushes a block with the ids of all platforms; none is no error. */
 const cl_platform_id *clc_pushplatforms(lua_State *L, cl_uint *n);

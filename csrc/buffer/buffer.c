@@ -341,7 +341,6 @@ static int buffer_len(lua_State *L) {
 static int buffer_show(lua_State *L) {
   const clc_Buffer *b = clc_checkbuffer(L, 1);
   lua_pushfstring(L, "%s buffer %s on ", b->dtype->name, clc_pushshape(L, &b->shape));
-  lua_remove(L, 2);
   clc_pushdevicetext(L, b->device->context->place.device, CL_DEVICE_NAME);
   lua_pushliteral(L, ":");
   clc_pushelements(L, 1);

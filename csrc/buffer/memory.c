@@ -34,8 +34,14 @@ static void buffer_release(clc_Handle *h) {
   b->mem = b->sub = NULL;
 }
 
+static int buffer_tell(const clc_Handle *h, clc_Holding *holding) {
+  const clc_Buffer *b = (const clc_Buffer *)h;
+  *holding = (clc_Holding){b->dtype, b->shape, b->allocated, b->sharer != b};
+  return b->mem != NULL;
+}
+
 const clc_Type clc_buffertype = {"buffer", "clcompute.Buffer", sizeof(clc_Buffer), buffer_release,
-                                 0};
+                                 0,        buffer_tell};
 
 clc_Buffer *clc_checkbuffer(lua_State *L, int arg) {
   return clc_checkhandle(L, arg, &clc_buffertype);

@@ -11,12 +11,13 @@ static void context_release(clc_Handle *h) {
   clc_emptypool(&c->pool);
   if (c->cl != NULL) clReleaseContext(c->cl);
   c->cl = NULL;
+  if (*c->place.part != '\0') clReleaseDevice(c->place.device);
   c->executor->close(c);
 }
 
 /* In messages it is the device. */
-const clc_Type clc_contexttype = {"device", "clcompute.Context", sizeof(clc_Context),
-                                  context_release, 1};
+const clc_Type clc_contexttype = {
+    "device", "clcompute.Context", sizeof(clc_Context), context_release, 1, NULL};
 
 /* Whether a variable of the environment switches something on from the start. */
 static int is_on(const char *variable) {
@@ -77,18 +78,20 @@ static void make_counters(lua_State *L, clc_Context *c) {
     c->transfers[kind] = clc_findcounter(L, &c->place, kind, clc_kindname(kind));
 }
 
-clc_Context *clc_newcontext(lua_State *L, clc_Place place, const clc_Executor *executor) {
-  clc_Context *c = clc_newhandle(L, &clc_contexttype, NULL, 0);
-  c->place = place;
+clc_Context *clc_newcontext(lua_State *L, const clc_Executor *executor, clc_Context *parent) {
+  clc_Context *c = clc_newhandle(L, &clc_contexttype, parent != NULL ? &parent->h : NULL, 0);
   c->executor = executor;
-  c->checks = is_on("CLCOMPUTE_CHECK");
-  c->careful = is_on("CLCOMPUTE_CAREFUL");
+  c->checks = parent != NULL ? parent->checks : is_on("CLCOMPUTE_CHECK");
+  c->careful = parent != NULL ? parent->careful : is_on("CLCOMPUTE_CAREFUL");
   c->times = is_on("CLCOMPUTE_TIMING");
   executor->init(c);
+  return c;
+}
+
+void clc_learnplace(lua_State *L, clc_Context *c) {
   fill_facts(L, c);
   c->pool.most = pool_size(c);
   make_counters(L, c);
-  return c;
 }
 
 void clc_opencontext(lua_State *L, clc_Context *c) {

@@ -59,8 +59,16 @@ struct clc_Context {
 
 extern const clc_Type clc_contexttype;
 
-/* Pushes a new context, which opens nothing yet. */
-clc_Context *clc_newcontext(lua_State *L, clc_Place place, const clc_Executor *executor);
+/* What a context of a part keeps alive by clc_setvalue: the Device that was divided. */
+enum { CLC_PARENTVALUE = 1 };
+
+/* Pushes a new context, which opens nothing and has no place yet. One of a part belongs to the
+   context of the device that was divided (NULL: it is no part), owns its sub-device, and checks and
+   takes care as that does. */
+clc_Context *clc_newcontext(lua_State *L, const clc_Executor *executor, clc_Context *parent);
+
+/* Asks for the facts of the device at its place. */
+void clc_learnplace(lua_State *L, clc_Context *c);
 
 /* Makes OpenCL's context, unless it is there, and opens the executor. */
 void clc_opencontext(lua_State *L, clc_Context *c);

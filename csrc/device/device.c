@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char queues_key = 0; /* registry, weak: node -> Device object of a further queue */
+static const char devices_key = 0; /* registry, weak: node -> Device object */
 
 /* --- its queue --------------------------------------------------------- */
 
@@ -113,8 +113,8 @@ static void device_release(clc_Handle *h) {
   d->lent = NULL;
 }
 
-const clc_Type clc_devicetype = {"device", "clcompute.Device", sizeof(clc_Device), device_release,
-                                 1};
+const clc_Type clc_devicetype = {
+    "device", "clcompute.Device", sizeof(clc_Device), device_release, 1, NULL};
 
 clc_Device *clc_checkdevice(lua_State *L, int arg) {
   return clc_checkhandle(L, arg, &clc_devicetype);
@@ -128,8 +128,11 @@ static void push_platform(lua_State *L, const clc_Context *c) {
   clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_NAME);
 }
 
-static void push_place(lua_State *L, const clc_Context *c) {
-  lua_pushfstring(L, "%d:%d", c->place.p, c->place.d);
+/* nil of what is no part. */
+static void push_parent(lua_State *L) {
+  clc_getvalue(L, 1, CLC_CONTEXTVALUE);
+  clc_getvalue(L, -1, CLC_PARENTVALUE);
+  lua_remove(L, -2);
 }
 
 /* nil where there is none: of devices that are not isolated. */
@@ -156,7 +159,9 @@ static int device_field(lua_State *L) {
   else if (strcmp(key, "platform") == 0)
     push_platform(L, c);
   else if (strcmp(key, "place") == 0)
-    push_place(L, c);
+    clc_pushplacename(L, &c->place);
+  else if (strcmp(key, "parent") == 0)
+    push_parent(L);
   else if (strcmp(key, "has_double") == 0)
     lua_pushboolean(L, c->has_double); /* asked once: operations choose their kernels by it */
   else if (strcmp(key, "isolated") == 0)
@@ -237,8 +242,8 @@ void clc_settimings(lua_State *L) {
   }
 }
 
-/* Pushes a new device on the context at an index of the stack, which it keeps. */
-static clc_Device *new_device(lua_State *L, int context) {
+clc_Device *clc_newdevice(lua_State *L, int context) {
+  context = lua_absindex(L, context);
   clc_Context *c = clc_checkhandle(L, context, &clc_contexttype);
   clc_Device *d = clc_newhandle(L, &clc_devicetype, &c->h, 0);
   d->context = c;
@@ -247,6 +252,10 @@ static clc_Device *new_device(lua_State *L, int context) {
   d->timing = c->times;
   lua_pushvalue(L, context);
   clc_setvalue(L, -2, CLC_CONTEXTVALUE);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+  lua_pushvalue(L, -2);
+  lua_rawsetp(L, -2, d);
+  lua_pop(L, 1);
   return d;
 }
 
@@ -255,8 +264,10 @@ clc_Device *clc_pushplace(lua_State *L, clc_Place place, const clc_Executor *exe
   lua_rawgetp(L, -1, place.device);
   if (clc_testhandle(L, -1, &clc_devicetype) == NULL) {
     lua_pop(L, 1);
-    clc_newcontext(L, place, executor);
-    new_device(L, lua_gettop(L));
+    clc_Context *c = clc_newcontext(L, executor, NULL);
+    c->place = place;
+    clc_learnplace(L, c);
+    clc_newdevice(L, -1);
     lua_remove(L, -2);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, -3, place.device);
@@ -271,13 +282,8 @@ static void push_places(lua_State *L, const clc_Device *d) {
 }
 
 void clc_pushdevice(lua_State *L, const clc_Device *d) {
-  if (d->is_further) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &queues_key);
-    lua_rawgetp(L, -1, d);
-  } else {
-    push_places(L, d);
-    lua_rawgetp(L, -1, d->context->place.device);
-  }
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &devices_key);
+  lua_rawgetp(L, -1, d);
   lua_remove(L, -2);
 }
 
@@ -293,25 +299,35 @@ int clc_askofdevice(lua_State *L, const clc_Device *d, const char *question) {
   return yes;
 }
 
-/* The registry keeps other devices; a further queue lives as long as what was made on it. */
+int clc_ispart(const clc_Device *d) {
+  return *d->context->place.part != '\0';
+}
+
+/* The registry keeps other devices; a further queue and a part live as long as what was made on
+   them. */
 void *clc_newowned(lua_State *L, const clc_Type *type, clc_Device *d, size_t extra) {
   void *h = clc_newhandle(L, type, &d->h, extra);
-  if (d->is_further) {
+  if (d->is_further || clc_ispart(d)) {
     clc_pushdevice(L, d);
     lua_setiuservalue(L, -2, 1);
   }
   return h;
 }
 
-/* Pushes a Device with commands in flight (of a context, or NULL: of any), or returns NULL. One
+/* Whether a device is a queue of a context (NULL: of any), or of a part of its device. */
+static int is_within(const clc_Device *d, const clc_Context *c) {
+  const clc_Handle *h = &d->h;
+  while (c != NULL && h != NULL && h != &c->h) h = h->owner;
+  return h != NULL;
+}
+
+/* Pushes a Device within a context that has commands in flight, or returns NULL. One
  * that is being collected is none, nor is one from before a fork. */
 static clc_Device *push_busy(lua_State *L, const clc_Context *c) {
   if (clc_isforked()) return NULL;
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h)) {
     clc_Device *d = (clc_Device *)h;
-    if (h->type != &clc_devicetype || h->released || (c != NULL && d->context != c) ||
-        !clc_isbusy(d))
-      continue;
+    if (h->type != &clc_devicetype || h->released || !is_within(d, c) || !clc_isbusy(d)) continue;
     clc_pushdevice(L, d);
     if (clc_testhandle(L, -1, &clc_devicetype) == d) return d;
     lua_pop(L, 1);
@@ -365,8 +381,10 @@ static int device_info(lua_State *L) {
   lua_setfield(L, -2, "platform");
   push_align(L, c);
   lua_setfield(L, -2, "align");
-  push_place(L, c);
+  clc_pushplacename(L, &c->place);
   lua_setfield(L, -2, "place");
+  push_parent(L);
+  lua_setfield(L, -2, "parent");
   lua_pushboolean(L, c->executor->is_isolated);
   lua_setfield(L, -2, "isolated");
   lua_pushboolean(L, c->careful);
@@ -429,13 +447,9 @@ static int device_queue(lua_State *L) {
   if (first->context->queues == 1) clc_drain(L, first);
   lua_settop(L, 1);
   clc_getvalue(L, 1, CLC_CONTEXTVALUE);
-  clc_Device *d = new_device(L, 2);
+  clc_Device *d = clc_newdevice(L, 2);
   d->is_further = 1;
   d->timing = first->timing;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &queues_key);
-  lua_pushvalue(L, -2);
-  lua_rawsetp(L, -2, d);
-  lua_pop(L, 1);
   clc_usedevice(L, d);
   return 1;
 }
@@ -443,7 +457,8 @@ static int device_queue(lua_State *L) {
 static int device_show(lua_State *L) {
   const clc_Device *d = clc_checkdevice(L, 1);
   const clc_Context *c = d->context;
-  lua_pushfstring(L, "%d:%d ", c->place.p, c->place.d);
+  clc_pushplacename(L, &c->place);
+  lua_pushliteral(L, " ");
   clc_pushplatformtext(L, c->place.platform, CL_PLATFORM_NAME);
   lua_pushliteral(L, "/");
   clc_pushdevicetext(L, c->place.device, CL_DEVICE_NAME);
@@ -453,7 +468,7 @@ static int device_show(lua_State *L) {
                   (int)clc_checkdevicenumber(L, c->place.device, CL_DEVICE_MAX_COMPUTE_UNITS),
                   (int)(c->global_memory >> 20), d->is_further ? " queue" : "");
   lua_pushstring(L, c->executor->is_isolated ? " isolated" : "");
-  lua_concat(L, 8);
+  lua_concat(L, 9);
   return 1;
 }
 
@@ -474,8 +489,10 @@ void clc_opendevices(lua_State *L) {
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &clc_isolatedexecutor);
   clc_pushweak(L, "v");
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &queues_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &devices_key);
   clc_opencontexts(L);
+  clc_openlive(L);
+  clc_openparts(L);
   clc_openprofile(L);
   clc_opendiscovery(L);
   clc_openevents(L);

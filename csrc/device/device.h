@@ -43,8 +43,17 @@ clc_Device *clc_pushplace(lua_State *L, clc_Place place, const clc_Executor *exe
    CPU. A limit that is not above 0: as it is, or the usual one. */
 void clc_pushisolated(lua_State *L, clc_Place place, clc_TimeLimits limits);
 
-/* Pushes the Device object of a device (or nil once it was closed). */
+/* Pushes a new Device on the context at an index, which it keeps. */
+clc_Device *clc_newdevice(lua_State *L, int context);
+
+/* Whether it is a part of another one (parts.c). */
+int clc_ispart(const clc_Device *d);
+
+/* Pushes the Device object of a device (nil while it is collected). */
 void clc_pushdevice(lua_State *L, const clc_Device *d);
+
+/* Gives the list of devices at the top its text. */
+void clc_namedevices(lua_State *L);
 
 /* Lua's answer to a question about a device, a function of the internal table: whether it is yes.
  */
@@ -119,10 +128,13 @@ void clc_addcommand(clc_Event *e, const cl_event *command);
 /* Tells it of a command that has ended: when it was queued, submitted, started, finished. */
 void clc_addended(clc_Event *e, const cl_ulong when[4]);
 
-/* Opens the package: adds what cl.device, cl.devices, cl.platforms and cl.profile are made of. */
+/* Opens the package: adds what cl.device, cl.devices, cl.platforms, cl.live and cl.profile are made
+ * of. */
 void clc_opendevices(lua_State *L);
 
 /* Its parts, which clc_opendevices opens. */
+void clc_openlive(lua_State *L);
+void clc_openparts(lua_State *L);
 void clc_openprofile(lua_State *L);
 void clc_openevents(lua_State *L);
 void clc_opendiscovery(lua_State *L);

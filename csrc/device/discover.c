@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* Gives a list of devices its text. */
-static void name_devices(lua_State *L) {
+void clc_namedevices(lua_State *L) {
   clc_namelist(L, "clcompute.Devices", "no device");
 }
 
@@ -30,7 +29,7 @@ static int clc_devices(lua_State *L) {
       lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
     }
   if (lua_rawlen(L, -1) == 0 && mute.code != CL_SUCCESS) clc_raisemute(L, &mute);
-  name_devices(L);
+  clc_namedevices(L);
   return 1;
 }
 
@@ -99,7 +98,7 @@ static int clc_platforms(lua_State *L) {
       clc_pushplace(L, places[d], &clc_localexecutor);
       lua_rawseti(L, -2, (lua_Integer)d + 1);
     }
-    name_devices(L);
+    clc_namedevices(L);
     lua_setfield(L, -3, "devices");
     lua_pop(L, 1);
     if (mute.code != CL_SUCCESS) {

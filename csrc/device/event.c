@@ -102,8 +102,8 @@ static void push_seconds(lua_State *L, clc_Event *e) {
   lua_pushnumber(L, seconds_between(get_time(L, e, STARTED), get_time(L, e, FINISHED)));
 }
 
-static const clc_Type event_type = {"event", "clcompute.Event", sizeof(clc_Event), event_release,
-                                    0};
+static const clc_Type event_type = {"event", "clcompute.Event", sizeof(clc_Event), event_release, 0,
+                                    NULL};
 
 static int event_field(lua_State *L) {
   clc_Event *e = clc_checkhandle(L, 1, &event_type);

@@ -19,11 +19,15 @@ clc_Profile *clc_getprofile(lua_State *L) {
   return p;
 }
 
+/* A sub-device may be gone, and another one have its id. */
+static int is_same(const clc_Place *a, const clc_Place *b) {
+  return a->whole == b->whole && strcmp(a->part, b->part) == 0;
+}
+
 static clc_Counter *search(const clc_Profile *p, const clc_Place *place, clc_Kind kind,
                            const char *name) {
   clc_Counter *c = p->counters;
-  while (c != NULL &&
-         (c->kind != kind || c->place.device != place->device || strcmp(c->name, name) != 0))
+  while (c != NULL && (c->kind != kind || !is_same(&c->place, place) || strcmp(c->name, name) != 0))
     c = c->next;
   return c;
 }
@@ -109,9 +113,9 @@ static void push_row(lua_State *L, const clc_Counter *c) {
   lua_setfield(L, -2, "name");
   lua_pushstring(L, clc_kindname(c->kind));
   lua_setfield(L, -2, "kind");
-  clc_pushdevicetext(L, c->place.device, CL_DEVICE_NAME);
+  clc_pushdevicetext(L, c->place.whole, CL_DEVICE_NAME);
   lua_setfield(L, -2, "device");
-  lua_pushfstring(L, "%d:%d", c->place.p, c->place.d);
+  clc_pushplacename(L, &c->place);
   lua_setfield(L, -2, "place");
   set_integer(L, "calls", c->calls);
   set_seconds(L, "total", c->total);

@@ -121,6 +121,15 @@ static void add_formats(luaL_Buffer *b, const cl_image_format *all, cl_uint n) {
   }
 }
 
+/* POCL 3.1 says that it has images of single halves, and its kernels take other bytes for them. */
+static void check_halves(lua_State *L, clc_Device *d, int arg, const clc_Format *format) {
+  if (format->cl.image_channel_data_type == CL_HALF_FLOAT && format->channels == 1 &&
+      clc_askofdevice(L, d, "misreads_halves"))
+    clc_argerror(L, arg,
+                 "this device's kernels get '%s half' wrong: take 'rgba half' or '%s float'",
+                 format->order, format->order);
+}
+
 void clc_checksupport(lua_State *L, clc_Device *d, int arg, const clc_Format *format,
                       cl_mem_object_type type, const char *kind) {
   cl_uint n = 0;
@@ -141,4 +150,5 @@ void clc_checksupport(lua_State *L, clc_Device *d, int arg, const clc_Format *fo
     luaL_argerror(L, arg, lua_tostring(L, -1));
   }
   lua_pop(L, 1);
+  check_halves(L, d, arg, format);
 }

@@ -77,7 +77,14 @@ static void image_release(clc_Handle *h) {
   im->mem = NULL;
 }
 
-const clc_Type clc_imagetype = {"image", "clcompute.Image", sizeof(clc_Image), image_release, 0};
+static int image_tell(const clc_Handle *h, clc_Holding *holding) {
+  const clc_Image *im = (const clc_Image *)h;
+  *holding = (clc_Holding){im->format.dtype, im->shape, im->allocated, 0};
+  return im->allocated > 0;
+}
+
+const clc_Type clc_imagetype = {"image", "clcompute.Image", sizeof(clc_Image), image_release,
+                                0,       image_tell};
 
 clc_Image *clc_checkimage(lua_State *L, int arg) {
   return clc_checkhandle(L, arg, &clc_imagetype);
@@ -310,5 +317,4 @@ void clc_openimages(lua_State *L) {
   clc_addmethods(L, &clc_devicetype, of_device);
   clc_openpixels(L);
   clc_opensamplers(L);
-  clc_openlive(L);
 }

@@ -73,7 +73,7 @@ extern const clc_Type clc_samplertype;
 /* As clc_setimage. */
 cl_int clc_setsampler(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Sampler *s);
 
-/* Opens the package: methods of devices that make images and samplers, their types, cl.live. */
+/* Opens the package: methods of devices that make images and samplers, and their types. */
 void clc_openimages(lua_State *L);
 
 /* --- between the files of the package -------------------------------------- */
@@ -83,6 +83,5 @@ void clc_checkimages(lua_State *L, clc_Device *d);
 
 void clc_openpixels(lua_State *L);
 void clc_opensamplers(lua_State *L);
-void clc_openlive(lua_State *L);
 
 #endif

@@ -20,8 +20,8 @@ static void sampler_release(clc_Handle *h) {
   s->sampler = NULL;
 }
 
-const clc_Type clc_samplertype = {"sampler", "clcompute.Sampler", sizeof(clc_Sampler),
-                                  sampler_release, 0};
+const clc_Type clc_samplertype = {
+    "sampler", "clcompute.Sampler", sizeof(clc_Sampler), sampler_release, 0, NULL};
 
 static int device_sampler(lua_State *L) {
   static const char *const keys[] = {"filter", "address", "normalized", NULL};

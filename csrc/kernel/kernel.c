@@ -15,8 +15,8 @@ static void kernel_release(clc_Handle *h) {
   k->recipe = NULL;
 }
 
-const clc_Type clc_kerneltype = {"kernel", "clcompute.Kernel", sizeof(clc_Kernel), kernel_release,
-                                 0};
+const clc_Type clc_kerneltype = {
+    "kernel", "clcompute.Kernel", sizeof(clc_Kernel), kernel_release, 0, NULL};
 
 static void ask_group(lua_State *L, const clc_Kernel *k, cl_kernel_work_group_info what,
                       size_t size, void *value) {

@@ -391,6 +391,13 @@ static void set_local(const Setter *s) {
   set_raw(s, bytes, NULL);
 }
 
+/* Pipes are told as global, what device-side queues are made of as private. */
+static void refuse_opaque(const Setter *s) {
+  complain(s, strcmp(s->a->space, "global") == 0
+                  ? "pipes are not supported; a buffer takes what one kernel leaves for another"
+                  : "device-side queues are not supported; launches come from Lua");
+}
+
 void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int empty) {
   const clc_Argument *a = &k->args[i];
   const Setter s = {L, k, i, a, idx, empty};
@@ -400,7 +407,7 @@ void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int 
     case CLC_LOCAL: set_local(&s); break;
     case CLC_IMAGE: set_image(&s); break;
     case CLC_SAMPLER: set_sampler(&s); break;
-    case CLC_OPAQUE: complain(&s, "arguments of this type are not supported");
+    case CLC_OPAQUE: refuse_opaque(&s); break;
   }
 }
 

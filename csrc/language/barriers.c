@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loops with barriers that POCL 3.1 gets wrong, by their text. Its compiler merges stores and
- * barriers of two paths where a loop's condition is no plain expression (CLC_CALLINTEST), and
- * copies what follows a barrier of a branch wrongly (CLC_BARRIERINIF, CLC_LOOPSINIF).
- * tools/barriers.lua searches such loops; the rules below are what it found.
+ * Loops and branches with barriers that POCL 3.1 gets wrong, by their text. Its compiler merges
+ * stores and barriers of two paths where a loop's condition is no plain expression
+ * (CLC_CALLINTEST), and copies what follows a barrier of a branch wrongly (CLC_BARRIERINIF,
+ * CLC_LOOPSINIF). tools/barriers.lua searches such loops; the rules below are what it found.
  */
 #include <string.h>
 
@@ -39,6 +39,7 @@ typedef struct {
   int after_if;      /* an `if` without barriers */
   int after_barrier; /* a barrier */
   int after_both;    /* such an `if`, and a barrier */
+  const char *ended; /* a branch that ends with a barrier and such an `if`; no barrier followed */
 } Row;
 
 static int reaches(Reader *r, clc_Span span, const char *const names[]) {
@@ -151,6 +152,7 @@ static void add_barrier(Row *row) {
   row->after_both = row->after_if;
   row->after_barrier = 1;
   row->after_if = 0;
+  row->ended = NULL;
 }
 
 static void forget_last(Row *row) {
@@ -163,6 +165,27 @@ static int ends_open(const Row *row) {
 }
 
 /* --- statements ------------------------------------------------------------- */
+
+/* An `if` without barriers: the compiler joins it to one at the end of a branch before it. */
+static void read_branch(Reader *r, clc_Span all, Row *row) {
+  const int leaves = holds(all, "break"), touches = touches_memory(all);
+  if (row->ended != NULL && (leaves || touches)) note(r, CLC_BARRIERINIF, row->ended);
+  if (!leaves) row->branches = 1;
+  row->loops_then |= row->loops;
+  if (holds(all, "continue")) {
+    row->continues = 1;
+    row->barrier_on = 0;
+  } else if (touches) {
+    forget_last(row);
+    row->after_if = !leaves && !holds(all, "return");
+  }
+}
+
+/* Where a branch of the `if` at `start` ends with one that the compiler joins; NULL: none does. */
+static const char *find_ended(const char *start, const Row *then, const Row *other) {
+  if (then->has_barrier && (then->after_if || then->ended != NULL)) return start;
+  return other->has_barrier && (other->after_if || other->ended != NULL) ? start : NULL;
+}
 
 static void read_if(Reader *r, const char **p, Row *row) {
   const char *start = *p;
@@ -177,20 +200,13 @@ static void read_if(Reader *r, const char **p, Row *row) {
   }
   const clc_Span all = {start, *p};
   if (!then.has_barrier && !other.has_barrier) {
-    if (!holds(all, "break")) row->branches = 1;
-    row->loops_then |= row->loops;
-    if (holds(all, "continue")) {
-      row->continues = 1;
-      row->barrier_on = 0;
-    } else if (touches_memory(all)) {
-      forget_last(row);
-      row->after_if = !holds(all, "break") && !holds(all, "return");
-    }
+    read_branch(r, all, row);
     return;
   }
   const Row *branch = then.has_barrier ? &then : &other;
   row->has_barrier = row->barrier_on = 1;
   row->branches = branch->branches;
+  row->ended = find_ended(start, &then, &other);
   row->is_open |= then.is_open | other.is_open;
   if (then.has_barrier != other.has_barrier) row->is_open |= branch->branches;
   forget_last(row);
@@ -249,6 +265,7 @@ static void read_loop(Reader *r, const char **p, Row *row, const char *loop, clc
   if (ends_open(&body)) note(r, CLC_BARRIERINIF, loop);
   row->has_barrier = row->barrier_on = row->loops = 1;
   row->branches = row->is_open = 0;
+  row->ended = NULL;
   forget_last(row);
 }
 

@@ -74,6 +74,7 @@ typedef struct clc_Saved {
   const char *library; /* ours, with its version */
   const char *options, *text;
   const char *declarations; /* NULL: OpenCL is asked */
+  const char *suspects;     /* as clc_pushsuspects has them */
   int kernels;              /* stack index of a list of all kernels */
   const clc_Built *built;
   const clc_Code *code;
@@ -83,11 +84,29 @@ typedef struct clc_Saved {
 void clc_pushsaved(lua_State *L, const clc_Device *d, const clc_Saved *s);
 
 /* As clc_build, from the file that is the option `binary` of argument 2; pushes the options that it
-   was built with, too. */
+   was built with and its suspects, too. */
 clc_Built clc_buildsaved(lua_State *L, clc_Device *d, const char *path, clc_Code *code);
 
 /* Tells a kernel how many bytes its structs have, as the outline says. */
 void clc_recallstructs(lua_State *L, clc_Kernel *k, const char *outline);
+
+/* --- what d:program is called with: request.c -------------------------------- */
+
+/* Takes what d:program takes of a source; leaves the text at index 2, and on the stack what it
+   refers to. */
+clc_Source clc_takerequest(lua_State *L);
+
+/* --- loops that the compiler may get wrong: suspects.c ----------------------- */
+
+#define CLC_OPTDISABLE "-cl-opt-disable" /* the option under which they are right */
+
+/* Pushes the places of the suspects among the loops of a plain text, from `start` on, which
+   messages call `name`: a line of text, "" for none. */
+const char *clc_pushsuspects(lua_State *L, const char *text, size_t start, const char *name);
+
+/* Whether the device at index 1 is careful and its compiler gets one of these wrong. Warns where it
+   does, but of a saved program on a careful device, which the caller refuses. */
+int clc_isdoubtful(lua_State *L, const char *suspects, int is_saved);
 
 /* --- retargeting: retarget.c ------------------------------------------------- */
 

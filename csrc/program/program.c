@@ -7,11 +7,9 @@
 #include "build.h"
 #include "files/files.h"
 
-#define COMPLEX_HEADER "clcompute/complex.h" /* of the library, for programs of scripts */
-#define DISABLE "-cl-opt-disable"
-
-/* Values of a Program. SOURCE: as push_source has it; of one from a file its options alone. */
-enum { TEXT = 1, KERNELS = 2, DECLARATIONS = 3, SOURCE = 4 };
+/* Values of a Program. SOURCE: as push_source has it; of one from a file its options alone.
+   SUSPECTS: as clc_pushsuspects has them. */
+enum { TEXT = 1, KERNELS, DECLARATIONS, SOURCE, SUSPECTS };
 
 typedef struct {
   clc_Handle h;
@@ -24,8 +22,8 @@ static void program_release(clc_Handle *h) {
   clc_releasecode(&((Program *)h)->code);
 }
 
-static const clc_Type program_type = {"program", "clcompute.Program", sizeof(Program),
-                                      program_release, 0};
+static const clc_Type program_type = {
+    "program", "clcompute.Program", sizeof(Program), program_release, 0, NULL};
 
 /* Pushes what the program is made of, to make others of it. */
 static void push_source(lua_State *L, const char *text, const char *defines, const char *options) {
@@ -185,149 +183,6 @@ static int program_show(lua_State *L) {
 
 /* --- d:program --------------------------------------------------------- */
 
-/* A name where the text is due would be a strange error of the compiler. */
-static void refuse_name(lua_State *L, int arg) {
-  const char *text = lua_tostring(L, arg);
-  const size_t length = strlen(text);
-  if (length > 3 && strcmp(text + length - 3, ".cl") == 0 && strpbrk(text, "{\n") == NULL)
-    clc_argerror(L, arg, "source expected, got a file's name: use {file=\"%s\"}", text);
-}
-
-/* Pushes the option by which a compiler finds includes beside the file; none for a path that
-   options cannot name. */
-static const char *push_own_folder(lua_State *L, const char *path) {
-  const char *slash = strrchr(path, '/');
-  if (slash == NULL) return lua_pushliteral(L, " -I ."); /* where not all compilers look */
-  if (strpbrk(path, " \t\"") != NULL) return lua_pushliteral(L, "");
-  return lua_pushfstring(L, " -I %s", lua_pushlstring(L, path, (size_t)(slash - path) + 1));
-}
-
-/* The text behind the byte order mark that some editors write before it. */
-static const char *behind_mark(const char *text) {
-  static const char mark[] = "\xef\xbb\xbf";
-  return strncmp(text, mark, strlen(mark)) == 0 ? text + strlen(mark) : text;
-}
-
-static void check_name(lua_State *L, int arg, const char *name) {
-  luaL_argcheck(L, *name != '\0', arg, "name is empty");
-  luaL_argcheck(L, strpbrk(name, "\"\\\r\n") == NULL, arg,
-                "name holds a quote, backslash or newline");
-}
-
-/* Joins the files of the list at the top, which goes; leaves the text at index 2. */
-static const char *take_files(lua_State *L, const char **own_folder) {
-  const int list = lua_gettop(L), n = lua_istable(L, list) ? (int)lua_rawlen(L, list) : 0;
-  if (n == 0) clc_optionerror(L, 2, "files", "list of paths expected");
-  luaL_checkstack(L, 10, "files");
-  lua_pushliteral(L, ""); /* the text */
-  lua_pushliteral(L, ""); /* the folders */
-  for (int i = 1; i <= n; i++) {
-    if (lua_rawgeti(L, list, i) != LUA_TSTRING)
-      clc_optionerror(L, 2, "files", "[%d]: path expected, got %s", i, luaL_typename(L, -1));
-    const char *path = lua_tostring(L, -1);
-    if (strcspn(path, "\"\\\r\n") < lua_rawlen(L, -1) || *path == '\0')
-      clc_optionerror(L, 2, "files",
-                      "[%d]: a path without quotes, backslashes and newlines expected", i);
-    const char *text = clc_readfile(L, path);
-    if (strlen(text) != lua_rawlen(L, -1))
-      clc_optionerror(L, 2, "files", "%s holds a NUL byte", path);
-    text = behind_mark(text);
-    if (i == 1)
-      lua_pushstring(L, text);
-    else
-      lua_pushfstring(L, "%s" CLC_NEXTFILE "%s" CLC_NEXTFILEEND "%s", lua_tostring(L, list + 1),
-                      path, text);
-    lua_replace(L, list + 1);
-    lua_pushfstring(L, "%s%s", lua_tostring(L, list + 2), push_own_folder(L, path));
-    lua_replace(L, list + 2);
-    lua_settop(L, list + 2);
-  }
-  *own_folder = lua_tostring(L, list + 2);
-  lua_rawgeti(L, list, 1);
-  lua_pushvalue(L, list + 1);
-  lua_replace(L, 2);
-  return lua_tostring(L, -1);
-}
-
-/* Leaves the text at index 2 and returns what logs call it; *own_folder: as above, or "". */
-static const char *take_source(lua_State *L, const char **own_folder) {
-  static const char *const keys[] = {"binary", "file", "files", NULL};
-  *own_folder = "";
-  if (lua_type(L, 2) == LUA_TSTRING) {
-    refuse_name(L, 2);
-    return "source";
-  }
-  luaL_argexpected(L, lua_istable(L, 2), 2, "string or {file=}");
-  clc_checkoptions(L, 2, keys);
-  if (clc_pushoption(L, 2, "files") != LUA_TNIL) return take_files(L, own_folder);
-  lua_pop(L, 1);
-  const char *path = clc_stringoption(L, 2, "file", NULL);
-  if (path == NULL) clc_optionerror(L, 2, "file", "path expected");
-  path = lua_pushstring(L, path); /* the table goes */
-  clc_readfile(L, path);
-  lua_replace(L, 2);
-  *own_folder = push_own_folder(L, path);
-  return path;
-}
-
-/* Pushes "file:line" of a line of all the text; false for line 0. */
-static void push_place(lua_State *L, const char *text, const char *name, int line) {
-  const clc_Span file = clc_findfile(text, &line);
-  if (line == 0)
-    lua_pushboolean(L, 0);
-  else if (file.start == NULL)
-    lua_pushfstring(L, "%s:%d", name, line);
-  else
-    lua_pushfstring(L, "%s:%d", lua_pushlstring(L, file.start, (size_t)(file.end - file.start)),
-                    line);
-}
-
-/*
- * Hands the loops that some compilers get wrong to Lua, which knows the device, and warns. Returns
- * whether the program at the top of the stack is to be built again with -cl-opt-disable, which
- * cures all of them.
- */
-static int is_doubtful(lua_State *L, size_t start, const char *name, const char *options) {
-  int lines[CLC_SUSPICIONS], yes = 0;
-  const int top = lua_gettop(L);
-  if (strstr(options, DISABLE) != NULL) return 0;
-  clc_getvalue(L, -1, TEXT);
-  const char *text = lua_tostring(L, -1);
-  if (clc_findsuspects(L, text, start, lines) &&
-      clc_getinternal(L, "judge_loops") == LUA_TFUNCTION) {
-    lua_pushvalue(L, 1);
-    for (int i = 0; i < CLC_SUSPICIONS; i++) push_place(L, text + start, name, lines[i]);
-    lua_call(L, 1 + CLC_SUSPICIONS, 1);
-    yes = lua_toboolean(L, -1);
-  }
-  lua_settop(L, top);
-  return yes;
-}
-
-/* Takes what d:program takes; leaves the text at index 2, and on the stack what it refers to. */
-static clc_Source take_request(lua_State *L) {
-  static const char *const keys[] = {"defines", "options", "include", "name", NULL};
-  lua_settop(L, 3);
-  clc_checkoptions(L, 3, keys);
-  const char *own_folder;
-  const char *file = take_source(L, &own_folder);
-  const char *name = clc_stringoption(L, 3, "name", file);
-  const char *options = clc_stringoption(L, 3, "options", "");
-  if (strlen(lua_tostring(L, 2)) != lua_rawlen(L, 2))
-    luaL_argerror(L, 2, "source holds a NUL byte");
-  lua_pushstring(L, behind_mark(lua_tostring(L, 2)));
-  lua_replace(L, 2);
-  check_name(L, 3, name);
-  options = clc_pushbuildoptions(L, 3, options);
-  clc_pushoption(L, 3, "defines");
-  const char *defines = clc_pushdefines(L, 3, -1);
-  const char *includes = clc_pushincludes(L, 3);
-  const int has_header = strstr(lua_tostring(L, 2), COMPLEX_HEADER) != NULL;
-  const char *headers = has_header ? clc_pushheaderoption(L) : "";
-  const char *all = lua_pushfstring(L, "%s%s%s%s", options, own_folder, includes, headers);
-  return (clc_Source){lua_tostring(L, 2), name, defines, all};
-}
-
 /* Pushes the program of a file that p:save wrote, or of SPIR-V. */
 static void load_program(lua_State *L, clc_Device *d) {
   static const char *const keys[] = {"binary", NULL}, *const none[] = {NULL};
@@ -339,11 +194,28 @@ static void load_program(lua_State *L, clc_Device *d) {
   const int self = lua_gettop(L);
   p->device = d;
   p->built = clc_buildsaved(L, d, path, &p->code);
+  clc_setvalue(L, self, SUSPECTS);
   clc_setvalue(L, self, SOURCE);
   clc_setvalue(L, self, DECLARATIONS);
   clc_setvalue(L, self, TEXT);
   lua_newtable(L);
   clc_setvalue(L, self, KERNELS);
+}
+
+/* Judges the loops of the program at the top of the stack, and keeps what is suspect of it; returns
+   whether it is to be built again without optimisation, which cures all of them. */
+static int is_doubtful(lua_State *L, const clc_Source *s) {
+  const int program = lua_gettop(L);
+  const Program *p = clc_checkhandle(L, program, &program_type);
+  const int is_optimised = strstr(s->options, CLC_OPTDISABLE) == NULL;
+  clc_getvalue(L, program, TEXT);
+  const char *suspects = is_optimised
+                             ? clc_pushsuspects(L, lua_tostring(L, -1), p->built.start, s->name)
+                             : lua_pushliteral(L, "");
+  const int yes = clc_isdoubtful(L, suspects, 0);
+  clc_setvalue(L, program, SUSPECTS);
+  lua_settop(L, program);
+  return yes;
 }
 
 static int device_program(lua_State *L) {
@@ -355,17 +227,17 @@ static int device_program(lua_State *L) {
     load_program(L, d);
     return 1;
   }
-  const clc_Source s = take_request(L);
+  const clc_Source s = clc_takerequest(L);
   clc_buildprogram(L, d, 2, s.name, s.defines, s.options);
   const Program *p = clc_checkhandle(L, -1, &program_type);
   const int program = lua_gettop(L);
   if (*clc_pushkernelnames(L, &p->code.program) == '\0')
     luaL_argerror(L, 2, "no kernel in the source");
   lua_settop(L, program);
-  if (is_doubtful(L, p->built.start, s.name, s.options)) {
+  if (is_doubtful(L, &s)) {
     Program *doubtful = clc_checkhandle(L, program, &program_type);
     clc_release(&doubtful->h);
-    const char *options = lua_pushfstring(L, "%s " DISABLE, s.options);
+    const char *options = lua_pushfstring(L, "%s " CLC_OPTDISABLE, s.options);
     clc_buildprogram(L, d, 2, s.name, s.defines, options);
   }
   return 1;
@@ -392,13 +264,16 @@ static int seal_program(lua_State *L) {
   const char *library = luaL_checkstring(L, 2);
   lua_settop(L, 2);
   push_kernels(L, 1);
+  clc_getvalue(L, 1, SUSPECTS);
+  const char *suspects = luaL_optstring(L, -1, ""); /* none of a program that was built again */
   clc_getvalue(L, 1, TEXT);
   clc_getvalue(L, 1, DECLARATIONS);
   if (clc_getvalue(L, 1, SOURCE) == LUA_TTABLE) lua_rawgeti(L, -1, 3);
   const clc_Saved saved = {.library = library,
                            .options = lua_tostring(L, -1),
-                           .text = lua_tostring(L, 4),
-                           .declarations = lua_tostring(L, 5),
+                           .text = lua_tostring(L, 5),
+                           .declarations = lua_tostring(L, 6),
+                           .suspects = suspects,
                            .kernels = 3,
                            .built = &p->built,
                            .code = &p->code};
@@ -408,7 +283,7 @@ static int seal_program(lua_State *L) {
 
 static int device_is_built(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
-  const clc_Source s = take_request(L);
+  const clc_Source s = clc_takerequest(L);
   lua_pushboolean(L, clc_isbuilt(L, d, &s));
   return 1;
 }

@@ -2,10 +2,11 @@
 /*
  * Saved programs: binaries in files of a script's (Borisov 2015, section 3).
  *
- * A file is sealed. Its strings are who runs the binary and the outline of the source, the
- * declarations of the kernels, and the binary. The outline is OpenCL C that says of the source what
- * launches ask of its text: which typedefs and sizes the arguments have, and which calls the
- * kernels reach that a range must know of. A file of SPIR-V has none of this.
+ * A file is sealed. Its strings are who runs the binary, how it was built, which of its loops are
+ * suspect (suspects.c) and the outline of the source; the declarations of the kernels; the binary.
+ * The outline is OpenCL C that says of the source what launches ask of its text: which typedefs and
+ * sizes the arguments have, and which calls the kernels reach that a range must know of. A file of
+ * SPIR-V has none of this.
  */
 #include "build.h"
 
@@ -15,7 +16,7 @@
 #include "files/files.h"
 
 #define MAGIC UINT64_C(0x0a676f7270636c63) /* "clcprog\n" */
-#define VERSION 1                          /* of what the strings say */
+#define VERSION 2                          /* of what the strings say */
 
 enum { IDENTITY, DECLARATIONS, BINARY };
 
@@ -111,8 +112,8 @@ void clc_pushsaved(lua_State *L, const clc_Device *d, const clc_Saved *s) {
   if (!d->context->executor->makes_binaries)
     luaL_error(L, "an isolated device makes no binaries; take the device without isolation");
   push_outline(L, s->text, s->kernels, s->built);
-  lua_pushfstring(L, "%s\n%s%s\n%s", s->library, clc_pushidentity(L, d),
-                  push_lasting(L, s->options), lua_tostring(L, top + 1));
+  lua_pushfstring(L, "%s\n%s%s\n%s\n%s", s->library, clc_pushidentity(L, d),
+                  push_lasting(L, s->options), s->suspects, lua_tostring(L, top + 1));
   const int identity = lua_gettop(L);
   const char *names = clc_pushkernelnames(L, &s->code->program);
   if (s->declarations != NULL)
@@ -132,6 +133,8 @@ void clc_pushsaved(lua_State *L, const clc_Device *d, const clc_Saved *s) {
 }
 
 /* --- loading --------------------------------------------------------------- */
+
+#define DAMAGED "is damaged, or of another version of the library: save the program again"
 
 static int refuse(lua_State *L, const char *path, const char *complaint) {
   return clc_optionerror(L, 2, "binary", "%s %s", path, complaint);
@@ -162,17 +165,30 @@ static void check_identity(lua_State *L, const clc_Device *d, const char *path, 
   lua_pop(L, 1);
 }
 
-/* Pushes outline, declarations and options of the sealed file at the top, and says what to
-   build. */
+/* Optimised code of such a loop cannot be made right here. */
+static void check_suspects(lua_State *L, const char *path, const char *suspects) {
+  const size_t blank = strspn(suspects, "\"");
+  if (clc_isdoubtful(L, suspects, 1))
+    refuse(L, path,
+           lua_pushfstring(L,
+                           "has a loop that this careful device's compiler gets wrong (%s): build "
+                           "the source, or save what was built with \"" CLC_OPTDISABLE "\"",
+                           lua_pushlstring(L, suspects + blank, strcspn(suspects + blank, "\""))));
+}
+
+/* Pushes suspects, outline, declarations and options of the sealed file at the top, and says what
+   to build. */
 static clc_Sources read_sealed(lua_State *L, const clc_Device *d, const char *path) {
   const char *bytes = lua_tostring(L, -1), *section[CLC_SECTIONS];
   clc_Seal seal;
   if (!clc_unseal(bytes, lua_rawlen(L, -1), MAGIC, VERSION, &seal, section))
-    refuse(L, path, "is damaged, or of another version of the library: save the program again");
+    refuse(L, path, DAMAGED);
   const char *p = lua_pushlstring(L, section[IDENTITY], (size_t)seal.length[IDENTITY]);
   push_line(L, &p); /* the library, for who looks into the file */
   check_identity(L, d, path, &p);
-  const char *options = push_line(L, &p);
+  const char *options = push_line(L, &p), *suspects = push_line(L, &p);
+  if (options == NULL || suspects == NULL) refuse(L, path, DAMAGED);
+  check_suspects(L, path, suspects);
   lua_pushstring(L, p);
   lua_pushlstring(L, section[DECLARATIONS], (size_t)seal.length[DECLARATIONS]);
   return (clc_Sources){.name = path,
@@ -197,6 +213,7 @@ static clc_Sources read_spirv(lua_State *L, const clc_Device *d, const char *pat
     refuse(L, path,
            lua_pushfstring(L, "is SPIR-V, which this device does not take (il_version is '%s')",
                            lua_tostring(L, -1)));
+  lua_pushliteral(L, "");
   lua_pushliteral(L, "");
   lua_pushnil(L);
   return (clc_Sources){.name = path,
@@ -231,8 +248,9 @@ clc_Built clc_buildsaved(lua_State *L, clc_Device *d, const char *path, clc_Code
   lua_pushvalue(L, outline);
   lua_pushvalue(L, declarations);
   lua_pushstring(L, sources.options + strlen(CLC_ARG_INFO));
-  lua_rotate(L, top + 1, 3);
-  lua_settop(L, top + 3);
+  lua_pushvalue(L, outline - 1);
+  lua_rotate(L, top + 1, 4);
+  lua_settop(L, top + 4);
   return (clc_Built){.hidden = spirv            ? "what SPIR-V does not show"
                                : known.complete ? NULL
                                                 : CLC_UNSEENINCLUDE,

@@ -17,7 +17,8 @@ static void probe_release(clc_Handle *h) {
   clc_releasecode(&((Probe *)h)->code);
 }
 
-static const clc_Type probe_type = {"probe", "clcompute.Probe", sizeof(Probe), probe_release, 0};
+static const clc_Type probe_type = {"probe", "clcompute.Probe", sizeof(Probe), probe_release, 0,
+                                    NULL};
 
 static int is_struct(const clc_Argument *a) {
   return a->kind == CLC_VALUE && a->dtype == NULL;

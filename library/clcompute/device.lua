@@ -25,7 +25,8 @@
 ---@field max_group_size integer work-items
 ---@field max_group_sizes integer[] along each dimension
 ---@field group_multiple integer the size whose multiples groups should have
----@field place string "0:1": platform and device from 0, as selectors have it
+---@field place string "0:1": platform and device from 0, as selectors have it; of a part "0:1 part 1 of 2"
+---@field parent? clcompute.Device of a part: the device that was divided
 ---@field align integer bytes; a view that is a kernel's argument starts at a multiple
 ---@field address_bits integer
 ---@field vector_width_float integer
@@ -109,6 +110,26 @@ function Device:queue() end
 ---@return clcompute.Device|boolean # the device; without `on`, whether launches are timed
 function Device:timing(on) end
 
+---@class clcompute.PartitionOptions one of these
+---@field units? integer compute units of each part; those that are left over belong to none
+---@field counts? integer[] compute units of the first part, of the second, ...
+---@field domain? "numa"|"l4"|"l3"|"l2"|"l1"|"next" compute units that share such a memory or cache; "next" is the first of these that differ
+
+---Divides a device into parts. Each is a Device with memory, programs and queue of its own: commands of two parts run
+---beside each other, each on its own compute units. `b:copy(part)` moves a buffer. `place` is "0:0 part 1 of 2", `parent`
+---the device that was divided, whose check mode and care the parts take over. A part lives as long as something refers
+---to it or to what was made on it; closing the device closes its parts.
+---
+---Errors: a device that its driver does not divide that way (POCL divides by units and counts; Oclgrind and NVIDIA do
+---not divide); more compute units than there are; an isolated device.
+---```lua
+---local divided, parts = pcall(d.partition, d, { units = 1 })
+---print(not divided or parts[1].compute_units == 1 and parts[1].parent == d) --> true
+---```
+---@param options clcompute.PartitionOptions
+---@return clcompute.Device[]
+function Device:partition(options) end
+
 ---Switches check mode for buffers that are made after it, on the device and its further queues. A launch from Lua
 ---with such a buffer waits for its end. It raises where the kernel wrote up to 1 KiB before or after the buffer (of a
 ---view: into its neighbours), where an element of an output (a pointer that is not const) became NaN or infinity,
@@ -138,8 +159,8 @@ function Device:check(on) end
 ---@return userdata # cl_device_id
 function Device:raw() end
 
----Waits for the queue and for further queues on the same memory, then releases all that anyone made on the device:
----buffers, programs, kernels, events, factors of `cl.lu`, and the further queues with what was made on them. Later use
+---Waits for the queue, for further queues on the same memory and for parts, then releases all that anyone made on the
+---device: buffers, programs, kernels, events, factors of `cl.lu`, the further queues and parts with what was made on them. Later use
 ---of them is an error; the next `cl.device` opens the hardware afresh. On a further queue it waits for that queue
 ---alone, and releases the queue and what was made on it. May be called twice.
 ---
@@ -308,7 +329,7 @@ function Device:sampler(options) end
 ---optimisation where the device is careful (docs/devices.md).
 ---
 ---Errors: a build failure, with the build log and the source lines it points at; a file that cannot be read; a binary
----that is damaged, or was saved for another device, driver or version of them; on POCL a kernel whose name is too long
+---that is damaged, was saved for another device, driver or version of them, or has such a loop on a careful device; on POCL a kernel whose name is too long
 ---for the files that it keeps.
 ---```lua
 ---local p = d:program "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }"

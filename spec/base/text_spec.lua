@@ -2,6 +2,7 @@
 --- The width of texts, cutting and padding; aligned columns.
 
 local columns = require "clcompute.base.columns"
+local format = require("clcompute.base").format
 local width = require("clcompute.base").width
 require "spec.helper" -- seeds math.random
 
@@ -66,6 +67,15 @@ describe("aligned columns", function()
         for _, cells in ipairs(lines) do widest = math.max(widest, utf8.len(cells[j]) * (3 - j)) end
         assert.equal(widest, widths[j])
       end
+    end
+  end)
+end)
+
+describe("a size in bytes", function()
+  it("has the largest unit of which it is a multiple", function()
+    for bytes, text in pairs { [0] = "0 B", [1023] = "1023 B", [1024] = "1 KiB", [1536] = "1536 B", [32768] = "32 KiB",
+      [3 << 20] = "3 MiB", [1 << 30] = "1 GiB", [1 << 40] = "1024 GiB" } do
+      assert.equal(text, format.size(bytes))
     end
   end)
 end)

@@ -187,7 +187,8 @@ describe("random numbers", function()
   it("of a floating type lie in low <= x < high, spread evenly", function()
     local d, n = helper.device(), 70000
     local cases = { { 0, 1 }, { -1, 1 }, { 1000, 1001 }, { 0.5, 0.75 }, { 3, 3 } }
-    for _, dtype in ipairs { "half", "float", "double" } do
+    for dtype, digits in pairs { half = 10, float = 23, double = 52 } do
+      for _, v in ipairs(d:random(dtype, 50, { low = 1, high = 1 + 2.0 ^ -digits }):read()) do assert.equal(1, v) end
       for _, case in ipairs(cases) do
         local low, high = table.unpack(case)
         local least, most, sum = inf, -inf, 0

@@ -68,6 +68,8 @@ local function describe_launches(d, timed)
     assert.matches(("^queued, submitted%s, started%s, finished%s$"):format(TIME, TIME, TIME), tostring(t))
     t.queued, t.submitted, t.started, t.finished = 1000, 1000.0000125, 1000.5, 1002
     assert.equal("queued, submitted + 12.5 us, started + 500 ms, finished + 2000 ms", tostring(t))
+    t.queued, t.submitted, t.started, t.finished = 0, 0.0004, 0.0009990, 0.0010004
+    assert.equal("queued, submitted + 400.0 us, started + 999.0 us, finished + 1.0004 ms", tostring(t))
     t.queued, t.finished = nil, "never" -- as everybody may
     assert.matches("^queued, submitted", tostring(t))
   end)

@@ -171,8 +171,9 @@ describe("a .npy file", function()
   it("is refused with its name and fault", function()
     local big = "9223372036854775807"
     local cases = {
-      { "no .npy file: it starts with ''", "" }, { "no .npy file", "PK\3\4 an .npz archive" },
-      { "no .npy file: it starts with '\\x93NUMPX'", "\x93NUMPX" },
+      { "no .npy file and no picture (.png, binary .pgm or .ppm): it starts with ''", "" },
+      { "no .npy file", "PK\3\4 an .npz archive" },
+      { "it starts with '\\x93NUMPX'", "\x93NUMPX" },
       { "format version 4.0", npy(header_text("<i2", "(1,)"), "\1\0", 4) },
       { "format version 0.0", npy(header_text("<i2", "(1,)"), "\1\0", 0) },
       { "format version 1.1", (npy(header_text("<i2", "(1,)"), "\1\0"):gsub("NUMPY\1\0", "NUMPY\1\1")) },

@@ -113,7 +113,29 @@ helper.describe_each("an image", function(d)
     assert.same({ 255, 0, 255, 255 }, { d:image("rgba unorm8", 5, 2):fill({ 1, 0, 1, 1 }):get(5, 2) })
     assert.same({ 3, 2, 1, 4 }, { d:image("bgra uchar", 5, 2):fill({ 1, 2, 3, 4 }):get(1, 2) })
     assert.same({ -7, -7, -7, -7 }, { d:image("rgba int", 5):fill(-7):get(5) })
-    assert.same({ 0.5 }, { d:image("r half", 5, 2):fill({ 0.5, 2, 3, 4 }):get(5, 2) })
+    assert.same({ 0.5, 2, 3, 4 }, { d:image("rgba half", 5, 2):fill({ 0.5, 2, 3, 4 }):get(5, 2) })
+  end)
+
+  it("of single halves holds what kernels write and read, or is refused", function()
+    for order, field in pairs { r = "x", a = "w" } do
+      local made, im = pcall(d.image, d, order .. " half", 16, 3)
+      if not made then
+        assert.is_truthy(im:find("this device's kernels get '" .. order .. " half' wrong", 1, true)
+          or im:find("this device has no image2d", 1, true), im)
+      else
+        local halves, x = d:program(([[
+          kernel void put(write_only image2d_t im) {
+            const int i = get_global_id(0);
+            write_imagef(im, (int2)(i, 1), (float4)(i * 0.5f));
+          }
+          kernel void take(read_only image2d_t im, global float *x) {
+            x[get_global_id(0)] = read_imagef(im, (int2)(get_global_id(0), 1)).%s;
+          }]]):format(field)), d:zeros("float", 16)
+        halves.put(16, im:fill(0))
+        halves.take(16, im, x)
+        for i = 1, 16 do assert.same({ (i - 1) / 2, (i - 1) / 2, 0 }, { x[i], im:get(i, 2), (im:get(i, 3)) }) end
+      end
+    end
   end)
 
   it("is read by a sampler as OpenCL's formulas say", function()

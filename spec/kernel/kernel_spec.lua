@@ -526,8 +526,17 @@ helper.describe_each("a kernel", function(d)
     for _, name in ipairs { "queue_t", "clk_event_t", "reserve_id_t" } do
       local ok, p = pcall(d.program, d, text:format(name), { options = "-cl-std=CL2.0" })
       if not ok then return pending("this device builds no " .. name) end
-      helper.raises({ name, "arguments of this type are not supported" }, p.k, 1, ("\1"):rep(8))
+      helper.raises({ name, "device-side queues are not supported; launches come from Lua" }, p.k, 1, ("\1"):rep(8))
       p.fits(1, string.pack("i4", 1))
+    end
+  end)
+
+  it("refuses pipes", function()
+    local ok, p = pcall(d.program, d, "kernel void k(read_only pipe int p, global int *x) { *x = 1; }",
+      { options = "-cl-std=CL2.0" })
+    if not ok then return helper.raises("pipe", error, p) end
+    for _, value in ipairs { 1, "12345678", d:zeros("int", 1), cl.null } do
+      helper.raises({ "'p'", "pipes are not supported" }, p.k, 1, value, d:zeros("int", 1))
     end
   end)
 

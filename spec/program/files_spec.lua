@@ -44,6 +44,17 @@ helper.describe_each("a program of several files", function(d)
     helper.raises(paths[1] .. ":1 | int one(void) { return mistaken; }", d.program, d, { files = paths })
   end)
 
+  it("ends each file where it ends, also behind a backslash", function()
+    for _, last in ipairs { "#define ONE 1 \\", "#define ONE 1 \\\n", "#define ONE 1 // of one \\" } do
+      local paths = write(last, "kernel void k(global int *x) { x[0] = ONE + 10 * __LINE__; }\n")
+      local x = d:zeros("int", 1)
+      d:program({ files = paths }).k(1, x)
+      assert.equal(11, x[1])
+      paths = write(last, "kernel void k(global int *x) {\n  x[0] = nonsense;\n}\n")
+      helper.raises(paths[2] .. ":2 |   x[0] = nonsense;", d.program, d, { files = paths })
+    end
+  end)
+
   it("takes a list of paths alone", function()
     helper.raises("option 'files': list of paths expected", d.program, d, { files = {} })
     helper.raises("option 'files': list of paths expected", d.program, d, { files = "a.cl" })

@@ -101,6 +101,7 @@ describe("the reference", function()
     local d = helper.device()
     local known = { compute_capability = true, il_version = true } -- of some devices alone
     for _, name in ipairs { "limit", "build_limit", "sandbox" } do known[name] = true end -- of isolated devices
+    known.parent = true -- of parts
     for name in pairs(d:info()) do known[name] = true end
     assert.same(known, stub_fields "Device")
     for kind, object in pairs(make_objects(d)) do

@@ -16,8 +16,8 @@ static void factors_forget(clc_Handle *h) {
   (void)h; /* its buffers are objects of their own */
 }
 
-static const clc_Type factors_type = {"LU factors", "clcompute.Factors", sizeof(Factors),
-                                      factors_forget, 0};
+static const clc_Type factors_type = {
+    "LU factors", "clcompute.Factors", sizeof(Factors), factors_forget, 0, NULL};
 
 /* Value 1 of the object is the table of what the factors consist of. */
 static Factors *check_factors(lua_State *L) {

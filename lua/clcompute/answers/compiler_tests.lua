@@ -79,7 +79,8 @@ compiler_tests.local_size_loop = {
     .. [[ or build with options = "-cl-opt-disable"]],
 }
 
--- A barrier in a branch, a branch behind it, and no barrier up to the end of the loop. Others of that kind never end.
+-- A barrier in a branch, a branch behind it, and no barrier up to the end of the loop. Others of that kind never end,
+-- or stand in no loop.
 local BRANCH = [[
 kernel void test(global int *out) {
   local int sum;
@@ -97,7 +98,7 @@ kernel void test(global int *out) {
   out[get_global_id(0)] = sum;
 }]]
 
-local END_WITH_BARRIER = "end the body of the loop with a barrier; or "
+local CLOSE_BRANCH = "put a barrier behind the branch, and one at the end of the loop that it stands in; or "
 local DISABLE = [[build with options = "-cl-opt-disable"]]
 
 compiler_tests.barrier_in_branch = {
@@ -110,7 +111,7 @@ compiler_tests.barrier_in_branch = {
   avoided = true,
   consequence = "a loop that holds a barrier in a branch computes wrong results, or never ends, in your kernels"
     .. " (the prebuilt ones avoid it)",
-  remedy = END_WITH_BARRIER .. DISABLE,
+  remedy = CLOSE_BRANCH .. DISABLE,
 }
 
 --- The loops that `clc_findsuspects` finds, in its order: the test that tells whether a device gets them wrong, what a
@@ -119,8 +120,9 @@ compiler_tests.loops = {
   { test = compiler_tests.local_size_loop,
     what = "a call, or memory behind ||, in the condition of a loop with barriers",
     remedy = compiler_tests.local_size_loop.remedy },
-  { test = compiler_tests.barrier_in_branch, what = "a barrier in a branch, and none up to the end of the loop",
-    remedy = END_WITH_BARRIER .. DISABLE },
+  { test = compiler_tests.barrier_in_branch,
+    what = "a barrier in a branch, and none up to the next branch or the end of the loop",
+    remedy = CLOSE_BRANCH .. DISABLE },
   { test = compiler_tests.barrier_in_branch, what = "a loop with barriers in a branch of an if and else within a loop",
     remedy = DISABLE },
 }

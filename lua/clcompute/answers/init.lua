@@ -35,18 +35,26 @@ function answers.grants_large_arrays(device)
   return answers.verdict(device, compiler_tests.large_arrays) ~= "fault"
 end
 
+--- Whether a device's kernels get images of single halves wrong.
+function answers.misreads_halves(device)
+  if require "clcompute.answers.known_answer".is_running() then return false end
+  return answers.verdict(device, answers.operation_tests.rows["image half"]) == "fault"
+end
+
 local WARNING = "clcompute: %s: %s: this device's compiler (%s, %s) gets such loops wrong; %s"
 local CAREFUL = "the program is built with -cl-opt-disable"
 
 --- Warns of loops that the device's compiler gets wrong (POCL 3.1), each by its own known answer.
 -- @tparam Device device
+-- @tparam boolean is_saved whether they are built: a careful device refuses them, without a warning
 -- @tparam string|false ... for each row of `compiler_tests.loops` the place of the first such loop, "file:line"
--- @treturn boolean whether the program is to be built again without optimisation: a careful device says that once
-function answers.judge_loops(device, ...)
+-- @treturn boolean whether a careful device is not to run them as they are: it says that once
+function answers.judge_loops(device, is_saved, ...)
   if require "clcompute.answers.known_answer".is_running() then return false end
   for i, loop in ipairs(compiler_tests.loops) do
     local place = select(i, ...)
     if place and answers.verdict(device, loop.test) == "fault" then
+      if is_saved and device.careful then return true end
       local where = device.platform .. " " .. device.driver
       warn(WARNING:format(place, loop.what, device.name, where, device.careful and CAREFUL or loop.remedy))
       if device.careful then return true end

@@ -103,6 +103,26 @@ local function multiply_in_class(precision)
   end
 end
 
+-- --- images ---------------------------------------------------------------------
+
+--- Pixels in the middle of an image of single halves, as a kernel reads them: a driver may take more bytes for a pixel
+-- than it has.
+local function read_halves(device)
+  local im <close> = device:image("r half", 16, 4):write(matrix(4, 16))
+  local p <close> = device:program [[
+    kernel void test(read_only image2d_t im, global float *out) {
+      for (int i = 0; i < 4; i++) out[i] = read_imagef(im, (int2)(i + 1, 1)).x;
+    }]]
+  local out <close> = device:empty("float", 4)
+  p.test(1, im, out)
+  return out:read()
+end
+
+local function expected_halves() return { element(2, 2), element(2, 3), element(2, 4), element(2, 5) } end
+
+--- Whether a device has such images.
+local function has_halves(device) return (pcall(device.image, device, "r half", 1)) end
+
 local operation_tests = {}
 
 --- A test whose answer is made when it is asked for: most processes read the verdict that was kept.
@@ -126,6 +146,12 @@ operation_tests.rows = {
     consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
   ["gemm double"] = lazily(expected_products, { name = "cl.gemm of double, fast", operation = multiply "double",
     needs = "has_double", consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
+  ["image half"] = lazily(expected_halves, { name = "images of single halves", needs = "has_images",
+    operation = function(device)
+      if not has_halves(device) then return nil end
+      return read_halves(device)
+    end, offered = "images of single halves", consequence = "d:image refuses \"r half\" and \"a half\"",
+    remedy = "update the driver" }),
   ["gemm float-tensor float"] = class("float-tensor", 2.0 ^ -19),
   ["gemm tf32 float"] = class("tf32", 2.0 ^ -9),
 }

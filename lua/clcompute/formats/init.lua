@@ -30,7 +30,7 @@ local function load_file(device, path)
       return format_module(reader.module).read(device, file)
     end
   end
-  return format_module("npy").read(device, file) -- says what is wrong with it
+  return format_module("npy").read(device, file) -- raises what it is not
 end
 
 formats.load = files.method("load", load_file)

@@ -161,7 +161,9 @@ end
 local function read_header(file)
   local magic, message = file:read(#MAGIC)
   if message then fail("%s", message) end
-  if magic ~= MAGIC then fail("no .npy file: it starts with %s", quote(magic or "")) end
+  if magic ~= MAGIC then
+    fail("no .npy file and no picture (.png, binary .pgm or .ppm): it starts with %s", quote(magic or ""))
+  end
   local major, minor = read_bytes(file, 2, "version"):byte(1, 2)
   if major < 1 or major > 3 or minor ~= 0 then
     fail("format version %d.%d; 1.0, 2.0 and 3.0 are known", major, minor)

@@ -115,7 +115,8 @@ function macros.build(where, text, device, row, key, name, defines, preamble)
   end
   local log = tostring(result):gsub("%f[%w_]" .. translation.PREFIX, "")
   log = log:gsub("^bad argument #%d to '%?' %((.*)%)$", "%1") -- of a closed device or a preamble, no argument here
-  error(("%s: \"%s\" does not build: %s"):format(where, text, preamble and log or reasons(log)), 0) -- which has lines of the script
+  if not preamble then log = reasons(log) end -- else there are places in the script's own lines
+  error(("%s: \"%s\" does not build: %s"):format(where, text, log), 0)
 end
 
 return macros

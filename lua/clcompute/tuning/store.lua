@@ -21,9 +21,10 @@ function store.path()
   return base and base .. "/clcompute/tuning.lua"
 end
 
---- What numbers are kept for: another driver may want others.
+--- What numbers are kept for: another driver may want others, and so may a part of the device.
 function store.key(device, operation, dtype)
-  return table.concat({ device.platform, device.name, device.driver, operation, dtype }, " | ")
+  local name = device.name .. (device.place:match " part .*" or "")
+  return table.concat({ device.platform, name, device.driver, operation, dtype }, " | ")
 end
 
 local LONGEST = 1 << 20 -- characters of a file

@@ -10,7 +10,8 @@ codes.names = {
   [-7] = "CL_PROFILING_INFO_NOT_AVAILABLE", [-11] = "CL_BUILD_PROGRAM_FAILURE", [-12] = "CL_MAP_FAILURE",
   [-8] = "CL_MEM_COPY_OVERLAP", [-9] = "CL_IMAGE_FORMAT_MISMATCH", [-10] = "CL_IMAGE_FORMAT_NOT_SUPPORTED",
   [-13] = "CL_MISALIGNED_SUB_BUFFER_OFFSET", [-14] = "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
-  [-19] = "CL_KERNEL_ARG_INFO_NOT_AVAILABLE", [-30] = "CL_INVALID_VALUE", [-32] = "CL_INVALID_PLATFORM",
+  [-18] = "CL_DEVICE_PARTITION_FAILED", [-19] = "CL_KERNEL_ARG_INFO_NOT_AVAILABLE",
+  [-30] = "CL_INVALID_VALUE", [-32] = "CL_INVALID_PLATFORM",
   [-33] = "CL_INVALID_DEVICE", [-34] = "CL_INVALID_CONTEXT", [-35] = "CL_INVALID_QUEUE_PROPERTIES",
   [-36] = "CL_INVALID_COMMAND_QUEUE", [-38] = "CL_INVALID_MEM_OBJECT",
   [-39] = "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR", [-40] = "CL_INVALID_IMAGE_SIZE", [-41] = "CL_INVALID_SAMPLER",
@@ -21,14 +22,14 @@ codes.names = {
   [-52] = "CL_INVALID_KERNEL_ARGS", [-54] = "CL_INVALID_WORK_GROUP_SIZE", [-55] = "CL_INVALID_WORK_ITEM_SIZE",
   [-56] = "CL_INVALID_GLOBAL_OFFSET", [-58] = "CL_INVALID_EVENT", [-59] = "CL_INVALID_OPERATION",
   [-61] = "CL_INVALID_BUFFER_SIZE", [-63] = "CL_INVALID_GLOBAL_WORK_SIZE",
-  [-65] = "CL_INVALID_IMAGE_DESCRIPTOR",
+  [-65] = "CL_INVALID_IMAGE_DESCRIPTOR", [-68] = "CL_INVALID_DEVICE_PARTITION_COUNT",
 }
 
 local MEMORY = { -6, -5 } -- what any call can run out of
 
 local own = {
   clGetPlatformIDs = { -30 }, clGetPlatformInfo = { -32, -30 }, clGetDeviceIDs = { -30, -32 },
-  clGetDeviceInfo = { -33, -30 }, clCreateContext = { -2, -30, -32, -33 },
+  clGetDeviceInfo = { -33, -30 }, clCreateSubDevices = { -18, -30, -33, -68 }, clCreateContext = { -2, -30, -32, -33 },
   clCreateCommandQueue = { -30, -33, -34, -35 }, clCreateCommandQueueWithProperties = { -30, -33, -34, -35 },
   clCreateBuffer = { -4, -30, -34, -61 }, clSetMemObjectDestructorCallback = { -30, -38 },
   clCreateSubBuffer = { -4, -13, -30, -38 }, clCreateProgramWithSource = { -30, -34 },

@@ -86,6 +86,12 @@ cold("Device:queue", { 1, 2, 3 }, function(place)
   return b:copy(q):read()
 end)
 
+cold("Device:partition", { 7, 7 }, function(place)
+  local d <close> = cl.device(place)
+  if d.platform ~= "Portable Computing Language" then return { 7, 7 } end
+  return d:partition({ units = 1 })[1]:zeros("int", 2):fill(7):read()
+end)
+
 cold("Device:check", { 3, 5 }, function(place)
   local d <close> = cl.device(place, { check = true })
   local x, y = d:buffer { 1, 2 }, d:empty("float", 2)
