@@ -114,13 +114,15 @@ static clc_Run find_culprits(const clc_Flight *f) {
   return own;
 }
 
+/* One failure is reported of all that comes before the report; what it blames are the first. */
 static void fail(clc_Flight *f, cl_int code, const clc_Run *culprits, uint64_t through) {
   clc_Failure *failure = &f->failure;
-  if (failure->code != CL_SUCCESS && !f->is_told) return;
+  const int is_further = failure->code != CL_SUCCESS && !f->is_told;
+  failure->through = through;
+  if (is_further) return;
   f->is_told = 0;
   failure->code = code;
   failure->after = f->ended;
-  failure->through = through;
   if (strcmp(culprits->first, culprits->last) == 0)
     strcpy(failure->what, culprits->first);
   else

@@ -31,7 +31,8 @@ typedef struct clc_Command {
   char what[CLC_WHAT];
 } clc_Command;
 
-/* Commands that one failure is of: those behind one ticket and up to another. */
+/* Commands that one report is of: those behind one ticket and up to another, of which the first and
+   the last failed. */
 typedef struct clc_Failure {
   cl_int code; /* CL_SUCCESS: there was none */
   uint64_t after, through;
