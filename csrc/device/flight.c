@@ -217,15 +217,17 @@ void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most) {
  * Commands may be in flight still when a state ends, and the process with it: POCL aborts when
  * it compiles a kernel meanwhile. One that does not end must not keep the process for ever.
  */
-void clc_endflight(clc_Flight *f) {
+int clc_endflight(clc_Flight *f) {
   const double start = clc_now();
   clc_mark(f);
   if (f->count > 0) flush(f);
   for (; f->count > 0 && clc_now() - start < PATIENCE; clc_retireended(f))
     clc_rest(clc_now() - start);
+  const int have_ended = f->count == 0;
   while (f->count > 0) forget_oldest(f);
   forget_unseen(f);
   f->ended = f->queued;
+  return have_ended;
 }
 
 void clc_uncount(clc_Flight *f) {

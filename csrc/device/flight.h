@@ -81,8 +81,9 @@ void clc_reportfailure(lua_State *L, clc_Flight *f);
 /* Waits until at most so many are in flight; Lua code may run meanwhile. */
 void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most);
 
-/* Waits for all of them, but not for ever and without Lua, then forgets them. */
-void clc_endflight(clc_Flight *f);
+/* Waits for all of them, but not for ever and without Lua, then forgets them; returns whether they
+   have ended. */
+int clc_endflight(clc_Flight *f);
 
 /* Has none of them counted. */
 void clc_uncount(clc_Flight *f);
