@@ -77,7 +77,7 @@ void clc_putbarrier(clc_Flight *f, const char *what) {
 }
 
 void clc_mark(clc_Flight *f) {
-  if (f->unseen.n == 0 || f->count == CLC_PENDING) return;
+  if (f->unseen.n == 0) return;
   clc_putbarrier(f, f->unseen.last);
   forget_unseen(f);
 }
@@ -186,7 +186,7 @@ const clc_Command *clc_follow(clc_Flight *f, uint64_t ticket) {
     const clc_Command *c = &f->pending[(f->oldest + i) % CLC_PENDING];
     if (c->ticket >= ticket) return c;
   }
-  return f->unseen.n > 0 ? &f->pending[(f->oldest + f->count - 1) % CLC_PENDING] : NULL;
+  return NULL;
 }
 
 cl_int clc_fate(const clc_Flight *f, uint64_t ticket) {

@@ -65,8 +65,8 @@ void clc_queued(clc_Flight *f, int has_event);
 /* Queues a barrier, which ends after all that was put into the queue; there must be room. */
 void clc_putbarrier(clc_Flight *f, const char *what);
 
-/* Has a barrier follow commands without an event, so that waiting finds their end; not where there
-   is no room. */
+/* Has a barrier follow commands without an event, so that waiting finds their end. There is room:
+   each of them was queued where there was, and left it. */
 void clc_mark(clc_Flight *f);
 
 /* Takes those that have ended off the ring, and notes which failed. */
@@ -90,8 +90,8 @@ void clc_uncount(clc_Flight *f);
 
 /* --- tickets --------------------------------------------------------------- */
 
-/* The command with an event by which a ticket's end is seen, a barrier put behind it if need be;
-   where there is room, the last one where not. NULL: it has ended. */
+/* The command with an event by which a ticket's end is seen, a barrier put behind it if need be.
+   NULL: it has ended. */
 const clc_Command *clc_follow(clc_Flight *f, uint64_t ticket);
 
 /* The code of a ticket's failure; CL_SUCCESS where there was none. */
