@@ -195,7 +195,6 @@ static int event_profile(lua_State *L) {
 
 /* A queue that waits for another one's launch: for what ends with it there, or behind it. */
 static void queue_wait(lua_State *L, const clc_Event *e, clc_Device *d) {
-  clc_makeroom(L, e->device);
   cl_event *event = clc_reserve(L, d, "waiting for an event of another queue");
   const clc_Command *c = clc_follow(&e->device->flight, e->ticket);
   if (c == NULL) return;

@@ -77,7 +77,7 @@ void clc_putbarrier(clc_Flight *f, const char *what) {
 }
 
 void clc_mark(clc_Flight *f) {
-  if (f->unseen.n == 0 || f->count == CLC_PENDING) return;
+  if (f->unseen.n == 0) return;
   clc_putbarrier(f, f->unseen.last);
   forget_unseen(f);
 }
@@ -114,13 +114,15 @@ static clc_Run find_culprits(const clc_Flight *f) {
   return own;
 }
 
+/* One failure is reported of all that comes before the report; what it blames are the first. */
 static void fail(clc_Flight *f, cl_int code, const clc_Run *culprits, uint64_t through) {
   clc_Failure *failure = &f->failure;
-  if (failure->code != CL_SUCCESS && !f->is_told) return;
+  const int is_further = failure->code != CL_SUCCESS && !f->is_told;
+  failure->through = through;
+  if (is_further) return;
   f->is_told = 0;
   failure->code = code;
   failure->after = f->ended;
-  failure->through = through;
   if (strcmp(culprits->first, culprits->last) == 0)
     strcpy(failure->what, culprits->first);
   else
@@ -184,7 +186,7 @@ const clc_Command *clc_follow(clc_Flight *f, uint64_t ticket) {
     const clc_Command *c = &f->pending[(f->oldest + i) % CLC_PENDING];
     if (c->ticket >= ticket) return c;
   }
-  return f->unseen.n > 0 ? &f->pending[(f->oldest + f->count - 1) % CLC_PENDING] : NULL;
+  return NULL;
 }
 
 cl_int clc_fate(const clc_Flight *f, uint64_t ticket) {
@@ -215,15 +217,17 @@ void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most) {
  * Commands may be in flight still when a state ends, and the process with it: POCL aborts when
  * it compiles a kernel meanwhile. One that does not end must not keep the process for ever.
  */
-void clc_endflight(clc_Flight *f) {
+int clc_endflight(clc_Flight *f) {
   const double start = clc_now();
   clc_mark(f);
   if (f->count > 0) flush(f);
   for (; f->count > 0 && clc_now() - start < PATIENCE; clc_retireended(f))
     clc_rest(clc_now() - start);
+  const int have_ended = f->count == 0;
   while (f->count > 0) forget_oldest(f);
   forget_unseen(f);
   f->ended = f->queued;
+  return have_ended;
 }
 
 void clc_uncount(clc_Flight *f) {

@@ -31,7 +31,8 @@ typedef struct clc_Command {
   char what[CLC_WHAT];
 } clc_Command;
 
-/* Commands that one failure is of: those behind one ticket and up to another. */
+/* Commands that one report is of: those behind one ticket and up to another, of which the first and
+   the last failed. */
 typedef struct clc_Failure {
   cl_int code; /* CL_SUCCESS: there was none */
   uint64_t after, through;
@@ -64,8 +65,8 @@ void clc_queued(clc_Flight *f, int has_event);
 /* Queues a barrier, which ends after all that was put into the queue; there must be room. */
 void clc_putbarrier(clc_Flight *f, const char *what);
 
-/* Has a barrier follow commands without an event, so that waiting finds their end; not where there
-   is no room. */
+/* Has a barrier follow commands without an event, so that waiting finds their end. There is room:
+   each of them was queued where there was, and left it. */
 void clc_mark(clc_Flight *f);
 
 /* Takes those that have ended off the ring, and notes which failed. */
@@ -80,16 +81,17 @@ void clc_reportfailure(lua_State *L, clc_Flight *f);
 /* Waits until at most so many are in flight; Lua code may run meanwhile. */
 void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most);
 
-/* Waits for all of them, but not for ever and without Lua, then forgets them. */
-void clc_endflight(clc_Flight *f);
+/* Waits for all of them, but not for ever and without Lua, then forgets them; returns whether they
+   have ended. */
+int clc_endflight(clc_Flight *f);
 
 /* Has none of them counted. */
 void clc_uncount(clc_Flight *f);
 
 /* --- tickets --------------------------------------------------------------- */
 
-/* The command with an event by which a ticket's end is seen, a barrier put behind it if need be;
-   where there is room, the last one where not. NULL: it has ended. */
+/* The command with an event by which a ticket's end is seen, a barrier put behind it if need be.
+   NULL: it has ended. */
 const clc_Command *clc_follow(clc_Flight *f, uint64_t ticket);
 
 /* The code of a ticket's failure; CL_SUCCESS where there was none. */

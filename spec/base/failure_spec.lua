@@ -213,6 +213,23 @@ helper.describe_each("a failure", function(d)
     assert.equal("complete", add(4, behind):wait().status)
   end)
 
+  it("of several launches is told by the event of each, though it is raised once", function()
+    local known, events = { queued = true, submitted = true, running = true }, {}
+    count.fail("command", FAULT, 1, 1000)
+    for i = 1, 3 do
+      events[i] = add(4, x)
+      while known[events[i].status] do end
+    end
+    helper.raises(FAILED, d.wait, d)
+    d:wait()
+    count.fail()
+    for _, e in ipairs(events) do
+      helper.raises(FAILED, e.wait, e)
+      assert.matches("^CL_", e.status)
+    end
+    assert.equal("complete", add(4, x):wait().status)
+  end)
+
   it("of a launch without an event is not that of the copy behind it, where the driver tells no states", function()
     if helper.is_simulator(d) then return pending "what has ended needs no question" end
     local long <close> = d:zeros("float", 1 << 24)

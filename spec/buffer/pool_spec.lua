@@ -126,6 +126,33 @@ describe_pool("the pool of released memory", function()
     assert.is_true(pooled() <= most)
   end)
 
+  it("keeps nothing where a queue was collected while it computed", function()
+    if helper.is_simulator(d) then return pending "a long launch takes minutes" end
+    assert.equal("0\t0\n", helper.output(([[
+      local cl = require "clcompute"
+      local d = cl.device(%q)
+      local ended = d:buffer({ 0 }, "int")
+      local function abandon()
+        local q = d:queue()
+        local late = q:program [=[
+          kernel void late(global int *x, global int *ended, long n) {
+            for (volatile long i = 0; i < n; i++);
+            x[0] = ended[0] = 1;
+          }]=].late
+        q:timing(true)
+        local sample = 10000000
+        local seconds = late(1, ended, ended, sample).seconds
+        ended:fill(0):read()
+        late(1, q:zeros("int", 900), ended, sample * 3 // seconds | 0)
+      end
+      abandon()
+      for _ = 1, 2 do collectgarbage() end
+      local y = d:zeros("int", 900)
+      d:wait()
+      while ended[1] == 0 do end
+      print(y[1], cl.live().pooled)]]):format(d.place)))
+  end)
+
   it("is off where the environment says so", function()
     local script = ([[
       local cl = require "clcompute"

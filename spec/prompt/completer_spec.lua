@@ -128,7 +128,7 @@ describe("completion", function()
     assert.same({}, words "trap.x.y")
     assert.same({}, words "trap:")
     for _, text in ipairs { "", ".", ":", "a.", "a..b.", "f(", "f().", "{", "[[", "--[[", "'", '"\\', ")", "a[1].x",
-      "1.", "cl..gemm", "::a", "f{}.x", "cl.gemm{{{", "}}}(((", "..." } do
+      "1.", "cl..gemm", "::a", "f{}.x", "cl.gemm{{{", "}}}(((", "...", ".x.y", ":a:b", ".x(\"" } do
       assert.is_table(words(text), text)
     end
   end)

@@ -35,12 +35,10 @@ local function field_of(self, value, key)
   end
 end
 
---- The value of `a.b:c`, whose last name has that index; nil where it is no such thing. And where it begins.
+--- The value of `a.b:c`, whose last name has that index; nil where it is no such thing.
 local function value_of(self, tokens, last)
   local first = last
-  while tokens[first - 1] and tokens[first - 1].text:find "^[.:]$" and tokens[first - 2].kind == "name" do
-    first = first - 2
-  end
+  while first > 2 and tokens[first - 1].text:find "^[.:]$" and tokens[first - 2].kind == "name" do first = first - 2 end
   if not tokens[last] or tokens[last].kind ~= "name" then return nil end
   local before = tokens[first - 1]
   if before and before.text:find "^[.:]$" then return nil end -- of a call, or of an element
