@@ -103,10 +103,12 @@ void clc_lend(clc_Device *d) {
   clRetainCommandQueue(d->lent);
 }
 
+/* Commands that go on when their queue is gone use memory of which nobody sees when it is free. */
 static void device_release(clc_Handle *h) {
   clc_Device *d = (clc_Device *)h;
-  d->context->queues--;
-  clc_endflight(&d->flight);
+  clc_Context *c = d->context;
+  c->queues--;
+  if (!clc_endflight(&d->flight)) c->dropped += clc_closepool(&c->pool);
   clc_releaseowned(h);
   drop_queue(d);
   if (d->lent != NULL) clReleaseCommandQueue(d->lent);

@@ -76,3 +76,8 @@ cl_ulong clc_emptypool(clc_Pool *p) {
   while (p->n > 0) dropped += drop_oldest(p);
   return dropped;
 }
+
+cl_ulong clc_closepool(clc_Pool *p) {
+  p->most = 0;
+  return clc_emptypool(p);
+}

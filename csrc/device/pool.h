@@ -45,4 +45,7 @@ cl_ulong clc_agepool(clc_Pool *p);
 /* Hands all of it to the driver; returns the bytes. */
 cl_ulong clc_emptypool(clc_Pool *p);
 
+/* The same, and it keeps nothing from now on. */
+cl_ulong clc_closepool(clc_Pool *p);
+
 #endif
