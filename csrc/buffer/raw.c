@@ -35,24 +35,40 @@ static int buffer_raw(lua_State *L) {
    measurement of transfers sets them beside copied ones. Scripts do not see them, for a pointer
    into device memory is nothing for Lua; cl.profile does not count them. */
 
-static void *map(lua_State *L, clc_Buffer *b, cl_map_flags flags) {
+/* A buffer's elements in the host's memory. A hook or a finalizer may release the buffer meanwhile,
+   and close its device: memory and queue stay. */
+typedef struct {
+  cl_command_queue queue;
+  cl_mem mem;
+  void *elements;
+} Mapping;
+
+static Mapping map(lua_State *L, clc_Buffer *b, cl_map_flags flags) {
   const size_t size = b->dtype->size;
   cl_int code;
   if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook, while it waited */
-  void *mapped = clEnqueueMapBuffer(b->device->queue, b->mem, CL_TRUE, flags, b->offset * size,
-                                    b->count * size, 0, NULL, NULL, &code);
+  Mapping m = {.queue = b->device->queue, .mem = b->mem};
+  m.elements = clEnqueueMapBuffer(m.queue, m.mem, CL_TRUE, flags, b->offset * size, b->count * size,
+                                  0, NULL, NULL, &code);
   clc_check(L, code, "clEnqueueMapBuffer");
-  return mapped;
+  clRetainCommandQueue(m.queue);
+  clRetainMemObject(m.mem);
+  return m;
 }
 
 /* Nothing may raise between map and this. */
-static void unmap(lua_State *L, clc_Buffer *b, void *mapped) {
+static void unmap(lua_State *L, const Mapping *m) {
+  const char *call = "clEnqueueUnmapMemObject";
   cl_event event;
-  cl_int code = clEnqueueUnmapMemObject(b->device->queue, b->mem, mapped, 0, NULL, &event);
-  clc_check(L, code, "clEnqueueUnmapMemObject");
-  code = clWaitForEvents(1, &event);
-  clReleaseEvent(event);
-  clc_check(L, code, "clWaitForEvents");
+  cl_int code = clEnqueueUnmapMemObject(m->queue, m->mem, m->elements, 0, NULL, &event);
+  if (code == CL_SUCCESS) {
+    call = "clWaitForEvents";
+    code = clWaitForEvents(1, &event);
+    clReleaseEvent(event);
+  }
+  clReleaseMemObject(m->mem);
+  clReleaseCommandQueue(m->queue);
+  clc_check(L, code, call);
 }
 
 /* The memory, its bytes. */
@@ -69,13 +85,14 @@ void clc_pushmapped(lua_State *L, const void *buffer) {
     lua_pushliteral(L, "");
     return;
   }
-  void *mapped = map(L, b, CL_MAP_READ);
+  const Mapping m = map(L, b, CL_MAP_READ);
   lua_pushcfunction(L, copy_string);
-  lua_pushlightuserdata(L, mapped);
+  lua_pushlightuserdata(L, m.elements);
   lua_pushinteger(L, (lua_Integer)(b->count * b->dtype->size));
   const int status = lua_pcall(L, 2, 1, 0);
-  unmap(L, b, mapped);
+  unmap(L, &m);
   if (status != LUA_OK) lua_error(L);
+  if (b->h.released) luaL_error(L, "buffer is released"); /* the bytes may be another one's */
 }
 
 /* All elements, packed. */
@@ -95,9 +112,9 @@ static int mapped_write(lua_State *L) {
     clc_argerror(L, 2, "%I bytes expected, got %I", (LUAI_UACINT)bytes, (LUAI_UACINT)length);
   clc_drain(L, b->device);
   if (bytes > 0) {
-    void *mapped = map(L, b, CL_MAP_WRITE_INVALIDATE_REGION);
-    memcpy(mapped, from, bytes);
-    unmap(L, b, mapped);
+    const Mapping m = map(L, b, CL_MAP_WRITE_INVALIDATE_REGION);
+    memcpy(m.elements, from, bytes);
+    unmap(L, &m);
   }
   lua_settop(L, 1);
   return 1;

@@ -98,8 +98,9 @@ void clc_pushelements(lua_State *L, int idx) {
   clc_usedevice(L, b->device);
   clc_settle(L, b->device);
   const clc_Flight *f = &b->device->flight;
-  if (f->failure.code != CL_SUCCESS && !f->is_told) { /* left for the next call that may raise */
-    lua_pushfstring(L, " (%s failed)", f->failure.what);
+  const clc_Failure *failure = clc_untoldfailure(f);
+  if (failure != NULL) { /* left for the next call that may raise */
+    lua_pushfstring(L, " (%s failed)", failure->what);
     return;
   }
   read_cells(L, b, &g, cells);

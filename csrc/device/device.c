@@ -103,6 +103,7 @@ void clc_lend(clc_Device *d) {
   clRetainCommandQueue(d->lent);
 }
 
+/* Commands that go on when their queue is gone use memory of which nobody sees when it is free. */
 static void device_release(clc_Handle *h) {
   clc_Device *d = (clc_Device *)h;
   clc_Context *c = d->context;

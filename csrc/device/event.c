@@ -15,12 +15,16 @@ static void event_release(clc_Handle *h) {
   e->first = e->last = NULL;
 }
 
+static cl_int get_fate(const clc_Event *e) {
+  const clc_Failure *failure = clc_findfailure(&e->device->flight, e->ticket);
+  return failure != NULL ? failure->code : CL_COMPLETE;
+}
+
 /* That of what ends with the launch, or behind it. */
 static cl_int get_status(const clc_Event *e) {
-  clc_Flight *f = &e->device->flight;
-  const clc_Command *c = clc_follow(f, e->ticket);
+  const clc_Command *c = clc_follow(&e->device->flight, e->ticket);
   cl_int status;
-  if (c == NULL) return clc_fate(f, e->ticket);
+  if (c == NULL) return get_fate(e);
   const cl_int code =
       clGetEventInfo(c->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
   return code == CL_SUCCESS ? status : code;
@@ -62,10 +66,8 @@ static void wait_event(lua_State *L, clc_Event *e, double seconds) {
   }
   if (status > CL_COMPLETE) luaL_error(L, "%s did not end within %f seconds", e->what, seconds);
   clc_report(L, e->device);
-  status = clc_fate(&e->device->flight, e->ticket);
-  if (status < 0)
-    luaL_error(L, "%s failed on the device: %s (%d)", e->device->flight.failure.what,
-               clc_codename(status), (int)status);
+  const clc_Failure *failure = clc_findfailure(&e->device->flight, e->ticket);
+  if (failure != NULL) clc_raisefailure(L, failure);
 }
 
 static void wait_timed(lua_State *L, clc_Event *e) {

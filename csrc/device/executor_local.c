@@ -19,28 +19,32 @@ static void CL_CALLBACK free_pages(cl_mem mem, void *pages) {
   free(pages);
 }
 
-/* Memory in large pages, which go when OpenCL has let go of it; NULL where there are none. */
-static cl_mem new_in_pages(const clc_Context *c, size_t bytes) {
-  cl_int code = CL_OUT_OF_HOST_MEMORY;
+/* Memory in large pages, which go when OpenCL has let go of it; NULL where it takes none. */
+static cl_mem new_in_pages(const clc_Context *c, size_t bytes, cl_int *code) {
   cl_mem mem = NULL;
   clc_Pages *pages = malloc(sizeof *pages);
+  *code = CL_OUT_OF_HOST_MEMORY;
   if (pages == NULL) return NULL;
   *pages = clc_newpages(bytes);
   if (pages->memory != NULL)
     mem =
-        clCreateBuffer(c->cl, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, pages->memory, &code);
-  if (code == CL_SUCCESS && clSetMemObjectDestructorCallback(mem, free_pages, pages) == CL_SUCCESS)
-    return mem;
-  if (code == CL_SUCCESS) clReleaseMemObject(mem);
+        clCreateBuffer(c->cl, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, pages->memory, code);
+  if (*code == CL_SUCCESS) *code = clSetMemObjectDestructorCallback(mem, free_pages, pages);
+  if (*code == CL_SUCCESS) return mem;
+  if (mem != NULL) clReleaseMemObject(mem);
   free_pages(NULL, pages);
   return NULL;
 }
 
+/* Where there are no pages the driver is not asked: POCL 3.1 says yes, and ends the process at the
+   first command that uses the memory. */
 static cl_mem new_memory(clc_Context *c, size_t bytes, uint64_t *start, clc_Outcome *outcome) {
   (void)start;
   outcome->call = "clCreateBuffer";
-  cl_mem mem = c->has_host_memory && bytes >= CLC_MUCH ? new_in_pages(c, bytes) : NULL;
-  if (mem != NULL) return mem;
+  if (c->has_host_memory && bytes >= CLC_MUCH) {
+    cl_mem mem = new_in_pages(c, bytes, &outcome->code);
+    if (mem != NULL || outcome->code == CL_OUT_OF_HOST_MEMORY) return mem;
+  }
   return clCreateBuffer(c->cl, CL_MEM_READ_WRITE, bytes, NULL, &outcome->code);
 }
 

@@ -114,20 +114,25 @@ static clc_Run find_culprits(const clc_Flight *f) {
   return own;
 }
 
-/* One failure is reported of all that comes before the report; what it blames are the first. */
-static void fail(clc_Flight *f, cl_int code, const clc_Run *culprits, uint64_t through) {
-  clc_Failure *failure = &f->failure;
-  const int is_further = failure->code != CL_SUCCESS && !f->is_told;
-  failure->through = through;
-  if (is_further) return;
-  f->is_told = 0;
-  failure->code = code;
-  failure->after = f->ended;
+static void name_failure(clc_Failure *failure, const clc_Run *culprits) {
   if (strcmp(culprits->first, culprits->last) == 0)
     strcpy(failure->what, culprits->first);
   else
     snprintf(failure->what, sizeof failure->what, "%s, %s or one between them", culprits->first,
              culprits->last);
+}
+
+/* Where there are too many to be told of, the last one is of all that follow too. */
+static void fail(clc_Flight *f, cl_int code, const clc_Run *culprits, uint64_t through) {
+  if (f->failed - f->told == CLC_FAILURES) {
+    f->failures[(f->failed - 1) % CLC_FAILURES].through = through;
+    return;
+  }
+  clc_Failure *failure = &f->failures[f->failed++ % CLC_FAILURES];
+  failure->code = code;
+  failure->after = f->ended;
+  failure->through = through;
+  name_failure(failure, culprits);
 }
 
 void clc_notefailure(clc_Flight *f, cl_int code, const char *what) {
@@ -167,13 +172,20 @@ void clc_retireended(clc_Flight *f) {
   }
 }
 
-void clc_reportfailure(lua_State *L, clc_Flight *f) {
-  clc_retireended(f);
-  const clc_Failure *failure = &f->failure;
-  if (failure->code == CL_SUCCESS || f->is_told) return;
-  f->is_told = 1;
+void clc_raisefailure(lua_State *L, const clc_Failure *failure) {
   luaL_error(L, "%s failed on the device: %s (%d)", failure->what, clc_codename(failure->code),
              (int)failure->code);
+}
+
+const clc_Failure *clc_untoldfailure(const clc_Flight *f) {
+  return f->told < f->failed ? &f->failures[f->told % CLC_FAILURES] : NULL;
+}
+
+void clc_reportfailure(lua_State *L, clc_Flight *f) {
+  clc_retireended(f);
+  const clc_Failure *failure = clc_untoldfailure(f);
+  f->told = f->failed;
+  if (failure != NULL) clc_raisefailure(L, failure);
 }
 
 /* --- tickets --------------------------------------------------------------- */
@@ -189,9 +201,12 @@ const clc_Command *clc_follow(clc_Flight *f, uint64_t ticket) {
   return NULL;
 }
 
-cl_int clc_fate(const clc_Flight *f, uint64_t ticket) {
-  const clc_Failure *failure = &f->failure;
-  return ticket > failure->after && ticket <= failure->through ? failure->code : CL_SUCCESS;
+const clc_Failure *clc_findfailure(const clc_Flight *f, uint64_t ticket) {
+  for (unsigned n = f->failed; n > 0 && f->failed - n < CLC_FAILURES; n--) {
+    const clc_Failure *failure = &f->failures[(n - 1) % CLC_FAILURES];
+    if (ticket > failure->after && ticket <= failure->through) return failure;
+  }
+  return NULL;
 }
 
 /* --- waiting ----------------------------------------------------------- */
@@ -223,7 +238,7 @@ int clc_endflight(clc_Flight *f) {
   if (f->count > 0) flush(f);
   for (; f->count > 0 && clc_now() - start < PATIENCE; clc_retireended(f))
     clc_rest(clc_now() - start);
-  const int have_ended = f->count == 0;
+  const int have_ended = f->count + f->unseen.n == 0;
   while (f->count > 0) forget_oldest(f);
   forget_unseen(f);
   f->ended = f->queued;

@@ -9,6 +9,7 @@
 
 #define CLC_PENDING 256 /* commands with an event; one more waits for the oldest */
 #define CLC_UNSEEN 32   /* commands without an event, until a barrier follows them */
+#define CLC_FAILURES 8  /* the last ones, which are remembered */
 #define CLC_WHAT 48     /* room for what a command is called in messages */
 
 /* Commands one behind the other, by the names of the first and the last; of kernels alone where
@@ -31,10 +32,9 @@ typedef struct clc_Command {
   char what[CLC_WHAT];
 } clc_Command;
 
-/* Commands that one report is of: those behind one ticket and up to another, of which the first and
-   the last failed. */
+/* Commands that one failure is of: those behind one ticket and up to another. */
 typedef struct clc_Failure {
-  cl_int code; /* CL_SUCCESS: there was none */
+  cl_int code;
   uint64_t after, through;
   char what[2 * CLC_WHAT + 32];
 } clc_Failure;
@@ -48,8 +48,8 @@ typedef struct clc_Flight {
   clc_Run unseen;   /* commands without an event behind all that are pending */
   cl_ulong elapsed; /* of the commands seen of a profiled launch; they come one after the other */
   int whole;        /* all of them are known */
-  int is_told;      /* the failure was reported */
-  clc_Failure failure; /* the first that was not reported, or the last one */
+  clc_Failure failures[CLC_FAILURES]; /* ring, number n at n % CLC_FAILURES */
+  unsigned failed, told;              /* failures up to now, and up to the last report */
 } clc_Flight;
 
 /* The place of the next command with an event; there must be room. */
@@ -72,10 +72,16 @@ void clc_mark(clc_Flight *f);
 /* Takes those that have ended off the ring, and notes which failed. */
 void clc_retireended(clc_Flight *f);
 
-/* Keeps the first failure until it is reported. */
+/* All that is in flight counts as failed. */
 void clc_notefailure(clc_Flight *f, cl_int code, const char *what);
 
-/* Raises it, naming the command. */
+/* Raises a failure, naming the command. */
+void clc_raisefailure(lua_State *L, const clc_Failure *failure);
+
+/* The first failure since the last report, or NULL. */
+const clc_Failure *clc_untoldfailure(const clc_Flight *f);
+
+/* Raises it. */
 void clc_reportfailure(lua_State *L, clc_Flight *f);
 
 /* Waits until at most so many are in flight; Lua code may run meanwhile. */
@@ -94,7 +100,7 @@ void clc_uncount(clc_Flight *f);
    NULL: it has ended. */
 const clc_Command *clc_follow(clc_Flight *f, uint64_t ticket);
 
-/* The code of a ticket's failure; CL_SUCCESS where there was none. */
-cl_int clc_fate(const clc_Flight *f, uint64_t ticket);
+/* The failure of a ticket; NULL where there was none. */
+const clc_Failure *clc_findfailure(const clc_Flight *f, uint64_t ticket);
 
 #endif

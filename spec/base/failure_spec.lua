@@ -72,6 +72,25 @@ helper.describe_each("a failure", function(d)
     add(4, x):wait()
   end)
 
+  it("of a launch stays its event's, whichever failures are reported", function()
+    local function failing()
+      local e = launch_failing()
+      assert.matches("(kernel 'add' failed)", tostring(x), 1, true) -- which waits and reports nothing
+      return e
+    end
+    local events = { failing(), failing() }
+    helper.raises(FAILED, d.wait, d)
+    d:wait() -- which tells of the first alone
+    local well = add(4, x):wait()
+    events[3] = failing()
+    helper.raises(FAILED, d.wait, d)
+    for _, e in ipairs(events) do
+      assert.matches("^CL_", e.status)
+      helper.raises(FAILED, e.wait, e)
+    end
+    assert.equal("complete", well:wait().status)
+  end)
+
   it("of a command raises in close, which closes all the same", function()
     local q = d:queue()
     local other = q:zeros("int", 4)

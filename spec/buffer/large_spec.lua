@@ -51,3 +51,52 @@ describe("an error in a call for many elements", function()
     assert.equal(8 << 20, #x:string())
   end)
 end)
+
+describe("a string of mapped memory", function()
+  local d = helper.device()
+
+  --- What b:string() gives where a hook runs f(buffer) at its n-th call.
+  local function string_within(n, f)
+    local x, calls = d:zeros("float", 1 << 21), 0
+    d:wait()
+    local read = x.string
+    debug.sethook(function()
+      calls = calls + 1
+      if calls == n then f(x) end
+    end, "c")
+    local ok, result = pcall(read, x)
+    debug.sethook()
+    return ok, result
+  end
+
+  it("is refused where a hook releases the buffer meanwhile, and nothing stays mapped", function()
+    local n, ok, result = 0
+    repeat
+      n = n + 1
+      ok, result = string_within(n, function(x) x:release() end)
+      if not ok then assert.matches("buffer is released%)?$", result) end
+    until ok or n == 1000 -- behind the last call in it
+    assert.equal(8 << 20, #result)
+    local y <close> = d:zeros("float", 1 << 21)
+    assert.is_true(y:string() == ("\0"):rep(8 << 20))
+  end)
+end)
+
+describe("a processor's memory", function()
+  local d = helper.device()
+
+  it("that the process may not have is an error", function()
+    if d.type ~= "cpu" or os.getenv "SANITIZED" then return pending "needs a limit of the address space" end
+    local script = ([[
+      local d = require("clcompute").device(%q)
+      local ok, message = pcall(function()
+        local kept = {}
+        for i = 1, 1000 do kept[i] = d:zeros("float", 1 << 24) end
+      end)
+      collectgarbage()
+      print(ok, message)
+      print(d:zeros("float", 1 << 24)[7])]]):format(d.place)
+    local output = helper.output(script, { ["ulimit -v 1500000; X"] = "" })
+    assert.matches("^false\t[^\n]*: clCreateBuffer: CL_OUT_OF_HOST_MEMORY %(%-6%): 64 MiB, .*\n0.0\n$", output)
+  end)
+end)

@@ -95,6 +95,30 @@ describe_pool("the pool of released memory", function()
     assert.equal(0, created(function() d:zeros("int", 700):release() end))
   end)
 
+  it("gives no memory that commands of a collected queue still use", function()
+    if helper.is_simulator(d) then return pending "takes long commands" end
+    local script = ([[
+      local cl = require "clcompute"
+      local d = cl.device(%q)
+      local x = d:zeros("int", 700)
+      d:wait()
+      do
+        local late = d:queue():program(%q).late
+        local start = cl.clock()
+        late(1, x, 100000000):wait()
+        for _ = 1, math.min(200, 3.5 // (cl.clock() - start)) do late(1, x, 100000000) end
+      end
+      collectgarbage() -- waits for two seconds
+      collectgarbage()
+      x:release()
+      local y = d:zeros("int", 700)
+      d:wait()
+      local wrong, ends = false, cl.clock() + 2.5
+      repeat wrong = wrong or y[1] ~= 0 until cl.clock() > ends
+      print(wrong, cl.live().queue)]]):format(d.place, LATE)
+    assert.equal("false\t0\n", helper.output(script))
+  end)
+
   it("gives memory at once on the one queue that used it", function()
     local p <close> = d:program(LATE)
     p.late(1, d:zeros("int", 700), 1):wait()
