@@ -224,24 +224,40 @@ static void renew_queue(lua_State *L, clc_Device *d) {
     clc_settle(L, d);
     if (!clc_isbusy(d)) drop_queue(d);
   }
-  clc_report(L, d);
 }
 
 void clc_settiming(lua_State *L, clc_Device *d, int timing) {
   d->timing = timing;
   renew_queue(L, d);
+  clc_report(L, d);
+}
+
+static int is_untimely(const clc_Device *d) {
+  return d->queue != NULL && d->is_timed != wants_times(d);
+}
+
+static int is_failed(const clc_Device *d) {
+  return d->flight.failed > d->flight.told;
+}
+
+/* Pushes a Device of which something is true, or returns NULL; one that is being collected is none.
+ */
+static clc_Device *push_such(lua_State *L, int (*is_such)(const clc_Device *d)) {
+  for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h)) {
+    clc_Device *d = (clc_Device *)h;
+    if (h->type != &clc_devicetype || h->released || !is_such(d)) continue;
+    clc_pushdevice(L, d);
+    if (clc_testhandle(L, -1, &clc_devicetype) == d) return d;
+    lua_pop(L, 1);
+  }
+  return NULL;
 }
 
 /* Waiting may run Lua code, which changes the list of handles: so from its start each time. */
 void clc_settimings(lua_State *L) {
-  clc_Handle *h = clc_nexthandle(L, NULL);
-  while (h != NULL) {
-    clc_Device *d = (clc_Device *)h;
-    const int changes = h->type == &clc_devicetype && !h->released && d->queue != NULL &&
-                        d->is_timed != wants_times(d);
-    if (changes) renew_queue(L, d);
-    h = clc_nexthandle(L, changes ? NULL : h);
-  }
+  for (clc_Device *d; (d = push_such(L, is_untimely)) != NULL; lua_pop(L, 1)) renew_queue(L, d);
+  clc_Device *failed = push_such(L, is_failed);
+  if (failed != NULL) clc_report(L, failed);
 }
 
 clc_Device *clc_newdevice(lua_State *L, int context) {
@@ -446,12 +462,12 @@ static int device_timing(lua_State *L) {
    wait for. */
 static int device_queue(lua_State *L) {
   clc_Device *first = clc_checkopen(L, 1);
-  if (first->context->queues == 1) clc_drain(L, first);
   lua_settop(L, 1);
   clc_getvalue(L, 1, CLC_CONTEXTVALUE);
-  clc_Device *d = clc_newdevice(L, 2);
+  clc_Device *d = clc_newdevice(L, 2); /* from now on the pool knows that there are several */
   d->is_further = 1;
   d->timing = first->timing;
+  if (first->context->queues == 2) clc_drain(L, first);
   clc_usedevice(L, d);
   return 1;
 }

@@ -98,8 +98,9 @@ function Device:trim() end
 function Device:queue() end
 
 ---Has the launches that come from now on timed, or not: `Event.seconds` and `Event:profile` tell of timed ones alone.
----Waits for what is queued. Off at first, but in the prompt and while `cl.profile` is on: NVIDIA's driver takes twice as
----long to queue a launch that is timed. A further queue begins as its device is.
+---Waits for what is queued, and makes another queue: what `Device:raw` told is the old one. Off at first, but in the prompt
+---and while `cl.profile` is on: NVIDIA's driver takes twice as long to queue a launch that is timed. A further queue begins
+---as its device is.
 ---```lua
 ---local p = d:program "kernel void one(global int *x) { x[get_global_id(0)] = 1; }"
 ---d:timing(true)
