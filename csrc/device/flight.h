@@ -9,6 +9,7 @@
 
 #define CLC_PENDING 256 /* commands with an event; one more waits for the oldest */
 #define CLC_UNSEEN 32   /* commands without an event, until a barrier follows them */
+#define CLC_REPLAYED 256 /* so many of a sequence: a barrier costs as much as some launches do */
 #define CLC_WHAT 48     /* room for what a command is called in messages */
 
 /* Commands one behind the other, by the names of the first and the last; of kernels alone where
@@ -45,6 +46,7 @@ typedef struct clc_Flight {
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
   clc_Run unseen;   /* commands without an event behind all that are pending */
+  int replays;      /* they are those of a sequence */
   cl_ulong elapsed; /* of the commands seen of a profiled launch; they come one after the other */
   int whole;        /* all of them are known */
   int is_told;      /* the failure was reported */

@@ -66,7 +66,7 @@ static const char *kind(const clc_Handle *h) {
    could change the list: the keys are there, integers are values. */
 static void count_objects(lua_State *L) {
   static const char *const keys[] = {"device",  "queue",   "buffer", "image",
-                                     "sampler", "program", "kernel", "event"};
+                                     "sampler", "program", "kernel", "event", "sequence"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) count(L, keys[i], 0);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
     if (!h->released && h->type != &clc_contexttype) count(L, kind(h), 1);
@@ -76,7 +76,7 @@ static int clc_live(lua_State *L) {
   size_t n;
   lua_Integer bytes = 0, pooled = 0;
   const Holder *holders = push_holders(L, &n);
-  lua_createtable(L, (int)n, 9);
+  lua_createtable(L, (int)n, 11);
   for (size_t i = 0; i < n; i++) {
     push_holder(L, &holders[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
