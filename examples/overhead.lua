@@ -214,7 +214,9 @@ local function print_launches()
   local sequence <close> = device:record(function()
     for _ = 1, LENGTH do work(N, out, x, 1, N) end
   end)
-  print_ways("one of " .. LENGTH .. ", recorded", { { "C, without arguments", replay_bare }, { "d:record", replay, sequence } })
+  print_ways("one of " .. LENGTH .. ", recorded", {
+    { "C, without arguments", replay_bare }, { "d:record", replay, sequence },
+  })
 end
 
 local function print_calls()

@@ -178,7 +178,8 @@ void clc_writebox(lua_State *L, const clc_Box *to, const clc_Extent *e, const vo
   clc_Device *d = to->buffer->device;
   clc_usedevice(L, d);
   if (is_empty(e)) return;
-  clc_Buffer *stage = clc_mustqueue(d) ? clc_pushstage(L, d, to->buffer->dtype, count(e), from) : NULL;
+  clc_Buffer *stage =
+      clc_mustqueue(d) ? clc_pushstage(L, d, to->buffer->dtype, count(e), from) : NULL;
   if (stage == NULL) {
     move(L, packed(NULL, from, e), *to, *e, CLC_WRITE);
     return;

@@ -73,8 +73,8 @@ cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b);
 cl_int clc_setmemory(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Buffer *b, cl_mem mem,
                      size_t first);
 
-/* Has a recording (or NULL: nothing happens) hold the memory of a buffer for an argument, which gets
-   `mem`: the memory or the buffer's sub-buffer. Runs no Lua code; the code is no success where
+/* Has a recording (or NULL: nothing happens) hold the memory of a buffer for an argument, which
+   gets `mem`: the memory or the buffer's sub-buffer. Runs no Lua code; the code is no success where
    memory is short. */
 cl_int clc_holdbuffer(clc_Recording *r, cl_uint argument, const clc_Buffer *b, cl_mem mem);
 

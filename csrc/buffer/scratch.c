@@ -95,8 +95,7 @@ static int keep(lua_State *L) {
 void clc_givescratch(lua_State *L, const char *use) {
   clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
   const int is_held = b != NULL && b->sharer != b; /* a recording writes to it again */
-  if (b != NULL && !is_held && b->count > 0 &&
-      b->count <= clc_scratchlimit(b->device, b->dtype)) {
+  if (b != NULL && !is_held && b->count > 0 && b->count <= clc_scratchlimit(b->device, b->dtype)) {
     lua_pushcfunction(L, keep);
     lua_pushvalue(L, -2);
     lua_pushstring(L, use);

@@ -67,9 +67,9 @@ typedef struct clc_Launch {
   cl_kernel *kernel;    /* its owner's: NULL there once that was released */
   const char *name;     /* OpenCL's */
   const char *what;     /* "kernel 'name'" */
-  clc_Counter *counter;    /* counts it while it is profiled */
-  size_t bytes;            /* of the buffers among its arguments, for the counter */
-  cl_uint dims;            /* of each part */
+  clc_Counter *counter; /* counts it while it is profiled */
+  size_t bytes;         /* of the buffers among its arguments, for the counter */
+  cl_uint dims;         /* of each part */
   const clc_Part *parts;
   int n;            /* parts */
   clc_Event *event; /* learns of the commands; NULL: nobody will ask */

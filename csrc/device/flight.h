@@ -7,10 +7,10 @@
 
 #include "profile.h"
 
-#define CLC_PENDING 256 /* commands with an event; one more waits for the oldest */
-#define CLC_UNSEEN 32   /* commands without an event, until a barrier follows them */
+#define CLC_PENDING 256  /* commands with an event; one more waits for the oldest */
+#define CLC_UNSEEN 32    /* commands without an event, until a barrier follows them */
 #define CLC_REPLAYED 256 /* so many of a sequence: a barrier costs as much as some launches do */
-#define CLC_WHAT 48     /* room for what a command is called in messages */
+#define CLC_WHAT 48      /* room for what a command is called in messages */
 
 /* Commands one behind the other, by the names of the first and the last; of kernels alone where
    there is one. */

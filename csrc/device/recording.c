@@ -50,7 +50,8 @@ void clc_refuserecorded(lua_State *L, const clc_Device *d) {
   const char *call = push_call(L, r);
   if (r->device != d)
     luaL_error(L, "%s uses another queue of the device whose commands d:record keeps", call);
-  luaL_error(L, "%s cannot be recorded: it waits for commands, and d:record keeps them unrun", call);
+  luaL_error(L, "%s cannot be recorded: it waits for commands, and d:record keeps them unrun",
+             call);
 }
 
 /* --- begin and end ----------------------------------------------------- */
@@ -88,9 +89,8 @@ static int resume_recording(lua_State *L) {
 }
 
 void clc_openrecordings(lua_State *L) {
-  static const luaL_Reg functions[] = {{"pause_recording", pause_recording},
-                                       {"resume_recording", resume_recording},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"pause_recording", pause_recording}, {"resume_recording", resume_recording}, {NULL, NULL}};
   clc_addinternal(L, functions);
 }
 
@@ -166,8 +166,8 @@ static void *allocate(lua_State *L, const clc_Recording *r, size_t size) {
 static clc_Kept *make_place(lua_State *L, clc_Recording *r) {
   if (r->n == r->room) {
     const size_t room = r->room == 0 ? 16 : 2 * r->room;
-    clc_Kept *grown = r->allocate(r->allocator, r->commands, r->room * sizeof *grown,
-                                  room * sizeof *grown);
+    clc_Kept *grown =
+        r->allocate(r->allocator, r->commands, r->room * sizeof *grown, room * sizeof *grown);
     if (grown == NULL) luaL_error(L, "not enough memory");
     r->commands = grown;
     r->room = room;
@@ -238,8 +238,7 @@ void clc_droprecording(clc_Recording *r) {
   if (r->device->context->recording == r) clc_endrecording(r);
   clc_dropheld(r);
   for (size_t i = 0; i < r->n; i++) drop_command(r, &r->commands[i]);
-  if (r->commands != NULL)
-    r->allocate(r->allocator, r->commands, r->room * sizeof *r->commands, 0);
+  if (r->commands != NULL) r->allocate(r->allocator, r->commands, r->room * sizeof *r->commands, 0);
   r->commands = NULL;
   r->n = r->room = 0;
 }

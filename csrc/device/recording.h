@@ -22,9 +22,9 @@ struct clc_Held {
 
 typedef struct clc_Kept {
   clc_Held *held;
-  cl_kernel kernel;    /* of a launch, else NULL */
-  clc_Launch launch;   /* its pointers but `counter` and `parts` are set when it is queued */
-  clc_Part *parts;     /* `launch.n` of them */
+  cl_kernel kernel;       /* of a launch, else NULL */
+  clc_Launch launch;      /* its pointers but `counter` and `parts` are set when it is queued */
+  clc_Part *parts;        /* `launch.n` of them */
   clc_Transfer *transfer; /* NULL: a launch */
   char what[CLC_WHAT];
 } clc_Kept;

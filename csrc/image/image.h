@@ -38,7 +38,7 @@ typedef struct clc_Image {
   clc_Shape shape;  /* of the same elements as a buffer: the extents back to front, the channels */
   size_t count;     /* elements */
   size_t allocated; /* bytes; 0: they are those of a buffer */
-  clc_Buffer *view;  /* on the buffer whose elements are its pixels; NULL: they are its own */
+  clc_Buffer *view; /* on the buffer whose elements are its pixels; NULL: they are its own */
   clc_Region region; /* for the executor */
 } clc_Image;
 

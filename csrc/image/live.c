@@ -65,8 +65,8 @@ static const char *kind(const clc_Handle *h) {
 /* Objects that own something in OpenCL, by kind. Counting makes no garbage that
    could change the list: the keys are there, integers are values. */
 static void count_objects(lua_State *L) {
-  static const char *const keys[] = {"device",  "queue",   "buffer", "image",
-                                     "sampler", "program", "kernel", "event", "sequence"};
+  static const char *const keys[] = {"device",  "queue",  "buffer", "image",   "sampler",
+                                     "program", "kernel", "event",  "sequence"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) count(L, keys[i], 0);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
     if (!h->released && h->type != &clc_contexttype) count(L, kind(h), 1);

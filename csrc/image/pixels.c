@@ -136,7 +136,8 @@ static void copy_from_buffer(lua_State *L, clc_Image *im, clc_Buffer *b, clc_Kin
 static void write_pixels(lua_State *L, clc_Image *im, const void *from) {
   clc_Device *d = im->device;
   clc_usedevice(L, d);
-  clc_Buffer *stage = clc_mustqueue(d) ? clc_pushstage(L, d, im->format.dtype, im->count, from) : NULL;
+  clc_Buffer *stage =
+      clc_mustqueue(d) ? clc_pushstage(L, d, im->format.dtype, im->count, from) : NULL;
   if (stage == NULL) {
     write_directly(L, im, from);
     return;

@@ -127,8 +127,8 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const clc_Code *code, con
  */
 void clc_showkernel(clc_Kernel *k, const char *shown);
 
-/* What gets a kernel's arguments: its own OpenCL object, or that of a launch that a recording keeps,
-   which holds them. */
+/* What gets a kernel's arguments: its own OpenCL object, or that of a launch that a recording
+   keeps, which holds them. */
 typedef struct clc_Target {
   cl_kernel kernel;
   clc_Recording *recording; /* NULL: none */

@@ -52,8 +52,9 @@ static int device_record(lua_State *L) {
   clc_Device *d = clc_checkopen(L, 1);
   luaL_checktype(L, 2, LUA_TFUNCTION);
   if (d->context->executor->is_isolated)
-    luaL_error(L, "record: the kernels of an isolated device run in a process of their own, which "
-                  "is told of each launch; isolated = false has a device that records");
+    luaL_error(L,
+               "record: the kernels of an isolated device run in a process of their own, which "
+               "is told of each launch; isolated = false has a device that records");
   if (d->context->recording != NULL)
     luaL_error(L, "record: a recording does not hold another one of the same device");
   lua_settop(L, 2);

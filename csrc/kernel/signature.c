@@ -375,7 +375,8 @@ static void set_sampler(const Setter *s) {
   if (s->target->recording != NULL)
     check_set(s, clc_holdobject(s->target->recording, s->i, NULL, sampler->sampler),
               sizeof sampler->sampler);
-  check_set(s, clc_setsampler(s->k->device, s->target->kernel, s->i, sampler), sizeof sampler->sampler);
+  check_set(s, clc_setsampler(s->k->device, s->target->kernel, s->i, sampler),
+            sizeof sampler->sampler);
 }
 
 static void set_local(const Setter *s) {
