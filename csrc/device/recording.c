@@ -84,7 +84,8 @@ static int pause_recording(lua_State *L) {
 }
 
 static int resume_recording(lua_State *L) {
-  clc_checkdevice(L, 1)->context->recording = lua_touserdata(L, 2);
+  const clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);
+  if (d != NULL && !d->h.released) d->context->recording = lua_touserdata(L, 2);
   return 0;
 }
 
@@ -135,6 +136,13 @@ cl_int clc_holdobject(clc_Recording *r, cl_uint argument, cl_mem mem, cl_sampler
   if (mem != NULL && clRetainMemObject(mem) == CL_SUCCESS) o->mem = mem;
   if (sampler != NULL && clRetainSampler(sampler) == CL_SUCCESS) o->sampler = sampler;
   return CL_SUCCESS;
+}
+
+int clc_isheld(const clc_Kept *launch, cl_uint argument, cl_mem mem) {
+  for (const clc_Held *h = launch->held; h != NULL; h = h->next)
+    if (h->argument == argument && h->drop == drop_object && ((const HeldObject *)h)->mem == mem)
+      return 1;
+  return 0;
 }
 
 void clc_exchangeheld(clc_Recording *r, clc_Kept *launch, cl_uint argument) {

@@ -67,6 +67,9 @@ void clc_keeptransfer(lua_State *L, clc_Recording *r, const clc_Transfer *t);
 /* A launch of those kept, counted from 0. */
 clc_Kept *clc_keptlaunch(const clc_Recording *r, size_t i);
 
+/* Whether an argument of a kept launch is an object that clc_holdobject holds. */
+int clc_isheld(const clc_Kept *launch, cl_uint argument, cl_mem mem);
+
 /* What was held last takes the place of what an argument of a kept launch held. */
 void clc_exchangeheld(clc_Recording *r, clc_Kept *launch, cl_uint argument);
 

@@ -135,6 +135,10 @@ typedef struct clc_Target {
   int empty;                /* nothing will be launched: a buffer may be of length zero */
 } clc_Target;
 
+/* Raises because argument i is an image that argument `other` reads where this one writes, or the
+   other way round, which is undefined. */
+void clc_raiseaccess(lua_State *L, const clc_Kernel *k, cl_uint i, cl_uint other);
+
 /* Sets argument i from the Lua value at idx, or raises an error that names kernel and argument. */
 void clc_setargument(lua_State *L, const clc_Kernel *k, const clc_Target *target, cl_uint i,
                      int idx);

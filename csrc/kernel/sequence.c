@@ -122,6 +122,14 @@ static cl_uint check_which(lua_State *L, const clc_Kernel *k) {
   return i;
 }
 
+/* Raises where the launch has the image of argument 4 for another access too. */
+static void check_access(lua_State *L, const clc_Kernel *k, const clc_Kept *launch, cl_uint i) {
+  const clc_Image *im = clc_testhandle(L, 4, &clc_imagetype);
+  for (cl_uint j = 0; j < k->nargs && im != NULL; j++)
+    if (k->args[j].is_const != k->args[i].is_const && clc_isheld(launch, j, im->mem))
+      clc_raiseaccess(L, k, i, j);
+}
+
 /* s:set(launch, which, value) */
 static int sequence_set(lua_State *L) {
   Sequence *s = check_sequence(L, 1);
@@ -133,8 +141,9 @@ static int sequence_set(lua_State *L) {
   const cl_uint i = check_which(L, k);
   if (k->args[i].kind == CLC_LOCAL)
     clc_argumenterror(L, k->name, i, &k->args[i], "local memory is that of the recording");
+  check_access(L, k, launch, i);
   luaL_checkstack(L, (int)k->nargs + 10, NULL);
-  for (cl_uint j = 0; j < i; j++) lua_pushnil(L); /* where the arguments before it are looked for */
+  for (cl_uint j = 0; j < i; j++) lua_pushnil(L); /* where a launch has those before it */
   lua_pushvalue(L, 4);
   clc_dropheld(r); /* of a value that was refused */
   clc_setargument(L, k, &(clc_Target){launch->kernel, r, 0}, i, lua_gettop(L));

@@ -342,6 +342,13 @@ static void set_buffer(const Setter *s) {
   check_set(s, clc_setmemory(s->k->device, s->target->kernel, s->i, b, mem, b->offset), sizeof mem);
 }
 
+void clc_raiseaccess(lua_State *L, const clc_Kernel *k, cl_uint i, cl_uint other) {
+  const clc_Argument *a = &k->args[i], *b = &k->args[other];
+  clc_argumenterror(L, k->name, i, a, "is %s, and is also argument %d '%s', which is %s",
+                    a->is_const ? "read" : "written", (int)other + 1, b->name,
+                    b->is_const ? "read" : "written");
+}
+
 /* What one launch reads by one argument and writes by another is undefined. Those that come later
    in the list find it out; they look back at stack indices below their own. */
 static void check_other_access(const Setter *s, const clc_Image *im) {
@@ -349,9 +356,7 @@ static void check_other_access(const Setter *s, const clc_Image *im) {
     const clc_Argument *other = &s->k->args[i];
     if (other->kind == CLC_IMAGE && other->is_const != s->a->is_const &&
         clc_testhandle(s->L, s->idx - (int)(s->i - i), &clc_imagetype) == im)
-      complain(s, "is %s, and is also argument %d '%s', which is %s",
-               s->a->is_const ? "read" : "written", (int)i + 1, other->name,
-               other->is_const ? "read" : "written");
+      clc_raiseaccess(s->L, s->k, s->i, i);
   }
 }
 

@@ -230,7 +230,7 @@ function Struct:read(buffer, first, last) end
 ---A launch that can be waited for and timed. A split launch is one event, from the start of the first part to the end
 ---of the last.
 ---@class clcompute.Event
----@field status string "queued", "submitted", "running", "complete" or what failed
+---@field status string "queued", "submitted", "running", "complete" or what failed; "recorded" of a launch that `Device:record` kept
 ---@field seconds number from start to end by the device's clock, of a launch that is timed (`Device:timing`); waits
 ---@field device clcompute.Device
 local Event = {}
