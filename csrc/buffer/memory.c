@@ -270,20 +270,21 @@ static void drop_buffer(clc_Held *h) {
   buffer_release(&((HeldBuffer *)h)->buffer.h);
 }
 
-cl_int clc_holdbuffer(clc_Recording *r, cl_uint argument, const clc_Buffer *b, cl_mem mem) {
-  if (r == NULL || b->mem == NULL) return CL_SUCCESS;
-  HeldBuffer *h = clc_hold(r, argument, sizeof *h, drop_buffer);
-  if (h == NULL) return CL_OUT_OF_HOST_MEMORY;
+void clc_holdbuffer(lua_State *L, clc_Recording *r, cl_uint argument, const clc_Buffer *b,
+                    cl_mem mem) {
+  if (r == NULL || b->mem == NULL) return;
+  HeldBuffer *h = clc_hold(L, r, argument, sizeof *h, drop_buffer);
   h->buffer.device = r->device;
   h->buffer.previous = h->buffer.sharer = &h->buffer;
-  const cl_int code = share(&h->buffer, (clc_Buffer *)b); /* only its place in the ring changes */
-  if (code != CL_SUCCESS || mem == b->mem) return code;
-  if (clRetainMemObject(mem) == CL_SUCCESS) h->buffer.sub = mem;
-  return code;
+  /* Of the other one only its place in the ring changes. */
+  clc_check(L, share(&h->buffer, (clc_Buffer *)b), "clRetainMemObject");
+  if (mem == b->mem) return;
+  clc_check(L, clRetainMemObject(mem), "clRetainMemObject");
+  h->buffer.sub = mem;
 }
 
 void clc_usebuffer(lua_State *L, const clc_Device *d, const clc_Buffer *b) {
-  clc_check(L, clc_holdbuffer(clc_getrecording(d), 0, b, b->mem), "d:record");
+  clc_holdbuffer(L, clc_getrecording(d), 0, b, b->mem);
 }
 
 /* Asked where a launch sets its arguments (csrc/kernel/signature.c, call.c), and where an operation
@@ -355,7 +356,7 @@ clc_Buffer *clc_pushstage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, s
   stage->mem =
       clCreateBuffer(d->context->cl, CL_MEM_COPY_HOST_PTR, n * dtype->size, (void *)from, &code);
   if (code != CL_SUCCESS) stage->mem = NULL;
-  if (!clc_isoutofmemory(code)) clc_check(L, code, "clCreateBuffer");
+  if (!clc_isoutofmemory(code) || clc_getrecording(d) != NULL) clc_check(L, code, "clCreateBuffer");
   if (stage->mem != NULL) return stage;
   lua_pop(L, 1);
   clc_drain(L, d);

@@ -97,6 +97,12 @@ void clc_openrecordings(lua_State *L) {
 
 /* --- what it holds ----------------------------------------------------- */
 
+static void *allocate(lua_State *L, const clc_Recording *r, size_t size) {
+  void *p = r->allocate(r->allocator, NULL, 0, size);
+  if (p == NULL) luaL_error(L, "not enough memory");
+  return p;
+}
+
 static void drop_all(clc_Recording *r, clc_Held **list) {
   while (*list != NULL) {
     clc_Held *h = *list;
@@ -106,10 +112,9 @@ static void drop_all(clc_Recording *r, clc_Held **list) {
   }
 }
 
-void *clc_hold(clc_Recording *r, cl_uint argument, size_t size, void (*drop)(clc_Held *h)) {
-  clc_Held *h = r->allocate(r->allocator, NULL, 0, size);
-  if (h == NULL) return NULL;
-  memset(h, 0, size);
+void *clc_hold(lua_State *L, clc_Recording *r, cl_uint argument, size_t size,
+               void (*drop)(clc_Held *h)) {
+  clc_Held *h = memset(allocate(L, r, size), 0, size);
   *h = (clc_Held){r->pending, size, argument, drop};
   return r->pending = h;
 }
@@ -130,12 +135,13 @@ static void drop_object(clc_Held *h) {
   if (o->sampler != NULL) clReleaseSampler(o->sampler);
 }
 
-cl_int clc_holdobject(clc_Recording *r, cl_uint argument, cl_mem mem, cl_sampler sampler) {
-  HeldObject *o = clc_hold(r, argument, sizeof *o, drop_object);
-  if (o == NULL) return CL_OUT_OF_HOST_MEMORY;
-  if (mem != NULL && clRetainMemObject(mem) == CL_SUCCESS) o->mem = mem;
-  if (sampler != NULL && clRetainSampler(sampler) == CL_SUCCESS) o->sampler = sampler;
-  return CL_SUCCESS;
+void clc_holdobject(lua_State *L, clc_Recording *r, cl_uint argument, cl_mem mem,
+                    cl_sampler sampler) {
+  HeldObject *o = clc_hold(L, r, argument, sizeof *o, drop_object);
+  if (mem != NULL) clc_check(L, clRetainMemObject(mem), "clRetainMemObject");
+  o->mem = mem;
+  if (sampler != NULL) clc_check(L, clRetainSampler(sampler), "clRetainSampler");
+  o->sampler = sampler;
 }
 
 int clc_isheld(const clc_Kept *launch, cl_uint argument, cl_mem mem) {
@@ -164,12 +170,6 @@ void clc_exchangeheld(clc_Recording *r, clc_Kept *launch, cl_uint argument) {
 
 /* --- what it keeps ----------------------------------------------------- */
 
-static void *allocate(lua_State *L, const clc_Recording *r, size_t size) {
-  void *p = r->allocate(r->allocator, NULL, 0, size);
-  if (p == NULL) luaL_error(L, "not enough memory");
-  return p;
-}
-
 /* Makes a place for one more; until it is taken it is no command. */
 static clc_Kept *make_place(lua_State *L, clc_Recording *r) {
   if (r->n == r->room) {
@@ -189,16 +189,17 @@ static void take_place(clc_Recording *r) {
 }
 
 /* The kernel with its arguments; its owner goes on with one that has none yet. */
-static cl_int take_kernel(const clc_Launch *l, cl_kernel *taken) {
+static clc_Outcome take_kernel(const clc_Launch *l, cl_kernel *taken) {
+  clc_Outcome r = {CL_SUCCESS, "clGetKernelInfo"};
   cl_program program;
-  cl_int code;
-  code = clGetKernelInfo(*l->kernel, CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
-  if (code != CL_SUCCESS) return code;
-  cl_kernel fresh = clCreateKernel(program, l->name, &code);
-  if (code != CL_SUCCESS) return code;
+  r.code = clGetKernelInfo(*l->kernel, CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
+  if (r.code != CL_SUCCESS) return r;
+  r.call = "clCreateKernel";
+  cl_kernel fresh = clCreateKernel(program, l->name, &r.code);
+  if (r.code != CL_SUCCESS) return r;
   *taken = *l->kernel;
   *l->kernel = fresh;
-  return CL_SUCCESS;
+  return r;
 }
 
 void clc_keeplaunch(lua_State *L, clc_Recording *r, const clc_Launch *l) {
@@ -207,10 +208,10 @@ void clc_keeplaunch(lua_State *L, clc_Recording *r, const clc_Launch *l) {
   if (l->n == 0) return;
   clc_Kept *k = make_place(L, r);
   clc_Part *parts = allocate(L, r, size);
-  const cl_int code = take_kernel(l, &k->kernel);
-  if (code != CL_SUCCESS) {
+  const clc_Outcome taken = take_kernel(l, &k->kernel);
+  if (taken.code != CL_SUCCESS) {
     r->allocate(r->allocator, parts, size, 0);
-    clc_raise(L, code, "clCreateKernel", "%s", l->what);
+    clc_raise(L, taken.code, taken.call, "%s", l->what);
   }
   k->parts = memcpy(parts, l->parts, size);
   k->launch = *l;

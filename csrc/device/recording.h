@@ -51,11 +51,13 @@ clc_Recording *clc_getrecording(const clc_Device *d);
 void clc_refuserecorded(lua_State *L, const clc_Device *d);
 
 /* Holds something for the command to come, or for an argument that is exchanged: returns the zeroed
-   node of that size, NULL where memory is short. Runs no Lua code. */
-void *clc_hold(clc_Recording *r, cl_uint argument, size_t size, void (*drop)(clc_Held *h));
+   node of that size. Runs no Lua code; raises where memory is short. */
+void *clc_hold(lua_State *L, clc_Recording *r, cl_uint argument, size_t size,
+               void (*drop)(clc_Held *h));
 
-/* Holds a memory object, or a sampler, for OpenCL; the code says whether memory was short. */
-cl_int clc_holdobject(clc_Recording *r, cl_uint argument, cl_mem mem, cl_sampler sampler);
+/* Holds a memory object, or a sampler, for OpenCL. */
+void clc_holdobject(lua_State *L, clc_Recording *r, cl_uint argument, cl_mem mem,
+                    cl_sampler sampler);
 
 /* Forgets what a command holds that was never made. */
 void clc_dropheld(clc_Recording *r);

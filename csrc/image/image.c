@@ -246,11 +246,10 @@ cl_int clc_setimage(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Image 
   return d->context->executor->set_image(d, kernel, i, im->mem, &layout);
 }
 
-cl_int clc_holdimage(clc_Recording *r, cl_uint argument, const clc_Image *im) {
-  if (r == NULL) return CL_SUCCESS;
-  const cl_int code = clc_holdobject(r, argument, im->mem, NULL);
-  if (code != CL_SUCCESS || im->view == NULL) return code;
-  return clc_holdbuffer(r, argument, im->view, im->view->mem);
+void clc_holdimage(lua_State *L, clc_Recording *r, cl_uint argument, const clc_Image *im) {
+  if (r == NULL) return;
+  clc_holdobject(L, r, argument, im->mem, NULL);
+  if (im->view != NULL) clc_holdbuffer(L, r, argument, im->view, im->view->mem);
 }
 
 /* --- fields ------------------------------------------------------------ */

@@ -57,7 +57,7 @@ cl_mem_object_type clc_findimagetype(const char *name);
 cl_int clc_setimage(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Image *im);
 
 /* Has a recording (or NULL) hold the image for an argument, as clc_holdbuffer does. */
-cl_int clc_holdimage(clc_Recording *r, cl_uint argument, const clc_Image *im);
+void clc_holdimage(lua_State *L, clc_Recording *r, cl_uint argument, const clc_Image *im);
 
 /* What messages call a kind: "image2d". */
 const char *clc_imagekind(cl_mem_object_type type);

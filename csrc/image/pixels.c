@@ -90,7 +90,7 @@ static clc_Transfer whole_image(const clc_Image *im, clc_TransferCall call, clc_
 
 /* A transfer of d is to use the image. */
 static void use_image(lua_State *L, const clc_Device *d, const clc_Image *im) {
-  clc_check(L, clc_holdimage(clc_getrecording(d), 0, im), "d:record");
+  clc_holdimage(L, clc_getrecording(d), 0, im);
 }
 
 static void write_directly(lua_State *L, clc_Image *im, const void *from) {

@@ -49,7 +49,7 @@ static size_t bytes_of(const clc_Buffer *b) {
 
 /* Sets argument i to all of a buffer's memory: the kernel takes an offset. */
 static void set_whole(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
-  clc_check(L, clc_holdbuffer(clc_getrecording(k->device), i, b, b->mem), "d:record");
+  clc_holdbuffer(L, clc_getrecording(k->device), i, b, b->mem);
   clc_check(L, clc_setmemory(k->device, k->kernel, i, b, b->mem, 0), "clSetKernelArg");
   k->bytes += bytes_of(b);
 }

@@ -338,7 +338,7 @@ static void set_buffer(const Setter *s) {
   if (b->mem == NULL && !s->target->empty) complain(s, "the buffer has no elements");
   if (b->mem == NULL) return;
   cl_mem mem = argument_memory(s, b);
-  check_set(s, clc_holdbuffer(s->target->recording, s->i, b, mem), sizeof mem);
+  clc_holdbuffer(s->L, s->target->recording, s->i, b, mem);
   check_set(s, clc_setmemory(s->k->device, s->target->kernel, s->i, b, mem, b->offset), sizeof mem);
 }
 
@@ -367,7 +367,7 @@ static void set_image(const Setter *s) {
   if (im->device->context != s->k->device->context)
     complain(s, "the image lives on another device; im:copy(device) moves it");
   check_other_access(s, im);
-  check_set(s, clc_holdimage(s->target->recording, s->i, im), sizeof im->mem);
+  clc_holdimage(s->L, s->target->recording, s->i, im);
   check_set(s, clc_setimage(s->k->device, s->target->kernel, s->i, im), sizeof im->mem);
 }
 
@@ -378,8 +378,7 @@ static void set_sampler(const Setter *s) {
   if (sampler->device->context != s->k->device->context)
     complain(s, "the sampler lives on another device");
   if (s->target->recording != NULL)
-    check_set(s, clc_holdobject(s->target->recording, s->i, NULL, sampler->sampler),
-              sizeof sampler->sampler);
+    clc_holdobject(s->L, s->target->recording, s->i, NULL, sampler->sampler);
   check_set(s, clc_setsampler(s->k->device, s->target->kernel, s->i, sampler),
             sizeof sampler->sampler);
 }
