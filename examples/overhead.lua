@@ -94,6 +94,30 @@ local LAUNCHES = {
   { "range {global=, group=}", launch, { global = N, group = N } },
 }
 
+-- --- a sequence ----------------------------------------------------------------
+
+local LENGTH = 254
+
+--- Seconds of a launch of a sequence, to queue it; the factor is that of the last launch alone.
+local function replay(sequence, factor)
+  sequence:set(LENGTH, "factor", factor)
+  gate(1, out, TURNS)
+  local start = bare.cpu()
+  sequence()
+  local queued = bare.cpu() - start
+  device:wait()
+  return queued / LENGTH
+end
+
+local function replay_bare(_, factor)
+  bare.launch(1, N, N, factor)
+  bare.finish()
+  bare.shut(TURNS)
+  local queued = bare.replay(LENGTH, N, N)
+  bare.finish()
+  return queued / LENGTH
+end
+
 -- --- other calls ---------------------------------------------------------------
 
 local function time(clock, f)
@@ -170,18 +194,29 @@ end
 
 -- --- all of it -----------------------------------------------------------------
 
-local function print_launches()
+--- Prints ways of a launch beside the first, which is C.
+local function print_ways(title, ways)
   local functions = {}
-  for i, way in ipairs(LAUNCHES) do
+  for i, way in ipairs(ways) do
     functions[i] = function(round)
       local seconds = way[2](way[3], round)
-      check(way[2] == launch and out:string() or bare.read(N), round)
+      check(i > 1 and out:string() or bare.read(N), round)
       return seconds
     end
   end
   local seconds = measure(functions)
-  print(("%-26s %26s %s"):format("a launch, 4 arguments", "microseconds: quartiles", "   above C (quartiles)"))
-  for i, way in ipairs(LAUNCHES) do print_row(way[1], seconds[i], i > 1 and seconds[1] or nil) end
+  print(("%-26s %26s %s"):format(title, "microseconds: quartiles", "   above C (quartiles)"))
+  for i, way in ipairs(ways) do print_row(way[1], seconds[i], i > 1 and seconds[1] or nil) end
+end
+
+local function print_launches()
+  print_ways("a launch, 4 arguments", LAUNCHES)
+  local sequence <close> = device:record(function()
+    for _ = 1, LENGTH do work(N, out, x, 1, N) end
+  end)
+  print_ways("one of " .. LENGTH .. ", recorded", {
+    { "C, without arguments", replay_bare }, { "d:record", replay, sequence },
+  })
 end
 
 local function print_calls()

@@ -111,6 +111,7 @@ function cl.clock() end
 ---@field program integer
 ---@field kernel integer
 ---@field event integer
+---@field sequence integer
 
 ---The objects that are alive, and the buffers and images that hold device memory: finds what was not released.
 ---```lua

@@ -123,6 +123,21 @@ static int overhead_launch(lua_State *L) {
   return 1;
 }
 
+/* replay(count, n, group): queues `work` so often with the arguments it has; seconds of this
+ * thread. */
+static int overhead_replay(lua_State *L) {
+  const lua_Integer count = luaL_checkinteger(L, 1);
+  const size_t global = (size_t)luaL_checkinteger(L, 2), group = (size_t)luaL_checkinteger(L, 3);
+  cl_int code = CL_SUCCESS;
+  const double start = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  for (lua_Integer i = 0; i < count; i++)
+    code |= clEnqueueNDRangeKernel(queue, work, 1, NULL, &global, &group, 0, NULL, NULL);
+  const double end = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  check(L, code, "clEnqueueNDRangeKernel");
+  lua_pushnumber(L, end - start);
+  return 1;
+}
+
 /* finish(): waits for all that is queued. */
 static int overhead_finish(lua_State *L) {
   check(L, clFinish(queue), "clFinish");
@@ -190,11 +205,19 @@ static int overhead_create(lua_State *L) {
 }
 
 __attribute__((visibility("default"))) int luaopen_overhead(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"cpu", overhead_cpu},       {"open", overhead_open},     {"write", overhead_write},
-      {"read", overhead_read},     {"shut", overhead_shut},     {"launch", overhead_launch},
-      {"finish", overhead_finish}, {"get", overhead_get},       {"set", overhead_set},
-      {"await", overhead_await},   {"create", overhead_create}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"cpu", overhead_cpu},
+                                       {"open", overhead_open},
+                                       {"write", overhead_write},
+                                       {"read", overhead_read},
+                                       {"shut", overhead_shut},
+                                       {"launch", overhead_launch},
+                                       {"finish", overhead_finish},
+                                       {"get", overhead_get},
+                                       {"set", overhead_set},
+                                       {"await", overhead_await},
+                                       {"create", overhead_create},
+                                       {"replay", overhead_replay},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

@@ -6,6 +6,8 @@
  */
 #include "buffer.h"
 
+#include <string.h>
+
 /* --- where a box lies ------------------------------------------------------ */
 
 /* The column, row and slice of the memory in which a box begins. */
@@ -100,12 +102,21 @@ static void queue_copy(lua_State *L, const clc_Box *from, const clc_Box *to, con
   const size_t size = from->buffer->dtype->size;
   const Place a = place_of(from, size), b = place_of(to, size);
   clc_Device *d = to->buffer->device;
-  cl_event *event = clc_reserve(L, d, clc_kindname(kind));
-  clc_countpart(d, clc_transfercounter(d, kind), region[0] * region[1] * region[2], 0, 1);
-  const cl_int code =
-      clEnqueueCopyBufferRect(d->queue, from->buffer->mem, to->buffer->mem, a.origin, b.origin,
-                              region, a.row, a.slice, b.row, b.slice, 0, NULL, event);
-  clc_commit(L, d, code, "clEnqueueCopyBufferRect");
+  clc_Transfer t = {.call = CLC_COPYBOX,
+                    .kind = kind,
+                    .bytes = region[0] * region[1] * region[2],
+                    .from = from->buffer->mem,
+                    .to = to->buffer->mem,
+                    .row = a.row,
+                    .slice = a.slice,
+                    .to_row = b.row,
+                    .to_slice = b.slice};
+  memcpy(t.at, a.origin, sizeof t.at);
+  memcpy(t.to_at, b.origin, sizeof t.to_at);
+  memcpy(t.region, region, sizeof t.region);
+  clc_usebuffer(L, d, from->buffer);
+  clc_usebuffer(L, d, to->buffer);
+  clc_transfer(L, d, &t);
 }
 
 static void move_row(lua_State *L, const clc_Box *from, const clc_Box *to, size_t cols) {
@@ -167,7 +178,8 @@ void clc_writebox(lua_State *L, const clc_Box *to, const clc_Extent *e, const vo
   clc_Device *d = to->buffer->device;
   clc_usedevice(L, d);
   if (is_empty(e)) return;
-  clc_Buffer *stage = clc_isbusy(d) ? clc_pushstage(L, d, to->buffer->dtype, count(e), from) : NULL;
+  clc_Buffer *stage =
+      clc_mustqueue(d) ? clc_pushstage(L, d, to->buffer->dtype, count(e), from) : NULL;
   if (stage == NULL) {
     move(L, packed(NULL, from, e), *to, *e, CLC_WRITE);
     return;

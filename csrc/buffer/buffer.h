@@ -73,6 +73,15 @@ cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b);
 cl_int clc_setmemory(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Buffer *b, cl_mem mem,
                      size_t first);
 
+/* Has a recording (or NULL: nothing happens) hold the memory of a buffer for an argument, which
+   gets `mem`: the memory or the buffer's sub-buffer. Runs no Lua code; raises where memory is
+   short. */
+void clc_holdbuffer(lua_State *L, clc_Recording *r, cl_uint argument, const clc_Buffer *b,
+                    cl_mem mem);
+
+/* The same for a transfer of d, if d records. */
+void clc_usebuffer(lua_State *L, const clc_Device *d, const clc_Buffer *b);
+
 /*
  * Moving n elements, counted from the buffer's first. Reading blocks. Writing
  * copies the host's memory before it returns, the rest is queued. The caller has

@@ -205,24 +205,31 @@ clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   return b;
 }
 
+/* Makes `b` a buffer on the same memory. */
+static cl_int share(clc_Buffer *b, clc_Buffer *of) {
+  const cl_int code = clRetainMemObject(of->mem);
+  if (code != CL_SUCCESS) return code;
+  b->mem = of->mem;
+  b->shared = of->shared;
+  b->allocated = of->allocated;
+  b->room = of->room;
+  b->zone = of->zone;
+  b->previous = of;
+  b->sharer = of->sharer;
+  b->previous->sharer = b->sharer->previous = b;
+  return code;
+}
+
 clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape) {
   clc_Buffer *b = push_buffer(L, of->device, of->dtype, shape);
   b->offset = of->offset + offset;
   b->base = of->offset;
   b->base_rows = of->shape.dim[0];
   b->step = clc_rowcount(&of->shape);
-  b->zone = of->zone;
   b->poison = of->poison;
   if (of->h.released) luaL_error(L, "buffer is released"); /* by a finalizer */
   if (of->mem == NULL) return b;
-  clc_check(L, clRetainMemObject(of->mem), "clRetainMemObject");
-  b->mem = of->mem;
-  b->shared = of->shared;
-  b->allocated = of->allocated;
-  b->room = of->room;
-  b->previous = of;
-  b->sharer = of->sharer;
-  b->previous->sharer = b->sharer->previous = b;
+  clc_check(L, share(b, of), "clRetainMemObject");
   return b;
 }
 
@@ -255,6 +262,35 @@ cl_int clc_setmemory(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Buffe
   const size_t size = b->dtype->size;
   const clc_Region region = {b->shared, b->allocated, first * size, b->count * size};
   return d->context->executor->set_memory(d, kernel, i, mem, &region);
+}
+
+/* --- what recordings hold ---------------------------------------------- */
+
+/* A buffer that no script sees: while it is there, the memory goes to no pool. */
+typedef struct {
+  clc_Held held;
+  clc_Buffer buffer;
+} HeldBuffer;
+
+static void drop_buffer(clc_Held *h) {
+  buffer_release(&((HeldBuffer *)h)->buffer.h);
+}
+
+void clc_holdbuffer(lua_State *L, clc_Recording *r, cl_uint argument, const clc_Buffer *b,
+                    cl_mem mem) {
+  if (r == NULL || b->mem == NULL) return;
+  HeldBuffer *h = clc_hold(L, r, argument, sizeof *h, drop_buffer);
+  h->buffer.device = r->device;
+  h->buffer.previous = h->buffer.sharer = &h->buffer;
+  /* Of the other one only its place in the ring changes. */
+  clc_check(L, share(&h->buffer, (clc_Buffer *)b), "clRetainMemObject");
+  if (mem == b->mem) return;
+  clc_check(L, clRetainMemObject(mem), "clRetainMemObject");
+  h->buffer.sub = mem;
+}
+
+void clc_usebuffer(lua_State *L, const clc_Device *d, const clc_Buffer *b) {
+  clc_holdbuffer(L, clc_getrecording(d), 0, b, b->mem);
 }
 
 /* Asked where a launch sets its arguments (csrc/kernel/signature.c, call.c), and where an operation
@@ -292,12 +328,19 @@ void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *t
   clc_countended(counter, event, bytes);
 }
 
-static void queue_copy(lua_State *L, clc_Device *d, cl_mem from, size_t from_byte, cl_mem to,
-                       size_t to_byte, size_t bytes, clc_Kind kind) {
-  cl_event *event = clc_reserve(L, d, clc_kindname(kind));
-  clc_countpart(d, clc_transfercounter(d, kind), bytes, 0, 1);
-  cl_int code = clEnqueueCopyBuffer(d->queue, from, to, from_byte, to_byte, bytes, 0, NULL, event);
-  clc_commit(L, d, code, "clEnqueueCopyBuffer");
+static void queue_copy(lua_State *L, clc_Device *d, const clc_Buffer *from, size_t from_byte,
+                       const clc_Buffer *to, size_t to_byte, size_t bytes, clc_Kind kind) {
+  clc_usebuffer(L, d, from);
+  clc_usebuffer(L, d, to);
+  clc_transfer(L, d,
+               &(clc_Transfer){.call = CLC_COPYBUFFER,
+                               .kind = kind,
+                               .bytes = bytes,
+                               .from = from->mem,
+                               .to = to->mem,
+                               .at = {from_byte},
+                               .to_at = {to_byte},
+                               .region = {bytes}});
 }
 
 static void write_directly(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
@@ -319,7 +362,7 @@ clc_Buffer *clc_pushstage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, s
   stage->mem =
       clCreateBuffer(d->context->cl, CL_MEM_COPY_HOST_PTR, n * dtype->size, (void *)from, &code);
   if (code != CL_SUCCESS) stage->mem = NULL;
-  if (!clc_isoutofmemory(code)) clc_check(L, code, "clCreateBuffer");
+  if (!clc_isoutofmemory(code) || clc_getrecording(d) != NULL) clc_check(L, code, "clCreateBuffer");
   if (stage->mem != NULL) return stage;
   lua_pop(L, 1);
   clc_drain(L, d);
@@ -330,12 +373,12 @@ void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const 
   clc_Device *d = b->device;
   clc_usedevice(L, d);
   if (n == 0) return;
-  clc_Buffer *stage = clc_isbusy(d) ? clc_pushstage(L, d, b->dtype, n, from) : NULL;
+  clc_Buffer *stage = clc_mustqueue(d) ? clc_pushstage(L, d, b->dtype, n, from) : NULL;
   if (stage == NULL) {
     write_directly(L, b, first, n, from);
     return;
   }
-  queue_copy(L, d, stage->mem, 0, b->mem, byte_offset(b, first), n * b->dtype->size, CLC_WRITE);
+  queue_copy(L, d, stage, 0, b, byte_offset(b, first), n * b->dtype->size, CLC_WRITE);
   clc_release(&stage->h); /* OpenCL keeps it until the copy has ended */
   lua_pop(L, 1);
 }
@@ -343,11 +386,16 @@ void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const 
 void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element) {
   if (n == 0) return;
   const size_t size = b->dtype->size;
-  cl_event *event = clc_reserve(L, b->device, "fill");
-  clc_countpart(b->device, clc_transfercounter(b->device, CLC_FILL), n * size, 0, 1);
-  cl_int code = clEnqueueFillBuffer(b->device->queue, b->mem, element, size, byte_offset(b, first),
-                                    n * size, 0, NULL, event);
-  clc_commit(L, b->device, code, "clEnqueueFillBuffer");
+  clc_Transfer fill = {.call = CLC_FILLBUFFER,
+                       .kind = CLC_FILL,
+                       .bytes = n * size,
+                       .to = b->mem,
+                       .to_at = {byte_offset(b, first)},
+                       .region = {n * size},
+                       .size = size};
+  memcpy(fill.element, element, size);
+  clc_usebuffer(L, b->device, b);
+  clc_transfer(L, b->device, &fill);
 }
 
 static void copy_through_host(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
@@ -368,11 +416,11 @@ void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffe
   } else if (from->mem == to->mem && a < b + bytes && b < a + bytes) {
     const clc_Shape shape = {1, {n}};
     clc_Buffer *between = clc_newbuffer(L, from->device, from->dtype, &shape);
-    queue_copy(L, from->device, from->mem, a, between->mem, 0, bytes, CLC_COPY);
-    queue_copy(L, to->device, between->mem, 0, to->mem, b, bytes, CLC_COPY);
+    queue_copy(L, from->device, from, a, between, 0, bytes, CLC_COPY);
+    queue_copy(L, to->device, between, 0, to, b, bytes, CLC_COPY);
     clc_release(&between->h);
     lua_pop(L, 1);
   } else {
-    queue_copy(L, to->device, from->mem, a, to->mem, b, bytes, CLC_COPY);
+    queue_copy(L, to->device, from, a, to, b, bytes, CLC_COPY);
   }
 }

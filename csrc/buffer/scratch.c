@@ -94,7 +94,8 @@ static int keep(lua_State *L) {
 
 void clc_givescratch(lua_State *L, const char *use) {
   clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
-  if (b != NULL && b->count > 0 && b->count <= clc_scratchlimit(b->device, b->dtype)) {
+  const int is_held = b != NULL && b->sharer != b; /* a recording writes to it again */
+  if (b != NULL && !is_held && b->count > 0 && b->count <= clc_scratchlimit(b->device, b->dtype)) {
     lua_pushcfunction(L, keep);
     lua_pushvalue(L, -2);
     lua_pushstring(L, use);

@@ -49,6 +49,8 @@ struct clc_Context {
   int has_checked; /* a buffer was made in check mode */
   unsigned marks;  /* the last mark that the poison of a buffer got */
 
+  struct clc_Recording *recording; /* of one of its queues, which runs; or NULL */
+
   clc_Counter *transfers[CLC_TRANSFERS]; /* one for each kind of transfer, for cl.profile */
 
   /* Isolation (executor_isolated.c). */

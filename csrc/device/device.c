@@ -34,6 +34,7 @@ void clc_makeroom(lua_State *L, clc_Device *d) {
 }
 
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
+  if (d->context->recording != NULL) clc_refuserecorded(L, d);
   if (d->flight.count == CLC_PENDING) clc_makeroom(L, d);
   clc_usedevice(L, d);
   clc_Command *c = clc_nextcommand(&d->flight);
@@ -77,10 +78,15 @@ void clc_settle(lua_State *L, clc_Device *d) {
 }
 
 void clc_drain(lua_State *L, clc_Device *d) {
+  clc_refuserecorded(L, d);
   clc_usedevice(L, d);
   clc_settle(L, d);
   clc_usedevice(L, d); /* a hook may have closed it */
   clc_report(L, d);
+}
+
+int clc_mustqueue(clc_Device *d) {
+  return d->context->recording != NULL || clc_isbusy(d);
 }
 
 int clc_isbusy(clc_Device *d) {
@@ -431,6 +437,7 @@ static void forget_place(lua_State *L, const clc_Device *d) {
 static int device_close(lua_State *L) {
   clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);
   if (d != NULL && !d->h.released) {
+    clc_refuserecorded(L, d);
     if (!clc_isforked()) clc_settle(L, d);
     if (d->is_further) {
       clc_release(&d->h);
@@ -514,4 +521,5 @@ void clc_opendevices(lua_State *L) {
   clc_openprofile(L);
   clc_opendiscovery(L);
   clc_openevents(L);
+  clc_openrecordings(L);
 }

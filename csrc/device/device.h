@@ -5,6 +5,7 @@
 
 #include "context.h"
 #include "flight.h"
+#include "recording.h"
 
 #define CLC_ROOM 8 /* commands of one launch, at most */
 
@@ -66,7 +67,8 @@ void clc_makeroom(lua_State *L, clc_Device *d);
 /*
  * Queueing a command: clc_reserve makes room (it may wait for the oldest) and
  * returns where the command's event belongs, NULL where nobody asks for times;
- * clc_commit takes the code of the clEnqueue call. Between the two nothing may raise.
+ * clc_commit takes the code of the clEnqueue call. Between the two nothing may raise. What can be
+ * recorded goes another way, through clc_transfer and clc_keeplaunch.
  */
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what);
 void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call);
@@ -106,12 +108,17 @@ void clc_lend(clc_Device *d);
 /* True while commands are queued, or may be, that have not been seen to end. */
 int clc_isbusy(clc_Device *d);
 
+/* Whether what writes host memory has to be queued, with a copy of it: behind others, or to be
+   recorded. */
+int clc_mustqueue(clc_Device *d);
+
 /* --- events: event.c ------------------------------------------------------- */
 
 struct clc_Event {
   clc_Handle h;
   clc_Device *device;
   uint64_t ticket;      /* of its last command; 0: it has ended */
+  int is_recorded;      /* its launch was kept in place of being queued */
   int is_timed;         /* what follows is known */
   cl_event first, last; /* commands: one, unless the launch was split; NULL: it has ended */
   cl_ulong when[4];     /* without a command: when the launch passed each stage */

@@ -31,6 +31,10 @@ static cl_int get_status(const clc_Event *e) {
 }
 
 static void push_status(lua_State *L, const clc_Event *e) {
+  if (e->is_recorded) {
+    lua_pushliteral(L, "recorded");
+    return;
+  }
   clc_usedevice(L, e->device);
   const cl_int status = get_status(e);
   /* Asking is no flush: without one a script that polls might poll for ever. */
@@ -55,9 +59,16 @@ static cl_int poll_event(lua_State *L, const clc_Event *e, double seconds) {
   }
 }
 
+static void refuse_recorded(lua_State *L, const clc_Event *e) {
+  if (e->is_recorded)
+    luaL_error(L, "%s was recorded, not queued: a call of the sequence returns an event", e->what);
+}
+
 /* A failure of any command queued before is reported too, as by every call that blocks. */
 static void wait_event(lua_State *L, clc_Event *e, double seconds) {
   cl_int status = CL_COMPLETE;
+  refuse_recorded(L, e);
+  clc_refuserecorded(L, e->device);
   clc_usedevice(L, e->device);
   if (clc_follow(&e->device->flight, e->ticket) != NULL) {
     const cl_int code = clFlush(e->device->queue); /* or the device might never begin */
@@ -71,6 +82,7 @@ static void wait_event(lua_State *L, clc_Event *e, double seconds) {
 }
 
 static void wait_timed(lua_State *L, clc_Event *e) {
+  refuse_recorded(L, e);
   if (!e->is_timed)
     luaL_error(L,
                "%s was not timed: d:timing(true), or cl.device(s, {timing = true}), has the "
@@ -209,6 +221,7 @@ static void queue_wait(lua_State *L, const clc_Event *e, clc_Device *d) {
 static int event_before(lua_State *L) {
   clc_Event *e = clc_checkhandle(L, 1, &event_type);
   clc_Device *d = clc_checkopen(L, 2);
+  refuse_recorded(L, e);
   if (d->context != e->device->context)
     wait_event(L, e, -1);
   else if (d != e->device)

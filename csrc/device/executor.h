@@ -64,11 +64,12 @@ int clc_isnonuniform(const clc_Part *part);
 
 /* A kernel with its arguments, over all parts of a range. */
 typedef struct clc_Launch {
-  const cl_kernel *kernel; /* its owner's: NULL there once that was released */
-  const char *what;        /* "kernel 'name'" */
-  clc_Counter *counter;    /* counts it while it is profiled */
-  size_t bytes;            /* of the buffers among its arguments, for the counter */
-  cl_uint dims;            /* of each part */
+  cl_kernel *kernel;    /* its owner's: NULL there once that was released */
+  const char *name;     /* OpenCL's */
+  const char *what;     /* "kernel 'name'" */
+  clc_Counter *counter; /* counts it while it is profiled */
+  size_t bytes;         /* of the buffers among its arguments, for the counter */
+  cl_uint dims;         /* of each part */
   const clc_Part *parts;
   int n;            /* parts */
   clc_Event *event; /* learns of the commands; NULL: nobody will ask */

@@ -40,7 +40,7 @@ static void lengthen(clc_Run *r, const char *what) {
 static void queued_unseen(clc_Flight *f) {
   lengthen(&f->unseen, clc_nextcommand(f)->what);
   if (f->unseen.n == 1 && f->count == 0) clFlush(f->queue);
-  if (f->unseen.n >= CLC_UNSEEN) clc_mark(f);
+  if (f->unseen.n >= (f->replays ? CLC_REPLAYED : CLC_UNSEEN)) clc_mark(f);
 }
 
 static void forget_unseen(clc_Flight *f) {

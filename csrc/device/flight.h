@@ -7,10 +7,11 @@
 
 #include "profile.h"
 
-#define CLC_PENDING 256 /* commands with an event; one more waits for the oldest */
-#define CLC_UNSEEN 32   /* commands without an event, until a barrier follows them */
-#define CLC_FAILURES 8  /* the last ones, which are remembered */
-#define CLC_WHAT 48     /* room for what a command is called in messages */
+#define CLC_PENDING 256  /* commands with an event; one more waits for the oldest */
+#define CLC_UNSEEN 32    /* commands without an event, until a barrier follows them */
+#define CLC_REPLAYED 256 /* so many of a sequence: a barrier costs as much as some launches do */
+#define CLC_FAILURES 8   /* the last ones, which are remembered */
+#define CLC_WHAT 48      /* room for what a command is called in messages */
 
 /* Commands one behind the other, by the names of the first and the last; of kernels alone where
    there is one. */
@@ -46,6 +47,7 @@ typedef struct clc_Flight {
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */
   unsigned oldest, count;
   clc_Run unseen;   /* commands without an event behind all that are pending */
+  int replays;      /* they are those of a sequence */
   cl_ulong elapsed; /* of the commands seen of a profiled launch; they come one after the other */
   int whole;        /* all of them are known */
   clc_Failure failures[CLC_FAILURES]; /* ring, number n at n % CLC_FAILURES */

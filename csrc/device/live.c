@@ -50,7 +50,7 @@ static const char *kind(const clc_Handle *h) {
    could change the list: the keys are there, integers are values. */
 static void count_objects(lua_State *L) {
   static const char *const keys[] = {"device",  "part",    "queue",  "buffer", "image",
-                                     "sampler", "program", "kernel", "event"};
+                                     "sampler", "program", "kernel", "event",  "sequence"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) count(L, keys[i], 0);
   for (clc_Handle *h = clc_nexthandle(L, NULL); h != NULL; h = clc_nexthandle(L, h))
     if (!h->released && h->type != &clc_contexttype) count(L, kind(h), 1);
@@ -60,7 +60,7 @@ static int clc_live(lua_State *L) {
   size_t n;
   lua_Integer bytes = 0, pooled = 0;
   const clc_Holding *holdings = push_holdings(L, &n);
-  lua_createtable(L, (int)n, 10);
+  lua_createtable(L, (int)n, 12);
   for (size_t i = 0; i < n; i++) {
     push_holding(L, &holdings[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);

@@ -215,8 +215,7 @@ static void new_on_buffer(lua_State *L, clc_Device *d, const clc_Format *format)
   check_extent(L, d, 3, k, 0, extent[0]);
   clc_checksupport(L, d, 2, format, k->type, k->name);
   clc_Image *im = push_image(L, d, k->type, format, 1, extent);
-  im->on_buffer = 1;
-  clc_Buffer *view = clc_newview(L, clc_checkbuffer(L, 3), 0, &b->shape);
+  clc_Buffer *view = im->view = clc_newview(L, clc_checkbuffer(L, 3), 0, &b->shape);
   lua_pushvalue(L, -1);
   clc_setvalue(L, -3, VIEW);
   clc_usedevice(L, d);
@@ -252,6 +251,12 @@ static int device_image(lua_State *L) {
 cl_int clc_setimage(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Image *im) {
   const clc_Layout layout = get_layout(im);
   return d->context->executor->set_image(d, kernel, i, im->mem, &layout);
+}
+
+void clc_holdimage(lua_State *L, clc_Recording *r, cl_uint argument, const clc_Image *im) {
+  if (r == NULL) return;
+  clc_holdobject(L, r, argument, im->mem, NULL);
+  if (im->view != NULL) clc_holdbuffer(L, r, argument, im->view, im->view->mem);
 }
 
 /* --- fields ------------------------------------------------------------ */

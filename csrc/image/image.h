@@ -38,7 +38,7 @@ typedef struct clc_Image {
   clc_Shape shape;  /* of the same elements as a buffer: the extents back to front, the channels */
   size_t count;     /* elements */
   size_t allocated; /* bytes; 0: they are those of a buffer */
-  int on_buffer;
+  clc_Buffer *view; /* on the buffer whose elements are its pixels; NULL: they are its own */
   clc_Region region; /* for the executor */
 } clc_Image;
 
@@ -55,6 +55,9 @@ cl_mem_object_type clc_findimagetype(const char *name);
 
 /* Sets argument i of a launch to an image, and returns the code of clSetKernelArg. */
 cl_int clc_setimage(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Image *im);
+
+/* Has a recording (or NULL) hold the image for an argument, as clc_holdbuffer does. */
+void clc_holdimage(lua_State *L, clc_Recording *r, cl_uint argument, const clc_Image *im);
 
 /* What messages call a kind: "image2d". */
 const char *clc_imagekind(cl_mem_object_type type);

@@ -14,7 +14,7 @@ static const size_t zero[3] = {0, 0, 0};
    as an image. */
 static clc_Image *check_own(lua_State *L, const char *method) {
   clc_Image *im = clc_checkimage(L, 1);
-  if (im->on_buffer)
+  if (im->view != NULL)
     luaL_error(L, "%s: the pixels of this image are the elements of a buffer: use the buffer's",
                method);
   return im;
@@ -80,17 +80,17 @@ static int image_get(lua_State *L) {
 
 /* --- writing ----------------------------------------------------------- */
 
-/* Of commands that put something into an image: reserves, counts, and takes the call's code. */
-typedef struct {
-  clc_Device *device;
-  cl_event *event;
-} Queued;
+/* All pixels of an image. */
+static clc_Transfer whole_image(const clc_Image *im, clc_TransferCall call, clc_Kind kind) {
+  return (clc_Transfer){.call = call,
+                        .kind = kind,
+                        .bytes = byte_count(im),
+                        .region = {im->extent[0], im->extent[1], im->extent[2]}};
+}
 
-static Queued begin(lua_State *L, clc_Image *im, clc_Kind kind) {
-  clc_Device *d = im->device;
-  cl_event *event = clc_reserve(L, d, clc_kindname(kind));
-  clc_countpart(d, clc_transfercounter(d, kind), byte_count(im), 0, 1);
-  return (Queued){d, event};
+/* A transfer of d is to use the image. */
+static void use_image(lua_State *L, const clc_Device *d, const clc_Image *im) {
+  clc_holdimage(L, clc_getrecording(d), 0, im);
 }
 
 static void write_directly(lua_State *L, clc_Image *im, const void *from) {
@@ -104,9 +104,16 @@ static void write_directly(lua_State *L, clc_Image *im, const void *from) {
   clc_countended(counter, event, byte_count(im));
 }
 
-/* Whether a driver refuses to copy between such an image and a buffer, as NVIDIA's does. */
-static int is_refused(const clc_Image *im, cl_int code) {
-  return code == CL_INVALID_VALUE && im->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+/* Queues a copy between an image and a buffer. False: the driver refuses it for such an image, as
+   NVIDIA's does. */
+static int queue_copy(lua_State *L, const clc_Image *im, const clc_Transfer *t) {
+  if (im->type != CL_MEM_OBJECT_IMAGE1D_ARRAY) {
+    clc_transfer(L, im->device, t);
+    return 1;
+  }
+  const cl_int code = clc_trytransfer(L, im->device, t);
+  if (code != CL_INVALID_VALUE) clc_check(L, code, clc_kindname(t->kind));
+  return code == CL_SUCCESS;
 }
 
 static void copy_through_host(lua_State *L, clc_Image *im, clc_Buffer *b) {
@@ -117,20 +124,20 @@ static void copy_through_host(lua_State *L, clc_Image *im, clc_Buffer *b) {
 }
 
 static void copy_from_buffer(lua_State *L, clc_Image *im, clc_Buffer *b, clc_Kind kind) {
-  const Queued q = begin(L, im, kind);
-  const cl_int code =
-      clEnqueueCopyBufferToImage(q.device->queue, b->mem, im->mem, b->offset * b->dtype->size, zero,
-                                 im->extent, 0, NULL, q.event);
-  if (is_refused(im, code))
-    copy_through_host(L, im, b);
-  else
-    clc_commit(L, q.device, code, "clEnqueueCopyBufferToImage");
+  clc_Transfer t = whole_image(im, CLC_BUFFERTOIMAGE, kind);
+  t.from = b->mem;
+  t.to = im->mem;
+  t.at[0] = b->offset * b->dtype->size;
+  use_image(L, im->device, im);
+  clc_usebuffer(L, im->device, b);
+  if (!queue_copy(L, im, &t)) copy_through_host(L, im, b);
 }
 
 static void write_pixels(lua_State *L, clc_Image *im, const void *from) {
   clc_Device *d = im->device;
   clc_usedevice(L, d);
-  clc_Buffer *stage = clc_isbusy(d) ? clc_pushstage(L, d, im->format.dtype, im->count, from) : NULL;
+  clc_Buffer *stage =
+      clc_mustqueue(d) ? clc_pushstage(L, d, im->format.dtype, im->count, from) : NULL;
   if (stage == NULL) {
     write_directly(L, im, from);
     return;
@@ -189,10 +196,12 @@ static void copy_image(lua_State *L, clc_Image *from, clc_Image *to) {
     lua_pop(L, 1);
     return;
   }
-  const Queued q = begin(L, to, CLC_COPY);
-  const cl_int code = clEnqueueCopyImage(q.device->queue, from->mem, to->mem, zero, zero,
-                                         from->extent, 0, NULL, q.event);
-  clc_commit(L, q.device, code, "clEnqueueCopyImage");
+  clc_Transfer t = whole_image(to, CLC_COPYIMAGE, CLC_COPY);
+  t.from = from->mem;
+  t.to = to->mem;
+  use_image(L, to->device, from);
+  use_image(L, to->device, to);
+  clc_transfer(L, to->device, &t);
 }
 
 static void write_image(lua_State *L, clc_Image *im) {
@@ -242,17 +251,17 @@ static int image_copy(lua_State *L) {
 }
 
 static void copy_to_buffer(lua_State *L, clc_Image *im, clc_Buffer *b) {
-  const Queued q = begin(L, im, CLC_COPY);
-  const cl_int code = clEnqueueCopyImageToBuffer(q.device->queue, im->mem, b->mem, zero, im->extent,
-                                                 b->offset * b->dtype->size, 0, NULL, q.event);
-  if (is_refused(im, code)) {
-    void *elements = clc_newelements(L, byte_count(im));
-    read_region(L, im, zero, im->extent, byte_count(im), elements);
-    clc_writebuffer(L, b, 0, b->count, elements);
-    lua_pop(L, 1);
-  } else {
-    clc_commit(L, q.device, code, "clEnqueueCopyImageToBuffer");
-  }
+  clc_Transfer t = whole_image(im, CLC_IMAGETOBUFFER, CLC_COPY);
+  t.from = im->mem;
+  t.to = b->mem;
+  t.to_at[0] = b->offset * b->dtype->size;
+  use_image(L, im->device, im);
+  clc_usebuffer(L, im->device, b);
+  if (queue_copy(L, im, &t)) return;
+  void *elements = clc_newelements(L, byte_count(im));
+  read_region(L, im, zero, im->extent, byte_count(im), elements);
+  clc_writebuffer(L, b, 0, b->count, elements);
+  lua_pop(L, 1);
 }
 
 /* The elements as a buffer: the one that is given, or a new one of the image's shape. */
@@ -304,12 +313,11 @@ static void check_colour(lua_State *L, int arg, const clc_Format *f, char colour
 
 static int image_fill(lua_State *L) {
   clc_Image *im = check_own(L, "fill");
-  char colour[16];
-  check_colour(L, 2, &im->format, colour);
-  const Queued q = begin(L, im, CLC_FILL);
-  const cl_int code =
-      clEnqueueFillImage(q.device->queue, im->mem, colour, zero, im->extent, 0, NULL, q.event);
-  clc_commit(L, q.device, code, "clEnqueueFillImage");
+  clc_Transfer t = whole_image(im, CLC_FILLIMAGE, CLC_FILL);
+  t.to = im->mem;
+  check_colour(L, 2, &im->format, t.element);
+  use_image(L, im->device, im);
+  clc_transfer(L, im->device, &t);
   lua_settop(L, 1);
   return 1;
 }

@@ -10,10 +10,11 @@
 static void prepare(lua_State *L, clc_Kernel *k) {
   clc_Device *d = k->device;
   clc_makeroom(L, d);
-  if (k->counter == NULL && d->profile->on)
+  if (k->counter == NULL && (d->profile->on || clc_getrecording(d) != NULL))
     k->counter = clc_findcounter(L, &d->context->place, CLC_LAUNCH, k->name);
   if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name); /* by a finalizer */
   k->bytes = 0;
+  if (clc_getrecording(d) != NULL) clc_dropheld(clc_getrecording(d));
   d->context->executor->begin(L, d, &k->recipe, k->real_name, k->what);
   if (k->h.released) luaL_error(L, "kernel '%s' is released", k->name); /* by one just now */
 }
@@ -22,6 +23,7 @@ void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *
   clc_Part parts[CLC_MAXPARTS];
   const clc_Launch launch = {
       .kernel = &k->kernel,
+      .name = k->real_name,
       .what = k->what,
       .counter = k->counter,
       .bytes = k->bytes,
@@ -30,7 +32,11 @@ void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *
       .n = clc_planrange(L, range, &k->limits, parts),
       .event = e,
   };
-  k->device->context->executor->launch(L, k->device, &launch);
+  clc_Recording *r = clc_getrecording(k->device);
+  if (r != NULL)
+    clc_keeplaunch(L, r, &launch);
+  else
+    k->device->context->executor->launch(L, k->device, &launch);
 }
 
 static size_t bytes_of(const clc_Buffer *b) {
@@ -43,6 +49,7 @@ static size_t bytes_of(const clc_Buffer *b) {
 
 /* Sets argument i to all of a buffer's memory: the kernel takes an offset. */
 static void set_whole(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
+  clc_holdbuffer(L, clc_getrecording(k->device), i, b, b->mem);
   clc_check(L, clc_setmemory(k->device, k->kernel, i, b, b->mem, 0), "clSetKernelArg");
   k->bytes += bytes_of(b);
 }
@@ -117,12 +124,13 @@ static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer
 void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
   cl_uint i = 0;
   prepare(L, k);
+  const clc_Target target = {k->kernel, clc_getrecording(k->device), 0};
   for (int idx = first; idx <= last && i < k->nargs; idx++, i++) {
     const clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
     if (b == NULL && k->args[i].kind == CLC_BUFFER)
       raise_operand(L, &k->args[i], "the buffer was released meanwhile");
     else if (lua_type(L, idx) == LUA_TSTRING)
-      clc_setargument(L, k, i, idx, 0); /* a packed struct */
+      clc_setargument(L, k, &target, i, idx); /* a packed struct */
     else if (b == NULL)
       set_number(L, k, i, idx);
     else if (i + 1 < k->nargs)
@@ -162,9 +170,10 @@ static void check_call(lua_State *L, const clc_Kernel *k, int given) {
 }
 
 static void set_given(lua_State *L, clc_Kernel *k, int is_empty) {
+  const clc_Target target = {k->kernel, clc_getrecording(k->device), is_empty};
   size_t bytes = 0;
-  for (cl_uint i = 0; i < k->nargs; i++) clc_setargument(L, k, i, (int)i + FIRST, is_empty);
-  if (!k->device->profile->on) return;
+  for (cl_uint i = 0; i < k->nargs; i++) clc_setargument(L, k, &target, i, (int)i + FIRST);
+  if (!k->device->profile->on && target.recording == NULL) return;
   for (cl_uint i = 0; i < k->nargs; i++) {
     const clc_Buffer *b = clc_testhandle(L, (int)i + FIRST, &clc_buffertype);
     if (b != NULL) bytes += bytes_of(b);
@@ -184,6 +193,7 @@ int clc_callkernel(lua_State *L, int has_event) {
   prepare(L, k); /* after the event, whose making may run finalizers that launch */
   set_given(L, k, clc_isempty(&range));
   clc_launch(L, k, &range, e);
+  if (has_event && !clc_isempty(&range)) clc_keepsignature(L, k->device, FIRST + (int)k->nargs);
   clc_endcheck(L, &checked);
   return has_event;
 }

@@ -232,6 +232,11 @@ void clc_begincheck(lua_State *L, clc_Checked *c) {
   if (!c->device->context->has_checked) return;
   for (cl_uint i = 0; i < c->nargs; i++) checked += test_checked(L, c, i) != NULL;
   if (checked == 0) return;
+  if (clc_getrecording(c->device) != NULL)
+    luaL_error(L,
+               "kernel '%s' cannot be recorded with buffers that were made in check mode, which "
+               "looks at them round each launch: d:check(false) before they are made",
+               c->kernel_name);
   luaL_checkstack(L, (int)c->nargs + 10, NULL);
   for (cl_uint i = 0; i < c->nargs; i++) check_aliases(L, c, i);
   clc_settleall(L, c->device->context);

@@ -231,4 +231,5 @@ void clc_openkernels(lua_State *L) {
   clc_openplans(L);
   clc_opensignatures(L);
   clc_openchecks(L);
+  clc_opensequences(L);
 }

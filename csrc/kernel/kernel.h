@@ -132,9 +132,21 @@ clc_Kernel *clc_newkernel(lua_State *L, clc_Device *d, const clc_Code *code, con
  */
 void clc_showkernel(clc_Kernel *k, const char *shown);
 
-/* Sets argument i of a kernel from the Lua value at idx, or raises an error that names kernel and
-   argument. `empty`: nothing will be launched, so a buffer may be of length zero. */
-void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int empty);
+/* What gets a kernel's arguments: its own OpenCL object, or that of a launch that a recording
+   keeps, which holds them. */
+typedef struct clc_Target {
+  cl_kernel kernel;
+  clc_Recording *recording; /* NULL: none */
+  int empty;                /* nothing will be launched: a buffer may be of length zero */
+} clc_Target;
+
+/* Raises because argument i is an image that argument `other` reads where this one writes, or the
+   other way round, which is undefined. */
+void clc_raiseaccess(lua_State *L, const clc_Kernel *k, cl_uint i, cl_uint other);
+
+/* Sets argument i from the Lua value at idx, or raises an error that names kernel and argument. */
+void clc_setargument(lua_State *L, const clc_Kernel *k, const clc_Target *target, cl_uint i,
+                     int idx);
 
 /* --- calls: call.c --------------------------------------------------------- */
 
@@ -213,9 +225,14 @@ void clc_begincheck(lua_State *L, clc_Checked *c);
    infinity. Leaves the stack as it is. */
 void clc_endcheck(lua_State *L, const clc_Checked *c);
 
+/* After a script's launch: the sequence that is being recorded, if there is one, is to know the
+   kernel at an index, whose arguments can be exchanged then. */
+void clc_keepsignature(lua_State *L, const clc_Device *d, int kernel);
+
 void clc_openranges(lua_State *L);
 void clc_openplans(lua_State *L);
 void clc_opensignatures(lua_State *L);
 void clc_openchecks(lua_State *L);
+void clc_opensequences(lua_State *L);
 
 #endif

@@ -173,7 +173,7 @@ typedef struct {
   cl_uint i; /* which argument */
   const clc_Argument *a;
   int idx; /* stack index of its value */
-  int empty;
+  const clc_Target *target;
 } Setter;
 
 static void raise_about(lua_State *L, const char *kernel_name, cl_uint i, const clc_Argument *a,
@@ -222,7 +222,7 @@ static void check_set(const Setter *s, cl_int code, size_t size) {
 /* A value; NULL is local memory, or no memory for a pointer to another space. */
 static void set_raw(const Setter *s, size_t size, const void *value) {
   const clc_Executor *executor = s->k->device->context->executor;
-  check_set(s, executor->set_value(s->k->device, s->k->kernel, s->i, size, value), size);
+  check_set(s, executor->set_value(s->k->device, s->target->kernel, s->i, size, value), size);
 }
 
 /* A vector of three takes the room of four. */
@@ -340,10 +340,18 @@ static void set_buffer(const Setter *s) {
     complain(s, "%s buffer expected, got %s", dtype, value_name(L, s->idx));
   const char *complaint = clc_testdevice(b, s->k->device);
   if (complaint != NULL) complain(s, "%s", complaint);
-  if (b->mem == NULL && !s->empty) complain(s, "the buffer has no elements");
+  if (b->mem == NULL && !s->target->empty) complain(s, "the buffer has no elements");
   if (b->mem == NULL) return;
   cl_mem mem = argument_memory(s, b);
-  check_set(s, clc_setmemory(s->k->device, s->k->kernel, s->i, b, mem, b->offset), sizeof mem);
+  clc_holdbuffer(s->L, s->target->recording, s->i, b, mem);
+  check_set(s, clc_setmemory(s->k->device, s->target->kernel, s->i, b, mem, b->offset), sizeof mem);
+}
+
+void clc_raiseaccess(lua_State *L, const clc_Kernel *k, cl_uint i, cl_uint other) {
+  const clc_Argument *a = &k->args[i], *b = &k->args[other];
+  clc_argumenterror(L, k->name, i, a, "is %s, and is also argument %d '%s', which is %s",
+                    a->is_const ? "read" : "written", (int)other + 1, b->name,
+                    b->is_const ? "read" : "written");
 }
 
 /* What one launch reads by one argument and writes by another is undefined. Those that come later
@@ -353,9 +361,7 @@ static void check_other_access(const Setter *s, const clc_Image *im) {
     const clc_Argument *other = &s->k->args[i];
     if (other->kind == CLC_IMAGE && other->is_const != s->a->is_const &&
         clc_testhandle(s->L, s->idx - (int)(s->i - i), &clc_imagetype) == im)
-      complain(s, "is %s, and is also argument %d '%s', which is %s",
-               s->a->is_const ? "read" : "written", (int)i + 1, other->name,
-               other->is_const ? "read" : "written");
+      clc_raiseaccess(s->L, s->k, s->i, i);
   }
 }
 
@@ -366,7 +372,8 @@ static void set_image(const Setter *s) {
   if (im->device->context != s->k->device->context)
     complain(s, "the image lives on another device; im:copy(device) moves it");
   check_other_access(s, im);
-  check_set(s, clc_setimage(s->k->device, s->k->kernel, s->i, im), sizeof im->mem);
+  clc_holdimage(s->L, s->target->recording, s->i, im);
+  check_set(s, clc_setimage(s->k->device, s->target->kernel, s->i, im), sizeof im->mem);
 }
 
 static void set_sampler(const Setter *s) {
@@ -375,7 +382,10 @@ static void set_sampler(const Setter *s) {
     complain(s, "sampler (d:sampler) expected, got %s", value_name(s->L, s->idx));
   if (sampler->device->context != s->k->device->context)
     complain(s, "the sampler lives on another device");
-  check_set(s, clc_setsampler(s->k->device, s->k->kernel, s->i, sampler), sizeof sampler->sampler);
+  if (s->target->recording != NULL)
+    clc_holdobject(s->L, s->target->recording, s->i, NULL, sampler->sampler);
+  check_set(s, clc_setsampler(s->k->device, s->target->kernel, s->i, sampler),
+            sizeof sampler->sampler);
 }
 
 static void set_local(const Setter *s) {
@@ -398,9 +408,10 @@ static void refuse_opaque(const Setter *s) {
                   : "device-side queues are not supported; launches come from Lua");
 }
 
-void clc_setargument(lua_State *L, const clc_Kernel *k, cl_uint i, int idx, int empty) {
+void clc_setargument(lua_State *L, const clc_Kernel *k, const clc_Target *target, cl_uint i,
+                     int idx) {
   const clc_Argument *a = &k->args[i];
-  const Setter s = {L, k, i, a, idx, empty};
+  const Setter s = {L, k, i, a, idx, target};
   switch (a->kind) {
     case CLC_VALUE: set_value(&s); break;
     case CLC_BUFFER: set_buffer(&s); break;

@@ -160,6 +160,33 @@ function Device:check(on) end
 ---@return userdata # cl_device_id
 function Device:raw() end
 
+---Calls a function once, and keeps the launches, fills and copies that it queues on this device in place of running them.
+---The sequence queues them from C as often as one likes, for little more than the driver's own time: for programs of many
+---short launches, as an elimination step by step. A buffer that the function makes is there at once, its zeros at the first
+---run; a write is kept with a copy of the values that it had. Operations of launches alone (`cl.saxpy`, `cl.map`,
+---`cl.scan`, `cl.gemm`) are kept; other devices run at once.
+---
+---Errors, which leave nothing recorded: a call that waits for the device (a read, `cl.sum`, `cl.lu`, `d:wait`), for its
+---commands have not run; commands of another queue of the device; buffers of check mode; a recording or a sequence inside; an
+---isolated device; what the function raises.
+---```lua
+---local p = d:program [[kernel void blur(global const float *a, global float *b) {
+---  int i = get_global_id(0), n = get_global_size(0);
+---  b[i] = (a[max(i - 1, 0)] + a[min(i + 1, n - 1)]) / 2;
+---}]]
+---local a, b = d:buffer { 0, 0, 16, 0, 0 }, d:zeros("float", 5)
+---local s = d:record(function()
+---  p.blur(5, a, b)
+---  p.blur(5, b, a)
+---end)
+---print(s, a[3]) --> sequence of 2 launches	16.0
+---s(1000):wait()
+---print(a[3] > 3 and a[3] < 4) --> true
+---```
+---@param f fun()
+---@return clcompute.Sequence
+function Device:record(f) end
+
 ---Waits for the queue, for further queues on the same memory and for parts, then releases all that anyone made on the
 ---device: buffers, programs, kernels, events, factors of `cl.lu`, the further queues and parts with what was made on them. Later use
 ---of them is an error; the next `cl.device` opens the hardware afresh. On a further queue it waits for that queue

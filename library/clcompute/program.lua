@@ -231,7 +231,7 @@ function Struct:read(buffer, first, last) end
 ---A launch that can be waited for and timed. A split launch is one event, from the start of the first part to the end
 ---of the last.
 ---@class clcompute.Event
----@field status string "queued", "submitted", "running", "complete" or what failed
+---@field status string "queued", "submitted", "running", "complete" or what failed; "recorded" of a launch that `Device:record` kept
 ---@field seconds number from start to end by the device's clock, of a launch that is timed (`Device:timing`); waits
 ---@field device clcompute.Device
 local Event = {}
@@ -280,3 +280,39 @@ function Event:before(device) end
 ---```
 ---@return clcompute.Event # the event
 function Event:release() end
+
+---Launches, fills and copies that a function queued while `Device:record` kept them. A call queues all of them again, `n`
+---times or once, and returns one event for all: from the start of the first to the end of the last. Memory, kernels and
+---scratch that they use stay until the sequence is released, whatever a script releases.
+---@class clcompute.Sequence
+---@field launches string[] what is launched, in order: "kernel 'step'"; a split launch is one
+---@field device clcompute.Device
+---@overload fun(n?: integer): clcompute.Event
+local Sequence = {}
+
+---Has a launch of the sequence take another argument from its next call on. Calls that are queued already keep theirs.
+---The argument is checked as at a launch; the range and local memory stay those of the recording.
+---
+---Errors: a launch that an operation made (`cl.saxpy`, ...); an argument that the kernel does not take.
+---```lua
+---local p = d:program "kernel void add(global int *x, int y) { x[get_global_id(0)] += y; }"
+---local x = d:zeros("int", 4)
+---local s = d:record(function() p.add(4, x, 1) end)
+---s()
+---s:set(1, "y", 10)
+---s(2)
+---print(x[1]) --> 21
+---```
+---@param launch integer which, from 1; `s.launches` has their kernels
+---@param argument string|integer its name, or its place from 1
+---@param value number|string|table|clcompute.Buffer|clcompute.Image|clcompute.Sampler
+---@return clcompute.Sequence # the sequence
+function Sequence:set(launch, argument, value) end
+
+---Releases the sequence at once instead of when it is collected; `<close>` does the same. May be called twice.
+---```lua
+---local s = d:record(function() end)
+---print(s:release()) --> sequence (released)
+---```
+---@return clcompute.Sequence # the sequence
+function Sequence:release() end

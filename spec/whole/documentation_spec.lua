@@ -14,8 +14,8 @@ for _, entry in ipairs(entries) do
   if name then modules[name] = require(entry.module) end
 end
 
-local kinds = { "Device", "Buffer", "Image", "Sampler", "Program", "Kernel", "Event", "Factors", "Array", "OpenBLAS",
-  "CLBlast" }
+local kinds = { "Device", "Buffer", "Image", "Sampler", "Program", "Kernel", "Event", "Sequence", "Factors", "Array",
+  "OpenBLAS", "CLBlast" }
 
 --- One object of each kind; the libraries only where they are installed.
 local function make_objects(d)
@@ -24,7 +24,7 @@ local function make_objects(d)
   return {
     Device = d, Buffer = buffer, Image = d:image("r float", 1), Sampler = d:sampler(),
     Program = program, Kernel = program.nothing,
-    Event = program.nothing(1, buffer),
+    Event = program.nothing(1, buffer), Sequence = d:record(function() end),
     Array = modules.blas.array(1), OpenBLAS = modules.blas.openblas(), CLBlast = modules.blas.clblast(),
   }
 end

@@ -132,12 +132,21 @@ local function find(device, test, key)
   return verdict
 end
 
+--- pcall(find, ...): the test runs at once, also while a script records the device's commands.
+local function find_at_once(device, ...)
+  local internal = require "clcompute.core.internal" -- which needs the C core too
+  local paused = internal.pause_recording(device)
+  local found, verdict = pcall(find, device, ...)
+  internal.resume_recording(device, paused)
+  return found, verdict
+end
+
 --- What a device makes of a test; `clcompute.answers` says what it takes and returns.
 function known_answer.verdict(device, test)
   local key = key_of(device, test)
   if verdicts[key] then return verdicts[key] end
   verdicts[key] = "unknown" -- the test's own source may come here too
-  local found, verdict = pcall(find, device, test, key)
+  local found, verdict = find_at_once(device, test, key)
   verdicts[key] = found and verdict or nil -- the next one asks again
   if not found then error(verdict, 0) end
   return verdict

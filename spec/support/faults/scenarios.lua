@@ -212,6 +212,24 @@ add("Image:save, Device:load", "abcd", function(d)
   return d:load(path[1]):string()
 end)
 
+-- --- sequences ----------------------------------------------------------------------------
+
+add("Device:record, Sequence:set", { 31, 32, 33, 34 }, function(d)
+  local p <close> = d:program "kernel void add(global int *x, int y) { x[get_global_id(0)] += y; }"
+  local x, y = d:zeros("int", 4), d:zeros("int", 4)
+  local im = d:image("r float", 2, 2)
+  local s <close> = d:record(function()
+    x:write { 1, 2, 3, 4 }
+    im:fill(1)
+    p.add({ global = 4, group = 3, remainder = "split" }, x, 10)
+    p.add(4, y, 1)
+    y:write(x)
+  end)
+  s:set(2, "x", x):set(2, "y", 20)
+  s(2):wait()
+  return y:read()
+end)
+
 -- --- programs and kernels -----------------------------------------------------------------
 
 local ADD = "kernel void add(global int *x, int n) { x[get_global_id(0)] += n; }"

@@ -171,8 +171,8 @@ local NAMED = {
   ["clcompute.Values"] = function() return chance(20) and square() or numbers() end,
   ["clcompute.Range"] = range,
 }
-for _, kind in ipairs { "Device", "Buffer", "Image", "Sampler", "Program", "Kernel", "Event", "Scratch", "Factors",
-  "Array", "OpenBLAS", "CLBlast" } do
+for _, kind in ipairs { "Device", "Buffer", "Image", "Sampler", "Program", "Kernel", "Event", "Sequence", "Scratch",
+  "Factors", "Array", "OpenBLAS", "CLBlast" } do
   NAMED["clcompute." .. kind] = object(kind)
 end
 

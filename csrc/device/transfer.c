@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Transfers: copies and fills of a device's memory. */
+#include "device.h"
+
+static const char *call_name(clc_TransferCall call) {
+  static const char *const names[] = {"clEnqueueCopyBuffer",        "clEnqueueCopyBufferRect",
+                                      "clEnqueueFillBuffer",        "clEnqueueCopyImage",
+                                      "clEnqueueCopyBufferToImage", "clEnqueueCopyImageToBuffer",
+                                      "clEnqueueFillImage"};
+  return names[call];
+}
+
+static cl_int enqueue(cl_command_queue queue, const clc_Transfer *t, cl_event *event) {
+  switch (t->call) {
+    case CLC_COPYBUFFER:
+      return clEnqueueCopyBuffer(queue, t->from, t->to, t->at[0], t->to_at[0], t->region[0], 0,
+                                 NULL, event);
+    case CLC_COPYBOX:
+      return clEnqueueCopyBufferRect(queue, t->from, t->to, t->at, t->to_at, t->region, t->row,
+                                     t->slice, t->to_row, t->to_slice, 0, NULL, event);
+    case CLC_FILLBUFFER:
+      return clEnqueueFillBuffer(queue, t->to, t->element, t->size, t->to_at[0], t->region[0], 0,
+                                 NULL, event);
+    case CLC_COPYIMAGE:
+      return clEnqueueCopyImage(queue, t->from, t->to, t->at, t->to_at, t->region, 0, NULL, event);
+    case CLC_BUFFERTOIMAGE:
+      return clEnqueueCopyBufferToImage(queue, t->from, t->to, t->at[0], t->to_at, t->region, 0,
+                                        NULL, event);
+    case CLC_IMAGETOBUFFER:
+      return clEnqueueCopyImageToBuffer(queue, t->from, t->to, t->at, t->region, t->to_at[0], 0,
+                                        NULL, event);
+    case CLC_FILLIMAGE:
+      return clEnqueueFillImage(queue, t->to, t->element, t->to_at, t->region, 0, NULL, event);
+  }
+  return CL_INVALID_VALUE;
+}
+
+cl_int clc_trytransfer(lua_State *L, clc_Device *d, const clc_Transfer *t) {
+  clc_Recording *r = clc_getrecording(d);
+  if (r != NULL) {
+    clc_keeptransfer(L, r, t);
+    return CL_SUCCESS;
+  }
+  cl_event *event = clc_reserve(L, d, clc_kindname(t->kind));
+  clc_countpart(d, clc_transfercounter(d, t->kind), t->bytes, 0, 1);
+  const cl_int code = enqueue(d->queue, t, event);
+  if (code != CL_SUCCESS) return code;
+  clc_commit(L, d, code, call_name(t->call));
+  if (t->event != NULL) clc_addcommand(t->event, event);
+  return code;
+}
+
+void clc_transfer(lua_State *L, clc_Device *d, const clc_Transfer *t) {
+  const cl_int code = clc_trytransfer(L, d, t);
+  if (code != CL_SUCCESS) clc_raise(L, code, call_name(t->call), "%s", clc_kindname(t->kind));
+}
