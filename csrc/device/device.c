@@ -33,6 +33,12 @@ void clc_makeroom(lua_State *L, clc_Device *d) {
   lua_pop(L, 1);
 }
 
+/* A processor's driver makes its events in any case, and tells of the end of one sooner than of a
+   barrier's; sequences do without. */
+static int has_event(const clc_Device *d) {
+  return d->is_timed || (d->context->is_cpu && !d->flight.replays);
+}
+
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
   if (d->context->recording != NULL) clc_refuserecorded(L, d);
   if (d->flight.count == CLC_PENDING) clc_makeroom(L, d);
@@ -40,7 +46,7 @@ cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what) {
   clc_Command *c = clc_nextcommand(&d->flight);
   clc_namecommand(c, what);
   c->counter = NULL;
-  return d->is_timed ? &c->event : NULL;
+  return has_event(d) ? &c->event : NULL;
 }
 
 void clc_countpart(clc_Device *d, clc_Counter *counter, size_t bytes, int i, int n) {
@@ -57,7 +63,7 @@ clc_Counter *clc_transfercounter(const clc_Device *d, clc_Kind kind) {
 
 void clc_commit(lua_State *L, clc_Device *d, cl_int code, const char *call) {
   if (code != CL_SUCCESS) clc_raise(L, code, call, "%s", clc_nextcommand(&d->flight)->what);
-  clc_queued(&d->flight, d->is_timed);
+  clc_queued(&d->flight, has_event(d));
 }
 
 void clc_report(lua_State *L, clc_Device *d) {

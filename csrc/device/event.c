@@ -144,8 +144,8 @@ clc_Event *clc_newevent(lua_State *L, clc_Device *d, const char *what) {
 
 void clc_addcommand(clc_Event *e, const cl_event *command) {
   e->ticket = e->device->flight.queued;
-  e->is_timed = command != NULL;
-  if (command == NULL) return;
+  e->is_timed = e->device->is_timed;
+  if (!e->is_timed) return;
   if (e->last != e->first) clReleaseEvent(e->last);
   clRetainEvent(e->last = *command);
   if (e->first == NULL) e->first = *command;
