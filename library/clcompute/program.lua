@@ -236,8 +236,9 @@ function Struct:read(buffer, first, last) end
 ---@field device clcompute.Device
 local Event = {}
 
----Blocks until the launch has ended. That a launch which is not timed has ended is seen by a barrier behind it and behind
----all that was queued meanwhile: the answer may come later than its end, never earlier. The same goes for `status`.
+---Blocks until the launch has ended. Where launches have no OpenCL event, on a GPU unless they are timed, its end is seen
+---by a barrier behind it and behind all that was queued meanwhile: the answer may come later than the end of the launch,
+---never earlier. The same goes for `status`.
 ---
 ---Errors: a launch that failed on the device; the time ran out.
 ---```lua
