@@ -48,7 +48,7 @@ static int check_way(lua_State *L, const clc_Context *c) {
   }
   if (asked == NWAYS) luaL_argerror(L, 2, "option counts, domain or units expected");
   if (c->executor->is_isolated)
-    luaL_error(L, "an isolated device has no parts: divide cl.device(\"%d:%d\"), which is not",
+    luaL_error(L, "an isolated device has no parts; cl.device(\"%d:%d\", {isolated = false}) has",
                c->place.p, c->place.d);
   find_ways(L, c, offered);
   if (!offered[asked])
@@ -172,7 +172,7 @@ static int device_partition(lua_State *L) {
   for (cl_uint i = 0; i < n; i++) {
     lua_rawgeti(L, table, (lua_Integer)i + 1);
     clc_learnplace(L, clc_checkhandle(L, -1, &clc_contexttype));
-    clc_newdevice(L, -1);
+    clc_newdevice(L, -1)->timing = d->timing;
     lua_rawseti(L, -3, (lua_Integer)i + 1);
     lua_pop(L, 1);
   }

@@ -110,7 +110,9 @@ void clc_pushsaved(lua_State *L, const clc_Device *d, const clc_Saved *s) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 20, NULL);
   if (!d->context->executor->makes_binaries)
-    luaL_error(L, "an isolated device makes no binaries; take the device without isolation");
+    luaL_error(
+        L, "an isolated device makes no binaries; cl.device(\"%d:%d\", {isolated = false}) does",
+        d->context->place.p, d->context->place.d);
   push_outline(L, s->text, s->kernels, s->built);
   lua_pushfstring(L, "%s\n%s%s\n%s\n%s", s->library, clc_pushidentity(L, d),
                   push_lasting(L, s->options), s->suspects, lua_tostring(L, top + 1));

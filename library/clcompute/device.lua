@@ -170,12 +170,13 @@ function Device:raw() end
 ---commands have not run; commands of another queue of the device; buffers of check mode; a recording or a sequence inside; an
 ---isolated device; what the function raises.
 ---```lua
----local p = d:program [[kernel void blur(global const float *a, global float *b) {
+---local q = cl.device(d.place, { isolated = false, check = false }) -- an isolated device records nothing
+---local p = q:program [[kernel void blur(global const float *a, global float *b) {
 ---  int i = get_global_id(0), n = get_global_size(0);
 ---  b[i] = (a[max(i - 1, 0)] + a[min(i + 1, n - 1)]) / 2;
 ---}]]
----local a, b = d:buffer { 0, 0, 16, 0, 0 }, d:zeros("float", 5)
----local s = d:record(function()
+---local a, b = q:buffer { 0, 0, 16, 0, 0 }, q:zeros("float", 5)
+---local s = q:record(function()
 ---  p.blur(5, a, b)
 ---  p.blur(5, b, a)
 ---end)

@@ -296,9 +296,10 @@ local Sequence = {}
 ---
 ---Errors: a launch that an operation made (`cl.saxpy`, ...); an argument that the kernel does not take.
 ---```lua
----local p = d:program "kernel void add(global int *x, int y) { x[get_global_id(0)] += y; }"
----local x = d:zeros("int", 4)
----local s = d:record(function() p.add(4, x, 1) end)
+---local q = cl.device(d.place, { isolated = false, check = false })
+---local p = q:program "kernel void add(global int *x, int y) { x[get_global_id(0)] += y; }"
+---local x = q:zeros("int", 4)
+---local s = q:record(function() p.add(4, x, 1) end)
 ---s()
 ---s:set(1, "y", 10)
 ---s(2)
@@ -312,7 +313,7 @@ function Sequence:set(launch, argument, value) end
 
 ---Releases the sequence at once instead of when it is collected; `<close>` does the same. May be called twice.
 ---```lua
----local s = d:record(function() end)
+---local s = cl.device(d.place, { isolated = false, check = false }):record(function() end)
 ---print(s:release()) --> sequence (released)
 ---```
 ---@return clcompute.Sequence # the sequence

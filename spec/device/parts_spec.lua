@@ -18,6 +18,7 @@ helper.describe_each("the parts of a device", function(d)
     assert.equal(2, #parts)
     for i, part in ipairs(parts) do
       assert.equal(d, part.parent)
+      assert.equal(d:timing(), part:timing())
       assert.equal(("%s part %d of 2"):format(d.place, i), part.place)
       assert.equal(part.place, part:info().place)
       assert.equal(1, (tostring(part):find(part.place .. " ", 1, true)))
@@ -111,7 +112,7 @@ helper.describe_each("the parts of a device", function(d)
     helper.raises("option counts, domain or units expected", d.partition, d, {})
     helper.raises("table expected", d.partition, d)
     helper.raises("one option expected, got two", d.partition, d, { units = 1, domain = "l2" })
-    if d.isolated then return helper.raises("an isolated device has no parts", d.partition, d, { units = 1 }) end
+    if d.isolated then return helper.raises("{isolated = false}) has", d.partition, d, { units = 1 }) end
     if not divide(d) then
       return helper.raises({ "the driver does not divide " .. d.place .. " by units" }, d.partition, d, { units = 1 })
     end

@@ -77,7 +77,7 @@ helper.describe_each("a saved program", function(d)
         local i = isolated.device()
         local q = i:program { binary = path }
         check(i, q)
-        helper.raises("an isolated device makes no binaries", q.save, q, path)
+        helper.raises(('makes no binaries; cl.device("%s", {isolated = false}) does'):format(i.place), q.save, q, path)
       end
     end)
   end)

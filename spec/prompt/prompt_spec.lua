@@ -171,7 +171,7 @@ describe("the prompt in a terminal", function()
     local t <close> = opened { place = CPU }
     t:converse "q = cl.device(d.place, { isolated = false, check = false })"
     t:converse('slow = q:program "kernel void slow(global float *x) { volatile long i; '
-      .. 'for (i = 0; i < 2500000000L; i++); x[0] = 9; }".slow')
+      .. 'for (i = 0; i < 5000000000L; i++); x[0] = 9; }".slow')
     t:converse "y = q:buffer { 1 }"
     t:converse "e = slow(1, y)"
     for _, statement in ipairs { "print(y)", "q:wait()", "cl.sum(y)" } do
