@@ -370,6 +370,7 @@ static int device_wait(lua_State *L) {
 
 static int device_trim(lua_State *L) {
   clc_Context *c = clc_checkdevice(L, 1)->context;
+  clc_checkfork(L);
   c->dropped += clc_emptypool(&c->pool);
   lua_settop(L, 1);
   return 1;

@@ -470,6 +470,7 @@ describe("a forked child", function()
       function() device:wait() end,
       function() device:zeros("float", 4) end,
       function() device:queue() end,
+      function() device:trim() end,
       function() cl.devices() end,
       function() cl.profile() end,
       function()
