@@ -73,6 +73,8 @@ for _, variable in ipairs {
   { "CLCOMPUTE_TUNING", "The file of numbers that tune finds." },
   { "CLCOMPUTE_CHECK", "Check mode from the start, unless empty, 0, off, no or false." },
   { "CLCOMPUTE_CAREFUL", "Careful devices from the start, unless empty, 0, off, no or false." },
+  { "CLCOMPUTE_TIMING", "Launches are timed from the start, unless empty, 0, off, no or false." },
+  { "CLCOMPUTE_POOL", "off: the memory of released buffers is not kept for those to come." },
   { "CLCOMPUTE_SANDBOX", "off: workers of isolated devices run without their sandbox." },
   { "COLUMNS", "The width of tables; unless set, that of the terminal." },
   { "NO_COLOR", "Set to anything: no colours." },

@@ -84,7 +84,7 @@ void clc_pushmuch(lua_State *L, size_t bytes, clc_Pusher push, const void *data)
   const int status = lua_pcall(L, 1, 1, 0);
   lua_setallocf(L, own.alloc, own.data);
   if (status == LUA_OK) return;
-  if (lua_type(L, -1) == LUA_TSTRING) { /* the place, which it does not know there */
+  if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) { /* its place, unknown there */
     luaL_where(L, 1);
     lua_insert(L, -2);
     lua_concat(L, 2);

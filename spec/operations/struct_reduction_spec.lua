@@ -60,6 +60,18 @@ helper.describe_kinds("a reduction to a struct", function(d)
     assert.same({ low = 0.5, high = 22, count = 2 }, got)
   end)
 
+  it("is another one for another struct, though the expressions are the same", function()
+    local A, B = cl.struct("ab", "float x; int y;"), cl.struct("ba", "int y; float x;")
+    local x = d:buffer { 1, 2, 3 }
+    local function add(S, name)
+      return cl.reduce("add(a, b)", x, { dtype = S, map = "one(x[i])", preamble = ([[
+        NAME add(const NAME a, const NAME b) { NAME r; r.x = a.x + b.x; r.y = a.y + b.y; return r; }
+        NAME one(const float v) { NAME r; r.x = v; r.y = 1; return r; }]]):gsub("NAME", name) })
+    end
+    assert.same({ x = 6.0, y = 3 }, add(A, "ab"))
+    assert.same({ x = 6.0, y = 3 }, add(B, "ba"))
+  end)
+
   it("finds the least with its index", function()
     for _, n in ipairs { 1, 17, 257, helper.is_simulator(d) and 1000 or 70003 } do
       local x = d:random("int", n, { seed = helper.seed, low = 0, high = n // 2 + 1 })

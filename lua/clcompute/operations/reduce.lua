@@ -113,7 +113,7 @@ end
 
 --- The kernels for the chunks and for their results, from what is kept or built.
 local function find_kernels(where, device, row, r)
-  local key = ("%s\n%s\n%s\n%s"):format(r.operation, r.map, macros.signature(r.list), r.results.type)
+  local key = ("%s\n%s\n%s\n%s"):format(r.operation, r.map, macros.signature(r.list), r.results.alias or r.results.type)
   if r.preamble then key = ("%s\n%s"):format(key, r.preamble.text) end
   local chunks = row.kernels[key]
   local rest = chunks and row.kernels["rest " .. key]
