@@ -2,6 +2,9 @@
 # clcompute: `make run` shows it, `make test` tests it; both install what is missing.
 # `make help` lists the rest. The long checks (sanitizers, faults, fuzzing, coverage) are in tools/gates.mk.
 
+# What is tested and measured here is by the kernels that users have in the end.
+export CLCOMPUTE_BUILD = wait
+
 # --- settings -----------------------------------------------------------------
 ifeq ($(origin CC),default)
 CC          = gcc
@@ -27,12 +30,12 @@ VERSION := $(shell sed -n 's/.*version = "clcompute \([^"]*\)".*/\1/p' lua/clcom
 RUN_PACKAGES  = gcc libc6-dev lua5.4 liblua5.4-dev ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd \
                 lua-argparse lua-dkjson lua-readline lua-zlib libisl-dev
 PEER_PACKAGES = libopenblas0 libclblast1
-TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) lua-busted luarocks oclgrind chromium procps zsh fish
+TEST_PACKAGES = $(RUN_PACKAGES) $(PEER_PACKAGES) libopenmpi-dev openmpi-bin lua-busted luarocks oclgrind chromium procps zsh fish
 LINT_PACKAGES = $(TEST_PACKAGES) clang clang-format lua-check
 
 # --- modules: name, sources, libraries ------------------------------------------
-# Of the packages of csrc/, three are modules of their own; the others are the core.
-APART = sequential peers poly
+# Of the packages of csrc/, four are modules of their own; the others are the core.
+APART = sequential peers poly mpi
 
 core_SOURCES       = $(sort $(filter-out $(APART:%=csrc/%/%),$(shell find csrc -name "*.c")) csrc/sequential/plain.c)
 sequential_SOURCES = csrc/sequential/sequential.c csrc/sequential/plain.c csrc/base/functions.c \
@@ -40,34 +43,42 @@ sequential_SOURCES = csrc/sequential/sequential.c csrc/sequential/plain.c csrc/b
 native_SOURCES     = csrc/sequential/native.c csrc/base/wait.c
 blas_SOURCES       = $(wildcard csrc/peers/*.c) $(patsubst %,csrc/base/%.c,args error functions wait)
 poly_SOURCES       = $(wildcard csrc/poly/*.c) csrc/base/functions.c
+ranks_SOURCES      = csrc/mpi/mpi.c csrc/base/wait.c
 
 core_LIBS       = -lOpenCL -lm -lpthread -ldl
 sequential_LIBS = -lm
 native_LIBS     = -ldl
 blas_LIBS       = -ldl
 poly_LIBS       = -lisl
+ranks_LIBS      = $(filter -L% -l% -Wl%,$(MPI))
+
+# clcompute.ranks, of which clcompute.mpi is made, is built where mpicc is: that says how it compiles.
+MPI   := $(shell mpicc -show 2>/dev/null)
+FLAGS += $(patsubst -I%,-isystem %,$(filter -I%,$(MPI)))
 
 # clcompute.poly is built where isl is; without it all else works.
 HAS_ISL := $(shell $(CC) $(CFLAGS) -include isl/ctx.h -x c -E /dev/null >/dev/null 2>&1 && echo yes)
-MODULE_NAMES = core sequential native blas $(if $(HAS_ISL),poly)
+MODULE_NAMES = core sequential native blas $(if $(HAS_ISL),poly) $(if $(MPI),ranks)
 MODULES      = $(MODULE_NAMES:%=build/clcompute/%.so)
 KERNELS      = $(wildcard kernels/*.cl)
 
-# What makes `require "clcompute"` and the command work here; `;;` stands for the paths there are.
+# What makes `require "clcompute"`, the command and `man clcompute` work here; `;;` stands for the paths there are, and so
+# does a colon at the end of MANPATH.
 ENV = PATH="$(CURDIR)/bin:$$PATH" \
       LUA_PATH_5_4="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;$(CURDIR)/build/?.lua;;" \
-      LUA_CPATH_5_4="$(CURDIR)/build/?.so;;"
+      LUA_CPATH_5_4="$(CURDIR)/build/?.so;;" \
+      MANPATH="$(CURDIR)/build/man:$$MANPATH"
 
-# Every spec, and some once more on isolated CPUs.
-ISOLATED = $(patsubst %,isolated=spec/%_spec.lua,buffer/buffer device/event image/image kernel/kernel kernel/range \
-             operations/saxpy program/program)
-SPECS    = $(sort $(shell find spec -name '*_spec.lua')) $(ISOLATED)
+# Every spec, and some once more on isolated CPUs; of kernels and ranges spec/worker/isolation_spec.lua has a sample.
+ISOLATED     = $(patsubst %,isolated=spec/%_spec.lua,buffer/buffer device/event image/image operations/saxpy program/program)
+ALL_ISOLATED = $(ISOLATED) $(patsubst %,isolated=spec/%_spec.lua,kernel/kernel kernel/range)
+SPECS        = $(sort $(shell find spec -name '*_spec.lua')) $(ISOLATED)
 
 .DELETE_ON_ERROR:
 .PHONY: all help run test check check-isolated bench-overhead bench-peers env show install uninstall dist clean lint \
-        doc packages-run packages-test packages-lint FORCE
+        lint-files doc packages-run packages-test packages-lint FORCE
 
-all: $(MODULES) build/clcompute/commit.lua
+all: $(MODULES) build/clcompute/commit.lua build/man/man1/clcompute.1
 
 # --- what users type ------------------------------------------------------------
 help:
@@ -86,7 +97,7 @@ check: all layer
 	@$(ENV) tools/test.sh $(SPECS)
 
 check-isolated: all layer
-	@$(ENV) tools/test.sh $(ISOLATED)
+	@$(ENV) tools/test.sh $(ALL_ISOLATED)
 
 # What the library costs above the same OpenCL calls from C.
 bench-overhead: all build/overhead.so
@@ -124,6 +135,7 @@ install: all
 	install -D -m 644 -t "$(DESTDIR)$(LUADIR)/clcompute" build/clcompute/commit.lua
 	$(call copy,lua,$(LUADIR))
 	$(call copy,examples/polykernels,$(LUADIR)/clcompute/polykernels)
+	$(call copy,examples/irregular,$(LUADIR)/clcompute/irregular)
 	$(call copy,kernels,$(LUADIR)/clcompute/kernels)
 	$(call copy,library,$(LUADIR)/clcompute/library)
 	$(call copy,docs,$(DOCDIR)/docs)
@@ -185,6 +197,9 @@ build/clcompute/commit.lua: TEXT = return '$$(test -e .git && git describe --alw
 build/clcompute/commit.lua: FORCE
 	@$(write)
 
+build/man/man1/clcompute.1: docs/clcompute.1
+	@install -D -m 644 $< $@
+
 include tools/gates.mk
 
 # --- lint -------------------------------------------------------------------------
@@ -192,7 +207,11 @@ C_FILES = $(shell find csrc tools spec -name '*.[ch]')
 
 LINT    = $(FLAGS) -Itools/layer -Werror
 
+# A second make, as the first one looked for mpicc before it was installed.
 lint: packages-lint
+	@$(MAKE) --no-print-directory -s lint-files
+
+lint-files:
 	@echo $(filter %.c,$(C_FILES)) | xargs -n 1 -P $$(nproc) gcc $(LINT) -o /dev/null -c
 	@echo $(filter %.c,$(C_FILES)) | xargs -n 8 -P $$(nproc) clang $(LINT) -Wno-unknown-pragmas -fsyntax-only
 	@clang-format --dry-run --Werror $(C_FILES)

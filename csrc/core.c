@@ -18,11 +18,13 @@ static const char core_key = 0; /* registry: the module */
 /* Once a state: objects of an earlier opening must find the same lists. */
 int luaopen_clcompute_core(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &core_key) == LUA_TTABLE) return 1;
-  clc_pinpocl();
+  clc_preparepocl(0);
   lua_newtable(L);
+  clc_openallocator(L);
   clc_openhandles(L);
   clc_openinterrupts(L);
   clc_openterminal(L);
+  clc_opennotices(L);
   clc_opendtypes(L);
   clc_openfiles(L);
   clc_opendevices(L);

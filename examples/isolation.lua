@@ -45,7 +45,7 @@ local function launches(n)
   local list = {}
   for i, device in ipairs { plain, isolated } do
     local axpy = device:program(SOURCE).axpy
-    local from, to = device:random("float", n), device:random("float", n)
+    local from, to = device:random("float", n, { seed = 1 }), device:random("float", n, { seed = 2 })
     list[i] = function() axpy({ global = n, group = GROUP }, 0.5, from, to):wait() end
     list[i]()
   end

@@ -1,41 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce_chunks: one result of each chunk of n elements, for a CPU: a work-item does a chunk
+ * reduce_chunks: one result of each chunk of rows of n elements, for a CPU: a work-item does a chunk
  *
  *     for (w = 0; w < get_global_size(0); w++)
- *       out[w] = EXPRESSION of element w * chunk, combined with those up to the next chunk
+ *       out[w] = EXPRESSION of the chunk's first element, combined with those up to the next chunk
  *
  * LANES results go side by side, which a compiler makes vectors of, over BLOCK rows of elements;
  * then the block's are combined with those of the blocks before. So a sum of k elements goes
  * through BLOCK + k / (LANES * BLOCK) + log2(LANES) additions instead of k.
- * Global size: n / chunk, rounded up, each chunk with an element. Local size: any, 1 is best.
+ * Global size: n / chunk, rounded up, for each row. Local size: any, 1 is best.
  */
-#include "clcompute/elementwise.h"
+#include "clcompute/reduction.h"
 
-#ifndef ORDERED
-#define ORDERED 0 /* 1: from left to right, for what does not commute */
-#endif
 #ifndef LANES
 #define LANES 64 /* results side by side; a power of two */
 #endif
 #ifndef BLOCK
 #define BLOCK 32 /* rows of elements */
 #endif
-#ifndef OPERATION
-#define OPERATION a + b /* of two results a, b */
-#endif
-#ifndef STORED
-#define STORED RESULT /* dtype of out: uchar, the bytes of structs, where RESULT is one */
-#endif
-
-static RESULT clc_combine(const RESULT a, const RESULT b) {
-  return OPERATION;
-}
 
 __kernel void reduce_chunks(const ulong n, const ulong chunk, __global STORED *out,
                             const ulong out_first, const int has_init,
                             const RESULT init PARAMETERS) {
-  FIND_CHUNK(get_global_id(0))
+  FIND_PART(get_global_id(0))
   RESULT total;
   ulong at = begin;
   if (ORDERED || end - begin < LANES) {
@@ -77,5 +64,5 @@ __kernel void reduce_chunks(const ulong n, const ulong chunk, __global STORED *o
     total = sum[0];
   }
   if (has_init) total = clc_combine(init, total);
-  ((__global RESULT *)(out + out_first))[get_global_id(0)] = total;
+  WRITE_RESULT(get_global_id(0), total);
 }

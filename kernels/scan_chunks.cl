@@ -1,35 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan_chunks: the running results of n elements, for a CPU: a work-item does a chunk
+ * scan_chunks: the running results of each row of n elements, for a CPU: a work-item does a chunk
  *
  *     for (i = 0; i < n; i++) out[i] = total = i > 0 ? combine(total, x[i]) : x[i];
  *
  * and with EXCLUSIVE out[i] is the total before element i. The results of whole chunks are in
- * `sums`; a work-item combines those of the chunks before its own. With an IDENTITY sixteen elements
+ * `sums`; a work-item combines those of the chunks of the row before its own. With an IDENTITY sixteen elements
  * are scanned at once: 1, 2, 4 and 8 places are shifted by and combined, so the chain
  * from element to element has one operation for sixteen.
- * Global size: n / chunk, rounded up. Local size: any, 1 is best.
+ * Global size: n / chunk, rounded up, for each row. Local size: any, 1 is best.
  */
-#include "clcompute/elementwise.h"
+#include "clcompute/scan.h"
 
-#ifndef EXCLUSIVE
-#define EXCLUSIVE 0 /* 1: without the element itself; has_init must be 1 */
-#endif
 #ifndef STREAM
 #define STREAM 0 /* 1: past the caches, where vectors of out are aligned */
-#endif
-#ifndef OPERATION
-#define OPERATION a + b /* of the results a and b of neighbouring parts */
-#define IDENTITY 0      /* optional: combined with it, a value stays; has_init must be 1 */
 #endif
 #ifndef ELEMENTS
 #define ELEMENTS vload16(0, mem_x + first_x + at) /* sixteen elements from `at` on, as VALUEs */
 #endif
 #define VECTOR JOIN(VALUE, 16)
-
-static VALUE combine(const VALUE a, const VALUE b) {
-  return OPERATION;
-}
 
 #ifdef IDENTITY
 static VECTOR combine_vectors(const VECTOR a, const VECTOR b) {
@@ -40,11 +29,11 @@ static VECTOR combine_vectors(const VECTOR a, const VECTOR b) {
 __kernel void scan_chunks(const ulong n, const ulong chunk, __global RESULT *out,
                           const ulong out_first, __global const VALUE *sums, const ulong sums_first,
                           const int has_init, const VALUE init PARAMETERS) {
-  FIND_CHUNK(get_global_id(0))
+  FIND_PART(get_global_id(0))
   VALUE total = init;
   int has_total = has_init;
-  for (ulong k = 0; k < get_global_id(0); k++) {
-    const VALUE sum = sums[sums_first + k];
+  for (ulong k = 0; k < nth; k++) {
+    const VALUE sum = sums[sums_first + place * parts + k];
     total = has_total ? combine(total, sum) : sum;
     has_total = 1;
   }

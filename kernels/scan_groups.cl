@@ -1,33 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan_groups: the running results of n elements, for a GPU: a work-group does a chunk
+ * scan_groups: the running results of each row of n elements, for a GPU: a work-group does a chunk
  *
  *     for (i = 0; i < n; i++) out[i] = total = i > 0 ? combine(total, x[i]) : x[i];
  *
  * and with EXCLUSIVE out[i] is the total before element i. The results of whole chunks are in
- * `sums`; a group combines those of the chunks before its own. Then it goes through its chunk in
+ * `sums`; a group combines those of the chunks of the row before its own. Then it goes through its chunk in
  * tiles of GROUP * SHARE elements: a work-item combines SHARE neighbours, the group scans the work-items'
  * results in local memory, and each work-item goes through its neighbours once more.
- * Global size: n / chunk, rounded up, times GROUP. Local size: GROUP.
+ * Global size: n / chunk, rounded up, times GROUP, for each row. Local size: GROUP.
  */
-#include "clcompute/elementwise.h"
+#include "clcompute/scan.h"
 
-#ifndef EXCLUSIVE
-#define EXCLUSIVE 0 /* 1: without the element itself; has_init must be 1 */
-#endif
 #ifndef GROUP
 #define GROUP 256 /* work-items of a group; a power of two */
 #endif
 #ifndef SHARE
 #define SHARE 8 /* neighbours of a work-item in a tile */
 #endif
-#ifndef OPERATION
-#define OPERATION a + b /* of the results a and b of neighbouring parts */
-#endif
-
-static VALUE combine(const VALUE a, const VALUE b) {
-  return OPERATION;
-}
 
 /* found[k] <- found[0] to found[k] combined, for the first `busy` ones. */
 #define SCAN_FOUND                                                              \
@@ -46,17 +36,17 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_groups(
     const VALUE init PARAMETERS) {
   __local VALUE found[GROUP];
   const uint me = (uint)get_local_id(0);
-  const ulong chunks = get_group_id(0); /* before this one */
-  FIND_CHUNK(chunks)
+  FIND_PART(get_group_id(0))
+  const ulong chunks = nth, sums_of_row = sums_first + place * parts; /* before this one */
   VALUE total = init;
   int has_total = has_init;
 
   const ulong share = max((chunks + GROUP - 1) / GROUP, 1ul);
   uint busy = (uint)((chunks + share - 1) / share);
   if (me < busy) {
-    VALUE sum = sums[sums_first + me * share];
+    VALUE sum = sums[sums_of_row + me * share];
     for (ulong k = me * share + 1; k < min((me + 1) * share, chunks); k++)
-      sum = combine(sum, sums[sums_first + k]);
+      sum = combine(sum, sums[sums_of_row + k]);
     found[me] = sum;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

@@ -113,6 +113,17 @@ function cl.clock() end
 ---@field event integer
 ---@field sequence integer
 
+---Sets the seed of the next `d:random` or `d:permutation` that is given none; those behind it count up from there. Until it
+---is called, the first seed is the system's, another one in each process.
+---```lua
+---cl.seed(7)
+---local a, b = d:random("float", 100), d:random("float", 100)
+---cl.seed(7)
+---print(a[1] == b[1], a[1] == d:random("float", 100)[1], a[1] == d:random("float", 1, { seed = 7 })[1]) --> false	true	true
+---```
+---@param n integer
+function cl.seed(n) end
+
 ---The objects that are alive, and the buffers and images that hold device memory: finds what was not released.
 ---```lua
 ---local x <close> = d:zeros("float", 1000)
@@ -190,6 +201,19 @@ function cl.profile(on) end
 ---@return clcompute.TraceRow[] # in the order of global ids, dimension 0 first
 function cl.trace_range(range, options) end
 
+---Builds and judges a device's fast products (`cl.gemm`) now. On a CPU whose fast products were never built, plain ones
+---serve until they have taken 2 s in all, as long as the build of a fast one; the last bits of a result can differ between
+---the two, both are within the bound of `cl.gemm`. With `CLCOMPUTE_BUILD=wait` the first call builds the fast one, as it
+---does on other devices. Blocks.
+---
+---Errors: what is no device; what building raises.
+---```lua
+---cl.ready(d) -- from here on products are as fast as they will be
+---```
+---@param device clcompute.Device
+---@return clcompute.Device # the same
+function cl.ready(device) end
+
 ---@class clcompute.DoctorOptions
 ---@field device? string a selector; every device unless given
 ---@field answers? boolean false leaves out the tests with known answers
@@ -223,5 +247,96 @@ function cl.trace_range(range, options) end
 ---@param options? clcompute.DoctorOptions
 ---@return clcompute.DoctorReport
 function cl.doctor(options) end
+
+-- --- files and pictures --------------------------------------------------------------------------
+
+---Writes buffers to a .npz file, which numpy reads as `numpy.load(path)["name"]`; `d:load(path)` gives the table back.
+---The entries are in the order of their names and not compressed. The file takes the place of a regular one as with
+---`Buffer:save`. Blocks.
+---
+---Errors: what is no table of buffers by name; a file that cannot be written, the old one stays then; more than 4 GiB in
+---all.
+---```lua
+---local path = os.tmpname()
+---cl.save_npz(path, { x = d:buffer { 1, 2, 3 }, steps = d:buffer({ 7 }, "int") })
+---print(d:load(path).steps[1]) --> 7
+---os.remove(path)
+---```
+---@param path string
+---@param buffers table<string, clcompute.Buffer>
+---@return string # the path
+function cl.save_npz(path, buffers) end
+
+---What `cl.plot` and `cl.picture` return: `print` and `tostring` show it in a terminal, as wide as that is.
+---@class clcompute.Drawing
+local Drawing = {}
+
+---@class clcompute.DrawingSVGOptions
+---@field width? integer pixels, 760 unless given
+
+---The drawing as SVG, which may also stand in a page. A plot is the line chart of `clcompute.report`, a picture holds
+---its pixels.
+---
+---Errors: nothing to draw, as no element is finite.
+---```lua
+---print(cl.plot({ 1, 4, 9 }):svg():sub(1, 4)) --> <svg
+---```
+---@param options? clcompute.DrawingSVGOptions
+---@return string
+function Drawing:svg(options) end
+
+---A page of HTML that holds the drawing and needs nothing else.
+---
+---Errors: as of `Drawing:svg`.
+---```lua
+---print(cl.picture({ { 0, 1 }, { 1, 0 } }):html():sub(1, 15)) --> <!doctype html>
+---```
+---@return string
+function Drawing:html() end
+
+---@class clcompute.DrawingOptions
+---@field title? string
+---@field width? integer columns, 20 or more; those of the terminal unless given, else `$COLUMNS`, else 80
+---@field height? integer lines at most; 12 of a plot, 24 of a picture unless given
+---@field ascii? boolean true: no other characters; unless given, where the locale is not UTF-8
+---@field colours? "24bit"|"256"|"none" what the terminal has; unless given, by `$COLORTERM`, `$TERM` and `$NO_COLOR`, none where standard output is no terminal
+
+---@class clcompute.PlotOptions: clcompute.DrawingOptions
+---@field x? clcompute.Buffer|number[] where the elements lie, as many as each line has; 1, 2, ... unless given
+---@field names? string[] of the lines
+
+---Numbers as lines in a terminal, drawn in dots of Braille; several lines without colours, and `ascii`, in marks. The
+---axes tell the least and the largest number. What is not finite is a gap. Of a line of more than 1000 elements the
+---least and the largest of each run are drawn. Reads the elements: blocks.
+---
+---Errors: what holds no numbers; more than 16 lines; `x` of another length.
+---```lua
+---print(cl.plot({ 0, 1, 4, 9, 16 }, { width = 24, height = 4, ascii = true })) --> ...16 +...
+---cl.plot({ d:random("float", 100), d:random("float", 100) }, { names = { "a", "b" } })
+---```
+---@param x clcompute.Buffer|clcompute.Values|(clcompute.Buffer|number[])[] a buffer or list; several in a list, or the rows of a matrix, are a line each
+---@param options? clcompute.PlotOptions
+---@return clcompute.Drawing
+function cl.plot(x, options) end
+
+---@class clcompute.PictureOptions: clcompute.DrawingOptions
+---@field map? "viridis"|"grey" the colours of a matrix; "viridis" unless given
+---@field low? number where the colours begin; the least finite element unless given, 0 for three channels of uchar
+---@field high? number where they end; the largest finite element unless given, 255 for three channels of uchar
+
+---A matrix as colours in a terminal, two pixels a character; without colours, and `ascii`, in characters from light to
+---dense. Below stand the least and the largest element and the size. A matrix that is larger than there is room for is
+---shown by means; a small one is enlarged. Rows x columns x 3 or 4 elements are red, green, blue, and alpha, which is
+---not shown. NaN is black. Reads the elements: blocks.
+---
+---Errors: what is no matrix; `low` not below `high`.
+---```lua
+---print(cl.picture({ { 0, 1 }, { 2, 3 } }, { ascii = true })) --> ...0 [ .:-=+*#%@] 3   2 x 2
+---cl.picture(d:random("float", 40, 60), { map = "grey" })
+---```
+---@param m clcompute.Buffer|clcompute.Values rows x columns, or rows x columns x 3 or 4
+---@param options? clcompute.PictureOptions
+---@return clcompute.Drawing
+function cl.picture(m, options) end
 
 return cl

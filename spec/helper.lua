@@ -4,8 +4,16 @@
 local assert = require "luassert"
 local busted = require "busted"
 local cl = require "clcompute"
+local files = require "clcompute.files"
 
 local helper = {}
+
+cl.seed(1) -- what is random without a seed of its own is the same each time
+
+-- Verdicts on devices are kept from spec to spec also where programs are not (tools/spec.sh): a simulator takes seconds
+-- for each.
+local kept, folder_of_programs = os.getenv "SPEC_VERDICTS", files.cache_folder
+files.cache_folder = function() return folder_of_programs() or kept end
 
 --- Bounds from numerical analysis, by dtype: the spacing of its numbers at 1.
 helper.eps = { float = 2.0 ^ -23, double = 2.0 ^ -52 }
@@ -86,8 +94,26 @@ function helper.describe_each(subject, body)
   end
 end
 
+--- Whether a device takes some tenths of a second to build a kernel: what tells dtypes apart is left to the others. A
+-- simulator builds in a tenth of that time.
+local function builds_slowly(device) return device.type == "cpu" and not helper.is_simulator(device) end
+
+--- Describes what is much the same on each device, and many kernels to build, on the device that builds soonest: a
+-- simulator where there is one. By `make long` on each.
+function helper.describe_soonest(subject, body)
+  for _, device in ipairs(helper.devices()) do
+    if helper.is_simulator(device) and not helper.long(true) then
+      busted.describe(subject .. " on " .. device.platform, function() body(device) end)
+      return
+    end
+  end
+  helper.describe_each(subject, body)
+end
+
 --- Describes elementwise operations on each device, with its own numbers and with those of the other kind, CPU or GPU;
--- the latter for few dtypes, as those of a kind are built alike: describe_kinds("sum", function(device, dtypes) end).
+-- the latter for few dtypes, as those of a kind are built alike: describe_kinds("sum", function(device, dtypes,
+-- is_other, is_sample) end). A sample of tests is enough where a processor has the numbers of a GPU: a simulator, whose
+-- own they are, tries them all.
 function helper.describe_kinds(subject, body)
   local known, tuning = require "clcompute.tuning.known", require "clcompute.tuning"
   helper.describe_each(subject, function(device)
@@ -95,14 +121,15 @@ function helper.describe_kinds(subject, body)
     local other = tuning.facts(device, "float")
     other.type, other.platform = device.type == "cpu" and "gpu" or "cpu", "another one"
     local function use(choose)
-      for _, operation in ipairs { "saxpy", "map", "reduce", "scan" } do
+      for _, operation in ipairs { "saxpy", "map", "reduce", "scan", "sort" } do
         tuning.use(device, operation, "float", choose(known[operation], other))
       end
     end
     busted.describe("as a " .. other.type, function()
       busted.setup(function() use(tuning.choose) end)
       busted.teardown(function() use(function() end) end)
-      body(device, helper.long(helper.dtypes(device)) or { "int", "float", device.has_double and "double" or nil })
+      local few = builds_slowly(device) and { "float" } or { "int", "float", device.has_double and "double" or nil }
+      body(device, helper.long(helper.dtypes(device)) or few, true, builds_slowly(device) and not helper.long(true))
     end)
   end)
 end
@@ -113,10 +140,11 @@ function helper.sizes(device)
   return { 0, 1, 2, 15, 16, 17, 255, 256, 257, 65535, 65537, 1000003 }
 end
 
---- The dtypes of a device, one of each length and kind; by `make long` all of them.
+--- The dtypes of a device, one of each length and kind, fewer where kernels build slowly; by `make long` all of them.
 function helper.dtypes(device)
   local names = { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float" }
   if not helper.long(true) then
+    if builds_slowly(device) then return { "ulong", "half", "float" } end
     names = { "char", "ushort", "int", "ulong", "half", "float" }
   end
   if device.has_double then names[#names + 1] = "double" end
@@ -194,8 +222,8 @@ end
 --- The interpreter that runs the specs.
 helper.lua = os.getenv("LUA") or "lua5.4"
 
---- A seed for random data, printed so that a failure can be repeated with SPEC_SEED.
-helper.seed = tonumber(os.getenv("SPEC_SEED")) or os.time()
+--- A seed for random data: the same in each run of the suite, a fresh one by `make long`; SPEC_SEED repeats that.
+helper.seed = tonumber(os.getenv "SPEC_SEED") or helper.long(os.time()) or 1
 io.stderr:write("SPEC_SEED=", helper.seed, "\n")
 math.randomseed(helper.seed)
 

@@ -9,17 +9,21 @@ function reference.saxpy(alpha, x, y)
   return out
 end
 
+--- Adds to a sum and what it has lost (Neumaier's).
+local function add(sum, lost, v)
+  local t = sum + v
+  if math.type(v) == "integer" then return t, lost end
+  return t, lost + (math.abs(sum) >= math.abs(v) and (sum - t) + v or (v - t) + sum)
+end
+
 --- The sum, exact to double's digits, and that of the magnitudes.
 function reference.sum(list)
-  local sum, lost, magnitude = 0, 0, 0
-  for _, v in ipairs(list) do -- Neumaier's
-    local t = sum + v
-    if math.type(v) == "float" then
-      lost = lost + (math.abs(sum) >= math.abs(v) and (sum - t) + v or (v - t) + sum)
-    end
-    sum, magnitude = t, magnitude + math.abs(v)
+  local sum, lost, magnitude, lost_there = 0, 0, 0, 0
+  for _, v in ipairs(list) do
+    sum, lost = add(sum, lost, v)
+    magnitude, lost_there = add(magnitude, lost_there, math.abs(v))
   end
-  return sum + lost, magnitude
+  return sum + lost, magnitude + lost_there
 end
 
 --- The first index of the element that comes before all others, and the element.
@@ -37,6 +41,21 @@ end
 
 function reference.argmax(list)
   return first_of(list, function(v, largest) return v > largest end)
+end
+
+--- The places of elements in stable order, NaN last.
+function reference.order(list, descending, less)
+  less = less or function(a, b) return a < b end
+  local places = {}
+  for i = 1, #list do places[i] = i end
+  table.sort(places, function(i, j)
+    local a, b = list[i], list[j]
+    if a ~= a or b ~= b then return a == a or a ~= a and b ~= b and i < j end
+    if less(a, b) then return not descending end
+    if less(b, a) then return descending end
+    return i < j
+  end)
+  return places
 end
 
 function reference.transpose(a)
@@ -131,6 +150,28 @@ function reference.life(cells, n)
     end
   end
   return next_cells
+end
+
+--- Philox 4x32-10: the four words that a counter of four and a key of two give.
+function reference.philox(counter, key)
+  local a, b, c, d = table.unpack(counter)
+  local low_key, high_key = table.unpack(key)
+  for _ = 1, 10 do
+    local p, q = 0xd2511f53 * a, 0xcd9e8d57 * c
+    a, b, c, d = q >> 32 ~ b ~ low_key, q & 0xffffffff, p >> 32 ~ d ~ high_key, p & 0xffffffff
+    low_key, high_key = low_key + 0x9e3779b9 & 0xffffffff, high_key + 0xbb67ae85 & 0xffffffff
+  end
+  return a, b, c, d
+end
+
+--- The words 0 .. n - 1 that a seed gives, from block `first` on.
+function reference.random_words(seed, n, first)
+  local words = {}
+  for block = first or 0, (first or 0) + (n - 1) // 4 do
+    table.move({ reference.philox({ block & 0xffffffff, block >> 32, 0, 0 }, { seed & 0xffffffff, seed >> 32 }) }, 1, 4,
+      #words + 1, words)
+  end
+  return words
 end
 
 return reference

@@ -8,7 +8,7 @@ local campaign = require "spec.support.fuzz.campaign"
 
 local calls, seeds, fresh = math.tointeger(arg[1]), math.tointeger(arg[2]), math.tointeger(arg[3]) or os.time()
 
-local LIMIT = 900 -- seconds of a process
+local LIMIT = 900 -- seconds of the processor for a process
 
 local folder = campaign.prepare "build/fuzz"
 local shapes, distinct, total, failures = {}, 0, 0, 0

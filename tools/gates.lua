@@ -63,6 +63,7 @@ local GATES = {
   { second = true, "fuzz-c", "texts and files read in C", "fuzz-c", figure = sum_of "(%d+) inputs" },
   { second = true, "fuzz-files", "files that lie", "fuzz-files", figure = total },
   { second = true, "long", "random loop nests, every size of a work-group", "long", figure = total },
+  { "isolated", "buffers, programs, kernels and ranges on isolated CPUs", "check-isolated", figure = total },
   { second = true, "properties", "products and solutions within their bounds", "properties",
     figure = function(o) return line "gemm: "(o) .. "; " .. line "gauss: "(o) end,
     holds = function(o)

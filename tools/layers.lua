@@ -11,7 +11,7 @@ local PACKAGES = {
   "device", -- contexts, queues, parts, events, what is in flight, what was counted, what is alive
   "buffer", -- typed memory: make, move, view, show
   "image", -- images and samplers
-  "formats", -- files of arrays and of pictures: .npy, .pgm, .ppm, .png
+  "formats", -- files of arrays and of pictures: .npy, .npz, .csv, .pgm, .ppm, .png
   "kernel", -- signatures, ranges, launches, check mode
   "program", -- from text to a built program
   "answers", -- known answers of devices, and the verdicts kept of them
@@ -20,13 +20,17 @@ local PACKAGES = {
   "operations", -- what every operation shares; saxpy, map, reduce, scan
   "operations/gemm", -- one product, one file a way to compute it
   "operations/gauss", -- factor, solve, judge
+  "arrays", -- arrays: order, choose, move elements
+  "mpi", -- clcompute.mpi: ranks of a job, and what goes from one to another
+  "groups", -- several devices as one: spread buffers, and the operations on them
   "doctor", -- faults of a machine and their remedies
+  "report", -- rows to text, tables, charts, pages; buffers and lists as plots and pictures
   "", -- csrc/core.c, lua/clcompute/init.lua: the public table
+  "warm", -- all built before it is needed, and what first builds cost
   "peers", -- clcompute.blas: the libraries that are compared with
   "poly", -- clcompute.poly: isl
   "loops/tree", "loops/front", "loops/analysis", "loops/generation", "loops/runtime", "loops/explain",
   "loops", -- loop nests of Lua as kernels
-  "report", -- rows to text, tables, charts, pages
   "bench", -- measure, compare, sweep
   "suite", -- what is measured, and against whom; the papers' tables
   "device_profile", -- experiments that read a device's architecture off
@@ -58,7 +62,7 @@ local function check_c(path, package, text)
 end
 
 -- The packages of modules in C; the core is that of all packages up to the public table.
-local IN_C = { core = "base", ["core.internal"] = "base", native = "sequential", blas = "peers" }
+local IN_C = { core = "base", ["core.internal"] = "base", native = "sequential", blas = "peers", ranks = "mpi" }
 
 --- The package of a module, the longest part of its name that is one; and whether the module is its face.
 local function package_of(module)

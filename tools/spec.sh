@@ -13,10 +13,10 @@ case $spec in
 esac
 # What is installed and processes side by side keep compiled programs, as users do; spec/files/cache_spec.lua has
 # folders of its own. The others leave it to the drivers: to tell a binary POCL compiles every kernel once more, a third
-# of what a run on empty caches takes.
+# of what a run on empty caches takes. Verdicts on devices are kept all the same (spec/helper.lua).
 case $spec in
   spec/whole/install_spec.lua | spec/whole/processes_spec.lua) ;;
-  *) export CLCOMPUTE_CACHE=off ;;
+  *) export SPEC_VERDICTS="$CLCOMPUTE_CACHE" CLCOMPUTE_CACHE=off ;;
 esac
 spec=${spec#isolated=}
 name="$spec${ISOLATED:+ isolated}"

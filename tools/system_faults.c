@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -150,6 +151,9 @@ void *realloc(void *block, size_t size) {
 FAILING_OPTIONAL(open, const char *, int, mode_t, -1, EMFILE)
 FAILING_OPTIONAL(fcntl, int, int, void *, -1, EMFILE)
 FAILING(FILE *, fdopen, (int fd, const char *mode), (fd, mode), NULL, ENOMEM)
+FAILING(int, dup, (int fd), (fd), -1, EMFILE)
+FAILING(int, dup2, (int fd, int to), (fd, to), -1, EMFILE)
+FAILING(ssize_t, getrandom, (void *to, size_t n, unsigned flags), (to, n, flags), -1, ENOSYS)
 FAILING(ssize_t, read, (int fd, void *to, size_t n), (fd, to, n), -1, EIO)
 FAILING(ssize_t, pread, (int fd, void *to, size_t n, off_t at), (fd, to, n, at), -1, EIO)
 FAILING(ssize_t, write, (int fd, const void *from, size_t n), (fd, from, n), -1, ENOSPC)

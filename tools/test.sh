@@ -6,7 +6,8 @@
 # race or overrun that Oclgrind saw in a kernel. (Its check for uninitialised memory
 # does not understand fills and partial writes; oclgrind_spec.lua has it on: for a few kernels, by `make long` for all.)
 # RACES=0 leaves the races out, for runs that look for other faults: Oclgrind takes half as long again with them.
-# As many run at a time as there are processors (JOBS); those that measure time (ALONE) come last, one by one.
+# One more runs at a time than there are processors (JOBS), as some wait for processes and terminals; those that measure
+# time (ALONE) come last, one by one.
 set -u
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -29,6 +30,8 @@ export OCLGRIND_DATA_RACES="${RACES:-1}"
 # The user's compiled programs stay as they are, and no run depends on the one before.
 export CLCOMPUTE_CACHE="$work/cache"
 rm -rf "$CLCOMPUTE_CACHE"
+# What specs compute is by the kernels that users have in the end; spec/whole/first_minute_spec.lua has it otherwise.
+export CLCOMPUTE_BUILD=wait
 export OPENCL_LAYERS="$root/build/libclcount.so" CLCOUNT_EXIT=9 CLCOUNT_QUIET=1
 
 cd "$root" || exit 1
@@ -52,7 +55,7 @@ for spec in "$@"; do
     *) together="$together $spec" ;;
   esac
 done
-echo "$together" | run "${JOBS:-$(nproc)}"
+echo "$together" | run "${JOBS:-$(($(nproc) + 1))}"
 echo "$alone" | run 1
 
 # What failed once more, for who sees the last lines alone.

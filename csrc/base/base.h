@@ -52,6 +52,15 @@ typedef struct clc_Pages {
 clc_Pages clc_newpages(size_t bytes);
 void clc_freepages(const clc_Pages *p);
 
+/* What the state allocates with by itself, whatever it does for a while. */
+typedef struct clc_Allocator {
+  lua_Alloc call;
+  void *data;
+} clc_Allocator;
+
+void clc_openallocator(lua_State *L);
+clc_Allocator clc_getallocator(lua_State *L);
+
 /* Pushes one value, which takes about so many bytes of Lua's memory. */
 typedef void (*clc_Pusher)(lua_State *L, const void *data);
 void clc_pushmuch(lua_State *L, size_t bytes, clc_Pusher push, const void *data);
@@ -120,6 +129,8 @@ struct clc_Holding {
 
 /* Number of elements; the product never overflows in a shape that was checked. */
 size_t clc_count(const clc_Shape *s);
+
+int clc_sameshape(const clc_Shape *a, const clc_Shape *b);
 
 /* Elements of one step along the first dimension: 1, or those of a row. */
 size_t clc_rowcount(const clc_Shape *s);
@@ -204,6 +215,14 @@ void clc_checkwait(lua_State *L, const clc_Wait *w);
 
 /* Gives the processor away, the longer the more seconds were waited already. */
 void clc_rest(double waited);
+
+/* Pushes what tells who sits at a terminal why it takes long: after half a second one line on
+   standard error, which goes away. It is marked to be closed: the caller cuts the stack. Nil where
+   standard error is no terminal. */
+void clc_pushnotice(lua_State *L, const char *text);
+
+/* Opens it for Lua: notice(text), for a variable that is to be closed. */
+void clc_opennotices(lua_State *L);
 
 /* --- a prompt of our own: interrupt.c, terminal.c ---------------------------- */
 

@@ -48,6 +48,11 @@ static inline int get_half(lua_State *L, int idx, cl_half *v) {
   return ok && (isfinite(half_number(*v)) || !isfinite(x));
 }
 
+/* A NaN without a sign, which says nothing, but print shows. */
+static inline void push_number(lua_State *L, lua_Number v) {
+  lua_pushnumber(L, isnan(v) ? (lua_Number)NAN : v);
+}
+
 /* Four functions a type. The loops are spelled out for each, since a call for
    every element would cost as much as the element. */
 #define DTYPE(ctype, name, get, push)                                           \
@@ -102,9 +107,9 @@ INTEGER(cl_int, int, INT32_MIN, INT32_MAX)
 INTEGER(cl_uint, uint, 0, UINT32_MAX)
 INTEGER(cl_long, long, INT64_MIN, INT64_MAX)
 INTEGER(cl_ulong, ulong, INT64_MIN, INT64_MAX) /* the 64 bits of a Lua integer */
-DTYPE(cl_half, half, get_half(L, idx, &v), lua_pushnumber(L, half_number(v)))
-DTYPE(cl_float, float, get_float(L, idx, &v), lua_pushnumber(L, (lua_Number)v))
-DTYPE(cl_double, double, get_double(L, idx, &v), lua_pushnumber(L, v))
+DTYPE(cl_half, half, get_half(L, idx, &v), push_number(L, half_number(v)))
+DTYPE(cl_float, float, get_float(L, idx, &v), push_number(L, (lua_Number)v))
+DTYPE(cl_double, double, get_double(L, idx, &v), push_number(L, v))
 
 #define ROW(ctype, name, floating) \
   { #name, sizeof(ctype), floating, to_##name, push_##name, totable_##name, pushtable_##name }

@@ -319,16 +319,18 @@ static int box_release(lua_State *L) {
 
 /* --- metatables -------------------------------------------------------- */
 
-/* Pushes the method that may be meant by the key at index 2, in words, or "". Upvalue: methods. */
-static const char *push_suggestion(lua_State *L) {
+/* Pushes what may be meant by the key at index 2, in words, or "". Upvalues as below. */
+static const char *push_suggestion(lua_State *L, const clc_Type *type) {
   if (clc_getinternal(L, "suggestion") != LUA_TFUNCTION) return "";
   lua_pushvalue(L, 2);
+  lua_pushstring(L, type->name);
   lua_pushvalue(L, lua_upvalueindex(1));
-  lua_call(L, 2, 1);
+  lua_pushvalue(L, lua_upvalueindex(4));
+  lua_call(L, 4, 1);
   return lua_tostring(L, -1);
 }
 
-/* Upvalues: methods, type, field. A method, else a field, else an error. */
+/* Upvalues: methods, type, field, names of fields. A method, else a field, else an error. */
 static int box_index(lua_State *L) {
   lua_settop(L, 2);
   lua_pushvalue(L, 2);
@@ -343,7 +345,7 @@ static int box_index(lua_State *L) {
   if (field(L)) return 1;
   const char *article = strchr("aei", *type->name) != NULL ? "an" : "a";
   return luaL_error(L, "%s %s has no field '%s'%s", article, type->name, luaL_tolstring(L, 2, NULL),
-                    push_suggestion(L));
+                    push_suggestion(L, type));
 }
 
 /* Upvalues: type, show. Never raises. */
@@ -385,8 +387,8 @@ void clc_openhidden(lua_State *L, const clc_Type *type) {
   lua_pop(L, 1);
 }
 
-void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
-                  const clc_Function *methods, const luaL_Reg *metamethods) {
+void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, const char *fields,
+                  lua_CFunction show, const clc_Function *methods, const luaL_Reg *metamethods) {
   new_metatable(L, type);
   lua_pushlightuserdata(L, (void *)type);
   lua_pushcfunction(L, show);
@@ -403,7 +405,8 @@ void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_C
   lua_setfield(L, -3, "type");
   lua_pushlightuserdata(L, (void *)type);
   lua_pushcfunction(L, field);
-  lua_pushcclosure(L, box_index, 3);
+  lua_pushstring(L, fields);
+  lua_pushcclosure(L, box_index, 4);
   lua_setfield(L, -2, "__index");
   luaL_setfuncs(L, metamethods, 0);
   lua_pop(L, 1);

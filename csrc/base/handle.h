@@ -42,11 +42,11 @@ void clc_openhandles(lua_State *L);
 void clc_pushweak(lua_State *L, const char *mode);
 
 /* Makes the metatable of a type. `field` is called with object and key for what
-   is no method; it pushes the field, or returns 0 when there is none. `show` pushes
-   what tostring says of an object that is alive; what it raises is said too. Files
-   of a higher level may add methods. */
-void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, lua_CFunction show,
-                  const clc_Function *methods, const luaL_Reg *metamethods);
+   is no method; it pushes the field, or returns 0 when there is none. `fields` names
+   them, "dtype shape", for messages. `show` pushes what tostring says of an object that is alive;
+   what it raises is said too. Files of a higher level may add methods. */
+void clc_opentype(lua_State *L, const clc_Type *type, lua_CFunction field, const char *fields,
+                  lua_CFunction show, const clc_Function *methods, const luaL_Reg *metamethods);
 void clc_addmethods(lua_State *L, const clc_Type *type, const clc_Function *methods);
 
 /* Makes the metatable of a type that no script sees. */

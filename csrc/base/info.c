@@ -214,6 +214,17 @@ int clc_pushproperty(lua_State *L, cl_device_id id, int version, const char *nam
   return 0;
 }
 
+const char *clc_pushpropertynames(lua_State *L) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (size_t i = 0; i < NPROPERTIES; i++) {
+    if (i > 0) luaL_addchar(&b, ' ');
+    luaL_addstring(&b, properties[i].name);
+  }
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
 void clc_pushproperties(lua_State *L, cl_device_id id, int version) {
   lua_createtable(L, 0, NPROPERTIES);
   for (size_t i = 0; i < NPROPERTIES; i++)

@@ -48,17 +48,32 @@ static cl_uint count_devices(cl_platform_id platform, int p, clc_Mute *mute) {
   return 0;
 }
 
+static cl_device_id find_serial(lua_State *L, const cl_device_id *ids, cl_uint n) {
+  for (cl_uint d = 0; d < n; d++)
+    if (clc_isserial(L, ids[d])) return ids[d];
+  return NULL;
+}
+
 /* Appends the devices of one platform to `places`. */
 static size_t add_places(lua_State *L, clc_Place *places, cl_platform_id platform, int p,
                          cl_uint n) {
   if (n == 0) return 0;
   cl_device_id *ids = lua_newuserdatauv(L, n * sizeof *ids, 0);
   clc_check(L, get_devices(platform, n, ids, NULL), "clGetDeviceIDs");
-  for (cl_uint d = 0; d < n; d++)
-    places[d] =
-        (clc_Place){.platform = platform, .device = ids[d], .p = p, .d = (int)d, .whole = ids[d]};
+  const cl_device_id serial = n == 2 ? find_serial(L, ids, n) : NULL;
+  size_t added = 0;
+  for (cl_uint d = 0; d < n; d++) {
+    if (ids[d] == serial) continue;
+    places[added] = (clc_Place){.platform = platform,
+                                .device = ids[d],
+                                .p = p,
+                                .d = (int)added,
+                                .whole = ids[d],
+                                .serial = serial};
+    added++;
+  }
   lua_pop(L, 1);
-  return n;
+  return added;
 }
 
 const clc_Place *clc_pushplaces(lua_State *L, int p, size_t *n, clc_Mute *mute) {

@@ -10,8 +10,9 @@ typedef struct clc_Place {
   cl_platform_id platform;
   cl_device_id device;
   int p, d;
-  cl_device_id whole; /* the device at p:d, which its platform keeps */
-  char part[64];      /* of the whole, "part 1 of 2", where `device` is a sub-device; else "" */
+  cl_device_id whole;  /* the device at p:d, which its platform keeps */
+  char part[64];       /* of the whole, "part 1 of 2", where `device` is a sub-device; else "" */
+  cl_device_id serial; /* the serial device beside it; NULL: there is none */
 } clc_Place;
 
 /* Pushes "0:1", or "0:1 part 1 of 2". */
@@ -48,6 +49,9 @@ clc_Place clc_bestplace(lua_State *L, const char *selector, const char *origin);
    `version` is the device's, as 100 * major + minor. */
 int clc_pushproperty(lua_State *L, cl_device_id id, int version, const char *name);
 
+/* Pushes the names of all: "name vendor ...". */
+const char *clc_pushpropertynames(lua_State *L);
+
 /* Pushes a table of all properties. */
 void clc_pushproperties(lua_State *L, cl_device_id id, int version);
 
@@ -69,12 +73,13 @@ int clc_parseversion(const char *text);
 /* --- POCL: pocl.c ---------------------------------------------------------- */
 
 /*
- * Has POCL pin each of its threads to a processor, unless the environment says otherwise or some
- * processors are not this process's. Woken together, they else begin on one processor, and wait
- * for each other until the next look of the scheduler: work of less than 200 us then runs on one
- * core. To be called before the first call of OpenCL.
+ * Tells POCL how to begin; to be called before the first call of OpenCL. Each of its threads is
+ * pinned to a processor, unless the environment says otherwise or some processors are not this
+ * process's: woken together, they else begin on one processor, and wait for each other until the
+ * next look of the scheduler, so that work of less than 200 us runs on one core. Outside of a
+ * worker POCL 3.1 is asked for its serial device, too.
  */
-void clc_pinpocl(void);
+void clc_preparepocl(int is_worker);
 
 /* Pushes the folder in which POCL keeps what it compiled. */
 const char *clc_pushpoclfolder(lua_State *L);
@@ -86,5 +91,27 @@ void clc_checkpocl(lua_State *L, int *has_linker);
 /* Before a launch by POCL: raises where the files that it makes of a kernel, which have its name,
    cannot have theirs. */
 void clc_checkpoclname(lua_State *L, const char *kernel, size_t length);
+
+/* --- POCL's serial device: serial.c ---------------------------------------- */
+
+/*
+ * The serial device of POCL computes in the thread that calls, on the memory of its device of
+ * threads and by the same machine code. So a command of a microsecond takes a microsecond, where
+ * waking the threads and waiting for them takes 20 to 100. Scripts do not see it.
+ */
+
+/* Asks POCL for it, by the environment, unless that names devices; before the first call of OpenCL.
+ */
+void clc_askserial(void);
+
+/* Takes that back, for the environment of a worker. */
+void clc_unaskserial(void);
+
+/* Whether a device is the serial one that the library asked for. */
+int clc_isserial(lua_State *L, cl_device_id id);
+
+/* Makes the binary of a program for a device of threads, of so many bytes, one for its serial
+   device. Returns whether it could: the layout is that of POCL 3.1. */
+int clc_readdress(cl_device_id threads, char *binary, size_t size);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -55,27 +56,58 @@ void clc_checkpoclname(lua_State *L, const char *kernel, size_t length) {
   lua_pop(L, 1);
 }
 
-/* Whether the process may use every processor of the machine, as POCL's threads expect: thread i
-   pins itself to processor i. */
-static int has_all_processors(void) {
-  cpu_set_t allowed;
-  const long n = sysconf(_SC_NPROCESSORS_ONLN);
-  CPU_ZERO(&allowed);
-  if (n < 1 || n > CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-  for (int i = 0; i < (int)n; i++)
-    if (!CPU_ISSET((size_t)i, &allowed)) return 0;
-  return 1;
+/* Variables that the launchers of processes set: Open MPI's, MPICH's and its kin's, Slurm's. */
+static int is_launched(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK",
+                                      "MV2_COMM_WORLD_SIZE", "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (getenv(names[i]) != NULL) return 1;
+  return 0;
 }
 
+/* The processors that the process may use, of so many; 0: that is not known. */
+static int count_allowed(long n) {
+  cpu_set_t allowed;
+  int count = 0;
+  CPU_ZERO(&allowed);
+  if (n < 1 || n > CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+  for (long i = 0; i < n; i++) count += CPU_ISSET((size_t)i, &allowed) != 0;
+  return count;
+}
+
+/* POCL has as many threads as the machine has processors unless this variable says otherwise. */
+static int has_fewer_threads(long n) {
+  const char *threads = getenv("POCL_MAX_PTHREAD_COUNT");
+  return threads != NULL && strtol(threads, NULL, 10) < n;
+}
+
+/* Thread i pins itself to processor i. That pays where the process has the machine for itself: of
+   several processes with a few threads each, all threads would share the first processors. */
 static void pin(void) {
-  if (has_all_processors()) setenv("POCL_AFFINITY", "1", 0);
+  const long n = sysconf(_SC_NPROCESSORS_ONLN);
+  const int allowed = count_allowed(n);
+  char threads[16];
+  if (allowed == 0) return;
+  snprintf(threads, sizeof threads, "%d", allowed);
+  if (allowed < n) setenv("POCL_MAX_PTHREAD_COUNT", threads, 0);
+  if (allowed == n && !has_fewer_threads(n) && !is_launched()) setenv("POCL_AFFINITY", "1", 0);
+}
+
+static void prepare(void) {
+  pin();
+  clc_askserial();
+}
+
+static void prepare_worker(void) {
+  pin();
+  clc_unaskserial();
 }
 
 /* Once: other threads may open a state of their own, and read the environment, which none of them
    does here before it has been set. */
-void clc_pinpocl(void) {
+void clc_preparepocl(int is_worker) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, pin);
+  pthread_once(&once, is_worker ? prepare_worker : prepare);
 }
 
 void clc_checkpocl(lua_State *L, int *has_linker) {

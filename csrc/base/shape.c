@@ -12,6 +12,12 @@ size_t clc_count(const clc_Shape *s) {
   return count;
 }
 
+int clc_sameshape(const clc_Shape *a, const clc_Shape *b) {
+  int same = a->n == b->n;
+  for (int i = 0; same && i < a->n; i++) same = a->dim[i] == b->dim[i];
+  return same;
+}
+
 size_t clc_rowcount(const clc_Shape *s) {
   size_t count = 1;
   for (int i = 1; i < s->n; i++) count *= s->dim[i];

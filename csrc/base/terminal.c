@@ -18,11 +18,13 @@
 
 static volatile sig_atomic_t was_resized; /* a variable of the process, as signal handlers are */
 
-/* terminal_columns() --> of the terminal that standard input is; nil where it is none. */
+/* terminal_columns([stream]) --> of the terminal that standard input is, or another stream (1 is
+   standard output); nil where it is none. */
 static int terminal_columns(lua_State *L) {
+  const int stream = (int)luaL_optinteger(L, 1, STDIN_FILENO);
   struct winsize size;
-  if (!isatty(STDIN_FILENO)) return 0;
-  const int known = ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  if (!isatty(stream)) return 0;
+  const int known = ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   lua_pushinteger(L, known ? size.ws_col : 80);
   return 1;
 }

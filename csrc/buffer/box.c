@@ -83,8 +83,10 @@ static void transfer(lua_State *L, const clc_Box *box, const clc_Box *host, cons
   const Place p = place_of(box, size), h = place_of(host, size);
   char *memory = host_memory(host, size);
   cl_event event = NULL;
+  if (!is_read) clc_beforechange(L, b, NULL);
   clc_drain(L, b->device);
-  cl_command_queue queue = b->device->queue;
+  if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook */
+  cl_command_queue queue = clc_quickqueue(b->device);
   clc_Counter *counter = clc_transfercounter(b->device, is_read ? CLC_READ : CLC_WRITE);
   cl_event *wanted = counter != NULL ? &event : NULL;
   const cl_int code =
@@ -99,6 +101,7 @@ static void transfer(lua_State *L, const clc_Box *box, const clc_Box *host, cons
 /* One command between buffers of a context, which counts as one of that kind. */
 static void queue_copy(lua_State *L, const clc_Box *from, const clc_Box *to, const size_t region[3],
                        clc_Kind kind) {
+  clc_beforechange(L, to->buffer, from->buffer);
   const size_t size = from->buffer->dtype->size;
   const Place a = place_of(from, size), b = place_of(to, size);
   clc_Device *d = to->buffer->device;

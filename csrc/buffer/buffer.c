@@ -122,21 +122,48 @@ static void write_buffer(lua_State *L, clc_Buffer *b) {
   clc_copybuffer(L, from, 0, b, row_start(b, first), from->count);
 }
 
+static void write_host(lua_State *L, clc_Buffer *b, size_t count) {
+  const size_t row = clc_rowcount(&b->shape);
+  if (row == 0 ? count != 0 : count % row != 0)
+    clc_argerror(L, 2, "%I elements are not whole rows of %I", (LUAI_UACINT)count,
+                 (LUAI_UACINT)row);
+  const size_t first = check_start(L, 3, b, row == 0 ? 0 : count / row);
+  clc_usedevice(L, b->device);
+  clc_writehost(L, b, 2, row_start(b, first));
+}
+
+static void write_object(lua_State *L, clc_Buffer *b) {
+  const size_t count = clc_hostcount(L, 2, b->dtype);
+  if (count != CLC_NOHOST)
+    write_host(L, b, count);
+  else
+    write_buffer(L, b);
+}
+
+clc_Buffer *clc_checktarget(lua_State *L, int arg) {
+  clc_Buffer *b = clc_checkbuffer(L, arg);
+  if (b->is_slice)
+    luaL_error(L,
+               "a slice of b is no view: b:write_rect, copy_rect{ to = b } and cl.where change "
+               "parts of b; slice:copy() is a buffer of its own");
+  return b;
+}
+
 static int buffer_write(lua_State *L) {
-  clc_Buffer *b = clc_checkbuffer(L, 1);
+  clc_Buffer *b = clc_checktarget(L, 1);
   lua_settop(L, 3);
   switch (lua_type(L, 2)) {
     case LUA_TTABLE: write_table(L, b); break;
     case LUA_TSTRING: write_bytes(L, b); break;
-    case LUA_TUSERDATA: write_buffer(L, b); break;
-    default: luaL_typeerror(L, 2, "table, string or buffer");
+    case LUA_TUSERDATA: write_object(L, b); break;
+    default: luaL_typeerror(L, 2, "table, string, buffer or host array");
   }
   lua_settop(L, 1);
   return 1;
 }
 
 static int buffer_fill(lua_State *L) {
-  clc_Buffer *b = clc_checkbuffer(L, 1);
+  clc_Buffer *b = clc_checktarget(L, 1);
   char element[sizeof(cl_ulong)];
   size_t first;
   clc_checkelement(L, 2, b->dtype, element);
@@ -182,7 +209,7 @@ static int buffer_get(lua_State *L) {
 }
 
 static int buffer_set(lua_State *L) {
-  clc_Buffer *b = clc_checkbuffer(L, 1);
+  clc_Buffer *b = clc_checktarget(L, 1);
   char element[sizeof(cl_ulong)];
   const int value = lua_gettop(L);
   const size_t place = check_place(L, b, value - 2);
@@ -278,14 +305,16 @@ static int index_element(lua_State *L, clc_Buffer *b) {
 }
 
 static int buffer_field(lua_State *L) {
-  clc_Buffer *b = clc_checkbuffer(L, 1);
-  if (lua_type(L, 2) == LUA_TNUMBER) return index_element(L, b);
+  if (lua_type(L, 2) == LUA_TNUMBER) return index_element(L, clc_checkbuffer(L, 1));
+  const clc_Buffer *b = clc_lookatbuffer(L, 1);
   const char *key = lua_tostring(L, 2);
   if (key == NULL) return 0;
   if (strcmp(key, "dtype") == 0)
     lua_pushstring(L, b->dtype->name);
   else if (strcmp(key, "shape") == 0)
     clc_pushextents(L, b->shape.n, b->shape.dim);
+  else if (strcmp(key, "count") == 0)
+    lua_pushinteger(L, (lua_Integer)b->count);
   else if (strcmp(key, "bytes") == 0)
     lua_pushinteger(L, (lua_Integer)(b->count * b->dtype->size));
   else if (strcmp(key, "device") == 0)
@@ -296,7 +325,7 @@ static int buffer_field(lua_State *L) {
 }
 
 static int buffer_newindex(lua_State *L) {
-  clc_Buffer *b = clc_checkbuffer(L, 1);
+  clc_Buffer *b = clc_checktarget(L, 1);
   char element[sizeof(cl_ulong)];
   if (lua_type(L, 2) != LUA_TNUMBER)
     return luaL_error(L, "cannot set field '%s' of a buffer", luaL_tolstring(L, 2, NULL));
@@ -332,7 +361,7 @@ static int buffer_pairs(lua_State *L) {
 }
 
 static int buffer_len(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)clc_checkbuffer(L, 1)->shape.dim[0]);
+  lua_pushinteger(L, (lua_Integer)clc_lookatbuffer(L, 1)->shape.dim[0]);
   return 1;
 }
 
@@ -364,8 +393,11 @@ void clc_openbuffers(lua_State *L) {
                                          {"__newindex", buffer_newindex},
                                          {"__pairs", buffer_pairs},
                                          {NULL, NULL}};
-  clc_opentype(L, &clc_buffertype, buffer_field, buffer_show, methods, metamethods);
+  clc_opentype(L, &clc_buffertype, buffer_field, "dtype shape count bytes device", buffer_show,
+               methods, metamethods);
   clc_addrelease(L, &clc_buffertype);
+  clc_openhosts(L);
+  clc_openoperators(L);
   clc_opencreate(L);
   clc_openrectangles(L);
   clc_openraw(L);

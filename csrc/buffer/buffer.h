@@ -3,14 +3,17 @@
 #ifndef CLC_BUFFER_H
 #define CLC_BUFFER_H
 
+#include <stdint.h>
+
 #include "device/device.h"
 
 typedef struct clc_Buffer clc_Buffer;
+typedef struct clc_Term clc_Term;
 
 struct clc_Buffer {
   clc_Handle h;
   clc_Device *device;
-  cl_mem mem;      /* NULL where there are no elements */
+  cl_mem mem;      /* NULL where there are no elements, or none yet */
   cl_mem sub;      /* the sub-buffer of a view, once a kernel needed it */
   cl_ulong shared; /* where `mem` begins, as its executor counts */
   const clc_Dtype *dtype;
@@ -22,12 +25,24 @@ struct clc_Buffer {
   size_t room;                   /* bytes that the driver made for it; 0: no memory for the pool */
   size_t zone;                   /* elements of the red zones at both its ends; 0: not checked */
   unsigned poison;               /* the mark of what was never written, in check mode */
+  int is_slice;                  /* a copy to everything: no script writes to it */
   clc_Buffer *previous, *sharer; /* ring of the buffers on the same memory */
+  clc_Term *term;                /* what it waits for: it is an expression; or NULL */
+  clc_Buffer *next_waiting;      /* of its context */
+  int is_reduced;                /* an expression that was computed within a reduction */
+  clc_Buffer **waiting;          /* where the list has it */
 };
 
-extern const clc_Type clc_buffertype;
+extern const clc_Type clc_buffertype, clc_hosttype;
 
+/* The buffer of an argument, or at an index (NULL for another value), its elements computed if it
+   was an expression; a look at what else it has takes it as it is. */
 clc_Buffer *clc_checkbuffer(lua_State *L, int arg);
+clc_Buffer *clc_testbuffer(lua_State *L, int idx);
+clc_Buffer *clc_lookatbuffer(lua_State *L, int arg);
+
+/* The buffer of an argument that a script writes to: no slice, which is a copy to it. */
+clc_Buffer *clc_checktarget(lua_State *L, int arg);
 
 /* --- memory.c -------------------------------------------------------------- */
 
@@ -37,10 +52,13 @@ void clc_checkallocation(lua_State *L, const clc_Context *c, const clc_Type *typ
 /*
  * Memory of an object: clc_findroom makes room before there is the object, which may run
  * finalizers; clc_allocate has the driver make it, all garbage going where it is short, and counts
- * it; clc_disown counts what is released.
+ * it; clc_disown counts what is released. Memory of the host is not counted: clc_announce raises
+ * where no buffer could be as large, and tells the collector of it; clc_create makes it.
  */
 typedef clc_Outcome (*clc_Create)(clc_Device *d, clc_Handle *owner, size_t bytes);
 
+void clc_announce(lua_State *L, clc_Device *d, const clc_Type *type, size_t bytes);
+void clc_create(lua_State *L, clc_Device *d, clc_Handle *owner, clc_Create create, size_t bytes);
 void clc_findroom(lua_State *L, clc_Device *d, const clc_Type *type, size_t bytes);
 void clc_allocate(lua_State *L, clc_Device *d, clc_Handle *owner, clc_Create create, size_t bytes,
                   size_t *allocated);
@@ -72,6 +90,11 @@ cl_mem clc_subbuffer(lua_State *L, clc_Buffer *b);
    `first` of its memory; returns the code of clSetKernelArg. */
 cl_int clc_setmemory(clc_Device *d, cl_kernel kernel, cl_uint i, const clc_Buffer *b, cl_mem mem,
                      size_t first);
+
+/* Before elements of a buffer change, to those of another one (NULL: others): computes the
+   expressions that wait for them as they are. May run Lua code; raises where that releases one of
+   the two. */
+void clc_beforechange(lua_State *L, const clc_Buffer *to, const clc_Buffer *from);
 
 /* Has a recording (or NULL: nothing happens) hold the memory of a buffer for an argument, which
    gets `mem`: the memory or the buffer's sub-buffer. Runs no Lua code; raises where memory is
@@ -202,6 +225,34 @@ void clc_pushelements(lua_State *L, int idx);
 /* Pushes all elements of a buffer, which is pointed at, packed as a string, of mapped memory. */
 void clc_pushmapped(lua_State *L, const void *buffer);
 
+/* Pushes a buffer without memory. */
+clc_Buffer *clc_pushbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                           const clc_Shape *shape);
+
+/* Gives a buffer the memory of another one, in place of its own; returns the driver's code. */
+cl_int clc_sharememory(clc_Buffer *b, clc_Buffer *of);
+
+/* Computes the elements of a buffer that waits for them; runs Lua code. */
+void clc_compute(lua_State *L, clc_Buffer *b);
+
+/* Has it wait no more. */
+void clc_endwaiting(clc_Buffer *b);
+
+/* Lets go of a term (NULL: nothing happens). */
+void clc_dropterm(clc_Term *t);
+
+/* How many elements the host array at an index has, which has a buffer's dtype, or an error says
+   so; CLC_NOHOST where there is none. Then writes them to the buffer. */
+#define CLC_NOHOST SIZE_MAX
+size_t clc_hostcount(lua_State *L, int arg, const clc_Dtype *dtype);
+void clc_writehost(lua_State *L, clc_Buffer *b, int arg, size_t first);
+
+/* Copies elements of one buffer to another of its dtype on a device of another context; blocks. */
+void clc_ferry(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to, size_t to_first,
+               size_t n);
+
+void clc_openoperators(lua_State *L);
+void clc_openhosts(lua_State *L);
 void clc_opencreate(lua_State *L);
 void clc_openrectangles(lua_State *L);
 void clc_openraw(lua_State *L);

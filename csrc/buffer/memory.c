@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define RED_ZONE 1024 /* bytes, at least */
+#define RED_ZONE 1024              /* bytes, at least */
+#define FERRIED ((size_t)16 << 20) /* bytes from which blocks pay, which take time to be made */
 
 /* Bytes of small buffers that gather before the collector hears of them. */
 #define TOLD_FROM 65536
@@ -18,8 +19,7 @@ static void pool_memory(clc_Buffer *b) {
   c->dropped += clc_giveblock(&c->pool, b->mem, b->room, c->queues > 1);
 }
 
-static void buffer_release(clc_Handle *h) {
-  clc_Buffer *b = (clc_Buffer *)h;
+static void drop_memory(clc_Buffer *b) {
   const int is_last = b->sharer == b;
   if (b->mem == NULL) return;
   b->previous->sharer = b->sharer;
@@ -34,21 +34,39 @@ static void buffer_release(clc_Handle *h) {
   b->mem = b->sub = NULL;
 }
 
+static void buffer_release(clc_Handle *h) {
+  clc_Buffer *b = (clc_Buffer *)h;
+  if (b->term != NULL) clc_endwaiting(b);
+  drop_memory(b);
+}
+
 static int buffer_tell(const clc_Handle *h, clc_Holding *holding) {
   const clc_Buffer *b = (const clc_Buffer *)h;
   *holding = (clc_Holding){b->dtype, b->shape, b->allocated, b->sharer != b};
-  return b->mem != NULL;
+  return b->mem != NULL || b->term != NULL;
 }
 
 const clc_Type clc_buffertype = {"buffer", "clcompute.Buffer", sizeof(clc_Buffer), buffer_release,
                                  0,        buffer_tell};
 
-clc_Buffer *clc_checkbuffer(lua_State *L, int arg) {
+clc_Buffer *clc_lookatbuffer(lua_State *L, int arg) {
   return clc_checkhandle(L, arg, &clc_buffertype);
 }
 
-static clc_Buffer *push_buffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
-                               const clc_Shape *shape) {
+clc_Buffer *clc_checkbuffer(lua_State *L, int arg) {
+  clc_Buffer *b = clc_lookatbuffer(L, arg);
+  if (b->term != NULL) clc_compute(L, b);
+  return b;
+}
+
+clc_Buffer *clc_testbuffer(lua_State *L, int idx) {
+  clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
+  if (b != NULL && b->term != NULL) clc_compute(L, b);
+  return b;
+}
+
+clc_Buffer *clc_pushbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
+                           const clc_Shape *shape) {
   clc_Buffer *b = clc_newowned(L, &clc_buffertype, d, 0);
   b->device = d;
   b->dtype = dtype;
@@ -118,15 +136,18 @@ static void check_capacity(lua_State *L, const clc_Context *c, const clc_Type *t
                to_mib(bytes), to_mib(c->bytes), to_mib(c->global_memory));
 }
 
-void clc_findroom(lua_State *L, clc_Device *d, const clc_Type *type, size_t bytes) {
+void clc_announce(lua_State *L, clc_Device *d, const clc_Type *type, size_t bytes) {
   clc_checkallocation(L, d->context, type, bytes);
   inform_collector(L, d, bytes);
+}
+
+void clc_findroom(lua_State *L, clc_Device *d, const clc_Type *type, size_t bytes) {
+  clc_announce(L, d, type, bytes);
   reclaim(L, d, bytes);
   check_capacity(L, d->context, type, bytes);
 }
 
-void clc_allocate(lua_State *L, clc_Device *d, clc_Handle *owner, clc_Create create, size_t bytes,
-                  size_t *allocated) {
+void clc_create(lua_State *L, clc_Device *d, clc_Handle *owner, clc_Create create, size_t bytes) {
   clc_Outcome r = create(d, owner, bytes);
   if (clc_isoutofmemory(r.code)) {
     free_memory(L);
@@ -137,6 +158,11 @@ void clc_allocate(lua_State *L, clc_Device *d, clc_Handle *owner, clc_Create cre
   if (r.code != CL_SUCCESS)
     clc_raise(L, r.code, r.call, "%I MiB, %I of %I MiB in use", to_mib(bytes),
               to_mib(d->context->bytes), to_mib(d->context->global_memory));
+}
+
+void clc_allocate(lua_State *L, clc_Device *d, clc_Handle *owner, clc_Create create, size_t bytes,
+                  size_t *allocated) {
+  clc_create(L, d, owner, create, bytes);
   *allocated = bytes;
   d->context->bytes += bytes;
 }
@@ -169,12 +195,12 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   clc_checkmemory(L, shape, dtype);
   const size_t bytes = clc_count(shape) * dtype->size;
   clc_usedevice(L, d);
-  if (bytes == 0) return push_buffer(L, d, dtype, shape);
+  if (bytes == 0) return clc_pushbuffer(L, d, dtype, shape);
   clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
   clc_findroom(L, d, &clc_buffertype, bytes);
   if (clc_hasused(&d->context->pool, find_room(d->context, bytes)) && clc_isidle(L, d->context))
     clc_settlepool(&d->context->pool);
-  clc_Buffer *b = push_buffer(L, d, dtype, shape);
+  clc_Buffer *b = clc_pushbuffer(L, d, dtype, shape);
   lua_remove(L, -2);
   clc_allocate(L, d, &b->h, create_memory, bytes, &b->allocated);
   return b;
@@ -205,10 +231,10 @@ clc_Buffer *clc_newguarded(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   return b;
 }
 
-/* Makes `b` a buffer on the same memory. */
-static cl_int share(clc_Buffer *b, clc_Buffer *of) {
+cl_int clc_sharememory(clc_Buffer *b, clc_Buffer *of) {
   const cl_int code = clRetainMemObject(of->mem);
   if (code != CL_SUCCESS) return code;
+  drop_memory(b);
   b->mem = of->mem;
   b->shared = of->shared;
   b->allocated = of->allocated;
@@ -221,15 +247,16 @@ static cl_int share(clc_Buffer *b, clc_Buffer *of) {
 }
 
 clc_Buffer *clc_newview(lua_State *L, clc_Buffer *of, size_t offset, const clc_Shape *shape) {
-  clc_Buffer *b = push_buffer(L, of->device, of->dtype, shape);
+  clc_Buffer *b = clc_pushbuffer(L, of->device, of->dtype, shape);
   b->offset = of->offset + offset;
   b->base = of->offset;
   b->base_rows = of->shape.dim[0];
   b->step = clc_rowcount(&of->shape);
   b->poison = of->poison;
+  b->is_slice = of->is_slice;
   if (of->h.released) luaL_error(L, "buffer is released"); /* by a finalizer */
   if (of->mem == NULL) return b;
-  clc_check(L, share(b, of), "clRetainMemObject");
+  clc_check(L, clc_sharememory(b, of), "clRetainMemObject");
   return b;
 }
 
@@ -283,7 +310,7 @@ void clc_holdbuffer(lua_State *L, clc_Recording *r, cl_uint argument, const clc_
   h->buffer.device = r->device;
   h->buffer.previous = h->buffer.sharer = &h->buffer;
   /* Of the other one only its place in the ring changes. */
-  clc_check(L, share(&h->buffer, (clc_Buffer *)b), "clRetainMemObject");
+  clc_check(L, clc_sharememory(&h->buffer, (clc_Buffer *)b), "clRetainMemObject");
   if (mem == b->mem) return;
   clc_check(L, clRetainMemObject(mem), "clRetainMemObject");
   h->buffer.sub = mem;
@@ -311,6 +338,18 @@ int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {
 
 /* --- moving elements --------------------------------------------------- */
 
+void clc_beforechange(lua_State *L, const clc_Buffer *to, const clc_Buffer *from) {
+  clc_Device *d = to->device;
+  if (d->context->waiting == NULL) return;
+  luaL_checkstack(L, 2, NULL);
+  clc_pushdevice(L, d); /* keeps it, should what runs now close it */
+  clc_beforewrite(L, d->context, to->mem);
+  clc_usedevice(L, d);
+  lua_pop(L, 1);
+  if (to->h.released || (from != NULL && from->h.released))
+    luaL_error(L, "a buffer was released meanwhile");
+}
+
 static size_t byte_offset(const clc_Buffer *b, size_t first) {
   return (b->offset + first) * b->dtype->size;
 }
@@ -320,16 +359,18 @@ void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *t
   cl_event event = NULL;
   clc_drain(L, b->device);
   if (n == 0) return;
+  if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook */
   clc_Counter *counter = clc_transfercounter(b->device, CLC_READ);
   clc_check(L,
-            clEnqueueReadBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first), bytes, to,
-                                0, NULL, counter != NULL ? &event : NULL),
+            clEnqueueReadBuffer(clc_quickqueue(b->device), b->mem, CL_TRUE, byte_offset(b, first),
+                                bytes, to, 0, NULL, counter != NULL ? &event : NULL),
             "clEnqueueReadBuffer");
   clc_countended(counter, event, bytes);
 }
 
 static void queue_copy(lua_State *L, clc_Device *d, const clc_Buffer *from, size_t from_byte,
                        const clc_Buffer *to, size_t to_byte, size_t bytes, clc_Kind kind) {
+  clc_beforechange(L, to, from);
   clc_usebuffer(L, d, from);
   clc_usebuffer(L, d, to);
   clc_transfer(L, d,
@@ -346,10 +387,11 @@ static void queue_copy(lua_State *L, clc_Device *d, const clc_Buffer *from, size
 static void write_directly(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *from) {
   const size_t bytes = n * b->dtype->size;
   cl_event event = NULL;
+  clc_beforechange(L, b, NULL);
   clc_Counter *counter = clc_transfercounter(b->device, CLC_WRITE);
   clc_check(L,
-            clEnqueueWriteBuffer(b->device->queue, b->mem, CL_TRUE, byte_offset(b, first), bytes,
-                                 from, 0, NULL, counter != NULL ? &event : NULL),
+            clEnqueueWriteBuffer(clc_quickqueue(b->device), b->mem, CL_TRUE, byte_offset(b, first),
+                                 bytes, from, 0, NULL, counter != NULL ? &event : NULL),
             "clEnqueueWriteBuffer");
   clc_countended(counter, event, bytes);
 }
@@ -358,7 +400,7 @@ clc_Buffer *clc_pushstage(lua_State *L, clc_Device *d, const clc_Dtype *dtype, s
                           const void *from) {
   const clc_Shape shape = {1, {n}};
   cl_int code;
-  clc_Buffer *stage = push_buffer(L, d, dtype, &shape);
+  clc_Buffer *stage = clc_pushbuffer(L, d, dtype, &shape);
   stage->mem =
       clCreateBuffer(d->context->cl, CL_MEM_COPY_HOST_PTR, n * dtype->size, (void *)from, &code);
   if (code != CL_SUCCESS) stage->mem = NULL;
@@ -385,6 +427,7 @@ void clc_writebuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const 
 
 void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const void *element) {
   if (n == 0) return;
+  clc_beforechange(L, b, NULL);
   const size_t size = b->dtype->size;
   clc_Transfer fill = {.call = CLC_FILLBUFFER,
                        .kind = CLC_FILL,
@@ -400,6 +443,10 @@ void clc_fillbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, const v
 
 static void copy_through_host(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffer *to,
                               size_t to_first, size_t n) {
+  if (n * from->dtype->size >= FERRIED) {
+    clc_ferry(L, from, from_first, to, to_first, n);
+    return;
+  }
   void *elements = clc_newelements(L, n * from->dtype->size);
   clc_readbuffer(L, from, from_first, n, elements);
   clc_writebuffer(L, to, to_first, n, elements);

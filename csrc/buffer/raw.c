@@ -47,7 +47,7 @@ static Mapping map(lua_State *L, clc_Buffer *b, cl_map_flags flags) {
   const size_t size = b->dtype->size;
   cl_int code;
   if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook, while it waited */
-  Mapping m = {.queue = b->device->queue, .mem = b->mem};
+  Mapping m = {.queue = clc_quickqueue(b->device), .mem = b->mem};
   m.elements = clEnqueueMapBuffer(m.queue, m.mem, CL_TRUE, flags, b->offset * size, b->count * size,
                                   0, NULL, NULL, &code);
   clc_check(L, code, "clEnqueueMapBuffer");
@@ -110,6 +110,7 @@ static int mapped_write(lua_State *L) {
   const char *from = luaL_checklstring(L, 2, &length);
   if (length != bytes)
     clc_argerror(L, 2, "%I bytes expected, got %I", (LUAI_UACINT)bytes, (LUAI_UACINT)length);
+  clc_beforechange(L, b, NULL);
   clc_drain(L, b->device);
   if (bytes > 0) {
     const Mapping m = map(L, b, CL_MAP_WRITE_INVALIDATE_REGION);

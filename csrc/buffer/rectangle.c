@@ -135,11 +135,11 @@ static clc_Shape check_size(lua_State *L, int arg, const clc_Buffer *b) {
 
 static clc_Buffer *check_target(lua_State *L, const clc_Buffer *from) {
   clc_pushoption(L, 2, "to");
-  clc_Buffer *to = clc_testhandle(L, -1, &clc_buffertype);
+  clc_Buffer *to = clc_testbuffer(L, -1);
   if (to == NULL) clc_optionerror(L, 2, "to", "buffer expected, got %s", luaL_typename(L, -1));
   if (to->dtype != from->dtype)
     clc_optionerror(L, 2, "to", "%s buffer expected, got %s", from->dtype->name, to->dtype->name);
-  return to; /* which the table keeps */
+  return clc_checktarget(L, lua_gettop(L)); /* which the table keeps */
 }
 
 static int buffer_copy_rect(lua_State *L) {
@@ -198,7 +198,7 @@ static void write_table(lua_State *L, clc_Buffer *b) {
 
 static int buffer_write_rect(lua_State *L) {
   static const char *const keys[] = {"size", "at", "pitch", NULL};
-  clc_Buffer *b = clc_checkbuffer(L, 1);
+  clc_Buffer *b = clc_checktarget(L, 1);
   lua_settop(L, 3);
   clc_checkoptions(L, 3, keys);
   switch (lua_type(L, 2)) {

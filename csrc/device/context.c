@@ -5,13 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+
+#define PATIENCE 0.5 /* seconds that the end of a part waits for the driver's threads */
+
+/* Whether nothing but this handle keeps OpenCL's context. */
+static int is_last(const clc_Context *c) {
+  cl_uint references = 0;
+  clGetContextInfo(c->cl, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, NULL);
+  return references == 1;
+}
+
+/* POCL 3.1 frees a sub-device at its last release, whatever is on it. When a command has ended, a
+   thread of the driver has yet to let go of its event, and of the queue and the context with it, by
+   what the device says. */
+static void release_part(clc_Context *c) {
+  const double start = clc_now();
+  if (c->cl != NULL && c->is_pocl)
+    while (!is_last(c) && clc_now() - start < PATIENCE) clc_rest(clc_now() - start);
+  if (c->cl != NULL) clReleaseContext(c->cl);
+  clReleaseDevice(c->place.device);
+}
+
 static void context_release(clc_Handle *h) {
   clc_Context *c = (clc_Context *)h;
   clc_releaseowned(h);
-  clc_emptypool(&c->pool);
-  if (c->cl != NULL) clReleaseContext(c->cl);
+  clc_closepool(&c->pool);
+  if (*c->place.part != '\0')
+    release_part(c);
+  else if (c->cl != NULL)
+    clReleaseContext(c->cl);
   c->cl = NULL;
-  if (*c->place.part != '\0') clReleaseDevice(c->place.device);
   c->executor->close(c);
 }
 
@@ -54,6 +78,7 @@ static void fill_facts(lua_State *L, clc_Context *c) {
   c->has_double = clc_optdevicenumber(L, id, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
   c->align = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
   c->max_group = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  c->max_arguments = (size_t)clc_checkdevicenumber(L, id, CL_DEVICE_MAX_PARAMETER_SIZE);
   size_t sizes[8] = {1, 1, 1}; /* OpenCL allows more than three dimensions */
   clc_check(L, clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL),
             "clGetDeviceInfo");
@@ -97,12 +122,13 @@ void clc_learnplace(lua_State *L, clc_Context *c) {
 void clc_opencontext(lua_State *L, clc_Context *c) {
   const cl_context_properties props[] = {CL_CONTEXT_PLATFORM,
                                          (cl_context_properties)c->place.platform, 0};
+  const cl_device_id ids[] = {c->place.device, c->place.serial};
   cl_int code;
   if (c->version < 102)
     luaL_error(L, "this device has OpenCL %d.%d; clcompute needs 1.2", c->version / 100,
                c->version % 100);
   if (c->cl == NULL) {
-    c->cl = clCreateContext(props, 1, &c->place.device, NULL, NULL, &code);
+    c->cl = clCreateContext(props, ids[1] != NULL ? 2 : 1, ids, NULL, NULL, &code);
     if (code != CL_SUCCESS) c->cl = NULL;
     clc_check(L, code, "clCreateContext");
   }

@@ -29,6 +29,7 @@ struct clc_Context {
   size_t align;         /* bytes a sub-buffer must start on */
   size_t max_group;     /* work-items of a group */
   size_t max_groups[3]; /* work-items along each dimension of a group */
+  size_t max_arguments; /* bytes of a kernel's arguments */
   cl_ulong local_memory;
   cl_ulong global_memory;
   cl_ulong max_allocation;
@@ -39,6 +40,11 @@ struct clc_Context {
   cl_ulong dropped; /* given to the driver since all queues were seen to be empty */
   clc_Pool pool;    /* released, for buffers to come */
   unsigned queues;  /* devices on it */
+
+  /* Expressions that wait to be computed (csrc/buffer/waiting.c), and what computes those of a
+     memory, or all (NULL). */
+  struct clc_Buffer *waiting;
+  void (*compute)(lua_State *L, struct clc_Context *c, cl_mem mem);
 
   int careful; /* programs that the compiler may get wrong are built without optimisation */
 
@@ -60,6 +66,12 @@ struct clc_Context {
 };
 
 extern const clc_Type clc_contexttype;
+
+/* Before something writes to a memory (NULL: to any): computes the expressions that wait for it.
+   May run Lua code. */
+static inline void clc_beforewrite(lua_State *L, clc_Context *c, cl_mem mem) {
+  if (c->waiting != NULL) c->compute(L, c, mem);
+}
 
 /* What a context of a part keeps alive by clc_setvalue: the Device that was divided. */
 enum { CLC_PARENTVALUE = 1 };

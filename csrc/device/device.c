@@ -101,11 +101,23 @@ int clc_isbusy(clc_Device *d) {
   return d->flight.count > 0 || d->foreign;
 }
 
+/* No barrier behind commands without an event: its place may be reserved for what asks. */
+static int is_empty(clc_Device *d) {
+  clc_Flight *f = &d->flight;
+  clc_retireended(f);
+  return f->count == 0 && f->unseen.n == 0 && !d->foreign;
+}
+
+cl_command_queue clc_quickqueue(clc_Device *d) {
+  return d->serial != NULL && is_empty(d) ? d->serial : d->queue;
+}
+
 /* --- the object -------------------------------------------------------- */
 
 static void drop_queue(clc_Device *d) {
   if (d->queue != NULL) clReleaseCommandQueue(d->queue);
-  d->queue = d->flight.queue = NULL;
+  if (d->serial != NULL) clReleaseCommandQueue(d->serial);
+  d->queue = d->flight.queue = d->serial = NULL;
 }
 
 void clc_lend(clc_Device *d) {
@@ -205,19 +217,23 @@ static int wants_times(const clc_Device *d) {
 
 /* Times are not for nothing: with them NVIDIA's driver takes twice as long for a copy, and for each
    event. Oclgrind (1.2) never returns from the newer call when it comes through ocl-icd. */
+static cl_command_queue make_queue(lua_State *L, const clc_Context *c, cl_device_id id,
+                                   cl_command_queue_properties times) {
+  const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, times, 0};
+  const int is_old = c->version < 200;
+  cl_int code;
+  cl_command_queue queue = is_old ? clCreateCommandQueue(c->cl, id, times, &code)
+                                  : clCreateCommandQueueWithProperties(c->cl, id, props, &code);
+  clc_check(L, code, is_old ? "clCreateCommandQueue" : "clCreateCommandQueueWithProperties");
+  return queue;
+}
+
 static void create_queue(lua_State *L, clc_Device *d) {
   const clc_Context *c = d->context;
   const cl_command_queue_properties times = wants_times(d) ? CL_QUEUE_PROFILING_ENABLE : 0;
-  const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, times, 0};
-  const cl_device_id id = c->place.device;
-  const int older = c->version < 200;
-  cl_int code;
-  d->queue = older ? clCreateCommandQueue(c->cl, id, times, &code)
-                   : clCreateCommandQueueWithProperties(c->cl, id, props, &code);
-  if (code != CL_SUCCESS) d->queue = NULL;
-  d->flight.queue = d->queue;
+  d->flight.queue = d->queue = make_queue(L, c, c->place.device, times);
   d->is_timed = times != 0;
-  clc_check(L, code, older ? "clCreateCommandQueue" : "clCreateCommandQueueWithProperties");
+  if (c->place.serial != NULL) d->serial = make_queue(L, c, c->place.serial, times);
 }
 
 void clc_usedevice(lua_State *L, clc_Device *d) {
@@ -391,6 +407,7 @@ static int still_running(lua_State *L) {
 
 static int device_wait(lua_State *L) {
   clc_Device *d = clc_checkdevice(L, 1);
+  clc_checkfork(L);
   if (d->queue != NULL) clc_drain(L, d);
   d->context->dropped += clc_agepool(&d->context->pool);
   lua_settop(L, 1);
@@ -515,7 +532,11 @@ void clc_opendevices(lua_State *L) {
   static const luaL_Reg metamethods[] = {{"__close", device_close}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"still_running", still_running}, {NULL, NULL}};
   clc_addinternal(L, functions);
-  clc_opentype(L, &clc_devicetype, device_field, device_show, methods, metamethods);
+  const char *fields = lua_pushfstring(
+      L, "align platform place parent isolated careful limit build_limit sandbox %s",
+      clc_pushpropertynames(L));
+  clc_opentype(L, &clc_devicetype, device_field, fields, device_show, methods, metamethods);
+  lua_pop(L, 2);
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &clc_localexecutor);
   lua_newtable(L);

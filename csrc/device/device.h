@@ -11,15 +11,17 @@
 
 struct clc_Device {
   clc_Handle h;
-  clc_Context *context;   /* which owns it; alive while it is not released */
-  int is_further;         /* made by Device:queue, beside the device that opened the context */
-  cl_command_queue queue; /* NULL until first use */
-  int timing;             /* scripts ask what launches took */
-  int is_timed;           /* so the queue takes the times of its commands, which have events */
-  clc_Flight flight;      /* what was put into the queue */
-  cl_command_queue lent;  /* a queue that others know; it stays until the end */
-  int foreign;            /* they may have put commands into it */
-  clc_Profile *profile;   /* the state's */
+  clc_Context *context;    /* which owns it; alive while it is not released */
+  int is_further;          /* made by Device:queue, beside the device that opened the context */
+  cl_command_queue queue;  /* NULL until first use */
+  cl_command_queue serial; /* the serial device's (base/serial.c); NULL: there is none */
+  double begun;            /* when the launch began that is being queued; 0: nobody asks */
+  int timing;              /* scripts ask what launches took */
+  int is_timed;            /* so the queue takes the times of its commands, which have events */
+  clc_Flight flight;       /* what was put into the queue */
+  cl_command_queue lent;   /* a queue that others know; it stays until the end */
+  int foreign;             /* they may have put commands into it */
+  clc_Profile *profile;    /* the state's */
 };
 
 extern const clc_Type clc_devicetype;
@@ -111,6 +113,32 @@ int clc_isbusy(clc_Device *d);
 /* Whether what writes host memory has to be queued, with a copy of it: behind others, or to be
    recorded. */
 int clc_mustqueue(clc_Device *d);
+
+/* The queue for a command that is short, or waited for at once: the serial one where nothing is in
+   flight, so that the order is that of one queue. What is put there has ended when the call
+   returns. */
+cl_command_queue clc_quickqueue(clc_Device *d);
+
+/* The queue for a launch: the serial one where it will be short (short.c). Between the two calls
+   nothing but the launch is queued. */
+cl_command_queue clc_beginlaunch(clc_Device *d, const clc_Launch *l);
+void clc_endlaunch(clc_Device *d, const clc_Launch *l, cl_command_queue queue);
+
+/* --- what kernels print: output.c ------------------------------------------- */
+
+/* Before and after a launch that prints: what the script printed stands before it, and what the
+   kernel prints is there when the call returns. The second one waits. */
+void clc_beforeoutput(void);
+void clc_awaitoutput(lua_State *L, clc_Device *d);
+
+/* Calls a function with the n values at the top, waits for the device, and puts in their place what
+   its kernels printed. What was printed before an error is printed then. */
+void clc_capture(lua_State *L, clc_Device *d, lua_CFunction f, int n);
+
+/* What an executor has of that (executor.h), where this process computes. */
+void clc_beginredirection(lua_State *L, clc_Device *d);
+void clc_pushredirected(lua_State *L, clc_Device *d);
+void clc_dropredirected(clc_Device *d);
 
 /* --- events: event.c ------------------------------------------------------- */
 

@@ -64,6 +64,12 @@ static void refuse_recorded(lua_State *L, const clc_Event *e) {
     luaL_error(L, "%s was recorded, not queued: a call of the sequence returns an event", e->what);
 }
 
+/* Of an event that has ended. */
+static void raise_failure(lua_State *L, const clc_Event *e) {
+  const clc_Failure *failure = clc_findfailure(&e->device->flight, e->ticket);
+  if (failure != NULL) clc_raisefailure(L, failure);
+}
+
 /* A failure of any command queued before is reported too, as by every call that blocks. */
 static void wait_event(lua_State *L, clc_Event *e, double seconds) {
   cl_int status = CL_COMPLETE;
@@ -77,8 +83,7 @@ static void wait_event(lua_State *L, clc_Event *e, double seconds) {
   }
   if (status > CL_COMPLETE) luaL_error(L, "%s did not end within %f seconds", e->what, seconds);
   clc_report(L, e->device);
-  const clc_Failure *failure = clc_findfailure(&e->device->flight, e->ticket);
-  if (failure != NULL) clc_raisefailure(L, failure);
+  raise_failure(L, e);
 }
 
 static void wait_timed(lua_State *L, clc_Event *e) {
@@ -211,7 +216,10 @@ static int event_profile(lua_State *L) {
 static void queue_wait(lua_State *L, const clc_Event *e, clc_Device *d) {
   cl_event *event = clc_reserve(L, d, "waiting for an event of another queue");
   const clc_Command *c = clc_follow(&e->device->flight, e->ticket);
-  if (c == NULL) return;
+  if (c == NULL) {
+    raise_failure(L, e);
+    return;
+  }
   const cl_int code = clFlush(e->device->queue); /* or the two could wait for ever */
   clc_check(L, code, "clFlush");
   clc_commit(L, d, clEnqueueBarrierWithWaitList(d->queue, 1, &c->event, event),
@@ -242,6 +250,7 @@ void clc_openevents(lua_State *L) {
                                          {"before", event_before, 1},
                                          {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{NULL, NULL}};
-  clc_opentype(L, &event_type, event_field, event_show, methods, metamethods);
+  clc_opentype(L, &event_type, event_field, "status seconds device", event_show, methods,
+               metamethods);
   clc_addrelease(L, &event_type);
 }

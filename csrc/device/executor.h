@@ -42,6 +42,7 @@ typedef struct clc_Recipe clc_Recipe;
 typedef struct clc_Code {
   cl_program program;
   clc_Recipe *recipe; /* NULL where the executor keeps none */
+  int is_shared;      /* it is built for the serial device, too */
 } clc_Code;
 
 void clc_releasecode(clc_Code *code);
@@ -62,9 +63,19 @@ typedef struct clc_Part {
 int clc_isshifted(const clc_Part *part);
 int clc_isnonuniform(const clc_Part *part);
 
+/* What is known of how long the launches of a kernel take, where the serial device can run it. */
+typedef struct clc_Pace {
+  int is_known;
+  double per_item;    /* seconds of a work-item there, as last seen, where that is known */
+  uint64_t watched;   /* ticket of the launch on the device's threads that was watched; 0: none */
+  unsigned trials;    /* that were too long */
+  unsigned long wait; /* watched launches until the next one */
+} clc_Pace;
+
 /* A kernel with its arguments, over all parts of a range. */
 typedef struct clc_Launch {
   cl_kernel *kernel;    /* its owner's: NULL there once that was released */
+  clc_Pace *pace;       /* its owner's; NULL: the serial device cannot run it */
   const char *name;     /* OpenCL's */
   const char *what;     /* "kernel 'name'" */
   clc_Counter *counter; /* counts it while it is profiled */
@@ -114,6 +125,12 @@ typedef struct clc_Executor {
                       const clc_Layout *layout);
   cl_int (*set_sampler)(clc_Device *d, cl_kernel kernel, cl_uint i, cl_sampler sampler,
                         const clc_Sampling *sampling);
+
+  /* Keep what kernels print from now on; push it as a text, and keep no more; forget it, where
+     pushing it raised too. The queue is empty when the first two are called. */
+  void (*keep_output)(lua_State *L, clc_Device *d);
+  void (*push_output)(lua_State *L, clc_Device *d);
+  void (*drop_output)(clc_Device *d);
 
   /* Launches the kernel with the arguments that are set. */
   void (*launch)(lua_State *L, clc_Device *d, const clc_Launch *launch);

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files/files.h"
+
 #define LAUNCH_LIMIT 60 /* seconds that a launch may take, unless told otherwise */
 #define BUILD_LIMIT 300 /* a large source on a busy machine may need many */
 
@@ -340,6 +342,7 @@ static void launch_part(lua_State *L, clc_Device *d, const clc_Launch *l, const 
   const clc_Grid grid = to_grid(l->dims, p);
   if (*l->kernel == NULL) luaL_error(L, "%s is released", l->what); /* by a hook */
   ask(L, d, (clc_Request){CLC_ASK_LAUNCH, 0, 0, 0, sizeof grid}, &grid, l->what, &answer);
+  clc_passoutput(&d->context->worker.process);
   if (answer.code != CL_SUCCESS) clc_raise(L, answer.code, answer.call, "%s", l->what);
   memcpy(when, answer.when, sizeof answer.when);
 }
@@ -354,6 +357,28 @@ static void launch(lua_State *L, clc_Device *d, const clc_Launch *l) {
     if (l->event != NULL) clc_addended(l->event, when);
   }
   if (counter != NULL && l->n > 0) clc_addcall(counter, elapsed, l->bytes);
+}
+
+/* --- what kernels print ------------------------------------------------ */
+
+static void keep_output(lua_State *L, clc_Device *d) {
+  start_worker(L, d);
+  d->context->worker.process.is_kept = 1;
+}
+
+/* A worker that ended has printed it. */
+static void push_output(lua_State *L, clc_Device *d) {
+  const clc_Process *p = &d->context->worker.process;
+  if (p->is_kept)
+    clc_pushwritten(L, p->stdout_fd);
+  else
+    lua_pushliteral(L, "");
+}
+
+static void drop_output(clc_Device *d) {
+  clc_Process *p = &d->context->worker.process;
+  if (p->is_kept) clc_dropoutput(p);
+  p->is_kept = 0;
 }
 
 const clc_Executor clc_isolatedexecutor = {
@@ -371,5 +396,8 @@ const clc_Executor clc_isolatedexecutor = {
     .set_memory = set_memory,
     .set_image = set_image,
     .set_sampler = set_sampler,
+    .keep_output = keep_output,
+    .push_output = push_output,
+    .drop_output = drop_output,
     .launch = launch,
 };

@@ -101,7 +101,7 @@ static cl_int build(lua_State *L, clc_Device *d, const clc_Sources *s, clc_Code 
 void clc_releasecode(clc_Code *code) {
   if (code->program != NULL) clReleaseProgram(code->program);
   clc_releaserecipe(code->recipe);
-  *code = (clc_Code){NULL, NULL};
+  *code = (clc_Code){NULL, NULL, 0};
 }
 
 /* --- launches -------------------------------------------------------------- */
@@ -152,10 +152,10 @@ int clc_isnonuniform(const clc_Part *p) {
   return 0;
 }
 
-static void enqueue_part(lua_State *L, clc_Device *d, const clc_Launch *l, const clc_Part *p,
-                         cl_event *event) {
+static void enqueue_part(lua_State *L, clc_Device *d, cl_command_queue queue, const clc_Launch *l,
+                         const clc_Part *p, cl_event *event) {
   const cl_int code =
-      clEnqueueNDRangeKernel(d->queue, *l->kernel, l->dims, clc_isshifted(p) ? p->offset : NULL,
+      clEnqueueNDRangeKernel(queue, *l->kernel, l->dims, clc_isshifted(p) ? p->offset : NULL,
                              p->global, p->has_group ? p->group : NULL, 0, NULL, event);
   if (code == CL_INVALID_WORK_GROUP_SIZE && clc_isnonuniform(p))
     clc_raise(L, code, "clEnqueueNDRangeKernel",
@@ -165,15 +165,18 @@ static void enqueue_part(lua_State *L, clc_Device *d, const clc_Launch *l, const
   clc_commit(L, d, code, "clEnqueueNDRangeKernel");
 }
 
-static void launch_part(lua_State *L, clc_Device *d, const clc_Launch *l, int i) {
+static void launch_part(lua_State *L, clc_Device *d, cl_command_queue queue, const clc_Launch *l,
+                        int i) {
   cl_event *event = clc_reserve(L, d, l->what);
   if (d->profile->on) clc_countpart(d, l->counter, l->bytes, i, l->n);
-  enqueue_part(L, d, l, &l->parts[i], event);
+  enqueue_part(L, d, queue, l, &l->parts[i], event);
   if (l->event != NULL) clc_addcommand(l->event, event);
 }
 
 static void launch(lua_State *L, clc_Device *d, const clc_Launch *l) {
-  for (int i = 0; i < l->n; i++) launch_part(L, d, l, i);
+  cl_command_queue queue = clc_beginlaunch(d, l);
+  for (int i = 0; i < l->n; i++) launch_part(L, d, queue, l, i);
+  clc_endlaunch(d, l, queue);
 }
 
 const clc_Executor clc_localexecutor = {
@@ -191,5 +194,8 @@ const clc_Executor clc_localexecutor = {
     .set_memory = set_memory,
     .set_image = set_image,
     .set_sampler = set_sampler,
+    .keep_output = clc_beginredirection,
+    .push_output = clc_pushredirected,
+    .drop_output = clc_dropredirected,
     .launch = launch,
 };

@@ -122,16 +122,23 @@ static void name_failure(clc_Failure *failure, const clc_Run *culprits) {
              culprits->last);
 }
 
-/* Where there are too many to be told of, the last one is of all that follow too. */
+static uint64_t later(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
+/* Where there are too many to be told of, the last one is of all that follow too. Commands behind
+   which no barrier could be put failed before their end was seen. */
 static void fail(clc_Flight *f, cl_int code, const clc_Run *culprits, uint64_t through) {
   if (f->failed - f->told == CLC_FAILURES) {
-    f->failures[(f->failed - 1) % CLC_FAILURES].through = through;
+    clc_Failure *last = &f->failures[(f->failed - 1) % CLC_FAILURES];
+    last->through = later(last->through, through);
     return;
   }
+  const uint64_t known = f->failed > 0 ? f->failures[(f->failed - 1) % CLC_FAILURES].through : 0;
   clc_Failure *failure = &f->failures[f->failed++ % CLC_FAILURES];
   failure->code = code;
-  failure->after = f->ended;
-  failure->through = through;
+  failure->after = later(known, f->ended);
+  failure->through = later(failure->after, through);
   name_failure(failure, culprits);
 }
 
@@ -161,6 +168,7 @@ static void retire(clc_Flight *f, cl_int status) {
   }
   f->ended = ticket;
   forget_oldest(f);
+  if (f->watched != 0 && f->lasted == 0 && ticket >= f->watched) f->lasted = clc_now() - f->begun;
 }
 
 void clc_retireended(clc_Flight *f) {
@@ -243,6 +251,12 @@ int clc_endflight(clc_Flight *f) {
   forget_unseen(f);
   f->ended = f->queued;
   return have_ended;
+}
+
+void clc_watch(clc_Flight *f, double begun) {
+  f->watched = f->queued;
+  f->begun = begun;
+  f->lasted = 0;
 }
 
 void clc_uncount(clc_Flight *f) {

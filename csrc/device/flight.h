@@ -48,6 +48,9 @@ typedef struct clc_Flight {
   unsigned oldest, count;
   clc_Run unseen;   /* commands without an event behind all that are pending */
   int replays;      /* they are those of a sequence */
+  uint64_t watched; /* a ticket of which the time is taken; 0: none */
+  double begun;     /* when it was queued, and how long it took until its end was seen */
+  double lasted;    /* 0: it was not seen yet */
   cl_ulong elapsed; /* of the commands seen of a profiled launch; they come one after the other */
   int whole;        /* all of them are known */
   clc_Failure failures[CLC_FAILURES]; /* ring, number n at n % CLC_FAILURES */
@@ -95,6 +98,9 @@ int clc_endflight(clc_Flight *f);
 
 /* Has none of them counted. */
 void clc_uncount(clc_Flight *f);
+
+/* Takes the time from now until the last ticket is seen to end. */
+void clc_watch(clc_Flight *f, double begun);
 
 /* --- tickets --------------------------------------------------------------- */
 

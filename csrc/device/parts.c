@@ -139,6 +139,7 @@ static clc_Place place_of(const clc_Place *parent, cl_device_id id, cl_uint i, c
   clc_Place place = *parent;
   const size_t used = strlen(place.part);
   place.device = id;
+  place.serial = NULL;
   snprintf(place.part + used, sizeof place.part - used, "%spart %u of %u", used > 0 ? ", " : "",
            (unsigned)i + 1, (unsigned)n);
   return place;

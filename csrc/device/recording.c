@@ -64,7 +64,7 @@ clc_Recording *clc_getrecording(const clc_Device *d) {
 void clc_beginrecording(lua_State *L, clc_Device *d, clc_Recording *r) {
   if (d->context->recording != NULL) luaL_error(L, "d:record runs already on this device");
   r->device = d;
-  r->allocate = lua_getallocf(L, &r->allocator);
+  r->allocator = clc_getallocator(L);
   r->depth = count_levels(L);
   d->context->recording = r;
 }
@@ -97,8 +97,12 @@ void clc_openrecordings(lua_State *L) {
 
 /* --- what it holds ----------------------------------------------------- */
 
+static void *reallocate(const clc_Recording *r, void *memory, size_t old, size_t size) {
+  return r->allocator.call(r->allocator.data, memory, old, size);
+}
+
 static void *allocate(lua_State *L, const clc_Recording *r, size_t size) {
-  void *p = r->allocate(r->allocator, NULL, 0, size);
+  void *p = reallocate(r, NULL, 0, size);
   if (p == NULL) luaL_error(L, "not enough memory");
   return p;
 }
@@ -108,7 +112,7 @@ static void drop_all(clc_Recording *r, clc_Held **list) {
     clc_Held *h = *list;
     *list = h->next;
     h->drop(h);
-    r->allocate(r->allocator, h, h->size, 0);
+    reallocate(r, h, h->size, 0);
   }
 }
 
@@ -174,8 +178,7 @@ void clc_exchangeheld(clc_Recording *r, clc_Kept *launch, cl_uint argument) {
 static clc_Kept *make_place(lua_State *L, clc_Recording *r) {
   if (r->n == r->room) {
     const size_t room = r->room == 0 ? 16 : 2 * r->room;
-    clc_Kept *grown =
-        r->allocate(r->allocator, r->commands, r->room * sizeof *grown, room * sizeof *grown);
+    clc_Kept *grown = reallocate(r, r->commands, r->room * sizeof *grown, room * sizeof *grown);
     if (grown == NULL) luaL_error(L, "not enough memory");
     r->commands = grown;
     r->room = room;
@@ -210,11 +213,12 @@ void clc_keeplaunch(lua_State *L, clc_Recording *r, const clc_Launch *l) {
   clc_Part *parts = allocate(L, r, size);
   const clc_Outcome taken = take_kernel(l, &k->kernel);
   if (taken.code != CL_SUCCESS) {
-    r->allocate(r->allocator, parts, size, 0);
+    reallocate(r, parts, size, 0);
     clc_raise(L, taken.code, taken.call, "%s", l->what);
   }
   k->parts = memcpy(parts, l->parts, size);
   k->launch = *l;
+  k->launch.pace = NULL;
   strncpy(k->what, l->what, sizeof k->what - 1);
   take_place(r);
   r->launches++;
@@ -236,9 +240,8 @@ clc_Kept *clc_keptlaunch(const clc_Recording *r, size_t i) {
 
 static void drop_command(clc_Recording *r, clc_Kept *k) {
   if (k->kernel != NULL) clReleaseKernel(k->kernel);
-  if (k->parts != NULL)
-    r->allocate(r->allocator, k->parts, (size_t)k->launch.n * sizeof *k->parts, 0);
-  if (k->transfer != NULL) r->allocate(r->allocator, k->transfer, sizeof *k->transfer, 0);
+  if (k->parts != NULL) reallocate(r, k->parts, (size_t)k->launch.n * sizeof *k->parts, 0);
+  if (k->transfer != NULL) reallocate(r, k->transfer, sizeof *k->transfer, 0);
   drop_all(r, &k->held);
 }
 
@@ -247,7 +250,7 @@ void clc_droprecording(clc_Recording *r) {
   if (r->device->context->recording == r) clc_endrecording(r);
   clc_dropheld(r);
   for (size_t i = 0; i < r->n; i++) drop_command(r, &r->commands[i]);
-  if (r->commands != NULL) r->allocate(r->allocator, r->commands, r->room * sizeof *r->commands, 0);
+  if (r->commands != NULL) reallocate(r, r->commands, r->room * sizeof *r->commands, 0);
   r->commands = NULL;
   r->n = r->room = 0;
 }
@@ -268,14 +271,22 @@ static void queue_command(lua_State *L, clc_Device *d, clc_Kept *k, clc_Event *e
   d->context->executor->launch(L, d, &k->launch);
 }
 
+/* No command asks which expressions wait for what it writes: all of them are computed, also those
+   that a hook makes while room is made. */
+static void prepare_replay(lua_State *L, clc_Device *d) {
+  clc_makeroom(L, d);
+  clc_beforewrite(L, d->context, NULL);
+  clc_usedevice(L, d);
+}
+
 void clc_replay(lua_State *L, clc_Recording *r, clc_Event *e) {
   clc_Device *d = r->device;
   clc_Flight *f = &d->flight;
-  clc_makeroom(L, d);
+  prepare_replay(L, d);
   if (!d->is_timed) clc_waitflight(L, f, CLC_PENDING / 8); /* each may stand for a whole replay */
   f->replays = 1; /* where a command is refused, until the next replay */
   for (size_t i = 0; i < r->n; i++) {
-    if (f->count > CLC_PENDING - CLC_ROOM) clc_makeroom(L, d); /* a hook may release it */
+    while (f->count > CLC_PENDING - CLC_ROOM) prepare_replay(L, d); /* a hook may release it */
     if (i < r->n) queue_command(L, d, &r->commands[i], e);
   }
   f->replays = 0;

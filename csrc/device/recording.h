@@ -31,12 +31,12 @@ typedef struct clc_Kept {
 
 typedef struct clc_Recording {
   clc_Device *device;
-  lua_Alloc allocate; /* Lua's: it runs no finalizers */
-  void *allocator;
+  clc_Allocator allocator; /* Lua's: it runs no finalizers */
   clc_Kept *commands;
   size_t n, room, launches; /* commands, places for them, how many are launches */
   clc_Held *pending;        /* of the command that is being made */
   int depth;                /* levels of calls where it began */
+  int prints;               /* one of its kernels does */
 } clc_Recording;
 
 /* Between the two what is put into the device's queue is kept. Begin raises where a queue of the

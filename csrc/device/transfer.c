@@ -35,6 +35,12 @@ static cl_int enqueue(cl_command_queue queue, const clc_Transfer *t, cl_event *e
   return CL_INVALID_VALUE;
 }
 
+#define SHORT ((size_t)1 << 16) /* bytes that take less time than to wake a driver's threads */
+
+static int is_short(const clc_Transfer *t) {
+  return t->bytes <= SHORT && (t->call == CLC_COPYBUFFER || t->call == CLC_FILLBUFFER);
+}
+
 cl_int clc_trytransfer(lua_State *L, clc_Device *d, const clc_Transfer *t) {
   clc_Recording *r = clc_getrecording(d);
   if (r != NULL) {
@@ -43,7 +49,7 @@ cl_int clc_trytransfer(lua_State *L, clc_Device *d, const clc_Transfer *t) {
   }
   cl_event *event = clc_reserve(L, d, clc_kindname(t->kind));
   clc_countpart(d, clc_transfercounter(d, t->kind), t->bytes, 0, 1);
-  const cl_int code = enqueue(d->queue, t, event);
+  const cl_int code = enqueue(is_short(t) ? clc_quickqueue(d) : d->queue, t, event);
   if (code != CL_SUCCESS) return code;
   clc_commit(L, d, code, call_name(t->call));
   if (t->event != NULL) clc_addcommand(t->event, event);

@@ -218,6 +218,18 @@ int clc_iscached(lua_State *L, int key) {
   return st.st_size >= (off_t)sizeof(clc_Seal);
 }
 
+int clc_wasmet(lua_State *L, int key) {
+  const int top = lua_gettop(L);
+  const char *path = push_path(L, key);
+  if (path == NULL) return 0;
+  clc_makefolders(L, path);
+  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int was_met = fd < 0 && errno == EEXIST;
+  if (fd >= 0) close(fd);
+  lua_settop(L, top);
+  return was_met;
+}
+
 /* --- writing ----------------------------------------------------------- */
 
 static int write_all(int fd, const void *data, size_t n) {

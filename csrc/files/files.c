@@ -213,6 +213,16 @@ static int new_file(lua_State *L) {
 
 /* --- folders --------------------------------------------------------------- */
 
+void clc_pushwritten(lua_State *L, int descriptor) {
+  luaL_Buffer text;
+  ssize_t n;
+  luaL_buffinit(L, &text);
+  for (off_t at = 0; (n = pread(descriptor, luaL_prepbuffer(&text), LUAL_BUFFERSIZE, at)) > 0;
+       at += n)
+    luaL_addsize(&text, (size_t)n);
+  luaL_pushresult(&text);
+}
+
 void clc_makefolders(lua_State *L, const char *path) {
   char *copy = strcpy(lua_newuserdatauv(L, strlen(path) + 1, 0), path);
   for (char *p = copy + 1; (p = strchr(p, '/')) != NULL; p++) {
@@ -258,9 +268,23 @@ static int append_text(lua_State *L) {
   return 1;
 }
 
+/* name_text(text) --> sixteen digits */
+static int name_text(lua_State *L) {
+  size_t n;
+  const char *text = luaL_checklstring(L, 1, &n);
+  char digits[17];
+  snprintf(digits, sizeof digits, "%016llx", (unsigned long long)clc_hash(CLC_HASHSTART, text, n));
+  lua_pushstring(L, digits);
+  return 1;
+}
+
 void clc_openfiles(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"append_text", append_text}, {"cache_folder", cache_folder}, {"make_folders", make_folders},
-      {"new_file", new_file},       {"open_plain", open_plain},     {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"append_text", append_text},
+                                       {"cache_folder", cache_folder},
+                                       {"make_folders", make_folders},
+                                       {"name_text", name_text},
+                                       {"new_file", new_file},
+                                       {"open_plain", open_plain},
+                                       {NULL, NULL}};
   clc_addinternal(L, functions);
 }

@@ -17,6 +17,9 @@ const char *clc_pushfile(lua_State *L, const char *path, size_t most);
 /* Pushes what a file of any length holds; raises where it cannot be read. */
 const char *clc_readfile(lua_State *L, const char *path);
 
+/* Pushes all that the file of a descriptor holds. */
+void clc_pushwritten(lua_State *L, int descriptor);
+
 /* Makes the folder of a path and those above it; failing shows when it is used. */
 void clc_makefolders(lua_State *L, const char *path);
 
@@ -68,6 +71,19 @@ int clc_iscached(lua_State *L, int key);
 
 /* Keeps the strings at stack indices `declarations` and `binary` for a key. */
 void clc_storecache(lua_State *L, int key, int declarations, int binary);
+
+/* Whether a process has asked this before for the key; from now on one has. Until it is stored, the
+   file of the key is empty. */
+int clc_wasmet(lua_State *L, int key);
+
+/* --- locks of what is missing in it: lock.c -------------------------------- */
+
+/* Late: another process had it, and has made what was missing. */
+typedef enum { CLC_NOLOCK, CLC_TAKEN, CLC_TAKENLATE } clc_Taken;
+
+/* Takes the lock of the key at stack index `key`, waiting for who has it; pushes what is to be
+   closed when the caller cuts the stack, or nil. May run Lua code. */
+clc_Taken clc_pushlock(lua_State *L, int key);
 
 /* Opens the package: functions for the library alone, on the table at the top. */
 void clc_openfiles(lua_State *L);

@@ -317,7 +317,9 @@ void clc_openimages(lua_State *L) {
   static const clc_Function of_device[] = {{"image", device_image, CLC_ANY}, {NULL, NULL, 0}};
   static const clc_Function methods[] = {{NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{NULL, NULL}};
-  clc_opentype(L, &clc_imagetype, image_field, image_show, methods, metamethods);
+  clc_opentype(L, &clc_imagetype, image_field,
+               "format kind width height depth layers dtype shape bytes device", image_show,
+               methods, metamethods);
   clc_addrelease(L, &clc_imagetype);
   clc_addmethods(L, &clc_devicetype, of_device);
   clc_openpixels(L);

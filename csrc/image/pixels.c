@@ -33,8 +33,8 @@ static void read_region(lua_State *L, clc_Image *im, const size_t origin[3], con
   if (im->h.released) luaL_error(L, "image is released"); /* by a hook, while it waited */
   clc_Counter *counter = clc_transfercounter(im->device, CLC_READ);
   clc_check(L,
-            clEnqueueReadImage(im->device->queue, im->mem, CL_TRUE, origin, region, 0, 0, to, 0,
-                               NULL, counter != NULL ? &event : NULL),
+            clEnqueueReadImage(clc_quickqueue(im->device), im->mem, CL_TRUE, origin, region, 0, 0,
+                               to, 0, NULL, counter != NULL ? &event : NULL),
             "clEnqueueReadImage");
   clc_countended(counter, event, bytes);
 }
@@ -98,8 +98,8 @@ static void write_directly(lua_State *L, clc_Image *im, const void *from) {
   if (im->h.released) luaL_error(L, "image is released"); /* by a hook, while it waited */
   clc_Counter *counter = clc_transfercounter(im->device, CLC_WRITE);
   clc_check(L,
-            clEnqueueWriteImage(im->device->queue, im->mem, CL_TRUE, zero, im->extent, 0, 0, from,
-                                0, NULL, counter != NULL ? &event : NULL),
+            clEnqueueWriteImage(clc_quickqueue(im->device), im->mem, CL_TRUE, zero, im->extent, 0,
+                                0, from, 0, NULL, counter != NULL ? &event : NULL),
             "clEnqueueWriteImage");
   clc_countended(counter, event, byte_count(im));
 }
@@ -225,7 +225,7 @@ static int image_write(lua_State *L) {
     case LUA_TTABLE: write_table(L, im); break;
     case LUA_TSTRING: write_bytes(L, im); break;
     case LUA_TUSERDATA:
-      if (clc_testhandle(L, 2, &clc_buffertype) != NULL)
+      if (clc_testbuffer(L, 2) != NULL)
         write_buffer(L, im);
       else
         write_image(L, im);
@@ -251,6 +251,8 @@ static int image_copy(lua_State *L) {
 }
 
 static void copy_to_buffer(lua_State *L, clc_Image *im, clc_Buffer *b) {
+  clc_beforechange(L, b, NULL);
+  if (im->h.released) luaL_error(L, "image was released meanwhile");
   clc_Transfer t = whole_image(im, CLC_IMAGETOBUFFER, CLC_COPY);
   t.from = im->mem;
   t.to = b->mem;

@@ -81,7 +81,8 @@ void clc_opensamplers(lua_State *L) {
   static const clc_Function of_device[] = {{"sampler", device_sampler, 1}, {NULL, NULL, 0}};
   static const clc_Function methods[] = {{NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{NULL, NULL}};
-  clc_opentype(L, &clc_samplertype, sampler_field, sampler_show, methods, metamethods);
+  clc_opentype(L, &clc_samplertype, sampler_field, "filter address normalized device", sampler_show,
+               methods, metamethods);
   clc_addrelease(L, &clc_samplertype);
   clc_addmethods(L, &clc_devicetype, of_device);
 }

@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+/* What comes before all else of a launch: expressions that need what the argument writes are
+   computed from it as it is. */
+static void leave_memory(lua_State *L, const clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
+  if (i < k->nargs && !k->args[i].is_const) clc_beforewrite(L, k->device->context, b->mem);
+}
+
 /* What a launch needs that may allocate or run Lua code, before the arguments are set. From here to
    the launch nothing may allocate: a finalizer could release what was set, which OpenCL does not
    keep alive. */
@@ -23,6 +29,7 @@ void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *
   clc_Part parts[CLC_MAXPARTS];
   const clc_Launch launch = {
       .kernel = &k->kernel,
+      .pace = k->is_shared ? &k->pace : NULL,
       .name = k->real_name,
       .what = k->what,
       .counter = k->counter,
@@ -33,9 +40,10 @@ void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *
       .event = e,
   };
   clc_Recording *r = clc_getrecording(k->device);
-  if (r != NULL)
+  if (r != NULL) {
+    r->prints = r->prints || k->prints;
     clc_keeplaunch(L, r, &launch);
-  else
+  } else
     k->device->context->executor->launch(L, k->device, &launch);
 }
 
@@ -96,8 +104,11 @@ static cl_uint count_parameters(const clc_Value *values) {
 void clc_runvalues(lua_State *L, clc_Kernel *k, const clc_Range *range, const clc_Value *values) {
   const cl_uint count = count_parameters(values);
   cl_uint i = 0;
+  for (const clc_Value *v = values; v->kind != CLC_END; i += 1 + v->places, v++)
+    if (v->kind == CLC_MEMORY) leave_memory(L, k, i, v->memory);
   prepare(L, k);
   if (count != k->nargs) luaL_error(L, NOT_OURS, k->name);
+  i = 0;
   for (const clc_Value *v = values; v->kind != CLC_END; v++) {
     set_value(L, k, i++, v);
     for (cl_uint p = 0; p < v->places; p++) {
@@ -121,12 +132,21 @@ static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer
             "clSetKernelArg");
 }
 
+static void leave_stacked(lua_State *L, const clc_Kernel *k, int first, int last) {
+  cl_uint i = 0;
+  for (int idx = first; idx <= last; idx++, i++) {
+    const clc_Buffer *b = clc_testbuffer(L, idx);
+    if (b != NULL) leave_memory(L, k, i++, b);
+  }
+}
+
 void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
   cl_uint i = 0;
+  if (k->device->context->waiting != NULL) leave_stacked(L, k, first, last);
   prepare(L, k);
   const clc_Target target = {k->kernel, clc_getrecording(k->device), 0};
   for (int idx = first; idx <= last && i < k->nargs; idx++, i++) {
-    const clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
+    const clc_Buffer *b = clc_testbuffer(L, idx);
     if (b == NULL && k->args[i].kind == CLC_BUFFER)
       raise_operand(L, &k->args[i], "the buffer was released meanwhile");
     else if (lua_type(L, idx) == LUA_TSTRING)
@@ -161,6 +181,42 @@ static void check_local_memory(lua_State *L, const clc_Kernel *k) {
                (LUAI_UACINT)bytes, (LUAI_UACINT)most);
 }
 
+/* Whether the one argument is a table of all by their names; a vector's has none. */
+static int is_named(lua_State *L) {
+  if (lua_gettop(L) != FIRST + 1 || !lua_istable(L, FIRST)) return 0;
+  for (lua_pushnil(L); lua_next(L, FIRST) != 0; lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) continue;
+    lua_pop(L, 2);
+    return 1;
+  }
+  return 0;
+}
+
+/* Raises unless each key of the table is the name of an argument. */
+static void check_names(lua_State *L, const clc_Kernel *k) {
+  for (lua_pushnil(L); lua_next(L, FIRST) != 0; lua_pop(L, 1)) {
+    const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+    cl_uint i = 0;
+    while (i < k->nargs && strcmp(k->args[i].name, name) != 0) i++;
+    if (i == k->nargs)
+      luaL_error(L, "kernel '%s' has no argument '%s'", k->name, luaL_tolstring(L, -2, NULL));
+  }
+}
+
+/* Puts the arguments into the table's place, in their order; the kernel stays the last. */
+static void spread_named(lua_State *L, const clc_Kernel *k) {
+  luaL_checkstack(L, (int)k->nargs + 4, NULL);
+  check_names(L, k);
+  for (cl_uint i = 0; i < k->nargs; i++) {
+    lua_pushstring(L, k->args[i].name);
+    if (lua_rawget(L, FIRST) == LUA_TNIL)
+      luaL_error(L, "kernel '%s': argument %d '%s' is missing", k->name, (int)i + 1,
+                 k->args[i].name);
+  }
+  lua_rotate(L, FIRST + 1, -1);
+  lua_remove(L, FIRST);
+}
+
 static void check_call(lua_State *L, const clc_Kernel *k, int given) {
   clc_usedevice(L, k->device);
   if (given != (int)k->nargs)
@@ -175,25 +231,59 @@ static void set_given(lua_State *L, clc_Kernel *k, int is_empty) {
   for (cl_uint i = 0; i < k->nargs; i++) clc_setargument(L, k, &target, i, (int)i + FIRST);
   if (!k->device->profile->on && target.recording == NULL) return;
   for (cl_uint i = 0; i < k->nargs; i++) {
-    const clc_Buffer *b = clc_testhandle(L, (int)i + FIRST, &clc_buffertype);
+    const clc_Buffer *b = clc_testbuffer(L, (int)i + FIRST);
     if (b != NULL) bytes += bytes_of(b);
   }
   k->bytes = bytes;
 }
 
-int clc_callkernel(lua_State *L, int has_event) {
+static void leave_given(lua_State *L, const clc_Kernel *k) {
+  for (cl_uint i = 0; i < k->nargs; i++) {
+    const clc_Buffer *b = clc_testbuffer(L, (int)i + FIRST);
+    const clc_Image *im = clc_testhandle(L, (int)i + FIRST, &clc_imagetype);
+    if (b != NULL) leave_memory(L, k, i, b);
+    if (im != NULL && im->view != NULL) leave_memory(L, k, i, im->view);
+  }
+}
+
+/* The kernel that is called; a range comes after it. */
+static clc_Kernel *check_called(lua_State *L) {
   clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
   if (lua_gettop(L) == 1) luaL_error(L, "kernel '%s' is called with a range first", k->name);
+  return k;
+}
+
+int clc_callkernel(lua_State *L, int has_event) {
+  clc_Kernel *k = check_called(L);
   lua_rotate(L, 1, -1); /* the kernel last: messages count the range as argument 1 */
   const clc_Range range = clc_checkrange(L, 1);
+  if (is_named(L)) spread_named(L, k);
   check_call(L, k, lua_gettop(L) - FIRST);
+  if (k->device->context->waiting != NULL) leave_given(L, k);
   clc_Checked checked = {k->device, k->name, k->args, k->nargs, FIRST, 0};
   if (!clc_isempty(&range)) clc_begincheck(L, &checked);
   clc_Event *e = has_event ? clc_newevent(L, k->device, k->what) : NULL;
   prepare(L, k); /* after the event, whose making may run finalizers that launch */
   set_given(L, k, clc_isempty(&range));
+  if (k->prints) clc_beforeoutput();
   clc_launch(L, k, &range, e);
+  if (k->prints && clc_getrecording(k->device) == NULL) clc_awaitoutput(L, k->device);
   if (has_event && !clc_isempty(&range)) clc_keepsignature(L, k->device, FIRST + (int)k->nargs);
   clc_endcheck(L, &checked);
   return has_event;
+}
+
+static int call_and_wait(lua_State *L) {
+  clc_Device *d = ((clc_Kernel *)clc_checkhandle(L, 1, &clc_kerneltype))->device;
+  clc_callkernel(L, 0);
+  clc_awaitoutput(L, d);
+  return 0;
+}
+
+int clc_capturekernel(lua_State *L) {
+  const clc_Kernel *k = check_called(L);
+  clc_usedevice(L, k->device);
+  clc_checkrange(L, 2); /* here its errors name the method */
+  clc_capture(L, k->device, call_and_wait, lua_gettop(L));
+  return 1;
 }

@@ -16,7 +16,7 @@ typedef struct {
 
 /* The buffer of argument i if it was made in check mode. */
 static clc_Buffer *test_checked(lua_State *L, const clc_Checked *c, cl_uint i) {
-  clc_Buffer *b = clc_testhandle(L, c->first + (int)i, &clc_buffertype);
+  clc_Buffer *b = clc_testbuffer(L, c->first + (int)i);
   return b != NULL && b->zone > 0 && c->args[i].kind == CLC_BUFFER ? b : NULL;
 }
 
@@ -31,8 +31,8 @@ static void read_memory(lua_State *L, const clc_Buffer *b, size_t first, size_t 
   if (b->h.released) luaL_error(L, "buffer is released");
   if (n == 0) return;
   clc_check(L,
-            clEnqueueReadBuffer(b->device->queue, b->mem, CL_TRUE, first * size, n * size, to, 0,
-                                NULL, NULL),
+            clEnqueueReadBuffer(clc_quickqueue(b->device), b->mem, CL_TRUE, first * size, n * size,
+                                to, 0, NULL, NULL),
             "clEnqueueReadBuffer");
 }
 
@@ -152,12 +152,12 @@ static void mend_zones(lua_State *L, const clc_Buffer *b, const Watch *w) {
   const size_t zone = b->zone * size, rear = b->allocated - zone;
   if (b->offset == b->zone)
     clc_check(L,
-              clEnqueueWriteBuffer(b->device->queue, b->mem, CL_TRUE, 0, zone, w->elements, 0, NULL,
-                                   NULL),
+              clEnqueueWriteBuffer(clc_quickqueue(b->device), b->mem, CL_TRUE, 0, zone, w->elements,
+                                   0, NULL, NULL),
               "clEnqueueWriteBuffer");
   if (end * size == rear)
     clc_check(L,
-              clEnqueueWriteBuffer(b->device->queue, b->mem, CL_TRUE, rear, zone,
+              clEnqueueWriteBuffer(clc_quickqueue(b->device), b->mem, CL_TRUE, rear, zone,
                                    w->elements + w->before * size, 0, NULL, NULL),
               "clEnqueueWriteBuffer");
 }

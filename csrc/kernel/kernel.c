@@ -43,6 +43,7 @@ static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_
                                             "async_work_group_*",
                                             "wait_group_events",
                                             NULL};
+  static const char *const print_calls[] = {"printf", NULL};
   const clc_Context *c = k->device->context;
   clc_Limits *m = &k->limits;
   m->kernel = k->name;
@@ -57,6 +58,7 @@ static void ask_limits(lua_State *L, clc_Kernel *k, const char *name, const clc_
   m->unsplittable =
       text->hidden != NULL ? text->hidden : clc_reaches(L, text->code, name, unsplittable);
   m->sees_group = text->hidden != NULL || clc_reaches(L, text->code, name, group_calls) != NULL;
+  k->prints = text->hidden == NULL && clc_reaches(L, text->code, name, print_calls) != NULL;
 }
 
 /* Between creation and the box there must be no call that raises, but the box's
@@ -90,6 +92,7 @@ static void create_kernel(lua_State *L, clc_Kernel *k, const clc_Code *code) {
   cl_int result;
   if (code->program == NULL) luaL_error(L, "program is released"); /* by a finalizer */
   k->recipe = clc_retainrecipe(code->recipe);
+  k->is_shared = code->is_shared;
   k->kernel = clCreateKernel(code->program, k->real_name, &result);
   if (result != CL_SUCCESS) k->kernel = NULL;
   clc_check(L, result, "clCreateKernel");
@@ -223,9 +226,11 @@ static int kernel_show(lua_State *L) {
 }
 
 void clc_openkernels(lua_State *L) {
-  static const clc_Function methods[] = {{"info", kernel_info, 0}, {NULL, NULL, 0}};
+  static const clc_Function methods[] = {
+      {"info", kernel_info, 0}, {"capture", clc_capturekernel, CLC_ANY}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__call", kernel_call}, {NULL, NULL}};
-  clc_opentype(L, &clc_kerneltype, kernel_field, kernel_show, methods, metamethods);
+  clc_opentype(L, &clc_kerneltype, kernel_field, "name args device", kernel_show, methods,
+               metamethods);
   clc_addrelease(L, &clc_kerneltype);
   clc_openranges(L);
   clc_openplans(L);

@@ -102,12 +102,15 @@ typedef struct clc_Kernel {
   clc_Handle h;
   clc_Device *device;
   cl_kernel kernel;
+  int is_shared;         /* the serial device can run it */
+  clc_Pace pace;         /* how long it takes there */
   clc_Recipe *recipe;    /* of its program; NULL where the executor keeps none */
   const char *name;      /* in messages */
   const char *real_name; /* OpenCL's, behind that */
   char what[CLC_WHAT];   /* "kernel 'name'" */
   clc_Limits limits;
   cl_ulong local_memory; /* bytes its own __local arrays take */
+  int prints;            /* its text calls printf */
   clc_Counter *counter;  /* NULL until it was profiled */
   size_t bytes;          /* of the buffers among the arguments that are set, while it is profiled */
   cl_uint nargs;
@@ -198,6 +201,9 @@ void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last);
 /* Kernel:__call, the kernel and its arguments being on the stack; where no event is wanted, nothing
    is returned. */
 int clc_callkernel(lua_State *L, int has_event);
+
+/* k:capture(range, ...): the same, and what it printed. */
+int clc_capturekernel(lua_State *L);
 
 /* Queues the kernel with the arguments it has. `e` (or NULL) learns of the commands. */
 void clc_launch(lua_State *L, clc_Kernel *k, const clc_Range *range, clc_Event *e);

@@ -55,6 +55,7 @@ static int device_record(lua_State *L) {
     luaL_error(L,
                "record: the kernels of an isolated device run in a process of their own, which "
                "is told of each launch; isolated = false has a device that records");
+  clc_beforewrite(L, d->context, NULL); /* or it would be computed at the replay */
   if (d->context->recording != NULL)
     luaL_error(L, "record: a recording does not hold another one of the same device");
   lua_settop(L, 2);
@@ -83,8 +84,10 @@ static int sequence_call(lua_State *L) {
   luaL_argcheck(L, n >= 0, 2, "turns must not be negative");
   if (d->context->recording != NULL) luaL_error(L, "a sequence cannot be recorded in another one");
   clc_Event *e = clc_newevent(L, d, "sequence");
-  for (lua_Integer i = 0; i < n && !s->h.released; i++) clc_replay(L, &s->recording, e);
+  if (s->recording.prints) clc_beforeoutput();
+  for (lua_Integer i = 0; i < n && s->recording.n > 0; i++) clc_replay(L, &s->recording, e);
   if (s->h.released) luaL_error(L, "sequence was released meanwhile");
+  if (s->recording.prints) clc_awaitoutput(L, d);
   return 1;
 }
 
@@ -116,7 +119,8 @@ static cl_uint check_which(lua_State *L, const clc_Kernel *k) {
                    (LUAI_UACINT)n);
     return (cl_uint)n - 1;
   }
-  const char *name = luaL_checkstring(L, 3);
+  luaL_argexpected(L, lua_isstring(L, 3), 3, "name or number of an argument");
+  const char *name = lua_tostring(L, 3);
   while (i < k->nargs && strcmp(k->args[i].name, name) != 0) i++;
   if (i == k->nargs) clc_argerror(L, 3, "kernel '%s' has no argument '%s'", k->name, name);
   return i;
@@ -196,7 +200,8 @@ void clc_opensequences(lua_State *L) {
   static const clc_Function of_device[] = {{"record", device_record, 1}, {NULL, NULL, 0}};
   static const clc_Function methods[] = {{"set", sequence_set, 3}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__call", sequence_call}, {NULL, NULL}};
-  clc_opentype(L, &sequence_type, sequence_field, sequence_show, methods, metamethods);
+  clc_opentype(L, &sequence_type, sequence_field, "launches device", sequence_show, methods,
+               metamethods);
   clc_addrelease(L, &sequence_type);
   clc_addmethods(L, &clc_devicetype, of_device);
 }

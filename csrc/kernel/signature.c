@@ -202,7 +202,7 @@ static void complain(const Setter *s, const char *complaint, ...) {
 }
 
 static const char *value_name(lua_State *L, int idx) {
-  const clc_Buffer *b = clc_testhandle(L, idx, &clc_buffertype);
+  const clc_Buffer *b = clc_testbuffer(L, idx);
   if (b != NULL) return lua_pushfstring(L, "%s buffer", b->dtype->name);
   const clc_Image *im = clc_testhandle(L, idx, &clc_imagetype);
   if (im != NULL) return clc_imagekind(im->type);
@@ -334,7 +334,7 @@ static void set_buffer(const Setter *s) {
     set_raw(s, sizeof(cl_mem), NULL);
     return;
   }
-  clc_Buffer *b = clc_testhandle(L, s->idx, &clc_buffertype);
+  clc_Buffer *b = clc_testbuffer(L, s->idx);
   const char *dtype = s->a->dtype != NULL ? s->a->dtype->name : "a";
   if (b == NULL || !takes(s->a, b->dtype))
     complain(s, "%s buffer expected, got %s", dtype, value_name(L, s->idx));
@@ -371,6 +371,9 @@ static void set_image(const Setter *s) {
     complain(s, "%s expected, got %s", clc_imagekind(s->a->image), value_name(s->L, s->idx));
   if (im->device->context != s->k->device->context)
     complain(s, "the image lives on another device; im:copy(device) moves it");
+  if (im->view != NULL && !s->a->is_const && s->k->device->context->is_pocl)
+    complain(s,
+             "POCL dies of a kernel that writes to an image on a buffer; let it take the buffer");
   check_other_access(s, im);
   clc_holdimage(s->L, s->target->recording, s->i, im);
   check_set(s, clc_setimage(s->k->device, s->target->kernel, s->i, im), sizeof im->mem);

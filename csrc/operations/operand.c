@@ -33,7 +33,7 @@ clc_Buffer *clc_checklike(lua_State *L, int arg, const clc_Buffer *like) {
 clc_Buffer *clc_pushbufferoption(lua_State *L, int arg, const char *key, const clc_Buffer *like) {
   clc_Buffer *b = NULL;
   if (clc_pushoption(L, arg, key) != LUA_TNIL) {
-    b = clc_testhandle(L, -1, &clc_buffertype);
+    b = clc_testbuffer(L, -1);
     if (b == NULL)
       clc_optionerror(
           L, arg, key, "buffer expected, got %s%s",
@@ -45,15 +45,9 @@ clc_Buffer *clc_pushbufferoption(lua_State *L, int arg, const char *key, const c
   return b;
 }
 
-static int has_shape(const clc_Buffer *b, const clc_Shape *shape) {
-  int same = b->shape.n == shape->n;
-  for (int i = 0; same && i < shape->n; i++) same = b->shape.dim[i] == shape->dim[i];
-  return same;
-}
-
 void clc_checkshapeof(lua_State *L, int arg, const char *key, const clc_Buffer *b,
                       const clc_Shape *shape) {
-  if (has_shape(b, shape)) return;
+  if (clc_sameshape(&b->shape, shape)) return;
   const char *expected = clc_pushshape(L, shape), *got = clc_pushshape(L, &b->shape);
   if (key == NULL) clc_argerror(L, arg, "shape %s expected, got %s", expected, got);
   clc_optionerror(L, arg, key, "shape %s expected, got %s", expected, got);

@@ -62,6 +62,7 @@ static clc_Buffer *check_out(lua_State *L, int arg, const clc_Buffer *x, clc_Buf
 }
 
 static int op_saxpy(lua_State *L) {
+  if (clc_isspread(L, 2)) return clc_callspread(L, "saxpy");
   const lua_Number alpha = luaL_checknumber(L, 1);
   clc_Buffer *x = clc_checkreal(L, 2);
   char element[sizeof(cl_ulong)];

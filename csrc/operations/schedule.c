@@ -26,23 +26,41 @@ static void push_known(lua_State *L, const clc_Device *d) {
   lua_pop(L, 1);
 }
 
-static void ask(lua_State *L, const clc_Device *d, const char *operation, const clc_Dtype *dtype) {
+#define NO_WORK (-1.0) /* the row is wanted whatever it takes */
+
+static void ask(lua_State *L, const clc_Device *d, const char *operation, const clc_Dtype *dtype,
+                double work) {
   clc_getinternal(L, "tuning_of");
   clc_pushdevice(L, d);
   lua_pushstring(L, operation);
   lua_pushstring(L, dtype->name);
-  lua_call(L, 3, 1);
+  if (work >= 0) lua_pushnumber(L, work);
+  lua_call(L, work >= 0 ? 4 : 3, 1);
+}
+
+/* Whether the row at the top is to be kept. */
+static int is_final(lua_State *L) {
+  const int for_now = lua_getfield(L, -1, "is_for_now") != LUA_TNIL;
+  lua_pop(L, 1);
+  return !for_now;
 }
 
 void clc_pushrow(lua_State *L, const clc_Device *d, const char *operation, const clc_Dtype *dtype) {
+  clc_pushrowfor(L, d, operation, dtype, NO_WORK);
+}
+
+void clc_pushrowfor(lua_State *L, const clc_Device *d, const char *operation,
+                    const clc_Dtype *dtype, double work) {
   luaL_checkstack(L, 10, NULL);
   push_known(L, d);
   const char *key = lua_pushfstring(L, "%s %s", operation, dtype->name);
   if (lua_getfield(L, -2, key) == LUA_TNIL) {
     lua_pop(L, 1);
-    ask(L, d, operation, dtype);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -4, key);
+    ask(L, d, operation, dtype, work);
+    if (is_final(L)) {
+      lua_pushvalue(L, -1);
+      lua_setfield(L, -4, key);
+    }
   }
   lua_replace(L, -3);
   lua_pop(L, 1);

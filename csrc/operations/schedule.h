@@ -21,6 +21,11 @@ typedef struct clc_Field {
 /* Pushes the row of an operation ("gemm", "lu", ...) for a device and a dtype. */
 void clc_pushrow(lua_State *L, const clc_Device *d, const char *operation, const clc_Dtype *dtype);
 
+/* The same for a product of so many multiply-adds, which a plain kernel may serve while the fast
+   ones are built: then the row is asked for again with the next one. */
+void clc_pushrowfor(lua_State *L, const clc_Device *d, const char *operation,
+                    const clc_Dtype *dtype, double work);
+
 /* The kernel that the row at the top is for; "" where it names none. */
 const char *clc_rowkernel(lua_State *L);
 

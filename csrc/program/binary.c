@@ -2,6 +2,7 @@
 /* Binaries: built programs out of the cache and into it. */
 #include "build.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "files/files.h"
@@ -52,23 +53,49 @@ static void drop(cl_program *program) {
   *program = NULL;
 }
 
+/* Builds the program of binaries for n devices, or returns NULL. */
+static cl_program build_binaries(cl_context context, cl_uint n, const cl_device_id *ids,
+                                 const char *const *binaries, size_t size, const char *options) {
+  const size_t sizes[] = {size, size};
+  cl_int code, status[2] = {CL_SUCCESS, CL_SUCCESS};
+  cl_program program = clCreateProgramWithBinary(context, n, ids, sizes,
+                                                 (const unsigned char **)binaries, status, &code);
+  if (code != CL_SUCCESS) return NULL;
+  if (status[0] == CL_SUCCESS && status[1] == CL_SUCCESS &&
+      clBuildProgram(program, n, ids, options, NULL, NULL) == CL_SUCCESS)
+    return program;
+  clReleaseProgram(program);
+  return NULL;
+}
+
+/* The same for the device and the serial one beside it, so that what one compiles of the program
+   serves both. */
+static cl_program build_shared(const clc_Place *place, cl_context context, const char *binary,
+                               size_t size, const char *options) {
+  const cl_device_id ids[] = {place->device, place->serial};
+  cl_program program = NULL;
+  char *copy = place->serial != NULL ? malloc(size) : NULL;
+  if (copy != NULL && clc_readdress(place->device, memcpy(copy, binary, size), size))
+    program = build_binaries(context, 2, ids, (const char *const[]){binary, copy}, size, options);
+  free(copy);
+  return program;
+}
+
 void clc_buildbinary(const clc_Device *d, const char *binary, size_t size, const char *options,
-                     cl_program *program) {
-  const unsigned char *bytes = (const unsigned char *)binary;
-  const cl_device_id *id = &d->context->place.device;
-  cl_int code, status = CL_SUCCESS;
-  *program = clCreateProgramWithBinary(d->context->cl, 1, id, &size, &bytes, &status, &code);
-  if (code != CL_SUCCESS) *program = NULL;
-  if (code == CL_SUCCESS && status == CL_SUCCESS)
-    code = clBuildProgram(*program, 1, id, options, NULL, NULL);
-  if (code != CL_SUCCESS || status != CL_SUCCESS) drop(program);
+                     clc_Code *code) {
+  const clc_Context *c = d->context;
+  code->program = build_shared(&c->place, c->cl, binary, size, options);
+  code->is_shared = code->program != NULL;
+  if (code->program == NULL)
+    code->program = build_binaries(c->cl, 1, &c->place.device, &binary, size, options);
 }
 
 int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *options,
-                   cl_program *program) {
+                   clc_Code *code) {
+  cl_program *program = &code->program;
   if (!clc_loadcache(L, key)) return 0;
   const char *declarations = lua_tostring(L, -2), *binary = lua_tostring(L, -1);
-  clc_buildbinary(d, binary, lua_rawlen(L, -1), options, program);
+  clc_buildbinary(d, binary, lua_rawlen(L, -1), options, code);
   if (*program != NULL) {
     const int top = lua_gettop(L);
     const char *names = clc_testkernelnames(L, program);
@@ -79,27 +106,46 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
   return *program != NULL;
 }
 
+/* Puts the program that the serial device shares, built of the binary, in the place of the one that
+   the threads alone have; where that fails, all stays. */
+static void share(const clc_Device *d, const char *binary, size_t size, const char *options,
+                  clc_Code *code) {
+  const clc_Context *c = d->context;
+  if (code->program == NULL) return; /* released by a finalizer */
+  cl_program shared = build_shared(&c->place, c->cl, binary, size, options);
+  if (shared == NULL) return;
+  drop(&code->program);
+  *code = (clc_Code){shared, code->recipe, 1};
+}
+
 /* --- storing ----------------------------------------------------------- */
 
+/* A program that the serial device shares has two binaries, and POCL hands out both or none. */
 int clc_pushbinary(lua_State *L, const cl_program *program) {
-  size_t size = 0;
-  luaL_Buffer b;
+  const int top = lua_gettop(L);
+  size_t sizes[2] = {0, 0};
+  char *bytes[2];
   if (*program == NULL) return 0;
-  cl_int code = clGetProgramInfo(*program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
-  if (code != CL_SUCCESS || size == 0) return 0;
-  char *bytes = luaL_buffinitsize(L, &b, size);
+  cl_int code = clGetProgramInfo(*program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL);
+  if (code != CL_SUCCESS || sizes[0] == 0) return 0;
+  for (int i = 0; i < 2; i++) bytes[i] = lua_newuserdatauv(L, sizes[i], 0);
   if (*program == NULL) luaL_error(L, "program is released");
-  code = clGetProgramInfo(*program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL);
-  luaL_pushresultsize(&b, code == CL_SUCCESS ? size : 0);
-  if (code != CL_SUCCESS) lua_pop(L, 1);
+  code = clGetProgramInfo(*program, CL_PROGRAM_BINARIES, sizeof bytes, bytes, NULL);
+  if (code == CL_SUCCESS) lua_pushlstring(L, bytes[0], sizes[0]);
+  if (code == CL_SUCCESS) lua_replace(L, top + 1);
+  lua_settop(L, top + (code == CL_SUCCESS));
   return code == CL_SUCCESS;
 }
 
-void clc_storebinary(lua_State *L, int key, const cl_program *program) {
+void clc_storebinary(lua_State *L, const clc_Device *d, int key, const char *options,
+                     clc_Code *code) {
   const int top = lua_gettop(L);
+  const cl_program *program = &code->program;
   const char *names = clc_testkernelnames(L, program);
   if (names != NULL && *names != '\0' && clc_pushdeclarations(L, program, names) != NULL &&
-      clc_pushbinary(L, program))
+      clc_pushbinary(L, program)) {
     clc_storecache(L, key, lua_gettop(L) - 1, lua_gettop(L));
+    share(d, lua_tostring(L, -1), lua_rawlen(L, -1), options, code);
+  }
   lua_settop(L, top);
 }

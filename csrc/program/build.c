@@ -146,26 +146,68 @@ static int push_key(lua_State *L, const Job *j) {
   return j->known.repeatable && clc_pushkey(L, j->device, lua_tostring(L, -1), j->options);
 }
 
-/* Builds from what was kept, pushing the declarations of the kernels, or from the
-   source, pushing nil. */
+/* Whether a binary is to be told now. To tell one POCL compiles every kernel once more, for groups
+   of any size, which no launch uses; what it compiled it keeps itself, so that the next process
+   needs 50 ms. So that one tells the binary: many programs are built but once. */
+static int is_worth_keeping(lua_State *L, const Job *j, int key) {
+  if (!j->device->context->is_pocl) return 1;
+  clc_getinternal(L, "builds_all");
+  const int builds_all = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return builds_all || clc_wasmet(L, key);
+}
+
+/* Keeps a program that was built. */
+static void keep(lua_State *L, const Job *j, int key, clc_Code *code) {
+  const int top = lua_gettop(L);
+  /* A file that was changed meanwhile may or may not be in the binary. */
+  clc_pushincluded(L, j->searched, j->options);
+  const int settled = strcmp(lua_tostring(L, -1), j->included) == 0;
+  if (settled && is_worth_keeping(L, j, key)) {
+    const double start = clc_processortime();
+    clc_storebinary(L, j->device, key, j->options, code);
+    clc_notecost(L, j->source.name, "binary", start);
+  }
+  lua_settop(L, top);
+}
+
+static void build_noticed(lua_State *L, const Job *j, clc_Code *code) {
+  const int top = lua_gettop(L);
+  clc_pushnotice(L, lua_pushfstring(L, "building %s, which is kept", j->source.name));
+  const double start = clc_processortime();
+  build_source(L, j, code);
+  clc_notecost(L, j->source.name, "source", start);
+  lua_settop(L, top);
+}
+
+/* Builds from the source, or from what another process has kept meanwhile; pushes declarations of
+   the kernels, or nil. `key`: 0, nothing is kept. */
+static void build_anew(lua_State *L, const Job *j, int key, clc_Code *code) {
+  const int top = lua_gettop(L);
+  lua_pushnil(L);
+  if (key > 0 && clc_pushlock(L, key) == CLC_TAKENLATE &&
+      clc_loadbinary(L, j->device, key, j->options, code)) {
+    lua_replace(L, top + 1);
+  } else {
+    build_noticed(L, j, code);
+    if (j->device->context->is_pocl) lua_settop(L, top + 1); /* it keeps a build itself */
+    check_names(L, j, &code->program);
+    if (key > 0) keep(L, j, key, code);
+  }
+  lua_settop(L, top + 1);
+}
+
+/* Builds from what was kept, or from the source; pushes declarations of the kernels, or nil. */
 static void build_job(lua_State *L, const Job *j, clc_Code *code) {
   const int top = lua_gettop(L);
   const int makes_binaries = j->device->context->executor->makes_binaries;
   const int keyed = push_key(L, j);
   const int key = lua_gettop(L);
-  const int loaded = keyed && clc_loadbinary(L, j->device, key, j->options, &code->program);
-  if (!loaded) build_source(L, j, code);
-  check_names(L, j, &code->program);
-  if (!loaded) {
-    /* A file that was changed meanwhile may or may not be in the binary. */
-    clc_pushincluded(L, j->searched, j->options);
-    const int settled = strcmp(lua_tostring(L, -1), j->included) == 0;
-    /* To tell a binary POCL compiles and links here. */
-    if (keyed && settled && makes_binaries) clc_storebinary(L, key, &code->program);
-    lua_pushnil(L);
-  }
-  if (makes_binaries && clc_wantstarget(j->text))
-    clc_retarget(L, j->device, j->options, &code->program);
+  if (keyed && clc_loadbinary(L, j->device, key, j->options, code))
+    check_names(L, j, &code->program);
+  else
+    build_anew(L, j, keyed && makes_binaries ? key : 0, code);
+  if (makes_binaries && clc_wantstarget(j->text)) clc_retarget(L, j->device, j->options, code);
   lua_replace(L, top + 1);
   lua_settop(L, top + 1);
 }

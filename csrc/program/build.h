@@ -5,6 +5,8 @@
 
 #include "program.h"
 
+#define CLC_UNNAMED "source" /* what it is called where a script gave the text and no name */
+
 typedef struct clc_Source {
   const char *text;
   const char *name;    /* what build logs call the text */
@@ -54,18 +56,20 @@ int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char 
  * *program and pushes the declarations of its kernels; 0, and nothing pushed, where
  * there is none or the driver refuses it.
  */
-int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *options,
-                   cl_program *program);
+int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *options, clc_Code *code);
 
-/* Builds the program of a binary, or leaves NULL. Raises nothing. */
+/* Builds the program of a binary, for the serial device too where there is one, or leaves NULL.
+   Raises nothing. */
 void clc_buildbinary(const clc_Device *d, const char *binary, size_t size, const char *options,
-                     cl_program *program);
+                     clc_Code *code);
 
 /* Pushes the binary of a program built for one device, or returns 0. */
 int clc_pushbinary(lua_State *L, const cl_program *program);
 
-/* Keeps a built program, if that is possible. */
-void clc_storebinary(lua_State *L, int key, const cl_program *program);
+/* Keeps a program that was built of its source, if that is possible; then it is built again of its
+   binary where there is a serial device, which takes a millisecond. */
+void clc_storebinary(lua_State *L, const clc_Device *d, int key, const char *options,
+                     clc_Code *code);
 
 /* --- programs in files of a script's: saved.c ------------------------------ */
 
@@ -89,6 +93,17 @@ clc_Built clc_buildsaved(lua_State *L, clc_Device *d, const char *path, clc_Code
 
 /* Tells a kernel how many bytes its structs have, as the outline says. */
 void clc_recallstructs(lua_State *L, clc_Kernel *k, const char *outline);
+
+/* --- what builds cost: cost.c ----------------------------------------------- */
+
+/* Seconds of all processors, of this process and of its children that ended (a linker). */
+double clc_processortime(void);
+
+/* Notes what a phase of a build took since `start`, if anybody asked. */
+void clc_notecost(lua_State *L, const char *name, const char *phase, double start);
+
+/* Opened by clc_openprograms. */
+void clc_opencosts(lua_State *L);
 
 /* --- what d:program is called with: request.c -------------------------------- */
 
@@ -124,7 +139,7 @@ int clc_wantstarget(const char *text);
 /* Builds a program again for the target that it wants, and pushes the declarations of its kernels.
    Returns 0 and pushes nothing where the device's binaries are not PTX for sm_90: the program
    stays. Raises where the driver refuses the text. */
-int clc_retarget(lua_State *L, const clc_Device *d, const char *options, cl_program *program);
+int clc_retarget(lua_State *L, const clc_Device *d, const char *options, clc_Code *code);
 
 /* --- what #include <clcompute/work_group.h> does to a text: work_group.c ----- */
 

@@ -166,12 +166,65 @@ static const char *find_hint(const char *log) {
   return NULL;
 }
 
+/* Whether OpenCL has the option, so that each driver takes it. */
+static int is_standard(const char *option, size_t length) {
+  if (strncmp(option, "-D", 2) == 0 || strncmp(option, "-cl-", 4) == 0) return 1;
+  return (length == 2 && strncmp(option, "-w", 2) == 0) ||
+         (length == 7 && strncmp(option, "-Werror", 7) == 0);
+}
+
+/* The first of a script's options that OpenCL does not have; empty where all are. */
+static clc_Span find_foreign(const char *options) {
+  for (const char *p = options + strspn(options, " "); *p != '\0'; p += strspn(p, " ")) {
+    size_t length = strcspn(p, " ");
+    if (strncmp(p, "-I ", 3) == 0)
+      length = 3 + strcspn(p + 3, " ");
+    else if (!is_standard(p, length))
+      return (clc_Span){p, p + length};
+    p += length;
+  }
+  return (clc_Span){NULL, NULL};
+}
+
+/* Whether the driver refuses the options: NVIDIA's says so in the log alone. */
+static int refuses_options(cl_int code, const char *log) {
+  return code == CL_INVALID_BUILD_OPTIONS || code == CL_INVALID_COMPILER_OPTIONS ||
+         strstr(log, "understand command line argument") != NULL;
+}
+
+/* Pushes what is wrong with the options where the driver refuses them, or "". */
+static const char *push_foreign(lua_State *L, const char *options, cl_int code, const char *log) {
+  const clc_Span foreign = find_foreign(options);
+  if (foreign.start == NULL || !refuses_options(code, log)) return lua_pushliteral(L, "");
+  lua_pushlstring(L, foreign.start, (size_t)(foreign.end - foreign.start));
+  return lua_pushfstring(L,
+                         "\n'%s' is no option of OpenCL: each driver takes -cl-..., -D, -I, -w and "
+                         "-Werror",
+                         lua_tostring(L, -1));
+}
+
+/* Pushes where the line of the script stands that the log names first, "\nsource:2 is f.lua:6", or
+ * "".
+ */
+static const char *push_origin(lua_State *L, const clc_Source *s, const char *log) {
+  int column;
+  const int line = next_reference(&log, s->name, &column);
+  if (line == 0 || strcmp(s->name, CLC_UNNAMED) != 0 ||
+      clc_getinternal(L, "find_origin") != LUA_TFUNCTION)
+    return lua_pushliteral(L, "");
+  lua_pushstring(L, s->text);
+  if (lua_pcall(L, 1, 2, 0) != LUA_OK || !lua_isstring(L, -2)) return lua_pushliteral(L, "");
+  return lua_pushfstring(L, "\n%s:%d is %s:%d", s->name, line, lua_tostring(L, -2),
+                         (int)lua_tointeger(L, -1) + line - 1);
+}
+
 void clc_raisebuild(lua_State *L, const clc_Device *d, const clc_Source *s,
                     const cl_program *program, cl_int code) {
   const char *log = push_named(L, s, push_log(L, d, program));
   if (strstr(s->text, "_cl_") == NULL) log = luaL_gsub(L, log, "_cl_", ""); /* POCL's macros */
   const char *excerpts = push_excerpts(L, s, log);
   const char *hint = find_hint(log);
-  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s%s%s", s->name, log, excerpts,
-            hint != NULL ? "\n" : "", hint != NULL ? hint : "");
+  clc_raise(L, code, "clBuildProgram", "%s does not build\n%s%s%s%s%s%s", s->name, log, excerpts,
+            push_origin(L, s, log), hint != NULL ? "\n" : "", hint != NULL ? hint : "",
+            push_foreign(L, s->options, code, log));
 }

@@ -294,9 +294,11 @@ void clc_openprograms(lua_State *L) {
   static const clc_Function methods[] = {{"kernel", program_kernel, 1}, {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{NULL, NULL}};
   static const luaL_Reg internal[] = {{"seal_program", seal_program}, {NULL, NULL}};
-  clc_opentype(L, &program_type, program_field, program_show, methods, metamethods);
+  clc_opentype(L, &program_type, program_field, "kernels device", program_show, methods,
+               metamethods);
   clc_addrelease(L, &program_type);
   clc_addmethods(L, &clc_devicetype, device_methods);
   clc_addinternal(L, internal);
   clc_openstructsizes(L);
+  clc_opencosts(L);
 }

@@ -38,6 +38,13 @@ static void check_name(lua_State *L, int arg, const char *name) {
                 "name holds a quote, backslash or newline");
 }
 
+/* What p:save writes is no text. */
+static void check_text(lua_State *L, const char *option, const char *path, int idx) {
+  if (strlen(lua_tostring(L, idx)) != lua_rawlen(L, idx))
+    clc_optionerror(L, 2, option, "%s holds a NUL byte; of a built program: {binary=\"%s\"}", path,
+                    path);
+}
+
 /* Joins the files of the list at the top, which goes; leaves the text at index 2. */
 static const char *take_files(lua_State *L, const char **own_folder) {
   const int list = lua_gettop(L), n = lua_istable(L, list) ? (int)lua_rawlen(L, list) : 0;
@@ -53,8 +60,7 @@ static const char *take_files(lua_State *L, const char **own_folder) {
       clc_optionerror(L, 2, "files",
                       "[%d]: a path without quotes, backslashes and newlines expected", i);
     const char *text = clc_readfile(L, path);
-    if (strlen(text) != lua_rawlen(L, -1))
-      clc_optionerror(L, 2, "files", "%s holds a NUL byte", path);
+    check_text(L, "files", path, -1);
     text = behind_mark(text);
     if (i == 1)
       lua_pushstring(L, text);
@@ -80,7 +86,7 @@ static const char *take_source(lua_State *L, const char **own_folder) {
   *own_folder = "";
   if (lua_type(L, 2) == LUA_TSTRING) {
     refuse_name(L, 2);
-    return "source";
+    return CLC_UNNAMED;
   }
   luaL_argexpected(L, lua_istable(L, 2), 2, "string or {file=}");
   clc_checkoptions(L, 2, keys);
@@ -91,6 +97,7 @@ static const char *take_source(lua_State *L, const char **own_folder) {
   path = lua_pushstring(L, path); /* the table goes */
   clc_readfile(L, path);
   lua_replace(L, 2);
+  check_text(L, "file", path, 2);
   *own_folder = push_own_folder(L, path);
   return path;
 }

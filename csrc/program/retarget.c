@@ -12,7 +12,8 @@ int clc_wantstarget(const char *text) {
   return strstr(text, MARK) != NULL;
 }
 
-int clc_retarget(lua_State *L, const clc_Device *d, const char *options, cl_program *program) {
+int clc_retarget(lua_State *L, const clc_Device *d, const char *options, clc_Code *code) {
+  const cl_program *program = &code->program;
   const int top = lua_gettop(L);
   const char *names = clc_testkernelnames(L, program);
   const int is_known = names != NULL && clc_pushdeclarations(L, program, names) != NULL;
@@ -24,8 +25,8 @@ int clc_retarget(lua_State *L, const clc_Device *d, const char *options, cl_prog
   text = luaL_gsub(L, text, MARK, "");
   if (*program == NULL) luaL_error(L, "program is released"); /* by a finalizer */
   clReleaseProgram(*program);
-  *program = NULL;
-  clc_buildbinary(d, text, strlen(text), options, program);
+  code->program = NULL;
+  clc_buildbinary(d, text, strlen(text), options, code);
   if (*program == NULL) luaL_error(L, "the driver refuses instructions for sm_90a");
   lua_pushvalue(L, top + 2); /* the declarations */
   lua_replace(L, top + 1);

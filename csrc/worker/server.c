@@ -305,7 +305,7 @@ int luaopen_clcompute_worker(lua_State *L) {
   (void)L;
   settle_in();
   enter_sandbox();
-  clc_pinpocl();
+  clc_preparepocl(1);
   while (clc_receiverequest(&worker.connection)) serve(&worker);
   clc_dropunits(&worker.units);
   drop_samplers(&worker);

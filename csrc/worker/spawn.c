@@ -128,12 +128,22 @@ static int move_up(int fd) {
   return moved;
 }
 
-/* Ours and the worker's end of the socket, and the file; returns 0 with errno set. */
+/* A file in memory, to which writers append. */
+static int open_output(const char *name) {
+  const int fd = move_up(memfd_create(name, MFD_CLOEXEC));
+  if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);
+  return fd;
+}
+
+/* Ours and the worker's end of the socket, and the files; returns 0 with errno set. */
 static int open_descriptors(clc_Process *p, int *theirs) {
   int ends[2];
-  p->stderr_fd = move_up(memfd_create("clcompute stderr", MFD_CLOEXEC));
+  p->stdout_fd = open_output("clcompute stdout");
+  p->stderr_fd = open_output("clcompute stderr");
   p->heard = 0;
-  if (p->stderr_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return 0;
+  if (p->stdout_fd < 0 || p->stderr_fd < 0 ||
+      socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return 0;
   p->socket = move_up(ends[0]);
   *theirs = move_up(ends[1]);
   return p->socket >= 0 && *theirs >= 0;
@@ -152,12 +162,10 @@ static void set_attributes(posix_spawnattr_t *a) {
   posix_spawnattr_setsigdefault(a, &all);
 }
 
-/* Its standard files and its socket; returns an error's number. What its kernels print goes where
-   this process prints, if that is anywhere. */
+/* Its standard files and its socket; returns an error's number. */
 static int set_files(posix_spawn_file_actions_t *files, const clc_Process *p, int theirs) {
   int code = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (code == 0 && fcntl(STDOUT_FILENO, F_GETFD) < 0)
-    code = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  if (code == 0) code = posix_spawn_file_actions_adddup2(files, p->stdout_fd, STDOUT_FILENO);
   if (code == 0) code = posix_spawn_file_actions_adddup2(files, p->stderr_fd, STDERR_FILENO);
   return code != 0 ? code : posix_spawn_file_actions_adddup2(files, theirs, CLC_SOCKET_FD);
 }
@@ -188,9 +196,29 @@ int clc_spawn(clc_Process *p, const char *lua, const char *writable, const char 
   return code;
 }
 
+/* --- what it printed ----------------------------------------------------- */
+
+void clc_dropoutput(const clc_Process *p) {
+  if (p->stdout_fd >= 0 && ftruncate(p->stdout_fd, 0) != 0) return; /* it cannot fail */
+}
+
+void clc_passoutput(const clc_Process *p) {
+  char piece[4096];
+  off_t at = 0;
+  if (p->is_kept || p->stdout_fd < 0) return;
+  for (ssize_t n; (n = pread(p->stdout_fd, piece, sizeof piece, at)) > 0; at += n)
+    fwrite(piece, 1, (size_t)n, stdout);
+  if (at == 0) return;
+  fflush(stdout);
+  clc_dropoutput(p);
+}
+
 /* --- ending ------------------------------------------------------------ */
 
 void clc_closeprocess(clc_Process *p) {
+  p->is_kept = 0;
+  clc_passoutput(p);
+  if (p->stdout_fd >= 0) close(p->stdout_fd);
   if (p->socket >= 0) close(p->socket);
   if (p->stderr_fd >= 0) close(p->stderr_fd);
   if (p->supervisor >= 0) close(p->supervisor);

@@ -38,16 +38,18 @@ void clc_freepiece(void *piece, size_t bytes);
 
 /* --- the process: spawn.c -------------------------------------------------- */
 
-/* A worker's process: our end of the socket, and the file its stderr goes to. */
+/* A worker's process: our end of the socket, and the files its stdout and stderr go to. */
 typedef struct clc_Process {
   pid_t pid; /* 0: there is none */
-  int socket, stderr_fd;
+  int socket, stdout_fd, stderr_fd;
   int supervisor; /* where it asks for new tasks (sandbox.h); -1: it need not */
   unsigned tasks; /* that it may begin until its next answer */
   off_t heard;    /* of what it wrote to stderr, before the request under way */
+  int is_kept;    /* what it wrote to stdout stays there until somebody takes it */
 } clc_Process;
 
-#define CLC_NOPROCESS ((clc_Process){.socket = -1, .stderr_fd = -1, .supervisor = -1})
+#define CLC_NOPROCESS \
+  ((clc_Process){.socket = -1, .stdout_fd = -1, .stderr_fd = -1, .supervisor = -1})
 
 /* The interpreter that runs a worker: $CLCOMPUTE_LUA, this process's, else "lua5.4", which is
    looked for in PATH. `room` takes its path. */
@@ -74,7 +76,13 @@ void clc_hear(clc_Process *p);
    stderr since the last clc_hear. To be called before clc_closeprocess. */
 void clc_describedeath(const clc_Process *p, int status, char *text, size_t size);
 
-/* Lets go of the descriptors of a process that was reaped. */
+/* Prints what it wrote to stdout since the last call, unless that is kept. */
+void clc_passoutput(const clc_Process *p);
+
+/* Forgets what it wrote there. */
+void clc_dropoutput(const clc_Process *p);
+
+/* Lets go of the descriptors of a process that was reaped; prints what it wrote to stdout. */
 void clc_closeprocess(clc_Process *p);
 
 /* Pushes what of a sandbox (sandbox.h) workers have on this machine: "files, system calls, tasks"

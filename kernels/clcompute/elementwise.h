@@ -6,6 +6,7 @@
  *     PARAMETERS  of the operands: a BUFFER or NUMBER each
  *     LOADS       declares arg_<name>, the ELEMENT at index i, for each buffer
  *     EXPRESSION  of these
+ *     OPERATORS   1: EXPRESSION calls functions of operators.h
  *     FETCH       a PREFETCH of each buffer, of what is read some steps after element `at`
  */
 #ifndef CLC_ELEMENTWISE_H
@@ -37,6 +38,10 @@
 #define FETCH
 #endif
 
+#ifdef OPERATORS
+#include "operators.h"
+#endif
+
 /* A buffer is its memory and the elements of it before the first one. */
 #define BUFFER(type, name) , __global const type *mem_##name, const ulong first_##name
 #define NUMBER(type, name) , const type arg_##name
@@ -44,6 +49,11 @@
 /* Element i, as a type that may be another one than the buffer's. */
 #define ELEMENT(type, name) const type arg_##name = mem_##name[first_##name + i];
 #define HALF_ELEMENT(type, name) const type arg_##name = vload_half(first_##name + i, mem_##name);
+/* The same of a buffer that has an element for each result: that of result `place`. */
+#define RESULT_ELEMENT(type, name) const type arg_##name = mem_##name[first_##name + place];
+#define RESULT_HALF(type, name) const type arg_##name = vload_half(first_##name + place, mem_##name);
+/* That of an expression whose operands are loaded. */
+#define EXPRESSION_ELEMENT(type, name, expression) const type arg_##name = (type)(expression);
 /* A struct, of a buffer of bytes. */
 #define STRUCT_ELEMENT(type, name) \
   const type arg_##name = ((__global const type *)(mem_##name + first_##name))[i];
@@ -69,6 +79,22 @@
 
 /* The elements of chunk `number`: from `begin` to before `end`. */
 #define FIND_CHUNK(number) const ulong begin = (number)*chunk, end = min(begin + chunk, n);
+
+/* Rows of n elements are in parts of `chunk`: the elements of part `number`, which is the `nth` one of
+   row `place`. */
+#define FIND_PART(number)                                                         \
+  const ulong parts = (n + chunk - 1) / chunk, place = (number) / parts,          \
+              nth = (number)-place * parts, begin = place * n + nth * chunk,      \
+              end = min(begin + chunk, (place + 1) * n);
+
+/* Matrices of n x inner are in parts of `chunk` rows and strips of `width` columns. Task number `task`: from
+   row `first` of matrix `matrix` on so many `rows`, and from `column` on so many columns, `wide`. */
+#define FIND_TASK                                                                    \
+  const ulong strips = (inner + width - 1) / width, parts = (n + chunk - 1) / chunk, \
+              of = task / strips, matrix = of / parts, nth = of - matrix * parts,    \
+              column = (task - of * strips) * width, first = nth * chunk,            \
+              rows = min(chunk, n - first);                                          \
+  const uint wide = (uint)min(width, inner - column);
 
 /* out[i] = value */
 #if HALF

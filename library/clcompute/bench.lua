@@ -56,7 +56,7 @@ local bench = {}
 ---@field runs? integer
 ---@field batch? integer calls of a run
 ---@field cold? number seconds of the first call, with what it compiled
----@field compile? number seconds, of the first call; this and the next three are nil where `cl.profile` does not see the work, and while the script itself profiles
+---@field compile? number seconds, of the first call; this and the next three are nil where `cl.profile` does not see the work, while the script itself profiles, and while rows of its are left, which a further `cl.profile(true)` clears
 ---@field upload? number seconds, of a warm call
 ---@field kernel? number seconds, of a warm call
 ---@field download? number seconds, of a warm call

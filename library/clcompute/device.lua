@@ -217,6 +217,19 @@ function Device:close() end
 ---@overload fun(self: clcompute.Device, bytes: string, dtype: clcompute.Dtype, n?: integer, ...: integer): clcompute.Buffer
 function Device:buffer(values, dtype) end
 
+---A new host array of zeros: elements that Lua indexes, and which the device reads and writes at full speed while Lua goes
+---on. Waits for what is queued.
+---```lua
+---local h, x = d:host("float", 3), d:zeros("float", 3)
+---for i = 1, #h do h[i] = i * i end
+---x:write(h)
+---print(x[3]) --> 9.0
+---```
+---@param dtype clcompute.Dtype
+---@param n integer
+---@return clcompute.Host
+function Device:host(dtype, n) end
+
 ---A new buffer of zeros.
 ---```lua
 ---print(d:zeros("int", 2, 3):get(2, 3)) --> 0
@@ -237,16 +250,82 @@ function Device:zeros(dtype, n, ...) end
 ---@return clcompute.Buffer
 function Device:empty(dtype, n, ...) end
 
----@class clcompute.RandomOptions
----@field seed? integer 0 unless given
----@field low? number the least; 0 unless given
----@field high? number floating types: excluded, 1 unless given; integer types: included, 100 unless given
+---A new buffer of one value.
+---
+---Errors: a value that is no element of the dtype.
+---```lua
+---print(d:full("int", 7, 2, 3):get(2, 3)) --> 7
+---```
+---@param dtype clcompute.Dtype
+---@param value number
+---@param n integer rows
+---@param ... integer further extents, 4 at most in all
+---@return clcompute.Buffer
+function Device:full(dtype, value, n, ...) end
 
----A new buffer of uniformly distributed numbers, 0 <= x < 1, or integers 0 to 100, unless told otherwise. The same seed
----gives the same numbers on every device.
+---A new buffer of n numbers from a to b, with the same distance from each to the next. The first is a, the last b, rounded to
+---the dtype. They are computed in double, in float on a device without it. One number is a.
+---
+---Errors: a dtype of integers; numbers that are not finite, or whose difference is not.
+---```lua
+---print(d:linspace(0, 1, 5)) --> float buffer 5 on ...: 0, 0.25, 0.5, 0.75, 1
+---```
+---@param a number
+---@param b number
+---@param n integer elements
+---@param dtype? "half"|"float"|"double" "float" unless given
+---@return clcompute.Buffer
+function Device:linspace(a, b, n, dtype) end
+
+---A new buffer with the numbers of `for i = first, last, step`. Of floats there are `(last - first) // step + 1`, each
+---first + i * step rounded once, so that errors do not add up.
+---
+---Errors: numbers that are not finite or no elements of the dtype; a step of 0.
+---```lua
+---print(d:arange(1, 4), d:arange(10, 1, -3, "int")) --> float buffer 4 ...: 1, 2, 3, 4	int buffer 4 ...: 10, 7, 4, 1
+---```
+---@param first number
+---@param last number included, where a step meets it
+---@param step? number 1 unless given
+---@param dtype? clcompute.Dtype "float" unless given
+---@return clcompute.Buffer
+---@overload fun(self: clcompute.Device, first: number, last: number, dtype: clcompute.Dtype): clcompute.Buffer
+function Device:arange(first, last, step, dtype) end
+
+---A new matrix of n x m elements, 1 along its diagonal and 0 elsewhere.
+---```lua
+---print(d:eye(2):get(2, 2), d:eye(2, 3, "int"):get(2, 3)) --> 1.0	0
+---```
+---@param n integer rows
+---@param m? integer columns; n unless given
+---@param dtype? clcompute.Dtype "float" unless given
+---@return clcompute.Buffer
+---@overload fun(self: clcompute.Device, n: integer, dtype: clcompute.Dtype): clcompute.Buffer
+function Device:eye(n, m, dtype) end
+
+---@class clcompute.RandomOptions
+---@field seed? integer a new one each time unless given: `cl.seed`
+---@field distribution? "uniform"|"normal" "uniform" unless given; "normal" is for half, float and double
+---@field low? number uniform: the least; 0 unless given
+---@field high? number uniform: of floating types excluded, 1 unless given; of integers included, 100 unless given
+---@field mean? number normal: 0 unless given
+---@field sd? number normal: the standard deviation, 1 unless given
+---@field first? integer the number of the seed's sequence that comes first, 1 unless given; 1 more than a multiple of 4
+
+---A new buffer of random numbers: uniform ones, 0 <= x < 1, or integers 0 to 100, unless told otherwise. The device makes
+---them, by Philox 4x32-10; an element depends on the seed and its place in the buffer alone. So a seed gives the same numbers,
+---bit for bit, on every device and in buffers of every length; normal ones may differ in their last digits, where roots and
+---quotients do. Integers are as likely each, to one part in 2^32. Not for secrets.
+---
+---In `Device:record` it is a launch like others: each run gives the numbers of its seed again.
+---
+---Errors: bounds that are no elements of the dtype, not finite, or in the wrong order; options of the other distribution; doubles on
+---a device without them.
 ---```lua
 ---local x = d:random("float", 4, { seed = 1 })
----print(("%.4f"):format(x[1])) --> 0.5666
+---print(("%.4f"):format(x[1])) --> 0.8903
+---local z = d:random("float", 1000, { distribution = "normal", mean = 20, sd = 2 })
+---print(cl.min(z) > 10 and cl.max(z) < 30) --> true
 ---```
 ---@param dtype clcompute.Dtype
 ---@param n integer rows
@@ -254,21 +333,47 @@ function Device:empty(dtype, n, ...) end
 ---@return clcompute.Buffer
 function Device:random(dtype, n, ...) end
 
----What a file holds, by its first bytes. A .npy file becomes a buffer: any dtype, 1 to 4 dimensions (a single number
----becomes a buffer of one element), either byte order, C or Fortran order. A picture (binary .pgm or .ppm, .png) becomes
----an image: gray ones `"r unorm8"` or `"r unorm16"`, all others `"rgba unorm8"` or `"rgba unorm16"`. Blocks.
+---@class clcompute.PermutationOptions
+---@field seed? integer a new one each time unless given: `cl.seed`
+
+---A new buffer of the indices 1 to n in random order, uint, ulong from 2^31 elements on. The same seed gives the same order on
+---every device. Small n have all orders, as likely each; of large n there are as many orders as seeds.
+---```lua
+---local order = d:permutation(5, { seed = 1 })
+---print(order.dtype, cl.sum(order), cl.max(order)) --> uint	15	5
+---```
+---@param n integer
+---@param options? clcompute.PermutationOptions
+---@return clcompute.Buffer
+function Device:permutation(n, options) end
+
+---@class clcompute.LoadOptions
+---@field dtype? clcompute.Dtype of the numbers of a .csv file; "float" unless given
+
+---What a file holds, by its first bytes. A .npy file becomes a buffer: any dtype (uchar of numpy's bool), 1 to 4 dimensions (a single number
+---becomes a buffer of one element), either byte order, C or Fortran order. A .npz file becomes a table of buffers by
+---name. A picture (binary .pgm or .ppm, .png) becomes an image: gray ones `"r unorm8"` or `"r unorm16"`, all others
+---`"rgba unorm8"` or `"rgba unorm16"`. Another file whose path ends in `.csv` holds numbers between commas, as many in
+---each line; it becomes a buffer of two dimensions, or of one where each line has one number. A first line in which no column
+---is a number has names and is skipped. Blocks.
 ---
----Errors: a file that cannot be read, is no plain file, or is not exactly what its header says; a PNG that is interlaced,
----and any PNG where Debian's lua-zlib is missing; a picture on a device that has no such image.
+---Errors: a file that cannot be read, is no plain file, or is not exactly what its header says; in a .csv file what is no
+---number of the dtype, with its line and column; in a .npz file a wrong checksum, another kind of entry, zip64; a PNG
+---that is interlaced; a PNG and a compressed .npz where Debian's lua-zlib is missing; a picture on a device that has no
+---such image; `dtype` for a file that is no .csv.
 ---```lua
 ---local path = os.tmpname()
 ---d:buffer({ 1, 2, 3 }, "int"):save(path)
 ---print(d:load(path)[3]) --> 3
+---io.open(path .. ".csv", "w"):write("1,2\n3,4\n"):close()
+---print(d:load(path .. ".csv", { dtype = "int" }):get(2, 1)) --> 3
 ---os.remove(path)
+---os.remove(path .. ".csv")
 ---```
 ---@param path string
----@return clcompute.Buffer|clcompute.Image
-function Device:load(path) end
+---@param options? clcompute.LoadOptions
+---@return clcompute.Buffer|clcompute.Image|table<string, clcompute.Buffer>
+function Device:load(path, options) end
 
 ---A channel order and a channel type. A device may have others: `Device:image` lists them.
 ---@alias clcompute.ImageFormat
@@ -343,7 +448,7 @@ function Device:sampler(options) end
 
 ---@class clcompute.ProgramOptions
 ---@field defines? table<string, string|number|boolean> { TS = 16 } is -DTS=16
----@field options? string of the compiler: "-cl-mad-enable -D N=4 -I folder"; -cl-..., -D, -U, -I, -w, -W..., -g and -O are taken
+---@field options? string of the compiler: "-cl-mad-enable -D N=4 -I folder"; -cl-..., -D, -I, -w and -Werror, which are OpenCL's, and -U, -W..., -g and -O..., of which drivers refuse some
 ---@field include? string[] folders of included files; the folder of the source file comes first
 ---@field name? string what build logs call the source
 
@@ -372,7 +477,7 @@ function Device:sampler(options) end
 function Device:program(source, options) end
 
 ---Whether the cache on disk holds what `Device:program` would build of the same arguments, which then takes
----milliseconds. Builds nothing.
+---milliseconds. Builds nothing. On POCL the second process that builds it puts it there, unless `CLCOMPUTE_BUILD=wait`.
 ---```lua
 ---local source = "kernel void nothing(global int *x) { x[0] = 1; }"
 ---print(type(d:is_built(source))) --> boolean

@@ -8,7 +8,7 @@
 local loops = {}
 
 ---A compiled function, called as the function is, with no more arguments than it has parameters. Arrays are buffers or
----nested tables; it returns nothing.
+---nested tables; it returns what the function does, nothing or numbers.
 ---@class clcompute.loops.Compiled
 ---@overload fun(...: clcompute.Buffer|clcompute.Values|number)
 local Compiled = {}
@@ -42,7 +42,7 @@ local Compiled = {}
 ---local x = { 1.0, 2.0, 3.0 }
 ---double(x, #x)
 ---print(x[3]) --> 6.0
----print(select(2, loops.compile("function(x) while x do end end"))[1]) --> ...:1:13: ...
+---print(select(2, loops.compile("function(x) x.y = 1 end"))[1]) --> ...:1:13: ...
 ---```
 ---@param source function|string|{ file: string } a function of which Lua knows the file, or a text or file that holds it
 ---@param options? clcompute.loops.Options

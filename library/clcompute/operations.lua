@@ -68,6 +68,8 @@ function cl.map(expression, operands, options) end
 ---@field map? string the expression of an element; "x[i]" unless given
 ---@field dtype? clcompute.Dtype|clcompute.Struct of the result, the operands' unless given
 ---@field preamble? string OpenCL C in front of the kernel: what both expressions use
+---@field axis? integer along which to combine, from 1: the results are a buffer without it; of numbers alone
+---@field keep? boolean true: the result has an extent of 1 there
 
 ---Combines all elements: operation(a, b) of two results, until one is left. Blocks.
 ---
@@ -80,7 +82,12 @@ function cl.map(expression, operands, options) end
 ---structs. Both expressions then name its fields, and make one of its type, `(range){ low, high }`. The declaration
 ---goes before the preamble.
 ---
----Errors: a wrong expression or operand; no elements and no `init`; a struct of more than 16384 bytes.
+---With `axis` the elements along it are combined, for each place along the other axes: of rows x columns `axis = 1` gives a
+---number a column. That is a new buffer, of `dtype` if given, else long or ulong for integers and the operands' dtype for
+---floats; then nothing blocks. The shape is that of the operand whose name is first in the alphabet.
+---
+---Errors: a wrong expression or operand; no elements and no `init`; a struct of more than 16384 bytes; an axis that there
+---is not.
 ---```lua
 ---local x, y = d:buffer { -1, 2, -3 }, d:buffer { 1, 1, 1 }
 ---print(cl.reduce("max(a, b)", x, { map = "fabs(x[i])" })) --> 3.0
@@ -89,11 +96,12 @@ function cl.map(expression, operands, options) end
 ---local r = cl.reduce("(range){ min(a.low, b.low), max(a.high, b.high) }", x,
 ---  { dtype = Range, map = "(range){ x[i], x[i] }" })
 ---print(r.low, r.high) --> -3.0	2.0
+---print(cl.reduce("a * b", d:buffer { { 1, 2 }, { 3, 4 } }, { axis = 1 })[2]) --> 8.0
 ---```
 ---@param operation string an expression of OpenCL C in a and b: "max(a, b)"
 ---@param x clcompute.Buffer|table<string, number|clcompute.Buffer> a buffer, or operands as `cl.map` takes them
 ---@param options? clcompute.ReduceOptions
----@return number|table # an integer where the type is one; of a struct the table of its fields
+---@return number|table|clcompute.Buffer # an integer where the type is one; of a struct the table of its fields
 function cl.reduce(operation, x, options) end
 
 ---@class clcompute.ScanOptions
@@ -101,16 +109,19 @@ function cl.reduce(operation, x, options) end
 ---@field init? number before the first element; 0 for sums and 1 for products unless given
 ---@field out? clcompute.Buffer for the result; may be x
 ---@field dtype? clcompute.Dtype of the result, x's unless given
+---@field axis? integer along which the results run, from 1; in row-major order through all elements unless given
 
 ---Running results (prefix sums and their kind): out[i] is the operation over all elements up to and with element i.
 ---Queued. The operation must be associative; the order of the elements is kept. It is computed in the dtype of the
----result, half in float; integers wrap around there.
+---result, half in float; integers wrap around there. With `axis` each row or column along it has results of its own.
 ---
----Errors: a wrong expression; an exclusive scan without `init`, other than of sums and products.
+---Errors: a wrong expression; an exclusive scan without `init`, other than of sums and products; an axis that there is
+---not.
 ---```lua
 ---local counts = d:buffer({ 3, 1, 2 }, "int")
 ---local ends, starts = cl.scan("a + b", counts), cl.scan("a + b", counts, { exclusive = true })
 ---print(ends[3], starts[3]) --> 6	4
+---print(cl.scan("a + b", d:buffer { { 1, 2 }, { 3, 4 } }, { axis = 1 }):get(2, 1)) --> 4.0
 ---```
 ---@param operation string an expression of OpenCL C in a and b: "a + b"
 ---@param x clcompute.Buffer of any shape, in row-major order
@@ -118,24 +129,39 @@ function cl.reduce(operation, x, options) end
 ---@return clcompute.Buffer # out, or a new one of the shape of x
 function cl.scan(operation, x, options) end
 
+---@class clcompute.AxisOptions
+---@field axis? integer from 1: the results are a buffer without this axis, a number for each place along the others
+---@field keep? boolean true: the result has an extent of 1 there
+
 ---The sum of all elements; 0 where there are none. Blocks. Integers are added in 64 bits and wrap around there; the
 ---error of a sum of floats is within a few hundred roundings of the sum of the magnitudes, whatever the length.
+---With `axis` a new buffer of long or ulong for integers, else of x's dtype; then nothing blocks.
+---
+---Errors: an axis that there is not.
 ---```lua
 ---print(cl.sum(d:buffer({ 1, 2, 3 }, "int"))) --> 6
+---print(cl.sum(d:buffer { { 1, 2 }, { 3, 4 } }, { axis = 1 })[2]) --> 6.0
 ---```
 ---@param x clcompute.Buffer
----@return number # an integer for integers
-function cl.sum(x) end
+---@param options? clcompute.AxisOptions
+---@return number|clcompute.Buffer # an integer for integers
+function cl.sum(x, options) end
 
 ---The sum of the magnitudes of all elements, BLAS' asum; 0 where there are none. Blocks. Integers as in `cl.sum`.
+---With `axis` as in `cl.sum`.
+---
+---Errors: an axis that there is not.
 ---```lua
 ---print(cl.asum(d:buffer { 1, -2, 3 })) --> 6.0
+---print(cl.asum(d:buffer { { 1, 2 }, { 3, 4 } }, { axis = 2 })[2]) --> 7.0
 ---```
 ---@param x clcompute.Buffer
----@return number # an integer for integers
-function cl.asum(x) end
+---@param options? clcompute.AxisOptions
+---@return number|clcompute.Buffer # an integer for integers
+function cl.asum(x, options) end
 
----The sum of x[i] * y[i]; 0 where there are no elements. Blocks. Integers as in `cl.sum`.
+---The sum of x[i] * y[i]; 0 where there are no elements. Blocks. Integers as in `cl.sum`. Matrices make one number too:
+---`x:dot(y)` is their product, as `cl.matmul(x, y)` is.
 ---```lua
 ---print(cl.dot(d:buffer { 1, 2 }, d:buffer { 3, 4 })) --> 11.0
 ---```
@@ -145,55 +171,129 @@ function cl.asum(x) end
 function cl.dot(x, y) end
 
 ---The smallest element; NaN where one is NaN. Blocks.
+---With `axis` a new buffer of x's dtype; then nothing blocks.
 ---
----Errors: a buffer without elements.
+---Errors: a buffer without elements; an axis that there is not.
 ---```lua
 ---print(cl.min(d:buffer { 3, 1, 2 })) --> 1.0
+---print(cl.min(d:buffer { { 1, 2 }, { 3, 4 } }, { axis = 1 })[2]) --> 2.0
 ---```
 ---@param x clcompute.Buffer
----@return number
-function cl.min(x) end
+---@param options? clcompute.AxisOptions
+---@return number|clcompute.Buffer
+function cl.min(x, options) end
 
 ---The largest element; NaN where one is NaN. Blocks.
+---With `axis` a new buffer of x's dtype; then nothing blocks.
 ---
----Errors: a buffer without elements.
+---Errors: a buffer without elements; an axis that there is not.
 ---```lua
 ---print(cl.max(d:buffer { 3, 1, 2 })) --> 3.0
+---print(cl.max(d:buffer { { 1, 2 }, { 3, 4 } }, { axis = 2 })[2]) --> 4.0
 ---```
 ---@param x clcompute.Buffer
----@return number
-function cl.max(x) end
+---@param options? clcompute.AxisOptions
+---@return number|clcompute.Buffer
+function cl.max(x, options) end
 
 ---Where the smallest element is, or the first NaN where one is. Blocks.
+---With `axis` two new buffers, places along it as long and elements; then nothing blocks.
 ---
----Errors: a buffer without elements.
+---Errors: a buffer without elements; an axis that there is not.
 ---```lua
 ---print(cl.argmin(d:buffer { 3, 1, 1 })) --> 2	1.0
+---print(cl.argmin(d:buffer { { 1, 2 }, { 3, 4 } }, { axis = 1 })[2]) --> 1
 ---```
 ---@param x clcompute.Buffer
----@return integer # from 1 in row-major order, of the first of equals
----@return number # the element
-function cl.argmin(x) end
+---@param options? clcompute.AxisOptions
+---@return integer|clcompute.Buffer # from 1 in row-major order, of the first of equals
+---@return number|clcompute.Buffer # the element
+function cl.argmin(x, options) end
 
 ---Where the largest element is, or the first NaN where one is. Blocks.
+---With `axis` two new buffers, places along it as long and elements; then nothing blocks.
 ---
----Errors: a buffer without elements.
+---Errors: a buffer without elements; an axis that there is not.
 ---```lua
 ---print(cl.argmax(d:buffer { 3, 7, 7 })) --> 2	7.0
+---print(cl.argmax(d:buffer { { 1, 2 }, { 3, 4 } }, { axis = 2 })[2]) --> 2
 ---```
 ---@param x clcompute.Buffer
----@return integer # from 1 in row-major order, of the first of equals
----@return number # the element
-function cl.argmax(x) end
+---@param options? clcompute.AxisOptions
+---@return integer|clcompute.Buffer # from 1 in row-major order, of the first of equals
+---@return number|clcompute.Buffer # the element
+function cl.argmax(x, options) end
 
 ---The Euclidean norm; 0 where there are no elements. Blocks. It is right where the squares themselves would overflow or
 ---vanish, and computed in double where the device has it.
+---With `axis` a new buffer of x's dtype, float for integers; then nothing blocks.
+---
+---Errors: an axis that there is not.
 ---```lua
 ---print(cl.norm2(d:buffer { 3, 4 })) --> 5.0
+---print(cl.norm2(d:buffer { { 3, 4 }, { 0, 1 } }, { axis = 2 })[1]) --> 5.0
 ---```
 ---@param x clcompute.Buffer
----@return number # a float
-function cl.norm2(x) end
+---@param options? clcompute.AxisOptions
+---@return number|clcompute.Buffer # a float
+function cl.norm2(x, options) end
+
+---The mean of all elements. Blocks. It is computed in double where the device has it. With `axis` a new buffer of x's
+---dtype, float for integers; then nothing blocks.
+---
+---Errors: no elements; an axis that there is not.
+---```lua
+---print(cl.mean(d:buffer { 1, 2, 6 }), cl.mean(d:buffer { { 1, 2 }, { 3, 4 } }, { axis = 1 })[2]) --> 3.0	3.0
+---```
+---@param x clcompute.Buffer
+---@param options? clcompute.AxisOptions
+---@return number|clcompute.Buffer # a float
+function cl.mean(x, options) end
+
+---@class clcompute.VarOptions
+---@field axis? integer from 1: the results are a buffer without this axis, a number for each place along the others
+---@field keep? boolean true: the result has an extent of 1 there
+---@field ddof? number what is taken from the number of elements to divide by; 0 unless given, 1 for a sample
+
+---The variance: the mean of the squares of differences to the mean. Blocks. It keeps its digits where the mean is large;
+---it is computed in double where the device has it. With `axis` a new buffer of x's dtype, float for integers; then
+---nothing blocks.
+---
+---Errors: no elements, or no more than `ddof`; an axis that there is not.
+---```lua
+---print(cl.var(d:buffer { 1, 2, 3 }), cl.var(d:buffer { 1, 2, 3 }, { ddof = 1 })) --> 0.66666666666667	1.0
+---print(cl.var(d:buffer { { 1, 2 }, { 3, 6 } }, { axis = 1 })[2]) --> 4.0
+---```
+---@param x clcompute.Buffer
+---@param options? clcompute.VarOptions
+---@return number|clcompute.Buffer # a float
+function cl.var(x, options) end
+
+---The standard deviation, the square root of `cl.var`. Blocks, but with `axis`.
+---
+---Errors: no elements, or no more than `ddof`; an axis that there is not.
+---```lua
+---print(cl.std(d:buffer { 1, 3, 1, 3 }), cl.std(d:buffer { { 1, 2 }, { 3, 6 } }, { axis = 1 })[2]) --> 1.0	2.0
+---```
+---@param x clcompute.Buffer
+---@param options? clcompute.VarOptions
+---@return number|clcompute.Buffer # a float
+function cl.std(x, options) end
+
+---@class clcompute.TransposeOptions
+---@field axes? integer[] the axes of x, each once, in the order of the result's; the opposite order unless given
+
+---The axes in another order: of a matrix its transpose. A new buffer; queued.
+---
+---Errors: an axis that there is not, or not once.
+---```lua
+---local x = d:buffer { { 1, 2, 3 }, { 4, 5, 6 } }
+---print(cl.transpose(x):get(3, 1), cl.transpose(x:reshape(1, 2, 3), { axes = { 3, 1, 2 } }):get(3, 1, 2)) --> 3.0	6.0
+---```
+---@param x clcompute.Buffer
+---@param options? clcompute.TransposeOptions
+---@return clcompute.Buffer
+function cl.transpose(x, options) end
 
 ---@class clcompute.GemmOptions
 ---@field c? clcompute.Buffer the result, a new buffer unless given
@@ -228,8 +328,22 @@ function cl.norm2(x) end
 ---@return clcompute.Buffer # c
 function cl.gemm(a, b, options) end
 
+---a b, of vectors, matrices and stacks: the last extent of a and the last but one of b are summed over, and that of a vector
+---goes. Two vectors make a number, as `cl.dot` does of every dtype, and wait; all else is of floats and doubles, and queued. Of
+---a float and a double buffer the result is double. `a:dot(b)` is the same.
+---
+---Errors: extents that differ; a matrix of another dtype than float and double; a matrix before a stack.
+---```lua
+---local a, v = d:buffer { { 1, 2 }, { 3, 4 } }, d:buffer { 5, 6 }
+---print(cl.matmul(a, v)[2], a:dot(a):get(2, 2), cl.matmul(v, v)) --> 39.0	22.0	61.0
+---```
+---@param a clcompute.Buffer of 1 to 3 dimensions
+---@param b clcompute.Buffer of 1 to 3 dimensions
+---@return clcompute.Buffer|number
+function cl.matmul(a, b) end
+
 ---@class clcompute.GaussOptions
----@field kernel? "blocked"|"unblocked"|"paper" "blocked" unless given. "unblocked": partial pivoting column by column, what the other is tested against; "paper": the four kernels of Baranov & Vlatskaya 2013, without pivoting, for one right-hand side
+---@field kernel? "blocked"|"unblocked"|"paper" the fastest that pivots unless given: "blocked", or for up to 128 rows and 8 right-hand sides on a CPU the kernels of a batch. "unblocked": partial pivoting column by column, what the other is tested against; "paper": the four kernels of Baranov & Vlatskaya 2013, without pivoting, for one right-hand side
 ---@field refine? boolean nil: refines when needed; true: at least once; false: never
 ---@field rcond? number 0 to 1: a system whose reciprocal condition number is below it is an error; 0 unless given
 ---@field group? integer for "paper": the work-group size
@@ -263,6 +377,17 @@ function cl.gemm(a, b, options) end
 ---@return clcompute.Buffer # x, of b's shape
 ---@return clcompute.GaussInfo # info
 function cl.gauss(a, b, options) end
+
+---The same as `cl.gauss`.
+---```lua
+---print(cl.solve(d:buffer { { 2, 0 }, { 0, 4 } }, d:buffer { 2, 2 })[2]) --> 0.5
+---```
+---@param a clcompute.Buffer
+---@param b clcompute.Buffer
+---@param options? clcompute.GaussOptions
+---@return clcompute.Buffer
+---@return clcompute.GaussInfo
+function cl.solve(a, b, options) end
 
 ---The factors of a square matrix, P A = L U.
 ---@class clcompute.Factors

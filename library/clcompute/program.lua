@@ -88,7 +88,7 @@ function cl.range(range) end
 ---of 32 bits, a vector a table of numbers, a pointer a buffer of its dtype or of the signed or unsigned kin, or
 ---`cl.null`; a pointer to char, uchar, void or a struct takes a buffer of any dtype. A `local` pointer takes
 ---`cl.scratch` by the same rules. A struct, and a vector too, takes a packed string of its size
----(`string.pack`), a scalar does not. Under "split" a kernel may not call get_group_id, get_num_groups,
+---(`string.pack`), a scalar does not. One table with the names of all arguments stands for them. Under "split" a kernel may not call get_group_id, get_num_groups,
 ---get_global_size, get_global_offset, get_global_linear_id or get_enqueued_local_size, which would speak of one part.
 ---What a kernel has in local memory must fit the device's, `cl.scratch` included; its own arrays alone may exceed that
 ---where the device was seen to grant it.
@@ -100,6 +100,8 @@ function cl.range(range) end
 ---local x = d:buffer { 1, 2, 3 }
 ---local event = p.add(#x, 10, x)
 ---print(x[3], event.status) --> 13.0	complete
+---p.add(#x, { x = x, a = 1 })
+---print(x[3]) --> 14.0
 ---print(pcall(p.add, #x, 10, 7)) --> false	kernel 'add' argument 2 'x' (global float*): float buffer expected, got number
 ---```
 ---@class clcompute.Kernel
@@ -107,6 +109,7 @@ function cl.range(range) end
 ---@field args clcompute.Argument[]
 ---@field device clcompute.Device
 ---@overload fun(range: clcompute.Range, ...: number|string|table|clcompute.Buffer|clcompute.Scratch): clcompute.Event
+---@overload fun(range: clcompute.Range, arguments: table<string, any>): clcompute.Event
 local Kernel = {}
 
 ---@class clcompute.KernelInfo
@@ -122,6 +125,17 @@ local Kernel = {}
 ---```
 ---@return clcompute.KernelInfo
 function Kernel:info() end
+
+---Launches the kernel as a call does, waits, and returns what it printed by `printf`. On a device that is not isolated the text
+---holds what other threads of the process print meanwhile too. Raises what the launch raises, behind the text.
+---```lua
+---local p = d:program [[kernel void tell(int n) { printf("n is %d\n", n); }]]
+---print(p.tell:capture(1, 42)) --> n is 42
+---```
+---@param range clcompute.Range
+---@param ... number|string|table|clcompute.Buffer|clcompute.Scratch
+---@return string
+function Kernel:capture(range, ...) end
 
 ---Releases the kernel at once instead of when it is collected; `<close>` does the same. May be called twice.
 ---```lua

@@ -181,4 +181,22 @@ function report.svg(section, options) end
 ---@return clcompute.report.Row[]
 function report.read(path) end
 
+---`cl.plot`, also where there is no OpenCL: of lists.
+---```lua
+---print(require("clcompute.report").plot({ 3, 1, 2 }, { height = 3, ascii = true })) --> 3 +...
+---```
+---@param x clcompute.Buffer|clcompute.Values|(clcompute.Buffer|number[])[]
+---@param options? clcompute.PlotOptions
+---@return clcompute.Drawing
+function report.plot(x, options) end
+
+---`cl.picture`, also where there is no OpenCL: of lists of lists. Its SVG and its page need the C core.
+---```lua
+---print(require("clcompute.report").picture({ { 0, 1 } }, { ascii = true })) --> ...1 x 2
+---```
+---@param m clcompute.Buffer|clcompute.Values
+---@param options? clcompute.PictureOptions
+---@return clcompute.Drawing
+function report.picture(m, options) end
+
 return report

@@ -41,6 +41,28 @@ local function late(package_name, name)
   return function(...) return require(module)[name](...) end
 end
 
+--- Whether a value is, or holds among its fields, a table that says with which operations it goes: a spread buffer.
+local function is_spread(value)
+  local meta = getmetatable(value)
+  if meta then return type(meta) == "table" and meta.clcompute ~= nil end
+  for _, inner in next, value do
+    meta = type(inner) == "table" and getmetatable(inner)
+    if type(meta) == "table" and meta.clcompute then return true end
+  end
+  return false
+end
+
+--- An operation of a package, which is loaded with the first call; of spread buffers that of groups.
+local function operation(package_name, name)
+  local f = late(package_name, name)
+  local call_spread = late("groups", "call")
+  return function(...)
+    local x, y = ...
+    if type(x) == "table" and is_spread(x) or type(y) == "table" and is_spread(y) then return call_spread(name, ...) end
+    return f(...)
+  end
+end
+
 --- Adds what Lua has to the core's table, and hands the core what it asks Lua for. What the core has for the library
 -- alone is taken away; packages find it as "clcompute.core.internal".
 local function complete(core)
@@ -51,19 +73,35 @@ local function complete(core)
   internal.has_collectives = late("answers", "has_collectives")
   internal.misreads_halves = late("answers", "misreads_halves")
   internal.grants_large_arrays = late("answers", "grants_large_arrays")
+  internal.find_origin = late("program", "find_origin")
+  internal.evaluate = late("operations", "evaluate")
   internal.tuning_of = late("tuning", "of")
-  internal.add_methods("Device", { load = late("formats", "load") })
-  internal.add_methods("Buffer", { save = late("formats", "save_buffer") })
+  internal.builds_all = os.getenv "CLCOMPUTE_BUILD" == "wait" -- at once what could wait
+  internal.call_spread = late("groups", "call")
+  internal.add_methods("Device", { load = late("formats", "load"), linspace = late("operations", "linspace"),
+    arange = late("operations", "arange"), eye = late("operations", "eye") })
+  internal.add_methods("Buffer", { save = late("formats", "save_buffer"), T = late("operations", "turn"),
+    dot = late("operations", "product"), astype = late("operations", "astype") })
   internal.add_methods("Image", { save = late("formats", "save_image") })
   internal.add_methods("Program", { save = late("program", "save") })
+  core.save_npz = late("formats", "save_npz")
+  core.ready = late("warm", "ready")
+  core.plot = late("report", "plot")
+  core.picture = late("report", "picture")
   core.profile = late("device", "profile")
   core.trace_range = late("kernel", "trace_range")
   core.struct = late("language", "struct")
-  for name in ("map reduce scan sum asum dot min max argmin argmax norm2"):gmatch "%w+" do
-    core[name] = late("operations", name)
+  core.group = late("groups", "new")
+  for package_name, names in pairs {
+    operations = "map reduce scan matmul solve sum asum dot min max argmin argmax norm2 mean var std transpose",
+    arrays = "sort argsort unique compact count any all where histogram gather scatter concat",
+  } do
+    for name in names:gmatch "%w+" do core[name] = operation(package_name, name) end
   end
   local base = require "clcompute.base"
-  internal.suggestion = base.spelling.suggestion
+  function internal.suggestion(word, object, methods, fields)
+    return base.spelling.member(word, object, methods, fields, core)
+  end
   core.internal, core._VERSION = nil, base.version -- last: what failed before is tried again
 end
 

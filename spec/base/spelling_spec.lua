@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Names that are nearly right.
 
+local cl = require "clcompute"
+local reference = require "clcompute.reference"
 local spelling = require("clcompute.base").spelling
 
 describe("the spelling of names", function()
@@ -19,5 +21,36 @@ describe("the spelling of names", function()
     for _, word in ipairs { "", "solve", "__g", ("x"):rep(1000), 1 } do
       assert.equal("", spelling.suggestion(word, names), word)
     end
+  end)
+
+  it("says what members of objects are called here", function()
+    local methods, fields = { wait = print, profile = print }, "status seconds"
+    for word, found in pairs { second = "; did you mean 'seconds'?", wiat = "; did you mean 'wait'?",
+      time = "; write e.seconds", sum = "; write cl.sum(...)", hist = "; write cl.histogram(x)",
+      asin = "; write cl.map(\"asin(x[i])\", { x = x })", nothing_like_it = "" } do
+      assert.equal(found, spelling.member(word, "event", methods, fields, cl))
+    end
+    for _, word in ipairs { 0 / 0, {}, "_VERSION" } do
+      assert.equal("", spelling.member(word, "event", methods, fields, cl))
+    end
+  end)
+
+  it("knows the fields that objects of C have by the reference, and no others", function()
+    local classes = 0
+    for _, entry in ipairs(reference.read()) do
+      local meta = debug.getregistry()[entry.name]
+      local index = type(meta) == "table" and entry.kind == "class" and rawget(meta, "__index")
+      local _, names = debug.getupvalue(type(index) == "function" and index or print, 4)
+      local expected, known = {}, {}
+      for _, field in ipairs(entry.fields) do
+        if field.name:find "^%a" then expected[field.name] = true end
+      end
+      for name in (names or ""):gmatch "%S+" do known[name] = true end
+      if names then
+        assert.same(expected, known, entry.name)
+        classes = classes + 1
+      end
+    end
+    assert.equal(10, classes)
   end)
 end)

@@ -458,6 +458,12 @@ helper.describe_each("bench.measure", function(d)
     assert.is_nil(row.kernel)
     assert.is_true(#cl.profile() > 0)
     cl.profile(false)
+    nothing_split { device = d } -- whose rows are left
+    assert.is_true(#cl.profile() > 0)
+    cl.profile(true) -- clears
+    cl.profile(false)
+    row = bench.measure(function() p.twice(4096, x) end, { device = d, rounds = 3, seconds = 0.01 })
+    assert.is_true(row.kernel > 0)
   end)
 
   it("does not leave the profile on when a function yields and is not resumed", function()

@@ -165,80 +165,6 @@ describe("making a buffer", function()
   end)
 end)
 
-describe("random numbers", function()
-  it("are the same on every device, and depend on the seed", function()
-    for _, dtype in ipairs(names) do
-      local first
-      for _, d in ipairs(helper.devices()) do
-        local b = d:random(dtype, 7, 11, { seed = 5 })
-        first = first or b:string()
-        assert.equal(first, b:string())
-        assert.are_not.equal(first, d:random(dtype, 7, 11, { seed = 6 }):string())
-        assert.equal(d:random(dtype, 7, 11):string(), d:random(dtype, 7, 11, { seed = 0 }):string())
-      end
-    end
-  end)
-
-  it("of a longer buffer begin with those of a shorter one", function()
-    local d = helper.device()
-    assert.equal(d:random("int", 10):string(), d:random("int", 70001):string():sub(1, 40))
-  end)
-
-  it("of a floating type lie in low <= x < high, spread evenly", function()
-    local d, n = helper.device(), 70000
-    local cases = { { 0, 1 }, { -1, 1 }, { 1000, 1001 }, { 0.5, 0.75 }, { 3, 3 } }
-    for dtype, digits in pairs { half = 10, float = 23, double = 52 } do
-      for _, v in ipairs(d:random(dtype, 50, { low = 1, high = 1 + 2.0 ^ -digits }):read()) do assert.equal(1, v) end
-      for _, case in ipairs(cases) do
-        local low, high = table.unpack(case)
-        local least, most, sum = inf, -inf, 0
-        for _, v in ipairs(d:random(dtype, n, { seed = helper.seed, low = low, high = high }):read()) do
-          least, most, sum = math.min(least, v), math.max(most, v), sum + v
-        end
-        assert.is_true(least >= low)
-        assert.is_true(low == high and most == high or most < high, ("%s: %g"):format(dtype, most))
-        -- six standard deviations of the mean, and half the spacing of halves
-        local slack = (high - low) * 6 / math.sqrt(12 * n) + (dtype == "half" and high * 2 ^ -11 or 0)
-        assert.near((low + high) / 2, sum / n, slack)
-      end
-    end
-    assert.is_true(d:random("float", 1):get(1) < 1) -- 0 and 1 unless given
-  end)
-
-  it("of an integer type reach both bounds and nothing else", function()
-    local d = helper.device()
-    for _, dtype in ipairs { "char", "int", "long" } do
-      local seen = {}
-      for _, v in ipairs(d:random(dtype, 1000, { low = -2, high = 2, seed = helper.seed }):read()) do seen[v] = true end
-      assert.same({ [-2] = true, [-1] = true, [0] = true, true, true }, seen)
-    end
-    local all = d:random("long", 1000, { low = math.mininteger, high = math.maxinteger }):read()
-    assert.is_true(math.max(table.unpack(all)) > 2 ^ 62 and math.min(table.unpack(all)) < -2 ^ 62)
-    assert.same({ 7, 7 }, d:random("uchar", 2, { low = 7, high = 7 }):read())
-  end)
-
-  it("refuse bounds that are none, naming the option", function()
-    local cases = {
-      { "no option 'sed'; there are seed, low, high", "float", { sed = 1 } },
-      { "'low' must not exceed 'high'", "float", { low = 2, high = 1 } },
-      { "'low' must not exceed 'high'", "int", { low = 2, high = 1 } },
-      { "'low' must not exceed 'high'; both must be finite", "float", { low = nan } },
-      { "both must be finite", "double", { high = inf } },
-      { "option 'low': 1.5 has no integer value", "int", { low = 1.5 } },
-      { "option 'high': 1000 does not fit char", "char", { high = 1000 } },
-      { "option 'low': -1 does not fit uint", "uint", { low = -1 } },
-      { "option 'high': 1e+39 does not fit float", "float", { high = 1e39 } },
-      { "option 'low': number expected, got table", "float", { low = {} } },
-      { "option 'seed': integer expected, got string", "float", { seed = "x" } },
-      { "option 'seed': integer", "float", { seed = 0.5 } },
-    }
-    local d = helper.device()
-    for _, case in ipairs(cases) do helper.raises({ "#4", case[1] }, d.random, d, case[2], 3, case[3]) end
-    helper.raises({ "#3", "size expected" }, d.random, d, "float", { seed = 1 })
-    helper.raises({ "#3", "number expected" }, d.random, d, "float", {}, 3)
-  end)
-end)
-
 helper.describe_each("a number", function(d)
   -- dtype, number given, number held (nil: refused)
   local cases = {
@@ -463,6 +389,10 @@ helper.describe_each("a buffer", function(d)
     helper.raises("a buffer has no field 'colour'", function() return b.colour end)
     helper.raises("a buffer has no field 'nil'", function() return b[nil] end)
     helper.raises("a buffer has no field 'flil'; did you mean 'fill'?", function() return b:flil(1) end)
+    helper.raises("a buffer has no field 'shap'; did you mean 'shape'?", function() return b.shap end)
+    helper.raises("a buffer has no field 'size'; write b.count, b.shape or b.bytes", function() return b.size end)
+    helper.raises("a buffer has no field 'cumsum'; write cl.scan", function() return b:cumsum() end)
+    helper.raises("a buffer has no field 'sum'; write cl.sum(...)", function() return b:sum() end)
     assert.is_nil(helper.raises("a buffer has no field '__gc'", function() return b.__gc end):find("mean", 1, true))
     helper.raises("cannot set field 'dtype' of a buffer", function() b.dtype = "float" end)
     helper.raises("use b:set(i, j, v)", function() b[1] = 3 end)
@@ -546,8 +476,9 @@ helper.describe_each("misuse of a buffer", function(d)
     { "#1", "no integer representation", b, "read", 1.5 }, { "#1", "no integer representation", b, "read", nan },
     { "#1", "number expected, got string", b, "read", "all" }, { "#1", "number expected, got table", v, "fill", {} },
     { "#1", "number expected, got no value", v, "fill" }, { "#2", "0 is outside", v, "fill", 1, 0 },
-    { "#3", "4 is outside", v, "fill", 1, 1, 4 }, { "#1", "table, string or buffer expected, got nil", v, "write" },
-    { "#1", "table, string or buffer expected, got number", v, "write", 3 },
+    { "#3", "4 is outside", v, "fill", 1, 1, 4 },
+    { "#1", "table, string, buffer or host array expected, got nil", v, "write" },
+    { "#1", "table, string, buffer or host array expected, got number", v, "write", 3 },
     { "#1", "buffer expected, got FILE*", v, "write", io.stdout },
     { "#1", "buffer expected, got clcompute.Kernel", v, "write", kernel },
     { "#1", "float buffer expected, got int", v, "write", d:zeros("int", 3) },

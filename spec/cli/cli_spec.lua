@@ -34,12 +34,22 @@ describe("the command", function()
 
   it("has help with examples for itself and each command, in 80 columns", function()
     for _, name in ipairs { "", "info", "doctor", "bench", "loops", "profile-device", "report", "repl", "run",
-      "completion", "luarc" } do
+      "completion", "luarc", "help" } do
       local out = succeeds(name .. " --help", NO_CORE)
       assert.matches("^Usage: clcompute", out)
       assert.matches("\nExamples:\n  clcompute " .. name, out, 1, true)
       for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
     end
+  end)
+
+  it("shows help without dashes too, of a command without the C core, and of a name of the library", function()
+    assert.equal(succeeds("--help", NO_CORE), succeeds("help", NO_CORE))
+    assert.equal(succeeds("bench --help", NO_CORE), succeeds("help bench", NO_CORE))
+    local _, said = shell(("echo 'help \"gemm\"' | %srepl"):format(COMMAND))
+    assert.equal(said, succeeds "help gemm")
+    assert.matches("^cl%.gemm%(a, b %[, options%]%)\n", said)
+    assert.matches("'gem' is not in the reference", succeeds "help gem")
+    fails(1, { "clcompute doctor" }, "help gemm", NO_CORE)
   end)
 
   it("ends with 2 and one line when it is used wrongly", function()

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+local count = require "clcount"
 local helper = require "spec.helper"
 local cl = require "clcompute"
 
@@ -198,6 +199,30 @@ helper.describe_each("an event", function(d)
     assert.is_true(cl.device(d.place, { timing = true, isolated = d.isolated }):timing())
     assert.is_false(cl.device(d.place, { timing = false, isolated = d.isolated }):timing())
   end)
+
+  it("of what failed fails what is to wait for it, and keeps its failure when later ones fail", function()
+    if d.isolated then return pending "the launches of an isolated device have ended when they return" end
+    local touch, x = d:program(SOURCE).touch, zeros(d, 4)
+    local sequence = d:record(function() touch(4, x) end)
+    local q <close> = d:queue()
+    d:wait()
+    finally(function()
+      count.fail()
+      pcall(d.wait, d)
+    end)
+    local first = sequence() -- which has no event: a barrier behind it tells of its end
+    count.fail("clEnqueueBarrierWithWaitList", -5)
+    helper.raises({ "clEnqueueBarrierWithWaitList failed", "CL_OUT_OF_RESOURCES" }, first.before, first, q)
+    count.fail()
+    local second = touch(4, x)
+    count.fail("command", -14)
+    helper.raises("CL_OUT_OF_RESOURCES", d.wait, d)
+    count.fail()
+    assert.equal("CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST", second.status)
+    assert.equal("CL_OUT_OF_RESOURCES", first.status)
+    helper.raises("CL_EXEC_STATUS_ERROR", second.before, second, q)
+    assert.equal("complete", touch(4, x):wait().status)
+  end)
 end)
 
 describe("waiting for a long launch", function()
@@ -376,10 +401,10 @@ helper.describe_each("waiting while a debug hook does the same on", function(d)
   end)
 
   it("is not interrupted by a hook that takes itself away", function()
-    local count = 0
+    local times = 0
     assert.is_true(waiting(function() return d:wait() end, function()
-      count = count + 1
-      if count == 3 then debug.sethook() end
+      times = times + 1
+      if times == 3 then debug.sethook() end
     end))
   end)
 end)

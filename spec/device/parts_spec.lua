@@ -126,6 +126,20 @@ helper.describe_each("the parts of a device", function(d)
     helper.raises("does not divide", d.partition, divide(d)[1], { domain = "numa" })
   end)
 
+  it("go while a thread of the driver still lets go of what was done there", function()
+    if not divide(d) then return pending "a device that is not divided" end
+    assert.equal("done\n", helper.output(([[
+      local d = require "clcompute".device "%s"
+      for _ = 1, 1000 do
+        for _, part in ipairs(d:partition { units = 1 }) do
+          part:zeros("int", 2):fill(7):read()
+          part:close()
+        end
+      end
+      print "done"
+    ]]):format(d.place), { MALLOC_PERTURB_ = "85" })) -- what is freed is overwritten
+  end)
+
   it("close with the device", function()
     local parts, reason = divide(d)
     if not parts then return pending(reason) end

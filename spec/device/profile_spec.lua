@@ -139,7 +139,7 @@ helper.describe_each("a profile", function(d)
     cl.gauss(a, b)
     cl.saxpy(2, b, b)
     local rows = by_name "kernel"
-    assert.truthy(rows.lu_panel or rows.lu_pivot or rows.lu_tournament)
+    assert.truthy(rows.lu_batch or rows.lu_pivot or rows.lu_tournament)
     assert.truthy(rows.residual or rows.residual_vectors)
     assert.equal(3 * b.bytes, rows.saxpy.bytes) -- x, y and the result
   end)

@@ -39,6 +39,7 @@ describe("the cache of programs", function()
   --- What a child prints that runs the script with the folder as its cache; it must end well.
   local function run(script, environment)
     environment = environment or {}
+    environment.POCL_DEVICES = "pthread" -- for the serial device a program is built of its binary at once
     environment.CLCOMPUTE_CACHE = environment.CLCOMPUTE_CACHE or folder .. "/cache"
     local ok, output, code = helper.run(PRELUDE .. script, environment)
     assert.is_true(ok, ("exit code %s: %s"):format(code, output))
@@ -274,7 +275,7 @@ describe("the cache of programs", function()
       print(select(2, pcall(d.program, d, broken)))
       print(select(2, pcall(d.program, d, "int f(void) { return 1; }")))]]
     assert.equal(run(script), run(script))
-    assert.matches("No such file", files())
+    assert.equal("", files())
   end)
 
   describe("that was damaged", function()
@@ -462,7 +463,7 @@ describe("the cache of programs", function()
     local library = shell("pwd"):gsub("%s+$", "") .. "/" .. helper.compile_library "nameless"
     local function failing(question) return { LD_PRELOAD = library, NAMELESS = question } end
     assert.equal("source\t42\n", run("show(SOURCE)", failing(3))) -- when it is stored
-    assert.matches("No such file", files())
+    assert.equal("", files())
     run "show(SOURCE)"
     assert.equal("source\t42\n", run("show(SOURCE)", failing(1))) -- when it is loaded
     assert.equal("binary\t42\n", run "show(SOURCE)")

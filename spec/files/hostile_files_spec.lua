@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Files that lie, made by seeds: .npy files, compiled programs that were kept, kept numbers, rows of measurements.
--- What they hold is an error in words or what was written; nothing crashes, hangs or is believed. LONG=1
+--- Files that lie, made by seeds: .npy, .npz and .csv files, compiled programs that were kept, kept numbers, rows of
+-- measurements. What they hold is an error in words or what was written; nothing crashes, hangs or is believed. LONG=1
 -- (`make fuzz-files`) tries a hundred times as many.
 
 local cl = require "clcompute"
@@ -138,6 +138,43 @@ helper.describe_each(".npy files", function(d)
       end
     end
   end)
+end)
+
+-- --- .npz and .csv --------------------------------------------------------------------------------
+
+describe("files of several buffers, and of numbers", function()
+  local d = helper.device()
+
+  --- The bytes of all buffers that a file gave.
+  local function bytes_of(result)
+    if type(result) == "userdata" then return result.bytes end
+    local sum = 0
+    for _, buffer in pairs(result) do sum = sum + buffer.bytes end
+    return sum
+  end
+
+  for _, extension in ipairs { "npz", "csv" } do
+    it("that lie are refused with their path, or hold no more than they have: " .. extension, function()
+      local path = folder .. "/a." .. extension
+      local m = d:random("short", 3, 4)
+      if extension == "npz" then cl.save_npz(path, { a = m, b = d:random("int", 5) }) else m:save(path) end
+      local whole = helper.read(path)
+      for _ = 1, 500 * math.min(TIMES, 30) do
+        local bytes = damage(whole)
+        write_file(path, bytes)
+        local before = cl.live().bytes
+        local ok, result = pcall(d.load, d, path)
+        if ok then
+          assert.is_true(bytes_of(result) <= 4 * #bytes)
+        else
+          assert.truthy(result:find(path .. ": ", 1, true), result)
+          assert.is_nil(result:find "attempt to" or result:find("CL_", 1, true), result)
+          collectgarbage()
+          assert.is_true(cl.live().bytes <= before)
+        end
+      end
+    end)
+  end
 end)
 
 -- --- the cache -----------------------------------------------------------------------------------

@@ -99,6 +99,12 @@ helper.describe_each("a .npy file", function(d)
     end)
   end
 
+  it("refuses names that other programs take for their own", function()
+    for _, name in ipairs { "x.jpg", "x.TXT", "x.json" } do
+      helper.raises("no buffer is saved as .", d:zeros("int", 2).save, d:zeros("int", 2), name)
+    end
+  end)
+
   it("saves views, rows and other shapes of the same memory", function()
     local b = d:random("int", 50, 7)
     for first, last in pairs { [1] = 50, [2] = 9, [50] = 50, [13] = 12 } do
@@ -171,8 +177,8 @@ describe("a .npy file", function()
   it("is refused with its name and fault", function()
     local big = "9223372036854775807"
     local cases = {
-      { "no .npy file and no picture (.png, binary .pgm or .ppm): it starts with ''", "" },
-      { "no .npy file", "PK\3\4 an .npz archive" },
+      { "no .npy, .npz or .csv file and no picture (.png, binary .pgm or .ppm): it starts with ''", "" },
+      { "bad archive: it has no directory at its end", "PK\3\4 an .npz archive" },
       { "it starts with '\\x93NUMPX'", "\x93NUMPX" },
       { "format version 4.0", npy(header_text("<i2", "(1,)"), "\1\0", 4) },
       { "format version 0.0", npy(header_text("<i2", "(1,)"), "\1\0", 0) },
@@ -229,7 +235,7 @@ describe("a .npy file", function()
       { "0 short elements are 0 bytes, but 1 follow", npy(header_text("<i2", "(0,)"), "1") },
       { "1 short elements are 2 bytes, but 0 follow", npy(header_text("<i2", "()"), "") },
     }
-    for _, descr in ipairs { "O", "|O", "<U3", "c8", "<c8", "|b1", "?", "<i3", "<i16", "<f16", "<f1", "|V8", "<M8[s]",
+    for _, descr in ipairs { "O", "|O", "<U3", "c8", "<c8", "|b2", "?", "<i3", "<i16", "<f16", "<f1", "|V8", "<M8[s]",
       "i2", "", "<", "<i", "<2i", "!i2", "<i2 ", "<i02", "float32", "|S4", "<<i2", "\1\2" } do
       cases[#cases + 1] = { "has no dtype here", npy(header_text(descr, "(1,)"), "\1\0\0\0\0\0\0\0") }
     end
@@ -275,6 +281,12 @@ describe("a .npy file", function()
     assert.is_true(os.execute(("truncate -s %d %s"):format(n + #start, path)))
     local message = helper.raises({ path .. ": ", "exceeds the largest this device allocates" }, d.load, d, path)
     assert.is_nil(message:find("npy.lua", 1, true))
+  end)
+
+  it("of numpy's bool becomes uchar", function()
+    write_file(npy(header_text("|b1", "(3,)"), "\1\0\1"))
+    local b = d:load(path)
+    assert.same({ "uchar", { 1, 0, 1 } }, { b.dtype, b:read() })
   end)
 
   it("that cannot be opened is an error with the reason", function()

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Pictures: what `save` writes, and what others wrote.
 
+local crc = require "spec.support.crc"
 local helper = require "spec.helper"
 
 local d = helper.device()
@@ -18,16 +19,6 @@ end
 
 local function refused(message, text, extension)
   return helper.raises({ path_of(extension or "pgm") .. ": ", message }, load, text, extension)
-end
-
---- The checksum of a chunk, bit by bit.
-local function crc(bytes)
-  local c = 0xffffffff
-  for i = 1, #bytes do
-    c = c ~ bytes:byte(i)
-    for _ = 1, 8 do c = c & 1 == 1 and c >> 1 ~ 0xedb88320 or c >> 1 end
-  end
-  return c ~ 0xffffffff
 end
 
 local function chunk(name, data)
@@ -98,7 +89,7 @@ describe("a picture", function()
     refused("a largest value of 65536", "P5 1 1 65536\n\0\0")
     refused("a value of 3, above the largest, 2", "P5 1 1 2\n\3")
     refused("outside 1 ..", "P5 " .. d.max_image_width + 1 .. " 1 255\n" .. ("\0"):rep(d.max_image_width + 1))
-    refused("no .npy file and no picture (.png, binary .pgm or .ppm): it starts with 'P4", "P4 1 1\n\0")
+    refused("no .npy, .npz or .csv file and no picture (.png, binary .pgm or .ppm): it starts with 'P4", "P4 1 1\n\0")
     refused("it starts with ''", "")
   end)
 

@@ -202,6 +202,18 @@ helper.describe_each("an image", function(d)
     helper.raises("width 0 of an image1d_buffer is outside 1 ..", d.image, d, "r float", d:zeros("float", 0))
   end)
 
+  it("on a buffer is written to by kernels where the driver survives that", function()
+    local b = d:zeros("float", 4)
+    local fill = d:program [[
+      kernel void fill(write_only image1d_buffer_t im) { write_imagef(im, (int)get_global_id(0), 9.0f); }]].fill
+    local im = d:image("r float", b)
+    if d.platform == "Portable Computing Language" then
+      return helper.raises({ "argument 1", "an image on a buffer" }, fill, 4, im)
+    end
+    fill(4, im)
+    assert.same({ 9, 9, 9, 9 }, b:read())
+  end)
+
   it("goes on living in the queue when it was collected", function()
     local to = d:image("r float", 9, 8)
     for i = 1, 20 do

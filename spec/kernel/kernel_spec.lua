@@ -490,6 +490,7 @@ helper.describe_each("a kernel", function(d)
   it("counts its arguments", function()
     local p, x = build(), d:zeros("int", 1)
     helper.raises("kernel 'fixed' takes 1 argument, got 0", p.fixed, { 8, 2 })
+    helper.raises("kernel 'fixed' has no argument 'y'", p.fixed, { 8, 2 }, { y = x })
     helper.raises("kernel 'fixed' takes 1 argument, got 2", p.fixed, { 8, 2 }, x, x)
     helper.raises("kernel 'none' takes 0 arguments, got 1", build_none(), 1, nil)
     build_none()(1):wait()
@@ -663,5 +664,40 @@ helper.describe_each("what a table of facts prints", function(d)
     assert.equal("add", tostring(p.kernels))
     assert.equal("name = x, type = float*, space = global\nname = n, type = int, space = private", tostring(p.add.args))
     assert.matches("group_size = %d+", tostring(p.add:info()))
+  end)
+end)
+
+helper.describe_each("arguments by their names", function(d)
+  local p = d:program [[
+    kernel void f(global float *out, const float a, const int2 v, local float *s) {
+      s[0] = a;
+      out[get_global_id(0)] = s[0] + v.x - v.y;
+    }
+    kernel void g(const int2 v, global int *out) { out[0] = v.x * v.y; }
+    kernel void h(const int2 v) {}]]
+  local out = d:zeros("float", 2)
+
+  it("come in any order, with every kind among them", function()
+    p.f({ global = 2, group = 1 }, { v = { 7, 2 }, s = cl.scratch("float", 1), a = 0.5, out = out })
+    assert.same({ 5.5, 5.5 }, out:read())
+    local whole = d:zeros("int", 1)
+    p.g(1, { out = whole, v = { 3, 4 } })
+    assert.equal(12, whole[1])
+    p.h(1, { 3, 4 }) -- a vector
+    p.h(1, { v = { 3, 4 } })
+  end)
+
+  it("are all there, and of the kernel", function()
+    local all = { v = { 7, 2 }, s = cl.scratch("float", 1), a = 0.5, out = out }
+    all.b = 1
+    helper.raises("kernel 'f' has no argument 'b'", p.f, 1, all)
+    all.b, all.a = nil, nil
+    helper.raises("kernel 'f': argument 2 'a' is missing", p.f, 1, all)
+    all.a = "1"
+    helper.raises("kernel 'f' argument 2 'a' (float): number expected, got string", p.f, 1, all)
+    all.a, all[1] = 1, 2
+    helper.raises("kernel 'f' has no argument '1'", p.f, 1, all)
+    helper.raises("takes 4 arguments, got 1", p.f, 1, {})
+    helper.raises("takes 4 arguments, got 2", p.f, 1, { a = 1 }, 2)
   end)
 end)

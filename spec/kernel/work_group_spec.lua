@@ -95,18 +95,25 @@ local function fitting(sizes, most)
   return list
 end
 
---- The sizes of a group: a dozen, for a type without a branch of its own half as many (each is another compile on a
--- CPU), or all of the first 257 and the largest.
+--- Whether each size of a group is another compile, of half a second.
+local function compiles_sizes(d) return d.type == "cpu" and not helper.is_simulator(d) and not helper.long(true) end
+
+-- What a device tries that compiles for each size: the first type all numbers of steps, the others a size or two.
+local FEW = { int = { 1, 2, 3, 33, 100, 257 }, float = { 3, 64 }, uint = { 5 }, long = { 31 }, ulong = { 1 },
+  double = { 33 }, half = { 65 } }
+
+--- The sizes of a group: a dozen, or all of the first 257 and the largest.
 local function sizes_for(d, kernel, dtype)
   local most, sizes = kernel:info().group_size, {}
   if helper.is_simulator(d) then most = 65 end
-  if os.getenv "LONG" then
+  if helper.long(true) then
     for size = 1, 257 do sizes[size] = size end
     sizes[#sizes + 1] = most
-  elseif dtype == "int" or dtype == "float" then
-    sizes = { 1, 2, 3, 5, 31, 32, 33, 64, 65, 100, 257, most }
+  elseif compiles_sizes(d) then
+    sizes = FEW[dtype]
+    if dtype == "float" then sizes = { most, table.unpack(sizes) } end
   else
-    sizes = { 1, 3, 32, 33, 100, 257 }
+    sizes = { 1, 2, 3, 5, 31, 32, 33, 64, 65, 100, 257, most }
   end
   return fitting(sizes, most)
 end
@@ -123,9 +130,10 @@ helper.describe_each("a work-group function", function(d)
   end
 
   it("is right where several work-items share the serial part, as on a GPU", function()
-    local sizes = { 1, 3, 31, 32, 33, 65, 100, 257 }
+    local few = { [4] = { 3, 65 }, [32] = { 33, 100 } }
     for lanes, dtype in pairs { [4] = "int", [32] = "float" } do
       local program = d:program(helper.with_lanes(lanes, EVERY), { defines = { T = dtype } })
+      local sizes = compiles_sizes(d) and few[lanes] or { 1, 3, 31, 32, 33, 65, 100, 257 }
       for _, size in ipairs(fitting(sizes, helper.is_simulator(d) and 65 or program.every:info().group_size)) do
         check(d, program, dtype, size)
       end

@@ -94,7 +94,8 @@ describe("profitability", function()
     local second = { kind = "kernel", index = 2, depth = depth, host_loops = { outer }, reads = { b }, writes = { a } }
     local plan = { { kind = "loop", node = outer, body = { first, second } }, kernels = { first, second } }
     return plan, function(work)
-      return { launches = { 100, 100 }, work = { work, work }, items = { 1e4, 1e4 }, counts = { [outer] = 100 } }
+      return { launches = { 100, 100 }, work = { work, work }, operations = { 4 * work, 4 * work }, is_vector = {},
+        items = { 1e4, 1e4 }, rest = {}, counts = { [outer] = 100 } }
     end
   end
 
@@ -136,6 +137,28 @@ describe("profitability", function()
     assert.equal(3, cost(plan, call, arrays "host", { true, true }).copies)
     assert.equal(100 + 100 + 1, -- b up and a down each time, a up once
       cost(plan, call, arrays "host", { false, true }).copies)
+  end)
+
+  it("counts of one work-item and what runs instead of it only what runs, with what is Lua in any case", function()
+    local plan, numbers = plan_of(2)
+    local lua = { kind = "lua", reads = { a }, writes = { a } }
+    table.insert(plan[1].body, lua)
+    local task = { kind = "kernel", index = 3, depth = 3, host_loops = {}, reads = { a, b }, writes = { a, b },
+      is_task = true, instead = { plan[1] } }
+    local whole = { task, kernels = { plan.kernels[1], plan.kernels[2], task } }
+    local call = numbers(1e6)
+    call.launches[3], call.work[3], call.operations[3], call.items[3] = 1, 2.01e6, 8.04e6, 1
+    call.rest = { [lua] = 1e5 }
+    local function seconds(...) return cost(whole, call, arrays "host", { ... }).seconds end
+    local in_lua = 8.1e6 * costs.HOST.operation
+    assert.near(in_lua, seconds(false, false, false), 1e-9)
+    assert.equal(cost(whole, call, arrays "device", { false, false, true }).seconds,
+      cost(whole, call, arrays "device", { true, true, true }).seconds)
+    assert.near(costs.device_seconds(row, 1, 2.01e6, 1) + row.wait,
+      cost(whole, call, arrays "device", { true, true, true }).seconds, 1e-9)
+    assert.same({ false, false, true }, decide(whole, call, arrays "device", model).on_device)
+    call.work[3] = 2.01e9 -- one work-item is not worth it
+    assert.is_false(decide(whole, call, arrays "device", model).on_device[3])
   end)
 
   it("takes what is long and refuses what is short", function()
@@ -239,9 +262,9 @@ describe("loops.compile", function()
   end)
 
   it("returns nil and the failure of a source that it does not accept", function()
-    local compiled, failure = loops.compile "function(a) while true do end end"
+    local compiled, failure = loops.compile "function(a) a.x = 1 end"
     assert.is_nil(compiled)
-    assert.equal("(text):1:13: 'while' is not accepted: only a 'for' loop has a known number of iterations", failure[1])
+    assert.equal("(text):1:13: this cannot be assigned to", failure[1])
     assert.truthy(tostring(failure):find("\n            ^", 1, true))
   end)
 
@@ -343,16 +366,16 @@ describe("loops.compile", function()
     for source, reason in pairs {
       ["function(a, n) for i = 2, n do a[i] = a[i - 1] + 1 end end"] = "no loop is parallel",
       ["function(a, n) a[n] = 0 end"] = "no loop is parallel",
-      ["function(a, b, n) for i = 1, n do a[i] = a[i] // b[i] end end"] =
-        "line 1: the integer divisor may be 0, which is an error in Lua",
+      ["function(a, b, n) for i = 1, n do a[i] = -math.max(0, b[i]) end end"] =
+        "line 1: whether this is computed in integers depends on data (0.0 instead of 0 makes it floats)",
     } do
       local compiled = assert(loops.compile(source, { device = helper.device(), force = true }))
-      if source:find "//" then compiled({ 7, 8 }, { 2, 3 }, 2) else compiled({ 1, 2 }, 2) end
+      if source:find "max" then compiled({ 7.5, 8.5 }, { 2.5, 3.5 }, 2) else compiled({ 1, 2 }, 2) end
       assert.equal("// no kernel: " .. reason .. "\n", compiled:source())
       local text = compiled:explain()
       assert.truthy(text:find("all in Lua: " .. reason, 1, true), text)
       local of_loop = text:find("1: for i          parallel, but no kernel: " .. reason, 1, true)
-      assert.equal(source:find "//" ~= nil, of_loop ~= nil)
+      assert.equal(source:find "max" ~= nil, of_loop ~= nil)
     end
   end)
 
@@ -458,6 +481,13 @@ describe("loops.compile", function()
     local host = spec.host_text
     for line in page:match("```lua\n(for t_5.-)```"):gmatch "%s*([^\n]+)" do
       if line ~= "..." then assert.truthy(host:find(line, 1, true), line) end
+    end
+    local tasks = page:match "## Tasks\n(.-)\n## "
+    if helper.device().type == "cpu" then
+      local text = assert(loops.compile(tasks:match "```lua\n(.-)```", { device = helper.device() })):explain()
+      for line in tasks:match("```\n(nest_4.-)```"):gmatch "%s*([^\n]+)" do
+        assert.truthy(text:find(line, 1, true), line .. "\n" .. text)
+      end
     end
     for line in page:match("```\n(loop on the host.-)```"):gmatch "%s*([^\n]+)" do
       assert.truthy(compiled:explain():find(line, 1, true), line)

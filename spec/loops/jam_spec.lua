@@ -135,18 +135,31 @@ helper.describe_each("jammed passes", function(device)
   local is_simulator = helper.is_simulator(device)
   local sizes = is_simulator and { 0, 1, 4, 9 } or SIZES
 
+  --- Every third case where each is a build of half a second, or all.
+  local function sample(cases)
+    if is_simulator or helper.long(true) then return cases end
+    local list = {}
+    for i = 1, #cases, 3 do list[#list + 1] = cases[i] end
+    return list
+  end
+
   it("compute what Lua does, for every size", function()
-    for _, jam in ipairs { 1, 4, 7 } do
+    for _, jam in ipairs(helper.long { 1, 4, 7 } or { 7 }) do
       for _, n in ipairs(sizes) do check(STRMM, device, jam, values_for(STRMM, 2, n)) end
     end
-    for _, case in ipairs(LEGAL) do
+    local step = helper.long(3) or 6
+    for _, case in ipairs(sample(LEGAL)) do
       local jam = math.random(2, 8)
-      for s = math.random(3), #sizes, 3 do check(case[2], device, jam, values_for(case[2], 2, sizes[s])) end
+      for s = math.random(math.min(step, #sizes)), #sizes, step do
+        check(case[2], device, jam, values_for(case[2], 2, sizes[s]))
+      end
     end
   end)
 
   it("leave what is not jammed alone", function()
-    for _, case in ipairs(ILLEGAL) do check(case[2], device, 4, values_for(case[2], 2, sizes[math.random(#sizes)])) end
+    for _, case in ipairs(sample(ILLEGAL)) do
+      check(case[2], device, 4, values_for(case[2], 2, sizes[math.random(#sizes)]))
+    end
   end)
 
   it("leave the same floats as single passes in fast mode", function()
@@ -163,7 +176,7 @@ helper.describe_each("jammed passes", function(device)
   end)
 
   it("compute what Lua does in nests at random", function()
-    local wanted, jammed, refused = is_simulator and 5 or 12, 0, 0
+    local wanted, jammed, refused = helper.long(12) or is_simulator and 5 or 4, 0, 0
     for _ = 1, 40 * wanted do
       if jammed >= wanted and refused > 0 then break end
       local seed = math.random(1 << 30)

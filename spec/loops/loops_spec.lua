@@ -89,9 +89,21 @@ local function check_buffers(f, device, values, dtype, expected)
   return compiled
 end
 
+local turn = 0
+
+--- The shapes that a function is tried in: all of them, or one in turn where each is a build of half a second.
+local function shapes_for(device)
+  local others = table.move(shapes, 2, #shapes, 1, {})
+  if helper.is_simulator(device) then return others end
+  turn = turn + 1
+  return helper.long(others) or { others[1 + turn % #others] }
+end
+
 --- All of it.
 local function check_all(f, device, values)
-  for i = 2, #shapes do check(f, device, values, { target = shapes[i].target, tiles = shapes[i].tiles }) end
+  for _, shape in ipairs(shapes_for(device)) do
+    check(f, device, values, { target = shape.target, tiles = shape.tiles })
+  end
   check(f, device, values)
   check(f, device, values, { force = false })
   local compiled = check_buffers(f, device, values, "double", map(values, copy))
@@ -146,7 +158,7 @@ helper.describe_each("loops.compile", function(device)
   local n = helper.is_simulator(device) and 5 or 37
 
   it("runs a matrix product", function()
-    for _, size in ipairs { 0, 1, 2, n } do
+    for _, size in ipairs { 0, 1, 2 } do
       local shape = { size, size }
       check(mmm, device, { nested(shape, random_floats), nested(shape, random_floats),
         nested(shape, random_floats), size })
@@ -206,6 +218,33 @@ helper.describe_each("loops.compile", function(device)
     end, device, { values, nested({ 11, count, count }, random_floats), count })
   end)
 
+  it("rounds in Lua what goes into a buffer of floats to the nearest one, of two the even one", function()
+    local values = { 0.0, -0.0, 1 / 0, -1 / 0, 0 / 0, 0x1.fffffep127, 0x1.fffffeffffffp127, 0x1.ffffffp127, 1e300,
+      0x1.fffffffffffffp1023, 0x1p-126, 0x1.fffffffffffffp-127, 0x1.ffffffp-127, 0x1p-149, 0x1p-150, 0x1.8p-149,
+      0x1.8p-150, 0x1.0000000000001p-150, 0x1p-1074, 0x1.234567p-140 }
+    for _ = 1, 3000 do -- halfway between two floats, beside that, and anywhere, with all exponents
+      local places = { 1 << 28, (1 << 28) + math.random(-1, 1), math.random(0, (1 << 29) - 1) }
+      local exponent = math.random() < 0.5 and math.random(870, 1152) or math.random(0, 2046)
+      local upper = math.random() < 0.1 and (1 << 23) - 1 or math.random(0, (1 << 23) - 1)
+      for _, lower in ipairs(places) do
+        local bits = math.random(0, 1) << 63 | exponent << 52 | upper << 29 | lower
+        values[#values + 1] = string.unpack("d", string.pack("i8", bits))
+      end
+    end
+    local count = #values
+    local given <close> = device:buffer(values, "double")
+    local got <close> = device:zeros("float", count)
+    local store = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = 1 * x[i] end end", { force = false }))
+    store(given, got, count)
+    local stored = got:read()
+    for i = 1, count do assert.is_true(same(round(values[i]), stored[i]), ("%a"):format(values[i])) end
+    local integers = { 0, -7, 16777217, 16777219, (1 << 53) + 1, math.maxinteger, math.mininteger }
+    local longs <close> = device:buffer(integers, "long")
+    local floats <close> = device:zeros("float", #integers)
+    store(longs, floats, #integers)
+    for i, value in ipairs(integers) do assert.equal(round(value), floats:get(i)) end
+  end)
+
   it("computes with integers as Lua does", function()
     local values = { 0, 1, -1, 2, 7, -7, 10, math.maxinteger, math.mininteger, 1 << 53, (1 << 53) + 1, 63, 64, -64 }
     local count = #values
@@ -247,7 +286,9 @@ helper.describe_each("loops.compile", function(device)
   end)
 
   it("stores in every type of integer what fits, and its low bits of what does not", function()
-    for _, dtype in ipairs { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong" } do
+    local dtypes = { "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong" }
+    if not helper.is_simulator(device) then dtypes = helper.long(dtypes) or { "char", "ushort", "ulong" } end
+    for _, dtype in ipairs(dtypes) do
       local a, b = device:buffer({ 1, 2, 100, 120, 127 }, dtype), device:zeros(dtype, 5)
       local c = device:zeros(dtype, 5)
       local function f(x, y, m)
@@ -714,9 +755,9 @@ helper.describe_each("loops.compile", function(device)
     local compiled = check(function(a, b, m)
       for i = 1, m do a[i] = a[i] % b[i] end
     end, device, { { 7, 8, 9 }, { 2, -3, 4 }, 3 })
-    assert.equal(0, compiled:stats().launches)
-    assert.truthy(compiled:explain():find("the integer divisor may be 0", 1, true))
-    assert.truthy(compiled:explain():find("parallel, but no kernel", 1, true))
+    assert.equal(1, compiled:stats().launches)
+    local _, of_remainder = pcall(load "local a, b = 1, 0 return a % b")
+    helper.raises(of_remainder:match ": (.*)$", compiled, { 7, 8, 9 }, { 2, 0, 4 }, 3)
   end)
 
   it("leaves what was done when Lua raises an error between launches", function()

@@ -64,7 +64,8 @@ local plan = { nest, kernels = { nest } }
 local MODEL = { heuristics = "model" }
 
 local function numbers_of(work, items)
-  return { launches = { 1 }, work = { work }, items = { items }, counts = {}, total = work }
+  return { launches = { 1 }, work = { work }, operations = { 4 * work }, is_vector = {}, items = { items }, rest = {},
+    counts = {}, total = work }
 end
 
 local function facts_of(elements, home)
@@ -198,6 +199,56 @@ local FREE = { build = 0.0, load = 0.0, launch = 1e-12, wait = 0.0, copy = 0.0, 
 
 describe("a compiled function", function()
   local device = helper.device()
+
+  local HEAT = [[function(a, b, n, steps)
+    for t = 1, steps do
+      for i = 2, n - 1 do for j = 2, n - 1 do
+        b[i][j] = a[i][j] + 0.1 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1] - 4.0 * a[i][j])
+      end end
+      for i = 2, n - 1 do for j = 2, n - 1 do a[i][j] = b[i][j] end end
+    end
+  end]]
+  local PREFIX = "function(a, n) for i = 2, n do a[i] = a[i] + a[i - 1] end end"
+
+  it("is estimated in Lua by its operations, which storing in a buffer of floats has more of", function()
+    local expected = { double = { 27, 5 }, float = { 32, 5 } } -- operations of a pass
+    for dtype, per_pass in pairs(expected) do
+      local compiled = assert(loops.compile(HEAT, { device = device, force = false }))
+      local a <close> = device:zeros(dtype, 10, 10)
+      local b <close> = device:zeros(dtype, 10, 10)
+      compiled(a, b, 10, 3)
+      local lua = compiled.state.latest.verdict.figures.model.lua
+      for index, operations in ipairs(per_pass) do
+        assert.near(3 * 8 * (1 + 8 * operations) * costs.HOST.operation, lua[index], 1e-12)
+      end
+    end
+  end)
+
+  it("is estimated in Lua as it takes there, on tables and buffers", function()
+    if os.getenv "SANITIZED" then return pending "the sanitizers slow it down" end
+    if device.type ~= "cpu" then return pending "a sum has no kernel to choose elsewhere" end
+    for _, case in ipairs { { HEAT, { 60, 60 }, { 60, 60 }, 60, 10 }, { PREFIX, { 30000 }, 30000 } } do
+      for _, kind in ipairs { "table", "double", "float" } do
+        local values, least = {}, math.huge
+        for i = 2, #case do
+          local shape = case[i]
+          values[i - 1] = type(shape) == "number" and shape or device:random(kind == "table" and "float" or kind,
+            table.unpack(shape))
+          if kind == "table" and type(shape) == "table" then values[i - 1] = values[i - 1]:read() end
+        end
+        local compiled = assert(loops.compile(case[1], { device = device, force = false }))
+        for _ = 1, 9 do
+          local start = os.clock()
+          compiled(table.unpack(values))
+          least = math.min(least, os.clock() - start)
+        end
+        local chooses = assert(loops.compile(case[1], { device = device }))
+        chooses(table.unpack(values))
+        local ratio = least / chooses.state.latest.verdict.lua_seconds
+        assert.is_true(ratio > 1 / 5 and ratio < 5, ("%s: %g"):format(kind, ratio))
+      end
+    end
+  end)
 
   it("goes back to Lua within a few calls where the device is slower, with the same results", function()
     if device.type ~= "cpu" then return pending "so many elements may be for a GPU" end

@@ -2,6 +2,7 @@
 --- Sequential loops as kernels of one work-item, where the model says that they pay.
 
 local helper = require "spec.helper"
+local decision = require("clcompute.loops.runtime").decision
 local loops = require "clcompute.loops"
 
 local SWEEP = [[function(a, n)
@@ -44,12 +45,144 @@ describe("a sequential nest", function()
     end
   end)
 
+  local PREFIX = [[function(x, y, n)
+    local s = 0.0
+    for i = 1, n do
+      s = s + x[i]
+      y[i] = s
+    end
+  end]]
+  local DURBIN = [[function(r, y, z, n)
+    y[1] = -r[1]
+    local beta, alpha = 1.0, -r[1]
+    for k = 2, n do
+      beta = (1 - alpha * alpha) * beta
+      local sum = 0.0
+      for i = 1, k - 1 do sum = sum + r[k - i] * y[i] end
+      alpha = -(r[k] + sum) / beta
+      for i = 1, k - 1 do z[i] = y[i] + alpha * y[k - i] end
+      for i = 1, k - 1 do y[i] = z[i] end
+      y[k] = alpha
+    end
+  end]]
+  local ATAX = [[function(a, x, y, n)
+    for j = 1, n do y[j] = 0.0 end
+    for i = 1, n do
+      local t = 0.0
+      for j = 1, n do t = t + a[i][j] * x[j] end
+      for j = 1, n do y[j] = y[j] + a[i][j] * t end
+    end
+  end]]
+  local GRAMSCHMIDT = [[function(a, r, q, n)
+    for k = 1, n do
+      local norm = 0.0
+      for i = 1, n do norm = norm + a[i][k] * a[i][k] end
+      r[k][k] = math.sqrt(norm)
+      for i = 1, n do q[i][k] = a[i][k] / r[k][k] end
+      for j = k + 1, n do
+        r[k][j] = 0.0
+        for i = 1, n do r[k][j] = r[k][j] + q[i][k] * a[i][j] end
+        for i = 1, n do a[i][j] = a[i][j] - q[i][k] * r[k][j] end
+      end
+    end
+  end]]
+  local HISTOGRAM = [[function(x, count, n, bins)
+    for i = 1, n do
+      for b = 1, bins do
+        if x[i] * bins >= b - 1 and x[i] * bins < b then count[b] = count[b] + 1 end
+      end
+    end
+  end]]
+
+  local function vector(n) return matrix(n)[1] end
+
+  --- Values of calls, in tables, by function.
+  local function arguments(text, n)
+    if text == PREFIX then return { vector(n), vector(n), n } end
+    if text == DURBIN then return { vector(n), vector(n), vector(n), n } end
+    if text == ATAX then return { matrix(n), vector(n), vector(n), n } end
+    if text == GRAMSCHMIDT then return { matrix(n), matrix(n), matrix(n), n } end
+    return { vector(n), vector(3), n, 3 }
+  end
+
+  it("may be statements with their locals, or a loop with nests in it; either way results are Lua's", function()
+    if device.type ~= "cpu" then return pending "no processor is here" end
+    local n = 40
+    for _, text in ipairs { PREFIX, DURBIN, ATAX, GRAMSCHMIDT, HISTOGRAM } do
+      for _, dtype in ipairs { "double", "float" } do
+        local values, verdicts = arguments(text, n), {}
+        local function buffers()
+          local list = {}
+          for i, value in ipairs(values) do
+            list[i] = type(value) == "table" and device:buffer(value, dtype) or value
+          end
+          return list
+        end
+        local function results(list)
+          local read = {}
+          for i, value in ipairs(list) do read[i] = type(value) == "number" and value or value:read() end
+          return read
+        end
+        local expected = buffers()
+        assert(loops.compile(text, { device = device, force = false }))(table.unpack(expected))
+        if dtype == "double" then
+          assert(load("return " .. text))()(table.unpack(values))
+          for i, value in ipairs(results(expected)) do assert.same(values[i], value) end
+          values = arguments(text, n)
+          expected = buffers()
+          assert(loops.compile(text, { device = device, force = false }))(table.unpack(expected))
+        end
+        expected = results(expected)
+        local compiled = assert(loops.compile(text, { device = device }))
+        local function run()
+          local list = buffers()
+          compiled(table.unpack(list))
+          assert.same(expected, results(list))
+          return compiled.state.latest
+        end
+        local latest = run()
+        local kernels, costs = latest.spec.plan.kernels, latest.place.costs
+        costs.build, costs.load = 0.0, 0.0
+        for _ = 1, 8 do run() end
+        -- and with one work-item for all that may be, with none, and with every other choice of nests
+        for choice = 0, 2 ^ #kernels - 1 | 0 do
+          local on_device = {}
+          for i in ipairs(kernels) do on_device[i] = choice >> (i - 1) & 1 == 1 end
+          verdicts[#verdicts + 1] = on_device
+        end
+        local decide = decision.make
+        for _, on_device in ipairs(verdicts) do
+          decision.make = function() return { on_device = on_device, reasons = {} } end
+          local ok, message = pcall(run)
+          decision.make = decide
+          assert(ok, message)
+        end
+      end
+    end
+  end)
+
+  it("is chosen where buffers are, and for statements without a loop only within one", function()
+    if device.type ~= "cpu" then return pending "no processor is here" end
+    local compiled = assert(loops.compile(PREFIX, { device = device }))
+    local x <close> = device:random("float", 100000)
+    local y <close> = device:zeros("float", 100000)
+    compiled(x, y, 100000)
+    compiled.state.latest.place.costs.build, compiled.state.latest.place.costs.load = 0.0, 0.0
+    compiled(x, y, 100000)
+    assert.equal(1, compiled:stats().launches)
+    assert.matches("nest_1, line 2: one work%-item; reads x, writes y", compiled:explain())
+    local text = assert(loops.compile(DURBIN, { device = device })):explain()
+    assert.matches("nest_%d, line 2: one work%-item; reads r, y, z, writes y, z.-\n  or, instead of it:\n", text)
+    assert.matches("for k .- %-> a loop of one work%-item, or a loop on the host\n", text)
+  end)
+
   it("stays in Lua where it is told so, or assigns what outlives it", function()
     local values = matrix(5)
     for _, case in ipairs { { SWEEP, { force = true } }, { SWEEP, { heuristics = "none" } },
       { SWEEP, { heuristics = "paper" } },
       { "function(a, n) for i = 2, n do a[i][1] = a[i][1] + a[i - 1][1] end end", { target = "gpu" } },
-      { "function(a, n) local s = 0.0; for i = 1, n do s = s + a[i][1] end; a[1][1] = s end", {} } } do
+      { "function(a, n) local s = 0.0; for i = 1, n do s = s + a[i][1] end end", {} },
+      { "function(a, n) a[1][1] = 1.0 end", {} } } do
       case[2].device = device
       local compiled = assert(loops.compile(case[1], case[2]))
       compiled(values, 5)

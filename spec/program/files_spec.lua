@@ -60,6 +60,11 @@ helper.describe_each("a program of several files", function(d)
     helper.raises("option 'files': list of paths expected", d.program, d, { files = "a.cl" })
     helper.raises("option 'files': [1]: a path without", d.program, d, { files = { "a\0.cl" } })
     helper.raises("option 'file': the text holds a NUL byte", d.program, d, { file = "a\0.cl" })
+    for _, option in ipairs { "file", "files" } do
+      local paths = write "kernel void k() {}\0"
+      helper.raises(("option '%s': %s holds a NUL byte; of a built program: {binary=\"%s\"}"):format(option, paths[1],
+        paths[1]), d.program, d, { [option] = option == "files" and paths or paths[1] })
+    end
     helper.raises("option 'files': [2]: path expected, got number", d.program, d,
       { files = { write("int i;")[1], 2 } })
     helper.raises("No such file", d.program, d, { files = { "/none/a.cl" } })

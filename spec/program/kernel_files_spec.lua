@@ -15,7 +15,8 @@ local function code_of(text) return (text:gsub("/%*.-%*/", " "):gsub("//[^\n]*",
 
 local files = kernel_files()
 
-local FLOATS_ALONE = { probe_functions = true } -- OpenCL has its native functions for floats
+-- Not of doubles: OpenCL has its native functions for floats, and places are whole numbers.
+local NOT_OF_DOUBLES = { probe_functions = true, permutation = true }
 
 describe("the folder of kernels", function()
   it("holds the operations of the papers", function()
@@ -49,12 +50,27 @@ helper.describe_each("the folder of kernels", function(d)
       local program = d:program(text, { name = name .. ".cl", include = { "kernels" } })
       assert.same({ name }, program.kernels)
     end)
-
-    it("builds for double where the device has it: " .. name, function()
-      if not d.has_double then return pending "no double precision" end
-      if FLOATS_ALONE[name] then return end
-      local double = d:kernel(name, { dtype = "double" })
-      for _, argument in ipairs(double.args) do assert.is_nil(argument.type:find("float", 1, true), argument.name) end
-    end)
   end
 end)
+
+--- The devices that build for double: the simulator, which takes a tenth of the time, or all by `make long`.
+local function builders()
+  local all = helper.devices()
+  for _, d in ipairs(all) do
+    if helper.is_simulator(d) and d.has_double and not helper.long(true) then return { d } end
+  end
+  return all
+end
+
+for _, d in ipairs(builders()) do
+  describe("the folder of kernels on " .. d.platform, function()
+    for name in pairs(files) do
+      it("builds for double where the device has it: " .. name, function()
+        if not d.has_double then return pending "no double precision" end
+        if NOT_OF_DOUBLES[name] then return end
+        local double = d:kernel(name, { dtype = "double" })
+        for _, argument in ipairs(double.args) do assert.is_nil(argument.type:find("float", 1, true), argument.name) end
+      end)
+    end
+  end)
+end

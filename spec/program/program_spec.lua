@@ -93,6 +93,16 @@ helper.describe_each("a program", function(d)
   it("passes options of the allow-list on", function()
     local source = "kernel void k(global int *x) { x[0] = N; }"
     assert.equal(5, result(source, { options = "-cl-mad-enable -DN=5  -w" }))
+    assert.equal(6, result(source, { options = "-D N=6 -Werror" }))
+  end)
+
+  it("says which option OpenCL does not have where the driver refuses one", function()
+    local source = "kernel void k(global int *x) { x[0] = 7; }"
+    local ok, message = pcall(result, source, { options = "-w -I . -DN -Wall -cl-mad-enable" })
+    if not ok then assert.matches("\n'%-Wall' is no option of OpenCL: each driver takes.*%-Werror$", message) end
+    assert.equal(not d.platform:find "Portable", ok)
+    ok, message = pcall(result, source, { options = "-w -cl-nonsense" })
+    if not ok then assert.is_nil(message:find "is no option of OpenCL") end
   end)
 
   it("takes names behind a blank in options, and a byte order mark before its text", function()
@@ -242,6 +252,21 @@ helper.describe_each("a build error", function(d)
   it("names the line and shows it with its number", function()
     helper.raises({ "source:3:", "source:3 |   x[1] = nowhere;" }, d.program, d, BROKEN)
     helper.raises({ "life.cl:3:", "life.cl:3 |   x[1] = nowhere;" }, d.program, d, BROKEN, { name = "life.cl" })
+  end)
+
+  it("names the line of the script in which the source stands, if one is running", function()
+    local message = helper.raises("source:2:", d.program, d, [[
+      kernel void f(global int *x) {
+        x[0] = nobody; // this line
+      }]])
+    local line = 0
+    for text in io.lines "spec/program/program_spec.lua" do
+      line = line + 1
+      if text:find("nobody; // this line", 1, true) then break end
+    end
+    assert.matches(("\nsource:2 is [^\n]*program_spec.lua:%d$"):format(line), message)
+    local joined = helper.raises("source:1:", d.program, d, "kernel void f(" .. "global int *x) { x[0] = nobody; }")
+    assert.not_matches("source:1 is", joined)
   end)
 
   it("points at the column, behind tabs and letters of several bytes", function()

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Values as the prompt shows them.
 
+local cl = require "clcompute"
 local catalogue = require "clcompute.prompt.catalogue"
 local display = require "clcompute.prompt.display"
 local helper = require "spec.helper"
@@ -102,6 +103,27 @@ describe("the display", function()
     assert.equal(tostring(released), show(released))
   end)
 
+  it("shows the time of a launch, where it was timed, or its status after a while", function()
+    local d = helper.device()
+    local work = d:program([[kernel void work(global float *x, int n) {
+      float v = x[0]; for (int i = 0; i < n; i++) v = 0.5f * v + 1; x[0] = v; }]]).work
+    local x, text = d:zeros("float", 1), "event of kernel 'work'"
+    assert.equal(text, show(work(1, x, 1):wait()))
+    local recorded
+    d:record(function() recorded = work(1, x, 1) end)
+    assert.equal(text, show(recorded))
+    d:timing(true)
+    local event = work(1, x, 1)
+    d:timing(false)
+    assert.matches("^" .. text .. ", %d[%d.]* [num]s$", show(event))
+    assert.equal("event (released)", show(event:release()))
+    event = work(1, x, 500000000)
+    local start = cl.clock()
+    local shown = show(event)
+    event:wait()
+    if cl.clock() - start > 0.5 then assert.equal(text .. ", running", shown) end
+  end)
+
   it("shows no sign of a NaN in a buffer", function()
     local nan = 0 / 0
     assert.matches(":\n  nan  nan$", show(helper.device():buffer { nan, -nan }))
@@ -131,7 +153,7 @@ describe("the display", function()
 
   it("lists the names of a module in columns", function()
     local text = show(require "clcompute", 60)
-    assert.truthy(text:find("  saxpy ", 1, true))
+    assert.matches("  saxpy%f[%s]", text)
     for line in text:gmatch "[^\n]+" do assert.is_true(#line <= 60) end
   end)
 

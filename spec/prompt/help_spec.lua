@@ -82,13 +82,12 @@ describe("help", function()
   end)
 
   it("names what else speaks of a word", function()
-    has(told "solve", "Factors:solve(", "See also: ", "cl.gauss")
+    has(told "solve", "cl.solve(", "See also: ", "Factors:solve")
   end)
 
   it("finds names that are half remembered", function()
     for topic, name in pairs { gem = "cl.gemm(", redcue = "cl.reduce(", ["buffer:raed"] = "Buffer:read(",
-      npy = "Device:load(", arg = "cl.argmax(", singular = "cl.gauss(", ["product of matrices"] = "cl.gemm(",
-      transpose = "cl.gemm(" } do
+      npy = "Device:load(", arg = "cl.argmax(", singular = "cl.gauss(", ["product of matrices"] = "cl.gemm(" } do
       has(told(topic), ("'%s' is not in the reference"):format(topic), name)
     end
     has(told "matrix multiplication", "cl.gemm(") -- of which one word is there
@@ -109,11 +108,13 @@ describe("help", function()
     end
   end)
 
+  -- A sample: spec/whole/documentation_spec.lua runs all of them as scripts, and README.md at the prompt.
   it("has examples that run at the prompt", function()
-    local path, lines = os.tmpname(), {}
-    for _, entry in ipairs(reference.read()) do
-      lines[#lines + 1] = entry.example or ""
+    local path, lines, stride = os.tmpname(), {}, helper.long(1) or 12
+    for i, entry in ipairs(reference.read()) do
+      if i % stride == 0 then lines[#lines + 1] = entry.example end
     end
+    assert.is_true(#lines > 10)
     helper.write(path, table.concat(lines, "\n") .. "\n'all of them'\n")
     local output, ok = helper.shell(("%srepl --device %s <%s"):format(command.text, helper.device().place, path))
     os.remove(path)

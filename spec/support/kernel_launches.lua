@@ -54,7 +54,8 @@ local by_kernel = {}
 launches.by_kernel = by_kernel
 
 -- Kernels that nothing runs with doubles.
-launches.of_floats = { gemm_tensor = true, gemm_pack_tiles = true, gemm_warpgroups = true, probe_functions = true }
+launches.of_floats = { gemm_tensor = true, gemm_pack_tiles = true, gemm_warpgroups = true, probe_functions = true,
+  permutation = true }
 
 -- --- products -------------------------------------------------------------------------------
 
@@ -298,6 +299,18 @@ by_kernel.reverse_axes = [[for _, n in ipairs { { 1, 1, 1, 1 }, { 3, 4, 5, 1 }, 
   run("reverse_axes", over(count, 16))(0, count, n, reals(count), empty(count))
   if count > 9 then run("reverse_axes", over(count - 9, 16))(9, count, n, reals(count), empty(count)) end end]]
 
+by_kernel.transpose = [[for _, shape in ipairs { { 1, 1 }, { 3, 20 }, { 33, 17 }, { 16, 32 } } do
+  local rows, columns = table.unpack(shape)
+  local count, tiles = rows * columns, (rows + 31) // 32 * ((columns + 31) // 32)
+  local strides = { 3 * count, count, columns, 3 * count, count, rows }
+  local function turn(range, defines, share)
+    defines.TILE = 32
+    run("transpose", range, defines)(rows, columns, 3, strides[1], strides[2], columns, strides[4], strides[5], rows,
+      6 * tiles, share, reals(1 + 6 * count), 1, empty(2 + 6 * count), 2)
+  end
+  turn(3 * tiles, {}, 2)
+  turn({ global = { 6 * tiles * 64 }, group = { 64 } }, { GROUP = 64 }, 1) end]]
+
 by_kernel.column_sums = [[for _, shape in ipairs(SHAPES) do
   local rows, cols = table.unpack(shape)
   run("column_sums", over(cols, 16))(rows, cols, reals(5 + rows * cols), 5, empty(cols)) end]]
@@ -306,6 +319,26 @@ by_kernel.column_sums = [[for _, shape in ipairs(SHAPES) do
 
 by_kernel.saxpy = [[for _, n in ipairs(SIZES) do
   run("saxpy", over(n, 16))(n, 2, reals(n + 1), 1, reals(n), 0, empty(n + 2), 2) end]]
+
+local RANDOM = [[for _, n in ipairs { 1, 7, 31, 32, 33, 70 } do
+  local blocks = %d
+  local function launch(dtype, words, defines, ...)
+    local chunk = blocks * 4 // words * (n %% 2 + 1)
+    defines.WORDS, defines.BLOCKS = words, blocks
+    d:kernel("random", { dtype = dtype, defines = defines })((n + chunk - 1) // chunk, n, chunk, empty(n + 3, dtype), 3,
+      42, n %% 3 * 4, ...)
+  end
+  for normal = 0, 1 do launch(T, T == "double" and 2 or 1, { NORMAL = normal }, 1, 2, 3, 2.5, 1) end
+  for normal = 0, 1 do launch("half", 1, { HALF = 1, NORMAL = normal }, 1, 2, 3, 2.5, 1) end
+  launch("uchar", 2, { FLOATING = 0 }, 1, 6)
+  launch("ulong", 4, { FLOATING = 0 }, 1, 6) end]]
+by_kernel.random = RANDOM:format(1)
+
+by_kernel.permutation = [[for _, n in ipairs { 1, 15, 16, 17, 70 } do for lanes = 1, 16, 15 do
+  local chunk, rows = lanes * (n % 2 + 1), math.ceil(n ^ 0.5)
+  for _, dtype in ipairs { "uint", "ulong" } do
+    d:kernel("permutation", { dtype = dtype, defines = { LANES = lanes, ROUNDS = 2 } })((n + chunk - 1) // chunk, n,
+      chunk, empty(n + 2, dtype), 2, 42, rows, (n + rows - 1) // rows) end end end]]
 
 by_kernel.map_chunks = [[for _, n in ipairs { 1, 7, 63, 64, 65, 129 } do for _, chunk in ipairs { 64, 67, n } do
   run("map_chunks", (n + chunk - 1) // chunk)(n, chunk, empty(n + 2), 2, reals(n + 1), 1) end end]]
@@ -317,6 +350,14 @@ by_kernel.map_vectors = [[for _, n in ipairs(SIZES) do
     VECTORS = "REAL lanes_x[4]; vstore4(vload4(0, x + x_first + first), 0, lanes_x);",
     LANE_LOADS = "const REAL arg_x = lanes_x[lane];" })(n, empty(n + 8), 8, reals(n + 4), 4) end]]
 
+by_kernel.map_rows = [[for _, shape in ipairs(SHAPES) do for lanes = 1, 5, 4 do for span = 1, 17, 8 do
+  local rows, inner = shape[1], shape[2]
+  local parts = (inner + span - 1) // span
+  run("map_rows", over(rows * parts, 16), { LANES = lanes, INTERLEAVED = lanes == 1 and 1 or 0,
+    BASES = "ROW_BASE(x, row * arg_step)", PARAMETERS = "NUMBER(ulong, step) BUFFER(REAL, x)", LOADS = "",
+    EXPRESSION = "arg_x" })(
+    rows, inner, span, parts, empty(rows * inner + 2), 2, inner + 1, reals(rows * (inner + 1)), 1) end end end]]
+
 by_kernel.reduce_chunks = [[for _, n in ipairs { 1, 7, 16, 17, 33, 97, 301 } do for ordered = 0, 1 do
   local chunk = math.min(n, 200)
   run("reduce_chunks", (n + chunk - 1) // chunk, { LANES = 16, BLOCK = 3, ORDERED = ordered })(
@@ -327,6 +368,41 @@ by_kernel.reduce_groups = [[for _, n in ipairs { 1, 7, 15, 16, 17, 33, 65, 301 }
   run("reduce_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
     { GROUP = 16, AT_ONCE = 4, ORDERED = ordered })(n, chunk, empty(1 + (n + chunk - 1) // chunk), 1, 1, 2,
     reals(n + 1), 1) end end]]
+
+by_kernel.reduce_rows = [[for _, n in ipairs { 1, 3, 15, 16, 17, 33 } do for rows = 1, 37, 9 do
+  run("reduce_rows", (rows + 19) // 20, { ROW = n < 16 and n or 0 })(rows, n, 20, empty(1 + rows), 1, 1, 2,
+    reals(rows * n + 1), 1)
+  for _, team in ipairs { 1, 4 } do
+    run("reduce_rows", { global = { up(rows * team, 16) }, group = { 16 } }, { GROUP = 16 })(rows, n,
+      team, empty(1 + rows), 1, 1, 2, reals(rows * n + 1), 1)
+  end end end]]
+
+by_kernel.reduce_columns = [[for _, case in ipairs { { 1, 1, 1 }, { 7, 3, 1 }, { 33, 5, 4 }, { 5, 17, 1 },
+  { 9, 41, 1 } } do
+  local n, inner, fold = table.unpack(case)
+  for chunk = 3, 40, 36 do
+    local strips, parts = fold > 1 and 1 or (inner + 19) // 20, (n + chunk - 1) // chunk
+    local tasks, width = 2 * strips * parts, fold > 1 and inner or math.min(inner, 20)
+    run("reduce_columns", (tasks + 2) // 3, { LANES = 8, WIDE = 24, FOLDED = fold > 1 and 1 or 0 })(n, inner, chunk,
+      width, fold, tasks, 3, empty(1 + 2 * parts * inner), 1, 1, 2, reals(2 * n * inner + 1), 1)
+    run("reduce_columns", { global = { tasks * 32 }, group = { 32 } }, { GROUP = 32 })(n, inner, chunk, width, fold,
+      empty(1 + 2 * parts * inner), 1, 1, 2, reals(2 * n * inner + 1), 1)
+  end end]]
+
+by_kernel.scan_columns = [[for _, shape in ipairs { { 1, 1 }, { 7, 3 }, { 5, 17 }, { 9, 41 } } do
+  for exclusive = 0, 1 do for lanes = 1, 8, 7 do for chunk = 3, 9, 6 do
+    local n, inner, width = shape[1], shape[2], lanes == 1 and 1 or 20
+    local parts, strips = (n + chunk - 1) // chunk, (inner + width - 1) // width
+    local tasks = 2 * parts * strips
+    run("scan_columns", (tasks + 2) // 3, { LANES = lanes, WIDE = width, EXCLUSIVE = exclusive })(n, inner, chunk,
+      width, tasks, 3, empty(2 + 2 * n * inner), 2, reals(1 + 2 * parts * inner), 1, 1, 2, reals(1 + 2 * n * inner), 1)
+  end end end end]]
+
+by_kernel.scan_rows = [[for _, shape in ipairs { { 1, 1 }, { 4, 3 }, { 7, 17 }, { 13, 8 } } do for exclusive = 0, 1 do
+  local rows, n = table.unpack(shape)
+  run("scan_rows", (rows + 5) // 6, { EXCLUSIVE = exclusive })(rows, n, 6, empty(2 + rows * n), 2, exclusive, 2,
+    reals(1 + rows * n), 1)
+end end]]
 
 --- Kept apart: what goes through elements one by one, and what shifts vectors of sixteen.
 local SCAN = [[for _, n in ipairs { 1, 7, 15, 16, 17, 33, 301 } do for exclusive = 0, 1 do
@@ -341,6 +417,91 @@ by_kernel.scan_groups = [[for _, n in ipairs { 1, 7, 15, 16, 17, 33, 120, 301 } 
   run("scan_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
     { GROUP = 16, SHARE = 3, EXCLUSIVE = exclusive })(n, chunk, empty(n + 2), 2, reals(4), 1, 1, 2, reals(n + 1), 1)
   end end]]
+
+-- --- arrays ---------------------------------------------------------------------------------
+
+by_kernel.sort_bits = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do for kind = 0, 2 do
+  local chunk = math.min(n, 200)
+  run("sort_bits", { global = { (n + chunk - 1) // chunk * group }, group = { group } }, { GROUP = group,
+    KIND = kind })(n, chunk, words(n + 1), 1, zeros(2, "uint"), 1) end end end]]
+
+by_kernel.sort_count = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do for pass = 0, 1 do
+  local chunk = math.min(n, 200)
+  local chunks = (n + chunk - 1) // chunk
+  run("sort_count", { global = { chunks * group }, group = { group } }, { GROUP = group, BITS = 4 })(n, chunk, 0, pass,
+    buffer(1, function() return 3 end, "uint"), 0, empty(1 + 16 * chunks, "uint"), 1, words(n + 1), 1,
+    empty(n, "uint"), 0, words(n), 0) end end end]]
+
+--- Two passes are needed, so the first one goes to the spare memory.
+local SORT_MOVE = [[for _, n in ipairs { 1, 7, 33, 301 } do for carried = 0, 2 do
+  local chunk, starts, total = math.min(n, 200), {}, 0
+  local function element(i) return i * 2654435761 & 0xffffffff end -- as words has them
+  local chunks = (n + chunk - 1) // chunk
+  for d = 0, 15 do for c = 0, chunks - 1 do
+    starts[d * chunks + c + 1] = total
+    for i = c * chunk + 1, math.min((c + 1) * chunk, n) do
+      if element(i + 1) & 15 == d then total = total + 1 end
+    end
+  end end
+  local carries = carried == 0 and {} or { empty(n, "ushort"), 0, empty(n, "ushort"), 0 }
+  if carried == 1 then table.move({ buffer(n, function(i) return i end, "ushort"), 0 }, 1, 2, 5, carries) end
+  local v = carried == 1 and { carries[5], 0, table.unpack(carries, 1, 4) } or carries
+  run("%s", { global = { chunks * %d }, group = { %d } }, { GROUP = %d, BITS = 4, SHARE = 3, CARRIED = carried,
+    CARRY = "ushort" })(n, chunk, 0, 0, buffer(1, function() return 3 end, "uint"), 0,
+    buffer(#starts, function(k) return starts[k] end, "uint"), 0, words(n + 1), 1, empty(n, "uint"), 0,
+    empty(n, "uint"), 0, table.unpack(v)) end end]]
+
+by_kernel.sort_move_chunks = SORT_MOVE:format("sort_move_chunks", 1, 1, 1)
+
+by_kernel.sort_move_groups = SORT_MOVE:format("sort_move_groups", 16, 16, 16)
+
+by_kernel.sort_finish = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do for passes = 0, 1 do
+  local chunk = math.min(n, 200)
+  run("sort_finish", { global = { (n + chunk - 1) // chunk * group }, group = { group } },
+    { GROUP = group, CARRIED = 2 })(n, chunk, passes, buffer(1, function() return passes end, "uint"), 0,
+    words(n + 1), 1, empty(n, "uint"), 0, words(n), 0, empty(n + 1, "uint"), 1, words(n), 0) end end end]]
+
+by_kernel.gather = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do local chunk = math.min(n, 200)
+  run("gather", { global = { (n + chunk - 1) // chunk * group }, group = { group } },
+    { GROUP = group, INDEX = "short" })(n, chunk, words(n + 1), 1,
+    buffer(n, function(i) return n + 1 - i end, "short"), 0, empty(n + 2, "uint"), 2) end end]]
+
+--- A condition of every third element; what the chunks keep is counted before.
+local COMPACT = [[for _, n in ipairs { 1, 7, 33, 301 } do for share = 1, 8, 7 do
+  local chunk, ends, all = math.min(n, 200), {}, 0
+  local chunks = (n + chunk - 1) // chunk
+  for c = 1, chunks do
+    for i = (c - 1) * chunk, math.min(c * chunk, n) - 1 do all = all + (i %% 3 == 0 and 1 or 0) end
+    ends[c] = all
+  end
+  run("%s", { global = { chunks * %d }, group = { %d } }, { GROUP = %d, SHARE = share, LANES = 8 * share,
+    EXPRESSION = "i %% 3 == 0", PARAMETERS = ", __global const REAL *x, const ulong x_first",
+    LOADS = "const REAL arg_x = x[x_first + i];" })(n, chunk, empty(all + 1), 1,
+    buffer(chunks, function(c) return ends[c] end, "uint"), 0, reals(n + 1), 1) end end]]
+
+by_kernel.compact_chunks = COMPACT:format("compact_chunks", 1, 1, 1)
+
+by_kernel.compact_groups = COMPACT:format("compact_groups", 16, 16, 16)
+
+by_kernel.scatter_claim = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do
+  local chunk = math.min(n, 200)
+  run("scatter_claim", { global = { (n + chunk - 1) // chunk * group }, group = { group } },
+    { GROUP = group, INDEX = "short" })(n, chunk, buffer(n, function(i) return i // 2 + 1 end, "short"), 0,
+    zeros(n // 2 + 2, "uint"), 1) end end]]
+
+by_kernel.scatter = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do
+  local chunk = math.min(n, 200)
+  local winners = buffer(n // 2 + 1, function(k) return math.min(2 * k - 1, n) end, "uint")
+  run("scatter", { global = { (n + chunk - 1) // chunk * group }, group = { group } },
+    { GROUP = group, INDEX = "short" })(n, chunk, words(n + 1), 1,
+    buffer(n, function(i) return i // 2 + 1 end, "short"), 0, winners, 0, empty(n // 2 + 2, "uint"), 1) end end]]
+
+by_kernel.histogram = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do for bins = 1, 20, 19 do
+  for _, most in ipairs { 0, 64 } do
+  local chunk, edges = math.min(n, 200), buffer(bins + 1, function(k) return (k - 1) * 5 / bins - 2.5 end)
+  run("histogram", { global = { (n + chunk - 1) // chunk * group }, group = { group } },
+    { GROUP = group, LOCAL_BINS = most })(n, chunk, edges, 0, bins, bins / 5, zeros(bins + 1, "uint"), 1,
+    reals(n + 1), 1) end end end end]]
 
 -- --- measurements and examples --------------------------------------------------------------
 
@@ -410,6 +571,6 @@ by_kernel.probe_uneven = [[for _, n in ipairs(SIZES) do run("probe_uneven", n)(2
 
 --- What Oclgrind 21.10 cannot watch for uninitialised reads: its check crashes at a shuffle with a part that is
 -- undefined, as in a vector of sixteen made of longer and shorter ones. By name of a kernel and variant.
-launches.unwatched = { ["scan_chunks, by vectors"] = SCAN:format "" }
+launches.unwatched = { ["scan_chunks, by vectors"] = SCAN:format "", ["random, by vectors"] = RANDOM:format(8) }
 
 return launches

@@ -38,9 +38,9 @@ function terminal:expect(text, seconds)
   end
 end
 
---- Adds what has come, without the terminal's own control sequences.
+--- Adds what has come, without the terminal's own control sequences and lines that went away (csrc/base/notice.c).
 function terminal:add(bytes)
-  self.bytes = self.bytes .. bytes
+  self.bytes = (self.bytes .. bytes):gsub("\rclcompute: [^\r\n]*\r\27%[K", "")
   self.text = self.bytes:gsub("\27%[[%d;?]*%a", ""):gsub("[\r\a]", "")
 end
 
@@ -48,7 +48,8 @@ end
 function terminal:converse(line, prompt)
   self:type(line .. "\n")
   self:expect(line)
-  return (self:expect(prompt or "\n> "):gsub("^\n", ""))
+  local shown = self:expect(prompt or "\n> "):gsub("^\n", "")
+  return (shown:gsub("clcompute: building [^\n]-, which is kept", "")) -- a slow machine shows it, and takes it away
 end
 
 --- Waits for the end of the command; returns its exit code.

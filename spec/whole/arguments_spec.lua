@@ -16,11 +16,17 @@ local CALLS = { ["Device:close"] = "d:queue():close()" }
 local SAID = { ["cl.doctor"] = "examine" }
 
 --- What is said where the arguments are counted by a shape.
-local COUNTED = { ["Buffer:get"] = " expected, got", ["Buffer:set"] = " expected, got",
+local COUNTED = { ["Group:zeros"] = "at most 4 dimensions", ["Group:empty"] = "at most 4 dimensions",
+  ["Group:full"] = "at most 4 dimensions", ["Group:random"] = "at most 4 dimensions",
+  ["Group:buffer"] = "a table brings its own shape", ["Spread:get"] = " expected, got",
+  ["Spread:set"] = " expected, got", ["Buffer:get"] = " expected, got", ["Buffer:set"] = " expected, got",
+  ["Buffer:slice"] = "slice: at most 2 arguments expected, got",
+  ["Kernel:capture"] = "takes 1 argument, got 7",
   ["Buffer:reshape"] = "at most 4 dimensions", ["Device:zeros"] = "at most 4 dimensions",
   ["Device:empty"] = "at most 4 dimensions", ["Device:random"] = "at most 4 dimensions",
+  ["Device:full"] = "at most 4 dimensions",
   ["Device:image"] = "at most 3 dimensions", ["Image:get"] = "coordinates expected, got",
-  ["Device:buffer"] = "a table brings its own shape" }
+  ["Device:buffer"] = "a table brings its own shape", ["cl.concat"] = "buffer expected, got number" }
 
 --- Peers that may not be installed, by what is tried of them.
 local PEERS = { OpenBLAS = "openblas", CLBlast = "clblast", ["blas.openblas"] = "openblas",
@@ -32,6 +38,11 @@ local function place_of(entry)
   if entry.kind == "function" then return require(entry.module), name end
   if owner == "Compiled" then return getmetatable(assert(loops.compile "function() end")).__index, name end
   if owner == "Struct" then return getmetatable(cl.struct("s", "int a;")).__index, name end
+  if owner == "Group" then return getmetatable(cl.group { d }).methods, name end
+  if owner == "Spread" then return getmetatable(cl.group({ d }):zeros("int", 1)).methods, name end
+  if owner == "World" then return getmetatable(require("clcompute.mpi").world).methods, name end
+  if owner == "SpreadFactors" then return getmetatable(cl.lu(cl.group({ d, d }):eye(1))).methods, name end
+  if owner == "Drawing" then return getmetatable(cl.plot {}).__index, name end
   return debug.getregistry()["clcompute." .. owner].methods, name
 end
 
@@ -45,19 +56,24 @@ end
 
 --- Raises unless the call is refused in these words.
 local function refused(words, f, list)
-  local ok, message = pcall(f, table.unpack(list, 1, list.n))
+  local ok, message = pcall(function() f(table.unpack(list, 1, list.n)) end)
   if ok then error("taken: " .. words, 0) end
   if not tostring(message):find(words, 1, true) then error(("'%s' is not in: %s"):format(words, message), 0) end
+  return message
 end
 
 --- Calls f with what an example gives it, and an argument more.
 local function add_argument(entry, f, given)
   local most, selves = #entry.params, entry.kind == "method" and 1 or 0
   local words = COUNTED[entry.name]
-  if words then return refused(words, f, with(given, given.n + 1, 1, 1, 1, 1, 1, 1)) end
+  if words then
+    refused(words, f, with(given, given.n + 1, 1, 1, 1, 1, 1, 1))
+    return
+  end
   words = ("%s: %s expected, got %d"):format(SAID[entry.name] or entry.name:match "[%w_]+$",
     most == 0 and "no argument" or ("at most %d argument%s"):format(most, most == 1 and "" or "s"), most + 1)
-  refused(words, f, with(given, selves + most + 1, 1))
+  local message = refused(words, f, with(given, selves + most + 1, 1))
+  if not message:find "^[^\n]*arguments_spec%.lua:%d+: " then error("no place in: " .. message, 0) end
   refused(words .. "; it has no option 'axis'", f, with(given, selves + most + 1, { axis = 1 }))
 end
 
@@ -131,7 +147,7 @@ describe("nils at the end", function()
   end)
 
   it("do not hide what stands behind them", function()
-    helper.raises("max: at most 1 argument expected, got 3", cl.max, d:buffer { 1 }, nil, 1)
+    helper.raises("max: at most 2 arguments expected, got 3", cl.max, d:buffer { 1 }, nil, 1)
     helper.raises("view: at most 2 arguments expected, got 4", function() d:buffer({ 1 }):view(1, 1, nil, 1) end)
   end)
 end)
@@ -139,14 +155,15 @@ end)
 describe("a message of an argument too many", function()
   it("begins with the place in the script", function()
     local x = d:buffer { 1 }
-    for words, f in pairs { max = function() return (cl.max(x, x)) end, view = function() return (x:view(1, 1, 1)) end,
-      load = function() return (d:load("none", 1)) end, examine = function() return (cl.doctor({}, 1)) end } do
+    for words, f in pairs { max = function() return (cl.max(x, {}, 1)) end,
+      view = function() return (x:view(1, 1, 1)) end,
+      load = function() return (d:load("none", {}, 1)) end, examine = function() return (cl.doctor({}, 1)) end } do
       assert.matches("^%S*arguments_spec%.lua:%d+: " .. words .. ": ", helper.raises("at most", f))
     end
   end)
 
   it("names an option, where it is a table that has one", function()
-    for _, f in ipairs { cl.clock, cl.max } do
+    for _, f in ipairs { cl.clock, cl.profile } do
       assert.matches("got %d$", helper.raises("", f, 1, { 1 }))
       assert.matches("; it has no option 'axis'$", helper.raises("", f, { 1, axis = 1 }, { 1, axis = 1 }))
     end

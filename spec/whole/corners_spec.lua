@@ -117,20 +117,26 @@ describe("in a corner", function()
     assert.same({ 1, 3, 6, 10 }, table.move({ ("<ffff"):unpack(out) }, 1, 4, 1, {}))
   end)
 
-  it("POCL's threads are pinned only where the process may use all processors", function()
+  it("POCL's threads are pinned only where one process has all processors, and follow its affinity mask", function()
     if #cl.devices "portable" == 0 then return pending "no POCL" end
     local lua = helper.lua
     finally(function() helper.lua = lua end)
-    local script = "require 'clcompute'.device 'portable' print(os.getenv 'POCL_AFFINITY')"
-    local _, all = helper.run(script, { POCL_AFFINITY = "" })
-    helper.lua = "env -u POCL_AFFINITY " .. lua
-    local _, free = helper.run(script)
-    helper.lua = "env -u POCL_AFFINITY taskset -c 0 " .. lua
-    local _, bound = helper.run(script)
+    local script = "require 'clcompute' print(os.getenv 'POCL_AFFINITY', os.getenv 'POCL_MAX_PTHREAD_COUNT')"
+    local function variables(words, environment)
+      helper.lua = "env -u POCL_AFFINITY -u POCL_MAX_PTHREAD_COUNT " .. words .. lua
+      return helper.output(script, environment)
+    end
     local processors = io.popen "getconf _NPROCESSORS_ONLN":read "n"
-    assert.matches("^\n", all) -- what the user says stays
-    assert.matches("^1\n", free)
-    assert.matches(processors == 1 and "^1\n" or "^nil\n", bound)
+    local is_one = processors == 1
+    assert.equal("1\tnil\n", variables(""))
+    assert.equal(is_one and "1\tnil\n" or "nil\t1\n", variables("taskset -c 0 "))
+    for _, launched in ipairs { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_PROCID" } do
+      assert.equal("nil\tnil\n", variables("", { [launched] = "2" }))
+    end
+    helper.lua = "env " .. lua -- what the user says stays
+    assert.equal("0\t1\n", helper.output(script, { POCL_AFFINITY = "0", POCL_MAX_PTHREAD_COUNT = "1" }))
+    helper.lua = "env -u POCL_AFFINITY " .. lua
+    assert.equal(is_one and "1\t1\n" or "nil\t1\n", helper.output(script, { POCL_MAX_PTHREAD_COUNT = "1" }))
   end)
 
   it("a finalizer that runs after the library has ended makes nothing", function()

@@ -14,15 +14,15 @@ for _, entry in ipairs(entries) do
   if name then modules[name] = require(entry.module) end
 end
 
-local kinds = { "Device", "Buffer", "Image", "Sampler", "Program", "Kernel", "Event", "Sequence", "Factors", "Array",
-  "OpenBLAS", "CLBlast" }
+local kinds = { "Device", "Buffer", "Host", "Image", "Sampler", "Program", "Kernel", "Event", "Sequence", "Factors",
+  "Array", "OpenBLAS", "CLBlast" }
 
 --- One object of each kind; the libraries only where they are installed.
 local function make_objects(d)
   local program = d:program "kernel void nothing(global int *x) { x[0] = 1; }"
   local buffer = d:timing(true):zeros("int", 1)
   return {
-    Device = d, Buffer = buffer, Image = d:image("r float", 1), Sampler = d:sampler(),
+    Device = d, Buffer = buffer, Host = d:host("int", 1), Image = d:image("r float", 1), Sampler = d:sampler(),
     Program = program, Kernel = program.nothing,
     Event = program.nothing(1, buffer), Sequence = d:record(function() end),
     Array = modules.blas.array(1), OpenBLAS = modules.blas.openblas(), CLBlast = modules.blas.clblast(),
@@ -38,8 +38,14 @@ local function public_names()
   for module, functions in pairs(modules) do
     for name in pairs(functions) do names[module .. "." .. name] = true end
   end
-  for kind, object in pairs { Compiled = modules.loops.compile "function() end", Struct = cl.struct("s", "int a;") } do
+  for kind, object in pairs { Compiled = modules.loops.compile "function() end", Struct = cl.struct("s", "int a;"),
+    Drawing = cl.plot {} } do
     for name in pairs(getmetatable(object).__index) do names[kind .. ":" .. name] = true end
+  end
+  local group = cl.group { helper.device() }
+  for kind, object in pairs { Group = group, Spread = group:zeros("int", 1), World = modules.mpi.world,
+    SpreadFactors = cl.lu(cl.group({ helper.device(), helper.device() }):eye(1)) } do
+    for name in pairs(getmetatable(object).methods) do names[kind .. ":" .. name] = true end
   end
   for _, kind in ipairs(kinds) do
     for name in pairs(debug.getregistry()["clcompute." .. kind].methods) do names[kind .. ":" .. name] = true end
@@ -90,7 +96,7 @@ describe("the reference", function()
             for i, param in ipairs(entry.params) do described[i] = param.name end
             assert.equal(parameters, table.concat(described, ", "), name)
             assert.truthy(entry.text ~= "" and entry.example, name)
-            assert.truthy(entry.returns[1] or name == "Compiled:close", name)
+            assert.truthy(entry.returns[1] or name == "Compiled:close" or name == "cl.seed", name)
           end
         end
       end
@@ -107,7 +113,7 @@ describe("the reference", function()
     for kind, object in pairs(make_objects(d)) do
       for name in pairs(stub_fields(kind)) do assert.is_true((pcall(function() return object[name] end)), name) end
     end
-    for kind, fields in pairs { Buffer = "dtype shape bytes device", Event = "status seconds device",
+    for kind, fields in pairs { Buffer = "dtype shape count bytes device", Event = "status seconds device",
       Program = "kernels device", Kernel = "name args device" } do
       for name in fields:gmatch "%S+" do assert.is_true(stub_fields(kind)[name], kind .. "." .. name) end
     end

@@ -2,8 +2,13 @@
 local cl = require "clcompute"
 local helper = require "spec.helper"
 
+-- Examples whose kernels are the library's own, which other specs run on a simulator.
+local AT_SPEED = { elementwise = true, precision = true, solve = true, mandelbrot = true, heat_map = true,
+  nbody = true, life = true, kmeans = true }
+
 local function run_example(name, arguments)
-  local pipe = assert(io.popen(("%s examples/%s.lua %s 2>&1"):format(helper.lua, name, arguments or "")))
+  local device = AT_SPEED[name] and "CLCOMPUTE_DEVICE=" .. helper.device().place or ""
+  local pipe = assert(io.popen(("%s %s examples/%s.lua %s 2>&1"):format(device, helper.lua, name, arguments or "")))
   local output = pipe:read("a")
   local ok = pipe:close()
   assert.is_true(ok, output)
@@ -130,6 +135,48 @@ describe("the example", function()
     assert(os.execute "make -s build/overhead.so")
     fails_with("overhead%.lua: no OpenCL device on this machine: install the driver[^\n]*", NO_DEVICE,
       "LUA examples/overhead.lua")
+  end)
+
+  it("life and kmeans end in a picture, and in a file", function()
+    local path = os.tmpname()
+    local output = run_example("life", "40 " .. path .. ".pgm")
+    local cells = tonumber(output:match "^(%d+) cells live after 40 generations\n")
+    local picture = helper.read(path .. ".pgm")
+    local _, white = picture:gsub("\255", "")
+    assert.matches("^P5\n128 96\n255\n", picture)
+    assert.same({ white, true }, { cells, cells > 100 })
+    assert.matches("\n0 %[.*%] 1   96 x 128\n$", output)
+    output = run_example("kmeans", path .. ".pgm")
+    local found = {}
+    for x, y in output:gmatch "cluster %d around (%S+), (%S+)" do
+      found[#found + 1] = ("%.1f %.1f"):format(x * 2 // 1 / 2 + 0.25, y * 2 // 1 / 2 + 0.25)
+      assert.is_true(math.abs(x % 0.5 - 0.25) < 0.02 and math.abs(y % 0.5 - 0.25) < 0.02, output)
+    end
+    table.sort(found)
+    assert.same({ "0.2 0.2", "0.2 0.8", "0.8 0.2", "0.8 0.8" }, found)
+    assert.matches("\n0 %[.*%] 4   64 x 96\n$", output)
+    for _, name in ipairs { path, path .. ".pgm" } do os.remove(name) end
+  end)
+
+  it("mandelbrot, heat_map and nbody end in a picture, and in a file", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir " .. folder))
+    local path = folder .. "/picture"
+    local output = run_example("mandelbrot", path .. ".png")
+    assert.matches("\n0 %[.*%] 5.29%d+   480 x 640\n$", output)
+    local lines = {}
+    for line in output:gmatch "([^\n]*)\n" do lines[#lines + 1] = line end
+    assert.equal(25, #lines)
+    assert.equal("\x89PNG\r\n\x1a\n", helper.read(path .. ".png"):sub(1, 8))
+    output = run_example("heat_map", path .. ".svg")
+    assert.matches("^down: N = 32, 64, 96; across: groups of 1, 4, 16, 64\n.*\n1 %[.*%] %d[%d.]*   3 x 4\n$", output)
+    local _, cells = helper.read(path .. ".svg"):gsub('class="cell"', "")
+    assert.equal(3 * 4, cells)
+    output = run_example("nbody", path .. ".pgm")
+    assert.matches("\n0 %[.*%] %d%.%d+   48 x 96\n$", output)
+    assert.matches("^P5\n96 48\n255\n\0", helper.read(path .. ".pgm"))
+    os.execute("rm -r " .. folder)
   end)
 
   it("pictures draws the rows that were kept", function()

@@ -54,6 +54,15 @@ local function runs(tree, environment)
   assert.matches("---@meta", helper.read(library .. "/clcompute.lua"), 1, true)
 end
 
+--- The command runs through a link to it, from another folder.
+local function runs_by_link(path, folder)
+  local link = folder .. "/a link's name"
+  succeeds(('cd / && ln -s "%s" "%s"'):format(path, link))
+  assert.equal(require "clcompute"._VERSION .. "\n",
+    succeeds(('cd / && env -u LUA_PATH_5_4 -u LUA_CPATH_5_4 "%s" --version'):format(link)))
+  os.remove(link)
+end
+
 --- Without Debian's modules the command names the package.
 local function names_what_is_missing(tree)
   local code, out, err = command.shell(("cd / && env %s %s/bin/clcompute info"):format(only(tree), tree))
@@ -133,6 +142,13 @@ describe("an installation", function()
     succeeds("make -s install PREFIX=" .. tree)
     computes(tree)
     runs(tree, "-u LUA_PATH_5_4 -u LUA_CPATH_5_4") -- it finds what was installed with it
+    runs_by_link(tree .. "/bin/clcompute", tree)
+    local older = folder .. "/older"
+    for _, path in ipairs { "clcompute/init.lua", "clcompute/cli/init.lua", "clcompute/base/init.lua" } do
+      succeeds(("mkdir -p %s/%s"):format(older, path:match "^(.*)/"))
+      helper.write(older .. "/" .. path, "error 'an older one'")
+    end
+    runs(tree, ("-u LUA_CPATH_5_4 LUA_PATH_5_4='%s/?/init.lua;;'"):format(older))
     names_what_is_missing(tree)
     has_all(tree, "share/doc/clcompute")
     for _, path in ipairs { "man/man1/clcompute.1", "bash-completion/completions/clcompute",
@@ -156,6 +172,20 @@ describe("an installation", function()
       end
     end
     assert.equal("", files_of("'" .. name .. "'"))
+  end)
+end)
+
+describe("a checkout", function()
+  it("has a command that runs through a link, and its page for man", function()
+    local folder = succeeds("mktemp -d"):gsub("%s+$", "")
+    finally(function() command.shell("rm -rf " .. folder) end)
+    local root = succeeds("pwd"):gsub("%s+$", "")
+    runs_by_link(root .. "/bin/clcompute", folder)
+    for before, expected in pairs { ["unset MANPATH"] = "/build/man:", ["MANPATH=/mine:"] = "/build/man:/mine:" } do
+      assert.equal(root .. expected .. "\n",
+        succeeds(('sh -c \'%s; eval "$(make -s env)"; echo "$MANPATH"\''):format(before)))
+    end
+    assert.equal(helper.read "docs/clcompute.1", helper.read "build/man/man1/clcompute.1")
   end)
 end)
 

@@ -42,6 +42,8 @@ local FACTS = {
     "in order: a = 63%d%.%d+, b = one step" },
   ["14_gemm"] = { "\nnaive +%d+%.?%d* +%d+%.?%d* +1%.0", "\ntiles of 16 x 16 +%d", "\ncl%.gemm by itself +%d",
     "the best of the plain kernels here: %w+" },
+  ["15_groups"] = { "^%d devices in a grid of %d x %d", "\npart 2 holds %d+ elements",
+    "on the group as on one device\n", " = (%d+) bytes; %1 moved in all\n", "two of them win from n = %d+ on" },
 }
 
 local function read(path)
@@ -123,7 +125,7 @@ describe("the course", function()
   it("explains the words that it uses", function()
     local glossary = text:match "\n## Glossary\n(.*)\n## Answers\n"
     for _, word in ipairs { "compute unit", "SM", "stream core", "processing element", "VLIW", "lane", "wavefront",
-      "warp", "LDS", "bank", "work-item", "work-group", "NDRange", "divergence", "occupancy" } do
+      "warp", "LDS", "bank", "work-item", "work-group", "NDRange", "divergence", "occupancy", "rank" } do
       assert.truthy(glossary:find("**" .. word .. "**", 1, true), word)
     end
   end)

@@ -38,6 +38,11 @@ void clc_eliminatecolumns(lua_State *L, const clc_Elimination *x);
 void clc_eliminateblocks(lua_State *L, const clc_Elimination *x, const clc_LuRow *row);
 void clc_eliminatetournament(lua_State *L, const clc_Elimination *x, const clc_LuRow *row);
 
+/* The first columns of n rows, at least as many. Behind the n-th row and the last column W is zero
+   up to a multiple of 32; pivots and diagonal have a place for each column. */
+void clc_eliminatepanel(lua_State *L, const clc_Elimination *x, size_t columns,
+                        const clc_LuRow *row);
+
 /* The matrices of a, packed one after the other, into x->w, many small ones in one launch. The
    diagonal of each is followed by its 1-norm, which is infinite where an element is NaN. */
 void clc_eliminatebatch(lua_State *L, clc_Buffer *a, size_t count, const clc_Elimination *x);

@@ -25,11 +25,12 @@ static Factors *check_factors(lua_State *L) {
 }
 
 static int op_lu(lua_State *L) {
+  if (clc_isspread(L, 1)) return clc_callspread(L, "lu");
   clc_Buffer *a = clc_checkreal(L, 1);
   lua_settop(L, 1);
   luaL_checkstack(L, 60, NULL);
   clc_checksquare(L, 1, a);
-  const clc_Lu f = clc_factor(L, a, 1, "lu");
+  const clc_Lu f = clc_factor(L, a, CLC_BYBLOCKS, "lu");
   Factors *x = clc_newowned(L, &factors_type, a->device, 0);
   x->f = f;
   lua_insert(L, -2);
@@ -138,5 +139,6 @@ void clc_openfactors(lua_State *L) {
                                          {NULL, NULL, 0}};
   static const luaL_Reg metamethods[] = {{"__close", factors_release}, {NULL, NULL}};
   clc_setfunctions(L, functions);
-  clc_opentype(L, &factors_type, factors_field, factors_show, methods, metamethods);
+  clc_opentype(L, &factors_type, factors_field, "n count dtype device", factors_show, methods,
+               metamethods);
 }

@@ -5,13 +5,14 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "elimination.h"
 #include "lu.h"
 #include "operations/operations.h"
 #include "systems.h"
 
 #define MAX_STEPS 3 /* of refinement: where it helps at all, the first does most */
 
-typedef enum { BLOCKED, UNBLOCKED, PAPER } Variant;
+typedef enum { BLOCKED, UNBLOCKED, PAPER, FASTEST } Variant;
 
 typedef struct {
   Variant variant;
@@ -48,9 +49,9 @@ static Options check_options(lua_State *L, const clc_Device *d) {
                                      "refine", "rcond", NULL};
   static const char *const ranges[] = {"fixed", "shrink", NULL};
   static const char *const remainders[] = {"split", "host", NULL};
-  Options o = {BLOCKED, {0, 0, 0}, 0, 1, 0};
+  Options o = {FASTEST, {0, 0, 0}, 0, 1, 0};
   clc_checkoptions(L, 3, keys);
-  o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, BLOCKED);
+  o.variant = (Variant)clc_enumoption(L, 3, "kernel", variants, FASTEST);
   if (o.variant == PAPER) {
     o.paper.group = (size_t)clc_integeroption(L, 3, "group", 1, d->context->is_cpu ? 64 : 192);
     if (o.paper.group > d->context->max_groups[0])
@@ -164,12 +165,20 @@ static void check_ratios(lua_State *L, const clc_Lu *f, const double *ratios, co
   }
 }
 
+/* On a CPU small systems are a batch of one: three kernels to build in place of four or five. */
+static clc_Way way_of(lua_State *L, const clc_Buffer *a, const clc_Systems *s, Variant variant) {
+  if (variant == UNBLOCKED) return CLC_BYCOLUMNS;
+  const clc_LuRow row = clc_getlurow(L, a);
+  const int is_small = row.vector > 1 && s->n <= CLC_SMALL && s->columns <= row.few;
+  return variant == FASTEST && is_small ? CLC_ASBATCH : CLC_BYBLOCKS;
+}
+
 /* Pushes the factors, then x. */
 static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Options *o, clc_Lu *f,
                            Findings *found) {
   const clc_Systems systems = clc_systemsof(a, b);
   clc_checknorm1(L, b, "gauss: b");
-  *f = clc_factor(L, a, o->variant == BLOCKED, "gauss");
+  *f = clc_factor(L, a, way_of(L, a, &systems, o->variant), "gauss");
   check_condition(L, f, found->rconds, o->rcond);
   clc_Buffer *x = clc_lusolve(L, f, b);
   clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
@@ -235,6 +244,7 @@ static void push_info(lua_State *L, const Findings *found, const clc_Lu *f, int 
 }
 
 static int op_gauss(lua_State *L) {
+  if (clc_isspread(L, 1)) return clc_callspread(L, "gauss");
   clc_Buffer *a = clc_checkreal(L, 1);
   clc_Buffer *b = clc_checklike(L, 2, a);
   lua_settop(L, 3);
@@ -244,7 +254,7 @@ static int op_gauss(lua_State *L) {
   const clc_Systems s = clc_systemsof(a, b);
   clc_Lu f = {.count = s.count, .is_batch = a->shape.n == 3};
   clc_checkrights(L, 2, b, f.is_batch, s.count, s.n);
-  if (f.is_batch && o.variant != BLOCKED)
+  if (f.is_batch && o.variant != BLOCKED && o.variant != FASTEST)
     clc_optionerror(L, 3, "kernel", "does not go with a batch (a has three dimensions)");
   if (o.variant == PAPER && b->count != s.n)
     luaL_argerror(L, 2, "the paper's method takes one right-hand side");
@@ -267,4 +277,5 @@ void clc_opengauss(lua_State *L) {
   static const clc_Function functions[] = {{"gauss", op_gauss, 3}, {NULL, NULL, 0}};
   clc_setfunctions(L, functions);
   clc_openfactors(L);
+  clc_openpanels(L);
 }

@@ -7,4 +7,8 @@
 
 void clc_opengauss(lua_State *L);
 
+/* --- between the files of the package -------------------------------------- */
+
+void clc_openpanels(lua_State *L);
+
 #endif

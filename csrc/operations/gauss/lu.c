@@ -107,14 +107,14 @@ static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f, 
   return x;
 }
 
-static clc_Elimination factor_one(lua_State *L, clc_Buffer *a, const clc_Lu *f, int by_blocks,
+static clc_Elimination factor_one(lua_State *L, clc_Buffer *a, const clc_Lu *f, clc_Way way,
                                   Facts facts) {
   const clc_Elimination x = push_parts(L, a, f, clc_paddedrows(f->n) * f->ld, f->n);
   facts.norms[0] = 0;
   if (f->n == 0) return x;
   const clc_LuRow row = clc_getlurow(L, a);
   const Sums sums = load(L, a, &x, &row);
-  if (!by_blocks)
+  if (way == CLC_BYCOLUMNS)
     clc_eliminatecolumns(L, &x);
   else
     (row.rows > 0 ? clc_eliminatetournament : clc_eliminateblocks)(L, &x, &row);
@@ -194,16 +194,18 @@ static void keep_orders(lua_State *L, int table, clc_Lu *f) {
   }
 }
 
-clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what) {
+clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
   clc_Lu f = {.n = a->shape.dim[a->shape.n - 1], .count = 1, .is_batch = a->shape.n == 3};
+  f.is_small = way == CLC_ASBATCH && !f.is_batch;
+  const int together = f.is_batch || f.is_small;
   if (f.is_batch) f.count = a->shape.dim[0];
-  f.ld = f.is_batch ? f.n : clc_paddedrow(f.n, a->dtype);
+  f.ld = together ? f.n : clc_paddedrow(f.n, a->dtype);
   const size_t all = f.count * f.n;
   double *numbers = lua_newuserdatauv(L, (all + f.count) * sizeof *numbers, 0);
   int *pivots = lua_newuserdatauv(L, all * sizeof *pivots, 0);
   const Facts facts = {numbers, numbers + all};
   const clc_Elimination x =
-      f.is_batch ? factor_batch(L, a, &f, facts) : factor_one(L, a, &f, by_blocks, facts);
+      together ? factor_batch(L, a, &f, facts) : factor_one(L, a, &f, way, facts);
   f.lu = x.w;
   f.exchanges = x.pivots;
   f.diagonal = facts.diagonal;
@@ -225,7 +227,7 @@ void clc_dropfactors(lua_State *L, int is_shared) {
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
     const lua_Integer i = buffers[k];
     lua_rawgeti(L, -1, i);
-    clc_Buffer *b = clc_testhandle(L, -1, &clc_buffertype);
+    clc_Buffer *b = clc_testbuffer(L, -1);
     if (i == 1 && !is_shared) {
       clc_givescratch(L, FACTORS);
       continue;

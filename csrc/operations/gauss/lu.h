@@ -5,11 +5,18 @@
 
 #include "buffer/buffer.h"
 
+/* How a matrix is factored: column by column; by blocks; or as a batch of one, by a single
+   work-item of a CPU: fewer kernels to build, and as fast, for up to CLC_SMALL rows and a few
+   columns. */
+typedef enum { CLC_BYCOLUMNS, CLC_BYBLOCKS, CLC_ASBATCH } clc_Way;
+#define CLC_SMALL 128
+
 typedef struct clc_Lu {
   clc_Buffer *lu;         /* U, and below its diagonal the multipliers L */
   size_t n, ld;           /* rows and columns; elements from row to row */
   size_t count;           /* matrices, n * n elements apart where is_batch */
   int is_batch;           /* the matrices came as one buffer of three dimensions */
+  int is_small;           /* by the kernels of a batch all the same */
   clc_Buffer *exchanges;  /* the pivots on the device */
   clc_Buffer *orders[2];  /* of rows, that the exchanges amount to, and back; on a GPU, else NULL */
   const int *pivots;      /* n of each: row k was exchanged with row pivots[k], from 0 */
@@ -18,12 +25,11 @@ typedef struct clc_Lu {
 } clc_Lu;
 
 /*
- * Factors a copy of the n x n buffer a, by blocks or column by column, or of the matrices of a
- * count x n x n buffer. Pushes what the result consists of, in one table. Blocks. Raises where an
- * element is NaN or infinite, or a pivot zero or not finite: what (an operation's name) begins the
- * message.
+ * Factors a copy of the n x n buffer a in one of the ways, or of the matrices of a count x n x n
+ * buffer. Pushes what the result consists of, in one table. Blocks. Raises where an element is NaN
+ * or infinite, or a pivot zero or not finite: what (an operation's name) begins the message.
  */
-clc_Lu clc_factor(lua_State *L, clc_Buffer *a, int by_blocks, const char *what);
+clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what);
 
 /* Pushes how a message about one of the matrices begins: "lu: " or "lu: system 3: ". */
 const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what);

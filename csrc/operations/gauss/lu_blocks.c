@@ -78,8 +78,9 @@ typedef struct {
   size_t widths[LEVELS]; /* of panels */
   size_t vector, group;  /* V of lu_rows and lu_panel; work-items of a group of lu_rows */
   clc_Kernel *panel;     /* lu_panel, or NULL: column by column */
-  clc_Kernel *rows;      /* lu_rows */
-  clc_Buffer *packed;    /* for lu_panel */
+  clc_Kernel *rows;      /* lu_rows; NULL: one panel is all there is */
+  clc_Buffer *packed;    /* for lu_panel, whose columns are ldp elements apart there */
+  size_t ldp;
 } Blocks;
 
 /* Pushes what it consists of. A pure function of the device's numbers and the matrix. */
@@ -89,10 +90,11 @@ static Blocks push_blocks(lua_State *L, const clc_Elimination *x, const clc_LuRo
   b.widths[1] = row->columns;
   b.widths[0] = x->n > row->large ? row->block : x->n;
   const char *defines = clc_define(L, {"V", b.vector});
-  b.rows = clc_prebuilt(L, d, "lu_rows", x->w->dtype, defines);
+  if (x->n > b.widths[1]) b.rows = clc_prebuilt(L, d, "lu_rows", x->w->dtype, defines);
   if (b.vector > 1) {
     b.panel = clc_prebuilt(L, d, "lu_panel", x->w->dtype, defines);
-    b.packed = clc_pushscratch(L, d, "lu", x->w->dtype, x->ld * clc_paddedrows(b.widths[1]));
+    b.ldp = clc_paddedrow(x->n, x->w->dtype);
+    b.packed = clc_pushscratch(L, d, "lu", x->w->dtype, b.ldp * clc_paddedrows(b.widths[1]));
   }
   return b;
 }
@@ -105,7 +107,7 @@ static void factor_panel(lua_State *L, const Blocks *b, size_t first, size_t end
     return;
   }
   clc_run(L, b->panel, &one, clc_size(x->n), clc_size(first), clc_size(end - first),
-          clc_memory(x->w), clc_size(x->ld), clc_memory(b->packed), clc_size(x->ld),
+          clc_memory(x->w), clc_size(x->ld), clc_memory(b->packed), clc_size(b->ldp),
           clc_memory(x->pivots), clc_memory(x->diagonal));
 }
 
@@ -175,5 +177,14 @@ void clc_eliminateblocks(lua_State *L, const clc_Elimination *x, const clc_LuRow
   luaL_checkstack(L, 30, NULL);
   const Blocks b = push_blocks(L, x, row);
   eliminate(L, &b, 0, 0, x->n);
+  lua_settop(L, top);
+}
+
+void clc_eliminatepanel(lua_State *L, const clc_Elimination *x, size_t columns,
+                        const clc_LuRow *row) {
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 30, NULL);
+  const Blocks b = push_blocks(L, x, row);
+  eliminate(L, &b, 1, 0, columns);
   lua_settop(L, top);
 }

@@ -178,7 +178,7 @@ clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b) {
   if (x->count == 0) return x;
   const size_t columns = x->count / f->n / f->count;
   const clc_Elimination factors = {f->lu, f->n, f->ld, f->exchanges, NULL};
-  if (f->is_batch) {
+  if (f->is_batch || f->is_small) {
     clc_solvebatch(L, f->count, columns, &factors, b, x);
     return x;
   }

@@ -142,9 +142,9 @@ static double inverse_norm(lua_State *L, const Inverse *s, signed char *signs) {
 
 void clc_rconds(lua_State *L, const clc_Lu *f, double *rconds) {
   const clc_Shape pair = {2, {f->n, 2}};
-  const int top = lua_gettop(L), here = f->is_batch || f->n <= SMALL;
+  const int top = lua_gettop(L), here = f->is_batch || f->is_small || f->n <= SMALL;
   luaL_checkstack(L, 30, NULL);
-  Inverse s = {.f = f, .steps = here ? 4 : 1};
+  Inverse s = {.f = f, .steps = f->is_batch || f->n <= SMALL ? 4 : 1};
   s.v = lua_newuserdatauv(L, 2 * f->n * sizeof *s.v, 0);
   signed char *signs = lua_newuserdatauv(L, f->n, 0);
   const double *w = here ? clc_pushdoubles(L, f->lu) : NULL;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "elimination.h"
+#include "lu.h"
 #include "systems.h"
 
 #define RESIDUAL_ROWS 4 /* ROWS of residual_vectors */
@@ -81,7 +82,7 @@ static clc_Kernel *push_vectors(lua_State *L, const clc_Buffer *a, size_t column
                                 clc_Range *range) {
   clc_Device *d = a->device;
   const clc_LuRow row = clc_getlurow(L, a);
-  if (row.vector == 1) return NULL;
+  if (row.vector == 1 || (a->shape.dim[0] <= CLC_SMALL && columns <= row.few)) return NULL;
   const size_t across = columns > row.few;
   *range = clc_padded2(across ? clc_parts(columns, row.vector) : columns,
                        clc_parts(a->shape.dim[0], RESIDUAL_ROWS), 1, 1);

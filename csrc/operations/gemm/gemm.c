@@ -106,6 +106,7 @@ static void check_aliasing(lua_State *L, clc_Matrix a, clc_Matrix b, clc_Matrix 
 }
 
 static int op_gemm(lua_State *L) {
+  if (clc_isspread(L, 1)) return clc_callspread(L, "gemm");
   static const char *const multipliers[] = {"naive", "tiled", "fast", NULL};
   static const char *const precisions[] = {"float", "float-tensor", "tf32", NULL};
   static const char *const keys[] = {"c", "alpha", "beta", "transa", "transb", "m",         "n",
@@ -127,6 +128,8 @@ static int op_gemm(lua_State *L) {
   x.k = find_extent(L, "k", a, !transa, "a");
   const clc_Multiplier multiplier =
       (clc_Multiplier)clc_enumoption(L, 3, "kernel", multipliers, CLC_FAST);
+  x.waits = clc_pushoption(L, 3, "kernel") != LUA_TNIL; /* what is asked for by name is compared */
+  lua_pop(L, 1);
   x.precision = (clc_Precision)clc_enumoption(L, 3, "precision", precisions, CLC_FLOAT);
   x.a = transa ? make_matrix(L, a, "a", x.k, x.m, "lda") : make_matrix(L, a, "a", x.m, x.k, "lda");
   x.b = transb ? make_matrix(L, b, "b", x.n, x.k, "ldb") : make_matrix(L, b, "b", x.k, x.n, "ldb");

@@ -35,6 +35,7 @@ typedef struct clc_Multiply {
   size_t batch, m, n, k;
   lua_Number alpha, beta;
   int transa, transb;
+  int waits; /* for the fast kernel, should a plain one serve for now */
   clc_Matrix a, b, c;
 } clc_Multiply;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define TILE 16 /* rows and columns of a tile of gemm_tiled */
+#define LINE 64 /* work-items of a group that serves for now */
 
 /* Rows or columns of a launch: where kernels count them along the second dimension, a group has
    eight at least. Whole blocks of any kernel. */
@@ -71,6 +72,12 @@ static void multiply_naively(lua_State *L, const clc_Multiply *x) {
   multiply_plainly(L, "gemm_naive", &range, x);
 }
 
+/* In groups of one size, whatever the product: POCL compiles a kernel anew for each. */
+static void multiply_fornow(lua_State *L, const clc_Multiply *x) {
+  const clc_Range range = clc_padded2(x->n, x->m, LINE, 1);
+  multiply_plainly(L, "gemm_naive", &range, x);
+}
+
 static void multiply_tiles(lua_State *L, const clc_Multiply *x) {
   const clc_Range range = clc_padded2(x->n, x->m, TILE, TILE);
   multiply_plainly(L, "gemm_tiled", &range, x);
@@ -119,9 +126,15 @@ static int multiply_parts(lua_State *L, const clc_Multiply *x) {
 
 /* Returns 0 where the device has only plain kernels. */
 static int multiply_fast(lua_State *L, const clc_Multiply *x) {
-  clc_pushrow(L, x->c.b->device, "gemm", x->c.b->dtype);
+  clc_Device *d = x->c.b->device;
+  if (x->waits || clc_getrecording(d) != NULL) /* a sequence keeps the kernel that it was given */
+    clc_pushrow(L, d, "gemm", x->c.b->dtype);
+  else
+    clc_pushrowfor(L, d, "gemm", x->c.b->dtype, clc_work(x));
   const char *kernel = clc_rowkernel(L);
-  if (strcmp(kernel, "panels") == 0)
+  if (strcmp(kernel, "naive") == 0)
+    multiply_fornow(L, x);
+  else if (strcmp(kernel, "panels") == 0)
     clc_multiplypanels(L, x);
   else if (strcmp(kernel, "blocks") == 0)
     clc_multiplyblocks(L, x);

@@ -25,6 +25,11 @@ function answers.verdict(device, test)
   return require "clcompute.answers.known_answer".verdict(device, test)
 end
 
+--- The verdict that is known already; nil: the test has not been run.
+function answers.kept_verdict(device, test)
+  return require "clcompute.answers.known_answer".kept_verdict(device, test)
+end
+
 --- Whether a device's own work-group functions are right.
 function answers.has_collectives(device)
   return answers.verdict(device, compiler_tests.collectives) == "ok"

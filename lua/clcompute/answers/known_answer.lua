@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Runs a known-answer test on a device, and keeps what it said: each is run once a device and driver, when it is
--- first asked for. A verdict is a line `verdict TAB test TAB device` of `verdicts` in the folder of compiled programs.
+-- first asked for. A verdict is a line `verdict TAB test TAB device` of `verdicts` in the folder of compiled programs;
+-- that of a test of the library's own kernels also names their text.
 
 local interrupt = require("clcompute.base").interrupt
 
@@ -35,10 +36,29 @@ local function difference(values, test)
   end
 end
 
-local running = false
+local verdicts = {} -- by test and device, of this state
 
---- Whether a test is being run, whose own source is to be built as it is.
-function known_answer.is_running() return running end
+local texts = {} -- names of the texts of kernels, by the kernels' names
+
+--- A name for the text of some kernels: another version of the library may have others.
+local function text_of(kernels)
+  if texts[kernels] then return texts[kernels] end
+  local internal = require "clcompute.core.internal"
+  local parts = {}
+  for name in kernels:gmatch "%S+" do
+    local file <close> = assert(io.open(("%s/%s.cl"):format(internal.kernel_folder, name)))
+    parts[#parts + 1] = file:read "a"
+  end
+  texts[kernels] = internal.name_text(table.concat(parts))
+  return texts[kernels]
+end
+
+--- What a verdict depends on.
+local function key_of(device, test)
+  local facts = table.concat({ device.platform, device.name, device.driver, device.version }, " | ")
+  local name = test.kernels and ("%s [%s]"):format(test.name, text_of(test.kernels)) or test.name
+  return name .. "\t" .. facts:gsub("[\t\n]", " ")
+end
 
 --- Builds and launches; returns what `out` holds, or nil and the message of the failed build.
 local function compute(device, test, held)
@@ -50,6 +70,22 @@ local function compute(device, test, held)
   held[3] = program:kernel "test"(test.range, held[2], table.unpack(test.args))
   return held[2]:read()
 end
+
+--- compute(...) without an error, while the verdict is unknown: an operation would ask for its own, which runs the
+-- test again, and take another kernel than the one to be tested.
+local function compute_unjudged(device, test, held)
+  local key = key_of(device, test)
+  local verdict = verdicts[key]
+  verdicts[key] = "unknown"
+  local results = table.pack(pcall(compute, device, test, held))
+  verdicts[key] = verdict
+  return table.unpack(results, 1, results.n)
+end
+
+local running = false
+
+--- Whether a test is being run, whose own source is to be built as it is.
+function known_answer.is_running() return running end
 
 --- Runs a row of `compiler_tests` or `operation_tests` on a device.
 -- @param device
@@ -63,7 +99,7 @@ function known_answer.run(device, test)
   local held = {}
   local was_running = running
   running = true
-  local ran, values, message = pcall(compute, device, test, held)
+  local ran, values, message = compute_unjudged(device, test, held)
   running = was_running
   for _, object in pairs(held) do object:release() end
   if not ran then
@@ -79,14 +115,6 @@ end
 -- --- verdicts -----------------------------------------------------------------------------
 
 local VERDICTS = { ok = true, fault = true }
-
-local verdicts = {} -- by test and device, of this state
-
---- What a verdict depends on.
-local function key_of(device, test)
-  local facts = table.concat({ device.platform, device.name, device.driver, device.version }, " | ")
-  return test.name .. "\t" .. facts:gsub("[\t\n]", " ")
-end
 
 --- All of a file; "" where it cannot be read.
 local function read(files, path)
@@ -120,11 +148,15 @@ local function judge(device, test)
   return ran and status or "unknown"
 end
 
+local function verdicts_file(files)
+  local folder = files.cache_folder()
+  return folder and folder .. "/verdicts"
+end
+
 --- Found in the file, or out.
 local function find(device, test, key)
   local files = require "clcompute.files" -- which needs the C core: a test alone runs without
-  local folder = files.cache_folder()
-  local path = folder and folder .. "/verdicts"
+  local path = verdicts_file(files)
   local verdict = path and recall(files, path, key)
   if verdict then return verdict end
   verdict = judge(device, test)
@@ -136,19 +168,30 @@ end
 local function find_at_once(device, ...)
   local internal = require "clcompute.core.internal" -- which needs the C core too
   local paused = internal.pause_recording(device)
+  local notice <close> = internal.notice "trying this device's compiler, once" -- luacheck: no unused
   local found, verdict = pcall(find, device, ...)
   internal.resume_recording(device, paused)
   return found, verdict
+end
+
+--- The verdict that is known already, or nil.
+function known_answer.kept_verdict(device, test)
+  local key = key_of(device, test)
+  if not verdicts[key] then
+    local files = require "clcompute.files"
+    local path = verdicts_file(files)
+    verdicts[key] = path and recall(files, path, key)
+  end
+  return verdicts[key]
 end
 
 --- What a device makes of a test; `clcompute.answers` says what it takes and returns.
 function known_answer.verdict(device, test)
   local key = key_of(device, test)
   if verdicts[key] then return verdicts[key] end
-  verdicts[key] = "unknown" -- the test's own source may come here too
   local found, verdict = find_at_once(device, test, key)
-  verdicts[key] = found and verdict or nil -- the next one asks again
-  if not found then error(verdict, 0) end
+  if not found then error(verdict, 0) end -- the next one asks again
+  verdicts[key] = verdict
   return verdict
 end
 

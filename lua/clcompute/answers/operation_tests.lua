@@ -136,16 +136,20 @@ end
 
 local function class(precision, within)
   return lazily(expected_of_class, { name = ("cl.gemm of float, precision %q"):format(precision), within = within,
+    kernels = "gemm_tensor gemm_warpgroups gemm_pack gemm_pack_tiles",
     operation = multiply_in_class(precision), consequence = "cl.gemm serves this precision by plain floats",
     remedy = "update the driver" })
 end
 
+local PRODUCTS = "gemm_panels gemm_blocks gemm_pipelined" -- files whose text a verdict is about
+
 --- The tests by operation and dtype, as `clcompute.tuning` asks for them.
 operation_tests.rows = {
   ["gemm float"] = lazily(expected_products, { name = "cl.gemm of float, fast", operation = multiply "float",
-    consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
+    kernels = PRODUCTS, consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
   ["gemm double"] = lazily(expected_products, { name = "cl.gemm of double, fast", operation = multiply "double",
-    needs = "has_double", consequence = "cl.gemm takes a plain kernel on this device", remedy = "update the driver" }),
+    kernels = PRODUCTS, needs = "has_double", consequence = "cl.gemm takes a plain kernel on this device",
+    remedy = "update the driver" }),
   ["image half"] = lazily(expected_halves, { name = "images of single halves", needs = "has_images",
     operation = function(device)
       if not has_halves(device) then return nil end

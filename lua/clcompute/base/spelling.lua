@@ -33,6 +33,12 @@ function spelling.near(word, name)
   return distance <= math.max(1, #word // 3) and distance or nil
 end
 
+--- Whether a name is the likelier one of two as far from a word: a letter is left out more often than written too many.
+local function is_likelier(name, other)
+  if #name ~= #other then return #name > #other end
+  return name < other
+end
+
 --- What a message says of a word that is no name: "; did you mean 'gemm'?", or nothing.
 -- @param word
 -- @tparam table members whose keys are the names
@@ -42,11 +48,60 @@ function spelling.suggestion(word, members)
   if type(word) ~= "string" or word == "" or #word > 40 then return "" end
   for name in next, members do
     local distance = type(name) == "string" and not name:find "^__" and spelling.near(word, name)
-    if distance and (not least or distance < least or distance == least and name < best) then
+    if distance and (not least or distance < least or distance == least and is_likelier(name, best)) then
       best, least = name, distance
     end
   end
   return best and ("; did you mean '%s'?"):format(best) or ""
+end
+
+local FLAT = "b:reshape(b.count)"
+
+-- What scripts call by names of other libraries, by the name of the object's type; `library` is the public table, whose
+-- names scripts take for those of methods too.
+local ELSEWHERE = {
+  buffer = { size = "b.count, b.shape or b.bytes", length = "b.count or #b", len = "b.count or #b", n = "b.count or #b",
+    data = "b:read()", values = "b:read()", tolist = "b:read()", item = "b[1]", type = "b.dtype", flatten = FLAT,
+    ravel = FLAT },
+  device = { synchronize = "d:wait()", finish = "d:wait()", compile = "d:program(source)", build = "d:program(source)",
+    array = "d:buffer(values)", ones = "d:full(dtype, 1, n)", rand = "d:random(dtype, n)", memory = "d.global_memory",
+    cores = "d.compute_units" },
+  event = { time = "e.seconds", duration = "e.seconds", elapsed = "e.seconds", queued = "e:profile()",
+    submitted = "e:profile()", started = "e:profile()", finished = "e:profile()" },
+  kernel = { launch = "k(range, ...)", run = "k(range, ...)" },
+  library = {
+    hist = "cl.histogram(x)", pow = "x ^ y", power = "x ^ y", square = "x ^ 2", add = "x + y", subtract = "x - y",
+    multiply = "x * y", divide = "x / y", mod = "x % y", cumsum = "cl.scan(\"a + b\", x)", mm = "cl.matmul(a, b)",
+    cumprod = "cl.scan(\"a * b\", x)", prod = "cl.reduce(\"a * b\", x)", average = "cl.mean(x)", norm = "cl.norm2(x)",
+    clip = "cl.minimum(cl.maximum(x, low), high)", inv = "cl.solve(a, d:eye(\"float\", n))", det = "cl.lu(a):det()",
+    concatenate = "cl.concat(a, b)", append = "cl.concat(a, b)", take = "cl.gather(x, indices)", equal = "cl.eq(a, b)",
+    less = "cl.lt(a, b)", greater = "cl.gt(a, b)", rand = "d:random(dtype, n)", ones = "d:full(dtype, 1, n)",
+    randn = "d:random(dtype, n, { distribution = \"normal\" })", array = "d:buffer(values)", save = "b:save(path)",
+    asarray = "d:buffer(values)", reshape = "b:reshape(n)", round = "cl.map(\"rint(x[i])\", { x = x })" },
+}
+
+for name in ("asin acos atan sinh cosh asinh acosh atanh log2 log10 log1p exp2 expm1 cbrt trunc rsqrt erf sign "
+  .. "fabs isnan isinf isfinite"):gmatch "%S+" do
+  ELSEWHERE.library[name] = ("cl.map(\"%s(x[i])\", { x = x })"):format(name)
+end
+
+--- What a message says of a member that an object does not have: "; write cl.sum(...)", "; did you mean 'shape'?", or
+-- nothing.
+-- @param word
+-- @tparam string object the name of its type
+-- @tparam table methods
+-- @tparam string fields their names
+-- @tparam table library whose functions scripts take for methods
+-- @treturn string
+function spelling.member(word, object, methods, fields, library)
+  local known = ELSEWHERE[object] and ELSEWHERE[object][word]
+  if not known and type(rawget(library, word)) == "function" then known = ("cl.%s(...)"):format(word) end
+  known = known or ELSEWHERE.library[word]
+  if known then return "; write " .. known end
+  local members = {}
+  for name in next, methods do members[name] = true end
+  for name in fields:gmatch "%S+" do members[name] = true end
+  return spelling.suggestion(word, members)
 end
 
 return spelling

@@ -127,7 +127,7 @@ end
 local PARTS = { build = "compile", write = "upload", kernel = "kernel", copy = "kernel", fill = "kernel",
   read = "download" }
 
---- Whether this library profiles, and its user does not: his rows must not be cleared.
+--- Whether this library profiles, and its user neither does nor has rows left, which must not be cleared.
 local function is_free(cl)
   local rows = cl and cl.profile and cl.profile()
   return rows ~= nil and #rows == 0 and not rows.on
@@ -162,7 +162,8 @@ Guard.__gc = Guard.__close
 
 --- Calls f(...) while profiling.
 -- @treturn table|nil seconds of `compile`, `upload`, `kernel`, `download`; nil where that cannot be
---  known: without OpenCL, while the script itself profiles, or when f did nothing that the profile sees
+--  known: without OpenCL, while the script itself profiles or has rows that it did not clear, or when f did nothing
+--  that the profile sees
 -- @return what f returned
 -- @raise what f raises, or a command that failed; profiling is off again then. After f yielded in a coroutine that
 --  nobody resumes it is off when that is closed or collected

@@ -37,12 +37,16 @@ local function misuse(name, message)
   return { misuse = ("%s%s `%s --help`"):format(message, message:find "%?$" and " See" or "; see", name) }
 end
 
+--- The help of a parser, as wide as the terminal.
+-- @tparam table of the parser of all commands, or of one
+-- @treturn string
+function command_line.help_of(of)
+  local columns = math.min(terminal.width(WIDTH), WIDEST)
+  return of:help_max_width(columns):usage_max_width(columns - MARGIN):get_help()
+end
+
 local function add_help(of)
-  of:add_help { description = "Show this help.", action = function()
-    local columns = math.min(terminal.width(WIDTH), WIDEST)
-    of:help_max_width(columns):usage_max_width(columns - MARGIN)
-    stop { text = of:get_help() }
-  end }
+  of:add_help { description = "Show this help.", action = function() stop { text = command_line.help_of(of) } end }
 end
 
 local function add_command(root, command)

@@ -2,6 +2,7 @@
 
 --- `clcompute doctor`: what is wrong with OpenCL here, and its remedy. Needs neither OpenCL nor the C core.
 
+local command_line = require "clcompute.cli.command_line"
 local output = require "clcompute.cli.output"
 local terminal = require "clcompute.cli.terminal"
 local width = require("clcompute.base").width
@@ -14,6 +15,7 @@ local doctor = {
     "clcompute doctor                # everything",
     "clcompute doctor --quick        # without the tests of the compilers",
     "clcompute doctor --device 0:0 --json",
+    "clcompute doctor --cold         # what the first calls cost where nothing is built",
   },
 }
 
@@ -22,7 +24,26 @@ function doctor.configure(parser)
   parser:option("--device", "Only this device: gpu, cpu, accelerator, part of its name, or 0:1.")
     :argname "<selector>"
   parser:flag("--quick", "Leave the known-answer tests out.")
+  parser:flag("--cold", "Measure the first calls of operations on empty caches instead.")
   parser:flag("--json", "Print JSON.")
+end
+
+--- Seconds of processor time by phase, then those of the clock.
+local COLD = { { key = "name", title = "first call" } }
+for _, column in ipairs { { "source", "front end" }, { "launch", "work-groups" }, { "binary", "binaries" },
+  { "link", "of it ld" }, { "all", "CPU s" }, { "seconds", "s" } } do
+  COLD[#COLD + 1] = { key = column[1], title = column[2], format = "%.2f", align = "right" }
+end
+COLD[#COLD + 1] = { key = "kernels", wrap = true }
+
+local function show_cold(options)
+  command_line.library()
+  local rows = require "clcompute.warm".cold(options.device)
+  output.print(options.json and output.json(rows) or output.table(COLD, rows))
+  for _, row in ipairs(rows) do
+    if row.fault then error(row.name .. ": " .. row.fault, 0) end
+  end
+  return 0
 end
 
 --- The report with rows as wide as the terminal. Remedies stay as they are: they are copied.
@@ -38,6 +59,7 @@ end
 
 --- Runs the command.
 function doctor.run(options)
+  if options.cold then return show_cold(options) end
   local report = require "clcompute.doctor".examine { device = options.device, answers = not options.quick }
   if options.json then output.print(output.json(report)) else output.print_verdicts(fitted(tostring(report))) end
   return report.faults == 0 and 0 or 1

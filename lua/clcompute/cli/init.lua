@@ -23,13 +23,15 @@ local profile_device = require "clcompute.cli.profile_device"
 local repl = require "clcompute.cli.repl"
 local report = require "clcompute.cli.report"
 local run = require "clcompute.cli.run"
+local topic = require "clcompute.cli.topic"
 local tune = require "clcompute.cli.tune"
+local warm = require "clcompute.cli.warm"
 
 local FAILED, MISUSED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141 -- the last two as a shell counts signals
 
 local cli = {}
 
-cli.commands = { info, doctor, bench, loops, profile_device, report, tune, repl, run, completion, luarc }
+cli.commands = { info, doctor, bench, loops, profile_device, report, tune, warm, repl, run, completion, luarc, topic }
 
 --- Runs what the arguments ask for; returns the exit code.
 local function execute(arguments)

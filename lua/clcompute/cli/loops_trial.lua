@@ -95,6 +95,9 @@ end
 
 local function new_array(row, kind, given, size, random)
   local extents = extents_of(row, given, size)
+  if row.variable.is_pointer then -- indices of other arrays
+    return data.array(extents, function() return 1 + random() * size // 1 | 0 end, 0, 1)
+  end
   if not is_integral(kind) then return data.array(extents, random) end
   return data.array(extents, function() return random() * 10 // 1 | 0 end, 0, 1)
 end
@@ -176,8 +179,9 @@ local function seconds_of(f, list, device)
   device:wait()
   local clock = command_line.library().clock
   local start = clock()
-  local ok, message = pcall(f, table.unpack(list))
-  if not ok then error(message, 0) end
+  local returned = table.pack(pcall(f, table.unpack(list)))
+  if not returned[1] then error(returned[2], 0) end
+  list.returned = table.move(returned, 2, returned.n, 1, {})
   device:wait()
   return clock() - start
 end
@@ -200,6 +204,7 @@ local function compare(expected, list, found)
     if type(value) == "userdata" then value = value:read() end
     count_differences(expected[i], value, found)
   end
+  count_differences(expected.returned, list.returned, found)
 end
 
 local function difference_text(found)
@@ -275,6 +280,15 @@ local function has_parallel(plan)
   return false
 end
 
+--- The rows of what a call is given.
+local function arguments_of(state)
+  local rows = {}
+  for _, row in ipairs(state.rows) do
+    if not row.variable.is_result then rows[#rows + 1] = row end
+  end
+  return rows
+end
+
 --- Calls a function in Lua, compiled as profitability decides, and compiled with all parallel nests on the device.
 -- @tparam function fn
 -- @tparam table compiled of `loops.compile`
@@ -284,7 +298,7 @@ end
 -- @treturn string a table and, below it, where each nest ran
 -- @treturn boolean whether results differ that should not
 function loops_trial.run(fn, compiled, forced, request)
-  local rows, presumed, device = compiled.state.rows, request.presumed, request.device
+  local rows, presumed, device = arguments_of(compiled.state), request.presumed, request.device
   check_dtypes(rows, presumed.kinds)
   local allowed = allowances(presumed.spec)
   local trial = { rows = rows, kinds = presumed.kinds, is_exact = #allowed == 0, has_failed = false,

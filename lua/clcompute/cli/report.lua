@@ -13,6 +13,7 @@ local report = {
     "clcompute report gauss --quick --html gauss.html   # Baranov & Vlatskaya 2013, in minutes",
     "clcompute report polykernels               # GRAPHITE-OpenCL, 2012: loop nests in Lua as kernels",
     "clcompute report peers --groups sgemm,dot  # against OpenBLAS and CLBlast",
+    "clcompute report peers --groups arrays     # arrays against NumPy and std::sort",
     "clcompute report peers --groups loops      # loop nests against the same in C",
     "clcompute report gauss --rows kept          # called again, it goes on where it was cut off",
     "clcompute report kept/group_size_5_0.0.jsonl",

@@ -7,6 +7,7 @@ local child = require "clcompute.doctor.child"
 local compilers = require "clcompute.doctor.compilers"
 local drivers = require "clcompute.doctor.drivers"
 local interrupt = require("clcompute.base").interrupt
+local launcher = require "clcompute.doctor.launcher"
 local machine = require "clcompute.doctor.machine"
 
 local doctor = {}
@@ -140,13 +141,15 @@ end
 
 -- --- devices ------------------------------------------------------------------
 
+local OUR_KINDS = "pthread basic" -- the library's own choice of POCL's devices (csrc/base/serial.c)
+
 local function add_platform(report, record)
   local _, name, devices, version = table.unpack(record)
   report.platforms[#report.platforms + 1] = { name = name, version = version, devices = tonumber(devices) }
   if devices ~= "0" then return report:add("platform " .. name, "ok", version) end
-  local restricted = drivers.is_pocl(name) and os.getenv "POCL_DEVICES"
-  report:add("platform " .. name, "fault", "has no device", restricted
-    and ("unset POCL_DEVICES (it is '%s')"):format(restricted)
+  local kinds = drivers.is_pocl(name) and os.getenv "POCL_DEVICES"
+  report:add("platform " .. name, "fault", "has no device", kinds and kinds ~= OUR_KINDS
+    and ("unset POCL_DEVICES (it is '%s')"):format(kinds)
     or "check with `clinfo` that its hardware is seen, and that this user may open it (groups video and render)")
 end
 
@@ -223,6 +226,8 @@ function doctor.examine(options)
   report:check("memory", machine.memory)
   report:check("open files", machine.open_files)
   report:check("cache folder", machine.cache)
+  local kind = launcher.find()
+  if kind then report:check("launcher", launcher.examine, kind) end
   local pocl = false
   for _, platform in ipairs(report.platforms) do pocl = pocl or drivers.is_pocl(platform.name) end
   if pocl then

@@ -5,6 +5,7 @@
 
 local arity = require("clcompute.base").arity
 local internal = require "clcompute.core.internal"
+local options = require("clcompute.base").options
 
 local files = {
   cache_folder = internal.cache_folder, -- () --> the folder of compiled programs and verdicts; nil: nothing is kept
@@ -41,21 +42,49 @@ local function type_given(...)
   return select("#", ...) == 0 and "none" or type((...))
 end
 
---- A method of that name whose one argument is a path: f(object, path). What f raises begins with the path and stands
--- at the line of the script: level 1 is the method, 2 the core's check of the object, 3 the script.
-function files.method(name, f)
+--- Raises at a level unless the first argument of that function is a path.
+local function check_path(name, level, ...)
+  local path = ...
+  if type(path) ~= "string" then
+    error(("bad argument #1 to '%s' (path expected, got %s)"):format(name, type_given(...)), level + 1)
+  end
+  if path:find("\0", 1, true) then
+    error(("bad argument #1 to '%s' (the path holds a NUL byte)"):format(name), level + 1)
+  end
+end
+
+--- Calls f; what it raises begins with the path and stands at a level.
+local function call(path, level, f, ...)
+  local ok, result = pcall(f, ...)
+  if ok then return result end
+  if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
+  -- The core's own messages start with the line of the library's file that called it.
+  error(("%s: %s"):format(path, (result:gsub("^[^\n]-clcompute/%l+/%l+%.lua:%d+: ", ""))), level + 1)
+end
+
+--- A method of that name whose argument is a path, behind which may stand options: f(object, path, options). What f
+-- raises stands at the line of the script: level 1 is the method, 2 the core's check of the object, 3 the script.
+-- @tparam string name
+-- @tparam function f
+-- @tparam[opt] table known options, as `options.check` has them; none are taken unless given
+function files.method(name, f, known)
   return function(object, ...)
+    local path, given = ...
+    arity.check(name, known and 2 or 1, 3, ...)
+    check_path(name, 3, ...)
+    local is_right, o = pcall(options.check, name, given == nil and {} or given, known or {})
+    if not is_right then error(o, 3) end
+    return (call(path, 3, f, object, path, o))
+  end
+end
+
+--- A function of that name, f(path, value).
+function files.writer(name, f)
+  return function(...)
     local path = ...
-    arity.check(name, 1, 3, ...)
-    if type(path) ~= "string" then
-      error(("bad argument #1 to '%s' (path expected, got %s)"):format(name, type_given(...)), 3)
-    end
-    if path:find("\0", 1, true) then error(("bad argument #1 to '%s' (the path holds a NUL byte)"):format(name), 3) end
-    local ok, result = pcall(f, object, path)
-    if ok then return result end
-    if type(result) ~= "string" then error(result, 0) end -- of a debug hook: not ours
-    -- The core's own messages start with the line of the library's file that called it.
-    error(("%s: %s"):format(path, (result:gsub("^[^\n]-clcompute/%l+/%l+%.lua:%d+: ", ""))), 3)
+    arity.check(name, 2, 2, ...)
+    check_path(name, 2, ...)
+    return (call(path, 2, f, ...))
   end
 end
 

@@ -69,13 +69,16 @@ function netpbm.read(device, file)
   end)
 end
 
---- The file of an image; "pgm" takes gray ones, "ppm" the others.
-function netpbm.write(image, extension)
-  local head, rows = picture.without_alpha(picture.of_image(image))
-  local kind = head.channels == 1 and "pgm" or "ppm"
-  if extension ~= kind then fail("pixels of '%s' are kept as .%s or .png", image.format, kind) end
-  return ("%s\n%d %d\n%d\n"):format(kind == "pgm" and "P5" or "P6", head.width, head.height, 256 ^ head.bytes - 1 | 0)
-    .. rows
+--- The file of a picture; "pgm" takes gray ones, "ppm" the others.
+-- @tparam table head {width=, height=, channels=, bytes= (of a channel), what= it is}
+-- @tparam string rows
+-- @string extension
+function netpbm.write(head, rows, extension)
+  local plain, kept = picture.without_alpha(head, rows)
+  local kind = plain.channels == 1 and "pgm" or "ppm"
+  if extension ~= kind then fail("%s are kept as .%s or .png", head.what, kind) end
+  return ("%s\n%d %d\n%d\n"):format(kind == "pgm" and "P5" or "P6", plain.width, plain.height,
+    256 ^ plain.bytes - 1 | 0) .. kept
 end
 
 return netpbm

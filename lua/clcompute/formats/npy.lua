@@ -32,6 +32,7 @@ local CODES = {
 }
 local DTYPES = {}
 for dtype, code in pairs(CODES) do DTYPES[code] = dtype end
+DTYPES.b1 = "uchar" -- numpy's bool: 0 or 1
 
 local NATIVE = string.pack("=I2", 1) == string.pack("<I2", 1) and "<" or ">"
 
@@ -122,7 +123,7 @@ local function check_type(descr)
   local order, code = descr:match("^([<>|=])(%w+)$")
   local dtype = DTYPES[code]
   if not dtype then
-    fail("type %s has no dtype here; there are i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 after <, >, = or |", quote(descr))
+    fail("type %s has no dtype here; there are b1 i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 after <, >, = or |", quote(descr))
   end
   return dtype, tonumber(code:sub(2)), (order == "<" or order == ">") and order ~= NATIVE
 end
@@ -162,7 +163,7 @@ local function read_header(file)
   local magic, message = file:read(#MAGIC)
   if message then fail("%s", message) end
   if magic ~= MAGIC then
-    fail("no .npy file and no picture (.png, binary .pgm or .ppm): it starts with %s", quote(magic or ""))
+    fail("no .npy, .npz or .csv file and no picture (.png, binary .pgm or .ppm): it starts with %s", quote(magic or ""))
   end
   local major, minor = read_bytes(file, 2, "version"):byte(1, 2)
   if major < 1 or major > 3 or minor ~= 0 then

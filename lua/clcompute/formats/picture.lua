@@ -47,7 +47,7 @@ local ORDERS = {
 local BYTES = { unorm8 = 1, uchar = 1, unorm16 = 2, ushort = 2 }
 
 --- The picture of an image.
--- @treturn table head {width=, height=, channels=, bytes=}
+-- @treturn table head {width=, height=, channels=, bytes=, what= it is}
 -- @treturn string rows
 function picture.of_image(image)
   local name, depth = image.format:match "^(%w+) (%w+)$"
@@ -59,7 +59,8 @@ function picture.of_image(image)
   end
   local rows = native(image:string(), bytes)
   if order[2] then rows = rows:gsub(captures(4, bytes), order[2]) end
-  return { width = image.width, height = image.height, channels = order[1], bytes = bytes }, rows
+  return { width = image.width, height = image.height, channels = order[1], bytes = bytes,
+    what = ("pixels of '%s'"):format(image.format) }, rows
 end
 
 --- Rows without their alpha, the last of the channels.

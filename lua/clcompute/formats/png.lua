@@ -1,16 +1,15 @@
 -- SPDX-License-Identifier: MIT
 
 --- Pictures as PNG (ISO/IEC 15948): a signature, then chunks, each with a checksum; the rows are filtered, byte by
--- byte, and compressed by zlib. Debian's lua-zlib does that, and is loaded with the first picture. Without it a picture
--- is written uncompressed, and none is read.
+-- byte, and compressed by zlib.
 
+local compression = require "clcompute.formats.compression"
 local picture = require "clcompute.formats.picture"
 
 local png = {}
 
 local SIGNATURE = "\x89PNG\r\n\x1a\n"
 local PIECE = 4096 -- bytes that are handled at once
-local MOST_STORED = 65535 -- bytes of a block of deflate that is not compressed
 local LARGEST = 1 << 20 -- pixels of an edge; no device has images as large
 
 local function fail(...) error(string.format(...), 0) end
@@ -18,80 +17,30 @@ local function fail(...) error(string.format(...), 0) end
 --- The name of a chunk as a message may hold it.
 local function quote(name) return (name:gsub("%W", "?")) end
 
---- The Lua module zlib of Debian's lua-zlib, or nil: another module of that name works otherwise.
-local function find_zlib()
-  local ok, zlib = pcall(require, "zlib")
-  return ok and type(zlib) == "table" and tostring(zlib._VERSION):find "^lua%-zlib" and zlib or nil
-end
-
--- --- checksums -----------------------------------------------------------------------------------------
-
-local crc_table
-
---- The checksum of a chunk, a polynomial's remainder, where there is no zlib.
-local function plain_crc(bytes)
-  if not crc_table then
-    crc_table = {}
-    for i = 0, 255 do
-      local c = i
-      for _ = 1, 8 do c = c & 1 == 1 and 0xedb88320 ~ (c >> 1) or c >> 1 end
-      crc_table[i] = c
-    end
-  end
-  local crc = 0xffffffff
-  for at = 1, #bytes, PIECE do
-    for _, byte in ipairs { bytes:byte(at, at + PIECE - 1) } do crc = crc_table[(crc ~ byte) & 0xff] ~ (crc >> 8) end
-  end
-  return crc ~ 0xffffffff
-end
-
-local function crc_of(zlib, bytes)
-  if zlib then return zlib.crc32()(bytes) | 0 end
-  return plain_crc(bytes)
-end
-
-local function adler_of(bytes)
-  local a, b = 1, 0
-  for at = 1, #bytes, PIECE do
-    for _, byte in ipairs { bytes:byte(at, at + PIECE - 1) } do
-      a = a + byte
-      b = b + a
-    end
-    a, b = a % 65521, b % 65521
-  end
-  return b << 16 | a
-end
-
 -- --- writing -------------------------------------------------------------------------------------------
 
 local COLOUR_TYPES = { 0, 4, 2, 6 } -- by the number of channels
 
-local function chunk(zlib, name, data)
-  return string.pack(">I4", #data) .. name .. data .. string.pack(">I4", crc_of(zlib, name .. data))
+local function crc_of(name, data)
+  local crc = compression.crc()
+  crc(name)
+  return crc(data)
 end
 
---- A stream of zlib that holds the bytes as they are.
-local function store(bytes)
-  local parts = { "\x78\x01" }
-  for at = 1, #bytes, MOST_STORED do
-    local block = bytes:sub(at, at + MOST_STORED - 1)
-    local is_last = at + MOST_STORED > #bytes and 1 or 0
-    parts[#parts + 1] = string.pack("<I1I2I2", is_last, #block, ~#block & 0xffff) .. block
-  end
-  return table.concat(parts) .. string.pack(">I4", adler_of(bytes))
+local function chunk(name, data)
+  return string.pack(">I4", #data) .. name .. data .. string.pack(">I4", crc_of(name, data))
 end
 
---- The file of an image.
-function png.write(image)
-  local zlib = find_zlib()
-  local head, rows = picture.of_image(image)
+--- The file of a picture.
+-- @tparam table head {width=, height=, channels=, bytes= (of a channel)}
+-- @tparam string rows
+function png.write(head, rows)
   local stride, filtered = head.width * head.channels * head.bytes, {}
   for y = 1, head.height do filtered[y] = "\0" .. rows:sub((y - 1) * stride + 1, y * stride) end
-  local data = table.concat(filtered)
   local kind = COLOUR_TYPES[head.channels]
   local header = string.pack(">I4I4BBBBB", head.width, head.height, 8 * head.bytes, kind, 0, 0, 0)
-  return SIGNATURE .. chunk(zlib, "IHDR", header)
-    .. chunk(zlib, "IDAT", zlib and (zlib.deflate()(data, "finish")) or store(data)) .. chunk(zlib, "IEND", "")
+  return SIGNATURE .. chunk("IHDR", header) .. chunk("IDAT", compression.deflate(table.concat(filtered)))
+    .. chunk("IEND", "")
 end
 
 -- --- reading: chunks -----------------------------------------------------------------------------------
@@ -122,7 +71,7 @@ end
 
 --- Reads the chunks of a file's text.
 -- @treturn table the header, with PLTE=, tRNS= and data=, the text of their chunks
-local function read_chunks(zlib, text)
+local function read_chunks(text)
   local at, h, data, name = #SIGNATURE + 1, nil, {}, ""
   while name ~= "IEND" do
     if at + 11 > #text then fail "truncated between its chunks" end
@@ -130,7 +79,7 @@ local function read_chunks(zlib, text)
     name = text:sub(at + 4, at + 7)
     if length > #text - at - 11 then fail("truncated in its chunk %s", quote(name)) end
     local body = text:sub(at + 8, at + 7 + length)
-    if string.unpack(">I4", text, at + 8 + length) ~= crc_of(zlib, name .. body) then
+    if string.unpack(">I4", text, at + 8 + length) ~= crc_of(name, body) then
       fail("the checksum of its chunk %s is wrong", quote(name))
     end
     if (name == "IHDR") ~= (h == nil) then fail "its header is not the first chunk" end
@@ -151,17 +100,18 @@ end
 
 -- --- reading: rows -------------------------------------------------------------------------------------
 
---- Decompresses exactly so many bytes, in pieces: a stream may hold a thousand times what it should.
-local function inflate(zlib, data, size)
-  local stream, parts, count, ended = zlib.inflate(), {}, 0, false
-  for at = 1, #data, PIECE do
-    if ended then break end
-    local ok, part, eof = pcall(stream, data:sub(at, at + PIECE - 1))
-    if not ok then fail "its pixels do not decompress" end
-    parts[#parts + 1], count, ended = part, count + #part, eof
+--- Decompresses exactly so many bytes.
+local function inflate(data, size)
+  local at, parts, count = 1, {}, 0
+  local next_bytes, is_ended = compression.inflater(function(most)
+    at = at + most
+    return data:sub(at - most, at - 1)
+  end, false, "its pixels")
+  for part in next_bytes do
+    parts[#parts + 1], count = part, count + #part
     if count > size then break end
   end
-  if count ~= size or not ended then fail("its pixels are not the %d bytes that they should be", size) end
+  if count ~= size or not is_ended() then fail("its pixels are not the %d bytes that they should be", size) end
   return table.concat(parts)
 end
 
@@ -248,10 +198,10 @@ local function expand(h, rows, size)
   end
 end
 
-local function decode(zlib, h)
+local function decode(h)
   local bits = h.kind.channels * h.depth
   local stride = (h.width * bits + 7) // 8
-  local data = inflate(zlib, h.data, (stride + 1) * h.height)
+  local data = inflate(h.data, (stride + 1) * h.height)
   local rows = unfilter(data, h.height, stride, math.max(1, bits // 8))
   if h.kind.is_palette or h.depth < 8 then expand(h, rows, h.kind.is_palette and 4 or 1) end
   return table.concat(rows)
@@ -259,13 +209,12 @@ end
 
 --- A new image with the picture of an open file.
 function png.read(device, file)
-  local zlib = find_zlib()
-  if not zlib then fail "to read PNG takes the Lua module zlib: apt install lua-zlib" end
-  local h = read_chunks(zlib, file:read "a")
+  if not compression.is_found() then fail "to read PNG takes the Lua module zlib: apt install lua-zlib" end
+  local h = read_chunks(file:read "a")
   if h.tRNS and not h.kind.is_palette then fail "a transparent colour (tRNS) is not read: save it with alpha" end
   local channels = h.kind.is_palette and 4 or h.kind.channels
   local head = { width = h.width, height = h.height, channels = channels, bytes = h.depth == 16 and 2 or 1 }
-  return picture.to_image(device, head, function() return decode(zlib, h) end)
+  return picture.to_image(device, head, function() return decode(h) end)
 end
 
 return png

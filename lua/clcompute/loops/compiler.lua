@@ -37,6 +37,10 @@ local function subscripts(unit)
   front.simplify_subscripts(unit.tree)
 end
 
+local function selections(unit)
+  analysis.selections.rewrite(unit.tree)
+end
+
 local function extremes(unit, job)
   if job.options.reduce == "tree" then analysis.loop_reductions.normalise(unit.tree) end
 end
@@ -66,6 +70,11 @@ local function loop_reductions(unit, job)
   if not unit.given_up and job.options.reduce == "tree" then analysis.loop_reductions.mark(unit.scop) end
 end
 
+local function scattered_updates(unit, job)
+  if unit.given_up or job.options.reduce ~= "tree" or not job.target.is_wide then return end
+  analysis.scattered_updates.mark(unit.scop, job.target.has_long_atomics and 8 or 4)
+end
+
 local function wavefronts(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or not job.target.is_wide then return end
   analysis.wavefronts.mark(unit.scop)
@@ -76,6 +85,11 @@ local function fitting(unit, result, message)
   if result then return result end
   failure.raise(unit.tree.origin, unit.tree, "too many arrays and locals for one function: "
     .. message:gsub("^%a+:%d+: ", ""))
+end
+
+--- Whether elements are looked at only as they are used.
+local function leaves_arrays(tree)
+  return walk.find(tree.body, function(node) return node.kind == "index" and node.checked ~= nil end) ~= nil
 end
 
 --- The checks of accesses that happen for certain, and of accesses that happen where data say so.
@@ -89,6 +103,7 @@ local function bounds(unit)
   for _, check in ipairs(checks or {}) do table.insert(check.certain and certain or uncertain, check) end
   unit.fails = fitting(unit, analysis.bounds.compile(certain))
   unit.may_fail = fitting(unit, analysis.bounds.compile(uncertain))
+  unit.is_fenced = #uncertain > 0 or unit.given_up ~= nil or leaves_arrays(unit.tree)
 end
 
 -- --- the plan -------------------------------------------------------------------------------
@@ -115,8 +130,9 @@ end
 local function coverage(unit)
   for _, kernel in ipairs(unit.plan.kernels) do
     kernel.needed, kernel.undecided = {}, {}
+    local may_fail = generation.faults.are_in { kernel.node } -- and then leave elements unwritten
     for _, array in ipairs(kernel.writes) do
-      kernel.needed[array] = analysis.bounds.needed(unit.scop, kernel.node, array)
+      kernel.needed[array] = may_fail or analysis.bounds.needed(unit.scop, kernel.node, array)
       kernel.undecided[array] = analysis.bounds.is_undecided(unit.scop, kernel.node, array)
     end
   end
@@ -168,7 +184,7 @@ local function indices(unit, job)
 end
 
 local function kernel_text(unit, job)
-  unit.text = generation.kernel_text.text(unit.plan.kernels, unit.plan.rounds, { mode = job.options.mode,
+  unit.text, unit.sites = generation.kernel_text.text(unit.plan.kernels, unit.plan.rounds, { mode = job.options.mode,
     base = job.options.base, origin = unit.tree.origin, vector = unit.row.vector })
 end
 
@@ -215,12 +231,14 @@ local PASSES = {
   { "types", types },
   { "subscripts", subscripts },
   { "extremes", extremes },
+  { "selections", selections },
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "interchange", interchange },
   { "loop_reductions", loop_reductions },
+  { "scattered_updates", scattered_updates },
   { "wavefronts", wavefronts },
-  { "bounds", bounds }, -- fails and may_fail, functions of a call's numbers that return a check
+  { "bounds", bounds }, -- fails and may_fail, functions of a call's numbers that return a check; is_fenced
   { "partition", partition }, -- plan; no_kernel, why it has no kernel
   { "coverage", coverage },
   { "real", real }, -- real, the dtype of floats; needs_double; row, numbers of the device; accumulators: how many
@@ -229,7 +247,7 @@ local PASSES = {
   { "round_kernels", round_kernels },
   { "parameters", parameters },
   { "indices", indices }, -- largest, up to which numbers indices have 32 bits, or nil
-  { "kernel_text", kernel_text }, -- text, OpenCL C
+  { "kernel_text", kernel_text }, -- text, OpenCL C; sites: what may fail in it
   { "arguments", arguments }, -- names, arrays and positions of the arguments; deciding; has_twins
   { "work_estimate", work_estimate }, -- estimate, a function
   { "host", host }, -- host_text, Lua; run, its function

@@ -102,7 +102,7 @@ local function compile(source, given)
   local from = front.origin(source, checked)
   check_isl(from)
   local parsed = front.parse(from)
-  local tree = front.resolve(parsed)
+  local tree = front.resolve(parsed, checked.base)
   check_lengths(tree, checked.base)
   local variables = compiler.variables(tree)
   check_ranks(tree, variables)
@@ -129,15 +129,31 @@ end
 local function values_of(state, ...)
   local values = { ... }
   for i, variable in ipairs(state.tree.captures) do
-    local _, value = debug.getupvalue(variable.fn, variable.index)
+    local value, _
+    if variable.is_result then
+      value = { [state.options.base] = 0 }
+    else
+      _, value = debug.getupvalue(variable.fn, variable.index)
+    end
     values[#state.tree.parameters + i] = value
   end
   return values
 end
 
+--- What the arrays hold that stand for what a function returns.
+local function results_of(state, values)
+  local results = {}
+  for i, variable in ipairs(state.tree.captures) do
+    if variable.is_result then results[#results + 1] = values[#state.tree.parameters + i][state.options.base] end
+  end
+  return table.unpack(results)
+end
+
 local function run(state, ...)
   front.check_fixed(state.fixed)
-  runtime.call.run(state, values_of(state, ...))
+  local values = values_of(state, ...)
+  runtime.call.run(state, values)
+  return results_of(state, values)
 end
 
 --- A message without its place in the text of `clcompute.loops.generation.host`, or in a file that called the core.
@@ -169,16 +185,21 @@ local function state_of(self, level)
   return rawget(self, "state") or error("this compiled function is closed", level)
 end
 
+--- What a call returns, or its error at the caller: it is the last that a call does, and so in its place.
+local function finished(state, ok, message, ...)
+  if not ok then
+    error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
+  end
+  if not state.is_short then state.is_short = runtime.call.shortcut(state) end
+  return message, ...
+end
+
 function Compiled:__call(...)
   local state = state_of(self)
   local most, is_short = #state.tree.parameters, state.is_short
   if select("#", ...) > most then arity.check(state.name, most, 2, ...) end
   if is_short and is_short(...) then return state.fn(...) end
-  local ok, message = pcall(run, state, ...)
-  if not ok then
-    error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
-  end
-  if not state.is_short then state.is_short = runtime.call.shortcut(state) end
+  return finished(state, pcall(run, state, ...))
 end
 
 function Compiled:__tostring()

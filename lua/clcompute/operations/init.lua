@@ -3,21 +3,75 @@
 
 local arity = require("clcompute.base").arity
 
-local operations = { map = require "clcompute.operations.map", scan = require "clcompute.operations.scan" }
-for name, f in pairs(require "clcompute.operations.named_reductions") do operations[name] = f end
+local map, operands = require "clcompute.operations.map", require "clcompute.operations.operands"
+local matmul, transpose = require "clcompute.operations.matmul", require "clcompute.operations.transpose"
 
-local function finish(where, ok, ...)
+local operations = { map = map.map, scan = require "clcompute.operations.scan",
+  matmul = matmul("matmul", "argument 1", "argument 2"), transpose = transpose }
+function operations.solve(a, b, options)
+  local ok, x, info = pcall(require("clcompute.core").gauss, a, b, options)
+  if ok then return x, info end
+  error(type(x) == "string" and x:gsub("^gauss: ", "solve: ") or x, 0)
+end
+
+for _, part in ipairs { "named_reductions", "moments" } do
+  for name, f in pairs(require("clcompute.operations." .. part)) do operations[name] = f end
+end
+
+-- Where the error is, as `error` counts: a method is called by the core's check of its object.
+local FUNCTION, METHOD = 2, 3
+
+local function finish(where, level, ok, ...)
   if ok then return ... end
   local message = ...
   if type(message) == "string" then
     message = message:gsub("^[^\n]-clcompute/[%w_/]+%.lua:%d+: ", "") -- where the library called the core
+      :gsub("^bad argument #(%d+) to '[^']*' %((.*)%)$", "argument %1: %2")
+      :gsub("^[%w_.]+ (cannot be recorded:)", where .. " %1"):gsub("^[%w_.]+ (uses another queue)", where .. " %1")
     if not message:find("^" .. where) then message = where .. ": " .. message end
   end
-  error(message, 2)
+  error(message, level)
 end
 
-for name, f in pairs(arity.functions(operations)) do
-  operations[name] = function(...) return finish(name, pcall(f, ...)) end
+--- Functions as scripts call them, by their names; each refuses more arguments than it takes.
+local function guarded(functions, level)
+  for name, f in pairs(functions) do
+    functions[name] = function(...) return finish(name, level, pcall(f, ...)) end
+  end
+  return functions
 end
+
+local function public(functions)
+  return guarded(arity.functions(functions), FUNCTION)
+end
+
+local function methods(functions, class)
+  return guarded(arity.methods(functions, class), METHOD)
+end
+
+--- b:astype(dtype): a converted copy.
+local function astype(x, dtype)
+  if type(dtype) ~= "string" then error("astype: argument 1: dtype expected, got " .. type(dtype), 0) end
+  operands.check_dtype("astype", dtype, true)
+  return map.all("astype", "x[i]", { x = x }, { dtype = dtype })
+end
+
+-- b:T() and b:dot(c); cl.dot is another one.
+local of_buffers = methods({ T = function(x) return transpose(x) end, dot = matmul("dot", "the buffer", "argument 1"),
+  astype = astype }, "Buffer")
+
+operations = public(operations)
+for name, f in pairs(methods(require "clcompute.operations.progressions", "Device")) do operations[name] = f end
+
+operations.turn, operations.product, operations.astype = of_buffers.T, of_buffers.dot, of_buffers.astype
+
+-- For packages of further operations.
+operations.public = public
+for field, name in pairs { along_axis = "along_axis", macros = "macros", mapping = "map", operands = "operands",
+  reduction = "reduce", translation = "translation" } do
+  operations[field] = require("clcompute.operations." .. name)
+end
+
+operations.evaluate = require "clcompute.operations.evaluate" -- not for scripts
 
 return operations

@@ -7,21 +7,54 @@ local operands = require "clcompute.operations.operands"
 
 local macros = {}
 
---- What tells kernels of the same text apart.
-function macros.signature(list)
-  local parts = {}
-  for k, operand in ipairs(list) do parts[k] = operand.name .. " " .. (operand.dtype or operand.kind) end
-  return table.concat(parts, ",")
+local function step(place, word)
+  local next_place = place[word]
+  if not next_place then
+    next_place = {}
+    place[word] = next_place
+  end
+  return next_place
+end
+
+--- Where kernels of operands are kept: a table for each list of words, names and types, under those of a row. To walk
+-- there makes no string.
+-- @tparam table row of `clcompute.tuning.known`; rows are forgotten when numbers change, and their kernels with them
+-- @tparam table list operands
+-- @param ... words, no nil among them
+function macros.place(row, list, ...)
+  local place = row.kernels
+  for k = 1, select("#", ...) do place = step(place, (select(k, ...))) end
+  for _, operand in ipairs(list) do
+    place = step(step(place, operand.name), operand.dtype or operand.type or operand.kind)
+    if operand.parts then place = macros.place({ kernels = place }, operand.parts, operand.text) end
+  end
+  return place
 end
 
 local function parameter(operand, scalar)
-  if not operand.dtype then return ("NUMBER(%s, %s)"):format(scalar, operand.name) end
+  if not operand.dtype then return ("NUMBER(%s, %s)"):format(operand.type or scalar, operand.name) end
   return ("BUFFER(%s, %s)"):format(operand.dtype, operand.name)
 end
 
-local function element(operand, type_of)
+--- Macros of the buffers among the operands, side by side.
+local function of_buffers(list, macro, ...)
+  local words = {}
+  for _, operand in ipairs(list) do
+    if operand.dtype then words[#words + 1] = macro(operand, ...) end
+  end
+  return table.concat(words, " ")
+end
+
+local element
+function element(operand, type_of)
+  if operand.parts then -- as if it were stored
+    return ("%s EXPRESSION_ELEMENT(%s, %s, %s)"):format(of_buffers(operand.parts, element, operands.value_type),
+      type_of(operand.dtype), operand.name, operand.text)
+  end
   if operand.struct then return ("STRUCT_ELEMENT(%s, %s)"):format(operand.struct, operand.name) end
-  local macro = operand.dtype == "half" and "HALF_ELEMENT" or "ELEMENT"
+  local is_half = operand.dtype == "half"
+  local macro = is_half and "HALF_ELEMENT" or "ELEMENT"
+  if operand.of_results then macro = is_half and "RESULT_HALF" or "RESULT_ELEMENT" end
   return ("%s(%s, %s)"):format(macro, type_of(operand.dtype), operand.name)
 end
 
@@ -38,15 +71,6 @@ local function lane(operand)
   return ("LANE_ELEMENT(%s, %s)"):format(operands.value_type(operand.dtype), operand.name)
 end
 
---- Macros of the buffers among the operands, side by side.
-local function of_buffers(list, macro, ...)
-  local words = {}
-  for _, operand in ipairs(list) do
-    if operand.dtype then words[#words + 1] = macro(operand, ...) end
-  end
-  return table.concat(words, " ")
-end
-
 --- The macros for operands, and for the numbers of a row.
 -- @tparam table list operands
 -- @string text the expression, as `translation.translate` writes it down
@@ -54,12 +78,12 @@ end
 -- @tparam function type_of the type of the elements of a dtype
 -- @string[opt] scalar the type of numbers
 function macros.of(list, text, row, type_of, scalar)
-  local parameters = {}
-  for k, operand in ipairs(list) do parameters[k] = parameter(operand, scalar) end
+  local parameters, all = {}, operands.leaves(list)
+  for k, operand in ipairs(all) do parameters[k] = parameter(operand, scalar) end
   return {
     EXPRESSION = text, PARAMETERS = table.concat(parameters, " "), LOADS = of_buffers(list, element, type_of),
-    FETCH = of_buffers(list, prefetch), VECTORS = of_buffers(list, four), LANE_LOADS = of_buffers(list, lane),
-    GROUP = row.group, LANES = row.lanes, AHEAD = row.ahead,
+    FETCH = of_buffers(all, prefetch), VECTORS = of_buffers(all, four), LANE_LOADS = of_buffers(all, lane),
+    OPERATORS = all ~= list and 1 or nil, GROUP = row.group, LANES = row.lanes, AHEAD = row.ahead,
   }
 end
 
@@ -93,30 +117,46 @@ local function reasons(log)
   return #list > 0 and table.concat(list, "; ") or log
 end
 
---- The kernel of a file with macros, which the row keeps under a key. An error shows the text it is of.
+local INTEGERS_ALONE = {
+  { "^", "'^' is for the bits of integers: write pow(x, y)" },
+  { "%", "'%' is for integers: write fmod(x, y)" },
+}
+
+--- What is to be written, where a compiler names what scripts mistake: "; write ...", or nothing.
+local function hint(text, log)
+  if log:find "call to 'abs' is ambiguous" then return "; write fabs(x)" end
+  if log:find "is ambiguous" then
+    return "; its arguments are to be of one type: write 2.0f for 2.0 or 2 beside a float, (float)n for an integer n"
+  end
+  if log:find "member reference base type" then
+    return "; elements of buffers are numbers: buffers of structs are for kernels of d:program"
+  end
+  if not log:find "invalid operands" then return "" end
+  for _, one in ipairs(INTEGERS_ALONE) do
+    if text:find(one[1], 1, true) then return "; " .. one[2] end
+  end
+  return ""
+end
+
+--- The kernel of a file with macros. An error shows the text it is of.
 -- @string where begins messages
 -- @string text what the script wrote
 -- @tparam Device device
--- @tparam table row of the operation; rows are forgotten when numbers change, and their kernels with them
--- @string key
 -- @string name the file
 -- @tparam table defines
 -- @string[opt] preamble what stands in front of the file
 -- @treturn Kernel
-function macros.build(where, text, device, row, key, name, defines, preamble)
+function macros.build(where, text, device, name, defines, preamble)
   local dtype = "float"
   for _, value in pairs(defines) do
     if type(value) == "string" and value:find "%f[%w]double%f[%W]" then dtype = "double" end
   end
   local ok, result = pcall(device.kernel, device, name, { dtype = dtype, defines = defines, preamble = preamble })
-  if ok then
-    row.kernels[key] = result
-    return result
-  end
+  if ok then return result end
   local log = tostring(result):gsub("%f[%w_]" .. translation.PREFIX, "")
   log = log:gsub("^bad argument #%d to '%?' %((.*)%)$", "%1") -- of a closed device or a preamble, no argument here
   if not preamble then log = reasons(log) end -- else there are places in the script's own lines
-  error(("%s: \"%s\" does not build: %s"):format(where, text, log), 0)
+  error(("%s: \"%s\" does not build: %s%s"):format(where, text, log, hint(text, log)), 0)
 end
 
 return macros

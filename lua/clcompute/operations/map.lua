@@ -8,8 +8,11 @@ local macros = require "clcompute.operations.macros"
 local operands = require "clcompute.operations.operands"
 local preambles = require "clcompute.operations.preamble"
 
+local map = {}
+
 local OPTIONS = { out = "Buffer", dtype = "string", preamble = "string" }
 local NONE = {}
+local KERNEL = {} -- where it is at its place
 
 --- Whether all memories begin where a vector of `lanes` elements may.
 local function is_aligned(list, out, lanes)
@@ -29,45 +32,72 @@ local function variant(row, list, out, in_place)
   return (row.granule > 0 or is_aligned(list, out, row.lanes)) and row.lanes or 1, streams
 end
 
-local function build(text, device, key, row, list, out, scalar, preamble, lanes, streams)
-  local translated, used = translation.translate("map", text, operands.kinds("map", list), preamble)
-  operands.check_used("map", text, list, used)
-  local value, of_number = operands.value_type(out.dtype), operands.value_type(scalar)
-  local before, element = macros.behind(preamble, value, translated, list, operands.value_type, of_number)
-  local defines = macros.of(list, element, row, operands.value_type, of_number)
-  defines.RESULT, defines.VALUE = out.dtype, value
+--- The expression as kernels have it, and what stands before them.
+local function translate(where, text, list, out, scalar, preamble)
+  local translated, used = translation.translate(where, text, operands.kinds(where, list), preamble)
+  operands.check_used(where, text, list, used)
+  local before, element = macros.behind(preamble, operands.value_type(out.dtype), translated, list,
+    operands.value_type, operands.value_type(scalar))
+  return element, before
+end
+
+local function build(where, text, device, row, list, out, scalar, element, before, lanes, streams, operators)
+  local defines = macros.of(list, element, row, operands.value_type, operands.value_type(scalar))
+  defines.RESULT, defines.VALUE = out.dtype, operands.value_type(out.dtype)
   defines.HALF, defines.LANES, defines.STREAM = out.dtype == "half" and 1 or 0, lanes, streams and 1 or 0
-  return macros.build("map", text, device, row, key, row.kernel, defines, before)
+  defines.OPERATORS = operators
+  return macros.build(where, text, device, row.kernel, defines, before)
 end
 
---- The kernel, from what is kept or built, and how many elements it does at a time.
-local function find_kernel(text, device, row, list, out, scalar, preamble, in_place)
-  local lanes, streams = variant(row, list, out, in_place)
-  local key = ("%s\n%s\n%s %s %d %s"):format(text, macros.signature(list), out.dtype, scalar, lanes, streams)
-  if preamble then key = ("%s\n%s"):format(key, preamble.text) end
-  return row.kernels[key] or build(text, device, key, row, list, out, scalar, preamble, lanes, streams), lanes
-end
-
-local function map(text, given, o)
-  if type(text) ~= "string" then translation.translate("map", text) end
-  if type(given) ~= "table" then
-    error("map: table of operands by their names expected, as { x = x, y = y }, got " .. operands.type_of(given), 0)
-  end
-  o = o and operands.check_options("map", o, OPTIONS) or NONE
-  local target, wanted = operands.target("map", o)
-  local list, first = operands.read("map", given, target)
-  local scalar = operands.result_dtype(list, wanted)
-  local out, in_place = operands.result("map", target, wanted or scalar, list, first)
-  local device, n = first.device, out.count
-  local row, items, _, chunk = enqueue.spread(device, "map", math.max(n, 1))
-  local preamble = preambles.read("map", o.preamble)
-  local kernel, lanes = find_kernel(text, device, row, list, out, scalar, preamble, in_place)
+local function launch(kernel, row, items, chunk, lanes, list, out)
+  local n = out.count
   if n > 0 and row.granule > 0 then
     enqueue.launch(kernel, items, row.group, n, chunk, out.value, operands.values(list))
   elseif n > 0 then
     enqueue.launch(kernel, -(-n // lanes), row.group, n, out.value, operands.values(list))
   end
+end
+
+--- Computes an expression that is right as it stands, of operands that are not written.
+-- @string text of arg_<name> for each operand
+-- @tparam table list operands; numbers with their `type`
+-- @tparam table out the buffer for the result, described
+function map.compute(text, list, out)
+  local row, items, _, chunk = enqueue.spread(out.device, "map", out.count)
+  local lanes, streams = variant(row, list, out, false)
+  local place = macros.place(row, list, "ours", text, out.dtype, lanes, streams)
+  if not place[KERNEL] then
+    place[KERNEL] = build("map", text, out.device, row, list, out, out.dtype, text, nil, lanes, streams, 1)
+  end
+  launch(place[KERNEL], row, items, chunk, lanes, list, out)
+end
+
+--- cl.map; what it raises begins with the name of the function that was called.
+function map.all(where, text, given, o)
+  if type(text) ~= "string" then translation.translate(where, text) end
+  if type(given) ~= "table" then
+    error(("%s: table of operands by their names expected, as { x = x, y = y }, got %s"):format(where,
+      operands.type_of(given)), 0)
+  end
+  o = o and operands.check_options(where, o, OPTIONS) or NONE
+  local target, wanted = operands.target(where, o)
+  local list, first = operands.read(where, given, target)
+  local scalar = operands.result_dtype(list, wanted)
+  local out, in_place = operands.result(where, target, wanted or scalar, list, first)
+  local row, items, _, chunk = enqueue.spread(first.device, "map", math.max(out.count, 1))
+  local preamble = preambles.read(where, o.preamble)
+  local lanes, streams = variant(row, list, out, in_place)
+  local place = macros.place(row, list, text, out.dtype, scalar, lanes, streams, preamble and preamble.text or "")
+  if not place[KERNEL] then
+    local element, before = translate(where, text, list, out, scalar, preamble)
+    place[KERNEL] = build(where, text, first.device, row, list, out, scalar, element, before, lanes, streams)
+  end
+  launch(place[KERNEL], row, items, chunk, lanes, list, out)
   return out.value
+end
+
+function map.map(text, given, o)
+  return map.all("map", text, given, o)
 end
 
 return map

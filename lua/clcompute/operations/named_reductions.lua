@@ -2,11 +2,15 @@
 
 --- cl.reduce, and the reductions that have names.
 
+local along_axis = require "clcompute.operations.along_axis"
+local map = require "clcompute.operations.map"
 local operands = require "clcompute.operations.operands"
 local options = require("clcompute.base").options
 local reduce = require "clcompute.operations.reduce"
 
-local OPTIONS = { init = "number|table", map = "string", dtype = "string|table", preamble = "string" }
+local OPTIONS = { init = "number|table", map = "string", dtype = "string|table", preamble = "string",
+  axis = "integer", keep = "boolean" }
+local AXIS = { axis = "integer", keep = "boolean" }
 
 local SUM = "a + b"
 local MIN = { float = reduce.NAN_MIN, integer = "min(a, b)" }
@@ -14,72 +18,122 @@ local MAX = { float = reduce.NAN_MAX, integer = "max(a, b)" }
 
 local reductions = {}
 
+--- Reduces along an axis, into numbers alone.
+local function reduce_along(operation, list, first, g, o)
+  if type(o.dtype) == "table" then error("reduce: option 'dtype': with 'axis' a dtype expected, got table", 0) end
+  operands.check_dtype("reduce", o.dtype)
+  if type(o.init) == "table" then error("reduce: option 'init': with 'axis' number expected, got table", 0) end
+  return along_axis.reduce("reduce", operation, list, first, g, o)
+end
+
 function reductions.reduce(operation, x, o)
-  return reduce.all("reduce", operation, x, o and options.check("reduce", o, OPTIONS))
+  if type(operation) ~= "string" then reduce.translate("reduce", operation) end
+  o = o and options.check("reduce", o, OPTIONS)
+  local list, first = operands.read("reduce", x, nil, true)
+  local g = along_axis.read("reduce", o, first.value)
+  if g then return reduce_along(operation, list, first, g, o) end
+  return reduce.list("reduce", operation, list, first, o)
     or error("reduce: no elements, and no option 'init'", 0)
 end
 
---- One buffer, which is described.
-local function check_one(where, x)
-  return operands.describe(where, "argument 1", x)
+--- One buffer, which is described, lazily unless told otherwise; and along which axis of it, or nil.
+local function check_one(where, x, o, describe)
+  local of = (describe or operands.describe_lazily)(where, "argument 1", x, "x")
+  return of, o ~= nil and along_axis.read(where, options.check(where, o, AXIS), of.value) or nil
 end
 
---- What stands for integers, or for floats, by the dtype of one buffer.
-local function for_dtype(where, x, choices)
-  return choices[operands.is_integer(check_one(where, x).dtype) and "integer" or "float"]
+--- What stands for integers, or for floats, by the dtype of a buffer that is described.
+local function for_dtype(x, choices)
+  return choices[operands.is_integer(x.dtype) and "integer" or "float"]
 end
 
 local ZERO = { float = 0.0, integer = 0 }
 
-function reductions.sum(x)
-  local zero = for_dtype("sum", x, ZERO)
-  return reduce.all("sum", SUM, x) or zero
+--- The sum of an expression of the elements; 0 of none.
+local function sum(where, element, x, o)
+  local of, g = check_one(where, x, o)
+  local text = element and for_dtype(of, element)
+  if g then return along_axis.reduce(where, SUM, { of }, of, g, { map = text, empty = 0 }) end
+  return reduce.list(where, SUM, { of }, of, { map = text }) or for_dtype(of, ZERO)
+end
+
+function reductions.sum(x, o)
+  return sum("sum", nil, x, o)
 end
 
 local MAGNITUDE = { float = "fabs(x[i])", integer = "abs(x[i])" }
 
-function reductions.asum(x)
-  local magnitude, zero = for_dtype("asum", x, MAGNITUDE), for_dtype("asum", x, ZERO)
-  return reduce.all("asum", SUM, x, { map = magnitude }) or zero
+function reductions.asum(x, o)
+  return sum("asum", MAGNITUDE, x, o)
 end
 
+local PRODUCT, SQUARES = { map = "x[i]*y[i]" }, { map = "x[i]*x[i]" }
+
 function reductions.dot(x, y)
-  local list = { check_one("dot", x), operands.describe("dot", "argument 2", y) }
-  return reduce.all("dot", SUM, { x = x, y = y }, { map = "x[i]*y[i]" })
+  local is_one = rawequal(x, y)
+  local list = { check_one("dot", x), not is_one and operands.describe_lazily("dot", "argument 2", y, "y") or nil }
+  return reduce.list("dot", SUM, list, operands.check_counts("dot", list), is_one and SQUARES or PRODUCT)
     or (operands.is_integer(operands.result_dtype(list)) and 0 or 0.0)
 end
 
-local function extreme(where, operation, x)
-  return reduce.all(where, for_dtype(where, x, operation), x) or error(where .. ": no elements", 0)
+-- What has the smaller or larger of each two elements.
+local OF_ELEMENTS = { min = "cl.minimum", max = "cl.maximum" }
+
+local function extreme(where, operation, x, o, describe)
+  if OF_ELEMENTS[where] and o ~= nil and type(o) ~= "table" then
+    error(("%s: table of options expected, got %s; write %s(a, b) for elements, cl.%s(x, { axis = n }) for an axis")
+      :format(where, operands.type_of(o), OF_ELEMENTS[where], where), 0)
+  end
+  local of, g = check_one(where, x, o, describe)
+  local text = for_dtype(of, operation)
+  if g then
+    local type = operands.value_type(of.dtype)
+    return along_axis.reduce(where, text, { of }, of, g, { type = type, dtype = of.dtype }), of, g
+  end
+  return reduce.list(where, text, { of }, of) or error(where .. ": no elements", 0)
+end
+
+--- Elements that are m are at i; where m is NaN, those that are.
+local PLACE = { integer = "x[i] == m[i] ? i : LONG_MAX",
+  float = "(m[i] == m[i] ? x[i] == m[i] : x[i] != x[i]) ? i : LONG_MAX" }
+
+--- Where the extremes along an axis are, and these.
+local function places(where, value, of, g)
+  local extremes = operands.describe(where, "the result", value)
+  extremes.name, extremes.of_results = "m", true
+  local at = along_axis.reduce(where, "min(a, b)", { extremes, of }, of, g,
+    { map = for_dtype(of, PLACE), type = "long", dtype = "long", own = "places" })
+  return map.map("x[i] / inner % n + 1", { x = at, inner = g.inner, n = g.n }, { out = at }), value
 end
 
 --- Where an extreme is, from 1, and the element.
-local function place(where, operation, x)
-  local value = extreme(where, operation, x)
+local function place(where, operation, x, o)
+  local value, of, g = extreme(where, operation, x, o, operands.describe)
+  if g then return places(where, value, of, g) end
   local index
   if value ~= value then
     index = reduce.all(where, "min(a, b)", x, { map = "x[i] != x[i] ? i : LONG_MAX", dtype = "long" })
   else
-    local map = { map = "x[i] == m ? i : LONG_MAX", dtype = "long" }
-    index = reduce.all(where, "min(a, b)", { x = x, m = value }, map)
+    local at = { map = "x[i] == m ? i : LONG_MAX", dtype = "long" }
+    index = reduce.all(where, "min(a, b)", { x = x, m = value }, at)
   end
   return index + 1, value
 end
 
-function reductions.min(x)
-  return extreme("min", MIN, x)
+function reductions.min(x, o)
+  return (extreme("min", MIN, x, o))
 end
 
-function reductions.max(x)
-  return extreme("max", MAX, x)
+function reductions.max(x, o)
+  return (extreme("max", MAX, x, o))
 end
 
-function reductions.argmin(x)
-  return place("argmin", MIN, x)
+function reductions.argmin(x, o)
+  return place("argmin", MIN, x, o)
 end
 
-function reductions.argmax(x)
-  return place("argmax", MAX, x)
+function reductions.argmax(x, o)
+  return place("argmax", MAX, x, o)
 end
 
 -- Within these no square that counts is lost: those below the smallest number are less than a rounding of the sum.
@@ -98,11 +152,31 @@ local function scaled_norm(x, dtype)
   return math.sqrt(reduce.all("norm2", SUM, { x = x, s = scale }, { map = element, dtype = dtype })) / scale
 end
 
-function reductions.norm2(x)
-  local described = check_one("norm2", x)
-  local dtype = described.device.has_double and "double" or "float"
+-- The power of two by which elements up to x are scaled; what is 0, infinite or NaN stays.
+local SCALE = "x[i] > 0 && x[i] < INFINITY ? ldexp(x[i] * 0 + 1, clamp(-ilogb(x[i]), -%d, %d)) : 1"
+
+--- Norms along an axis. Where squares may be too large or too small for the dtype they are of scaled elements.
+local function norms(of, g, dtype)
+  local out = operands.floating(of.dtype)
+  local how = { map = ("(%s)x[i]*(%s)x[i]"):format(dtype, dtype), type = dtype, dtype = dtype, empty = 0 }
+  if of.dtype ~= dtype or g.n == 0 then
+    return map.map("sqrt(x[i])", { x = along_axis.reduce("norm2", SUM, { of }, of, g, how) }, { dtype = out })
+  end
+  local largest = along_axis.reduce("norm2", MAX.float, { of }, of, g,
+    { map = MAGNITUDE.float, type = dtype, dtype = dtype })
+  local most = LARGEST_SCALE[dtype]
+  local scale = operands.describe("norm2", "the scale", map.map(SCALE:format(most, most), { x = largest }))
+  scale.name, scale.of_results, how.map, how.own = "m", true, "x[i]*m[i]*(x[i]*m[i])", "scaled"
+  local squares = along_axis.reduce("norm2", SUM, { scale, of }, of, g, how)
+  return map.map("sqrt(x[i]) / s[i]", { x = squares, s = scale.value }, { out = squares })
+end
+
+function reductions.norm2(x, o)
+  local of, g = check_one("norm2", x, o, o and operands.describe)
+  local dtype = operands.widest_real(of.device)
+  if g then return norms(of, g, dtype) end
   local square = ("(%s)x[i]*(%s)x[i]"):format(dtype, dtype)
-  local squares = reduce.all("norm2", SUM, x, { map = square, dtype = dtype })
+  local squares = reduce.list("norm2", SUM, { of }, of, { map = square, dtype = dtype })
   if not squares then return 0.0 end
   local safe = SAFE[dtype]
   if squares >= safe[1] and squares <= safe[2] then return math.sqrt(squares) end

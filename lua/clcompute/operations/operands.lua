@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: MIT
 --- Operands: the buffers and numbers an expression is computed from, by their names, and their types.
 
-local enqueue = require("clcompute.core.internal").enqueue
+local internal = require "clcompute.core.internal"
+local enqueue = internal.enqueue
 local translation = require "clcompute.operations.translation"
 local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
 
 local facts, check_result = enqueue.facts, enqueue.check_result
+local expression, is_waiting = internal.expression, internal.is_waiting
 
 local operands = {}
 
@@ -34,10 +36,11 @@ operands.is_integer = is_integer
 
 operands.sizes, operands.lowest, operands.highest = SIZES, LOWEST, HIGHEST
 
---- Raises unless a dtype, given as an option, is one.
-function operands.check_dtype(where, dtype)
+--- Raises unless a dtype, given as an option or as an argument, is one.
+function operands.check_dtype(where, dtype, is_argument)
   if dtype and not rank[dtype] then
-    error(("%s: option 'dtype': no dtype '%s'; there are: %s"):format(where, dtype, table.concat(ORDER, " ")), 0)
+    error(("%s: %sno dtype '%s'; there are: %s"):format(where, is_argument and "" or "option 'dtype': ", dtype,
+      table.concat(ORDER, " ")), 0)
   end
 end
 
@@ -63,6 +66,16 @@ function operands.wide_type(dtype)
   return dtype == "ulong" and dtype or "long"
 end
 
+--- The dtype of means and norms of elements: their own, or float.
+function operands.floating(dtype)
+  return is_integer(dtype) and "float" or dtype
+end
+
+--- The floating type of a device that has the most digits.
+function operands.widest_real(device)
+  return device.has_double and "double" or "float"
+end
+
 -- --- buffers and numbers ----------------------------------------------------------
 
 local type_of = options.type_of
@@ -81,13 +94,61 @@ function operands.describe(where, what, value, name)
   return { name = name, value = value, dtype = dtype, count = count, first = first, device = device }
 end
 
-local function read_one(where, name, value)
+--- The same, but an expression that nothing has computed yet is {name=, value=, dtype=, count=, first=, device=, text=
+-- of the element, in its dtype, parts= its own operands}: no memory, for kernels that compute what they read.
+function operands.describe_lazily(where, what, value, name)
+  local found = type_of(value) == "Buffer" and table.pack(expression(value))
+  if not found or found.n == 0 then return operands.describe(where, what, value, name) end
+  local dtype, count, device, text, buffers = table.unpack(found, 1, 5)
+  local parts = {}
+  for k = 1, buffers do
+    parts[k] = operands.describe(where, what, found[5 + k], ("%s_x%d"):format(name, k))
+  end
+  for k = 6 + buffers, found.n, 2 do
+    parts[#parts + 1] = { name = ("%s_s%d"):format(name, #parts - buffers + 1), value = found[k], type = found[k + 1] }
+  end
+  return { name = name, value = value, dtype = dtype, count = count, first = 0, device = device, parts = parts,
+    text = text:gsub("%f[%w_]arg_", ("arg_%s_"):format(name)) }
+end
+
+--- Whether what was described is still so: a hook may write to what an expression is computed from, and its elements
+-- are stored before.
+function operands.is_sound(list)
+  for _, operand in ipairs(list) do
+    if operand.parts and not is_waiting(operand.value) then return false end
+  end
+  return true
+end
+
+--- The same operands, the elements of expressions stored.
+function operands.stored(where, list)
+  local all = {}
+  for k, operand in ipairs(list) do
+    all[k] = operand.parts and operands.describe(where, "operand '%s'", operand.value, operand.name) or operand
+  end
+  return all
+end
+
+--- Memory and numbers: in place of expressions their own operands. The list itself where there are none.
+function operands.leaves(list)
+  local has_parts = false
+  for _, operand in ipairs(list) do has_parts = has_parts or operand.parts ~= nil end
+  if not has_parts then return list end
+  local all = {}
+  for _, operand in ipairs(list) do
+    local parts = operand.parts or { operand }
+    table.move(parts, 1, #parts, #all + 1, all)
+  end
+  return all
+end
+
+local function read_one(where, name, value, describe)
   if type(value) == "number" then return { name = name, value = value, kind = math.type(value) } end
   if type(value) ~= "userdata" then
     translation.check_key(where, name)
     error(("%s: operand '%s': buffer or number expected, got %s"):format(where, name, type_of(value)), 0)
   end
-  return operands.describe(where, "operand '%s'", value, name)
+  return describe(where, "operand '%s'", value, name)
 end
 
 local function sorted_names(where, given)
@@ -104,7 +165,7 @@ local function sorted_names(where, given)
 end
 
 --- Raises unless all buffers have as many elements; returns the first one, `target` where there is none.
-local function check_counts(where, list, target)
+function operands.check_counts(where, list, target)
   local first
   for _, operand in ipairs(list) do
     if operand.dtype and not first then first = operand end
@@ -118,17 +179,21 @@ end
 
 --- Reads a table of operands, or a buffer that is to be called x; in the order of their names.
 -- @tparam ?table target the buffer for the result, from whose index alone elements can be computed
+-- @bool is_lazy as `describe_lazily`
 -- @treturn table list of {name=, value=, dtype= and what else a buffer has, or kind="integer"|"float"}
 -- @treturn table the first buffer of these
-function operands.read(where, given, target)
+function operands.read(where, given, target, is_lazy)
   if type(given) == "userdata" then given = { x = given } end
   if type(given) ~= "table" then
     error(("%s: buffer or table of operands by their names expected, as { x = x, y = y }, got %s"):format(where,
       type(given)), 0)
   end
   local list = {}
-  for k, name in ipairs(sorted_names(where, given)) do list[k] = read_one(where, name, rawget(given, name)) end
-  return list, check_counts(where, list, target)
+  local describe = is_lazy and operands.describe_lazily or operands.describe
+  for k, name in ipairs(sorted_names(where, given)) do
+    list[k] = read_one(where, name, rawget(given, name), describe)
+  end
+  return list, operands.check_counts(where, list, target)
 end
 
 --- What expressions may use of them: name to "array" or "scalar", and i.
@@ -141,10 +206,10 @@ function operands.kinds(where, list)
   return kinds
 end
 
---- Raises when an expression leaves an operand out.
+--- Raises when an expression leaves an operand out that is not there for the number of its elements alone.
 function operands.check_used(where, text, list, used)
   for _, operand in ipairs(list) do
-    if not used[operand.name] then
+    if not used[operand.name] and not operand.is_extent then
       error(("%s: operand '%s' is not used in \"%s\""):format(where, operand.name, text), 0)
     end
   end
@@ -153,7 +218,7 @@ end
 --- The values, as a kernel takes them.
 function operands.values(list)
   local values = {}
-  for k, operand in ipairs(list) do values[k] = operand.value end
+  for k, operand in ipairs(operands.leaves(list)) do values[k] = operand.value end
   return table.unpack(values)
 end
 

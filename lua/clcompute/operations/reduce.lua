@@ -76,6 +76,7 @@ end
 
 -- --- kernels ----------------------------------------------------------------------
 
+local TEXTS = {} -- where they are at their place
 local PARTIAL = { { name = "x" } } -- the operand of the launch that combines the chunks' results
 local ELEMENT = translation.PREFIX .. "x"
 
@@ -87,38 +88,72 @@ local function behind(preamble, operation, results)
   return { text = ("%s%s { return %s; }"):format(before, head, operation) }, "clc_operation(a, b)"
 end
 
-local function defines_of(list, text, scalar, operation, results, row)
-  local defines = macros.of(list, text, row, operands.wide_type, scalar)
-  defines.RESULT, defines.STORED, defines.OPERATION = results.type, results.dtype, operation
-  defines.GROUP, defines.LANES, defines.AT_ONCE = results.sizes(row)
-  return defines
+--- Whether the last group combines what all found, and no second launch does: not with structs, whose results do not
+-- lie side by side as a kernel's own type.
+local function is_once(row, results)
+  return row.one_launch and not results.declarations or false
 end
 
---- Two kernels: one for the results of chunks of the elements, one for the chunks.
-local function build(where, device, key, row, r)
-  local results, scalar = r.results, operands.wide_type(operands.result_dtype(r.list))
+--- What kernels of a reduction are built of.
+-- @string where
+-- @tparam table r {operation=, map=, list=, results=, preamble=, type_of= of the elements of a dtype, wide unless
+-- given}
+-- @treturn table {element=, before=, type_of=, of the elements; combined=, before_rest=, of results; scalar= type of
+-- numbers}
+function reduce.texts(where, r)
+  local type_of = r.type_of or operands.wide_type
+  local scalar = type_of(operands.result_dtype(r.list))
   local operation = reduce.translate(where, r.operation, r.preamble)
   local translated, used = translation.translate(where, r.map, operands.kinds(where, r.list), r.preamble)
   operands.check_used(where, r.map, r.list, used)
-  PARTIAL[1].dtype, PARTIAL[1].struct = results.dtype, results.declarations and results.type
-  local before, combined = behind(r.preamble, operation, results)
-  local before_all, element = macros.behind(before, results.type, translated, r.list, operands.wide_type, scalar)
-  local of_rest, of_chunks = defines_of(PARTIAL, ELEMENT, scalar, combined, results, row),
-    defines_of(r.list, element, scalar, combined, results, row)
-  -- First the operation: what fails to build here is its text.
-  local of_both = before and before.text
-  local rest = macros.build(where, r.operation, device, row, "rest " .. key, row.kernel, of_rest, of_both)
-  return macros.build(where, r.map, device, row, key, row.kernel, of_chunks, before_all), rest
+  local before_rest, combined = behind(r.preamble, operation, r.results)
+  local before, element = macros.behind(before_rest, r.results.type, translated, r.list, type_of, scalar)
+  return { element = element, before = before, combined = combined, before_rest = before_rest and before_rest.text,
+    scalar = scalar, type_of = type_of }
 end
 
---- The kernels for the chunks and for their results, from what is kept or built.
-local function find_kernels(where, device, row, r)
-  local key = ("%s\n%s\n%s\n%s"):format(r.operation, r.map, macros.signature(r.list), r.results.alias or r.results.type)
-  if r.preamble then key = ("%s\n%s"):format(key, r.preamble.text) end
-  local chunks = row.kernels[key]
-  local rest = chunks and row.kernels["rest " .. key]
-  if rest then return chunks, rest end
-  return build(where, device, key, row, r)
+local function build(where, text, device, row, results, list, element, type_of, texts, name, more, before)
+  local defines = macros.of(list, element, row, type_of, texts.scalar)
+  defines.RESULT, defines.STORED, defines.OPERATION = results.type, results.dtype, texts.combined
+  defines.IS_STRUCT = results.declarations and 1 or nil
+  defines.GROUP, defines.LANES, defines.AT_ONCE = results.sizes(row)
+  for key, value in pairs(more) do defines[key] = value end
+  return macros.build(where, text, device, name, defines, before)
+end
+
+--- The kernel for the results of parts.
+function reduce.build_rest(where, device, row, r, texts, name, more)
+  PARTIAL[1].dtype, PARTIAL[1].struct = r.results.dtype, r.results.declarations and r.results.type
+  return build(where, r.operation, device, row, r.results, PARTIAL, ELEMENT, operands.wide_type, texts, name, more,
+    texts.before_rest)
+end
+
+--- The kernel for the elements of operands. What does not build may be the operation's fault, whose own kernel tells.
+-- @tparam table texts of `reduce.texts`
+-- @string name of the file
+-- @tparam table more defines
+function reduce.build_elements(where, device, row, r, texts, name, more)
+  local ok, kernel = pcall(build, where, r.map, device, row, r.results, r.list, texts.element, texts.type_of, texts,
+    name, more, texts.before)
+  if ok then return kernel end
+  reduce.build_rest(where, device, row, r, texts, name, more)
+  error(kernel, 0)
+end
+
+--- Where the kernels of a reduction are kept.
+local function find_place(row, r)
+  return macros.place(row, r.list, r.operation, r.map, r.results.alias or r.results.type,
+    r.type_of == operands.wide_type, r.preamble and r.preamble.text or "")
+end
+
+--- The kernel at a place, built by `reduce.build_elements` or `reduce.build_rest` unless it is there.
+local function kernel_at(place, build_kernel, where, device, row, r)
+  if not place[build_kernel] then
+    place[TEXTS] = place[TEXTS] or reduce.texts(where, r)
+    place[build_kernel] = build_kernel(where, device, row, r, place[TEXTS], row.kernel,
+      { ONE_LAUNCH = is_once(row, r.results) and 1 or nil })
+  end
+  return place[build_kernel]
 end
 
 -- --- launches ---------------------------------------------------------------------
@@ -140,15 +175,39 @@ local function launch_one(kernel, device, group, n, results, init, ...)
   return result
 end
 
+local counters = setmetatable({}, { __mode = "k" }) -- scratch that holds 0, as launches find and leave it
+
+--- One launch, whose last group combines what all found; waits for the result.
+local function launch_once(kernel, device, row, n, workers, chunk, results, init, ...)
+  local use = "once " .. results.type
+  local out = enqueue.take(device, use, results.dtype, row.per_unit * row.units + 1)
+  local ended = enqueue.take(device, "ended", "uint", 1)
+  if not counters[ended] then
+    ended:fill(0)
+    counters[ended] = true
+  end
+  enqueue.launch(kernel, workers * row.group, row.group, n, chunk, out, init and 1 or 0, results.argument(init), ended,
+    ...)
+  local result = out:get(workers + 1)
+  enqueue.give(ended, "ended")
+  enqueue.give(out, use)
+  return result
+end
+
 local function compute(where, device, n, r, init)
   local row, _, workers, chunk = enqueue.spread(device, "reduce", n)
-  local chunks, rest = find_kernels(where, device, row, r)
+  local place = find_place(row, r)
+  local chunks = kernel_at(place, reduce.build_elements, where, device, row, r)
   local results, group = r.results, (r.results.sizes(row))
+  if is_once(row, results) then
+    return launch_once(chunks, device, row, n, workers, chunk, results, init, operands.values(r.list))
+  end
   if workers == 1 then return launch_one(chunks, device, group, n, results, init, operands.values(r.list)) end
+  local f = not init and not r.preamble and row.kernel == "reduce_chunks" and in_lua(r.operation, results.dtype)
+  local rest = f or kernel_at(place, reduce.build_rest, where, device, row, r)
   local use = "reduce " .. results.type
   local partials = enqueue.take(device, use, results.dtype, row.per_unit * row.units * results.width)
   enqueue.launch(chunks, workers * group, group, n, chunk, partials, 0, results.argument(), operands.values(r.list))
-  local f = not init and not r.preamble and row.kernel == "reduce_chunks" and in_lua(r.operation, results.dtype)
   local result = f and fold(f, partials:read(1, workers))
     or launch_one(rest, device, group, workers, results, init, partials)
   enqueue.give(partials, use)
@@ -175,21 +234,31 @@ end
 
 local NONE = {}
 
---- Reduces; the arguments are checked here, so that functions made of it name themselves.
+--- Reduces operands that were read, of expressions what they are computed from.
 -- @string where the function that was called
 -- @string operation of a and b
--- @param given buffer or table of operands
+-- @tparam table list of `operands.read`, with a buffer
+-- @tparam table first buffer of the list
 -- @tparam[opt] table o {map= the expression of an element, x[i] unless given; dtype= of the result, or a struct;
--- init= number, or table of a struct's fields; preamble= text}
+-- init= number, or table of a struct's fields; preamble= text; type_of= of the elements of a dtype, wide unless given}
 -- @return number, or table of a struct's fields; nil where there are no elements and no init
-function reduce.all(where, operation, given, o)
+function reduce.list(where, operation, list, first, o)
   o = o or NONE
-  local list, first = operands.read(where, given)
   local results = results_of(where, o.dtype, list, first.device)
   check_init(where, o.init, results)
   if first.count == 0 then return o.init and results.alone(o.init) end
-  return compute(where, first.device, first.count, { operation = operation, map = o.map or "x[i]", list = list,
-    results = results, preamble = preambles.read(where, o.preamble, results.declarations) }, o.init)
+  local r = { operation = operation, map = o.map or "x[i]", list = list, results = results,
+    preamble = preambles.read(where, o.preamble, results.declarations), type_of = o.type_of or operands.wide_type }
+  local result = compute(where, first.device, first.count, r, o.init)
+  if operands.is_sound(list) then return result end
+  return reduce.list(where, operation, operands.stored(where, list), first, o)
+end
+
+--- Reduces a buffer or a table of operands; the arguments are checked here, so that functions made of it name
+-- themselves.
+function reduce.all(where, operation, given, o)
+  local list, first = operands.read(where, given)
+  return reduce.list(where, operation, list, first, o)
 end
 
 return reduce

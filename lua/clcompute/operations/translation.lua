@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Expressions: reading one, refusing what cannot be computed element by element, and writing it down for a kernel.
 
+local spelling = require("clcompute.base").spelling
+
 local translation = {}
 
 --- What operands are called in a kernel: no macro or variable of the kernel's own begins so.
@@ -67,9 +69,11 @@ end
 
 -- Longest first.
 local OPERATORS = { "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "++", "--", "+=", "-=", "*=", "/=",
-  "%=", "&=", "|=", "^=", "//", "/*", "->" }
+  "%=", "&=", "|=", "^=", "//", "/*", "->", "**", "~=", ".." }
 local REFUSED = { ["++"] = "changes its operand", ["--"] = "changes its operand (write a - -b with a blank)",
-  ["//"] = "begins a comment", ["/*"] = "begins a comment", ["->"] = "is for pointers" }
+  ["//"] = "begins a comment (write floor(x / y), of integers x / y)", ["/*"] = "begins a comment",
+  ["->"] = "is for pointers", ["**"] = "is no operator of C: write pow(x, y)", ["~="] = "is Lua's: write !=",
+  [".."] = "is Lua's, for strings" }
 local CLOSING = { ["("] = ")", ["["] = "]", ["{"] = "}" }
 
 local function fail(where, text, complaint, ...)
@@ -152,6 +156,38 @@ local function list(kinds)
   return #all > 0 and table.concat(all, ", ") or "none"
 end
 
+local OF_LUA = { ["and"] = "&&", ["or"] = "||", ["not"] = "!", ["if"] = "c ? a : b", ["math.abs"] = "fabs(...)",
+  ["math.max"] = "fmax(...)", ["math.min"] = "fmin(...)", ["math.huge"] = "INFINITY",
+  ["math.pi"] = "M_PI_F, for doubles M_PI" }
+
+--- What stands in C for a word of Lua, or a field of its `math`: the name with it, and that; or nil.
+local function find_word_of_lua(tokens, k)
+  local name, member = tokens[k].text, text_at(tokens, k + 1) == "." and text_at(tokens, k + 2)
+  if name == "math" and member then
+    name = "math." .. member
+    return name, OF_LUA[name] or functions[member] and member .. "(...)"
+  end
+  return name, OF_LUA[name]
+end
+
+--- Raises what a name is that means nothing.
+local function refuse_unknown(where, text, tokens, k, kinds)
+  local name, in_c = find_word_of_lua(tokens, k)
+  if in_c then fail(where, text, "'%s' is Lua's: write %s", name, in_c) end
+  if text_at(tokens, k - 1) == "." then
+    fail(where, text, "elements are numbers, without a field '%s'; buffers of structs are for kernels of d:program",
+      name)
+  end
+  local is_called, meant = text_at(tokens, k + 1) == "(", ""
+  name = tokens[k].text
+  if #name > 2 then -- all shorter ones are alike
+    meant = spelling.suggestion(name, is_called and functions or kinds)
+    if meant == "" and not is_called then meant = spelling.suggestion(name, constants) end
+  end
+  meant = meant == "" and "; there are" or meant .. " There are"
+  fail(where, text, "unknown name '%s'%s: %s", name, meant, list(kinds))
+end
+
 --- Whether a name behind a preamble may be one of its: it stands there, or in a file that it includes.
 local function is_of_preamble(preamble, name)
   return preamble and not keywords[name] and (preamble.names[name] or preamble.includes) or false
@@ -161,7 +197,8 @@ end
 local function resolve(where, text, tokens, k, kinds, preamble)
   local name = tokens[k].text
   local kind, subscript = kinds[name], text_at(tokens, k + 1) == "["
-  if kind == "array" then
+  if kind == "element" and not subscript then return translation.PREFIX .. name, 1 end
+  if kind == "array" or kind == "element" then
     if not subscript then fail(where, text, "'%s' is a buffer: %s[i] is its element", name, name) end
     if text_at(tokens, k + 2) ~= "i" or text_at(tokens, k + 3) ~= "]" then
       fail(where, text, "a buffer is indexed by i alone, '%s[i]'", name)
@@ -170,12 +207,12 @@ local function resolve(where, text, tokens, k, kinds, preamble)
   end
   if subscript and (kind or not is_usable(name)) then
     if kind then fail(where, text, "'%s' is a number, not a buffer", name) end
-    fail(where, text, "unknown name '%s'; there are: %s", name, list(kinds))
+    refuse_unknown(where, text, tokens, k, kinds)
   end
   if kind == "index" then return name, 1 end
   if kind then return translation.PREFIX .. name, 1 end
   if is_of_preamble(preamble, name) then return name, 1 end
-  if not is_usable(name) then fail(where, text, "unknown name '%s'; there are: %s", name, list(kinds)) end
+  if not is_usable(name) then refuse_unknown(where, text, tokens, k, kinds) end
   if functions[name] and text_at(tokens, k + 1) ~= "(" then
     fail(where, text, "'%s' is a function: %s(...)", name, name)
   end
@@ -202,7 +239,8 @@ end
 --- Checks an expression; returns it as a kernel has it, and the set of the operands it uses.
 -- @string where begins messages: the function that was called
 -- @string text
--- @tparam table kinds name to "array", "scalar" or "index", of what it may use
+-- @tparam table kinds name to "array", "element" (an array whose [i] may be left out), "scalar" or "index", of what
+-- it may use
 -- @tparam[opt] table preamble of `preamble.read`, whose names it may use too; and structs' fields and values
 function translation.translate(where, text, kinds, preamble)
   if type(text) ~= "string" then error(("%s: expression (a string) expected, got %s"):format(where, type(text)), 0) end

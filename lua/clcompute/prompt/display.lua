@@ -2,6 +2,8 @@
 
 --- Values as a prompt shows them: strings in quotes, tables with their fields, numbers in columns; cut to the terminal.
 
+local catalogue = require "clcompute.prompt.catalogue"
+local format = require("clcompute.base").format
 local numbers = require "clcompute.prompt.numbers"
 local width = require("clcompute.base").width
 
@@ -13,6 +15,7 @@ local LONGEST = 60 -- columns of a string within a table
 local LINES = 24 -- of a string without line ends, at most
 local TEXT = 20000 -- bytes of a string of several lines
 local DOTS = "..."
+local PATIENCE = 0.2 -- seconds that an event may take to end
 
 -- --- strings and names -----------------------------------------------------------------------
 
@@ -126,6 +129,17 @@ local function module_text(value, module, columns)
   return ("%s: help \"name\" tells what one does\n%s"):format(module, table.concat(lines, "\n"))
 end
 
+--- An event with the time that its launch took, or with its status where that does not end soon. Raises what failed.
+local function event_text(event)
+  local text, is_live, status = tostring(event), pcall(function() return event.status end)
+  if not is_live or status == "recorded" then return text end
+  local ended, reason = pcall(event.wait, event, PATIENCE)
+  if not ended and tostring(reason):find("did not end within", 1, true) then return text .. ", " .. event.status end
+  if not ended then error(reason, 0) end
+  local is_timed, seconds = pcall(function() return event.seconds end)
+  return is_timed and text .. ", " .. format.engineering(seconds, "s"):gsub("µ", "u") or text
+end
+
 --- A function, of the library as it is called.
 local function function_text(value, known)
   local entry = known:entry_of(value)
@@ -140,6 +154,7 @@ end
 function display.value(value, columns, known)
   if type(value) == "string" then return string_text(value, columns) end
   if numbers.is_buffer(value) then return numbers.buffer(value, columns) end
+  if catalogue.class_of(value) == "clcompute.Event" then return event_text(value) end
   if type(value) == "function" then return function_text(value, known) end
   if type(value) ~= "table" or has_text(value) then return tostring(value) end
   local module = known:module_of(value)

@@ -234,17 +234,23 @@ local function of_value(known, value, columns)
   return (is_object and tostring(value) .. "\n\n" or "") .. entry_text(known, entry, columns)
 end
 
+--- What the reference says of a value or of a name.
+-- @tparam table known of `clcompute.prompt.catalogue`
+-- @param topic
+-- @tparam integer columns of the terminal
+-- @treturn string
+function help.text(known, topic, columns)
+  return (type(topic) == "string" and by_name or of_value)(known, topic, math.min(columns, WIDEST))
+end
+
 --- The global `help`, which prints when it is called, and shows all names where it stands alone.
 -- @tparam table known of `clcompute.prompt.catalogue`
 -- @tparam function columns tells how wide the terminal is
 function help.new(known, columns)
-  local function limit()
-    return math.min(columns(), WIDEST)
-  end
   local function tell(self, ...)
     local topic = ...
-    if select("#", ...) == 0 or topic == self or topic == "help" then return overview(known, limit()) end
-    return (type(topic) == "string" and by_name or of_value)(known, topic, limit())
+    if select("#", ...) > 0 and topic ~= self and topic ~= "help" then return help.text(known, topic, columns()) end
+    return overview(known, math.min(columns(), WIDEST))
   end
   return setmetatable({}, {
     __tostring = tell,

@@ -142,6 +142,14 @@ local function leaver(name)
   })
 end
 
+--- What `help` says of a name.
+-- @tparam string name
+-- @tparam integer width columns of the terminal
+-- @treturn string
+function prompt.help(name, width)
+  return help.text(catalogue.new(), name, width)
+end
+
 --- Runs until the end of standard input, with `help`, `exit` and `quit` among the globals.
 -- @tparam string greeting printed first on a terminal
 -- @treturn boolean whether there was no error that ended it

@@ -16,14 +16,46 @@ local function advice(library, name)
   local module, method = known:entry("clcompute." .. name), known:entry("Device:" .. name)
   if module and module.name == module.module then return ('; it is a module: require "%s"'):format(module.name) end
   if method then return "; a device has it: " .. method.signature:gsub("^Device", "d") end
-  return spelling.suggestion(name, library)
+  return spelling.member(name, "library", library, "", library)
 end
 
---- Refuses names that the library does not have, which Lua would take for nil.
-local function refuse_unknown(library)
-  setmetatable(library, { __index = function(_, name)
-    error(("clcompute has no '%s'%s"):format(tostring(name), advice(library, tostring(name))), 2)
+--- Refuses names that a module does not have, which Lua would take for nil. A module may make what is asked for.
+local function refuse_unknown(module, module_name, suggest)
+  local make = (getmetatable(module) or {}).__index
+  setmetatable(module, { __index = function(_, name)
+    local value = make and make(module, name)
+    if value ~= nil then return value end
+    error(("%s has no '%s'%s"):format(module_name, tostring(name), suggest(module, tostring(name))), 2)
   end })
+end
+
+local function suggest(module, name)
+  return spelling.suggestion(name, module)
+end
+
+local function is_public(name)
+  for _, known in ipairs(name:find "^clcompute%.%w+$" and catalogue.new():modules() or {}) do
+    if known == name then return true end
+  end
+  return false
+end
+
+--- Has modules of the reference refuse such names too, from when they are loaded.
+local function watch_modules()
+  local searchers = table.move(package.searchers, 2, #package.searchers, 1, {}) -- those behind package.preload's
+  local function search(name)
+    for _, searcher in ipairs(is_public(name) and searchers or {}) do
+      local load_module, place = searcher(name)
+      if type(load_module) == "function" then
+        return function(...)
+          local module = load_module(...)
+          refuse_unknown(module, name, suggest)
+          return module
+        end, place
+      end
+    end
+  end
+  table.insert(package.searchers, 2, search)
 end
 
 --- Options with `isolated` among them.
@@ -38,10 +70,12 @@ local function pass_on(name, reason)
   error((tostring(reason):gsub("^(bad argument #%d to )'%?'", "%1'" .. name .. "'")), 3)
 end
 
---- Puts functions of its own in the place of `library.device` and `library.devices`, and refuses names that are none.
+--- Puts functions of its own in the place of `library.device` and `library.devices`, and refuses names that are none,
+-- also of modules that are loaded later.
 -- @tparam table library
 function safety.guard(library)
-  refuse_unknown(library)
+  refuse_unknown(library, "clcompute", advice)
+  watch_modules()
   local device, seen = library.device, setmetatable({}, { __mode = "k" })
   function library.device(selector, given, ...)
     local is_table = type(given) == "table"

@@ -21,9 +21,10 @@ end
 
 --- The stubs' files, in the order of the reference.
 reference.FILES = {
-  "clcompute", "clcompute/device", "clcompute/buffer", "clcompute/image", "clcompute/program", "clcompute/operations",
-  "clcompute/bench", "clcompute/blas", "clcompute/device_profile", "clcompute/doctor", "clcompute/loops",
-  "clcompute/poly", "clcompute/report", "clcompute/sequential", "clcompute/tune",
+  "clcompute", "clcompute/device", "clcompute/buffer", "clcompute/image", "clcompute/program", "clcompute/operators",
+  "clcompute/operations", "clcompute/arrays", "clcompute/groups", "clcompute/bench", "clcompute/blas",
+  "clcompute/device_profile", "clcompute/doctor",
+  "clcompute/loops", "clcompute/mpi", "clcompute/poly", "clcompute/report", "clcompute/sequential", "clcompute/tune",
 }
 
 --- Splits "name? type words" behind an annotation: a type has no space, but in brackets and round bars.

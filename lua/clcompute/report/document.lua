@@ -56,6 +56,13 @@ local function is_cyclic(value, above)
   return false
 end
 
+--- Raises where a row stands in the place of a list.
+function document.refuse_row(given)
+  if type(given) == "table" and not given.sections and (given.value ~= nil or given.status ~= nil) then
+    error("list of rows expected, got one row: { row } is a list", 0)
+  end
+end
+
 --- Raises unless value is a list of tables, without holes, none of which holds itself.
 function document.check_tables(what, value)
   if type(value) ~= "table" then error(("%s: list of tables expected, got %s"):format(what, type(value)), 0) end
@@ -216,6 +223,7 @@ function document.new(given)
   end
   if given.rows then given = { title = given.title, sections = { given } } end
   if not given.sections and is_list(given) then given = { sections = { { rows = given } } } end
+  document.refuse_row(given)
   document.check_keys("document", given, DOCUMENT)
   local made = { title = given.title, subtitle = given.subtitle, facts = check_facts(given.facts or {}), sections = {} }
   for i, section in ipairs(document.check_tables("document: 'sections'", given.sections or {})) do

@@ -253,6 +253,26 @@ local function origin()
   return ("Written on %s by %s%s."):format(os.date "%Y-%m-%d", version, built)
 end
 
+--- A page around what its body holds.
+local function page(title, body)
+  return table.concat({
+    "<!doctype html>", '<html lang="en">', "<head>", element("meta", { charset = "utf-8" }),
+    element("meta", { name = "viewport", content = "width=device-width, initial-scale=1" }),
+    element("meta", { name = "color-scheme", content = "light dark" }),
+    text("title", {}, title), element("style", {}, PAGE_STYLE), "</head>", "<body>", body, "</body>", "</html>", "",
+  }, "\n")
+end
+
+--- A page that holds one chart.
+-- @tparam string title
+-- @tparam string svg
+function html.frame(title, svg)
+  return page(title, element("div", { class = "page" }, {
+    element("header", {}, text("h1", {}, title)),
+    element("main", {}, element("section", {}, element("figure", {}, svg))), text("footer", {}, origin()),
+  }))
+end
+
 --- The document (of document.new) as a page.
 function html.write(made)
   local title = made.title or "Measurements"
@@ -260,16 +280,10 @@ function html.write(made)
   for i, section in ipairs(made.sections) do sections[i] = section_markup(section, "section-" .. i) end
   local main = table.concat(sections)
   local hint = main:find("<svg", 1, true) and " Resting on a point of a chart shows its numbers." or ""
-  local page = element("div", { class = nav and "page listed" or "page" }, {
+  return page(title, element("div", { class = nav and "page listed" or "page" }, {
     header(made, title), nav or "", element("main", {}, main),
     text("footer", {}, origin() .. hint),
-  })
-  return table.concat({
-    "<!doctype html>", '<html lang="en">', "<head>", element("meta", { charset = "utf-8" }),
-    element("meta", { name = "viewport", content = "width=device-width, initial-scale=1" }),
-    element("meta", { name = "color-scheme", content = "light dark" }),
-    text("title", {}, title), element("style", {}, PAGE_STYLE), "</head>", "<body>", page, "</body>", "</html>", "",
-  }, "\n")
+  }))
 end
 
 return html

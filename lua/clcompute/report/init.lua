@@ -6,6 +6,8 @@ local arity = require("clcompute.base").arity
 local chart = require "clcompute.report.chart"
 local document = require "clcompute.report.document"
 local html = require "clcompute.report.html"
+local plot = require "clcompute.report.plot"
+local raster = require "clcompute.report.raster"
 local serialization = require "clcompute.report.serialization"
 local text = require "clcompute.report.text"
 
@@ -55,7 +57,10 @@ function report.json(given)
 end
 
 function report.jsonl(rows)
-  return (guard("jsonl", function() return serialization.jsonl(document.check_tables("rows", rows)) end))
+  return (guard("jsonl", function()
+    document.refuse_row(rows)
+    return serialization.jsonl(document.check_tables("rows", rows))
+  end))
 end
 
 function report.html(given)
@@ -70,6 +75,14 @@ function report.svg(section, options)
     return chart.svg(made.sections[1], width_option(o.width, 760, LEAST_SVG), "chart", html.CHART_STYLE)
   end)
   return svg, note
+end
+
+function report.plot(x, options)
+  return (guard("plot", plot.new, x, options))
+end
+
+function report.picture(m, options)
+  return (guard("picture", raster.new, m, options))
 end
 
 function report.read(path)

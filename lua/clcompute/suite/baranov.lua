@@ -81,7 +81,7 @@ end
 -- --- a fixed range, guarded in the kernels, against one that shrinks with every step; the remainder on the device or
 -- the host
 
-local SIZES = { full = { 100, 200, 400, 800, 1600 }, quick = { 100, 200, 400 } }
+local SIZES = { full = { 100, 200, 400, 800, 1600 }, quick = { 100, 200 } }
 local METHODS = { "fixed", "host", "shrinking", "pivoting" }
 
 local function measure_shrinking(n, options)

@@ -20,12 +20,16 @@ local COMPILE = "%s -std=gnu11 -fPIC -shared -w %s -x c -o %s %s 2>&1"
 
 -- --- C ------------------------------------------------------------------------
 
+local function type_of(parameter)
+  return parameter.integers and "long" or "real"
+end
+
 --- How C declares an array: `a[i][j]` works on it, and no other array shares its memory. The extents are at least 1,
 -- as C wants.
 local function array_of(parameter, index)
   local inner = {}
   for i = 3, #parameter do inner[#inner + 1] = ("[(%s) > 0 ? %s : 1]"):format(parameter[i], parameter[i]) end
-  return ("  real (*restrict %s)%s = arrays[%d];"):format(parameter[1], table.concat(inner), index)
+  return ("  %s (*restrict %s)%s = arrays[%d];"):format(type_of(parameter), parameter[1], table.concat(inner), index)
 end
 
 --- The row's function on arrays of `real`, with the signature that `clcompute.native` calls.
@@ -39,7 +43,7 @@ function baseline.source(row)
     elseif parameter.value then
       numbers[#numbers + 1] = ("  const real %s = numbers[%d];"):format(parameter[1], #numbers)
     elseif #parameter == 2 then
-      arrays[#arrays + 1] = ("  real *restrict %s = arrays[%d];"):format(parameter[1], #arrays)
+      arrays[#arrays + 1] = ("  %s *restrict %s = arrays[%d];"):format(type_of(parameter), parameter[1], #arrays)
     else
       arrays[#arrays + 1] = array_of(parameter, #arrays)
     end
@@ -125,7 +129,8 @@ function baseline.pack(row, arguments)
       packed.numbers[#packed.numbers + 1] = arguments[i]
     else
       local value = arguments[i]
-      packed.arrays[#packed.arrays + 1] = type(value) == "string" and value or data.pack(value)
+      packed.arrays[#packed.arrays + 1] = type(value) == "string" and value
+        or data.pack(value, parameter.integers and "long" or nil)
       packed.names[#packed.names + 1] = parameter[1]
     end
   end

@@ -57,12 +57,12 @@ end
 local borisov = {}
 
 --- Measures and reports.
--- @tparam table options `devices`; `quick`: small sizes; `seconds` of warm runs a candidate (2, quick 0.2);
---  `progress`
+-- @tparam table options `devices`; `quick`: small sizes; `sizes`, of saxpy, gemm and gauss, in their place;
+--  `seconds` of warm runs a candidate (2, quick 0.2); `progress`
 -- @treturn table a document for `clcompute.report`
 -- @treturn table what was measured and the paper's times, to be kept
 function borisov.measure(options)
-  local sizes, sections = options.quick and SIZES.quick or SIZES.full, {}
+  local sizes, sections = options.sizes or options.quick and SIZES.quick or SIZES.full, {}
   local function add(work, title, text, methods, number)
     local function progress(state)
       if options.progress then

@@ -71,7 +71,7 @@ function data.extents(array)
 end
 
 local PACKED = 128 -- numbers packed by one call
-local FORMAT = { float = "f", double = "d" }
+local FORMAT = { float = "f", double = "d", long = "j" }
 
 --- The elements of a nested table in a string, row by row.
 -- @tparam table array

@@ -68,6 +68,16 @@ local NESTS_AND_OTHERS = {
   { row = "jac2d", n = 1024, steps = 50, against = "tiles" },
 }
 
+-- Nests of whose passes or elements data decide: one core in C is what a work-item is.
+local IRREGULAR = {
+  { row = "spmv", n = 200000, must = 0.9, goal = 1.6 },
+  { row = "mandelbrot", n = 600, must = 1.6, goal = 1.8 },
+  { row = "collatz", n = 200000, must = 1.6, goal = 1.8 },
+  { row = "search", n = 500000, must = 0.9, goal = 1.6 },
+  { row = "histogram", n = 4000000, must = 0.6, goal = 0.9 },
+  { row = "life", n = 2000, must = 0.9, goal = 1.6 },
+}
+
 local QUICK = 3 -- n and steps of a quick line are divided by it; by more, launches are all that is measured
 
 local function divided(sizes, divisor)
@@ -95,6 +105,24 @@ local function lines_of(list, is_limited)
     lines[i].quick = line_of(given, QUICK)
     if is_limited then lines[i].must, lines[i].goal = given.must, given.goal end
   end
+  return lines
+end
+
+-- --- arrays -----------------------------------------------------------------------
+
+--- Lines against NumPy, on one core as it is; sorting also against a library that has all of them.
+local function arrays()
+  local lines = {}
+  local function line(row, n, against)
+    local made = { row = row, n = n, label = ("%s, n = %d"):format(row, n), against = against }
+    lines[#lines + 1] = made
+    made.quick = { row = row, n = n // 2, label = ("%s, n = %d"):format(row, n // 2), against = against }
+    return made
+  end
+  for _, row in ipairs { "operators", "sort", "unique", "histogram", "random" } do line(row, 1 << 22) end
+  for _, row in ipairs { "sum, axis 1", "sum, axis 2", "transpose" } do line(row, 2048) end
+  local sort = line("sort", 1 << 22, "std::sort")
+  sort.must, sort.goal = 1.0, 5.0
   return lines
 end
 
@@ -135,10 +163,13 @@ add { title = "dot", workload = "dot", dtype = "float", against = "OpenBLAS", li
   must = 1.5, goal = 1.8 }
 add { title = "scan", workload = "scan", dtype = "float", against = "C", lines = powers(22, 25), each = true,
   must = 1.5, goal = 1.9 }
+add { title = "arrays", workload = "arrays", dtype = "float", against = "NumPy", lines = arrays() }
 for _, dtype in ipairs { "float", "double" } do
   add { title = ("loops in %ss"):format(dtype), workload = "loops", dtype = dtype, against = "gcc",
     lines = lines_of(NESTS, dtype == "float") }
 end
+add { title = "loops that data decide", workload = "loops", dtype = "double", against = "gcc",
+  lines = lines_of(IRREGULAR, true) }
 add { title = "loops and others", workload = "loops", dtype = "float", against = "gcc",
   lines = lines_of(NESTS_AND_OTHERS, true) }
 

@@ -47,12 +47,17 @@ local function once_in_c(row, arguments, options)
   return (compiled:run(row, baseline.pack(row, arguments)))
 end
 
+--- The dtype of an array of a row.
+local function dtype_of(row, index, dtype)
+  return row.parameters[index].integers and "long" or dtype
+end
+
 --- As Lua left them in nested tables, or `clcompute.loops` in buffers.
 local function read(row, arguments, dtype)
   local found = {}
   for i, name in ipairs(row.results) do
     local array = arguments[row.written[i]]
-    found[name] = type(array) == "table" and data.pack(array, dtype) or array:string()
+    found[name] = type(array) == "table" and data.pack(array, dtype_of(row, row.written[i], dtype)) or array:string()
   end
   return found
 end
@@ -101,7 +106,8 @@ end
 local function by_c(row, arguments, dtype)
   local wide = {}
   for i, value in ipairs(arguments) do
-    wide[i] = type(value) == "string" and data.doubles(value, dtype) or value
+    local own = dtype_of(row, i, dtype)
+    wide[i] = type(value) == "string" and own == dtype and data.doubles(value, dtype) or value
   end
   local expected = once_in_c(row, wide)
   if dtype == "double" then return equality(row, expected, C_IN_DOUBLES) end
@@ -120,7 +126,7 @@ local function task_of(shape, dtype)
     return tables
   end
   for i, value in ipairs(row.arguments(shape.n, shape.steps)) do
-    task.bytes[i] = type(value) == "table" and data.pack(value, dtype) or value
+    task.bytes[i] = type(value) == "table" and data.pack(value, dtype_of(row, i, dtype)) or value
     task.extents[i] = data.extents(value)
   end
   return task
@@ -130,7 +136,8 @@ end
 local function place(task, device)
   local placed = {}
   for i, value in ipairs(task.bytes) do
-    placed[i] = type(value) == "string" and device:buffer(value, task.dtype, table.unpack(task.extents[i])) or value
+    placed[i] = type(value) == "string" and device:buffer(value, dtype_of(task.row, i, task.dtype),
+      table.unpack(task.extents[i])) or value
   end
   return placed
 end
@@ -185,8 +192,8 @@ end
 
 -- --- the workload -----------------------------------------------------------------
 
---- One of the PolyKernels. Its methods are "loops", on tables that are copied in and out; "forced", on tables without
--- heuristics; and "buffers", also without a method.
+--- One of the PolyKernels, or of the others. Its methods are "loops", on tables that are copied in and out; "forced",
+-- on tables without heuristics; and "buffers", also without a method.
 -- @tparam table shape `row`, the name of the nest; `n` and `steps`; `lua`: the sizes for Lua, where they are others;
 --  `oracle="Lua"`: results must be Lua's in doubles, else C's
 -- @string dtype "float" or "double"

@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: MIT
 
---- The 19 PolyKernels: loop nests as plain Lua functions, each with the same loops in C and data to run on.
+--- The 19 PolyKernels, and nests of whose passes or elements data decide: plain Lua functions, each with the same loops
+-- in C and data to run on.
 --
--- A row is a file of `examples/polykernels`: `name`, `title`; `parameters` in order, { name, extent, ... } an array
--- (with `low`, `high` of its random elements, or `dominant`: a diagonal that dominates), { name, value= } a number,
--- or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and full; `run`, the nest;
--- `c`, its loops in C on arrays from 0, of the type `real`.
+-- A row is a file of `examples/polykernels` or `examples/irregular`: `name`, `title`; `parameters` in order: { name,
+-- extent, ... } an array (with `low`, `high` of its random elements, or `dominant`: a diagonal that dominates; or with
+-- `integers`, a function of a place, n and a generator, of elements that are 64-bit integers), { name, value= } a
+-- number, or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and full; `run`, the
+-- nest; `c`, its loops in C on arrays from 0, of the type `real`.
 
 local data = require "clcompute.suite.data"
 
@@ -15,6 +17,9 @@ local polykernels = {}
 polykernels.NAMES = { "jac", "jac2d", "adi", "fdtd1d", "fdtd2d", "gs", "gemver", "lud", "mmm", "mvt", "sor", "ssymm",
   "ssyr2k", "ssyrk", "strmm", "strsm", "tmm", "trisolv_if", "trisolv" }
 
+-- Those of whose passes or elements data decide.
+polykernels.IRREGULAR = { "spmv", "mandelbrot", "collatz", "search", "histogram", "life" }
+
 local STEPS = 4 -- where none are given: enough for what one step leaves to be read by the next
 
 --- The path of an example's file: in a checkout, or where `make install` and LuaRocks put it.
@@ -23,21 +28,26 @@ local STEPS = 4 -- where none are given: enough for what one step leaves to be r
 function polykernels.path(name)
   local own = assert(package.searchpath("clcompute.suite.polykernels", package.path))
   local lua = own:match "^(.-)clcompute/suite/polykernels%.lua$"
-  local checkout = ("%s../examples/polykernels/%s.lua"):format(lua, name)
-  local installed = ("%sclcompute/polykernels/%s.lua"):format(lua, name)
-  for _, path in ipairs { checkout, installed } do
-    local file = io.open(path)
-    if file then
-      file:close()
-      return path
+  local tried = {}
+  for _, folder in ipairs { "polykernels", "irregular" } do
+    for _, form in ipairs { "%s../examples/%s/%s.lua", "%sclcompute/%s/%s.lua" } do
+      local path = form:format(lua, folder, name)
+      local file = io.open(path)
+      if file then
+        file:close()
+        return path
+      end
+      tried[#tried + 1] = path
     end
   end
-  error(("no %s and no %s"):format(checkout, installed), 0)
+  error("none of " .. table.concat(tried, ", "), 0)
 end
 
---- The number that an extent of an array stands for: "n", "n + 1".
+--- The number that an extent of an array stands for: "n", "n + 1", "16 * n", "256".
 local function extent_of(text, n)
-  return n + tonumber(text:match "^n%s*%+%s*(%d+)$" or 0)
+  local factor = text:match "^(%d+)%s*%*%s*n$"
+  if factor then return n * tonumber(factor) end
+  return math.tointeger(text) or n + tonumber(text:match "^n%s*%+%s*(%d+)$" or 0)
 end
 
 local function extents_of(parameter, n)
@@ -50,6 +60,13 @@ end
 local function argument(parameter, sizes, random)
   if type(parameter) == "string" then return sizes[parameter] end
   if parameter.value then return parameter.value end
+  if parameter.integers then
+    local place = 0
+    return data.array(extents_of(parameter, sizes.n), function()
+      place = place + 1
+      return parameter.integers(place, sizes.n, random)
+    end, 0, 1)
+  end
   local array = data.array(extents_of(parameter, sizes.n), random, parameter.low, parameter.high)
   if parameter.dominant then
     for i = 1, sizes.n do array[i][i] = array[i][i] + sizes.n + 1 end

@@ -23,11 +23,12 @@ local workload = {}
 
 -- The module of each workload.
 local MODULES = { saxpy = "vectors", sum = "vectors", dot = "vectors", scan = "vectors", gemm = "matrices",
-  gauss = "matrices", lu = "matrices", loops = "nest" }
+  gauss = "matrices", lu = "matrices", loops = "nest", arrays = "arrays" }
 
 --- Makes a workload.
--- @string name "saxpy", "sum", "dot", "scan", "gemm", "gauss", "lu" or "loops"
--- @tparam table shape `n`; for gemm perhaps `m`, `k` and `batch`; for loops what `clcompute.suite.nest` takes
+-- @string name "saxpy", "sum", "dot", "scan", "gemm", "gauss", "lu", "arrays" or "loops"
+-- @tparam table shape `n`; for gemm perhaps `m`, `k` and `batch`; for loops and arrays what
+--  `clcompute.suite.nest` and `clcompute.suite.arrays` take
 -- @string dtype "float" or "double"
 -- @treturn table
 function workload.new(name, shape, dtype)

@@ -11,6 +11,7 @@ local store = require "clcompute.tuning.store"
 local tuning = { choices = require "clcompute.tuning.choices", known = known, rules = rules, store = store }
 
 local SAFE = { kernel = "tiled" } -- for a device that gets the fast kernels wrong
+local FOR_NOW = { kernel = "naive", is_for_now = 1 } -- until the fast ones are built: it builds soonest
 
 local SIZE = { float = 4, double = 8 }
 local WIDEST = 16 -- elements of the widest vector type of OpenCL C
@@ -23,6 +24,11 @@ function tuning.facts(device, dtype)
     dtype = dtype, size = SIZE[dtype], vector = math.min(width, WIDEST), local_memory = device.local_memory,
     max_group = device.max_group_size, units = device.compute_units, capability = device.compute_capability or 0,
   }
+end
+
+--- The element types that operations are judged with on a device.
+function tuning.dtypes(device)
+  return device.has_double and { "float", "double" } or { "float" }
 end
 
 local AT_LEAST = { vector = true, local_memory = true, units = true, max_group = true, capability = true }
@@ -145,17 +151,28 @@ local function gets_right(device, operation, dtype, row)
   return true
 end
 
+--- The verdict on an operation's fast kernels; nil: it is not known yet, and the product need not wait for it.
+local function verdict_on(device, operation, dtype, test, work)
+  if not work then return answers.verdict(device, test) end
+  local for_now = require "clcompute.tuning.for_now" -- here: numbers are read where there is no C core, too
+  if not for_now.serves(device) then return answers.verdict(device, test) end
+  return for_now.verdict(device, key_of(device, operation, dtype), test, work)
+end
+
 --- The numbers of an operation for a device. A device that fails the operation's known-answer test gets the plain
 -- kernel.
 -- @tparam Device device
 -- @string operation a key of `clcompute.tuning.known`
 -- @string dtype
--- @treturn table
-function tuning.of(device, operation, dtype)
+-- @tparam ?number work multiply-adds of a product that a plain kernel may serve until the fast ones are judged
+-- @treturn table with `is_for_now` where the next product is to ask again
+function tuning.of(device, operation, dtype, work)
   local facts, by_hand = tuning.facts(device, dtype), chosen_by_hand[key_of(device, operation, dtype)]
   if by_hand then return with_facts(by_hand, facts) end
   local test = answers.operation_tests.rows[operation .. " " .. dtype]
-  if test and answers.verdict(device, test) == "fault" then return with_facts(SAFE, facts) end
+  local verdict = test and verdict_on(device, operation, dtype, test, work)
+  if test and not verdict then return FOR_NOW end
+  if verdict == "fault" then return with_facts(SAFE, facts) end
   local found = kept_row(device, operation, dtype, facts)
   return found and with_facts(found, facts) or tuning.choose(known[operation], facts, function(row)
     return gets_right(device, operation, dtype, row)

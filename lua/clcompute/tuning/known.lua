@@ -76,7 +76,8 @@ known["gemm tf32"] = {
 -- for saxpy, which is in place most often. A worker, a core of a CPU or a group of a GPU, has a chunk, a multiple of
 -- `granule` elements (0: there are no chunks, a work-item has a vector), and no fewer than `least`, which are not worth
 -- a second worker. There are `per_unit` workers a compute unit at most: more than one even out what else runs there.
--- `ahead` bytes are prefetched, and results of `stream` bytes go past the caches, as POCL's compiler can.
+-- `ahead` bytes are prefetched, and results of `stream` bytes go past the caches, as POCL's compiler can. With
+-- `one_launch` the last group of a reduction combines what all found, which needs a fence of the device.
 local POCL = { type = "cpu", platform = "Portable Computing Language" }
 known.saxpy = {
   { where = POCL, kernel = "map_chunks", group = 1, lanes = 16, granule = 2048, least = 16384, per_unit = 16,
@@ -97,6 +98,8 @@ known.reduce = {
     ahead = 8192 },
   { where = { type = "cpu" }, kernel = "reduce_chunks", group = 1, lanes = 64, granule = 2048, least = 65536,
     per_unit = 16, ahead = 0 },
+  { where = { type = "gpu", vendor = "NVIDIA" }, kernel = "reduce_groups", group = 256, lanes = 1, granule = 2048,
+    least = 2048, per_unit = 8, ahead = 0, one_launch = 1 },
   { where = {}, kernel = "reduce_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
     ahead = 0 },
 }
@@ -107,6 +110,18 @@ known.scan = {
     per_unit = 16, ahead = 0 },
   { where = {}, kernel = "scan_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
     ahead = 0 },
+}
+
+-- Sorting: digits of so many `bits` a pass; a work-item of a GPU has `share` neighbours at a time.
+known.sort = {
+  { where = POCL, kernel = "sort_move_chunks", group = 1, lanes = 1, granule = 2048, least = 16384, per_unit = 16,
+    ahead = 0, bits = 8, stream = 1 << 23 },
+  { where = { type = "cpu" }, kernel = "sort_move_chunks", group = 1, lanes = 1, granule = 2048, least = 16384,
+    per_unit = 16, ahead = 0, bits = 8 },
+  { where = { type = "gpu", vendor = "NVIDIA" }, kernel = "sort_move_groups", group = 256, lanes = 1, granule = 2048,
+    least = 8192, per_unit = 16, ahead = 0, bits = 5, share = 16 },
+  { where = {}, kernel = "sort_move_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
+    ahead = 0, bits = 4, share = 8 },
 }
 
 -- LU: `vector` elements of a register (1: a work-item a column, and panels column by column), `group` work-items;

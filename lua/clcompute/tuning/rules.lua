@@ -138,7 +138,7 @@ local POWERS = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 }
 local LANES = { map_chunks = POWERS, map_vectors = { 4 }, reduce_chunks = POWERS, scan_chunks = { 16 } }
 
 -- Kernels whose groups are one work-item, which has a chunk.
-local ALONE = { reduce_chunks = { 1 }, scan_chunks = { 1 } }
+local ALONE = { reduce_chunks = { 1 }, scan_chunks = { 1 }, sort_move_chunks = { 1 } }
 
 local LINE = 64 -- bytes of a line that goes past the caches, so that chunks of any dtype begin on one
 
@@ -159,6 +159,17 @@ local function check_elementwise(of_cpu, other)
       check(row.granule % LINE == 0, "granule: with stream multiple of %d expected, got %d", LINE, row.granule)
     end
   end
+end
+
+--- Digits go from the first to the last bit; a tile of a GPU's group and its counts are in local memory.
+local function check_sort(row, facts)
+  check_elementwise("sort_move_chunks", "sort_move_groups")(row, facts)
+  integer(row, "bits", 2, 11)
+  if row.kernel == "sort_move_chunks" then return end
+  local share = integer(row, "share", 1, 64)
+  check(row.group * share < 1 << 16, "share: tiles of less than 65536 elements expected, got %d", row.group * share)
+  check(row.group * (16 + 2 * (1 << row.bits) + 8) + 8 * (1 << row.bits) <= facts.local_memory,
+    "bits: counts of %d bits are more than the local memory holds", row.bits)
 end
 
 -- --- LU -------------------------------------------------------------------------
@@ -221,7 +232,7 @@ end
 local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
   lu = check_lu, loops = check_loops, saxpy = check_elementwise("map_chunks", "map_vectors"),
   map = check_elementwise("map_chunks", "map_vectors"), reduce = check_elementwise("reduce_chunks", "reduce_groups"),
-  scan = check_elementwise("scan_chunks", "scan_groups") }
+  scan = check_elementwise("scan_chunks", "scan_groups"), sort = check_sort }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`

@@ -97,12 +97,14 @@ helper.describe_each("gemm of a precision", function(d)
     helper.raises({ "'precision'" }, cl.gemm, a, a, { precision = 3 })
   end)
 
-  it("has no race in the kernel of warpgroups", function()
-    tuning.use(d, "gemm float-tensor", "float", warpgroups(1, 128, 2, 2))
-    local a, b, ta, tb = products.operands(products.random, d, "float", 33, 35, 3, { transb = true })
-    assert_near(cl.gemm(a, b, { transb = true, precision = "float-tensor" }):read(), ta, tb, "float-tensor")
-    tuning.use(d, "gemm float-tensor", "float", nil)
-  end)
+  if helper.is_simulator(d) then
+    it("has no race in the kernel of warpgroups", function()
+      tuning.use(d, "gemm float-tensor", "float", warpgroups(1, 128, 2, 2))
+      local a, b, ta, tb = products.operands(products.random, d, "float", 33, 35, 3, { transb = true })
+      assert_near(cl.gemm(a, b, { transb = true, precision = "float-tensor" }):read(), ta, tb, "float-tensor")
+      tuning.use(d, "gemm float-tensor", "float", nil)
+    end)
+  end
 
   for _, class in ipairs(CLASSES) do
     for name, row in pairs(rows_of(class, d)) do
@@ -111,7 +113,8 @@ helper.describe_each("gemm of a precision", function(d)
         after_each(function() tuning.use(d, "gemm " .. class, "float", nil) end)
 
         it("multiplies matrices of every shape, transposed or not", function()
-          for _, pair in ipairs(products.transposes(name == "mma" or name == "wgmma" and is_full(d))) do
+          local is_split = class == "float-tensor"
+          for _, pair in ipairs(products.transposes(name == "mma" and is_split or name == "wgmma" and is_full(d))) do
             for _, size in ipairs(sizes) do
               local m, n, k = table.unpack(size)
               local options = { precision = class, transa = pair.a, transb = pair.b }
@@ -195,15 +198,15 @@ helper.describe_each("gemm of a precision", function(d)
 end)
 
 describe("the way from kernel to kernel of a precision", function()
-  -- Rows that any device meets; of the kernels of `bad` the answer is `fault`: wrong, or an error.
+  -- Rows that any device meets; of the kernels of `BAD`, of all classes or of one, the answer is wrong, or an error.
   local SCRIPT = [[
     local cl = require "clcompute"
     local known = require "clcompute.tuning.known"
     local rows = require "clcompute.answers".operation_tests.rows
     local tuning = require "clcompute.tuning"
     local d = cl.device(nil, { isolated = ISOLATED })
-    for _, class in ipairs { "float-tensor", "tf32" } do
-      local name = "gemm " .. class
+    for _, class in ipairs(CLASSES) do
+      local name, bad = "gemm " .. class, BAD[class] or BAD
       known[name] = {
         { where = {}, is_tried = 1, kernel = "warpgroups", least = 0, depth = 0,
           shapes = { { warpgroups = 1, bn = 128, stages = 2, band = 8 } } },
@@ -214,44 +217,49 @@ describe("the way from kernel to kernel of a precision", function()
       local compute = test.operation
       test.operation = function(device)
         local kernel = tuning.of(device, name, "float").kernel
-        if BAD[kernel] == "error" then error "the driver refuses" end
+        if bad[kernel] == "error" then error "the driver refuses" end
         local values = compute(device)
-        if BAD[kernel] == "wrong" then values[#values - 20] = values[#values - 20] * (1 + 2.0 ^ -8) end
+        if bad[kernel] == "wrong" then values[#values - 20] = values[#values - 20] * (1 + 2.0 ^ -8) end
         return values
       end
       local a, b = d:buffer { { 1, 2 }, { 3, 4 } }, d:buffer { { 5, 6 }, { 7, 8 } }
       print(class, tuning.of(d, name, "float").kernel, cl.gemm(a, b, { precision = class }):read()[2][2])
     end]]
 
-  local function run(bad, folder, is_isolated)
-    local head = ("BAD, ISOLATED = %s, %s\n"):format(bad, is_isolated)
+  local function run(bad, folder, is_isolated, classes)
+    local head = ("BAD, ISOLATED, CLASSES = %s, %s, %s\n"):format(bad, is_isolated or false,
+      classes or "{ 'float-tensor', 'tf32' }")
     local environment = { CLCOMPUTE_CACHE = folder, CLCOMPUTE_DEVICE = helper.device().place }
     local output = helper.output(head .. SCRIPT, environment)
     return output
   end
 
-  local function both(kernel) return ("float-tensor\t%s\t50.0\ntf32\t%s\t50.0\n"):format(kernel, kernel) end
-
-  for bad, kernel in pairs {
-    ["{}"] = "warpgroups", ["{ warpgroups = 'wrong' }"] = "tensor", ["{ warpgroups = 'error' }"] = "tensor",
-    ["{ warpgroups = 'error', tensor = 'wrong' }"] = "float", ["{ warpgroups = 'wrong', tensor = 'error' }"] = "float",
+  -- Faults of a class, and the kernel that it then takes; both classes in one process.
+  for _, case in ipairs {
+    { { "{ warpgroups = 'error' }", "tensor" }, { "{}", "warpgroups" } },
+    { { "{ warpgroups = 'error', tensor = 'wrong' }", "float" },
+      { "{ warpgroups = 'wrong', tensor = 'error' }", "float" } },
   } do
-    it(("takes %s where faults are %s"):format(kernel, bad), function()
-      assert.equal(both(kernel), run(bad, "off", false))
+    local split, tf32 = table.unpack(case)
+    local cases = ("%s where faults are %s, and %s where they are %s"):format(split[2], split[1], tf32[2], tf32[1])
+    it("takes " .. cases, function()
+      assert.equal(("float-tensor\t%s\t50.0\ntf32\t%s\t50.0\n"):format(split[2], tf32[2]),
+        run(("{ ['float-tensor'] = %s, tf32 = %s }"):format(split[1], tf32[1]), "off"))
     end)
   end
 
   it("keeps what it found, by kernel and shape", function()
     local folder = os.tmpname()
     os.remove(folder)
-    assert.equal(both "tensor", run("{ warpgroups = 'wrong' }", folder, false))
-    assert.equal(both "tensor", run("{}", folder, false))
+    for _, bad in ipairs { "{ warpgroups = 'wrong' }", "{}" } do
+      assert.equal("tf32\ttensor\t50.0\n", run(bad, folder, false, "{ 'tf32' }"))
+    end
     os.execute("rm -r " .. folder)
   end)
 
   it("is the same on an isolated device", function()
     if helper.device().type ~= "cpu" then return pending "only processors can be isolated" end
-    assert.equal(both "warpgroups", run("{}", "off", true))
-    assert.equal(both "tensor", run("{ warpgroups = 'wrong' }", "off", true))
+    assert.equal("float-tensor\twarpgroups\t50.0\ntf32\ttensor\t50.0\n",
+      run("{ tf32 = { warpgroups = 'wrong' } }", "off", true))
   end)
 end)

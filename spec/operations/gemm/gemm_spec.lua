@@ -30,10 +30,12 @@ helper.describe_each("gemm", function(d)
 
   for _, kernel in ipairs(kernels) do
     for _, dtype in ipairs { "float", "double" } do
+      local is_few = helper.is_simulator(d) and dtype == "double"
+
       it(("multiplies matrices of every shape, transposed or not: %s, %s"):format(kernel, dtype), function()
         for _, transa in ipairs(booleans) do
           for _, transb in ipairs(booleans) do
-            for _, size in ipairs(sizes) do
+            for _, size in ipairs(is_few and { sizes[3] } or sizes) do
               local m, n, k = table.unpack(size)
               local options = { kernel = kernel, transa = transa, transb = transb }
               local a, b, ta, tb = operands(random, d, dtype, m, n, k, options)
@@ -41,15 +43,18 @@ helper.describe_each("gemm", function(d)
               assert.same({ m, n }, c.shape)
               assert.equal(dtype, c.dtype)
               assert_product(c:read(), ta, tb, {}, dtype)
-              a, b, ta, tb = operands(integers, d, dtype, m, n, k, options)
-              assert.same(reference.gemm(ta, tb), cl.gemm(a, b, options):read())
+              if not helper.is_simulator(d) then
+                a, b, ta, tb = operands(integers, d, dtype, m, n, k, options)
+                assert.same(reference.gemm(ta, tb), cl.gemm(a, b, options):read())
+              end
             end
           end
         end
       end)
 
       it(("scales by alpha and adds beta times c: %s, %s"):format(kernel, dtype), function()
-        for _, scale in ipairs { { 1, 1 }, { -0.5, 0 }, { 2.5, -1.5 }, { 0, 2 }, { 0, 0 }, { 1, 0.1 } } do
+        local scales = { { 2.5, -1.5 }, { 0, 2 }, { 1, 1 }, { -0.5, 0 }, { 0, 0 }, { 1, 0.1 } }
+        for _, scale in ipairs(is_few and { scales[1] } or scales) do
           local options = { kernel = kernel, alpha = scale[1], beta = scale[2] }
           local a, b, ta, tb = operands(random, d, dtype, 17, 15, 18, options)
           local c = random(d, dtype, 17, 15)
@@ -63,7 +68,7 @@ helper.describe_each("gemm", function(d)
 
     if not helper.is_simulator(d) then
       it("multiplies matrices that fill the last tile to each of its columns: " .. kernel, function()
-        for n = 33, 64 do
+        for n = 33, (kernel == "fast" or helper.long(true)) and 64 or 35 do
           for _, transb in ipairs(booleans) do
             local options = { kernel = kernel, transb = transb }
             local a, b, ta, tb = operands(integers, d, "float", 97 - n, n, 17, options)
@@ -120,7 +125,7 @@ helper.describe_each("gemm", function(d)
     it("works on parts of one-dimensional buffers and touches nothing else: " .. kernel, function()
       for _, transa in ipairs(booleans) do
         for _, transb in ipairs(booleans) do
-          for _, dtype in ipairs { "float", "double" } do
+          for _, dtype in ipairs { "float", not helper.is_simulator(d) and "double" or nil } do
             local m, n, k = 17, 5, 18
             local rows_a, cols_a = transa and k or m, transa and m or k
             local rows_b, cols_b = transb and n or k, transb and k or n

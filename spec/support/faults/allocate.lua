@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The script that `lua-faults` runs. Arguments: the place of a device, the stride from one allocation that fails to
--- the next, "heavy" where heavy scenarios are to run too. Prints a line `name=number ...`, then what came out wrong.
+-- the next, the kind of scenarios. Prints a line `name=number ...`, then what came out wrong.
 
 package.path = "./?.lua;" .. package.path
 
@@ -10,13 +10,8 @@ local scenarios = require "spec.support.faults.scenarios"
 local place, stride, kind = ...
 stride = math.tointeger(stride)
 
-local chosen = {}
-for _, scenario in ipairs(scenarios) do
-  if kind == "heavy" or not scenario.heavy then chosen[#chosen + 1] = scenario end
-end
-
 local sum, words, texts = {}, {}, {}
-for _, tally in ipairs { allocations.run(chosen, place, stride), allocations.live(place, stride) } do
+for _, tally in ipairs { allocations.run(scenarios.of(kind), place, stride), allocations.live(place, stride) } do
   for name, value in pairs(tally) do if math.type(value) then sum[name] = (sum[name] or 0) + value end end
   table.move(tally.texts, 1, #tally.texts, #texts + 1, texts)
 end

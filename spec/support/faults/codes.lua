@@ -30,6 +30,7 @@ local MEMORY = { -6, -5 } -- what any call can run out of
 local own = {
   clGetPlatformIDs = { -30 }, clGetPlatformInfo = { -32, -30 }, clGetDeviceIDs = { -30, -32 },
   clGetDeviceInfo = { -33, -30 }, clCreateSubDevices = { -18, -30, -33, -68 }, clCreateContext = { -2, -30, -32, -33 },
+  clGetContextInfo = { -30, -34 },
   clCreateCommandQueue = { -30, -33, -34, -35 }, clCreateCommandQueueWithProperties = { -30, -33, -34, -35 },
   clCreateBuffer = { -4, -30, -34, -61 }, clSetMemObjectDestructorCallback = { -30, -38 },
   clCreateSubBuffer = { -4, -13, -30, -38 }, clCreateProgramWithSource = { -30, -34 },
@@ -45,7 +46,7 @@ local own = {
   clEnqueueFillBuffer = { -4, -30, -34, -36, -38 }, clEnqueueMapBuffer = { -4, -12, -14, -30, -34, -36, -38, -59 },
   clEnqueueUnmapMemObject = { -30, -34, -36, -38 },
   clEnqueueBarrierWithWaitList = { -34, -36, -58 }, clWaitForEvents = { -14, -30, -34, -58 },
-  clGetEventInfo = { -30, -58 }, clGetEventProfilingInfo = { -7, -30, -58 }, clFlush = { -36 },
+  clGetEventInfo = { -30, -58 }, clGetEventProfilingInfo = { -7, -30, -58 }, clFlush = { -36 }, clFinish = { -36 },
   clCreateImage = { -4, -10, -30, -34, -39, -40, -59, -65 }, clGetSupportedImageFormats = { -30, -34 },
   clCreateSampler = { -30, -34, -59 }, clEnqueueReadImage = { -4, -10, -14, -30, -34, -36, -38, -40, -59 },
   clEnqueueWriteImage = { -4, -10, -14, -30, -34, -36, -38, -40, -59 },
@@ -70,9 +71,11 @@ local OUT_OF_MEMORY = { [-4] = true, [-5] = true, [-6] = true }
 -- What need not raise, as its result is right all the same: by call, the codes (true: all) and why.
 codes.mended = {
   clGetDeviceIDs = { true, "a driver that fails hides its own devices, not those of others" },
+  clGetContextInfo = { true, "a part waits for the driver's threads without it" },
   clGetDeviceInfo = { { [-30] = true }, "a driver that does not know a property lacks what it tells of" },
   clCreateBuffer = { OUT_OF_MEMORY, "garbage is collected for a second try; a write waits instead of a copy" },
   clCreateImage = { OUT_OF_MEMORY, "the same" },
+  clEnqueueMapBuffer = { OUT_OF_MEMORY, "the same, for host arrays, which stay mapped" },
   clSetMemObjectDestructorCallback = { OUT_OF_MEMORY, "the same, for memory that is shared with a worker" },
   clCreateProgramWithBinary = { true, "what the cache holds is built from its source" },
   clBuildProgram = { true, "what the cache holds is built from its source" },
@@ -80,6 +83,7 @@ codes.mended = {
   clCreateKernel = { true, "the same" }, clGetKernelInfo = { true, "the same" },
   clGetKernelArgInfo = { true, "the same" },
   clGetEventProfilingInfo = { true, "what the driver did not time is not in the profile" },
+  clFinish = { true, "memory of the host goes, whatever the driver says" },
   clFlush = { true, "a command that has ended needs none" },
 }
 

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- Calls of the C library that fail in the core: memory, files, processes. Run with build/system_faults.so preloaded;
--- arguments: the place of a device, the stride from one call that fails to the next, "heavy" where heavy scenarios are
--- to run too. Each call of a scenario fails once and from then on: here, in the worker of an isolated device, and from
--- the beginning of a process. What can be done without is made good for, else the error says what failed. No handle and
--- no file may stay open, and the scenario must run again. Prints a line `name=number ...`, then what came out wrong.
+-- arguments: the place of a device, the stride from one call that fails to the next, the kind of scenarios.
+-- Each call of a scenario fails once and from then on: here, in the worker of an isolated device, and from the
+-- beginning of a process. What can be done without is made good for, else the error says what failed. No handle and no
+-- file may stay open, and the scenario must run again. Prints a line `name=number ...`, then what came out wrong.
 
 package.path = "./?.lua;" .. package.path
 
@@ -134,12 +134,10 @@ local function live(tally)
 end
 
 local tally = trial.tally()
-for _, scenario in ipairs(scenarios) do
-  if kind == "heavy" or not scenario.heavy then
-    trial.begin(tally, scenario, place)
-    strike_each(tally, scenario, HERE, "")
-    if scenario.name:find "isolated" then strike_each(tally, scenario, IN_WORKER, " of the worker") end
-  end
+for _, scenario in ipairs(scenarios.of(kind)) do
+  trial.begin(tally, scenario, place)
+  strike_each(tally, scenario, HERE, "")
+  if scenario.name:find "isolated" then strike_each(tally, scenario, IN_WORKER, " of the worker") end
 end
 live(tally)
 os.remove(log)

@@ -24,6 +24,13 @@ function trial.same(a, b)
   return true
 end
 
+--- Lets go of the events of commands that have ended, of which a queue that nobody waits for knows nothing, and reports
+-- what they left to report.
+local function settle(place)
+  local device = cl.device(place)
+  pcall(device.wait, device)
+end
+
 local function live()
   collectgarbage()
   collectgarbage()
@@ -46,19 +53,20 @@ function trial.begin(tally, scenario, place)
     local result = scenario.run(trial.subject(scenario, place))
     if not trial.same(scenario.expect, result) then error(scenario.name .. ": wrong without a fault", 0) end
   end
+  settle(place)
   trial.close(scenario, place)
   tally.live = live()
 end
 
 --- After a fault: the scenario must run as if nothing had been, and leave no more handles than before.
 function trial.check(tally, scenario, place, fault)
-  local device = cl.device(place)
-  pcall(device.wait, device) -- what a command left to report
+  settle(place)
   trial.close(scenario, place)
   local ok, result = pcall(scenario.run, trial.subject(scenario, place))
   if not ok or not trial.same(scenario.expect, result) then
     trial.note(tally, "broken", scenario, place, fault, ok and "afterwards the result is wrong" or tostring(result))
   end
+  settle(place)
   trial.close(scenario, place)
   local left = live()
   if left > tally.live then

@@ -5,7 +5,8 @@ local shrink = require "spec.support.fuzz.shrink"
 
 local campaign = {}
 
-local LIMIT = 20 -- seconds that a shortened script may take
+local LIMIT = 20 -- seconds of the processor that a shortened script may take
+local PATIENCE = 8 -- times as long may pass: the machine has other work, and what waits for ever takes no such time
 local TRIES = tonumber(os.getenv "FUZZ_TRIES") or 150 -- of shortened scripts
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
@@ -51,15 +52,16 @@ end
 -- sanitizers need more for themselves.
 local ROOM = os.getenv "SANITIZED" and "unlimited" or "8388608"
 
---- Runs a Lua file there for at most so many seconds, on a device that is "simulated" or "isolated"; returns what it
--- printed and how it ended.
+--- Runs a Lua file there for at most so many seconds of the processor, on a device that is "simulated" or "isolated";
+-- returns what it printed and how it ended.
 local function run(folder, kind, limit, path, ...)
   local words = { quote(path), ... }
-  local command = "cd %s/scratch && ulimit -v %s && OCL_ICD_VENDORS=%s/%s FUZZ_DEVICE=%s CLCOMPUTE_CACHE=%s/cache "
-    .. "CLCOMPUTE_DEVICE= CLCOUNT_EXIT=9 CLCOUNT_QUIET=1 timeout %d %s %s </dev/null 2>&1"
+  local command = "cd %s/scratch && ulimit -v %s && ulimit -S -t %d && OCL_ICD_VENDORS=%s/%s FUZZ_DEVICE=%s "
+    .. "CLCOMPUTE_CACHE=%s/cache CLCOMPUTE_DEVICE= CLCOUNT_EXIT=9 CLCOUNT_QUIET=1 timeout %d %s %s </dev/null 2>&1"
   local place = quote(folder)
   local lua = os.getenv "LUA" or "lua5.4"
-  return shell(command:format(place, ROOM, place, kind, kind, place, limit, lua, table.concat(words, " ")))
+  return shell(command:format(place, ROOM, limit, place, kind, kind, place, PATIENCE * limit, lua,
+    table.concat(words, " ")))
 end
 
 --- The text of a script that runs by itself.
@@ -69,12 +71,15 @@ function campaign.script(lines)
     .. "\nstage.finish()\nstage.report()\n"
 end
 
+-- By `timeout`, and by SIGXCPU.
+local ENDLESS = { [124] = true, [128 + 24] = true }
+
 --- How an end is called: as what came out wrong, or as what the process died of; nil where all is well.
 local function name_end(output, code)
   local fault = output:match "fuzz: ([^\n]*)" or output:match "fault=([^\n]*)"
   if fault then return (fault:gsub("%d+", "0")) end
   if code == 0 then return nil end
-  if code == 124 then return "it did not end" end
+  if ENDLESS[code] then return "it did not end" end
   return output:match "ERROR: (%w+Sanitizer: [%w%-]+)" or output:match "(runtime error: [^\n]*)" or "exit code " .. code
 end
 
@@ -95,7 +100,7 @@ end
 -- @string folder of `prepare`
 -- @tparam integer seed
 -- @tparam integer calls
--- @tparam integer limit seconds
+-- @tparam integer limit seconds of the processor
 -- @string[opt="simulated"] kind of device; or "isolated"
 function campaign.run(folder, seed, calls, limit, kind)
   kind = kind or "simulated"

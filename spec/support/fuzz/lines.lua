@@ -15,7 +15,8 @@ local EXCLUDED = { ["clcompute.doctor"] = true, ["clcompute.report.read"] = true
 -- One in so many calls of what launches many work-items, which a simulator runs slowly.
 local RARE = {
   gemm = 60, gauss = 60, lu = 30, sum = 60, asum = 60, dot = 60, min = 60, max = 60, argmin = 60,
-  argmax = 60, norm2 = 60, reduce = 40,
+  argmax = 60, norm2 = 60, reduce = 40, sort = 60, argsort = 60, unique = 60, compact = 60, count = 60, any = 60,
+  all = 60, histogram = 60, gather = 40, scatter = 40, where = 8,
   scan = 20, map = 8, trace_range = 6, program = 4, kernel = 4, is_built = 4, queue = 3, close = 60, compile = 8,
   html = 6, svg = 4, openblas = 300, clblast = 40, platforms = 4, devices = 4, info = 2, json = 2, dependences = 4,
   extremes = 4, uncovered = 4, solve = 8, rcond = 8, det = 4, save = 3, load = 3,
@@ -127,6 +128,46 @@ local function some_object()
   return some()
 end
 
+local OPERATORS = { "+", "-", "*", "/", "//", "%", "^", "&", "|", "~" }
+
+--- An expression of buffers, one of which may be an expression.
+local function combine()
+  local i, j = values.slot_of "Buffer", chance(60) and values.slot_of "Buffer"
+  if not i then return some_call() end
+  if chance(15) then return ("local r = %sv[%d] return r"):format(pick { "-", "~" }, i) end
+  local other = j and ("v[%d]"):format(j) or chance(90) and pick { "2", "3", "-1", "0.5" } or values.hostile()
+  if chance(30) then return ("local r = %s %s v[%d] return r"):format(other, pick(OPERATORS), i) end
+  return ("local r = v[%d] %s %s return r"):format(i, pick(OPERATORS), other)
+end
+
+--- What a recording keeps, or refuses.
+local function recorded()
+  local parts = {}
+  for k = 1, math.random(0, 3) do
+    local i, buffer = values.slot_of "Kernel", values.slot_of "Buffer"
+    local launch = i and chance(50) and call_kernel({ params = functions[#functions].params }, i)
+    local fill = buffer and chance(60) and ("v[%d]:fill(%s)"):format(buffer, values.integer())
+    parts[k] = ("pcall(function() %s end)"):format(launch or fill or chance(50) and combine() or some_call())
+  end
+  return table.concat(parts, " ")
+end
+
+-- How often a sequence goes: not 2^31 times.
+local TURNS = { "", "2", "3", "-1", "0.5", "2^63", '"x"', "{}", "stage.yielding()" }
+
+--- A sequence: recorded, queued again, changed, with something in the middle of it.
+local function sequence()
+  local i = values.slot_of "Sequence"
+  if not i or chance(25) then return ("local r = v[1]:record(function() %s end) return r"):format(recorded()) end
+  if chance(40) then return ("local r = v[%d](%s) return r"):format(i, pick(TURNS)) end
+  local which, buffer = pick { "1", "2", '"x"', '"n"', values.hostile() }, values.slot_of "Buffer"
+  local given = buffer and chance(50) and ("v[%d]"):format(buffer) or values.integer()
+  return ("local r = v[%d]:set(%s, %s, %s) return r"):format(i, pick { "1", "1", "2", values.integer() }, which, given)
+end
+
+--- A call, an operator, or a sequence.
+local function some_use() return pick { some_call, some_call, combine, sequence }() end
+
 local FIELDS = { "name", "dtype", "shape", "bytes", "device", "args", "kernels", "status", "seconds", "k", "second",
   "n",
   "count", "align", "max_group_sizes", "threads", "__gc", "__index", "release", "close" }
@@ -136,6 +177,8 @@ local METAMETHODS = { "__gc", "__close", "__index", "__newindex", "__tostring", 
 --- The source of statements, each with a weight.
 local ACTS = {
   { 100, some_call },
+  { 12, combine },
+  { 8, sequence },
   { 8, function() return ("local r = v[%d].%s return r"):format(some_object(), pick(FIELDS)) end },
   { 6, function() return ("local r = v[%d][%s] return r"):format(some_object(), values.integer()) end },
   { 5, function() return ("v[%d][%s] = %s"):format(some_object(), values.integer(), values.hostile()) end },
@@ -148,7 +191,7 @@ local ACTS = {
     return ("local n = 0 for _ in pairs(v[%d]) do n = n + 1 if n > 999 then break end end"):format(some_object())
   end },
   { 2, function()
-    return ("local r = v[%d] %s v[%d]"):format(some_object(), pick { "==", "<", "+", ".." }, some_object())
+    return ("local r = v[%d] %s v[%d]"):format(some_object(), pick { "==", "<", ".." }, some_object())
   end },
   { 6, function() return ("stage.drop(%d)"):format(some_object()) end },
   { 6, function() return ("v[%d] = nil"):format(math.random(2, values.SLOTS)) end },
@@ -158,6 +201,9 @@ local ACTS = {
   { 3, function() return ("stage.user(%d)"):format(some_object()) end },
   { 4, function()
     return ("return stage.hooked(%d, %d, function() %s end)"):format(some(), math.random(9), some_call())
+  end },
+  { 4, function()
+    return ("return stage.pressed(%d, %s, function() %s end)"):format(some_object(), chance(50), some_use())
   end },
   { 3, function() return ("return stage.inside(function() %s end)"):format(some_call()) end },
   { 3, function() return ("return stage.closed(function() return stage.scoped(%d, function() %s end) end)"):format(
@@ -201,7 +247,8 @@ lines.PRELUDE = {
   'local r = v[1]:zeros("double", 3, 3) return r',
   "local r = cl.lu(v[2]) return r", "local r = v[2]:view(2, 3) return r",
   'local r = blas.array(9, "float") return r',
-  "local r = v[1]:queue() return r", "local r = v[15]:zeros('float', 3, 3) return r",
+  "local r = v[1]:record(function() v[6](4, v[4], 7) end) return r", "local r = v[2] + 2 * v[3] return r",
+  "local r = v[1]:queue() return r", "local r = v[17]:zeros('float', 3, 3) return r",
 }
 
 return lines

@@ -23,7 +23,7 @@ end
 -- What no message of the library may hold: an error of Lua inside it, a place in it, a check left to the driver.
 local INTERNAL = {
   "lua/clcompute/[%w_/]+%.lua:%d+: ", "^line:1: [%w_]+: attempt to ", "assertion failed", "stack overflow",
-  "CL_INVALID_", "to '%?'",
+  "CL_INVALID_", "to '%?'", "^line:1: %a[%w_]*: bad argument #",
 }
 
 -- The lines of a script have errors of their own.
@@ -127,6 +127,23 @@ function stage.hooked(i, n, f)
   end, "", n)
   local ok, result = pcall(f)
   debug.sethook()
+  if not ok then error(result, 0) end
+  return result
+end
+
+--- Calls f while the collector comes by at every step, with garbage whose finalizer releases a slot, or else uses it.
+function stage.pressed(i, releases, f)
+  local meta, work = {}, releases and stage.drop or function() pcall(function() v[i]:eval() end) end
+  function meta.__gc(t)
+    work(i)
+    if meta.__gc then setmetatable(t, meta) end
+  end
+  setmetatable({}, meta)
+  local pause, step = collectgarbage("setpause", 0), collectgarbage("setstepmul", 1000)
+  local ok, result = pcall(f)
+  meta.__gc = nil
+  collectgarbage("setpause", pause)
+  collectgarbage("setstepmul", step)
   if not ok then error(result, 0) end
   return result
 end

@@ -17,7 +17,7 @@ local chance = values.chance
 
 -- --- slots -----------------------------------------------------------------------------------------
 
-values.SLOTS = 20
+values.SLOTS = 24
 
 --- What a slot holds: "Buffer", or nil.
 function values.kind(i)
@@ -72,7 +72,7 @@ local EXPRESSIONS = { "x[i]", "2*x[i]", "a*x[i] + y[i]", "x[i] > 0", "i", "y[i]"
 local OPERATIONS = { "a + b", "max(a, b)", "a * b", "a", "b", "a +", "", "a + c" }
 local PATHS = {
   '"a.npy"', '"b.npy"', '"missing/c.npy"', '"/"', '"."', '""', '"/dev/null"', '"/dev/zero"', '"pipe"', '"link.npy"',
-  '"/dev/full"', '"junk.npy"', '"a.npy/b"', '"a.pgm"', '"a.ppm"', '"a.png"',
+  '"/dev/full"', '"junk.npy"', '"a.npy/b"', '"a.pgm"', '"a.ppm"', '"a.png"', '"a.csv"', '"a.npz"',
 }
 local LOOPS = {
   "return function(x, n) for i = 1, n do x[i] = x[i] * 2 end end",
@@ -172,7 +172,7 @@ local NAMED = {
   ["clcompute.Range"] = range,
 }
 for _, kind in ipairs { "Device", "Buffer", "Image", "Sampler", "Program", "Kernel", "Event", "Sequence", "Scratch",
-  "Factors", "Array", "OpenBLAS", "CLBlast" } do
+  "Host", "Factors", "Array", "OpenBLAS", "CLBlast" } do
   NAMED["clcompute." .. kind] = object(kind)
 end
 

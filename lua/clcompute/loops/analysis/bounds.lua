@@ -74,8 +74,10 @@ local function questions_of(scop)
   for _, statement in ipairs(scop.statements) do
     for _, access in ipairs(statement.accesses) do
       for dimension = 1, access.is_array and access.variable.rank or 0 do
-        questions:add(access, dimension, "below")
-        questions:add(access, dimension, "above")
+        if not (access.node.checked and access.node.checked[dimension]) then
+          questions:add(access, dimension, "below")
+          questions:add(access, dimension, "above")
+        end
       end
     end
   end
@@ -151,7 +153,7 @@ local BUDGET = 300000 -- a copy too many is no fault, and there are many arrays 
 
 --- Whether a nest has writes to an array of which data decide if they happen: those cover nothing.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
--- @tparam table node the outermost `for` of the nest
+-- @tparam table node the nest, or a task
 -- @tparam table array its variable
 -- @treturn boolean
 function bounds.is_undecided(scop, node, array)
@@ -163,7 +165,7 @@ end
 
 --- The condition under which a nest needs an array's values.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
--- @tparam table node the outermost `for` of the nest
+-- @tparam table node the nest, or a task
 -- @tparam table array its variable
 -- @tparam ?integer budget in isl's operations
 -- @treturn string|boolean a Lua expression over parameters and the variables of the loops around, for when the nest

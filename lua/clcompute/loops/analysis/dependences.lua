@@ -50,6 +50,9 @@ function dependences.analyse(scop, budget)
     loop.carried[#loop.carried + 1] = { array = from.variable, kind = example.kind, from = from,
       to = list[example.to] }
   end
+  for _, loop in ipairs(scop.loops) do -- whether a pass comes is known when the one before has ended
+    if loop.is_broken then loop.parallel = false end
+  end
   return true
 end
 

@@ -12,8 +12,9 @@ local interchange = {}
 
 --- Whether a loop can go inside the only statement of its body.
 local function can_swap(outer)
-  local inner = #outer.body == 1 and outer.body[1]
-  return inner and inner.kind == "for" and inner.parallel and not walk.is_bounded_by(inner, outer.variable)
+  local inner = not outer.irregular and #outer.body == 1 and outer.body[1]
+  return inner and inner.kind == "for" and inner.parallel and not inner.irregular
+    and not walk.is_bounded_by(inner, outer.variable)
 end
 
 --- Swaps a loop in a list of statements with the only one in its body. Done again, that restores them.
@@ -26,7 +27,7 @@ end
 --- How many parallel loops are nested perfectly from a node on.
 local function width(node)
   local count = 0
-  while node.kind == "for" and node.parallel do
+  while node.kind == "for" and node.parallel and not node.irregular do
     count, node = count + 1, #node.body == 1 and node.body[1] or {}
   end
   return count

@@ -96,11 +96,28 @@ function isl_text.is_exact(node)
   return comparison(node) ~= nil
 end
 
---- The values that a loop's variable takes.
+--- The name of a subscript that may be any, no parameter's.
+function isl_text.any(dimension)
+  return "any" .. dimension
+end
+
+--- All values that a loop's variable may take of which data decide how far it goes, or in which steps.
+local function wide_range(loop, from, to, variable)
+  if loop.pace and loop.is_open then return "true" end
+  local first, last = from, to
+  if loop.step < 0 then first, last = to, from end
+  local formulas = {}
+  if first then formulas[1] = ("%s <= %s"):format(first, variable) end
+  if last then formulas[#formulas + 1] = ("%s <= %s"):format(variable, last) end
+  return #formulas > 0 and table.concat(formulas, " and ") or "true"
+end
+
+--- The values that a loop's variable takes; of an irregular loop those that it may take.
 -- @tparam table loop a `for` node
 -- @treturn string
 function isl_text.range(loop)
   local from, to, variable = isl_text.affine(loop.from), isl_text.affine(loop.to), loop.variable.id
+  if not from or not to or loop.pace then return wide_range(loop, from, to, variable) end
   local stride = math.abs(loop.step)
   local first, last = from, to
   if loop.step < 0 then first, last = to, from end

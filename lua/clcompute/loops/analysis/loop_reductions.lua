@@ -137,7 +137,7 @@ end
 local function reduction_of(statement)
   local node = statement.node
   local operation = node.kind == "assign" and operation_of(node.value)
-  if not operation then return nil end
+  if not operation or node.target.checked then return nil end
   local operands, occurrence = {}, nil
   add_operands(node.value, operation, operands)
   for _, operand in ipairs(operands) do
@@ -224,7 +224,8 @@ end
 function loop_reductions.mark(scop, budget)
   for _, loop in ipairs(scop.loops) do
     local list, own = candidates(scop, loop)
-    if not loop.parallel and #list > 0 and not dependences.is_carried(scop, loop, own, budget) then
+    local may_be = not loop.parallel and not loop.irregular and #list > 0
+    if may_be and not dependences.is_carried(scop, loop, own, budget) then
       loop.reductions = list
     end
   end

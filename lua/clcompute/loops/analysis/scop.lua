@@ -5,6 +5,7 @@
 
 local ast = require("clcompute.loops.tree").ast
 local isl_text = require "clcompute.loops.analysis.isl_text"
+local walk = require("clcompute.loops.tree").walk
 
 local scop = {}
 
@@ -20,10 +21,12 @@ local function local_subscripts(variable)
   return subscripts
 end
 
---- The 0-based subscripts of an array, as isl's text.
+--- The 0-based subscripts of an array, as isl's text. Where one depends on data, it may be any.
 local function array_subscripts(node, base)
   local subscripts = {}
-  for i, subscript in ipairs(node.subscripts) do subscripts[i] = isl_text.affine(subscript, -base) end
+  for i, subscript in ipairs(node.subscripts) do
+    subscripts[i] = isl_text.affine(subscript, -base) or isl_text.any(i)
+  end
   return subscripts
 end
 
@@ -56,8 +59,16 @@ local function collect_right(node, base, when, found)
     certain = when.certain and isl_text.is_exact(node.left) }, found)
 end
 
+--- What subscripts that are not affine read.
+local function collect_subscripts(node, base, when, found)
+  for _, subscript in ipairs(node.checked and node.subscripts or {}) do
+    if not isl_text.affine(subscript) then collect(subscript, base, when, found) end
+  end
+end
+
 function collect(node, base, when, found)
   if node.kind == "name" or node.kind == "index" then
+    collect_subscripts(node, base, when, found)
     found[#found + 1] = access_of(node, base, when)
   elseif node.kind == "binary" then
     collect(node.left, base, when, found)
@@ -109,6 +120,7 @@ end
 local function add_store(result, around, node, target)
   local when = { guard = {}, certain = around.certain }
   local list = reads_of(node.value, result.base, when)
+  collect_subscripts(target, result.base, when, list)
   local write = access_of(target, result.base, when)
   write.write = true
   list[#list + 1] = write
@@ -127,10 +139,12 @@ visitors["assign"] = function(result, around, node)
   add_store(result, around, node, node.target)
 end
 
+--- What stands in a loop of which data decide the passes may happen.
 visitors["for"] = function(result, around, node)
   result.loops[#result.loops + 1] = node
   visit_body(result, inside(around, {
     loops = extended(around.loops, node), constraints = extended(around.constraints, isl_text.range(node)),
+    certain = around.certain and not node.irregular,
     places = extended(around.places, next_position(around)), counter = { position = -1 },
   }), node.body)
 end
@@ -153,6 +167,8 @@ visitors["if"] = function(result, around, node)
   if node.otherwise then visit_body(result, around, node.otherwise) end
 end
 
+visitors["break"] = function() end
+
 function visit_body(result, around, body)
   for _, node in ipairs(body) do visitors[node.kind](result, around, node) end
 end
@@ -169,17 +185,20 @@ local function write_texts(result)
   end
 end
 
---- The accesses in a loop, and how many loops are around it.
+--- The accesses in a statement, and how many loops are around it.
 -- @tparam table form of `extract`
--- @tparam table loop
+-- @tparam table node
 -- @treturn {table,...}
 -- @treturn integer
-function scop.within(form, loop)
-  local list, outer = {}, nil
+function scop.within(form, node)
+  local list, outer, is_inside = {}, 0, {}
+  walk.node(node, function(part) is_inside[part] = true end)
   for _, statement in ipairs(form.statements) do
-    local found = isl_text.outer(statement, loop)
-    outer = outer or found
-    for _, access in ipairs(found and statement.accesses or {}) do list[#list + 1] = access end
+    if is_inside[statement.node] then
+      outer = 0
+      while statement.loops[outer + 1] and not is_inside[statement.loops[outer + 1]] do outer = outer + 1 end
+      table.move(statement.accesses, 1, #statement.accesses, #list + 1, list)
+    end
   end
   return list, outer
 end

@@ -20,7 +20,7 @@ local MOST_LOOPS = 4
 --- The loops nested in each other with nothing in between, the outermost first, if all go in steps of one.
 local function chain_of(node)
   local chain = {}
-  while node and node.kind == "for" and math.abs(node.step) == 1 and #chain < MOST_LOOPS do
+  while node and node.kind == "for" and math.abs(node.step) == 1 and not node.irregular and #chain < MOST_LOOPS do
     chain[#chain + 1] = node
     node = #node.body == 1 and node.body[1]
   end
@@ -59,6 +59,7 @@ end
 
 --- The wavefronts of a chain, or of as many of its outer loops as have some.
 local function find(scop, chain)
+  if #chain < 2 then return nil end
   local poly, rows = require "clcompute.poly", accesses_in(scop, chain[1])
   for count = #chain, 2, -1 do
     local loops, steps = table.move(chain, 1, count, 1, {}), {}

@@ -11,6 +11,7 @@ local plans = require("clcompute.loops.tree").plan
 local presumption = require "clcompute.loops.explain.presumption"
 local profitability = require("clcompute.loops.runtime").profitability
 local static_copies = require "clcompute.loops.explain.static_copies"
+local walk = require("clcompute.loops.tree").walk
 
 local explain = { inexact = arithmetic.inexact, shared_out = arithmetic.shared_out, presume = presumption.of }
 
@@ -32,7 +33,16 @@ local PLACES = {
 }
 
 local function explain_loop(spec, node, role, lines)
-  local place = ("%4d: %sfor %s"):format(node.line, ("  "):rep(#node.variable.loops), node.variable.name)
+  local place = ("%4d: %s%s"):format(node.line, ("  "):rep(#node.variable.loops),
+    node.word or "for " .. node.variable.name)
+  if node.irregular and (node.parallel or node.is_broken) then
+    return add(lines, "  %-20s in its order: %s -> %s", place, node.irregular, role)
+  end
+  local atomic = node.parallel and walk.find(node.body, function(part) return part.atomic ~= nil end)
+  if atomic then
+    return add(lines, "  %-20s parallel, %s (line %d) is added to in one step -> %s", place, dependences.source_of(
+      spec.scop, atomic.target), atomic.line, role)
+  end
   if node.parallel then
     return add(lines, "  %-20s parallel%s -> %s", place, node.obstacle and ", but no kernel: " .. node.obstacle or "",
       role)
@@ -76,6 +86,9 @@ local OPERATORS = {
       name = ("over %s, line %d"):format(part.node.variable.name, part.node.line) }
   end,
   kernel = function(part, on_device, operators)
+    if part.instead and not on_device[part.index] then
+      return table.move(program_of(part.instead, on_device), 1, #part.instead, #operators + 1, operators)
+    end
     operators[#operators + 1] = block_of(part, part.node.line, on_device == NOWHERE or on_device[part.index])
   end,
   ["if"] = function(part, on_device, operators)
@@ -189,13 +202,15 @@ end
 
 local function kinds_of(state, spec)
   local texts = {}
-  for i, variable in ipairs(state.variables) do
+  for _, variable in ipairs(state.variables) do
     local own = spec.own[variable]
     local kind = own.type or "unused"
-    if own.role == "array" then
+    if own.is_result then
+      kind = own.element == "long" and "int" or "float"
+    elseif own.role == "array" then
       kind = ("%s of %s, rank %d"):format(own.is_buffer and "buffer" or "table", own.element or "?", own.rank)
     end
-    texts[i] = ("%s: %s"):format(own.name, kind)
+    texts[#texts + 1] = ("%s: %s"):format(own.name, kind)
   end
   return table.concat(texts, "; ")
 end

@@ -40,6 +40,11 @@ local name_plan
 local NAMED = {
   kernel = function(part, list)
     name_loops({ part.node }, part.is_task and "a loop of one work-item" or "a loop inside a work-item", list)
+    if part.instead then
+      for node, role in pairs(plan_words.roles(part.instead)) do
+        if role ~= list[node] then list[node] = ("%s, or %s"):format(list[node], role) end
+      end
+    end
     if part.tiles then return name_tiles(part.tiles, list) end
     if part.wavefront then list[part.wavefront.follower] = "follows from the wavefront" end
     for _, node in ipairs(part.band) do
@@ -155,9 +160,13 @@ local PARTS = {
   kernel = function(part, indent, lines)
     add(lines, "%s%s, line %d: %s; reads %s, writes %s%s", indent, part.name, part.node.line, way_of(part),
       names_of(part.reads), #part.writes > 0 and writes_of(part) or "nothing", copies_of(part))
+    if not part.instead then return end
+    add(lines, "%sor, instead of it:", indent)
+    plan_words.explain(part.instead, indent .. "  ", lines)
   end,
   loop = function(part, indent, lines)
-    add(lines, "%sloop on the host over %s, line %d%s", indent, part.node.variable.name, part.node.line,
+    add(lines, "%sloop on the host over %s, line %d%s", indent, part.node.word and ("passes of `%s`"):format(
+      part.node.word) or part.node.variable.name, part.node.line,
       part.round and rounds_of(part.round) or "")
     plan_words.explain(part.body, indent .. "  ", lines)
   end,

@@ -32,7 +32,8 @@ local function kinds_of(state, given, element)
   for _, row in ipairs(state.rows) do
     local word = given[row.name]
     if row.is_array then
-      kinds[row.variable] = array_kind(row, word or element == "float" and "floats" or "integers")
+      local is_float = element == "float" and not row.variable.is_pointer
+      kinds[row.variable] = array_kind(row, word or is_float and "floats" or "integers")
     else
       kinds[row.variable] = number_kind(row, word or row.is_index and "int" or element)
     end
@@ -66,7 +67,7 @@ local function check_names(state, given)
 end
 
 --- Presumes arguments: those that are not given are tables of floats and floats, or where operators refuse those, of
--- integers; what is used in bounds and subscripts is an integer.
+-- integers; what is used in bounds and subscripts is an integer, and so are the elements of arrays.
 -- @tparam table state of `clcompute.loops`
 -- @tparam[opt] table given words by name: "floats" or "integers", a table of them, or the dtype of a buffer; of a
 -- number "int" or "float"

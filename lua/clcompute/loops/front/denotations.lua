@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
 
 --- What a free name of a function denotes. Of a function value, its upvalues say so: `math` and functions of it,
--- functions of one expression, numbers and arrays (whose values are taken at each call). Of a text, the lines before
--- the function do: `local sqrt = math.sqrt`, `local function f(x) return ... end`, `local N <const> = 100`.
+-- functions to be put in place of their calls, numbers and arrays (whose values are taken at each call). Of a text, the
+-- lines before the function do: `local sqrt = math.sqrt`, `local function f(x) ... end`, `local N <const> = 100`.
 -- A denotation is `{ tag="math" }`, `{ tag="function", name= }`, `{ tag="constant", value= }`,
--- `{ tag="inlined", name=, parameters=, value=, holder=, key= }`, where key is the same for the same function,
+-- `{ tag="ipairs" }`, `{ tag="inlined", name=, parameters=, parsed=, holder=, key= }`, where key is the same for the
+-- same function,
 -- `{ tag="upvalue", fn=, index=, id= }`, or `{ tag="refused", reason= }`.
 
 local ast = require("clcompute.loops.tree").ast
@@ -28,6 +29,7 @@ denotations.FUNCTIONS = {
   sqrt = takes(1, 1, "float"), exp = takes(1, 1, "float"), log = takes(1, 1, "float"),
   sin = takes(1, 1, "float"), cos = takes(1, 1, "float"), tan = takes(1, 1, "float"),
   floor = takes(1, 1, "int"), ceil = takes(1, 1, "int"),
+  tointeger = takes(1, 1, "int"),
   abs = takes(1, 1, "join"), fmod = takes(2, 2, "join"),
   max = takes(1, math.huge, "join"), min = takes(1, math.huge, "join"),
 }
@@ -68,7 +70,7 @@ end
 --- The function that begins at a token, to be put in place of its calls.
 local function of_source(name, from, tokens, index)
   local parsed = grammar.parse_inlined(from, tokens, index)
-  return { tag = "inlined", name = name, parameters = parsed.parameters, value = parsed.value,
+  return { tag = "inlined", name = name, parameters = parsed.parameters, parsed = parsed,
     key = from.fn or tokens[index], holder = denotations.holder { origin = from, tokens = tokens, first = index } }
 end
 
@@ -88,6 +90,7 @@ end
 local function of_function(name, value, fixed)
   local math_name = function_name(value)
   if math_name then return denotations.of_math(math_name) end
+  if value == ipairs then return { tag = "ipairs" } end
   if debug.getinfo(value, "S").what ~= "C" then return of_lua_function(name, value, fixed) end
   return refused("'%s' is a function in C other than those of math", name)
 end
@@ -100,6 +103,7 @@ local function of_environment(name, environment)
   local ok, value = pcall(function() return environment[name] end) -- it may fall back on another one
   if not ok then interrupt.pass_on(value) end
   if name == "math" and ok and value == math then return { tag = "math" } end
+  if name == "ipairs" and ok and value == ipairs then return { tag = "ipairs" } end
   return refused("'%s' is a global: make it a local or a parameter", name)
 end
 
@@ -217,7 +221,7 @@ end
 local function of_text(holder, name)
   local tokens, index = holder.tokens, find_local(holder, name)
   if not index then
-    if name == "math" then return { tag = "math" } end
+    if name == "math" or name == "ipairs" then return { tag = name } end
     return refused("'%s' is a global: make it a local or a parameter", name)
   elseif is_assigned(tokens, name) then
     return refused("local '%s' is assigned after its declaration", name)
@@ -290,12 +294,13 @@ function Names:within(place, f, ...)
   return result
 end
 
---- Runs f while locals of arguments go into a list of statements; nil: while there is no place for them.
-function Names:evaluating(before, f, ...)
-  local around = self.before
-  self.before = before
+--- Runs f while locals of arguments go into a list of statements, and statements of functions into another one, or the
+-- same; nil: while there is no place for them.
+function Names:evaluating(before, place, f, ...)
+  local around, around_place = self.before, self.place
+  self.before, self.place = before, place
   local result = f(self, ...)
-  self.before = around
+  self.before, self.place = around, around_place
   return result
 end
 
@@ -368,7 +373,8 @@ denotations.new_scope = new_scope
 -- @tparam table parsed of `clcompute.loops.front.grammar`
 -- @treturn table also what counts: `depth` of expressions, `nodes`, the function being one, `count` of variables;
 -- `loops` are those around, `calls` the inlined ones around, `before` the statements behind which an expression is
--- evaluated, nil where it may not be
+-- evaluated, nil where it may not be, `place` those to which a function's may be added, `whole` the expression that is
+-- all of a value
 function denotations.names(parsed)
   return setmetatable({ origin = parsed.origin, holder = denotations.holder(parsed), count = 0,
     scope = new_scope(), loops = {}, captured = {}, captures = {}, depth = 0, nodes = 1 }, Names)

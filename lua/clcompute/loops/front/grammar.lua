@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- Parses the function that an origin means: numeric `for` loops, `if`, `do`, `local`, assignments. What Lua has and
--- this subset has not is a failure that names it. Names stay as
--- written (`ast.parsed`).
+--- Parses the function that an origin means: loops, `if`, `do`, `local`, assignments, calls, jumps. What Lua has and
+-- this subset has not is a failure that names it. Names stay as written (`ast.parsed`); `while` and `repeat` become
+-- loops without an end and a `break`.
 
 local ast = require("clcompute.loops.tree").ast
 local failure = require("clcompute.loops.tree").failure
@@ -18,10 +18,10 @@ local OUTSIDE_EXPRESSIONS = {
   ["nil"] = "nil is not accepted: values are numbers and booleans",
   ["..."] = "'...' is not accepted: every parameter has a name",
   ["{"] = "a table cannot be made here: pass the array as a parameter",
-  ["function"] = "a function is not accepted here: only 'local f = function(x) return ... end' is",
+  ["function"] = "a function is not accepted here: only 'local f = function(x) ... end' is",
 }
 
-local subexpression
+local parse_block, subexpression
 
 local function parse_expression(c)
   return c:nested(subexpression, 0)
@@ -137,19 +137,10 @@ end
 local LARGEST_STEP = 1 << 53 -- places behind a loop's last one, up to a work-group, do not wrap
 
 local OUTSIDE = {
-  ["while"] = "'while' is not accepted: only a 'for' loop has a known number of iterations",
-  ["repeat"] = "'repeat' is not accepted: only a 'for' loop has a known number of iterations",
-  ["goto"] = "'goto' is not accepted",
-  ["::"] = "a label is not accepted",
-  ["break"] = "'break' is not accepted: a loop runs through all its iterations",
-  ["function"] = "a global function is not accepted here: only 'local function f(x) return ... end' is",
+  ["function"] = "a global function is not accepted here: only 'local function f(x) ... end' is",
 }
 
-local parse_block
-
-local function reject_attribute(c)
-  if c:is "<" then c:fail "an attribute of a local is not accepted" end
-end
+-- --- functions -----------------------------------------------------------------------------
 
 local function parse_parameters(c)
   local opener, names = c:expect "(", {}
@@ -162,78 +153,182 @@ local function parse_parameters(c)
   return names
 end
 
---- A function of one expression, behind the word `function` and the name.
-local function parse_one_expression(c, first, name)
+--- A function that is put in place of its calls, behind the word `function` and the name.
+local function parse_inlined_function(c, first, name)
   local parameters = parse_parameters(c)
-  if not c:is "return" then c:fail("a local function may only be the 'return' of one expression") end
-  c:take()
-  local value = parse_expression(c)
-  if c:is "," then c:fail "a function returns one value" end
-  c:accept ";"
+  local body = c:nested(parse_block)
   c:expect("end", first)
-  return c:node("define", first, { name = name.text, parameters = parameters, value = value })
+  return c:node("define", first, { name = name.text, parameters = parameters, body = body })
+end
+
+-- --- locals and assignments ----------------------------------------------------------------
+
+--- `<const>`, which Lua itself has checked.
+local function parse_attribute(c)
+  if not c:accept "<" then return end
+  if not c:is "const" then c:fail "an attribute other than <const> is not accepted" end
+  c:take()
+  c:expect ">"
 end
 
 local function parse_names(c)
   local names = {}
   repeat
     names[#names + 1] = c:expect_name()
-    reject_attribute(c)
+    parse_attribute(c)
   until not c:accept ","
   return names
+end
+
+local function parse_values(c)
+  local values = {}
+  repeat values[#values + 1] = parse_expression(c) until not c:accept ","
+  return values
 end
 
 local function parse_local(c)
   local first = c:expect "local"
   if c:accept "function" then
-    local define = parse_one_expression(c, first, c:expect_name())
+    local define = parse_inlined_function(c, first, c:expect_name())
     define.sees_itself = true
     return define
   end
-  local names, values = parse_names(c), {}
+  local names = parse_names(c)
   if not c:is "=" then c:fail(("local '%s' needs a value"):format(names[#names].text), names[#names]) end
   c:take()
-  if #names == 1 and c:accept "function" then return parse_one_expression(c, first, names[1]) end
-  repeat values[#values + 1] = parse_expression(c) until not c:accept ","
+  if #names == 1 and c:accept "function" then return parse_inlined_function(c, first, names[1]) end
+  local values = parse_values(c)
   if #names ~= #values then
     c:fail(("every local takes one value, here are %d for %d"):format(#values, #names), first)
   end
   return c:node("local", first, { names = names, values = values })
 end
 
---- An integer other than 0, as written.
+local function check_target(c, target, first)
+  if target.kind ~= "name" and target.kind ~= "index" or first.text == "(" then
+    c:fail("this cannot be assigned to", first)
+  end
+end
+
+--- Targets and values of an assignment, or a call.
+local function parse_assignment(c)
+  local first, targets = c:peek(), {}
+  repeat
+    local place = c:peek()
+    if place.kind ~= "name" and place.text ~= "(" then c:fail_expected(#targets == 0 and "a statement" or "a name") end
+    local target = parse_primary(c)
+    if #targets == 0 and target.kind == "call" and not c:is "," and not c:is "=" then
+      return c:node("perform", first, { call = target })
+    end
+    targets[#targets + 1] = target
+    if c:is "," or c:is "=" then check_target(c, target, place) end
+  until not c:accept ","
+  if not c:is "=" then c:fail_expected "'='" end
+  c:take()
+  local values = parse_values(c)
+  if #values ~= #targets then
+    c:fail(("every target takes one value, here are %d for %d"):format(#values, #targets), first)
+  end
+  if #targets > 1 then return c:node("assigns", first, { targets = targets, values = values }) end
+  return c:node("assign", first, { target = targets[1], value = values[1] })
+end
+
+-- --- loops ---------------------------------------------------------------------------------
+
+--- An integer other than 0 as written, or 1 and an expression.
 local function parse_step(c)
   if not c:accept "," then return 1 end
   local first = c:peek()
-  local sign = c:accept "-" and -1 or 1
-  local token = c:peek()
-  if token.kind ~= "number" then c:fail("the step of a loop must be an integer as a literal", first) end
-  c:take()
-  if not c:is "do" then c:fail("the step of a loop must be an integer as a literal", first) end
-  if math.type(token.value) ~= "integer" then
-    c:fail(("the step of a loop must be an integer, not %s"):format(token.text), first)
+  local node = parse_expression(c)
+  local sign, value = 1, node.value
+  if node.kind == "unary" and node.op == "-" then sign, value = -1, node.operand.value end
+  if type(value) ~= "number" then return 1, node end
+  if math.type(value) ~= "integer" then
+    c:fail(("the step of a loop must be an integer, not %s"):format(value), first)
   end
-  if token.value == 0 then c:fail("the step of a loop must not be 0", first) end
-  if token.value < 0 or token.value > LARGEST_STEP then c:fail("the step of a loop is too large", first) end
-  return sign * token.value
+  if value == 0 then c:fail("the step of a loop must not be 0", first) end
+  if value < 0 or value > LARGEST_STEP then c:fail("the step of a loop is too large", first) end
+  return sign * value
+end
+
+local OTHER_FOR = "a generic 'for' goes over ipairs of an array: write 'for i, v in ipairs(x) do' or "
+  .. "'for i = first, last do'"
+
+--- `for i, v in ipairs(x) do`.
+local function parse_generic_for(c, first, name)
+  local value = c:accept "," and c:expect_name() or nil
+  if not c:is "in" then c:fail(OTHER_FOR) end
+  c:take()
+  local place = c:peek()
+  local call = parse_expression(c)
+  if call.kind ~= "call" or call.callee.kind ~= "name" or #call.arguments ~= 1 or call.arguments[1].kind ~= "name" then
+    c:fail(OTHER_FOR, place)
+  end
+  c:expect "do"
+  local body = c:nested(parse_block)
+  c:expect("end", first)
+  return c:node("each", first, { name = name, value = value, call = call, body = body })
 end
 
 local function parse_for(c)
   local first = c:expect "for"
   local name = c:expect_name()
-  if c:is "," or c:is "in" then
-    c:fail "a generic 'for' is not accepted: write 'for i = first, last do'"
-  end
+  if c:is "," or c:is "in" then return parse_generic_for(c, first, name) end
   c:expect "="
   local from = parse_expression(c)
   c:expect ","
   local to = parse_expression(c)
-  local step = parse_step(c)
+  local step, pace = parse_step(c)
   c:expect "do"
   local body = c:nested(parse_block)
   c:expect("end", first)
-  return c:node("for", first, { name = name, from = from, to = to, step = step, body = body })
+  return c:node("for", first, { name = name, from = from, to = to, step = step, pace = pace, body = body })
 end
+
+--- `if condition then break end`.
+local function break_where(c, condition)
+  local arm = c:node("arm", condition, { condition = condition, body = { c:node("break", condition, {}) } })
+  return c:node("if", condition, { arms = { arm } })
+end
+
+local function parse_while(c)
+  local first = c:expect "while"
+  local condition = parse_expression(c)
+  c:expect "do"
+  local body = c:nested(parse_block)
+  c:expect("end", first)
+  table.insert(body, 1, break_where(c, c:node("unary", condition, { op = "not", operand = condition })))
+  return c:node("forever", first, { word = "while", body = body })
+end
+
+local function parse_repeat(c)
+  local first = c:expect "repeat"
+  local body = c:nested(parse_block)
+  c:expect("until", first)
+  body[#body + 1] = break_where(c, parse_expression(c))
+  return c:node("forever", first, { word = "repeat", body = body })
+end
+
+local function parse_break(c)
+  local first = c:expect "break"
+  return c:node("break", first, {})
+end
+
+local function parse_goto(c)
+  local first = c:expect "goto"
+  return c:node("goto", first, { name = c:expect_name().text })
+end
+
+local function parse_label(c)
+  local first = c:expect "::"
+  local name = c:expect_name()
+  c:expect "::"
+  return c:node("label", first, { name = name.text })
+end
+
+-- --- other statements ----------------------------------------------------------------------
+
+local BLOCK_ENDS = { ["end"] = true, ["else"] = true, ["elseif"] = true, ["until"] = true }
 
 local function parse_arm(c)
   local first = c:peek()
@@ -259,35 +354,17 @@ local function parse_do(c)
   return c:node("do", first, { body = body })
 end
 
-local function parse_assignment(c)
-  local first = c:peek()
-  if first.kind ~= "name" and first.text ~= "(" then c:fail_expected "a statement" end
-  local target = parse_primary(c)
-  if target.kind == "call" then
-    c:fail("a call is not a statement here: functions of the subset only give a value", first)
-  end
-  if c:is "," then c:fail "several targets of one assignment are not accepted: write one after the other" end
-  if not c:is "=" then c:fail_expected "'='" end
-  if target.kind ~= "name" and target.kind ~= "index" or first.text == "(" then
-    c:fail("this cannot be assigned to", first)
-  end
-  c:take()
-  local value = parse_expression(c)
-  if c:is "," then c:fail "several values of one assignment are not accepted: write one after the other" end
-  return c:node("assign", first, { target = target, value = value })
-end
-
-local STATEMENTS = { ["for"] = parse_for, ["if"] = parse_if, ["do"] = parse_do, ["local"] = parse_local }
-local BLOCK_ENDS = { ["end"] = true, ["else"] = true, ["elseif"] = true, ["until"] = true }
-
---- `return` may end the function, without a value.
+--- `return` ends a block; what it returns are numbers.
 local function parse_return(c)
-  local first = c:expect "return"
-  if c.depth > 1 then c:fail("'return' is only accepted as the end of the function", first) end
-  if not c:accept ";" and not c:is "end" and c:peek().kind ~= "end" then
-    c:fail("the function returns nothing: results go into arrays", first)
-  end
+  local first, values = c:expect "return", {}
+  if not c:is ";" and not BLOCK_ENDS[c:peek().text] and c:peek().kind ~= "end" then values = parse_values(c) end
+  c:accept ";"
+  return c:node("return", first, { values = values })
 end
+
+local STATEMENTS = { ["for"] = parse_for, ["if"] = parse_if, ["do"] = parse_do, ["local"] = parse_local,
+  ["while"] = parse_while, ["repeat"] = parse_repeat, ["break"] = parse_break, ["goto"] = parse_goto,
+  ["::"] = parse_label, ["return"] = parse_return }
 
 function parse_block(c)
   local statements = {}
@@ -295,12 +372,9 @@ function parse_block(c)
     local token = c:peek()
     if token.kind == "end" or BLOCK_ENDS[token.text] then return statements end
     if OUTSIDE[token.text] then c:fail(OUTSIDE[token.text]) end
-    if token.text == "return" then
-      parse_return(c)
-      return statements
-    end
     if not c:accept ";" then
       statements[#statements + 1] = (STATEMENTS[token.text] or parse_assignment)(c)
+      if token.text == "return" then return statements end
     end
   end
 end
@@ -346,15 +420,15 @@ function grammar.parse(from, tokens)
     tokens = tokens, first = chosen.first })
 end
 
---- Parses a function of one expression, to be put in place of its calls.
+--- Parses a function that is to be put in place of its calls.
 -- @tparam table from
 -- @tparam table tokens
 -- @tparam integer index of the word `function`
--- @treturn table `{ kind="define", name=, parameters={tokens}, value= }`
+-- @treturn table `{ kind="define", name=, parameters={tokens}, body= }`
 function grammar.parse_inlined(from, tokens, index)
   local c = lexer.cursor(from, tokens, index + 1)
   local name = c:peek().kind == "name" and c:take() or tokens[index]
-  return parse_one_expression(c, tokens[index], name)
+  return parse_inlined_function(c, tokens[index], name)
 end
 
 --- Parses the expression at a token.

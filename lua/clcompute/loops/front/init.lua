@@ -23,9 +23,10 @@ end
 
 --- The tree of a parsed function, which keeps to the subset.
 -- @tparam table parsed of `front.parse`
+-- @tparam ?integer base of the arrays, 1 unless given
 -- @treturn table of `ast.node`, without types
-function front.resolve(parsed)
-  return restrictions.check(resolve.run(parsed))
+function front.resolve(parsed, base)
+  return restrictions.check(resolve.run(parsed, base))
 end
 
 return front

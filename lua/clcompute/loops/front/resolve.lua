@@ -1,27 +1,28 @@
 -- SPDX-License-Identifier: MIT
 
---- Gives every name its variable, so that names are unique and scopes are gone; puts functions of one expression in
--- place of their calls, locals for their arguments before the statement; splits `local a, b` and dissolves `do`. The
--- result is a new tree with nodes of its own, so one parsed function can be resolved again for another specialisation;
--- ids are the same each time.
+--- Gives every name its variable, so that names are unique and scopes are gone; puts functions in place of their calls
+-- (`inlining`); splits `local a, b` and `a, b = b, a`; dissolves `do`. The result is a new tree with nodes of its own,
+-- so one parsed function can be resolved again for another specialisation; ids are the same each time.
 --
 -- Statements: `for` (variable, from, to, step, body), `local` (variable, value), `assign` (target, value), `if`
--- (arms = { { condition, body } }, otherwise). Expressions: `number`, `boolean` (value), `name` (variable), `index`
--- (array, subscripts), `length` (array, dimension, subscripts), `binary` (op, left, right), `unary` (op, operand),
--- `call` (name, arguments). Every node has line, column, offset and finish: its first and last byte.
+-- (arms = { { condition, body } }, otherwise), `break`. Expressions: `number`, `boolean` (value), `name` (variable),
+-- `index` (array, subscripts), `length` (array, dimension, subscripts), `binary` (op, left, right),
+-- `unary` (op, operand), `call` (name, arguments). Every node has line, column, offset and finish: its first and last
+-- byte.
 
-local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local denotations = require "clcompute.loops.front.denotations"
+local inlining = require "clcompute.loops.front.inlining"
+local irregular = require "clcompute.loops.front.irregular"
+local jumps = require "clcompute.loops.front.jumps"
 local restrictions = require "clcompute.loops.front.restrictions"
+local walk = require("clcompute.loops.tree").walk
 
 local resolve = {}
 
 local DEEPEST = 200 -- of an expression
 
 local EXPRESSIONS = {}
-
-local inlined
 
 --- The resolved expression of a parsed one.
 -- @tparam table self of `clcompute.loops.front.denotations`
@@ -52,6 +53,7 @@ end
 local NO_VALUE = {
   math = "'%s' is no number",
   ["function"] = "'%s' is a function: call it",
+  ipairs = "'%s' is a function: a 'for' may go over it",
   inlined = "'%s' is a function: call it",
 }
 
@@ -86,7 +88,7 @@ end
 function EXPRESSIONS.index(self, parsed)
   local array = array_of(self, parsed)
   restrictions.index(self.origin, array, self.site or parsed, #parsed.subscripts)
-  local subscripts = self:evaluating(nil, resolve_list, parsed.subscripts)
+  local subscripts = self:evaluating(nil, self.place, resolve_list, parsed.subscripts)
   return self:node("index", parsed, { array = array, subscripts = subscripts })
 end
 
@@ -111,7 +113,8 @@ end
 function EXPRESSIONS.binary(self, parsed)
   local is_always = parsed.op ~= "and" and parsed.op ~= "or"
   local left = resolve_expression(self, parsed.left)
-  local right = self:evaluating(is_always and self.before or nil, resolve_expression, parsed.right)
+  local right = self:evaluating(is_always and self.before or nil, is_always and self.place or nil, resolve_expression,
+    parsed.right)
   return self:node("binary", parsed, { op = parsed.op, left = left, right = right })
 end
 
@@ -133,7 +136,7 @@ function EXPRESSIONS.call(self, parsed)
   local denotation = self:denote(callee)
   if denotation.tag == "inlined" then
     check_arguments(self, parsed, denotation.name, #denotation.parameters, #denotation.parameters)
-    return inlined(self, parsed, denotation)
+    return inlining.value(self, parsed, denotation)
   end
   if denotation.tag == "function" then
     local takes = denotations.FUNCTIONS[denotation.name]
@@ -142,107 +145,18 @@ function EXPRESSIONS.call(self, parsed)
   elseif denotation.tag == "refused" then
     self:fail(callee, "unknown call '%s': %s", name, denotation.reason)
   end
-  self:fail(callee, "unknown call '%s': functions of math and of one expression are accepted", name)
-end
-
-local DEEPEST_CALLS = 20 -- calls in the functions that calls stand for
-local MOST_VARIABLES = 100 -- then arguments get no locals any more: Lua has 200 in one function
-
--- --- how a function uses a parameter ------------------------------------------------------
-
-local LISTS = { "arguments", "subscripts" }
-local SUBEXPRESSIONS = { "left", "right", "operand", "callee" }
-
---- Counts where a parsed expression names a parameter, and notes whether it does so for an array.
-local function count(parsed, name, uses)
-  if parsed.name == name then
-    uses.count = uses.count + 1
-    uses.is_array = uses.is_array or parsed.kind ~= "name"
-  end
-  if parsed.kind == "length" then uses.is_array = uses.is_array or parsed.operand.name == name end
-  for _, key in ipairs(SUBEXPRESSIONS) do
-    if parsed[key] then count(parsed[key], name, uses) end
-  end
-  for _, key in ipairs(LISTS) do
-    for _, part in ipairs(parsed[key] or {}) do count(part, name, uses) end
-  end
-  return uses
-end
-
--- --- arguments ----------------------------------------------------------------------------
-
---- Whether an argument is a name, be it that of a parameter which stands for one: of an array there is no value.
-local function is_name(self, parsed)
-  if parsed.kind ~= "name" then return false end
-  local denotation = self:denote(parsed)
-  return denotation.tag ~= "argument" or self:within(denotation, is_name, denotation.node)
-end
-
---- Whether the value may be false where a number is meant, which no local can hold.
-local function may_be_partial(node)
-  return node.op == "and" or node.op == "or" and may_be_partial(node.right)
-end
-
-local PLAIN = { number = true, boolean = true, name = true, index = true }
-
---- Whether to evaluate an expression again costs nothing that compilers leave, or a few additions of integers.
-local function is_plain(node)
-  return PLAIN[node.kind] or node.kind == "unary" and node.operand.kind == "number" or affine.of(node) ~= nil
-end
-
---- What a parameter denotes: its argument where it stands, or a local with its value.
-local function denotation_of(self, parameter, parsed, value)
-  local in_place = { tag = "argument", node = parsed, scope = self.scope, holder = self.holder, site = self.site,
-    calls = self.calls }
-  local uses = count(value, parameter.text, { count = 0 })
-  if uses.count == 1 or uses.is_array or is_name(self, parsed) then return in_place end
-  local resolved = resolve_expression(self, parsed)
-  if not self.before or self.count >= MOST_VARIABLES then return in_place end
-  if is_plain(resolved) or may_be_partial(resolved) then return in_place end
-  local variable = self:variable(parameter.text, { role = "local", node = parameter, definition = resolved,
-    is_argument = true })
-  table.insert(self.before, self:node("local", parsed, { variable = variable, value = resolved }))
-  return { tag = "variable", variable = variable }
-end
-
--- --- calls --------------------------------------------------------------------------------
-
---- The calls around with that of a function in them; a failure if it is among them already.
-local function entered(self, parsed, denotation)
-  local calls = self.calls
-  local around = calls
-  while around do
-    if around.key == denotation.key then
-      self:fail(parsed, "'%s' calls itself: it cannot be put in place of its calls", denotation.name)
-    end
-    around = around.around
-  end
-  local depth = calls and calls.depth + 1 or 1
-  if depth > DEEPEST_CALLS then
-    self:fail(parsed, "'%s': calls within calls are put in place up to %d levels", denotation.name, DEEPEST_CALLS)
-  end
-  return { key = denotation.key, around = calls, depth = depth }
-end
-
---- The value of an inlined function with its parameters bound to the arguments of a call, whose number is right.
--- @tparam table self of `denotations.names`
--- @tparam table parsed the call
--- @tparam table denotation of its function
--- @treturn table
-function inlined(self, parsed, denotation)
-  local calls, scope = entered(self, parsed, denotation), denotations.new_scope(denotation.scope)
-  for i, parameter in ipairs(denotation.parameters) do
-    scope.names[parameter.text] = denotation_of(self, parameter, parsed.arguments[i], denotation.value)
-  end
-  return self:within({ scope = scope, holder = denotation.holder, site = self.site or parsed, calls = calls },
-    resolve_expression, denotation.value)
+  self:fail(callee, "unknown call '%s': functions of math and local functions are accepted", name)
 end
 
 -- --- statements ----------------------------------------------------------------------------
 
 --- Resolves an expression that is evaluated each time right behind the statements of a list.
 local function value_of(self, parsed, into)
-  return self:evaluating(into, resolve_expression, parsed)
+  local around = self.whole
+  self.whole = parsed
+  local value = self:evaluating(into, into, resolve_expression, parsed)
+  self.whole = around
+  return value
 end
 
 local STATEMENTS = {}
@@ -282,7 +196,7 @@ end
 
 --- The function sees itself, if `local function` defined it, but no names that follow: those get a scope further in.
 function STATEMENTS.define(self, parsed)
-  local denotation = { tag = "inlined", name = parsed.name, parameters = parsed.parameters, value = parsed.value,
+  local denotation = { tag = "inlined", name = parsed.name, parameters = parsed.parameters, parsed = parsed,
     scope = self.scope, holder = self.holder, key = parsed }
   self:enter()
   self:bind(parsed.name, denotation)
@@ -290,21 +204,73 @@ function STATEMENTS.define(self, parsed)
   self:enter()
 end
 
-function STATEMENTS.assign(self, parsed, into)
-  local target = parsed.target
-  if target.kind == "name" then
-    local denotation = self:denote(target)
-    if denotation.tag ~= "variable" then
-      self:fail(target, "%s", denotation.reason or ("'%s' cannot be assigned"):format(target.name))
-    end
-    restrictions.assign(self.origin, denotation.variable, target)
-    target = self:node("name", target, { variable = denotation.variable })
-  else
-    target = resolve_expression(self, target)
+--- The resolved target of an assignment.
+local function target_of(self, target)
+  if target.kind ~= "name" then return resolve_expression(self, target) end
+  local denotation = self:denote(target)
+  if denotation.tag ~= "variable" then
+    self:fail(target, "%s", denotation.reason or ("'%s' cannot be assigned"):format(target.name))
   end
+  restrictions.assign(self.origin, denotation.variable, target)
+  return self:node("name", target, { variable = denotation.variable })
+end
+
+function STATEMENTS.assign(self, parsed, into)
+  local target = self:evaluating(nil, into, target_of, parsed.target)
   local value = value_of(self, parsed.value, into)
   into[#into + 1] = self:node("assign", parsed, { target = target, value = value })
 end
+
+--- A local with a value, as a name.
+local function kept(self, value, at, into)
+  local variable = self:variable("value", { role = "local", node = at, definition = value })
+  into[#into + 1] = self:node("local", at, { variable = variable, value = value })
+  return self:node("name", at, { variable = variable })
+end
+
+--- Whether a subscript speaks of a local that is assigned.
+local function is_assigned(subscript, targets)
+  for _, target in ipairs(targets) do
+    if target.kind == "name" and walk.mentions(subscript, target.variable) then return true end
+  end
+  return false
+end
+
+--- Several at once: all values, and where they go, are known before the first is assigned.
+function STATEMENTS.assigns(self, parsed, into)
+  local targets, values = {}, {}
+  for i, target in ipairs(parsed.targets) do targets[i] = self:evaluating(nil, into, target_of, target) end
+  for i, value in ipairs(parsed.values) do
+    values[i] = value_of(self, value, into)
+    if values[i].kind ~= "number" then values[i] = kept(self, values[i], value, into) end
+  end
+  for _, target in ipairs(targets) do
+    for d, subscript in ipairs(target.subscripts or {}) do
+      if is_assigned(subscript, targets) then target.subscripts[d] = kept(self, subscript, parsed, into) end
+    end
+  end
+  for i = #targets, 1, -1 do -- as Lua does: where two are one element, the first stays
+    into[#into + 1] = self:node("assign", parsed, { target = targets[i], value = values[i] })
+  end
+end
+
+--- A call whose value is not taken: of a function that is put in its place.
+function STATEMENTS.perform(self, parsed, into)
+  local call = parsed.call
+  local denotation = self:denote(call.callee)
+  if denotation.tag ~= "inlined" then
+    self:fail(parsed, "a call is not a statement here: functions of math only give a value")
+  end
+  check_arguments(self, call, denotation.name, #denotation.parameters, #denotation.parameters)
+  local around = self.whole
+  self.whole = call
+  self:evaluating(into, into, inlining.perform, call, denotation)
+  self.whole = around
+end
+
+STATEMENTS.give = inlining.give
+
+STATEMENTS["break"] = function(self, parsed, into) into[#into + 1] = self:node("break", parsed, {}) end
 
 STATEMENTS["do"] = function(self, parsed, into)
   for _, statement in ipairs(resolve_block(self, parsed.body)) do into[#into + 1] = statement end
@@ -313,20 +279,21 @@ end
 STATEMENTS["if"] = function(self, parsed, into)
   local arms = {}
   for i, arm in ipairs(parsed.arms) do
-    local condition = value_of(self, arm.condition, i == 1 and into or nil)
+    local before = i == 1 and into or nil
+    local condition = self:evaluating(before, before, resolve_expression, arm.condition)
     arms[i] = ast.node("arm", { condition = condition, body = resolve_block(self, arm.body) }, arm)
   end
   local otherwise = parsed.otherwise and resolve_block(self, parsed.otherwise)
   into[#into + 1] = self:node("if", parsed, { arms = arms, otherwise = otherwise })
 end
 
-STATEMENTS["for"] = function(self, parsed, into)
-  local from, to = resolve_expression(self, parsed.from), resolve_expression(self, parsed.to)
+--- Adds a loop; `declare` makes its variable.
+local function add_loop(self, parsed, fields, into, declare)
   local around, loop = self.loops, nil
   local body = resolve_block(self, parsed.body, function()
-    local variable = self:declare(parsed.name, { role = "loop" })
-    loop = self:node("for", parsed, { variable = variable, from = from, to = to, step = parsed.step, body = {} })
-    variable.loop = loop
+    fields.variable, fields.body = declare(), {}
+    loop = self:node("for", parsed, fields)
+    loop.variable.loop = loop
     self.loops = table.move(around, 1, #around, 1, {})
     self.loops[#self.loops + 1] = loop
   end)
@@ -334,17 +301,71 @@ STATEMENTS["for"] = function(self, parsed, into)
   into[#into + 1] = loop
 end
 
+STATEMENTS["for"] = function(self, parsed, into)
+  local from, to = value_of(self, parsed.from, into), value_of(self, parsed.to, into)
+  local pace = parsed.pace and value_of(self, parsed.pace, into)
+  add_loop(self, parsed, { from = from, to = to, step = parsed.step, pace = pace }, into, function()
+    return self:declare(parsed.name, { role = "loop" })
+  end)
+end
+
+--- `while` and `repeat`: a loop whose passes are counted, which nobody asks for.
+function STATEMENTS.forever(self, parsed, into)
+  local from = self:node("number", parsed, { value = 1 })
+  local to = self:node("number", parsed, { value = math.maxinteger })
+  add_loop(self, parsed, { from = from, to = to, step = 1, word = parsed.word }, into, function()
+    return self:variable(parsed.word, { role = "loop" })
+  end)
+end
+
+--- `for i, v in ipairs(x)` as `for i = 1, #x do local v = x[i]`.
+function STATEMENTS.each(self, parsed, into)
+  local at, array = parsed.call, parsed.call.arguments[1]
+  if self:denote(parsed.call.callee).tag ~= "ipairs" then
+    self:fail(parsed.call, "a generic 'for' goes over ipairs of an array, and this is not Lua's 'ipairs'")
+  end
+  local body = { ast.parsed("do", { body = parsed.body }, parsed) }
+  if parsed.value then
+    local index = ast.parsed("name", { name = parsed.name.text }, at)
+    table.insert(body, 1, ast.parsed("local", { names = { parsed.value }, values = {
+      ast.parsed("index", { name = array.name, subscripts = { index } }, at) } }, parsed))
+  end
+  STATEMENTS["for"](self, ast.parsed("for", { name = parsed.name, from = ast.parsed("number", { value = 1 }, at),
+    to = ast.parsed("length", { operand = array }, at), step = 1, body = body }, parsed), into)
+end
+
+-- --- the function ----------------------------------------------------------------------------
+
+local RESOLVER = { expression = resolve_expression, block = resolve_block, value = value_of }
+
+--- An array of one element for each number that the function returns.
+local function results_of(self, parsed, count)
+  local list = {}
+  for i = 1, count do
+    list[i] = self:variable(count == 1 and "result" or "result " .. i, { role = "array", node = parsed, loops = {},
+      rank = 1, use = parsed, indexed = parsed, is_capture = true, is_result = true })
+  end
+  return list
+end
+
 --- The tree of a parsed function with variables in place of names.
 -- @tparam table parsed of `clcompute.loops.front.grammar`
+-- @tparam ?integer base of the arrays: 0 or, unless given, 1
 -- @treturn table `{ kind="function", name=, parameters={variables}, captures={variables}, body=, origin= }`
-function resolve.run(parsed)
+function resolve.run(parsed, base)
   local self = denotations.names(parsed)
+  self.resolver, self.base = RESOLVER, base or 1
   local parameters = {}
   for i, token in ipairs(parsed.parameters) do
     parameters[i] = self:declare(token, { role = "parameter", is_parameter = true })
   end
-  return ast.node("function", { name = parsed.name, parameters = parameters, captures = self.captures,
-    body = resolve_block(self, parsed.body), origin = parsed.origin }, parsed)
+  local statements, count = jumps.structured(parsed.origin, parsed)
+  self.results = results_of(self, parsed, count)
+  local body, captures = resolve_block(self, statements), self.captures
+  table.move(self.results, 1, #self.results, #captures + 1, captures)
+  local tree = ast.node("function", { name = parsed.name, parameters = parameters, captures = captures, body = body,
+    origin = parsed.origin }, parsed)
+  return irregular.mark(tree, function(name, fields) return self:variable(name, fields) end)
 end
 
 return resolve

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
 --- What the subset asks of a function beyond its grammar. One variable is one thing: an array with the same number of
--- subscripts everywhere, or a number; only locals are assigned. Bounds of loops and subscripts are affine: the
+-- subscripts everywhere, or a number; only locals are assigned. Where bounds of loops and subscripts are affine, the
 -- variables that they need must be integers in each call (`is_index`); others are computed with (`is_operand`).
 
 local affine = require("clcompute.loops.tree").affine
@@ -79,7 +79,7 @@ function restrictions.assign(origin, variable, node)
   variable.assigned = variable.assigned or node
 end
 
--- --- affine bounds and subscripts ----------------------------------------------------------
+-- --- bounds and subscripts -----------------------------------------------------------------
 
 local function mark(form)
   affine.each_term(form, function(term)
@@ -97,42 +97,59 @@ local function loop_variable(node, except)
   return found
 end
 
-local ACCEPTED = "; it must be a sum of integers and integer multiples of loop variables, integer arguments, lengths "
-  .. "and their // and % by literals"
+local ACCEPTED = "; where an array is written it must be a sum of integers and integer multiples of loop variables, "
+  .. "integer arguments, lengths and their // and % by literals, unless the element is updated: "
+  .. "%s[k] = %s[k] + e"
 
 --- What to write instead; for `A[i * n + k]`, where a matrix is meant, its element.
 local function remedy(index, subscript, at)
-  if at.kind ~= "binary" or at.op ~= "*" or #index.subscripts > 1 then return ACCEPTED end
+  if at.kind ~= "binary" or at.op ~= "*" or #index.subscripts > 1 then
+    return (ACCEPTED:gsub("%%s", index.array.name))
+  end
   local name, row, column = index.array.name, loop_variable(at), loop_variable(subscript, at)
   local way = row and column and ("write %s[%s][%s]"):format(name, row, column) or "write a subscript for each"
   return ("; make '%s' a matrix (reshape it) and %s"):format(name, way)
 end
 
-local function check_index(origin, node)
+local function mark_index(node)
   for _, subscript in ipairs(node.subscripts) do
-    local form, reason, at = affine.of(subscript)
-    if not form then
-      failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.array.name, reason,
-        remedy(node, subscript, at)))
-    end
-    mark(form)
+    local form = affine.of(subscript)
+    if form then mark(form) end
   end
 end
 
-local function check_bound(origin, node, which)
-  local form, reason, at = affine.of(node)
-  if not form then
-    failure.raise(origin, at, ("the %s value of a loop is not affine: %s%s"):format(which, reason, ACCEPTED))
+--- Whether a value is computed from the element that gets it: where that is left, Lua computes with nil.
+local function is_update(assign)
+  local text = lua_text.expression(assign.target)
+  return walk.find({ assign.value }, function(part)
+    return part.kind == "index" and part.array == assign.target.array and lua_text.expression(part) == text
+  end) ~= nil
+end
+
+--- Where an element is written is a sum of the call's numbers and loop variables, unless it is updated.
+local function check_target(origin, node)
+  for _, subscript in ipairs(node.target.subscripts) do
+    local form, reason, at = affine.of(subscript)
+    if not form and not is_update(node) then
+      failure.raise(origin, at, ("a subscript of '%s' is not affine: %s%s"):format(node.target.array.name, reason,
+        remedy(node.target, subscript, at)))
+    end
   end
-  mark(form)
+end
+
+local function mark_bound(node)
+  local form = affine.of(node)
+  if form then mark(form) end
 end
 
 local function check_node(origin, node)
-  if node.kind == "for" then
-    check_bound(origin, node.from, "first")
-    check_bound(origin, node.to, "last")
+  if node.kind == "for" and not node.word then
+    mark_bound(node.from)
+    mark_bound(node.to)
   elseif node.kind == "index" then
-    check_index(origin, node)
+    mark_index(node)
+  elseif node.kind == "assign" and node.target.kind == "index" then
+    check_target(origin, node)
   end
 end
 
@@ -147,7 +164,7 @@ local function mark_operands(nodes)
     if node.kind == "name" then
       node.variable.is_operand = true
     elseif node.kind == "for" then -- a loop that begins with a float is one of floats
-      mark_operands { node.from }
+      mark_operands { node.from, node.pace }
       mark_operands(node.body)
     elseif TAKES_EITHER[node.op] then
       for _, side in ipairs { node.left, node.right } do

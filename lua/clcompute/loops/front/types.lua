@@ -180,7 +180,11 @@ function EXPRESSIONS.length(self, node)
 end
 
 function EXPRESSIONS.index(self, node)
-  for _, subscript in ipairs(node.subscripts) do self:integer(subscript, "a subscript") end
+  for _, subscript in ipairs(node.subscripts) do
+    if self:number(subscript, "a subscript") == "float" then
+      self:fail(subscript, "a subscript takes integers, this is a float: math.floor makes one of it")
+    end
+  end
   return FLOATS[node.array.element] and "float" or "int"
 end
 
@@ -306,12 +310,18 @@ local function store(self, array, node)
   array.element, self.has_changed = "double", true
 end
 
-STATEMENTS["local"] = function(self, node) give(self, node.variable, node.value) end
+STATEMENTS["local"] = function(self, node)
+  if not node.is_blank then return give(self, node.variable, node.value) end
+  self:any(node.value)
+end
+
+STATEMENTS["break"] = function() end
 
 function STATEMENTS.assign(self, node)
   if node.target.kind == "index" then
     self:any(node.target)
     store(self, node.target.array, node.value)
+    if node.target.array.is_result and node.value.is_mixed then node.value.is_ambiguous = true end
     self:any(node.target)
   else
     give(self, node.target.variable, node.value)
@@ -331,6 +341,7 @@ STATEMENTS["for"] = function(self, node)
   node.variable.type = "int"
   self:integer(node.from, "the first value of a loop")
   self:integer(node.to, "the last value of a loop")
+  if node.pace then self:integer(node.pace, "the step of a loop") end
   infer_block(self, node.body)
 end
 

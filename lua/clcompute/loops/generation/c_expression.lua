@@ -5,8 +5,11 @@
 -- A context says how: `real`, the C type of floats ("double" or "float"); `base`, the index of an array's first
 -- element; `names`, what stands for a variable where that is not its id; `access`, a function of an index that may
 -- return what stands for the element; `helpers`, a table in which the functions of
--- clcompute.loops.generation.c_statements that the text calls become keys.
+-- clcompute.loops.generation.c_statements that the text calls become keys; `sites`, a list of what may fail; `known`,
+-- dimensions by element of which the subscripts were looked at before.
 
+local faults = require "clcompute.loops.generation.faults"
+local isl_text = require("clcompute.loops.analysis").isl_text
 local size_of = require("clcompute.loops.tree").ast.size
 
 local c_expression = {}
@@ -26,6 +29,11 @@ local SWAPPED = { [">"] = true, [">="] = true }
 local C_NAME = { ["~="] = "!=", ["~"] = "^", ["and"] = "&&", ["or"] = "||" } -- where it is not Lua's
 
 local print_node
+
+--- Whether data alone decide a condition.
+local function is_of_data(condition)
+  return not (isl_text.necessary(condition) .. isl_text.sufficient(condition)):find "[=<>]"
+end
 
 --- A text in parentheses where it binds less than `least`.
 local function enclosed(least, text, own)
@@ -118,11 +126,29 @@ function c_expression.plain(node, context, added)
   return (plain(node, context, added))
 end
 
+--- A subscript of an element, from 0, that is looked at.
+function c_expression.inside(node, dimension, context)
+  context.helpers.inside = true
+  return ("inside(%s, %s, %d, &fault)"):format((print_node(node.subscripts[dimension], context)),
+    size_of(node.array, dimension),
+    faults.number(context, { what = "index", node = node, dimension = dimension }))
+end
+
+--- A subscript, from 0; one that data decide is looked at, but where it is known to be inside.
+local function place_in(node, dimension, context)
+  local subscript = node.subscripts[dimension]
+  local known = context.known and context.known[node]
+  if not (node.checked and node.checked[dimension]) or known and known[dimension] then
+    return plain(subscript, context, -context.base)
+  end
+  return c_expression.inside(node, dimension, context), PRIMARY
+end
+
 --- An element of an array, whose dimensions after the first are the integers `<id>_d2` and so on.
 function c_expression.element(node, context)
   local variable, text, own = node.array, nil, nil
-  for dimension, subscript in ipairs(node.subscripts) do
-    local index, precedence = plain(subscript, context, -context.base)
+  for dimension in ipairs(node.subscripts) do
+    local index, precedence = place_in(node, dimension, context)
     if not text then
       text, own = index, precedence
     else
@@ -156,9 +182,28 @@ local function chosen(node, wanted, fallback, context)
     chosen(node.right, wanted, fallback, context), fallback)
 end
 
+--- Whether a value costs no more than to choose it, and may be computed whatever the condition is.
+local function is_free(node)
+  if node.kind == "number" or node.kind == "name" then return true end
+  if node.kind == "index" then return not node.checked end
+  return node.op == "or" and node.left.op == "and" and is_free(node.left.right) and is_free(node.right)
+    and is_of_data(node.left.left)
+end
+
+--- `condition and a or b` with both read before: compilers make vectors of it. Where numbers of the call decide, they
+-- may keep an element out of reach.
+local function both_read(node, context)
+  local choice = node.left
+  if not is_free(node) or choice.left.type ~= "bool" or choice.right.type == "bool" then return nil end
+  return call(node.type == "int" and "choose_int" or "choose_real", context, (truth(choice.left, context)),
+    (as(choice.right, node.type, context)), (as(node.right, node.type, context)))
+end
+
 --- `and` and `or` that give a number.
 local function selected(node, context)
   if node.op == "and" then return print_node(node.right, context) end -- a number and b
+  local text, own = both_read(node, context)
+  if text then return text, own end
   local fallback = operand_as(node.right, node.type, context, CONDITIONAL + 1)
   return chosen(node.left, node.type, fallback, context), PRIMARY
 end
@@ -171,9 +216,16 @@ local function infix(node, context, wanted)
     operand_as(node.right, wanted, context, own + 1)), own
 end
 
+--- Whether a node is an integer as written that floats hold exactly.
+local function is_exact_literal(node, context)
+  local largest = context.real == "float" and 1 << 24 or 1 << 53
+  return node.kind == "number" and node.type == "int" and node.value <= largest and node.value >= -largest
+end
+
 local function comparison(node, context)
   local left, right = node.left, node.right
   if left.type == right.type then return infix(node, context) end
+  if is_exact_literal(left, context) or is_exact_literal(right, context) then return infix(node, context, "float") end
   if SWAPPED[node.op] then left, right = right, left end
   local name = COMPARISON[node.op]
   if name == "eq" and left.type ~= "int" then left, right = right, left end
@@ -183,9 +235,34 @@ local function comparison(node, context)
   return text, own
 end
 
+--- An integer divisor, which is looked at where it may be 0.
+local function divisor(node, value, context)
+  if not node.is_guarded then return value end
+  return (call("nonzero", context, value, tostring(faults.number(context, { what = "zero", node = node })), "&fault"))
+end
+
+--- The power of two that a literal is, or nil.
+local function exponent_of(node)
+  local value = node.kind == "number" and node.value or 0
+  return value > 0 and value & (value - 1) == 0 and math.tointeger(math.log(value, 2) // 1) or nil
+end
+
+--- // and % of an integer by a power of two: bits, which are rounded down as Lua's are.
+local function by_power(node, exponent, context)
+  local left = print_node(node.left, context)
+  if node.op == "//" then return ("shift_down(%s, %d)"):format(left, exponent), PRIMARY end
+  return ("low_bits(%s, %d)"):format(left, (1 << exponent) - 1), PRIMARY
+end
+
 local function arithmetic(node, context)
   if node.type == "int" then
+    local exponent = (node.op == "//" or node.op == "%") and exponent_of(node.right)
+    if exponent then
+      context.helpers[node.op == "//" and "shift_down" or "low_bits"] = true
+      return by_power(node, exponent, context)
+    end
     local name = OF_INTEGERS[node.op]
+    if name and node.is_guarded then return call(name, context, node.left, divisor(node, node.right, context)) end
     if name then return call(name, context, node.left, node.right) end
     return infix(node, context)
   end
@@ -263,10 +340,18 @@ local FUNCTIONS = {
     return function_of_floats "fabs"(node, context)
   end,
   fmod = function(node, context)
-    if node.type == "int" then return call("fmod_int", context, node.arguments[1], node.arguments[2]) end
+    if node.type == "int" then
+      return call("fmod_int", context, node.arguments[1], divisor(node, node.arguments[2], context))
+    end
     return function_of_floats "fmod"(node, context)
   end,
 }
+function FUNCTIONS.tointeger(node, context)
+  local argument = node.arguments[1]
+  if argument.type == "int" then return print_node(argument, context) end
+  return call("whole", context, argument, tostring(faults.number(context, { what = "integer", node = node })), "&fault")
+end
+
 for _, name in ipairs { "sqrt", "exp", "sin", "cos", "tan" } do FUNCTIONS[name] = function_of_floats(name) end
 
 -- --- all ----------------------------------------------------------------------------------

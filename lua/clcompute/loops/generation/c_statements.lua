@@ -6,7 +6,10 @@
 -- clcompute.loops.generation.c_expression, with the `origin` of the text; `has_indices`: all its integers are those of
 -- clcompute.loops.generation.indices.
 
+local affine = require("clcompute.loops.tree").affine
 local c_expression = require "clcompute.loops.generation.c_expression"
+local faults = require "clcompute.loops.generation.faults"
+local range_checks = require "clcompute.loops.generation.range_checks"
 
 local c_statements = {}
 
@@ -17,6 +20,41 @@ local c_statements = {}
 
 -- Name, the helpers it calls, text.
 local HELPERS = {
+  { "Fault", {}, [[
+typedef struct { long site, value; } Fault; // where Lua raises an error; site 0: nowhere
+void report(const Fault *fault, volatile global long *faults) { // the first one stays
+  if (atomic_cmpxchg((volatile global int *)faults, 0, (int)fault->site) == 0) faults[1] = fault->value;
+}
+#define STOP if (fault.site) { report(&fault, faults); return; }]] },
+  { "int64", {}, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable" },
+  { "note", { "Fault" }, [[
+void note(long site, long value, Fault *fault) {
+  if (!fault->site) fault->site = site, fault->value = value;
+}]] },
+  { "inside", { "note" }, [[
+long inside(long i, long size, long site, Fault *fault) { // the place of an index from 0, if it is in an array
+  const ulong place = (ulong)i - BASE;
+  if (place < (ulong)size) return (long)place;
+  note(site, i, fault);
+  return 0;
+}]] },
+  { "nonzero", { "note" }, [[
+long nonzero(long a, long site, Fault *fault) {
+  if (a != 0) return a;
+  note(site, 0, fault);
+  return 1;
+}]] },
+  { "whole", { "note" }, [[
+long whole(REAL a, long site, Fault *fault) { // the integer that a float is
+  if (a >= -0x1p63f && a < 0x1p63f && floor(a) == a) return (long)a;
+  note(site, 0, fault);
+  return 0;
+}]] },
+  { "pass_count", {}, [[
+long pass_count(long from, long to, long step) { // of a loop that may go through all integers
+  if (step > 0) return from <= to ? (long)(((ulong)to - (ulong)from) / (ulong)step + 1) : 0;
+  return from >= to ? (long)(((ulong)from - (ulong)to) / (0 - (ulong)step) + 1) : 0;
+}]] },
   { "add_int", {}, "long add_int(long a, long b) { return (long)((ulong)a + (ulong)b); }" },
   { "sub_int", {}, "long sub_int(long a, long b) { return (long)((ulong)a - (ulong)b); }" },
   { "mul_int", {}, "long mul_int(long a, long b) { return (long)((ulong)a * (ulong)b); }" },
@@ -71,6 +109,10 @@ long passes(long from, long to, long step) { // of a loop
   { "add_real", { "REORDER" }, "REAL add_real(REAL a, REAL b) { REORDER return a + b; }" },
   { "sub_real", { "REORDER" }, "REAL sub_real(REAL a, REAL b) { REORDER return a - b; }" },
   { "mul_real", { "REORDER" }, "REAL mul_real(REAL a, REAL b) { REORDER return a * b; }" },
+  { "shift_down", {}, "long shift_down(long a, int bits) { return a >> bits; } // by a power of two" },
+  { "low_bits", {}, "long low_bits(long a, long mask) { return a & mask; }" },
+  { "choose_int", {}, "long choose_int(int holds, long a, long b) { return holds ? a : b; } // both are read" },
+  { "choose_real", {}, "REAL choose_real(int holds, REAL a, REAL b) { return holds ? a : b; } // both are read" },
   { "max_int", {}, "long max_int(long a, long b) { return a < b ? b : a; }" },
   { "min_int", {}, "long min_int(long a, long b) { return b < a ? b : a; }" },
   { "max_real", {}, "REAL max_real(REAL a, REAL b) { return a < b ? b : a; }" },
@@ -132,6 +174,7 @@ end
 --- The source text of a node in one line; of a loop or an `if` its head.
 local function source_of(node, origin)
   local text = origin.text:sub(node.offset, node.finish)
+  if node.word == "repeat" then text = "repeat" end
   if node.kind == "for" then text = text:match "^(.-%f[%w]do)%f[^%w]" or text end
   if node.kind == "if" then text = text:match "^(.-%f[%w]then)%f[^%w]" or text end
   return (text:gsub("%-%-[^\n]*", ""):gsub("%s+", " "):gsub("[\\?]+", " "))
@@ -184,7 +227,76 @@ local function stored(value, dtype, context)
   return ("(%s)(%s)"):format(dtype, text)
 end
 
+--- Adds what ends a work-item that met a fault; where others wait for it, it goes on.
+local function stop(output, ...)
+  if faults.are_in { ... } and not output.has_barriers then add(output, "STOP") end
+end
+
+--- A loop that only a `break` ends.
+local function print_endless(node, output)
+  c_statements.block(output, "for (;;) ", function()
+    if output.has_barriers and output.has_faults then add(output, "if (fault.site) break;") end
+    output.depth = output.depth - 1
+    c_statements.body(node.body, output)
+    output.depth = output.depth + 1
+  end, node)
+end
+
+--- A loop whose bounds and step may be any integers; its passes are counted.
+local function print_counted(node, output)
+  local id, context, step = node.variable.id, output.context, ("%d"):format(node.step)
+  if node.pace then
+    step = ("nonzero(%s, %d, &fault)"):format(c_expression.text(node.pace, context),
+      faults.number(context, { what = "step", node = node }))
+    context.helpers.nonzero = true
+  end
+  context.helpers.pass_count = true
+  add(output, ("for (long %s = %s, %s_step = %s, %s_left = pass_count(%s, %s, %s_step); %s_left != 0; %s_left--, "
+    .. "%s += %s_step) {"):format(id, c_expression.plain(node.from, context), id, step, id, id,
+    c_expression.plain(node.to, context), id, id, id, id, id), node)
+  if node.pace then
+    output.depth = output.depth + 1
+    stop(output, node)
+    output.depth = output.depth - 1
+  end
+  c_statements.body(node.body, output)
+  add(output, "}")
+  if node.pace then stop(output, node) end
+end
+
+--- Whether the bounds of a loop are no sums of a call's numbers, which are small.
+local function is_counted(node)
+  return node.irregular ~= nil and (node.pace or not affine.of(node.from) or not affine.of(node.to))
+end
+
+--- Looks at the subscripts of a loop's first and last pass. Where work-items wait for each other they all go on, and
+-- each pass looks at its own.
+local function print_range_checks(node, output)
+  local list, context = range_checks.of(node), output.context
+  context.known = context.known or {}
+  for _, check in ipairs(list) do
+    context.known[check.node] = context.known[check.node] or {}
+    context.known[check.node][check.dimension] = nil -- in another kernel it may have been
+  end
+  if #list == 0 or output.has_barriers then return end
+  local from, to = c_expression.plain(node.from, context), c_expression.plain(node.to, context)
+  c_statements.block(output, ("if (%s %s %s) "):format(from, node.step > 0 and "<=" or ">=", to), function()
+    for _, pass in ipairs { from, to } do
+      c_statements.block(output, "", function()
+        add(output, ("const long %s = %s;"):format(node.variable.id, pass))
+        for _, check in ipairs(list) do
+          add(output, c_expression.inside(check.node, check.dimension, context) .. ";")
+        end
+      end)
+    end
+    add(output, "STOP")
+  end)
+  for _, check in ipairs(list) do context.known[check.node][check.dimension] = true end
+end
+
 local function print_for(node, output)
+  print_range_checks(node, output)
+  if node.word then return print_endless(node, output) end
   local id, last = node.variable.id, node.variable.id .. "_last"
   local step, context = node.step, output.context
   local increment = step == 1 and id .. "++" or step == -1 and id .. "--"
@@ -194,6 +306,7 @@ local function print_for(node, output)
     context.helpers[hint] = true
     add(output, hint)
   end
+  if is_counted(node) then return print_counted(node, output) end
   add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
     c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
   c_statements.body(node.body, output)
@@ -221,25 +334,86 @@ STATEMENTS["local"] = function(node, output)
   local place = c_expression.name(node.variable, context)
   local declared = place == node.variable.id and c_statements.type(type, context) .. " " or ""
   add(output, ("%s%s = %s;"):format(declared, place, c_expression.text(node.value, context, type)), node)
+  stop(output, node.value)
+end
+
+STATEMENTS["break"] = function(_, output) add(output, "break;") end
+
+--- Adds an assignment to an element where it, or the value, may fail: nothing is stored then.
+local function store_checked(target, value, output, node)
+  local context, element = output.context, target.array.element
+  c_statements.block(output, "", function()
+    add(output, ("const %s value = %s;"):format(element, stored(value, element, context)))
+    add(output, ("global %s *const place = &%s;"):format(element, c_expression.element(target, context)))
+    stop(output, target, value)
+    add(output, output.has_barriers and "if (!fault.site) *place = value;" or "*place = value;")
+  end, node)
 end
 
 --- Adds the assignment of a value to a local or an element; `node` is the statement in Lua.
 function c_statements.store(target, value, output, node)
   local context = output.context
-  if target.kind == "index" then
+  if target.kind == "index" and faults.are_in { target, value } then
+    store_checked(target, value, output, node)
+  elseif target.kind == "index" then
     add(output, ("%s = %s;"):format(c_expression.element(target, context),
       stored(value, target.array.element, context)), node)
   else
     add(output, ("%s = %s;"):format(c_expression.name(target.variable, context),
       c_expression.text(value, context, target.variable.type)), node)
+    stop(output, value)
   end
 end
 
+--- Adds a sum to an element in one step.
+local function add_atomically(node, output)
+  local context, target, element = output.context, node.target, node.target.array.element
+  c_statements.block(output, "", function()
+    add(output, ("const %s value = %s;"):format(element, stored(node.atomic, element, context)))
+    add(output, ("volatile global %s *const place = &%s;"):format(element, c_expression.element(target, context)))
+    stop(output, target, node.atomic)
+    local is_long = element == "long" or element == "ulong"
+    context.helpers.int64 = context.helpers.int64 or is_long or nil
+    add(output, is_long and "atom_add(place, value);" or "atomic_add(place, value);")
+  end, node)
+end
+
 function STATEMENTS.assign(node, output)
+  if node.atomic then return add_atomically(node, output) end
   c_statements.store(node.target, node.value, output, node)
 end
 
+--- An `if` whose conditions may fail: each is evaluated before it is asked.
+local function print_checked_if(node, output, first)
+  local arm = node.arms[first]
+  c_statements.block(output, "", function()
+    add(output, ("const int holds = %s;"):format(c_expression.condition(arm.condition, output.context)))
+    stop(output, arm.condition)
+    add(output, "if (holds) {")
+    c_statements.body(arm.body, output)
+    if node.arms[first + 1] or node.otherwise then
+      add(output, "} else {")
+      if node.arms[first + 1] then
+        output.depth = output.depth + 1
+        print_checked_if(node, output, first + 1)
+        output.depth = output.depth - 1
+      else
+        c_statements.body(node.otherwise, output)
+      end
+    end
+    add(output, "}")
+  end, first == 1 and node or nil)
+end
+
+local function may_fail(node)
+  for _, arm in ipairs(node.arms) do
+    if faults.are_in { arm.condition } then return true end
+  end
+  return false
+end
+
 STATEMENTS["if"] = function(node, output)
+  if may_fail(node) then return print_checked_if(node, output, 1) end
   for i, arm in ipairs(node.arms) do
     local condition = c_expression.condition(arm.condition, output.context)
     add(output, ("%sif (%s) {"):format(i > 1 and "} else " or "", condition), i == 1 and node or nil)

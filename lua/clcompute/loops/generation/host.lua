@@ -5,6 +5,7 @@
 
 local launches = require "clcompute.loops.generation.launches"
 local lua_text = require("clcompute.loops.tree").lua_text
+local plans = require("clcompute.loops.tree").plan
 
 local host = {}
 
@@ -16,8 +17,12 @@ local print_plan
 
 local function print_loop(part, output)
   local node = part.node
-  add(output, "for %s = %s, %s, %d do -- line %d", node.variable.id, expression(node.from), expression(node.to),
-    node.step, node.line)
+  if node.word then
+    add(output, "while true do -- line %d", node.line)
+  else
+    add(output, "for %s = %s, %s, %s do -- line %d", node.variable.id, expression(node.from), expression(node.to),
+      node.pace and expression(node.pace) or node.step, node.line)
+  end
   indented(output, print_plan, part.body, output)
   add(output, "end")
 end
@@ -25,7 +30,10 @@ end
 local PARTS = {
   kernel = function(part, output)
     add(output, "do -- line %d", part.node.line)
-    indented(output, launches.kernel, part, output)
+    indented(output, launches.kernel, part, output, function()
+      if part.instead then return print_plan(part.instead, output) end
+      launches.lua(part, plans.statements(part), output)
+    end)
     add(output, "end")
   end,
   loop = function(part, output)

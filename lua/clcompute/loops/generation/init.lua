@@ -3,6 +3,7 @@
 --- From a tree whose loops are known to be parallel or not to a plan, and from that to OpenCL C and to the host's Lua.
 
 return {
+  faults = require "clcompute.loops.generation.faults",
   host = require "clcompute.loops.generation.host",
   indices = require "clcompute.loops.generation.indices",
   jamming = require "clcompute.loops.generation.jamming",

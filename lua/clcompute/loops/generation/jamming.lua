@@ -126,7 +126,7 @@ end
 
 --- A sequential loop and the loops nested in it perfectly, the lane last; nil where it is not like this.
 local function chain_of(node)
-  if node.kind ~= "for" or node.parallel then return nil end
+  if node.kind ~= "for" or node.parallel or node.irregular then return nil end
   local chain = { node }
   repeat
     node = #node.body == 1 and node.body[1] or {}

@@ -7,6 +7,7 @@
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
+local faults = require "clcompute.loops.generation.faults"
 local plan = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local register_tile = require "clcompute.loops.generation.register_tile"
@@ -58,7 +59,9 @@ local function sizes_of(nest)
   end
   walk.node(nest.node, function(node)
     if node.kind == "index" then
-      for dimension = 2, #node.subscripts do need(node.array, dimension) end
+      for dimension = 1, #node.subscripts do
+        if dimension > 1 or node.checked and node.checked[1] then need(node.array, dimension) end
+      end
     elseif node.kind == "length" then
       need(node.array, node.dimension)
     end
@@ -67,13 +70,18 @@ local function sizes_of(nest)
 end
 
 --- What a kernel is given at each launch, in order: rows of `kind` ("array", "size", "scalar", "place"; of nests that
--- reduce also "parts" and "count", of those in wavefronts "front"), `id` and what the kind needs.
+-- reduce also "parts" and "count", of those in wavefronts "front", of those that may fail "faults"), `id` and what the
+-- kind needs.
 function kernel_text.parameters(nest)
   local rows, is_written = reduction_kernels.parameters(nest), walk.set(nest.writes)
   for _, variable in ipairs(walk.union(nest.writes, nest.reads)) do
     rows[#rows + 1] = plan.part("array", { variable = variable, id = variable.id, is_written = is_written[variable] })
   end
   for _, size in ipairs(sizes_of(nest)) do rows[#rows + 1] = size end
+  if faults.are_in { nest.node } then
+    rows[#rows + 1] = plan.part("faults", { id = "faults" })
+    rows[#rows + 1] = plan.part("faults", { id = "before" })
+  end
   for _, variable in ipairs(nest.scalars) do
     rows[#rows + 1] = plan.part("scalar", { variable = variable, id = variable.id })
   end
@@ -97,6 +105,9 @@ end
 local function declaration(row, context)
   if row.kind == "array" then
     return ("global %s%s *restrict %s"):format(row.is_written and "" or "const ", row.variable.element, row.id)
+  end
+  if row.kind == "faults" then
+    return ("global %slong *restrict %s"):format(row.id == "before" and "const " or "", row.id)
   end
   if row.kind == "parts" then
     return ("global %s *restrict %s"):format(c_statements.type(row.accumulator.type, context), row.id)
@@ -136,7 +147,8 @@ local function print_items(nest, output)
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
   if nest.wavefront then print_follower(nest.wavefront, output) end
   output.depth = 0
-  local body = nest.is_task and { nest.node } or nest.wavefront and nest.wavefront.body or nest.band[#nest.band].body
+  local body = nest.is_task and plan.statements(nest) or nest.wavefront and nest.wavefront.body
+    or nest.band[#nest.band].body
   c_statements.body(body, output)
 end
 
@@ -146,7 +158,17 @@ local function kernel_of(nest, name, context, print)
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
+  output.has_barriers, output.has_faults = nest.accumulators ~= nil, faults.are_in { nest.node }
+  if output.has_faults then
+    output.depth = 1
+    faults.open(add, output, not output.has_barriers)
+    output.depth = 0
+  end
   print(nest, output)
+  if output.has_faults and output.has_barriers then
+    output.depth = 1
+    add(output, "if (fault.site) report(&fault, faults);")
+  end
   output.depth = 0
   add(output, "}")
   return table.concat(output, "\n") .. "\n"
@@ -192,10 +214,11 @@ end
 -- @tparam table rounds of `clcompute.loops.generation.round_kernels`
 -- @tparam table options `mode`, `base`, `origin`, `vector`
 -- @treturn string OpenCL C
+-- @treturn {table,...} what may fail, by the number of its site, as `clcompute.loops.generation.faults` describes it
 function kernel_text.text(nests, rounds, options)
   local is_double = kernel_text.need_double(nests, options.mode)
   local context = { real = is_double and "double" or "float", base = options.base, origin = options.origin,
-    helpers = {}, program = {} }
+    helpers = {}, program = {}, sites = {} }
   local texts = {}
   for _, nest in ipairs(nests) do print_kernels(nest, context, texts) end
   for _, round in ipairs(rounds) do texts[#texts + 1] = kernel_of(round, round.name, context, round_kernels.print) end
@@ -208,9 +231,11 @@ function kernel_text.text(nests, rounds, options)
   head[#head + 1] = head_of_indices(nests)
   head[#head + 1] = register_tile.head(nests)
   if context.helpers.VECTORS then head[#head + 1] = ("#define VECTOR %d // elements\n"):format(options.vector) end
+  if #context.sites > 0 then head[#head + 1] = ("#define BASE %d // the index of the first element\n"):format(
+    options.base) end
   local helpers = c_statements.helpers(context.helpers)
   if helpers ~= "" then head[#head + 1] = ("#define REAL %s\n\n%s"):format(context.real, helpers) end
-  return table.concat(head) .. "\n" .. table.concat(texts, "\n")
+  return table.concat(head) .. "\n" .. table.concat(texts, "\n"), context.sites
 end
 
 return kernel_text

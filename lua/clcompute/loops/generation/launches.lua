@@ -13,9 +13,24 @@ local launches = {}
 --
 -- To elements that cannot hold every number of Lua: a value is stored as it is there.
 
-local function rounding(format)
-  return function(value) return (string.unpack(format, string.pack(format, value))) end
+--- The nearest float: the slow way, which also takes NaN, what is too large and what is below the normal floats.
+local function rounded(value)
+  return (string.unpack("f", string.pack("f", value)))
 end
+
+-- The nearest float of a double, as Veltkamp splits it: `value * (2^29 + 1)` less what that is above the value has the
+-- upper 24 of its 53 bits. Of two that are as near it is the even one: the half that the first product has too many is
+-- rounded to even, and nothing after it rounds otherwise. What is not within the normal floats goes the slow way.
+local ROUNDING = [[do
+  local value = %s
+  local rounded = value * 0x20000001p0
+  rounded = rounded - (rounded - value)
+  if rounded >= 0x1p-126 and rounded < 0x1p128 or rounded <= -0x1p-126 and rounded > -0x1p128 or value == 0 then
+    %s = rounded
+  else
+    %s = store_float(value)
+  end
+end]]
 
 --- The integer that the low bits are.
 local function wrapping(bits, is_signed)
@@ -24,20 +39,27 @@ local function wrapping(bits, is_signed)
   return function(value) return ((value & mask) ~ half) - half end
 end
 
-local STORES = { float = rounding "f", char = wrapping(8, true), uchar = wrapping(8), short = wrapping(16, true),
+local STORES = { float = rounded, char = wrapping(8, true), uchar = wrapping(8), short = wrapping(16, true),
   ushort = wrapping(16), int = wrapping(32, true), uint = wrapping(32) }
 
 --- The functions that the texts call, by name.
 launches.environment = {}
 for dtype, store in pairs(STORES) do launches.environment["store_" .. dtype] = store end
 
---- A value as an array's element, as text.
-local function stored(node, value)
+--- Whether a value is a float of 32 bits already.
+local function is_rounded(node)
+  return node.kind == "index" and node.array.element == "float"
+    or node.kind == "number" and math.type(node.value) == "float" and rounded(node.value) == node.value
+end
+
+--- An assignment, as text of its target and its value.
+local function assignment(node, target, value)
   local array = node.target.array
-  if not array then return value end
-  if STORES[array.element] then return ("store_%s(%s)"):format(array.element, value) end
-  local is_kept = array.element ~= "double" or not array.is_buffer -- integers in a table stay integers
-  return is_kept and value or ("(%s) * 1.0"):format(value)
+  local element = array and array.element
+  if element == "float" and not is_rounded(node.value) then return ROUNDING:format(value, target, target) end
+  if STORES[element] and element ~= "float" then value = ("store_%s(%s)"):format(element, value) end
+  if element == "double" and array.is_buffer then value = ("(%s) * 1.0"):format(value) end -- a table keeps integers
+  return ("%s = %s"):format(target, value)
 end
 
 -- --- lines --------------------------------------------------------------------------------------
@@ -51,7 +73,7 @@ local add = launches.add
 
 local OPTIONS = {
   length = function(node) return size_of(node.array, node.dimension) end,
-  store = stored,
+  assign = assignment,
 }
 
 --- An expression as Lua.
@@ -136,6 +158,7 @@ end
 
 local function argument(row)
   if row.kind == "array" then return ("memory(%s_array)"):format(row.id) end
+  if row.kind == "faults" then return "kernels." .. row.id end
   if row.kind == "parts" then return ("reduction.parts[%d]"):format(row.number) end
   if row.kind == "scalar" and row.variable.type == "bool" then return row.id .. " and 1 or 0" end
   return row.id
@@ -145,7 +168,12 @@ end
 -- takes some drivers longer than a launch.
 function launches.launch(name, range, nest, output)
   local texts = { name, range }
-  for _, row in ipairs(nest.parameters) do texts[#texts + 1] = argument(row) end
+  local may_fail = false
+  for _, row in ipairs(nest.parameters) do
+    texts[#texts + 1] = argument(row)
+    may_fail = may_fail or row.kind == "faults"
+  end
+  if may_fail then add(output, "kernels.faults, kernels.before = kernels.before, kernels.faults") end
   add(output, "launch(%s)", table.concat(texts, ", "))
 end
 
@@ -213,8 +241,8 @@ local function print_launch(kernel, output)
   end
 end
 
---- A nest, on the device or in Lua.
-function launches.kernel(kernel, output)
+--- A nest, on the device or as `otherwise` adds it.
+function launches.kernel(kernel, output, otherwise)
   local is_there, verdict = {}, { ("on_device[%d]"):format(kernel.index) }
   for i, node in ipairs(kernel.band) do
     add(output, "local %s_count = %s", node.variable.id, kernel.counts[i])
@@ -226,7 +254,7 @@ function launches.kernel(kernel, output)
     add(output, "if %s then", table.concat(verdict, " and "))
     indented(output, print_launch, kernel, output)
     add(output, "else")
-    indented(output, launches.lua, kernel, { kernel.node }, output)
+    indented(output, otherwise)
     add(output, "end")
   end)
   add(output, "end")

@@ -5,6 +5,7 @@
 --
 -- Of a kernel nest, some of the parallel loops are the range (its band); each has a dimension of the range.
 
+local ast = require("clcompute.loops.tree").ast
 local plans = require("clcompute.loops.tree").plan
 local reduction_kernels = require "clcompute.loops.generation.reduction_kernels"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
@@ -37,7 +38,7 @@ end
 
 --- Whether a loop within a nest can be shared out with the nest's first loop.
 local function belongs(node, first)
-  if node.kind ~= "for" then return false end
+  if node.kind ~= "for" or node.irregular then return false end
   if node.parallel then return true end
   return not first.parallel and node.reductions and are_among(node.reductions, first.reductions)
 end
@@ -165,10 +166,9 @@ end
 
 -- --- what cannot be a kernel --------------------------------------------------------------
 
---- Integer divisions whose divisor is not known: Lua raises an error where it is 0. Divisors that are one of the
--- `scalars` can be looked at before the launch; they become keys of `checked`.
-local function dividing(node, is_scalar, checked)
-  local fault
+--- Marks integer divisions whose divisor is not known: Lua raises an error where it is 0. Divisors that are one of the
+-- `scalars` can be looked at before the launch; they become keys of `checked`. Others are looked at in the kernel.
+local function mark_divisions(node, is_scalar, checked)
   walk.node(node, function(part)
     local divisor
     if part.kind == "binary" and (part.op == "//" or part.op == "%") then divisor = part.right end
@@ -180,10 +180,9 @@ local function dividing(node, is_scalar, checked)
     if divisor.kind == "name" and is_scalar[divisor.variable] then
       checked[divisor.variable] = true
     else
-      fault = fault or part
+      part.is_guarded = true
     end
   end)
-  return fault
 end
 
 --- The locals of a list that a nest does not reduce into.
@@ -202,11 +201,8 @@ end
 local function obstacle(node, uses, checked)
   local shared = uses.assigned[1]
   if shared then return ("line %d: the loop assigns '%s', which outlives it"):format(node.line, shared.name) end
-  local fault = dividing(node, walk.set(uses.scalars), checked)
-  if fault then
-    return ("line %d: the integer divisor may be 0, which is an error in Lua"):format(fault.line)
-  end
-  fault = walk.find({ node }, function(part) return part.is_ambiguous end) -- and it makes a difference
+  mark_divisions(node, walk.set(uses.scalars), checked)
+  local fault = walk.find({ node }, function(part) return part.is_ambiguous end) -- and it makes a difference
   if fault then
     return ("line %d: whether this is computed in integers depends on data (0.0 instead of 0 makes it floats)")
       :format(fault.line)
@@ -216,7 +212,7 @@ end
 --- Whether loops in a list are kernels, or may be.
 local function has_kernel(nodes)
   return walk.find(nodes, function(node)
-    return node.kind == "for" and (node.parallel or node.reductions or node.wavefront)
+    return node.kind == "for" and not node.irregular and (node.parallel or node.reductions or node.wavefront)
   end) ~= nil
 end
 
@@ -226,7 +222,7 @@ local function new_kernel(node, uses, checked, special, state)
   local index = #state.kernels + 1
   local kernel = plans.part("kernel", { node = node, index = index, name = "nest_" .. index, reads = uses.reads,
     writes = uses.writes, scalars = uses.scalars, nonzero = {}, accumulators = special.accumulators,
-    wavefront = special.wavefront, is_task = special.is_task,
+    wavefront = special.wavefront, is_task = special.is_task, instead = special.instead,
     host_loops = table.move(state.loops, 1, #state.loops, 1, {}) })
   for _, accumulator in ipairs(kernel.accumulators or {}) do
     kernel.has_result = kernel.has_result or not accumulator.is_local
@@ -275,7 +271,7 @@ end
 
 --- A kernel nest, or nil where a loop is none; then `obstacle` tells what else than dependences is in the way.
 local function build_kernel(node, state)
-  if not node.parallel and not reduces(node) then return nil end
+  if node.irregular or not node.parallel and not reduces(node) then return nil end
   local accumulators = not node.parallel and reduction_kernels.accumulators(node.reductions) or nil
   local uses, checked = walk.uses { node }, {}
   uses.scalars = without_accumulators(uses.scalars, accumulators)
@@ -284,14 +280,12 @@ local function build_kernel(node, state)
   return not node.obstacle and new_kernel(node, uses, checked, { accumulators = accumulators }, state) or nil
 end
 
---- A loop that has none in it that is parallel. On a processor it is for one work-item: there it takes what it takes in
--- C, and what it works on need not be copied to Lua. On other devices it goes in wavefronts.
-local function build_sequential(node, state)
-  local special = { is_task = state.takes_tasks, wavefront = node.wavefront and wavefronts.of(node.wavefront) }
-  if not special.is_task and not special.wavefront then return nil end
+--- A loop that has none in it that is parallel, in wavefronts.
+local function build_wavefronts(node, state)
+  local wavefront = node.wavefront and wavefronts.of(node.wavefront)
   local uses, checked = walk.uses { node }, {}
-  if #uses.writes == 0 or obstacle(node, uses, checked) then return nil end
-  return new_kernel(node, uses, checked, special, state)
+  if not wavefront or #uses.writes == 0 or obstacle(node, uses, checked) then return nil end
+  return new_kernel(node, uses, checked, { wavefront = wavefront }, state)
 end
 
 --- A kernel nest, beside it what a call does instead where the nest has few passes.
@@ -305,17 +299,58 @@ local function build_nest(node, state)
     few = { loop } })
 end
 
-function build(nodes, state)
-  local plan = {}
-  for _, node in ipairs(nodes) do
-    local part
-    if node.kind == "for" then
-      part = build_nest(node, state) or has_kernel(node.body) and build_loop(node, state)
-        or build_sequential(node, state)
-    elseif node.kind == "if" then
-      part = build_if(node, state)
+-- --- tasks --------------------------------------------------------------------------------
+--
+-- On a processor what would run in Lua is for one work-item: there it takes what it takes in C, and what it works on
+-- need not be copied to Lua. So may be a loop with such statements among its nests: then a call chooses between one
+-- work-item for all of it and the nests (`instead`).
+
+--- Whether a part goes through arrays in one work-item or on the host, or holds what does.
+local function is_sequential(part)
+  if part.is_task or part.kind == "lua" and #part.reads + #part.writes > 0 then return true end
+  if part.kind == "if" and #part.reads > 0 then return true end
+  for _, body in ipairs(plans.bodies(part)) do
+    for _, inner in ipairs(body) do
+      if is_sequential(inner) then return true end
     end
-    if part then plan[#plan + 1] = part else add_lua(plan, node) end
+  end
+  return false
+end
+
+--- Whether statements declare locals that later ones use.
+local function outlive(nodes, later)
+  local is_declared = {}
+  for _, node in ipairs(nodes) do
+    if node.kind == "local" then is_declared[node.variable] = true end
+  end
+  return next(is_declared) ~= nil
+    and walk.find(later, function(part) return part.kind == "name" and is_declared[part.variable] end) ~= nil
+end
+
+--- Whether a loop is in statements, or around them.
+local function has_loop(nodes, state)
+  return #state.loops > 0 or walk.find(nodes, function(part) return part.kind == "for" end) ~= nil
+end
+
+local function is_reduction(node) return node.kind == "for" and node.reductions end
+
+--- A task of statements, or nil where they are none: what it computes stays in arrays, and sums have Lua's order.
+local function build_task(nodes, later, instead, state)
+  local uses, checked = walk.uses(nodes), {}
+  if #uses.writes == 0 or not has_loop(nodes, state) then return nil end
+  if outlive(nodes, later) or walk.breaks_out(nodes) then return nil end
+  local node = #nodes == 1 and nodes[1] or ast.node("do", { body = nodes }, nodes[1])
+  if obstacle(node, uses, checked) or walk.find(nodes, is_reduction) then return nil end
+  return new_kernel(node, uses, checked, { is_task = true, instead = instead }, state)
+end
+
+local MOST_STATEMENTS = 64 -- that are tried as one task
+
+--- The parts of statements from one on, as a plan.
+local function assemble(nodes, parts, first, last)
+  local plan = {}
+  for i = first, last do
+    if parts[i] then plan[#plan + 1] = parts[i] else add_lua(plan, nodes[i]) end
   end
   for _, part in ipairs(plan) do
     if part.kind == "lua" then
@@ -324,6 +359,56 @@ function build(nodes, state)
     end
   end
   return plan
+end
+
+--- The longest task of statements from one on, and the last one of them.
+local function longest_task(nodes, parts, first, state)
+  local reach, most = first - 1, math.min(#nodes, first + MOST_STATEMENTS - 1)
+  while reach < most and (not parts[reach + 1] or is_sequential(parts[reach + 1])) do reach = reach + 1 end
+  for last = reach, first, -1 do
+    local list, rest = table.move(nodes, first, last, 1, {}), table.move(nodes, last + 1, #nodes, 1, {})
+    local is_plain = next(table.move(parts, first, last, 1, {})) == nil
+    local task = build_task(list, rest, not is_plain and assemble(nodes, parts, first, last) or nil, state)
+    if task then return task, last end
+  end
+end
+
+--- Whether loops are left to Lua beside kernels, as those are that compute a number which later ones use.
+local function has_lua_loop(plan)
+  local has_other, has_for = false, false
+  for _, part in ipairs(plan) do
+    has_other = has_other or part.kind ~= "lua"
+    for _, node in ipairs(part.nodes or {}) do has_for = has_for or node.kind == "for" end
+  end
+  return has_other and has_for
+end
+
+--- Puts tasks in place of what would run in Lua.
+local function with_tasks(nodes, parts, state)
+  local kept, places, first = {}, {}, 1
+  while first <= #nodes do
+    local task, last = longest_task(nodes, parts, first, state)
+    places[#places + 1], kept[#places + 1] = nodes[first], task or parts[first]
+    first = (last or first) + 1
+  end
+  return places, kept
+end
+
+function build(nodes, state)
+  local parts = {}
+  for i, node in ipairs(nodes) do
+    if node.kind == "for" then
+      parts[i] = build_nest(node, state) or has_kernel(node.body) and build_loop(node, state)
+        or build_wavefronts(node, state)
+    elseif node.kind == "if" then
+      parts[i] = build_if(node, state)
+    end
+  end
+  if not state.takes_tasks then return assemble(nodes, parts, 1, #nodes) end
+  local places, kept = with_tasks(nodes, parts, state)
+  local plan = assemble(places, kept, 1, #places)
+  local task = #state.loops == 0 and has_lua_loop(plan) and build_task(nodes, {}, plan, state)
+  return task and { task } or plan
 end
 
 --- Locals that are declared in one part of a plan and used in another need not concern its parts: they are Lua's.

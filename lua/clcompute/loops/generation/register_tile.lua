@@ -25,7 +25,7 @@ local function is_arithmetic(node, real)
   if node.kind == "number" then return true end
   if node.type ~= "float" then return false end
   if node.kind == "name" then return true end
-  if node.kind == "index" then return node.array.element == real end
+  if node.kind == "index" then return node.array.element == real and not node.checked end
   if node.kind == "unary" then return node.op == "-" and is_arithmetic(node.operand, real) end
   return node.kind == "binary" and ARITHMETIC[node.op] and not node.is_reordered and is_arithmetic(node.left, real)
     and is_arithmetic(node.right, real)
@@ -36,10 +36,10 @@ local function is_simple(nodes, real, loops)
   for _, node in ipairs(nodes) do
     if node.kind == "for" and loops then
       loops[#loops + 1] = node
-      if node.step ~= 1 or not is_simple(node.body, real) then return false end
+      if node.step ~= 1 or node.irregular or not is_simple(node.body, real) then return false end
     elseif node.kind == "assign" then
       local target = node.target
-      if target.type ~= "float" or target.array and target.array.element ~= real then return false end
+      if target.type ~= "float" or target.checked or target.array and target.array.element ~= real then return false end
       if not is_arithmetic(node.value, real) then return false end
     elseif node.kind ~= "local" or node.variable.type ~= "float" or not is_arithmetic(node.value, real) then
       return false

@@ -4,6 +4,7 @@
 
 local c_expression = require "clcompute.loops.generation.c_expression"
 local c_statements = require "clcompute.loops.generation.c_statements"
+local faults = require "clcompute.loops.generation.faults"
 local plans = require("clcompute.loops.tree").plan
 local round_shapes = require("clcompute.loops.analysis").round_shapes
 local size_of = require("clcompute.loops.tree").ast.size
@@ -45,7 +46,7 @@ end
 
 local function mark(plan, scop, list)
   for _, part in ipairs(plan) do
-    if part.kind ~= "loop" or part.node.step ~= 1 or not are_plain(part.body) then
+    if part.kind ~= "loop" or part.node.step ~= 1 or faults.has_data(part.node) or not are_plain(part.body) then
       for _, body in ipairs(plans.bodies(part)) do mark(body, scop, list) end
     else
       local shape = round_shapes.of(scop, part.node, part.body)

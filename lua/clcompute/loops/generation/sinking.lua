@@ -26,6 +26,7 @@ local sink_list
 local function sink_around(node, state)
   local variable = state.loop.variable
   if node.kind == "for" then
+    if node.irregular then return nil end
     if not is_invariant(node.from, variable, state.is_local) or not is_invariant(node.to, variable, state.is_local) then
       return nil
     end

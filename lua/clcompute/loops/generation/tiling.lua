@@ -111,7 +111,7 @@ end
 local function hoist(body, variable)
   local is_written, is_past, result, list, by_text = written_by(body), {}, {}, {}, {}
   local function replace(node)
-    if node.kind ~= "index" or not is_written[node.array] or is_past[node.array]
+    if node.kind ~= "index" or node.checked or not is_written[node.array] or is_past[node.array]
       or affine.stride(node, variable) ~= 0 or mentions_local(node) then return nil end
     local text = lua_text.expression(node)
     if not by_text[text] then

@@ -1,14 +1,17 @@
 -- SPDX-License-Identifier: MIT
 
---- How much a call has to do, before it does it: launches, work-items and statements of each nest, iterations of loops
--- on the host.
+--- How much a call has to do, before it does it: launches, work-items and statements of each nest, and what these are
+-- in Lua; iterations of loops on the host.
 --
 -- A loop whose bounds depend on loops around it is counted with their variables in the middle of their ranges, which is
 -- right for triangles. Of what an `if` within a nest holds, half is counted; of one on the host all, so that nothing
 -- in it is thought to be free.
 
+local affine = require("clcompute.loops.tree").affine
 local lua_text = require("clcompute.loops.tree").lua_text
+local plans = require("clcompute.loops.tree").plan
 local size_of = require("clcompute.loops.tree").ast.size
+local walk = require("clcompute.loops.tree").walk
 local wavefronts = require("clcompute.loops.analysis").wavefronts
 
 local work_estimate = {}
@@ -30,36 +33,75 @@ function text_of(bound)
   return lua_text.expression(bound, SIZES)
 end
 
+local UNKNOWN = 16 -- passes of a loop where data decide how many there are
+
 --- Text that counts a loop's iterations and puts its variable in the middle of its range.
 local function print_loop(node, output)
   local id = node.variable.id
+  if not affine.of(node.from) or not affine.of(node.to) or node.pace then
+    add(output, "local %s_count, %s = %d, %d", id, id, UNKNOWN, UNKNOWN // 2)
+    return id .. "_count"
+  end
   add(output, "local %s_count, %s = iterations(%s, %s, %d)", id, id, text_of(node.from),
     text_of(node.to), node.step)
   return id .. "_count"
 end
 
+-- What nodes are for Lua, in operations of its machine, of which an access has one for each subscript. Storing in a
+-- buffer is more where Lua's numbers must be made to fit (`launches`).
+local OPERATIONS = { binary = 1, unary = 1, call = 14 }
+local STORES = { double = 1, float = 6, long = 0, ulong = 0 }
+local OTHER_STORE = 14
+
+--- Operations of expressions.
+local function operations_of(nodes)
+  local count = 0
+  walk.nodes(nodes, function(part)
+    count = count + (part.kind == "index" and #part.subscripts or OPERATIONS[part.kind] or 0)
+  end)
+  return count
+end
+
+--- Operations of making a value fit where it is stored; what was in such an element does.
+local function fitting_of(value, array)
+  local is_plain = array and value.kind == "index" and value.array.element == array.element
+  if not array or not array.is_buffer or is_plain then return 0 end
+  return STORES[array.element] or OTHER_STORE
+end
+
 local count_of
 
+-- By kind of statement, two expressions: how many statements it runs, and how many of Lua's operations they are.
 local COUNTS = {
   ["for"] = function(node, output)
     local count = print_loop(node, output)
-    return ("%s * (%s)"):format(count, count_of(node.body, output))
+    local statements, operations = count_of(node.body, output)
+    return ("%s * (%s)"):format(count, statements), ("%s * (1 + %s)"):format(count, operations)
   end,
-  ["local"] = function() return "1" end,
-  assign = function() return "1" end,
+  ["break"] = function() return "0", "0" end,
+  ["local"] = function(node) return "1", ("%d"):format(math.max(operations_of { node.value }, 1)) end,
+  assign = function(node)
+    local operations = operations_of { node.target, node.value } + fitting_of(node.value, node.target.array)
+    return "1", ("%d"):format(math.max(operations, 1))
+  end,
   ["if"] = function(node, output)
-    local texts = {}
-    for i, arm in ipairs(node.arms) do texts[i] = count_of(arm.body, output) end
-    if node.otherwise then texts[#texts + 1] = count_of(node.otherwise, output) end
-    return ("1 + 0.5 * (%s)"):format(table.concat(texts, " + "))
+    local statements, operations, tests = {}, {}, {}
+    for i, arm in ipairs(node.arms) do
+      statements[i], operations[i] = count_of(arm.body, output)
+      tests[i] = arm.condition
+    end
+    if node.otherwise then statements[#tests + 1], operations[#tests + 1] = count_of(node.otherwise, output) end
+    return ("1 + 0.5 * (%s)"):format(table.concat(statements, " + ")),
+      ("%d + 0.5 * (%s)"):format(operations_of(tests) + 1, table.concat(operations, " + "))
   end,
 }
 
---- An expression that counts the statements that a list runs.
+--- Expressions that count the statements that a list runs, and their operations in Lua.
 function count_of(nodes, output)
-  local texts = {}
-  for i, node in ipairs(nodes) do texts[i] = COUNTS[node.kind](node, output) end
-  return #texts > 0 and table.concat(texts, " + ") or "0"
+  local statements, operations = {}, {}
+  for i, node in ipairs(nodes) do statements[i], operations[i] = COUNTS[node.kind](node, output) end
+  if #nodes == 0 then return "0", "0" end
+  return table.concat(statements, " + "), table.concat(operations, " + ")
 end
 
 --- How many launches a run of a nest has.
@@ -105,12 +147,15 @@ local print_plan
 local PARTS = {
   kernel = function(part, output, times, launched)
     add(output, "do")
-    local work = count_of({ part.node }, output)
+    local work, operations = count_of(plans.statements(part), output)
     add(output, "numbers.launches[%d] = %s * %s", part.index, launched, launches_of(part))
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
+    add(output, "numbers.operations[%d] = %s * (%s)", part.index, times, operations)
+    add(output, "numbers.is_vector[%d] = %s", part.index, part.tiles ~= nil and part.tiles.lane ~= nil)
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
-    add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index)
+    if not part.instead then add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index) end
     print_unneeded(part, output)
+    if part.instead then print_plan(part.instead, output, times, launched) end
     add(output, "end")
   end,
   loop = function(part, output, times, launched)
@@ -138,7 +183,9 @@ local PARTS = {
   end,
   lua = function(part, output, times)
     add(output, "do")
-    local work = count_of(part.nodes, output)
+    local work, operations = count_of(part.nodes, output)
+    output.nodes[#output.nodes + 1] = part
+    add(output, "numbers.rest[nodes[%d]] = %s * (%s)", #output.nodes, times, operations)
     add(output, "numbers.total = numbers.total + %s * (%s)", times, work)
     add(output, "end")
   end,
@@ -158,17 +205,18 @@ end
 -- @tparam table plan of `clcompute.loops.generation.partition`
 -- @tparam {string,...} names of the numbers and sizes of a call
 -- @treturn ?function of a table of these numbers, and `wide`, whether the device is no processor, that returns
--- `launches`, `work`, `items` (of a launch) and `unneeded` (arrays that are written as a whole) by index of the nest,
--- `counts` by `for` node of the host, `is_few` by part of the kind "either", and `total`, the work of all statements;
--- or nil and why it is too large for Lua
+-- `launches`, `work`, `operations` (in Lua), `is_vector` (passes are lanes of vectors), `items` (of a launch) and
+-- `unneeded` (arrays that are written as a whole) by index of the nest, `counts` by `for` node of the host, `is_few` by
+-- part of the kind "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements; or
+-- nil and why it is too large for Lua
 function work_estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
   add(output, "return function(v)")
   add(output, "local wide = v.wide")
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
-  add(output, "local numbers = { launches = {}, work = {}, items = {}, unneeded = {} }")
-  add(output, "numbers.counts, numbers.is_few, numbers.total = {}, {}, 0")
+  add(output, "local numbers = { launches = {}, work = {}, operations = {}, is_vector = {}, items = {} }")
+  add(output, "numbers.unneeded, numbers.counts, numbers.is_few, numbers.rest, numbers.total = {}, {}, {}, {}, 0")
   print_plan(plan, output, "1", "1")
   add(output, "return numbers")
   add(output, "end")

@@ -6,6 +6,7 @@ local arguments = require "clcompute.loops.runtime.arguments"
 local bounds = require("clcompute.loops.analysis").bounds
 local costs = require "clcompute.loops.runtime.costs"
 local decision = require "clcompute.loops.runtime.decision"
+local faults = require("clcompute.loops.generation").faults
 local indices = require("clcompute.loops.generation").indices
 local interrupt = require("clcompute.base").interrupt
 local kernel_target = require "clcompute.loops.runtime.kernel_target"
@@ -17,6 +18,19 @@ local tuning = require "clcompute.tuning"
 
 local call = {}
 
+-- --- what fails in kernels ------------------------------------------------------------------
+
+--- Waits for kernels that note what fails in them, and raises that.
+local function check_faults(spec, kernels, numbers)
+  local buffer = kernels and kernels.faults
+  if not buffer then return end
+  local found = buffer:read()
+  if found[1] == 0 then return end
+  buffer:write { 0, 0 }
+  kernels.before:write { 0, 0 }
+  error(faults.describe(spec.sites[found[1]], found[2], spec.tree, numbers), 0)
+end
+
 -- --- a call like the one before ------------------------------------------------------------
 --
 -- It needs no second look at its values, if all is on the device. What is remembered does not keep buffers alive.
@@ -26,10 +40,10 @@ local WEAK_VALUES = { __mode = "v" }
 --- Whether a plan, or a condition in it, has something to do in Lua.
 local function runs_in_lua(plan, on_device)
   for _, part in ipairs(plan) do
-    local is_kernel = part.kind == "kernel"
+    local is_kernel, is_launched = part.kind == "kernel", on_device[part.index]
     if part.kind == "lua" or part.kind == "if" and #part.reads > 0 then return true end
-    if is_kernel and (not on_device[part.index] or #part.nonzero > 0) then return true end
-    for _, body in ipairs(plans.bodies(part)) do
+    if is_kernel and (#part.nonzero > 0 or not is_launched and not part.instead) then return true end
+    for _, body in ipairs(is_launched and {} or plans.bodies(part)) do
       if runs_in_lua(body, on_device) then return true end
     end
   end
@@ -70,6 +84,7 @@ local function repeat_call(state, values)
   state.repetition = nil -- if a launch fails, it is not what it was
   for i, array in ipairs(run.arrays) do array.memory = values[run.spec.positions[i]] end
   run.spec.run(run.numbers, run.arrays, run.kernels, run.on_device, state.counters)
+  check_faults(run.spec, run.kernels, run.numbers)
   for _, array in ipairs(run.arrays) do array.memory = nil end
   state.repetition = run
   return true
@@ -112,19 +127,37 @@ local function print_checks(lines, variables)
 end
 
 --- The judgement by the numbers and sizes of the call, and the memory of those that were short.
-local function print_judgement(lines, ids, latest)
+local function print_judgement(lines, ids, latest, results)
   local fields, known = {}, { "is_known" }
   for i, id in ipairs(ids) do
     fields[i] = ("%s = %s"):format(id, id)
     known[i + 1] = ("%s == %s"):format(id, latest[i])
   end
   add(lines, "if %s then return true end", table.concat(known, " and "))
+  for _, id in ipairs(results) do fields[#fields + 1] = ("%s = 1"):format(id) end
   add(lines, "local values = { %s }", table.concat(fields, ", "))
   add(lines, "if fails(values) or may_fail(values) then return false end")
   add(lines, "if estimate(values).total >= limit then return false end")
   add(lines, "is_known = true")
   if #ids > 0 then add(lines, "%s = %s", table.concat(latest, ", "), table.concat(ids, ", ")) end
   add(lines, "return true")
+end
+
+--- Whether a function takes values from around it.
+local function has_upvalues(tree)
+  for _, variable in ipairs(tree.captures) do
+    if not variable.is_result then return true end
+  end
+  return false
+end
+
+--- The names of the sizes of what a function returns, which are 1.
+local function results_of(spec, parameters)
+  local ids = {}
+  for _, name in ipairs(spec.names) do
+    if name.argument > parameters then ids[#ids + 1] = name.id end
+  end
+  return ids
 end
 
 --- Makes the function that tells whether a call is one of these; of a function that has had its first call. One that
@@ -134,15 +167,19 @@ end
 function call.shortcut(state)
   local options, spec = state.options, state.latest.spec
   if not state.fn or options.force ~= nil or options.heuristics ~= "model" or options.base ~= 1
-    or #state.tree.captures > 0 or spec.has_twins then return false end
+    or has_upvalues(state.tree) or spec.has_twins then return false end
   local lines, parameters, ids, latest = {}, {}, {}, {}
-  for i, variable in ipairs(state.variables) do parameters[i] = variable.id end
-  for i, name in ipairs(spec.names) do ids[i], latest[i] = name.id, "latest_" .. name.id end
+  for i, variable in ipairs(state.tree.parameters) do parameters[i] = variable.id end
+  for _, name in ipairs(spec.names) do
+    if name.argument <= #parameters then
+      ids[#ids + 1], latest[#latest + 1] = name.id, "latest_" .. name.id
+    end
+  end
   add(lines, "local fails, may_fail, estimate, limit = ...")
   add(lines, "local %s", table.concat({ "is_known", table.unpack(latest) }, ", "))
   add(lines, "return function(%s)", table.concat(parameters, ", "))
-  print_checks(lines, state.variables)
-  print_judgement(lines, ids, latest)
+  print_checks(lines, state.tree.parameters)
+  print_judgement(lines, ids, latest, results_of(spec, #parameters))
   add(lines, "end")
   local row = state.latest.place.costs
   local limit = (row.launch + row.wait + row.copy) / costs.HOST.long_statement
@@ -203,6 +240,7 @@ local function build(spec, device, name, is_small)
     built[i] = nest.accumulators and launchers.reduction(nest, program, device, shape, spec.real)
       or nest.tiles and launchers.blocks(nest, program, device) or program:kernel(nest.name)
   end
+  if #spec.sites > 0 then built.faults, built.before = device:zeros("long", 2), device:zeros("long", 2) end
   built.rounds = {}
   for i, round in ipairs(spec.plan.rounds) do built.rounds[i] = launchers.rounds(round, program, device, spec.row) end
   return built
@@ -250,16 +288,20 @@ local function settle(arrays, ok, message)
   if not ok then error(message, 0) end
 end
 
-local function open_arrays(state, spec, taken, device, counters)
+local function open_arrays(state, spec, taken, device, is_fenced)
   local arrays = {}
   for i, array in ipairs(taken.arrays) do
-    arrays[i] = storage.new(array, spec.arrays[i].element, state.options.base, device, counters)
+    arrays[i] = storage.new(array, spec.arrays[i].element, state.options.base, device, state.counters, is_fenced)
   end
   return arrays
 end
 
+--- Runs a call's plan. Arrays go home whatever happens: what passes before a place that fails have stored stays.
 local function execute(state, spec, values, arrays, kernels, on_device, ...)
-  settle(arrays, pcall(spec.run, values, arrays, kernels, on_device, state.counters, ...))
+  settle(arrays, pcall(function(...)
+    spec.run(values, arrays, kernels, on_device, state.counters, ...)
+    check_faults(spec, kernels, values)
+  end, ...))
 end
 
 --- Executes a call and waits for it, so that later verdicts know what it took. What was queued before is waited for
@@ -289,7 +331,7 @@ function call.run(state, values)
   local failed = not vast and spec.fails(numbers)
   if failed then error(bounds.describe(spec.scop, failed, numbers), 0) end
   numbers.wide = device.type ~= "cpu"
-  local arrays = open_arrays(state, spec, taken, device, state.counters)
+  local arrays = open_arrays(state, spec, taken, device, spec.is_fenced or vast ~= nil)
   numbers.is_small = indices.are_small(spec.largest, numbers, spec.names, arrays)
   local verdict = decision.make(state, spec, numbers, arrays, device, vast)
   state.latest = { spec = spec, verdict = verdict, place = decision.place(spec, device), values = numbers }

@@ -41,15 +41,16 @@ end
 -- @tparam Device device
 -- @tparam table given `target` and `tiles` of `clcompute.loops`
 -- @treturn table `is_wide`: whether a work-item has one pass, as GPUs need many; `float` and `double`: rows of numbers;
--- `key`, a string
+-- `has_long_atomics`: whether it adds to 64-bit integers in one step; `key`, a string
 function kernel_target.of(device, given)
   local float, double = row_of(device, "float", given), row_of(device, "double", given)
   if float.kernel ~= double.kernel then
     error(("the numbers of loops are those of '%s' for floats, of '%s' for doubles"):format(float.kernel,
       double.kernel), 0)
   end
-  return { is_wide = float.kernel == "items", float = float, double = double,
-    key = key_of(float) .. ";" .. key_of(double) }
+  local has_long_atomics = device.extensions:find("cl_khr_int64_base_atomics", 1, true) ~= nil
+  return { is_wide = float.kernel == "items", float = float, double = double, has_long_atomics = has_long_atomics,
+    key = ("%s;%s;%s"):format(key_of(float), key_of(double), has_long_atomics) }
 end
 
 --- Numbers for those who read where there is no device.

@@ -23,14 +23,19 @@ local CLEARLY = 0.8 -- of the time of the choice that stands
 -- @tparam table row of `clcompute.loops.runtime.costs`
 -- @tparam ?table memory of `clcompute.loops.runtime.costs`
 -- @treturn table `device` and `lua`, seconds by index of the nest; `is_measured`, the same fields, whether calls have
--- corrected them; `model`, the same fields, what the model says; `launches`, `work`, `items`, `row`, `memory`
+-- corrected them; `model`, the same fields, what the model says; `launches`, `work`, `items`, `row`, `memory`; of what
+-- is Lua in any case `rest`, the operations, and `operation`, seconds for one
 function profitability.figures(numbers, row, memory)
-  local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items, row = row,
-    memory = memory, model = { device = {}, lua = {} }, device = {}, lua = {},
+  local rest = 0
+  for _, operations in pairs(numbers.rest) do rest = rest + operations end
+  local operation = costs.HOST.operation * (memory and costs.factor(memory, "lua", costs.REST, rest) or 1)
+  local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items, rest = rest,
+    operation = operation, row = row, memory = memory, model = { device = {}, lua = {} }, device = {}, lua = {},
     is_measured = { device = {}, lua = {} } }
   for index, work in ipairs(numbers.work) do
-    figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index])
-    figures.model.lua[index] = work * costs.HOST.statement
+    figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index],
+      numbers.is_vector[index])
+    figures.model.lua[index] = numbers.operations[index] * costs.HOST.operation
     for _, side in ipairs { "device", "lua" } do
       local factor = memory and costs.factor(memory, side, index, work)
       figures[side][index] = figures.model[side][index] * (factor or 1)
@@ -42,8 +47,8 @@ end
 
 -- --- what a choice costs ------------------------------------------------------------------
 
---- Runs through a plan as a call would, counting copies. A loop's second iteration stands for all further ones, and
--- every arm of an `if` is taken.
+--- Runs through a plan as a call would, counting copies and finding which nests run. A loop's second iteration stands
+-- for all further ones, and every arm of an `if` is taken.
 local Walk = {}
 Walk.__index = Walk
 
@@ -83,10 +88,12 @@ function Walk:plan(plan, times)
       if part.otherwise then self:plan(part.otherwise, times) end
     elseif part.kind == "either" then
       self:plan(self.numbers.is_few[part] and part.few or part.many, times)
-    elseif part.kind == "kernel" and self.on_device[part.index] then
-      use(self, "device", part, times)
+    elseif part.instead and not self.on_device[part.index] then
+      self:plan(part.instead, times)
     else
-      use(self, "host", part, times)
+      if not self.runs[part] then table.insert(self.runs, part) end
+      self.runs[part] = true
+      use(self, part.kind == "kernel" and self.on_device[part.index] and "device" or "host", part, times)
     end
   end
 end
@@ -94,7 +101,7 @@ end
 --- Counts the copies of a choice.
 local function count_copies(plan, numbers, arrays, on_device, row)
   local walk = setmetatable({ row = row, numbers = numbers, arrays = arrays, on_device = on_device, valid = {},
-    copies = 0, bytes = 0, copy_seconds = 0.0 }, Walk)
+    runs = {}, copies = 0, bytes = 0, copy_seconds = 0.0 }, Walk)
   for variable, array in pairs(arrays) do walk.valid[variable] = { host = array.host, device = array.device } end
   walk:plan(plan, 1)
   for variable, array in pairs(arrays) do
@@ -110,18 +117,24 @@ end
 -- is valid at the start), `home` (where it must be valid at the end)
 -- @tparam table on_device by index of the nest
 -- @tparam table figures of the same numbers
--- @treturn table `seconds`, `copies`, `bytes`, `copy_seconds` (of copies and of waiting, by the model)
+-- @treturn table `seconds`, `copies`, `bytes`, `copy_seconds` (of copies and of waiting, by the model), `runs`: the
+-- nests and parts of Lua that run, also as keys
 function profitability.cost(plan, numbers, arrays, on_device, figures)
   local walk = count_copies(plan, numbers, arrays, on_device, figures.row)
   local seconds, is_used = 0.0, false
-  for index, launches in ipairs(numbers.launches) do
-    is_used = is_used or on_device[index] and launches > 0
-    seconds = seconds + figures[on_device[index] and "device" or "lua"][index]
+  for _, part in ipairs(walk.runs) do
+    local index = part.index
+    if part.kind == "lua" then
+      seconds = seconds + numbers.rest[part] * figures.operation
+    else
+      is_used = is_used or on_device[index] and numbers.launches[index] > 0
+      seconds = seconds + figures[on_device[index] and "device" or "lua"][index]
+    end
   end
   if is_used then walk.copy_seconds = walk.copy_seconds + figures.row.wait end
   local factor = figures.memory and costs.copy_factor(figures.memory, walk.bytes) or 1
   return { seconds = seconds + walk.copy_seconds * factor, copies = walk.copies, bytes = walk.bytes,
-    copy_seconds = walk.copy_seconds }
+    copy_seconds = walk.copy_seconds, runs = walk.runs }
 end
 
 -- --- the model ----------------------------------------------------------------------------
@@ -159,6 +172,7 @@ local function by_model(plan, numbers, arrays, figures, standing)
     local cost = profitability.cost(plan, numbers, arrays, standing, figures)
     if best.seconds > CLEARLY * cost.seconds then on_device, best = standing, cost end
   end
+  for index, kernel in ipairs(plan.kernels) do on_device[index] = on_device[index] and best.runs[kernel] == true end
   return { on_device = on_device, seconds = best.seconds, lua_seconds = in_lua.seconds,
     device_seconds = on_all.seconds, copies = on_all.copies, bytes = best.bytes, all_bytes = on_all.bytes,
     copy_seconds = best.copy_seconds, in_lua = in_lua, reasons = {} }

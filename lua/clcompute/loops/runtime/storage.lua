@@ -93,7 +93,7 @@ local function rebased(list, from_base, to_base, shape)
   return from_base == to_base and list or moved(list, from_base, to_base, shape)
 end
 
---- What a copy of a buffer has beyond its elements: nothing. Where data decide about accesses, no bounds were checked.
+--- What a copy of a buffer has beyond its elements: nothing.
 local function fence_of(array, depth)
   local first, last = array.base, array.base + array.shape[depth] - 1
   local function check(index)
@@ -109,8 +109,10 @@ local function fence_of(array, depth)
   }
 end
 
---- Puts fences around a copy of a buffer.
+--- Puts fences around a copy of a buffer where not all bounds were checked. Elsewhere there are none: an element that
+-- is not there yet would be a call of a function.
 local function fenced(array, list)
+  if not array.is_fenced then return list end
   local fences = {}
   for depth = 1, #array.shape do fences[depth] = fence_of(array, depth) end
   local function visit(part, depth)
@@ -180,8 +182,10 @@ end
 -- @tparam integer base the index of a table's first element
 -- @tparam Device place
 -- @tparam table counters
-function storage.new(taken, dtype, base, place, counters)
+-- @tparam boolean is_fenced whether the function may leave the array, so that a copy in Lua has to be watched
+function storage.new(taken, dtype, base, place, counters, is_fenced)
   local array = new(taken, dtype, base, place, counters)
+  array.is_fenced = is_fenced
   if taken.table then
     array.table, array.host, array.home = taken.table, true, "host"
     return storage.coherent(array)

@@ -41,14 +41,25 @@ local PARSED = all_with(PLACE, {
   binary = { { "op", "string", "grammar" }, { "left", "node", "grammar" }, { "right", "node", "grammar" } },
 
   ["for"] = { { "name", "table", "grammar", "a token" }, { "from", "node", "grammar" }, { "to", "node", "grammar" },
-    { "step", "integer", "grammar" }, { "body", "nodes", "grammar" } },
+    { "step", "integer", "grammar" }, { "pace", "node?", "grammar", "a step that is no literal" },
+    { "body", "nodes", "grammar" } },
+  each = { { "name", "table", "grammar", "a token" }, { "value", "table?", "grammar", "a token" },
+    { "call", "node", "grammar", "of ipairs" }, { "body", "nodes", "grammar" } },
+  forever = { { "word", "string", "grammar", "while or repeat" }, { "body", "nodes", "grammar" } },
+  ["break"] = {},
+  ["goto"] = { { "name", "string", "grammar" } },
+  label = { { "name", "string", "grammar" } },
+  ["return"] = { { "values", "nodes", "grammar" } },
+  give = { { "values", "nodes", "jumps", "what the function returns" } },
   ["if"] = { { "arms", "nodes", "grammar" }, { "otherwise", "nodes?", "grammar" } },
   arm = { { "condition", "node", "grammar" }, { "body", "nodes", "grammar" } },
   ["do"] = { { "body", "nodes", "grammar" } },
   ["local"] = { { "names", "list", "grammar", "tokens" }, { "values", "nodes", "grammar" } },
   assign = { { "target", "node", "grammar" }, { "value", "node", "grammar" } },
-  define = { -- a local function of one expression
-    { "name", "string", "grammar" }, { "parameters", "list", "grammar", "tokens" }, { "value", "node", "grammar" },
+  assigns = { { "targets", "nodes", "grammar" }, { "values", "nodes", "grammar" } },
+  perform = { { "call", "node", "grammar", "whose value is not taken" } },
+  define = { -- a local function
+    { "name", "string", "grammar" }, { "parameters", "list", "grammar", "tokens" }, { "body", "nodes", "grammar" },
     { "sees_itself", "boolean?", "grammar", "whether `local function` defines it" },
   },
   ["function"] = {
@@ -68,29 +79,41 @@ local VALUE = with(PLACE, {
   { "is_ambiguous", "boolean?", "types", "a mixed one for which that makes a difference" },
 })
 
+local GUARDED = { "is_guarded", "boolean?", "partition", "the integer divisor is looked at as it is used" }
+
 local EXPRESSIONS = all_with(VALUE, {
   number = { { "value", "number", "resolve" } },
   boolean = { { "value", "boolean", "resolve" } },
   name = { { "variable", "ref", "resolve" } },
-  index = { { "array", "ref", "resolve", "its variable" }, { "subscripts", "nodes", "resolve" } },
+  index = { { "array", "ref", "resolve", "its variable" }, { "subscripts", "nodes", "resolve" },
+    { "checked", "table?", "irregular", "dimensions whose subscripts are looked at as they are used, as keys" } },
   length = { { "array", "ref", "resolve", "its variable" }, { "dimension", "integer", "resolve" },
     { "subscripts", "nodes", "resolve" } },
-  call = { { "name", "string", "resolve", "a function of math" }, { "arguments", "nodes", "resolve" } },
+  call = { { "name", "string", "resolve", "a function of math" }, { "arguments", "nodes", "resolve" }, GUARDED },
   unary = { { "op", "string", "resolve" }, { "operand", "node", "resolve" } },
   binary = { { "op", "string", "resolve" }, { "left", "node", "resolve" }, { "right", "node", "resolve" },
-    { "is_reordered", "boolean?", "partition", "of an accumulator: the compiler may reorder it" } },
+    GUARDED, { "is_reordered", "boolean?", "partition", "of an accumulator: the compiler may reorder it" } },
   bound = { { "node", "node", "jamming", "an integer so small that C's own arithmetic will do" } },
   text = { { "text", "string", "tile_kernels", "OpenCL C, printed as it is" } },
 })
 
 local STATEMENTS = all_with(PLACE, {
-  ["local"] = { { "variable", "ref", "resolve" }, { "value", "node", "resolve" } },
-  assign = { { "target", "node", "resolve", "a name or an index" }, { "value", "node", "resolve" } },
+  ["local"] = { { "variable", "ref", "resolve" }, { "value", "node", "resolve" },
+    { "is_blank", "boolean?", "resolve", "the value is none of Lua's: another one is assigned before it is read" } },
+  assign = { { "target", "node", "resolve", "a name or an index" }, { "value", "node", "resolve" },
+    { "atomic", "node?", "scattered_updates", "what is added to the target, in one step" } },
   ["if"] = { { "arms", "nodes", "resolve" }, { "otherwise", "nodes?", "resolve" } },
   arm = { { "condition", "node", "resolve" }, { "body", "nodes", "resolve" } },
+  ["do"] = { { "body", "nodes", "partition", "statements that are one task" } },
+  ["break"] = {},
   ["for"] = {
     { "variable", "ref", "resolve" }, { "from", "node", "resolve" }, { "to", "node", "resolve" },
     { "step", "integer", "resolve", "not 0" }, { "body", "nodes", "resolve" },
+    { "pace", "node?", "resolve", "a step that is no literal; then `step` is 1, or -1 where it is surely negative" },
+    { "word", "string?", "resolve", '"while" or "repeat": a loop without an end' },
+    { "irregular", "string?", "irregular", "why data decide which passes there are" },
+    { "is_broken", "boolean?", "irregular", "each pass may be the last one" },
+    { "is_open", "boolean?", "irregular", "data decide how far its variable goes" },
     { "parallel", "boolean?", "dependences", "no two passes touch one element that one of them writes" },
     { "carried", "list?", "dependences", "examples of dependences between passes: { array, kind, from, to }" },
     { "is_moved", "boolean?", "interchange", "went inwards" },
@@ -119,6 +142,8 @@ local VARIABLE = {
   { "loops", "refs?", "resolve", "the `for` nodes around its declaration, outermost first" },
   { "loop", "ref?", "resolve", "the `for` node whose variable it is" },
   { "is_parameter", "boolean?", "resolve" }, { "is_capture", "boolean?", "resolve" },
+  { "is_result", "boolean?", "resolve", "an array of one element: a number that the function returns" },
+  { "is_pointer", "boolean?", "irregular", "an array of integers: subscripts or bounds depend on it" },
   { "fn", "function?", "resolve", "of a capture: a function that has it" },
   { "index", "integer?", "resolve", "of a capture: its number among the upvalues of fn" },
   { "definition", "node?", "resolve", "of a local: its first value" },
@@ -182,7 +207,7 @@ end
 -- mean something; macros of C are in capitals.
 function ast.id(name, number)
   local is_plain = name:find "^%l" or name:find "^%u+%l*$"
-  return ("%s%s_%d"):format(is_plain and "" or "v", name, number)
+  return ("%s%s_%d"):format(is_plain and "" or "v", name:gsub("[^%w_]", "_"), number)
 end
 
 --- The name of an array's size: a number of the call in Lua, C and isl.

@@ -2,7 +2,7 @@
 
 --- Writes trees, resolved ones, as Lua again. Options say how names and accesses look: `name(variable)`,
 -- `index(node, subscripts)` and `length(node, subscripts)` return text, subscripts being texts, as does
--- `store(node, value)` for the right side of an assignment; without them, names are the ids of variables, and arrays
+-- `assign(node, target, value)`, whole lines of two texts; without them, names are the ids of variables, and arrays
 -- are indexed as in the source.
 
 local interrupt = require("clcompute.base").interrupt
@@ -123,12 +123,18 @@ function Writer:block(statements)
 end
 
 STATEMENTS["for"] = function(self, node)
-  local step = node.step ~= 1 and ", " .. node.step or ""
-  local bounds = table.concat(self:list { node.from, node.to }, ", ")
-  self:line("for ", self:name(node.variable), " = ", bounds, step, " do")
+  if node.word then
+    self:line "while true do"
+  else
+    local step = node.step ~= 1 and ", " .. node.step or ""
+    local bounds = table.concat(self:list { node.from, node.to, node.pace }, ", ")
+    self:line("for ", self:name(node.variable), " = ", bounds, node.pace and "" or step, " do")
+  end
   self:block(node.body)
   self:line "end"
 end
+
+STATEMENTS["break"] = function(self) self:line "break" end
 
 STATEMENTS["if"] = function(self, node)
   for i, arm in ipairs(node.arms) do
@@ -147,9 +153,8 @@ STATEMENTS["local"] = function(self, node)
 end
 
 function STATEMENTS.assign(self, node)
-  local value, write = self:expression(node.value), self.options.store
-  if write then value = write(node, value) end
-  self:line((self:expression(node.target)), " = ", value)
+  local target, value, write = self:expression(node.target), self:expression(node.value), self.options.assign
+  for line in (write and write(node, target, value) or target .. " = " .. value):gmatch "[^\n]+" do self:line(line) end
 end
 
 --- Loads a text that a pass has written.

@@ -41,6 +41,7 @@ local PARTS = record.family("part of a plan", {
     { "nonzero", "refs", "partition", "divisors: if one is 0 it runs in Lua, which raises an error" },
     { "host_loops", "refs", "partition", "loops on the host around it" },
     { "is_task", "boolean?", "partition", "for one work-item" },
+    { "instead", "nodes?", "partition", "of a task: the plan of a run that does without; nil: its statements in Lua" },
     { "accumulators", "nodes?", "partition", "of a nest that reduces" },
     { "has_result", "boolean?", "partition", "reduces into elements of arrays" },
     { "wavefront", "node?", "partition", "if it goes in such" },
@@ -107,6 +108,7 @@ local PARTS = record.family("part of a plan", {
     { "id", "string", "parameters" } },
   scalar = { { "variable", "ref", "parameters" }, { "id", "string", "parameters" } },
   place = { { "id", "string", "parameters" } }, -- where a block or a shared dimension begins, how long it is
+  faults = { { "id", "string", "parameters" } }, -- where a place that fails is noted, or was
   front = { { "id", "string", "parameters" } }, -- the number of the wavefront
   parts = { { "id", "string", "parameters" }, { "accumulator", "ref", "parameters" },
     { "number", "integer", "parameters", "of the accumulator" } },
@@ -120,10 +122,16 @@ function plan.part(kind, fields)
   return PARTS:new(kind, fields)
 end
 
+--- The statements of a nest.
+function plan.statements(kernel)
+  return kernel.node.kind == "do" and kernel.node.body or { kernel.node }
+end
+
 --- The plans in a part.
 function plan.bodies(part)
   if part.kind == "loop" then return { part.body } end
   if part.kind == "either" then return { part.few, part.many } end
+  if part.kind == "kernel" then return { part.instead } end
   local list = {}
   for i, arm in ipairs(part.kind == "if" and part.arms or {}) do list[i] = arm.body end
   list[#list + 1] = part.otherwise

@@ -7,13 +7,16 @@ local ast = require "clcompute.loops.tree.ast"
 local walk = {}
 
 local PARTS = {
-  name = function() end, number = function() end, boolean = function() end,
+  name = function() end, number = function() end, boolean = function() end, text = function() end,
+  bound = function(node, list) list { node.node } end,
   index = function(node, list) list(node.subscripts) end,
   length = function(node, list) list(node.subscripts) end,
   call = function(node, list) list(node.arguments) end,
   unary = function(node, list) list { node.operand } end,
   binary = function(node, list) list { node.left, node.right } end,
-  ["for"] = function(node, list) list { node.from, node.to } list(node.body) end,
+  ["for"] = function(node, list) list { node.from, node.to, node.pace } list(node.body) end,
+  ["break"] = function() end,
+  ["do"] = function(node, list) list(node.body) end,
   ["local"] = function(node, list) list { node.value } end,
   assign = function(node, list) list { node.target, node.value } end,
   ["if"] = function(node, list)
@@ -43,6 +46,16 @@ function walk.find(nodes, test)
   walk.nodes(nodes, function(node)
     if not found and test(node) then found = node end
     return not found
+  end)
+  return found
+end
+
+--- Whether a `break` among statements ends a loop around them.
+function walk.breaks_out(nodes)
+  local found = false
+  walk.nodes(nodes, function(node)
+    found = found or node.kind == "break"
+    return node.kind ~= "for"
   end)
   return found
 end

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Notices: a line for who waits at a terminal, written by a thread, for a driver that compiles does
+   not return. The thread knows neither Lua nor OpenCL. */
+#define _GNU_SOURCE /* pthread_condattr_setclock */
+#include "base.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define METATABLE "clcompute.notice"
+#define PATIENCE 500000000 /* nanoseconds before it is written */
+#define ROOM 79            /* characters: a line that breaks could not be taken back */
+
+typedef struct {
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t ended;
+  int is_over;
+  pid_t process; /* a forked child has no such thread */
+  char line[ROOM + 1];
+} Notice;
+
+static atomic_int shown; /* one line at a time, of the outermost wait */
+
+static void put(const char *text) {
+  (void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+static void *show_late(void *given) {
+  Notice *n = given;
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  at.tv_nsec += PATIENCE;
+  at.tv_sec += at.tv_nsec / 1000000000;
+  at.tv_nsec %= 1000000000;
+  pthread_mutex_lock(&n->lock);
+  int waiting = 0;
+  while (!n->is_over && waiting == 0) waiting = pthread_cond_timedwait(&n->ended, &n->lock, &at);
+  const int counts = !n->is_over;
+  const int shows = counts && atomic_fetch_add(&shown, 1) == 0;
+  if (shows) put(n->line);
+  while (!n->is_over) pthread_cond_wait(&n->ended, &n->lock);
+  if (shows) put("\r\033[K");
+  if (counts) atomic_fetch_sub(&shown, 1);
+  pthread_mutex_unlock(&n->lock);
+  return NULL;
+}
+
+static int end_notice(lua_State *L) {
+  Notice *n = luaL_checkudata(L, 1, METATABLE);
+  if (n->process == 0 || n->process != getpid()) return 0;
+  n->process = 0;
+  pthread_mutex_lock(&n->lock);
+  n->is_over = 1;
+  pthread_cond_signal(&n->ended);
+  pthread_mutex_unlock(&n->lock);
+  pthread_join(n->thread, NULL);
+  pthread_cond_destroy(&n->ended);
+  pthread_mutex_destroy(&n->lock);
+  return 0;
+}
+
+/* Signals are for the threads that there were. */
+static int start(Notice *n) {
+  pthread_condattr_t monotonic;
+  sigset_t all, before;
+  pthread_mutex_init(&n->lock, NULL);
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&n->ended, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int code = pthread_create(&n->thread, NULL, show_late, n);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return code == 0;
+}
+
+/* Pushes it, or nil. */
+static void push_notice(lua_State *L, const char *text) {
+  if (!isatty(STDERR_FILENO)) {
+    lua_pushnil(L);
+    return;
+  }
+  Notice *n = lua_newuserdatauv(L, sizeof *n, 0);
+  memset(n, 0, sizeof *n);
+  snprintf(n->line, sizeof n->line, "\rclcompute: %s", text);
+  luaL_setmetatable(L, METATABLE);
+  if (start(n)) n->process = getpid();
+}
+
+void clc_pushnotice(lua_State *L, const char *text) {
+  push_notice(L, text);
+  lua_toclose(L, -1);
+}
+
+/* notice(text) --> what is to be closed, or nil */
+static int new_notice(lua_State *L) {
+  push_notice(L, luaL_checkstring(L, 1));
+  return 1;
+}
+
+void clc_opennotices(lua_State *L) {
+  static const luaL_Reg functions[] = {{"notice", new_notice}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"__close", end_notice}, {"__gc", end_notice}, {NULL, NULL}};
+  clc_addinternal(L, functions);
+  luaL_newmetatable(L, METATABLE);
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 1);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks: of several processes that miss the same file of the cache one makes it, and the others
+ * wait for it. A lock is a byte of the file `.locks` in the cache's folder, so that there is
+ * nothing to clear away; the system frees the byte when the process that has it ends.
+ */
+#define _GNU_SOURCE /* F_OFD_SETLK */
+#include "files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE 120.0 /* seconds: then a process makes the file itself */
+#define NAP 10000000   /* nanoseconds between two looks */
+
+static int close_lock(lua_State *L) {
+  luaL_Stream *s = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+  return luaL_fileresult(L, fclose(s->f) == 0, NULL);
+}
+
+/* A byte of the file for a text. */
+static off_t place_of(const char *text, size_t n) {
+  return (off_t)(clc_hash(CLC_HASHSTART, text, n) >> 2) + 1;
+}
+
+static int take(int fd, off_t place) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+  return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+/* Pushes the file, open, with its byte not taken yet; NULL, and nothing pushed: there is none. */
+static FILE *push_file(lua_State *L) {
+  const int top = lua_gettop(L);
+  const char *folder = clc_pushcachefolder(L);
+  if (folder == NULL) return NULL;
+  const char *path = lua_pushfstring(L, "%s/.locks", folder);
+  clc_makefolders(L, path);
+  luaL_Stream *s = lua_newuserdatauv(L, sizeof *s, 0);
+  s->closef = NULL; /* closed */
+  luaL_setmetatable(L, LUA_FILEHANDLE);
+  const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  s->f = fd >= 0 ? fdopen(fd, "r+b") : NULL;
+  if (s->f == NULL) {
+    if (fd >= 0) close(fd);
+    lua_settop(L, top);
+    return NULL;
+  }
+  s->closef = close_lock;
+  lua_replace(L, top + 1);
+  lua_settop(L, top + 1);
+  return s->f;
+}
+
+/* Asleep, but for a look now and then: a blocked lock would not hear Ctrl-C. */
+static int wait_for(lua_State *L, int fd, off_t place, double patience) {
+  const clc_Wait w = clc_beginwait(L);
+  const struct timespec nap = {0, NAP};
+  while (!take(fd, place)) {
+    if (clc_now() - w.start > patience) return 0;
+    clc_checkwait(L, &w);
+    nanosleep(&nap, NULL);
+  }
+  return 1;
+}
+
+clc_Taken clc_pushlock(lua_State *L, int key) {
+  const int top = lua_gettop(L);
+  const off_t place = place_of(lua_tostring(L, key), lua_rawlen(L, key));
+  FILE *f = push_file(L);
+  if (f == NULL) {
+    lua_pushnil(L);
+    return CLC_NOLOCK;
+  }
+  lua_toclose(L, top + 1);
+  if (take(fileno(f), place)) return CLC_TAKEN;
+  clc_pushnotice(L, "another process builds what this one needs too; it is kept for both");
+  const int taken = wait_for(L, fileno(f), place, PATIENCE);
+  lua_settop(L, top + 1);
+  return taken ? CLC_TAKENLATE : CLC_NOLOCK;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clcompute.ranks: the calls of MPI that `clcompute.mpi` is made of, on packed strings. Ranks count
+ * from 0.
+ *
+ * No rank may hang or go on where another one has ended or does something else: waits poll, so that
+ * Ctrl-C works, they warn and obey $CLCOMPUTE_MPI_LIMIT; collectives are agreed on before; and a
+ * process that ends agrees on that too, or ends the job.
+ */
+#define _DEFAULT_SOURCE /* on_exit */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+__attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L);
+
+#define PATIENCE 60     /* seconds after which a wait warns */
+#define PIECE (1 << 30) /* bytes of a message at most: MPI counts in int */
+#define LONGEST 240     /* characters of what is agreed on */
+#define END "the end of the script"
+
+enum { HEAD, BODY }; /* tags */
+
+static int rank, size;
+
+/* --- waiting ---------------------------------------------------------------- */
+
+static double get_limit(void) {
+  const char *text = getenv("CLCOMPUTE_MPI_LIMIT");
+  const double limit = text != NULL ? strtod(text, NULL) : 0;
+  return limit > 0 ? limit : 0;
+}
+
+static void abort_job(int status) {
+  fflush(NULL);
+  MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+/* Warns once, and ends the job where the limit has passed. */
+static void watch(double waited, int *has_warned, const char *what) {
+  const double limit = get_limit();
+  if (limit > 0 && waited > limit) {
+    fprintf(stderr, "clcompute: rank %d of %d waited %g s in %s: the job is ended\n", rank, size,
+            limit, what);
+    abort_job(1);
+  }
+  if (waited > PATIENCE && !*has_warned) {
+    fprintf(stderr, "clcompute: rank %d of %d has waited %d s in %s\n", rank, size, PATIENCE, what);
+    *has_warned = 1;
+  }
+}
+
+static void check(lua_State *L, int code, const char *call) {
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  if (code == MPI_SUCCESS) return;
+  MPI_Error_string(code, text, &length);
+  luaL_error(L, "%s: %s", call, text);
+}
+
+/* Until a request has ended. What it reads or writes is the value at `anchor`, which stays for ever
+   where Ctrl-C ends the wait. */
+static void wait_for(lua_State *L, MPI_Request *request, int anchor, const char *what) {
+  const clc_Wait w = clc_beginwait(L);
+  int done = 0, has_warned = 0;
+  check(L, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
+  if (done) return;
+  lua_pushvalue(L, anchor);
+  const int kept = luaL_ref(L, LUA_REGISTRYINDEX);
+  while (!done) {
+    clc_pause(L, &w);
+    check(L, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
+    watch(clc_now() - w.start, &has_warned, what);
+  }
+  luaL_unref(L, LUA_REGISTRYINDEX, kept);
+}
+
+/* --- agreement ---------------------------------------------------------------- */
+
+static uint64_t hash_of(const char *text) {
+  uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+  for (; *text != '\0'; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+  return hash;
+}
+
+/* What is compared lies in static memory: a wait that Ctrl-C ends leaves it to MPI. */
+static uint64_t compared[2], extremes[2];
+static char own_text[LONGEST];
+
+static void begin_agreement(const char *text, MPI_Request *request) {
+  compared[0] = hash_of(text);
+  compared[1] = ~compared[0];
+  MPI_Iallreduce(compared, extremes, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD, request);
+}
+
+static int has_agreed(void) {
+  return extremes[0] == ~extremes[1];
+}
+
+/* The texts of all ranks, LONGEST characters each. */
+static void gather_texts(const char *text, char *all) {
+  snprintf(own_text, sizeof own_text, "%s", text);
+  MPI_Allgather(own_text, LONGEST, MPI_CHAR, all, LONGEST, MPI_CHAR, MPI_COMM_WORLD);
+}
+
+/* agree(what, where): raises on all ranks unless all do the same */
+static int agree(lua_State *L) {
+  const char *what = luaL_checkstring(L, 1), *where = luaL_optstring(L, 2, "");
+  MPI_Request request;
+  lua_settop(L, 2);
+  begin_agreement(what, &request);
+  wait_for(L, &request, 1, what);
+  if (has_agreed()) return 0;
+  char *all = lua_newuserdatauv(L, (size_t)size * LONGEST, 0);
+  gather_texts(lua_pushfstring(L, "%s%s", what, where), all);
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, "ranks disagree:");
+  for (int i = 0; i < size; i++) {
+    luaL_addstring(&b, lua_pushfstring(L, "\n  rank %d: %s", i, all + i * LONGEST));
+    lua_pop(L, 1);
+  }
+  luaL_pushresult(&b);
+  return lua_error(L);
+}
+
+/* --- moving strings -------------------------------------------------------------- */
+
+static int check_rank(lua_State *L, int arg) {
+  const lua_Integer other = luaL_checkinteger(L, arg);
+  luaL_argcheck(L, other >= 0 && other < size && other != rank, arg,
+                lua_pushfstring(L, "rank of 0 to %d, not this one, expected, got %I", size - 1,
+                                (LUAI_UACINT)other));
+  return (int)other;
+}
+
+static int piece(size_t left) {
+  return left < PIECE ? (int)left : PIECE;
+}
+
+/* send(bytes, rank) */
+static int send_bytes(lua_State *L) {
+  size_t length;
+  const char *bytes = luaL_checklstring(L, 1, &length);
+  const int to = check_rank(L, 2);
+  MPI_Request request;
+  lua_settop(L, 2);
+  uint64_t *head = lua_newuserdatauv(L, sizeof *head, 0);
+  *head = length;
+  check(L, MPI_Isend(head, 1, MPI_UINT64_T, to, HEAD, MPI_COMM_WORLD, &request), "MPI_Isend");
+  wait_for(L, &request, 3, "send");
+  for (size_t at = 0; at < length; at += PIECE) {
+    check(L,
+          MPI_Isend(bytes + at, piece(length - at), MPI_BYTE, to, BODY, MPI_COMM_WORLD, &request),
+          "MPI_Isend");
+    wait_for(L, &request, 1, "send");
+  }
+  return 0;
+}
+
+/* recv(rank) --> bytes */
+static int recv_bytes(lua_State *L) {
+  const int from = check_rank(L, 1);
+  MPI_Request request;
+  lua_settop(L, 1);
+  uint64_t *head = lua_newuserdatauv(L, sizeof *head, 0);
+  check(L, MPI_Irecv(head, 1, MPI_UINT64_T, from, HEAD, MPI_COMM_WORLD, &request), "MPI_Irecv");
+  wait_for(L, &request, 2, "recv");
+  const size_t length = (size_t)*head;
+  char *bytes = lua_newuserdatauv(L, length + 1, 0);
+  for (size_t at = 0; at < length; at += PIECE) {
+    check(L,
+          MPI_Irecv(bytes + at, piece(length - at), MPI_BYTE, from, BODY, MPI_COMM_WORLD, &request),
+          "MPI_Irecv");
+    wait_for(L, &request, 3, "recv");
+  }
+  lua_pushlstring(L, bytes, length);
+  return 1;
+}
+
+/* --- the job ------------------------------------------------------------------------ */
+
+/* Ends the job where the process ends otherwise than well; else waits for the others' ends, each of
+   which learns of the disagreement where it is somewhere else. */
+static void end(int status, void *nothing) {
+  int is_ended = 0, done = 0, has_warned = 0;
+  MPI_Request request;
+  (void)nothing;
+  MPI_Finalized(&is_ended);
+  if (is_ended) return;
+  if (status != 0) {
+    fprintf(stderr, "clcompute: rank %d of %d ended with status %d: the job is ended\n", rank, size,
+            status);
+    abort_job(status);
+    return;
+  }
+  const double start = clc_now();
+  begin_agreement(END, &request);
+  for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
+       MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
+    clc_rest(clc_now() - start);
+    watch(clc_now() - start, &has_warned, END);
+  }
+  if (!has_agreed()) {
+    char *all = calloc((size_t)size, LONGEST);
+    if (all != NULL) gather_texts(END, all);
+    free(all);
+    fprintf(stderr, "clcompute: rank %d of %d ended while others had not: the job is ended\n", rank,
+            size);
+    clc_rest(1); /* the others' errors come first */
+    abort_job(1);
+    return;
+  }
+  MPI_Finalize();
+}
+
+/* begin() --> rank, size, rank on its node, ranks on its node */
+static int begin(lua_State *L) {
+  int provided, is_begun = 0, own = 0, count = 1;
+  MPI_Comm node;
+  check(L, MPI_Initialized(&is_begun), "MPI_Initialized");
+  if (!is_begun) {
+    check(L, MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    on_exit(end, NULL);
+  }
+  check(L, MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  check(L, MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  check(L, MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node),
+        "MPI_Comm_split_type");
+  MPI_Comm_rank(node, &own);
+  MPI_Comm_size(node, &count);
+  MPI_Comm_free(&node);
+  lua_pushinteger(L, rank);
+  lua_pushinteger(L, size);
+  lua_pushinteger(L, own);
+  lua_pushinteger(L, count);
+  return 4;
+}
+
+/* library() --> "Open MPI v4.1.4, ..." */
+static int library(lua_State *L) {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  lua_pushlstring(L, text, (size_t)length);
+  return 1;
+}
+
+int luaopen_clcompute_ranks(lua_State *L) {
+  static const luaL_Reg functions[] = {{"agree", agree},     {"begin", begin},
+                                       {"library", library}, {"recv", recv_bytes},
+                                       {"send", send_bytes}, {NULL, NULL}};
+  luaL_newlib(L, functions);
+  return 1;
+}

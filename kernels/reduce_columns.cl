@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reduce_columns: one result of each column of matrices, and of each part of n rows
+ *
+ *     for (o = 0; o < matrices; o++)
+ *       for (p = 0; p * chunk < n; p++)
+ *         for (c = 0; c < inner; c++)
+ *           out[o][p][c] = EXPRESSION of element [o][p * chunk][c] of matrices of n x inner, combined
+ *                          with those below it up to the next part
+ *
+ * A task is a part of a strip of `width` columns. Where a strip is as wide as a matrix, `fold` rows, a
+ * power of two, are taken as one; their results are combined at the end, halving. So neighbours
+ * are read together. On a CPU a work-item does `share` tasks; the results of a strip are in the cache.
+ * On a GPU a group does a task, each work-item every fold-th row of a column.
+ * Global size: CPU tasks / share, rounded up; GPU tasks * GROUP. Local size: GROUP.
+ */
+#include "clcompute/reduction.h"
+
+#ifndef GROUP
+#define GROUP 1 /* work-items of a group, at least width * fold; 1: for a CPU */
+#endif
+#ifndef LANES
+#define LANES 64 /* results side by side, of a CPU */
+#endif
+#ifndef WIDE
+#define WIDE 2048 /* of a CPU: width * fold at most, a multiple of LANES */
+#endif
+#ifndef FOLDED
+#define FOLDED 1 /* 0: fold is 1 */
+#endif
+#ifndef BLOCK
+#define BLOCK 128 /* rows whose results are combined before those of other blocks are, of a CPU */
+#endif
+#ifndef DEPTH
+#define DEPTH 4 /* rows at a time, of a CPU */
+#endif
+
+/* Where the result of column c of a task is. */
+#define RESULT_OF_TASK(c) ((matrix * parts + nth) * inner + column + (c))
+
+#if GROUP == 1
+
+/* Sets `value` to the elements of a lane in so many rows from `from` on. */
+#define FIND_VALUE(element, depth)                           \
+  const ulong place = origin + COLUMN(element);              \
+  RESULT value;                                              \
+  UNROLL for (uint r = 0; r < depth; r++) {                  \
+    const long i = (long)(from + r * step + (element));      \
+    LOADS                                                    \
+    const RESULT next = EXPRESSION;                          \
+    value = r == 0 ? next : clc_combine(value, next);        \
+  }
+
+/* Does what follows for each lane, where part[l] is the result of a lane. The last LANES are some that
+   were done before where LANES does not divide them, with results of their own. */
+#define EACH_LANE(depth, ...)                                \
+  if (lanes >= LANES) {                                      \
+    for (uint to = 0; to < lanes; to += LANES) {             \
+      const uint back = min(to, lanes - LANES);              \
+      for (uint lane = 0; lane < LANES; lane++) {            \
+        const uint l = to + lane;                            \
+        FIND_VALUE(back + lane, depth)                       \
+        __VA_ARGS__                                          \
+      }                                                      \
+    }                                                        \
+  } else {                                                   \
+    for (uint l = 0; l < lanes; l++) {                       \
+      FIND_VALUE(l, depth)                                   \
+      __VA_ARGS__                                            \
+    }                                                        \
+  }                                                          \
+  k += depth;                                                \
+  from += depth * step;
+
+#if FOLDED
+#define COLUMN(lane) column_of[lane]
+#else
+#define COLUMN(lane) (lane)
+#endif
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(
+    const ulong n, const ulong inner, const ulong chunk, const ulong width, const ulong fold,
+    const ulong tasks, const ulong share, __global STORED *out, const ulong out_first,
+    const int has_init, const RESULT init PARAMETERS) {
+  RESULT sum[WIDE + LANES], block[WIDE + LANES];
+#if FOLDED
+  ushort column_of[WIDE];
+  for (uint l = 0; l < WIDE; l++) column_of[l] = l % (uint)width;
+#endif
+  const ulong stop = min((get_global_id(0) + 1) * share, tasks);
+  for (ulong task = get_global_id(0) * share; task < stop; task++) {
+    FIND_TASK
+    const uint folded = (uint)min(fold, rows), lanes = folded * wide;
+    const uint used = lanes < LANES ? lanes : (lanes + LANES - 1) / LANES * LANES;
+    const ulong begin = (matrix * n + first) * inner + column, origin = matrix * inner + column;
+    const ulong step = folded * inner, steps = rows / folded;
+    ulong from = begin;
+    for (ulong k = 0; k < steps;) {
+      const ulong end = min(k + BLOCK, steps);
+      RESULT *part = k == 0 ? sum : block;
+      if (end - k >= DEPTH) {
+        EACH_LANE(DEPTH, part[l] = value;)
+      } else {
+        EACH_LANE(1, part[l] = value;)
+      }
+      while (k + DEPTH <= end) { EACH_LANE(DEPTH, part[l] = clc_combine(part[l], value);) }
+      while (k < end) { EACH_LANE(1, part[l] = clc_combine(part[l], value);) }
+      if (part == block)
+        for (uint l = 0; l < used; l++) sum[l] = clc_combine(sum[l], block[l]);
+    }
+    for (uint l = used - LANES; lanes > LANES && l < used; l++) sum[l - (used - lanes)] = sum[l];
+    for (uint l = 0; l < (rows - steps * folded) * wide; l++) {
+      FIND_VALUE(l, 1)
+      sum[l] = clc_combine(sum[l], value);
+    }
+    uint busy = folded * wide;
+    for (uint k = (uint)fold / 2 * wide; k > 0; k = k / wide / 2 * wide) {
+      for (uint l = 0; l < k && l + k < busy; l++) sum[l] = clc_combine(sum[l], sum[l + k]);
+      busy = min(busy, k);
+    }
+    for (uint c = 0; c < wide; c++) {
+      if (has_init) sum[c] = clc_combine(init, sum[c]);
+      WRITE_RESULT(RESULT_OF_TASK(c), sum[c]);
+    }
+  }
+}
+
+#else
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_columns(
+    const ulong n, const ulong inner, const ulong chunk, const ulong width, const ulong fold,
+    __global STORED *out, const ulong out_first, const int has_init,
+    const RESULT init PARAMETERS) {
+  __local RESULT found[GROUP];
+  const uint me = (uint)get_local_id(0), across = (uint)width;
+  const uint mine = me / across, c = me - mine * across; /* first row and column */
+  const ulong task = get_group_id(0);
+  FIND_TASK
+  const uint busy = c < wide && mine < fold ? (uint)min(fold, rows) : 0;
+  const ulong place = matrix * inner + column + c, begin = (matrix * n + first) * inner + column + c;
+  if (mine < busy) {
+    RESULT sum;
+    for (ulong k = mine; k < rows; k += fold) {
+      const long i = (long)(begin + k * inner);
+      LOADS
+      const RESULT value = EXPRESSION;
+      sum = k == mine ? value : clc_combine(sum, value);
+    }
+    found[me] = sum;
+  }
+  for (uint k = (uint)fold / 2; k > 0; k /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (mine < k && mine + k < busy) found[me] = clc_combine(found[me], found[me + k * across]);
+  }
+  if (mine < busy && mine == 0) {
+    const RESULT sum = has_init ? clc_combine(init, found[me]) : found[me];
+    WRITE_RESULT(RESULT_OF_TASK(c), sum);
+  }
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transpose: B = the matrices of A, rows x columns each, with their indices exchanged
+ *
+ *     for (o = 0; o < batches / inner; o++)
+ *       for (k = 0; k < inner; k++)
+ *         for (c = 0; c < columns; c++)
+ *           for (r = 0; r < rows; r++)
+ *             B[o * to_outer + k * to_inner + c * to_column + r] =
+ *                 A[o * from_outer + k * from_inner + r * from_row + c];
+ *
+ * A task is a tile of TILE x TILE elements. A group of a GPU reads it row by row, keeps it in local memory,
+ * and writes it column by column; so neighbours read and write neighbours. A work-item of a CPU does
+ * `share` tiles; of blocks of 16 x 16 it reads 16 vectors, exchanges the indices in registers, four rounds
+ * of zipping two vectors each, and writes 16 vectors.
+ * Global size: GPU tasks * GROUP, CPU tasks / share, rounded up. Local size: GROUP.
+ */
+#ifndef REAL
+#define REAL float /* element type */
+#endif
+#ifndef ELEMENT
+#define ELEMENT REAL /* dtype of A and B */
+#define MOVED REAL   /* a type as large, which all devices have vectors of */
+#endif
+#ifndef GROUP
+#define GROUP 1 /* work-items of a group, a multiple of TILE; 1: for a CPU */
+#endif
+#ifndef TILE
+#define TILE 64
+#endif
+
+#include "clcompute/vector.h"
+
+/* From row r0 and column c0 on of a matrix that begins at `a` and of the result at `b`. */
+#define FIND_TILE                                                                        \
+  const ulong down = (rows + TILE - 1) / TILE, across = (columns + TILE - 1) / TILE;     \
+  const ulong batch = task / (down * across), tile = task - batch * down * across;       \
+  const ulong r0 = tile % down * TILE, c0 = tile / down * TILE;                          \
+  const ulong o = batch / inner, k = batch - o * inner;                                  \
+  __global const MOVED *a =                                                               \
+      (__global const MOVED *)(all_a + a_first) + o * from_outer + k * from_inner;        \
+  __global MOVED *b = (__global MOVED *)(all_b + b_first) + o * to_outer + k * to_inner;   \
+  const uint height = (uint)min((ulong)TILE, rows - r0),                                 \
+             width = (uint)min((ulong)TILE, columns - c0);
+
+#if GROUP == 1
+
+#define VECTOR JOIN(MOVED, 16)
+#define ZIP(a, b, e0, e1, e2, e3, e4, e5, e6, e7)                                                 \
+  (VECTOR)(a.e0, b.e0, a.e1, b.e1, a.e2, b.e2, a.e3, b.e3, a.e4, b.e4, a.e5, b.e5, a.e6, b.e6, a.e7, \
+           b.e7)
+
+/* B's block of 16 x 16, whose rows are `step_b` apart, from that of A. */
+INLINE void transpose_block(__global const MOVED *a, const ulong step_a, __global MOVED *b,
+                            const ulong step_b) {
+  VECTOR v[16], w[16];
+  UNROLL for (uint i = 0; i < 16; i++) v[i] = vload16(0, a + i * step_a);
+  UNROLL for (uint round = 0; round < 4; round++) {
+    UNROLL for (uint i = 0; i < 8; i++) {
+      w[2 * i] = ZIP(v[i], v[i + 8], s0, s1, s2, s3, s4, s5, s6, s7);
+      w[2 * i + 1] = ZIP(v[i], v[i + 8], s8, s9, sa, sb, sc, sd, se, sf);
+    }
+    UNROLL for (uint i = 0; i < 16; i++) v[i] = w[i];
+  }
+  UNROLL for (uint i = 0; i < 16; i++) vstore16(v[i], 0, b + i * step_b);
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void transpose(
+    const ulong rows, const ulong columns, const ulong inner, const ulong from_outer,
+    const ulong from_inner, const ulong from_row, const ulong to_outer, const ulong to_inner,
+    const ulong to_column, const ulong tasks, const ulong share, __global const ELEMENT *all_a,
+    const ulong a_first, __global ELEMENT *all_b, const ulong b_first) {
+  const ulong stop = min((get_global_id(0) + 1) * share, tasks);
+  for (ulong task = get_global_id(0) * share; task < stop; task++) {
+    FIND_TILE
+    const uint whole_r = height / 16 * 16, whole_c = width / 16 * 16;
+    for (uint c = 0; c < whole_c; c += 16)
+      for (uint r = 0; r < whole_r; r += 16)
+        transpose_block(a + (r0 + r) * from_row + c0 + c, from_row, b + (c0 + c) * to_column + r0 + r, to_column);
+    for (uint c = 0; c < width; c++)
+      for (uint r = c < whole_c ? whole_r : 0; r < height; r++)
+        b[(c0 + c) * to_column + r0 + r] = a[(r0 + r) * from_row + c0 + c];
+  }
+}
+
+#else
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void transpose(
+    const ulong rows, const ulong columns, const ulong inner, const ulong from_outer,
+    const ulong from_inner, const ulong from_row, const ulong to_outer, const ulong to_inner,
+    const ulong to_column, const ulong tasks, const ulong share, __global const ELEMENT *all_a,
+    const ulong a_first, __global ELEMENT *all_b, const ulong b_first) {
+  __local MOVED kept[TILE][TILE + 1];
+  const ulong task = get_group_id(0);
+  const uint x = (uint)get_local_id(0) % TILE, y = (uint)get_local_id(0) / TILE;
+  FIND_TILE
+  for (uint r = y; r < height; r += GROUP / TILE)
+    if (x < width) kept[r][x] = a[(r0 + r) * from_row + c0 + x];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint c = y; c < width; c += GROUP / TILE)
+    if (x < height) b[(c0 + c) * to_column + r0 + x] = kept[x][c];
+}
+
+#endif

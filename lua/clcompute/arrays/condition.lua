@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: MIT
+--- Conditions: texts in the language of cl.map, in which `x` also stands for `x[i]`, and masks, whose elements other
+-- than 0 hold.
+
+local operations = require "clcompute.operations"
+
+local operands, translation = operations.operands, operations.translation
+
+local condition = {}
+
+local PREFIXED = "%f[%w_]" .. translation.PREFIX .. "([%a_][%w_]*)"
+
+--- Checks the text of a condition; returns it as cl.map has it, and the set of the operands that it uses.
+-- @string where
+-- @string text
+-- @tparam table list operands
+function condition.translate(where, text, list)
+  local kinds = operands.kinds(where, list)
+  for name, kind in pairs(kinds) do
+    if kind == "array" then kinds[name] = "element" end
+  end
+  local translated, used = translation.translate(where, text, kinds)
+  local plain = translated:gsub(PREFIXED, function(name) return kinds[name] == "element" and name .. "[i]" or name end)
+  return plain, used
+end
+
+--- The operands of a function of a condition: {text= as cl.map has it, given= operands by their names, list=, first=}.
+-- @string where
+-- @param text the condition, or a mask
+-- @param given a buffer or operands; nil for a mask
+function condition.read(where, text, given)
+  if type(text) == "string" then
+    local list, first = operands.read(where, given)
+    for _, operand in ipairs(list) do operand.is_extent = operand.name == "x" end -- for conditions of `i` alone
+    local plain, used = condition.translate(where, text, list)
+    operands.check_used(where, text, list, used)
+    return { text = plain, given = type(given) == "table" and given or { x = given }, list = list, first = first }
+  end
+  local mask = operands.describe(where, "argument 1", text, "x")
+  if given ~= nil then
+    error(("%s: no second argument behind a mask expected, got %s"):format(where, operands.type_of(given)), 0)
+  end
+  return { text = "x[i] != 0", given = { x = text }, list = { mask }, first = mask }
+end
+
+return condition

@@ -1,0 +1,131 @@
+-- SPDX-License-Identifier: MIT
+--- cl.histogram: how many elements lie between each two of some edges.
+
+local elements = require "clcompute.arrays.elements"
+local operations = require "clcompute.operations"
+local options = require("clcompute.base").options
+local enqueue = require("clcompute.core.internal").enqueue
+
+local macros, operands = operations.macros, operations.operands
+
+local OPTIONS = { bins = "integer", low = "number", high = "number" }
+local NONE = {}
+local KERNEL = {} -- where it is at its place
+
+local BINS = 10
+local MOST = 1 << 24 -- bins
+local LOCAL_BINS = 4096 -- more are counted in global memory
+local SLICE = 1 << 31 -- elements that a uint counts
+local LARGEST = { float = 0x1.fffffep127, double = 0x1.fffffffffffffp1023 }
+
+-- --- edges ------------------------------------------------------------------------
+
+--- A number as the device compares it: `round` is for integers.
+local function to_value(number, wide, round, option)
+  if wide == "float" then number = string.unpack("f", string.pack("f", number)) end
+  if wide == "float" or wide == "double" then
+    if number - number == 0 then return number end
+  else
+    local whole = math.type(number) == "integer" and number or round(number)
+    if wide == "ulong" and math.type(whole) == "float" and whole >= 2.0 ^ 63 then whole = whole - 2.0 ^ 64 end
+    local value = math.tointeger(whole)
+    if value and (wide ~= "ulong" or number >= 0) and number < 2.0 ^ 64 then return value end
+  end
+  error(("histogram: option '%s': a finite number within the range of %s expected, got %s"):format(option, wide,
+    number), 0)
+end
+
+--- An extreme of x: as a number, and as the device has it, where ulongs of 64 bits are negative in Lua.
+local function extreme_of(x, f)
+  local value = f(x.value)
+  return x.dtype == "ulong" and value < 0 and value + 2.0 ^ 64 or value, value
+end
+
+--- The range, of the options or of the elements; and its ends as the device has them, where they are integers of x.
+local function range_of(x, o)
+  local low, high, first, last = o.low, o.high, nil, nil
+  if x.count == 0 then
+    low = low or (high or 1) - 1
+    high = high or low + 1
+  else
+    if not low then low, first = extreme_of(x, operations.min) end
+    if not high then high, last = extreme_of(x, operations.max) end
+  end
+  if low - low ~= 0 or high - high ~= 0 then
+    error("histogram: the range is infinite or NaN; options 'low' and 'high' give another one", 0)
+  end
+  if low > high or o.low and low == o.high then
+    error(("histogram: 'low' is %s, 'high' is %s, which must be above"):format(low, high), 0)
+  end
+  if low == high then low, high = o.low or low - 0.5, o.high or high + 0.5 end
+  if not operands.is_integer(x.dtype) then return low, high end
+  return low, high, first, last
+end
+
+--- Edge number k of so many bins.
+local function edge_of(low, high, k, bins)
+  local width = high - low + 0.0
+  if math.type(low) == "integer" and math.type(high) == "integer" then width = high + 0.0 - low end
+  if width - width == 0 then return low + width * k / bins end
+  return low * (1 - k / bins) + high * (k / bins)
+end
+
+--- The edges: as scripts have them, and as the device compares them.
+local function edges_of(wide, low, high, first, last, bins)
+  local edges, values = { low }, { first or to_value(low, wide, math.ceil, "low") }
+  last = last or to_value(high, wide, math.floor, "high")
+  for k = 1, bins - 1 do
+    edges[k + 1] = edge_of(low, high, k, bins)
+    values[k + 1] = to_value(edges[k + 1], wide, math.ceil, "high")
+  end
+  edges[bins + 1], values[bins + 1] = high, last
+  return wide == "float" and table.move(values, 1, bins + 1, 1, {}) or edges, values
+end
+
+-- --- counting -----------------------------------------------------------------------
+
+--- Queues the counts of up to SLICE elements.
+local function count(x, slice, h, out)
+  local list = { operands.describe("histogram", "argument 1", slice, "x") }
+  local row, items, _, chunk = enqueue.spread(x.device, "reduce", #slice)
+  local place = macros.place(row, list, "histogram", h.local_bins)
+  if not place[KERNEL] then
+    local defines = macros.of(list, "arg_x", row, operands.wide_type)
+    defines.VALUE, defines.GUESS, defines.LOCAL_BINS = h.wide, h.guess, h.local_bins
+    defines.IS_INTEGER = operands.is_integer(x.dtype) and 1 or 0
+    place[KERNEL] = macros.build("histogram", "x[i]", x.device, "histogram", defines)
+  end
+  out:fill(0)
+  enqueue.launch(place[KERNEL], items, row.group, #slice, chunk, h.edges, h.bins, h.scale, out, slice)
+end
+
+local function histogram(buffer, o)
+  o = o and options.check("histogram", o, OPTIONS) or NONE
+  local x = operands.describe("histogram", "argument 1", buffer, "x")
+  local bins, wide, device = o.bins or BINS, operands.wide_type(x.dtype), x.device
+  if bins < 1 or bins > MOST then
+    error(("histogram: option 'bins': 1 to %d expected, got %d"):format(MOST, bins), 0)
+  end
+  local low, high, first, last = range_of(x, o)
+  local edges, values = edges_of(wide, low, high, first, last, bins)
+  local index = elements.index_dtype(x.count)
+  local counts = device:zeros(index, bins)
+  if x.count == 0 then return counts, edges end
+  local fitting = math.min(LOCAL_BINS, device.local_memory // 8)
+  local guess = wide == "double" and "double" or "float"
+  local h = { bins = bins, wide = wide, guess = guess, edges = device:buffer(values, wide),
+    scale = math.min(bins / (high / 2 - low / 2) / 2, LARGEST[guess]), -- the edges decide
+    local_bins = bins <= fitting and fitting or 0 }
+  if index == "uint" then
+    count(x, buffer:reshape(x.count), h, counts)
+    return counts, edges
+  end
+  local all, slice = buffer:reshape(x.count), device:empty("uint", bins)
+  for at = 1, x.count, SLICE do
+    count(x, all:view(at, math.min(at + SLICE - 1, x.count)), h, slice)
+    operations.map("a[i] + b[i]", { a = counts, b = slice }, { out = counts })
+  end
+  return counts, edges
+end
+
+return histogram

@@ -1,0 +1,351 @@
+-- SPDX-License-Identifier: MIT
+
+--- LU factors with partial pivoting of a matrix in blocks on a grid of ranks.
+--
+--          k         e            The panel, columns k .. e - 1 from row k on, goes to the rank of its diagonal block,
+--      +---+---------+-------+    is factored there, and comes back. Its exchanges of rows are repeated in all columns.
+--      |   | \   U   |   U   | k  The ranks that have rows k .. e - 1 solve with the triangle. Then multipliers go
+--      |   |  L      +-------+ e  along the rows of the grid, rows of U along its columns, and each rank subtracts
+--      |   |         |   C   |    their product from its part of C.
+--      +---+---------+-------+
+
+local core = require "clcompute.core"
+local internal = require "clcompute.core.internal"
+local spread = require "clcompute.groups.spread"
+
+local elimination = {}
+
+local function fail(...) error(string.format(...), 0) end
+
+--- A matrix's memory from a row and a column on, in one dimension, as cl.gemm takes a rectangle.
+local function from(matrix, row, column)
+  local shape = matrix.shape
+  local count = shape[1] * shape[2]
+  return matrix:reshape(count):view(row * shape[2] + column + 1, count)
+end
+elimination.from = from
+
+--- A step: block column k .. e - 1 of the matrix.
+local function step_of(w, k)
+  local place = w.place
+  local home, own_row, own_column = place:find(k, k)
+  local row, column = place:place(home)
+  local e = math.min(k + place.row_block, place.rows)
+  return { k = k, e = e, width = e - k, home = home, row = row, column = column, own_row = own_row,
+    own_column = own_column }
+end
+
+--- Moves the panel of a step to the rank of its diagonal block, or back.
+local function move_panel(w, s, panel, is_back)
+  local place, ranks = w.place, w.group.ranks
+  for row, count in place:row_runs(s.k, place.rows) do
+    local rank, own_row, own_column = place:find(row, s.k)
+    local at, in_panel, size = { own_row + 1, own_column + 1 }, { row - s.k + 1, 1 }, { count, s.width }
+    if is_back then
+      ranks:move(s.home, panel, in_panel, rank, w.pieces[rank], at, size)
+    else
+      ranks:move(rank, w.pieces[rank], at, s.home, panel, in_panel, size)
+    end
+  end
+end
+
+--- Raises where a pivot is zero or not finite.
+local function check_diagonal(where, s, diagonal)
+  for j, value in ipairs(diagonal) do
+    if value == 0 then fail("%s: matrix is singular: column %d has no pivot", where, s.k + j) end
+    if value ~= value or math.abs(value) == math.huge then
+      fail("%s: the elimination overflows in column %d", where, s.k + j)
+    end
+  end
+end
+
+--- Factors the panel where it is; returns pivots, from 0 within the panel, and the diagonal, to all ranks.
+local function factor_panel(w, s, panel)
+  local rows = w.place.rows - s.k
+  return w.group.ranks:from(s.home, function()
+    local device = w.pieces[s.home].device
+    local pivots, diagonal = device:empty("int", s.width), device:empty(w.dtype, s.width)
+    internal.panel(panel, rows, s.width, pivots, diagonal)
+    return { pivots:read(), diagonal:read() }
+  end)
+end
+
+--- Which row comes to which place by the exchanges of a panel: {place, row} of those that move.
+local function moves_of(s, pivots)
+  local at, touched = {}, {}
+  local function row_at(i)
+    if not at[i] then
+      at[i] = i
+      touched[#touched + 1] = i
+    end
+    return at[i]
+  end
+  for j, pivot in ipairs(pivots) do
+    local i, p = s.k + j - 1, s.k + pivot
+    at[i], at[p] = row_at(p), row_at(i)
+  end
+  local moves = {}
+  for _, i in ipairs(touched) do
+    if at[i] ~= i then moves[#moves + 1] = { i, at[i] } end
+  end
+  return moves
+end
+
+--- Exchanges rows in all columns: they go to where they belong beside the matrix, then into it.
+local function exchange(w, moves)
+  local place, ranks = w.place, w.group.ranks
+  local beside = {}
+  for rank, device in pairs(ranks.devices) do
+    local _, columns = place:extent(rank)
+    if #moves > 0 then beside[rank] = device:empty(w.dtype, #moves, columns) end
+  end
+  for column = 0, place.q - 1 do
+    local _, width = place:extent(place:rank(0, column))
+    for is_in = 0, 1 do
+      for k, move in ipairs(moves) do
+        local to, own_to = place:find(move[1], 0)
+        local source, own = place:find(move[2], 0)
+        to = place:rank((to - 1) // place.q, column)
+        source = place:rank((source - 1) // place.q, column)
+        if is_in == 0 then
+          ranks:move(source, w.pieces[source], { own + 1, 1 }, to, beside[to], { k, 1 }, { 1, width })
+        else
+          ranks:move(to, beside[to], { k, 1 }, to, w.pieces[to], { own_to + 1, 1 }, { 1, width })
+        end
+      end
+    end
+  end
+  for _, buffer in pairs(beside) do buffer:release() end
+end
+
+local LOWER = "i / w > i % w ? x[i] : i / w == i % w"
+local UPPER = "i / w <= i % w ? x[i] : 0"
+
+--- Factors of a triangle of the diagonal block, with which its device solves: unit lower, or upper; transposed or not.
+local function triangle_of(w, s, text, is_transposed)
+  local piece = w.pieces[s.home]
+  local block = piece.device:empty(w.dtype, s.width, s.width)
+  piece:copy_rect { to = block, size = { s.width, s.width }, at = { s.own_row + 1, s.own_column + 1 } }
+  local line = block:reshape(s.width * s.width)
+  local triangle = core.map((text:gsub("w", s.width)), { x = line }):reshape(s.width, s.width)
+  return core.lu(is_transposed and core.transpose(triangle) or triangle)
+end
+
+function elimination.lower(w, s, is_transposed) return triangle_of(w, s, LOWER, is_transposed) end
+function elimination.upper(w, s, is_transposed) return triangle_of(w, s, UPPER, is_transposed) end
+
+--- Rows k .. e - 1 right of the panel become those of U.
+local function solve_rows(w, s)
+  local place, ranks = w.place, w.group.ranks
+  for column = 0, place.q - 1 do
+    local rank = place:rank(s.row, column)
+    local first = place:columns_before(s.e, column)
+    local _, columns = place:extent(rank)
+    local device, piece = ranks.devices[rank], w.pieces[rank]
+    if columns > first then
+      local triangle = device and device:empty(w.dtype, s.width, s.width)
+      ranks:move(s.home, w.pieces[s.home], { s.own_row + 1, s.own_column + 1 }, rank, triangle, { 1, 1 },
+        { s.width, s.width })
+      if device then
+        local size = { s.width, columns - first }
+        local rows = device:empty(w.dtype, s.width, columns - first)
+        piece:copy_rect { to = rows, size = size, at = { s.own_row + 1, first + 1 } }
+        local lower = core.map((LOWER:gsub("w", s.width)), { x = triangle:reshape(s.width * s.width) })
+        local factors = core.lu(lower:reshape(s.width, s.width))
+        factors:solve(rows):copy_rect { to = piece, size = size, to_at = { s.own_row + 1, first + 1 } }
+      end
+    end
+  end
+end
+
+--- What is right below of the panel, less the product of its multipliers and rows of U.
+local function update(w, s)
+  local place, ranks = w.place, w.group.ranks
+  local left, right = {}, {}
+  local function rest(rank)
+    local row, column = place:place(rank)
+    local rows, columns = place:extent(rank)
+    local r, c = place:rows_before(s.e, row), place:columns_before(s.e, column)
+    return rows - r, columns - c, r, c
+  end
+  for rank, device in pairs(ranks.devices) do
+    local rows, columns = rest(rank)
+    left[rank], right[rank] = device:empty(w.dtype, rows, s.width), device:empty(w.dtype, s.width, columns)
+  end
+  for rank = 1, ranks.count do
+    local rows, columns, r, c = rest(rank)
+    local row, column = place:place(rank)
+    local beside, above = place:rank(row, s.column), place:rank(s.row, column)
+    if rows > 0 and columns > 0 then
+      ranks:move(beside, w.pieces[beside], { r + 1, s.own_column + 1 }, rank, left[rank], { 1, 1 }, { rows, s.width })
+      ranks:move(above, w.pieces[above], { s.own_row + 1, c + 1 }, rank, right[rank], { 1, 1 }, { s.width, columns })
+      if ranks.devices[rank] then
+        local piece = w.pieces[rank]
+        core.gemm(left[rank], right[rank], { c = from(piece, r, c), ldc = piece.shape[2], m = rows, n = columns,
+          k = s.width, alpha = -1, beta = 1 })
+      end
+    end
+  end
+  for rank in pairs(left) do
+    left[rank]:release()
+    right[rank]:release()
+  end
+end
+
+--- The panel of a step: rows and columns that are there, and zeros around them.
+local function panel_of(w, s)
+  local device = w.group.ranks.devices[s.home]
+  if not device then return nil end
+  local rows, row = internal.panel_room(device:empty(w.dtype, 0), w.place.rows - s.k, s.width)
+  return device:zeros(w.dtype, rows, row)
+end
+
+--- Factors a spread matrix in its place. What is raised begins with `where`.
+-- @treturn table {w=, steps=, pivots= (row i was exchanged with pivots[i], from 1), diagonal=}
+function elimination.factor(where, w)
+  local n = w.place.rows
+  local f = { w = w, steps = {}, pivots = {}, diagonal = {} }
+  for k = 0, n - 1, w.place.row_block do
+    local s = step_of(w, k)
+    local panel = panel_of(w, s)
+    move_panel(w, s, panel, false)
+    local found = factor_panel(w, s, panel)
+    check_diagonal(where, s, found[2])
+    exchange(w, moves_of(s, found[1]))
+    move_panel(w, s, panel, true)
+    if panel then panel:release() end
+    if s.e < n then
+      solve_rows(w, s)
+      update(w, s)
+    end
+    for j = 1, s.width do
+      f.pivots[k + j], f.diagonal[k + j] = k + found[1][j] + 1, found[2][j]
+    end
+    f.steps[#f.steps + 1] = s
+  end
+  return f
+end
+
+-- --- solving ------------------------------------------------------------------------------------------
+
+--- The solutions of the diagonal blocks, which are kept: f.kept[key][step].
+local function solver_of(f, key, s, make, is_transposed)
+  f.kept = f.kept or {}
+  local kept = f.kept[key] or {}
+  f.kept[key] = kept
+  if not kept[s] then kept[s] = make(f.w, s, is_transposed) end
+  return kept[s]
+end
+
+--- One triangle, by steps in an order. The known part of the solution is multiplied where the matrix lies, each rank
+-- adds up its own share, and the shares of a row of the grid (transposed: of a column) are subtracted where the block
+-- is solved.
+-- @tparam table f factors
+-- @tparam table blocks right-hand sides by step, buffers where the step's home is; replaced by the solution
+-- @tparam table how {lower=, transposed=}
+-- @int columns of the right-hand side
+function elimination.sweep(f, blocks, how, columns)
+  local w, place, ranks = f.w, f.w.place, f.w.group.ranks
+  local is_turned = how.transposed
+  local is_forward = how.lower ~= is_turned
+  local shares = {}
+  for rank, device in pairs(ranks.devices) do
+    local m, n = place:extent(rank)
+    shares[rank] = device:zeros(w.dtype, is_turned and n or m, columns)
+  end
+  local count = #f.steps
+  for number = is_forward and 1 or count, is_forward and count or 1, is_forward and 1 or -1 do
+    local s = f.steps[number]
+    local device = ranks.devices[s.home]
+    for along = 0, (is_turned and place.p or place.q) - 1 do
+      local rank = is_turned and place:rank(along, s.column) or place:rank(s.row, along)
+      local share = device and device:empty(w.dtype, s.width, columns)
+      ranks:move(rank, shares[rank], { (is_turned and s.own_column or s.own_row) + 1, 1 }, s.home, share, { 1, 1 },
+        { s.width, columns })
+      if device then core.saxpy(-1, share, blocks[number]) end
+    end
+    if device then
+      local solver = solver_of(f, (how.lower and "L" or "U") .. (is_turned and "T" or ""), s,
+        how.lower and elimination.lower or elimination.upper, is_turned)
+      blocks[number] = solver:solve(blocks[number])
+    end
+    elimination.share(f, s, blocks[number], shares, is_turned, is_forward, columns)
+  end
+  return blocks
+end
+
+--- What the solution of a step gives to the rows that come after it.
+function elimination.share(f, s, solution, shares, is_turned, is_forward, columns)
+  local w, place, ranks = f.w, f.w.place, f.w.group.ranks
+  for across = 0, (is_turned and place.q or place.p) - 1 do
+    local rank = is_turned and place:rank(s.row, across) or place:rank(across, s.column)
+    local m, n = place:extent(rank)
+    local before, after, all
+    if is_turned then
+      before, after, all = place:columns_before(s.k, across), place:columns_before(s.e, across), n
+    else
+      before, after, all = place:rows_before(s.k, across), place:rows_before(s.e, across), m
+    end
+    local first, last = is_forward and after or 0, is_forward and all or before
+    local device = ranks.devices[rank]
+    if last > first then
+      local known = device and device:empty(w.dtype, s.width, columns)
+      ranks:move(s.home, solution, { 1, 1 }, rank, known, { 1, 1 }, { s.width, columns })
+      if device then
+        local block = is_turned and from(w.pieces[rank], s.own_row, first)
+          or from(w.pieces[rank], first, s.own_column)
+        core.gemm(block, known, { c = from(shares[rank], first, 0), ldc = columns, m = last - first, n = columns,
+          k = s.width, lda = n, ldb = columns, transa = is_turned, beta = 1 })
+      end
+    end
+  end
+end
+
+--- Cuts rows, packed, into the blocks of steps.
+local function cut(f, bytes, columns)
+  local blocks, width = {}, columns * spread.sizes[f.w.dtype]
+  for number, s in ipairs(f.steps) do
+    local device = f.w.group.ranks.devices[s.home]
+    if device then
+      blocks[number] = device:buffer(bytes:sub(s.k * width + 1, s.e * width), f.w.dtype, s.width, columns)
+    end
+  end
+  return blocks
+end
+
+--- The rows of all steps, packed, on all ranks.
+local function join(f, blocks)
+  local rows = {}
+  for number, s in ipairs(f.steps) do
+    rows[number] = f.w.group.ranks:from(s.home, function() return blocks[number]:string() end)
+  end
+  return table.concat(rows)
+end
+
+--- Rows, packed, in the order that the exchanges make, or back.
+local function permute(f, bytes, columns, is_back)
+  local width, rows = columns * spread.sizes[f.w.dtype], {}
+  local n = #f.pivots
+  for i = 1, n do rows[i] = bytes:sub((i - 1) * width + 1, i * width) end
+  for k = is_back and n or 1, is_back and 1 or n, is_back and -1 or 1 do
+    local p = f.pivots[k]
+    rows[k], rows[p] = rows[p], rows[k]
+  end
+  return table.concat(rows)
+end
+
+--- The solution of A X = B, or of A^T X = B, of rows of so many columns: packed bytes to packed bytes.
+function elimination.solve(f, bytes, columns, is_transposed)
+  if is_transposed then
+    local blocks = cut(f, bytes, columns)
+    elimination.sweep(f, blocks, { lower = false, transposed = true }, columns)
+    elimination.sweep(f, blocks, { lower = true, transposed = true }, columns)
+    return permute(f, join(f, blocks), columns, true)
+  end
+  local blocks = cut(f, permute(f, bytes, columns), columns)
+  elimination.sweep(f, blocks, { lower = true, transposed = false }, columns)
+  elimination.sweep(f, blocks, { lower = false, transposed = false }, columns)
+  return join(f, blocks)
+end
+
+return elimination

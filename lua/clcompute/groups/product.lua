@@ -1,0 +1,159 @@
+-- SPDX-License-Identifier: MIT
+
+--- Products of spread matrices (SUMMA, van de Geijn & Watts 1997): each rank keeps its part of C. Panel by panel the
+-- ranks of a row of the grid get the columns of A that they share, those of a column the rows of B.
+--
+--     C[r][c] += A[r][panel] * B[panel][c]     for each rank (r, c) and each panel of k
+--
+-- What moves is 4 n^2 (p + q - 2) bytes for floats, and no more.
+
+local core = require "clcompute.core"
+local options = require("clcompute.base").options
+local elementwise = require "clcompute.groups.elementwise"
+local spread = require "clcompute.groups.spread"
+
+local product = {}
+
+local PANEL = 1024 -- columns of A that move at a time, at least a block
+
+local function fail(...) error(string.format(...), 0) end
+
+--- A contiguous part of a matrix's memory from a row and column on, in one dimension, as cl.gemm takes a rectangle.
+local function from(matrix, row, column)
+  local shape = matrix.shape
+  local count = shape[1] * shape[2]
+  local line = matrix:reshape(count)
+  if count == 0 then return line end
+  return line:view(math.min(row * shape[2] + column + 1, count), count)
+end
+
+--- The panels of A: columns first .. first + width - 1, for each rank of this process {buffer, elements from row to
+-- row}.
+local function columns_of(a, first, width)
+  local place, ranks, panels = a.place, a.group.ranks, {}
+  for rank, device in pairs(ranks.devices) do
+    local rows = place:extent(rank)
+    panels[rank] = place.q == 1 and { from(a.pieces[rank], 0, first), place.columns }
+      or { device:empty(a.dtype, rows, width), width }
+  end
+  for column = first, place.q > 1 and first + width - 1 or -1, place.column_block do
+    local count = math.min(place.column_block, first + width - column)
+    for row = 0, place.p - 1 do
+      local owner, _, own = place:find(0, column)
+      owner = place:rank(row, (owner - 1) % place.q)
+      local rows = place:extent(owner)
+      for to_column = 0, place.q - 1 do
+        local to = place:rank(row, to_column)
+        ranks:move(owner, a.pieces[owner], { 1, own + 1 }, to, panels[to] and panels[to][1],
+          { 1, column - first + 1 }, { rows, count })
+      end
+    end
+  end
+  return panels
+end
+
+--- The panels of B: rows first .. first + height - 1.
+local function rows_of(b, first, height)
+  local place, ranks, panels = b.place, b.group.ranks, {}
+  for rank, device in pairs(ranks.devices) do
+    local _, columns = place:extent(rank)
+    panels[rank] = place.p == 1 and { from(b.pieces[rank], first, 0), columns }
+      or { device:empty(b.dtype, height, columns), columns }
+  end
+  for row = first, place.p > 1 and first + height - 1 or -1, place.row_block do
+    local count = math.min(place.row_block, first + height - row)
+    for column = 0, place.q - 1 do
+      local owner, own = place:find(row, 0)
+      owner = place:rank((owner - 1) // place.q, column)
+      local _, width = place:extent(owner)
+      for to_row = 0, place.p - 1 do
+        local to = place:rank(to_row, column)
+        ranks:move(owner, b.pieces[owner], { own + 1, 1 }, to, panels[to] and panels[to][1],
+          { row - first + 1, 1 }, { count, width })
+      end
+    end
+  end
+  return panels
+end
+
+--- c <- alpha * a * b + beta * c of matrices that lie in whole blocks.
+function product.multiply(a, b, c, o)
+  local place, inner = c.place, a.place.columns
+  local step = math.max(1, PANEL // c.group.block) * c.group.block
+  for first = 0, math.max(inner, 1) - 1, step do
+    local width = math.min(step, inner - first)
+    local left = width > 0 and columns_of(a, first, width)
+    local right = width > 0 and rows_of(b, first, width)
+    for rank, piece in pairs(c.pieces) do
+      local m, n = place:extent(rank)
+      local own = { c = piece, alpha = o.alpha, beta = first > 0 and 1 or o.beta, kernel = o.kernel,
+        precision = o.precision, m = m, n = n, k = width }
+      if m > 0 and n > 0 and width > 0 then
+        own.lda, own.ldb = left[rank][2], right[rank][2]
+        core.gemm(left[rank][1], right[rank][1], own)
+        left[rank][1]:release()
+        right[rank][1]:release()
+      elseif m > 0 and n > 0 then
+        core.gemm(piece.device:empty(a.dtype, m, 0), piece.device:empty(a.dtype, 0, n), own)
+      end
+    end
+  end
+  return c
+end
+
+--- The transpose of a spread matrix: each block is turned round where it is, and moves.
+function product.transpose(a)
+  a = elementwise.settled(a)
+  local new = spread.empty(a.group, a.dtype, { a.place.columns, a.place.rows })
+  local turned = {}
+  for rank, piece in pairs(a.pieces) do
+    if piece.bytes > 0 then turned[rank] = core.transpose(piece) end
+  end
+  for row, height in a.place:row_runs(0, a.place.rows) do
+    for column, width in a.place:column_runs() do
+      local owner, own_row, own_column = a.place:find(row, column)
+      local to, to_row, to_column = new.place:find(column, row)
+      a.group.ranks:move(owner, turned[owner], { own_column + 1, own_row + 1 }, to, new.pieces[to],
+        { to_row + 1, to_column + 1 }, { width, height })
+    end
+  end
+  return new
+end
+
+local OPTIONS = { c = "table", alpha = "number", beta = "number", transa = "boolean", transb = "boolean",
+  kernel = "string", precision = "string" }
+
+local function check_matrix(x, name)
+  spread.check(x, "gemm", name)
+  if #x.place.shape ~= 2 then fail("gemm: %s: spread matrix expected, got %s", name, table.concat(x.shape, "x")) end
+  return x
+end
+
+local function check_result(c, a, b, m, n)
+  check_matrix(c, "option 'c'")
+  if c.group ~= a.group or c.dtype ~= a.dtype or c.place.rows ~= m or c.place.columns ~= n then
+    fail("gemm: option 'c': a %s %dx%d of the same group expected", a.dtype, m, n)
+  end
+  if c == a or c == b then fail "gemm: option 'c' is an operand too" end
+  return c
+end
+
+function product.gemm(a, b, o)
+  o = o and options.check("gemm", o, OPTIONS) or {}
+  check_matrix(a, "a")
+  check_matrix(b, "b")
+  if a.group ~= b.group or a.dtype ~= b.dtype then fail "gemm: a and b are of different groups or dtypes" end
+  if (o.beta or 0) ~= 0 and not o.c then fail "gemm: option 'beta' needs 'c'" end
+  a = o.transa and product.transpose(a) or elementwise.settled(a)
+  b = o.transb and product.transpose(b) or elementwise.settled(b)
+  local m, n = a.place.rows, b.place.columns
+  if a.place.columns ~= b.place.rows then
+    fail("gemm: inner dimensions differ: a is %dx%d, b is %dx%d", m, a.place.columns, b.place.rows, n)
+  end
+  local c = o.c and check_result(o.c, a, b, m, n)
+  if not c then return product.multiply(a, b, spread.empty(a.group, a.dtype, { m, n }), o) end
+  if c.place.is_whole then return product.multiply(a, b, c, o) end
+  return c:write(product.multiply(a, b, c:copy(), o))
+end
+
+return product

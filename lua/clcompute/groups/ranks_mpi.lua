@@ -1,0 +1,57 @@
+-- SPDX-License-Identifier: MIT
+
+--- Ranks of a job of MPI, each a process with one device: what `clcompute.groups.ranks_here` is in one process.
+
+local mpi = require "clcompute.mpi"
+
+local ranks_mpi = {}
+
+local Ranks = {}
+Ranks.__index = Ranks
+
+function ranks_mpi.new(device)
+  local world = mpi.world
+  return setmetatable({ count = world.size, world = world, rank = world.rank, own = world.rank + 1,
+    devices = { [world.rank + 1] = device }, bytes = 0 }, Ranks)
+end
+
+--- Raises on all ranks unless all are in the same call.
+function Ranks:agree(...) self.world.internal.agree(self.world, ...) end
+
+function Ranks:collect(f)
+  self:agree "what each rank has"
+  return self.world.internal.collect(self.world, "collect", f(self.own))
+end
+
+function Ranks:from(rank, f)
+  self:agree("what rank %d has", rank - 1)
+  local value
+  if rank == self.own then value = f() end
+  return self.world.internal.spread(self.world, "from", value, rank - 1)
+end
+
+--- A rectangle as packed bytes.
+local function pack(source, at, size)
+  local block = source.device:empty(source.dtype, size[1], size[2])
+  source:copy_rect { to = block, size = size, at = at }
+  local bytes = block:string()
+  block:release()
+  return bytes
+end
+
+function Ranks:move(from, source, at, to, target, to_at, size)
+  if size[1] == 0 or size[2] == 0 then return end
+  if from == to then
+    if from == self.own then source:copy_rect { to = target, size = size, at = at, to_at = to_at } end
+  elseif from == self.own then
+    local bytes = pack(source, at, size)
+    self.bytes = self.bytes + #bytes
+    self.world.ranks.send(bytes, to - 1)
+  elseif to == self.own then
+    target:write_rect(self.world.ranks.recv(from - 1), { size = size, at = to_at })
+  end
+end
+
+function Ranks:wait() self.devices[self.own]:wait() end
+
+return ranks_mpi

@@ -1,0 +1,177 @@
+-- SPDX-License-Identifier: MIT
+
+--- Finds what no sum of a call's numbers tells: loops whose passes data decide, and subscripts that are looked at as
+-- they are used. Bounds and steps that are no such sums become locals before their loop.
+
+local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
+local failure = require("clcompute.loops.tree").failure
+local walk = require("clcompute.loops.tree").walk
+
+local irregular = {}
+
+local BOUNDS, STEP, END = "its bounds depend on data", "its step is a variable", "it ends where data say so"
+
+-- --- bounds ---------------------------------------------------------------------------------
+
+local function is_open_term(term)
+  return term.variable ~= nil and term.variable.loop ~= nil and term.variable.loop.is_open
+end
+
+--- Whether data decide how far an affine form goes.
+local function is_open(form)
+  return affine.has_term(form, is_open_term)
+end
+
+--- A local with the value of an expression, before a loop.
+local function kept(self, name, value, loop, before)
+  local variable = self.variable(name, { role = "local", node = value, definition = value,
+    loops = loop.variable.loops })
+  before[#before + 1] = ast.node("local", { variable = variable, value = value }, value)
+  return ast.node("name", { variable = variable }, value)
+end
+
+--- `n / 2` and `2.5` as the last value of a loop that goes up: Lua rounds it down.
+local function rounded(node, step)
+  if step > 0 and node.kind == "number" and math.tointeger(node.value // 1) then
+    return ast.node("number", { value = math.tointeger(node.value // 1) }, node)
+  end
+  local divisor = node.kind == "binary" and node.op == "/" and node.right
+  if not divisor or step < 0 or math.type(divisor.value) ~= "integer" or divisor.value <= 0 then return node end
+  return ast.changed(node, { op = "//" })
+end
+
+--- A bound; one that is not affine as a local.
+local function bound_of(self, name, value, loop, before)
+  local form = affine.of(value)
+  if form then
+    loop.is_open = loop.is_open or is_open(form) or nil
+    return value
+  end
+  loop.irregular, loop.is_open = BOUNDS, true
+  return kept(self, name, value, loop, before)
+end
+
+-- --- steps ----------------------------------------------------------------------------------
+
+--- Whether an expression is above 0 (1) or below (-1) for certain; nil where that is not known.
+local function sign_of(node)
+  if node.kind == "number" then return node.value > 0 and 1 or node.value < 0 and -1 or nil end
+  if node.kind == "unary" and node.op == "-" then
+    local sign = sign_of(node.operand)
+    return sign and -sign
+  end
+  local loop = node.kind == "name" and node.variable.loop
+  if loop and not loop.word and loop.step > 0 and not loop.pace then return sign_of(loop.from) == 1 and 1 or nil end
+  local variable = node.kind == "name" and node.variable
+  if variable and variable.role == "local" and not variable.assigned then return sign_of(variable.definition) end
+  if node.kind == "binary" and (node.op == "*" or node.op == "+") then
+    local left, right = sign_of(node.left), sign_of(node.right)
+    if node.op == "*" then return left and right and left * right end
+    return left == right and left or nil
+  end
+end
+
+--- A step that turns out to be a number is one; others are locals.
+local function set_step(self, loop, before)
+  local pace = loop.pace
+  local form = affine.of(pace)
+  if form and #form.terms == 0 then
+    if form.constant == 0 then failure.raise(self.origin, pace, "the step of a loop must not be 0") end
+    loop.step, loop.pace = form.constant, nil
+    return
+  end
+  local sign = sign_of(pace)
+  loop.step, loop.irregular = sign or 1, STEP
+  if not sign then loop.is_open = true end
+  loop.pace = kept(self, "step", pace, loop, before)
+end
+
+-- --- loops and subscripts ---------------------------------------------------------------------
+
+local function mark_loop(self, loop, before)
+  if loop.word then
+    loop.irregular, loop.is_broken, loop.is_open = END, true, true
+    return
+  end
+  if loop.pace then set_step(self, loop, before) end
+  loop.to = rounded(loop.to, loop.step)
+  loop.from = bound_of(self, "from", loop.from, loop, before)
+  loop.to = bound_of(self, "to", loop.to, loop, before)
+  if walk.breaks_out(loop.body) then loop.irregular, loop.is_broken = END, true end
+end
+
+--- Arrays that subscripts or bounds depend on have integers.
+local function mark_pointers(node)
+  walk.node(node, function(part)
+    if part.kind == "index" then part.array.is_pointer = true end
+    local variable = part.kind == "name" and part.variable
+    if variable and variable.role == "local" and not variable.is_pointer then
+      variable.is_pointer = true
+      mark_pointers(variable.definition)
+    end
+  end)
+end
+
+--- Notes which subscripts of an element are to be looked at as they are used.
+local function mark_index(node)
+  for d, subscript in ipairs(node.subscripts) do
+    local form = affine.of(subscript)
+    if not form then mark_pointers(subscript) end
+    if not form or is_open(form) then
+      node.checked = node.checked or {}
+      node.checked[d] = true
+    end
+  end
+end
+
+local function mark_expressions(nodes)
+  walk.nodes(nodes, function(node)
+    if node.kind == "index" then mark_index(node) end
+  end)
+end
+
+local mark_list
+
+local STATEMENTS = {
+  ["for"] = function(self, node, result)
+    mark_loop(self, node, result)
+    for _, bound in ipairs { node.from, node.to } do
+      if node.irregular and not affine.of(bound) then mark_pointers(bound) end
+    end
+    for _, statement in ipairs(result) do mark_expressions { statement.value } end
+    node.body = mark_list(self, node.body)
+  end,
+  ["if"] = function(self, node)
+    for _, arm in ipairs(node.arms) do
+      mark_expressions { arm.condition }
+      arm.body = mark_list(self, arm.body)
+    end
+    node.otherwise = node.otherwise and mark_list(self, node.otherwise)
+  end,
+  ["local"] = function(_, node) mark_expressions { node.value } end,
+  assign = function(_, node) mark_expressions { node.target, node.value } end,
+  ["break"] = function() end,
+}
+
+function mark_list(self, nodes)
+  local result = {}
+  for _, node in ipairs(nodes) do
+    local before = {}
+    STATEMENTS[node.kind](self, node, before)
+    table.move(before, 1, #before, #result + 1, result)
+    result[#result + 1] = node
+  end
+  return result
+end
+
+--- Marks a tree: of loops `irregular` and `is_open`, of elements `checked`, of arrays `is_pointer`.
+-- @tparam table tree of `clcompute.loops.front.resolve`
+-- @tparam function variable makes one, of a name and fields
+-- @treturn table the tree
+function irregular.mark(tree, variable)
+  tree.body = mark_list({ origin = tree.origin, variable = variable }, tree.body)
+  return tree
+end
+
+return irregular

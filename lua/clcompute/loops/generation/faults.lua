@@ -1,0 +1,95 @@
+-- SPDX-License-Identifier: MIT
+
+--- What Lua would raise an error for while a kernel runs: an element that is not there, an integer that is divided by
+-- 0, a step of 0, a float that is no integer. A work-item that meets such a place notes it and ends; the call raises
+-- it.
+--
+-- A place has a number, its site. The buffer `faults` has the first one that was met, and the index that was used. The
+-- launches of a call take two such buffers in turns: each work-item begins with what the launch `before` it met, so
+-- that no kernel works on what another one left undone, and none reads what its own launch writes.
+
+local size_of = require("clcompute.loops.tree").ast.size
+local walk = require("clcompute.loops.tree").walk
+
+local faults = {}
+
+-- --- where they are ---------------------------------------------------------------------------
+
+--- Whether a node itself may be such a place.
+local function is_site(node)
+  if node.kind == "index" then return node.checked ~= nil end
+  if node.kind == "for" then return node.pace ~= nil end
+  if node.kind == "call" and node.name == "tointeger" then return node.arguments[1].type == "float" end
+  return node.is_guarded == true
+end
+
+--- Whether something in a list of nodes may be.
+function faults.are_in(nodes)
+  return walk.find(nodes, is_site) ~= nil
+end
+
+--- Whether data decide passes, or where elements are, in a node.
+function faults.has_data(node)
+  return walk.find({ node }, function(part)
+    return part.kind == "for" and part.irregular ~= nil or is_site(part)
+  end) ~= nil
+end
+
+-- --- in C -------------------------------------------------------------------------------------
+
+--- The number of a site, noted with what describes it.
+-- @tparam table context of `clcompute.loops.generation.c_expression`, with `sites`
+-- @tparam table site `what`, `node`; of an index `dimension`
+function faults.number(context, site)
+  context.sites[#context.sites + 1] = site
+  context.helpers.Fault = true
+  return #context.sites
+end
+
+--- The lines with which a kernel begins that may meet one; `ends` is whether a work-item may end there.
+function faults.open(add, output, ends)
+  output.context.helpers.Fault = true
+  add(output, "Fault fault = { before[0], before[1] };")
+  if ends then add(output, "STOP") end
+end
+
+-- --- in words ---------------------------------------------------------------------------------
+
+local NIL = "line %d: attempt to perform arithmetic on a nil value (%s)"
+
+local function source_of(origin, node)
+  return (origin.text:sub(node.offset, node.finish):gsub("%s+", " "))
+end
+
+--- What this Lua says of an integer that is divided by 0.
+local function message_of(operator)
+  local _, message = pcall(load(("local a, b = 1, 0 return a %s b"):format(operator), "=zero"))
+  return message:match "^zero:1: (.*)$"
+end
+
+local OF_ZERO = { ["//"] = message_of "//", ["%"] = message_of "%" }
+
+local WORDS = {
+  index = function(site, value, origin, numbers, base)
+    local node, size = site.node, numbers[size_of(site.node.array, site.dimension)]
+    local which = node.array.rank > 1 and (" of dimension %d"):format(site.dimension) or ""
+    return (NIL .. ": index %d%s is outside of %d .. %d"):format(node.line, source_of(origin, node), value, which, base,
+      size + base - 1)
+  end,
+  zero = function(site)
+    return ("line %d: %s"):format(site.node.line, OF_ZERO[site.node.op or "%"])
+  end,
+  step = function(site) return ("line %d: 'for' step is zero"):format(site.node.line) end,
+  integer = function(site, _, origin) return NIL:format(site.node.line, source_of(origin, site.node)) end,
+}
+
+--- A fault as Lua would call it.
+-- @tparam table site
+-- @tparam integer value the index
+-- @tparam table tree of the function
+-- @tparam table numbers the sizes of the call, by name
+function faults.describe(site, value, tree, numbers)
+  return WORDS[site.what](site, value, tree.origin, numbers, tree.base)
+end
+
+return faults

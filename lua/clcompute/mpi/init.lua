@@ -1,0 +1,273 @@
+-- SPDX-License-Identifier: MIT
+
+--- Ranks of a job that a launcher of MPI (mpirun, srun) started: numbers, strings, tables and buffers go from rank to
+-- rank. Without a launcher there is a world of one rank, for which no library is opened.
+
+local arity = require("clcompute.base").arity
+local core = require "clcompute.core"
+local type_of = require("clcompute.base").options.type_of
+local values = require "clcompute.mpi.values"
+
+local mpi = {}
+
+local World = { __name = "clcompute.World", methods = {} }
+local methods = World.methods
+
+local function fail(...) error(string.format(...), 0) end
+
+-- --- the launcher -------------------------------------------------------------------------------------
+
+-- What launchers say of the number of ranks.
+local LAUNCHERS = { { "OMPI_COMM_WORLD_SIZE", "Open MPI" }, { "PMI_SIZE", "MPICH or its kin" },
+  { "PMIX_RANK", "a launcher with PMIx" } }
+
+--- The launcher that started the process, and how many ranks it says there are, if it does.
+local function find_launcher()
+  for _, launcher in ipairs(LAUNCHERS) do
+    local value = os.getenv(launcher[1])
+    if value then return launcher[2], launcher[1]:find "SIZE" and math.tointeger(value) or nil end
+  end
+end
+
+local function load_ranks()
+  local ok, ranks = pcall(require, "clcompute.ranks")
+  if ok then return ranks end
+  local message = tostring(ranks)
+  if message:find("libmpi", 1, true) then
+    fail "mpi: the library of MPI (libmpi) is not installed; on Debian and Ubuntu: apt install openmpi-bin"
+  end
+  if message:find("module 'clcompute.ranks' not found", 1, true) then
+    fail "mpi: clcompute was built where mpicc was not; apt install libopenmpi-dev openmpi-bin, and make again"
+  end
+  fail("mpi: %s", message)
+end
+
+local function new_world()
+  local launcher, count = find_launcher()
+  if not launcher then return { rank = 0, size = 1, node_rank = 0, node_size = 1 } end
+  local ranks = load_ranks()
+  local world = { ranks = ranks, launcher = launcher }
+  world.rank, world.size, world.node_rank, world.node_size = ranks.begin()
+  if count and count ~= world.size then
+    fail("mpi: started by %s with %d ranks, but this module was built for %s", launcher, count,
+      ranks.library():match "^[^,\n]*")
+  end
+  return world
+end
+
+-- --- values ---------------------------------------------------------------------------------------------
+
+--- A value as bytes; of a buffer its elements.
+local function pack(where, value)
+  if type_of(value) == "Buffer" then return "B" .. value.dtype .. "\0" .. value:string() end
+  return values.pack(where, value)
+end
+
+--- Bytes as a value: those of a buffer go into `into`.
+local function unpack(where, bytes, into)
+  if bytes:sub(1, 1) ~= "B" then
+    if into ~= nil then fail("%s: a buffer expected, but the rank sent none", where) end
+    return values.unpack(bytes)
+  end
+  local dtype, at = bytes:match "^B(%l+)%z()"
+  if into == nil then fail("%s: the rank sent a buffer of %s: a buffer to receive it expected", where, dtype) end
+  if dtype ~= into.dtype or #bytes - at + 1 ~= into.bytes then
+    fail("%s: %d bytes of %s came, for a buffer of %d bytes of %s", where, #bytes - at + 1, dtype, into.bytes,
+      into.dtype)
+  end
+  return into:write(bytes:sub(at))
+end
+
+--- Where the script calls, for ranks that disagree.
+local function place()
+  for level = 3, 20 do
+    local info = debug.getinfo(level, "Sl")
+    if not info then break end
+    local is_ours = info.short_src:find("clcompute/", 1, true)
+    if info.currentline > 0 and not is_ours then return (" (%s:%d)"):format(info.short_src, info.currentline) end
+  end
+  return ""
+end
+
+local function check(world)
+  if getmetatable(world) ~= World then fail "mpi.world expected" end
+  return world
+end
+
+--- Raises on all ranks unless all are in the same call.
+local function agree(world, ...)
+  check(world)
+  if world.size > 1 then world.ranks.agree(string.format(...), place()) end
+end
+
+local function describe(value)
+  if type_of(value) ~= "Buffer" then return type_of(value) end
+  return ("%s %s"):format(value.dtype, table.concat(value.shape, "x"))
+end
+
+local function check_root(where, world, root)
+  root = root or 0
+  if math.type(root) ~= "integer" or root < 0 or root >= world.size then
+    fail("%s: rank of 0 to %d expected, got %s", where, world.size - 1, tostring(root))
+  end
+  return root
+end
+
+-- --- calls ----------------------------------------------------------------------------------------------
+
+function methods:send(value, to)
+  check_root("send", check(self), to)
+  if to == self.rank then fail "send: to this rank itself" end
+  self.ranks.send(pack("send", value), to)
+  return self
+end
+
+--- recv(from), or recv(buffer, from).
+function methods:recv(...)
+  local into, from = ...
+  check(self)
+  arity.check("recv", 2, 2, ...)
+  if from == nil then into, from = nil, into end
+  check_root("recv", self, from)
+  if from == self.rank then fail "recv: from this rank itself" end
+  return unpack("recv", self.ranks.recv(from), into)
+end
+
+--- The value of the root on all; by a tree.
+local function spread_bytes(world, bytes, root)
+  local size, own = world.size, (world.rank - root) % world.size
+  local step = 1
+  while step < size do step = step * 2 end
+  local has = own == 0
+  while step > 1 do
+    local half = step // 2
+    if has and own % step == 0 and own + half < size then
+      world.ranks.send(bytes, (own + half + root) % size)
+    elseif not has and own % step == half then
+      bytes, has = world.ranks.recv((own - half + root) % size), true
+    end
+    step = half
+  end
+  return bytes
+end
+
+local function bcast(world, where, value, root)
+  if world.size == 1 then return value end
+  local into = type_of(value) == "Buffer" and value or nil
+  local bytes = spread_bytes(world, world.rank == root and pack(where, value) or nil, root)
+  if world.rank == root then return value end
+  return unpack(where, bytes, into)
+end
+
+function methods:bcast(value, root)
+  root = check_root("bcast", check(self), root)
+  local is_buffer = type_of(value) == "Buffer"
+  agree(self, "bcast of %s from rank %d", is_buffer and describe(value) or "a value", root)
+  return bcast(self, "bcast", value, root)
+end
+
+local function gather(world, where, value, root)
+  if world.rank ~= root then
+    world.ranks.send(pack(where, value), root)
+    return nil
+  end
+  local list = {}
+  for rank = 0, world.size - 1 do
+    if rank == root then
+      list[rank + 1] = value
+    else
+      list[rank + 1] = unpack(where, world.ranks.recv(rank))
+    end
+  end
+  return list
+end
+
+--- The list of all ranks' values, in their order, on the root; nil elsewhere.
+function methods:gather(value, root)
+  root = check_root("gather", check(self), root)
+  agree(self, "gather to rank %d", root)
+  return gather(self, "gather", value, root)
+end
+
+local function allgather(world, where, value)
+  local list = gather(world, where, value, 0)
+  if world.size == 1 then return list end
+  local bytes = spread_bytes(world, world.rank == 0 and values.pack(where, { n = world.size, list = list }) or nil, 0)
+  return values.unpack(bytes).list
+end
+
+function methods:allgather(value)
+  check(self)
+  agree(self, "allgather")
+  return allgather(self, "allgather", value)
+end
+
+local OPERATIONS = {
+  sum = function(a, b) return a + b end, prod = function(a, b) return a * b end,
+  min = math.min, max = math.max,
+}
+
+--- Numbers in the order of ranks, so that the same ranks give the same bits.
+local function combine(where, list, operation)
+  local f = OPERATIONS[operation or "sum"]
+  if not f then fail("%s: sum, prod, min or max expected, got %s", where, tostring(operation)) end
+  local total
+  for rank, value in ipairs(list) do
+    if type(value) ~= "number" then fail("%s: number expected, rank %d has a %s", where, rank - 1, type(value)) end
+    total = total == nil and value or f(total, value)
+  end
+  return total
+end
+
+function methods:reduce(value, operation, root)
+  root = check_root("reduce", check(self), root)
+  agree(self, "reduce of a %s by %s to rank %d", type(value), operation or "sum", root)
+  local list = gather(self, "reduce", value, root)
+  return list and combine("reduce", list, operation)
+end
+
+function methods:allreduce(value, operation)
+  check(self)
+  agree(self, "allreduce of a %s by %s", type(value), operation or "sum")
+  return combine("allreduce", allgather(self, "allreduce", value), operation)
+end
+
+function methods:barrier()
+  check(self)
+  agree(self, "barrier")
+  return self
+end
+
+arity.methods(methods, "World")
+World.__index = methods
+
+-- --- devices --------------------------------------------------------------------------------------------
+
+--- The device of this rank: those of a node are dealt to its ranks.
+function mpi.device(selector)
+  local first = core.device(selector)
+  local devices = {}
+  for _, device in ipairs(core.devices(selector or os.getenv "CLCOMPUTE_DEVICE" or first.type)) do
+    if device.type == first.type and device.platform == first.platform then devices[#devices + 1] = device end
+  end
+  local world = mpi.world
+  if world.node_size > #devices and first.type ~= "cpu" and world.node_rank == 0 then
+    warn("clcompute: ", ("mpi.device: %d ranks share %d devices of this node"):format(world.node_size, #devices))
+  end
+  return devices[world.node_rank % #devices + 1]
+end
+
+arity.functions(mpi)
+
+local function begin()
+  local world = new_world()
+  world.internal = { agree = agree, collect = allgather, spread = bcast } -- for groups
+  return setmetatable(world, World)
+end
+
+--- The world begins when it is asked for.
+return setmetatable(mpi, { __index = function(_, key)
+  if key ~= "world" then return nil end
+  rawset(mpi, "world", begin())
+  return mpi.world
+end })

@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: MIT
+
+--- cl.transpose: the axes of a buffer in another order.
+
+local enqueue = require("clcompute.core.internal").enqueue
+local evaluate = require "clcompute.operations.evaluate"
+local macros = require "clcompute.operations.macros"
+local operands = require "clcompute.operations.operands"
+local options = require("clcompute.base").options
+
+local OPTIONS = { axes = "table" }
+local SAME_SIZE = { "uchar", "ushort", [4] = "uint", [8] = "ulong" } -- by bytes
+local TILE = { cpu = 64, gpu = 32 }
+local KERNEL = {} -- where it is at its place
+
+--- The axes of the buffer in the order of the result's; the opposite order unless given.
+local function axes_of(given, n)
+  local axes, seen = {}, {}
+  for k = 1, n do
+    local axis = not given and n + 1 - k or rawget(given, k)
+    if math.type(axis) ~= "integer" or axis < 1 or axis > n or seen[axis] then
+      local complaint = "transpose: option 'axes': each of 1 .. %d once expected, got %s in place %d"
+      error(complaint:format(n, tostring(axis), k), 0)
+    end
+    axes[k], seen[axis] = axis, true
+  end
+  if given and rawlen(given) ~= n then
+    error(("transpose: option 'axes': %d numbers expected, one a dimension, got %d"):format(n, rawlen(given)), 0)
+  end
+  return axes
+end
+
+--- The result's dimensions of more than one element: their extents, and how many elements of the buffer lie between
+-- neighbours along them; those that follow one another in both are one.
+local function dimensions_of(shape, axes)
+  local steps, step, dimensions = {}, 1, {}
+  for k = #shape, 1, -1 do steps[k], step = step, step * shape[k] end
+  for _, axis in ipairs(axes) do
+    local extent, last = shape[axis], dimensions[#dimensions]
+    if extent > 1 and last and last.step == extent * steps[axis] then
+      last.extent, last.step = last.extent * extent, steps[axis]
+    elseif extent > 1 then
+      dimensions[#dimensions + 1] = { extent = extent, step = steps[axis] }
+    end
+  end
+  local to = 1
+  for k = #dimensions, 1, -1 do dimensions[k].to, to = to, to * dimensions[k].extent end
+  return dimensions
+end
+
+--- The rows of the result lie in the buffer as they are.
+local function copy_rows(x, out, dimensions)
+  local extents, steps = {}, {}
+  for k, dimension in ipairs(dimensions) do extents[k], steps[k] = dimension.extent, dimension.step end
+  evaluate(out, "arg_x1", #extents > 1 and { extents = extents, steps } or nil, 1, x)
+end
+
+local NONE = { extent = 1, step = 0, to = 0 }
+
+local function find_kernel(of, row, group, tile)
+  local place = macros.place(row, { of }, "transpose")
+  if not place[KERNEL] then
+    place[KERNEL] = macros.build("transpose", of.dtype, of.device, "transpose",
+      { ELEMENT = of.dtype, MOVED = SAME_SIZE[operands.sizes[of.dtype]], GROUP = group, TILE = tile })
+  end
+  return place[KERNEL]
+end
+
+--- Exchanges the result's last dimension with the one whose neighbours lie side by side in the buffer.
+local function exchange(of, out, dimensions)
+  local row = enqueue.spread(of.device, "reduce", 1)
+  local is_cpu = row.group == 1
+  local last, column, others = table.remove(dimensions), nil, {}
+  for _, dimension in ipairs(dimensions) do
+    if dimension.step == 1 then column = dimension else others[#others + 1] = dimension end
+  end
+  local inner, outer = others[2] or others[1] or NONE, others[2] and others[1] or NONE
+  local tile = is_cpu and TILE.cpu or TILE.gpu
+  local group = is_cpu and 1 or -(-row.group // tile) * tile
+  local tasks = outer.extent * inner.extent * -(-last.extent // tile) * -(-column.extent // tile)
+  local share = is_cpu and -(-tasks // (row.per_unit * row.units)) or 1
+  local items = is_cpu and -(-tasks // share) or tasks * group
+  enqueue.launch(find_kernel(of, row, group, tile), items, group, last.extent, column.extent, inner.extent, outer.step,
+    inner.step, last.step, outer.to, inner.to, column.to, tasks, share, of.value, out)
+end
+
+local function transpose(x, o)
+  local of = operands.describe("transpose", "argument 1", x, "x")
+  local given = o ~= nil and options.check("transpose", o, OPTIONS).axes or nil
+  local shape, turned = x.shape, {}
+  local axes = axes_of(given, #shape)
+  for k, axis in ipairs(axes) do turned[k] = shape[axis] end
+  local out = of.device:empty(of.dtype, table.unpack(turned))
+  if of.count == 0 then return out end
+  local dimensions = dimensions_of(shape, axes)
+  if #dimensions < 2 or dimensions[#dimensions].step == 1 then
+    copy_rows(x, out, dimensions)
+  else
+    exchange(of, out, dimensions)
+  end
+  return out
+end
+
+return transpose

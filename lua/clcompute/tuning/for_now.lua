@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: MIT
+--- A plain kernel for now: a device's fast product takes seconds to build and to judge. Until the plain ones have taken
+-- as long, they serve; most scripts never come to that.
+
+local answers = require "clcompute.answers"
+local internal = require "clcompute.core.internal"
+
+local for_now = {}
+
+local ENOUGH = 1 << 31 -- multiply-adds of plain products, which take as long as a fast one's build: 2 s
+
+local done = {} -- multiply-adds, by key
+
+--- Whether a plain product may serve on a device: on a CPU.
+function for_now.serves(device)
+  return device.type == "cpu" and device.platform ~= "Oclgrind" and not internal.builds_all
+end
+
+--- The verdict on the fast kernel, where it is known or worth to be found out.
+-- @string key of the device, operation and dtype
+-- @tparam table test
+-- @tparam number work multiply-adds of this product
+-- @treturn ?string nil: a plain kernel is to serve for now
+function for_now.verdict(device, key, test, work)
+  done[key] = (done[key] or 0) + work
+  return answers.kept_verdict(device, test) or done[key] >= ENOUGH and answers.verdict(device, test) or nil
+end
+
+return for_now

@@ -1,0 +1,43 @@
+-- SPDX-License-Identifier: MIT
+
+--- Everything built before it is needed: what `clcompute warm` does, and how a script asks for its fast products.
+
+local arity = require("clcompute.base").arity
+local cold = require "clcompute.warm.cold"
+local internal = require "clcompute.core.internal"
+local calls = require "clcompute.warm.calls"
+local tuning = require "clcompute.tuning"
+
+local warm = {}
+
+local function is_device(value)
+  local meta = type(value) == "userdata" and debug.getmetatable(value)
+  return meta and meta.__name == "clcompute.Device"
+end
+
+--- Builds and judges a device's fast products, unless they are there.
+function warm.ready(device)
+  if not is_device(device) then error("ready: Device expected, got " .. type(device), 2) end
+  local notice <close> = internal.notice "building the fast products" -- luacheck: no unused
+  for _, dtype in ipairs(tuning.dtypes(device)) do tuning.of(device, "gemm", dtype) end
+  return device
+end
+
+--- Builds and judges all that operations take on a device, and keeps it.
+-- @tparam Device device
+-- @tparam ?function tell called with what comes next, how many have been, and of how many
+function warm.build(device, tell)
+  internal.builds_all = true
+  local list = calls.of(device)
+  for i, row in ipairs(list) do
+    if tell then tell(row.name, i - 1, #list) end
+    row.run(device)
+  end
+  device:wait()
+  if tell then tell(nil, #list, #list) end
+  return #list
+end
+
+warm.cold = cold.measure
+
+return arity.functions(warm)

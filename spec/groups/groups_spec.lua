@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: MIT
+--- Groups of devices: pretended ones in a process of their own, against one device; and what groups refuse.
+
+local helper = require "spec.helper"
+local cl = require "clcompute"
+
+describe("a group of pretended devices", function()
+  for _, what in ipairs { "vectors", "matrices", "products", "systems" } do
+    it("computes as one device does: " .. what, function()
+      if #cl.devices "portable" == 0 then return pending "no POCL" end
+      assert.equal("done\n", helper.output(("arg = { '%s' } dofile 'spec/support/groups_on_grids.lua'"):format(what),
+        { POCL_DEVICES = "pthread pthread pthread pthread" }))
+    end)
+  end
+end)
+
+describe("a group", function()
+  local d = helper.device()
+  local g = cl.group({ d, d }, { block = 2 })
+
+  it("is of all devices of a kind, or of a list", function()
+    assert.equal(2, #g)
+    assert.equal(d, g.devices[2])
+    assert.same({ 1, 2 }, g.grid)
+    assert.equal(1, #cl.group { d })
+    assert.is_true(#cl.group(d.place) >= 1)
+    assert.matches("group of 2 devices, grid 1x2, blocks of 2", tostring(g))
+    assert.equal(g, g:wait())
+    local closed = cl.group { d }
+    do local _ <close> = closed end
+    helper.raises("group is closed", closed.zeros, closed, "int", 1)
+  end)
+
+  it("takes the time of the device where it has one alone, and its every operation", function()
+    local one = cl.group { d }
+    local a = one:buffer { 3, 1, 2 }
+    assert.same({ 1.0, 2.0, 3.0 }, cl.sort(a):read())
+    assert.equal(a, cl.saxpy(1, a, a))
+    assert.equal(6.0, a[1])
+    local x = cl.gauss(one:buffer { { 2, 0 }, { 0, 4 } }, one:buffer { 2, 4 })
+    assert.same({ 1.0, 1.0 }, x:read())
+  end)
+
+  it("has buffers that are shown, indexed and released as those of a device", function()
+    local a = g:buffer({ 1, 2, 3, 4, 5, 6, 7 }, "int")
+    assert.matches("int buffer 7 spread over 2 devices: 1, 2, 3, 4, 5, 6", tostring(a))
+    assert.equal(7, #a)
+    a[7] = 9
+    assert.equal(9, a[7])
+    assert.is_nil(a[8])
+    assert.same({ 7 }, a.shape)
+    assert.equal(28, a.bytes)
+    assert.equal(g, a.device)
+    a:release()
+    assert.matches("released", tostring(a))
+    helper.raises("is released", cl.sum, a)
+  end)
+
+  it("refuses in words what it has not", function()
+    local a, m = g:zeros("float", 4), g:zeros("float", 2, 2)
+    helper.raises({ "sort: works on one device", "a:parts()" }, cl.sort, a)
+    helper.raises({ "T: a spread buffer has none", "a:copy(device)" }, function() return a:T() end)
+    helper.raises({ "program: a group has none", "g.devices" }, function() return g:program "" end)
+    helper.raises("operand 'y' is on one device; g:buffer(b)", cl.map, "x[i] + y[i]",
+      { x = a, y = d:zeros("float", 4) })
+    helper.raises("is of another group", cl.dot, a, cl.group({ d, d }):zeros("float", 4))
+    helper.raises("no option 'axis'", cl.sum, m, { axis = 1 })
+    helper.raises("a spread matrix does not lie in the order", cl.scan, "a + b", m)
+    helper.raises("inner dimensions differ", cl.gemm, m, g:zeros("float", 3, 2))
+    helper.raises("square spread matrix expected, got 4", cl.lu, a)
+    helper.raises("b: float with 2 rows", cl.gauss, m, a)
+    helper.raises("unknown option 'kernel'", cl.gauss, m, g:zeros("float", 2), { kernel = "paper" })
+    helper.raises("'c' is an operand too", cl.gemm, m, m, { c = m })
+    helper.raises("a:view(1, 1) is the row", function() return m[1] end)
+    helper.raises("outside 1 .. 4", a.get, a, 5)
+    helper.raises("reach beyond the last, 4", a.write, a, { 1, 2 }, 4)
+    helper.raises("no field 'foo'", function() return a.foo end)
+    helper.raises("1 more than a multiple of 4 expected, got 3", d.random, d, "float", 4, { first = 3 })
+    helper.raises("option 'first' is for one device", g.random, g, "float", 4, { first = 5 })
+    helper.raises("product of 2", cl.group, { d, d }, { grid = { 2, 2 } })
+    helper.raises("unknown option 'gird'", cl.group, { d }, { gird = { 1, 1 } })
+    helper.raises("saxpy", cl.saxpy, 1, d:zeros("float", 1), a)
+  end)
+
+  it("spans platforms", function()
+    local other
+    for _, device in ipairs(cl.devices()) do other = helper.is_simulator(device) and device or other end
+    if not other then return pending "no Oclgrind" end
+    local both = cl.group { d, other }
+    local a = both:buffer({ 1, 2, 3, 4, 5 }, "int")
+    assert.equal(55, cl.dot(a, a))
+    assert.same({ 2, 4, 6, 8, 10 }, cl.map("2 * x[i]", { x = a }):read())
+  end)
+end)

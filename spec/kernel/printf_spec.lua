@@ -1,0 +1,96 @@
+-- SPDX-License-Identifier: MIT
+local helper = require "spec.helper"
+local isolated = require "spec.support.isolated"
+
+local SOURCE = [[
+kernel void tell(int n) { printf("%d of %d\n", (int)get_global_id(0), n); }
+#define SAY(text) printf(text)
+static void deep(void) { SAY("deep\n"); }
+kernel void calls(void) { deep(); }
+kernel void silent(int n) { }
+]]
+
+--- The lines of a text, in order: work-items print in any.
+local function lines(text)
+  local list = {}
+  for line in text:gmatch "([^\n]*)\n" do list[#list + 1] = line end
+  table.sort(list)
+  return list
+end
+
+local function describe_capture(d)
+  local p = d:program(SOURCE)
+
+  it("is a text on request", function()
+    assert.same({ "0 of 7", "1 of 7", "2 of 7" }, lines(p.tell:capture(3, 7)))
+    assert.same({ "0 of 9" }, lines(p.tell:capture({ 1, 1 }, { n = 9 })))
+    assert.equal("deep\n", p.calls:capture(1))
+  end)
+
+  it("is nothing of a kernel that prints nothing, or of no work-items", function()
+    assert.equal("", p.silent:capture(3, 7))
+    assert.equal("", p.tell:capture(0, 7))
+  end)
+
+  it("is whole, however much it is", function()
+    local n = helper.is_simulator(d) and 100 or 2000
+    local found = lines(p.tell:capture(n, 7))
+    assert.equal(n, #found)
+    for _, line in ipairs(found) do assert.truthy(line:find "^%d+ of 7$", line) end
+  end)
+
+  it("is captured again after an error", function()
+    helper.raises("kernel 'tell' takes 1 argument, got 0", p.tell.capture, p.tell, 3)
+    helper.raises("kernel 'tell' is called with a range first", p.tell.capture, p.tell)
+    helper.raises({ "argument 1 'n'", "number expected, got string" }, p.tell.capture, p.tell, 1, "a")
+    assert.equal("0 of 1\n", p.tell:capture(1, 1))
+  end)
+end
+
+helper.describe_each("what a kernel prints", describe_capture)
+
+if isolated.PLACE then
+  describe("what a kernel of a worker prints", function() describe_capture(isolated.device(60)) end)
+end
+
+--- What a script prints in a process of its own, whose standard output is no terminal.
+local function printed(isolation, body)
+  return helper.output(([[
+    local d = require "clcompute".device("%s", { isolated = %s })
+    local p = d:program [=[%s]=]
+  ]]):format(helper.device().place, isolation, SOURCE) .. body)
+end
+
+describe("the order of what is printed", function()
+  it("is that of the script's calls", function()
+    local script = [[
+      print "a"; p.tell(1, 2); print "b"; io.write(p.tell:capture(1, 3)); print "c"; p.calls(1); print "d"
+    ]]
+    for _, isolation in ipairs { false, isolated.PLACE == helper.device().place or nil } do
+      assert.equal("a\n0 of 2\nb\n0 of 3\nc\ndeep\nd\n", printed(isolation, script))
+    end
+  end)
+
+  it("is that of sequences and of saved programs too", function()
+    assert.equal("a\n0 of 2\n0 of 2\nb\n0 of 3\nc\n", printed(false, [[
+      local s = d:record(function() p.tell(1, 2) end)
+      print "a"; s(2); print "b"
+      local path = os.tmpname()
+      p:save(path)
+      local saved = d:program { binary = path }
+      os.remove(path)
+      saved.tell(1, 3)
+      print "c"
+    ]]))
+  end)
+
+  it("is kept where the standard output is closed and a launch fails", function()
+    assert.equal("nothing\n", printed(false, [[
+      assert(pcall(p.tell.capture, p.tell, 1) == false)
+      d:record(function() assert(not pcall(p.tell.capture, p.tell, 1, 2)) end)
+      print(p.silent:capture(1, 1) .. "nothing")
+      io.stdout:close()
+      assert(p.tell:capture(1, 2) == "0 of 2\n")
+    ]]))
+  end)
+end)

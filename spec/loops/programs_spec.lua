@@ -1,0 +1,152 @@
+-- SPDX-License-Identifier: MIT
+--- Random functions of the Lua that people write do on a device what they do in Lua, every bit of every array and
+-- number; and what such functions become.
+
+local copies = require "spec.support.copies"
+local decision = require("clcompute.loops.runtime").decision
+local helper = require "spec.helper"
+local loops = require "clcompute.loops"
+local profitability = require "clcompute.loops.runtime.profitability"
+local random_programs = require "spec.support.random_programs"
+
+local is_long = os.getenv "LONG" ~= nil
+
+--- Runs f while all nests and tasks run on the device.
+local function everywhere(f)
+  local decide, make = profitability.decide, decision.make
+  profitability.decide = function(plan)
+    local verdict = { on_device = {}, reasons = {} }
+    for i in ipairs(plan.kernels) do verdict.on_device[i] = true end
+    return verdict
+  end
+  decision.make = function(state, ...)
+    state.options.heuristics = "none" -- so that no build is waited for
+    local verdict = make(state, ...)
+    state.options.heuristics = "model"
+    return verdict
+  end
+  local results = table.pack(pcall(f))
+  profitability.decide, decision.make = decide, make
+  return table.unpack(results, 1, results.n)
+end
+
+describe("a random program", function()
+  it("does what it does in Lua, or raises an error where Lua does", function()
+    local device, launches, errors = helper.device(), 0, 0
+    local count = is_long and 400 or 8
+    for _ = 1, count do
+      local seed = math.random(1 << 30)
+      math.randomseed(seed)
+      local text, values = random_programs.text(), random_programs.arguments(6, seed % 4 == 0)
+      local in_lua = assert(load(text))()
+      local target = seed % 5 == 0 and "gpu" or nil
+      local compiled <close> = assert(loops.compile(in_lua, { device = device, target = target }))
+      local expected, got = copies.of(values), copies.of(values)
+      local ok, result = pcall(in_lua, table.unpack(expected))
+      local is_right, found = everywhere(function() return compiled(table.unpack(got)) end)
+      local place = ("seed %d\n%s\n"):format(seed, text)
+      assert.equal(ok, is_right, place .. tostring(found))
+      if ok then
+        assert.is_true(copies.are_equal({ result }, { found }), place)
+        for i, value in ipairs(got) do
+          assert.is_true(copies.are_equal(expected[i], value), ("%sargument %d"):format(place, i))
+        end
+      else
+        errors = errors + 1
+      end
+      launches = launches + compiled:stats().launches
+    end
+    assert.is_true(launches > 0 and errors < count)
+  end)
+end)
+
+local function vector(count, element)
+  local list = {}
+  for i = 1, count do list[i] = element(i) end
+  return list
+end
+
+describe("functions that people write", function()
+  local device = helper.device()
+
+  local function spmv(y, row, col, val, x, n)
+    for i = 1, n do
+      local s = 0.0
+      for k = row[i], row[i + 1] - 1 do s = s + val[k] * x[col[k]] end
+      y[i] = s
+    end
+  end
+
+  --- A band of a matrix in rows, three elements in each.
+  local function sparse(n)
+    return vector(n, function() return 0.0 end), vector(n + 1, function(i) return 3 * i - 2 end),
+      vector(3 * n, function(k) return (k * 7) % n + 1 end), vector(3 * n, function(k) return k / 8 end),
+      vector(n, function(i) return 1.0 / i end), n
+  end
+
+  it("read elements through others, where they are", function()
+    local compiled = assert(loops.compile(spmv, { device = device, force = true }))
+    local expected, got = { sparse(20) }, { sparse(20) }
+    spmv(table.unpack(expected))
+    compiled(table.unpack(got))
+    assert.same(expected, got)
+    assert.equal(1, compiled:stats().launches)
+    assert.matches("^[^\n]*the latest call ran 1 nest of 1 on ", compiled:explain())
+    for _, outside in ipairs { 0, 21, math.maxinteger, math.mininteger } do
+      local values = { sparse(20) }
+      values[3][17] = outside
+      helper.raises(("attempt to perform arithmetic on a nil value (x[col[k]]): index %d is outside of 1 .. 20")
+        :format(outside), compiled, table.unpack(values))
+      values = { sparse(20) }
+      values[2][4] = outside
+      local is_right = pcall(spmv, table.unpack(values))
+      assert.equal(is_right, (pcall(compiled, table.unpack(values))))
+    end
+    compiled(table.unpack(got)) -- what failed once does not fail again
+    assert.same(expected, got)
+  end)
+
+  it("share out sums of integers where data say, on a device of many work-items", function()
+    local function histogram(h, k, n)
+      for i = 1, n do h[k[i]] = h[k[i]] + i end
+    end
+    for _, dtype in ipairs { "int", "long" } do
+      if dtype == "int" or device.extensions:find("int64_base_atomics", 1, true) then
+        local compiled = assert(loops.compile(histogram, { device = device, force = true, target = "gpu",
+          reduce = "tree" }))
+        local expected, keys = vector(5, function() return 3 end), vector(300, function(i) return i * i % 5 + 1 end)
+        local counts = device:buffer(expected, dtype)
+        compiled(counts, keys, 300)
+        histogram(expected, keys, 300)
+        assert.same(expected, counts:read())
+        assert.equal(1, compiled:stats().launches)
+        assert.matches("parallel, h%[k%[i%]%] %(line %d+%) is added to in one step", compiled:explain())
+        keys[7] = 6
+        helper.raises("(h[k[i]]): index 6 is outside of 1 .. 5", compiled, counts, keys, 300)
+      end
+    end
+  end)
+
+  it("return numbers, also before their end", function()
+    local function first_above(x, limit)
+      if limit < 0 then return 0, 0.5 end
+      for i, value in ipairs(x) do
+        if value > limit then return i, value end
+      end
+      return #x + 1, limit
+    end
+    local compiled = assert(loops.compile(first_above, { device = device }))
+    local x = vector(30, function(i) return i / 2 end)
+    for _, limit in ipairs { -1.0, 7.2, 100.0 } do
+      local own = table.pack(first_above(x, limit))
+      for _, found in ipairs { table.pack(everywhere(function() return compiled(x, limit) end)),
+        { true, compiled(x, limit) } } do
+        assert.is_true(found[1])
+        assert.equal(own[1], found[2])
+        assert.equal(own[2], found[3])
+        assert.equal("integer", math.type(found[2]))
+      end
+    end
+    assert.matches("result 1: int; result 2: float", compiled:explain(), 1, true)
+  end)
+end)

@@ -1,0 +1,179 @@
+-- SPDX-License-Identifier: MIT
+--- Ranks of MPI: values, results bit for bit those of one process, and every way in which a job may end, none of which
+-- may hang.
+
+local helper = require "spec.helper"
+local cl = require "clcompute"
+
+local has_mpi = helper.shell("command -v mpirun"):find "mpirun" ~= nil
+  and package.searchpath("clcompute.ranks", package.cpath)
+local LIMIT = 60 -- seconds
+
+local function lua_file(script)
+  local path = os.tmpname()
+  helper.write(path, script)
+  return path
+end
+
+--- What `count` ranks print that run a script, and how the job ended.
+local function run(count, script, environment)
+  local path = lua_file("mpi = require 'clcompute.mpi' w = mpi.world cl = require 'clcompute'\n" .. script)
+  local output, _, _, code = helper.shell(("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 %s timeout %d "
+    .. "mpirun --oversubscribe -n %d %s %s"):format(environment or "", LIMIT, count, helper.lua, path))
+  os.remove(path)
+  assert.not_equal(124, code, "it hangs: " .. output)
+  return output, code
+end
+
+local function must_run(...)
+  local output, code = run(...)
+  assert.equal(0, code, output)
+  return output
+end
+
+--- A test that needs MPI.
+local function test(sentence, body)
+  it(sentence, function()
+    if not has_mpi then return pending "no MPI" end
+    body()
+  end)
+end
+
+local GROUP = [[
+  local g = cl.group("portable", { grid = { %d, %d }, block = 4 })
+  local a, b = g:random("float", 21, 21, { seed = 1, low = -1 }), g:random("float", 21, { seed = 2 })
+  local x, info = cl.gauss(a, b)
+  local y = cl.gemm(a, a) + 2 * a
+  local results = { cl.sum(y), cl.norm2(y), cl.argmax(y), info.rcond, info.backward_error, x:get(3), cl.dot(b, b),
+    cl.reduce("a + b", y), cl.scan("a + b", b):get(21) }
+  local text = table.concat(results, " ") .. x:string():gsub(".", function(c) return ("%%02x"):format(c:byte()) end)
+  if not g.rank or g.rank == 0 then print(text) end ]]
+
+describe("clcompute.mpi", function()
+  test("sends numbers, strings, tables and buffers", function()
+    local output = must_run(3, [[
+      assert(w.size == 3 and w:allreduce(w.rank + 1) == 6 and w:allreduce(w.rank, "max") == 2)
+      assert(w:bcast(w.rank == 1 and { a = { 1, 2.5, "x", false } } or nil, 1).a[3] == "x")
+      local list = w:gather(w.rank * 2, 1)
+      assert(w.rank == 1 and list[3] == 4 or w.rank ~= 1 and list == nil)
+      assert(#w:allgather("x") == 3)
+      local product = w:reduce(w.rank + 1, "prod")
+      assert(product == (w.rank == 0 and 6 or nil))
+      local d = mpi.device "portable"
+      local b = d:full("float", w.rank, 5)
+      assert(w:bcast(b, 2) == b and b[5] == 2)
+      if w.rank == 0 then w:send(b:fill(7), 1) elseif w.rank == 1 then assert(w:recv(b, 0)[1] == 7) end
+      w:barrier()
+      if w.rank == 0 then print "well" end ]])
+    assert.equal("well\n", output)
+  end)
+
+  for _, grid in ipairs(helper.long { { 1, 2 }, { 2, 2 }, { 3, 1 } } or { { 1, 2 } }) do
+    test(("has the results of one process, bit for bit: %dx%d"):format(grid[1], grid[2]), function()
+      if #cl.devices "portable" == 0 then return pending "no POCL" end
+      local script, count = GROUP:format(grid[1], grid[2]), grid[1] * grid[2]
+      local here = helper.output("cl = require 'clcompute'\n" .. script, { POCL_DEVICES = ("pthread "):rep(count) })
+      assert.equal(here, must_run(count, script))
+    end)
+  end
+
+  it("is a world of one without a launcher, and opens no library", function()
+    assert.equal("1\t42\tnil\n", helper.output [[
+      local w = require "clcompute.mpi".world
+      local maps = io.open "/proc/self/maps"
+      print(w.size, w:allreduce(42), maps and maps:read "a":match "libmpi") ]])
+  end)
+
+  it("says what to install where the library is missing", function()
+    local script = [[package.preload["clcompute.ranks"] = function() error "libmpi.so.40: cannot open" end
+      print(pcall(function() return require "clcompute.mpi".world end))]]
+    assert.matches("apt install openmpi%-bin", helper.output(script, { PMI_SIZE = "1" }))
+  end)
+
+  test("refuses a launcher of another MPI", function()
+    local script = "print(pcall(function() return require 'clcompute.mpi'.world end))"
+    assert.matches("started by MPICH or its kin with 2 ranks, but this module was built for",
+      helper.output(script, { PMI_SIZE = "2", OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1" }))
+  end)
+end)
+
+describe("a job of MPI", function()
+  test("ends with the error of a rank, which is named", function()
+    local output, code = run(2, "if w.rank == 1 then error 'this is wrong' end w:barrier()")
+    assert.equal(1, code)
+    assert.matches("this is wrong", output)
+    assert.matches("rank 1 of 2 ended with status 1", output)
+  end)
+
+  test("ends with the status of os.exit", function()
+    local output, code = run(2, "if w.rank == 1 then os.exit(3) end w:barrier()")
+    assert.equal(3, code, output)
+  end)
+
+  test("does not hang where a rank ends before the others", function()
+    local output, code = run(2, "if w.rank == 1 then os.exit(0) end w:barrier()")
+    assert.not_equal(0, code)
+    assert.matches("the end of the script", output)
+  end)
+
+  test("ends where a rank is killed", function()
+    local output, code = run(2, [[if w.rank == 1 then
+      os.execute("kill -9 " .. io.open "/proc/self/stat":read "n") end w:barrier()]])
+    assert.equal(137, code, output)
+    assert.matches("rank 1 .*signal 9", output)
+  end)
+
+  test("raises on all ranks where they are in different calls, with the lines", function()
+    local output = must_run(2, [[
+      local ok, message
+      if w.rank == 0 then ok, message = pcall(w.bcast, w, 1) else ok, message = pcall(w.allreduce, w, 1) end
+      print(ok, (message:gsub("\n", " ")))
+      w:barrier() ]])
+    local pattern = "false\tranks disagree:   rank 0: bcast of a value from rank 0 [^\n]*:%d[^\n]*rank 1: allreduce"
+    assert.equal(2, select(2, output:gsub(pattern, "")), output)
+  end)
+
+  test("raises where ranks differ in shapes of a group's operation", function()
+    local output, code = run(2, "local g = cl.group 'portable' cl.sum(g:zeros('int', 3 + w.rank))")
+    assert.equal(1, code)
+    assert.matches("rank 1: sum of int 4", output)
+  end)
+
+  test("ends where a rank is late, after a limit", function()
+    local output, code = run(2, "if w.rank == 1 then os.execute 'sleep 20' end w:barrier()", "CLCOMPUTE_MPI_LIMIT=1")
+    assert.not_equal(0, code)
+    assert.matches("rank 0 of 2 waited 1 s in barrier", output)
+  end)
+
+  test("refuses what does not fit the buffer that is to receive it", function()
+    local output = must_run(2, [[
+      local d = mpi.device "portable"
+      if w.rank == 0 then w:send(d:zeros("float", 10), 1)
+      else print(pcall(w.recv, w, d:zeros("double", 5), 0)) end ]])
+    assert.matches("40 bytes of float came, for a buffer of 40 bytes of double", output)
+  end)
+end)
+
+describe("the doctor", function()
+  test("looks whether the launcher goes with the library", function()
+    local script = [[for _, row in ipairs(require "clcompute.doctor".examine({ answers = false }).rows) do
+      if row.check == "launcher" then print(row.status, row.detail) end end]]
+    assert.matches("^ok\t$OMPI_COMM_WORLD_SIZE, Open MPI", helper.output(script, { OMPI_COMM_WORLD_SIZE = "1" }))
+    assert.matches("^fault\t$PMI_SIZE is of MPICH, but clcompute was built for Open MPI",
+      helper.output(script, { PMI_SIZE = "1" }))
+    assert.equal("", helper.output(script))
+  end)
+end)
+
+describe("an example of ranks", function()
+  for name, arguments in pairs { ranks_pi = "100000", ranks_stencil = "33 20" } do
+    test(name .. " has the same result for every number of ranks", function()
+      local command = ("CLCOMPUTE_DEVICE=portable %s examples/%s.lua %s"):format(helper.lua, name, arguments)
+      local one, is_well = helper.shell(command)
+      assert.is_true(is_well, one)
+      assert.matches("^%d+ [^\n]+\n$", one)
+      assert.equal(one, (helper.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 "
+        .. "mpirun --oversubscribe -n 3 env " .. command)))
+    end)
+  end
+end)

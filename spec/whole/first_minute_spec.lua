@@ -1,0 +1,112 @@
+-- SPDX-License-Identifier: MIT
+--- The first calls on a machine that has never seen the library: in processes of their own, with empty caches, as users
+-- have them. Bounds are generous, in seconds of processor time where that is known.
+
+local helper = require "spec.helper"
+
+local device, shell = helper.device(), helper.shell
+
+describe("the first minute", function()
+  local folder, environment
+
+  before_each(function()
+    folder = helper.folder()
+    shell(("mkdir %s/pocl"):format(folder))
+    environment = { CLCOMPUTE_CACHE = folder .. "/cache", POCL_CACHE_DIR = folder .. "/pocl", CLCOMPUTE_BUILD = "",
+      CLCOMPUTE_DEVICE = device.place }
+  end)
+
+  after_each(function() shell("rm -rf " .. folder) end)
+
+  local function run(script, more)
+    local all = setmetatable(more or {}, { __index = environment })
+    for name, value in pairs(environment) do all[name] = rawget(all, name) or value end
+    return helper.output("local cl = require 'clcompute' local d = cl.device()\n" .. script, all)
+  end
+
+  local function files() return (shell(("ls %s/cache"):format(folder))) end
+
+  it("keeps the binary of what is built a second time", function()
+    local source = "kernel void k(global int *x) { x[0] = 42; }"
+    local script = ([[
+      local x = d:zeros("int", 1)
+      d:program("%s").k(1, x)
+      print(x[1], d:is_built "%s")]]):format(source, source)
+    assert.equal("42\tfalse\n", run(script))
+    assert.equal("42\ttrue\n", run(script))
+    assert.equal("42\ttrue\n", run(script))
+  end)
+
+  it("serves a small product by the plain kernel alone, exactly where that can be", function()
+    local output = run [[
+      local a = d:buffer { { 1, 2 }, { 3, 4 } }
+      local c = cl.gemm(a, a)
+      print(c[1][2], c[2][1], require "clcompute.core.internal".processor_time() < 8)]]
+    assert.equal("10.0\t15.0\ttrue\n", output)
+    assert.is_nil(files():find "verdicts")
+  end)
+
+  it("keeps it at once where CLCOMPUTE_BUILD asks for it", function()
+    local script = [[
+      local source = "kernel void k(global int *x) { x[0] = 42; }"
+      d:program(source)
+      print(d:is_built(source))]]
+    assert.equal("true\n", run(script, { CLCOMPUTE_BUILD = "wait" }))
+  end)
+
+  it("tells at a terminal alone why it takes long, in a line that goes away", function()
+    local code = [[require 'clcompute'
+      do local n <close> = require 'clcompute.core.internal'.notice 'building'
+        os.execute 'sleep 0.8' end]]
+    local path = helper.write(folder .. "/wait.lua", code)
+    local command = ("%s %s"):format(helper.lua, path)
+    assert.equal("", (shell(command)))
+    if not shell "command -v script":find "script" then return pending "needs the command script" end
+    assert.equal("\rclcompute: building\r\27[K", (shell(("script -qec %q /dev/null </dev/null"):format(command))))
+  end)
+
+  it("builds for the first calls no more than they launch, within seconds of processor time", function()
+    if not helper.long(true) then return pending "it takes long here" end
+    -- kernels, and seconds on a machine whose processors others use too
+    local expected = { saxpy = { 1, 4 }, gemm = { 1, 4 }, gauss = { 3, 8 }, sum = { 1, 4 }, map = { 1, 4 },
+      scan = { 1, 4 }, ["gemm, fast"] = { device.has_double and 2 or 1, 60 } }
+    for _, row in ipairs(require "clcompute.warm".cold(device.place)) do
+      local kernels, seconds = table.unpack(expected[row.name])
+      assert.is_nil(row.fault, row.fault)
+      assert.equal(kernels, select(2, row.kernels:gsub("%S+", "")), row.name .. ": " .. row.kernels)
+      assert(row.all < seconds, ("%s: %.2f s"):format(row.name, row.all))
+      if row.name ~= "gemm, fast" then assert.equal(0, row.binary) end
+    end
+  end)
+
+  it("serves products by plain kernels, and then by the fast one, within the bounds", function()
+    if not helper.long(true) then return pending "it takes long here" end
+    local output = run([[
+      local n = 160
+      local rows = {}
+      for i = 1, n do
+        rows[i] = {}
+        for j = 1, n do rows[i][j] = (i * 7 + j * 3) % 9 - 4 end
+      end
+      local a = d:buffer(rows)
+      local first = cl.gemm(a, a):string()
+      cl.ready(d)
+      print(first == cl.gemm(a, a):string())]])
+    assert.equal("true\n", output)
+    assert.matches("ok\tcl.gemm of float, fast", helper.read(folder .. "/cache/verdicts"), 1, true)
+  end)
+
+  it("is shared by processes that start together: none fails, and one builds", function()
+    if not helper.long(true) then return pending "it takes long here" end
+    local path = helper.write(folder .. "/gemm.lua", [[
+      local cl = require "clcompute"
+      local d = cl.device()
+      local a = d:buffer { { 1, 2 }, { 3, 4 } }
+      print(cl.gemm(a, a)[1][2])]])
+    local variables = {}
+    for name, value in pairs(environment) do variables[#variables + 1] = ("%s='%s'"):format(name, value) end
+    local output = shell(("for i in 1 2 3 4 5 6 7 8; do %s %s %s & done; wait"):format(table.concat(variables, " "),
+      helper.lua, path))
+    assert.equal(("10.0\n"):rep(8), output)
+  end)
+end)
