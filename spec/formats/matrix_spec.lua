@@ -101,7 +101,7 @@ describe("a matrix saved as a picture", function()
     helper.raises("option 'high': a finite number expected, got inf", b.save, b, path, { high = math.huge })
     helper.raises("option 'low': number expected, got string", b.save, b, path, { low = "0" })
     helper.raises("option 'low' is for pictures", b.save, b, path_of "npy", { low = 1 })
-    helper.raises("unknown option 'min'; there are: high, low", b.save, b, path, { min = 1 })
+    helper.raises("unknown option 'min'; there are: header, high, low", b.save, b, path, { min = 1 })
   end)
 
   it("that fails leaves the old file", function()
