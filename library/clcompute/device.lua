@@ -324,7 +324,7 @@ function Device:eye(n, m, dtype) end
 ---```lua
 ---local x = d:random("float", 4, { seed = 1 })
 ---print(("%.4f"):format(x[1])) --> 0.8903
----local z = d:random("float", 1000, { distribution = "normal", mean = 20, sd = 2 })
+---local z = d:random("float", 1000, { distribution = "normal", mean = 20, sd = 2, seed = 2 })
 ---print(cl.min(z) > 10 and cl.max(z) < 30) --> true
 ---```
 ---@param dtype clcompute.Dtype
