@@ -68,7 +68,8 @@ static void fill_facts(lua_State *L, clc_Context *c) {
   c->understates_groups = c->dislikes_arg_info = strstr(name, "NVIDIA") != NULL;
   c->is_simulator = strstr(name, "Oclgrind") != NULL;
   c->is_pocl = strcmp(name, "Portable Computing Language") == 0;
-  c->quiet_option = c->is_pocl && strstr(release, "PoCL 3.1") != NULL ? QUIET : "";
+  c->is_pocl31 = c->is_pocl && strstr(release, "PoCL 3.1") != NULL;
+  c->quiet_option = c->is_pocl31 ? QUIET : "";
   lua_pop(L, 4);
   c->version = device < platform ? device : platform;
   c->is_cpu = (clc_checkdevicenumber(L, id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;

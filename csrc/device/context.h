@@ -15,7 +15,7 @@ struct clc_Context {
   /* Facts of the device. */
   int version; /* of device and platform, the lower one: 100 * major + minor */
   int is_cpu;
-  int is_pocl;
+  int is_pocl, is_pocl31;   /* of any version; of Debian 12's */
   int is_simulator;         /* it checks every access, and takes its time */
   int has_host_memory;      /* kernels compute on the host's memory, as it is */
   const char *quiet_option; /* keeps the compiler from writing to stderr; "" where there is none */

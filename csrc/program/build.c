@@ -12,6 +12,7 @@ typedef struct {
   clc_Source source; /* as it was given, but for what goes before it */
   const char *text;  /* what of it is compiled */
   const char *line, *options;
+  const char *builtins; /* declarations of what it calls, "" where the driver has them all */
   const char *macros;   /* what options and defines define, for a look at the text */
   const char *searched; /* the text and the macros */
   const char *included; /* the texts of the files that it includes */
@@ -84,9 +85,30 @@ static void push_scanned(lua_State *L, Job *j) {
   lua_settop(L, top + 1);
 }
 
+/* Where all files are known, only what they call is declared. */
+static void add_builtins(lua_State *L, Job *j) {
+  if (!j->known.complete) return;
+  const char *builtins =
+      clc_pushbuiltins(L, j->device, lua_pushfstring(L, "%s\n%s", j->source.defines, j->scanned));
+  if (builtins == NULL) return;
+  j->builtins = builtins;
+  j->source.defines = lua_pushfstring(L, "%s%s", builtins, j->source.defines);
+  j->options = lua_pushfstring(L, "%s" CLC_NOBUILTINS, j->options);
+}
+
+/* Pushes what it refers to. */
+static Job with_all_builtins(lua_State *L, const Job *j) {
+  Job all = *j;
+  const size_t length = strlen(j->options) - strlen(CLC_NOBUILTINS);
+  all.builtins = "";
+  all.source.defines += strlen(j->builtins);
+  all.options = lua_pushlstring(L, j->options, length);
+  return all;
+}
+
 /* Leaves what it refers to on the stack, what is scanned at the index given. */
 static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scanned) {
-  Job j = {.device = d, .source = *s, .text = s->text};
+  Job j = {.device = d, .source = *s, .text = s->text, .builtins = ""};
   j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
   j.options = push_options(L, d, s->options);
   j.macros = push_macros(L, s->defines, s->options);
@@ -96,6 +118,7 @@ static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scann
   push_scanned(L, &j);
   *scanned = lua_gettop(L);
   if (uses_header(&j)) add_header(L, &j);
+  add_builtins(L, &j);
   return j;
 }
 
@@ -123,10 +146,20 @@ static clc_Sources sources_of(const Job *j) {
                        .parts = {j->source.defines, j->line, j->text}};
 }
 
+static void new_recipe(lua_State *L, const Job *j, clc_Code *code) {
+  const clc_Sources sources = sources_of(j);
+  j->device->context->executor->new_recipe(L, j->device->context, &sources, &code->recipe);
+}
+
 static void build_source(lua_State *L, const Job *j, clc_Code *code) {
   const clc_Sources sources = sources_of(j);
   const cl_int result = j->device->context->executor->build(L, j->device, &sources, code);
-  if (result != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, &code->program, result);
+  if (result == CL_SUCCESS) return;
+  if (*j->builtins == '\0') clc_raisebuild(L, j->device, &j->source, &code->program, result);
+  const Job all = with_all_builtins(L, j);
+  clc_releasecode(code);
+  new_recipe(L, &all, code);
+  build_source(L, &all, code);
 }
 
 /* POCL ends the process at the launch of a kernel whose files can have no name, and compiles it
@@ -217,10 +250,9 @@ clc_Built clc_build(lua_State *L, clc_Device *d, const clc_Source *s, clc_Code *
   luaL_checkstack(L, 40, "build");
   int scanned;
   const Job j = push_job(L, d, s, &scanned);
-  const clc_Sources sources = sources_of(&j);
   check_kernel(L, &j);
   check_lengths(L, &j);
-  d->context->executor->new_recipe(L, d->context, &sources, &code->recipe);
+  new_recipe(L, &j, code);
   build_job(L, &j, code);
   lua_pushvalue(L, scanned);
   lua_replace(L, top + 1);

@@ -155,6 +155,16 @@ const char *clc_pushworkgroup(lua_State *L, const clc_Device *d);
    may stand for the head of a kernel too. */
 const char *clc_pushbodies(lua_State *L, const char *plain, size_t start);
 
+/* --- what a program may call: builtins.c ------------------------------------ */
+
+/* The option that keeps POCL's header of built-in functions out. */
+#define CLC_NOBUILTINS " -D_OPENCL_H_"
+
+/* Pushes declarations of the built-in functions that a text names; NULL, and nothing pushed, where
+   the driver is better left to declare them. What a macro makes of no word of the text is not seen.
+ */
+const char *clc_pushbuiltins(lua_State *L, const clc_Device *d, const char *text);
+
 /* --- sizes of structs, which OpenCL does not tell: struct_size.c ------------ */
 
 /* Whether one of the kernel's arguments is a struct. */
