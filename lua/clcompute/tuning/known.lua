@@ -108,7 +108,7 @@ known.scan = {
     ahead = 8192, stream = 1 << 21 },
   { where = { type = "cpu" }, kernel = "scan_chunks", group = 1, lanes = 16, granule = 2048, least = 16384,
     per_unit = 16, ahead = 0 },
-  { where = {}, kernel = "scan_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
+  { where = {}, kernel = "scan_groups", group = 256, lanes = 1, granule = 4096, least = 8192, per_unit = 8,
     ahead = 0 },
 }
 
