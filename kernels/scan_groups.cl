@@ -16,7 +16,7 @@
 #define GROUP 256 /* work-items of a group; a power of two */
 #endif
 #ifndef SHARE
-#define SHARE (sizeof(VALUE) > 4 ? 8 : 16) /* neighbours of a work-item in a tile */
+#define SHARE (sizeof(VALUE) > 4 ? 8 : 12) /* neighbours of a work-item in a tile */
 #endif
 
 #define LINE 16 /* work-items whose results one of them scans */

@@ -3,6 +3,7 @@
 --- cl.reduce, and the reductions that have names.
 
 local along_axis = require "clcompute.operations.along_axis"
+local keyed_place = require "clcompute.operations.keyed_place"
 local map = require "clcompute.operations.map"
 local operands = require "clcompute.operations.operands"
 local options = require("clcompute.base").options
@@ -108,6 +109,10 @@ end
 
 --- Where an extreme is, from 1, and the element.
 local function place(where, operation, x, o)
+  local described, along = check_one(where, x, o, operands.describe)
+  if not along and keyed_place.serves(described) then
+    return keyed_place.find(where, operation == MIN, described.value, described.dtype)
+  end
   local value, of, g = extreme(where, operation, x, o, operands.describe)
   if g then return places(where, value, of, g) end
   local index
