@@ -21,6 +21,8 @@ struct clc_Device {
   clc_Flight flight;       /* what was put into the queue */
   cl_command_queue lent;   /* a queue that others know; it stays until the end */
   int foreign;             /* they may have put commands into it */
+  char landing[1024];      /* what was read behind commands in flight, */
+  uint64_t landed;         /* by the command of that ticket */
   clc_Profile *profile;    /* the state's */
 };
 

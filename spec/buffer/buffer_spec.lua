@@ -230,6 +230,21 @@ helper.describe_each("a number", function(d)
 end)
 
 helper.describe_each("a buffer", function(d)
+  it("reads its own elements also where a hook reads others meanwhile", function()
+    local x, y, seen = d:buffer({ 1, 2, 3 }, "int"), d:buffer({ 7, 0 }, "int"), 0
+    local write = d:program "kernel void f(global int *x) { x[1] += 1; }".f
+    write(1, x)
+    debug.sethook(function()
+      debug.sethook()
+      write(1, y)
+      seen = y[1]
+    end, "c", 1)
+    local found = x[2]
+    debug.sethook()
+    assert.equal(3, found)
+    assert.equal(7, seen)
+  end)
+
   local function matrix() return d:buffer({ { 1, 2, 3 }, { 4, 5, 6 }, { 7, 8, 9 }, { 10, 11, 12 } }, "int") end
 
   it("reads rows first to last", function()
