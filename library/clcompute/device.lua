@@ -277,12 +277,12 @@ function Device:full(dtype, value, n, ...) end
 ---@return clcompute.Buffer
 function Device:linspace(a, b, n, dtype) end
 
----A new buffer with the numbers of `for i = first, last, step`. Of floats there are `(last - first) // step + 1`, each
+---A new buffer with the numbers of `for i = first, last, step`; `d:arange(n)` has 1 to n. Of floats there are `(last - first) // step + 1`, each
 ---first + i * step rounded once, so that errors do not add up.
 ---
 ---Errors: numbers that are not finite or no elements of the dtype; a step of 0.
 ---```lua
----print(d:arange(1, 4), d:arange(10, 1, -3, "int")) --> float buffer 4 ...: 1, 2, 3, 4	int buffer 4 ...: 10, 7, 4, 1
+---print(d:arange(4), d:arange(10, 1, -3, "int")) --> float buffer 4 ...: 1, 2, 3, 4	int buffer 4 ...: 10, 7, 4, 1
 ---```
 ---@param first number
 ---@param last number included, where a step meets it
@@ -290,6 +290,7 @@ function Device:linspace(a, b, n, dtype) end
 ---@param dtype? clcompute.Dtype "float" unless given
 ---@return clcompute.Buffer
 ---@overload fun(self: clcompute.Device, first: number, last: number, dtype: clcompute.Dtype): clcompute.Buffer
+---@overload fun(self: clcompute.Device, n: number, dtype?: clcompute.Dtype): clcompute.Buffer
 function Device:arange(first, last, step, dtype) end
 
 ---A new matrix of n x m elements, 1 along its diagonal and 0 elsewhere.

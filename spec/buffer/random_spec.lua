@@ -390,6 +390,9 @@ helper.describe_kinds("a progression", function(d, dtypes)
       end
     end
     assert.same({ 0.0, 0.25, 0.5, 0.75, 1.0 }, d:arange(0, 1, 0.25):read())
+    assert.same({ 1.0, 2.0, 3.0 }, d:arange(3):read())
+    assert.same({ 1, 2, 3 }, d:arange(3, "int"):read())
+    assert.equal(0, #d:arange(0))
     assert.same({ math.maxinteger - 1, math.maxinteger }, d:arange(math.maxinteger - 1, math.maxinteger, "long"):read())
   end)
 end)
@@ -429,7 +432,7 @@ describe("what makes progressions", function()
       { "linspace: 1e+39 does not fit float", "linspace", 0, 1e39, 3 },
       { "linspace: b - a must be finite", "linspace", -1.5e308, 1.5e308, 3, "double" },
       { "linspace: at most 4 arguments expected, got 5", "linspace", 0, 1, 3, "float", 5 },
-      { "arange: 'last': number expected, got nil", "arange", 1 },
+      { "arange: 'last': number expected, got nil", "arange" },
       { "arange: 'step' must not be 0", "arange", 1, 2, 0 },
       { "arange: 'last' must be finite, got inf", "arange", 1, inf },
       { "arange: 1000 does not fit char", "arange", 1, 1000, "char" },

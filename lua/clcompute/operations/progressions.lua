@@ -75,7 +75,9 @@ local function count(first, last, step)
 end
 
 function progressions.arange(device, first, last, step, dtype)
+  if type(last) == "string" and step == nil then last, dtype = nil, last end
   if type(step) == "string" and dtype == nil then step, dtype = nil, step end
+  if last == nil then first, last = 1, first end
   step, dtype = step or 1, dtype or "float"
   operands.check_dtype("arange", dtype, true)
   check_finite("arange", "first", first)
