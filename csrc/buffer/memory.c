@@ -359,8 +359,8 @@ static size_t byte_offset(const clc_Buffer *b, size_t first) {
    reads takes it. */
 static int read_behind(lua_State *L, const clc_Buffer *b, size_t first, size_t bytes, void *to) {
   clc_Device *d = b->device;
-  if (d->context->has_host_memory || bytes == 0 || bytes > sizeof d->landing ||
-      clc_getrecording(d) != NULL || !clc_isbusy(d))
+  if (d->landing == NULL || bytes == 0 || bytes > CLC_LANDING || clc_getrecording(d) != NULL ||
+      !clc_isbusy(d))
     return 0;
   cl_event *event = clc_reserve(L, d, clc_kindname(CLC_READ));
   clc_countpart(d, clc_transfercounter(d, CLC_READ), bytes, 0, 1);
@@ -383,6 +383,7 @@ void clc_readbuffer(lua_State *L, clc_Buffer *b, size_t first, size_t n, void *t
   clc_drain(L, b->device);
   if (n == 0) return;
   if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook */
+  clc_makelanding(b->device);
   clc_Counter *counter = clc_transfercounter(b->device, CLC_READ);
   clc_check(L,
             clEnqueueReadBuffer(clc_quickqueue(b->device), b->mem, CL_TRUE, byte_offset(b, first),

@@ -21,8 +21,9 @@ struct clc_Device {
   clc_Flight flight;       /* what was put into the queue */
   cl_command_queue lent;   /* a queue that others know; it stays until the end */
   int foreign;             /* they may have put commands into it */
-  char landing[1024];      /* what was read behind commands in flight, */
-  uint64_t landed;         /* by the command of that ticket */
+  cl_mem pinned;           /* of the host, for what is read behind commands in flight, */
+  char *landing;           /* as it is mapped; NULL: there is none yet */
+  uint64_t landed;         /* ticket of the last command that read into it */
   clc_Profile *profile;    /* the state's */
 };
 
@@ -120,6 +121,11 @@ int clc_mustqueue(clc_Device *d);
    flight, so that the order is that of one queue. What is put there has ended when the call
    returns. */
 cl_command_queue clc_quickqueue(clc_Device *d);
+
+/* Makes the landing of a GPU, which is of so many bytes, unless it is there; nothing is in flight.
+ */
+#define CLC_LANDING 1024
+void clc_makelanding(clc_Device *d);
 
 /* The queue for a launch: the serial one where it will be short (short.c). Between the two calls
    nothing but the launch is queued. */
