@@ -75,7 +75,7 @@ ALL_ISOLATED = $(ISOLATED) $(patsubst %,isolated=spec/%_spec.lua,kernel/kernel k
 SPECS        = $(sort $(shell find spec -name '*_spec.lua')) $(ISOLATED)
 
 .DELETE_ON_ERROR:
-.PHONY: all help run test check check-isolated bench-overhead bench-peers env show install uninstall dist clean lint \
+.PHONY: all help run test check check-isolated bench-overhead bench-peers bench-peers-gpu env show install uninstall dist clean lint \
         lint-files doc packages-run packages-test packages-lint FORCE
 
 all: $(MODULES) build/clcompute/commit.lua build/man/man1/clcompute.1
@@ -110,6 +110,10 @@ bench-peers: packages-test
 	@$(MAKE) --no-print-directory -s all
 	@$(ENV) $(if $(shell grep -w avx512dq /proc/cpuinfo),OPENBLAS_CORETYPE=SkylakeX) \
 	  bin/clcompute report peers --rows build/peers --device cpu $(PEERS)
+
+# Our operations on an NVIDIA GPU against cuBLAS, cuSOLVER and CUB; three minutes. nvcc compiles what calls them.
+bench-peers-gpu: all build/cuda.so
+	@$(ENV) bin/clcompute report peers --rows build/peers-gpu --device nvidia $(PEERS)
 
 env:
 	@echo 'export $(ENV)'

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- What the library costs above the same OpenCL calls from C: a launch with four arguments, an
---- element, an empty launch waited for, a new buffer, and the time to the first result of a process.
+--- element, an empty launch waited for, a new buffer; memory, numbers and transfers by the clock with the wait; and the
+--- time to the first result of a process.
 ---
 --- Usage: make bench-overhead, or lua5.4 examples/overhead.lua [rounds [processes]] after `make build/overhead.so`.
 --- Rounds take turns; the table shows their medians and quartiles. Launches, which have no OpenCL event on either
@@ -141,10 +142,10 @@ local CALLS = {
 }
 
 --- What each function returns, round by round: seconds[i][round].
-local function measure(functions)
+local function measure(functions, rounds)
   local seconds = {}
   for i = 1, #functions do seconds[i] = {} end
-  for round = 1, ROUNDS + 1 do
+  for round = 1, (rounds or ROUNDS) + 1 do
     for turn = 1, #functions do
       local i = (turn + round) % #functions + 1 -- none always comes first
       local result = functions[i](round)
@@ -164,6 +165,65 @@ local function print_row(name, seconds, above)
     row = row .. (" %+8.2f (%+.2f .. %+.2f)"):format(d.median * 1e6, d.low * 1e6, d.high * 1e6)
   end
   print(row)
+end
+
+-- --- memory, numbers, transfers --------------------------------------------------
+
+local GIB = 1 << 30
+local LARGE = device.type == "gpu" and GIB or GIB // 16 -- bytes that are moved
+local SEVERAL = 9 -- rounds
+
+--- Seconds of a call of some, and of the wait for all of them.
+local function average(f, count)
+  local start = cl.clock()
+  for _ = 1, count do f() end
+  device:wait()
+  return (cl.clock() - start) / count
+end
+
+local function fill(n)
+  return function() device:empty("float", n):fill(1):release() end
+end
+
+local function print_memory()
+  local kept = {}
+  for _, p in ipairs { 10, 16, 20 } do kept[p] = device:random("float", 1 << p) end
+  print(("%-26s %26s"):format("one of " .. FEW .. ", and the wait", "microseconds: quartiles"))
+  for _, call in ipairs {
+    { "empty, fill, release, 2^10", fill(1 << 10) },
+    { "empty, fill, release, 2^22", fill(1 << 22) },
+    { "copy and release, 2^20", function() kept[20]:copy():release() end },
+    { "sum, 2^10", function() cl.sum(kept[10]) end },
+    { "sum, 2^16", function() cl.sum(kept[16]) end },
+    { "dot, 2^10", function() cl.dot(kept[10], kept[10]) end },
+    { "dot, 2^16", function() cl.dot(kept[16], kept[16]) end },
+  } do
+    local name, f = table.unpack(call)
+    print_row(name, measure({ function() return average(f, FEW) end }, SEVERAL)[1])
+  end
+end
+
+local function print_transfers()
+  local large <close> = device:random("float", LARGE // 4)
+  local host = device:host("float", LARGE // 4)
+  local text = large:string()
+  print(("%-26s %26s"):format(("transfers of %d MiB"):format(LARGE >> 20), "GB/s: quartiles"))
+  for _, call in ipairs {
+    { "b:string()", function() large:string() end },
+    { "b:write(string)", function() large:write(text) end },
+    { "b:read_async(host)", function() large:read_async(host) end },
+    { "b:write(host)", function() large:write(host) end },
+  } do
+    local name, f = table.unpack(call)
+    local rates = {}
+    average(f, 1)
+    for i = 1, SEVERAL do
+      collectgarbage()
+      rates[i] = LARGE / average(f, 1) * 1e-9
+    end
+    local s = spread(rates)
+    print(("%-26s %8.2f %8.2f %8.2f"):format(name, s.low, s.median, s.high))
+  end
 end
 
 -- --- the first result ----------------------------------------------------------
@@ -248,4 +308,6 @@ end
 print(device)
 print_launches()
 print_calls()
+print_memory()
+print_transfers()
 if PROCESSES > 0 then print_processes() end

@@ -7,6 +7,7 @@ local report = require "clcompute.report"
 local RESULTS = "examples/results/"
 local peers, nests = report.read(RESULTS .. "peers-pocl.jsonl"), report.read(RESULTS .. "peers-loops-pocl.jsonl")
 local vendor = report.read(RESULTS .. "h200/vendor.jsonl")
+local gpu = report.read(RESULTS .. "peers-nvidia.jsonl")
 
 -- --- cells ------------------------------------------------------------------------------------------------
 
@@ -73,6 +74,24 @@ function figures.loops()
         row.launches, ratio(row.times), is_gcc and ratio(find(nests, "loops in doubles", row.line).times) or "")
     end
   end
+  return lines
+end
+
+--- Operations on a GPU beside NVIDIA's libraries; of random shapes the mean and the least ratio.
+function figures.gpu()
+  local lines = { head("operation", "size", "ours", "theirs", "ratio", "must, goal") }
+  local title, sum, count, least = nil, 0.0, 0, math.huge
+  for _, row in ipairs(gpu) do
+    if row.group:find "random shapes" then
+      title, sum, count, least = row.group, sum + math.log(row.times), count + 1, math.min(least, row.times)
+    else
+      lines[#lines + 1] = line(row.group, row.line, time(row.value),
+        ("%s (%s)"):format(time(row.peer_value), row.against), ratio(row.times),
+        row.must and ("%.2f, %.2f"):format(row.must, row.goal) or "")
+    end
+  end
+  lines[#lines + 1] = line(title, ("geometric mean of %d; least %.2f"):format(count, least), "", "",
+    ratio(math.exp(sum / count)), "")
   return lines
 end
 

@@ -43,6 +43,12 @@ build/system_faults.so: tools/system_faults.c build/clcount_wrap.c
 build/overhead.so: tools/overhead.c build/clcount_wrap.c
 	$(CC) $(FLAGS) $(SHARED) -o $@ $< -lOpenCL
 
+# The yardstick of bench-peers-gpu, for the GPU that is here.
+build/cuda.so: tools/cuda.cu
+	@command -v nvcc >/dev/null || { echo "bench-peers-gpu: there is no nvcc in PATH: install NVIDIA's CUDA toolkit" >&2; exit 1; }
+	@mkdir -p $(@D)
+	nvcc -O2 -std=c++17 -arch=native -shared -Xcompiler -fPIC -I$(LUA_INCDIR) -o $@ $< -lcublas -lcusolver
+
 # --- specs in their long forms ----------------------------------------------------------
 # Specs that can do more than a test should take, but those with a gate of their own.
 OWN_LONG = $(patsubst %,spec/%_spec.lua,whole/faults whole/properties files/hostile_files)

@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
 local blas = require "clcompute.blas"
+local cl = require "clcompute"
+local cuda = require "clcompute.suite.cuda"
+local gpu_limits = require "clcompute.suite.gpu_limits"
 local limits = require "clcompute.suite.limits"
 local outsider = require "clcompute.suite.outsider"
 local names = require "clcompute.suite.polykernels".NAMES
@@ -10,7 +13,9 @@ local suite = require "clcompute.suite"
 local d = helper.device()
 
 local SMALL = {
-  gemm = { { m = 5, n = 7, k = 3 }, { m = 4, n = 3, k = 5, batch = 3 } }, lu = { { n = 9 } }, gauss = { { n = 9 } },
+  gemm = { { m = 5, n = 7, k = 3 }, { m = 4, n = 3, k = 5, batch = 3 }, { n = 9, precision = "tf32" } },
+  lu = { { n = 9 }, { n = 9, batch = 20 } }, gauss = { { n = 9 } }, argmax = { { n = 5000 } }, sort = { { n = 5000 } },
+  pairs = { { n = 5000 } }, unique = { { n = 5000 } }, compact = { { n = 5000 } }, histogram = { { n = 5000 } },
   saxpy = { { n = 100 } }, sum = { { n = 1000 } }, dot = { { n = 1000 } }, scan = { { n = 1000 } },
   arrays = { { row = "operators", n = 101 }, { row = "sum, axis 1", n = 13 }, { row = "sum, axis 2", n = 13 },
     { row = "transpose", n = 13 }, { row = "sort", n = 101 }, { row = "unique", n = 101 },
@@ -19,12 +24,12 @@ local SMALL = {
 
 --- The rows and the document of a report on a group of its own.
 local function measured(group)
-  limits[#limits + 1] = group
-  local ok, document = pcall(suite.report, "peers", { devices = { d }, quick = true, groups = { group.title } })
-  limits[#limits] = nil
-  assert.is_true(ok, document)
+  local document = suite.report("peers", { devices = { d }, quick = true, list = { group } })
   return document.sections[1].rows, document
 end
+
+--- Whether a check accepts what was found.
+local function is_right(verdict) return verdict == true or math.type(verdict) ~= nil and verdict <= 1 end
 
 describe("what is measured against others", function()
   local library = blas.openblas()
@@ -44,12 +49,12 @@ describe("what is measured against others", function()
           for _, method in ipairs(name == "lu" and work.methods or { false }) do
             local made = suite.candidate(work, d, method or nil)
             made.fn()
-            assert.is_true(made.check() <= 1)
+            assert.is_true(is_right(made.check()), name)
           end
           if library and work.others.OpenBLAS then
             local form = work.others.OpenBLAS(d, library)
             assert.is_true(form.run() >= 0)
-            if form.result then assert.is_true(work.check(form.result()) <= 1) end
+            if form.result then assert.is_true(is_right(work.check(form.result()))) end
           end
         end
       end
@@ -66,6 +71,41 @@ describe("what is measured against others", function()
         assert.is_true(work.check(form.result()) <= 1, name .. " " .. line.row)
       end
     end
+  end)
+
+  it("is right by NVIDIA's libraries, where they are", function()
+    local found, gpu = pcall(cl.device, "nvidia")
+    if not found then return pending "there is no GPU of NVIDIA's" end
+    local nvidia, reason = cuda.open(gpu)
+    if not nvidia then return pending(reason) end
+    for name, lines in pairs(SMALL) do
+      for _, line in ipairs(lines) do
+        local work = suite.workload(name, line, "float")
+        for _, peer in ipairs { "cuBLAS", "cuSOLVER", "CUB" } do
+          local form = work.others[peer] and work.others[peer](gpu, nvidia)
+          if form then
+            assert.is_true(form.run() >= 0)
+            assert.is_true(is_right(work.check(form.result())), name .. ", " .. peer)
+          end
+        end
+      end
+    end
+  end)
+
+  it("has rows with the reason where CUDA is missing", function()
+    if cuda.open(d) then return pending "CUDA is here" end
+    local rows = measured { title = "no GPU", workload = "gemm", dtype = "float", against = "cuBLAS",
+      lines = { { n = 8 } } }
+    assert.same({ "ok", "cuBLAS", true }, { rows[1].status, rows[1].against, rows[1].checked })
+    assert.matches("^no CUDA: ", rows[1].reason)
+    assert.is_nil(rows[1].times)
+  end)
+
+  it("is no report on a GPU of NVIDIA's where CUDA is missing, and names the groups for one", function()
+    local nowhere = { type = "gpu", platform = "NVIDIA CUDA", name = "none", place = "0:4711" }
+    helper.raises({ "peers: no CUDA: " }, suite.report, "peers", { devices = { nowhere } })
+    helper.raises({ "'mmm'", "dgemm", "sort of pairs" }, suite.report, "peers",
+      { devices = { nowhere }, groups = { "mmm" } })
   end)
 
   it("may be a program that answers lines", function()
@@ -95,8 +135,8 @@ describe("what is measured against others", function()
       work.run(operands)
       return work, work.result(operands)
     end
-    local product, bytes = computed("gemm", { m = 5, n = 7, k = 3 })
-    assert.is_true(product.check(("\0"):rep(#bytes)) > 1)
+    local product, elements = computed("gemm", { m = 5, n = 7, k = 3 })
+    assert.is_true(product.check(("\0"):rep(#elements)) > 1)
     for _, line in ipairs(SMALL.arrays) do
       local work = suite.workload("arrays", line, "float")
       local operands = work.prepare(d)
@@ -107,15 +147,41 @@ describe("what is measured against others", function()
     end
     local sum, number = computed("sum", { n = 1000 })
     assert.is_true(sum.check(number * 1.001) > 1)
+    local systems, x = computed("lu", { n = 9, batch = 20 })
+    assert.is_true(systems.check(x:sub(1, -37) .. ("\0"):rep(36)) > 1)
+    local argmax, found = computed("argmax", { n = 5000 })
+    assert.is_false(argmax.check(found % 5000 + 1))
+    local place, both = computed("pairs", { n = 5000 })
+    assert.is_false(place.check { both[1], both[1] })
+    for _, name in ipairs { "sort", "unique", "compact", "histogram" } do
+      local work, bytes = computed(name, { n = 5000 })
+      local spoiled = bytes:sub(1, 4) .. "\xff\xff\xff\x7f" .. bytes:sub(9)
+      assert.is_false(is_right(work.check(spoiled)), name)
+      assert.is_false(is_right(work.check(bytes:sub(1, -5))), name)
+    end
+  end)
+
+  it("is compared as a whole up to 2^25 elements; beyond it each part of 2^22 at its start", function()
+    local function parts(n)
+      local list = {}
+      for first, count, kept in suite.data.parts(n) do list[#list + 1] = { first, count, kept } end
+      return list
+    end
+    assert.same({ { 0, 100, 100 } }, parts(100))
+    assert.same({ 7 << 22, 1 << 22, 1 << 22 }, parts(1 << 25)[8])
+    local list = parts((1 << 25) + 5)
+    assert.same({ { 0, 1 << 22, 4096 }, { 1 << 25, 5, 5 } }, { list[1], list[9] })
   end)
 
   it("has limits with lines, for workloads that there are, and goals not below what must be", function()
-    for _, group in ipairs(limits) do
-      assert.is_not_nil(SMALL[group.workload] or group.workload == "loops", group.title)
-      assert.is_true(#group.lines > 0)
-      if group.must then assert.is_true(group.goal >= group.must) end
-      for _, line in ipairs(group.lines) do
-        if line.must then assert.is_true(line.goal >= line.must, line.label) end
+    for _, list in ipairs { limits, gpu_limits } do
+      for _, group in ipairs(list) do
+        assert.is_not_nil(SMALL[group.workload] or group.workload == "loops", group.title)
+        assert.is_true(#group.lines > 0)
+        if group.must then assert.is_true(group.goal >= group.must) end
+        for _, line in ipairs(group.lines) do
+          if line.must then assert.is_true(line.goal >= line.must, line.label) end
+        end
       end
     end
   end)
@@ -138,18 +204,12 @@ describe("what is measured against others", function()
 end)
 
 describe("loop nests beside others", function()
-  --- Whether a check accepts what was found.
-  local function is_right(check, found)
-    local verdict = check(found)
-    return verdict == true or math.type(verdict) ~= nil and verdict <= 1
-  end
-
   --- Whether a form computes what is right.
   local function is_form_right(work, form)
     if form.reset then form.reset() end
     local seconds = form.run()
     assert.is_true(not form.timed or seconds >= 0)
-    return is_right(form.check or work.check, form.result())
+    return is_right((form.check or work.check)(form.result()))
   end
 
   --- The rows and the document of nests in floats.
@@ -178,7 +238,7 @@ describe("loop nests beside others", function()
         local operands = work.prepare(d)
         work.reset(operands)
         work.run(operands)
-        assert.is_true(is_right(work.check, work.result(operands)), name)
+        assert.is_true(is_right(work.check(work.result(operands))), name)
         assert.is_true(is_form_right(work, work.others.gcc()), name)
         for array, bytes in pairs(work.result(operands)) do
           local size = #string.pack(dtype:sub(1, 1), 0)
@@ -186,7 +246,7 @@ describe("loop nests beside others", function()
             local found = work.result(operands)
             local last = string.unpack(dtype:sub(1, 1), bytes, #bytes - size + 1)
             found[array] = bytes:sub(1, #bytes - size) .. string.pack(dtype:sub(1, 1), last + wrong)
-            assert.is_false(is_right(work.check, found), ("%s of %s"):format(array, name))
+            assert.is_false(is_right(work.check(found)), ("%s of %s"):format(array, name))
           end
         end
       end

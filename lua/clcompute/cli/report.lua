@@ -15,6 +15,7 @@ local report = {
     "clcompute report peers --groups sgemm,dot  # against OpenBLAS and CLBlast",
     "clcompute report peers --groups arrays     # arrays against NumPy and std::sort",
     "clcompute report peers --groups loops      # loop nests against the same in C",
+    "clcompute report peers --device nvidia     # against cuBLAS, cuSOLVER and CUB, in a checkout with CUDA",
     "clcompute report gauss --rows kept          # called again, it goes on where it was cut off",
     "clcompute report kept/group_size_5_0.0.jsonl",
   },
@@ -37,7 +38,7 @@ local TAKEN_BY = {
 --- Adds the options.
 function report.configure(parser)
   parser:argument("name", "borisov, gauss, polykernels, peers, or a file of rows (.jsonl)."):argname "<name>"
-  parser:flag("--quick", "Small sizes; of peers few rounds, small loops.")
+  parser:flag("--quick", "Small sizes; of peers few rounds, small loops, on a GPU few sizes.")
   parser:option("--rows", "Keep what is measured in this folder; gauss goes on from what is there.")
     :argname "<folder>"
   parser:option("--limit", "Seconds a figure may take; the rest is skipped (gauss)."):argname "<s>"

@@ -124,9 +124,10 @@ local function default_device() return require "clcompute".device() end
 -- @tparam integer n
 -- @tparam integer seed
 -- @tparam[opt] number low
+-- @tparam[opt] number high
 -- @treturn string
-function data.random(dtype, n, seed, low)
-  local buffer <close> = default_device():random(dtype, n, { seed = seed, low = low or 0 })
+function data.random(dtype, n, seed, low, high)
+  local buffer <close> = default_device():random(dtype, n, { seed = seed, low = low or 0, high = high or 1 })
   return buffer:string()
 end
 
@@ -146,10 +147,43 @@ function data.doubles(bytes, dtype)
   for first = 1, #bytes, PIECE * size do
     local piece = bytes:sub(first, first + PIECE * size - 1)
     local narrow <close> = device:buffer(piece, dtype, #piece // size)
-    local wide <close> = device:buffer(narrow:read(), "double")
+    local wide <close> = device.has_double and narrow:astype "double" or device:buffer(narrow:read(), "double")
     pieces[#pieces + 1] = wide:string()
   end
   return table.concat(pieces)
+end
+
+-- --- parts of what is large -----------------------------------------------------
+
+local DENSE = 1 << 25 -- elements, of which all are compared; of more
+local KEPT = 1 << 12 -- at the start of each part
+local PART = 1 << 22
+
+--- Divides n elements.
+-- @treturn function an iterator: the first element of a part, from 0; how many it has; how many of them are compared
+function data.parts(n)
+  local first = -PART
+  return function()
+    first = first + PART
+    if first >= n then return nil end
+    local count = math.min(PART, n - first)
+    return first, count, n > DENSE and math.min(KEPT, count) or count
+  end
+end
+
+--- The larger of two errors, or the one that is NaN.
+function data.worse(a, b) return (a ~= a or a > b) and a or b end
+
+--- Some of packed elements.
+-- @string bytes
+-- @string dtype
+-- @tparam integer first from 0
+-- @tparam integer count
+-- @treturn string
+function data.slice(bytes, dtype, first, count)
+  local size = data.SIZE[dtype]
+  if count * size == #bytes then return bytes end
+  return bytes:sub(first * size + 1, (first + count) * size)
 end
 
 return data

@@ -12,37 +12,45 @@ local matrices = {}
 
 -- --- products: C = A B, and batches of them -----------------------------------------------
 
-local ROWS = 64 -- of a result that are checked: all of them would take longer than what is measured
+local ROWS = 64 -- of a result that are checked: all of them would take longer than what is measured;
+local FEW_ROWS = 16 -- where there are
+local MANY = 1 << 24 -- terms of a row
 
---- Up to ROWS rows of packed elements, evenly spread, the first and the last among them.
-local function some_rows(bytes, rows, row_bytes)
-  if rows <= ROWS then return bytes:sub(1, rows * row_bytes) end
+--- So many rows of packed elements, evenly spread, the first and the last among them.
+local function some_rows(bytes, rows, row_bytes, count)
+  if rows <= count then return bytes:sub(1, rows * row_bytes) end
   local list = {}
-  for i = 1, ROWS do
-    local first = (i - 1) * (rows - 1) // (ROWS - 1) * row_bytes + 1
+  for i = 1, count do
+    local first = (i - 1) * (rows - 1) // (count - 1) * row_bytes + 1
     list[i] = bytes:sub(first, first + row_bytes - 1)
   end
   return table.concat(list)
 end
 
+-- What rounding the operands adds to an error: to eleven bits each, or cut off after them.
+local ROUNDED = { tf32 = 2.0 ^ -9 }
+
 --- A check of the first product.
-local function checker(m, n, k, dtype, a, b)
-  local size = data.SIZE[dtype]
-  local exact = sequential.gemm(data.doubles(some_rows(a, m, k * size), dtype),
-    data.doubles(b:sub(1, k * n * size), dtype), math.min(m, ROWS), n, k, "double")
+local function checker(m, n, k, dtype, precision, a, b)
+  local size, rows = data.SIZE[dtype], n * k > MANY and FEW_ROWS or ROWS
+  local exact = sequential.gemm(data.doubles(some_rows(a, m, k * size, rows), dtype),
+    data.doubles(b:sub(1, k * n * size), dtype), math.min(m, rows), n, k, "double")
   -- Positive terms: u (k + 2), and as much of the oracle where it has no more digits.
-  local bound = (dtype == "float" and 1 or 2) * (k + 2) * data.UNIT[dtype]
-  return function(bytes) return sequential.relative_error(some_rows(bytes, m, n * size), exact, dtype) / bound end
+  local bound = (dtype == "float" and 1 or 2) * (k + 2) * data.UNIT[dtype] + (ROUNDED[precision] or 0)
+  return function(bytes)
+    return sequential.relative_error(some_rows(bytes, m, n * size, rows), exact, dtype) / bound
+  end
 end
 
---- @tparam table shape `n` columns, `m` rows and `k` terms of a sum (`n` both unless given); `batch` products
+--- @tparam table shape `n` columns, `m` rows and `k` terms of a sum (`n` both unless given); `batch` products;
+--  `precision` of ours and, "tf32", of cuBLAS
 -- @string dtype "float" or "double"
 -- @treturn table a workload (`clcompute.suite.workload`)
 function matrices.gemm(shape, dtype)
   local n, m, k, batch = shape.n, shape.m or shape.n, shape.k or shape.n, shape.batch or 1
   local a, b = data.random(dtype, batch * m * k, 3), data.random(dtype, batch * k * n, 4)
   local work = { name = "gemm", size = n, dtype = dtype, flops = 2.0 * batch * m * n * k,
-    methods = { "naive", "tiled", "fast" }, check = checker(m, n, k, dtype, a, b), others = {} }
+    methods = { "naive", "tiled", "fast" }, check = checker(m, n, k, dtype, shape.precision, a, b), others = {} }
 
   function work.prepare(device)
     if shape.batch then
@@ -51,7 +59,9 @@ function matrices.gemm(shape, dtype)
     end
     return { a = device:buffer(a, dtype, m, k), b = device:buffer(b, dtype, k, n), c = device:empty(dtype, m, n) }
   end
-  function work.run(o, method) return cl.gemm(o.a, o.b, { c = o.c, kernel = method }) end
+  function work.run(o, method)
+    return cl.gemm(o.a, o.b, { c = o.c, kernel = method, precision = shape.precision })
+  end
   function work.result(o) return o.c:string() end
 
   function work.others.sequential() return workload.in_c(sequential.gemm, a, b, m, n, k, dtype) end
@@ -75,6 +85,13 @@ function matrices.gemm(shape, dtype)
       result = function() return o.c:string() end }
   end
 
+  function work.others.cuBLAS(_, library)
+    local left, right = library.memory(a), library.memory(b)
+    local c, is_tf32 = library.memory(batch * m * n * data.SIZE[dtype]), shape.precision == "tf32"
+    return { timed = true, result = function() return library.string(c) end,
+      run = function() return library.gemm(left, right, c, m, n, k, batch, dtype, is_tf32) end }
+  end
+
   --- The seconds of so many operations at the device's peak, measured now.
   function work.others.peak(device)
     local peak = bench.peak(device, { dtype = dtype }).flops
@@ -87,20 +104,49 @@ end
 
 local LARGEST_RATIO = 30 -- of the backward error, LAPACK's own threshold
 
+local CHECKED = 16 -- systems of a batch
+
+--- A check of solutions: of a batch some systems, evenly spread, the first and the last among them.
+local function judge(a, b, n, dtype, batch)
+  local count = batch or 1
+  return function(x)
+    local worst, checked = 0.0, math.min(count, CHECKED)
+    for i = 1, checked do
+      local at = checked > 1 and (i - 1) * (count - 1) // (checked - 1) or 0
+      local matrix = data.slice(a, dtype, at * n * n, n * n)
+      worst = data.worse(worst, sequential.backward_error(matrix, data.slice(b, dtype, at * n, n),
+        data.slice(x, dtype, at * n, n), n, dtype))
+    end
+    return worst / LARGEST_RATIO
+  end
+end
+
 --- A workload on given numbers.
 -- @tparam table given `name`, `flops`, `methods`; `solve(a, b, method, group)`, which returns the buffer x
-local function system(given, a, b, n, dtype)
+local function system(given, a, b, n, dtype, batch)
   local work = { name = given.name, size = n, dtype = dtype, flops = given.flops, methods = given.methods,
-    others = {} }
-  function work.prepare(device) return { a = device:buffer(a, dtype, n, n), b = device:buffer(b, dtype, n) } end
+    others = {}, check = judge(a, b, n, dtype, batch) }
+  function work.prepare(device)
+    if not batch then return { a = device:buffer(a, dtype, n, n), b = device:buffer(b, dtype, n) } end
+    return { a = device:buffer(a, dtype, batch, n, n), b = device:buffer(b, dtype, batch, n) }
+  end
   function work.run(o, method, group)
     if o.x then o.x:release() end
     o.x = given.solve(o.a, o.b, method, group)
     return o.x
   end
   function work.result(o) return o.x:string() end
-  function work.check(x) return sequential.backward_error(a, b, x, n, dtype) / LARGEST_RATIO end
 
+  local function on_gpu(_, library)
+    local matrix, right, x = library.memory(a), library.memory(b), library.memory(#b)
+    return { timed = true, run = function() return library.solve(matrix, right, x, n, dtype, batch) end,
+      result = function() return library.string(x) end }
+  end
+  if batch then
+    work.others.cuBLAS = on_gpu
+    return work
+  end
+  work.others.cuSOLVER = on_gpu
   function work.others.sequential() return workload.in_c(sequential.gauss, a, b, n, dtype) end
   function work.others.OpenBLAS(_, library)
     local matrix, right, x = blas.array(a, dtype), blas.array(b, dtype), blas.array(n, dtype)
@@ -147,13 +193,14 @@ local function solve(a, b, method)
 end
 
 --- A random system by factors, as LAPACK's gesv solves it ("factors"), or by cl.gauss with its checks ("checked").
--- @tparam table shape `n` equations
+-- @tparam table shape `n` equations, perhaps `batch` systems
 -- @string dtype "float" or "double"
 -- @treturn table a workload (`clcompute.suite.workload`)
 function matrices.lu(shape, dtype)
-  local n = shape.n
-  local work = system({ name = "lu", flops = 2 * n ^ 3 / 3 + 2 * n ^ 2, methods = { "factors", "checked" },
-    solve = solve }, data.random(dtype, n * n, 5, -1), data.random(dtype, n, 6, -1), n, dtype)
+  local n, count = shape.n, shape.batch or 1
+  local work = system({ name = "lu", flops = count * (2 * n ^ 3 / 3 + 2 * n ^ 2), methods = { "factors", "checked" },
+    solve = solve }, data.random(dtype, count * n * n, 5, -1), data.random(dtype, count * n, 6, -1), n, dtype,
+    shape.batch)
   work.others["cl.lu"] = function(device)
     local o = work.prepare(device)
     return { device = device, operands = o, run = function() solve_by_factors(o.a, o.b):release() end }

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- `clcompute report peers`: our operations and those of other libraries, measured in turns and checked.
+--- `clcompute report peers`: our operations and those of other libraries, measured in turns and checked: on a GPU of
+-- NVIDIA's beside cuBLAS, cuSOLVER and CUB, elsewhere beside OpenBLAS, CLBlast and C.
 --
 -- OpenBLAS counts with one thread and with as many as there are cores, and the faster one is the peer. Its idle threads
 -- spin for a tenth of a second after a call and would take a core from whatever is measured next: every run waits for
@@ -8,16 +9,19 @@
 local bench = require "clcompute.bench"
 local blas = require "clcompute.blas"
 local cl = require "clcompute"
+local cuda = require "clcompute.suite.cuda"
+local gpu_limits = require "clcompute.suite.gpu_limits"
 local interrupt = require("clcompute.base").interrupt
 local limits = require "clcompute.suite.limits"
 local workload = require "clcompute.suite.workload"
 
 local peers = {}
 
-local ROUNDS = { full = 9, quick = 7 }
+local ROUNDS = { cpu = { full = 9, quick = 7 }, gpu = { full = 7, quick = 5 } }
 local SPIN = 0.2 -- seconds until OpenBLAS' idle threads sleep, and more
 local SPIN_OF_NESTS = 0.01 -- seconds until those of OpenMP and POCL sleep; OpenBLAS does not run beside nests
-local RUN = 0.03 -- seconds of a run, about
+local RUN = 0.03 -- seconds of a run, about; on a GPU
+local RUN_ON_GPU = 0.01
 local PACE = 50e9 -- operations or bytes a second, and
 local LEAST = 20e-6 -- seconds of any call: to guess how many calls a run has
 
@@ -46,6 +50,17 @@ local function repeated(made, device, calls, spin)
     end
     next_calls = calls
     return seconds
+  end
+end
+
+--- Makes a candidate wait for each of its calls.
+local function waited(made, device)
+  local call = made.fn
+  made.split = false
+  made.fn = call and function()
+    local seconds = call()
+    if made.timed then return seconds end
+    device:wait()
   end
 end
 
@@ -79,14 +94,18 @@ local function calls_of(work)
   return amount and math.max(1, math.floor(RUN / (amount / PACE + LEAST))) or 1
 end
 
---- The candidates, ours first, and what counts the kernels of our latest call.
-local function candidates_of(group, line, device, threads)
+--- The candidates, ours first; how many calls a run of each has, and what counts the kernels of our latest call. On a
+-- GPU the bench finds how many calls a run has.
+local function candidates_of(group, line, device, settings)
   local work = workload.new(group.workload, line, group.dtype)
-  local calls, spin = calls_of(work), group.workload == "loops" and SPIN_OF_NESTS or SPIN
+  local calls = settings.on_gpu and 1 or calls_of(work)
+  local spin = group.workload == "loops" and SPIN_OF_NESTS or SPIN
   local ours, operands = workload.ours(work, device, group.method)
   ours.name, ours.split = "clcompute", not work.reset -- else the copies that set data back would count as the call's
-  local list = { ours, table.unpack(theirs(work, line.against or group.against, device, threads)) }
-  for _, made in ipairs(list) do repeated(made, device, calls, spin) end
+  local list = { ours, table.unpack(theirs(work, line.against or group.against, device, settings.threads)) }
+  for _, made in ipairs(list) do
+    if settings.on_gpu then waited(made, device) else repeated(made, device, calls, spin) end
+  end
   return list, calls, work.counts and operands and function() return work.counts(operands).launches end
 end
 
@@ -117,13 +136,15 @@ end
 
 --- One row: ours, with the peer and the limits beside it.
 local function measure_line(group, line, device, settings)
-  local list, calls, launches = candidates_of(group, line, device, settings.threads)
-  local rows = bench.compare(list, { rounds = line.rounds or settings.rounds, seconds = 0.001, peak = false,
-    progress = settings.progress })
+  local list, calls, launches = candidates_of(group, line, device, settings)
+  local rounds = line.rounds or settings.rounds
+  local rows = bench.compare(list, { rounds = rounds, seconds = settings.on_gpu and rounds * RUN_ON_GPU or 0.001,
+    peak = false, progress = settings.progress })
   local row, peer = rows[1], fastest(rows)
   for key, value in pairs(heading(group, line)) do row[key] = value end
   row.against = peer and peer.name or row.against
   row.launches = launches and launches()
+  row.clock_mhz = settings.on_gpu and cuda.clock(device) or nil
   for _, key in ipairs { "value", "min", "q1", "q3" } do row[key] = row[key] and row[key] / calls end
   if peer then
     add_peer(row, peer, calls, line.share or 1)
@@ -166,9 +187,9 @@ local function wanted(group, options)
   return false
 end
 
-local function check_groups(options)
+local function check_groups(options, list)
   local titles = {}
-  for i, group in ipairs(limits) do titles[i] = group.title end
+  for i, group in ipairs(list) do titles[i] = group.title end
   for _, name in ipairs(options.groups or {}) do
     if not table.concat(titles, "\n"):find(name, 1, true) then
       error(("peers: no group with '%s' in its title; there are: %s"):format(name, table.concat(titles, "; ")), 0)
@@ -176,20 +197,33 @@ local function check_groups(options)
   end
 end
 
+--- The lines of a group that are measured.
+local function lines_of(group, settings)
+  local lines = {}
+  for _, line in ipairs(group.lines) do
+    if not settings.quick then
+      lines[#lines + 1] = line
+    elseif line.quick ~= false then
+      lines[#lines + 1] = line.quick or line
+    end
+  end
+  return lines
+end
+
 --- The groups that are asked for, and the seconds that each of their lines takes, about, on two cores.
-local function chosen(options)
+local function chosen(options, list, settings)
   local groups, weights = {}, {}
-  for _, group in ipairs(limits) do
+  for _, group in ipairs(list) do
     if wanted(group, options) then
       groups[#groups + 1] = group
-      for _ = 1, #group.lines do weights[#weights + 1] = group.workload == "loops" and 7 or 13 end
+      for _ = 1, #lines_of(group, settings) do weights[#weights + 1] = group.workload == "loops" and 7 or 13 end
     end
   end
   return groups, weights
 end
 
-local function measure_groups(options, settings)
-  local groups, weights = chosen(options)
+local function measure_groups(options, list, settings)
+  local groups, weights = chosen(options, list, settings)
   local all, done = {}, 0
   for _, group in ipairs(groups) do
     settings.progress = function(state)
@@ -197,8 +231,7 @@ local function measure_groups(options, settings)
       options.progress { name = ("%s: %s"):format(group.title, state.name), done = done, weights = weights }
     end
     local rows = {}
-    for i, line in ipairs(group.lines) do
-      line = settings.quick and line.quick or line
+    for i, line in ipairs(lines_of(group, settings)) do
       rows[i] = attempt_line(group, line, options.devices[1], settings)
       done = done + 1
       collectgarbage()
@@ -252,23 +285,35 @@ local function sections_of(all, device)
   return list
 end
 
+--- What CUDA's libraries are; raises where they are missing.
+local function cuda_version(device)
+  local library, reason = cuda.open(device)
+  return library and library.version or error("peers: " .. reason, 0)
+end
+
+local function openblas_version(library)
+  return library and ("%s, kernels for %s, %d threads"):format(library.version, library.core, library.threads)
+    or "not installed"
+end
+
 --- Measures and reports.
--- @tparam table options `devices`, of which the first is measured; `quick`: seven rounds, else nine, and smaller loop
---  nests; `groups`: parts of titles of `clcompute.suite.limits`; `progress`
+-- @tparam table options `devices`, of which the first is measured; `quick`: few rounds and small or few lines;
+--  `groups`: parts of titles; `list`: groups to choose from, those of the kind of device unless given; `progress`
 -- @treturn table a document for `clcompute.report`
 -- @treturn table the rows, to be kept
--- @raise for a group that there is not
+-- @raise for a group that there is not, and on a GPU of NVIDIA's where CUDA's libraries are missing
 function peers.measure(options)
-  check_groups(options)
   local device = options.devices[1]
-  local library = blas.openblas() -- as many threads as it takes by itself
-  local settings = { threads = library and library.threads or 0, quick = options.quick,
-    rounds = options.quick and ROUNDS.quick or ROUNDS.full }
-  local all = measure_groups(options, settings)
+  local on_gpu = device.type == "gpu" and device.platform:find "NVIDIA" ~= nil
+  local list = options.list or on_gpu and gpu_limits or limits
+  check_groups(options, list)
+  local library = not on_gpu and blas.openblas() -- as many threads as it takes by itself
+  local other = on_gpu and { "CUDA", cuda_version(device) } or { "OpenBLAS", openblas_version(library) }
+  local rounds = ROUNDS[on_gpu and "gpu" or "cpu"]
+  local all = measure_groups(options, list, { threads = library and library.threads or 0, quick = options.quick,
+    on_gpu = on_gpu, rounds = options.quick and rounds.quick or rounds.full })
   return { title = "Operations and the libraries of others", subtitle = "Measured in one run on the same data",
-    facts = { { "version", cl._VERSION }, { "device", tostring(device) },
-      { "OpenBLAS", library and ("%s, kernels for %s, %d threads"):format(library.version, library.core,
-        settings.threads) or "not installed" } },
+    facts = { { "version", cl._VERSION }, { "device", tostring(device) }, other },
     sections = sections_of(all, device) }, all
 end
 

@@ -11,24 +11,26 @@
 -- - `result(operands, method)`: what the first call computed;
 -- - `check(result)`: the error as a share of its bound, or whether the result is right, and why not;
 -- - `counts(operands)`, optional: what the latest call did;
--- - `others`: who else computes it, by name. Each is a function of a device and, for OpenBLAS and CLBlast, of the
+-- - `others`: who else computes it, by name. Each is a function of a device and, where one is opened, of the
 --   library. It returns a form: a table of `run`, `timed` and `reset` as above; `result`, where it is checked, and its
 --   own `check`, where it computes something else; `device` and `operands`, where it uses a device; or nil and why
 --   there is none.
 
 local bench = require "clcompute.bench"
 local blas = require "clcompute.blas"
+local cuda = require "clcompute.suite.cuda"
 
 local workload = {}
 
 -- The module of each workload.
 local MODULES = { saxpy = "vectors", sum = "vectors", dot = "vectors", scan = "vectors", gemm = "matrices",
-  gauss = "matrices", lu = "matrices", loops = "nest", arrays = "arrays" }
+  gauss = "matrices", lu = "matrices", loops = "nest", arrays = "arrays", argmax = "keys", sort = "keys",
+  pairs = "keys", unique = "keys", compact = "keys", histogram = "keys" }
 
 --- Makes a workload.
--- @string name "saxpy", "sum", "dot", "scan", "gemm", "gauss", "lu", "arrays" or "loops"
--- @tparam table shape `n`; for gemm perhaps `m`, `k` and `batch`; for loops and arrays what
---  `clcompute.suite.nest` and `clcompute.suite.arrays` take
+-- @string name of those in MODULES
+-- @tparam table shape `n`; for gemm perhaps `m`, `k`, `batch` and `precision`, for lu `batch`; for loops and arrays
+--  what `clcompute.suite.nest` and `clcompute.suite.arrays` take
 -- @string dtype "float" or "double"
 -- @treturn table
 function workload.new(name, shape, dtype)
@@ -81,11 +83,16 @@ function workload.release(operands)
 end
 
 -- Functions that open a library, or return nil and why it cannot be opened.
-local OPEN = { OpenBLAS = blas.openblas, CLBlast = blas.clblast }
+local OPEN = {
+  OpenBLAS = function(_, threads) return blas.openblas(threads and { threads = threads }) end,
+  CLBlast = function() return blas.clblast() end,
+  cuBLAS = cuda.open, cuSOLVER = cuda.open, CUB = cuda.open,
+}
 
 --- What runs a form: its device, or the host in words.
 local function place_of(form, library)
-  return form.device or library and ("%s, %d threads"):format(library.core, library.threads) or "host"
+  if form.device or not library then return form.device or "host" end
+  return library.threads and ("%s, %d threads"):format(library.core, library.threads) or library.name
 end
 
 --- A workload by somebody else as a candidate, which has no name yet.
@@ -97,7 +104,7 @@ end
 -- @treturn ?table its operands on the device
 function workload.theirs(work, name, device, threads)
   local library, form, reason
-  if OPEN[name] then library, reason = OPEN[name](threads and { threads = threads }) end
+  if OPEN[name] then library, reason = OPEN[name](device, threads) end
   if library or not OPEN[name] then form, reason = work.others[name](device, library) end
   if not form then return candidate(work, { device = device or "host", unsupported = reason }) end
   return candidate(work, {

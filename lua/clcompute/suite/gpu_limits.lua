@@ -1,0 +1,87 @@
+-- SPDX-License-Identifier: MIT
+--- What is set against NVIDIA's libraries on a GPU of NVIDIA's, and how fast it must be and is meant to be: data, of
+-- the form that `clcompute.suite.limits` tells. A line that is `quick = false` is left out where little time is to be
+-- spent.
+
+local data = require "clcompute.suite.data"
+
+local limits = {}
+
+-- --- lines -----------------------------------------------------------------------------
+
+--- Lines of these sizes; larger ones than `most` are no quick lines.
+-- @tparam table sizes
+-- @tparam integer most
+-- @tparam[opt] table more fields of each
+local function orders(sizes, most, more)
+  local lines = {}
+  for i, n in ipairs(sizes) do
+    lines[i] = { n = n }
+    for key, value in pairs(more or {}) do lines[i][key] = value end
+    if n > most then lines[i].quick = false end
+  end
+  return lines
+end
+
+local function powers(...)
+  local sizes = { ... }
+  for i, p in ipairs(sizes) do sizes[i] = 1 << p end
+  return orders(sizes, 1 << 26)
+end
+
+local RANDOM = 20 -- shapes,
+local FEW = 5 -- of them quick lines
+local LEAST, LARGEST = 5, 13 -- of the exponents of m, n and k, powers of 2;
+local VOLUME = 36 -- and their sum
+
+--- Shapes of products drawn at random.
+local function random_shapes(seed)
+  local random, lines = data.generator(seed), {}
+  local function extent() return math.floor(2 ^ (LEAST + (LARGEST - LEAST) * random())) end
+  while #lines < RANDOM do
+    local line = { m = extent(), k = extent(), n = extent() }
+    if line.m * line.k * line.n <= 2 ^ VOLUME then lines[#lines + 1] = line end
+    if #lines > FEW then line.quick = false end
+  end
+  return lines
+end
+
+-- --- groups ----------------------------------------------------------------------------
+
+--- Adds a group, of which each line must reach the same.
+local function add(title, workload, against, must, goal, lines, more)
+  local group = { title = title, workload = workload, dtype = "float", against = against, each = true, must = must,
+    goal = goal, lines = lines }
+  for key, value in pairs(more or {}) do group[key] = value end
+  limits[#limits + 1] = group
+end
+
+local MOST = 4096
+local SYSTEMS = { 512, 1024, 2048, 4096, 8192, 16384 }
+local IN_DOUBLES = { dtype = "double" }
+local CHECKED = { method = "checked" }
+local SEED = tonumber(os.getenv "SEED") or os.time() % 100000
+
+add("sgemm", "gemm", "cuBLAS", 0.95, 1.1, orders({ 256, 768, 1024, 1536, 2048, 4096, 8192 }, MOST))
+add("dgemm", "gemm", "cuBLAS", 0.85, 1.0, orders({ 1024, 4096, 8192 }, MOST), IN_DOUBLES)
+add("tf32", "gemm", "cuBLAS", 0.8, 1.0, orders({ 768, 1024, 1536, 2048, 4096, 8192 }, MOST, { precision = "tf32" }))
+add("float-tensor", "gemm", "cuBLAS", nil, nil, orders({ 2048, 8192 }, MOST, { precision = "float-tensor" }))
+add("sgemm, 64 rows", "gemm", "cuBLAS", 0.95, 1.1, { { m = 64, k = 8192, n = 8192 } })
+add("sgemm, long k", "gemm", "cuBLAS", 0.9, 1.1, { { m = 128, k = 65536, n = 128 } })
+add("sgemm, one row", "gemm", "cuBLAS", 1.0, 1.1, { { m = 1, k = 8192, n = 8192 } })
+add("sgemm, batches", "gemm", "cuBLAS", 0.9, 1.2, { { n = 32, batch = 2000 }, { n = 256, batch = 500 } })
+add(("sgemm, random shapes of seed %d"):format(SEED), "gemm", "cuBLAS", nil, nil, random_shapes(SEED))
+add("lu and solve", "lu", "cuSOLVER", 1.1, 1.6, orders(SYSTEMS, MOST))
+add("lu and solve, doubles", "lu", "cuSOLVER", 0.9, 1.3, orders({ 1024, 4096 }, MOST), IN_DOUBLES)
+add("gauss with its checks", "lu", "cuSOLVER", 1.0, 1.4, orders(SYSTEMS, MOST), CHECKED)
+add("batches of systems", "lu", "cuBLAS", 1.0, 2.0, orders({ 16, 32, 64, 128, 256 }, 128, { batch = 2000 }))
+add("scan", "scan", "CUB", 0.8, 1.0, powers(20, 24, 28))
+for _, name in ipairs { "sum", "dot", "argmax" } do
+  add(name, name, name == "dot" and "cuBLAS" or "CUB", 0.95, 1.05, powers(20, 24, 26, 28))
+end
+add("sort", "sort", "CUB", 0.5, 0.9, powers(24))
+add("sort of pairs", "pairs", "CUB", 0.5, 0.9, powers(24))
+for _, name in ipairs { "unique", "compact", "histogram" } do add(name, name, "CUB", 0.5, 0.5, powers(24)) end
+add("saxpy", "saxpy", "cuBLAS", nil, nil, powers(24, 28), { method = "in place" })
+
+return limits
