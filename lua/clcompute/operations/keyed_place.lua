@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Where an extreme is, in one pass: the largest of integers that hold an element's order above its place. For elements of
--- at most four bytes, on devices whose work-items go through memory together.
+--- Where an extreme is, in one pass: the largest of integers that hold an element's order above its place. For elements
+-- of at most four bytes, on devices whose work-items go through memory together.
 
 local enqueue = require("clcompute.core.internal").enqueue
 local operands = require "clcompute.operations.operands"
@@ -10,8 +10,8 @@ local PLACES = 1 << 32 -- that the lower half of an integer tells
 local SIGN, ONES = 0x80000000, 0xffffffff
 
 -- Unsigned integers in the order of elements: the bits of floats of one sign, in reverse for the other; -0 is 0.
-local ORDER = { float = "as_uint(x[i]+0.0f)^((uint)(as_int(x[i]+0.0f)>>31)|0x80000000u)", signed = "(uint)x[i]^0x80000000u",
-  unsigned = "(uint)x[i]" }
+local ORDER = { unsigned = "(uint)x[i]", signed = "(uint)x[i]^0x80000000u",
+  float = "as_uint(x[i]+0.0f)^((uint)(as_int(x[i]+0.0f)>>31)|0x80000000u)" }
 
 local function kind_of(dtype)
   if not operands.is_integer(dtype) then return "float" end
