@@ -4,7 +4,8 @@
 --
 -- - `count`, how many there are; `devices`, by rank, those of this process alone; `rank`, the one of this process, nil
 --   where it has all
--- - `collect(f)` calls f(rank) for each rank of this process; returns the list of the results of all ranks
+-- - `together(words, f, ...)` calls f on all, which agree on the words: one that fails has none of the others wait
+-- - `collect(f[, words])` calls f(rank) for each rank of this process; returns the list of the results of all ranks
 -- - `from(rank, f)` returns to all what f() returns where the rank is
 -- - `move(from, source, at, to, target, to_at, size)` copies a rectangle from a rank's matrix to a rank's; all
 --   processes call it in the same order, and `source` and `target` are nil where the rank is not
@@ -20,6 +21,8 @@ Ranks.__index = Ranks
 function ranks_here.new(devices)
   return setmetatable({ count = #devices, devices = devices, bytes = 0 }, Ranks)
 end
+
+function Ranks.together(_, _, f, ...) return f(...) end
 
 function Ranks:collect(f)
   local results = {}

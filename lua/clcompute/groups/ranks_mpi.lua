@@ -18,16 +18,40 @@ end
 --- Raises on all ranks unless all are in the same call.
 function Ranks:agree(...) self.world.internal.agree(self.world, ...) end
 
-function Ranks:collect(f)
-  self:agree "what each rank has"
-  return self.world.internal.collect(self.world, "collect", f(self.own))
+local function finish(ranks, words, ok, ...)
+  if ok then return ... end
+  ranks.world.internal.fail(ranks.world, ("%s: %s"):format(words:match "^%S+", ...))
+  error(..., 0)
+end
+
+function Ranks:together(words, f, ...)
+  self:agree("%s", words)
+  return finish(self, words, pcall(f, ...))
+end
+
+--- What a rank's function returns, packed; or its error, which all raise.
+local function packed_result(world, f, ...)
+  local ok, value = pcall(f, ...)
+  return world.internal.pack("collect", ok and { value } or { fault = tostring(value) })
+end
+
+local function result_of(packed)
+  if packed.fault then error(packed.fault, 0) end
+  return packed[1]
+end
+
+function Ranks:collect(f, words)
+  self:agree("%s", words or "what each rank has")
+  local bytes = packed_result(self.world, f, self.own)
+  local list, results = self.world.internal.collect(self.world, bytes), {}
+  for rank, packed in ipairs(list) do results[rank] = result_of(packed) end
+  return results
 end
 
 function Ranks:from(rank, f)
   self:agree("what rank %d has", rank - 1)
-  local value
-  if rank == self.own then value = f() end
-  return self.world.internal.spread(self.world, "from", value, rank - 1)
+  local bytes = rank == self.own and packed_result(self.world, f) or nil
+  return result_of(self.world.internal.spread(self.world, bytes, rank - 1))
 end
 
 --- A rectangle as packed bytes.
@@ -46,9 +70,9 @@ function Ranks:move(from, source, at, to, target, to_at, size)
   elseif from == self.own then
     local bytes = pack(source, at, size)
     self.bytes = self.bytes + #bytes
-    self.world.ranks.send(bytes, to - 1)
+    self.world.ranks.send(bytes, to - 1, true)
   elseif to == self.own then
-    target:write_rect(self.world.ranks.recv(from - 1), { size = size, at = to_at })
+    target:write_rect(self.world.ranks.recv(from - 1, true), { size = size, at = to_at })
   end
 end
 
