@@ -5,7 +5,7 @@ local helper = require "spec.helper"
 local cl = require "clcompute"
 
 describe("a group of pretended devices", function()
-  for _, what in ipairs { "vectors", "matrices", "products", "systems" } do
+  for _, what in ipairs { "vectors", "matrices", "axes", "products", "systems" } do
     it("computes as one device does: " .. what, function()
       if #cl.devices "portable" == 0 then return pending "no POCL" end
       assert.equal("done\n", helper.output(("arg = { '%s' } dofile 'spec/support/groups_on_grids.lua'"):format(what),
@@ -64,8 +64,10 @@ describe("a group", function()
     helper.raises("operand 'y' is on one device; g:buffer(b)", cl.map, "x[i] + y[i]",
       { x = a, y = d:zeros("float", 4) })
     helper.raises("is of another group", cl.dot, a, cl.group({ d, d }):zeros("float", 4))
-    helper.raises("no option 'axis'", cl.sum, m, { axis = 1 })
-    helper.raises("a spread matrix does not lie in the order", cl.scan, "a + b", m)
+    helper.raises("sum: option 'axis': 1 .. 2 expected", cl.sum, m, { axis = 3 })
+    helper.raises("max: no elements along axis 1", cl.max, g:zeros("float", 0, 2), { axis = 1 })
+    helper.raises("std: option 'ddof': 0 .. 3", cl.std, a, { ddof = 4 })
+    helper.raises("count: no second argument behind a mask", cl.count, a, a)
     helper.raises("inner dimensions differ", cl.gemm, m, g:zeros("float", 3, 2))
     helper.raises("square spread matrix expected, got 4", cl.lu, a)
     helper.raises("b: float with 2 rows", cl.gauss, m, a)

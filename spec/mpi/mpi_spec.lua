@@ -45,7 +45,9 @@ local GROUP = [[
   local x, info = cl.gauss(a, b)
   local y = cl.gemm(a, a) + 2 * a
   local results = { cl.sum(y), cl.norm2(y), cl.argmax(y), info.rcond, info.backward_error, x:get(3), cl.dot(b, b),
-    cl.reduce("a + b", y), cl.scan("a + b", b):get(21) }
+    cl.reduce("a + b", y), cl.scan("a + b", b):get(21),
+    cl.sum(y, { axis = 1 }):get(5), cl.argmin(y, { axis = 2 }):get(9), cl.std(y), cl.var(y, { axis = 2 }):get(2),
+    tostring(cl.any("x > 7", y)), cl.scan("a + b", y, { axis = 1 }):get(21, 7) }
   local text = table.concat(results, " ") .. x:string():gsub(".", function(c) return ("%%02x"):format(c:byte()) end)
   if not g.rank or g.rank == 0 then print(text) end ]]
 
@@ -203,7 +205,8 @@ describe("a job of MPI", function()
   end)
 
   test("raises where a rank waits for one that has ended", function()
-    local output = must_run(2, "if w.rank == 0 then print(pcall(w.recv, w, 1)) print(pcall(w.send, w, ('x'):rep(1e6), 1)) end")
+    local output = must_run(2, [[if w.rank == 0 then
+      print(pcall(w.recv, w, 1)) print(pcall(w.send, w, ("x"):rep(1e6), 1)) end]])
     assert.equal("false\trecv: rank 1 has ended\nfalse\tsend: rank 1 has ended\n", output)
   end)
 

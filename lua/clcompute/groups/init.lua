@@ -16,9 +16,7 @@ local groups = raising.guarded { new = group.new }
 
 local operations = spread.operations
 
-for _, name in ipairs { "sum", "asum", "mean", "dot", "norm2", "min", "max", "argmin", "argmax", "reduce", "scan" } do
-  operations[name] = combining[name]
-end
+for name, f in pairs(combining) do operations[name] = f end
 operations.map, operations.saxpy = elementwise.map, elementwise.saxpy
 operations.gemm, operations.matmul, operations.transpose = product.gemm, product.gemm, product.transpose
 operations.lu, operations.gauss, operations.solve = solving.lu, solving.gauss, solving.gauss
