@@ -23,8 +23,9 @@ __attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L)
 #define LONGEST 240     /* characters of what is agreed on */
 #define END "the end of the script"
 
-/* Tags. What ranks send each other of a script's own accord is apart from what calls of all ranks
-   move. A rank that ends, or fails within a call of all, has all know by a note. */
+/* Tags, each head's followed by its body's. What ranks send each other of a script's own accord is
+   apart from what calls of all ranks move. A rank that ends, or fails within a call of all, has all
+   know by a note. */
 enum { HEAD, BODY, CALL_HEAD, CALL_BODY, ENDED, FAILED };
 #define GRACE 5 /* seconds for what is on its way while another rank has failed */
 
@@ -234,48 +235,59 @@ static int piece(size_t left) {
   return left < PIECE ? (int)left : PIECE;
 }
 
-/* send(bytes, rank, is of a call of all) */
-static int send_bytes(lua_State *L) {
+/* A message on its way: its requests, and the string that they read, which stays while they do. */
+typedef struct {
+  int to, count;
+  uint64_t length;
+  MPI_Request requests[];
+} Sending;
+
+/* start(bytes, rank, is of a call of all) --> what `finish` waits for */
+static int start_send(lua_State *L) {
   size_t length;
   const char *bytes = luaL_checklstring(L, 1, &length);
-  const int to = check_rank(L, 2), is_call = lua_toboolean(L, 3);
-  MPI_Request request;
+  const int to = check_rank(L, 2), tag = lua_toboolean(L, 3) ? CALL_HEAD : HEAD;
+  const size_t pieces = length / PIECE + (length % PIECE != 0);
   check_step(L);
-  lua_settop(L, 2);
-  uint64_t *head = lua_newuserdatauv(L, sizeof *head, 0);
-  *head = length;
+  Sending *s = lua_newuserdatauv(L, sizeof *s + (pieces + 1) * sizeof *s->requests, 1);
+  *s = (Sending){.to = to, .length = length};
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
   check(L,
-        MPI_Isend(head, 1, MPI_UINT64_T, to, is_call ? CALL_HEAD : HEAD, MPI_COMM_WORLD, &request),
+        MPI_Isend(&s->length, 1, MPI_UINT64_T, to, tag, MPI_COMM_WORLD, &s->requests[s->count++]),
         "MPI_Isend");
-  wait_for(L, &request, to, 3, "send");
   for (size_t at = 0; at < length; at += PIECE) {
     check(L,
-          MPI_Isend(bytes + at, piece(length - at), MPI_BYTE, to, is_call ? CALL_BODY : BODY,
-                    MPI_COMM_WORLD, &request),
+          MPI_Isend(bytes + at, piece(length - at), MPI_BYTE, to, tag + 1, MPI_COMM_WORLD,
+                    &s->requests[s->count++]),
           "MPI_Isend");
-    wait_for(L, &request, to, 1, "send");
   }
+  return 1;
+}
+
+/* finish(started) */
+static int finish_send(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TUSERDATA);
+  Sending *s = lua_touserdata(L, 1);
+  for (int i = 0; i < s->count; i++) wait_for(L, &s->requests[i], s->to, 1, "send");
   return 0;
 }
 
 /* recv(rank, is of a call of all) --> bytes */
 static int recv_bytes(lua_State *L) {
-  const int from = check_rank(L, 1), is_call = lua_toboolean(L, 2);
+  const int from = check_rank(L, 1), tag = lua_toboolean(L, 2) ? CALL_HEAD : HEAD;
   MPI_Request request;
   check_step(L);
   lua_settop(L, 1);
   uint64_t *head = lua_newuserdatauv(L, sizeof *head, 0);
-  check(
-      L,
-      MPI_Irecv(head, 1, MPI_UINT64_T, from, is_call ? CALL_HEAD : HEAD, MPI_COMM_WORLD, &request),
-      "MPI_Irecv");
+  check(L, MPI_Irecv(head, 1, MPI_UINT64_T, from, tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
   wait_for(L, &request, from, 2, "recv");
   const size_t length = (size_t)*head;
   char *bytes = lua_newuserdatauv(L, length + 1, 0);
   for (size_t at = 0; at < length; at += PIECE) {
     check(L,
-          MPI_Irecv(bytes + at, piece(length - at), MPI_BYTE, from, is_call ? CALL_BODY : BODY,
-                    MPI_COMM_WORLD, &request),
+          MPI_Irecv(bytes + at, piece(length - at), MPI_BYTE, from, tag + 1, MPI_COMM_WORLD,
+                    &request),
           "MPI_Irecv");
     wait_for(L, &request, from, 3, "recv");
   }
@@ -361,9 +373,9 @@ static int library(lua_State *L) {
 }
 
 int luaopen_clcompute_ranks(lua_State *L) {
-  static const luaL_Reg functions[] = {{"agree", agree},     {"begin", begin},
-                                       {"fail", fail},       {"library", library}, {"recv", recv_bytes},
-                                       {"send", send_bytes}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"agree", agree},     {"begin", begin},     {"fail", fail},        {"finish", finish_send},
+      {"library", library}, {"recv", recv_bytes}, {"start", start_send}, {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

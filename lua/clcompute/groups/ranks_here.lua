@@ -9,6 +9,7 @@
 -- - `from(rank, f)` returns to all what f() returns where the rank is
 -- - `move(from, source, at, to, target, to_at, size)` copies a rectangle from a rank's matrix to a rank's; all
 --   processes call it in the same order, and `source` and `target` are nil where the rank is not
+-- - `move_all(list)` moves each {from=, source=, at=, to=, target=, to_at=, size=}, none of another's result
 -- - `wait()` until all that was queued has ended
 --
 -- `bytes` counts what went from one rank to another.
@@ -36,6 +37,10 @@ function Ranks:move(from, source, at, to, target, to_at, size)
   if size[1] == 0 or size[2] == 0 then return end
   if from ~= to then self.bytes = self.bytes + source.bytes // (#source * source.shape[2]) * size[1] * size[2] end
   source:copy_rect { to = target, size = size, at = at, to_at = to_at }
+end
+
+function Ranks:move_all(list)
+  for _, m in ipairs(list) do self:move(m.from, m.source, m.at, m.to, m.target, m.to_at, m.size) end
 end
 
 function Ranks:wait()

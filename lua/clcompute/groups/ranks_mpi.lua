@@ -56,6 +56,8 @@ end
 
 --- A rectangle as packed bytes.
 local function pack(source, at, size)
+  local shape = source.shape
+  if size[1] == shape[1] and size[2] == shape[2] then return source:string() end
   local block = source.device:empty(source.dtype, size[1], size[2])
   source:copy_rect { to = block, size = size, at = at }
   local bytes = block:string()
@@ -63,17 +65,30 @@ local function pack(source, at, size)
   return bytes
 end
 
-function Ranks:move(from, source, at, to, target, to_at, size)
-  if size[1] == 0 or size[2] == 0 then return end
-  if from == to then
-    if from == self.own then source:copy_rect { to = target, size = size, at = at, to_at = to_at } end
-  elseif from == self.own then
-    local bytes = pack(source, at, size)
-    self.bytes = self.bytes + #bytes
-    self.world.ranks.send(bytes, to - 1, true)
-  elseif to == self.own then
-    target:write_rect(self.world.ranks.recv(from - 1, true), { size = size, at = to_at })
+--- Moves at once: each rank sends all that it has to, then receives, so that none waits for another to begin.
+function Ranks:move_all(list)
+  local ranks, sent = self.world.ranks, {}
+  for _, m in ipairs(list) do
+    if m.size[1] > 0 and m.size[2] > 0 and m.from == self.own then
+      if m.to == self.own then
+        m.source:copy_rect { to = m.target, size = m.size, at = m.at, to_at = m.to_at }
+      else
+        local bytes = pack(m.source, m.at, m.size)
+        self.bytes = self.bytes + #bytes
+        sent[#sent + 1] = ranks.start(bytes, m.to - 1, true)
+      end
+    end
   end
+  for _, m in ipairs(list) do
+    if m.size[1] > 0 and m.size[2] > 0 and m.to == self.own and m.from ~= self.own then
+      m.target:write_rect(ranks.recv(m.from - 1, true), { size = m.size, at = m.to_at })
+    end
+  end
+  for _, one in ipairs(sent) do ranks.finish(one) end
+end
+
+function Ranks:move(from, source, at, to, target, to_at, size)
+  self:move_all { { from = from, source = source, at = at, to = to, target = target, to_at = to_at, size = size } }
 end
 
 function Ranks:wait() self.devices[self.own]:wait() end

@@ -118,12 +118,17 @@ local function check_root(where, world, root)
   return root
 end
 
+--- Sends bytes, and waits until they have gone.
+local function send(world, bytes, to, is_call)
+  world.ranks.finish(world.ranks.start(bytes, to, is_call))
+end
+
 -- --- calls ----------------------------------------------------------------------------------------------
 
 function methods:send(value, to)
   check_root("send", check(self), to)
   if to == self.rank then fail "send: to this rank itself" end
-  self.ranks.send(pack("send", value), to)
+  send(self, pack("send", value), to)
   return self
 end
 
@@ -147,7 +152,7 @@ local function spread_bytes(world, bytes, root)
   while step > 1 do
     local half = step // 2
     if has and own % step == 0 and own + half < size then
-      world.ranks.send(bytes, (own + half + root) % size, true)
+      send(world, bytes, (own + half + root) % size, true)
     elseif not has and own % step == half then
       bytes, has = world.ranks.recv((own - half + root) % size, true), true
     end
@@ -175,7 +180,7 @@ end
 --- The list of all ranks' values, packed, on the root; nil elsewhere.
 local function gather(world, bytes, root)
   if world.rank ~= root then
-    world.ranks.send(bytes, root, true)
+    send(world, bytes, root, true)
     return nil
   end
   local list = {}
