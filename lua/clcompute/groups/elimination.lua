@@ -198,8 +198,10 @@ end
 function elimination.lower(w, s, is_transposed) return triangle_of(w, s, LOWER, is_transposed) end
 function elimination.upper(w, s, is_transposed) return triangle_of(w, s, UPPER, is_transposed) end
 
---- Rows k .. e - 1 right of the panel become those of U, on the ranks that have them.
-local function solve_rows(w, s)
+--- Rows k .. e - 1 right of the panel become those of U, on the ranks that have them. What solves with the triangle is
+-- kept where the block is.
+local function solve_rows(f, s)
+  local w = f.w
   local place, ranks = w.place, w.group.ranks
   local triangles, list = {}, {}
   local function rest(column)
@@ -226,6 +228,7 @@ local function solve_rows(w, s)
     local lower = core.map((LOWER:gsub("w", s.width)), { x = triangle:reshape(s.width * s.width) })
     local factors = core.lu(lower:reshape(s.width, s.width))
     factors:solve(rows):copy_rect { to = piece, size = size, to_at = { s.own_row + 1, first + 1 } }
+    if rank == s.home then f.kept.L[s] = factors end
   end
 end
 
@@ -280,7 +283,7 @@ end
 -- @treturn table {w=, steps=, pivots= (row i was exchanged with pivots[i], from 1), diagonal=}
 function elimination.factor(where, w)
   local n = w.place.rows
-  local f = { w = w, steps = {}, pivots = {}, diagonal = {} }
+  local f = { w = w, steps = {}, pivots = {}, diagonal = {}, kept = { L = {} } }
   for k = 0, n - 1, w.place.row_block do
     local s = step_of(w, k)
     local panel = panel_of(w, s)
@@ -291,7 +294,7 @@ function elimination.factor(where, w)
     move_panel(w, s, panel, true)
     if panel then panel:release() end
     if s.e < n then
-      solve_rows(w, s)
+      solve_rows(f, s)
       update(w, s)
     end
     for j = 1, s.width do
@@ -306,7 +309,6 @@ end
 
 --- The solutions of the diagonal blocks, which are kept: f.kept[key][step].
 local function solver_of(f, key, s, make, is_transposed)
-  f.kept = f.kept or {}
   local kept = f.kept[key] or {}
   f.kept[key] = kept
   if not kept[s] then kept[s] = make(f.w, s, is_transposed) end
@@ -391,9 +393,17 @@ end
 
 --- The rows of all steps, packed, on all ranks.
 local function join(f, blocks)
-  local rows = {}
+  local found = f.w.group.ranks:collect(function(rank)
+    local list = {}
+    for number, s in ipairs(f.steps) do
+      if s.home == rank then list[#list + 1] = blocks[number]:string() end
+    end
+    return list
+  end)
+  local rows, at = {}, {}
   for number, s in ipairs(f.steps) do
-    rows[number] = f.w.group.ranks:from(s.home, function() return blocks[number]:string() end)
+    at[s.home] = (at[s.home] or 0) + 1
+    rows[number] = found[s.home][at[s.home]]
   end
   return table.concat(rows)
 end
