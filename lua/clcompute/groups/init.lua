@@ -5,6 +5,7 @@
 local combining = require "clcompute.groups.combining"
 local core = require "clcompute.core"
 local elementwise = require "clcompute.groups.elementwise"
+local factors_alone = require "clcompute.groups.factors_alone"
 local group = require "clcompute.groups.group"
 local product = require "clcompute.groups.product"
 local raising = require "clcompute.groups.raising"
@@ -96,7 +97,8 @@ local function words_of_call(name, g, ...)
 end
 
 local function call(name, g, ...)
-  if g.ranks.count == 1 and not g.rank and name ~= "lu" then return call_alone(g, core[name], ...) end
+  if g.ranks.count == 1 and name == "lu" then return factors_alone.new(...) end
+  if g.ranks.count == 1 then return call_alone(g, core[name], ...) end
   local f = operations[name]
   if not f then
     error(("%s: works on one device: a:parts() gives the buffers of each, a:copy(device) gathers"):format(name), 0)
