@@ -8,8 +8,10 @@ local model = require "clcompute.suite.scaling_model"
 
 --- Hosts of H200: products of floats 50 Tflop/s (n = 8192 in 21.7 ms), devices of a host 52 GB/s each way, both
 -- measured; between hosts 4 x 50 GB/s, and latencies, assumed.
-local HOST = { rate = 50e12, panel = 1e12, solve = 20e12, copy = 2e12, link = 52e9, latency = 20e-6 }
-local NETWORK = { rate = 50e12, panel = 1e12, solve = 20e12, copy = 2e12, link = 200e9 / 8, latency = 30e-6 }
+local HOST = { rate = 50e12, update = 40e12, panel = 4e12, solve = 20e12, copy = 2e12, norm = 2e12,
+  link = 52e9, latency = 20e-6, step = 2e-3 }
+local NETWORK = { rate = 50e12, update = 40e12, panel = 4e12, solve = 20e12, copy = 2e12, norm = 2e12,
+  link = 200e9 / 8, latency = 30e-6, step = 2e-3 }
 
 local function paper()
   print(("%-24s %8s %9s %10s %6s %10s %6s %9s"):format("machine", "n", "GB each", "gemm", "of", "lu", "of", "moved TB"))
@@ -32,6 +34,7 @@ local world = require "clcompute.mpi".world
 
 local n, block = math.tointeger(arg[1] or 2048), math.tointeger(arg[2] or 256)
 local ROUNDS = 7
+local BYTES = { copy = true, norm = true, link = true }
 
 local g = cl.group(os.getenv "CLCOMPUTE_DEVICE", { block = block })
 local p, q = g.grid[1], g.grid[2]
@@ -58,6 +61,10 @@ local function measure()
   local c = device:empty("float", rows, columns)
   local machine = { latency = 50e-6 }
   machine.rate = 2.0 * rows * width * columns / time(function() cl.gemm(a, b, { c = c, beta = 0 }) end)
+  local left, above = device:random("float", rows, block, { low = -1 }), device:random("float", block, columns)
+  machine.update = 2.0 * rows * columns * block / time(function()
+    cl.gemm(left, above, { c = c, alpha = -1, beta = 1 })
+  end)
   local padded, row = internal.panel_room(device:empty("float", 0), n, block)
   local pivots, diagonal = device:empty("int", block), device:empty("float", block)
   local random = device:random("float", padded, row, { low = -1 })
@@ -73,15 +80,18 @@ local function measure()
       c:copy_rect { to = few, size = { 1, columns }, at = { (k * 37) % rows + 1, 1 }, to_at = { k, 1 } }
     end
   end)
+  machine.norm = 4.0 * rows * columns / time(function()
+    cl.sum(cl.map("fabs(x[i])", { x = c:copy() }), { axis = 1 }):read()
+  end)
+  local small = cl.group(os.getenv "CLCOMPUTE_DEVICE", { block = 8 }):random("float", 64, 64, { low = -1 })
+  machine.step = time(function() cl.lu(small) end) / 8
   if world.size > 1 then
-    local other = (world.rank + 1) % world.size
     local target = device:empty("float", rows, block)
     local list = {}
     for from = 0, world.size - 1 do
       list[#list + 1] = { from = from + 1, source = c, at = { 1, 1 }, to = (from + 1) % world.size + 1, target = target,
         to_at = { 1, 1 }, size = { rows, block } }
     end
-    assert(other ~= world.rank)
     machine.link = 4.0 * rows * block / time(function() g.ranks:move_all(list) end)
   else
     machine.link = math.huge
@@ -95,8 +105,9 @@ local c = g:empty("float", n, n)
 local measured = { gemm = time(function() cl.gemm(a, b, { c = c }) end), lu = time(function() cl.lu(a) end) }
 if world.rank == 0 then
   print(("%d ranks, grid %dx%d, n = %d, blocks of %d"):format(world.size, p, q, n, block))
-  for _, name in ipairs { "rate", "panel", "solve", "copy", "link" } do
-    print(("  %-6s %8.2f G%s/s"):format(name, machine[name] / 1e9, name:find "[py]$" and name ~= "copy" and "op" or ""))
+  print(("  %-6s %8.2f ms"):format("step", machine.step * 1e3))
+  for _, name in ipairs { "rate", "update", "panel", "solve", "copy", "norm", "link" } do
+    print(("  %-6s %8.2f G%s/s"):format(name, machine[name] / 1e9, BYTES[name] and "B" or "op"))
   end
   for _, name in ipairs { "gemm", "lu" } do
     local predicted = model.seconds(name, machine, n, p, q, block)

@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: MIT
---- What operations on a group move and take, by theory: bytes, and seconds of a machine that is given by a few rates.
+--- What operations on a group move and take, by theory: bytes, and seconds of a machine that a few rates describe.
 --
--- A machine: rate= of products, panel= of factoring panels, solve= with triangles, in operations a second of one rank
--- while the others work, too; copy= bytes a second of rows in its memory; link= bytes a second that a rank sends or
--- receives, with all that this takes; latency= seconds of a message. Nothing overlaps, as in the groups of today.
+-- A machine, in operations a second of one rank while the others work, too: rate= of products, update= of those of
+-- factorizations, whose inner extent is a block, panel= of factoring panels, solve= with triangles. In bytes a second:
+-- copy= of rows in its memory, norm= of reading a matrix for its norm, link= of what a rank sends and receives,
+-- all told. In seconds: latency= of a message, step= of a step of a factorization however small the matrix is.
+-- Nothing overlaps, as in the groups of today.
 
 local model = {}
 
@@ -38,19 +40,26 @@ local function gemm(machine, n, p, q, block)
   return seconds
 end
 
+--- Rows that the rank with the most has of the last `rest`, in blocks on a line of ranks.
+local function most(rest, block, count)
+  return math.min(rest, math.ceil(rest / block / count) * block)
+end
+
 --- Seconds of a factorization: the rank of each panel is waited for, and so is the row of ranks that solves.
 local function lu(machine, n, p, q, block)
-  local seconds = 0
+  local seconds = SIZE * n * n / p / q / machine.norm
   for k = 0, n - 1, block do
     local width = math.min(block, n - k)
     local rows, rest = n - k, n - k - width
-    local apart = (p - 1) / p
-    seconds = seconds + rows * width * width / machine.panel + 2 * moving(machine, SIZE * rows * width * apart, p - 1)
-      + 2 * SIZE * 2 * width * (n / q) / p / machine.copy -- rows are gathered and put into place
-      + moving(machine, SIZE * 2 * width * (n / q) * apart / p, p - 1)
-      + width * width * rest / q / machine.solve
-      + moving(machine, SIZE * width * rest * ((q - 1) / q / p + apart / q), (p > 1 and 1 or 0) + (q > 1 and 1 or 0))
-      + 2 * rest * rest / p / q * width / machine.rate
+    local apart, below, right = (p - 1) / p, most(rest, block, p), most(rest, block, q)
+    -- what goes along rows and columns is copied beside the matrix where it is, too: the panel there and back
+    local copied = SIZE * width * (2 * 2 * n / q / p + 3 * rows + below + 3 * right)
+    local panel = SIZE * rows * width * apart
+    local exchanged = SIZE * 2 * width * (n / q) * apart / p
+    local spread = SIZE * width * ((q - 1) / q * below + apart * right)
+    seconds = seconds + machine.step + copied / machine.copy + 2 * moving(machine, panel, p - 1)
+      + moving(machine, exchanged, p - 1) + moving(machine, spread, 2) + rows * width * width / machine.panel
+      + width * width * right / machine.solve + 2 * below * right * width / machine.update
   end
   return seconds
 end
