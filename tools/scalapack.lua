@@ -5,7 +5,7 @@
 --     scalapack.lua PROGRAM [FILE [n,n.. [RANKS]]]
 --     scalapack.lua ours N P Q BLOCK ROUNDS       what each rank runs: prints the seconds of each round
 
-local TURNS, ROUNDS = 5, 3
+local TURNS, ROUNDS = 3, 3
 local BLOCKS = { ours = { 128, 256 }, theirs = { 64, 128 } }
 local ENVIRONMENT = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OPENBLAS_NUM_THREADS=1"
 

@@ -48,6 +48,21 @@ describe("the report on scaling", function()
   end)
 end)
 
+describe("the example of scaling", function()
+  it("has machines on paper, and predicts what it measures on ranks", function()
+    local paper = helper.shell(helper.lua .. " examples/scaling.lua paper")
+    assert.equal(7, select(2, paper:gsub("\n", "\n")), paper)
+    assert.matches("\n1,000 hosts of 8 +4194304 +26.4 +[%d.]+ s +%d+ %% +[%d.]+ s +%d+ %% +12525.6\n$", paper)
+    if not has_mpi or #cl.devices "portable" == 0 then return pending "no MPI, or no POCL" end
+    local output, is_well = helper.shell("CLCOMPUTE_DEVICE=portable OMPI_ALLOW_RUN_AS_ROOT=1 "
+      .. "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 120 mpirun --oversubscribe -n 2 " .. helper.lua
+      .. " examples/scaling.lua 320 64")
+    assert.is_true(is_well, output)
+    assert.matches("2 ranks, grid 1x2, n = 320, blocks of 64\n", output)
+    assert.matches("gemm +predicted +[%d.]+ ms, measured +[%d.]+ ms: [%d.]+\n  lu +predicted", output)
+  end)
+end)
+
 describe("the model of scaling", function()
   local machine = { rate = 1e11, update = 1e11, panel = 1e11, solve = 1e11, copy = 1e10, norm = 1e10, link = 1e9,
     latency = 1e-5, step = 1e-4 }

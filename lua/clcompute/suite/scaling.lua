@@ -143,7 +143,7 @@ local function row_of(trial, one, settings)
   end
   if one and one ~= trial then
     local alone = statistics.median(one.times)
-    row.speedup = alone / found.median * (trial.kind == "weak" and team.count or 1)
+    row.speedup = alone / found.median * (trial.n / one.n) ^ (trial.case.is_matrix and 3 or 1)
     row.efficiency = row.speedup / team.count
   end
   return row
