@@ -82,8 +82,8 @@ end
 local function measured(options)
   local show <close> = output.progress()
   return require "clcompute.suite".report(options.name, {
-    devices = command_line.devices(options), selector = options.device, quick = options.quick, rows = options.rows, limit = options.limit,
-    sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores,
+    devices = command_line.devices(options), selector = options.device, quick = options.quick, rows = options.rows,
+    limit = options.limit, sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores,
     groups = options.groups, progress = show,
   })
 end
