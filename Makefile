@@ -75,7 +75,8 @@ ALL_ISOLATED = $(ISOLATED) $(patsubst %,isolated=spec/%_spec.lua,kernel/kernel k
 SPECS        = $(sort $(shell find spec -name '*_spec.lua')) $(ISOLATED)
 
 .DELETE_ON_ERROR:
-.PHONY: all help run test check check-isolated bench-overhead bench-peers bench-peers-gpu env show install uninstall dist clean lint \
+.PHONY: all help run test check check-isolated bench-overhead bench-peers bench-peers-gpu scalapack env show install \
+        uninstall dist clean lint \
         lint-files doc packages-run packages-test packages-lint FORCE
 
 all: $(MODULES) build/clcompute/commit.lua build/man/man1/clcompute.1
@@ -221,6 +222,13 @@ lint-files:
 	@clang-format --dry-run --Werror $(C_FILES)
 	@luacheck --quiet lua spec tools examples bin/clcompute
 	@$(LUA) tools/layers.lua
+
+# --- beside ScaLAPACK -------------------------------------------------------------
+# Ranks in turns with those of ScaLAPACK (Debian's libscalapack-openmpi2.2), which nothing else asks for.
+scalapack: all build/scalapack
+	@$(ENV) $(LUA) tools/scalapack.lua build/scalapack build/scalapack.jsonl $(SIZES)
+build/scalapack: tools/scalapack.c
+	mpicc -O2 -Wall -Wextra -o $@ $< -ldl
 
 # --- documentation ----------------------------------------------------------------
 # docs/api.md from library/, the manual page from the command's help, and the measured figures of the pages from the

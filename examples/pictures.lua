@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Draws pictures of the rows in results/h200, which were measured on an NVIDIA H200 by `clcompute report gauss --rows`
--- and `clcompute profile-device --rows`; vendor.jsonl has the figures of gemm-tensor-h200.txt and lu-h200.txt.
+-- and `clcompute profile-device --rows`; vendor.jsonl has the figures of gemm-tensor-h200.txt and lu-h200.txt;
+-- and of those of `mpirun -n 2 clcompute report scaling` in results/scaling-pocl.jsonl.
 -- Usage: pictures.lua FOLDER
 
 --- Ends with a sentence, not with a traceback.
@@ -83,6 +84,11 @@ local pictures = {
 
   solves = line("Linear systems beside cuSOLVER", section_rows("solves", vendor),
     { x = "params.n", xlog = 2, xtitle = "n", ytitle = "time of LU and a solution" }),
+
+  scaling = { title = "Two ranks on two processors beside one", rows = with_series(rows_of "../scaling-pocl",
+    function(row) return ("%s, %s scaling"):format(row.name, row.scaling) end),
+    chart = { kind = "bar", x = { "name", "params.n", "count" }, y = "efficiency", series = "scaling",
+      ytitle = "efficiency" } },
 
   range = line("A fixed or a shrinking range",
     with_series(rows_of "shrinking", function(row)

@@ -23,7 +23,11 @@ __attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L)
 #define LONGEST 240     /* characters of what is agreed on */
 #define END "the end of the script"
 
-enum { HEAD, BODY }; /* tags */
+/* Tags, each head's followed by its body's. What ranks send each other of a script's own accord is
+   apart from what calls of all ranks move. A rank that ends, or fails within a call of all, has all
+   know by a note. */
+enum { HEAD, BODY, CALL_HEAD, CALL_BODY, ENDED, FAILED };
+#define GRACE 5 /* seconds for what is on its way while another rank has failed */
 
 static int rank, size;
 
@@ -62,18 +66,65 @@ static void check(lua_State *L, int code, const char *call) {
   luaL_error(L, "%s: %s", call, text);
 }
 
-/* Until a request has ended. What it reads or writes is the value at `anchor`, which stays for ever
-   where Ctrl-C ends the wait. */
-static void wait_for(lua_State *L, MPI_Request *request, int anchor, const char *what) {
+/* --- notes -------------------------------------------------------------------- */
+
+static void tell(int tag) {
+  for (int other = 0; other < size; other++) {
+    MPI_Request request;
+    if (other == rank) continue;
+    MPI_Isend(NULL, 0, MPI_CHAR, other, tag, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+  }
+}
+
+/* Takes the notes of all, who have sent them. */
+static void hear(int tag) {
+  for (int other = 0; other < size; other++) {
+    if (other != rank) {
+      MPI_Recv(NULL, 0, MPI_CHAR, other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+static int has_note(int source, int tag) {
+  int is_there = 0;
+  MPI_Iprobe(source, tag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+  return is_there;
+}
+
+static void agree_on(lua_State *L, const char *what, const char *where);
+
+/* Raises where what is waited for will not come: the other rank has ended, or a rank has failed in
+   the call that all are in. `notes` are those of before the last test: a note overtakes nothing. */
+static void check_others(lua_State *L, int other, const int notes[3], double waited,
+                         const char *what) {
+  if (notes[0]) {
+    lua_pushfstring(L, "%s: rank %d has ended", what, other);
+    lua_error(L);
+  }
+  if (notes[1] || (notes[2] && waited > GRACE)) agree_on(L, what, "");
+}
+
+/* Until a request has ended, to or from another rank or, if that is negative, all. What it reads or
+   writes is the value at `anchor`, which stays for ever where the wait ends before it. */
+static void wait_for(lua_State *L, MPI_Request *request, int other, int anchor, const char *what) {
   const clc_Wait w = clc_beginwait(L);
-  int done = 0, has_warned = 0;
+  int done = 0, has_warned = 0, notes[3] = {0, 0, 0};
+  double heard = 0;
   check(L, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
   if (done) return;
   lua_pushvalue(L, anchor);
   const int kept = luaL_ref(L, LUA_REGISTRYINDEX);
   while (!done) {
     clc_pause(L, &w);
+    if (other >= 0) {
+      notes[0] = has_note(other, ENDED);
+      notes[1] = has_note(other, FAILED);
+      notes[2] = notes[1] || has_note(MPI_ANY_SOURCE, FAILED);
+      if (notes[2] && heard <= 0) heard = clc_now();
+    }
     check(L, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
+    if (!done && other >= 0) check_others(L, other, notes, clc_now() - heard, what);
     watch(clc_now() - w.start, &has_warned, what);
   }
   luaL_unref(L, LUA_REGISTRYINDEX, kept);
@@ -107,25 +158,67 @@ static void gather_texts(const char *text, char *all) {
   MPI_Allgather(own_text, LONGEST, MPI_CHAR, all, LONGEST, MPI_CHAR, MPI_COMM_WORLD);
 }
 
-/* agree(what, where): raises on all ranks unless all do the same */
-static int agree(lua_State *L) {
-  const char *what = luaL_checkstring(L, 1), *where = luaL_optstring(L, 2, "");
+/* Of what a rank says in an agreement, what tells that it has failed in a call of all. */
+#define FAILURE "failed: "
+
+/* The failure after which ranks are out of step; empty without one. */
+static char failure[LONGEST];
+
+static void keep_failure(const char *all) {
+  for (int i = 0; i < size && failure[0] == '\0'; i++) {
+    const char *text = all + (size_t)i * LONGEST;
+    if (strncmp(text, FAILURE, strlen(FAILURE)) == 0) {
+      snprintf(failure, sizeof failure, "rank %d %.200s", i, text);
+    }
+  }
+}
+
+static void check_step(lua_State *L) {
+  if (failure[0] != '\0') {
+    lua_pushfstring(L, "ranks are out of step: %s; the job can only end", failure);
+    lua_error(L);
+  }
+}
+
+/* Raises on all ranks unless all do the same. What a rank that fails says is kept. */
+static void agree_on(lua_State *L, const char *what, const char *where) {
   MPI_Request request;
-  lua_settop(L, 2);
+  check_step(L);
+  lua_pushstring(L, what);
   begin_agreement(what, &request);
-  wait_for(L, &request, 1, what);
-  if (has_agreed()) return 0;
+  wait_for(L, &request, -1, lua_gettop(L), what);
+  lua_pop(L, 1);
+  if (has_agreed()) return;
   char *all = lua_newuserdatauv(L, (size_t)size * LONGEST, 0);
   gather_texts(lua_pushfstring(L, "%s%s", what, where), all);
+  keep_failure(all);
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   luaL_addstring(&b, "ranks disagree:");
   for (int i = 0; i < size; i++) {
-    luaL_addstring(&b, lua_pushfstring(L, "\n  rank %d: %s", i, all + i * LONGEST));
-    lua_pop(L, 1);
+    char line[LONGEST + 32];
+    snprintf(line, sizeof line, "\n  rank %d: %s", i, all + (size_t)i * LONGEST);
+    luaL_addstring(&b, line);
   }
   luaL_pushresult(&b);
-  return lua_error(L);
+  lua_error(L);
+}
+
+/* agree(what, where) */
+static int agree(lua_State *L) {
+  agree_on(L, luaL_checkstring(L, 1), luaL_optstring(L, 2, ""));
+  return 0;
+}
+
+/* fail(message, where): this rank has failed in a call of all, some of which may wait for it.
+   Raises on all ranks unless all have failed in the same way. */
+static int fail(lua_State *L) {
+  const char *what = lua_pushfstring(L, FAILURE "%s", luaL_checkstring(L, 1));
+  if (failure[0] != '\0') return 0;
+  tell(FAILED);
+  agree_on(L, what, luaL_optstring(L, 2, ""));
+  hear(FAILED);
+  return 0;
 }
 
 /* --- moving strings -------------------------------------------------------------- */
@@ -142,41 +235,61 @@ static int piece(size_t left) {
   return left < PIECE ? (int)left : PIECE;
 }
 
-/* send(bytes, rank) */
-static int send_bytes(lua_State *L) {
+/* A message on its way: its requests, and the string that they read, which stays while they do. */
+typedef struct {
+  int to, count;
+  uint64_t length;
+  MPI_Request requests[];
+} Sending;
+
+/* start(bytes, rank, is of a call of all) --> what `finish` waits for */
+static int start_send(lua_State *L) {
   size_t length;
   const char *bytes = luaL_checklstring(L, 1, &length);
-  const int to = check_rank(L, 2);
-  MPI_Request request;
-  lua_settop(L, 2);
-  uint64_t *head = lua_newuserdatauv(L, sizeof *head, 0);
-  *head = length;
-  check(L, MPI_Isend(head, 1, MPI_UINT64_T, to, HEAD, MPI_COMM_WORLD, &request), "MPI_Isend");
-  wait_for(L, &request, 3, "send");
+  const int to = check_rank(L, 2), tag = lua_toboolean(L, 3) ? CALL_HEAD : HEAD;
+  const size_t pieces = length / PIECE + (length % PIECE != 0);
+  check_step(L);
+  Sending *s = lua_newuserdatauv(L, sizeof *s + (pieces + 1) * sizeof *s->requests, 1);
+  *s = (Sending){.to = to, .length = length};
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  check(L,
+        MPI_Isend(&s->length, 1, MPI_UINT64_T, to, tag, MPI_COMM_WORLD, &s->requests[s->count++]),
+        "MPI_Isend");
   for (size_t at = 0; at < length; at += PIECE) {
     check(L,
-          MPI_Isend(bytes + at, piece(length - at), MPI_BYTE, to, BODY, MPI_COMM_WORLD, &request),
+          MPI_Isend(bytes + at, piece(length - at), MPI_BYTE, to, tag + 1, MPI_COMM_WORLD,
+                    &s->requests[s->count++]),
           "MPI_Isend");
-    wait_for(L, &request, 1, "send");
   }
+  return 1;
+}
+
+/* finish(started) */
+static int finish_send(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TUSERDATA);
+  Sending *s = lua_touserdata(L, 1);
+  for (int i = 0; i < s->count; i++) wait_for(L, &s->requests[i], s->to, 1, "send");
   return 0;
 }
 
-/* recv(rank) --> bytes */
+/* recv(rank, is of a call of all) --> bytes */
 static int recv_bytes(lua_State *L) {
-  const int from = check_rank(L, 1);
+  const int from = check_rank(L, 1), tag = lua_toboolean(L, 2) ? CALL_HEAD : HEAD;
   MPI_Request request;
+  check_step(L);
   lua_settop(L, 1);
   uint64_t *head = lua_newuserdatauv(L, sizeof *head, 0);
-  check(L, MPI_Irecv(head, 1, MPI_UINT64_T, from, HEAD, MPI_COMM_WORLD, &request), "MPI_Irecv");
-  wait_for(L, &request, 2, "recv");
+  check(L, MPI_Irecv(head, 1, MPI_UINT64_T, from, tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
+  wait_for(L, &request, from, 2, "recv");
   const size_t length = (size_t)*head;
   char *bytes = lua_newuserdatauv(L, length + 1, 0);
   for (size_t at = 0; at < length; at += PIECE) {
     check(L,
-          MPI_Irecv(bytes + at, piece(length - at), MPI_BYTE, from, BODY, MPI_COMM_WORLD, &request),
+          MPI_Irecv(bytes + at, piece(length - at), MPI_BYTE, from, tag + 1, MPI_COMM_WORLD,
+                    &request),
           "MPI_Irecv");
-    wait_for(L, &request, 3, "recv");
+    wait_for(L, &request, from, 3, "recv");
   }
   lua_pushlstring(L, bytes, length);
   return 1;
@@ -198,7 +311,14 @@ static void end(int status, void *nothing) {
     abort_job(status);
     return;
   }
+  if (failure[0] != '\0') {
+    fprintf(stderr, "clcompute: rank %d of %d: %s: the job is ended\n", rank, size, failure);
+    clc_rest(1); /* the others' errors come first */
+    abort_job(1);
+    return;
+  }
   const double start = clc_now();
+  tell(ENDED);
   begin_agreement(END, &request);
   for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
        MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
@@ -215,6 +335,7 @@ static void end(int status, void *nothing) {
     abort_job(1);
     return;
   }
+  hear(ENDED);
   MPI_Finalize();
 }
 
@@ -252,9 +373,9 @@ static int library(lua_State *L) {
 }
 
 int luaopen_clcompute_ranks(lua_State *L) {
-  static const luaL_Reg functions[] = {{"agree", agree},     {"begin", begin},
-                                       {"library", library}, {"recv", recv_bytes},
-                                       {"send", send_bytes}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"agree", agree},     {"begin", begin},     {"fail", fail},        {"finish", finish_send},
+      {"library", library}, {"recv", recv_bytes}, {"start", start_send}, {NULL, NULL}};
   luaL_newlib(L, functions);
   return 1;
 }

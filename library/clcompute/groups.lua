@@ -12,7 +12,7 @@ local cl = {}
 ---Several devices as one: the group makes buffers that are spread over them, and operations take those. Without an argument it
 ---is of all devices of the kind and driver that `cl.device()` chooses. A group of one device calls that device's own operations.
 ---
----Spread buffers go through `saxpy map reduce scan sum asum mean dot norm2 min max argmin argmax gemm transpose gauss lu`,
+---Spread buffers go through `saxpy map reduce scan sum asum mean var std dot norm2 min max argmin argmax count any all gemm transpose gauss lu`,
 ---operators between buffers of one shape, and `cl.matmul` of matrices. Everything else works on one device and says so.
 ---
 ---Where mpirun started the process, the group is of all ranks of the job, each with its `mpi.device`; every rank makes the same

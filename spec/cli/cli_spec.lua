@@ -529,7 +529,7 @@ describe("clcompute report", function()
   end)
 
   it("names what there is", function()
-    fails(1, { "no report 'nope'; there are borisov, gauss, polykernels and peers" }, "report nope")
+    fails(1, { "no report 'nope'; there are borisov, gauss, polykernels, peers and scaling" }, "report nope")
     local _, _, err = run "report /none.jsonl"
     assert.matches("^clcompute: read: /none.jsonl: [^\n]*\n$", err)
     assert.is_nil(err:find ".lua:")

@@ -5,7 +5,7 @@ local helper = require "spec.helper"
 local cl = require "clcompute"
 
 describe("a group of pretended devices", function()
-  for _, what in ipairs { "vectors", "matrices", "products", "systems" } do
+  for _, what in ipairs { "vectors", "matrices", "axes", "products", "systems" } do
     it("computes as one device does: " .. what, function()
       if #cl.devices "portable" == 0 then return pending "no POCL" end
       assert.equal("done\n", helper.output(("arg = { '%s' } dofile 'spec/support/groups_on_grids.lua'"):format(what),
@@ -39,6 +39,14 @@ describe("a group", function()
     assert.equal(6.0, a[1])
     local x = cl.gauss(one:buffer { { 2, 0 }, { 0, 4 } }, one:buffer { 2, 4 })
     assert.same({ 1.0, 1.0 }, x:read())
+    local m <close> = one:buffer { { 2, 1 }, { 0, 4 } }
+    local f <close> = cl.lu(m)
+    assert.same({ 8.0, 2, one, "float" }, { f:det(), f.n, f.device, f.dtype })
+    assert.same({ { 1.0 }, { 0.5 } }, f:solve(one:buffer { { 2.5 }, { 2 } }):read())
+    assert.is_true(f:rcond() > 0.1)
+    assert.matches("^LU factors of a float matrix 2x2 spread over 1 device$", tostring(f))
+    helper.raises("of the same group", f.solve, f, g:zeros("float", 2))
+    helper.raises("square", cl.lu, one:zeros("float", 2, 3))
   end)
 
   it("has buffers that are shown, indexed and released as those of a device", function()
@@ -64,8 +72,10 @@ describe("a group", function()
     helper.raises("operand 'y' is on one device; g:buffer(b)", cl.map, "x[i] + y[i]",
       { x = a, y = d:zeros("float", 4) })
     helper.raises("is of another group", cl.dot, a, cl.group({ d, d }):zeros("float", 4))
-    helper.raises("no option 'axis'", cl.sum, m, { axis = 1 })
-    helper.raises("a spread matrix does not lie in the order", cl.scan, "a + b", m)
+    helper.raises("sum: option 'axis': 1 .. 2 expected", cl.sum, m, { axis = 3 })
+    helper.raises("max: no elements along axis 1", cl.max, g:zeros("float", 0, 2), { axis = 1 })
+    helper.raises("std: option 'ddof': 0 .. 3", cl.std, a, { ddof = 4 })
+    helper.raises("count: no second argument behind a mask", cl.count, a, a)
     helper.raises("inner dimensions differ", cl.gemm, m, g:zeros("float", 3, 2))
     helper.raises("square spread matrix expected, got 4", cl.lu, a)
     helper.raises("b: float with 2 rows", cl.gauss, m, a)

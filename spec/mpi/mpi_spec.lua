@@ -45,7 +45,9 @@ local GROUP = [[
   local x, info = cl.gauss(a, b)
   local y = cl.gemm(a, a) + 2 * a
   local results = { cl.sum(y), cl.norm2(y), cl.argmax(y), info.rcond, info.backward_error, x:get(3), cl.dot(b, b),
-    cl.reduce("a + b", y), cl.scan("a + b", b):get(21) }
+    cl.reduce("a + b", y), cl.scan("a + b", b):get(21),
+    cl.sum(y, { axis = 1 }):get(5), cl.argmin(y, { axis = 2 }):get(9), cl.std(y), cl.var(y, { axis = 2 }):get(2),
+    tostring(cl.any("x > 7", y)), cl.scan("a + b", y, { axis = 1 }):get(21, 7) }
   local text = table.concat(results, " ") .. x:string():gsub(".", function(c) return ("%%02x"):format(c:byte()) end)
   if not g.rank or g.rank == 0 then print(text) end ]]
 
@@ -137,6 +139,75 @@ describe("a job of MPI", function()
     local output, code = run(2, "local g = cl.group 'portable' cl.sum(g:zeros('int', 3 + w.rank))")
     assert.equal(1, code)
     assert.matches("rank 1: sum of int 4", output)
+  end)
+
+  test("raises on all ranks where options or groups differ, and goes on", function()
+    local output = must_run(2, [[
+      local g, h = cl.group("portable", { block = 2 }), cl.group("portable", { block = 2 + w.rank })
+      local a = g:random("float", 5, 5, { seed = 1 })
+      local function refuses(pattern, f, ...)
+        local ok, message = pcall(f, ...)
+        assert(not ok and message:find(pattern), message)
+      end
+      refuses("rank 1: gemm of [^\n]*alpha = 2", cl.gemm, a, a, { alpha = 1 + w.rank })
+      refuses("rank 1: reduce of a %* b", cl.reduce, w.rank == 0 and "a + b" or "a * b", a)
+      refuses("rank 1: sum of int 3x3, on 1x2 by 3", cl.sum, h:zeros("int", 3, 3))
+      refuses("rank 1: fill of rows 1 to 5 with 1", a.fill, a, w.rank)
+      refuses("rank 1: rows 1 to 2 of float 2x5", a.write, a, a:view(1, 1 + w.rank))
+      refuses("rank 1: write of 2 rows", a.write, a, ("x"):rep(20 + 20 * w.rank))
+      refuses(w.rank == 0 and "rank 1: barrier" or "got function", w.allgather, w, w.rank == 0 and 1 or print)
+      if w.rank == 1 then pcall(w.barrier, w) end
+      assert(cl.sum(a) > 0)
+      if w.rank == 0 then print "well" end ]])
+    assert.equal("well\n", output)
+  end)
+
+  test("raises on all ranks what one of them fails with in a call", function()
+    local script = [[
+      local g = cl.group("portable", { block = 2 })
+      local a, f = g:random("float", 5, 5, { seed = 1 }), nil
+      if %q == "solve" then f = cl.lu(a) end
+      local fault = w.rank == 1 and %q
+      local real = cl.gemm
+      if fault == "gemm" or fault == "solve" then -- as where a device has no memory left
+        require "clcompute.core".gemm = function() error("no memory", 0) end
+      end
+      local ok, message = pcall(function() if f then f:rcond() else real(a, a) end end)
+      if ok then ok, message = pcall(w.barrier, w) end
+      print(ok, (message:gsub("%%c", " ")))
+      print(pcall(w.barrier, w)) ]]
+    for _, call in ipairs { "gemm", "solve" } do
+      local output, code = run(2, script:format(call, call))
+      assert.not_equal(0, code)
+      assert.equal(2, select(2, output:gsub("ranks disagree:[^\n]*rank 1: failed: %l+: no memory", "")), output)
+      assert.equal(2, select(2, output:gsub("false\tranks are out of step: rank 1 failed", "")), output)
+    end
+  end)
+
+  test("goes on where all have failed alike, or what one fails with is shared", function()
+    assert.equal("well\n", must_run(2, [[
+      local g = cl.group("portable", { block = 2 })
+      for _ = 1, 2 do
+        local ok, message = pcall(cl.lu, g:full("float", 1, 5, 5))
+        assert(not ok and message:find "column 2 has no pivot", message)
+      end
+      local f = w.rank == 1 and function() error "wrong" end or function() return 1 end
+      local ok, message = pcall(function() return g.ranks:collect(f) end)
+      assert(not ok and message:find "wrong")
+      if w.rank == 0 then print "well" end ]]))
+  end)
+
+  test("does not mix what a script sends with what its calls move", function()
+    assert.equal("well\n", must_run(2, [[
+      if w.rank == 0 then w:send(7, 1) end
+      assert(w:bcast(w.rank == 0 and "x" or nil) == "x")
+      if w.rank == 1 then assert(w:recv(0) == 7) print "well" end ]]))
+  end)
+
+  test("raises where a rank waits for one that has ended", function()
+    local output = must_run(2, [[if w.rank == 0 then
+      print(pcall(w.recv, w, 1)) print(pcall(w.send, w, ("x"):rep(1e6), 1)) end]])
+    assert.equal("false\trecv: rank 1 has ended\nfalse\tsend: rank 1 has ended\n", output)
   end)
 
   test("ends where a rank is late, after a limit", function()

@@ -22,7 +22,7 @@ local function equal(a, b, ...) check(a:string() == b:string(), ...) end
 
 local function largest_difference(a, b)
   local whole = a:copy(d)
-  return #whole == 0 and 0 or cl.max(cl.map("fabs(x[i] - y[i])", { x = whole, y = b }))
+  return whole.bytes == 0 and 0 or cl.max(cl.map("fabs(x[i] - y[i])", { x = whole, y = b }))
 end
 
 local checks = {}
@@ -95,6 +95,49 @@ function checks.matrices(g)
     same(parts, m * n, "parts", m, n)
   end
   os.remove(path)
+end
+
+--- Reductions and scans along axes, moments and conditions; exact on small integers.
+function checks.axes(g)
+  local function both(a, x, call, f)
+    local r, q = table.pack(pcall(f, a)), table.pack(pcall(f, x))
+    same(r[1], q[1], call)
+    for k = 2, r[1] and q.n or 1 do
+      if type(q[k]) ~= "userdata" then
+        check(r[k] == q[k] or math.abs(r[k] - q[k]) <= 1e-6 * math.abs(q[k]), call, r[k], q[k])
+      else
+        same(("%s %s"):format(r[k].dtype, table.concat(r[k].shape, "x")),
+          ("%s %s"):format(q[k].dtype, table.concat(q[k].shape, "x")), call)
+        local bound = 1e-6 * cl.asum(q[k])
+        local function real(v) return cl.map("x[i]", { x = v }, { dtype = "float" }) end
+        check(largest_difference(real(r[k]), real(q[k])) <= bound, call)
+      end
+    end
+  end
+  if #g == 1 or g.grid[1] == g.grid[2] - 1 then return end -- one device's own; a part of 2x2
+  for _, shape in ipairs { { 9 }, { 3, 0 }, { 11, 9 }, { 5, 2, 3 } } do
+    local x = cl.map("floor(x[i] * 5)", { x = d:random("float", table.unpack(shape)) })
+    local a, name = g:buffer(x), table.concat(shape, "x")
+    both(a, x, "var " .. name, cl.var)
+    both(a, x, "any " .. name, function(v) return cl.any(v) end)
+    both(a, x, "all " .. name, function(v) return cl.all(v) end)
+    both(a, x, "count " .. name, function(v) return cl.count("x[i] > 1 && i > 2", v) end)
+    both(a, x, "scan " .. name, function(v) return cl.scan("a + b", v) end)
+    for axis = 1, #shape do
+      local o, of = { axis = axis, keep = axis == 2 or nil }, (" %s along %d"):format(name, axis)
+      for _, f in ipairs { "sum", "argmin", "mean", "var" } do
+        both(a, x, f .. of, function(v) return cl[f](v, o) end)
+      end
+      both(a, x, "count" .. of, function(v) return cl.count("x[i] > 1 && i > 2", v, o) end)
+      both(a, x, "reduce" .. of, function(v)
+        return cl.reduce("a + b", { x = v, y = v }, { axis = axis, init = 3, map = "x[i] * y[i] + i" })
+      end)
+      both(a, x, "scan" .. of, function(v)
+        return cl.scan("a + b", v, { axis = axis, exclusive = true, init = 2 })
+      end)
+      both(a, x, "view" .. of, function(v) return cl.max(v:view(2, #v), { axis = axis }) end)
+    end
+  end
 end
 
 --- Products, exact on small integers; what moved is what theory has.

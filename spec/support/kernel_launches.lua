@@ -289,6 +289,13 @@ by_kernel.gather_rows = [[for _, shape in ipairs(SHAPES) do
   run("gather_rows", over2(cols, rows, { 16, 4 }))(rows, cols, ints(rows), reals(2 + rows * cols), 2,
     empty(part(rows, cols, cols + 1, 0)), cols + 1) end]]
 
+by_kernel.lu_move_rows = [[for _, shape in ipairs(SHAPES) do
+  local rows, cols = table.unpack(shape)
+  local moves = {}
+  for i = 0, rows - 1 do moves[2 * i + 1], moves[2 * i + 2] = rows - 1 - i, i end
+  run("lu_move_rows", over2(cols, rows, { 16, 4 }))(rows, cols, d:buffer(moves, "int"), reals(rows * cols),
+    empty(rows * cols)) end]]
+
 by_kernel.copy_matrix = [[for _, shape in ipairs(SHAPES) do
   local rows, cols = table.unpack(shape)
   run("copy_matrix", over2(cols, rows, { 16, 4 }))(rows, cols, reals(part(rows, cols, cols + 2, 3)), 3, cols + 2,

@@ -16,34 +16,36 @@ local report = {
     "clcompute report peers --groups arrays     # arrays against NumPy and std::sort",
     "clcompute report peers --groups loops      # loop nests against the same in C",
     "clcompute report peers --device nvidia     # against cuBLAS, cuSOLVER and CUB, in a checkout with CUDA",
+    "POCL_DEVICES='pthread pthread' clcompute report scaling --quick   # more devices of a process",
+    "mpirun -n 2 clcompute report scaling       # ranks of a job, beside one of them",
     "clcompute report gauss --rows kept          # called again, it goes on where it was cut off",
     "clcompute report kept/group_size_5_0.0.jsonl",
   },
 }
 
-local PAPERS = { borisov = true, gauss = true, polykernels = true, peers = true }
+local PAPERS = { borisov = true, gauss = true, polykernels = true, peers = true, scaling = true }
 
 -- The options that not every report takes, as on the command line, and the reports that do.
 local TAKEN_BY = {
-  { "quick", "--quick", { borisov = true, gauss = true, polykernels = true, peers = true } },
-  { "rows", "--rows", { borisov = true, gauss = true, polykernels = true, peers = true } },
-  { "device", "--device", { borisov = true, gauss = true, polykernels = true, peers = true } },
+  { "quick", "--quick", PAPERS },
+  { "rows", "--rows", PAPERS },
+  { "device", "--device", PAPERS },
   { "groups", "--groups", { peers = true } },
   { "limit", "--limit", { gauss = true } },
-  { "sizes", "--sizes", { gauss = true } },
+  { "sizes", "--sizes", { gauss = true, scaling = true } },
   { "large_sizes", "--large-sizes", { gauss = true } },
   { "cores", "--cores", { gauss = true } },
 }
 
 --- Adds the options.
 function report.configure(parser)
-  parser:argument("name", "borisov, gauss, polykernels, peers, or a file of rows (.jsonl)."):argname "<name>"
+  parser:argument("name", "borisov, gauss, polykernels, peers, scaling, or a file of rows (.jsonl)."):argname "<name>"
   parser:flag("--quick", "Small sizes; of peers few rounds, small loops, on a GPU few sizes.")
   parser:option("--rows", "Keep what is measured in this folder; gauss goes on from what is there.")
     :argname "<folder>"
   parser:option("--limit", "Seconds a figure may take; the rest is skipped (gauss)."):argname "<s>"
     :convert(command_line.seconds)
-  parser:option("--sizes", "N of figures 3 and 4, with commas (gauss)."):argname "<n,..>"
+  parser:option("--sizes", "N of figures 3 and 4 (gauss), of matrices (scaling), with commas."):argname "<n,..>"
     :convert(command_line.positive_integers)
   parser:option("--large-sizes", "N of figures 5 and 6, with commas (gauss)."):argname "<n,..>"
     :convert(command_line.positive_integers)
@@ -81,8 +83,8 @@ end
 local function measured(options)
   local show <close> = output.progress()
   return require "clcompute.suite".report(options.name, {
-    devices = command_line.devices(options), quick = options.quick, rows = options.rows, limit = options.limit,
-    sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores,
+    devices = command_line.devices(options), selector = options.device, quick = options.quick, rows = options.rows,
+    limit = options.limit, sizes = options.sizes, large_sizes = options.large_sizes, cores = options.cores,
     groups = options.groups, progress = show,
   })
 end
@@ -91,11 +93,13 @@ end
 function report.run(options)
   local paper = PAPERS[options.name]
   if not paper and not is_file(options.name) then
-    error(("no report '%s'; there are borisov, gauss, polykernels and peers, and files of rows (.jsonl)")
+    error(("no report '%s'; there are borisov, gauss, polykernels, peers and scaling, and files of rows (.jsonl)")
       :format(options.name), 0)
   end
   output.check(options)
-  return output.document(paper and measured(options) or kept(options.name), options)
+  local document
+  if paper then document = measured(options) else document = kept(options.name) end
+  return document and output.document(document, options) or 0 -- one rank of a job shows it
 end
 
 return report

@@ -6,7 +6,9 @@
 local core = require "clcompute.core"
 local elementwise = require "clcompute.groups.elementwise"
 local operations = require "clcompute.operations"
+local lines = require "clcompute.groups.lines"
 local options = require("clcompute.base").options
+local product = require "clcompute.groups.product"
 local spread = require "clcompute.groups.spread"
 
 local combining = {}
@@ -17,20 +19,7 @@ local function fail(...) error(string.format(...), 0) end
 
 local function is_integer(dtype) return operations.operands.is_integer(dtype) end
 
---- Refuses options of one device's call.
-local function check_no_options(where, o)
-  if o ~= nil then
-    local key = type(o) == "table" and next(o)
-    fail("%s: of a spread buffer: no option %s; a:parts() gives the buffers of each device", where,
-      key and ("'%s'"):format(key) or "expected")
-  end
-end
-
---- One spread buffer of a call.
-local function check_one(where, x, o)
-  check_no_options(where, o)
-  return spread.check(x, where, "argument 1")
-end
+local AXIS = { axis = "integer", keep = "boolean" }
 
 --- The results f(piece, rank) of ranks with elements, in the order of ranks.
 local function results_of(a, f)
@@ -58,21 +47,17 @@ end
 
 local function zero(dtype) return is_integer(dtype) and 0 or 0.0 end
 
-function combining.sum(x, o)
-  check_one("sum", x, o)
-  return add_up(results_of(x, alone(core.sum)), zero(x.dtype))
+--- A reduction of one buffer: `of_all` of its elements, or that of one device along an axis.
+local function named(where, of_all)
+  combining[where] = function(x, o)
+    local g = lines.read(where, x, o, AXIS)
+    if g then return lines.named(where, x, g) end
+    return of_all(x)
+  end
 end
 
-function combining.asum(x, o)
-  check_one("asum", x, o)
-  return add_up(results_of(x, alone(core.asum)), zero(x.dtype))
-end
-
-function combining.mean(x, o)
-  check_one("mean", x, o)
-  if x.place:count() == 0 then fail "mean: no elements" end
-  return combining.sum(x) / x.place:count()
-end
+named("sum", function(x) return add_up(results_of(x, alone(core.sum)), zero(x.dtype)) end)
+named("asum", function(x) return add_up(results_of(x, alone(core.asum)), zero(x.dtype)) end)
 
 function combining.dot(x, y)
   local pair, first = elementwise.align("dot", { x = x, y = y })
@@ -92,10 +77,7 @@ local function norm(list)
   return largest * math.sqrt(sum)
 end
 
-function combining.norm2(x, o)
-  check_one("norm2", x, o)
-  return norm(results_of(x, alone(core.norm2)))
-end
+named("norm2", function(x) return norm(results_of(x, alone(core.norm2))) end)
 
 --- Whether `a` comes before `b` as an extreme; NaN is before all.
 local function is_before(a, b, is_least)
@@ -105,8 +87,7 @@ local function is_before(a, b, is_least)
   return a > b
 end
 
-local function extreme(where, x, o, is_least)
-  check_one(where, x, o)
+local function extreme(where, x, is_least)
   local best
   for _, value in ipairs(results_of(x, alone(core[where]))) do
     if best == nil or is_before(value, best, is_least) then best = value end
@@ -114,12 +95,13 @@ local function extreme(where, x, o, is_least)
   return best or fail("%s: no elements", where)
 end
 
-function combining.min(x, o) return extreme("min", x, o, true) end
-function combining.max(x, o) return extreme("max", x, o, false) end
+named("min", function(x) return extreme("min", x, true) end)
+named("max", function(x) return extreme("max", x, false) end)
 
 --- The first place of an extreme, from 1 in row-major order, and the element.
 local function place_of(where, x, o, is_least)
-  check_one(where, x, o)
+  local g = lines.read(where, x, o, AXIS)
+  if g then return lines.place(where, x, g) end
   local best, at
   for _, found in ipairs(results_of(x, function(piece, rank)
     local own, value = core[where](piece)
@@ -136,9 +118,93 @@ end
 function combining.argmin(x, o) return place_of("argmin", x, o, true) end
 function combining.argmax(x, o) return place_of("argmax", x, o, false) end
 
+-- --- moments and conditions ---------------------------------------------------------------------------
+
+--- The mean of all elements, and the sum of the squares of what differs from it.
+local function moments(where, x)
+  local mean, squares, n = 0.0, 0.0, 0
+  for _, found in ipairs(results_of(x, function(piece)
+    local count = piece.bytes // spread.sizes[x.dtype]
+    return { count, core.mean(piece), core.var(piece) }
+  end)) do
+    local count, own_mean, own_var = table.unpack(found) -- Chan, Golub & LeVeque 1979
+    local difference, total = own_mean - mean, n + count
+    squares = squares + own_var * count + difference * difference * (n * count / total)
+    mean, n = mean + difference * (count / total), total
+  end
+  if n == 0 then fail("%s: no elements", where) end
+  return mean, squares, n
+end
+
+function combining.mean(x, o)
+  local g = lines.read("mean", x, o, AXIS)
+  if g then return lines.mean(x, g) end
+  if x.place:count() == 0 then fail "mean: no elements" end
+  local totals = results_of(x, function(piece) return core.mean(piece) * (piece.bytes // spread.sizes[x.dtype]) end)
+  return add_up(totals) / x.place:count()
+end
+
+local MOMENTS = { axis = "integer", keep = "boolean", ddof = "number" }
+
+local function variance(where, x, o)
+  local g, ddof = lines.read(where, x, o, MOMENTS), o and o.ddof or 0
+  if g then return lines.var(where, x, g, ddof) end
+  local _, squares, n = moments(where, x)
+  if not (ddof >= 0 and ddof < n) then
+    fail("%s: option 'ddof': 0 .. %d expected, less than there are elements, got %s", where, n - 1, ddof)
+  end
+  return squares / (n - ddof)
+end
+
+function combining.var(x, o) return variance("var", x, o) end
+
+function combining.std(x, o)
+  local found = variance("std", x, o)
+  return type(found) == "number" and math.sqrt(found) or found
+end
+
+--- count, any and all: `combine` of the results of ranks, in their order.
+local function condition(where, text, given, o, combine)
+  if type(text) ~= "string" and type(given) == "table" and not spread.is_one(given) and o == nil then
+    given, o = nil, given
+  end
+  if type(text) ~= "string" then
+    if given ~= nil then fail("%s: no second argument behind a mask expected, got %s", where, type(given)) end
+    text, given = "x != 0", text
+  end
+  local operands, first = elementwise.align(where, spread.is_one(given) and { x = given } or given)
+  local function of_rank(own, how, rank)
+    return core[where](elementwise.localize(text, first.place, rank), own, how)
+  end
+  local g = lines.read(where, first, o, AXIS)
+  if g then return lines.condition(where, operands, first, g, of_rank) end
+  return combine(results_of(first, function(_, rank)
+    return of_rank(elementwise.of_rank(operands, rank), nil, rank)
+  end))
+end
+
+function combining.count(text, x, o)
+  return condition("count", text, x, o, function(list) return add_up(list, 0) end)
+end
+
+--- Whether a list has the value.
+local function has(list, value)
+  for _, found in ipairs(list) do if found == value then return true end end
+  return false
+end
+
+function combining.any(text, x, o)
+  return condition("any", text, x, o, function(list) return has(list, true) end)
+end
+
+function combining.all(text, x, o)
+  return condition("all", text, x, o, function(list) return not has(list, false) end)
+end
+
 -- --- reduce -------------------------------------------------------------------------------------------
 
-local REDUCE = { init = "number", map = "string", dtype = "string", preamble = "string" }
+local REDUCE = { init = "number", map = "string", dtype = "string", preamble = "string", axis = "integer",
+  keep = "boolean" }
 
 --- The dtype that holds results of reductions of operands.
 local function dtype_of_results(given, o)
@@ -166,9 +232,20 @@ end
 function combining.reduce(operation, x, o)
   o = o and options.check("reduce", o, REDUCE) or NONE
   local given, first = elementwise.align("reduce", spread.is_one(x) and { x = x } or x)
+  local g = operations.along_axis.read("reduce", o, first)
+  local function of_rank(operands, how, rank)
+    how.map, how.dtype, how.preamble = elementwise.localize(o.map, first.place, rank), o.dtype, o.preamble
+    how.init = g and g.n == 0 and o.init or nil
+    return core.reduce(operation, operands, how)
+  end
+  if g then
+    return lines.of_operands(given, first, g, of_rank, function(stack, how)
+      return core.reduce(operation, stack, { axis = how.axis, dtype = o.dtype, preamble = o.preamble,
+        init = g.n > 0 and o.init or nil })
+    end)
+  end
   local list = results_of(first, function(_, rank)
-    local own = { map = elementwise.localize(o.map, first.place, rank), dtype = o.dtype, preamble = o.preamble }
-    return core.reduce(operation, elementwise.of_rank(given, rank), own)
+    return of_rank(elementwise.of_rank(given, rank), {}, rank)
   end)
   local _, device = next(first.group.ranks.devices)
   return fold(device, operation, list, dtype_of_results(given, o), o.init)
@@ -206,22 +283,52 @@ local function starts_of(operation, x, dtype, init)
   return starts
 end
 
-local SCAN = { exclusive = "boolean", init = "number", out = "table", dtype = "string" }
+local SCAN = { exclusive = "boolean", init = "number", out = "table", dtype = "string", axis = "integer" }
+
+--- Scans what lies in the order of its elements.
+local function scan_all(operation, x, dtype, o)
+  local starts, pieces = starts_of(operation, x, dtype, o.init), {}
+  for rank, piece in pairs(x.pieces) do
+    pieces[rank] = core.scan(operation, piece, { exclusive = o.exclusive, init = starts[rank], dtype = dtype })
+  end
+  return spread.of(x.group, dtype, x.place, pieces)
+end
+
+--- Scans along an axis. Where that is divided, the elements are laid so that it is not.
+local function scan_along(operation, x, dtype, o, axis)
+  local place, shape = x.place, x.shape
+  local is_matrix = #shape == 2
+  if (axis > 1 and (not is_matrix or place.q == 1)) or axis == 1 and place.p == 1 then
+    local pieces = {}
+    for rank, piece in pairs(x.pieces) do
+      pieces[rank] = core.scan(operation, piece, { axis = axis, exclusive = o.exclusive, init = o.init, dtype = dtype })
+    end
+    return spread.of(x.group, dtype, place, pieces)
+  end
+  if axis == 2 then -- rows of three dimensions are with one rank each
+    local line = elementwise.reshaped(x, { shape[1], shape[2], 1 })
+    return elementwise.reshaped(scan_along(operation, line, dtype, o, 2), shape)
+  end
+  local matrix = elementwise.reshaped(x, { shape[1], place.columns })
+  local turned = scan_along(operation, product.transpose(matrix), dtype, o, 2)
+  return elementwise.reshaped(product.transpose(turned), shape)
+end
 
 function combining.scan(operation, x, o)
   o = o and options.check("scan", o, SCAN) or NONE
   spread.check(x, "scan", "argument 2")
-  if #x.place.shape == 2 and x.place.p * x.place.q > 1 then
-    fail "scan: a spread matrix does not lie in the order of its elements; a:copy(device) gathers it"
-  end
   local target = o.out and spread.check(o.out, "scan", "option 'out'")
-  local of, dtype = elementwise.settled(x), o.dtype or target and target.dtype or x.dtype
-  local starts, pieces = starts_of(operation, of, dtype, o.init), {}
-  for rank, piece in pairs(of.pieces) do
-    pieces[rank] = core.scan(operation, piece,
-      { exclusive = o.exclusive, init = starts[rank], dtype = dtype })
+  local of, dtype, shape = elementwise.settled(x), o.dtype or target and target.dtype or x.dtype, x.shape
+  local g = operations.along_axis.read("scan", o, x)
+  local made
+  if g and #shape > 1 then
+    made = scan_along(operation, of, dtype, o, g.axis)
+  elseif #shape == 2 and x.place.p * x.place.q > 1 then
+    local line = elementwise.reshaped(of, { shape[1], shape[2], 1 })
+    made = elementwise.reshaped(scan_all(operation, line, dtype, o), shape)
+  else
+    made = scan_all(operation, of, dtype, o)
   end
-  local made = spread.of(x.group, dtype, of.place, pieces)
   return target and target:write(made) or made
 end
 

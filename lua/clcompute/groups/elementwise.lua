@@ -4,6 +4,7 @@
 
 local core = require "clcompute.core"
 local raising = require "clcompute.groups.raising"
+local rows = require "clcompute.groups.rows"
 local spread = require "clcompute.groups.spread"
 
 local elementwise = {}
@@ -13,6 +14,22 @@ local function fail(...) error(string.format(...), 0) end
 --- A spread buffer that lies as new ones do: a copy of a view, whose rows do not.
 function elementwise.settled(a)
   return a.place.is_whole and a or a:copy()
+end
+
+--- The same elements in another shape.
+function elementwise.reshaped(x, shape)
+  local place = x.place
+  if table.concat(shape, "x") == table.concat(place.shape, "x") then return x end
+  local is_line = #shape ~= 2 and #place.shape ~= 2 and shape[1] == place.rows and place.is_whole
+  if is_line then -- which lies as it did
+    return spread.make(x.group, x.dtype, shape, function(rank, _, own)
+      return x.pieces[rank]:reshape(table.unpack(own))
+    end)
+  end
+  local new = spread.empty(x.group, x.dtype, shape)
+  if shape[1] ~= place.rows and x.bytes > 0 then return new:write(x:string()) end
+  for from, to in rows.steps(x, 0, x.bytes > 0 and place.rows or 0) do new:write(rows.read(x, from, to), from + 1) end
+  return new
 end
 
 --- Operands of one call, by name: those that are spread lie alike in what comes back.

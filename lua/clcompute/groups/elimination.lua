@@ -35,17 +35,45 @@ local function step_of(w, k)
     own_column = own_column }
 end
 
---- Moves the panel of a step to the rank of its diagonal block, or back.
+--- Moves the panel of a step to the rank of its diagonal block, or back: what each rank has of it at once.
 local function move_panel(w, s, panel, is_back)
   local place, ranks = w.place, w.group.ranks
+  local blocks = {} -- of rows, by the row of the grid that has them
   for row, count in place:row_runs(s.k, place.rows) do
-    local rank, own_row, own_column = place:find(row, s.k)
-    local at, in_panel, size = { own_row + 1, own_column + 1 }, { row - s.k + 1, 1 }, { count, s.width }
-    if is_back then
-      ranks:move(s.home, panel, in_panel, rank, w.pieces[rank], at, size)
-    else
-      ranks:move(rank, w.pieces[rank], at, s.home, panel, in_panel, size)
+    local at = row // place.row_block % place.p
+    blocks[at] = blocks[at] or {}
+    table.insert(blocks[at], { row = row, count = count })
+  end
+  for at = 0, place.p - 1 do
+    local rank = place:rank(at, s.column)
+    local first = place:rows_before(s.k, at)
+    local count = place:rows_before(place.rows, at) - first
+    local size = { count, s.width }
+    local is_own = rank == s.home
+    local home = ranks.devices[s.home]
+    local beside = home and not is_own and count > 0 and home:empty(w.dtype, count, s.width) or nil
+    local function copy_blocks(from_panel)
+      local piece, before = beside or w.pieces[rank], beside and first or 0
+      for _, block in ipairs(home and blocks[at] or {}) do
+        local own = place:rows_before(block.row, at) - before
+        local in_panel, there = { block.row - s.k + 1, 1 }, { own + 1, beside and 1 or s.own_column + 1 }
+        local part = { block.count, s.width }
+        if from_panel then
+          panel:copy_rect { to = piece, size = part, at = in_panel, to_at = there }
+        else
+          piece:copy_rect { to = panel, size = part, at = there, to_at = in_panel }
+        end
+      end
     end
+    local in_matrix = { first + 1, s.own_column + 1 }
+    if is_back then
+      copy_blocks(true)
+      if not is_own then ranks:move(s.home, beside, { 1, 1 }, rank, w.pieces[rank], in_matrix, size) end
+    else
+      if not is_own then ranks:move(rank, w.pieces[rank], in_matrix, s.home, beside, { 1, 1 }, size) end
+      copy_blocks(false)
+    end
+    if beside then beside:release() end
   end
 end
 
@@ -91,31 +119,67 @@ local function moves_of(s, pivots)
   return moves
 end
 
---- Exchanges rows in all columns: they go to where they belong beside the matrix, then into it.
+--- Queues copies of rows of one matrix of a device to rows of another: moves are from, to, from, to ..., from 0.
+local function copy_rows(source, target, moves)
+  local columns = target.shape[2]
+  if columns == 0 then return end
+  local device = target.device
+  local order <close> = device:buffer(moves, "int")
+  device:kernel("lu_move_rows", { dtype = target.dtype })({ global = { columns, #moves // 2 }, group = { 64, 1 },
+    remainder = "pad" }, #moves // 2, columns, order, source, target)
+end
+
+--- The rows that go from place to place of a column of the grid: lists of their own rows there, by both.
+local function routes_of(place, moves)
+  local routes = {}
+  for at = 0, place.p - 1 do routes[at] = {} end
+  for _, move in ipairs(moves) do
+    local to, own_to = place:find(move[1], 0)
+    local from_rank, own = place:find(move[2], 0)
+    to, from_rank = (to - 1) // place.q, (from_rank - 1) // place.q
+    local route = routes[from_rank][to] or { gather = {}, scatter = {} }
+    routes[from_rank][to] = route
+    local k = #route.gather
+    route.gather[k + 1], route.gather[k + 2], route.scatter[k + 1], route.scatter[k + 2] = own, k // 2, k // 2, own_to
+  end
+  return routes
+end
+
+--- Exchanges rows in all columns: those that go from one rank to one rank are gathered, move at once and are put into
+-- place when all are.
 local function exchange(w, moves)
   local place, ranks = w.place, w.group.ranks
-  local beside = {}
-  for rank, device in pairs(ranks.devices) do
-    local _, columns = place:extent(rank)
-    if #moves > 0 then beside[rank] = device:empty(w.dtype, #moves, columns) end
-  end
-  for column = 0, place.q - 1 do
-    local _, width = place:extent(place:rank(0, column))
-    for is_in = 0, 1 do
-      for k, move in ipairs(moves) do
-        local to, own_to = place:find(move[1], 0)
-        local source, own = place:find(move[2], 0)
-        to = place:rank((to - 1) // place.q, column)
-        source = place:rank((source - 1) // place.q, column)
-        if is_in == 0 then
-          ranks:move(source, w.pieces[source], { own + 1, 1 }, to, beside[to], { k, 1 }, { 1, width })
-        else
-          ranks:move(to, beside[to], { k, 1 }, to, w.pieces[to], { own_to + 1, 1 }, { 1, width })
+  local routes, arrived = routes_of(place, moves), {}
+  local function each(visit)
+    for column = 0, place.q - 1 do
+      for source = 0, place.p - 1 do
+        for to = 0, place.p - 1 do
+          local route = routes[source][to]
+          if route then visit(route, place:rank(source, column), place:rank(to, column)) end
         end
       end
     end
   end
-  for _, buffer in pairs(beside) do buffer:release() end
+  local list = {}
+  each(function(route, source, to)
+    local count, device = #route.gather // 2, ranks.devices[source]
+    local _, width = place:extent(source)
+    local rows = device and device:empty(w.dtype, count, width)
+    if rows then copy_rows(w.pieces[source], rows, route.gather) end
+    local there = rows
+    if source ~= to then
+      there = ranks.devices[to] and ranks.devices[to]:empty(w.dtype, count, width)
+      list[#list + 1] = { from = source, source = rows, at = { 1, 1 }, to = to, target = there, to_at = { 1, 1 },
+        size = { count, width } }
+    end
+    if there and ranks.devices[to] then arrived[#arrived + 1] = { route = route, rank = to, rows = there } end
+  end)
+  ranks:move_all(list)
+  for _, move in ipairs(list) do if move.source then move.source:release() end end
+  for _, one in ipairs(arrived) do
+    copy_rows(one.rows, w.pieces[one.rank], one.route.scatter)
+    one.rows:release()
+  end
 end
 
 local LOWER = "i / w > i % w ? x[i] : i / w == i % w"
@@ -134,27 +198,37 @@ end
 function elimination.lower(w, s, is_transposed) return triangle_of(w, s, LOWER, is_transposed) end
 function elimination.upper(w, s, is_transposed) return triangle_of(w, s, UPPER, is_transposed) end
 
---- Rows k .. e - 1 right of the panel become those of U.
-local function solve_rows(w, s)
+--- Rows k .. e - 1 right of the panel become those of U, on the ranks that have them. What solves with the triangle is
+-- kept where the block is.
+local function solve_rows(f, s)
+  local w = f.w
   local place, ranks = w.place, w.group.ranks
-  for column = 0, place.q - 1 do
+  local triangles, list = {}, {}
+  local function rest(column)
     local rank = place:rank(s.row, column)
-    local first = place:columns_before(s.e, column)
     local _, columns = place:extent(rank)
-    local device, piece = ranks.devices[rank], w.pieces[rank]
-    if columns > first then
-      local triangle = device and device:empty(w.dtype, s.width, s.width)
-      ranks:move(s.home, w.pieces[s.home], { s.own_row + 1, s.own_column + 1 }, rank, triangle, { 1, 1 },
-        { s.width, s.width })
-      if device then
-        local size = { s.width, columns - first }
-        local rows = device:empty(w.dtype, s.width, columns - first)
-        piece:copy_rect { to = rows, size = size, at = { s.own_row + 1, first + 1 } }
-        local lower = core.map((LOWER:gsub("w", s.width)), { x = triangle:reshape(s.width * s.width) })
-        local factors = core.lu(lower:reshape(s.width, s.width))
-        factors:solve(rows):copy_rect { to = piece, size = size, to_at = { s.own_row + 1, first + 1 } }
-      end
+    local first = place:columns_before(s.e, column)
+    return rank, first, columns - first
+  end
+  for column = 0, place.q - 1 do
+    local rank, _, columns = rest(column)
+    local device = ranks.devices[rank]
+    if columns > 0 then
+      triangles[column] = device and device:empty(w.dtype, s.width, s.width)
+      list[#list + 1] = { from = s.home, source = w.pieces[s.home], at = { s.own_row + 1, s.own_column + 1 }, to = rank,
+        target = triangles[column], to_at = { 1, 1 }, size = { s.width, s.width } }
     end
+  end
+  ranks:move_all(list)
+  for column, triangle in pairs(triangles) do
+    local rank, first, columns = rest(column)
+    local size, piece = { s.width, columns }, w.pieces[rank]
+    local rows = piece.device:empty(w.dtype, s.width, columns)
+    piece:copy_rect { to = rows, size = size, at = { s.own_row + 1, first + 1 } }
+    local lower = core.map((LOWER:gsub("w", s.width)), { x = triangle:reshape(s.width * s.width) })
+    local factors = core.lu(lower:reshape(s.width, s.width))
+    factors:solve(rows):copy_rect { to = piece, size = size, to_at = { s.own_row + 1, first + 1 } }
+    if rank == s.home then f.kept.L[s] = factors end
   end
 end
 
@@ -172,21 +246,26 @@ local function update(w, s)
     local rows, columns = rest(rank)
     left[rank], right[rank] = device:empty(w.dtype, rows, s.width), device:empty(w.dtype, s.width, columns)
   end
+  local list = {}
   for rank = 1, ranks.count do
     local rows, columns, r, c = rest(rank)
     local row, column = place:place(rank)
     local beside, above = place:rank(row, s.column), place:rank(s.row, column)
     if rows > 0 and columns > 0 then
-      ranks:move(beside, w.pieces[beside], { r + 1, s.own_column + 1 }, rank, left[rank], { 1, 1 }, { rows, s.width })
-      ranks:move(above, w.pieces[above], { s.own_row + 1, c + 1 }, rank, right[rank], { 1, 1 }, { s.width, columns })
-      if ranks.devices[rank] then
-        local piece = w.pieces[rank]
-        core.gemm(left[rank], right[rank], { c = from(piece, r, c), ldc = piece.shape[2], m = rows, n = columns,
-          k = s.width, alpha = -1, beta = 1 })
-      end
+      list[#list + 1] = { from = beside, source = w.pieces[beside], at = { r + 1, s.own_column + 1 }, to = rank,
+        target = left[rank], to_at = { 1, 1 }, size = { rows, s.width } }
+      list[#list + 1] = { from = above, source = w.pieces[above], at = { s.own_row + 1, c + 1 }, to = rank,
+        target = right[rank], to_at = { 1, 1 }, size = { s.width, columns } }
     end
   end
+  ranks:move_all(list)
   for rank in pairs(left) do
+    local rows, columns, r, c = rest(rank)
+    if rows > 0 and columns > 0 then
+      local piece = w.pieces[rank]
+      core.gemm(left[rank], right[rank], { c = from(piece, r, c), ldc = piece.shape[2], m = rows, n = columns,
+        k = s.width, alpha = -1, beta = 1 })
+    end
     left[rank]:release()
     right[rank]:release()
   end
@@ -204,7 +283,7 @@ end
 -- @treturn table {w=, steps=, pivots= (row i was exchanged with pivots[i], from 1), diagonal=}
 function elimination.factor(where, w)
   local n = w.place.rows
-  local f = { w = w, steps = {}, pivots = {}, diagonal = {} }
+  local f = { w = w, steps = {}, pivots = {}, diagonal = {}, kept = { L = {} } }
   for k = 0, n - 1, w.place.row_block do
     local s = step_of(w, k)
     local panel = panel_of(w, s)
@@ -215,7 +294,7 @@ function elimination.factor(where, w)
     move_panel(w, s, panel, true)
     if panel then panel:release() end
     if s.e < n then
-      solve_rows(w, s)
+      solve_rows(f, s)
       update(w, s)
     end
     for j = 1, s.width do
@@ -230,7 +309,6 @@ end
 
 --- The solutions of the diagonal blocks, which are kept: f.kept[key][step].
 local function solver_of(f, key, s, make, is_transposed)
-  f.kept = f.kept or {}
   local kept = f.kept[key] or {}
   f.kept[key] = kept
   if not kept[s] then kept[s] = make(f.w, s, is_transposed) end
@@ -315,9 +393,17 @@ end
 
 --- The rows of all steps, packed, on all ranks.
 local function join(f, blocks)
-  local rows = {}
+  local found = f.w.group.ranks:collect(function(rank)
+    local list = {}
+    for number, s in ipairs(f.steps) do
+      if s.home == rank then list[#list + 1] = blocks[number]:string() end
+    end
+    return list
+  end)
+  local rows, at = {}, {}
   for number, s in ipairs(f.steps) do
-    rows[number] = f.w.group.ranks:from(s.home, function() return blocks[number]:string() end)
+    at[s.home] = (at[s.home] or 0) + 1
+    rows[number] = found[s.home][at[s.home]]
   end
   return table.concat(rows)
 end

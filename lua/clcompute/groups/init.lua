@@ -5,6 +5,7 @@
 local combining = require "clcompute.groups.combining"
 local core = require "clcompute.core"
 local elementwise = require "clcompute.groups.elementwise"
+local factors_alone = require "clcompute.groups.factors_alone"
 local group = require "clcompute.groups.group"
 local product = require "clcompute.groups.product"
 local raising = require "clcompute.groups.raising"
@@ -16,9 +17,7 @@ local groups = raising.guarded { new = group.new }
 
 local operations = spread.operations
 
-for _, name in ipairs { "sum", "asum", "mean", "dot", "norm2", "min", "max", "argmin", "argmax", "reduce", "scan" } do
-  operations[name] = combining[name]
-end
+for name, f in pairs(combining) do operations[name] = f end
 operations.map, operations.saxpy = elementwise.map, elementwise.saxpy
 operations.gemm, operations.matmul, operations.transpose = product.gemm, product.gemm, product.transpose
 operations.lu, operations.gauss, operations.solve = solving.lu, solving.gauss, solving.gauss
@@ -77,24 +76,34 @@ local function call_alone(g, f, ...)
   return wrapped(g, given, f(table.unpack(own, 1, given.n)))
 end
 
---- What ranks must agree on of a call: shapes and dtypes of spread buffers.
-local function shapes_of(...)
-  local text = ""
-  for k = 1, select("#", ...) do
-    local value = select(k, ...)
-    if spread.is_one(value) then text = ("%s of %s %s"):format(text, value.dtype, table.concat(value.shape, "x")) end
+--- What ranks must agree on of an argument: shapes, dtypes and layouts, numbers, texts, and tables of these.
+local function words_of(value, depth)
+  if spread.is_one(value) then return ("%s %s"):format(value.dtype, table.concat(value.shape, "x")) end
+  local kind = math.type(value) or type(value)
+  if kind == "float" then return ("%.17g"):format(value) end
+  if kind ~= "table" or getmetatable(value) or depth > 2 then
+    return (kind == "userdata" or kind == "table" or kind == "function") and type_of(value) or tostring(value)
   end
-  return text
+  local list = {}
+  for key, inner in next, value do list[#list + 1] = ("%s = %s"):format(key, words_of(inner, depth + 1)) end
+  table.sort(list)
+  return "{ " .. table.concat(list, ", ") .. " }"
+end
+
+local function words_of_call(name, g, ...)
+  local list = {}
+  for k = 1, select("#", ...) do list[k] = words_of((select(k, ...)), 0) end
+  return ("%s of %s, on %dx%d by %d"):format(name, table.concat(list, ", "), g.grid[1], g.grid[2], g.block)
 end
 
 local function call(name, g, ...)
-  if g.ranks.count == 1 and not g.rank and name ~= "lu" then return call_alone(g, core[name], ...) end
+  if g.ranks.count == 1 and name == "lu" then return factors_alone.new(...) end
+  if g.ranks.count == 1 then return call_alone(g, core[name], ...) end
   local f = operations[name]
   if not f then
     error(("%s: works on one device: a:parts() gives the buffers of each, a:copy(device) gathers"):format(name), 0)
   end
-  if g.rank then g.ranks:agree("%s%s", name, shapes_of(...)) end
-  return f(...)
+  return g.ranks:together(words_of_call(name, g, ...), f, ...)
 end
 
 --- Calls the operation of that name, of which an argument may be a spread buffer.

@@ -154,6 +154,16 @@ function Placement:index_text(rank)
   return ("((ulong)%s * %d + %s)"):format(row, self.columns, column)
 end
 
+--- An element's place along an axis as an expression of x[i], its place in what a rank has; both from 1. Not of views.
+function Placement:axis_text(rank, axis)
+  local at_row, at_column = self:place(rank)
+  local is_matrix = #self.shape == 2
+  local block, count, at = self.row_block, self.p, at_row
+  if axis == 2 and is_matrix then block, count, at = self.column_block, self.q, at_column end
+  if count == 1 or axis > 2 or axis == 2 and not is_matrix then return "x[i]" end
+  return ("((x[i] - 1) / %d * %d + %d) * %d + (x[i] - 1) %% %d + 1"):format(block, count, at, block, block)
+end
+
 --- Where the rows of a rank are, as a list of {first, last} from 1; and its columns.
 function Placement:intervals(rank)
   local at_row, at_column = self:place(rank)

@@ -28,10 +28,10 @@ local function from(matrix, row, column)
 end
 
 --- The panels of A: columns first .. first + width - 1, for each rank of this process {buffer, elements from row to
--- row}.
-local function columns_of(a, first, width)
-  local place, ranks, panels = a.place, a.group.ranks, {}
-  for rank, device in pairs(ranks.devices) do
+-- row}. What has to move is added to a list.
+local function columns_of(a, first, width, moves)
+  local place, panels = a.place, {}
+  for rank, device in pairs(a.group.ranks.devices) do
     local rows = place:extent(rank)
     panels[rank] = place.q == 1 and { from(a.pieces[rank], 0, first), place.columns }
       or { device:empty(a.dtype, rows, width), width }
@@ -44,8 +44,8 @@ local function columns_of(a, first, width)
       local rows = place:extent(owner)
       for to_column = 0, place.q - 1 do
         local to = place:rank(row, to_column)
-        ranks:move(owner, a.pieces[owner], { 1, own + 1 }, to, panels[to] and panels[to][1],
-          { 1, column - first + 1 }, { rows, count })
+        moves[#moves + 1] = { from = owner, source = a.pieces[owner], at = { 1, own + 1 }, to = to,
+          target = panels[to] and panels[to][1], to_at = { 1, column - first + 1 }, size = { rows, count } }
       end
     end
   end
@@ -53,9 +53,9 @@ local function columns_of(a, first, width)
 end
 
 --- The panels of B: rows first .. first + height - 1.
-local function rows_of(b, first, height)
-  local place, ranks, panels = b.place, b.group.ranks, {}
-  for rank, device in pairs(ranks.devices) do
+local function rows_of(b, first, height, moves)
+  local place, panels = b.place, {}
+  for rank, device in pairs(b.group.ranks.devices) do
     local _, columns = place:extent(rank)
     panels[rank] = place.p == 1 and { from(b.pieces[rank], first, 0), columns }
       or { device:empty(b.dtype, height, columns), columns }
@@ -68,8 +68,8 @@ local function rows_of(b, first, height)
       local _, width = place:extent(owner)
       for to_row = 0, place.p - 1 do
         local to = place:rank(to_row, column)
-        ranks:move(owner, b.pieces[owner], { own + 1, 1 }, to, panels[to] and panels[to][1],
-          { row - first + 1, 1 }, { count, width })
+        moves[#moves + 1] = { from = owner, source = b.pieces[owner], at = { own + 1, 1 }, to = to,
+          target = panels[to] and panels[to][1], to_at = { row - first + 1, 1 }, size = { count, width } }
       end
     end
   end
@@ -82,8 +82,10 @@ function product.multiply(a, b, c, o)
   local step = math.max(1, PANEL // c.group.block) * c.group.block
   for first = 0, math.max(inner, 1) - 1, step do
     local width = math.min(step, inner - first)
-    local left = width > 0 and columns_of(a, first, width)
-    local right = width > 0 and rows_of(b, first, width)
+    local moves = {}
+    local left = width > 0 and columns_of(a, first, width, moves)
+    local right = width > 0 and rows_of(b, first, width, moves)
+    c.group.ranks:move_all(moves)
     for rank, piece in pairs(c.pieces) do
       local m, n = place:extent(rank)
       local own = { c = piece, alpha = o.alpha, beta = first > 0 and 1 or o.beta, kernel = o.kernel,

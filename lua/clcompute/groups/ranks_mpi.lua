@@ -18,20 +18,46 @@ end
 --- Raises on all ranks unless all are in the same call.
 function Ranks:agree(...) self.world.internal.agree(self.world, ...) end
 
-function Ranks:collect(f)
-  self:agree "what each rank has"
-  return self.world.internal.collect(self.world, "collect", f(self.own))
+local function finish(ranks, words, ok, ...)
+  if ok then return ... end
+  ranks.world.internal.fail(ranks.world, ("%s: %s"):format(words:match "^%S+", ...))
+  error(..., 0)
+end
+
+function Ranks:together(words, f, ...)
+  self:agree("%s", words)
+  return finish(self, words, pcall(f, ...))
+end
+
+--- What a rank's function returns, packed; or its error, which all raise.
+local function packed_result(world, f, ...)
+  local ok, value = pcall(f, ...)
+  return world.internal.pack("collect", ok and { value } or { fault = tostring(value) })
+end
+
+local function result_of(packed)
+  if packed.fault then error(packed.fault, 0) end
+  return packed[1]
+end
+
+function Ranks:collect(f, words)
+  self:agree("%s", words or "what each rank has")
+  local bytes = packed_result(self.world, f, self.own)
+  local list, results = self.world.internal.collect(self.world, bytes), {}
+  for rank, packed in ipairs(list) do results[rank] = result_of(packed) end
+  return results
 end
 
 function Ranks:from(rank, f)
   self:agree("what rank %d has", rank - 1)
-  local value
-  if rank == self.own then value = f() end
-  return self.world.internal.spread(self.world, "from", value, rank - 1)
+  local bytes = rank == self.own and packed_result(self.world, f) or nil
+  return result_of(self.world.internal.spread(self.world, bytes, rank - 1))
 end
 
 --- A rectangle as packed bytes.
 local function pack(source, at, size)
+  local shape = source.shape
+  if size[1] == shape[1] and size[2] == shape[2] then return source:string() end
   local block = source.device:empty(source.dtype, size[1], size[2])
   source:copy_rect { to = block, size = size, at = at }
   local bytes = block:string()
@@ -39,17 +65,30 @@ local function pack(source, at, size)
   return bytes
 end
 
-function Ranks:move(from, source, at, to, target, to_at, size)
-  if size[1] == 0 or size[2] == 0 then return end
-  if from == to then
-    if from == self.own then source:copy_rect { to = target, size = size, at = at, to_at = to_at } end
-  elseif from == self.own then
-    local bytes = pack(source, at, size)
-    self.bytes = self.bytes + #bytes
-    self.world.ranks.send(bytes, to - 1)
-  elseif to == self.own then
-    target:write_rect(self.world.ranks.recv(from - 1), { size = size, at = to_at })
+--- Moves at once: each rank sends all that it has to, then receives, so that none waits for another to begin.
+function Ranks:move_all(list)
+  local ranks, sent = self.world.ranks, {}
+  for _, m in ipairs(list) do
+    if m.size[1] > 0 and m.size[2] > 0 and m.from == self.own then
+      if m.to == self.own then
+        m.source:copy_rect { to = m.target, size = m.size, at = m.at, to_at = m.to_at }
+      else
+        local bytes = pack(m.source, m.at, m.size)
+        self.bytes = self.bytes + #bytes
+        sent[#sent + 1] = ranks.start(bytes, m.to - 1, true)
+      end
+    end
   end
+  for _, m in ipairs(list) do
+    if m.size[1] > 0 and m.size[2] > 0 and m.to == self.own and m.from ~= self.own then
+      m.target:write_rect(ranks.recv(m.from - 1, true), { size = m.size, at = m.to_at })
+    end
+  end
+  for _, one in ipairs(sent) do ranks.finish(one) end
+end
+
+function Ranks:move(from, source, at, to, target, to_at, size)
+  self:move_all { { from = from, source = source, at = at, to = to, target = target, to_at = to_at, size = size } }
 end
 
 function Ranks:wait() self.devices[self.own]:wait() end

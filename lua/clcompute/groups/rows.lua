@@ -27,7 +27,7 @@ function rows.read(a, first, last)
   local parts = a.group.ranks:collect(function(rank)
     local own <close> = rows.of_rank(a, rank, first, last)
     return own and own:string() or ""
-  end)
+  end, ("rows %d to %d of %s %s"):format(first + 1, last, a.dtype, table.concat(a.place.shape, "x")))
   if #parts == 1 then return parts[1] end
   local pieces, at, size = {}, {}, SIZES[a.dtype]
   a.place:pieces(first, last, function(rank, count)

@@ -200,9 +200,11 @@ end
 function methods:solve(b)
   local f = check(self, "solve")
   local columns = check_right("solve", b, f.w)
-  local x = spread.empty(f.w.group, f.w.dtype, b.shape)
-  if b.bytes > 0 then x:write(elimination.solve(f, b:string(), columns)) end
-  return x
+  return f.w.group.ranks:together(("solve of %d columns"):format(columns), function()
+    local x = spread.empty(f.w.group, f.w.dtype, b.shape)
+    if b.bytes > 0 then x:write(elimination.solve(f, b:string(), columns)) end
+    return x
+  end)
 end
 
 function methods:det()
@@ -212,7 +214,10 @@ function methods:det()
   return product_of
 end
 
-function methods:rcond() return rcond_of(check(self, "rcond")) end
+function methods:rcond()
+  local f = check(self, "rcond")
+  return f.w.group.ranks:together("rcond", rcond_of, f)
+end
 
 function methods:release()
   if not self.is_released then self.f.w:release() end

@@ -65,6 +65,13 @@ local function range_of(where, a, first, last)
   return first - 1, last
 end
 
+--- Ranks agree on what a call does with a value.
+local function agree(a, value, ...)
+  if a.group.rank then
+    a.group.ranks:agree("%s %s", string.format(...), type(value) == "number" and value or type(value))
+  end
+end
+
 --- A device of this process, on which values are converted.
 local function any_device(group)
   return (select(2, next(group.ranks.devices)))
@@ -119,6 +126,7 @@ function methods:write(values, first)
   if from + count > self.place.rows then
     fail("write: %d rows from %d on reach beyond the last, %d", count, from + 1, self.place.rows)
   end
+  agree(self, values, "write of %d rows from %d on, of a", count, from + 1)
   if count > 0 then rows.write(self, from, from + count, bytes) end
   return self
 end
@@ -126,6 +134,7 @@ end
 function methods:fill(value, first, last)
   spread.check(self, "fill", "buffer")
   local from, to = range_of("fill", self, first, last)
+  agree(self, value, "fill of rows %d to %d with", from + 1, to)
   for rank in pairs(self.pieces) do
     local own <close> = rows.of_rank(self, rank, from, to)
     if own then own:fill(value) end
@@ -188,6 +197,7 @@ function methods:set(...)
   spread.check(self, "set", "buffer")
   local given = table.pack(...)
   local rank, at = find("set", self, table.unpack(given, 1, given.n - 1))
+  agree(self, given[given.n], "set of %d, %d to", at[1], rank)
   if self.pieces[rank] then
     at[#at + 1] = given[given.n]
     self.pieces[rank]:set(table.unpack(at))

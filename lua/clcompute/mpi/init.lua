@@ -100,6 +100,11 @@ local function agree(world, ...)
   if world.size > 1 then world.ranks.agree(string.format(...), place()) end
 end
 
+--- A rank that fails in a call of all raises on all, unless all have failed in the same way.
+local function fail_together(world, message)
+  if world.size > 1 then world.ranks.fail(message, place()) end
+end
+
 local function describe(value)
   if type_of(value) ~= "Buffer" then return type_of(value) end
   return ("%s %s"):format(value.dtype, table.concat(value.shape, "x"))
@@ -113,12 +118,17 @@ local function check_root(where, world, root)
   return root
 end
 
+--- Sends bytes, and waits until they have gone.
+local function send(world, bytes, to, is_call)
+  world.ranks.finish(world.ranks.start(bytes, to, is_call))
+end
+
 -- --- calls ----------------------------------------------------------------------------------------------
 
 function methods:send(value, to)
   check_root("send", check(self), to)
   if to == self.rank then fail "send: to this rank itself" end
-  self.ranks.send(pack("send", value), to)
+  send(self, pack("send", value), to)
   return self
 end
 
@@ -142,42 +152,40 @@ local function spread_bytes(world, bytes, root)
   while step > 1 do
     local half = step // 2
     if has and own % step == 0 and own + half < size then
-      world.ranks.send(bytes, (own + half + root) % size)
+      send(world, bytes, (own + half + root) % size, true)
     elseif not has and own % step == half then
-      bytes, has = world.ranks.recv((own - half + root) % size), true
+      bytes, has = world.ranks.recv((own - half + root) % size, true), true
     end
     step = half
   end
   return bytes
 end
 
-local function bcast(world, where, value, root)
-  if world.size == 1 then return value end
-  local into = type_of(value) == "Buffer" and value or nil
-  local bytes = spread_bytes(world, world.rank == root and pack(where, value) or nil, root)
-  if world.rank == root then return value end
-  return unpack(where, bytes, into)
-end
-
+--- What is packed before ranks agree raises on its own rank alone, and none of the others waits for it.
 function methods:bcast(value, root)
   root = check_root("bcast", check(self), root)
-  local is_buffer = type_of(value) == "Buffer"
+  local is_buffer, is_root = type_of(value) == "Buffer", self.rank == root
+  local bytes = is_root and pack("bcast", value) or nil
   agree(self, "bcast of %s from rank %d", is_buffer and describe(value) or "a value", root)
-  return bcast(self, "bcast", value, root)
+  if self.size == 1 then return value end
+  bytes = spread_bytes(self, bytes, root)
+  return is_root and value or unpack("bcast", bytes, is_buffer and value or nil)
 end
 
-local function gather(world, where, value, root)
+--- The value of the root on all, of which no buffer is.
+local function spread_value(world, bytes, root)
+  return values.unpack(world.size == 1 and bytes or spread_bytes(world, bytes, root))
+end
+
+--- The list of all ranks' values, packed, on the root; nil elsewhere.
+local function gather(world, bytes, root)
   if world.rank ~= root then
-    world.ranks.send(pack(where, value), root)
+    send(world, bytes, root, true)
     return nil
   end
   local list = {}
   for rank = 0, world.size - 1 do
-    if rank == root then
-      list[rank + 1] = value
-    else
-      list[rank + 1] = unpack(where, world.ranks.recv(rank))
-    end
+    list[rank + 1] = values.unpack(rank == root and bytes or world.ranks.recv(rank, true))
   end
   return list
 end
@@ -185,21 +193,22 @@ end
 --- The list of all ranks' values, in their order, on the root; nil elsewhere.
 function methods:gather(value, root)
   root = check_root("gather", check(self), root)
+  local bytes = values.pack("gather", value)
   agree(self, "gather to rank %d", root)
-  return gather(self, "gather", value, root)
+  return gather(self, bytes, root)
 end
 
-local function allgather(world, where, value)
-  local list = gather(world, where, value, 0)
+--- The list of values, packed, on all.
+local function allgather(world, bytes)
+  local list = gather(world, bytes, 0)
   if world.size == 1 then return list end
-  local bytes = spread_bytes(world, world.rank == 0 and values.pack(where, { n = world.size, list = list }) or nil, 0)
-  return values.unpack(bytes).list
+  return spread_value(world, list and values.pack("allgather", { n = world.size, list = list }), 0).list
 end
 
 function methods:allgather(value)
-  check(self)
-  agree(self, "allgather")
-  return allgather(self, "allgather", value)
+  local bytes = values.pack("allgather", value)
+  agree(check(self), "allgather")
+  return allgather(self, bytes)
 end
 
 local OPERATIONS = {
@@ -221,15 +230,16 @@ end
 
 function methods:reduce(value, operation, root)
   root = check_root("reduce", check(self), root)
+  local bytes = values.pack("reduce", value)
   agree(self, "reduce of a %s by %s to rank %d", type(value), operation or "sum", root)
-  local list = gather(self, "reduce", value, root)
+  local list = gather(self, bytes, root)
   return list and combine("reduce", list, operation)
 end
 
 function methods:allreduce(value, operation)
-  check(self)
-  agree(self, "allreduce of a %s by %s", type(value), operation or "sum")
-  return combine("allreduce", allgather(self, "allreduce", value), operation)
+  local bytes = values.pack("allreduce", value)
+  agree(check(self), "allreduce of a %s by %s", type(value), operation or "sum")
+  return combine("allreduce", allgather(self, bytes), operation)
 end
 
 function methods:barrier()
@@ -261,7 +271,9 @@ arity.functions(mpi)
 
 local function begin()
   local world = new_world()
-  world.internal = { agree = agree, collect = allgather, spread = bcast } -- for groups
+  world.internal = { -- for groups
+    agree = agree, fail = fail_together, pack = values.pack, collect = allgather, spread = spread_value,
+  }
   return setmetatable(world, World)
 end
 

@@ -29,7 +29,7 @@ function add(where, list, value, depth)
   elseif kind == "table" then
     add_table(where, list, value, depth)
   else
-    error(("%s: number, string, boolean, table or buffer expected, got %s"):format(where, kind), 0)
+    error(("%s: number, string, boolean or table expected, got %s"):format(where, kind), 0)
   end
 end
 

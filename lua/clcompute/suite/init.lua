@@ -36,12 +36,13 @@ function suite.section(work, options)
 end
 
 -- The module of each report; that of a paper is named after its first author.
-local REPORTS = { borisov = "borisov", gauss = "baranov", polykernels = "belevantsev", peers = "peers" }
+local REPORTS = { borisov = "borisov", gauss = "baranov", polykernels = "belevantsev", peers = "peers",
+  scaling = "scaling" }
 
 --- Measures what a report shows.
--- @string name "borisov", "gauss", "polykernels" or "peers"
+-- @string name "borisov", "gauss", "polykernels", "peers" or "scaling"
 -- @tparam table options those of `measure` in the report's module; `rows`: a folder that keeps what was measured
--- @treturn table a document for `clcompute.report`
+-- @treturn ?table a document for `clcompute.report`; nil on ranks of a job other than the first
 -- @raise where the rows cannot be written, or lua-dkjson is missing
 function suite.report(name, options)
   local document, rows = require("clcompute.suite." .. REPORTS[name]).measure(options)

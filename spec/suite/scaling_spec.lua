@@ -1,0 +1,88 @@
+-- SPDX-License-Identifier: MIT
+--- `clcompute report scaling`, of pretended devices and of ranks, and the model of what operations take.
+
+local helper = require "spec.helper"
+local cl = require "clcompute"
+local model = require "clcompute.suite.scaling_model"
+
+local has_mpi = helper.shell("command -v mpirun"):find "mpirun" ~= nil
+  and package.searchpath("clcompute.ranks", package.cpath)
+
+-- Prints of each row what does not change from run to run.
+local SCRIPT = [[
+  local cl = require "clcompute"
+  local document = require "clcompute.suite".report("scaling",
+    { devices = cl.devices "portable", selector = "portable", quick = true, sizes = { 320 } })
+  for _, row in ipairs(document and document.sections[1].rows or {}) do
+    print(row.name, row.scaling, row.params.n, row.count, row.grid, row.status, row.bytes, row.theory,
+      row.speedup and row.efficiency * row.count == row.speedup and "related" or "alone")
+  end
+  if document then assert(require "clcompute.report".svg(document.sections[1]):find "efficiency") end
+]]
+
+local function check(output)
+  assert.matches("gemm\tstrong\t320\t1\t1x1\tok\t0\t0\talone\n", output)
+  assert.matches("gemm\tstrong\t320\t2\t1x2\tok\t(%d+)\t%1\trelated\n", output) -- bytes as in theory
+  assert.matches("gemm\tweak\t384\t2\t1x2\tok\t", output)
+  assert.matches("lu and solve\tstrong\t320\t2\t1x2\tok\t", output)
+  assert.matches("saxpy\tweak\t2097152\t2\t1x2\tok\t0\t0\trelated\n", output)
+  assert.matches("sum\tstrong\t1048576\t2\t1x2\tok\t0\t0\trelated\n", output)
+end
+
+describe("the report on scaling", function()
+  it("relates two devices of a process to one", function()
+    if #cl.devices "portable" == 0 then return pending "no POCL" end
+    check(helper.output(SCRIPT, { POCL_DEVICES = "pthread pthread" }))
+  end)
+
+  it("relates the ranks of a job to one of them, and one of them shows it", function()
+    if not has_mpi or #cl.devices "portable" == 0 then return pending "no MPI, or no POCL" end
+    local path = os.tmpname()
+    helper.write(path, SCRIPT)
+    local output, is_well = helper.shell(("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 120 "
+      .. "mpirun --oversubscribe -n 2 %s %s"):format(helper.lua, path))
+    os.remove(path)
+    assert.is_true(is_well, output)
+    check(output)
+    assert.equal(1, select(2, output:gsub("gemm\tstrong\t320\t2", "")))
+  end)
+end)
+
+describe("the example of scaling", function()
+  it("has machines on paper, and predicts what it measures on ranks", function()
+    local paper = helper.shell(helper.lua .. " examples/scaling.lua paper")
+    assert.equal(7, select(2, paper:gsub("\n", "\n")), paper)
+    assert.matches("\n1,000 hosts of 8 +4194304 +26.4 +[%d.]+ s +%d+ %% +[%d.]+ s +%d+ %% +12525.6\n$", paper)
+    if not has_mpi or #cl.devices "portable" == 0 then return pending "no MPI, or no POCL" end
+    local output, is_well = helper.shell("CLCOMPUTE_DEVICE=portable OMPI_ALLOW_RUN_AS_ROOT=1 "
+      .. "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 120 mpirun --oversubscribe -n 2 " .. helper.lua
+      .. " examples/scaling.lua 320 64")
+    assert.is_true(is_well, output)
+    assert.matches("2 ranks, grid 1x2, n = 320, blocks of 64\n", output)
+    assert.matches("gemm +predicted +[%d.]+ ms, measured +[%d.]+ ms: [%d.]+\n  lu +predicted", output)
+  end)
+end)
+
+describe("the model of scaling", function()
+  local machine = { rate = 1e11, update = 1e11, panel = 1e11, solve = 1e11, copy = 1e10, norm = 1e10, link = 1e9,
+    latency = 1e-5, step = 1e-4 }
+
+  it("has the bytes of theory", function()
+    assert.equal(4 * 1000 ^ 2 * 3, model.bytes("gemm", 1000, 2, 3))
+    assert.equal(2 * 1000 ^ 2, model.bytes("lu and solve", 1000, 1, 2))
+    assert.equal(0, model.bytes("sum", 1000, 4, 4))
+  end)
+
+  it("divides the work, and adds what moves", function()
+    local one = model.seconds("gemm", machine, 4096, 1, 1, 256)
+    assert.is_true(math.abs(one - 2 * 4096 ^ 3 / machine.rate) < 1e-9)
+    local two = model.seconds("gemm", machine, 4096, 1, 2, 256)
+    local moved = model.bytes("gemm", 4096, 1, 2) / 2 / machine.link + 8 * machine.latency
+    assert.is_true(math.abs(two - one / 2 - moved) < 1e-9)
+    local alone = model.seconds("lu", machine, 4096, 1, 1, 256)
+    assert.is_true(alone > 2 / 3 * 4096 ^ 3 / machine.rate)
+    assert.is_true(model.seconds("lu", machine, 4096, 1, 2, 256) < alone)
+    machine.link = 1e6
+    assert.is_true(model.seconds("lu", machine, 4096, 1, 2, 256) > alone)
+  end)
+end)
