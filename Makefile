@@ -135,6 +135,7 @@ install: all
 	install -D -m 644 -t "$(DESTDIR)$(LUADIR)/clcompute" build/clcompute/commit.lua
 	$(call copy,lua,$(LUADIR))
 	$(call copy,examples/polykernels,$(LUADIR)/clcompute/polykernels)
+	$(call copy,examples/nests,$(LUADIR)/clcompute/nests)
 	$(call copy,examples/irregular,$(LUADIR)/clcompute/irregular)
 	$(call copy,kernels,$(LUADIR)/clcompute/kernels)
 	$(call copy,library,$(LUADIR)/clcompute/library)

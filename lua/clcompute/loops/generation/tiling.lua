@@ -12,6 +12,7 @@ local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
 local sinking = require "clcompute.loops.generation.sinking"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
+local unrolling = require "clcompute.loops.generation.unrolling"
 local walk = require("clcompute.loops.tree").walk
 
 local tiling = {}
@@ -245,7 +246,7 @@ end
 function tiling.of(band, real, target)
   local some, frames = framed(band)
   if not some then return nil end
-  local body = some[#some].body
+  local body = target.is_wide and some[#some].body or unrolling.apply(some[#some].body)
   local tiles = with_lane(some, body, real) or without_lane(some, body, real)
   if target.is_wide then
     if tiles.class ~= "registers" then return nil end
