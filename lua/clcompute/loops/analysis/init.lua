@@ -6,6 +6,7 @@ return {
   bounds = require "clcompute.loops.analysis.bounds",
   selections = require "clcompute.loops.analysis.selections",
   dependences = require "clcompute.loops.analysis.dependences",
+  distribution = require "clcompute.loops.analysis.distribution",
   interchange = require "clcompute.loops.analysis.interchange",
   isl_text = require "clcompute.loops.analysis.isl_text",
   loop_reductions = require "clcompute.loops.analysis.loop_reductions",

@@ -412,6 +412,12 @@ local function may_fail(node)
   return false
 end
 
+STATEMENTS["do"] = function(node, output)
+  add(output, "{")
+  c_statements.body(node.body, output)
+  add(output, "}")
+end
+
 STATEMENTS["if"] = function(node, output)
   if may_fail(node) then return print_checked_if(node, output, 1) end
   for i, arm in ipairs(node.arms) do

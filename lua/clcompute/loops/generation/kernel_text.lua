@@ -147,7 +147,7 @@ local function print_items(nest, output)
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
   if nest.wavefront then print_follower(nest.wavefront, output) end
   output.depth = 0
-  local body = nest.is_task and plan.statements(nest) or nest.wavefront and nest.wavefront.body
+  local body = nest.is_task and nest.body or nest.wavefront and nest.wavefront.body
     or nest.band[#nest.band].body
   c_statements.body(body, output)
 end

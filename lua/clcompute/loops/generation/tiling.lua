@@ -7,6 +7,7 @@
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local local_slices = require "clcompute.loops.generation.local_slices"
+local faults = require "clcompute.loops.generation.faults"
 local lua_text = require("clcompute.loops.tree").lua_text
 local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
@@ -144,7 +145,7 @@ end
 
 --- An innermost loop as vectors, if its passes do not depend on each other and go through memory element by element.
 local function vectorised(node)
-  local units = node.parallel and affine.units(node.body, node.variable)
+  local units = node.parallel and math.abs(node.step) == 1 and affine.units(node.body, node.variable)
   if not units or units == 0 then return node end
   local body, common, is_plain = node.body, {}, not has_control(node.body)
   if is_plain then body, common = hoist(body, node.variable) end
@@ -235,6 +236,45 @@ local function without_lane(band, body, real)
   local sunk = not registers and sinking.sink_around(last, body) or nil
   return plan.part("tiles", { class = registers and "rows" or "loops", order = band, lane = sunk and last,
     body = finish(sunk or body), places = {}, registers = registers })
+end
+
+-- --- one work-item ---------------------------------------------------------------------------
+
+--- The parallel loops nested in each other with nothing in between, the outermost first.
+local function nested(node)
+  local band = { node }
+  while #node.body == 1 and node.body[1].kind == "for" and node.body[1].parallel and not node.body[1].irregular do
+    node = node.body[1]
+    band[#band + 1] = node
+  end
+  return band
+end
+
+--- Parallel loops with their lane innermost, or nil: where a local would need a place for each pass too.
+local function sunk_in_task(node)
+  if node.kind ~= "for" or not node.parallel or node.irregular or faults.are_in { node } then return nil end
+  local band = nested(node)
+  local lane = lane_of(band)
+  if not lane then return nil end
+  local body, places = sinking.sink(band[lane], unrolling.apply(band[#band].body))
+  if not body or #places > 0 then return nil end
+  local order = ordered(band, lane)
+  for i = #order - 1, 1, -1 do body = { ast.changed(order[i], { body = body }) } end
+  body = finish(body)
+  return #body == 1 and body[1] or ast.node("do", { body = body }, node)
+end
+
+--- The statements of a task: parallel loops in it are the lanes of vectors.
+-- @tparam {table,...} nodes
+-- @treturn {table,...}
+-- @treturn boolean whether there are such
+function tiling.of_task(nodes)
+  local has_lane = false
+  return walk.replaced_statements(nodes, function(node)
+    local sunk = sunk_in_task(node)
+    has_lane = has_lane or sunk ~= nil
+    return sunk
+  end), has_lane
 end
 
 --- The tiles of a kernel nest.

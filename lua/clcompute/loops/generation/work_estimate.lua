@@ -151,7 +151,7 @@ local PARTS = {
     add(output, "numbers.launches[%d] = %s * %s", part.index, launched, launches_of(part))
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
     add(output, "numbers.operations[%d] = %s * (%s)", part.index, times, operations)
-    add(output, "numbers.is_vector[%d] = %s", part.index, part.tiles ~= nil and part.tiles.lane ~= nil)
+    add(output, "numbers.is_vector[%d] = %s", part.index, part.has_lane or part.tiles ~= nil and part.tiles.lane ~= nil)
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
     if not part.instead then add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index) end
     print_unneeded(part, output)
@@ -163,6 +163,7 @@ local PARTS = {
     local count = print_loop(part.node, output)
     output.nodes[#output.nodes + 1] = part.node
     add(output, "numbers.counts[nodes[%d]] = %s", #output.nodes, count)
+    if part.round then add(output, "numbers.has_rounds = true") end
     print_plan(part.body, output, ("%s * %s"):format(times, count),
       ("%s * %s"):format(launched, part.round and in_rounds(part.round, count) or count))
     add(output, "end")
@@ -206,7 +207,7 @@ end
 -- @tparam {string,...} names of the numbers and sizes of a call
 -- @treturn ?function of a table of these numbers, and `wide`, whether the device is no processor, that returns
 -- `launches`, `work`, `operations` (in Lua), `is_vector` (passes are lanes of vectors), `items` (of a launch) and
--- `unneeded` (arrays that are written as a whole) by index of the nest, `counts` by `for` node of the host, `is_few` by
+-- `unneeded` (arrays that are written as a whole) by index of the nest, `has_rounds`: launches are at least so many, `counts` by `for` node of the host, `is_few` by
 -- part of the kind "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements; or
 -- nil and why it is too large for Lua
 function work_estimate.compile(plan, names)
