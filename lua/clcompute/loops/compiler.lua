@@ -67,6 +67,15 @@ local function interchange(unit, job)
   end, job.target.is_wide)
 end
 
+--- On processors, where the pieces are lanes of vectors in one work-item.
+local function splitting(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
+  analysis.splitting.apply(unit.tree, function()
+    scop(unit)
+    dependences(unit)
+  end)
+end
+
 --- On processors: elsewhere work-items need no neighbours.
 local function distribution(unit, job)
   if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
@@ -247,6 +256,7 @@ local PASSES = {
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "interchange", interchange },
+  { "splitting", splitting },
   { "distribution", distribution },
   { "loop_reductions", loop_reductions },
   { "scattered_updates", scattered_updates },

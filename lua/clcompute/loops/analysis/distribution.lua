@@ -10,6 +10,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local clone = require("clcompute.loops.tree").clone
 local walk = require("clcompute.loops.tree").walk
 
 local distribution = {}
@@ -18,6 +19,13 @@ local DEEP = 3 -- loops in each other: the launch of a further nest is nothing b
 
 --- Whether a statement may go with copies of the loops around it: it names no local.
 local function is_movable(node)
+  if node.kind == "for" then
+    if not node.parallel or node.irregular then return false end
+    for _, inner in ipairs(node.body) do
+      if not is_movable(inner) then return false end
+    end
+    return true
+  end
   if node.kind ~= "assign" or not node.target.array then return false end
   return not walk.find({ node }, function(part)
     return part.kind == "name" and part.variable.role == "local" or part.kind == "index" and part.checked ~= nil
@@ -36,9 +44,11 @@ end
 --- How many statements before the deep ones, and behind them, are to go: of those that may, all where one parallel loop
 -- is left, or those without which there are neighbours.
 local function shares_of(body, band)
-  local first, last = 1, #body
-  while first <= last and is_movable(body[first]) do first = first + 1 end
-  while last >= first and is_movable(body[last]) do last = last - 1 end
+  local first, last, deepest = 1, #body, 0
+  for _, node in ipairs(body) do deepest = math.max(deepest, walk.depth(node)) end
+  local function may_go(node) return walk.depth(node) < deepest and is_movable(node) end
+  while first <= last and may_go(body[first]) do first = first + 1 end
+  while last >= first and may_go(body[last]) do last = last - 1 end
   local node = body[first]
   if first == last and node.kind == "for" and node.parallel and not node.irregular then return first, last end
   if has_lane(body, band) then return 1, #body end
@@ -50,22 +60,9 @@ end
 
 --- Statements in copies of the loops of a band, with variables of their own.
 local function apart(nodes, band, state)
-  local others, loops = {}, {}
-  local function replace(node) return node.kind == "name" and others[node.variable] or nil end
-  for i, loop in ipairs(band) do
-    state.number = state.number + 1
-    local variable = ast.changed(loop.variable, { id = ast.id(loop.variable.name or "i", state.number) })
-    local from, to = walk.replaced(loop.from, replace), walk.replaced(loop.to, replace)
-    others[loop.variable] = ast.node("name", { variable = variable, type = variable.type })
-    loops[i] = ast.changed(loop, { variable = variable, from = from, to = to, body = {} })
-    variable.loop = loops[i]
-    if i > 1 then loops[i - 1].body[1] = loops[i] end
-  end
-  for _, node in ipairs(nodes) do
-    table.insert(loops[#loops].body, ast.changed(node, { target = walk.replaced(node.target, replace),
-      value = walk.replaced(node.value, replace) }))
-  end
-  return loops[1]
+  for i = #band, 1, -1 do nodes = { ast.changed(band[i], { body = nodes }) } end
+  state.is_changed = true
+  return clone.statements(nodes, {}, state.rename)[1]
 end
 
 --- Takes statements out of the innermost loop of a band; returns the nests that come before it and behind it.
@@ -77,9 +74,7 @@ local function distribute(band, before, behind, state)
   if last < #body then
     table.insert(behind, 1, apart(table.move(body, last + 1, #body, 1, {}), band, state))
   end
-  if first > 1 or last < #body then
-    loop.body, state.is_changed = table.move(body, first, last, 1, {}), true
-  end
+  if first > 1 or last < #body then loop.body = table.move(body, first, last, 1, {}) end
   local inner = loop.body[1]
   if #loop.body == 1 and inner.kind == "for" and inner.parallel and not inner.irregular then
     band[#band + 1] = inner
@@ -103,24 +98,11 @@ local function visit(nodes, state)
   return list
 end
 
---- The largest number in a name of a tree.
-local function largest_number(tree)
-  local largest = 0
-  local function see(variable) largest = math.max(largest, math.tointeger(variable.id:match "_(%d+)$") or 0) end
-  for _, list in ipairs { tree.parameters, tree.captures } do
-    for _, variable in ipairs(list) do see(variable) end
-  end
-  walk.nodes(tree.body, function(node)
-    if node.variable then see(node.variable) end
-  end)
-  return largest
-end
-
 --- Changes a tree.
 -- @tparam table tree whose loops have `parallel`
 -- @treturn boolean whether anything is other than before: then it is to be analysed anew
 function distribution.apply(tree)
-  local state = { number = largest_number(tree), is_changed = false }
+  local state = { rename = clone.renaming(tree), is_changed = false }
   tree.body = visit(tree.body, state)
   return state.is_changed
 end

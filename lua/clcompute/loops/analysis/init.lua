@@ -13,6 +13,7 @@ return {
   round_shapes = require "clcompute.loops.analysis.round_shapes",
   scattered_updates = require "clcompute.loops.analysis.scattered_updates",
   scop = require "clcompute.loops.analysis.scop",
+  splitting = require "clcompute.loops.analysis.splitting",
   trip_counts = require "clcompute.loops.analysis.trip_counts",
   wavefronts = require "clcompute.loops.analysis.wavefronts",
 }

@@ -6,6 +6,7 @@
 
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
+local clone = require("clcompute.loops.tree").clone
 local faults = require "clcompute.loops.generation.faults"
 local walk = require("clcompute.loops.tree").walk
 
@@ -38,57 +39,18 @@ local function count(nodes)
   return statements
 end
 
--- --- a pass -----------------------------------------------------------------------------------
-
---- Makes what replaces names in expressions: by variable, other nodes.
-local function replacing(others)
-  return function(node) return node.kind == "name" and others[node.variable] or nil end
-end
-
-local copies
-
-local COPIES = {}
-
-COPIES["local"] = function(node, others, suffix)
-  local value = walk.replaced(node.value, replacing(others))
-  local variable = changed(node.variable, { id = node.variable.id .. suffix })
-  others[node.variable] = ast.node("name", { type = variable.type, variable = variable })
-  return changed(node, { variable = variable, value = value })
-end
-
-function COPIES.assign(node, others)
-  local replace = replacing(others)
-  return changed(node, { target = walk.replaced(node.target, replace), value = walk.replaced(node.value, replace) })
-end
-
-COPIES["if"] = function(node, others, suffix)
-  local arms = {}
-  for i, arm in ipairs(node.arms) do
-    arms[i] = changed(arm, { condition = walk.replaced(arm.condition, replacing(others)),
-      body = copies(arm.body, others, suffix) })
-  end
-  return changed(node, { arms = arms, otherwise = node.otherwise and copies(node.otherwise, others, suffix) })
-end
-
---- Copies of statements with other nodes in place of names, and locals of their own.
-function copies(nodes, others, suffix)
-  local list = {}
-  for i, node in ipairs(nodes) do list[i] = COPIES[node.kind](node, others, suffix) end
-  return list
-end
-
--- --- loops ------------------------------------------------------------------------------------
-
 --- The statements of all passes of a loop, or nil.
 local function passes(node, body)
   local from, to = ends_of(node)
-  if not from or walk.find(body, function(part) return not COPIES[part.kind] and part.body ~= nil end)
-    or walk.breaks_out(body) or count(body) * ((to - from) // node.step + 1) > MOST_STATEMENTS then return nil end
+  if not from or not clone.can(body) or count(body) * ((to - from) // node.step + 1) > MOST_STATEMENTS then
+    return nil
+  end
   local list, number = {}, 0
   for pass = from, to, node.step do
     number = number + 1
     local others = { [node.variable] = ast.node("number", { value = pass, type = "int" }) }
-    local statements = copies(body, others, ("_pass%d"):format(number))
+    local suffix = ("_pass%d"):format(number)
+    local statements = clone.statements(body, others, function(variable) return variable.id .. suffix end)
     table.move(statements, 1, #statements, #list + 1, list)
   end
   return list
