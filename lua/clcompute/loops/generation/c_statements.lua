@@ -294,6 +294,20 @@ local function print_range_checks(node, output)
   for _, check in ipairs(list) do context.known[check.node][check.dimension] = true end
 end
 
+--- A strip of a lane, with the places of its locals.
+local function print_strip(node, output)
+  local context, strip, names = output.context, node.variable.id, {}
+  output.depth = output.depth + 1
+  for _, variable in ipairs(node.places) do
+    add(output, ("%s %s[%d];"):format(c_statements.type(variable.type, context), variable.id, node.step))
+    names[variable] = ("%s[%s - %s]"):format(variable.id, strip:gsub("_strip$", ""), strip)
+  end
+  output.depth = output.depth - 1
+  output.context = setmetatable({ names = setmetatable(names, { __index = context.names }) }, { __index = context })
+  c_statements.body(node.body, output)
+  output.context = context
+end
+
 local function print_for(node, output)
   print_range_checks(node, output)
   if node.word then return print_endless(node, output) end
@@ -309,7 +323,7 @@ local function print_for(node, output)
   if is_counted(node) then return print_counted(node, output) end
   add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
     c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
-  c_statements.body(node.body, output)
+  if node.places then print_strip(node, output) else c_statements.body(node.body, output) end
   add(output, "}")
 end
 

@@ -164,6 +164,11 @@ local function kernel_of(nest, name, context, print)
     faults.open(add, output, not output.has_barriers)
     output.depth = 0
   end
+  if nest.is_task and context.may_fuse then -- where a sum waits for the one before, an addition is shorter than a fused step
+    output.depth = 1
+    add(output, "#pragma OPENCL FP_CONTRACT OFF")
+    output.depth = 0
+  end
   print(nest, output)
   if output.has_faults and output.has_barriers then
     output.depth = 1
@@ -218,7 +223,7 @@ end
 function kernel_text.text(nests, rounds, options)
   local is_double = kernel_text.need_double(nests, options.mode)
   local context = { real = is_double and "double" or "float", base = options.base, origin = options.origin,
-    helpers = {}, program = {}, sites = {} }
+    helpers = {}, program = {}, sites = {}, may_fuse = options.mode ~= "exact" }
   local texts = {}
   for _, nest in ipairs(nests) do print_kernels(nest, context, texts) end
   for _, round in ipairs(rounds) do texts[#texts + 1] = kernel_of(round, round.name, context, round_kernels.print) end

@@ -250,28 +250,45 @@ local function nested(node)
   return band
 end
 
---- Parallel loops with their lane innermost, or nil: where a local would need a place for each pass too.
-local function sunk_in_task(node)
+--- The lane's loops in strips, whose locals have a place for each pass; nil where it does not go in steps of one.
+local function in_strips(loop, body, places, most)
+  if loop.step ~= 1 then return nil end
+  local strip = ast.made_up(loop.variable.id .. "_strip", "int").variable
+  local top = ast.node("text", { text = ("%s + %d"):format(strip.id, most - 1), type = "int" })
+  local from = ast.node("text", { text = strip.id, type = "int" })
+  local lanes = walk.replaced_statements(body, function(node)
+    if not node.is_lane then return nil end
+    local to = ast.node("call", { name = "min", arguments = { loop.to, top }, type = "int" })
+    return ast.changed(node, { from = from, to = to })
+  end)
+  return ast.changed(loop, { variable = strip, step = most, body = lanes, places = places, is_lane = false })
+end
+
+--- Parallel loops with their lane innermost, or nil.
+local function sunk_in_task(node, most)
   if node.kind ~= "for" or not node.parallel or node.irregular or faults.are_in { node } then return nil end
   local band = nested(node)
   local lane = lane_of(band)
   if not lane then return nil end
   local body, places = sinking.sink(band[lane], unrolling.apply(band[#band].body))
-  if not body or #places > 0 then return nil end
+  if not body then return nil end
   local order = ordered(band, lane)
-  for i = #order - 1, 1, -1 do body = { ast.changed(order[i], { body = body }) } end
   body = finish(body)
+  if #places > 0 then body = { in_strips(band[lane], body, places, most) } end
+  if #body == 0 then return nil end
+  for i = #order - 1, 1, -1 do body = { ast.changed(order[i], { body = body }) } end
   return #body == 1 and body[1] or ast.node("do", { body = body }, node)
 end
 
 --- The statements of a task: parallel loops in it are the lanes of vectors.
 -- @tparam {table,...} nodes
+-- @tparam table row numbers of a device
 -- @treturn {table,...}
 -- @treturn boolean whether there are such
-function tiling.of_task(nodes)
+function tiling.of_task(nodes, row)
   local has_lane = false
   return walk.replaced_statements(nodes, function(node)
-    local sunk = sunk_in_task(node)
+    local sunk = sunk_in_task(node, row.lane)
     has_lane = has_lane or sunk ~= nil
     return sunk
   end), has_lane
