@@ -206,7 +206,7 @@ end
 
 local function kernel_text(unit, job)
   unit.text, unit.sites = generation.kernel_text.text(unit.plan.kernels, unit.plan.rounds, { mode = job.options.mode,
-    base = job.options.base, origin = unit.tree.origin, vector = unit.row.vector })
+    base = job.options.base, origin = unit.tree.origin, vector = unit.row.vector, is_wide = job.target.is_wide })
 end
 
 --- The names of a call's numbers and sizes, in the order of the arguments, and its arrays, each once. Verdicts depend

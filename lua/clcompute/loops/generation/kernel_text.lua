@@ -217,13 +217,14 @@ end
 -- @tparam table nests kernel nests, each with its `mapping` and `parameters`; with `largest` of
 -- `clcompute.loops.generation.indices` if they may do with 32 bits
 -- @tparam table rounds of `clcompute.loops.generation.round_kernels`
--- @tparam table options `mode`, `base`, `origin`, `vector`
+-- @tparam table options `mode`, `base`, `origin`, `vector`; `is_wide`, whether the device is no processor
 -- @treturn string OpenCL C
 -- @treturn {table,...} what may fail, by the number of its site, as `clcompute.loops.generation.faults` describes it
 function kernel_text.text(nests, rounds, options)
   local is_double = kernel_text.need_double(nests, options.mode)
   local context = { real = is_double and "double" or "float", base = options.base, origin = options.origin,
-    helpers = {}, program = {}, sites = {}, may_fuse = options.mode ~= "exact" }
+    helpers = {}, program = {}, sites = {}, may_fuse = options.mode ~= "exact",
+    is_wide = options.is_wide }
   local texts = {}
   for _, nest in ipairs(nests) do print_kernels(nest, context, texts) end
   for _, round in ipairs(rounds) do texts[#texts + 1] = kernel_of(round, round.name, context, round_kernels.print) end

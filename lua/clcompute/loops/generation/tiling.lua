@@ -8,6 +8,7 @@ local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local local_slices = require "clcompute.loops.generation.local_slices"
 local faults = require "clcompute.loops.generation.faults"
+local fission = require "clcompute.loops.generation.fission"
 local lua_text = require("clcompute.loops.tree").lua_text
 local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
@@ -152,10 +153,17 @@ local function vectorised(node)
   return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
 end
 
+--- An innermost loop, as vectors where it can be, or a part of it.
+local function innermost(node)
+  local first, rest = fission.of(node)
+  if not first then return vectorised(node) end
+  return ast.node("do", { body = { vectorised(first), rest } }, node)
+end
+
 --- Statements whose innermost loops are vectors where they can be.
 local function finish(nodes)
   return walk.replaced_statements(nodes, function(node)
-    return node.kind == "for" and not has_loop(node.body) and vectorised(node) or nil
+    return node.kind == "for" and not has_loop(node.body) and innermost(node) or nil
   end)
 end
 
