@@ -158,15 +158,13 @@ local function kernel_of(nest, name, context, print)
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
+  if nest.is_task and context.may_fuse then -- where a sum waits for the one before, adding is shorter than a fused step
+    add(output, "  #pragma OPENCL FP_CONTRACT OFF")
+  end
   output.has_barriers, output.has_faults = nest.accumulators ~= nil, faults.are_in { nest.node }
   if output.has_faults then
     output.depth = 1
     faults.open(add, output, not output.has_barriers)
-    output.depth = 0
-  end
-  if nest.is_task and context.may_fuse then -- where a sum waits for the one before, an addition is shorter than a fused step
-    output.depth = 1
-    add(output, "#pragma OPENCL FP_CONTRACT OFF")
     output.depth = 0
   end
   print(nest, output)

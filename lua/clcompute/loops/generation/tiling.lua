@@ -9,6 +9,7 @@ local ast = require("clcompute.loops.tree").ast
 local local_slices = require "clcompute.loops.generation.local_slices"
 local faults = require "clcompute.loops.generation.faults"
 local fission = require "clcompute.loops.generation.fission"
+local gathering = require "clcompute.loops.generation.gathering"
 local lua_text = require("clcompute.loops.tree").lua_text
 local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
@@ -59,10 +60,11 @@ local CLASSES = {
       lane = limit(round_up(row.lane, width), width, width), rows = limit(round_up(row.block, row.rows), row.rows,
       row.rows) }
   end,
-  -- rows side by side, whose sums do not wait for each other
+  -- rows side by side, whose sums do not wait for each other: half as many as in a tile, as each may be another stream
   rows = function(row)
-    return { small = row.rows, rows_at_once = row.rows, columns_at_once = 1,
-      lane = limit(round_up(row.block, row.rows), row.rows, row.rows), rows = limit(row.block, 1, 1) }
+    local count = math.max(row.rows // 2, 1)
+    return { small = count, rows_at_once = count, columns_at_once = 1,
+      lane = limit(round_up(row.block, count), count, count), rows = limit(row.block, 1, 1) }
   end,
   -- tiles in registers on a GPU, a work-item each: its columns are a group's width apart, so that neighbours read
   -- neighbours
@@ -147,7 +149,7 @@ end
 --- An innermost loop as vectors, if its passes do not depend on each other and go through memory element by element.
 local function vectorised(node)
   local units = node.parallel and math.abs(node.step) == 1 and affine.units(node.body, node.variable)
-  if not units or units == 0 then return node end
+  if not units or units == 0 and not node.is_lane then return node end -- locals of a lane lie side by side too
   local body, common, is_plain = node.body, {}, not has_control(node.body)
   if is_plain then body, common = hoist(body, node.variable) end
   return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
@@ -238,6 +240,16 @@ local function with_lane(band, body, real)
     lane = band[lane], body = finish(sunk), places = places, registers = registers })
 end
 
+--- A block whose lane is innermost although elements lie apart, which are gathered before; or nil.
+local function with_gathers(band, body)
+  local lane = band[#band]
+  local rest, before = gathering.of(lane, body)
+  if not rest then return nil end
+  local sunk, places = sinking.sink(lane, rest, before)
+  if not sunk then return nil end
+  return plan.part("tiles", { class = "sunk", order = band, lane = lane, body = finish(sunk), places = places })
+end
+
 --- A block in the order of the source.
 local function without_lane(band, body, real)
   local registers, last = registers_of(band, nil, body, real), band[#band]
@@ -312,7 +324,8 @@ function tiling.of(band, real, target)
   local some, frames = framed(band)
   if not some then return nil end
   local body = target.is_wide and some[#some].body or unrolling.apply(some[#some].body)
-  local tiles = with_lane(some, body, real) or without_lane(some, body, real)
+  local tiles = with_lane(some, body, real) or not target.is_wide and with_gathers(some, body)
+    or without_lane(some, body, real)
   if target.is_wide then
     if tiles.class ~= "registers" then return nil end
     tiles.class, tiles.is_wide, tiles.body, tiles.places = "wide", true, body, {}
