@@ -177,16 +177,18 @@ end
 local Rounds = {}
 Rounds.__index = Rounds
 
+local PIECES = 2 -- for each compute unit
+
 --- A loop on a device.
 -- @tparam table round of `clcompute.loops.generation.round_kernels`
 -- @tparam Program program with its kernel
 -- @tparam Device device
--- @tparam table row numbers of `clcompute.tuning.known`: `blocks` pieces for each compute unit, of up to `cache` bytes;
--- at most `passes` of a round
+-- @tparam table row numbers of `clcompute.tuning.known`: pieces of up to `cache` bytes; at most `passes` of a round
 -- @treturn table `kernel`
 function launchers.rounds(round, program, device, row)
   local self = setmetatable({ kernel = program:kernel(round.name), is_front = round.is_front, slope = round.slope,
-    reach = round.reach, cache = row.cache, most = row.passes, wanted = row.blocks * device.compute_units, units = device.compute_units }, Rounds)
+    reach = round.reach, cache = row.cache, most = row.passes,
+    wanted = math.min(row.blocks, PIECES) * device.compute_units, units = device.compute_units }, Rounds)
   self.of_call = { __index = self }
   return self
 end

@@ -15,7 +15,7 @@ local costs = require "clcompute.loops.runtime.costs"
 local profitability = {}
 
 local CLEARLY = 0.8 -- of the time of the choice that stands
-local MEASURED = 0.9 -- of it, where both were measured
+local MEASURED = 1.0 -- of it, where both were measured
 
 -- --- figures ------------------------------------------------------------------------------
 
@@ -36,11 +36,17 @@ function profitability.figures(numbers, row, memory)
   for index, work in ipairs(numbers.work) do
     figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index],
       numbers.is_vector[index])
+    if costs.are_small(row, work, numbers.passes[index]) then
+      figures.model.device[index] = figures.model.device[index] * costs.HOPE
+    end
     figures.model.lua[index] = numbers.operations[index] * costs.HOST.operation
     for _, side in ipairs { "device", "lua" } do
       local factor = memory and costs.factor(memory, side, index, work)
       figures[side][index] = figures.model[side][index] * (factor or 1)
       figures.is_measured[side][index] = factor ~= nil
+    end
+    if numbers.passes[index] and figures.is_measured.device[index] then
+      figures.device[index] = figures.device[index] * costs.DOUBT
     end
   end
   return figures
