@@ -4,8 +4,8 @@
 -- A group is a table of `title`; `workload`, its name; perhaps `method`; `dtype`; `against`, the peer; `lines`, the
 -- shapes; `also`, another peer, beside which a line stands too; `must` and `goal`, for the geometric mean of the ratios
 -- of times peer / ours, or (`each`) for every line; `floor`, what no line may be below in a group with a mean, a pair
--- of the same two. A line may have `against`, `must` and `goal` of its own; `label`; `rounds`; `quick`, a line in its place where little time is to be spent; `share`, how
--- many times the peer's work ours is.
+-- of the same two. A line may have `against`, `must` and `goal` of its own; `label`; `rounds`; `quick`, a line in its
+-- place where little time is to be spent; `share`, how many times the peer's work ours is.
 
 -- --- operations -------------------------------------------------------------------
 

@@ -273,8 +273,8 @@ function round_shapes.of(scop, node, nests)
   local statement = places[1].accesses[1].statement
   local loop = { scop = scop, node = node, time = node.variable.id, places = places,
     outer = isl_text.outer(statement, places[1].band[1]) }
-  local on_line = setmetatable({ is_line = true }, { __index = loop })
-  return best_trapezoids(on_line) or best_trapezoids(loop) or front_of(loop)
+  return best_trapezoids(setmetatable({ is_line = true }, { __index = loop })) or best_trapezoids(loop)
+    or front_of(loop)
 end
 
 return round_shapes

@@ -31,7 +31,8 @@ function profitability.figures(numbers, row, memory)
   for _, operations in pairs(numbers.rest) do rest = rest + operations end
   local operation = costs.HOST.operation * (memory and costs.factor(memory, "lua", costs.REST, rest) or 1)
   local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items, rest = rest,
-    operation = operation, has_rounds = numbers.has_rounds, row = row, memory = memory, model = { device = {}, lua = {} }, device = {}, lua = {},
+    operation = operation, has_rounds = numbers.has_rounds, row = row, memory = memory,
+    model = { device = {}, lua = {} }, device = {}, lua = {},
     is_measured = { device = {}, lua = {} } }
   for index, work in ipairs(numbers.work) do
     figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index],
