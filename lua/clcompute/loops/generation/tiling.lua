@@ -314,6 +314,12 @@ function tiling.of_task(nodes, row)
   end), has_lane
 end
 
+local UNEVEN = 4 -- times as many tiles where data decide what is to do in each
+
+local function is_uneven(nodes)
+  return walk.find(nodes, function(part) return part.kind == "for" and part.irregular ~= nil end) ~= nil
+end
+
 --- The tiles of a kernel nest.
 -- @tparam {table,...} band its parallel loops that are nested perfectly, the outermost first
 -- @string real the type of floats in C
@@ -331,6 +337,7 @@ function tiling.of(band, real, target)
     tiles.class, tiles.is_wide, tiles.body, tiles.places = "wide", true, body, {}
   end
   tiles.frames, tiles.size = {}, sizes_of(tiles.class, target[real])
+  if is_uneven(body) then tiles.size.blocks = UNEVEN * tiles.size.blocks end
   for i, node in ipairs(some) do tiles.frames[node] = frames[i] end
   if tiles.is_wide then
     tiles.slices = local_slices.of(tiles.registers, tiles.size, real, target[real].local_memory)
