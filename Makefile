@@ -103,9 +103,9 @@ check-isolated: all layer
 bench-overhead: all build/overhead.so
 	@$(ENV) $(LUA) examples/overhead.lua
 
-# Our operations against OpenBLAS and CLBlast and loop nests against gcc, in turns and checked; twenty minutes, five of
-# them for the loops (PEERS="--groups loops"). OpenBLAS takes its kernels for an older processor where it does not know
-# this one: with AVX-512 those for Skylake-X are the faster ones.
+# Our operations against OpenBLAS and CLBlast and loop nests against gcc, in turns and checked; half an hour, ten
+# minutes of it for the loops (PEERS="--groups loops"). OpenBLAS takes its kernels for an older processor where it does
+# not know this one: with AVX-512 those for Skylake-X are the faster ones.
 bench-peers: packages-test
 	@$(MAKE) --no-print-directory -s all
 	@$(ENV) $(if $(shell grep -w avx512dq /proc/cpuinfo),OPENBLAS_CORETYPE=SkylakeX) \

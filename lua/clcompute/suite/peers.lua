@@ -167,7 +167,7 @@ local function mean_row(group, rows)
   local mean = count == #rows and math.exp(sum / count) or nil
   local function meets(limit, floor) return mean and mean >= limit and least >= floor end
   return { group = group.title, line = ("geometric mean; least %.2f"):format(least), status = mean and "ok" or "failed",
-    times = mean, must = group.must, goal = group.goal, params = {},
+    times = mean, must = group.must, goal = group.goal, params = {}, is_nest = group.workload == "loops" or nil,
     reached = meets(group.goal, group.floor[2]) and "goal" or meets(group.must, group.floor[1]) and "must" or "missed" }
 end
 
