@@ -30,6 +30,7 @@ function profitability.figures(numbers, row, memory)
   local rest = 0
   for _, operations in pairs(numbers.rest) do rest = rest + operations end
   local operation = costs.HOST.operation * (memory and costs.factor(memory, "lua", costs.REST, rest) or 1)
+  local passes = numbers.passes or {}
   local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items, rest = rest,
     operation = operation, has_rounds = numbers.has_rounds, row = row, memory = memory,
     model = { device = {}, lua = {} }, device = {}, lua = {},
@@ -37,7 +38,7 @@ function profitability.figures(numbers, row, memory)
   for index, work in ipairs(numbers.work) do
     figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index],
       numbers.is_vector[index])
-    if costs.are_small(row, work, numbers.passes[index]) then
+    if costs.are_small(row, work, passes[index]) then
       figures.model.device[index] = figures.model.device[index] * costs.HOPE
     end
     figures.model.lua[index] = numbers.operations[index] * costs.HOST.operation
@@ -46,7 +47,7 @@ function profitability.figures(numbers, row, memory)
       figures[side][index] = figures.model[side][index] * (factor or 1)
       figures.is_measured[side][index] = factor ~= nil
     end
-    if numbers.passes[index] and figures.is_measured.device[index] then
+    if passes[index] and figures.is_measured.device[index] then
       figures.device[index] = figures.device[index] * costs.DOUBT
     end
   end
