@@ -76,8 +76,7 @@ SPECS        = $(sort $(shell find spec -name '*_spec.lua')) $(ISOLATED)
 
 .DELETE_ON_ERROR:
 .PHONY: all help run test check check-isolated bench-overhead bench-peers bench-peers-gpu scalapack env show install \
-        uninstall dist clean lint \
-        lint-files doc packages-run packages-test packages-lint FORCE
+        uninstall dist clean lint lint-files doc packages-run packages-test packages-lint FORCE
 
 all: $(MODULES) build/clcompute/commit.lua build/man/man1/clcompute.1
 
@@ -104,9 +103,9 @@ check-isolated: all layer
 bench-overhead: all build/overhead.so
 	@$(ENV) $(LUA) examples/overhead.lua
 
-# Our operations against OpenBLAS and CLBlast and loop nests against gcc, in turns and checked; twenty minutes, five of
-# them for the loops (PEERS="--groups loops"). OpenBLAS takes its kernels for an older processor where it does not know
-# this one: with AVX-512 those for Skylake-X are the faster ones.
+# Our operations against OpenBLAS and CLBlast and loop nests against gcc, in turns and checked; half an hour, ten
+# minutes of it for the loops (PEERS="--groups loops"). OpenBLAS takes its kernels for an older processor where it does
+# not know this one: with AVX-512 those for Skylake-X are the faster ones.
 bench-peers: packages-test
 	@$(MAKE) --no-print-directory -s all
 	@$(ENV) $(if $(shell grep -w avx512dq /proc/cpuinfo),OPENBLAS_CORETYPE=SkylakeX) \
@@ -140,6 +139,7 @@ install: all
 	install -D -m 644 -t "$(DESTDIR)$(LUADIR)/clcompute" build/clcompute/commit.lua
 	$(call copy,lua,$(LUADIR))
 	$(call copy,examples/polykernels,$(LUADIR)/clcompute/polykernels)
+	$(call copy,examples/nests,$(LUADIR)/clcompute/nests)
 	$(call copy,examples/irregular,$(LUADIR)/clcompute/irregular)
 	$(call copy,kernels,$(LUADIR)/clcompute/kernels)
 	$(call copy,library,$(LUADIR)/clcompute/library)

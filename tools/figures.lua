@@ -68,7 +68,7 @@ end
 function figures.loops()
   local lines = { head("nest, n x steps", "ours", "theirs", "launches", "ratio", "ratio, doubles") }
   for _, row in ipairs(nests) do
-    if row.group ~= "loops in doubles" then
+    if row.group ~= "loops in doubles" and not row.group:find "^further" then
       local is_gcc = row.group == "loops in floats"
       lines[#lines + 1] = line(row.line, time(row.value), ("%s (%s)"):format(time(row.peer_value), row.against),
         row.launches, ratio(row.times), is_gcc and ratio(find(nests, "loops in doubles", row.line).times) or "")
@@ -92,6 +92,25 @@ function figures.gpu()
   end
   lines[#lines + 1] = line(title, ("geometric mean of %d; least %.2f"):format(count, least), "", "",
     ratio(math.exp(sum / count)), "")
+  return lines
+end
+
+--- Functions beside C alone and with OpenMP.
+function figures.further()
+  local lines = { head("function, n x steps", "ours, doubles", "gcc", "OpenMP", "ours, floats", "gcc", "OpenMP") }
+  for _, row in ipairs(nests) do
+    if row.group == "further loops in doubles" then
+      local cells = { row.line }
+      for _, group in ipairs { row.group, "further loops in floats" } do
+        local found, other = pcall(find, nests, group, row.line:match "^geometric mean" or row.line)
+        other = found and other or nil
+        cells[#cells + 1] = other and other.value and time(other.value) or ""
+        cells[#cells + 1] = other and ratio(other.times) or ""
+        cells[#cells + 1] = other and other.also_times and ratio(other.also_times) or ""
+      end
+      lines[#lines + 1] = line(table.unpack(cells))
+    end
+  end
   return lines
 end
 

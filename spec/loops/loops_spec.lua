@@ -534,7 +534,7 @@ helper.describe_each("loops.compile", function(device)
 
   it("copies what is needed, once", function()
     local a, b = nested({ n, n }, random_floats), nested({ n, n }, random_floats)
-    local compiled = compile(jac2d, device)
+    local compiled = compile(jac2d, device, { tiles = { passes = 1 } })
     local steps = helper.is_simulator(device) and 4 or 100
     compiled(a, b, n, steps)
     local bytes = n * n * 8

@@ -3,6 +3,7 @@
 -- every array in exact mode, within a bound of the error in fast mode. LONG=1 runs twenty times as many.
 
 local copies = require "spec.support.copies"
+local decision = require("clcompute.loops.runtime").decision
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 local random_rounds = require "spec.support.random_rounds"
@@ -114,6 +115,45 @@ helper.describe_each("a random nest in tiles", function(device)
         tries, launches = tries + 1, launches + try(TILES, way, device, n)
       end
       assert.is_true(launches > 0, "none were parallel")
+    end)
+  end
+end)
+
+--- Runs a function with each task that its plan has.
+local function in_tasks(f, ...)
+  local make = decision.make
+  decision.make = function(_, spec)
+    local on_device = {}
+    for i in ipairs(spec.plan.kernels) do on_device[i] = true end
+    return { on_device = on_device, reasons = {} }
+  end
+  local ok, message = pcall(f, ...)
+  decision.make = make
+  return ok, message
+end
+
+describe("a random function as one work-item", function()
+  local device = helper.device()
+
+  for _, way in ipairs { WAYS[1], WAYS[2], WAYS[3] } do
+    it("does in " .. way.name .. " what it does in Lua", function()
+      if device.type ~= "cpu" then return pending "no processor is here" end
+      for _ = 1, is_long and 80 or 3 do
+        local seed = math.random(1 << 30)
+        math.randomseed(seed)
+        local text = random_tiles.text(false, true)
+        local compiled <close> = assert(loops.compile(text, { device = device, mode = way.mode }))
+        local values = random_tiles.arguments(math.random(3, 20))
+        local expected, got = way.expected(values), way.got(values, device)
+        assert(load(text))()(table.unpack(expected))
+        local ok, message = in_tasks(compiled, table.unpack(got))
+        for i, value in ipairs(ok and copies.read(got) or {}) do
+          if not copies.are_equal(expected[i], value, way.same) then
+            ok, message = false, ("argument %d is another one"):format(i)
+          end
+        end
+        assert(ok, ("seed %d, n = %d, %s, %s\n%s"):format(seed, values[#values], way.name, message, text))
+      end
     end)
   end
 end)

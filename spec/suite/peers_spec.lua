@@ -264,6 +264,29 @@ describe("loop nests beside others", function()
     end
   end)
 
+  it("stand beside a further peer, where it has a loop that is parallel", function()
+    local rows = measured { title = "tiny nests", workload = "loops", dtype = "double", against = "gcc",
+      also = "gcc, OpenMP", lines = { { row = "conv2d", n = 9, label = "one" }, { row = "lcs", n = 9, label = "two" } },
+      must = 1e-9, goal = 1e9, floor = { 1e-9, 1e9 } }
+    assert.equal(3, #rows)
+    assert.equal("gcc", rows[1].against)
+    assert.near(rows[1].also_times, rows[1].also_value / rows[1].value, 1e-9 * rows[1].also_times)
+    assert.is_nil(rows[2].also_times)
+    local least = math.min(rows[1].times, rows[1].also_times, rows[2].times)
+    assert.matches(("least %.2f"):format(least), rows[3].line, 1, true)
+    assert.equal("must", rows[3].reached)
+  end)
+
+  it("have a line for every further function in both types", function()
+    local found = {}
+    for _, group in ipairs(limits) do
+      for _, line in ipairs(group.title:find "^further" and group.lines or {}) do
+        found[line.row] = (found[line.row] or 0) + 1
+      end
+    end
+    for _, name in ipairs(require("clcompute.suite.polykernels").NESTS) do assert.equal(2, found[name], name) end
+  end)
+
   it("are rows, of which one that fails does not end the table", function()
     local good = { row = "mmm", n = 9, label = "good", must = 1e-9, goal = 1e9 }
     local rows, document = measured_nests({ row = "nothing", n = 9, label = "bad" }, good)

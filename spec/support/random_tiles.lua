@@ -80,10 +80,15 @@ local function step(state, sum)
   end
 end
 
+--- Adds an element to a sum.
+local function step_by(state, sum, text)
+  add(state, "%s = %s + %s * %s", sum, sum, text, operand(state))
+end
+
 -- --- loops -------------------------------------------------------------------------------------
 
 local PLAIN = { { "3", "n + 2" }, { "3", "n + 2" }, { "3", "n + 2" }, { "4", "n" }, { "m", "n + 1" },
-  { "low", "high" } }
+  { "low", "high" }, { "3", "3" } }
 local STEPPED = { { "n + 2", "3", -1 }, { "n + 2", "3", -1 }, { "3", "n + 2", 2 }, { "n + 1", "4", -3 },
   { "high", "low", -2 }, { "m", "n", 3 } }
 local BOUND = { { "%s", "n + 2" }, { "3", "%s" }, { "%s + 1", "n + 2" }, { "3", "%s - 1" }, { "%s", "high" },
@@ -121,7 +126,18 @@ local function guarded(state, f, ...)
   add(state, "end")
 end
 
+--- A loop of few passes, whose variable is a distance from an element.
+local function window(state, sum)
+  state.count = state.count + 1
+  local name, variables = "o" .. state.count, shuffled(state.loops)
+  while #variables < 2 do variables[#variables + 1] = pick(state.loops) end
+  add(state, "for %s = %s do", name, pick { "-1, 1", "-2, 2, 2", "1, -1, -1", "0, 0" })
+  nested(state, step_by, sum, ("a[%s + %s][%s]"):format(variables[1], name, variables[2]))
+  add(state, "end")
+end
+
 local function inner_loop(state, sum)
+  if chance(6) then return window(state, sum) end
   state.count = state.count + 1
   loop(state, "k" .. state.count, function()
     if chance(5) then
@@ -201,15 +217,20 @@ end
 
 --- The text of a function, by math.random.
 -- @tparam ?boolean is_plain whether it is arithmetic of floats alone
+-- @tparam ?boolean is_repeated whether all is in a loop, the variable of which is in subscripts now and then
 -- @treturn string
-function random_tiles.text(is_plain)
+function random_tiles.text(is_plain, is_repeated)
   local state = { lines = {}, loops = {}, locals = {}, depth = 1, count = 0, is_plain = is_plain or chance(2),
     is_tame = chance(2) }
   add(state, "local low, high = n // 4 + 3, n + 1")
-  local is_repeated = chance(6)
-  if is_repeated then add(state, "for _ = 1, 2 do") end
-  for _ = 1, chance(3) and 2 or 1 do nest(state, pick { 1, 2, 2, 2, 3, 3, 3, 4 }) end
-  if is_repeated then add(state, "end") end
+  if is_repeated and chance(2) then
+    loop(state, "g", nest, pick { 1, 2, 2, 3 })
+  else
+    is_repeated = is_repeated or chance(6)
+    if is_repeated then add(state, "for _ = 1, 2 do") end
+    for _ = 1, chance(3) and 2 or 1 do nest(state, pick { 1, 2, 2, 2, 3, 3, 3, 4 }) end
+    if is_repeated then add(state, "end") end
+  end
   return ("return function(%s)\n%s\nend"):format(random_tiles.PARAMETERS, table.concat(state.lines, "\n"))
 end
 

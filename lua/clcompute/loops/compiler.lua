@@ -7,6 +7,7 @@ local ast = require("clcompute.loops.tree").ast
 local failure = require("clcompute.loops.tree").failure
 local front = require "clcompute.loops.front"
 local generation = require "clcompute.loops.generation"
+local plans = require("clcompute.loops.tree").plan
 local storage = require("clcompute.loops.runtime").storage
 local walk = require("clcompute.loops.tree").walk
 
@@ -64,6 +65,24 @@ local function interchange(unit, job)
     scop(unit)
     dependences(unit)
   end, job.target.is_wide)
+end
+
+--- On processors, where the pieces are lanes of vectors in one work-item.
+local function splitting(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
+  analysis.splitting.apply(unit.tree, function()
+    scop(unit)
+    dependences(unit)
+  end)
+end
+
+--- On processors: elsewhere work-items need no neighbours.
+local function distribution(unit, job)
+  if unit.given_up or job.options.heuristics == "paper" or job.target.is_wide then return end
+  if analysis.distribution.apply(unit.tree) then
+    scop(unit)
+    dependences(unit)
+  end
 end
 
 local function loop_reductions(unit, job)
@@ -150,7 +169,9 @@ end
 
 local function tiling(unit, job)
   for _, kernel in ipairs(unit.plan.kernels) do
-    if not kernel.accumulators and not kernel.is_task and not kernel.wavefront then
+    if kernel.is_task then
+      kernel.body, kernel.has_lane = generation.tiling.of_task(plans.statements(kernel), unit.row)
+    elseif not kernel.accumulators and not kernel.wavefront then
       kernel.tiles = generation.tiling.of(kernel.band, unit.real, job.target)
     end
   end
@@ -185,7 +206,7 @@ end
 
 local function kernel_text(unit, job)
   unit.text, unit.sites = generation.kernel_text.text(unit.plan.kernels, unit.plan.rounds, { mode = job.options.mode,
-    base = job.options.base, origin = unit.tree.origin, vector = unit.row.vector })
+    base = job.options.base, origin = unit.tree.origin, vector = unit.row.vector, is_wide = job.target.is_wide })
 end
 
 --- The names of a call's numbers and sizes, in the order of the arguments, and its arrays, each once. Verdicts depend
@@ -235,6 +256,8 @@ local PASSES = {
   { "scop", scop }, -- scop
   { "dependences", dependences }, -- given_up, why the analysis was
   { "interchange", interchange },
+  { "splitting", splitting },
+  { "distribution", distribution },
   { "loop_reductions", loop_reductions },
   { "scattered_updates", scattered_updates },
   { "wavefronts", wavefronts },

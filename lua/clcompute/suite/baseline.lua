@@ -87,7 +87,7 @@ function baseline.compile(rows, options)
   if lack then return nil, lack end
   options = options or {}
   local dtype = options.dtype or "double"
-  local texts = { ("typedef %s real;"):format(dtype) }
+  local texts = { "#include <tgmath.h>", ("typedef %s real;"):format(dtype) }
   for _, row in ipairs(rows) do texts[#texts + 1] = baseline.source(row) end
   local source, object = os.tmpname(), os.tmpname()
   write_file(source, table.concat(texts, "\n\n") .. "\n")

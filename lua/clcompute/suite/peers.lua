@@ -103,17 +103,20 @@ local function candidates_of(group, line, device, settings)
   local ours, operands = workload.ours(work, device, group.method)
   ours.name, ours.split = "clcompute", not work.reset -- else the copies that set data back would count as the call's
   local list = { ours, table.unpack(theirs(work, line.against or group.against, device, settings.threads)) }
+  local also = group.also and theirs(work, group.also, device, settings.threads)[1]
+  if also and not also.unsupported then list[#list + 1] = also end
   for _, made in ipairs(list) do
     if settings.on_gpu then waited(made, device) else repeated(made, device, calls, spin) end
   end
   return list, calls, work.counts and operands and function() return work.counts(operands).launches end
 end
 
---- The peer's row: the fastest that is right.
-local function fastest(rows)
+--- The peer's row: the fastest that is right, without the one that stands beside it.
+local function fastest(rows, also)
   local best
   for i = 2, #rows do
-    if rows[i].status == "ok" and (not best or rows[i].value < best.value) then best = rows[i] end
+    local is_peer = rows[i].status == "ok" and rows[i].name ~= also
+    if is_peer and (not best or rows[i].value < best.value) then best = rows[i] end
   end
   return best
 end
@@ -134,18 +137,26 @@ local function add_peer(row, peer, calls, share)
   row.reached = not row.must and "" or row.times >= row.goal and "goal" or row.times >= row.must and "must" or "missed"
 end
 
+--- Adds to our row how it stands to the peer beside, where there is one.
+local function add_other(row, other, also, calls)
+  if other.name ~= also or other.status ~= "ok" or row.status ~= "ok" then return end
+  row.also_value = other.value / calls
+  row.also_times = row.also_value / row.value
+end
+
 --- One row: ours, with the peer and the limits beside it.
 local function measure_line(group, line, device, settings)
   local list, calls, launches = candidates_of(group, line, device, settings)
   local rounds = line.rounds or settings.rounds
   local rows = bench.compare(list, { rounds = rounds, seconds = settings.on_gpu and rounds * RUN_ON_GPU or 0.001,
     peak = false, progress = settings.progress })
-  local row, peer = rows[1], fastest(rows)
+  local row, peer = rows[1], fastest(rows, group.also)
   for key, value in pairs(heading(group, line)) do row[key] = value end
   row.against = peer and peer.name or row.against
   row.launches = launches and launches()
   row.clock_mhz = settings.on_gpu and cuda.clock(device) or nil
   for _, key in ipairs { "value", "min", "q1", "q3" } do row[key] = row[key] and row[key] / calls end
+  add_other(row, rows[#rows], group.also, calls)
   if peer then
     add_peer(row, peer, calls, line.share or 1)
   else
@@ -170,12 +181,14 @@ end
 local function mean_row(group, rows)
   local sum, count, least = 0.0, 0, math.huge
   for _, row in ipairs(rows) do
-    if row.times then sum, count, least = sum + math.log(row.times), count + 1, math.min(least, row.times) end
+    if row.times then
+      sum, count, least = sum + math.log(row.times), count + 1, math.min(least, row.times, row.also_times or math.huge)
+    end
   end
   local mean = count == #rows and math.exp(sum / count) or nil
   local function meets(limit, floor) return mean and mean >= limit and least >= floor end
   return { group = group.title, line = ("geometric mean; least %.2f"):format(least), status = mean and "ok" or "failed",
-    times = mean, must = group.must, goal = group.goal, params = {},
+    times = mean, must = group.must, goal = group.goal, params = {}, is_nest = group.workload == "loops" or nil,
     reached = meets(group.goal, group.floor[2]) and "goal" or meets(group.must, group.floor[1]) and "must" or "missed" }
 end
 
@@ -257,6 +270,7 @@ local function columns(between)
   table.move(between, 1, #between, #list + 1, list)
   local rest = { { key = "against" }, { key = "peer_value", title = "theirs", unit = "s" },
     { key = "times", title = "ratio", format = ratio, align = "right" },
+    { key = "also_times", title = "OpenMP", format = ratio, align = "right" },
     { key = "must", format = ratio, align = "right" }, { key = "goal", format = ratio, align = "right" },
     { key = "reached" }, { key = "checked", title = "right" } }
   return table.move(rest, 1, #rest, #list + 1, list)

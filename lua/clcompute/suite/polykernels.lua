@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
 
---- The 19 PolyKernels, and nests of whose passes or elements data decide: plain Lua functions, each with the same loops
--- in C and data to run on.
+--- The 19 PolyKernels, other functions that people write as loops, and nests of whose passes or elements data decide:
+-- plain Lua functions, each with the same loops in C and data to run on.
 --
--- A row is a file of `examples/polykernels` or `examples/irregular`: `name`, `title`; `parameters` in order: { name,
--- extent, ... } an array (with `low`, `high` of its random elements, or `dominant`: a diagonal that dominates; or with
--- `integers`, a function of a place, n and a generator, of elements that are 64-bit integers), { name, value= } a
--- number, or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and full; `run`, the
--- nest; `c`, its loops in C on arrays from 0, of the type `real`.
+-- A row is a file of `examples/polykernels`, `examples/nests` or `examples/irregular`: `name`, `title`; `parameters` in
+-- order: { name, extent, ... } an array (with `low`, `high` of its random elements, or `dominant`: a diagonal that
+-- dominates; or with `integers`, a function of a place, n and a generator, of elements that are 64-bit integers),
+-- { name, value= } a number, or the name of a size, "n" or "steps"; `results`, the arrays it writes; `sizes`, quick and
+-- full; `run`, the nest; `c`, its loops in C on arrays from 0, of the type `real`; `has_transcendental`: it calls `exp`
+-- or `log`, whose last digits are the device's own.
 
 local data = require "clcompute.suite.data"
 
@@ -16,6 +17,12 @@ local polykernels = {}
 -- Their names, in the order of the paper's tables.
 polykernels.NAMES = { "jac", "jac2d", "adi", "fdtd1d", "fdtd2d", "gs", "gemver", "lud", "mmm", "mvt", "sor", "ssymm",
   "ssyr2k", "ssyrk", "strmm", "strsm", "tmm", "trisolv_if", "trisolv" }
+
+-- Functions for which the compiler was not made: the rest of PolyBench/C 4.2, filters, stencils, dynamic programming.
+polykernels.NESTS = { "prefix_sum", "atax", "durbin", "gramschmidt", "nussinov", "gesummv", "bicg", "edit_distance",
+  "lcs", "kmeans", "black_scholes", "cholesky", "seidel", "floyd_warshall", "syr2k", "correlation", "covariance",
+  "heat3d", "doitgen", "ludcmp", "mm2", "mm3", "trmm", "conv3d", "nbody", "symm", "box_blur", "conv2d", "deriche",
+  "sobel", "matrix_chain", "wave2d", "tridiagonal", "softmax", "dilate", "red_black", "knapsack" }
 
 -- Those of whose passes or elements data decide.
 polykernels.IRREGULAR = { "spmv", "mandelbrot", "collatz", "search", "histogram", "life" }
@@ -29,7 +36,7 @@ function polykernels.path(name)
   local own = assert(package.searchpath("clcompute.suite.polykernels", package.path))
   local lua = own:match "^(.-)clcompute/suite/polykernels%.lua$"
   local tried = {}
-  for _, folder in ipairs { "polykernels", "irregular" } do
+  for _, folder in ipairs { "polykernels", "nests", "irregular" } do
     for _, form in ipairs { "%s../examples/%s/%s.lua", "%sclcompute/%s/%s.lua" } do
       local path = form:format(lua, folder, name)
       local file = io.open(path)

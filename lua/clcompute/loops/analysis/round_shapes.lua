@@ -106,8 +106,14 @@ end
 
 -- --- pairs that may not touch the same ---------------------------------------------------------
 
+--- The places on the line that an access touches, whatever its further subscripts are.
+local function on_line(access)
+  return setmetatable({ subscripts = { access.subscripts[1] } }, { __index = access })
+end
+
 --- An access where some formulas hold, as isl's text.
 local function restricted(shape, access, ...)
+  if shape.is_line then access = on_line(access) end
   local formulas = { ("first <= %s < first + passes"):format(shape.time), "passes >= 1", ... }
   return isl_text.access(shape.scop, access, shape.outer, formulas, SYMBOLS)
 end
@@ -241,7 +247,8 @@ local function equal_trapezoids(loop)
   end
 end
 
---- The shape of trapezoids that shrink as little as can be proved, or nil.
+--- The shape of trapezoids that shrink as little as can be proved, or nil; of a loop with `is_line` from places on the
+-- line alone, of which isl has less to look at.
 local function best_trapezoids(loop)
   local best, reaches = equal_trapezoids(loop)
   for i, reach in ipairs(reaches or {}) do
@@ -266,7 +273,8 @@ function round_shapes.of(scop, node, nests)
   local statement = places[1].accesses[1].statement
   local loop = { scop = scop, node = node, time = node.variable.id, places = places,
     outer = isl_text.outer(statement, places[1].band[1]) }
-  return best_trapezoids(loop) or front_of(loop)
+  return best_trapezoids(setmetatable({ is_line = true }, { __index = loop })) or best_trapezoids(loop)
+    or front_of(loop)
 end
 
 return round_shapes

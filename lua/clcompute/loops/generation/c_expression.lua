@@ -322,10 +322,18 @@ local function rounding(node, context)
   return text, PRIMARY
 end
 
+--- A call of a function that vectors are made of, which a processor's own may not be.
+local function own_function(name, text, context)
+  if context.is_wide then return ("%s(%s)"):format(name, text) end
+  local own = ("%s_%s"):format(name, context.real)
+  context.helpers[own] = true
+  return ("%s(%s)"):format(own, text)
+end
+
 local function logarithm(node, context)
   local argument, logarithm_base = node.arguments[1], node.arguments[2]
   local text = (as(argument, "float", context))
-  if not logarithm_base then return ("log(%s)"):format(text), PRIMARY end
+  if not logarithm_base then return own_function("log", text, context), PRIMARY end
   local of_base = (as(logarithm_base, "float", context))
   if logarithm_base.kind == "number" and (logarithm_base.value == 2 or logarithm_base.value == 10) then
     return ("log%d(%s)"):format(logarithm_base.value // 1 | 0, text), PRIMARY
@@ -352,7 +360,11 @@ function FUNCTIONS.tointeger(node, context)
   return call("whole", context, argument, tostring(faults.number(context, { what = "integer", node = node })), "&fault")
 end
 
-for _, name in ipairs { "sqrt", "exp", "sin", "cos", "tan" } do FUNCTIONS[name] = function_of_floats(name) end
+function FUNCTIONS.exp(node, context)
+  return own_function("exp", (as(node.arguments[1], "float", context)), context), PRIMARY
+end
+
+for _, name in ipairs { "sqrt", "sin", "cos", "tan" } do FUNCTIONS[name] = function_of_floats(name) end
 
 -- --- all ----------------------------------------------------------------------------------
 

@@ -117,6 +117,57 @@ long passes(long from, long to, long step) { // of a loop
   { "min_int", {}, "long min_int(long a, long b) { return b < a ? b : a; }" },
   { "max_real", {}, "REAL max_real(REAL a, REAL b) { return a < b ? b : a; }" },
   { "min_real", {}, "REAL min_real(REAL a, REAL b) { return b < a ? b : a; }" },
+  -- e^x and the natural logarithm without branches, so that passes may be lanes of vectors: e^x is 2^n times a Taylor
+  -- series of what is left of x; the logarithm of m 2^n, m around 1, is a series in (m - 1) / (m + 1).
+  { "exp_double", {}, [[
+double exp_double(double x) {
+  x = x < -746 ? -746 : x > 710 ? 710 : x;
+  const double shifted = x * 1.4426950408889634 + 0x1.8p52, n = shifted - 0x1.8p52;
+  const double r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10;
+  double p = 1.6059043836821613e-10; p = p * r + 2.08767569878681e-09; p = p * r + 2.505210838544172e-08;
+  p = p * r + 2.755731922398589e-07; p = p * r + 2.7557319223985893e-06; p = p * r + 2.48015873015873e-05;
+  p = p * r + 0.0001984126984126984; p = p * r + 0.001388888888888889; p = p * r + 0.008333333333333333;
+  p = p * r + 0.041666666666666664; p = p * r + 0.16666666666666666; p = p * r + 0.5;
+  p = 1 + (r + r * r * p);
+  const long whole = as_long(shifted) - as_long(0x1.8p52), part = whole >> 1;
+  return p * as_double((part + 1023) << 52) * as_double((whole - part + 1023) << 52);
+}]] },
+  { "exp_float", {}, [[
+float exp_float(float x) {
+  x = x < -105 ? -105 : x > 89 ? 89 : x;
+  const float shifted = x * 1.44269504f + 0x1.8p23f, n = shifted - 0x1.8p23f;
+  const float r = (x - n * 0.693145752f) - n * 1.42860682e-06f;
+  float p = 0.000198412698f; p = p * r + 0.00138888889f; p = p * r + 0.00833333333f; p = p * r + 0.0416666667f;
+  p = p * r + 0.166666667f; p = p * r + 0.5f;
+  p = 1 + (r + r * r * p);
+  const int whole = as_int(shifted) - as_int(0x1.8p23f), part = whole >> 1;
+  return p * as_float((part + 127) << 23) * as_float((whole - part + 127) << 23);
+}]] },
+  { "log_double", {}, [[
+double log_double(double x) {
+  const int is_small = x < 0x1p-1022;
+  const double scaled = is_small ? x * 0x1p54 : x;
+  const long bits = as_long(scaled), n = (bits - as_long(0x1.6a09e667f3bcdp-1)) >> 52;
+  const double m = as_double(bits - (n << 52)), f = m - 1, s = f / (2 + f), z = s * s;
+  double p = 0.047619047619047616; p = p * z + 0.05263157894736842; p = p * z + 0.058823529411764705;
+  p = p * z + 0.06666666666666667; p = p * z + 0.07692307692307693; p = p * z + 0.09090909090909091;
+  p = p * z + 0.1111111111111111; p = p * z + 0.14285714285714285; p = p * z + 0.2;
+  p = p * z + 0.3333333333333333;
+  const double e = (double)(is_small ? n - 54 : n);
+  const double log = e * 0.6931471803691238 + (2 * s + (2 * s * (z * p) + e * 1.9082149292705877e-10));
+  return x > 0 ? x < INFINITY ? log : x : x == 0 ? -INFINITY : NAN;
+}]] },
+  { "log_float", {}, [[
+float log_float(float x) {
+  const int is_small = x < 0x1p-126f;
+  const float scaled = is_small ? x * 0x1p24f : x;
+  const int bits = as_int(scaled), n = (bits - as_int(0x1.6a09e6p-1f)) >> 23;
+  const float m = as_float(bits - (n << 23)), f = m - 1, s = f / (2 + f), z = s * s;
+  float p = 0.111111111f; p = p * z + 0.142857143f; p = p * z + 0.2f; p = p * z + 0.333333333f;
+  const float e = (float)(is_small ? n - 24 : n);
+  const float log = e * 0.693145752f + (2 * s + (2 * s * (z * p) + e * 1.42860682e-06f));
+  return x > 0 ? x < INFINITY ? log : x : x == 0 ? -INFINITY : NAN;
+}]] },
   { "eq_int_real", {}, [[
 int eq_int_real(long i, REAL x) { return x == (REAL)i && x < 0x1p63f && (long)x == i; }]] },
   { "lt_int_real", {}, [[
@@ -294,6 +345,20 @@ local function print_range_checks(node, output)
   for _, check in ipairs(list) do context.known[check.node][check.dimension] = true end
 end
 
+--- A strip of a lane, with the places of its locals.
+local function print_strip(node, output)
+  local context, strip, names = output.context, node.variable.id, {}
+  output.depth = output.depth + 1
+  for _, variable in ipairs(node.places) do
+    add(output, ("%s %s[%d];"):format(c_statements.type(variable.type, context), variable.id, node.step))
+    names[variable] = ("%s[%s - %s]"):format(variable.id, strip:gsub("_strip$", ""), strip)
+  end
+  output.depth = output.depth - 1
+  output.context = setmetatable({ names = setmetatable(names, { __index = context.names }) }, { __index = context })
+  c_statements.body(node.body, output)
+  output.context = context
+end
+
 local function print_for(node, output)
   print_range_checks(node, output)
   if node.word then return print_endless(node, output) end
@@ -309,7 +374,7 @@ local function print_for(node, output)
   if is_counted(node) then return print_counted(node, output) end
   add(output, ("for (long %s = %s, %s = %s; %s %s %s; %s) {"):format(id, c_expression.plain(node.from, context), last,
     c_expression.plain(node.to, context), id, step > 0 and "<=" or ">=", last, increment), node)
-  c_statements.body(node.body, output)
+  if node.places then print_strip(node, output) else c_statements.body(node.body, output) end
   add(output, "}")
 end
 
@@ -410,6 +475,12 @@ local function may_fail(node)
     if faults.are_in { arm.condition } then return true end
   end
   return false
+end
+
+STATEMENTS["do"] = function(node, output)
+  add(output, "{")
+  c_statements.body(node.body, output)
+  add(output, "}")
 end
 
 STATEMENTS["if"] = function(node, output)

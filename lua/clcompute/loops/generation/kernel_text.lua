@@ -147,7 +147,7 @@ local function print_items(nest, output)
   for _, node in ipairs(nest.band) do print_place(node, nest.mapping, output) end
   if nest.wavefront then print_follower(nest.wavefront, output) end
   output.depth = 0
-  local body = nest.is_task and plan.statements(nest) or nest.wavefront and nest.wavefront.body
+  local body = nest.is_task and nest.body or nest.wavefront and nest.wavefront.body
     or nest.band[#nest.band].body
   c_statements.body(body, output)
 end
@@ -158,6 +158,9 @@ local function kernel_of(nest, name, context, print)
   for i, row in ipairs(nest.parameters) do declarations[i] = declaration(row, context) end
   local head = ("kernel void %s("):format(name)
   add(output, ("%s%s) {"):format(head, wrapped(declarations, #head)))
+  if nest.is_task and context.may_fuse then -- where a sum waits for the one before, adding is shorter than a fused step
+    add(output, "  #pragma OPENCL FP_CONTRACT OFF")
+  end
   output.has_barriers, output.has_faults = nest.accumulators ~= nil, faults.are_in { nest.node }
   if output.has_faults then
     output.depth = 1
@@ -212,13 +215,14 @@ end
 -- @tparam table nests kernel nests, each with its `mapping` and `parameters`; with `largest` of
 -- `clcompute.loops.generation.indices` if they may do with 32 bits
 -- @tparam table rounds of `clcompute.loops.generation.round_kernels`
--- @tparam table options `mode`, `base`, `origin`, `vector`
+-- @tparam table options `mode`, `base`, `origin`, `vector`; `is_wide`, whether the device is no processor
 -- @treturn string OpenCL C
 -- @treturn {table,...} what may fail, by the number of its site, as `clcompute.loops.generation.faults` describes it
 function kernel_text.text(nests, rounds, options)
   local is_double = kernel_text.need_double(nests, options.mode)
   local context = { real = is_double and "double" or "float", base = options.base, origin = options.origin,
-    helpers = {}, program = {}, sites = {} }
+    helpers = {}, program = {}, sites = {}, may_fuse = options.mode ~= "exact",
+    is_wide = options.is_wide }
   local texts = {}
   for _, nest in ipairs(nests) do print_kernels(nest, context, texts) end
   for _, round in ipairs(rounds) do texts[#texts + 1] = kernel_of(round, round.name, context, round_kernels.print) end

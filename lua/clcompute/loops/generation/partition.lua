@@ -302,8 +302,9 @@ end
 -- --- tasks --------------------------------------------------------------------------------
 --
 -- On a processor what would run in Lua is for one work-item: there it takes what it takes in C, and what it works on
--- need not be copied to Lua. So may be a loop with such statements among its nests: then a call chooses between one
--- work-item for all of it and the nests (`instead`).
+-- need not be copied to Lua. So may be a loop with such statements among its nests, and a loop on the host whose nests
+-- may be too small for a launch each: then a call chooses between one work-item for all of it and the nests
+-- (`instead`).
 
 --- Whether a part goes through arrays in one work-item or on the host, or holds what does.
 local function is_sequential(part)
@@ -327,9 +328,9 @@ local function outlive(nodes, later)
     and walk.find(later, function(part) return part.kind == "name" and is_declared[part.variable] end) ~= nil
 end
 
---- Whether a loop is in statements, or around them.
+--- Whether a loop is in statements, or around or beside them: without any, arrays are not on the device.
 local function has_loop(nodes, state)
-  return #state.loops > 0 or walk.find(nodes, function(part) return part.kind == "for" end) ~= nil
+  return #state.loops > 0 or #state.kernels > 0 or walk.find(nodes, function(part) return part.kind == "for" end) ~= nil
 end
 
 local function is_reduction(node) return node.kind == "for" and node.reductions end
@@ -364,7 +365,10 @@ end
 --- The longest task of statements from one on, and the last one of them.
 local function longest_task(nodes, parts, first, state)
   local reach, most = first - 1, math.min(#nodes, first + MOST_STATEMENTS - 1)
-  while reach < most and (not parts[reach + 1] or is_sequential(parts[reach + 1])) do reach = reach + 1 end
+  local function belongs_to_task(part)
+    return not part or is_sequential(part) or part.kind == "loop" and #state.loops == 0
+  end
+  while reach < most and belongs_to_task(parts[reach + 1]) do reach = reach + 1 end
   for last = reach, first, -1 do
     local list, rest = table.move(nodes, first, last, 1, {}), table.move(nodes, last + 1, #nodes, 1, {})
     local is_plain = next(table.move(parts, first, last, 1, {})) == nil

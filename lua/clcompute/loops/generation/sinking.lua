@@ -107,12 +107,14 @@ end
 --- The body of a parallel loop with the loop moved inwards, to be the innermost one.
 -- @tparam table loop a `for` node whose `body` it is
 -- @tparam {table,...} body
+-- @tparam ?{table,...} before statements before it, which may read elements that lie apart
 -- @treturn ?{table,...} statements, in which the loop has `is_lane`; nil where a loop or condition in the body depends
 -- on the pass, or an access would jump
 -- @treturn ?{table,...} the locals of the body that need a place for each pass
-function sinking.sink(loop, body)
+function sinking.sink(loop, body, before)
   if not affine.units(body, loop.variable) then return nil end
-  return sink(loop, body, 0)
+  local all = table.move(before or {}, 1, before and #before or 0, 1, {})
+  return sink(loop, table.move(body, 1, #body, #all + 1, all), 0)
 end
 
 --- The same with the loop around the innermost ones, which then meet again what they share in all its passes.

@@ -7,11 +7,15 @@
 local affine = require("clcompute.loops.tree").affine
 local ast = require("clcompute.loops.tree").ast
 local local_slices = require "clcompute.loops.generation.local_slices"
+local faults = require "clcompute.loops.generation.faults"
+local fission = require "clcompute.loops.generation.fission"
+local gathering = require "clcompute.loops.generation.gathering"
 local lua_text = require("clcompute.loops.tree").lua_text
 local plan = require("clcompute.loops.tree").plan
 local register_tile = require "clcompute.loops.generation.register_tile"
 local sinking = require "clcompute.loops.generation.sinking"
 local trip_counts = require("clcompute.loops.analysis").trip_counts
+local unrolling = require "clcompute.loops.generation.unrolling"
 local walk = require("clcompute.loops.tree").walk
 
 local tiling = {}
@@ -56,10 +60,11 @@ local CLASSES = {
       lane = limit(round_up(row.lane, width), width, width), rows = limit(round_up(row.block, row.rows), row.rows,
       row.rows) }
   end,
-  -- rows side by side, whose sums do not wait for each other
+  -- rows side by side, whose sums do not wait for each other: half as many as in a tile, as each may be another stream
   rows = function(row)
-    return { small = row.rows, rows_at_once = row.rows, columns_at_once = 1,
-      lane = limit(round_up(row.block, row.rows), row.rows, row.rows), rows = limit(row.block, 1, 1) }
+    local count = math.max(row.rows // 2, 1)
+    return { small = count, rows_at_once = count, columns_at_once = 1,
+      lane = limit(round_up(row.block, count), count, count), rows = limit(row.block, 1, 1) }
   end,
   -- tiles in registers on a GPU, a work-item each: its columns are a group's width apart, so that neighbours read
   -- neighbours
@@ -143,17 +148,24 @@ end
 
 --- An innermost loop as vectors, if its passes do not depend on each other and go through memory element by element.
 local function vectorised(node)
-  local units = node.parallel and affine.units(node.body, node.variable)
-  if not units or units == 0 then return node end
+  local units = node.parallel and math.abs(node.step) == 1 and affine.units(node.body, node.variable)
+  if not units or units == 0 and not node.is_lane then return node end -- locals of a lane lie side by side too
   local body, common, is_plain = node.body, {}, not has_control(node.body)
   if is_plain then body, common = hoist(body, node.variable) end
   return ast.changed(node, { body = body, common = common, is_independent = true, is_plain = is_plain })
 end
 
+--- An innermost loop, as vectors where it can be, or a part of it.
+local function innermost(node)
+  local first, rest = fission.of(node)
+  if not first then return vectorised(node) end
+  return ast.node("do", { body = { vectorised(first), rest } }, node)
+end
+
 --- Statements whose innermost loops are vectors where they can be.
 local function finish(nodes)
   return walk.replaced_statements(nodes, function(node)
-    return node.kind == "for" and not has_loop(node.body) and vectorised(node) or nil
+    return node.kind == "for" and not has_loop(node.body) and innermost(node) or nil
   end)
 end
 
@@ -228,12 +240,84 @@ local function with_lane(band, body, real)
     lane = band[lane], body = finish(sunk), places = places, registers = registers })
 end
 
+--- A block whose lane is innermost although elements lie apart, which are gathered before; or nil.
+local function with_gathers(band, body)
+  local lane = band[#band]
+  local rest, before = gathering.of(lane, body)
+  if not rest then return nil end
+  local sunk, places = sinking.sink(lane, rest, before)
+  if not sunk then return nil end
+  return plan.part("tiles", { class = "sunk", order = band, lane = lane, body = finish(sunk), places = places })
+end
+
 --- A block in the order of the source.
 local function without_lane(band, body, real)
   local registers, last = registers_of(band, nil, body, real), band[#band]
   local sunk = not registers and sinking.sink_around(last, body) or nil
   return plan.part("tiles", { class = registers and "rows" or "loops", order = band, lane = sunk and last,
     body = finish(sunk or body), places = {}, registers = registers })
+end
+
+-- --- one work-item ---------------------------------------------------------------------------
+
+--- The parallel loops nested in each other with nothing in between, the outermost first.
+local function nested(node)
+  local band = { node }
+  while #node.body == 1 and node.body[1].kind == "for" and node.body[1].parallel and not node.body[1].irregular do
+    node = node.body[1]
+    band[#band + 1] = node
+  end
+  return band
+end
+
+--- The lane's loops in strips, whose locals have a place for each pass; nil where it does not go in steps of one.
+local function in_strips(loop, body, places, most)
+  if loop.step ~= 1 then return nil end
+  local strip = ast.made_up(loop.variable.id .. "_strip", "int").variable
+  local top = ast.node("text", { text = ("%s + %d"):format(strip.id, most - 1), type = "int" })
+  local from = ast.node("text", { text = strip.id, type = "int" })
+  local lanes = walk.replaced_statements(body, function(node)
+    if not node.is_lane then return nil end
+    local to = ast.node("call", { name = "min", arguments = { loop.to, top }, type = "int" })
+    return ast.changed(node, { from = from, to = to })
+  end)
+  return ast.changed(loop, { variable = strip, step = most, body = lanes, places = places, is_lane = false })
+end
+
+--- Parallel loops with their lane innermost, or nil.
+local function sunk_in_task(node, most)
+  if node.kind ~= "for" or not node.parallel or node.irregular or faults.are_in { node } then return nil end
+  local band = nested(node)
+  local lane = lane_of(band)
+  if not lane then return nil end
+  local body, places = sinking.sink(band[lane], unrolling.apply(band[#band].body))
+  if not body then return nil end
+  local order = ordered(band, lane)
+  body = finish(body)
+  if #places > 0 then body = { in_strips(band[lane], body, places, most) } end
+  if #body == 0 then return nil end
+  for i = #order - 1, 1, -1 do body = { ast.changed(order[i], { body = body }) } end
+  return #body == 1 and body[1] or ast.node("do", { body = body }, node)
+end
+
+--- The statements of a task: parallel loops in it are the lanes of vectors.
+-- @tparam {table,...} nodes
+-- @tparam table row numbers of a device
+-- @treturn {table,...}
+-- @treturn boolean whether there are such
+function tiling.of_task(nodes, row)
+  local has_lane = false
+  return walk.replaced_statements(nodes, function(node)
+    local sunk = sunk_in_task(node, row.lane)
+    has_lane = has_lane or sunk ~= nil
+    return sunk
+  end), has_lane
+end
+
+local UNEVEN = 4 -- times as many tiles where data decide what is to do in each
+
+local function is_uneven(nodes)
+  return walk.find(nodes, function(part) return part.kind == "for" and part.irregular ~= nil end) ~= nil
 end
 
 --- The tiles of a kernel nest.
@@ -245,13 +329,15 @@ end
 function tiling.of(band, real, target)
   local some, frames = framed(band)
   if not some then return nil end
-  local body = some[#some].body
-  local tiles = with_lane(some, body, real) or without_lane(some, body, real)
+  local body = target.is_wide and some[#some].body or unrolling.apply(some[#some].body)
+  local tiles = with_lane(some, body, real) or not target.is_wide and with_gathers(some, body)
+    or without_lane(some, body, real)
   if target.is_wide then
     if tiles.class ~= "registers" then return nil end
     tiles.class, tiles.is_wide, tiles.body, tiles.places = "wide", true, body, {}
   end
   tiles.frames, tiles.size = {}, sizes_of(tiles.class, target[real])
+  if is_uneven(body) then tiles.size.blocks = UNEVEN * tiles.size.blocks end
   for i, node in ipairs(some) do tiles.frames[node] = frames[i] end
   if tiles.is_wide then
     tiles.slices = local_slices.of(tiles.registers, tiles.size, real, target[real].local_memory)

@@ -144,6 +144,17 @@ end
 
 local print_plan
 
+--- What a task is in place of: how many launches that has without rounds is counted for the outermost.
+local function print_instead(part, output, times, launched)
+  local outer = output.task
+  if not outer then
+    output.task = part.index
+    add(output, "numbers.passes[%d] = 0", part.index)
+  end
+  print_plan(part.instead, output, times, launched)
+  output.task = outer
+end
+
 local PARTS = {
   kernel = function(part, output, times, launched)
     add(output, "do")
@@ -151,11 +162,12 @@ local PARTS = {
     add(output, "numbers.launches[%d] = %s * %s", part.index, launched, launches_of(part))
     add(output, "numbers.work[%d] = %s * (%s)", part.index, times, work)
     add(output, "numbers.operations[%d] = %s * (%s)", part.index, times, operations)
-    add(output, "numbers.is_vector[%d] = %s", part.index, part.tiles ~= nil and part.tiles.lane ~= nil)
+    add(output, "numbers.is_vector[%d] = %s", part.index, part.has_lane or part.tiles ~= nil and part.tiles.lane ~= nil)
     add(output, "numbers.items[%d] = %s", part.index, items_of(part))
     if not part.instead then add(output, "numbers.total = numbers.total + numbers.work[%d]", part.index) end
     print_unneeded(part, output)
-    if part.instead then print_plan(part.instead, output, times, launched) end
+    if output.task then add(output, "numbers.passes[%d] = numbers.passes[%d] + %s", output.task, output.task, times) end
+    if part.instead then print_instead(part, output, times, launched) end
     add(output, "end")
   end,
   loop = function(part, output, times, launched)
@@ -163,6 +175,7 @@ local PARTS = {
     local count = print_loop(part.node, output)
     output.nodes[#output.nodes + 1] = part.node
     add(output, "numbers.counts[nodes[%d]] = %s", #output.nodes, count)
+    if part.round then add(output, "numbers.has_rounds = true") end
     print_plan(part.body, output, ("%s * %s"):format(times, count),
       ("%s * %s"):format(launched, part.round and in_rounds(part.round, count) or count))
     add(output, "end")
@@ -206,9 +219,10 @@ end
 -- @tparam {string,...} names of the numbers and sizes of a call
 -- @treturn ?function of a table of these numbers, and `wide`, whether the device is no processor, that returns
 -- `launches`, `work`, `operations` (in Lua), `is_vector` (passes are lanes of vectors), `items` (of a launch) and
--- `unneeded` (arrays that are written as a whole) by index of the nest, `counts` by `for` node of the host, `is_few` by
--- part of the kind "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements; or
--- nil and why it is too large for Lua
+-- `unneeded` (arrays that are written as a whole) by index of the nest, `passes`, of tasks how many launches they stand
+-- for, `has_rounds`: launches are at least so many; `counts` by `for` node of the host, `is_few` by part of the kind
+-- "either", `rest`, the operations of parts that are Lua, and `total`, the work of all statements; or nil and why it is
+-- too large for Lua
 function work_estimate.compile(plan, names)
   local output = { nodes = {} }
   add(output, "local nodes, iterations = ...")
@@ -217,6 +231,7 @@ function work_estimate.compile(plan, names)
   for _, name in ipairs(names) do add(output, "local %s = v.%s", name, name) end
   add(output, "local numbers = { launches = {}, work = {}, operations = {}, is_vector = {}, items = {} }")
   add(output, "numbers.unneeded, numbers.counts, numbers.is_few, numbers.rest, numbers.total = {}, {}, {}, {}, 0")
+  add(output, "numbers.passes = {}")
   print_plan(plan, output, "1", "1")
   add(output, "return numbers")
   add(output, "end")

@@ -64,6 +64,23 @@ function costs.of(facts)
     grain = row.grain, width = row.items * math.max(facts.compute_units, 1) }
 end
 
+-- A task in place of many small launches is thought to be faster than it may be, so that it is tried.
+costs.HOPE = 0.4
+
+-- One that was measured must be clearly faster than launches that several cores share: what disturbs a run makes these
+-- slower than it.
+costs.DOUBT = 1.25
+
+local SMALL = 60e-6 -- seconds of a launch
+
+--- Whether the launches in whose place a task would be are small.
+-- @tparam table row of `of`
+-- @number work statements of the task
+-- @tparam ?number passes how many launches of nests there would be; nil or 0: it is no such task
+function costs.are_small(row, work, passes)
+  return passes ~= nil and passes > 1 and work * row.statement / passes < SMALL
+end
+
 --- Seconds of launches of a nest.
 -- @tparam table row of `of`
 -- @number launches
@@ -176,7 +193,8 @@ end
 --- All that is left is launches and copies, which are waited for together: one factor for all of them.
 local function learn_device(memory, verdict, seconds, launches)
   local figures, expected = verdict.figures, expected_launches(verdict)
-  if launches < expected / 2 or launches > expected * 2 then return end -- conditions of data
+  if launches < expected / 2 then return end -- conditions of data
+  if launches > expected * 2 and not figures.has_rounds then return end -- which may be shorter than they are thought
   local modelled = verdict.copy_seconds
   for index, value in ipairs(figures.model.device) do
     if verdict.on_device[index] then modelled = modelled + value end

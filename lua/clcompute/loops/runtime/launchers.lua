@@ -177,16 +177,18 @@ end
 local Rounds = {}
 Rounds.__index = Rounds
 
+local PIECES = 2 -- for each compute unit
+
 --- A loop on a device.
 -- @tparam table round of `clcompute.loops.generation.round_kernels`
 -- @tparam Program program with its kernel
 -- @tparam Device device
--- @tparam table row numbers of `clcompute.tuning.known`: `blocks` pieces for each compute unit, of up to `cache` bytes;
--- at most `passes` of a round
+-- @tparam table row numbers of `clcompute.tuning.known`: pieces of up to `cache` bytes; at most `passes` of a round
 -- @treturn table `kernel`
 function launchers.rounds(round, program, device, row)
   local self = setmetatable({ kernel = program:kernel(round.name), is_front = round.is_front, slope = round.slope,
-    reach = round.reach, cache = row.cache, most = row.passes, wanted = row.blocks * device.compute_units }, Rounds)
+    reach = round.reach, cache = row.cache, most = row.passes,
+    wanted = math.min(row.blocks, PIECES) * device.compute_units, units = device.compute_units }, Rounds)
   self.of_call = { __index = self }
   return self
 end
@@ -201,6 +203,7 @@ function Rounds:over(count, low, high, bytes)
   local shrinking = 4 * self.slope -- of a piece in a pass, with the gaps at its ends, so that they get half of it
   local most = math.max(self.cache // math.max(bytes, 1), 2 * shrinking, 1)
   local width = math.min(most, -(-(high - low + 1) // self.wanted))
+  if width < 2 * shrinking then width = math.min(most, -(-(high - low + 1) // self.units)) end -- a few large ones
   local passes = math.min(count, self.most)
   if self.is_front then passes = math.min(passes, (high - low + 1) // self.wanted) end -- the first launch is one item
   if shrinking > 0 then passes = math.min(passes, width // shrinking) end

@@ -15,6 +15,7 @@ local costs = require "clcompute.loops.runtime.costs"
 local profitability = {}
 
 local CLEARLY = 0.8 -- of the time of the choice that stands
+local MEASURED = 1.0 -- of it, where both were measured
 
 -- --- figures ------------------------------------------------------------------------------
 
@@ -23,23 +24,31 @@ local CLEARLY = 0.8 -- of the time of the choice that stands
 -- @tparam table row of `clcompute.loops.runtime.costs`
 -- @tparam ?table memory of `clcompute.loops.runtime.costs`
 -- @treturn table `device` and `lua`, seconds by index of the nest; `is_measured`, the same fields, whether calls have
--- corrected them; `model`, the same fields, what the model says; `launches`, `work`, `items`, `row`, `memory`; of what
--- is Lua in any case `rest`, the operations, and `operation`, seconds for one
+-- corrected them; `model`, the same fields, what the model says; `launches`, `has_rounds`, `work`, `items`, `row`,
+-- `memory`; of what is Lua in any case `rest`, the operations, and `operation`, seconds for one
 function profitability.figures(numbers, row, memory)
   local rest = 0
   for _, operations in pairs(numbers.rest) do rest = rest + operations end
   local operation = costs.HOST.operation * (memory and costs.factor(memory, "lua", costs.REST, rest) or 1)
+  local passes = numbers.passes or {}
   local figures = { launches = numbers.launches, work = numbers.work, items = numbers.items, rest = rest,
-    operation = operation, row = row, memory = memory, model = { device = {}, lua = {} }, device = {}, lua = {},
+    operation = operation, has_rounds = numbers.has_rounds, row = row, memory = memory,
+    model = { device = {}, lua = {} }, device = {}, lua = {},
     is_measured = { device = {}, lua = {} } }
   for index, work in ipairs(numbers.work) do
     figures.model.device[index] = costs.device_seconds(row, numbers.launches[index], work, numbers.items[index],
       numbers.is_vector[index])
+    if costs.are_small(row, work, passes[index]) then
+      figures.model.device[index] = figures.model.device[index] * costs.HOPE
+    end
     figures.model.lua[index] = numbers.operations[index] * costs.HOST.operation
     for _, side in ipairs { "device", "lua" } do
       local factor = memory and costs.factor(memory, side, index, work)
       figures[side][index] = figures.model[side][index] * (factor or 1)
       figures.is_measured[side][index] = factor ~= nil
+    end
+    if passes[index] and figures.is_measured.device[index] then
+      figures.device[index] = figures.device[index] * costs.DOUBT
     end
   end
   return figures
@@ -162,6 +171,15 @@ local function improve(plan, numbers, arrays, on_device, figures, best)
   end
 end
 
+--- Whether all that a choice runs on the device was measured.
+local function is_measured(cost, on_device, figures)
+  for _, part in ipairs(cost.runs) do
+    local index = part.kind == "kernel" and part.index
+    if index and on_device[index] and not figures.is_measured.device[index] then return false end
+  end
+  return true
+end
+
 local function by_model(plan, numbers, arrays, figures, standing)
   local in_lua = profitability.cost(plan, numbers, arrays, all(plan, false), figures)
   local on_device = all(plan, true)
@@ -170,7 +188,8 @@ local function by_model(plan, numbers, arrays, figures, standing)
   if best.seconds >= in_lua.seconds then on_device, best = all(plan, false), in_lua end
   if standing then
     local cost = profitability.cost(plan, numbers, arrays, standing, figures)
-    if best.seconds > CLEARLY * cost.seconds then on_device, best = standing, cost end
+    local is_known = is_measured(cost, standing, figures) and is_measured(best, on_device, figures)
+    if best.seconds > (is_known and MEASURED or CLEARLY) * cost.seconds then on_device, best = standing, cost end
   end
   for index, kernel in ipairs(plan.kernels) do on_device[index] = on_device[index] and best.runs[kernel] == true end
   return { on_device = on_device, seconds = best.seconds, lua_seconds = in_lua.seconds,

@@ -5,6 +5,7 @@
 return {
   affine = require "clcompute.loops.tree.affine",
   ast = require "clcompute.loops.tree.ast",
+  clone = require "clcompute.loops.tree.clone",
   failure = require "clcompute.loops.tree.failure",
   lua_text = require "clcompute.loops.tree.lua_text",
   plan = require "clcompute.loops.tree.plan",

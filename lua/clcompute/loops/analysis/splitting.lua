@@ -1,0 +1,115 @@
+-- SPDX-License-Identifier: MIT
+
+--- Cuts an innermost sequential loop at the pass in which its variable is that of a loop around it with the same
+-- bounds, where what is before that pass and behind it is parallel then.
+--
+--     for k = 1, n do for i = 1, n do for j = 1, n do p[i][j] = math.min(p[i][j], p[i][k] + p[k][j]) end end end
+--     for j = 1, k - 1 do ... end; for j = k, k do ... end; for j = k + 1, n do ... end
+
+local ast = require("clcompute.loops.tree").ast
+local clone = require("clcompute.loops.tree").clone
+local lua_text = require("clcompute.loops.tree").lua_text
+local walk = require("clcompute.loops.tree").walk
+
+local splitting = {}
+
+local MOST_STATEMENTS = 8 -- of a loop that is cut: each is there three times then
+
+--- Whether a loop's statements are assignments of elements.
+local function is_plain(node)
+  for _, inner in ipairs(node.body) do
+    if inner.kind ~= "assign" or not inner.target.array then return false end
+  end
+  return #node.body <= MOST_STATEMENTS
+end
+
+local function has_bounds_of(node, other)
+  return node.step == 1 and other.step == 1 and lua_text.expression(node.from) == lua_text.expression(other.from)
+    and lua_text.expression(node.to) == lua_text.expression(other.to)
+end
+
+--- Whether a subscript in a loop is the variable of another one alone.
+local function has_subscript(node, variable)
+  return walk.find(node.body, function(part)
+    if part.kind ~= "index" then return false end
+    for _, subscript in ipairs(part.subscripts) do
+      if subscript.kind == "name" and subscript.variable == variable then return true end
+    end
+    return false
+  end) ~= nil
+end
+
+--- The loops around at whose variables a loop may be cut, the outermost first.
+local function cuts_of(node, around)
+  local list = {}
+  if node.parallel or node.irregular or not is_plain(node) then return list end
+  for _, other in ipairs(around) do
+    if not other.irregular and has_bounds_of(node, other) and has_subscript(node, other.variable) then
+      list[#list + 1] = other
+    end
+  end
+  return list
+end
+
+--- The three loops.
+local function pieces_of(node, other, rename)
+  local at = ast.node("name", { type = "int", variable = other.variable })
+  local function beside(op)
+    return ast.node("binary", { op = op, left = at, type = "int",
+      right = ast.node("number", { value = 1, type = "int" }) })
+  end
+  local list = {}
+  for i, ends in ipairs { { node.from, beside "-" }, { at, at }, { beside "+", node.to } } do
+    local piece = ast.changed(node, { from = ends[1], to = ends[2] })
+    list[i] = clone.statements({ piece }, {}, rename)[1]
+  end
+  return list
+end
+
+--- The first loop that was not looked at yet and may be cut: the list that it is in, its place there, and where.
+local function next_of(nodes, around, is_seen)
+  for i, node in ipairs(nodes) do
+    if node.kind == "for" then
+      local cuts = is_seen[node] and {} or cuts_of(node, around)
+      if #cuts > 0 then return nodes, i, cuts end
+      around[#around + 1] = node
+      local list, at, found = next_of(node.body, around, is_seen)
+      around[#around] = nil
+      if list then return list, at, found end
+    end
+  end
+end
+
+--- Puts statements in place of some in a list.
+local function replace(list, at, count, others)
+  for _ = 1, count do table.remove(list, at) end
+  for i, node in ipairs(others) do table.insert(list, at + i - 1, node) end
+end
+
+--- Cuts a loop where that makes its pieces parallel; returns what stands there then.
+local function cut(list, at, cuts, rename, analyse)
+  local node = list[at]
+  for _, other in ipairs(cuts) do
+    local pieces = pieces_of(node, other, rename)
+    replace(list, at, 1, pieces)
+    analyse()
+    if pieces[1].parallel and pieces[3].parallel then return pieces end
+    replace(list, at, #pieces, { node })
+  end
+  analyse()
+  return { node }
+end
+
+--- Changes a tree. Passes have their order as before.
+-- @tparam table tree whose loops have `parallel`
+-- @tparam function analyse finds out `parallel` of all loops of the tree as it is then
+function splitting.apply(tree, analyse)
+  local is_seen, rename = {}, clone.renaming(tree)
+  local list, at, cuts = next_of(tree.body, {}, is_seen)
+  while list do
+    for _, node in ipairs(cut(list, at, cuts, rename, analyse)) do is_seen[node] = true end
+    list, at, cuts = next_of(tree.body, {}, is_seen)
+  end
+end
+
+return splitting

@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: MIT
+
+--- Lets a parallel loop be a lane although some elements that it reads lie apart in memory, where the loops within it
+-- read them again and again: they are gathered before. Conditions that only choose numbers become choices, of which
+-- compilers make vectors.
+--
+--     for i do for c do if x[i][1] * w[c] < least then least = x[i][1] * w[c] end end end
+--     for i do g = x[i][1]; for c do least = g * w[c] < least and g * w[c] or least end end
+
+local affine = require("clcompute.loops.tree").affine
+local ast = require("clcompute.loops.tree").ast
+local faults = require "clcompute.loops.generation.faults"
+local lua_text = require("clcompute.loops.tree").lua_text
+local walk = require("clcompute.loops.tree").walk
+
+local gathering = {}
+
+local MOST = 8 -- elements that are gathered: each has a place for each pass
+
+local changed = ast.changed
+
+-- --- choices ----------------------------------------------------------------------------------
+
+--- Whether an expression may be evaluated in any case.
+local function is_harmless(node)
+  return not walk.find({ node }, function(part) return part.kind == "index" or part.kind == "call" end)
+end
+
+--- The statements in place of an `if` that only gives locals other numbers, or nil.
+local function chosen(node, name)
+  if node.kind ~= "if" or #node.arms ~= 1 or node.otherwise then return nil end
+  local condition = ast.made_up(name, "bool")
+  local list = { ast.node("local", { variable = condition.variable, value = node.arms[1].condition }, node) }
+  for _, inner in ipairs(node.arms[1].body) do
+    if inner.kind ~= "local" and inner.kind ~= "assign" or inner.target and inner.target.kind ~= "name"
+      or not is_harmless(inner.value) or inner.value.is_mixed or inner.value.type == "bool" then return nil end
+    local target = inner.target
+    if target and target.type ~= inner.value.type then return nil end
+    list[#list + 1] = target and changed(inner, { value = ast.node("binary", { op = "or", type = target.type,
+      left = ast.node("binary", { op = "and", left = condition, right = inner.value, type = target.type,
+        is_partial = true }), right = target }) }) or inner
+  end
+  return list
+end
+
+local function with_choices(nodes, id, state)
+  local list = {}
+  for _, node in ipairs(nodes) do
+    state.number = state.number + 1
+    local others = chosen(node, ("%s_holds%d"):format(id, state.number))
+    if node.kind == "for" then others = { changed(node, { body = with_choices(node.body, id, state) }) } end
+    table.move(others or { node }, 1, others and #others or 1, #list + 1, list)
+  end
+  return list
+end
+
+-- --- gathers ----------------------------------------------------------------------------------
+
+--- Whether an element is the same in all passes of the loops in a body, and nothing in that writes its array.
+local function is_fixed(node, inside, is_written)
+  return not node.checked and not is_written[node.array] and not walk.find(node.subscripts, function(part)
+    return part.kind == "index" or part.kind == "name" and inside[part.variable]
+  end)
+end
+
+--- The body with locals in place of the elements that jump, and what these are; nil where one cannot be gathered.
+local function gathered(body, variable)
+  local inside, is_written = {}, {}
+  walk.nodes(body, function(part)
+    if part.kind == "for" or part.kind == "local" then inside[part.variable] = true end
+    if part.kind == "assign" and part.target.array then is_written[part.target.array] = true end
+  end)
+  local locals, by_text = {}, {}
+  local function replace(node)
+    if node.kind ~= "index" or affine.stride(node, variable) or not is_fixed(node, inside, is_written) then
+      return nil
+    end
+    local text = lua_text.expression(node)
+    if not by_text[text] then
+      by_text[text] = ast.made_up(("%s_%s_of%d"):format(node.array.id, variable.id, #locals + 1), node.type)
+      locals[#locals + 1] = ast.node("local", { variable = by_text[text].variable, value = node }, node)
+    end
+    return by_text[text]
+  end
+  local function visit(nodes)
+    local list = {}
+    for i, node in ipairs(nodes) do
+      if node.kind == "for" then
+        list[i] = changed(node, { body = visit(node.body) })
+      elseif node.kind == "if" then
+        list[i] = node -- what it reads may not be there otherwise
+      elseif node.kind == "assign" or node.kind == "local" then
+        list[i] = changed(node, { value = walk.replaced(node.value, replace) })
+      else
+        list[i] = node
+      end
+    end
+    return list
+  end
+  local rest = visit(body)
+  return #locals > 0 and #locals <= MOST and rest or nil, locals
+end
+
+--- What a lane may be made of.
+-- @tparam table loop a `for` node, parallel
+-- @tparam {table,...} body of it
+-- @treturn ?{table,...} statements that go through memory element by element as the loop goes on; nil where they do
+-- not, or no loop reads anything again
+-- @treturn {table,...} locals before them, of elements that lie apart
+function gathering.of(loop, body)
+  if loop.step ~= 1 or walk.depth(loop) < 2 or faults.are_in(body) then return nil end
+  local rest, locals = gathered(body, loop.variable)
+  local units = rest and affine.units(rest, loop.variable)
+  if not units then return nil end
+  return with_choices(rest, loop.variable.id, { number = 0 }), locals
+end
+
+return gathering

@@ -1,0 +1,91 @@
+-- SPDX-License-Identifier: MIT
+
+--- Copies of statements with other nodes in place of names, and variables of their own.
+
+local ast = require "clcompute.loops.tree.ast"
+local walk = require "clcompute.loops.tree.walk"
+
+local clone = {}
+
+local changed = ast.changed
+
+local COPIES = {}
+
+--- An expression with the nodes that stand for its names.
+local function replaced(node, job)
+  return walk.replaced(node, function(part) return part.kind == "name" and job.others[part.variable] or nil end)
+end
+
+--- A variable of a copy, which stands for the other one from here on.
+local function renamed(variable, job)
+  local own = changed(variable, { id = job.rename(variable) })
+  job.others[variable] = ast.node("name", { type = own.type, variable = own })
+  return own
+end
+
+local function list_of(nodes, job)
+  local list = {}
+  for i, node in ipairs(nodes) do list[i] = COPIES[node.kind](node, job) end
+  return list
+end
+
+COPIES["local"] = function(node, job)
+  local value = replaced(node.value, job)
+  return changed(node, { variable = renamed(node.variable, job), value = value })
+end
+
+function COPIES.assign(node, job)
+  return changed(node, { target = replaced(node.target, job), value = replaced(node.value, job) })
+end
+
+COPIES["if"] = function(node, job)
+  local arms = {}
+  for i, arm in ipairs(node.arms) do
+    arms[i] = changed(arm, { condition = replaced(arm.condition, job), body = list_of(arm.body, job) })
+  end
+  return changed(node, { arms = arms, otherwise = node.otherwise and list_of(node.otherwise, job) })
+end
+
+COPIES["for"] = function(node, job)
+  local from, to = replaced(node.from, job), replaced(node.to, job)
+  local variable = renamed(node.variable, job)
+  local loop = changed(node, { variable = variable, from = from, to = to, body = list_of(node.body, job) })
+  variable.loop = loop
+  return loop
+end
+
+--- Whether statements are of kinds that can be copied.
+function clone.can(nodes)
+  return not walk.find(nodes, function(node)
+    return node.kind == "break" or node.kind == "do" or node.kind == "for" and node.pace ~= nil
+  end)
+end
+
+--- Copies of statements.
+-- @tparam {table,...} nodes
+-- @tparam table others by variable, the nodes that stand for its name
+-- @tparam function rename the id of a variable of a copy
+-- @treturn {table,...}
+function clone.statements(nodes, others, rename)
+  return list_of(nodes, { others = others, rename = rename })
+end
+
+--- What makes ids that no variable of a tree has.
+-- @tparam table tree
+-- @treturn function of a variable
+function clone.renaming(tree)
+  local number = 0
+  local function see(variable) number = math.max(number, math.tointeger(variable.id:match "_(%d+)$") or 0) end
+  for _, list in ipairs { tree.parameters, tree.captures } do
+    for _, variable in ipairs(list) do see(variable) end
+  end
+  walk.nodes(tree.body, function(node)
+    if node.variable then see(node.variable) end
+  end)
+  return function(variable)
+    number = number + 1
+    return ast.id(variable.name or "i", number)
+  end
+end
+
+return clone
