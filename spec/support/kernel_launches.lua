@@ -418,6 +418,14 @@ by_kernel.scan_groups = [[for _, n in ipairs { 1, 7, 15, 16, 17, 33, 120, 301 } 
     { GROUP = 16, SHARE = 3, EXCLUSIVE = exclusive })(n, chunk, empty(n + 2), 2, reals(4), 1, 1, 2, reals(n + 1), 1)
   end end]]
 
+by_kernel.scan_lookback = [[for _, n in ipairs { 1, 7, 47, 48, 49, 301, 48 * 17 + 5 } do for exclusive = 0, 1 do
+  for patience = 0, 9, 9 do
+    local tiles = (n + 47) // 48
+    run("scan_lookback", { global = { tiles * 16 }, group = { 16 } },
+      { GROUP = 16, SHARE = 3, PATIENCE = patience, EXCLUSIVE = exclusive })(n, empty(n + 2), 2,
+      zeros(5 + 4 * tiles + 4, "ulong"), 1, 1, 2, reals(n + 1), 1)
+  end end end]]
+
 -- --- arrays ---------------------------------------------------------------------------------
 
 by_kernel.sort_bits = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do for kind = 0, 2 do

@@ -108,6 +108,8 @@ known.scan = {
     ahead = 8192, stream = 1 << 21 },
   { where = { type = "cpu" }, kernel = "scan_chunks", group = 1, lanes = 16, granule = 2048, least = 16384,
     per_unit = 16, ahead = 0 },
+  { where = { type = "gpu", vendor = "NVIDIA" }, kernel = "scan_groups", group = 256, lanes = 1, granule = 2048,
+    least = 8192, per_unit = 8, ahead = 0, share = 15, one_pass = 1 },
   { where = {}, kernel = "scan_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
     ahead = 0 },
 }
