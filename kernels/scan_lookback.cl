@@ -4,23 +4,28 @@
  *
  *     for (i = 0; i < n; i++) out[i] = total = i > 0 ? combine(total, x[i]) : x[i];
  *
- * and with EXCLUSIVE out[i] is the total before element i. A work-group does a tile of GROUP * SHARE elements: the
- * next one that no group has begun, so tiles before it are done or under way. It publishes the tile's sum, waits for
- * those of the tiles of its block of GROUP before it, and for the block's base, the total before the block; the last
- * one finds the next block's base. What is combined in which order depends on n alone, so the bits are the same
- * at every call. A group that waited in vain reads the tiles before its own itself: out is another buffer than x.
+ * and with EXCLUSIVE out[i] is the total before element i. A work-group does a tile of GROUP * SHARE
+ * elements: the first one that no group has begun, so the tiles before it are done or under way. It
+ * publishes the tile's sum, and waits for the sums of the tiles before it in its block of BLOCK tiles
+ * and for the block's base, the total before the block; the last tile of a block gives the next
+ * base. The order of combination depends on n alone, so the bits are the same at every call. A group
+ * that waits in vain reads all tiles before its own itself; therefore out is another buffer than x.
  *
- * A word of `state` is a launch's number and 32 bits that were published in it. Its first words count: tiles begun,
- * tiles ended, launches. All are 0 at first; a launch leaves it to the next one as it is.
+ * A word of `state` is the number of a launch and 32 bits that were published in it. The first words
+ * count tiles begun, tiles ended and launches. All are 0 before the first launch, which leaves the
+ * state as the next one needs it.
  * Global size: tiles times GROUP. Local size: GROUP.
  */
 #include "clcompute/scan.h"
 
 #ifndef GROUP
-#define GROUP 256 /* work-items of a group, and tiles of a block; a multiple of 16 */
+#define GROUP 256 /* work-items of a group; a multiple of 16 */
 #endif
 #ifndef SHARE
 #define SHARE 15 /* neighbours of a work-item; odd: those of others lie in other banks */
+#endif
+#ifndef BLOCK
+#define BLOCK GROUP /* tiles that a group waits for at most; a multiple of 16, up to GROUP */
 #endif
 #ifndef PATIENCE
 #define PATIENCE (1 << 17) /* how often a word is looked at; 0: no group waits */
@@ -28,10 +33,9 @@
 
 #define TILE (GROUP * SHARE)
 #define LINE 16 /* values that a work-item combines */
-#define LINES (GROUP / LINE)
-#define PLACE(i) ((i) + (i) / LINE)        /* in local memory: lines begin in other banks */
-#define WORDS ((sizeof(VALUE) + 3) / 4)    /* of a value */
-#define HEAD 4                             /* words before those of values */
+#define PLACE(i) ((i) + (i) / LINE)     /* in local memory: lines begin in other banks */
+#define WORDS ((sizeof(VALUE) + 3) / 4) /* of a value */
+#define HEAD 4                          /* words before those of values */
 
 /* NVIDIA's OpenCL C reads and writes an aligned word of eight bytes at once. */
 #ifdef __NV_CL_C_VERSION
@@ -71,7 +75,7 @@ INLINE bool await(volatile __global ulong *word, const uint launch, VALUE *value
   return true;
 }
 
-/* values[PLACE(k)] <- the values from the first one of its line on to number k, combined; of `count` ones. */
+/* values[PLACE(k)] <- those from the first one of its line to number k, combined; of `count` ones. */
 INLINE void scan_lines(__local VALUE *values, const uint me, const uint count) {
   barrier(CLK_LOCAL_MEM_FENCE);
   if (me * LINE < count)
@@ -80,7 +84,7 @@ INLINE void scan_lines(__local VALUE *values, const uint me, const uint count) {
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* All of them, whose lines are scanned. */
+/* All `count` values, whose lines are scanned, combined. */
 INLINE VALUE fold_lines(__local const VALUE *values, const uint count) {
   VALUE sum = values[PLACE(min((uint)LINE, count) - 1)];
   for (uint end = 2 * LINE; end < count + LINE; end += LINE)
@@ -109,8 +113,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_lookback(
   const ulong begin = (ulong)tile * TILE;
   const uint size = (uint)min((ulong)TILE, n - begin);
 
-  VALUE element[SHARE];
   if (size == TILE) {
+    VALUE element[SHARE];
     UNROLL
     for (uint k = 0; k < SHARE; k++) {
       const long i = (long)(begin + me + k * GROUP);
@@ -127,12 +131,11 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_lookback(
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  __local VALUE *mine = stage + me * SHARE;
+  VALUE sum_of_mine = mine[0];
   UNROLL
-  for (uint k = 0; k < SHARE; k++) {
-    const VALUE next = stage[me * SHARE + k];
-    element[k] = k > 0 ? combine(element[k - 1], next) : next;
-  }
-  found[PLACE(me)] = element[SHARE - 1];
+  for (uint k = 1; k < SHARE; k++) sum_of_mine = combine(sum_of_mine, mine[k]);
+  found[PLACE(me)] = sum_of_mine;
   scan_lines(found, me, GROUP);
   if (me == 0) publish(sums + (ulong)tile * WORDS, launch, fold_lines(found, GROUP));
   VALUE before; /* this work-item, in the tile */
@@ -141,10 +144,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_lookback(
   barrier(CLK_LOCAL_MEM_FENCE);
 
   if (tile > 0) {
-    const uint block = (tile - 1) / GROUP, awaited = (tile - 1) % GROUP + 1;
+    const uint block = (tile - 1) / BLOCK, awaited = (tile - 1) % BLOCK + 1;
     if (me < awaited) {
-      VALUE sum;
-      if (!await(sums + ((ulong)block * GROUP + me) * WORDS, launch, &sum)) is_late = 1;
+      VALUE sum = init;
+      if (!await(sums + ((ulong)block * BLOCK + me) * WORDS, launch, &sum)) is_late = 1;
       found[PLACE(me)] = sum;
     }
     scan_lines(found, me, awaited);
@@ -167,14 +170,14 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_lookback(
         scan_lines(found, me, GROUP);
         const bool is_last = at + 1 == tile;
         ADD(line, at % LINE > 0, fold_lines(found, GROUP));
-        if (is_last || at % LINE == LINE - 1) ADD(of_block, at % GROUP >= LINE, line);
-        if (is_last || at % GROUP == GROUP - 1) ADD(base, has_init || at >= GROUP, of_block);
+        if (is_last || at % LINE == LINE - 1) ADD(of_block, at % BLOCK >= LINE, line);
+        if (is_last || at % BLOCK == BLOCK - 1) ADD(base, has_init || at >= BLOCK, of_block);
         barrier(CLK_LOCAL_MEM_FENCE);
       }
       if (me == 0) base_of_tile = base;
       barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (me == 0 && awaited == GROUP)
+    if (me == 0 && awaited == BLOCK)
       publish(bases + (ulong)(block + 1) * WORDS, launch, base_of_tile);
   }
 
@@ -183,14 +186,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_lookback(
     const VALUE base = tile > 0 ? base_of_tile : init;
     before = me > 0 ? combine(base, before) : base;
   }
-  const bool has_before = has_base || me > 0;
   UNROLL
   for (uint k = 0; k < SHARE; k++) {
-    const VALUE inside = k > 0 ? element[k - 1] : before;
-    const VALUE sofar = k > 0 && has_before ? combine(before, inside) : inside;
-    stage[me * SHARE + k] = EXCLUSIVE    ? sofar
-                            : has_before ? combine(before, element[k])
-                                         : element[k];
+    VALUE next = mine[k];
+    if (k > 0 || me > 0 || has_base) next = combine(before, next);
+    mine[k] = EXCLUSIVE ? before : next;
+    before = next;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   UNROLL

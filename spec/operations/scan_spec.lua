@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: MIT
+local answers = require "clcompute.answers"
 local helper = require "spec.helper"
 local cl = require "clcompute"
 local tuning = require "clcompute.tuning"
@@ -185,13 +186,13 @@ helper.describe_each("scan", function(d)
 end)
 
 helper.describe_soonest("scan in one pass", function(d)
-  local GROUP, SHARE = 16, 3
+  local GROUP, SHARE, BLOCK = 32, 3, 16
   local TILE = GROUP * SHARE
-  local SIZES = { 33, TILE, TILE + 1, 500, GROUP * TILE, GROUP * TILE + 1, (2 * GROUP + 3) * TILE + 5 }
+  local SIZES = { 33, TILE, TILE + 1, 500, BLOCK * TILE, BLOCK * TILE + 1, (2 * BLOCK + 3) * TILE + 5 }
 
   setup(function()
     tuning.use(d, "scan", "float", { kernel = "scan_groups", group = GROUP, lanes = 1, granule = 32, least = 32,
-      per_unit = 8, ahead = 0, share = SHARE, one_pass = 1, may_wait = true })
+      per_unit = 8, ahead = 0, share = SHARE, block = BLOCK, one_pass = 1, may_wait = true })
   end)
   teardown(function() tuning.use(d, "scan", "float", nil) end)
 
@@ -222,6 +223,13 @@ helper.describe_soonest("scan in one pass", function(d)
     end
   end)
 
+  it("is for devices whose groups go on while others wait, which a known answer tells", function()
+    local test, device = answers.compiler_tests.progress, helper.device()
+    if device.type == "gpu" then assert.equal("ok", (answers.run(device, test))) end -- a CPU's threads may rest
+    local stuck = setmetatable({ source = test.source:gsub("1 << 17", "0") }, { __index = test })
+    assert.equal("fault", (answers.run(device, stuck)))
+  end)
+
   it("is replayed by a recording", function()
     local x, out = whole(d, "float", 900, 3), d:zeros("float", 900)
     local recording = d:record(function() cl.scan("a + b", x, { out = out }) end)
@@ -237,7 +245,8 @@ helper.describe_soonest("scan in one pass", function(d)
       for has_init = 0, 1 do
         local x, bytes = d:random("float", n, { seed = helper.seed + n }), {}
         for _, patience in ipairs { 0, 1 << 17 } do
-          local k = d:kernel("scan_lookback", { defines = { GROUP = GROUP, SHARE = SHARE, PATIENCE = patience } })
+          local k = d:kernel("scan_lookback",
+            { defines = { GROUP = GROUP, SHARE = SHARE, BLOCK = BLOCK, PATIENCE = patience } })
           local tiles, out = -(-n // TILE), d:zeros("float", n)
           k({ global = tiles * GROUP, group = GROUP }, n, out, 0, d:zeros("ulong", 4 + 2 * tiles + 2), 0, has_init, 0.1,
             x, 0)

@@ -40,20 +40,20 @@ local function elements(s)
   return ("convert_%s16(%s(0, mem_x + first_x + at))"):format(s.value, read)
 end
 
-local function build_scan(text, device, s, row, kernel)
+local function build_scan(text, device, s, row, kernel, more)
   local defines = defines_of(s, row)
   defines.ELEMENTS = elements(s)
   defines.RESULT, defines.VALUE, defines.HALF = s.dtype, s.value, s.dtype == "half" and 1 or 0
   defines.EXCLUSIVE, defines.STREAM, defines.IDENTITY = s.exclusive and 1 or 0, s.streams and 1 or 0, s.identity
-  defines.SHARE = kernel and row.share
-  return macros.build("scan", text, device, kernel or row.kernel, defines)
+  for key, value in pairs(more or NONE) do defines[key] = value end
+  return macros.build("scan", text, device, kernel, defines)
 end
 
 --- The kernel that sums up chunks, where there are several, and the scan, from what is kept or built.
 local function find_kernels(text, device, s, row, has_sums)
   local place = macros.place(row, s.list, text, s.dtype, s.exclusive, s.streams, s.identity or false)
   if has_sums then place[SUMS] = place[SUMS] or build_sums(text, device, s, row) end
-  place[SCAN] = place[SCAN] or build_scan(text, device, s, row)
+  place[SCAN] = place[SCAN] or build_scan(text, device, s, row, row.kernel)
   return place[SUMS], place[SCAN]
 end
 
@@ -100,8 +100,10 @@ end
 --- Queues the scan of tiles, each of which waits for the sums of those before it.
 local function launch_tiles(device, text, s, row, n, out)
   local place = macros.place(row, s.list, text, s.dtype, s.exclusive, "one pass")
-  place[ONE_PASS] = place[ONE_PASS] or build_scan(text, device, s, row, "scan_lookback")
-  local tiles = -(-n // (row.group * row.share))
+  local share = operands.sizes[s.value] > 4 and row.share // 2 | 1 or row.share -- odd: see the kernel
+  place[ONE_PASS] = place[ONE_PASS]
+    or build_scan(text, device, s, row, "scan_lookback", { SHARE = share, BLOCK = row.block })
+  local tiles = -(-n // (row.group * share))
   local state = take_state(device, tiles)
   enqueue.launch(place[ONE_PASS], tiles * row.group, row.group, n, out.value, state, s.init and 1 or 0, s.init or 0,
     s.list[1].value)
@@ -129,6 +131,7 @@ end
 -- --- along an axis ----------------------------------------------------------------
 
 local COLUMN_LANES = 16 -- that a CPU's work-item scans at once
+local ROWS_AT_ONCE = 16 -- elements of a column that a GPU's work-item has on their way
 
 --- Sums of the parts of columns, and their scan.
 local function build_columns(text, device, s, row, plan)
@@ -136,7 +139,11 @@ local function build_columns(text, device, s, row, plan)
   along_axis.add_defines(sums, row, plan)
   scan.RESULT, scan.VALUE, scan.HALF, scan.EXCLUSIVE = s.dtype, s.value, s.dtype == "half" and 1 or 0,
     s.exclusive and 1 or 0
-  scan.LANES, scan.WIDE = row.group == 1 and COLUMN_LANES or 1, row.group == 1 and along_axis.WIDE or 1
+  if row.group == 1 then
+    scan.LANES, scan.WIDE = COLUMN_LANES, along_axis.WIDE
+  else
+    scan.LANES, scan.WIDE, scan.AT_ONCE = 1, 1, ROWS_AT_ONCE
+  end
   return plan.parts > 1 and macros.build("scan", text, device, "reduce_columns", sums),
     macros.build("scan", text, device, "scan_columns", scan)
 end

@@ -109,7 +109,7 @@ known.scan = {
   { where = { type = "cpu" }, kernel = "scan_chunks", group = 1, lanes = 16, granule = 2048, least = 16384,
     per_unit = 16, ahead = 0 },
   { where = { type = "gpu", vendor = "NVIDIA" }, kernel = "scan_groups", group = 256, lanes = 1, granule = 2048,
-    least = 8192, per_unit = 8, ahead = 0, share = 15, one_pass = 1 },
+    least = 8192, per_unit = 8, ahead = 0, share = 23, block = 256, one_pass = 1 },
   { where = {}, kernel = "scan_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
     ahead = 0 },
 }

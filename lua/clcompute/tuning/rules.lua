@@ -161,16 +161,18 @@ local function check_elementwise(of_cpu, other)
   end
 end
 
-local SCAN_LINE = 16 -- work-items whose results one of them combines
+local SCAN_LINE = 16 -- values that a work-item of scan_lookback combines
 
---- A scan in one pass has a tile of a group's work-items, `share` elements each of eight bytes at most, in local memory.
+--- A scan in one pass has a tile in local memory, `share` elements of four bytes or half as many of eight for each
+-- work-item, and a result of each.
 local function check_scan(row, facts)
   check_elementwise("scan_chunks", "scan_groups")(row, facts)
   if not row.one_pass then return end
   one_of(row, "kernel", { "scan_groups" })
-  check(row.group >= SCAN_LINE, "group: with one_pass at least %d expected, got %d", SCAN_LINE, row.group)
-  local bytes = 8 * row.group * (integer(row, "share", 1, 64) + 2)
-  check(bytes <= facts.local_memory, "share: tiles of %d bytes of local memory, of which there are %d", bytes,
+  multiple(row, "group", SCAN_LINE, facts.max_group)
+  multiple(row, "block", SCAN_LINE, row.group)
+  local bytes = 4 * row.group * (integer(row, "share", 1, 64) + 5)
+  check(bytes <= facts.local_memory, "share: %d bytes of local memory, of which there are %d", bytes,
     facts.local_memory)
 end
 
