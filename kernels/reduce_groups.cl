@@ -20,9 +20,6 @@
 #ifndef AT_ONCE
 #define AT_ONCE 8 /* elements on their way at once; a power of two */
 #endif
-#ifndef STRIDED
-#define STRIDED 0 /* 1: chunks are multiples of GROUP * AT_ONCE, and groups take turns at such tiles */
-#endif
 #ifndef ONE_LAUNCH
 #define ONE_LAUNCH 0 /* 1: no second launch for the groups' results; on NVIDIA alone */
 #endif
@@ -71,8 +68,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
   const uint me = (uint)get_local_id(0);
   FIND_PART(get_group_id(0))
   const ulong share = ORDERED ? (end - begin + GROUP - 1) / GROUP : 1;
-  const ulong left = STRIDED ? n - nth * GROUP * AT_ONCE : end - begin; /* from its first one on */
-  const uint busy = (uint)min((ulong)GROUP, (left + share - 1) / share);
+  const uint busy = (uint)min((ulong)GROUP, (end - begin + share - 1) / share);
   if (me < busy) {
     RESULT sum;
 #if ORDERED
@@ -81,44 +77,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
       LOADS
       const RESULT value = EXPRESSION;
       sum = at == begin + me * share ? value : clc_combine(sum, value);
-    }
-#else
-#if STRIDED
-    const ulong tile = GROUP * AT_ONCE, row = place * n, turn = parts * tile;
-    ulong at = row + nth * tile + me; /* of this work-item */
-    const ulong stop = row + n / tile * tile; /* of whole tiles */
-    if (at < stop) {
-      RESULT part[AT_ONCE];
-#pragma unroll
-      for (uint u = 0; u < AT_ONCE; u++) {
-        const long i = (long)(at + u * GROUP);
-        LOADS
-        part[u] = EXPRESSION;
-      }
-      for (at += turn; at < stop; at += turn) {
-#pragma unroll
-        for (uint u = 0; u < AT_ONCE; u++) {
-          const long i = (long)(at + u * GROUP);
-          LOADS
-          part[u] = clc_combine(part[u], EXPRESSION);
-        }
-      }
-#pragma unroll
-      for (uint k = AT_ONCE / 2; k > 0; k /= 2)
-        for (uint u = 0; u < k; u++) part[u] = clc_combine(part[u], part[u + k]);
-      sum = part[0];
-    } else {
-      const long i = (long)at;
-      LOADS
-      sum = EXPRESSION;
-      at += GROUP;
-    }
-    const ulong end_of_row = row + n;
-    for (; at < end_of_row; at += GROUP) {
-      if (at >= stop + tile) break;
-      const long i = (long)at;
-      LOADS
-      sum = clc_combine(sum, EXPRESSION);
     }
 #else
     ulong at = begin + me;
@@ -156,7 +114,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
       LOADS
       sum = clc_combine(sum, EXPRESSION);
     }
-#endif
 #endif
     found[me] = sum;
   }

@@ -17,7 +17,7 @@
 #define LANES 1 /* columns at once */
 #endif
 #ifndef AT_ONCE
-#define AT_ONCE 1 /* rows whose elements are read before a result is written, where a strip is one column */
+#define AT_ONCE 1 /* rows that are read before one is written, where a strip is one column */
 #endif
 #ifndef WIDE
 #define WIDE 1 /* columns of a strip at most */

@@ -151,7 +151,7 @@ local function kernel_at(place, build_kernel, where, device, row, r)
   if not place[build_kernel] then
     place[TEXTS] = place[TEXTS] or reduce.texts(where, r)
     place[build_kernel] = build_kernel(where, device, row, r, place[TEXTS], row.kernel,
-      { ONE_LAUNCH = is_once(row, r.results) and 1 or nil, STRIDED = row.strided })
+      { ONE_LAUNCH = is_once(row, r.results) and 1 or nil })
   end
   return place[build_kernel]
 end
