@@ -77,9 +77,9 @@ known["gemm tf32"] = {
 -- `granule` elements (0: there are no chunks, a work-item has a vector), and no fewer than `least`, which are not worth
 -- a second worker. There are `per_unit` workers a compute unit at most: more than one even out what else runs there.
 -- `ahead` bytes are prefetched, and results of `stream` bytes go past the caches, as POCL's compiler can. With
--- `one_launch` the last group of a reduction combines what all found, which needs a fence of the device. With `one_pass`
--- a scan of a whole buffer takes tiles of `share` elements a work-item, which wait for up to `block` tiles before them,
--- on a device that `answers.has_progress` (measured on an NVIDIA H100).
+-- `one_launch` the last group of a reduction combines what all found, which needs a fence of the device. With
+-- `one_pass` a scan of a whole buffer takes tiles of `share` elements a work-item, which wait for up to `block` tiles
+-- before them, on a device that `answers.has_progress` (measured on an NVIDIA H100).
 local POCL = { type = "cpu", platform = "Portable Computing Language" }
 known.saxpy = {
   { where = POCL, kernel = "map_chunks", group = 1, lanes = 16, granule = 2048, least = 16384, per_unit = 16,
