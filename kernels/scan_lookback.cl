@@ -59,19 +59,17 @@ INLINE void publish(volatile __global ulong *word, const uint launch, const VALU
   for (uint k = 0; k < WORDS; k++) PUT(word + k, (ulong)launch << 32 | parts.part[k]);
 }
 
-/* Whether the value is published in time. Its words are on their way together. */
+/* Whether the value was published in time. */
 INLINE bool await(volatile __global ulong *word, const uint launch, VALUE *value) {
   Parts parts;
-  bool is_there = false;
-  for (uint tries = 0; !is_there; tries++) {
-    if (tries == PATIENCE) return false;
-    ulong seen[WORDS];
-    for (uint k = 0; k < WORDS; k++) seen[k] = READ(word + k);
-    is_there = true;
-    for (uint k = 0; k < WORDS; k++) {
-      is_there = is_there && (uint)(seen[k] >> 32) == launch;
-      parts.part[k] = (uint)seen[k];
-    }
+  for (uint k = 0; k < WORDS; k++) {
+    ulong seen;
+    uint tries = 0;
+    do {
+      if (tries++ == PATIENCE) return false;
+      seen = READ(word + k);
+    } while ((uint)(seen >> 32) != launch);
+    parts.part[k] = (uint)seen;
   }
   *value = parts.value;
   return true;
