@@ -16,6 +16,9 @@
 #ifndef LANES
 #define LANES 1 /* columns at once */
 #endif
+#ifndef AT_ONCE
+#define AT_ONCE 1 /* rows that are read before one is written, where a strip is one column */
+#endif
 #ifndef WIDE
 #define WIDE 1 /* columns of a strip at most */
 #endif
@@ -53,7 +56,27 @@ __kernel void scan_columns(const ulong n, const ulong inner, const ulong chunk, 
         total[c] = has_total ? combine(total[c], sums[from + c]) : sums[from + c];
       has_total = 1;
     }
-    for (ulong k = 0; k < rows; k++) {
+    ulong k = 0;
+#if AT_ONCE > 1
+    for (; k + AT_ONCE <= rows; k += AT_ONCE) {
+      const ulong from = (matrix * n + first + k) * inner + column;
+      VALUE element[AT_ONCE];
+      UNROLL
+      for (uint u = 0; u < AT_ONCE; u++) {
+        const long i = (long)(from + u * inner);
+        LOADS
+        element[u] = (VALUE)(EXPRESSION);
+      }
+      UNROLL
+      for (uint u = 0; u < AT_ONCE; u++) {
+        const VALUE next = has_total || u > 0 ? combine(total[0], element[u]) : element[u];
+        WRITE(out_first + from + u * inner, EXCLUSIVE ? total[0] : next);
+        total[0] = next;
+      }
+      has_total = 1;
+    }
+#endif
+    for (; k < rows; k++) {
       const ulong from = (matrix * n + first + k) * inner + column;
       uint c = 0;
 #if LANES > 1

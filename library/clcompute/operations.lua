@@ -114,6 +114,7 @@ function cl.reduce(operation, x, options) end
 ---Running results (prefix sums and their kind): out[i] is the operation over all elements up to and with element i.
 ---Queued. The operation must be associative; the order of the elements is kept. It is computed in the dtype of the
 ---result, half in float; integers wrap around there. With `axis` each row or column along it has results of its own.
+---A device gives the same bits at every call; sums of floats can have other last bits where `out` is x.
 ---
 ---Errors: a wrong expression; an exclusive scan without `init`, other than of sums and products; an axis that there is
 ---not.

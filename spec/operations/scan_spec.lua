@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
+local answers = require "clcompute.answers"
 local helper = require "spec.helper"
 local cl = require "clcompute"
+local tuning = require "clcompute.tuning"
 
 local IS_FLOATING = { half = true, float = true, double = true }
 local BITS = { char = 8, uchar = 8, short = 16, ushort = 16, int = 32, uint = 32, long = 64, ulong = 64 }
@@ -179,6 +181,79 @@ helper.describe_each("scan", function(d)
       { "unknown option 'inti'", "a + b", x, { inti = 1 } },
     } do
       helper.raises({ "scan: ", case[1] }, cl.scan, case[2], case[3], case[4])
+    end
+  end)
+end)
+
+helper.describe_soonest("scan in one pass", function(d)
+  local GROUP, SHARE, BLOCK = 32, 3, 16
+  local TILE = GROUP * SHARE
+  local SIZES = { 33, TILE, TILE + 1, 500, BLOCK * TILE, BLOCK * TILE + 1, (2 * BLOCK + 3) * TILE + 5 }
+
+  setup(function()
+    tuning.use(d, "scan", "float", { kernel = "scan_groups", group = GROUP, lanes = 1, granule = 32, least = 32,
+      per_unit = 8, ahead = 0, share = SHARE, block = BLOCK, one_pass = 1, may_wait = true })
+  end)
+  teardown(function() tuning.use(d, "scan", "float", nil) end)
+
+  for _, dtype in ipairs(helper.dtypes(d)) do
+    it("sums up " .. dtype .. ", inclusive and exclusive, call by call", function()
+      for _, n in ipairs(SIZES) do
+        local x = IS_FLOATING[dtype] and whole(d, dtype, n, n) or random(d, dtype, n, n)
+        for _, exclusive in ipairs { false, true } do
+          local expected = running(x:read(), add, exclusive, 0)
+          if BITS[dtype] then
+            for i = 1, n do expected[i] = wrap(expected[i], dtype) end
+          end
+          assert_equal_lists(expected, cl.scan("a + b", x, { exclusive = exclusive }):read())
+        end
+      end
+    end)
+  end
+
+  it("takes operations without an identity that do not commute, with and without an init", function()
+    local function compose(a, b) return (a % 16 * (b % 16) % 16) | ((a >> 4) * (b % 16) + (b >> 4)) % 16 << 4 end
+    local text = "(a % 16 * (b % 16) % 16) | ((a >> 4) * (b % 16) + (b >> 4)) % 16 << 4"
+    for _, n in ipairs(SIZES) do
+      local x = d:random("uint", n, { seed = helper.seed, low = 0, high = 255 })
+      assert_equal_lists(running(x:read(), compose), cl.scan(text, x):read())
+      assert_equal_lists(running(x:read(), compose, false, 33), cl.scan(text, x, { init = 33 }):read())
+      assert_equal_lists(running(x:read(), compose, true, 33),
+        cl.scan(text, x, { exclusive = true, init = 33 }):read())
+    end
+  end)
+
+  it("is for devices whose groups go on while others wait, which a known answer tells", function()
+    local test, device = answers.compiler_tests.progress, helper.device()
+    if device.type == "gpu" then assert.equal("ok", (answers.run(device, test))) end -- a CPU's threads may rest
+    local stuck = setmetatable({ source = test.source:gsub("1 << 17", "0") }, { __index = test })
+    assert.equal("fault", (answers.run(device, stuck)))
+  end)
+
+  it("is replayed by a recording", function()
+    local x, out = whole(d, "float", 900, 3), d:zeros("float", 900)
+    local recording = d:record(function() cl.scan("a + b", x, { out = out }) end)
+    for seed = 4, 6 do
+      x:write(whole(d, "float", 900, seed))
+      recording()
+      assert_equal_lists(running(x:read(), add), out:read())
+    end
+  end)
+
+  it("has the same bits where groups wait, and where each reads what is before its tile", function()
+    for _, n in ipairs(SIZES) do
+      for has_init = 0, 1 do
+        local x, bytes = d:random("float", n, { seed = helper.seed + n }), {}
+        for _, patience in ipairs { 0, 1 << 17 } do
+          local k = d:kernel("scan_lookback",
+            { defines = { GROUP = GROUP, SHARE = SHARE, BLOCK = BLOCK, PATIENCE = patience } })
+          local tiles, out = -(-n // TILE), d:zeros("float", n)
+          k({ global = tiles * GROUP, group = GROUP }, n, out, 0, d:zeros("ulong", 4 + 2 * tiles + 2), 0, has_init, 0.1,
+            x, 0)
+          bytes[#bytes + 1] = out:string()
+        end
+        assert.is_true(bytes[1] == bytes[2])
+      end
     end
   end)
 end)

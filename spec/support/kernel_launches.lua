@@ -401,8 +401,9 @@ by_kernel.scan_columns = [[for _, shape in ipairs { { 1, 1 }, { 7, 3 }, { 5, 17 
     local n, inner, width = shape[1], shape[2], lanes == 1 and 1 or 20
     local parts, strips = (n + chunk - 1) // chunk, (inner + width - 1) // width
     local tasks = 2 * parts * strips
-    run("scan_columns", (tasks + 2) // 3, { LANES = lanes, WIDE = width, EXCLUSIVE = exclusive })(n, inner, chunk,
-      width, tasks, 3, empty(2 + 2 * n * inner), 2, reals(1 + 2 * parts * inner), 1, 1, 2, reals(1 + 2 * n * inner), 1)
+    run("scan_columns", (tasks + 2) // 3, { LANES = lanes, WIDE = width, AT_ONCE = lanes == 1 and 2 or 1,
+      EXCLUSIVE = exclusive })(n, inner, chunk, width, tasks, 3, empty(2 + 2 * n * inner), 2,
+      reals(1 + 2 * parts * inner), 1, 1, 2, reals(1 + 2 * n * inner), 1)
   end end end end]]
 
 by_kernel.scan_rows = [[for _, shape in ipairs { { 1, 1 }, { 4, 3 }, { 7, 17 }, { 13, 8 } } do for exclusive = 0, 1 do
@@ -424,6 +425,14 @@ by_kernel.scan_groups = [[for _, n in ipairs { 1, 7, 15, 16, 17, 33, 120, 301 } 
   run("scan_groups", { global = { (n + chunk - 1) // chunk * 16 }, group = { 16 } },
     { GROUP = 16, SHARE = 3, EXCLUSIVE = exclusive })(n, chunk, empty(n + 2), 2, reals(4), 1, 1, 2, reals(n + 1), 1)
   end end]]
+
+by_kernel.scan_lookback = [[for _, n in ipairs { 1, 7, 47, 48, 49, 301, 48 * 17 + 5 } do for exclusive = 0, 1 do
+  for patience = 0, 9, 9 do
+    local tiles = (n + 47) // 48
+    run("scan_lookback", { global = { tiles * 16 }, group = { 16 } },
+      { GROUP = 16, SHARE = 3, BLOCK = 16, PATIENCE = patience, EXCLUSIVE = exclusive })(n, empty(n + 2), 2,
+      zeros(5 + 4 * tiles + 4, "ulong"), 1, 1, 2, reals(n + 1), 1)
+  end end end]]
 
 -- --- arrays ---------------------------------------------------------------------------------
 

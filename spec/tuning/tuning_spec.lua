@@ -216,6 +216,16 @@ describe("rules of tuning", function()
     assert.matches("local memory", rules.fault("lu", tournament, gpu { local_memory = 2048 }))
   end)
 
+  it("ask of a scan in one pass that lines divide groups and blocks, and tiles fit", function()
+    local scan = { kernel = "scan_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
+      ahead = 0, share = 23, block = 128, one_pass = 1 }
+    assert.is_nil(rules.fault("scan", scan, gpu()))
+    for _, case in ipairs { { "group", 8 }, { "block", 8 }, { "block", 512 }, { "share", 0 }, { "share", 65 } } do
+      assert.matches(case[1], rules.fault("scan", changed(scan, { [case[1]] = case[2] }), gpu()))
+    end
+    assert.matches("local memory", rules.fault("scan", scan, gpu { local_memory = 16384 }))
+  end)
+
   it("refuse numbers that divide by zero, never end, or do not fit, and name them", function()
     for _, case in ipairs { { "mc", 0 }, { "nc", 0 }, { "nc", 33 }, { "kc", 0 }, { "kc", 1 << 20 }, { "vector", 3 },
       { "rows", 7 }, { "mc", 1e300 }, { "mc", 0 / 0 }, { "kc", "20" }, { "direct", -1 }, { "mc", 1 << 62 } } do

@@ -246,6 +246,37 @@ compiler_tests.large_arrays = {
   end)(),
 }
 
+-- Each group waits, for so long and no longer, for what the one that began before it publishes.
+local PROGRESS = [[
+kernel void test(volatile global ulong *out) {
+  local int is_seen;
+  if (get_local_id(0) == 0) {
+    const uint k = atomic_inc((volatile global uint *)out);
+    is_seen = k == 0;
+    for (int tries = 0; tries < 1 << 17 && !is_seen; tries++) is_seen = out[k] == ((ulong)k << 32 | k);
+    if (is_seen) out[k + 1] = (ulong)(k + 1) << 32 | (k + 1);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (!is_seen) out[0] = 0;
+}]]
+
+local GROUPS = 1 << 14 -- more than a device has under way at a time
+
+--- Groups that wait for those that began before them: OpenCL does not promise that these go on.
+compiler_tests.progress = {
+  name = "progress of groups that have begun",
+  source = PROGRESS,
+  range = { global = GROUPS * 64, group = 64 },
+  dtype = "ulong",
+  n = GROUPS + 1,
+  args = {},
+  expected = (function()
+    local list = { GROUPS }
+    for k = 1, GROUPS do list[k + 1] = k << 32 | k end
+    return list
+  end)(),
+}
+
 local list = {}
 
 local function add(row) list[#list + 1] = row end

@@ -35,6 +35,11 @@ function answers.has_collectives(device)
   return answers.verdict(device, compiler_tests.collectives) == "ok"
 end
 
+--- Whether work-groups may wait for what those that began before them publish.
+function answers.has_progress(device)
+  return answers.verdict(device, compiler_tests.progress) == "ok"
+end
+
 --- Whether arrays in kernels may exceed what a device says of its local memory.
 function answers.grants_large_arrays(device)
   return answers.verdict(device, compiler_tests.large_arrays) ~= "fault"

@@ -2,6 +2,7 @@
 
 --- cl.scan: running results.
 
+local answers = require "clcompute.answers"
 local enqueue = require("clcompute.core.internal").enqueue
 local along_axis = require "clcompute.operations.along_axis"
 local macros = require "clcompute.operations.macros"
@@ -11,7 +12,7 @@ local reduce = require "clcompute.operations.reduce"
 
 local OPTIONS = { exclusive = "boolean", init = "number", out = "Buffer", dtype = "string", axis = "integer" }
 local NONE = {}
-local SUMS, SCAN = {}, {} -- where the kernels are at their place
+local SUMS, SCAN, ONE_PASS = {}, {}, {} -- where the kernels are at their place
 
 local ELEMENT = "arg_x"
 
@@ -39,19 +40,20 @@ local function elements(s)
   return ("convert_%s16(%s(0, mem_x + first_x + at))"):format(s.value, read)
 end
 
-local function build_scan(text, device, s, row)
+local function build_scan(text, device, s, row, kernel, more)
   local defines = defines_of(s, row)
   defines.ELEMENTS = elements(s)
   defines.RESULT, defines.VALUE, defines.HALF = s.dtype, s.value, s.dtype == "half" and 1 or 0
   defines.EXCLUSIVE, defines.STREAM, defines.IDENTITY = s.exclusive and 1 or 0, s.streams and 1 or 0, s.identity
-  return macros.build("scan", text, device, row.kernel, defines)
+  for key, value in pairs(more or NONE) do defines[key] = value end
+  return macros.build("scan", text, device, kernel, defines)
 end
 
 --- The kernel that sums up chunks, where there are several, and the scan, from what is kept or built.
 local function find_kernels(text, device, s, row, has_sums)
   local place = macros.place(row, s.list, text, s.dtype, s.exclusive, s.streams, s.identity or false)
   if has_sums then place[SUMS] = place[SUMS] or build_sums(text, device, s, row) end
-  place[SCAN] = place[SCAN] or build_scan(text, device, s, row)
+  place[SCAN] = place[SCAN] or build_scan(text, device, s, row, row.kernel)
   return place[SUMS], place[SCAN]
 end
 
@@ -71,9 +73,51 @@ local function streams(row, out, in_place)
   return row.stream and out.count * size >= row.stream and out.first % 16 == 0 and not in_place or false
 end
 
+-- --- one pass -----------------------------------------------------------------------
+
+local HEAD = 4 -- words of the state before those of tiles
+local FEWEST = 4096 -- words of a state
+
+--- Whether a device's groups may wait for those that began before them; asked once a row.
+local function may_wait(device, row)
+  if row.may_wait == nil then row.may_wait = row.one_pass and answers.has_progress(device) or false end
+  return row.may_wait
+end
+
+local begun = setmetatable({}, { __mode = "k" }) -- states that a launch left as the next one needs them
+
+local function take_state(device, tiles)
+  local words, needed = FEWEST, HEAD + 2 * (tiles + tiles // 16 + 2)
+  while words < needed do words = 2 * words end
+  local state = enqueue.take(device, "scan tiles", "ulong", words)
+  if not begun[state] then
+    state:fill(0)
+    begun[state] = true
+  end
+  return state
+end
+
+--- Queues the scan of tiles, each of which waits for the sums of those before it.
+local function launch_tiles(device, text, s, row, n, out)
+  local place = macros.place(row, s.list, text, s.dtype, s.exclusive, "one pass")
+  local share = operands.sizes[s.value] > 4 and row.share // 2 | 1 or row.share -- odd: see the kernel
+  place[ONE_PASS] = place[ONE_PASS]
+    or build_scan(text, device, s, row, "scan_lookback", { SHARE = share, BLOCK = row.block })
+  local tiles = -(-n // (row.group * share))
+  local state = take_state(device, tiles)
+  enqueue.launch(place[ONE_PASS], tiles * row.group, row.group, n, out.value, state, s.init and 1 or 0, s.init or 0,
+    s.list[1].value)
+  enqueue.give(state, "scan tiles")
+end
+
+-- --- chunks -------------------------------------------------------------------------
+
 --- Queues the sums of the chunks, unless there is one alone, and the scan.
 local function launch(device, text, s, n, out, in_place)
   local row, items, workers, chunk = enqueue.spread(device, "scan", math.max(n, 1))
+  if workers > 1 and not in_place and may_wait(device, row) then
+    return launch_tiles(device, text, s, row, n, out)
+  end
   s.streams = streams(row, out, in_place)
   local sum_up, scan = find_kernels(text, device, s, row, workers > 1)
   if n == 0 then return end
@@ -87,6 +131,7 @@ end
 -- --- along an axis ----------------------------------------------------------------
 
 local COLUMN_LANES = 16 -- that a CPU's work-item scans at once
+local ROWS_AT_ONCE = 16 -- elements of a column that a GPU's work-item has on their way
 
 --- Sums of the parts of columns, and their scan.
 local function build_columns(text, device, s, row, plan)
@@ -94,7 +139,11 @@ local function build_columns(text, device, s, row, plan)
   along_axis.add_defines(sums, row, plan)
   scan.RESULT, scan.VALUE, scan.HALF, scan.EXCLUSIVE = s.dtype, s.value, s.dtype == "half" and 1 or 0,
     s.exclusive and 1 or 0
-  scan.LANES, scan.WIDE = row.group == 1 and COLUMN_LANES or 1, row.group == 1 and along_axis.WIDE or 1
+  if row.group == 1 then
+    scan.LANES, scan.WIDE = COLUMN_LANES, along_axis.WIDE
+  else
+    scan.LANES, scan.WIDE, scan.AT_ONCE = 1, 1, ROWS_AT_ONCE
+  end
   return plan.parts > 1 and macros.build("scan", text, device, "reduce_columns", sums),
     macros.build("scan", text, device, "scan_columns", scan)
 end

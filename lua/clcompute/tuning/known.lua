@@ -77,7 +77,9 @@ known["gemm tf32"] = {
 -- `granule` elements (0: there are no chunks, a work-item has a vector), and no fewer than `least`, which are not worth
 -- a second worker. There are `per_unit` workers a compute unit at most: more than one even out what else runs there.
 -- `ahead` bytes are prefetched, and results of `stream` bytes go past the caches, as POCL's compiler can. With
--- `one_launch` the last group of a reduction combines what all found, which needs a fence of the device.
+-- `one_launch` the last group of a reduction combines what all found, which needs a fence of the device. With
+-- `one_pass` a scan of a whole buffer takes tiles of `share` elements a work-item, which wait for up to `block` tiles
+-- before them, on a device that `answers.has_progress` (measured on an NVIDIA H100).
 local POCL = { type = "cpu", platform = "Portable Computing Language" }
 known.saxpy = {
   { where = POCL, kernel = "map_chunks", group = 1, lanes = 16, granule = 2048, least = 16384, per_unit = 16,
@@ -108,6 +110,8 @@ known.scan = {
     ahead = 8192, stream = 1 << 21 },
   { where = { type = "cpu" }, kernel = "scan_chunks", group = 1, lanes = 16, granule = 2048, least = 16384,
     per_unit = 16, ahead = 0 },
+  { where = { type = "gpu", vendor = "NVIDIA" }, kernel = "scan_groups", group = 256, lanes = 1, granule = 4096,
+    least = 8192, per_unit = 8, ahead = 0, share = 23, block = 128, one_pass = 1 },
   { where = {}, kernel = "scan_groups", group = 256, lanes = 1, granule = 4096, least = 8192, per_unit = 8,
     ahead = 0 },
 }

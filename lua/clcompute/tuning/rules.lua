@@ -161,6 +161,21 @@ local function check_elementwise(of_cpu, other)
   end
 end
 
+local SCAN_LINE = 16 -- values that a work-item of scan_lookback combines
+
+--- A scan in one pass has a tile in local memory, `share` elements of four bytes or half as many of eight for each
+-- work-item, and a result of each.
+local function check_scan(row, facts)
+  check_elementwise("scan_chunks", "scan_groups")(row, facts)
+  if not row.one_pass then return end
+  one_of(row, "kernel", { "scan_groups" })
+  multiple(row, "group", SCAN_LINE, facts.max_group)
+  multiple(row, "block", SCAN_LINE, row.group)
+  local bytes = 4 * row.group * (integer(row, "share", 1, 64) + 5)
+  check(bytes <= facts.local_memory, "share: %d bytes of local memory, of which there are %d", bytes,
+    facts.local_memory)
+end
+
 --- Digits go from the first to the last bit; a tile of a GPU's group and its counts are in local memory.
 local function check_sort(row, facts)
   check_elementwise("sort_move_chunks", "sort_move_groups")(row, facts)
@@ -232,7 +247,7 @@ end
 local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
   lu = check_lu, loops = check_loops, saxpy = check_elementwise("map_chunks", "map_vectors"),
   map = check_elementwise("map_chunks", "map_vectors"), reduce = check_elementwise("reduce_chunks", "reduce_groups"),
-  scan = check_elementwise("scan_chunks", "scan_groups"), sort = check_sort }
+  scan = check_scan, sort = check_sort }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`
