@@ -12,6 +12,8 @@
    eight at least. Whole blocks of any kernel. */
 #define MOST_ROWS (CLC_MOSTGROUPS / 32 * 256)
 
+#define MOST_VECTORS 16 /* `few` of the rows of "gemm thin", at most */
+
 /* --- parts ---------------------------------------------------------------- */
 
 int clc_isquad(const clc_Matrix *x) {
@@ -124,6 +126,11 @@ static int multiply_parts(lua_State *L, const clc_Multiply *x) {
   return strcmp(kernel, "tensor") == 0 && is_worth(L, x) && clc_multiplytensor(L, x, products);
 }
 
+/* Of few rows or columns, by memory's speed, whatever the class. */
+static int multiply_thin(lua_State *L, const clc_Multiply *x) {
+  return (x->m <= MOST_VECTORS || x->n <= MOST_VECTORS) && clc_multiplythin(L, x);
+}
+
 /* Returns 0 where the device has only plain kernels. */
 static int multiply_fast(lua_State *L, const clc_Multiply *x) {
   clc_Device *d = x->c.b->device;
@@ -136,12 +143,13 @@ static int multiply_fast(lua_State *L, const clc_Multiply *x) {
     multiply_fornow(L, x);
   else if (strcmp(kernel, "panels") == 0)
     clc_multiplypanels(L, x);
-  else if (strcmp(kernel, "blocks") == 0)
-    clc_multiplyblocks(L, x);
-  else if (strcmp(kernel, "pipelined") != 0)
+  else if (strcmp(kernel, "pipelined") == 0)
+    clc_multiplypipelined(L, x);
+  else if (strcmp(kernel, "blocks") == 0) {
+    const clc_Plan plan = clc_planblocks(L, x);
+    clc_multiplyblocks(L, x, &plan);
+  } else
     return 0;
-  else if (!clc_multiplypipelined(L, x))
-    clc_multiplyblocks(L, x);
   return 1;
 }
 
@@ -149,7 +157,7 @@ static void multiply_part(lua_State *L, clc_Multiplier multiplier, const clc_Mul
   const int top = lua_gettop(L);
   const int can_tile = x->c.b->device->context->max_group >= TILE * TILE;
   const int is_fast = multiplier == CLC_FAST && is_ordinary(x);
-  if (!(is_fast && (multiply_parts(L, x) || multiply_fast(L, x))))
+  if (!(is_fast && (multiply_thin(L, x) || multiply_parts(L, x) || multiply_fast(L, x))))
     (multiplier == CLC_NAIVE || !can_tile ? multiply_naively : multiply_tiles)(L, x);
   lua_settop(L, top);
 }

@@ -31,18 +31,26 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = 1, kernel = "pipelined", least = 1 << 28,
+    is_tried = 1, kernel = "pipelined", least = 1 << 24, launch = 4, stream = 3000,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 13800, full = 51000 },
       { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, held = 4, alone = 37000, full = 48500 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, stages = 4, held = 6, alone = 25400, full = 44500 } },
-    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8 }, { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 },
-      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 4, alone = 28000, full = 41500 },
+      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 16000, full = 32000 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 8, alone = 11700, full = 30000 },
+      { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 16, alone = 5000, full = 22000 } } },
   { where = { dtype = "float", local_memory = 26000 },
-    kernel = "blocks", blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8 },
-      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 }, { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+    kernel = "blocks", launch = 4, stream = 3000,
+    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 4, alone = 28000, full = 41500 },
+      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 16000, full = 32000 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 8, alone = 11700, full = 30000 },
+      { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 16, alone = 5000, full = 22000 } } },
   { where = { dtype = "double", local_memory = 36000 },
-    kernel = "blocks", blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8 },
-      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4 }, { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+    kernel = "blocks", launch = 4, stream = 3000,
+    blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8, held = 1, alone = 17600, full = 17600 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 3, alone = 10000, full = 16000 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 6000, full = 14000 },
+      { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 8, alone = 3000, full = 12000 } } },
   { where = {}, kernel = "tiled" },
 }
 
@@ -70,6 +78,16 @@ known["gemm tf32"] = {
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 110000,
       full = 169000 } } },
   { where = {}, kernel = "float" },
+}
+
+-- Products of a matrix and at most `few` vectors, at the speed of memory. Groups of `group` work-items; in rows of the
+-- matrix that lie along k a work-item keeps `sums` sums, in others `across` work-items read neighbours, each of them
+-- `ahead` rows at a time; k goes in parts of at least `least` elements where a compute unit would have fewer than
+-- `held` groups. Measured on an NVIDIA H200.
+known["gemm thin"] = {
+  { where = { type = "gpu" }, kernel = "thin", few = 8, group = 256, sums = 8, across = 32, ahead = 4, held = 8,
+    least = 256 },
+  { where = {}, kernel = "none" },
 }
 
 -- Elementwise operations: groups of `group` work-items go through `lanes` elements at a time, which become vectors: few

@@ -45,6 +45,11 @@ local function check_panels(row, facts)
   check_memory((integer(row, "mc", 1, MANY) + 4) * integer(row, "kc", 1, MANY) + vector, facts)
 end
 
+--- How many groups a multiprocessor holds, and its rates with one and with all.
+local function check_rates(block)
+  for _, name in ipairs { "held", "alone", "full" } do integer(block, name, 1, MANY) end
+end
+
 local function check_block(block, facts)
   check(type(block) == "table", "blocks: tables expected, got %s", type(block))
   local tm, tn = multiple(block, "tm", 4, 16), multiple(block, "tn", 4, 16)
@@ -54,6 +59,7 @@ local function check_block(block, facts)
   check(bm * bk % (4 * items) == 0 and bn * bk % (4 * items) == 0,
     "blocks: slices of %d x %d and %d x %d do not go round among %d work-items", bm, bk, bk, bn, items)
   check_memory(2 * bk * (bm + bn + 8), facts)
+  check_rates(block)
 end
 
 local function check_blocks(row, facts)
@@ -71,7 +77,7 @@ local function check_shape(shape, facts)
   check(bm * bk % (4 * items) == 0 and bn * bk % (4 * items) == 0,
     "shapes: slices of %d x %d and %d x %d do not go round among %d work-items", bm, bk, bk, bn, items)
   check_memory(integer(shape, "stages", 2, 8) * bk * (bm + bn), facts)
-  for _, name in ipairs { "held", "alone", "full" } do integer(shape, name, 1, MANY) end
+  check_rates(shape)
 end
 
 local LARGEST = 1 << 18 -- bytes of local memory: some drivers grant kernels more than the device says
@@ -129,6 +135,21 @@ local GEMM = { panels = check_panels, blocks = check_blocks, pipelined = check_p
 local function check_gemm(row, facts)
   check(GEMM[row.kernel], "kernel: 'panels', 'blocks', 'pipelined' or 'tiled' expected, got %s", row.kernel)
   GEMM[row.kernel](row, facts)
+end
+
+local MOST_VECTORS, MOST_SUMS = 16, 64 -- of gemm_thin_rows
+
+local function check_thin(row, facts)
+  if row.kernel == "none" then return end
+  one_of(row, "kernel", { "thin" })
+  local few, group, sums = integer(row, "few", 0, MOST_VECTORS), one_of(row, "group", { 32, 64, 128, 256, 512, 1024 }),
+    integer(row, "sums", 1, MOST_SUMS)
+  check(group <= facts.max_group, "group: %d work-items, of which there are %d", group, facts.max_group)
+  check(group % one_of(row, "across", { 1, 2, 4, 8, 16, 32, 64, 128, 256 }) == 0, "across: divisor of the group expected")
+  integer(row, "ahead", 1, 16)
+  integer(row, "held", 1, MANY)
+  integer(row, "least", 1, MANY)
+  check_memory(group * math.max(few, sums, 4), facts)
 end
 
 -- --- elementwise operations ------------------------------------------------------
@@ -229,7 +250,7 @@ local function check_loops(row)
   if row.depth ~= nil then integer(row, "depth", 1, MOST_DEPTH) end
 end
 
-local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
+local OPERATIONS = { gemm = check_gemm, ["gemm thin"] = check_thin, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
   lu = check_lu, loops = check_loops, saxpy = check_elementwise("map_chunks", "map_vectors"),
   map = check_elementwise("map_chunks", "map_vectors"), reduce = check_elementwise("reduce_chunks", "reduce_groups"),
   scan = check_elementwise("scan_chunks", "scan_groups"), sort = check_sort }
