@@ -17,7 +17,7 @@ clc_Plan clc_planblocks(lua_State *L, const clc_Multiply *x) {
   return clc_plan(L, x, "blocks", fields, NULL);
 }
 
-void clc_multiplyblocks(lua_State *L, const clc_Multiply *x, const clc_Plan *plan) {
+void clc_multiplyplanned(lua_State *L, const clc_Multiply *x, const clc_Plan *plan) {
   const clc_Tile s = plan->shape;
   const char *defines =
       clc_definerow(L, fields, &s, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
@@ -32,4 +32,9 @@ void clc_multiplyblocks(lua_State *L, const clc_Multiply *x, const clc_Plan *pla
           clc_size(parts.depth), clc_number(y.alpha), clc_matrices(&x->a), clc_matrices(&x->b),
           clc_number(y.beta), clc_matrices(&y.c));
   clc_sumparts(L, x, &parts);
+}
+
+void clc_multiplyblocks(lua_State *L, const clc_Multiply *x) {
+  const clc_Plan plan = clc_planblocks(L, x);
+  clc_multiplyplanned(L, x, &plan);
 }

@@ -3,6 +3,8 @@
    tensor cores (kernels/gemm_pipelined.cl, kernels/gemm_tensor.cl). */
 #include "product.h"
 
+#include <math.h>
+
 static const clc_Field fields[] = {{"bm", offsetof(clc_Tile, bm), "BM"},
                                    {"bn", offsetof(clc_Tile, bn), "BN"},
                                    {"bk", offsetof(clc_Tile, bk), "BK"},
@@ -20,20 +22,21 @@ typedef struct {
   const clc_Matrix *stored;
   const char *use; /* of scratch memory */
   int is_k_first;  /* it is stored k x m or k x n */
+  int is_along;    /* it is read m x k */
   size_t length, padded;
 } Side;
 
-static Side side_of_a(const clc_Multiply *x, const clc_Tile *s) {
-  return (Side){&x->a, "gemm a", x->transa, x->m, clc_roundup(x->m, s->bm)};
+static Side side_of_a(const clc_Multiply *x, const clc_Plan *p) {
+  return (Side){&x->a, "gemm a", x->transa, p->is_along, x->m, clc_roundup(x->m, p->shape.bm)};
 }
 
-static Side side_of_b(const clc_Multiply *x, const clc_Tile *s) {
-  return (Side){&x->b, "gemm b", !x->transb, x->n, clc_roundup(x->n, s->bn)};
+static Side side_of_b(const clc_Multiply *x, const clc_Plan *p) {
+  return (Side){&x->b, "gemm b", !x->transb, 0, x->n, clc_roundup(x->n, p->shape.bn)};
 }
 
 /* Whether the kernel can read an operand where it lies, without a transpose or zeros around it. */
 static int is_ready(const Side *side, const clc_Multiply *x, size_t k) {
-  return side->is_k_first && clc_isquad(side->stored) && side->length == side->padded && x->k == k;
+  return side->is_k_first != side->is_along && clc_isquad(side->stored) && side->length == side->padded && x->k == k;
 }
 
 /* Matrices of an operand that are packed: one, if it is the same for all of a batch. */
@@ -56,9 +59,10 @@ static size_t depth_of(const clc_Plan *p) {
 
 /* Microseconds that packing takes. */
 static double time_of_packing(const clc_Plan *p, const clc_Multiply *x) {
-  const Side sides[] = {side_of_a(x, &p->shape), side_of_b(x, &p->shape)};
+  const Side sides[] = {side_of_a(x, p), side_of_b(x, p)};
   const size_t k = depth_of(p);
   double time = 0;
+  if (p->is_along && !is_ready(&sides[0], x, k)) return INFINITY;
   for (int i = 0; i < 2; i++)
     if (!is_ready(&sides[i], x, k))
       time += clc_timeofpacking(
@@ -81,17 +85,18 @@ static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, si
 }
 
 /* Parts of k are to the kernel what matrices of a batch are. */
-static clc_Matrix part_of_k(const clc_Matrix *x, const clc_Parts *parts) {
+static clc_Matrix part_of_k(const clc_Matrix *x, const clc_Parts *parts, int is_along) {
   clc_Matrix part = *x;
-  if (parts->count > 1) part.stride = parts->depth * x->ld;
+  if (parts->count > 1) part.stride = parts->depth * (is_along ? 1 : x->ld);
   return part;
 }
 
-static void multiply(lua_State *L, const Means *means, const clc_Tile *s, const clc_Multiply *x,
+static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, const clc_Multiply *x,
                      const clc_Matrix *a, const clc_Matrix *b) {
+  const clc_Tile *s = &plan->shape;
   const clc_Parts *parts = &means->parts;
   const clc_Multiply y = clc_partsof(x, parts);
-  const clc_Matrix ak = part_of_k(a, parts), bk = part_of_k(b, parts);
+  const clc_Matrix ak = part_of_k(a, parts, plan->is_along), bk = part_of_k(b, parts, 0);
   const size_t items = s->bm / s->tm * (s->bn / s->tn);
   const size_t groups = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
   const clc_Range range = clc_batchrange(groups, 1, x->batch * parts->count, items, 1);
@@ -110,15 +115,15 @@ static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, size_t 
 }
 
 /* The products of some columns of C, by as many rows at a time as there is memory for. */
-static void multiply_rows(lua_State *L, const clc_Tile *s, const clc_Multiply *x, size_t k, size_t m,
-                          const Means *means) {
-  const Side other = side_of_b(x, s);
+static void multiply_rows(lua_State *L, const clc_Plan *plan, const clc_Multiply *x, size_t k,
+                          size_t m, const Means *means) {
+  const Side other = side_of_b(x, plan);
   const clc_Matrix b = means->b == NULL ? x->b : pack(L, &other, x, k, means, means->b);
   for (size_t i = 0; i < x->m; i += m) {
     const clc_Multiply part = clc_partof(x, i, 0, m, x->n);
-    const Side one = side_of_a(&part, s);
+    const Side one = side_of_a(&part, plan);
     const clc_Matrix a = means->a == NULL ? part.a : pack(L, &one, &part, k, means, means->a);
-    multiply(L, means, s, &part, &a, &b);
+    multiply(L, means, plan, &part, &a, &b);
   }
 }
 
@@ -134,7 +139,7 @@ static clc_Plan plan_shapes(lua_State *L, const clc_Multiply *x) {
 static int multiply_by(lua_State *L, const char *kernel, size_t products, const clc_Multiply *x,
                        const clc_Plan *plan) {
   const clc_Tile s = plan->shape;
-  const Side one = side_of_a(x, &s), other = side_of_b(x, &s);
+  const Side one = side_of_a(x, plan), other = side_of_b(x, plan);
   const size_t k = depth_of(plan);
   const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
   if (m == 0 || n == 0 || !clc_canpack(k)) return 0;
@@ -144,13 +149,13 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
   means.multiply = clc_prebuilt(
       L, x->c.b->device, kernel, x->c.b->dtype,
       clc_definerow(L, fields, &s, {"WIDE", plan->parts == 1 ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
-                    {"PRODUCTS", products}));
+                    {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}));
   means.a = get_memory(L, &one, x, k, smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, smaller(n, other.padded));
   means.parts = clc_getparts(L, x, plan->parts, plan->depth);
   for (size_t j = 0; j < x->n; j += n) {
     const clc_Multiply part = clc_partof(x, 0, j, x->m, n);
-    multiply_rows(L, &s, &part, k, m, &means);
+    multiply_rows(L, plan, &part, k, m, &means);
   }
   return 1;
 }
@@ -159,11 +164,12 @@ void clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
   static const clc_Field least[] = {{"least", 0, NULL}, {NULL, 0, NULL}};
   size_t work;
   clc_readrow(L, least, &work);
-  const clc_Plan plan = plan_shapes(L, x), other = clc_planblocks(L, x);
-  if (clc_work(x) >= (double)work && plan.time <= other.time &&
-      multiply_by(L, "gemm_pipelined", 0, x, &plan))
-    return;
-  clc_multiplyblocks(L, x, &other);
+  const clc_Plan other = clc_planblocks(L, x);
+  if (clc_work(x) >= (double)work) {
+    const clc_Plan plan = plan_shapes(L, x);
+    if (plan.time <= other.time && multiply_by(L, "gemm_pipelined", 0, x, &plan)) return;
+  }
+  clc_multiplyplanned(L, x, &other);
 }
 
 int clc_multiplytensor(lua_State *L, const clc_Multiply *x, size_t products) {

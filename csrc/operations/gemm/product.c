@@ -12,7 +12,7 @@
    eight at least. Whole blocks of any kernel. */
 #define MOST_ROWS (CLC_MOSTGROUPS / 32 * 256)
 
-#define MOST_VECTORS 16 /* `few` of the rows of "gemm thin", at most */
+#define MOST_VECTORS 16 /* `few` of a row, at most */
 
 /* --- parts ---------------------------------------------------------------- */
 
@@ -126,18 +126,24 @@ static int multiply_parts(lua_State *L, const clc_Multiply *x) {
   return strcmp(kernel, "tensor") == 0 && is_worth(L, x) && clc_multiplytensor(L, x, products);
 }
 
-/* Of few rows or columns, by memory's speed, whatever the class. */
-static int multiply_thin(lua_State *L, const clc_Multiply *x) {
-  return (x->m <= MOST_VECTORS || x->n <= MOST_VECTORS) && clc_multiplythin(L, x);
-}
-
-/* Returns 0 where the device has only plain kernels. */
-static int multiply_fast(lua_State *L, const clc_Multiply *x) {
+static void push_row(lua_State *L, const clc_Multiply *x) {
   clc_Device *d = x->c.b->device;
   if (x->waits || clc_getrecording(d) != NULL) /* a sequence keeps the kernel that it was given */
     clc_pushrow(L, d, "gemm", x->c.b->dtype);
   else
     clc_pushrowfor(L, d, "gemm", x->c.b->dtype, clc_work(x));
+}
+
+/* Of few rows or columns, whatever the class: memory is what they wait for. */
+static int multiply_thin(lua_State *L, const clc_Multiply *x) {
+  if (x->m > MOST_VECTORS && x->n > MOST_VECTORS) return 0;
+  push_row(L, x);
+  return clc_multiplythin(L, x);
+}
+
+/* Returns 0 where the device has only plain kernels. */
+static int multiply_fast(lua_State *L, const clc_Multiply *x) {
+  push_row(L, x);
   const char *kernel = clc_rowkernel(L);
   if (strcmp(kernel, "naive") == 0)
     multiply_fornow(L, x);
@@ -145,10 +151,9 @@ static int multiply_fast(lua_State *L, const clc_Multiply *x) {
     clc_multiplypanels(L, x);
   else if (strcmp(kernel, "pipelined") == 0)
     clc_multiplypipelined(L, x);
-  else if (strcmp(kernel, "blocks") == 0) {
-    const clc_Plan plan = clc_planblocks(L, x);
-    clc_multiplyblocks(L, x, &plan);
-  } else
+  else if (strcmp(kernel, "blocks") == 0)
+    clc_multiplyblocks(L, x);
+  else
     return 0;
   return 1;
 }

@@ -28,7 +28,7 @@ int clc_canpack(size_t rows);
 clc_Matrix clc_pack(lua_State *L, clc_Kernel *kernel, const clc_Matrix *from, size_t count,
                     size_t rows, size_t cols, clc_Matrix to);
 
-/* --- parts.c: products by parts of k --------------------------------------- */
+/* --- split.c: products by parts of k --------------------------------------- */
 
 /* `count` parts of `depth` elements of k, the last one of what is left; the kernel and the scratch
    memory of their sum. */
@@ -48,7 +48,7 @@ clc_Multiply clc_partsof(const clc_Multiply *x, const clc_Parts *p);
 /* Adds up the parts, with the product's alpha and beta. Of one part nothing is left to do. */
 void clc_sumparts(lua_State *L, const clc_Multiply *x, const clc_Parts *p);
 
-/* --- plan.c: blocks of C and parts of k ------------------------------------ */
+/* --- blocking.c: blocks of C and parts of k ------------------------------------ */
 
 /* What a work-group and a work-item own, and how many slices are in work; the groups that a
    multiprocessor holds at a time, and the GFLOP/s of the device with one on each and with all. */
@@ -61,6 +61,7 @@ typedef struct clc_Plan {
   clc_Tile shape;
   size_t parts, depth; /* of k: how many, and elements of each */
   size_t launch, stream;
+  int is_along; /* A is read as it lies, m x k */
   double time; /* in us; more than it takes, but as the time of other plans */
 } clc_Plan;
 
@@ -86,11 +87,11 @@ double clc_timeofpacking(const clc_Plan *p, size_t bytes);
 void clc_multiplypanels(lua_State *L, const clc_Multiply *x);
 
 /* For the multiprocessors of a GPU: register-blocked slices (kernels/gemm_blocks.cl). */
+void clc_multiplyblocks(lua_State *L, const clc_Multiply *x);
 clc_Plan clc_planblocks(lua_State *L, const clc_Multiply *x);
-void clc_multiplyblocks(lua_State *L, const clc_Multiply *x, const clc_Plan *plan);
+void clc_multiplyplanned(lua_State *L, const clc_Multiply *x, const clc_Plan *plan);
 
-/* Of a matrix and few vectors (kernels/gemm_thin_rows.cl, kernels/gemm_thin_columns.cl). Its row is
-   one of its own, which is asked for there. */
+/* For GPUs, of a matrix and few vectors (kernels/gemm_thin_rows.cl, kernels/gemm_thin_columns.cl). */
 int clc_multiplythin(lua_State *L, const clc_Multiply *x);
 
 /* For GPUs that copy to local memory while they compute: floats or doubles

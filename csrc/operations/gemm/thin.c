@@ -3,9 +3,7 @@
    kernels/gemm_thin_columns.cl). */
 #include "product.h"
 
-#include <string.h>
-
-/* How a device is given such products. */
+/* How a device is given such products: `thin` of its row. */
 typedef struct {
   size_t few;    /* vectors at most */
   size_t group;  /* work-items of a group */
@@ -127,8 +125,7 @@ static void multiply_rows(lua_State *L, const Numbers *w, const clc_Multiply *x,
 
 int clc_multiplythin(lua_State *L, const clc_Multiply *x) {
   Numbers w;
-  clc_pushrow(L, x->c.b->device, "gemm thin", x->c.b->dtype);
-  if (strcmp(clc_rowkernel(L), "thin") != 0) return 0;
+  if (lua_getfield(L, -1, "thin") != LUA_TTABLE) return 0;
   clc_readrow(L, fields, &w);
   const Thin t = find_thin(x);
   if (t.count > w.few) return 0;

@@ -16,6 +16,12 @@ local known = {}
 -- many groups a multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`)
 -- and with all (`full`); products of fewer multiply-adds than `least` take `blocks`. A row with `is_tried` is for
 -- devices that get products right with it, which is tried once for each such number: another one for other kernels.
+-- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
+-- `stream` GB/s and a shape that reads A as it lies has `along` percents of its rate (0: none does).
+-- Products of a matrix and at most `few` vectors go by `thin`: groups of `group` work-items, which keep `sums` sums each
+-- of rows of the matrix that lie along k; of others `across` read neighbouring columns, `ahead` rows at a time; k goes in
+-- parts of at least `least` elements where a compute unit would have fewer than `held` groups.
+local THIN = { few = 8, group = 256, sums = 8, across = 32, ahead = 4, held = 8, least = 256 }
 known.gemm = {
   { where = { type = "cpu", dtype = "float", vector = 16, local_memory = 250000 },
     kernel = "panels", vector = 16, rows = 14, mc = 112, nc = 1024, kc = 512, direct = 1 << 18 },
@@ -31,7 +37,7 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = 1, kernel = "pipelined", least = 1 << 24, launch = 4, stream = 3000,
+    is_tried = 1, kernel = "pipelined", least = 1 << 24, launch = 4, stream = 3000, thin = THIN,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 13800, full = 51000 },
       { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, held = 4, alone = 37000, full = 48500 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, stages = 4, held = 6, alone = 25400, full = 44500 } },
@@ -40,13 +46,13 @@ known.gemm = {
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 8, alone = 11700, full = 30000 },
       { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 16, alone = 5000, full = 22000 } } },
   { where = { dtype = "float", local_memory = 26000 },
-    kernel = "blocks", launch = 4, stream = 3000,
+    kernel = "blocks", launch = 4, stream = 3000, thin = THIN,
     blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 4, alone = 28000, full = 41500 },
       { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 16000, full = 32000 },
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 8, alone = 11700, full = 30000 },
       { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 16, alone = 5000, full = 22000 } } },
   { where = { dtype = "double", local_memory = 36000 },
-    kernel = "blocks", launch = 4, stream = 3000,
+    kernel = "blocks", launch = 4, stream = 3000, thin = THIN,
     blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8, held = 1, alone = 17600, full = 17600 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 3, alone = 10000, full = 16000 },
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 6000, full = 14000 },
@@ -78,16 +84,6 @@ known["gemm tf32"] = {
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 110000,
       full = 169000 } } },
   { where = {}, kernel = "float" },
-}
-
--- Products of a matrix and at most `few` vectors, at the speed of memory. Groups of `group` work-items; in rows of the
--- matrix that lie along k a work-item keeps `sums` sums, in others `across` work-items read neighbours, each of them
--- `ahead` rows at a time; k goes in parts of at least `least` elements where a compute unit would have fewer than
--- `held` groups. Measured on an NVIDIA H200.
-known["gemm thin"] = {
-  { where = { type = "gpu" }, kernel = "thin", few = 8, group = 256, sums = 8, across = 32, ahead = 4, held = 8,
-    least = 256 },
-  { where = {}, kernel = "none" },
 }
 
 -- Elementwise operations: groups of `group` work-items go through `lanes` elements at a time, which become vectors: few

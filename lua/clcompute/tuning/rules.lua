@@ -130,26 +130,29 @@ local function check_class(parts)
   end
 end
 
+local MOST_VECTORS, MOST_SUMS = 16, 64 -- of gemm_thin_rows
+
+local function check_thin(thin, facts)
+  check(type(thin) == "table", "thin: table expected, got %s", type(thin))
+  local few, sums = integer(thin, "few", 0, MOST_VECTORS), integer(thin, "sums", 1, MOST_SUMS)
+  local group = one_of(thin, "group", { 32, 64, 128, 256, 512, 1024 })
+  check(group <= facts.max_group, "group: %d work-items, of which there are %d", group, facts.max_group)
+  check(one_of(thin, "across", { 1, 2, 4, 8, 16, 32, 64, 128, 256 }) <= group, "across: at most the group expected")
+  integer(thin, "ahead", 1, 16)
+  integer(thin, "held", 1, MANY)
+  integer(thin, "least", 1, MANY)
+  check_memory(group * math.max(few, sums, 4), facts)
+end
+
 local GEMM = { panels = check_panels, blocks = check_blocks, pipelined = check_pipelined, tiled = function() end }
 
 local function check_gemm(row, facts)
   check(GEMM[row.kernel], "kernel: 'panels', 'blocks', 'pipelined' or 'tiled' expected, got %s", row.kernel)
   GEMM[row.kernel](row, facts)
-end
-
-local MOST_VECTORS, MOST_SUMS = 16, 64 -- of gemm_thin_rows
-
-local function check_thin(row, facts)
-  if row.kernel == "none" then return end
-  one_of(row, "kernel", { "thin" })
-  local few, group, sums = integer(row, "few", 0, MOST_VECTORS), one_of(row, "group", { 32, 64, 128, 256, 512, 1024 }),
-    integer(row, "sums", 1, MOST_SUMS)
-  check(group <= facts.max_group, "group: %d work-items, of which there are %d", group, facts.max_group)
-  check(group % one_of(row, "across", { 1, 2, 4, 8, 16, 32, 64, 128, 256 }) == 0, "across: divisor of the group expected")
-  integer(row, "ahead", 1, 16)
-  integer(row, "held", 1, MANY)
-  integer(row, "least", 1, MANY)
-  check_memory(group * math.max(few, sums, 4), facts)
+  if row.thin ~= nil then check_thin(row.thin, facts) end
+  for _, name in ipairs { "launch", "stream", "along" } do
+    if row[name] ~= nil then integer(row, name, 0, MANY) end
+  end
 end
 
 -- --- elementwise operations ------------------------------------------------------
@@ -250,7 +253,7 @@ local function check_loops(row)
   if row.depth ~= nil then integer(row, "depth", 1, MOST_DEPTH) end
 end
 
-local OPERATIONS = { gemm = check_gemm, ["gemm thin"] = check_thin, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
+local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
   lu = check_lu, loops = check_loops, saxpy = check_elementwise("map_chunks", "map_vectors"),
   map = check_elementwise("map_chunks", "map_vectors"), reduce = check_elementwise("reduce_chunks", "reduce_groups"),
   scan = check_elementwise("scan_chunks", "scan_groups"), sort = check_sort }

@@ -7,9 +7,10 @@
 #define DEPTH 128  /* of a part, at least */
 
 /* What one launch more costs, in us, and what moves through memory, in GB/s; without them in the row
-   there are no parts. */
+   there are no parts. `along`: percents of its rate that a shape has where A is read as it lies; 0: it
+   never is. */
 typedef struct {
-  size_t launch, stream;
+  size_t launch, stream, along;
 } Costs;
 
 /* Microseconds that the blocks of a shape take: a multiprocessor works at its full rate on as many
@@ -39,16 +40,24 @@ static size_t elements_of(size_t parts, const clc_Multiply *x) {
 
 /* Sets `best` to a plan with so many parts, if it is the fastest up to now. */
 static void consider(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s, const Costs *costs,
-                     size_t parts, clc_Packing packing) {
+                     size_t parts, int is_along, clc_Packing packing) {
   const size_t units = x->c.b->device->context->compute_units;
   const size_t slices = clc_parts(x->k, s->bk), depth = clc_parts(slices, parts) * s->bk;
   clc_Plan plan = {.shape = *s, .depth = depth, .launch = costs->launch, .stream = costs->stream};
   plan.parts = clc_parts(x->k, depth);
   const size_t groups = x->batch * clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn) * plan.parts;
+  plan.is_along = is_along;
   plan.time = time_of_blocks(s, units, groups, depth);
+  if (is_along) plan.time *= 100.0 / (double)costs->along;
   if (plan.parts > 1) plan.time += time_of_sum(x, costs, plan.parts);
   if (packing != NULL && costs->stream > 0) plan.time += packing(&plan, x);
   if (best->parts == 0 || plan.time < best->time) *best = plan;
+}
+
+static void consider_ways(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s,
+                          const Costs *costs, size_t parts, clc_Packing packing) {
+  consider(best, x, s, costs, parts, 0, packing);
+  if (costs->along > 0 && packing != NULL) consider(best, x, s, costs, parts, 1, packing);
 }
 
 /* Parts that give each multiprocessor one group more at a time, up to those that it holds. */
@@ -62,11 +71,11 @@ static void consider_parts(clc_Plan *best, const clc_Multiply *x, const clc_Tile
     size_t parts = held * units / blocks;
     if (parts > x->k / DEPTH) parts = x->k / DEPTH;
     if (parts < 2 || elements_of(parts, x) > limit) continue;
-    consider(best, x, s, costs, parts, packing);
+    consider_ways(best, x, s, costs, parts, packing);
     if (packing == NULL) continue;
     const size_t slices = clc_parts(x->k, s->bk); /* without zeros behind k */
     while (slices % parts != 0) parts--;
-    if (parts > 1) consider(best, x, s, costs, parts, packing);
+    if (parts > 1) consider_ways(best, x, s, costs, parts, packing);
   }
 }
 
@@ -81,12 +90,13 @@ clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *list, const c
                   clc_Packing packing) {
   clc_Plan best = {0};
   const int top = lua_gettop(L);
-  const Costs costs = {opt_number(L, "launch"), opt_number(L, "stream")};
+  const Costs costs = {opt_number(L, "launch"), opt_number(L, "stream"),
+                       opt_number(L, "along")};
   lua_getfield(L, -1, list);
   for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
     clc_Tile shape = {0};
     clc_readrow(L, fields, &shape);
-    consider(&best, x, &shape, &costs, 1, packing);
+    consider_ways(&best, x, &shape, &costs, 1, packing);
     consider_parts(&best, x, &shape, &costs, packing);
     lua_settop(L, top + 1);
   }
