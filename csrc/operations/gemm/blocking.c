@@ -6,9 +6,9 @@
 #define LATENCY 32 /* depth that is lost to the first slice and the last elements of a block */
 #define DEPTH 128  /* of a part, at least */
 
-/* What one launch more costs, in us, and what moves through memory, in GB/s; without them in the row
-   there are no parts. `along`: percents of its rate that a shape has where A is read as it lies; 0: it
-   never is. */
+/* What one launch more costs, in us, and what moves through memory, in GB/s; without them in the
+   row there are no parts. `along`: percents of its rate that a shape has where A is read as it
+   lies; 0: it never is. */
 typedef struct {
   size_t launch, stream, along;
 } Costs;
@@ -26,7 +26,8 @@ static double time_of_blocks(const clc_Tile *s, size_t units, size_t groups, siz
 
 /* Microseconds of a sum of parts. */
 static double time_of_sum(const clc_Multiply *x, const Costs *costs, size_t parts) {
-  const double bytes = (double)(x->m * x->n) * (double)(2 * parts + 1) * (double)x->c.b->dtype->size;
+  const double bytes =
+      (double)(x->m * x->n) * (double)(2 * parts + 1) * (double)x->c.b->dtype->size;
   return (double)costs->launch + bytes / (1e3 * (double)costs->stream);
 }
 
@@ -57,7 +58,8 @@ static void consider(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s, c
 static void consider_ways(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s,
                           const Costs *costs, size_t parts, clc_Packing packing) {
   consider(best, x, s, costs, parts, 0, packing);
-  if (costs->along > 0 && packing != NULL) consider(best, x, s, costs, parts, 1, packing);
+  if (costs->along > 0 && costs->stream > 0 && packing != NULL)
+    consider(best, x, s, costs, parts, 1, packing);
 }
 
 /* Parts that give each multiprocessor one group more at a time, up to those that it holds. */
@@ -90,8 +92,7 @@ clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *list, const c
                   clc_Packing packing) {
   clc_Plan best = {0};
   const int top = lua_gettop(L);
-  const Costs costs = {opt_number(L, "launch"), opt_number(L, "stream"),
-                       opt_number(L, "along")};
+  const Costs costs = {opt_number(L, "launch"), opt_number(L, "stream"), opt_number(L, "along")};
   lua_getfield(L, -1, list);
   for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
     clc_Tile shape = {0};

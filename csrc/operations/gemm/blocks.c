@@ -25,9 +25,8 @@ void clc_multiplyplanned(lua_State *L, const clc_Multiply *x, const clc_Plan *pl
   clc_Kernel *kernel = clc_prebuilt(L, x->c.b->device, "gemm_blocks", x->c.b->dtype, defines);
   const clc_Parts parts = clc_getparts(L, x, plan->parts, plan->depth);
   const clc_Multiply y = clc_partsof(x, &parts);
-  const clc_Range range =
-      clc_batchrange(clc_parts(x->n, s.bn), clc_parts(x->m, s.bm), x->batch * parts.count,
-                     s.bn / s.tn, s.bm / s.tm);
+  const clc_Range range = clc_batchrange(clc_parts(x->n, s.bn), clc_parts(x->m, s.bm),
+                                         x->batch * parts.count, s.bn / s.tn, s.bm / s.tm);
   clc_run(L, kernel, &range, clc_size(x->m), clc_size(x->n), clc_size(x->k), clc_size(parts.count),
           clc_size(parts.depth), clc_number(y.alpha), clc_matrices(&x->a), clc_matrices(&x->b),
           clc_number(y.beta), clc_matrices(&y.c));

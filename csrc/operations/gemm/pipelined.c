@@ -5,16 +5,12 @@
 
 #include <math.h>
 
-static const clc_Field fields[] = {{"bm", offsetof(clc_Tile, bm), "BM"},
-                                   {"bn", offsetof(clc_Tile, bn), "BN"},
-                                   {"bk", offsetof(clc_Tile, bk), "BK"},
-                                   {"tm", offsetof(clc_Tile, tm), "TM"},
-                                   {"tn", offsetof(clc_Tile, tn), "TN"},
-                                   {"stages", offsetof(clc_Tile, stages), "STAGES"},
-                                   {"held", offsetof(clc_Tile, held), NULL},
-                                   {"alone", offsetof(clc_Tile, alone), NULL},
-                                   {"full", offsetof(clc_Tile, full), NULL},
-                                   {NULL, 0, NULL}};
+static const clc_Field fields[] = {
+    {"bm", offsetof(clc_Tile, bm), "BM"},     {"bn", offsetof(clc_Tile, bn), "BN"},
+    {"bk", offsetof(clc_Tile, bk), "BK"},     {"tm", offsetof(clc_Tile, tm), "TM"},
+    {"tn", offsetof(clc_Tile, tn), "TN"},     {"stages", offsetof(clc_Tile, stages), "STAGES"},
+    {"held", offsetof(clc_Tile, held), NULL}, {"alone", offsetof(clc_Tile, alone), NULL},
+    {"full", offsetof(clc_Tile, full), NULL}, {NULL, 0, NULL}};
 
 /* One side of a product: an operand, the m or n elements of C along it, and the same in whole
    blocks. */
@@ -36,7 +32,8 @@ static Side side_of_b(const clc_Multiply *x, const clc_Plan *p) {
 
 /* Whether the kernel can read an operand where it lies, without a transpose or zeros around it. */
 static int is_ready(const Side *side, const clc_Multiply *x, size_t k) {
-  return side->is_k_first != side->is_along && clc_isquad(side->stored) && side->length == side->padded && x->k == k;
+  return side->is_k_first != side->is_along && clc_isquad(side->stored) &&
+         side->length == side->padded && x->k == k;
 }
 
 /* Matrices of an operand that are packed: one, if it is the same for all of a batch. */
@@ -65,8 +62,8 @@ static double time_of_packing(const clc_Plan *p, const clc_Multiply *x) {
   if (p->is_along && !is_ready(&sides[0], x, k)) return INFINITY;
   for (int i = 0; i < 2; i++)
     if (!is_ready(&sides[i], x, k))
-      time += clc_timeofpacking(
-          p, count_of(&sides[i], x) * k * sides[i].padded * x->c.b->dtype->size);
+      time +=
+          clc_timeofpacking(p, count_of(&sides[i], x) * k * sides[i].padded * x->c.b->dtype->size);
   return time;
 }
 
@@ -81,7 +78,8 @@ static clc_Buffer *get_memory(lua_State *L, const Side *side, const clc_Multiply
 static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, size_t k,
                        const Means *means, clc_Buffer *to) {
   return clc_pack(L, side->is_k_first ? means->copy : means->transpose, side->stored,
-                  count_of(side, x), x->k, side->length, (clc_Matrix){to, 0, k, side->padded, 0, 0});
+                  count_of(side, x), x->k, side->length,
+                  (clc_Matrix){to, 0, k, side->padded, 0, 0});
 }
 
 /* Parts of k are to the kernel what matrices of a batch are. */
@@ -101,8 +99,8 @@ static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, con
   const size_t groups = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
   const clc_Range range = clc_batchrange(groups, 1, x->batch * parts->count, items, 1);
   clc_run(L, means->multiply, &range, clc_size(x->m), clc_size(x->n),
-          clc_size(parts->depth / s->bk), clc_number(y.alpha), clc_matrices(&ak),
-          clc_matrices(&bk), clc_number(y.beta), clc_matrices(&y.c));
+          clc_size(parts->depth / s->bk), clc_number(y.alpha), clc_matrices(&ak), clc_matrices(&bk),
+          clc_number(y.beta), clc_matrices(&y.c));
   clc_sumparts(L, x, parts);
 }
 
@@ -148,7 +146,8 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
   means.transpose = clc_getpack(L, &x->c, 1);
   means.multiply = clc_prebuilt(
       L, x->c.b->device, kernel, x->c.b->dtype,
-      clc_definerow(L, fields, &s, {"WIDE", plan->parts == 1 ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
+      clc_definerow(L, fields, &s,
+                    {"WIDE", plan->parts == 1 ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
                     {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}));
   means.a = get_memory(L, &one, x, k, smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, smaller(n, other.padded));

@@ -23,8 +23,8 @@ clc_Kernel *clc_getpack(lua_State *L, const clc_Matrix *x, int is_transposed);
 /* Whether it takes so many rows. */
 int clc_canpack(size_t rows);
 
-/* Moves rows x cols of each of `count` matrices to the start of a matrix's memory, which has to.rows x
-   to.cols, with zeros around them. Returns what is there. */
+/* Moves rows x cols of each of `count` matrices to the start of a matrix's memory, which has
+   to.rows x to.cols, with zeros around them. Returns what is there. */
 clc_Matrix clc_pack(lua_State *L, clc_Kernel *kernel, const clc_Matrix *from, size_t count,
                     size_t rows, size_t cols, clc_Matrix to);
 
@@ -38,8 +38,8 @@ typedef struct clc_Parts {
   clc_Buffer *memory;
 } clc_Parts;
 
-/* Pushes what the parts of a product take: before anything is launched, as a finalizer that multiplies
-   would use the same memory. */
+/* Pushes what the parts of a product take: before anything is launched, as a finalizer that
+   multiplies would use the same memory. */
 clc_Parts clc_getparts(lua_State *L, const clc_Multiply *x, size_t count, size_t depth);
 
 /* The product as its parts are launched: into scratch memory, whose stride is from part to part. */
@@ -62,7 +62,7 @@ typedef struct clc_Plan {
   size_t parts, depth; /* of k: how many, and elements of each */
   size_t launch, stream;
   int is_along; /* A is read as it lies, m x k */
-  double time; /* in us; more than it takes, but as the time of other plans */
+  double time;  /* in us; more than it takes, but as the time of other plans */
 } clc_Plan;
 
 /* What a plan takes besides, in us. */
@@ -91,12 +91,13 @@ void clc_multiplyblocks(lua_State *L, const clc_Multiply *x);
 clc_Plan clc_planblocks(lua_State *L, const clc_Multiply *x);
 void clc_multiplyplanned(lua_State *L, const clc_Multiply *x, const clc_Plan *plan);
 
-/* For GPUs, of a matrix and few vectors (kernels/gemm_thin_rows.cl, kernels/gemm_thin_columns.cl). */
+/* For GPUs, of a matrix and few vectors (kernels/gemm_thin_rows.cl, kernels/gemm_thin_columns.cl).
+ */
 int clc_multiplythin(lua_State *L, const clc_Multiply *x);
 
 /* For GPUs that copy to local memory while they compute: floats or doubles
-   (kernels/gemm_pipelined.cl; where gemm_blocks is faster by that), or as one or three products of parts of floats on tensor cores
-   (kernels/gemm_tensor.cl). */
+   (kernels/gemm_pipelined.cl; where gemm_blocks is faster by that), or as one or three products of
+   parts of floats on tensor cores (kernels/gemm_tensor.cl). */
 void clc_multiplypipelined(lua_State *L, const clc_Multiply *x);
 int clc_multiplytensor(lua_State *L, const clc_Multiply *x, size_t products);
 

@@ -6,22 +6,22 @@
 /* How a device is given such products: `thin` of its row. */
 typedef struct {
   size_t few;    /* vectors at most */
+  size_t worth;  /* elements of the matrix, at least */
   size_t group;  /* work-items of a group */
-  size_t sums;   /* that a work-item keeps of rows of the matrix */
+  size_t team;   /* of them at most for a row of the matrix that lies along k */
+  size_t sums;   /* that each of these keeps */
   size_t across; /* work-items that read neighbouring columns */
   size_t ahead;  /* rows that a work-item reads at a time */
   size_t held;   /* groups that a compute unit is to have */
   size_t least;  /* elements of k that are worth a part */
 } Numbers;
 
-static const clc_Field fields[] = {{"few", offsetof(Numbers, few), NULL},
-                                   {"group", offsetof(Numbers, group), NULL},
-                                   {"sums", offsetof(Numbers, sums), NULL},
-                                   {"across", offsetof(Numbers, across), NULL},
-                                   {"ahead", offsetof(Numbers, ahead), NULL},
-                                   {"held", offsetof(Numbers, held), NULL},
-                                   {"least", offsetof(Numbers, least), NULL},
-                                   {NULL, 0, NULL}};
+static const clc_Field fields[] = {
+    {"few", offsetof(Numbers, few), NULL},     {"group", offsetof(Numbers, group), NULL},
+    {"worth", offsetof(Numbers, worth), NULL}, {"team", offsetof(Numbers, team), NULL},
+    {"sums", offsetof(Numbers, sums), NULL},   {"across", offsetof(Numbers, across), NULL},
+    {"ahead", offsetof(Numbers, ahead), NULL}, {"held", offsetof(Numbers, held), NULL},
+    {"least", offsetof(Numbers, least), NULL}, {NULL, 0, NULL}};
 
 /* A product as one of a matrix and vectors, whatever side each comes from. */
 typedef struct {
@@ -33,10 +33,10 @@ typedef struct {
 
 static Thin find_thin(const clc_Multiply *x) {
   if (x->n <= x->m)
-    return (Thin){&x->a, &x->b, x->m, x->n, !x->transa, 0, x->transb ? 1 : x->b.ld,
-                  x->transb ? x->b.ld : 1};
-  return (Thin){&x->b, &x->a, x->n, x->m, x->transb, 1, x->transa ? x->a.ld : 1,
-                x->transa ? 1 : x->a.ld};
+    return (Thin){
+        &x->a, &x->b, x->m, x->n, !x->transa, 0, x->transb ? 1 : x->b.ld, x->transb ? x->b.ld : 1};
+  return (Thin){
+      &x->b, &x->a, x->n, x->m, x->transb, 1, x->transa ? x->a.ld : 1, x->transa ? 1 : x->a.ld};
 }
 
 /* Elements of C from one to the next along the matrix, and from vector to vector. */
@@ -76,18 +76,16 @@ static void multiply_columns(lua_State *L, const Numbers *w, const clc_Multiply 
   const clc_Range range = clc_batchrange(strips, 1, x->batch * parts.count, w->group, 1);
   clc_run(L, kernel, &range, clc_size(t->rows), clc_size(x->k), clc_size(parts.count),
           clc_size(parts.depth), clc_number(y.alpha), clc_matrices(t->matrix),
-          clc_memory(t->vectors->b), clc_size(t->vectors->offset), clc_size(t->vl),
-          clc_size(t->vj), clc_size(t->vectors->stride), clc_number(y.beta), clc_memory(y.c.b),
-          clc_size(y.c.offset), clc_size(step_along(t, &y.c)), clc_size(step_across(t, &y.c)),
-          clc_size(y.c.stride));
+          clc_memory(t->vectors->b), clc_size(t->vectors->offset), clc_size(t->vl), clc_size(t->vj),
+          clc_size(t->vectors->stride), clc_number(y.beta), clc_memory(y.c.b), clc_size(y.c.offset),
+          clc_size(step_along(t, &y.c)), clc_size(step_across(t, &y.c)), clc_size(y.c.stride));
   clc_sumparts(L, x, &parts);
 }
 
 /* Whether the vectors can be read where they lie: along k, as the matrix, and by quads as it is. */
 static int is_ready(const Thin *t) {
   const clc_Matrix *v = t->vectors;
-  const int is_quad =
-      v->offset % 4 == 0 && v->stride % 4 == 0 && (t->count == 1 || t->vj % 4 == 0);
+  const int is_quad = v->offset % 4 == 0 && v->stride % 4 == 0 && (t->count == 1 || t->vj % 4 == 0);
   return t->vl == 1 && (is_quad || !clc_isquad(t->matrix));
 }
 
@@ -101,12 +99,16 @@ static void multiply_rows(lua_State *L, const Numbers *w, const clc_Multiply *x,
     pack = clc_getpack(L, from, t->vl != 1);
     v = (clc_Matrix){clc_pushscratch(L, from->b->device, "gemm vectors", from->b->dtype,
                                      count * t->count * length),
-                     0, t->count, length, length, 0};
+                     0,
+                     t->count,
+                     length,
+                     length,
+                     0};
   }
   const int is_wide = clc_isquad(t->matrix);
   const size_t width = is_wide ? 4 : 1;
   const size_t each = t->count < w->sums ? w->sums / t->count : 1; /* rows of a team */
-  size_t team = w->group;
+  size_t team = w->team;
   while (team > 4 && team * width * w->ahead > x->k) team /= 2;
   const size_t groups = clc_parts(t->rows, w->group / team * each);
   const clc_Parts parts = get_parts(L, x, count_parts(w, x, x->batch * groups));
@@ -118,8 +120,9 @@ static void multiply_rows(lua_State *L, const Numbers *w, const clc_Multiply *x,
   const clc_Range range = clc_batchrange(groups, 1, x->batch * parts.count, w->group, 1);
   clc_run(L, kernel, &range, clc_size(t->rows), clc_size(x->k), clc_integer((int)team),
           clc_size(parts.count), clc_size(parts.depth), clc_number(y.alpha),
-          clc_matrices(t->matrix), clc_matrices(&v), clc_number(y.beta), clc_memory(y.c.b), clc_size(y.c.offset),
-          clc_size(step_along(t, &y.c)), clc_size(step_across(t, &y.c)), clc_size(y.c.stride));
+          clc_matrices(t->matrix), clc_matrices(&v), clc_number(y.beta), clc_memory(y.c.b),
+          clc_size(y.c.offset), clc_size(step_along(t, &y.c)), clc_size(step_across(t, &y.c)),
+          clc_size(y.c.stride));
   clc_sumparts(L, x, &parts);
 }
 
@@ -128,7 +131,7 @@ int clc_multiplythin(lua_State *L, const clc_Multiply *x) {
   if (lua_getfield(L, -1, "thin") != LUA_TTABLE) return 0;
   clc_readrow(L, fields, &w);
   const Thin t = find_thin(x);
-  if (t.count > w.few) return 0;
+  if (t.count > w.few || t.rows * x->k < w.worth) return 0;
   (t.is_along ? multiply_rows : multiply_columns)(L, &w, x, &t);
   return 1;
 }

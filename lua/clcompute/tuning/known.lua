@@ -18,10 +18,12 @@ local known = {}
 -- devices that get products right with it, which is tried once for each such number: another one for other kernels.
 -- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
 -- `stream` GB/s and a shape that reads A as it lies has `along` percents of its rate (0: none does).
--- Products of a matrix and at most `few` vectors go by `thin`: groups of `group` work-items, which keep `sums` sums each
--- of rows of the matrix that lie along k; of others `across` read neighbouring columns, `ahead` rows at a time; k goes in
--- parts of at least `least` elements where a compute unit would have fewer than `held` groups.
-local THIN = { few = 8, group = 256, sums = 8, across = 32, ahead = 4, held = 8, least = 256 }
+-- Products of a matrix of at least `worth` elements and at most `few` vectors go by `thin`: groups of `group` work-items,
+-- of which `team` have rows of the matrix that lie along k, and keep `sums` sums each; of other matrices `across` read
+-- neighbouring columns, `ahead` rows at a time; k goes in parts of at least `least` elements where a compute unit would
+-- have fewer than `held` groups.
+local THIN = { few = 8, worth = 1 << 14, group = 256, team = 32, sums = 16, across = 32, ahead = 4, held = 4,
+  least = 256 }
 known.gemm = {
   { where = { type = "cpu", dtype = "float", vector = 16, local_memory = 250000 },
     kernel = "panels", vector = 16, rows = 14, mc = 112, nc = 1024, kc = 512, direct = 1 << 18 },
@@ -37,26 +39,26 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = 1, kernel = "pipelined", least = 1 << 24, launch = 4, stream = 3000, thin = THIN,
+    is_tried = 1, kernel = "pipelined", least = 1 << 24, launch = 4, stream = 3000, along = 88, thin = THIN,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 13800, full = 51000 },
       { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, held = 4, alone = 37000, full = 48500 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, stages = 4, held = 6, alone = 25400, full = 44500 } },
-    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 4, alone = 28000, full = 41500 },
-      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 16000, full = 32000 },
-      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 8, alone = 11700, full = 30000 },
-      { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 16, alone = 5000, full = 22000 } } },
+    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 3, alone = 28000, full = 40000 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 4, alone = 24000, full = 37000 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 12500, full = 27000 },
+      { bm = 32, bn = 32, bk = 32, tm = 4, tn = 4, held = 4, alone = 7500, full = 21000 } } },
   { where = { dtype = "float", local_memory = 26000 },
     kernel = "blocks", launch = 4, stream = 3000, thin = THIN,
-    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 4, alone = 28000, full = 41500 },
-      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 16000, full = 32000 },
-      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 8, alone = 11700, full = 30000 },
-      { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 16, alone = 5000, full = 22000 } } },
+    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 3, alone = 28000, full = 40000 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 4, alone = 24000, full = 37000 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 12500, full = 27000 },
+      { bm = 32, bn = 32, bk = 32, tm = 4, tn = 4, held = 4, alone = 7500, full = 21000 } } },
   { where = { dtype = "double", local_memory = 36000 },
     kernel = "blocks", launch = 4, stream = 3000, thin = THIN,
-    blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8, held = 1, alone = 17600, full = 17600 },
-      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 3, alone = 10000, full = 16000 },
-      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 6000, full = 14000 },
-      { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 8, alone = 3000, full = 12000 } } },
+    blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8, held = 2, alone = 15500, full = 17300 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 3, alone = 9500, full = 14300 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 3, alone = 6300, full = 9300 },
+      { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 4, alone = 5000, full = 8200 } } },
   { where = {}, kernel = "tiled" },
 }
 

@@ -8,7 +8,7 @@ local cl = require "clcompute"
 local tuning = require "clcompute.tuning"
 
 local function numbers(with)
-  local thin = { few = 8, group = 32, sums = 4, across = 8, ahead = 2, held = 2, least = 8 }
+  local thin = { few = 8, worth = 0, group = 32, team = 16, sums = 4, across = 8, ahead = 2, held = 2, least = 8 }
   for name, value in pairs(with or {}) do thin[name] = value end
   return { kernel = "tiled", thin = thin }
 end
