@@ -12,7 +12,7 @@
  *
  * M is read once. A group does ACROSS neighbouring columns, or as many quads of them where WIDE: each
  * of its GROUP / ACROSS rows of work-items takes every GROUP / ACROSS-th row of M, and their sums are
- * added up in local memory, halving. The vectors come by way of local memory. In dimension 2 a group does part z % parts of k, `depth` rows, of
+ * added up in local memory, halving. In dimension 2 a group does part z % parts of k, `depth` rows, of
  * matrix z / parts. m0, v0, c0: elements before each operand; ldm: from row to row of M; vl, vj: from
  * element to element of a vector, from vector to vector; ci, cj: from element to element of C along i
  * and j; m1, v1: from one matrix of a batch to the next; c1: from one part or matrix of C to the next.
@@ -48,8 +48,6 @@
 #define TAKEN REAL
 #endif
 #define DOWN (GROUP / ACROSS)
-#define STEP (AHEAD * DOWN) /* rows of M that a group reads at a time */
-#define CHUNK (4 * STEP)    /* elements of each vector that are in local memory */
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void gemm_thin_columns(
     const ulong columns, const ulong k, const ulong parts, const ulong depth, const REAL alpha,
@@ -58,7 +56,6 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void gemm_thin_colum
     const ulong v1, const REAL beta, __global REAL *restrict c, const ulong c0, const ulong ci,
     const ulong cj, const ulong c1) {
   __local TAKEN found[DOWN][ACROSS];
-  __local REAL vectors[CHUNK][COUNT] __attribute__((aligned(16)));
   const uint me = (uint)get_local_id(0), x = me % ACROSS, y = me / ACROSS;
   const ulong i = (get_group_id(0) * ACROSS + x) * WIDTH, z = get_global_id(2);
   const ulong first = z % parts * depth, stop = min(k, first + depth);
@@ -69,30 +66,22 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void gemm_thin_colum
   TAKEN acc[COUNT];
 #pragma unroll
   for (int j = 0; j < COUNT; j++) acc[j] = 0;
-  for (ulong t = first; t < stop; t += CHUNK) {
-    const uint some = (uint)min((ulong)CHUNK, stop - t);
-    if (t > first) barrier(CLK_LOCAL_MEM_FENCE); /* all have read what is overwritten */
-    for (uint e = me; e < some * COUNT; e += GROUP)
-      vectors[e / COUNT][e % COUNT] = v[(t + e / COUNT) * vl + e % COUNT * vj];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    __global const REAL *from = m + t * ldm;
-    uint l = y;
-    for (; l + (AHEAD - 1) * DOWN < some; l += STEP) {
-      TAKEN taken[AHEAD];
+  ulong l = first + y;
+  for (; l + (AHEAD - 1) * DOWN < stop; l += AHEAD * DOWN) {
+    TAKEN taken[AHEAD];
 #pragma unroll
-      for (int r = 0; r < AHEAD; r++)
-        taken[r] = *(__global const TAKEN *)&from[(l + r * DOWN) * ldm];
+    for (int r = 0; r < AHEAD; r++)
+      taken[r] = *(__global const TAKEN *)&m[(l + r * DOWN) * ldm];
 #pragma unroll
-      for (int r = 0; r < AHEAD; r++)
+    for (int r = 0; r < AHEAD; r++)
 #pragma unroll
-        for (int j = 0; j < COUNT; j++)
-          acc[j] = fma(taken[r], (TAKEN)vectors[l + r * DOWN][j], acc[j]);
-    }
-    for (; l < some; l += DOWN) {
-      const TAKEN taken = *(__global const TAKEN *)&from[l * ldm];
+      for (int j = 0; j < COUNT; j++)
+        acc[j] = fma(taken[r], (TAKEN)v[(l + r * DOWN) * vl + j * vj], acc[j]);
+  }
+  for (; l < stop; l += DOWN) {
+    const TAKEN taken = *(__global const TAKEN *)&m[l * ldm];
 #pragma unroll
-      for (int j = 0; j < COUNT; j++) acc[j] = fma(taken, (TAKEN)vectors[l][j], acc[j]);
-    }
+    for (int j = 0; j < COUNT; j++) acc[j] = fma(taken, (TAKEN)v[l * vl + j * vj], acc[j]);
   }
 
 #pragma unroll

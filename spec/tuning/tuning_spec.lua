@@ -192,7 +192,7 @@ describe("rules of tuning", function()
   end
   local panels = { kernel = "panels", vector = 8, rows = 6, mc = 12, nc = 32, kc = 20, direct = 0 }
   local block = { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 1000, full = 2000 }
-  local thin = { few = 8, worth = 0, group = 64, team = 32, sums = 8, across = 32, ahead = 4, held = 8, least = 256 }
+  local thin = { along = 8, beside = 8, worth = 0, group = 64, team = 32, rows = 2, across = 32, ahead = 4, held = 8, least = 256 }
   local lu = { vector = 8, group = 1, columns = 32, block = 64, large = 0, few = 0 }
   local tournament = { vector = 1, group = 64, columns = 8, block = 32, large = 0, few = 0, rows = 16, warp = 1 }
 
@@ -233,13 +233,13 @@ describe("rules of tuning", function()
       { changed(block, { bm = 4, bk = 4 }) } } do
       assert.matches("blocks: ", rules.fault("gemm", { kernel = "blocks", blocks = blocks }, facts()))
     end
-    for _, case in ipairs { { "few", 17 }, { "group", 48 }, { "group", 2048 }, { "sums", 0 }, { "team", 128 },
-      { "worth", -1 }, { "across", 128 },
-      { "across", 3 }, { "ahead", 0 }, { "held", 0 }, { "least", 0 }, { "sums", 65 } } do
+    for _, case in ipairs { { "along", 17 }, { "beside", -1 }, { "group", 48 }, { "group", 2048 }, { "rows", 0 },
+      { "team", 128 }, { "worth", -1 }, { "across", 128 },
+      { "across", 3 }, { "ahead", 0 }, { "held", 0 }, { "least", 0 }, { "rows", 9 } } do
       local row = { kernel = "tiled", thin = changed(thin, { [case[1]] = case[2] }) }
       assert.matches(case[1], rules.fault("gemm", row, facts()))
     end
-    assert.matches("local memory", rules.fault("gemm", { kernel = "tiled", thin = changed(thin, { sums = 64 }) },
+    assert.matches("local memory", rules.fault("gemm", { kernel = "tiled", thin = changed(thin, { rows = 8 }) },
       gpu { local_memory = 8192 }))
     assert.matches("thin", rules.fault("gemm", { kernel = "tiled", thin = 3 }, facts()))
     assert.matches("stream", rules.fault("gemm", { kernel = "tiled", stream = -1 }, facts()))

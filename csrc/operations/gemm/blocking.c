@@ -6,11 +6,10 @@
 #define LATENCY 32 /* depth that is lost to the first slice and the last elements of a block */
 #define DEPTH 128  /* of a part, at least */
 
-/* What one launch more costs, in us, and what moves through memory, in GB/s; without them in the
-   row there are no parts. `along`: percents of its rate that a shape has where A is read as it
-   lies; 0: it never is. */
+/* What one launch more costs, in us, and what moves through memory, in GB/s; without them in the row
+   there are no parts. */
 typedef struct {
-  size_t launch, stream, along;
+  size_t launch, stream;
 } Costs;
 
 /* Microseconds that the blocks of a shape take: a multiprocessor works at its full rate on as many
@@ -49,7 +48,7 @@ static void consider(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s, c
   const size_t groups = x->batch * clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn) * plan.parts;
   plan.is_along = is_along;
   plan.time = time_of_blocks(s, units, groups, depth);
-  if (is_along) plan.time *= 100.0 / (double)costs->along;
+  if (is_along) plan.time *= 100.0 / (double)s->along;
   if (plan.parts > 1) plan.time += time_of_sum(x, costs, plan.parts);
   if (packing != NULL && costs->stream > 0) plan.time += packing(&plan, x);
   if (best->parts == 0 || plan.time < best->time) *best = plan;
@@ -58,7 +57,7 @@ static void consider(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s, c
 static void consider_ways(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s,
                           const Costs *costs, size_t parts, clc_Packing packing) {
   consider(best, x, s, costs, parts, 0, packing);
-  if (costs->along > 0 && costs->stream > 0 && packing != NULL)
+  if (s->along > 0 && costs->stream > 0 && packing != NULL)
     consider(best, x, s, costs, parts, 1, packing);
 }
 
@@ -92,11 +91,12 @@ clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *list, const c
                   clc_Packing packing) {
   clc_Plan best = {0};
   const int top = lua_gettop(L);
-  const Costs costs = {opt_number(L, "launch"), opt_number(L, "stream"), opt_number(L, "along")};
+  const Costs costs = {opt_number(L, "launch"), opt_number(L, "stream")};
   lua_getfield(L, -1, list);
   for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
     clc_Tile shape = {0};
     clc_readrow(L, fields, &shape);
+    shape.along = opt_number(L, "along");
     consider_ways(&best, x, &shape, &costs, 1, packing);
     consider_parts(&best, x, &shape, &costs, packing);
     lua_settop(L, top + 1);

@@ -12,7 +12,7 @@
    eight at least. Whole blocks of any kernel. */
 #define MOST_ROWS (CLC_MOSTGROUPS / 32 * 256)
 
-#define MOST_VECTORS 16 /* `few` of a row, at most */
+#define MOST_VECTORS 16 /* of a product that is thin */
 
 /* --- parts ---------------------------------------------------------------- */
 

@@ -51,10 +51,11 @@ void clc_sumparts(lua_State *L, const clc_Multiply *x, const clc_Parts *p);
 /* --- blocking.c: blocks of C and parts of k ------------------------------------ */
 
 /* What a work-group and a work-item own, and how many slices are in work; the groups that a
-   multiprocessor holds at a time, and the GFLOP/s of the device with one on each and with all. */
+   multiprocessor holds at a time, the GFLOP/s of the device with one on each and with all, and the
+   percents of that where A is read as it lies; 0: it never is. */
 typedef struct clc_Tile {
   size_t bm, bn, bk, tm, tn, stages;
-  size_t held, alone, full;
+  size_t held, alone, full, along;
 } clc_Tile;
 
 typedef struct clc_Plan {

@@ -5,23 +5,29 @@
 
 /* How a device is given such products: `thin` of its row. */
 typedef struct {
-  size_t few;    /* vectors at most */
+  size_t along;  /* vectors at most, where rows of the matrix lie along k, */
+  size_t beside; /* and where they do not */
   size_t worth;  /* elements of the matrix, at least */
-  size_t group;  /* work-items of a group */
-  size_t team;   /* of them at most for a row of the matrix that lies along k */
-  size_t sums;   /* that each of these keeps */
+  size_t group;  /* work-items of a group, */
+  size_t team;   /* and of those at most for rows that lie along k, */
+  size_t rows;   /* so many of them */
   size_t across; /* work-items that read neighbouring columns */
   size_t ahead;  /* rows that a work-item reads at a time */
   size_t held;   /* groups that a compute unit is to have */
   size_t least;  /* elements of k that are worth a part */
 } Numbers;
 
-static const clc_Field fields[] = {
-    {"few", offsetof(Numbers, few), NULL},     {"group", offsetof(Numbers, group), NULL},
-    {"worth", offsetof(Numbers, worth), NULL}, {"team", offsetof(Numbers, team), NULL},
-    {"sums", offsetof(Numbers, sums), NULL},   {"across", offsetof(Numbers, across), NULL},
-    {"ahead", offsetof(Numbers, ahead), NULL}, {"held", offsetof(Numbers, held), NULL},
-    {"least", offsetof(Numbers, least), NULL}, {NULL, 0, NULL}};
+static const clc_Field fields[] = {{"along", offsetof(Numbers, along), NULL},
+                                   {"beside", offsetof(Numbers, beside), NULL},
+                                   {"worth", offsetof(Numbers, worth), NULL},
+                                   {"group", offsetof(Numbers, group), NULL},
+                                   {"team", offsetof(Numbers, team), NULL},
+                                   {"rows", offsetof(Numbers, rows), NULL},
+                                   {"across", offsetof(Numbers, across), NULL},
+                                   {"ahead", offsetof(Numbers, ahead), NULL},
+                                   {"held", offsetof(Numbers, held), NULL},
+                                   {"least", offsetof(Numbers, least), NULL},
+                                   {NULL, 0, NULL}};
 
 /* A product as one of a matrix and vectors, whatever side each comes from. */
 typedef struct {
@@ -107,7 +113,7 @@ static void multiply_rows(lua_State *L, const Numbers *w, const clc_Multiply *x,
   }
   const int is_wide = clc_isquad(t->matrix);
   const size_t width = is_wide ? 4 : 1;
-  const size_t each = t->count < w->sums ? w->sums / t->count : 1; /* rows of a team */
+  const size_t each = smaller(w->rows, t->rows); /* rows of a team */
   size_t team = w->team;
   while (team > 4 && team * width * w->ahead > x->k) team /= 2;
   const size_t groups = clc_parts(t->rows, w->group / team * each);
@@ -131,7 +137,7 @@ int clc_multiplythin(lua_State *L, const clc_Multiply *x) {
   if (lua_getfield(L, -1, "thin") != LUA_TTABLE) return 0;
   clc_readrow(L, fields, &w);
   const Thin t = find_thin(x);
-  if (t.count > w.few || t.rows * x->k < w.worth) return 0;
+  if (t.count > (t.is_along ? w.along : w.beside) || t.rows * x->k < w.worth) return 0;
   (t.is_along ? multiply_rows : multiply_columns)(L, &w, x, &t);
   return 1;
 }

@@ -78,6 +78,9 @@ local function check_shape(shape, facts)
     "shapes: slices of %d x %d and %d x %d do not go round among %d work-items", bm, bk, bk, bn, items)
   check_memory(integer(shape, "stages", 2, 8) * bk * (bm + bn), facts)
   check_rates(shape)
+  if shape.along == nil then return end
+  integer(shape, "along", 0, 100)
+  check_memory(shape.stages * (bm * (bk + 4) + bk * bn), facts)
 end
 
 local LARGEST = 1 << 18 -- bytes of local memory: some drivers grant kernels more than the device says
@@ -130,20 +133,21 @@ local function check_class(parts)
   end
 end
 
-local MOST_VECTORS, MOST_SUMS = 16, 64 -- of gemm_thin_rows
+local MOST_VECTORS, MOST_ROWS_OF_TEAM = 16, 8
 
 local function check_thin(thin, facts)
   check(type(thin) == "table", "thin: table expected, got %s", type(thin))
-  local few, sums = integer(thin, "few", 0, MOST_VECTORS), integer(thin, "sums", 1, MOST_SUMS)
+  local along, rows = integer(thin, "along", 0, MOST_VECTORS), integer(thin, "rows", 1, MOST_ROWS_OF_TEAM)
+  integer(thin, "beside", 0, MOST_VECTORS)
   local group = one_of(thin, "group", { 32, 64, 128, 256, 512, 1024 })
   check(group <= facts.max_group, "group: %d work-items, of which there are %d", group, facts.max_group)
-  check(one_of(thin, "team", { 4, 8, 16, 32, 64, 128, 256, 512, 1024 }) <= group, "team: at most the group expected")
-  integer(thin, "worth", 0, MANY)
-  check(one_of(thin, "across", { 1, 2, 4, 8, 16, 32, 64, 128, 256 }) <= group, "across: at most the group expected")
+  for _, name in ipairs { "team", "across" } do
+    check(one_of(thin, name, { 4, 8, 16, 32, 64, 128, 256 }) <= group, "%s: at most the group expected", name)
+  end
   integer(thin, "ahead", 1, 16)
-  integer(thin, "held", 1, MANY)
-  integer(thin, "least", 1, MANY)
-  check_memory(group * math.max(few, sums, 4), facts)
+  for _, name in ipairs { "held", "least" } do integer(thin, name, 1, MANY) end
+  integer(thin, "worth", 0, MANY)
+  check_memory(group * math.max(along * rows, 4), facts)
 end
 
 local GEMM = { panels = check_panels, blocks = check_blocks, pipelined = check_pipelined, tiled = function() end }
@@ -152,7 +156,7 @@ local function check_gemm(row, facts)
   check(GEMM[row.kernel], "kernel: 'panels', 'blocks', 'pipelined' or 'tiled' expected, got %s", row.kernel)
   GEMM[row.kernel](row, facts)
   if row.thin ~= nil then check_thin(row.thin, facts) end
-  for _, name in ipairs { "launch", "stream", "along" } do
+  for _, name in ipairs { "launch", "stream" } do
     if row[name] ~= nil then integer(row, name, 0, MANY) end
   end
 end

@@ -31,11 +31,11 @@ end
 
 --- The same of a device that is so slow that more launches are worth it: in parts of k, and with A as it lies.
 local function split(row)
-  row.launch, row.stream, row.along = 1, MANY, 100
+  row.launch, row.stream = 1, MANY
   for _, list in ipairs { row.shapes or {}, row.blocks } do
     for _, shape in ipairs(list) do shape.held, shape.alone, shape.full = 4, 10, 35 end
   end
-  if row.shapes then row.least, row.blocks[1].full = 0, 1 end
+  if row.shapes then row.least, row.blocks[1].full, row.shapes[1].along = 0, 1, 100 end
   return row
 end
 

@@ -8,17 +8,18 @@ local cl = require "clcompute"
 local tuning = require "clcompute.tuning"
 
 local function numbers(with)
-  local thin = { few = 8, worth = 0, group = 32, team = 16, sums = 4, across = 8, ahead = 2, held = 2, least = 8 }
+  local thin = { along = 8, beside = 9, worth = 0, group = 32, team = 16, rows = 3, across = 8, ahead = 2, held = 2,
+    least = 8 }
   for name, value in pairs(with or {}) do thin[name] = value end
   return { kernel = "tiled", thin = thin }
 end
 
 local ROWS = { ["in parts of k"] = numbers(),
-  ["in one part"] = numbers { least = 1 << 20, sums = 1, across = 32, ahead = 4 } }
+  ["in one part"] = numbers { least = 1 << 20, rows = 1, across = 32, ahead = 4 } }
 
 -- m, n, k
 local SIZES = { { 1, 1, 1 }, { 1, 37, 33 }, { 37, 1, 33 }, { 3, 36, 40 }, { 36, 3, 40 }, { 8, 70, 64 }, { 70, 8, 65 },
-  { 1, 1, 100 }, { 2, 4, 16 }, { 5, 7, 1 }, { 9, 8, 128 } }
+  { 1, 1, 100 }, { 2, 4, 16 }, { 5, 7, 1 }, { 9, 8, 128 }, { 9, 20, 30 } }
 local FEW = { { 1, 37, 33 }, { 36, 3, 40 }, { 70, 8, 65 }, { 1, 1, 100 } }
 
 helper.describe_each("gemm of few rows or columns", function(d)
@@ -102,7 +103,7 @@ helper.describe_each("gemm of few rows or columns", function(d)
   end)
 
   it("leaves products of more vectors to others", function()
-    use(numbers { few = 2 })
+    use(numbers { along = 2, beside = 2 })
     local a, b = d:random("float", 3, 50), d:random("float", 50, 40)
     cl.profile(true)
     cl.gemm(a, b)
