@@ -110,8 +110,8 @@ by_kernel.gemm_blocks = [[for _, shape in ipairs { { 1, 1, 1 }, { 5, 7, 3 }, { 1
   local size_c, ldc = extent(0, m, n)
   local first, beta = aligned == 1 and 4 or 3, k % 2
   run("gemm_blocks", { global = { up(n, 16) // 4, up(m, 16) // 4, 2 }, group = { 4, 4, 1 } },
-    { TRANSA = ta, TRANSB = tb, ALIGNED = aligned, BM = 16, BN = 16, BK = 4, TM = 4, TN = 4, BAND = 1 })(m, n, k, 1, k, 2,
-    reals(first + 2 * size_a), first, lda, size_a, reals(2 * size_b), 0, ldb, size_b, beta,
+    { TRANSA = ta, TRANSB = tb, ALIGNED = aligned, BM = 16, BN = 16, BK = 4, TM = 4, TN = 4, BAND = 1 })(m, n, k, 1, k,
+    2, reals(first + 2 * size_a), first, lda, size_a, reals(2 * size_b), 0, ldb, size_b, beta,
     beta == 0 and empty(first + 2 * size_c) or reals(first + 2 * size_c), first, ldc, size_c)
   local parts = (k + 3) // 4
   run("gemm_blocks", { global = { up(n, 16) // 4, up(m, 16) // 4, 2 * parts }, group = { 4, 4, 1 } },
@@ -133,8 +133,8 @@ by_kernel.gemm_thin_rows = [[for _, shape in ipairs(SHAPES) do for wide = 0, 1 d
   if wide == 1 then size, of_vectors = rows * ld, count * ld end
   run("gemm_thin_rows", { global = { up(rows, 16 // team * 2) // 2 * team, 1, 2 * parts }, group = { 16, 1, 1 } },
     { GROUP = 16, ROWS = 2, COUNT = count, WIDE = wide })(rows, k, team, parts, 8, 2, reals(4 + 2 * size), 4, ld, size,
-    reals(2 * of_vectors), 0, ld, of_vectors, beta, (beta == 0 and empty or reals)(2 * parts * rows * count), 0, count, 1,
-    rows * count) end end end]]
+    reals(2 * of_vectors), 0, ld, of_vectors, beta, (beta == 0 and empty or reals)(2 * parts * rows * count), 0, count,
+    1, rows * count) end end end]]
 
 by_kernel.gemm_thin_columns = [[for _, shape in ipairs(SHAPES) do for wide = 0, 1 do for ahead = 1, 2 do
   local columns, count, k = table.unpack(shape)

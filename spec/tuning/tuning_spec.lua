@@ -192,7 +192,8 @@ describe("rules of tuning", function()
   end
   local panels = { kernel = "panels", vector = 8, rows = 6, mc = 12, nc = 32, kc = 20, direct = 0 }
   local block = { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 1000, full = 2000 }
-  local thin = { along = 8, beside = 8, worth = 0, group = 64, team = 32, rows = 2, across = 32, ahead = 4, held = 8, least = 256 }
+  local thin = { along = 8, beside = 8, worth = 0, group = 64, team = 32, rows = 2, across = 32, ahead = 4, held = 8,
+    least = 256 }
   local lu = { vector = 8, group = 1, columns = 32, block = 64, large = 0, few = 0 }
   local tournament = { vector = 1, group = 64, columns = 8, block = 32, large = 0, few = 0, rows = 16, warp = 1 }
 
@@ -258,7 +259,8 @@ describe("tune", function()
     local was, calls = choices.gemm, 0
     choices.gemm = { { kernel = "panels", lines = { { m = 30, n = 40, k = 20 } }, values = { { "kc", { 4 } } } },
       { kernel = "blocks", lines = { { m = 30, n = 40, k = 20 } },
-        values = { { "blocks", { { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4, held = 1, alone = 1, full = 1 } } } } } },
+        values = { { "blocks", { { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4, held = 1, alone = 1, full = 1 } } } } },
+      },
       { kernel = "pipelined", lines = { { m = 30, n = 40, k = 20 } }, values = { { "least", { 0, 1 } } } } }
     local ok, found = pcall(tune.run, d, { operations = { "gemm" }, dtypes = { "float" }, seconds = 20, keep = false,
       progress = function(event)

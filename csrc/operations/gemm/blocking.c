@@ -6,8 +6,8 @@
 #define LATENCY 32 /* depth that is lost to the first slice and the last elements of a block */
 #define DEPTH 128  /* of a part, at least */
 
-/* What one launch more costs, in us, and what moves through memory, in GB/s; without them in the row
-   there are no parts. */
+/* What one launch more costs, in us, and what moves through memory, in GB/s; without them in the
+   row there are no parts. */
 typedef struct {
   size_t launch, stream;
 } Costs;

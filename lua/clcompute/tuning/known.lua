@@ -18,10 +18,10 @@ local known = {}
 -- devices that get products right with it, which is tried once for each such number: another one for other kernels.
 -- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
 -- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not).
--- Products of a matrix of at least `worth` elements and few vectors go by `thin`. Where rows of the matrix lie along k,
--- there are `along` vectors at most, and of a group of `group` work-items up to `team` have `rows` rows. Elsewhere there
--- are `beside` vectors at most, and `across` work-items read neighbouring columns, `ahead` rows at a time. k goes in
--- parts of at least `least` elements where a compute unit would have fewer than `held` groups.
+-- Products of a matrix of at least `worth` elements and few vectors go by `thin`. Where rows of the matrix lie along
+-- k, there are `along` vectors at most, and of a group of `group` work-items up to `team` have `rows` rows. Elsewhere
+-- there are `beside` vectors at most, and `across` work-items read neighbouring columns, `ahead` rows at a time. k goes
+-- in parts of at least `least` elements where a compute unit would have fewer than `held` groups.
 local THIN = { along = 8, beside = 16, worth = 1 << 14, group = 128, team = 64, rows = 2, across = 32, ahead = 4,
   held = 8, least = 256 }
 known.gemm = {

@@ -15,7 +15,7 @@ end
 
 local MANY = 1 << 20
 
-local function block(bm, bn, bk, tm, tn)
+local function tile(bm, bn, bk, tm, tn)
   return { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, held = 2, alone = 10, full = 15 }
 end
 
@@ -26,7 +26,7 @@ local function pipelined(...)
     shapes[i] = { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, stages = stages, held = 2 * i, alone = 10,
       full = 30 + i }
   end
-  return { kernel = "pipelined", least = 4000, shapes = shapes, blocks = { block(16, 16, 4, 4, 4) } }
+  return { kernel = "pipelined", least = 4000, shapes = shapes, blocks = { tile(16, 16, 4, 4, 4) } }
 end
 
 --- The same of a device that is so slow that more launches are worth it: in parts of k, and with A as it lies.
@@ -47,10 +47,10 @@ local ROWS = {
   ["panels of 8"] = { panels(8, 6, 0), "float", "double" },
   ["panels of 8, rows of 14"] = { panels(8, 14, 1000), "double" },
   ["panels of 4"] = { panels(4, 6, 0), "double", "float" },
-  ["blocks of 16"] = { { kernel = "blocks", blocks = { block(16, 16, 4, 4, 4) } }, "float", "double" },
-  ["blocks of 64 or 32"] = { { kernel = "blocks", blocks = { block(64, 64, 8, 8, 4), block(32, 64, 8, 4, 8) } },
+  ["blocks of 16"] = { { kernel = "blocks", blocks = { tile(16, 16, 4, 4, 4) } }, "float", "double" },
+  ["blocks of 64 or 32"] = { { kernel = "blocks", blocks = { tile(64, 64, 8, 8, 4), tile(32, 64, 8, 4, 8) } },
     "float" },
-  ["blocks, in parts of k"] = { split { kernel = "blocks", blocks = { block(16, 16, 4, 4, 4) } }, "float", "double" },
+  ["blocks, in parts of k"] = { split { kernel = "blocks", blocks = { tile(16, 16, 4, 4, 4) } }, "float", "double" },
   ["pipelined, in parts of k, A as it lies"] = { split(pipelined { 32, 16, 8, 4, 4, 2 }), "float", "double" },
   ["pipelined"] = { pipelined { 32, 16, 8, 4, 4, 2 }, "float", "double" },
   ["pipelined, in more stages"] = { pipelined { 64, 64, 8, 8, 4, 4 }, "float" },
@@ -113,7 +113,7 @@ helper.describe_each("gemm fast", function(d)
   for name, given in pairs(ROWS) do
     local row, dtype = given[1], given[2]
     local is_slow = not is_full and SLOW[name]
-    local sizes = row.launch and DEEP or sizes
+    local shapes = row.launch and DEEP or sizes
     local case = (dtype == "float" or d.has_double) and not is_slow and it or pending
 
     local function use()
@@ -124,7 +124,7 @@ helper.describe_each("gemm fast", function(d)
       use()
       for i = 2, d.has_double and is_full and #given or 2 do
         for _, pair in ipairs(products.transposes(row.kernel == "panels" or is_full and #given == 3)) do
-          for _, size in ipairs(sizes) do
+          for _, size in ipairs(shapes) do
             local m, n, k = table.unpack(size)
             local options = { kernel = "fast", transa = pair.a, transb = pair.b }
             local a, b, ta, tb = products.operands(products.random, d, given[i], m, n, k, options)
@@ -136,7 +136,7 @@ helper.describe_each("gemm fast", function(d)
 
     case("adds to a part of a buffer and writes nothing beside it: " .. name, function()
       use()
-      for _, size in ipairs { sizes[2], sizes[3] } do
+      for _, size in ipairs { shapes[2], shapes[3] } do
         local m, n, k = table.unpack(size)
         local a, b, ta, tb = products.operands(products.integers, d, dtype, m, n, k, {})
         local c = products.integers(d, dtype, m, n):read()
@@ -156,7 +156,7 @@ helper.describe_each("gemm fast", function(d)
 
     case("multiplies a batch in one go: " .. name, function()
       use()
-      for _, size in ipairs(helper.is_simulator(d) and { sizes[2] } or sizes) do
+      for _, size in ipairs(helper.is_simulator(d) and { shapes[2] } or shapes) do
         local m, n, k = table.unpack(size)
         local a = d:random(dtype, 3, m, k, { seed = 1, low = -1 })
         local b = d:random(dtype, 3, k, n, { seed = 2, low = -1 })

@@ -57,7 +57,8 @@ helper.describe_each("gemm of few rows or columns", function(d)
       use(row)
       for _, size in ipairs { { 2, 13, 41 }, { 12, 1, 40 } } do
         local m, n, k = table.unpack(size)
-        local a, b = d:random("float", 3, m, k, { seed = 1, low = -1 }), d:random("float", 3, k, n, { seed = 2, low = -1 })
+        local a = d:random("float", 3, m, k, { seed = 1, low = -1 })
+        local b = d:random("float", 3, k, n, { seed = 2, low = -1 })
         local c, ta, tb = cl.gemm(a, b):read(), a:read(), b:read()
         for i = 1, 3 do products.assert_product(c[i], ta[i], tb[i], {}, "float") end
         local shared = cl.gemm(a[2], b):read()
@@ -66,7 +67,8 @@ helper.describe_each("gemm of few rows or columns", function(d)
       local flat = products.integers(d, "float", 1, 300):reshape(300)
       local c = d:zeros("float", 60):fill(9)
       local values = flat:read()
-      cl.gemm(flat:view(2, 299), flat:view(7, 290), { m = 12, n = 2, k = 11, lda = 12, ldb = 3, c = c:view(2, 59), ldc = 4 })
+      local options = { m = 12, n = 2, k = 11, lda = 12, ldb = 3, c = c:view(2, 59), ldc = 4 }
+      cl.gemm(flat:view(2, 299), flat:view(7, 290), options)
       local got = c:read()
       for i = 0, 11 do for j = 0, 3 do
         local sum = 0
