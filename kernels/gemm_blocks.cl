@@ -21,10 +21,12 @@
  * Work-groups follow one another down BAND blocks of rows before they go to the next block of
  * columns, so that what runs at a time shares what the cache holds.
  * op(X) is X, or its transpose where TRANSA / TRANSB is 1. a0, b0, c0 are the elements before each
- * matrix, lda, ldb, ldc those from row to row as stored, a1, b1, c1 those from one matrix of a
- * batch to the next. With beta 0, C is not read. Elements outside the matrices are zeros.
- * Global size: BN / TN times the blocks along n, BM / TM times those along m, batch; local size
- * BN / TN x BM / TM.
+ * matrix, lda, ldb, ldc those from row to row as stored, a1, b1 those from one matrix of a batch to
+ * the next. In dimension 2 a group does part z % parts of k, `depth` elements, a multiple of BK, of
+ * matrix z / parts; c1 elements are from one part or matrix of C to the next. With beta 0, C is not
+ * read. Elements outside the matrices are zeros.
+ * Global size: BN / TN times the blocks along n, BM / TM times those along m, batch * parts; local
+ * size BN / TN x BM / TM.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -119,10 +121,10 @@ static QUAD load_quad(__global const REAL *x, const ulong row, const ulong col, 
   KEEP(slice_b[buffer], next_b, QUADS_B, !TRANSB, BN)
 
 __attribute__((reqd_work_group_size(GX, GY, 1))) __kernel void gemm_blocks(
-    const ulong m, const ulong n, const ulong k, const REAL alpha, __global const REAL *a,
-    const ulong a0, const ulong lda, const ulong a1, __global const REAL *b, const ulong b0,
-    const ulong ldb, const ulong b1, const REAL beta, __global REAL *c, const ulong c0,
-    const ulong ldc, const ulong c1) {
+    const ulong m, const ulong n, const ulong k, const ulong parts, const ulong depth,
+    const REAL alpha, __global const REAL *a, const ulong a0, const ulong lda, const ulong a1,
+    __global const REAL *b, const ulong b0, const ulong ldb, const ulong b1, const REAL beta,
+    __global REAL *c, const ulong c0, const ulong ldc, const ulong c1) {
   __local REAL slice_a[2][BK * (BM + PAD)] __attribute__((aligned(32)));
   __local REAL slice_b[2][BK * (BN + PAD)] __attribute__((aligned(32)));
   const int tx = (int)get_local_id(0), ty = (int)get_local_id(1), item = ty * GX + tx;
@@ -133,9 +135,10 @@ __attribute__((reqd_work_group_size(GX, GY, 1))) __kernel void gemm_blocks(
   FIND_BAND(across)
   const ulong i0 = (band + in_band % height) * BM, j0 = in_band / height * BN;
 
-  a += a0 + get_global_id(2) * a1;
-  b += b0 + get_global_id(2) * b1;
-  c += c0 + get_global_id(2) * c1;
+  const ulong z = get_global_id(2), first = z % parts * depth, stop = min(k, first + depth);
+  a += a0 + z / parts * a1;
+  b += b0 + z / parts * b1;
+  c += c0 + z * c1;
 
   REAL acc[TM][TN];
 #pragma unroll
@@ -144,12 +147,12 @@ __attribute__((reqd_work_group_size(GX, GY, 1))) __kernel void gemm_blocks(
     for (int j = 0; j < TN; j++) acc[i][j] = 0;
 
   QUAD next_a[QUADS_A], next_b[QUADS_B];
-  FETCH_SLICES(0)
+  FETCH_SLICES(first)
   KEEP_SLICES(0)
   barrier(CLK_LOCAL_MEM_FENCE);
   int now = 0;
-  for (ulong t = 0; t < k; t += BK, now = 1 - now) {
-    const int more = t + BK < k;
+  for (ulong t = first; t < stop; t += BK, now = 1 - now) {
+    const int more = t + BK < stop;
     if (more) { FETCH_SLICES(t + BK) }
 #pragma unroll
     for (int l = 0; l < BK; l++) {

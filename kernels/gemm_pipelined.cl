@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gemm_pipelined: C = alpha * A' * B + beta * C, of A as it lies transposed, k x m, in whole blocks
+ * gemm_pipelined: C = alpha * A' * B + beta * C, of A as it lies transposed, k x m, or with ALONG
+ * C = alpha * A * B + beta * C, of A as it lies, m x k; in whole blocks
  *
  *     for each block of C, BM x BN:
  *       for (t = 0; t < slices; t++)
@@ -15,7 +16,8 @@
  * warp's part: what they read of a slice at a time is 8 or 4 times 16 bytes side by side, and for each
  * TM + TN elements that are read there are TM * TN multiply-adds.
  *
- * A has BM * ceil(m / BM) columns, B has BN * ceil(n / BN); both have slices * BK rows. a0, b0, lda,
+ * A has BM * ceil(m / BM) columns (ALONG: rows), B has BN * ceil(n / BN); both have slices * BK rows
+ * (ALONG: columns). a0, b0, lda,
  * ldb, a1 and b1 are multiples of 4. Work-groups follow one another as in gemm_blocks. With beta 0, C
  * is not read. WIDE: c0, ldc and c1 are multiples of 4 as well. Global size: ITEMS times the blocks of C,
  * 1, batch; local size ITEMS.
@@ -41,6 +43,9 @@
 #ifndef STAGES
 #define STAGES 2 /* slices in local memory */
 #endif
+#ifndef ALONG
+#define ALONG 0 /* 1: A lies m x k */
+#endif
 #ifndef WIDE
 #define WIDE 0 /* 1: C can be written four elements at a time */
 #endif
@@ -55,30 +60,38 @@
 #define WARPS_ACROSS (BN / (ACROSS * TN))
 #define ITEMS (DOWN * ACROSS * WARPS_DOWN * WARPS_ACROSS)
 
-/* Copies a slice of WIDTH elements a row, ITEMS quads at a time, and goes on to the next one. */
-#define COPY_SLICE(slice, from, ld, WIDTH)                                                 \
+/* A slice of A in local memory: BK rows, or where it lies along k BM rows, whose elements are in other
+   banks than those of the seven rows around. */
+#define WIDTH_A (ALONG ? BK : BM)
+#define LINE_A (ALONG ? BK + 4 : BM)
+#define SIZE_A (ALONG ? BM * LINE_A : BK * LINE_A)
+
+/* Copies a slice of WIDTH elements a row, ITEMS quads at a time. */
+#define COPY_SLICE(slice, from, ld, QUADS, WIDTH, LINE)                                    \
+  _Pragma("unroll") for (int q = 0; q < QUADS; q += ITEMS) {                               \
+    const uint quad = q + item, line = quad / (WIDTH / 4), col = quad % (WIDTH / 4) * 4;   \
+    COPY(&(slice)[line * (LINE) + col], &(from)[(ulong)line * ld + col])                   \
+  }
+/* Those of a step, and goes on to the next one. */
+#define COPY_SLICES(stage)                                                                 \
   {                                                                                        \
-    _Pragma("unroll") for (int q = 0; q < BK * WIDTH / 4; q += ITEMS) {                     \
-      const uint quad = q + item;                                                          \
-      COPY(&(slice)[quad * 4], &(from)[(ulong)(quad / (WIDTH / 4)) * ld + quad % (WIDTH / 4) * 4]) \
-    }                                                                                      \
-    from += BK * ld;                                                                       \
+    COPY_SLICE(slices_a + (stage) * SIZE_A, a, lda, BK * BM / 4, WIDTH_A, LINE_A)          \
+    COPY_SLICE(slices_b + (stage) * (BK * BN), b, ldb, BK * BN / 4, BN, BN)                \
+    a += ALONG ? BK : BK * lda;                                                            \
+    b += BK * ldb;                                                                         \
   }
-#define COPY_SLICES(stage)                                 \
-  {                                                        \
-    COPY_SLICE(slices_a + (stage) * (BK * BM), a, lda, BM) \
-    COPY_SLICE(slices_b + (stage) * (BK * BN), b, ldb, BN) \
-  }
+/* Row i of a work-item's rows, from its first one on. */
+#define ROW(i) (ALONG ? DOWN * (i) : DOWN * ((i) / 4 * 4) + (i) % 4)
 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
     const ulong m, const ulong n, const ulong slices, const REAL alpha, __global const REAL *a,
     const ulong a0, const ulong lda, const ulong a1, __global const REAL *b, const ulong b0,
     const ulong ldb, const ulong b1, const REAL beta, __global REAL *c, const ulong c0,
     const ulong ldc, const ulong c1) {
-  __local REAL slices_a[STAGES * BK * BM] __attribute__((aligned(128)));
+  __local REAL slices_a[STAGES * SIZE_A] __attribute__((aligned(128)));
   __local REAL slices_b[STAGES * BK * BN] __attribute__((aligned(128)));
   const uint item = (uint)get_local_id(0), warp = item / (DOWN * ACROSS);
-  const uint first_row = warp % WARPS_DOWN * (DOWN * TM) + item / ACROSS % DOWN * 4;
+  const uint first_row = warp % WARPS_DOWN * (DOWN * TM) + item / ACROSS % DOWN * (ALONG ? 1 : 4);
   const uint first_col = warp / WARPS_DOWN * (ACROSS * TN) + item % ACROSS * 4;
 
   /* The block of this group: bands of BAND blocks of rows, in each down the rows first. */
@@ -87,7 +100,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
   const size_t column = in_band / height, row = in_band - column * height;
   const ulong i0 = (band + row) * BM, j0 = column * BN;
 
-  a += a0 + get_global_id(2) * a1 + i0;
+  a += a0 + get_global_id(2) * a1 + (ALONG ? i0 * lda : i0);
   b += b0 + get_global_id(2) * b1 + j0;
   c += c0 + get_global_id(2) * c1;
 
@@ -108,18 +121,27 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
     barrier(CLK_LOCAL_MEM_FENCE);
     if (t + STAGES - 1 < slices) COPY_SLICES(next)
     COMMIT
-    __local const REAL *x = slices_a + now * (BK * BM) + first_row;
+    __local const REAL *x = slices_a + now * SIZE_A + first_row * (ALONG ? LINE_A : 1);
     __local const REAL *y = slices_b + now * (BK * BN) + first_col;
 #pragma unroll
     for (int l = 0; l < BK; l += 4) {
       REAL xs[4][TM], ys[4][TN]; /* of four l, so that what is read arrives in time */
+#if ALONG
+#pragma unroll
+      for (int i = 0; i < TM; i++) {
+        const QUAD q = *(__local const QUAD *)&x[ROW(i) * LINE_A + l];
+        xs[0][i] = q.s0, xs[1][i] = q.s1, xs[2][i] = q.s2, xs[3][i] = q.s3;
+      }
+#endif
 #pragma unroll
       for (int s = 0; s < 4; s++) {
+#if !ALONG
 #pragma unroll
         for (int i = 0; i < TM; i += 4) {
           const QUAD q = *(__local const QUAD *)&x[(l + s) * BM + DOWN * i];
           xs[s][i] = q.s0, xs[s][i + 1] = q.s1, xs[s][i + 2] = q.s2, xs[s][i + 3] = q.s3;
         }
+#endif
 #pragma unroll
         for (int j = 0; j < TN; j += 4) {
           const QUAD q = *(__local const QUAD *)&y[(l + s) * BN + ACROSS * j];
@@ -139,7 +161,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void gemm_pipelined(
 
 #pragma unroll
   for (int i = 0; i < TM; i++) {
-    const ulong at = i0 + first_row + DOWN * (i / 4 * 4) + i % 4;
+    const ulong at = i0 + first_row + ROW(i);
     if (at >= m) continue;
 #pragma unroll
     for (int j = 0; j < TN; j += 4) {

@@ -110,19 +110,52 @@ by_kernel.gemm_blocks = [[for _, shape in ipairs { { 1, 1, 1 }, { 5, 7, 3 }, { 1
   local size_c, ldc = extent(0, m, n)
   local first, beta = aligned == 1 and 4 or 3, k % 2
   run("gemm_blocks", { global = { up(n, 16) // 4, up(m, 16) // 4, 2 }, group = { 4, 4, 1 } },
-    { TRANSA = ta, TRANSB = tb, ALIGNED = aligned, BM = 16, BN = 16, BK = 4, TM = 4, TN = 4, BAND = 1 })(m, n, k, 2,
-    reals(first + 2 * size_a), first, lda, size_a, reals(2 * size_b), 0, ldb, size_b, beta,
-    beta == 0 and empty(first + 2 * size_c) or reals(first + 2 * size_c), first, ldc, size_c) end) end end]]
+    { TRANSA = ta, TRANSB = tb, ALIGNED = aligned, BM = 16, BN = 16, BK = 4, TM = 4, TN = 4, BAND = 1 })(m, n, k, 1, k,
+    2, reals(first + 2 * size_a), first, lda, size_a, reals(2 * size_b), 0, ldb, size_b, beta,
+    beta == 0 and empty(first + 2 * size_c) or reals(first + 2 * size_c), first, ldc, size_c)
+  local parts = (k + 3) // 4
+  run("gemm_blocks", { global = { up(n, 16) // 4, up(m, 16) // 4, 2 * parts }, group = { 4, 4, 1 } },
+    { TRANSA = ta, TRANSB = tb, ALIGNED = aligned, BM = 16, BN = 16, BK = 4, TM = 4, TN = 4 })(m, n, k, parts, 4, 1,
+    reals(first + 2 * size_a), first, lda, size_a, reals(2 * size_b), 0, ldb, size_b, 0, empty(2 * parts * m * n), 0, n,
+    m * n) end) end end]]
+
+by_kernel.gemm_sum = [[for _, shape in ipairs(SHAPES) do for down = 1, 8, 7 do
+  local m, n, parts = table.unpack(shape)
+  local size_c, beta = part(m, n, n + 3, 0), parts % 2
+  run("gemm_sum", { global = { up(m * n, 8), down, 2 }, group = { 8, down, 1 } }, { ACROSS = 8, DOWN = down })(m, n,
+    parts, 2, reals(2 * parts * m * n), beta, (beta == 0 and empty or reals)(1 + 2 * size_c), 1, n + 3, size_c)
+  end end]]
+
+by_kernel.gemm_thin_rows = [[for _, shape in ipairs(SHAPES) do for wide = 0, 1 do for team = 4, 16, 12 do
+  local rows, count, k = table.unpack(shape)
+  local ld = wide == 1 and up(k, 4) or k + 1
+  local size, of_vectors, parts, beta = part(rows, k, ld, 0), part(count, k, ld, 0), (k + 7) // 8, rows % 2
+  if wide == 1 then size, of_vectors = rows * ld, count * ld end
+  run("gemm_thin_rows", { global = { up(rows, 16 // team * 2) // 2 * team, 1, 2 * parts }, group = { 16, 1, 1 } },
+    { GROUP = 16, ROWS = 2, COUNT = count, WIDE = wide })(rows, k, team, parts, 8, 2, reals(4 + 2 * size), 4, ld, size,
+    reals(2 * of_vectors), 0, ld, of_vectors, beta, (beta == 0 and empty or reals)(2 * parts * rows * count), 0, count,
+    1, rows * count) end end end]]
+
+by_kernel.gemm_thin_columns = [[for _, shape in ipairs(SHAPES) do for wide = 0, 1 do for ahead = 1, 2 do
+  local columns, count, k = table.unpack(shape)
+  if wide == 1 then columns = up(columns, 4) end
+  local ld, parts, beta = wide == 1 and columns or columns + 1, (k + 7) // 8, columns % 2
+  local size, across = part(k, columns, ld, 0), wide == 1 and 16 or 4
+  run("gemm_thin_columns", { global = { up(columns, across) // across * 16, 1, 2 * parts }, group = { 16, 1, 1 } },
+    { GROUP = 16, ACROSS = 4, COUNT = count, WIDE = wide, AHEAD = ahead })(columns, k, parts, 8, 2, reals(4 + 2 * size),
+    4, ld, size, reals(1 + 2 * k * count), 1, count, 1, k * count, beta,
+    (beta == 0 and empty or reals)(2 * parts * columns * count), 0, 1, columns, columns * count) end end end]]
 
 by_kernel.gemm_pipelined = [[for _, shape in ipairs { { 1, 1, 1 }, { 32, 16, 2 }, { 33, 41, 3 }, { 31, 17, 4 } } do
   for stages = 2, 3 do for wide = 0, 1 do
   local m, n, slices = table.unpack(shape)
+  local along = slices % 2
   local rows, cols, k = up(m, 32), up(n, 16), 8 * slices
   local ldc, beta = wide == 1 and up(n, 4) or n + 1, slices % 2
   local size_c = wide == 1 and m * ldc or part(m, n, ldc, 0)
   run("gemm_pipelined", { global = { rows // 32 * (cols // 16) * 32, 1, 2 }, group = { 32, 1, 1 } },
-    { BM = 32, BN = 16, BK = 8, TM = 4, TN = 4, STAGES = stages, WIDE = wide })(m, n, slices, 2,
-    reals(4 + 2 * k * rows), 4, rows, k * rows, reals(2 * k * cols), 0, cols, k * cols, beta,
+    { BM = 32, BN = 16, BK = 8, TM = 4, TN = 4, STAGES = stages, WIDE = wide, ALONG = along })(m, n, slices, 2,
+    reals(4 + 2 * k * rows), 4, along == 1 and k or rows, k * rows, reals(2 * k * cols), 0, cols, k * cols, beta,
     (beta == 0 and empty or reals)(2 * size_c), 0, ldc, size_c) end end end]]
 
 by_kernel.gemm_pack = [[for _, shape in ipairs { { 1, 1 }, { 7, 9 }, { 8, 8 }, { 17, 5 } } do for transpose = 0, 1 do

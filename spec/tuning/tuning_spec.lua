@@ -191,7 +191,9 @@ describe("rules of tuning", function()
     return made
   end
   local panels = { kernel = "panels", vector = 8, rows = 6, mc = 12, nc = 32, kc = 20, direct = 0 }
-  local block = { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 }
+  local block = { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 1000, full = 2000 }
+  local thin = { along = 8, beside = 8, worth = 0, group = 64, team = 32, rows = 2, across = 32, ahead = 4, held = 8,
+    least = 256 }
   local lu = { vector = 8, group = 1, columns = 32, block = 64, large = 0, few = 0 }
   local tournament = { vector = 1, group = 64, columns = 8, block = 32, large = 0, few = 0, rows = 16, warp = 1 }
 
@@ -201,6 +203,7 @@ describe("rules of tuning", function()
     assert.is_nil(rules.fault("gemm", panels, facts()))
     assert.is_nil(rules.fault("gemm", { kernel = "blocks", blocks = { block } }, facts()))
     assert.is_nil(rules.fault("gemm", { kernel = "tiled" }, facts()))
+    assert.is_nil(rules.fault("gemm", { kernel = "tiled", thin = thin, launch = 4, stream = 3000 }, facts()))
     assert.is_nil(rules.fault("lu", lu, facts()))
     assert.is_nil(rules.fault("lu", tournament, gpu()))
     assert.is_nil(rules.fault("lu", changed(tournament, { columns = 32, block = 64, rows = 64, warp = 32 }), gpu()))
@@ -232,7 +235,8 @@ describe("rules of tuning", function()
       local fault = rules.fault("gemm", changed(panels, { [case[1]] = case[2] }), facts())
       assert.is_true(fault:find(case[1], 1, true) ~= nil or fault:find("local memory", 1, true) ~= nil, fault)
     end
-    for _, case in ipairs { { "bm", 0 }, { "bn", 30 }, { "bk", 3 }, { "tm", 7 }, { "tn", "4" }, { "bm", 1 << 40 } } do
+    for _, case in ipairs { { "bm", 0 }, { "bn", 30 }, { "bk", 3 }, { "tm", 7 }, { "tn", "4" }, { "bm", 1 << 40 },
+      { "held", 0 }, { "alone", 0.5 }, { "full", 0 } } do
       local row = { kernel = "blocks", blocks = { block, changed(block, { [case[1]] = case[2] }) } }
       assert.matches(case[1], rules.fault("gemm", row, facts()))
     end
@@ -240,6 +244,16 @@ describe("rules of tuning", function()
       { changed(block, { bm = 4, bk = 4 }) } } do
       assert.matches("blocks: ", rules.fault("gemm", { kernel = "blocks", blocks = blocks }, facts()))
     end
+    for _, case in ipairs { { "along", 17 }, { "beside", -1 }, { "group", 48 }, { "group", 2048 }, { "rows", 0 },
+      { "team", 128 }, { "worth", -1 }, { "across", 128 },
+      { "across", 3 }, { "ahead", 0 }, { "held", 0 }, { "least", 0 }, { "rows", 9 } } do
+      local row = { kernel = "tiled", thin = changed(thin, { [case[1]] = case[2] }) }
+      assert.matches(case[1], rules.fault("gemm", row, facts()))
+    end
+    assert.matches("local memory", rules.fault("gemm", { kernel = "tiled", thin = changed(thin, { rows = 8 }) },
+      gpu { local_memory = 8192 }))
+    assert.matches("thin", rules.fault("gemm", { kernel = "tiled", thin = 3 }, facts()))
+    assert.matches("stream", rules.fault("gemm", { kernel = "tiled", stream = -1 }, facts()))
     for _, case in ipairs { { "vector", 7 }, { "columns", 0 }, { "columns", 13 }, { "block", 0 }, { "block", 33 },
       { "group", 0 }, { "group", 1 << 20 }, { "large", 0.5 } } do
       assert.matches(case[1], rules.fault("lu", changed(lu, { [case[1]] = case[2] }), facts()))
@@ -255,7 +269,8 @@ describe("tune", function()
     local was, calls = choices.gemm, 0
     choices.gemm = { { kernel = "panels", lines = { { m = 30, n = 40, k = 20 } }, values = { { "kc", { 4 } } } },
       { kernel = "blocks", lines = { { m = 30, n = 40, k = 20 } },
-        values = { { "blocks", { { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } } } } },
+        values = { { "blocks", { { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4, held = 1, alone = 1, full = 1 } } } } },
+      },
       { kernel = "pipelined", lines = { { m = 30, n = 40, k = 20 } }, values = { { "least", { 0, 1 } } } } }
     local ok, found = pcall(tune.run, d, { operations = { "gemm" }, dtypes = { "float" }, seconds = 20, keep = false,
       progress = function(event)

@@ -3,53 +3,14 @@
    tensor cores (kernels/gemm_pipelined.cl, kernels/gemm_tensor.cl). */
 #include "product.h"
 
-#define SIDE 32 /* of a square that a work-group of gemm_pack moves, */
-#define ROWS 8  /* and its work-items along one side */
-
-/* What a work-group and a work-item of the kernel own, and how many slices are in work; the groups
-   that a multiprocessor holds at a time, and its rate with one of them and with all. */
-typedef struct {
-  size_t bm, bn, bk, tm, tn, stages;
-  size_t held, alone, full;
-} Shape;
+#include <math.h>
 
 static const clc_Field fields[] = {
-    {"bm", offsetof(Shape, bm), "BM"},     {"bn", offsetof(Shape, bn), "BN"},
-    {"bk", offsetof(Shape, bk), "BK"},     {"tm", offsetof(Shape, tm), "TM"},
-    {"tn", offsetof(Shape, tn), "TN"},     {"stages", offsetof(Shape, stages), "STAGES"},
-    {"held", offsetof(Shape, held), NULL}, {"alone", offsetof(Shape, alone), NULL},
-    {"full", offsetof(Shape, full), NULL}, {NULL, 0, NULL}};
-
-/* What the blocks of a shape take, relative to other shapes: a multiprocessor works at its full
-   rate on as many groups as it holds at a time, on few at that of each alone. */
-static double cost_of(const Shape *s, const clc_Multiply *x) {
-  const double full = (double)s->full, alone = (double)s->alone;
-  const size_t groups = x->batch * clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
-  const size_t share = clc_parts(groups, x->c.b->device->context->compute_units),
-               last = share % s->held;
-  const double rate = (double)last * alone < full ? (double)last * alone : full;
-  const double rest = last > 0 ? (double)last / rate : 0;
-  return (double)(s->bm * s->bn) * ((double)(share - last) / full + rest);
-}
-
-/* The cheapest shape of the list in the row on top of the stack. */
-static Shape choose_shape(lua_State *L, const clc_Multiply *x) {
-  Shape best = {0}, shape;
-  double least = 0;
-  const int top = lua_gettop(L);
-  lua_getfield(L, -1, "shapes");
-  for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
-    clc_readrow(L, fields, &shape);
-    const double cost = cost_of(&shape, x);
-    if (i == 1 || cost < least) {
-      best = shape;
-      least = cost;
-    }
-    lua_settop(L, top + 1);
-  }
-  lua_settop(L, top);
-  return best;
-}
+    {"bm", offsetof(clc_Tile, bm), "BM"},     {"bn", offsetof(clc_Tile, bn), "BN"},
+    {"bk", offsetof(clc_Tile, bk), "BK"},     {"tm", offsetof(clc_Tile, tm), "TM"},
+    {"tn", offsetof(clc_Tile, tn), "TN"},     {"stages", offsetof(clc_Tile, stages), "STAGES"},
+    {"held", offsetof(clc_Tile, held), NULL}, {"alone", offsetof(clc_Tile, alone), NULL},
+    {"full", offsetof(clc_Tile, full), NULL}, {NULL, 0, NULL}};
 
 /* One side of a product: an operand, the m or n elements of C along it, and the same in whole
    blocks. */
@@ -57,20 +18,22 @@ typedef struct {
   const clc_Matrix *stored;
   const char *use; /* of scratch memory */
   int is_k_first;  /* it is stored k x m or k x n */
+  int is_along;    /* it is read m x k */
   size_t length, padded;
 } Side;
 
-static Side side_of_a(const clc_Multiply *x, const Shape *s) {
-  return (Side){&x->a, "gemm a", x->transa, x->m, clc_roundup(x->m, s->bm)};
+static Side side_of_a(const clc_Multiply *x, const clc_Plan *p) {
+  return (Side){&x->a, "gemm a", x->transa, p->is_along, x->m, clc_roundup(x->m, p->shape.bm)};
 }
 
-static Side side_of_b(const clc_Multiply *x, const Shape *s) {
-  return (Side){&x->b, "gemm b", !x->transb, x->n, clc_roundup(x->n, s->bn)};
+static Side side_of_b(const clc_Multiply *x, const clc_Plan *p) {
+  return (Side){&x->b, "gemm b", !x->transb, 0, x->n, clc_roundup(x->n, p->shape.bn)};
 }
 
 /* Whether the kernel can read an operand where it lies, without a transpose or zeros around it. */
 static int is_ready(const Side *side, const clc_Multiply *x, size_t k) {
-  return side->is_k_first && clc_isquad(side->stored) && side->length == side->padded && x->k == k;
+  return side->is_k_first != side->is_along && clc_isquad(side->stored) &&
+         side->length == side->padded && x->k == k;
 }
 
 /* Matrices of an operand that are packed: one, if it is the same for all of a batch. */
@@ -83,7 +46,26 @@ static size_t count_of(const Side *side, const clc_Multiply *x) {
 typedef struct {
   clc_Kernel *copy, *transpose, *multiply;
   clc_Buffer *a, *b; /* NULL: the operand is read where it lies */
+  clc_Parts parts;
 } Means;
+
+/* Elements of k that are read: whole slices, as many for each part. */
+static size_t depth_of(const clc_Plan *p) {
+  return p->parts * p->depth;
+}
+
+/* Microseconds that packing takes. */
+static double time_of_packing(const clc_Plan *p, const clc_Multiply *x) {
+  const Side sides[] = {side_of_a(x, p), side_of_b(x, p)};
+  const size_t k = depth_of(p);
+  double time = 0;
+  if (p->is_along && !is_ready(&sides[0], x, k)) return INFINITY;
+  for (int i = 0; i < 2; i++)
+    if (!is_ready(&sides[i], x, k))
+      time +=
+          clc_timeofpacking(p, count_of(&sides[i], x) * k * sides[i].padded * x->c.b->dtype->size);
+  return time;
+}
 
 static clc_Buffer *get_memory(lua_State *L, const Side *side, const clc_Multiply *x, size_t k,
                               size_t length) {
@@ -95,24 +77,31 @@ static clc_Buffer *get_memory(lua_State *L, const Side *side, const clc_Multiply
 /* An operand in scratch memory, k first, with zeros around it. */
 static clc_Matrix pack(lua_State *L, const Side *side, const clc_Multiply *x, size_t k,
                        const Means *means, clc_Buffer *to) {
-  const clc_Matrix *from = side->stored;
-  const size_t count = count_of(side, x), elements = k * side->padded;
-  clc_Kernel *kernel = side->is_k_first ? means->copy : means->transpose;
-  const clc_Range range =
-      clc_batchrange(clc_parts(side->padded, SIDE), clc_parts(k, SIDE), count, SIDE, ROWS);
-  clc_run(L, kernel, &range, clc_size(x->k), clc_size(side->length), clc_size(k),
-          clc_size(side->padded), clc_matrices(from), clc_memory(to));
-  return (clc_Matrix){to, 0, k, side->padded, side->padded, count > 1 ? elements : 0};
+  return clc_pack(L, side->is_k_first ? means->copy : means->transpose, side->stored,
+                  count_of(side, x), x->k, side->length,
+                  (clc_Matrix){to, 0, k, side->padded, 0, 0});
 }
 
-static void multiply(lua_State *L, clc_Kernel *kernel, const Shape *s, const clc_Multiply *x,
+/* Parts of k are to the kernel what matrices of a batch are. */
+static clc_Matrix part_of_k(const clc_Matrix *x, const clc_Parts *parts, int is_along) {
+  clc_Matrix part = *x;
+  if (parts->count > 1) part.stride = parts->depth * (is_along ? 1 : x->ld);
+  return part;
+}
+
+static void multiply(lua_State *L, const Means *means, const clc_Plan *plan, const clc_Multiply *x,
                      const clc_Matrix *a, const clc_Matrix *b) {
+  const clc_Tile *s = &plan->shape;
+  const clc_Parts *parts = &means->parts;
+  const clc_Multiply y = clc_partsof(x, parts);
+  const clc_Matrix ak = part_of_k(a, parts, plan->is_along), bk = part_of_k(b, parts, 0);
   const size_t items = s->bm / s->tm * (s->bn / s->tn);
   const size_t groups = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
-  const clc_Range range = clc_batchrange(groups, 1, x->batch, items, 1);
-  clc_run(L, kernel, &range, clc_size(x->m), clc_size(x->n), clc_size(clc_parts(x->k, s->bk)),
-          clc_number(x->alpha), clc_matrices(a), clc_matrices(b), clc_number(x->beta),
-          clc_matrices(&x->c));
+  const clc_Range range = clc_batchrange(groups, 1, x->batch * parts->count, items, 1);
+  clc_run(L, means->multiply, &range, clc_size(x->m), clc_size(x->n),
+          clc_size(parts->depth / s->bk), clc_number(y.alpha), clc_matrices(&ak), clc_matrices(&bk),
+          clc_number(y.beta), clc_matrices(&y.c));
+  clc_sumparts(L, x, parts);
 }
 
 /* Whole blocks of a side that go at once, so that what is packed fits the scratch memory; 0: none.
@@ -124,15 +113,15 @@ static size_t part_of(const Side *side, const clc_Multiply *x, size_t k, size_t 
 }
 
 /* The products of some columns of C, by as many rows at a time as there is memory for. */
-static void multiply_rows(lua_State *L, const Shape *s, const clc_Multiply *x, size_t k, size_t m,
-                          const Means *means) {
-  const Side other = side_of_b(x, s);
+static void multiply_rows(lua_State *L, const clc_Plan *plan, const clc_Multiply *x, size_t k,
+                          size_t m, const Means *means) {
+  const Side other = side_of_b(x, plan);
   const clc_Matrix b = means->b == NULL ? x->b : pack(L, &other, x, k, means, means->b);
   for (size_t i = 0; i < x->m; i += m) {
     const clc_Multiply part = clc_partof(x, i, 0, m, x->n);
-    const Side one = side_of_a(&part, s);
+    const Side one = side_of_a(&part, plan);
     const clc_Matrix a = means->a == NULL ? part.a : pack(L, &one, &part, k, means, means->a);
-    multiply(L, means->multiply, s, &part, &a, &b);
+    multiply(L, means, plan, &part, &a, &b);
   }
 }
 
@@ -140,38 +129,49 @@ static size_t smaller(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
+static clc_Plan plan_shapes(lua_State *L, const clc_Multiply *x) {
+  return clc_plan(L, x, "shapes", fields, time_of_packing);
+}
+
 /* By a kernel with the arguments of gemm_pipelined, where what is packed has room. */
-static int multiply_by(lua_State *L, const char *kernel, size_t products, const clc_Multiply *x) {
-  const Shape s = choose_shape(L, x);
-  const Side one = side_of_a(x, &s), other = side_of_b(x, &s);
-  const size_t k = clc_roundup(x->k, s.bk);
+static int multiply_by(lua_State *L, const char *kernel, size_t products, const clc_Multiply *x,
+                       const clc_Plan *plan) {
+  const clc_Tile s = plan->shape;
+  const Side one = side_of_a(x, plan), other = side_of_b(x, plan);
+  const size_t k = depth_of(plan);
   const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
-  if (m == 0 || n == 0 || clc_parts(k, SIDE) > CLC_MOSTGROUPS) return 0;
-  clc_Device *d = x->c.b->device;
+  if (m == 0 || n == 0 || !clc_canpack(k)) return 0;
   Means means;
-  const clc_Macro side = {"SIDE", SIDE}, rows = {"ROWS", ROWS};
-  means.copy = clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, clc_define(L, side, rows));
-  means.transpose =
-      clc_prebuilt(L, d, "gemm_pack", x->c.b->dtype, clc_define(L, side, rows, {"TRANSPOSE", 1}));
+  means.copy = clc_getpack(L, &x->c, 0);
+  means.transpose = clc_getpack(L, &x->c, 1);
   means.multiply = clc_prebuilt(
-      L, d, kernel, x->c.b->dtype,
-      clc_definerow(L, fields, &s, {"WIDE", clc_isquad(&x->c) != 0}, {"PRODUCTS", products}));
+      L, x->c.b->device, kernel, x->c.b->dtype,
+      clc_definerow(L, fields, &s,
+                    {"WIDE", plan->parts == 1 ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
+                    {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}));
   means.a = get_memory(L, &one, x, k, smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, smaller(n, other.padded));
+  means.parts = clc_getparts(L, x, plan->parts, plan->depth);
   for (size_t j = 0; j < x->n; j += n) {
     const clc_Multiply part = clc_partof(x, 0, j, x->m, n);
-    multiply_rows(L, &s, &part, k, m, &means);
+    multiply_rows(L, plan, &part, k, m, &means);
   }
   return 1;
 }
 
-int clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
+void clc_multiplypipelined(lua_State *L, const clc_Multiply *x) {
   static const clc_Field least[] = {{"least", 0, NULL}, {NULL, 0, NULL}};
   size_t work;
   clc_readrow(L, least, &work);
-  return clc_work(x) >= (double)work && multiply_by(L, "gemm_pipelined", 0, x);
+  const clc_Plan other = clc_planblocks(L, x);
+  if (clc_work(x) >= (double)work) {
+    const clc_Plan plan = plan_shapes(L, x);
+    if (plan.time <= other.time && multiply_by(L, "gemm_pipelined", 0, x, &plan)) return;
+  }
+  clc_multiplyplanned(L, x, &other);
 }
 
 int clc_multiplytensor(lua_State *L, const clc_Multiply *x, size_t products) {
-  return multiply_by(L, "gemm_tensor", products, x);
+  const clc_Plan plan = plan_shapes(L, x);
+  return multiply_by(L, "gemm_tensor", products, x, &plan);
 }

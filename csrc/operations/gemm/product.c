@@ -12,6 +12,8 @@
    eight at least. Whole blocks of any kernel. */
 #define MOST_ROWS (CLC_MOSTGROUPS / 32 * 256)
 
+#define MOST_VECTORS 16 /* of a product that is thin */
+
 /* --- parts ---------------------------------------------------------------- */
 
 int clc_isquad(const clc_Matrix *x) {
@@ -124,24 +126,35 @@ static int multiply_parts(lua_State *L, const clc_Multiply *x) {
   return strcmp(kernel, "tensor") == 0 && is_worth(L, x) && clc_multiplytensor(L, x, products);
 }
 
-/* Returns 0 where the device has only plain kernels. */
-static int multiply_fast(lua_State *L, const clc_Multiply *x) {
+static void push_row(lua_State *L, const clc_Multiply *x) {
   clc_Device *d = x->c.b->device;
   if (x->waits || clc_getrecording(d) != NULL) /* a sequence keeps the kernel that it was given */
     clc_pushrow(L, d, "gemm", x->c.b->dtype);
   else
     clc_pushrowfor(L, d, "gemm", x->c.b->dtype, clc_work(x));
+}
+
+/* Of few rows or columns, whatever the class: memory is what they wait for. */
+static int multiply_thin(lua_State *L, const clc_Multiply *x) {
+  if (x->m > MOST_VECTORS && x->n > MOST_VECTORS) return 0;
+  push_row(L, x);
+  return clc_multiplythin(L, x);
+}
+
+/* Returns 0 where the device has only plain kernels. */
+static int multiply_fast(lua_State *L, const clc_Multiply *x) {
+  push_row(L, x);
   const char *kernel = clc_rowkernel(L);
   if (strcmp(kernel, "naive") == 0)
     multiply_fornow(L, x);
   else if (strcmp(kernel, "panels") == 0)
     clc_multiplypanels(L, x);
+  else if (strcmp(kernel, "pipelined") == 0)
+    clc_multiplypipelined(L, x);
   else if (strcmp(kernel, "blocks") == 0)
     clc_multiplyblocks(L, x);
-  else if (strcmp(kernel, "pipelined") != 0)
+  else
     return 0;
-  else if (!clc_multiplypipelined(L, x))
-    clc_multiplyblocks(L, x);
   return 1;
 }
 
@@ -149,7 +162,7 @@ static void multiply_part(lua_State *L, clc_Multiplier multiplier, const clc_Mul
   const int top = lua_gettop(L);
   const int can_tile = x->c.b->device->context->max_group >= TILE * TILE;
   const int is_fast = multiplier == CLC_FAST && is_ordinary(x);
-  if (!(is_fast && (multiply_parts(L, x) || multiply_fast(L, x))))
+  if (!(is_fast && (multiply_thin(L, x) || multiply_parts(L, x) || multiply_fast(L, x))))
     (multiplier == CLC_NAIVE || !can_tile ? multiply_naively : multiply_tiles)(L, x);
   lua_settop(L, top);
 }

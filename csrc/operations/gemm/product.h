@@ -15,6 +15,69 @@ clc_Multiply clc_partof(const clc_Multiply *x, size_t i, size_t j, size_t m, siz
 /* Multiply-adds of a product. */
 double clc_work(const clc_Multiply *x);
 
+/* --- pack.c: operands in scratch memory ------------------------------------ */
+
+/* Pushes the kernel that copies a matrix, or that transposes it. */
+clc_Kernel *clc_getpack(lua_State *L, const clc_Matrix *x, int is_transposed);
+
+/* Whether it takes so many rows. */
+int clc_canpack(size_t rows);
+
+/* Moves rows x cols of each of `count` matrices to the start of a matrix's memory, which has
+   to.rows x to.cols, with zeros around them. Returns what is there. */
+clc_Matrix clc_pack(lua_State *L, clc_Kernel *kernel, const clc_Matrix *from, size_t count,
+                    size_t rows, size_t cols, clc_Matrix to);
+
+/* --- split.c: products by parts of k --------------------------------------- */
+
+/* `count` parts of `depth` elements of k, the last one of what is left; the kernel and the scratch
+   memory of their sum. */
+typedef struct clc_Parts {
+  size_t count, depth, down;
+  clc_Kernel *sum;
+  clc_Buffer *memory;
+} clc_Parts;
+
+/* Pushes what the parts of a product take: before anything is launched, as a finalizer that
+   multiplies would use the same memory. */
+clc_Parts clc_getparts(lua_State *L, const clc_Multiply *x, size_t count, size_t depth);
+
+/* The product as its parts are launched: into scratch memory, whose stride is from part to part. */
+clc_Multiply clc_partsof(const clc_Multiply *x, const clc_Parts *p);
+
+/* Adds up the parts, with the product's alpha and beta. Of one part nothing is left to do. */
+void clc_sumparts(lua_State *L, const clc_Multiply *x, const clc_Parts *p);
+
+/* --- blocking.c: blocks of C and parts of k ------------------------------------ */
+
+/* What a work-group and a work-item own, and how many slices are in work; the groups that a
+   multiprocessor holds at a time, the GFLOP/s of the device with one on each and with all, and the
+   percents of that where A is read as it lies; 0: it never is. */
+typedef struct clc_Tile {
+  size_t bm, bn, bk, tm, tn, stages;
+  size_t held, alone, full, along;
+} clc_Tile;
+
+typedef struct clc_Plan {
+  clc_Tile shape;
+  size_t parts, depth; /* of k: how many, and elements of each */
+  size_t launch, stream;
+  int is_along; /* A is read as it lies, m x k */
+  double time;  /* in us; more than it takes, but as the time of other plans */
+} clc_Plan;
+
+/* What a plan takes besides, in us. */
+typedef double (*clc_Packing)(const clc_Plan *p, const clc_Multiply *x);
+
+/* The fastest plan of the shapes in a list of the row on top of the stack. */
+clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *list, const clc_Field *fields,
+                  clc_Packing packing);
+
+/* Of a launch that moves so many bytes. */
+double clc_timeofpacking(const clc_Plan *p, size_t bytes);
+
+/* --- ways ------------------------------------------------------------------- */
+
 /*
  * Each queues a product. The row of the device's schedule that names its kernel is on top of the
  * stack, where values may be left. A way returns 0 where the product is not for it: too small, or
@@ -26,11 +89,17 @@ void clc_multiplypanels(lua_State *L, const clc_Multiply *x);
 
 /* For the multiprocessors of a GPU: register-blocked slices (kernels/gemm_blocks.cl). */
 void clc_multiplyblocks(lua_State *L, const clc_Multiply *x);
+clc_Plan clc_planblocks(lua_State *L, const clc_Multiply *x);
+void clc_multiplyplanned(lua_State *L, const clc_Multiply *x, const clc_Plan *plan);
+
+/* For GPUs, of a matrix and few vectors (kernels/gemm_thin_rows.cl, kernels/gemm_thin_columns.cl).
+ */
+int clc_multiplythin(lua_State *L, const clc_Multiply *x);
 
 /* For GPUs that copy to local memory while they compute: floats or doubles
-   (kernels/gemm_pipelined.cl), or as one or three products of parts of floats on tensor cores
-   (kernels/gemm_tensor.cl). */
-int clc_multiplypipelined(lua_State *L, const clc_Multiply *x);
+   (kernels/gemm_pipelined.cl; where gemm_blocks is faster by that), or as one or three products of
+   parts of floats on tensor cores (kernels/gemm_tensor.cl). */
+void clc_multiplypipelined(lua_State *L, const clc_Multiply *x);
 int clc_multiplytensor(lua_State *L, const clc_Multiply *x, size_t products);
 
 /* For the tensor cores of NVIDIA's Hopper (kernels/gemm_warpgroups.cl): the same parts. */

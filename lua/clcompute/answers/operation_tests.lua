@@ -4,6 +4,7 @@
 
 local M, K, N = 45, 70, 67 -- of a product: full tiles, edges, and an odd one left
 local WHOLE, DEEP = 128, 32 -- of one that is whole tiles only, and read where it lies
+local FEW, NARROW, LONG = 3, 20, 512 -- vectors of one with a matrix; and one of few columns, in parts of k
 
 --- Small integers, so that products and sums are exact in any order.
 local function element(i, j)
@@ -32,12 +33,15 @@ local function add_product(list, rows, columns, depth, first, second)
   end
 end
 
---- The elements of the products below, A B, A B' and C' D, one behind the other.
+--- The elements of the products below, one behind the other.
 local function expected_products()
   local list = {}
   add_product(list, M, N, K, element, element)
   add_product(list, M, M, K, element, transposed)
   add_product(list, WHOLE, WHOLE, DEEP, transposed, element)
+  add_product(list, M, FEW, K, element, transposed)
+  add_product(list, FEW, N, K, element, element)
+  add_product(list, WHOLE, NARROW, LONG, element, transposed)
   return list
 end
 
@@ -55,7 +59,14 @@ local function multiply(dtype, precision)
     local second <close> = gemm(a, a, { precision = precision, transb = true })
     local d <close> = device:buffer(matrix(DEEP, WHOLE), dtype)
     local third <close> = gemm(d, d, { precision = precision, transa = true })
-    return flatten(flatten(flatten({}, first:read()), second:read()), third:read())
+    local rows = a:view(1, FEW)
+    local fourth <close> = gemm(a, rows, { precision = precision, transb = true })
+    local fifth <close> = gemm(rows, b, { precision = precision })
+    local e <close> = device:buffer(matrix(WHOLE, LONG), dtype)
+    local sixth <close> = gemm(e, e:view(1, NARROW), { precision = precision, transb = true })
+    local list = {}
+    for _, product in ipairs { first, second, third, fourth, fifth, sixth } do flatten(list, product:read()) end
+    return list
   end
 end
 
@@ -141,7 +152,8 @@ local function class(precision, within)
     remedy = "update the driver" })
 end
 
-local PRODUCTS = "gemm_panels gemm_blocks gemm_pipelined" -- files whose text a verdict is about
+-- Files whose text a verdict is about.
+local PRODUCTS = "gemm_panels gemm_blocks gemm_pipelined gemm_pack gemm_sum gemm_thin_rows gemm_thin_columns"
 
 --- The tests by operation and dtype, as `clcompute.tuning` asks for them.
 operation_tests.rows = {

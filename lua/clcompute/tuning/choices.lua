@@ -4,19 +4,20 @@
 
 local choices = {}
 
---- A shape of `gemm_blocks`.
-local function block(bm, bn, bk, tm, tn)
-  return { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn }
+--- A shape of `gemm_blocks`. On another GPU than it was measured on only how shapes compare counts.
+local function block(bm, bn, bk, tm, tn, held, alone, full)
+  return { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, held = held, alone = alone, full = full }
 end
 
-local SMALL = { block(64, 64, 16, 4, 4), block(32, 64, 16, 4, 4) }
+local SMALL = { block(64, 64, 16, 4, 4, 4, 16000, 32000), block(32, 64, 16, 4, 4, 8, 11700, 30000),
+  block(32, 32, 16, 4, 4, 16, 5000, 22000) }
 
 --- The shapes of `gemm_blocks` with another one for large products.
 local function led_by(...)
   return { block(...), table.unpack(SMALL) }
 end
 
---- A shape of `gemm_pipelined`. On another GPU than it was measured on only how they compare counts.
+--- A shape of `gemm_pipelined`.
 local function pipelined(bm, bn, tm, tn, stages, held, alone, full)
   return { bm = bm, bn = bn, bk = 16, tm = tm, tn = tn, stages = stages, held = held, alone = alone, full = full }
 end
@@ -41,8 +42,9 @@ choices.gemm = {
     } },
   { kernel = "blocks", lines = { { m = 1024, n = 1024, k = 1024 }, { m = 4096, n = 4096, k = 4096 } },
     values = {
-      { "blocks", { led_by(128, 64, 16, 8, 8), led_by(64, 128, 16, 8, 8), led_by(128, 128, 8, 8, 8),
-        led_by(64, 64, 16, 8, 4), led_by(128, 128, 16, 8, 8), led_by(128, 64, 8, 8, 4), SMALL } },
+      { "blocks", { led_by(128, 64, 16, 8, 8, 4, 28000, 41500), led_by(64, 128, 16, 8, 8, 4, 28000, 41500),
+        led_by(128, 128, 8, 8, 8, 2, 20000, 40800), led_by(64, 64, 16, 8, 4, 4, 18000, 36000),
+        led_by(128, 128, 16, 8, 8, 1, 32000, 32000), led_by(128, 64, 8, 8, 4, 4, 28000, 38000), SMALL } },
     } },
 }
 

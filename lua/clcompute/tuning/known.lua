@@ -16,6 +16,14 @@ local known = {}
 -- many groups a multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`)
 -- and with all (`full`); products of fewer multiply-adds than `least` take `blocks`. A row with `is_tried` is for
 -- devices that get products right with it, which is tried once for each such number: another one for other kernels.
+-- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
+-- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not).
+-- Products of a matrix of at least `worth` elements and few vectors go by `thin`. Where rows of the matrix lie along
+-- k, there are `along` vectors at most, and of a group of `group` work-items up to `team` have `rows` rows. Elsewhere
+-- there are `beside` vectors at most, and `across` work-items read neighbouring columns, `ahead` rows at a time. k goes
+-- in parts of at least `least` elements where a compute unit would have fewer than `held` groups.
+local THIN = { along = 8, beside = 16, worth = 1 << 14, group = 128, team = 64, rows = 2, across = 32, ahead = 4,
+  held = 8, least = 256 }
 known.gemm = {
   { where = { type = "cpu", dtype = "float", vector = 16, local_memory = 250000 },
     kernel = "panels", vector = 16, rows = 14, mc = 112, nc = 1024, kc = 512, direct = 1 << 18 },
@@ -31,18 +39,26 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = 1, kernel = "pipelined", least = 1 << 28,
+    is_tried = 1, kernel = "pipelined", least = 1 << 24, launch = 7, stream = 3000, thin = THIN,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 13800, full = 51000 },
-      { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, held = 4, alone = 37000, full = 48500 },
-      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, stages = 4, held = 6, alone = 25400, full = 44500 } },
-    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8 }, { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 },
-      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+      { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, held = 4, alone = 37000, full = 48500, along = 83 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, stages = 4, held = 6, alone = 25400, full = 44500, along = 87 } },
+    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 3, alone = 26000, full = 36800 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 4, alone = 24000, full = 33000 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 9000, full = 24000 },
+      { bm = 32, bn = 32, bk = 32, tm = 4, tn = 4, held = 4, alone = 7500, full = 21000 } } },
   { where = { dtype = "float", local_memory = 26000 },
-    kernel = "blocks", blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8 },
-      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 }, { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+    kernel = "blocks", launch = 7, stream = 3000, thin = THIN,
+    blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 3, alone = 26000, full = 36800 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 4, alone = 24000, full = 33000 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 9000, full = 24000 },
+      { bm = 32, bn = 32, bk = 32, tm = 4, tn = 4, held = 4, alone = 7500, full = 21000 } } },
   { where = { dtype = "double", local_memory = 36000 },
-    kernel = "blocks", blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8 },
-      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4 }, { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+    kernel = "blocks", launch = 7, stream = 3000, thin = THIN,
+    blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8, held = 2, alone = 15500, full = 17300 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 3, alone = 9500, full = 14300 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 3, alone = 6300, full = 9300 },
+      { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 4, alone = 5000, full = 8200 } } },
   { where = {}, kernel = "tiled" },
 }
 

@@ -45,6 +45,11 @@ local function check_panels(row, facts)
   check_memory((integer(row, "mc", 1, MANY) + 4) * integer(row, "kc", 1, MANY) + vector, facts)
 end
 
+--- How many groups a multiprocessor holds, and its rates with one and with all.
+local function check_rates(block)
+  for _, name in ipairs { "held", "alone", "full" } do integer(block, name, 1, MANY) end
+end
+
 local function check_block(block, facts)
   check(type(block) == "table", "blocks: tables expected, got %s", type(block))
   local tm, tn = multiple(block, "tm", 4, 16), multiple(block, "tn", 4, 16)
@@ -54,6 +59,7 @@ local function check_block(block, facts)
   check(bm * bk % (4 * items) == 0 and bn * bk % (4 * items) == 0,
     "blocks: slices of %d x %d and %d x %d do not go round among %d work-items", bm, bk, bk, bn, items)
   check_memory(2 * bk * (bm + bn + 8), facts)
+  check_rates(block)
 end
 
 local function check_blocks(row, facts)
@@ -71,7 +77,10 @@ local function check_shape(shape, facts)
   check(bm * bk % (4 * items) == 0 and bn * bk % (4 * items) == 0,
     "shapes: slices of %d x %d and %d x %d do not go round among %d work-items", bm, bk, bk, bn, items)
   check_memory(integer(shape, "stages", 2, 8) * bk * (bm + bn), facts)
-  for _, name in ipairs { "held", "alone", "full" } do integer(shape, name, 1, MANY) end
+  check_rates(shape)
+  if shape.along == nil then return end
+  integer(shape, "along", 0, 100)
+  check_memory(shape.stages * (bm * (bk + 4) + bk * bn), facts)
 end
 
 local LARGEST = 1 << 18 -- bytes of local memory: some drivers grant kernels more than the device says
@@ -124,11 +133,32 @@ local function check_class(parts)
   end
 end
 
+local MOST_VECTORS, MOST_ROWS_OF_TEAM = 16, 8
+
+local function check_thin(thin, facts)
+  check(type(thin) == "table", "thin: table expected, got %s", type(thin))
+  local along, rows = integer(thin, "along", 0, MOST_VECTORS), integer(thin, "rows", 1, MOST_ROWS_OF_TEAM)
+  integer(thin, "beside", 0, MOST_VECTORS)
+  local group = one_of(thin, "group", { 32, 64, 128, 256, 512, 1024 })
+  check(group <= facts.max_group, "group: %d work-items, of which there are %d", group, facts.max_group)
+  for _, name in ipairs { "team", "across" } do
+    check(one_of(thin, name, { 4, 8, 16, 32, 64, 128, 256 }) <= group, "%s: at most the group expected", name)
+  end
+  integer(thin, "ahead", 1, 16)
+  for _, name in ipairs { "held", "least" } do integer(thin, name, 1, MANY) end
+  integer(thin, "worth", 0, MANY)
+  check_memory(group * math.max(along * rows, 4), facts)
+end
+
 local GEMM = { panels = check_panels, blocks = check_blocks, pipelined = check_pipelined, tiled = function() end }
 
 local function check_gemm(row, facts)
   check(GEMM[row.kernel], "kernel: 'panels', 'blocks', 'pipelined' or 'tiled' expected, got %s", row.kernel)
   GEMM[row.kernel](row, facts)
+  if row.thin ~= nil then check_thin(row.thin, facts) end
+  for _, name in ipairs { "launch", "stream" } do
+    if row[name] ~= nil then integer(row, name, 0, MANY) end
+  end
 end
 
 -- --- elementwise operations ------------------------------------------------------

@@ -13,6 +13,12 @@ local function panels(vector, rows, direct)
   return { kernel = "panels", vector = vector, rows = rows, mc = 2 * rows, nc = 4 * vector, kc = 20, direct = direct }
 end
 
+local MANY = 1 << 20
+
+local function tile(bm, bn, bk, tm, tn)
+  return { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, held = 2, alone = 10, full = 15 }
+end
+
 local function pipelined(...)
   local shapes = {}
   for i, shape in ipairs { ... } do
@@ -20,8 +26,17 @@ local function pipelined(...)
     shapes[i] = { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, stages = stages, held = 2 * i, alone = 10,
       full = 30 + i }
   end
-  return { kernel = "pipelined", least = 4000, shapes = shapes,
-    blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } }
+  return { kernel = "pipelined", least = 4000, shapes = shapes, blocks = { tile(16, 16, 4, 4, 4) } }
+end
+
+--- The same of a device that is so slow that more launches are worth it: in parts of k, and with A as it lies.
+local function split(row)
+  row.launch, row.stream = 1, MANY
+  for _, list in ipairs { row.shapes or {}, row.blocks } do
+    for _, shape in ipairs(list) do shape.held, shape.alone, shape.full = 4, 10, 35 end
+  end
+  if row.shapes then row.least, row.blocks[1].full, row.shapes[1].along = 0, 1, 100 end
+  return row
 end
 
 -- Numbers, and the dtypes that devices have them with (`clcompute.tuning.known`). Panels take seconds to build: a
@@ -32,10 +47,11 @@ local ROWS = {
   ["panels of 8"] = { panels(8, 6, 0), "float", "double" },
   ["panels of 8, rows of 14"] = { panels(8, 14, 1000), "double" },
   ["panels of 4"] = { panels(4, 6, 0), "double", "float" },
-  ["blocks of 16"] = { { kernel = "blocks", blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } },
-    "float", "double" },
-  ["blocks of 64 or 32"] = { { kernel = "blocks", blocks = { { bm = 64, bn = 64, bk = 8, tm = 8, tn = 4 },
-    { bm = 32, bn = 64, bk = 8, tm = 4, tn = 8 } } }, "float" },
+  ["blocks of 16"] = { { kernel = "blocks", blocks = { tile(16, 16, 4, 4, 4) } }, "float", "double" },
+  ["blocks of 64 or 32"] = { { kernel = "blocks", blocks = { tile(64, 64, 8, 8, 4), tile(32, 64, 8, 4, 8) } },
+    "float" },
+  ["blocks, in parts of k"] = { split { kernel = "blocks", blocks = { tile(16, 16, 4, 4, 4) } }, "float", "double" },
+  ["pipelined, in parts of k, A as it lies"] = { split(pipelined { 32, 16, 8, 4, 4, 2 }), "float", "double" },
   ["pipelined"] = { pipelined { 32, 16, 8, 4, 4, 2 }, "float", "double" },
   ["pipelined, in more stages"] = { pipelined { 64, 64, 8, 8, 4, 4 }, "float" },
   ["pipelined, of two shapes"] = { pipelined({ 32, 32, 8, 4, 8, 3 }, { 64, 32, 8, 8, 4, 2 }), "float" },
@@ -51,6 +67,17 @@ local SIZES = {
   { 3, 97, 5 }, { 97, 3, 61 }, { 61, 71, 2 },
 }
 local FEW = { { 1, 1, 1 }, { 15, 33, 21 }, { 29, 65, 5 } }
+local DEEP = { { 1, 1, 300 }, { 32, 16, 512 }, { 9, 11, 515 } } -- of rows with parts of k
+
+--- The names of the kernels that a call launches.
+local function launches(f, ...)
+  cl.profile(true)
+  f(...)
+  local names = {}
+  for _, row in ipairs(cl.profile()) do names[row.name] = row.kind == "kernel" or nil end
+  cl.profile(false)
+  return names
+end
 
 --- A matrix inside a larger one, with guard words around it: the buffer, and where it begins.
 local function guarded(d, dtype, rows, cols, ld, values)
@@ -86,6 +113,7 @@ helper.describe_each("gemm fast", function(d)
   for name, given in pairs(ROWS) do
     local row, dtype = given[1], given[2]
     local is_slow = not is_full and SLOW[name]
+    local shapes = row.launch and DEEP or sizes
     local case = (dtype == "float" or d.has_double) and not is_slow and it or pending
 
     local function use()
@@ -96,7 +124,7 @@ helper.describe_each("gemm fast", function(d)
       use()
       for i = 2, d.has_double and is_full and #given or 2 do
         for _, pair in ipairs(products.transposes(row.kernel == "panels" or is_full and #given == 3)) do
-          for _, size in ipairs(sizes) do
+          for _, size in ipairs(shapes) do
             local m, n, k = table.unpack(size)
             local options = { kernel = "fast", transa = pair.a, transb = pair.b }
             local a, b, ta, tb = products.operands(products.random, d, given[i], m, n, k, options)
@@ -108,7 +136,7 @@ helper.describe_each("gemm fast", function(d)
 
     case("adds to a part of a buffer and writes nothing beside it: " .. name, function()
       use()
-      for _, size in ipairs { sizes[2], sizes[3] } do
+      for _, size in ipairs { shapes[2], shapes[3] } do
         local m, n, k = table.unpack(size)
         local a, b, ta, tb = products.operands(products.integers, d, dtype, m, n, k, {})
         local c = products.integers(d, dtype, m, n):read()
@@ -128,7 +156,7 @@ helper.describe_each("gemm fast", function(d)
 
     case("multiplies a batch in one go: " .. name, function()
       use()
-      for _, size in ipairs(helper.is_simulator(d) and { sizes[2] } or sizes) do
+      for _, size in ipairs(helper.is_simulator(d) and { shapes[2] } or shapes) do
         local m, n, k = table.unpack(size)
         local a = d:random(dtype, 3, m, k, { seed = 1, low = -1 })
         local b = d:random(dtype, 3, k, n, { seed = 2, low = -1 })
@@ -148,6 +176,27 @@ helper.describe_each("gemm fast", function(d)
       assert.same(reference.gemm(ta, tb), cl.gemm(a, b, { c = c }):read())
     end)
   end
+
+  it("makes the same bits of parts of k at every call", function()
+    local a = d:random("float", 15, 700, { seed = 1, low = -1 })
+    local b = d:random("float", 700, 16, { seed = 2, low = -1 })
+    for _, name in ipairs { "blocks, in parts of k", "pipelined, in parts of k, A as it lies" } do
+      tuning.use(d, "gemm", "float", ROWS[name][1])
+      assert.is_true(launches(cl.gemm, a, b).gemm_sum)
+      local first = cl.gemm(a, b):string()
+      for _ = 1, 3 do assert.equal(first, cl.gemm(a, b):string()) end
+    end
+  end)
+
+  it("reads A as it lies where its rows are whole", function()
+    local row = ROWS["pipelined, in parts of k, A as it lies"][1]
+    tuning.use(d, "gemm", "float", row)
+    local a, b, ta, tb = products.operands(products.integers, d, "float", 64, 32, 256, {})
+    local names = launches(cl.gemm, a, b)
+    assert.is_true(names.gemm_pipelined)
+    assert.is_nil(names.gemm_pack)
+    assert.same(reference.gemm(ta, tb), cl.gemm(a, b):read())
+  end)
 
   it("says what does not go with a batch", function()
     local a, b = d:zeros("float", 2, 3, 4), d:zeros("float", 2, 4, 5)

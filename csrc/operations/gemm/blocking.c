@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* How a product is cut into blocks of C and parts of k: a pure function of the device's row and the
+   shape. It compares times by a model; the numbers of the model are measured. */
+#include "product.h"
+
+#define LATENCY 32 /* depth that is lost to the first slice and the last elements of a block */
+#define DEPTH 128  /* of a part, at least */
+
+/* What one launch more costs, in us, and what moves through memory, in GB/s; without them in the
+   row there are no parts. */
+typedef struct {
+  size_t launch, stream;
+} Costs;
+
+/* Microseconds that the blocks of a shape take: a multiprocessor works at its full rate on as many
+   groups as it holds at a time, on few at that of each alone. */
+static double time_of_blocks(const clc_Tile *s, size_t units, size_t groups, size_t depth) {
+  const double full = (double)s->full, alone = (double)s->alone;
+  const size_t share = clc_parts(groups, units), last = share % s->held;
+  const double rate = (double)last * alone < full ? (double)last * alone : full;
+  const double rest = last > 0 ? (double)last / rate : 0;
+  const double work = 2e-3 * (double)(s->bm * s->bn) * (double)(depth + LATENCY);
+  return (double)units * work * ((double)(share - last) / full + rest);
+}
+
+/* Microseconds of a sum of parts. */
+static double time_of_sum(const clc_Multiply *x, const Costs *costs, size_t parts) {
+  const double bytes =
+      (double)(x->m * x->n) * (double)(2 * parts + 1) * (double)x->c.b->dtype->size;
+  return (double)costs->launch + bytes / (1e3 * (double)costs->stream);
+}
+
+double clc_timeofpacking(const clc_Plan *p, size_t bytes) {
+  return (double)p->launch + 3 * (double)bytes / (1e3 * (double)p->stream);
+}
+
+static size_t elements_of(size_t parts, const clc_Multiply *x) {
+  return parts * x->m * x->n;
+}
+
+/* Sets `best` to a plan with so many parts, if it is the fastest up to now. */
+static void consider(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s, const Costs *costs,
+                     size_t parts, int is_along, clc_Packing packing) {
+  const size_t units = x->c.b->device->context->compute_units;
+  const size_t slices = clc_parts(x->k, s->bk), depth = clc_parts(slices, parts) * s->bk;
+  clc_Plan plan = {.shape = *s, .depth = depth, .launch = costs->launch, .stream = costs->stream};
+  plan.parts = clc_parts(x->k, depth);
+  const size_t groups = x->batch * clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn) * plan.parts;
+  plan.is_along = is_along;
+  plan.time = time_of_blocks(s, units, groups, depth);
+  if (is_along) plan.time *= 100.0 / (double)s->along;
+  if (plan.parts > 1) plan.time += time_of_sum(x, costs, plan.parts);
+  if (packing != NULL && costs->stream > 0) plan.time += packing(&plan, x);
+  if (best->parts == 0 || plan.time < best->time) *best = plan;
+}
+
+static void consider_ways(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s,
+                          const Costs *costs, size_t parts, clc_Packing packing) {
+  consider(best, x, s, costs, parts, 0, packing);
+  if (s->along > 0 && costs->stream > 0 && packing != NULL)
+    consider(best, x, s, costs, parts, 1, packing);
+}
+
+/* Parts that give each multiprocessor one group more at a time, up to those that it holds. */
+static void consider_parts(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s,
+                           const Costs *costs, clc_Packing packing) {
+  const size_t units = x->c.b->device->context->compute_units;
+  const size_t blocks = clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
+  const size_t limit = clc_scratchlimit(x->c.b->device, x->c.b->dtype);
+  if (x->batch > 1 || costs->stream == 0) return;
+  for (size_t held = 1; held <= s->held; held++) {
+    size_t parts = held * units / blocks;
+    if (parts > x->k / DEPTH) parts = x->k / DEPTH;
+    if (parts < 2 || elements_of(parts, x) > limit) continue;
+    consider_ways(best, x, s, costs, parts, packing);
+    if (packing == NULL) continue;
+    const size_t slices = clc_parts(x->k, s->bk); /* without zeros behind k */
+    while (slices % parts != 0) parts--;
+    if (parts > 1) consider_ways(best, x, s, costs, parts, packing);
+  }
+}
+
+static size_t opt_number(lua_State *L, const char *name) {
+  lua_getfield(L, -1, name);
+  const lua_Integer value = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return value > 0 ? (size_t)value : 0;
+}
+
+clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *list, const clc_Field *fields,
+                  clc_Packing packing) {
+  clc_Plan best = {0};
+  const int top = lua_gettop(L);
+  const Costs costs = {opt_number(L, "launch"), opt_number(L, "stream")};
+  lua_getfield(L, -1, list);
+  for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
+    clc_Tile shape = {0};
+    clc_readrow(L, fields, &shape);
+    shape.along = opt_number(L, "along");
+    consider_ways(&best, x, &shape, &costs, 1, packing);
+    consider_parts(&best, x, &shape, &costs, packing);
+    lua_settop(L, top + 1);
+  }
+  lua_settop(L, top);
+  return best;
+}

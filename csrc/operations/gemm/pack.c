@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands moved to scratch memory, transposed or with zeros around them (kernels/gemm_pack.cl). */
+#include "product.h"
+
+#define SIDE 32 /* of a square that a work-group moves, */
+#define ROWS 8  /* and its work-items along one side */
+
+clc_Kernel *clc_getpack(lua_State *L, const clc_Matrix *x, int is_transposed) {
+  const char *defines =
+      clc_define(L, {"SIDE", SIDE}, {"ROWS", ROWS}, {"TRANSPOSE", is_transposed != 0});
+  return clc_prebuilt(L, x->b->device, "gemm_pack", x->b->dtype, defines);
+}
+
+int clc_canpack(size_t rows) {
+  return clc_parts(rows, SIDE) <= CLC_MOSTGROUPS;
+}
+
+clc_Matrix clc_pack(lua_State *L, clc_Kernel *kernel, const clc_Matrix *from, size_t count,
+                    size_t rows, size_t cols, clc_Matrix to) {
+  const clc_Range range =
+      clc_batchrange(clc_parts(to.cols, SIDE), clc_parts(to.rows, SIDE), count, SIDE, ROWS);
+  clc_run(L, kernel, &range, clc_size(rows), clc_size(cols), clc_size(to.rows), clc_size(to.cols),
+          clc_matrices(from), clc_memory(to.b));
+  to.ld = to.cols;
+  to.stride = count > 1 ? to.rows * to.cols : 0;
+  return to;
+}
