@@ -195,9 +195,9 @@ void clc_checkinterrupt(lua_State *L);
 
 /* A wait that began. */
 typedef struct clc_Wait {
-  double start, spin; /* when, and for how many seconds clc_pause keeps polling */
-  lua_State *thread;  /* the main one, unless that waits itself */
-  lua_Hook hook;      /* that it had then */
+  double start;
+  lua_State *thread; /* the main one, unless that waits itself */
+  lua_Hook hook;     /* that it had then */
 } clc_Wait;
 
 clc_Wait clc_beginwait(lua_State *L);

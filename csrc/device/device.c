@@ -6,10 +6,6 @@
 
 static const char devices_key = 0; /* registry, weak: node -> Device object */
 
-/* Seconds for which the end of a GPU's commands is polled: nothing there needs the processor, and
-   the shortest sleep of Linux takes 60 us, more than a share of a shorter wait. */
-#define GPU_SPIN 2e-3
-
 /* --- its queue --------------------------------------------------------- */
 
 /* A hook may close the device meanwhile. */
@@ -257,7 +253,6 @@ static void create_queue(lua_State *L, clc_Device *d) {
   const clc_Context *c = d->context;
   const cl_command_queue_properties times = wants_times(d) ? CL_QUEUE_PROFILING_ENABLE : 0;
   d->flight.queue = d->queue = make_queue(L, c, c->place.device, times);
-  d->flight.spin = c->is_cpu ? 0 : GPU_SPIN;
   d->is_timed = times != 0;
   if (c->place.serial != NULL) d->serial = make_queue(L, c, c->place.serial, times);
 }

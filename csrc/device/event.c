@@ -49,8 +49,7 @@ static void push_status(lua_State *L, const clc_Event *e) {
 /* Until the event has ended or `seconds` (negative: no limit) have passed; returns its
    status, above CL_COMPLETE when the time ran out. */
 static cl_int poll_event(lua_State *L, const clc_Event *e, double seconds) {
-  clc_Wait w = clc_beginwait(L);
-  if (e->device->flight.spin > 0) w.spin = e->device->flight.spin;
+  const clc_Wait w = clc_beginwait(L);
   clc_checkinterrupt(L);
   for (;;) {
     if (e->h.released) luaL_error(L, "%s: event was released meanwhile", e->what);

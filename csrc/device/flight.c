@@ -231,8 +231,7 @@ static void flush(clc_Flight *f) {
    fails in every call: then the state of the commands is that failure, and all of them end. */
 void clc_waitflight(lua_State *L, clc_Flight *f, unsigned most) {
   if (f->count <= most) return;
-  clc_Wait w = clc_beginwait(L);
-  if (f->spin > 0) w.spin = f->spin;
+  const clc_Wait w = clc_beginwait(L);
   clc_checkinterrupt(L);
   for (flush(f); f->count > most; clc_retireended(f)) clc_pause(L, &w);
 }

@@ -42,7 +42,6 @@ typedef struct clc_Failure {
 
 /* Each command of a queue has a ticket: how many were put there up to it. */
 typedef struct clc_Flight {
-  double spin;                      /* seconds of a wait that are polled through; 0: as is usual */
   cl_command_queue queue;           /* the device's; NULL while there is none */
   uint64_t queued, ended;           /* tickets: the last one, and the last seen to end */
   clc_Command pending[CLC_PENDING]; /* ring, oldest at `oldest` */

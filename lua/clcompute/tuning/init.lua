@@ -145,6 +145,7 @@ local function gets_right(device, operation, dtype, row)
   local test = answers.operation_tests.rows[operation .. " " .. dtype]
   for _, shape in ipairs(row.shapes) do
     local numbers = options.merge(row, { least = 0, depth = 0, shapes = { shape } })
+    if row.thin then numbers.thin = options.merge(row.thin, { worth = 0 }) end
     local own_test = with_numbers(test, operation, dtype, numbers, name_of(row, shape))
     if answers.verdict(device, own_test) ~= "ok" then return false end
   end

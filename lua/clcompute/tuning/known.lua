@@ -22,7 +22,7 @@ local known = {}
 -- k, there are `along` vectors at most, and of a group of `group` work-items up to `team` have `rows` rows. Elsewhere
 -- there are `beside` vectors at most, and `across` work-items read neighbouring columns, `ahead` rows at a time. k goes
 -- in parts of at least `least` elements where a compute unit would have fewer than `held` groups.
-local THIN = { along = 8, beside = 16, worth = 1 << 14, group = 128, team = 64, rows = 2, across = 32, ahead = 4,
+local THIN = { along = 8, beside = 8, worth = 1 << 14, group = 128, team = 64, rows = 2, across = 32, ahead = 4,
   held = 8, least = 256 }
 known.gemm = {
   { where = { type = "cpu", dtype = "float", vector = 16, local_memory = 250000 },
@@ -39,22 +39,22 @@ known.gemm = {
     kernel = "panels", vector = 4, rows = 6, mc = 12, nc = 512, kc = 192, direct = 1 << 15 },
   -- the shapes for GPUs: measured on an NVIDIA H200
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float", local_memory = 40000 },
-    is_tried = 1, kernel = "pipelined", least = 1 << 24, launch = 7, stream = 3000, thin = THIN,
+    is_tried = 1, kernel = "pipelined", least = 1 << 24, launch = 4, stream = 3000, thin = THIN,
     shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 16, stages = 3, held = 4, alone = 13800, full = 51000 },
-      { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, held = 4, alone = 37000, full = 48500, along = 83 },
+      { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, held = 4, alone = 37000, full = 48500, along = 78 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, stages = 4, held = 6, alone = 25400, full = 44500, along = 87 } },
     blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 3, alone = 26000, full = 36800 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 4, alone = 24000, full = 33000 },
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 9000, full = 24000 },
       { bm = 32, bn = 32, bk = 32, tm = 4, tn = 4, held = 4, alone = 7500, full = 21000 } } },
   { where = { dtype = "float", local_memory = 26000 },
-    kernel = "blocks", launch = 7, stream = 3000, thin = THIN,
+    kernel = "blocks", launch = 4, stream = 3000, thin = THIN,
     blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 3, alone = 26000, full = 36800 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 4, alone = 24000, full = 33000 },
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 9000, full = 24000 },
       { bm = 32, bn = 32, bk = 32, tm = 4, tn = 4, held = 4, alone = 7500, full = 21000 } } },
   { where = { dtype = "double", local_memory = 36000 },
-    kernel = "blocks", launch = 7, stream = 3000, thin = THIN,
+    kernel = "blocks", launch = 4, stream = 3000, thin = THIN,
     blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8, held = 2, alone = 15500, full = 17300 },
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 3, alone = 9500, full = 14300 },
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 3, alone = 6300, full = 9300 },
