@@ -68,7 +68,11 @@ static double determinant(const Factors *x, size_t i) {
 }
 
 static int factors_det(lua_State *L) {
-  return push_each(L, check_factors(L), determinant);
+  Factors *x = check_factors(L);
+  luaL_checkstack(L, 60, NULL);
+  clc_needpivots(L, &x->f);
+  clc_needdiagonal(L, &x->f);
+  return push_each(L, x, determinant);
 }
 
 static double rcond(const Factors *x, size_t i) {
@@ -83,7 +87,7 @@ static int factors_rcond(lua_State *L) {
     clc_rconds(L, &x->f, rconds);
     clc_getvalue(L, 1, 1);
     lua_insert(L, -2);
-    lua_rawseti(L, -2, 5);
+    lua_rawseti(L, -2, 8);
     x->rconds = rconds;
   }
   return push_each(L, x, rcond);

@@ -96,8 +96,7 @@ static void solve_paper(lua_State *L, clc_Buffer *a, clc_Buffer *b, const clc_Pa
   clc_checknorm1(L, b, "gauss: b");
   clc_Buffer *x = clc_papersolve(L, a, b, *options);
   clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
-  clc_residual(L, a, x, b, r);
-  const double ratio = clc_ratios(L, &one, &norm, x, r, found->ratios);
+  const double ratio = clc_judge(L, &one, &norm, a, x, b, r, found->ratios);
   clc_release(&r->h);
   lua_pop(L, 1);
   if (!(ratio <= CLC_MAXRATIO))
@@ -120,7 +119,7 @@ static int push_condition(lua_State *L, const clc_Lu *f, const double *rconds, d
   return 1;
 }
 
-static void check_condition(lua_State *L, const clc_Lu *f, double *rconds, double limit) {
+static void check_condition(lua_State *L, clc_Lu *f, double *rconds, double limit) {
   clc_rconds(L, f, rconds);
   if (push_condition(L, f, rconds, limit, "matrix is refused by option 'rcond'"))
     luaL_error(L, "%s", lua_tostring(L, -1));
@@ -136,12 +135,10 @@ static void warn_condition(lua_State *L, const clc_Lu *f, const double *rconds) 
   lua_setfield(L, -2, "warning");
 }
 
-/* x <- x + A^-1 (b - A x); r holds the residual before and after. */
-static void refine(lua_State *L, const clc_Lu *f, clc_Buffer *a, clc_Buffer *b, clc_Buffer *x,
-                   clc_Buffer *r) {
+/* x <- x + A^-1 r, where r is b - A x. */
+static void refine(lua_State *L, const clc_Lu *f, clc_Buffer *x, clc_Buffer *r) {
   clc_Buffer *correction = clc_lusolve(L, f, r);
   clc_saxpy(L, 1, correction, x, x);
-  clc_residual(L, a, x, b, r);
   clc_release(&correction->h);
   lua_pop(L, 1);
 }
@@ -153,10 +150,13 @@ static const char *advise(const Options *o, const clc_Dtype *dtype) {
                             : "elements grew beyond what refinement can mend";
 }
 
-static void check_ratios(lua_State *L, const clc_Lu *f, const double *ratios, const Options *o) {
+/* An element of b that is not finite makes its ratio so. */
+static void check_ratios(lua_State *L, const clc_Lu *f, clc_Buffer *b, const double *ratios,
+                         const Options *o) {
   const clc_Dtype *dtype = f->lu->dtype;
   for (size_t i = 0; i < f->count; i++) {
     if (ratios[i] <= CLC_MAXRATIO) continue;
+    if (!isfinite(ratios[i])) clc_checknorm1(L, b, "gauss: b");
     const char *system = clc_pushsystem(L, f, i, "gauss");
     if (isnan(ratios[i]))
       luaL_error(L, "%sx or its residual overflows%s", system,
@@ -177,22 +177,20 @@ static clc_Way way_of(lua_State *L, const clc_Buffer *a, const clc_Systems *s, V
 static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Options *o, clc_Lu *f,
                            Findings *found) {
   const clc_Systems systems = clc_systemsof(a, b);
-  clc_checknorm1(L, b, "gauss: b");
   *f = clc_factor(L, a, way_of(L, a, &systems, o->variant), "gauss");
   check_condition(L, f, found->rconds, o->rcond);
   clc_Buffer *x = clc_lusolve(L, f, b);
   clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
-  clc_residual(L, a, x, b, r);
-  double worst = clc_ratios(L, &systems, f->norms, x, r, found->ratios);
+  double worst = clc_judge(L, &systems, f->norms, a, x, b, r, found->ratios);
   while (found->steps < MAX_STEPS &&
          ((o->refine && found->steps == 0) || (o->may_refine && !(worst <= CLC_MAXRATIO)))) {
-    refine(L, f, a, b, x, r);
-    worst = clc_ratios(L, &systems, f->norms, x, r, found->ratios);
+    refine(L, f, x, r);
+    worst = clc_judge(L, &systems, f->norms, a, x, b, r, found->ratios);
     found->steps++;
   }
   clc_release(&r->h);
   lua_pop(L, 1);
-  check_ratios(L, f, found->ratios, o);
+  check_ratios(L, f, b, found->ratios, o);
 }
 
 /* A number, or of a batch a list of them. */
@@ -217,7 +215,8 @@ static void push_pivots(lua_State *L, const int *pivots, size_t n) {
   }
 }
 
-static void set_pivots(lua_State *L, const clc_Lu *f) {
+static void set_pivots(lua_State *L, clc_Lu *f) {
+  if (f->lu != NULL) clc_needpivots(L, f);
   if (f->is_batch) {
     lua_createtable(L, (int)f->count, 0);
     for (size_t i = 0; i < f->count; i++) {
@@ -230,7 +229,7 @@ static void set_pivots(lua_State *L, const clc_Lu *f) {
   lua_setfield(L, -2, "pivots");
 }
 
-static void push_info(lua_State *L, const Findings *found, const clc_Lu *f, int has_pivots) {
+static void push_info(lua_State *L, const Findings *found, clc_Lu *f, int has_pivots) {
   static const char *const keys[] = {"backward_error", "rcond", "steps", "pivots", "warning", NULL};
   lua_createtable(L, 0, 5);
   clc_namerecord(L, "clcompute.GaussInfo", keys);

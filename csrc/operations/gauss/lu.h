@@ -18,10 +18,13 @@ typedef struct clc_Lu {
   int is_batch;           /* the matrices came as one buffer of three dimensions */
   int is_small;           /* by the kernels of a batch all the same */
   clc_Buffer *exchanges;  /* the pivots on the device */
-  clc_Buffer *orders[2];  /* of rows, that the exchanges amount to, and back; on a GPU, else NULL */
-  const int *pivots;      /* n of each: row k was exchanged with row pivots[k], from 0 */
-  const double *diagonal; /* n of each: of U */
+  clc_Buffer *orders[2];  /* of rows, that the exchanges amount to, and back; on a GPU, else NULL: of
+                             a batch the first alone, where groups have an item a row */
+  int *pivots;            /* n of each: row k was exchanged with row pivots[k], from 0 */
+  double *diagonal;       /* n of each: of U */
   const double *norms;    /* 1-norm of each matrix */
+  clc_Buffer *unread;     /* the diagonal of a batch while it is on the device alone */
+  int has_pivots;         /* those on the host */
 } clc_Lu;
 
 /*
@@ -30,6 +33,10 @@ typedef struct clc_Lu {
  * or infinite, or a pivot zero or not finite: what (an operation's name) begins the message.
  */
 clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what);
+
+/* Bring the pivots, or the diagonal, of a batch to the host, where it is asked for. Block. */
+void clc_needpivots(lua_State *L, clc_Lu *f);
+void clc_needdiagonal(lua_State *L, clc_Lu *f);
 
 /* Pushes how a message about one of the matrices begins: "lu: " or "lu: system 3: ". */
 const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what);
@@ -42,7 +49,7 @@ clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse);
    ones, unless another queue may still read it. They may have been released with their device. */
 void clc_dropfactors(lua_State *L, int is_shared);
 
-/* The determinant of one of the matrices. */
+/* The determinant of one of the matrices, whose pivots and diagonal are on the host. */
 double clc_determinant(const clc_Lu *f, size_t i);
 
 /* Pushes the buffer with the solution of A X = B; b has n rows, of each system where they are a
@@ -56,7 +63,7 @@ void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t column
 
 /* Reciprocal condition numbers in the 1-norm, of each matrix: estimated from below for the norm of
    the inverse (Higham 1988), usually exact. Blocks. */
-void clc_rconds(lua_State *L, const clc_Lu *f, double *rconds);
+void clc_rconds(lua_State *L, clc_Lu *f, double *rconds);
 
 /* The function cl.lu, and its objects. */
 void clc_openfactors(lua_State *L);

@@ -177,9 +177,9 @@ clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b) {
   clc_Buffer *x = clc_newbuffer(L, b->device, b->dtype, &b->shape);
   if (x->count == 0) return x;
   const size_t columns = x->count / f->n / f->count;
-  const clc_Elimination factors = {f->lu, f->n, f->ld, f->exchanges, NULL};
   if (f->is_batch || f->is_small) {
-    clc_solvebatch(L, f->count, columns, &factors, b, x);
+    const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->orders[0], NULL};
+    clc_solvebatch(L, &batch, columns, b, x);
     return x;
   }
   const clc_LuRow row = clc_getlurow(L, b);
