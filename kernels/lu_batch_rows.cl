@@ -38,6 +38,9 @@
 #ifndef COLUMNS
 #define COLUMNS 8 /* of a panel: 8, 16 or 32 */
 #endif
+#ifndef BLOCKED
+#define BLOCKED 1 /* 0: n is COLUMNS at most */
+#endif
 #ifndef WARP
 #define WARP 1 /* 32: NVIDIA's GPUs from compute capability 8.0 on; else 1 */
 #endif
@@ -62,30 +65,30 @@ typedef struct {
 
 /* A row of a panel. */
 typedef struct {
-  REAL x[COLUMNS];
+  REAL x[COLUMNS]; /* from the first column on of the four that are eliminated, then zeros */
   int place;
   int is_left; /* it may still be chosen */
 } Row;
 
 /* --- a panel ------------------------------------------------------------------ */
 
-/* Step k of the panel from row and column `first` on. */
-INLINE void eliminate(__local Shared *shared, __global int *pivots, const int first, const int k,
+/* Column k of the four from `first` on. */
+INLINE void eliminate(__local Board *board, __global int *pivots, const int first, const int k,
                       const int t, Row *row) {
   const KEY key = row->is_left ? key_of(row->x[k]) : 0;
   int chosen;
-  __local const REAL *p = elect(&shared->board, k & 1, t, key, row->place, row->x, k / 4 * 4, &chosen);
-  if (row->is_left && row->place == chosen) {
+  __local const REAL *p = elect(board, k & 1, t, key, row->place, row->x, COLUMNS, &chosen);
+  if (!row->is_left) return;
+  if (row->place == chosen) {
     row->is_left = 0;
     row->place = first + k;
     pivots[first + k] = chosen;
     return;
   }
-  if (!row->is_left) return;
   if (row->place == first + k) row->place = chosen;
   const REAL pivot = p[k], l = pivot != 0 ? row->x[k] / pivot : 0;
   row->x[k] = l;
-  UNROLL for (int j = k / 4 * 4; j < COLUMNS; j += 4) {
+  UNROLL for (int j = 0; j < COLUMNS; j += 4) {
     const QUAD q = *(__local const QUAD *)&p[j];
     if (j > k) row->x[j] = fma(-l, q.s0, row->x[j]);
     if (j + 1 > k) row->x[j + 1] = fma(-l, q.s1, row->x[j + 1]);
@@ -94,8 +97,21 @@ INLINE void eliminate(__local Shared *shared, __global int *pivots, const int fi
   }
 }
 
+/* Four columns; what is done is left at `done`, and the others move up. */
+INLINE void eliminate_four(__local Board *board, __global int *pivots, const int first, const int t,
+                           Row *row, __local REAL *done) {
+  eliminate(board, pivots, first, 0, t, row);
+  eliminate(board, pivots, first, 1, t, row);
+  eliminate(board, pivots, first, 2, t, row);
+  eliminate(board, pivots, first, 3, t, row);
+  *(__local QUAD *)done = (QUAD)(row->x[0], row->x[1], row->x[2], row->x[3]);
+  UNROLL for (int j = 4; j < COLUMNS; j++) row->x[j - 4] = row->x[j];
+  UNROLL for (int j = COLUMNS - 4; j < COLUMNS; j++) row->x[j] = 0;
+}
+
 /* --- what is right of a panel --------------------------------------------------- */
 
+#if BLOCKED
 #define SOLVE(k)                                                                 \
   UNROLL for (int i = (k) / 4 * 4; i < COLUMNS; i += 4) {                        \
     const QUAD l = *(__local const QUAD *)&shared->lower[(k) * STRIDE + i];      \
@@ -117,6 +133,7 @@ INLINE REAL multiply(__local const REAL *l, const REAL *u) {
   }
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
+#endif
 
 /* --- the whole ---------------------------------------------------------------------- */
 
@@ -160,8 +177,13 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_batch_rows(
       const QUAD q = is_own ? *(__local const QUAD *)&shared->panel[t * STRIDE + j] : (QUAD)(0);
       row.x[j] = q.s0, row.x[j + 1] = q.s1, row.x[j + 2] = q.s2, row.x[j + 3] = q.s3;
     }
-#define STEP(k) eliminate(shared, pivots, first, (k), t, &row);
-    REPEAT(STEP) /* past the n-th column there is no row left */
+    __local REAL *done = &shared->panel[t * STRIDE];
+    for (int k = 0; k < columns; k += 4) /* past the n-th column there is no row left */
+      eliminate_four(&shared->board, pivots, first + k, t, &row, done + k);
+    UNROLL for (int j = 0; j < COLUMNS; j += 4) {
+      const QUAD q = *(__local const QUAD *)&done[j];
+      row.x[j] = q.s0, row.x[j + 1] = q.s1, row.x[j + 2] = q.s2, row.x[j + 3] = q.s3;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (is_own)
       UNROLL for (int j = 0; j < COLUMNS; j += 4)
@@ -182,6 +204,7 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_batch_rows(
       }
     }
 
+#if BLOCKED
     /* Right of the panel are no more columns than work-items, whose rows are shared by `parts`. */
     const int right = n - next, span = (right + 31) / 32 * 32, parts = right > 0 ? ROWS / span : 1;
     const int j = next + (right > 0 ? t % span : t), part = right > 0 ? t / span : 0;
@@ -221,6 +244,7 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_batch_rows(
     }
     from = w;
     TOGETHER;
+#endif
   }
   shared->sums[t] = norm;
   for (int half_way = ROWS / 2; half_way > 0; half_way /= 2) {

@@ -66,15 +66,14 @@ typedef struct {
   REAL rows[2][WARPS][COLUMNS] __attribute__((aligned(32)));
 } Board;
 
-/* Returns the winner's row, of which elements before `begin` are not written, and its place. Turns
-   alternate. */
+/* Returns the winner's row, of so many elements, and its place. Turns alternate. */
 INLINE __local const REAL *elect(__local Board *board, const int turn, const int t, const KEY key,
-                                 const int place, const REAL *x, const int begin, int *chosen) {
+                                 const int place, const REAL *x, const int width, int *chosen) {
   const uint warp = t / WARP, lane = t % WARP;
   if (lane == winner_of_warp(key, place)) {
     board->keys[turn][warp] = key;
     board->places[turn][warp] = place;
-    UNROLL for (int j = begin; j < COLUMNS; j += 4)
+    UNROLL for (int j = 0; j < width; j += 4)
       *(__local QUAD *)&board->rows[turn][warp][j] = (QUAD)(x[j], x[j + 1], x[j + 2], x[j + 3]);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -95,7 +94,7 @@ typedef struct {
 } Board;
 
 INLINE __local const REAL *elect(__local Board *board, const int turn, const int t, const KEY key,
-                                 const int place, const REAL *x, const int begin, int *chosen) {
+                                 const int place, const REAL *x, const int width, int *chosen) {
   board->keys[t] = key;
   board->places[t] = place;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -123,7 +122,7 @@ INLINE __local const REAL *elect(__local Board *board, const int turn, const int
     }
   }
   if (key != 0 && place == least)
-    UNROLL for (int j = begin; j < COLUMNS; j++) board->row[j] = x[j];
+    UNROLL for (int j = 0; j < width; j++) board->row[j] = x[j];
   *chosen = least;
   barrier(CLK_LOCAL_MEM_FENCE);
   return board->row;

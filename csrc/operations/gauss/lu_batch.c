@@ -57,7 +57,8 @@ static void eliminate_rows(lua_State *L, clc_Buffer *a, const clc_Batch *x) {
   const Layout l = layout_of(L, a, x->n);
   const clc_Range range = clc_padded1(x->count * l.rows, l.rows);
   const char *defines =
-      clc_define(L, {"ROWS", l.rows}, {"COLUMNS", l.columns}, {"WARP", l.warp});
+      clc_define(L, {"ROWS", l.rows}, {"COLUMNS", l.columns}, {"WARP", l.warp},
+                 {"BLOCKED", x->n > l.columns});
   clc_Kernel *k = clc_prebuilt(L, a->device, "lu_batch_rows", a->dtype, defines);
   clc_run(L, k, &range, clc_size(x->n), clc_elements(a), clc_memory(x->w), clc_memory(x->pivots),
           clc_memory(x->order), clc_memory(x->diagonal), clc_memory(x->facts));
