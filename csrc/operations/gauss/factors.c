@@ -45,7 +45,7 @@ static int factors_solve(lua_State *L) {
   luaL_checkstack(L, 60, NULL);
   clc_checkrights(L, 2, b, x->f.is_batch, x->f.count, x->f.n);
   x->is_shared |= b->device != x->f.lu->device;
-  clc_lusolve(L, &x->f, b);
+  clc_lusolve(L, &x->f, b, clc_newbuffer(L, b->device, b->dtype, &b->shape));
   return 1;
 }
 

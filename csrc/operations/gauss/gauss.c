@@ -119,8 +119,7 @@ static int push_condition(lua_State *L, const clc_Lu *f, const double *rconds, d
   return 1;
 }
 
-static void check_condition(lua_State *L, clc_Lu *f, double *rconds, double limit) {
-  clc_rconds(L, f, rconds);
+static void check_condition(lua_State *L, const clc_Lu *f, const double *rconds, double limit) {
   if (push_condition(L, f, rconds, limit, "matrix is refused by option 'rcond'"))
     luaL_error(L, "%s", lua_tostring(L, -1));
 }
@@ -137,7 +136,8 @@ static void warn_condition(lua_State *L, const clc_Lu *f, const double *rconds) 
 
 /* x <- x + A^-1 r, where r is b - A x. */
 static void refine(lua_State *L, const clc_Lu *f, clc_Buffer *x, clc_Buffer *r) {
-  clc_Buffer *correction = clc_lusolve(L, f, r);
+  clc_Buffer *correction = clc_newbuffer(L, x->device, x->dtype, &x->shape);
+  clc_lusolve(L, f, r, correction);
   clc_saxpy(L, 1, correction, x, x);
   clc_release(&correction->h);
   lua_pop(L, 1);
@@ -178,18 +178,31 @@ static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Opt
                            Findings *found) {
   const clc_Systems systems = clc_systemsof(a, b);
   *f = clc_factor(L, a, way_of(L, a, &systems, o->variant), "gauss");
-  check_condition(L, f, found->rconds, o->rcond);
-  clc_Buffer *x = clc_lusolve(L, f, b);
-  clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
+  clc_Buffer *x = clc_newbuffer(L, b->device, b->dtype, &b->shape),
+             *r = clc_newbuffer(L, x->device, x->dtype, &x->shape),
+             *most = clc_newbuffer(L, x->device, x->dtype, &(clc_Shape){1, {1}});
+  const int walks = systems.columns <= clc_getlurow(L, a).few && clc_canwalk(L, f);
+  if (walks) {
+    clc_luwalk(L, f, systems.columns, b, x, most);
+  } else {
+    clc_rconds(L, f, found->rconds);
+    check_condition(L, f, found->rconds, o->rcond);
+    clc_lusolve(L, f, b, x);
+  }
   double worst = clc_judge(L, &systems, f->norms, a, x, b, r, found->ratios);
+  if (walks) {
+    found->rconds[0] = clc_walkrcond(L, f, most);
+    check_condition(L, f, found->rconds, o->rcond);
+  }
   while (found->steps < MAX_STEPS &&
          ((o->refine && found->steps == 0) || (o->may_refine && !(worst <= CLC_MAXRATIO)))) {
     refine(L, f, x, r);
     worst = clc_judge(L, &systems, f->norms, a, x, b, r, found->ratios);
     found->steps++;
   }
+  clc_release(&most->h);
   clc_release(&r->h);
-  lua_pop(L, 1);
+  lua_pop(L, 2);
   check_ratios(L, f, b, found->ratios, o);
 }
 

@@ -52,14 +52,24 @@ void clc_dropfactors(lua_State *L, int is_shared);
 /* The determinant of one of the matrices, whose pivots and diagonal are on the host. */
 double clc_determinant(const clc_Lu *f, size_t i);
 
-/* Pushes the buffer with the solution of A X = B; b has n rows, of each system where they are a
-   batch. Queued. */
-clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b);
+/* Queues the solution of A X = B; b and x have n rows, of each system where they are a batch. */
+void clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b, clc_Buffer *x);
 
 /* Queues the solution of A X = B, or of A^T X = B, for a few columns: b and x have n rows of so
    many elements. Not for a batch. */
 void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,
                     clc_Buffer *x);
+
+/* On a GPU, for a few columns, or none: queues that solution, and what is found of the 1-norm of the
+   inverse on the way, from below (Higham 1988): one number, to `most`. Not for a batch. */
+void clc_luwalk(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, clc_Buffer *x,
+                clc_Buffer *most);
+
+/* Whether it is for these factors: of small ones the host knows sooner. */
+int clc_canwalk(lua_State *L, const clc_Lu *f);
+
+/* The reciprocal condition number of the only matrix, from the estimate. Blocks. */
+double clc_walkrcond(lua_State *L, const clc_Lu *f, clc_Buffer *most);
 
 /* Reciprocal condition numbers in the 1-norm, of each matrix: estimated from below for the norm of
    the inverse (Higham 1988), usually exact. Blocks. */
