@@ -228,17 +228,72 @@ static void push_pivots(lua_State *L, const int *pivots, size_t n) {
   }
 }
 
-static void set_pivots(lua_State *L, clc_Lu *f) {
-  if (f->lu != NULL) clc_needpivots(L, f);
-  if (f->is_batch) {
-    lua_createtable(L, (int)f->count, 0);
-    for (size_t i = 0; i < f->count; i++) {
-      push_pivots(L, f->pivots + i * f->n, f->n);
-      lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-  } else {
-    push_pivots(L, f->pivots, f->n);
+/* The lists of a batch, of which Lua makes ten million numbers a second: those of the first systems
+   are made at once, the others when they are asked for. Upvalues: pivots, systems, rows. */
+#define AT_ONCE 8
+
+/* Pushes the list of a system, from 1, which the table at that index keeps. */
+static void push_list(lua_State *L, int lists, lua_Integer system) {
+  const int *pivots = lua_touserdata(L, lua_upvalueindex(1));
+  const lua_Integer n = lua_tointeger(L, lua_upvalueindex(3));
+  push_pivots(L, pivots + (system - 1) * n, (size_t)n);
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, lists, system);
+}
+
+static int lists_index(lua_State *L) {
+  const lua_Integer system = lua_tointeger(L, 2), count = lua_tointeger(L, lua_upvalueindex(2));
+  if (!lua_isinteger(L, 2) || system < 1 || system > count) return 0;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  push_list(L, 1, system);
+  return 1;
+}
+
+static int lists_length(lua_State *L) {
+  lua_pushvalue(L, lua_upvalueindex(2));
+  return 1;
+}
+
+/* All of them, then `next`. */
+static int lists_pairs(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  for (lua_Integer i = 1; i <= lua_tointeger(L, lua_upvalueindex(2)); i++) {
+    if (lua_rawgeti(L, 1, i) == LUA_TNIL) push_list(L, 1, i);
+    lua_settop(L, 1);
   }
+  lua_getglobal(L, "next");
+  lua_pushvalue(L, 1);
+  return 2;
+}
+
+/* Pushes the lists of a batch whose table is at that index. */
+static void push_lists(lua_State *L, int factors, const clc_Lu *f) {
+  static const luaL_Reg methods[] = {{"__index", lists_index},
+                                     {"__len", lists_length},
+                                     {"__pairs", lists_pairs},
+                                     {NULL, NULL}};
+  const size_t at_once = f->lu == NULL || f->count < AT_ONCE ? f->count : AT_ONCE;
+  lua_createtable(L, (int)at_once, 0);
+  for (size_t i = 0; i < at_once; i++) {
+    push_pivots(L, f->pivots + i * f->n, f->n);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  if (at_once == f->count) return;
+  luaL_newlibtable(L, methods);
+  lua_rawgeti(L, factors, CLC_LUPIVOTS);
+  lua_pushinteger(L, (lua_Integer)f->count);
+  lua_pushinteger(L, (lua_Integer)f->n);
+  luaL_setfuncs(L, methods, 3);
+  lua_setmetatable(L, -2);
+}
+
+/* Of the factors whose table is at that index. */
+static void set_pivots(lua_State *L, int factors, clc_Lu *f) {
+  if (f->lu != NULL) clc_needpivots(L, f);
+  if (f->is_batch)
+    push_lists(L, factors, f);
+  else
+    push_pivots(L, f->pivots, f->n);
   lua_setfield(L, -2, "pivots");
 }
 
@@ -251,7 +306,7 @@ static void push_info(lua_State *L, const Findings *found, clc_Lu *f, int has_pi
   lua_setfield(L, -2, "steps");
   if (!has_pivots) return;
   set_numbers(L, "rcond", found->rconds, f);
-  set_pivots(L, f);
+  set_pivots(L, lua_gettop(L) - 2, f);
   if (f->lu != NULL) warn_condition(L, f, found->rconds);
 }
 

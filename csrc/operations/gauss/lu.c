@@ -246,7 +246,7 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
     clc_release(&x.diagonal->h);
   }
   lua_insert(L, -3);
-  lua_rawseti(L, -3, 4);
+  lua_rawseti(L, -3, CLC_LUPIVOTS);
   lua_rawseti(L, -2, 5);
   keep_orders(L, lua_gettop(L), &f);
   return f;

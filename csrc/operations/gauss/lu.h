@@ -27,6 +27,9 @@ typedef struct clc_Lu {
   int has_pivots;         /* those on the host */
 } clc_Lu;
 
+/* Where the table of factors has the pivots, a userdata. */
+#define CLC_LUPIVOTS 4
+
 /*
  * Factors a copy of the n x n buffer a in one of the ways, or of the matrices of a count x n x n
  * buffer. Pushes what the result consists of, in one table. Blocks. Raises where an element is NaN
