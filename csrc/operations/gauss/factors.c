@@ -70,8 +70,9 @@ static double determinant(const Factors *x, size_t i) {
 static int factors_det(lua_State *L) {
   Factors *x = check_factors(L);
   luaL_checkstack(L, 60, NULL);
-  clc_needpivots(L, &x->f);
-  clc_needdiagonal(L, &x->f);
+  clc_getvalue(L, 1, 1);
+  clc_needpivots(L, lua_gettop(L), &x->f);
+  clc_needdiagonal(L, lua_gettop(L), &x->f);
   return push_each(L, x, determinant);
 }
 
@@ -83,10 +84,9 @@ static int factors_rcond(lua_State *L) {
   Factors *x = check_factors(L);
   luaL_checkstack(L, 60, NULL);
   if (x->rconds == NULL) {
-    double *rconds = lua_newuserdatauv(L, (x->f.count + 1) * sizeof *rconds, 0);
-    clc_rconds(L, &x->f, rconds);
     clc_getvalue(L, 1, 1);
-    lua_insert(L, -2);
+    double *rconds = lua_newuserdatauv(L, (x->f.count + 1) * sizeof *rconds, 0);
+    clc_rconds(L, lua_gettop(L) - 1, &x->f, rconds);
     lua_rawseti(L, -2, 8);
     x->rconds = rconds;
   }

@@ -178,6 +178,7 @@ static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Opt
                            Findings *found) {
   const clc_Systems systems = clc_systemsof(a, b);
   *f = clc_factor(L, a, way_of(L, a, &systems, o->variant), "gauss");
+  const int factors = lua_gettop(L);
   clc_Buffer *x = clc_newbuffer(L, b->device, b->dtype, &b->shape),
              *r = clc_newbuffer(L, x->device, x->dtype, &x->shape),
              *most = clc_newbuffer(L, x->device, x->dtype, &(clc_Shape){1, {1}});
@@ -185,7 +186,7 @@ static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Opt
   if (walks) {
     clc_luwalk(L, f, systems.columns, b, x, most);
   } else {
-    clc_rconds(L, f, found->rconds);
+    clc_rconds(L, factors, f, found->rconds);
     check_condition(L, f, found->rconds, o->rcond);
     clc_lusolve(L, f, b, x);
   }
@@ -289,7 +290,7 @@ static void push_lists(lua_State *L, int factors, const clc_Lu *f) {
 
 /* Of the factors whose table is at that index. */
 static void set_pivots(lua_State *L, int factors, clc_Lu *f) {
-  if (f->lu != NULL) clc_needpivots(L, f);
+  if (f->lu != NULL) clc_needpivots(L, factors, f);
   if (f->is_batch)
     push_lists(L, factors, f);
   else

@@ -83,17 +83,13 @@ static double largest_sum(lua_State *L, const Sums *s) {
   return largest;
 }
 
-static void copy_doubles(double *to, const double *from, size_t n) {
-  memcpy(to, from, n * sizeof *to);
-}
-
 /* Pushes a table of the buffers. */
 static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f) {
   clc_Device *d = a->device;
   const int together = f->is_batch || f->is_small;
   const size_t all = f->count * f->n, rows = together ? all : clc_paddedrows(f->n);
   clc_Elimination x = {.n = f->n, .ld = f->ld};
-  lua_createtable(L, 6, 0);
+  lua_createtable(L, 9, 0);
   x.w = clc_takescratch(L, d, FACTORS, a->dtype, rows * f->ld);
   lua_rawseti(L, -2, 1);
   x.pivots = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {all}});
@@ -103,7 +99,23 @@ static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f) 
   return x;
 }
 
-static void factor_one(lua_State *L, clc_Buffer *a, clc_Lu *f, clc_Way way, const clc_Elimination *x, double *norms) {
+void clc_needpivots(lua_State *L, int table, clc_Lu *f) {
+  const size_t all = f->count * f->n;
+  if (f->pivots != NULL) return;
+  int *pivots = lua_newuserdatauv(L, all * sizeof *pivots, 0);
+  clc_readbuffer(L, f->exchanges, 0, all, pivots);
+  lua_rawseti(L, table, CLC_LUPIVOTS);
+  f->pivots = pivots;
+}
+
+void clc_needdiagonal(lua_State *L, int table, clc_Lu *f) {
+  if (f->diagonal != NULL) return;
+  f->diagonal = clc_pushdoubles(L, f->unread);
+  lua_rawseti(L, table, 9);
+}
+
+static void factor_one(lua_State *L, clc_Buffer *a, int table, clc_Lu *f, clc_Way way,
+                       const clc_Elimination *x, double *norms) {
   if (f->n == 0) return;
   const clc_LuRow row = clc_getlurow(L, a);
   const Sums sums = load(L, a, x, &row);
@@ -111,8 +123,7 @@ static void factor_one(lua_State *L, clc_Buffer *a, clc_Lu *f, clc_Way way, cons
     clc_eliminatecolumns(L, x);
   else
     (row.rows > 0 ? clc_eliminatetournament : clc_eliminateblocks)(L, x, &row);
-  copy_doubles(f->diagonal, clc_pushdoubles(L, x->diagonal), f->n);
-  lua_pop(L, 1);
+  clc_needdiagonal(L, table, f);
   norms[0] = largest_sum(L, &sums);
   clc_givescratch(L, SUMS);
 }
@@ -129,7 +140,6 @@ static clc_Buffer *factor_batch(lua_State *L, clc_Buffer *a, clc_Lu *f, const cl
   batch.facts = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {2 * f->count}});
   if (all > 0) clc_eliminatebatch(L, a, &batch);
   f->orders[0] = batch.order;
-  f->unread = x->diagonal;
   return batch.facts;
 }
 
@@ -189,7 +199,7 @@ static void keep_orders(lua_State *L, int table, clc_Lu *f) {
 }
 
 /* What was found out of a batch; f->norms are at `norms`. */
-static void check_facts(lua_State *L, clc_Buffer *a, clc_Lu *f, clc_Buffer *facts, double *norms,
+static void check_facts(lua_State *L, clc_Buffer *a, int table, clc_Lu *f, clc_Buffer *facts, double *norms,
                         const char *what) {
   const double *numbers = clc_pushdoubles(L, facts);
   int has_fault = 0;
@@ -200,21 +210,8 @@ static void check_facts(lua_State *L, clc_Buffer *a, clc_Lu *f, clc_Buffer *fact
   lua_pop(L, 1);
   check_norms(L, a, f, norms, what);
   if (!has_fault) return;
-  clc_needdiagonal(L, f);
+  clc_needdiagonal(L, table, f);
   check_diagonal(L, f, what);
-}
-
-void clc_needpivots(lua_State *L, clc_Lu *f) {
-  if (f->has_pivots) return;
-  clc_readbuffer(L, f->exchanges, 0, f->count * f->n, f->pivots);
-  f->has_pivots = 1;
-}
-
-void clc_needdiagonal(lua_State *L, clc_Lu *f) {
-  if (f->unread == NULL) return;
-  copy_doubles(f->diagonal, clc_pushdoubles(L, f->unread), f->count * f->n);
-  lua_pop(L, 1);
-  f->unread = NULL;
 }
 
 clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
@@ -223,32 +220,28 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
   const int together = f.is_batch || f.is_small;
   if (f.is_batch) f.count = a->shape.dim[0];
   f.ld = together ? f.n : clc_paddedrow(f.n, a->dtype);
-  const size_t all = f.count * f.n;
-  double *numbers = lua_newuserdatauv(L, (all + f.count) * sizeof *numbers, 0),
-         *norms = numbers + all;
-  memset(norms, 0, f.count * sizeof *norms);
-  f.diagonal = numbers;
-  f.norms = norms;
-  f.pivots = lua_newuserdatauv(L, all * sizeof *f.pivots, 0);
   const clc_Elimination x = push_parts(L, a, &f);
+  const int table = lua_gettop(L);
+  double *norms = lua_newuserdatauv(L, f.count * sizeof *norms, 0);
+  lua_rawseti(L, table, 5);
+  memset(norms, 0, f.count * sizeof *norms);
+  f.norms = norms;
   f.lu = x.w;
   f.exchanges = x.pivots;
+  f.unread = x.diagonal;
   if (together) {
     clc_Buffer *facts = factor_batch(L, a, &f, &x);
-    check_facts(L, a, &f, facts, norms, what);
+    check_facts(L, a, table, &f, facts, norms, what);
     clc_release(&facts->h);
     lua_pop(L, 1);
   } else {
-    factor_one(L, a, &f, way, &x, norms);
+    factor_one(L, a, table, &f, way, &x, norms);
     check_norms(L, a, &f, norms, what);
     check_diagonal(L, &f, what);
-    clc_needpivots(L, &f);
+    clc_needpivots(L, table, &f);
     clc_release(&x.diagonal->h);
   }
-  lua_insert(L, -3);
-  lua_rawseti(L, -3, CLC_LUPIVOTS);
-  lua_rawseti(L, -2, 5);
-  keep_orders(L, lua_gettop(L), &f);
+  keep_orders(L, table, &f);
   return f;
 }
 

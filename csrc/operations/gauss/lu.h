@@ -20,11 +20,10 @@ typedef struct clc_Lu {
   clc_Buffer *exchanges;  /* the pivots on the device */
   clc_Buffer *orders[2];  /* of rows, that the exchanges amount to, and back; on a GPU, else NULL: of
                              a batch the first alone, where groups have an item a row */
-  int *pivots;            /* n of each: row k was exchanged with row pivots[k], from 0 */
-  double *diagonal;       /* n of each: of U */
+  const int *pivots;      /* n of each: row k was exchanged with row pivots[k], from 0; or NULL */
+  const double *diagonal; /* n of each: of U; or NULL */
   const double *norms;    /* 1-norm of each matrix */
-  clc_Buffer *unread;     /* the diagonal of a batch while it is on the device alone */
-  int has_pivots;         /* those on the host */
+  clc_Buffer *unread;     /* the diagonal on the device, of a batch */
 } clc_Lu;
 
 /* Where the table of factors has the pivots, a userdata. */
@@ -37,9 +36,10 @@ typedef struct clc_Lu {
  */
 clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what);
 
-/* Bring the pivots, or the diagonal, of a batch to the host, where it is asked for. Block. */
-void clc_needpivots(lua_State *L, clc_Lu *f);
-void clc_needdiagonal(lua_State *L, clc_Lu *f);
+/* Bring pivots or diagonal to the host, where those of a batch come when they are asked for. The
+   factors' table, which gets them, is at that index. Block. */
+void clc_needpivots(lua_State *L, int table, clc_Lu *f);
+void clc_needdiagonal(lua_State *L, int table, clc_Lu *f);
 
 /* Pushes how a message about one of the matrices begins: "lu: " or "lu: system 3: ". */
 const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what);
@@ -76,7 +76,7 @@ double clc_walkrcond(lua_State *L, const clc_Lu *f, clc_Buffer *most);
 
 /* Reciprocal condition numbers in the 1-norm, of each matrix: estimated from below for the norm of
    the inverse (Higham 1988), usually exact. Blocks. */
-void clc_rconds(lua_State *L, clc_Lu *f, double *rconds);
+void clc_rconds(lua_State *L, int table, clc_Lu *f, double *rconds);
 
 /* The function cl.lu, and its objects. */
 void clc_openfactors(lua_State *L);

@@ -171,7 +171,7 @@ static void walk(lua_State *L, const clc_Lu *f, double *rconds) {
   lua_pop(L, 1);
 }
 
-void clc_rconds(lua_State *L, clc_Lu *f, double *rconds) {
+void clc_rconds(lua_State *L, int table, clc_Lu *f, double *rconds) {
   const clc_Shape pair = {2, {f->n, 2}};
   const int top = lua_gettop(L), here = f->is_batch || f->is_small || f->n <= SMALL;
   luaL_checkstack(L, 30, NULL);
@@ -183,7 +183,7 @@ void clc_rconds(lua_State *L, clc_Lu *f, double *rconds) {
     walk(L, f, rconds);
     return;
   }
-  if (here) clc_needpivots(L, f);
+  if (here) clc_needpivots(L, table, f);
   Inverse s = {.f = f, .steps = f->is_batch || f->n <= SMALL ? 4 : 1};
   s.v = lua_newuserdatauv(L, 2 * f->n * sizeof *s.v, 0);
   signed char *signs = lua_newuserdatauv(L, f->n, 0);
