@@ -269,10 +269,8 @@ static int lists_pairs(lua_State *L) {
 
 /* Pushes the lists of a batch whose table is at that index. */
 static void push_lists(lua_State *L, int factors, const clc_Lu *f) {
-  static const luaL_Reg methods[] = {{"__index", lists_index},
-                                     {"__len", lists_length},
-                                     {"__pairs", lists_pairs},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"__index", lists_index}, {"__len", lists_length}, {"__pairs", lists_pairs}, {NULL, NULL}};
   const size_t at_once = f->lu == NULL || f->count < AT_ONCE ? f->count : AT_ONCE;
   lua_createtable(L, (int)at_once, 0);
   for (size_t i = 0; i < at_once; i++) {

@@ -199,8 +199,8 @@ static void keep_orders(lua_State *L, int table, clc_Lu *f) {
 }
 
 /* What was found out of a batch; f->norms are at `norms`. */
-static void check_facts(lua_State *L, clc_Buffer *a, int table, clc_Lu *f, clc_Buffer *facts, double *norms,
-                        const char *what) {
+static void check_facts(lua_State *L, clc_Buffer *a, int table, clc_Lu *f, clc_Buffer *facts,
+                        double *norms, const char *what) {
   const double *numbers = clc_pushdoubles(L, facts);
   int has_fault = 0;
   for (size_t i = 0; i < f->count && f->n > 0; i++) {

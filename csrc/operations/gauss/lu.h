@@ -12,15 +12,15 @@ typedef enum { CLC_BYCOLUMNS, CLC_BYBLOCKS, CLC_ASBATCH } clc_Way;
 #define CLC_SMALL 128
 
 typedef struct clc_Lu {
-  clc_Buffer *lu;         /* U, and below its diagonal the multipliers L */
-  size_t n, ld;           /* rows and columns; elements from row to row */
-  size_t count;           /* matrices, n * n elements apart where is_batch */
-  int is_batch;           /* the matrices came as one buffer of three dimensions */
-  int is_small;           /* by the kernels of a batch all the same */
-  clc_Buffer *exchanges;  /* the pivots on the device */
-  clc_Buffer *orders[2];  /* of rows, that the exchanges amount to, and back; on a GPU, else NULL: of
-                             a batch the first alone, where groups have an item a row */
-  const int *pivots;      /* n of each: row k was exchanged with row pivots[k], from 0; or NULL */
+  clc_Buffer *lu;        /* U, and below its diagonal the multipliers L */
+  size_t n, ld;          /* rows and columns; elements from row to row */
+  size_t count;          /* matrices, n * n elements apart where is_batch */
+  int is_batch;          /* the matrices came as one buffer of three dimensions */
+  int is_small;          /* by the kernels of a batch all the same */
+  clc_Buffer *exchanges; /* the pivots on the device */
+  clc_Buffer *orders[2]; /* of rows, that the exchanges amount to, and back; on a GPU, else NULL: of
+                            a batch the first alone, where groups have an item a row */
+  const int *pivots;     /* n of each: row k was exchanged with row pivots[k], from 0; or NULL */
   const double *diagonal; /* n of each: of U; or NULL */
   const double *norms;    /* 1-norm of each matrix */
   clc_Buffer *unread;     /* the diagonal on the device, of a batch */
@@ -63,8 +63,8 @@ void clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b, clc_Buffer *x);
 void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,
                     clc_Buffer *x);
 
-/* On a GPU, for a few columns, or none: queues that solution, and what is found of the 1-norm of the
-   inverse on the way, from below (Higham 1988): one number, to `most`. Not for a batch. */
+/* On a GPU, for a few columns, or none: queues that solution, and what is found of the 1-norm of
+   the inverse on the way, from below (Higham 1988): one number, to `most`. Not for a batch. */
 void clc_luwalk(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, clc_Buffer *x,
                 clc_Buffer *most);
 

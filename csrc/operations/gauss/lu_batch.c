@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many small systems in one launch: on a CPU a work-item has one, on a GPU a group, with an item for
- * each row as long as a group has so many and its panel fits the local memory.
+ * Many small systems in one launch: on a CPU a work-item has one, on a GPU a group, with an item
+ * for each row as long as a group has so many and its panel fits the local memory.
  */
 #include "elimination.h"
 
@@ -32,8 +32,10 @@ static Layout layout_of(lua_State *L, const clc_Buffer *like, size_t n) {
   if (row.vector > 1) return (Layout){0};
   while (l.rows < n) l.rows *= 2;
   while (l.columns > 8 && local_bytes(&l, size) > d->context->local_memory) l.columns /= 2;
-  while (l.side > 4 && l.rows * (l.side + 4 + 5) * size + 512 > d->context->local_memory) l.side /= 2;
-  if (l.rows > d->context->max_group || local_bytes(&l, size) > d->context->local_memory) l.rows = 0;
+  while (l.side > 4 && l.rows * (l.side + 4 + 5) * size + 512 > d->context->local_memory)
+    l.side /= 2;
+  if (l.rows > d->context->max_group || local_bytes(&l, size) > d->context->local_memory)
+    l.rows = 0;
   return l;
 }
 
@@ -41,8 +43,8 @@ size_t clc_batchrows(lua_State *L, const clc_Buffer *like, size_t n) {
   return layout_of(L, like, n).rows;
 }
 
-/* Pushes a kernel that solves with triangles, or goes through a matrix as if it did; the range gets a group for each
-   system and column. */
+/* Pushes a kernel that solves with triangles, or goes through a matrix as if it did; the range gets
+   a group for each system and column. */
 static clc_Kernel *push_sweep(lua_State *L, const char *name, const clc_Buffer *like, size_t count,
                               size_t n, size_t columns, clc_Range *range) {
   const Layout l = layout_of(L, like, n);
@@ -56,9 +58,8 @@ static clc_Kernel *push_sweep(lua_State *L, const char *name, const clc_Buffer *
 static void eliminate_rows(lua_State *L, clc_Buffer *a, const clc_Batch *x) {
   const Layout l = layout_of(L, a, x->n);
   const clc_Range range = clc_padded1(x->count * l.rows, l.rows);
-  const char *defines =
-      clc_define(L, {"ROWS", l.rows}, {"COLUMNS", l.columns}, {"WARP", l.warp},
-                 {"BLOCKED", x->n > l.columns});
+  const char *defines = clc_define(L, {"ROWS", l.rows}, {"COLUMNS", l.columns}, {"WARP", l.warp},
+                                   {"BLOCKED", x->n > l.columns});
   clc_Kernel *k = clc_prebuilt(L, a->device, "lu_batch_rows", a->dtype, defines);
   clc_run(L, k, &range, clc_size(x->n), clc_elements(a), clc_memory(x->w), clc_memory(x->pivots),
           clc_memory(x->order), clc_memory(x->diagonal), clc_memory(x->facts));
@@ -76,7 +77,8 @@ static void sweep(lua_State *L, const clc_Batch *f, size_t columns, clc_Buffer *
 void clc_estimatebatch(lua_State *L, const clc_Batch *f, clc_Buffer *inverses) {
   clc_Range range;
   clc_Kernel *k = push_sweep(L, "lu_batch_condition", f->w, f->count, f->n, 1, &range);
-  clc_run(L, k, &range, clc_size(f->n), clc_memory(f->w), clc_memory(f->order), clc_memory(inverses));
+  clc_run(L, k, &range, clc_size(f->n), clc_memory(f->w), clc_memory(f->order),
+          clc_memory(inverses));
   lua_pop(L, 1);
 }
 

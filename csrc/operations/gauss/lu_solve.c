@@ -65,9 +65,9 @@ static void substitute(lua_State *L, const clc_Lu *f, int triangle, size_t colum
                most = d->context->is_cpu ? 8 : SIDE; /* a CPU's compiler is slow */
   const int lower = (triangle & LOWER) != 0;
   const size_t warp = clc_getlurow(L, x).warp, side = block < most ? block : most;
-  const char *defines =
-      clc_define(L, {"BLOCK", block}, {"SIDE", side}, {"WARP", warp == side ? warp : 1}, {"LOWER", lower != 0},
-                 {"UNIT", (triangle & UNIT) != 0}, {"TRANSPOSE", (triangle & TRANSPOSE) != 0});
+  const char *defines = clc_define(
+      L, {"BLOCK", block}, {"SIDE", side}, {"WARP", warp == side ? warp : 1}, {"LOWER", lower != 0},
+      {"UNIT", (triangle & UNIT) != 0}, {"TRANSPOSE", (triangle & TRANSPOSE) != 0});
   clc_Kernel *k = clc_prebuilt(L, d, "lu_sweep", x->dtype, defines);
   for (size_t left = blocks; left > 0; left--) {
     const clc_Range range = clc_batchrange(left, columns, 1, block, 1);
@@ -122,8 +122,7 @@ static void walk(lua_State *L, const clc_Lu *f, int turn, size_t first, clc_Buff
                  clc_Buffer *order, clc_Buffer *v, clc_Buffer *most) {
   const size_t group = clc_tasksize(v->device);
   const clc_Range one = clc_padded1(group, group);
-  clc_Kernel *k =
-      clc_prebuilt(L, v->device, "lu_walk", v->dtype, clc_define(L, {"GROUP", group}));
+  clc_Kernel *k = clc_prebuilt(L, v->device, "lu_walk", v->dtype, clc_define(L, {"GROUP", group}));
   clc_run(L, k, &one, clc_size(f->n), clc_integer(turn), clc_size(first), clc_memory(x),
           clc_memory(order), clc_memory(v), clc_memory(most));
   lua_pop(L, 2);
@@ -142,8 +141,7 @@ void clc_luwalk(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, cl
                 clc_Buffer *most) {
   clc_Device *d = f->lu->device;
   const clc_Dtype *dtype = f->lu->dtype;
-  clc_Buffer *order = push_order(L, f, 0),
-             *v = clc_newbuffer(L, d, dtype, &(clc_Shape){1, {f->n}}),
+  clc_Buffer *order = push_order(L, f, 0), *v = clc_newbuffer(L, d, dtype, &(clc_Shape){1, {f->n}}),
              *all = clc_newbuffer(L, d, dtype, &(clc_Shape){2, {f->n, columns + 2}});
   start(L, f, columns, columns > 0 ? b : all, order, all);
   substitute(L, f, LOWER | UNIT, columns + 2, all);

@@ -144,8 +144,7 @@ static double inverse_norm(lua_State *L, const Inverse *s, signed char *signs) {
 /* Of a batch that lies by rows, on the device. */
 static void estimate_batch(lua_State *L, const clc_Lu *f, double *rconds) {
   const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->orders[0], NULL};
-  clc_Buffer *inverses =
-      clc_newbuffer(L, f->lu->device, f->lu->dtype, &(clc_Shape){1, {f->count}});
+  clc_Buffer *inverses = clc_newbuffer(L, f->lu->device, f->lu->dtype, &(clc_Shape){1, {f->count}});
   clc_estimatebatch(L, &batch, inverses);
   const double *numbers = clc_pushdoubles(L, inverses);
   for (size_t i = 0; i < f->count; i++) rconds[i] = fmin(1, 1 / (f->norms[i] * numbers[i]));

@@ -23,8 +23,8 @@ clc_Systems clc_systemsof(const clc_Buffer *a, const clc_Buffer *b);
    where an element is NaN or infinite, naming it as an element of `name` ("gauss: a"). Blocks. */
 double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name);
 
-/* R = B - A X in twice the precision, and of each system the largest backward error ratio of its columns, with the
-   norms of the matrices; returns the largest of them. Blocks. */
+/* R = B - A X in twice the precision, and of each system the largest backward error ratio of its
+   columns, with the norms of the matrices; returns the largest of them. Blocks. */
 double clc_judge(lua_State *L, const clc_Systems *s, const double *norms, clc_Buffer *a,
                  clc_Buffer *x, clc_Buffer *b, clc_Buffer *r, double *ratios);
 
