@@ -13,8 +13,7 @@
  * UNIT 1 its diagonal is ones; TRANSPOSE 1 takes element (k, i) of W for (i, k) of T. With `known` -1 or, upwards, the
  * number of blocks, nothing is known and the first block is solved. Rows of W are ldw apart; rows and columns are zero up to
  * the next multiple of SIDE; X has n rows of `columns` elements. Both loops go by SIDE columns of T, whose elements come
- * through local memory; in the second one item, or a warp, solves with
- * their triangle.
+ * through local memory; in the second one item solves with their triangle.
  * A group has a block, an item a row. Global size: BLOCK for each block beyond, columns; local size BLOCK, 1.
  */
 #ifndef REAL
@@ -34,10 +33,6 @@
 #endif
 #ifndef TRANSPOSE
 #define TRANSPOSE 0 /* 1: W holds the transpose of T */
-#endif
-
-#ifndef WARP
-#define WARP 1 /* 32: floats of NVIDIA's GPUs, whose warps solve with a triangle together; SIDE is 32 then */
 #endif
 
 #include "clcompute/vector.h"
@@ -76,31 +71,6 @@ INLINE void keep(__local REAL *tile, const int t, const QUAD *next) {
   }
 }
 
-#if WARP == 32
-/* What a lane of the warp has (PTX). */
-INLINE REAL of_lane(const REAL x, const int lane) {
-  uint other;
-  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;"
-               : "=r"(other)
-               : "r"(as_uint(x)), "r"(lane));
-  return as_float(other);
-}
-
-/* Solves with a triangle, a lane a row: returns the lane's element, which was v. */
-INLINE REAL solve_lanes(__local const REAL *row, const int lane, const REAL inverse,
-                        const REAL scale, REAL v) {
-  REAL l[SIDE], solved = 0;
-  UNROLL for (int k = 0; k < SIDE; k++) l[k] = (LOWER ? lane > k : lane < k) ? row[k] : 0;
-#define SUBSTITUTE(k)                                                          \
-  {                                                                            \
-    const REAL known = of_lane(UNIT ? v : v * inverse * scale, STEP(k));       \
-    solved = lane == STEP(k) ? known : solved;                                 \
-    v = fma(-l[STEP(k)], known, v);                                            \
-  }
-  REPEAT(SUBSTITUTE)
-  return solved;
-}
-#else
 /* Solves with a triangle, in place; inverses are those of its diagonal, in two factors. */
 INLINE void solve(__local const REAL *triangle, __local const REAL *inverses, __local REAL *x) {
   REAL y[SIDE];
@@ -114,7 +84,6 @@ INLINE void solve(__local const REAL *triangle, __local const REAL *inverses, __
   REPEAT(SUBSTITUTE)
   UNROLL for (int k = 0; k < SIDE; k++) x[k] = y[k];
 }
-#endif
 
 INLINE REAL multiply(__local const REAL *row, __local const REAL *x) {
   REAL sums[4] = {0, 0, 0, 0};
@@ -132,9 +101,7 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_sweep(
   __local REAL tile[BLOCK * STRIDE];
   __local REAL xs[BLOCK] __attribute__((aligned(32))); /* that are known */
   __local REAL ys[SIDE] __attribute__((aligned(32)));  /* that become so */
-#if WARP == 1
   __local REAL inverses[2 * SIDE];
-#endif
   const int t = (int)get_local_id(0);
   const long group = (long)get_group_id(0), block = LOWER ? known + 1 + group : known - 1 - group;
   const ulong i0 = (ulong)block * BLOCK, i = i0 + t, k0 = (ulong)known * BLOCK;
@@ -159,15 +126,6 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_sweep(
   for (int s = 0; s < BLOCK && group == 0; s += SIDE) {
     const int r = LOWER ? s : BLOCK - SIDE - s; /* the triangle's first row */
     keep(tile, t, next);
-#if WARP == 32
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (s + SIDE < BLOCK) fetch(n, w, ldw, i0, i0 + (LOWER ? r + SIDE : r - SIDE), t, next);
-    if (t >= r && t < r + SIDE) {
-      v = solve_lanes(tile + t * STRIDE, t - r, inverse, scale, v);
-      ys[t - r] = v;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-#else
     if (t >= r && t < r + SIDE) {
       ys[t - r] = v;
       inverses[t - r] = inverse;
@@ -178,7 +136,6 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_sweep(
     if (t == 0) solve(tile + r * STRIDE, inverses, ys);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (t >= r && t < r + SIDE) v = ys[t - r];
-#endif
     if (LOWER ? t >= r + SIDE : t < r) v -= multiply(tile + t * STRIDE, ys);
     barrier(CLK_LOCAL_MEM_FENCE);
   }

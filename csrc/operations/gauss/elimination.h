@@ -11,6 +11,7 @@
 typedef struct clc_LuRow {
   size_t vector, group, columns, block, large, few;
   size_t rows, warp; /* of a tournament; 0: panels are none */
+  size_t items;      /* rows up to which a system of a batch has a work-item for each */
 } clc_LuRow;
 
 clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like);
@@ -54,7 +55,7 @@ typedef struct clc_Batch {
                         the first column, from 1, whose pivot is zero or not finite, or 0 */
 } clc_Batch;
 
-/* Work-items of a group that has one for each of n rows; 0: not on this device. */
+/* Work-items of a group that has one for each of n rows; 0: groups of this device have not. */
 size_t clc_batchrows(lua_State *L, const clc_Buffer *like, size_t n);
 
 /* The matrices of a, in one launch. */

@@ -23,12 +23,16 @@ clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like) {
   static const clc_Field tournament[] = {{"rows", offsetof(clc_LuRow, rows), NULL},
                                          {"warp", offsetof(clc_LuRow, warp), NULL},
                                          {NULL, 0, NULL}};
+  static const clc_Field batch[] = {{"items", offsetof(clc_LuRow, items), NULL}, {NULL, 0, NULL}};
   clc_LuRow row = {0};
   clc_pushrow(L, like->device, "lu", like->dtype);
   clc_readrow(L, fields, &row);
   const int has_rows = lua_getfield(L, -1, "rows") != LUA_TNIL;
   lua_pop(L, 1);
   if (has_rows) clc_readrow(L, tournament, &row);
+  const int has_items = lua_getfield(L, -1, "items") != LUA_TNIL;
+  lua_pop(L, 1);
+  if (has_items) clc_readrow(L, batch, &row);
   lua_pop(L, 1);
   return row;
 }

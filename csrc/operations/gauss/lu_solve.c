@@ -64,10 +64,9 @@ static void substitute(lua_State *L, const clc_Lu *f, int triangle, size_t colum
   const size_t block = block_of(x), blocks = clc_parts(f->n, block),
                most = d->context->is_cpu ? 8 : SIDE; /* a CPU's compiler is slow */
   const int lower = (triangle & LOWER) != 0;
-  const size_t warp = clc_getlurow(L, x).warp, side = block < most ? block : most;
-  const char *defines = clc_define(
-      L, {"BLOCK", block}, {"SIDE", side}, {"WARP", warp == side ? warp : 1}, {"LOWER", lower != 0},
-      {"UNIT", (triangle & UNIT) != 0}, {"TRANSPOSE", (triangle & TRANSPOSE) != 0});
+  const char *defines =
+      clc_define(L, {"BLOCK", block}, {"SIDE", block < most ? block : most}, {"LOWER", lower != 0},
+                 {"UNIT", (triangle & UNIT) != 0}, {"TRANSPOSE", (triangle & TRANSPOSE) != 0});
   clc_Kernel *k = clc_prebuilt(L, d, "lu_sweep", x->dtype, defines);
   for (size_t left = blocks; left > 0; left--) {
     const clc_Range range = clc_batchrange(left, columns, 1, block, 1);

@@ -363,7 +363,7 @@ end)
 
 helper.describe_each("lu of many small systems, by groups with an item a row", function(d)
   local slow = helper.is_simulator(d)
-  local ROW = { where = {}, vector = 1, group = 64, columns = 8, block = 32, large = 40, few = 3 }
+  local ROW = { where = {}, vector = 1, group = 64, columns = 8, block = 32, large = 40, few = 3, items = 512 }
   local dtypes_here = d.type == "gpu" and not slow and dtypes or { "float" }
 
   for _, dtype in ipairs(dtypes_here) do
