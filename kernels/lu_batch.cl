@@ -3,19 +3,19 @@
  * lu_batch: LU factors with partial pivoting of many small matrices, one after the other in memory
  *
  *     for each matrix A, n x n, and its copy W:
- *       facts[n] = the largest sum of magnitudes of a column of A;
+ *       facts[0] = the largest sum of magnitudes of a column of A;
  *       for (k = 0; k < n; k++) {
  *         p = the first row from k on with the largest |W[p][k]|;
- *         pivots[k] = p;  facts[k] = W[p][k];
+ *         pivots[k] = p;  diagonal[k] = W[p][k];
  *         for (j = 0; j < n; j++) swap(W[k][j], W[p][j]);
  *         for (i = k + 1; i < n; i++) {
  *           W[i][k] /= W[k][k];
  *           for (j = k + 1; j < n; j++) W[i][j] -= W[i][k] * W[k][j];
  *         }
  *       }
+ *       facts[1] = 1 + the first k whose diagonal[k] is zero or not finite, or 0;
  *
- * A pivot that is zero leaves its column as it is. a0 elements lie before the first matrix; facts
- * has n + 1 elements for each.
+ * A pivot that is zero leaves its column as it is. a0 elements lie before the first matrix.
  * One work-group of GROUP work-items a matrix.
  */
 #ifndef REAL
@@ -76,7 +76,7 @@ static inline void find_largest(__local REAL *best, __local int *row, const int 
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch(
     const int n, __global const REAL *a, const ulong a0, __global REAL *w, __global int *pivots,
-    __global REAL *facts) {
+    __global REAL *diagonal, __global REAL *facts) {
   __local REAL best[GROUP];
   __local int row[GROUP];
   const int t = (int)get_local_id(0);
@@ -84,7 +84,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch(
   a += a0 + matrix * n * n;
   w += matrix * n * n;
   pivots += matrix * n;
-  facts += matrix * (n + 1);
+  diagonal += matrix * n;
+  facts += matrix * 2;
   best[t] = 0;
   row[t] = 0;
   for (int j = t; j < n; j += GROUP) {
@@ -97,7 +98,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch(
     if (!(sum <= best[t])) best[t] = isnan(sum) ? INFINITY : sum;
   }
   find_largest(best, row, t);
-  if (t == 0) facts[n] = best[0];
+  int fault = 0;
+  if (t == 0) facts[0] = best[0];
   for (int k = 0; k < n; k++) {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     best[t] = -1;
@@ -113,7 +115,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch(
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (t == 0) {
       pivots[k] = p;
-      facts[k] = pivot;
+      diagonal[k] = pivot;
+      if (fault == 0 && !(fabs(pivot) > 0 && fabs(pivot) < INFINITY)) fault = k + 1;
     }
     for (int j = t; j < n && p != k; j += GROUP) {
       const REAL upper = w[k * n + j];
@@ -125,4 +128,5 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch(
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     update(w, n, k, t);
   }
+  if (t == 0) facts[1] = fault;
 }

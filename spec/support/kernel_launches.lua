@@ -230,7 +230,44 @@ by_kernel.lu_update = [[for _, n in ipairs(SIZES) do for k = 0, n - 2, 7 do
 
 by_kernel.lu_batch = [[for _, n in ipairs { 1, 2, 3, 7, 8, 9, 13, 17 } do for group = 1, 8, 7 do for v = 1, 4, 3 do
   if v <= n then run("lu_batch", 2 * group, { GROUP = group, V = v })(n, random(1 + 2 * n * n), 1, empty(2 * n * n),
-    empty(2 * n, "int"), empty(2 * (n + 1))) end end end end]]
+    empty(2 * n, "int"), empty(2 * n), empty(4)) end end end end]]
+
+by_kernel.lu_batch_rows = [[for _, n in ipairs { 1, 2, 7, 8, 9, 17, 32, 33, 41 } do
+  local rows = n <= 32 and 32 or 64
+  run("lu_batch_rows", 2 * rows, { ROWS = rows, BLOCKED = n > 8 and 1 or 0 })(n, random(1 + 2 * n * n), 1,
+    empty(2 * n * n), empty(2 * n, "int"), empty(2 * n, "int"), empty(2 * n), empty(4)) end]]
+
+by_kernel.lu_batch_sweep = [[for _, n in ipairs { 1, 2, 7, 8, 9, 31, 32, 33 } do for columns = 1, 3, 2 do
+  local rows = n <= 32 and 32 or 64
+  run("lu_batch_sweep", { global = { 2 * rows, columns }, group = { rows, 1 } }, { ROWS = rows })(n, columns,
+    reals(2 * n * n), buffer(2 * n, function(i) return (i - 1) % n end, "int"), reals(2 * n * columns + 1), 1,
+    empty(2 * n * columns)) end end]]
+
+by_kernel.lu_batch_condition = [[for _, n in ipairs { 1, 2, 7, 9, 33 } do
+  local rows = n <= 32 and 32 or 64
+  run("lu_batch_condition", 2 * rows, { ROWS = rows })(n, random(2 * n * n),
+    buffer(2 * n, function(i) return (i - 1) % n end, "int"), empty(2)) end]]
+
+by_kernel.lu_batch_residual = [[for _, n in ipairs { 1, 2, 7, 8, 9, 31, 32, 33 } do for columns = 1, 3, 2 do
+  local rows = n <= 32 and 32 or 64
+  run("lu_batch_residual", { global = { 2 * rows, columns }, group = { rows, 1 } }, { ROWS = rows })(n, columns,
+    reals(2 * n * n + 1), 1, reals(2 * n * columns), reals(2 * n * columns + 1), 1, empty(2 * n * columns),
+    empty(6 * columns)) end end]]
+
+by_kernel.lu_start = [[for _, n in ipairs(SIZES) do for columns = 0, 3, 3 do
+  run("lu_start", over(n, 8))(n, columns, ints(n), reals(n * columns + 2), 2, empty(n * (columns + 2))) end end]]
+
+by_kernel.lu_walk = [[for _, n in ipairs(SIZES) do for turn = 0, 2 do for first = 0, 3, 3 do
+  run("lu_walk", 16)(n, turn, first, reals(n * (first + 2)), ints(n), reals(n), reals(1)) end end end]]
+
+by_kernel.residual_lanes = [[for _, n in ipairs(SIZES) do for columns = 1, 3, 2 do
+  run("residual_lanes", { global = { up(8 * n, 16), columns, 2 }, group = { 16, 1, 1 } })(n, columns,
+    reals(2 * n * n + 1), 1, reals(2 * n * columns + 2), 2, reals(2 * n * columns + 3), 3,
+    empty(2 * n * columns)) end end]]
+
+by_kernel.solution_sums = [[for _, n in ipairs(SIZES) do for columns = 1, 3, 2 do
+  run("solution_sums", { global = { 16, columns }, group = { 16, 1 } })(n, columns, reals(n * columns),
+    reals(n * columns), empty(3 * columns)) end end]]
 
 by_kernel.lu_batch_solve = [[for _, n in ipairs { 1, 2, 3, 7, 8, 9, 17 } do
   for group = 1, 8, 7 do for columns = 1, 9, 4 do

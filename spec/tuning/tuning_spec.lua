@@ -255,7 +255,7 @@ describe("rules of tuning", function()
     assert.matches("thin", rules.fault("gemm", { kernel = "tiled", thin = 3 }, facts()))
     assert.matches("stream", rules.fault("gemm", { kernel = "tiled", stream = -1 }, facts()))
     for _, case in ipairs { { "vector", 7 }, { "columns", 0 }, { "columns", 13 }, { "block", 0 }, { "block", 33 },
-      { "group", 0 }, { "group", 1 << 20 }, { "large", 0.5 } } do
+      { "group", 0 }, { "group", 1 << 20 }, { "large", 0.5 }, { "items", -1 } } do
       assert.matches(case[1], rules.fault("lu", changed(lu, { [case[1]] = case[2] }), facts()))
     end
     for _, row in ipairs { "hello", 5, {}, { kernel = {} } } do assert.is_string(rules.fault("gemm", row, facts())) end

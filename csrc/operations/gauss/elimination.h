@@ -5,11 +5,13 @@
 
 #include "operations/gemm/gemm.h"
 #include "operations/operations.h"
+#include "systems.h"
 
 /* The row of LU for a device and a dtype (lua/clcompute/tuning/known.lua says what they mean). */
 typedef struct clc_LuRow {
   size_t vector, group, columns, block, large, few;
   size_t rows, warp; /* of a tournament; 0: panels are none */
+  size_t items;      /* rows up to which a system of a batch has a work-item for each */
 } clc_LuRow;
 
 clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like);
@@ -43,12 +45,31 @@ void clc_eliminatetournament(lua_State *L, const clc_Elimination *x, const clc_L
 void clc_eliminatepanel(lua_State *L, const clc_Elimination *x, size_t columns,
                         const clc_LuRow *row);
 
-/* The matrices of a, packed one after the other, into x->w, many small ones in one launch. The
-   diagonal of each is followed by its 1-norm, which is infinite where an element is NaN. */
-void clc_eliminatebatch(lua_State *L, clc_Buffer *a, size_t count, const clc_Elimination *x);
+/* Many small matrices, packed one after the other, that become their LU factors. */
+typedef struct clc_Batch {
+  size_t count, n;
+  clc_Buffer *w, *pivots, *diagonal; /* n x n and n elements of each */
+  clc_Buffer *order; /* the row of the matrix that has become a row of w; NULL where groups do not
+                        have an item for each row */
+  clc_Buffer *facts; /* two numbers of each: its 1-norm, which is infinite where an element is NaN;
+                        the first column, from 1, whose pivot is zero or not finite, or 0 */
+} clc_Batch;
+
+/* Work-items of a group that has one for each of n rows; 0: groups of this device have not. */
+size_t clc_batchrows(lua_State *L, const clc_Buffer *like, size_t n);
+
+/* The matrices of a, in one launch. */
+void clc_eliminatebatch(lua_State *L, clc_Buffer *a, const clc_Batch *x);
 
 /* The solution of their systems; b and x have n rows of so many columns for each. */
-void clc_solvebatch(lua_State *L, size_t count, size_t columns, const clc_Elimination *f,
-                    clc_Buffer *b, clc_Buffer *x);
+void clc_solvebatch(lua_State *L, const clc_Batch *f, size_t columns, clc_Buffer *b, clc_Buffer *x);
+
+/* Where f has an order: estimates of the 1-norms of the inverses, from below. */
+void clc_estimatebatch(lua_State *L, const clc_Batch *f, clc_Buffer *inverses);
+
+/* R = B - A X by groups with an item a row, and three numbers for each column of each system:
+   the largest |x|, the sum of |x| in its units, the sum of |r|. */
+void clc_judgebatch(lua_State *L, const clc_Systems *s, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b,
+                    clc_Buffer *r, clc_Buffer *sums);
 
 #endif

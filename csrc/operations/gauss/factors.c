@@ -45,7 +45,7 @@ static int factors_solve(lua_State *L) {
   luaL_checkstack(L, 60, NULL);
   clc_checkrights(L, 2, b, x->f.is_batch, x->f.count, x->f.n);
   x->is_shared |= b->device != x->f.lu->device;
-  clc_lusolve(L, &x->f, b);
+  clc_lusolve(L, &x->f, b, clc_newbuffer(L, b->device, b->dtype, &b->shape));
   return 1;
 }
 
@@ -68,7 +68,12 @@ static double determinant(const Factors *x, size_t i) {
 }
 
 static int factors_det(lua_State *L) {
-  return push_each(L, check_factors(L), determinant);
+  Factors *x = check_factors(L);
+  luaL_checkstack(L, 60, NULL);
+  clc_getvalue(L, 1, 1);
+  clc_needpivots(L, lua_gettop(L), &x->f);
+  clc_needdiagonal(L, lua_gettop(L), &x->f);
+  return push_each(L, x, determinant);
 }
 
 static double rcond(const Factors *x, size_t i) {
@@ -79,11 +84,10 @@ static int factors_rcond(lua_State *L) {
   Factors *x = check_factors(L);
   luaL_checkstack(L, 60, NULL);
   if (x->rconds == NULL) {
-    double *rconds = lua_newuserdatauv(L, (x->f.count + 1) * sizeof *rconds, 0);
-    clc_rconds(L, &x->f, rconds);
     clc_getvalue(L, 1, 1);
-    lua_insert(L, -2);
-    lua_rawseti(L, -2, 5);
+    double *rconds = lua_newuserdatauv(L, (x->f.count + 1) * sizeof *rconds, 0);
+    clc_rconds(L, lua_gettop(L) - 1, &x->f, rconds);
+    lua_rawseti(L, -2, 8);
     x->rconds = rconds;
   }
   return push_each(L, x, rcond);

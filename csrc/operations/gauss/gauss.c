@@ -96,8 +96,7 @@ static void solve_paper(lua_State *L, clc_Buffer *a, clc_Buffer *b, const clc_Pa
   clc_checknorm1(L, b, "gauss: b");
   clc_Buffer *x = clc_papersolve(L, a, b, *options);
   clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
-  clc_residual(L, a, x, b, r);
-  const double ratio = clc_ratios(L, &one, &norm, x, r, found->ratios);
+  const double ratio = clc_judge(L, &one, &norm, a, x, b, r, found->ratios);
   clc_release(&r->h);
   lua_pop(L, 1);
   if (!(ratio <= CLC_MAXRATIO))
@@ -120,8 +119,7 @@ static int push_condition(lua_State *L, const clc_Lu *f, const double *rconds, d
   return 1;
 }
 
-static void check_condition(lua_State *L, const clc_Lu *f, double *rconds, double limit) {
-  clc_rconds(L, f, rconds);
+static void check_condition(lua_State *L, const clc_Lu *f, const double *rconds, double limit) {
   if (push_condition(L, f, rconds, limit, "matrix is refused by option 'rcond'"))
     luaL_error(L, "%s", lua_tostring(L, -1));
 }
@@ -136,12 +134,11 @@ static void warn_condition(lua_State *L, const clc_Lu *f, const double *rconds) 
   lua_setfield(L, -2, "warning");
 }
 
-/* x <- x + A^-1 (b - A x); r holds the residual before and after. */
-static void refine(lua_State *L, const clc_Lu *f, clc_Buffer *a, clc_Buffer *b, clc_Buffer *x,
-                   clc_Buffer *r) {
-  clc_Buffer *correction = clc_lusolve(L, f, r);
+/* x <- x + A^-1 r, where r is b - A x. */
+static void refine(lua_State *L, const clc_Lu *f, clc_Buffer *x, clc_Buffer *r) {
+  clc_Buffer *correction = clc_newbuffer(L, x->device, x->dtype, &x->shape);
+  clc_lusolve(L, f, r, correction);
   clc_saxpy(L, 1, correction, x, x);
-  clc_residual(L, a, x, b, r);
   clc_release(&correction->h);
   lua_pop(L, 1);
 }
@@ -153,10 +150,13 @@ static const char *advise(const Options *o, const clc_Dtype *dtype) {
                             : "elements grew beyond what refinement can mend";
 }
 
-static void check_ratios(lua_State *L, const clc_Lu *f, const double *ratios, const Options *o) {
+/* An element of b that is not finite makes its ratio so. */
+static void check_ratios(lua_State *L, const clc_Lu *f, clc_Buffer *b, const double *ratios,
+                         const Options *o) {
   const clc_Dtype *dtype = f->lu->dtype;
   for (size_t i = 0; i < f->count; i++) {
     if (ratios[i] <= CLC_MAXRATIO) continue;
+    if (!isfinite(ratios[i])) clc_checknorm1(L, b, "gauss: b");
     const char *system = clc_pushsystem(L, f, i, "gauss");
     if (isnan(ratios[i]))
       luaL_error(L, "%sx or its residual overflows%s", system,
@@ -177,22 +177,34 @@ static clc_Way way_of(lua_State *L, const clc_Buffer *a, const clc_Systems *s, V
 static void solve_pivoting(lua_State *L, clc_Buffer *a, clc_Buffer *b, const Options *o, clc_Lu *f,
                            Findings *found) {
   const clc_Systems systems = clc_systemsof(a, b);
-  clc_checknorm1(L, b, "gauss: b");
   *f = clc_factor(L, a, way_of(L, a, &systems, o->variant), "gauss");
-  check_condition(L, f, found->rconds, o->rcond);
-  clc_Buffer *x = clc_lusolve(L, f, b);
-  clc_Buffer *r = clc_newbuffer(L, x->device, x->dtype, &x->shape);
-  clc_residual(L, a, x, b, r);
-  double worst = clc_ratios(L, &systems, f->norms, x, r, found->ratios);
+  const int factors = lua_gettop(L);
+  clc_Buffer *x = clc_newbuffer(L, b->device, b->dtype, &b->shape),
+             *r = clc_newbuffer(L, x->device, x->dtype, &x->shape),
+             *most = clc_newbuffer(L, x->device, x->dtype, &(clc_Shape){1, {1}});
+  const int walks = systems.columns <= clc_getlurow(L, a).few && clc_canwalk(L, f);
+  if (walks) {
+    clc_luwalk(L, f, systems.columns, b, x, most);
+  } else {
+    clc_rconds(L, factors, f, found->rconds);
+    check_condition(L, f, found->rconds, o->rcond);
+    clc_lusolve(L, f, b, x);
+  }
+  double worst = clc_judge(L, &systems, f->norms, a, x, b, r, found->ratios);
+  if (walks) {
+    found->rconds[0] = clc_walkrcond(L, f, most);
+    check_condition(L, f, found->rconds, o->rcond);
+  }
   while (found->steps < MAX_STEPS &&
          ((o->refine && found->steps == 0) || (o->may_refine && !(worst <= CLC_MAXRATIO)))) {
-    refine(L, f, a, b, x, r);
-    worst = clc_ratios(L, &systems, f->norms, x, r, found->ratios);
+    refine(L, f, x, r);
+    worst = clc_judge(L, &systems, f->norms, a, x, b, r, found->ratios);
     found->steps++;
   }
+  clc_release(&most->h);
   clc_release(&r->h);
-  lua_pop(L, 1);
-  check_ratios(L, f, found->ratios, o);
+  lua_pop(L, 2);
+  check_ratios(L, f, b, found->ratios, o);
 }
 
 /* A number, or of a batch a list of them. */
@@ -217,20 +229,74 @@ static void push_pivots(lua_State *L, const int *pivots, size_t n) {
   }
 }
 
-static void set_pivots(lua_State *L, const clc_Lu *f) {
-  if (f->is_batch) {
-    lua_createtable(L, (int)f->count, 0);
-    for (size_t i = 0; i < f->count; i++) {
-      push_pivots(L, f->pivots + i * f->n, f->n);
-      lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-  } else {
-    push_pivots(L, f->pivots, f->n);
+/* The lists of a batch, of which Lua makes ten million numbers a second: those of the first systems
+   are made at once, the others when they are asked for. Upvalues: pivots, systems, rows. */
+#define AT_ONCE 8
+
+/* Pushes the list of a system, from 1, which the table at that index keeps. */
+static void push_list(lua_State *L, int lists, lua_Integer system) {
+  const int *pivots = lua_touserdata(L, lua_upvalueindex(1));
+  const lua_Integer n = lua_tointeger(L, lua_upvalueindex(3));
+  push_pivots(L, pivots + (system - 1) * n, (size_t)n);
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, lists, system);
+}
+
+static int lists_index(lua_State *L) {
+  const lua_Integer system = lua_tointeger(L, 2), count = lua_tointeger(L, lua_upvalueindex(2));
+  if (!lua_isinteger(L, 2) || system < 1 || system > count) return 0;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  push_list(L, 1, system);
+  return 1;
+}
+
+static int lists_length(lua_State *L) {
+  lua_pushvalue(L, lua_upvalueindex(2));
+  return 1;
+}
+
+/* All of them, then `next`. */
+static int lists_pairs(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  for (lua_Integer i = 1; i <= lua_tointeger(L, lua_upvalueindex(2)); i++) {
+    if (lua_rawgeti(L, 1, i) == LUA_TNIL) push_list(L, 1, i);
+    lua_settop(L, 1);
   }
+  lua_getglobal(L, "next");
+  lua_pushvalue(L, 1);
+  return 2;
+}
+
+/* Pushes the lists of a batch whose table is at that index. */
+static void push_lists(lua_State *L, int factors, const clc_Lu *f) {
+  static const luaL_Reg methods[] = {
+      {"__index", lists_index}, {"__len", lists_length}, {"__pairs", lists_pairs}, {NULL, NULL}};
+  const size_t at_once = f->lu == NULL || f->count < AT_ONCE ? f->count : AT_ONCE;
+  lua_createtable(L, (int)at_once, 0);
+  for (size_t i = 0; i < at_once; i++) {
+    push_pivots(L, f->pivots + i * f->n, f->n);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  if (at_once == f->count) return;
+  luaL_newlibtable(L, methods);
+  lua_rawgeti(L, factors, CLC_LUPIVOTS);
+  lua_pushinteger(L, (lua_Integer)f->count);
+  lua_pushinteger(L, (lua_Integer)f->n);
+  luaL_setfuncs(L, methods, 3);
+  lua_setmetatable(L, -2);
+}
+
+/* Of the factors whose table is at that index. */
+static void set_pivots(lua_State *L, int factors, clc_Lu *f) {
+  if (f->lu != NULL) clc_needpivots(L, factors, f);
+  if (f->is_batch)
+    push_lists(L, factors, f);
+  else
+    push_pivots(L, f->pivots, f->n);
   lua_setfield(L, -2, "pivots");
 }
 
-static void push_info(lua_State *L, const Findings *found, const clc_Lu *f, int has_pivots) {
+static void push_info(lua_State *L, const Findings *found, clc_Lu *f, int has_pivots) {
   static const char *const keys[] = {"backward_error", "rcond", "steps", "pivots", "warning", NULL};
   lua_createtable(L, 0, 5);
   clc_namerecord(L, "clcompute.GaussInfo", keys);
@@ -239,7 +305,7 @@ static void push_info(lua_State *L, const Findings *found, const clc_Lu *f, int 
   lua_setfield(L, -2, "steps");
   if (!has_pivots) return;
   set_numbers(L, "rcond", found->rconds, f);
-  set_pivots(L, f);
+  set_pivots(L, lua_gettop(L) - 2, f);
   if (f->lu != NULL) warn_condition(L, f, found->rconds);
 }
 

@@ -23,12 +23,16 @@ clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like) {
   static const clc_Field tournament[] = {{"rows", offsetof(clc_LuRow, rows), NULL},
                                          {"warp", offsetof(clc_LuRow, warp), NULL},
                                          {NULL, 0, NULL}};
+  static const clc_Field batch[] = {{"items", offsetof(clc_LuRow, items), NULL}, {NULL, 0, NULL}};
   clc_LuRow row = {0};
   clc_pushrow(L, like->device, "lu", like->dtype);
   clc_readrow(L, fields, &row);
   const int has_rows = lua_getfield(L, -1, "rows") != LUA_TNIL;
   lua_pop(L, 1);
   if (has_rows) clc_readrow(L, tournament, &row);
+  const int has_items = lua_getfield(L, -1, "items") != LUA_TNIL;
+  lua_pop(L, 1);
+  if (has_items) clc_readrow(L, batch, &row);
   lua_pop(L, 1);
   return row;
 }
@@ -83,60 +87,64 @@ static double largest_sum(lua_State *L, const Sums *s) {
   return largest;
 }
 
-/* Numbers that the device found: the diagonals, and the norms of the matrices. */
-typedef struct {
-  double *diagonal, *norms;
-} Facts;
-
-static void copy_doubles(double *to, const double *from, size_t n) {
-  memcpy(to, from, n * sizeof *to);
-}
-
 /* Pushes a table of the buffers. */
-static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f, size_t elements,
-                                  size_t facts) {
+static clc_Elimination push_parts(lua_State *L, clc_Buffer *a, const clc_Lu *f) {
   clc_Device *d = a->device;
+  const int together = f->is_batch || f->is_small;
+  const size_t all = f->count * f->n, rows = together ? all : clc_paddedrows(f->n);
   clc_Elimination x = {.n = f->n, .ld = f->ld};
-  lua_createtable(L, 4, 0);
-  x.w = clc_takescratch(L, d, FACTORS, a->dtype, elements);
+  lua_createtable(L, 9, 0);
+  x.w = clc_takescratch(L, d, FACTORS, a->dtype, rows * f->ld);
   lua_rawseti(L, -2, 1);
-  x.pivots = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {f->count * f->n}});
+  x.pivots = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {all}});
   lua_rawseti(L, -2, 2);
-  x.diagonal = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {facts}});
+  x.diagonal = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {all}});
   lua_rawseti(L, -2, 3);
   return x;
 }
 
-static clc_Elimination factor_one(lua_State *L, clc_Buffer *a, const clc_Lu *f, clc_Way way,
-                                  Facts facts) {
-  const clc_Elimination x = push_parts(L, a, f, clc_paddedrows(f->n) * f->ld, f->n);
-  facts.norms[0] = 0;
-  if (f->n == 0) return x;
-  const clc_LuRow row = clc_getlurow(L, a);
-  const Sums sums = load(L, a, &x, &row);
-  if (way == CLC_BYCOLUMNS)
-    clc_eliminatecolumns(L, &x);
-  else
-    (row.rows > 0 ? clc_eliminatetournament : clc_eliminateblocks)(L, &x, &row);
-  copy_doubles(facts.diagonal, clc_pushdoubles(L, x.diagonal), f->n);
-  lua_pop(L, 1);
-  facts.norms[0] = largest_sum(L, &sums);
-  clc_givescratch(L, SUMS);
-  return x;
+void clc_needpivots(lua_State *L, int table, clc_Lu *f) {
+  const size_t all = f->count * f->n;
+  if (f->pivots != NULL) return;
+  int *pivots = lua_newuserdatauv(L, all * sizeof *pivots, 0);
+  clc_readbuffer(L, f->exchanges, 0, all, pivots);
+  lua_rawseti(L, table, CLC_LUPIVOTS);
+  f->pivots = pivots;
 }
 
-/* Each by a work-group, on a CPU by a work-item. */
-static clc_Elimination factor_batch(lua_State *L, clc_Buffer *a, const clc_Lu *f, Facts facts) {
-  const size_t n = f->n;
-  const clc_Elimination x = push_parts(L, a, f, f->count * n * n, f->count * (n + 1));
-  if (x.w->count > 0) clc_eliminatebatch(L, a, f->count, &x);
-  const double *numbers = clc_pushdoubles(L, x.diagonal);
-  for (size_t i = 0; i < f->count; i++) {
-    copy_doubles(facts.diagonal + i * n, numbers + i * (n + 1), n);
-    facts.norms[i] = n > 0 ? numbers[i * (n + 1) + n] : 0;
+void clc_needdiagonal(lua_State *L, int table, clc_Lu *f) {
+  if (f->diagonal != NULL) return;
+  f->diagonal = clc_pushdoubles(L, f->unread);
+  lua_rawseti(L, table, 9);
+}
+
+static void factor_one(lua_State *L, clc_Buffer *a, int table, clc_Lu *f, clc_Way way,
+                       const clc_Elimination *x, double *norms) {
+  if (f->n == 0) return;
+  const clc_LuRow row = clc_getlurow(L, a);
+  const Sums sums = load(L, a, x, &row);
+  if (way == CLC_BYCOLUMNS)
+    clc_eliminatecolumns(L, x);
+  else
+    (row.rows > 0 ? clc_eliminatetournament : clc_eliminateblocks)(L, x, &row);
+  clc_needdiagonal(L, table, f);
+  norms[0] = largest_sum(L, &sums);
+  clc_givescratch(L, SUMS);
+}
+
+/* Queues all of it; pushes the facts. */
+static clc_Buffer *factor_batch(lua_State *L, clc_Buffer *a, clc_Lu *f, const clc_Elimination *x) {
+  clc_Device *d = a->device;
+  const size_t n = f->n, all = f->count * n;
+  clc_Batch batch = {f->count, n, x->w, x->pivots, x->diagonal, NULL, NULL};
+  if (clc_batchrows(L, a, n) > 0) {
+    batch.order = clc_newbuffer(L, d, clc_int, &(clc_Shape){1, {all}});
+    lua_rawseti(L, -2, 6);
   }
-  lua_pop(L, 1);
-  return x;
+  batch.facts = clc_newbuffer(L, d, a->dtype, &(clc_Shape){1, {2 * f->count}});
+  if (all > 0) clc_eliminatebatch(L, a, &batch);
+  f->orders[0] = batch.order;
+  return batch.facts;
 }
 
 const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what) {
@@ -194,36 +202,55 @@ static void keep_orders(lua_State *L, int table, clc_Lu *f) {
   }
 }
 
+/* What was found out of a batch; f->norms are at `norms`. */
+static void check_facts(lua_State *L, clc_Buffer *a, int table, clc_Lu *f, clc_Buffer *facts,
+                        double *norms, const char *what) {
+  const double *numbers = clc_pushdoubles(L, facts);
+  int has_fault = 0;
+  for (size_t i = 0; i < f->count && f->n > 0; i++) {
+    norms[i] = numbers[2 * i];
+    has_fault |= numbers[2 * i + 1] != 0;
+  }
+  lua_pop(L, 1);
+  check_norms(L, a, f, norms, what);
+  if (!has_fault) return;
+  clc_needdiagonal(L, table, f);
+  check_diagonal(L, f, what);
+}
+
 clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
   clc_Lu f = {.n = a->shape.dim[a->shape.n - 1], .count = 1, .is_batch = a->shape.n == 3};
   f.is_small = way == CLC_ASBATCH && !f.is_batch;
   const int together = f.is_batch || f.is_small;
   if (f.is_batch) f.count = a->shape.dim[0];
   f.ld = together ? f.n : clc_paddedrow(f.n, a->dtype);
-  const size_t all = f.count * f.n;
-  double *numbers = lua_newuserdatauv(L, (all + f.count) * sizeof *numbers, 0);
-  int *pivots = lua_newuserdatauv(L, all * sizeof *pivots, 0);
-  const Facts facts = {numbers, numbers + all};
-  const clc_Elimination x =
-      together ? factor_batch(L, a, &f, facts) : factor_one(L, a, &f, way, facts);
+  const clc_Elimination x = push_parts(L, a, &f);
+  const int table = lua_gettop(L);
+  double *norms = lua_newuserdatauv(L, f.count * sizeof *norms, 0);
+  lua_rawseti(L, table, 5);
+  memset(norms, 0, f.count * sizeof *norms);
+  f.norms = norms;
   f.lu = x.w;
   f.exchanges = x.pivots;
-  f.diagonal = facts.diagonal;
-  f.norms = facts.norms;
-  check_norms(L, a, &f, facts.norms, what);
-  check_diagonal(L, &f, what);
-  clc_readbuffer(L, x.pivots, 0, all, pivots);
-  f.pivots = pivots;
-  clc_release(&x.diagonal->h);
-  lua_insert(L, -3);
-  lua_rawseti(L, -3, 3);
-  lua_rawseti(L, -2, 4);
-  keep_orders(L, lua_gettop(L), &f);
+  f.unread = x.diagonal;
+  if (together) {
+    clc_Buffer *facts = factor_batch(L, a, &f, &x);
+    check_facts(L, a, table, &f, facts, norms, what);
+    clc_release(&facts->h);
+    lua_pop(L, 1);
+  } else {
+    factor_one(L, a, table, &f, way, &x, norms);
+    check_norms(L, a, &f, norms, what);
+    check_diagonal(L, &f, what);
+    clc_needpivots(L, table, &f);
+    clc_release(&x.diagonal->h);
+  }
+  keep_orders(L, table, &f);
   return f;
 }
 
 void clc_dropfactors(lua_State *L, int is_shared) {
-  static const lua_Integer buffers[] = {1, 2, 6, 7};
+  static const lua_Integer buffers[] = {1, 2, 3, 6, 7};
   for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
     const lua_Integer i = buffers[k];
     lua_rawgeti(L, -1, i);

@@ -12,17 +12,22 @@ typedef enum { CLC_BYCOLUMNS, CLC_BYBLOCKS, CLC_ASBATCH } clc_Way;
 #define CLC_SMALL 128
 
 typedef struct clc_Lu {
-  clc_Buffer *lu;         /* U, and below its diagonal the multipliers L */
-  size_t n, ld;           /* rows and columns; elements from row to row */
-  size_t count;           /* matrices, n * n elements apart where is_batch */
-  int is_batch;           /* the matrices came as one buffer of three dimensions */
-  int is_small;           /* by the kernels of a batch all the same */
-  clc_Buffer *exchanges;  /* the pivots on the device */
-  clc_Buffer *orders[2];  /* of rows, that the exchanges amount to, and back; on a GPU, else NULL */
-  const int *pivots;      /* n of each: row k was exchanged with row pivots[k], from 0 */
-  const double *diagonal; /* n of each: of U */
+  clc_Buffer *lu;        /* U, and below its diagonal the multipliers L */
+  size_t n, ld;          /* rows and columns; elements from row to row */
+  size_t count;          /* matrices, n * n elements apart where is_batch */
+  int is_batch;          /* the matrices came as one buffer of three dimensions */
+  int is_small;          /* by the kernels of a batch all the same */
+  clc_Buffer *exchanges; /* the pivots on the device */
+  clc_Buffer *orders[2]; /* of rows, that the exchanges amount to, and back; on a GPU, else NULL: of
+                            a batch the first alone, where groups have an item a row */
+  const int *pivots;     /* n of each: row k was exchanged with row pivots[k], from 0; or NULL */
+  const double *diagonal; /* n of each: of U; or NULL */
   const double *norms;    /* 1-norm of each matrix */
+  clc_Buffer *unread;     /* the diagonal on the device, of a batch */
 } clc_Lu;
+
+/* Where the table of factors has the pivots, a userdata. */
+#define CLC_LUPIVOTS 4
 
 /*
  * Factors a copy of the n x n buffer a in one of the ways, or of the matrices of a count x n x n
@@ -30,6 +35,11 @@ typedef struct clc_Lu {
  * or infinite, or a pivot zero or not finite: what (an operation's name) begins the message.
  */
 clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what);
+
+/* Bring pivots or diagonal to the host, where those of a batch come when they are asked for. The
+   factors' table, which gets them, is at that index. Block. */
+void clc_needpivots(lua_State *L, int table, clc_Lu *f);
+void clc_needdiagonal(lua_State *L, int table, clc_Lu *f);
 
 /* Pushes how a message about one of the matrices begins: "lu: " or "lu: system 3: ". */
 const char *clc_pushsystem(lua_State *L, const clc_Lu *f, size_t i, const char *what);
@@ -42,21 +52,31 @@ clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse);
    ones, unless another queue may still read it. They may have been released with their device. */
 void clc_dropfactors(lua_State *L, int is_shared);
 
-/* The determinant of one of the matrices. */
+/* The determinant of one of the matrices, whose pivots and diagonal are on the host. */
 double clc_determinant(const clc_Lu *f, size_t i);
 
-/* Pushes the buffer with the solution of A X = B; b has n rows, of each system where they are a
-   batch. Queued. */
-clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b);
+/* Queues the solution of A X = B; b and x have n rows, of each system where they are a batch. */
+void clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b, clc_Buffer *x);
 
 /* Queues the solution of A X = B, or of A^T X = B, for a few columns: b and x have n rows of so
    many elements. Not for a batch. */
 void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,
                     clc_Buffer *x);
 
+/* On a GPU, for a few columns, or none: queues that solution, and what is found of the 1-norm of
+   the inverse on the way, from below (Higham 1988): one number, to `most`. Not for a batch. */
+void clc_luwalk(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, clc_Buffer *x,
+                clc_Buffer *most);
+
+/* Whether it is for these factors: of small ones the host knows sooner. */
+int clc_canwalk(lua_State *L, const clc_Lu *f);
+
+/* The reciprocal condition number of the only matrix, from the estimate. Blocks. */
+double clc_walkrcond(lua_State *L, const clc_Lu *f, clc_Buffer *most);
+
 /* Reciprocal condition numbers in the 1-norm, of each matrix: estimated from below for the norm of
    the inverse (Higham 1988), usually exact. Blocks. */
-void clc_rconds(lua_State *L, const clc_Lu *f, double *rconds);
+void clc_rconds(lua_State *L, int table, clc_Lu *f, double *rconds);
 
 /* The function cl.lu, and its objects. */
 void clc_openfactors(lua_State *L);

@@ -9,18 +9,28 @@ enum { LOWER = 1, UNIT = 2, TRANSPOSE = 4 }; /* a triangle, as lu_sweep names it
 
 /* --- rows in another order ---------------------------------------------- */
 
+/* Pushes the order, or where the factors keep it nil. */
+static clc_Buffer *push_order(lua_State *L, const clc_Lu *f, int inverse) {
+  if (f->orders[inverse] == NULL) return clc_pushorder(L, f, inverse);
+  lua_pushnil(L);
+  return f->orders[inverse];
+}
+
+/* Pops what it pushed. */
+static void drop_order(lua_State *L, const clc_Lu *f, int inverse, clc_Buffer *order) {
+  if (f->orders[inverse] == NULL) clc_release(&order->h);
+  lua_pop(L, 1);
+}
+
 static void gather(lua_State *L, const clc_Lu *f, int inverse, size_t columns, clc_Buffer *b,
                    clc_Buffer *x, size_t ldx) {
-  clc_Buffer *kept = f->orders[inverse],
-             *order = kept != NULL ? kept : clc_pushorder(L, f, inverse);
+  clc_Buffer *order = push_order(L, f, inverse);
   const clc_Range range = clc_covermatrix(b->device, f->n, columns);
   clc_Kernel *k = clc_prebuilt(L, b->device, "gather_rows", b->dtype, "");
   clc_run(L, k, &range, clc_size(f->n), clc_size(columns), clc_memory(order), clc_elements(b),
           clc_memory(x), clc_size(ldx));
   lua_pop(L, 1);
-  if (kept != NULL) return;
-  clc_release(&order->h);
-  lua_pop(L, 1);
+  drop_order(L, f, inverse, order);
 }
 
 /* --- one after the other ------------------------------------------------- */
@@ -103,6 +113,52 @@ void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t column
     solve_columns(L, f, transposed, columns, b, x);
 }
 
+/* --- with an estimate of the condition ----------------------------------------- */
+
+#define WALK "lu walk" /* a use of scratch memory */
+
+static void walk(lua_State *L, const clc_Lu *f, int turn, size_t first, clc_Buffer *x,
+                 clc_Buffer *order, clc_Buffer *v, clc_Buffer *most) {
+  const size_t group = clc_tasksize(v->device);
+  const clc_Range one = clc_padded1(group, group);
+  clc_Kernel *k = clc_prebuilt(L, v->device, "lu_walk", v->dtype, clc_define(L, {"GROUP", group}));
+  clc_run(L, k, &one, clc_size(f->n), clc_integer(turn), clc_size(first), clc_memory(x),
+          clc_memory(order), clc_memory(v), clc_memory(most));
+  lua_pop(L, 2);
+}
+
+static void start(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, clc_Buffer *order,
+                  clc_Buffer *x) {
+  const clc_Range range = clc_padded1(f->n, 64);
+  clc_Kernel *k = clc_prebuilt(L, x->device, "lu_start", x->dtype, "");
+  clc_run(L, k, &range, clc_size(f->n), clc_size(columns), clc_memory(order), clc_elements(b),
+          clc_memory(x));
+  lua_pop(L, 1);
+}
+
+void clc_luwalk(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, clc_Buffer *x,
+                clc_Buffer *most) {
+  clc_Device *d = f->lu->device;
+  const clc_Dtype *dtype = f->lu->dtype;
+  clc_Buffer *order = push_order(L, f, 0), *v = clc_newbuffer(L, d, dtype, &(clc_Shape){1, {f->n}}),
+             *all = clc_newbuffer(L, d, dtype, &(clc_Shape){2, {f->n, columns + 2}});
+  start(L, f, columns, columns > 0 ? b : all, order, all);
+  substitute(L, f, LOWER | UNIT, columns + 2, all);
+  substitute(L, f, 0, columns + 2, all);
+  if (columns > 0) copy(L, f->n, columns, all, columns + 2, x, columns);
+  walk(L, f, 0, columns, all, order, v, most);
+  substitute(L, f, LOWER | TRANSPOSE, 1, v);
+  substitute(L, f, UNIT | TRANSPOSE, 1, v);
+  walk(L, f, 1, columns, all, order, v, most);
+  substitute(L, f, LOWER | UNIT, 1, v);
+  substitute(L, f, 0, 1, v);
+  walk(L, f, 2, columns, all, order, v, most);
+  clc_release(&all->h);
+  clc_release(&v->h);
+  lua_pop(L, 2);
+  drop_order(L, f, 0, order);
+}
+
 /* --- many, by blocks ------------------------------------------------------ */
 
 /* Rows of the solution that a triangle of the diagonal gives; `columns` of them, ldx apart. */
@@ -172,20 +228,18 @@ static void solve_many(lua_State *L, const clc_Lu *f, const clc_LuRow *row, size
   lua_pop(L, 1);
 }
 
-clc_Buffer *clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b) {
+void clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b, clc_Buffer *x) {
   luaL_checkstack(L, 30, NULL);
-  clc_Buffer *x = clc_newbuffer(L, b->device, b->dtype, &b->shape);
-  if (x->count == 0) return x;
+  if (x->count == 0) return;
   const size_t columns = x->count / f->n / f->count;
-  const clc_Elimination factors = {f->lu, f->n, f->ld, f->exchanges, NULL};
   if (f->is_batch || f->is_small) {
-    clc_solvebatch(L, f->count, columns, &factors, b, x);
-    return x;
+    const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->orders[0], NULL};
+    clc_solvebatch(L, &batch, columns, b, x);
+    return;
   }
   const clc_LuRow row = clc_getlurow(L, b);
   if (columns <= row.few)
     clc_lusolvefew(L, f, 0, columns, b, x);
   else
     solve_many(L, f, &row, columns, b, x);
-  return x;
 }

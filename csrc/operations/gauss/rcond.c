@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "elimination.h"
 #include "lu.h"
 #include "operations/operations.h"
 
@@ -140,10 +141,48 @@ static double inverse_norm(lua_State *L, const Inverse *s, signed char *signs) {
   return estimate;
 }
 
-void clc_rconds(lua_State *L, const clc_Lu *f, double *rconds) {
+/* Of a batch that lies by rows, on the device. */
+static void estimate_batch(lua_State *L, const clc_Lu *f, double *rconds) {
+  const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->orders[0], NULL};
+  clc_Buffer *inverses = clc_newbuffer(L, f->lu->device, f->lu->dtype, &(clc_Shape){1, {f->count}});
+  clc_estimatebatch(L, &batch, inverses);
+  const double *numbers = clc_pushdoubles(L, inverses);
+  for (size_t i = 0; i < f->count; i++) rconds[i] = fmin(1, 1 / (f->norms[i] * numbers[i]));
+  clc_release(&inverses->h);
+  lua_pop(L, 2);
+}
+
+int clc_canwalk(lua_State *L, const clc_Lu *f) {
+  return !f->is_batch && f->n > SMALL && clc_getlurow(L, f->lu).vector == 1;
+}
+
+double clc_walkrcond(lua_State *L, const clc_Lu *f, clc_Buffer *most) {
+  const double inverse = *clc_pushdoubles(L, most);
+  lua_pop(L, 1);
+  return fmin(1, 1 / (f->norms[0] * inverse)); /* rounding may pass 1 */
+}
+
+static void walk(lua_State *L, const clc_Lu *f, double *rconds) {
+  clc_Buffer *most = clc_newbuffer(L, f->lu->device, f->lu->dtype, &(clc_Shape){1, {1}});
+  clc_luwalk(L, f, 0, NULL, NULL, most);
+  rconds[0] = clc_walkrcond(L, f, most);
+  clc_release(&most->h);
+  lua_pop(L, 1);
+}
+
+void clc_rconds(lua_State *L, int table, clc_Lu *f, double *rconds) {
   const clc_Shape pair = {2, {f->n, 2}};
   const int top = lua_gettop(L), here = f->is_batch || f->is_small || f->n <= SMALL;
   luaL_checkstack(L, 30, NULL);
+  if (f->is_batch && f->orders[0] != NULL && f->lu->count > 0) {
+    estimate_batch(L, f, rconds);
+    return;
+  }
+  if (clc_canwalk(L, f)) {
+    walk(L, f, rconds);
+    return;
+  }
+  if (here) clc_needpivots(L, table, f);
   Inverse s = {.f = f, .steps = f->is_batch || f->n <= SMALL ? 4 : 1};
   s.v = lua_newuserdatauv(L, 2 * f->n * sizeof *s.v, 0);
   signed char *signs = lua_newuserdatauv(L, f->n, 0);

@@ -8,6 +8,7 @@
 #include "systems.h"
 
 #define RESIDUAL_ROWS 4 /* ROWS of residual_vectors */
+#define LANES 32        /* work-items of a row for residual_lanes */
 #define FEW 65536       /* elements that are read sooner than a device has added them up */
 
 double clc_epsilon(const clc_Dtype *dtype) {
@@ -93,18 +94,42 @@ static clc_Kernel *push_vectors(lua_State *L, const clc_Buffer *a, size_t column
   return k;
 }
 
-void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc_Buffer *r) {
-  const clc_Systems s = clc_systemsof(a, b);
-  clc_Range range = clc_covermatrix(a->device, s.n, s.columns);
-  clc_Kernel *k = a->shape.n == 3 ? NULL : push_vectors(L, a, s.columns, &range);
+/* On a GPU, for a few columns: a row has work-items side by side. */
+static clc_Kernel *push_lanes(lua_State *L, const clc_Buffer *a, const clc_Systems *s,
+                              clc_Range *range) {
+  const size_t group = clc_tasksize(a->device), lanes = group < LANES ? group : LANES;
+  *range = clc_batchrange(clc_parts(s->n * lanes, group), s->columns, 1, group, 1);
+  clc_Kernel *k = clc_prebuilt(L, a->device, "residual_lanes", a->dtype,
+                               clc_define(L, {"GROUP", group}, {"LANES", lanes}));
+  lua_remove(L, -2);
+  return k;
+}
+
+/* The kernel for all elements at once. */
+static clc_Kernel *push_plain(lua_State *L, const clc_Buffer *a, const clc_Systems *s,
+                              clc_Range *range) {
+  *range = clc_covermatrix(a->device, s->n, s->columns);
+  return clc_prebuilt(L, a->device, "residual", a->dtype, "");
+}
+
+static int is_for_groups(lua_State *L, const clc_Buffer *a, const clc_Systems *s) {
+  const clc_LuRow row = clc_getlurow(L, a);
+  return row.vector == 1 && s->columns <= row.few;
+}
+
+/* Queues R = B - A X in twice the precision. */
+static void residual(lua_State *L, const clc_Systems *s, clc_Buffer *a, clc_Buffer *x,
+                     clc_Buffer *b, clc_Buffer *r) {
+  clc_Range range;
+  clc_Kernel *k = a->shape.n == 3 ? NULL : push_vectors(L, a, s->columns, &range);
   if (k == NULL) {
-    k = clc_prebuilt(L, a->device, "residual", a->dtype, "");
+    k = (is_for_groups(L, a, s) ? push_lanes : push_plain)(L, a, s, &range);
     range.dims = 3;
   }
-  for (size_t first = 0; first < s.count; first += CLC_MOSTGROUPS) {
+  for (size_t first = 0; first < s->count; first += CLC_MOSTGROUPS) {
     range.offset[2] = first;
-    range.global[2] = s.count - first < CLC_MOSTGROUPS ? s.count - first : CLC_MOSTGROUPS;
-    clc_run(L, k, &range, clc_size(s.n), clc_size(s.columns), clc_elements(a), clc_elements(x),
+    range.global[2] = s->count - first < CLC_MOSTGROUPS ? s->count - first : CLC_MOSTGROUPS;
+    clc_run(L, k, &range, clc_size(s->n), clc_size(s->columns), clc_elements(a), clc_elements(x),
             clc_elements(b), clc_memory(r));
   }
   lua_pop(L, 1);
@@ -123,18 +148,65 @@ static double column_ratio(const double *x, const double *r, size_t n, size_t st
   return norm_r == 0 ? 0 : norm_r / norm_a / norm_x / eps * scale;
 }
 
-double clc_ratios(lua_State *L, const clc_Systems *s, const double *norms, clc_Buffer *x,
-                  clc_Buffer *r, double *ratios) {
+/* From the elements of x and r. */
+static void find_ratios(lua_State *L, const clc_Systems *s, const double *norms, clc_Buffer *x,
+                        clc_Buffer *r, double *ratios) {
   const double eps = clc_epsilon(x->dtype);
   const double *vx = clc_pushdoubles(L, x), *vr = clc_pushdoubles(L, r);
-  double worst = 0;
   for (size_t i = 0; i < s->count; i++) {
     const size_t first = i * s->n * s->columns;
     ratios[i] = 0;
     for (size_t j = first; j < first + s->columns; j++)
       ratios[i] = larger(ratios[i], column_ratio(vx + j, vr + j, s->n, s->columns, norms[i], eps));
-    worst = larger(worst, ratios[i]);
   }
   lua_pop(L, 2);
+}
+
+static void add_up(lua_State *L, const clc_Systems *s, clc_Buffer *x, clc_Buffer *r,
+                   clc_Buffer *sums) {
+  const size_t group = clc_tasksize(x->device);
+  const clc_Range range = clc_padded2(group, s->columns, group, 1);
+  clc_Kernel *k =
+      clc_prebuilt(L, x->device, "solution_sums", x->dtype, clc_define(L, {"GROUP", group}));
+  clc_run(L, k, &range, clc_size(s->n), clc_size(s->columns), clc_memory(x), clc_memory(r),
+          clc_memory(sums));
+  lua_pop(L, 2);
+}
+
+/* From what the device finds out of each column: of a batch together with the residual. */
+static void find_ratios_there(lua_State *L, const clc_Systems *s, const double *norms,
+                              clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc_Buffer *r,
+                              double *ratios) {
+  const double eps = clc_epsilon(x->dtype);
+  clc_Buffer *sums =
+      clc_newbuffer(L, x->device, x->dtype, &(clc_Shape){1, {3 * s->count * s->columns}});
+  if (a->shape.n == 3) {
+    clc_judgebatch(L, s, a, x, b, r, sums);
+  } else {
+    residual(L, s, a, x, b, r);
+    add_up(L, s, x, r, sums);
+  }
+  const double *found = clc_pushdoubles(L, sums);
+  for (size_t i = 0; i < s->count; i++) {
+    ratios[i] = 0;
+    for (size_t j = 0; j < s->columns; j++, found += 3) {
+      const double ratio = found[2] / norms[i] / found[0] / found[1] / eps;
+      ratios[i] = larger(ratios[i], found[2] == 0 ? 0 : ratio);
+    }
+  }
+  clc_release(&sums->h);
+  lua_pop(L, 2);
+}
+
+double clc_judge(lua_State *L, const clc_Systems *s, const double *norms, clc_Buffer *a,
+                 clc_Buffer *x, clc_Buffer *b, clc_Buffer *r, double *ratios) {
+  double worst = 0;
+  if (is_for_groups(L, a, s) && (a->shape.n == 2 || clc_batchrows(L, a, s->n) > 0)) {
+    find_ratios_there(L, s, norms, a, x, b, r, ratios);
+  } else {
+    residual(L, s, a, x, b, r);
+    find_ratios(L, s, norms, x, r, ratios);
+  }
+  for (size_t i = 0; i < s->count; i++) worst = larger(worst, ratios[i]);
   return worst;
 }

@@ -23,13 +23,10 @@ clc_Systems clc_systemsof(const clc_Buffer *a, const clc_Buffer *b);
    where an element is NaN or infinite, naming it as an element of `name` ("gauss: a"). Blocks. */
 double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name);
 
-/* Queues R = B - A X in twice the precision. */
-void clc_residual(lua_State *L, clc_Buffer *a, clc_Buffer *x, clc_Buffer *b, clc_Buffer *r);
-
-/* The largest backward error ratio of the columns of x in each system, from the residual and the
-   norms of the matrices; returns the largest of them. Blocks. */
-double clc_ratios(lua_State *L, const clc_Systems *s, const double *norms, clc_Buffer *x,
-                  clc_Buffer *r, double *ratios);
+/* R = B - A X in twice the precision, and of each system the largest backward error ratio of its
+   columns, with the norms of the matrices; returns the largest of them. Blocks. */
+double clc_judge(lua_State *L, const clc_Systems *s, const double *norms, clc_Buffer *a,
+                 clc_Buffer *x, clc_Buffer *b, clc_Buffer *r, double *ratios);
 
 typedef struct clc_PaperOptions {
   size_t group;       /* work-group size along the first dimension; OGS in the paper */

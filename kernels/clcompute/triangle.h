@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Solving with a triangle T of the n x n matrix W, packed, by a group that has an item a row, n at
+ * most ROWS. Needs REAL, ROWS and SIDE (columns of T that a step takes: 4, 8, 16 or 32):
+ *
+ *     for (each row k of T, from the first, or of an upper triangle from the last)
+ *       x[k] = has_ones ? x[k] : x[k] / T[k][k];
+ *       for (each i beyond k) x[i] -= T[i][k] * x[k];
+ *
+ * is_transposed: element (k, i) of W is (i, k) of T; has_ones: the diagonal is ones.
+ */
+#ifndef CLC_TRIANGLE_H
+#define CLC_TRIANGLE_H
+
+#include "vector.h"
+#define STRIDE (SIDE + 4)
+
+/* A pivot whose inverse may overflow, or have fewer digits, is multiplied by a power of two first. */
+#define SCALE(size) ((size) < 0x1p-100f ? 0x1p60f : (size) > 0x1p100f ? 0x1p-60f : 1.0f)
+
+typedef struct {
+  REAL strip[ROWS * STRIDE] __attribute__((aligned(32))); /* SIDE columns of T */
+  REAL x[SIDE] __attribute__((aligned(32)));              /* that become known */
+  REAL inverses[2 * SIDE];                                /* of the diagonal, in two factors */
+} Strip;
+
+/* Columns k .. k + SIDE - 1 of rows i0 .. i1 - 1, of n. */
+INLINE void load_strip(__local Strip *s, const int n, __global const REAL *w,
+                       const int is_transposed, const int k, const int i0, const int i1,
+                       const int t) {
+  const int across = t % SIDE, down = t / SIDE;
+  if (is_transposed) {
+    if (t >= i0 && t < i1) {
+      UNROLL for (int c = 0; c < SIDE; c++)
+        s->strip[t * STRIDE + c] = k + c < n ? w[(k + c) * n + t] : 0;
+    }
+    return;
+  }
+  for (int i = i0 + down; i < i1; i += ROWS / SIDE)
+    s->strip[i * STRIDE + across] = k + across < n ? w[i * n + k + across] : 0;
+}
+
+/* The product of a row of the strip and x. */
+INLINE REAL multiply_row(__local const Strip *s, const int t) {
+  REAL sums[4] = {0, 0, 0, 0};
+  UNROLL for (int k = 0; k < SIDE; k += 4) {
+    const QUAD l = *(__local const QUAD *)&s->strip[t * STRIDE + k],
+               q = *(__local const QUAD *)&s->x[k];
+    sums[0] = fma(l.s0, q.s0, sums[0]), sums[1] = fma(l.s1, q.s1, sums[1]);
+    sums[2] = fma(l.s2, q.s2, sums[2]), sums[3] = fma(l.s3, q.s3, sums[3]);
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+#define FORWARD(k)                                          \
+  if (!has_ones) y[k] *= s->inverses[k] * s->inverses[SIDE + (k)]; \
+  UNROLL for (int i = (k) + 1; i < SIDE; i++)               \
+    y[i] = fma(-s->strip[(r + i) * STRIDE + (k)], y[k], y[i]);
+#define BACKWARD_(k)                                        \
+  if (!has_ones) y[k] *= s->inverses[k] * s->inverses[SIDE + (k)]; \
+  UNROLL for (int i = 0; i < (k); i++) y[i] = fma(-s->strip[(r + i) * STRIDE + (k)], y[k], y[i]);
+#define BACKWARD(k) BACKWARD_(SIDE - 1 - (k))
+
+/* One item solves with the triangle whose first row is r. */
+INLINE void solve_triangle(__local Strip *s, const int r, const int is_lower, const int has_ones) {
+  REAL y[SIDE];
+  UNROLL for (int k = 0; k < SIDE; k++) y[k] = s->x[k];
+  if (is_lower) {
+    JOIN(REPEAT_, SIDE)(FORWARD, 0)
+  } else {
+    JOIN(REPEAT_, SIDE)(BACKWARD, 0)
+  }
+  UNROLL for (int k = 0; k < SIDE; k++) s->x[k] = y[k];
+}
+
+/* Returns x[t], which was v. */
+INLINE REAL substitute(__local Strip *s, const int n, __global const REAL *w, const int is_lower,
+                       const int has_ones, const int is_transposed, const int t, REAL v) {
+  const REAL pivot = has_ones || t >= n ? 1 : w[t * n + t];
+  const REAL scale = SCALE(fabs(pivot)), inverse = 1 / (pivot * scale);
+  const int last = (n - 1) / SIDE * SIDE;
+  for (int step = 0; step <= last; step += SIDE) {
+    const int r = is_lower ? step : last - step, end = min(r + SIDE, n);
+    load_strip(s, n, w, is_transposed, r, is_lower ? r : 0, is_lower ? n : end, t);
+    if (t >= r && t < r + SIDE) {
+      s->x[t - r] = t < n ? v : 0;
+      s->inverses[t - r] = inverse;
+      s->inverses[SIDE + t - r] = scale;
+      if (t >= n)
+        UNROLL for (int c = 0; c < SIDE; c++) s->strip[t * STRIDE + c] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (t == 0) solve_triangle(s, r, is_lower, has_ones);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (t >= r && t < r + SIDE) v = s->x[t - r];
+    if (is_lower ? t >= r + SIDE && t < n : t < r) v -= multiply_row(s, t);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  return v;
+}
+
+#endif
