@@ -14,7 +14,7 @@ local KERNEL = {} -- where it is at its place
 
 local BINS = 10
 local MOST = 1 << 24 -- bins
-local LOCAL_BINS = 4096 -- more are counted in global memory
+local LOCAL_BINS = { 256, 1024, 4096 } -- room for so many in local memory; more are counted in global memory
 local SLICE = 1 << 31 -- elements that a uint counts
 local LARGEST = { float = 0x1.fffffep127, double = 0x1.fffffffffffffp1023 }
 
@@ -99,6 +99,15 @@ local function count(x, slice, h, out)
   enqueue.launch(place[KERNEL], items, row.group, #slice, chunk, h.edges, h.bins, h.scale, out, slice)
 end
 
+--- Bins that a kernel is built for: those that fit best; 0 for too many.
+local function room_for(bins, device)
+  for _, room in ipairs(LOCAL_BINS) do
+    room = math.min(room, device.local_memory // 8)
+    if bins <= room then return room end
+  end
+  return 0
+end
+
 local function histogram(buffer, o)
   o = o and options.check("histogram", o, OPTIONS) or NONE
   local x = operands.describe("histogram", "argument 1", buffer, "x")
@@ -111,11 +120,10 @@ local function histogram(buffer, o)
   local index = elements.index_dtype(x.count)
   local counts = device:zeros(index, bins)
   if x.count == 0 then return counts, edges end
-  local fitting = math.min(LOCAL_BINS, device.local_memory // 8)
   local guess = wide == "double" and "double" or "float"
   local h = { bins = bins, wide = wide, guess = guess, edges = device:buffer(values, wide),
     scale = math.min(bins / (high / 2 - low / 2) / 2, LARGEST[guess]), -- the edges decide
-    local_bins = bins <= fitting and fitting or 0 }
+    local_bins = room_for(bins, device) }
   if index == "uint" then
     count(x, buffer:reshape(x.count), h, counts)
     return counts, edges
