@@ -144,8 +144,8 @@ helper.describe_each("sort", function(d)
   end)
 
   it("ranks by warps, where the device's compiler can tell what a warp has in common", function()
-    local row = { kernel = "sort_move_warps", group = 32, lanes = 1, granule = 512, least = 512, per_unit = 4, ahead = 0,
-      bits = 4, share = 5 }
+    local row = { kernel = "sort_move_warps", group = 32, lanes = 1, granule = 512, least = 512, per_unit = 4,
+      ahead = 0, bits = 4, share = 5 }
     tuning.use(d, "sort", "float", row)
     for _, dtype in ipairs { "uchar", "int", "half", "long" } do
       for _, n in ipairs(helper.is_simulator(d) and { 1, 577 } or { 1, 31, 160, 161, 20011 }) do

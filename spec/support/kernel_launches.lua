@@ -435,7 +435,8 @@ by_kernel.sort_count = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 
     buffer(1, function() return 3 end, "uint"), 0, empty(1 + 16 * chunks, "uint"), 1, words(n + 1), 1,
     empty(n, "uint"), 0, words(n), 0) end end end]]
 
---- Two passes are needed, so the first one goes to the spare memory.
+--- Two passes are needed, so the first one goes to the spare memory. Places are among all elements, so where they are to
+-- be among those of a digit, as behind the last one it says, no digit has any.
 local SORT_MOVE = [[for _, n in ipairs { 1, 7, 33, 301 } do for carried = 0, 2 do
   local chunk, starts, total = math.min(n, 200), {}, 0
   local function element(i) return i * 2654435761 & 0xffffffff end -- as words has them
@@ -451,19 +452,18 @@ local SORT_MOVE = [[for _, n in ipairs { 1, 7, 33, 301 } do for carried = 0, 2 d
   local v = carried == 1 and { carries[5], 0, table.unpack(carries, 1, 4) } or carries
   run("%s", { global = { chunks * %d }, group = { %d } }, { GROUP = %d, BITS = 4, SHARE = 3, CARRIED = carried,
     CARRY = "ushort" })(n, chunk, 0, 0, buffer(1, function() return 3 end, "uint"), 0,
-    buffer(#starts, function(k) return starts[k] end, "uint"), 0, words(n + 1), 1, empty(n, "uint"), 0,
-    empty(n, "uint"), 0, table.unpack(v)) end end]]
+    buffer(#starts + 16, function(k) return starts[k] or 0 end, "uint"), 0, words(n + 1), 1, empty(n, "uint"),
+    0, empty(n, "uint"), 0, table.unpack(v)) end end]]
 
 by_kernel.sort_move_chunks = SORT_MOVE:format("sort_move_chunks", 1, 1, 1)
 
 by_kernel.sort_move_groups = SORT_MOVE:format("sort_move_groups", 16, 16, 16)
 
---- The same digits, as rows of places among those of each digit, with the sums behind them.
 by_kernel.sort_starts = [[for chunks = 1, 40, 13 do for group = 1, 17, 8 do
   run("sort_starts", { global = { 16 * group }, group = { group } }, { GROUP = group, BITS = 4 })(chunks,
     buffer(16 * (chunks + 1) + 1, function(k) return k end, "uint"), 1) end end]]
 
-by_kernel.sort_move_warps = SORT_MOVE:gsub("total = 0$", "%0"):format("sort_move_warps", 16, 16, 16)
+by_kernel.sort_move_warps = SORT_MOVE:format("sort_move_warps", 16, 16, 16)
 
 by_kernel.sort_finish = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do for passes = 0, 1 do
   local chunk = math.min(n, 200)

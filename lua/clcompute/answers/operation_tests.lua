@@ -128,11 +128,11 @@ local function has_halves(device) return (pcall(device.image, device, "r half", 
 local KEYS = 20000 -- of several groups
 
 --- Keys that differ in every digit, the same one twice now and then; and their places in order.
-local function key(i) return i * 2654435761 % 14983 * 286331 & 0xffffffff end
+local function sort_key(i) return i * 2654435761 % 14983 * 286331 & 0xffffffff end
 
 local function sort(device)
   local list = {}
-  for i = 1, KEYS do list[i] = key(i) end
+  for i = 1, KEYS do list[i] = sort_key(i) end
   local x <close> = device:buffer(list, "uint")
   local places <close> = require "clcompute.core".argsort(x)
   return places:read()
@@ -141,7 +141,7 @@ end
 local function expected_places()
   local places = {}
   for i = 1, KEYS do places[i] = i end
-  table.sort(places, function(i, j) return key(i) < key(j) or key(i) == key(j) and i < j end)
+  table.sort(places, function(i, j) return sort_key(i) < sort_key(j) or sort_key(i) == sort_key(j) and i < j end)
   return places
 end
 

@@ -89,7 +89,8 @@ end
 local function spread_columns(row, g, workers, is_whole, is_ordered)
   local n, inner, is_cpu = g.n, g.inner, row.group == 1
   local strip = is_cpu and WIDE or STRIP
-  while not is_cpu and 2 * strip <= row.group and g.outer * parts_of(inner, 2 * strip) >= workers do strip = 2 * strip end
+  local widest = is_cpu and WIDE or row.group
+  while 2 * strip <= widest and g.outer * parts_of(inner, 2 * strip) >= workers do strip = 2 * strip end
   local strips = parts_of(inner, strip)
   local width = parts_of(inner, strips)
   local room = is_cpu and (strips == 1 and WIDE or 1) or row.group

@@ -78,7 +78,8 @@ local function find_kernel(of, row, tall, wide)
   local place = macros.place(row, { of }, "transpose", tall, wide)
   if not place[KERNEL] then
     place[KERNEL] = macros.build("transpose", of.dtype, of.device, "transpose",
-      { ELEMENT = of.dtype, MOVED = SAME_SIZE[operands.sizes[of.dtype]], GROUP = row.group, TALL = tall, WIDE = wide })
+      { ELEMENT = of.dtype, MOVED = SAME_SIZE[operands.sizes[of.dtype]], GROUP = row.group, TALL = tall,
+        WIDE = wide })
   end
   return place[KERNEL]
 end
@@ -96,8 +97,8 @@ local function exchange(of, out, dimensions)
   local tasks = outer.extent * inner.extent * -(-last.extent // tall) * -(-column.extent // wide)
   local share = is_cpu and -(-tasks // (row.per_unit * row.units)) or 1
   local items = is_cpu and -(-tasks // share) or tasks * row.group
-  enqueue.launch(find_kernel(of, row, tall, wide), items, row.group, last.extent, column.extent, inner.extent, outer.step,
-    inner.step, last.step, outer.to, inner.to, column.to, tasks, share, of.value, out)
+  enqueue.launch(find_kernel(of, row, tall, wide), items, row.group, last.extent, column.extent, inner.extent,
+    outer.step, inner.step, last.step, outer.to, inner.to, column.to, tasks, share, of.value, out)
 end
 
 local function transpose(x, o)
