@@ -18,11 +18,6 @@
 #define WARP_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 
 INLINE uint clc_match(__local uint *shown, const uint bits) {
-#if MATCH_ANY
-  uint peers;
-  asm volatile("match.any.sync.b32 %0, %1, 0xffffffff;" : "=r"(peers) : "r"(bits));
-  return peers;
-#else
   uint peers = 0xffffffff;
   UNROLL for (uint b = 0; b < BITS; b++) {
     const uint bit = bits >> b & 1;
@@ -33,7 +28,6 @@ INLINE uint clc_match(__local uint *shown, const uint bits) {
     peers &= bit ? lanes : ~lanes;
   }
   return peers;
-#endif
 }
 #else
 #ifndef WARP

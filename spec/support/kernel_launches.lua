@@ -435,8 +435,8 @@ by_kernel.sort_count = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 
     buffer(1, function() return 3 end, "uint"), 0, empty(1 + 16 * chunks, "uint"), 1, words(n + 1), 1,
     empty(n, "uint"), 0, words(n), 0) end end end]]
 
---- Two passes are needed, so the first one goes to the spare memory. Places are among all elements, so where they are to
--- be among those of a digit, as behind the last one it says, no digit has any.
+--- Two passes are needed, so the first one goes to the spare memory. Places are among all elements, which the zeros
+-- behind them tell sort_move_warps.
 local SORT_MOVE = [[for _, n in ipairs { 1, 7, 33, 301 } do for carried = 0, 2 do
   local chunk, starts, total = math.min(n, 200), {}, 0
   local function element(i) return i * 2654435761 & 0xffffffff end -- as words has them
