@@ -8,8 +8,8 @@
  *
  * The edges are about as far apart from each other, so where an element lies is guessed, and then
  * looked up: the edges decide. scale is bins / (edges[bins] - edges[0]). A group does a chunk, and
- * counts in local memory unless there are too many bins. The last edge counts in the last bin, what lies elsewhere and
- * NaN nowhere. out is 0 before.
+ * counts in local memory unless there are too many bins; few edges are there too. The last edge counts
+ * in the last bin, what lies elsewhere and NaN nowhere. out is 0 before.
  * Global size: n / chunk, rounded up, times GROUP. Local size: GROUP.
  */
 #include "clcompute/elementwise.h"
@@ -27,6 +27,18 @@
 #define LOCAL_BINS 4096 /* the most that are counted in local memory; 0: there are more */
 #endif
 
+#ifndef AT_ONCE
+#define AT_ONCE 8 /* elements on their way at once, of a GPU's work-item */
+#endif
+
+#define NEAR_EDGES (GROUP > 1 && LOCAL_BINS > 0 && LOCAL_BINS <= 1024) /* they are in local memory */
+
+#if NEAR_EDGES
+#define EDGES __local const VALUE *
+#else
+#define EDGES __global const VALUE *
+#endif
+
 /* Halves, whose difference does not overflow. */
 #if IS_INTEGER
 #define DISTANCE(v, low) ((GUESS)((ulong)(v) - (ulong)(low)))
@@ -34,36 +46,62 @@
 #define DISTANCE(v, low) (((v) / 2 - (low) / 2) * 2)
 #endif
 
+/* The bin of a value within the range. */
+INLINE uint clc_bin(const VALUE v, EDGES edges, const uint bins, const VALUE low, const GUESS scale) {
+  const GUESS guess = DISTANCE(v, low) * scale;
+  uint k = guess < bins ? (uint)guess : bins - 1;
+  while (k > 0 && v < edges[k]) k--;
+  while (k + 1 < bins && v >= edges[k + 1]) k++;
+  return k;
+}
+
+#if !LOCAL_BINS
+#define COUNT(k) atomic_inc(out + (k))
+#elif GROUP > 1
+#define COUNT(k) atomic_inc(counts + (k))
+#else
+#define COUNT(k) counts[k]++
+#endif
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void histogram(
-    const ulong n, const ulong chunk, __global const VALUE *edges, const ulong edges_first,
+    const ulong n, const ulong chunk, __global const VALUE *all_edges, const ulong edges_first,
     const uint bins, const GUESS scale, __global uint *out, const ulong out_first PARAMETERS) {
   FIND_CHUNK(get_group_id(0))
-  edges += edges_first;
+  all_edges += edges_first;
   out += out_first;
 #if LOCAL_BINS
   __local uint counts[LOCAL_BINS];
   for (uint k = get_local_id(0); k < bins; k += GROUP) counts[k] = 0;
+#if NEAR_EDGES
+  __local VALUE edges[LOCAL_BINS + 1];
+  for (uint k = get_local_id(0); k <= bins; k += GROUP) edges[k] = all_edges[k];
+#else
+  EDGES edges = all_edges;
+#endif
 #if GROUP > 1
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
+#else
+  EDGES edges = all_edges;
 #endif
   const VALUE low = edges[0], high = edges[bins];
-  for (ulong at = begin + get_local_id(0); at < end; at += GROUP) {
+  ulong at = begin + get_local_id(0);
+#if GROUP > 1
+  for (; at + (AT_ONCE - 1) * GROUP < end; at += AT_ONCE * GROUP) {
+    VALUE v[AT_ONCE];
+    UNROLL for (uint u = 0; u < AT_ONCE; u++) {
+      const long i = (long)(at + u * GROUP);
+      LOADS
+      v[u] = arg_x;
+    }
+    UNROLL for (uint u = 0; u < AT_ONCE; u++)
+      if (v[u] >= low && v[u] <= high) COUNT(clc_bin(v[u], edges, bins, low, scale));
+  }
+#endif
+  for (; at < end; at += GROUP) {
     const long i = (long)at;
     LOADS
-    const VALUE v = arg_x;
-    if (!(v >= low && v <= high)) continue;
-    const GUESS guess = DISTANCE(v, low) * scale;
-    uint k = guess < bins ? (uint)guess : bins - 1;
-    while (k > 0 && v < edges[k]) k--;
-    while (k + 1 < bins && v >= edges[k + 1]) k++;
-#if !LOCAL_BINS
-    atomic_inc(out + k);
-#elif GROUP > 1
-    atomic_inc(counts + k);
-#else
-    counts[k]++;
-#endif
+    if (arg_x >= low && arg_x <= high) COUNT(clc_bin(arg_x, edges, bins, low, scale));
   }
 #if LOCAL_BINS
 #if GROUP > 1

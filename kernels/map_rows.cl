@@ -18,7 +18,7 @@
 #define LANES 1
 #endif
 #ifndef INTERLEAVED
-#define INTERLEAVED 0 /* 1: a work-item's elements lie `parts` apart */
+#define INTERLEAVED 0 /* elements of a work-item, which lie `parts` apart and are read before one is written; 0: neighbours */
 #endif
 #ifndef BASES
 #define BASES ROW_BASE(x, row * inner) /* of each operand: a ROW_BASE */
@@ -58,10 +58,16 @@ __kernel void map_rows(const ulong rows, const ulong inner, const ulong span, co
   __global RESULT *to = out + out_first + row * inner;
   const ulong part = id - row * parts;
 #if INTERLEAVED
-  for (ulong at = part; at < inner; at += parts) {
-    ROWS
-    STORE(at, (VALUE)(EXPRESSION))
+  VALUE v[INTERLEAVED];
+  UNROLL for (uint k = 0; k < INTERLEAVED; k++) {
+    const ulong at = part + k * parts;
+    if (at < inner) {
+      ROWS
+      v[k] = (VALUE)(EXPRESSION);
+    }
   }
+  UNROLL for (uint k = 0; k < INTERLEAVED; k++)
+    if (part + k * parts < inner) STORE(part + k * parts, v[k])
 #else
   ulong at = part * span;
   const ulong end = min(at + span, inner);

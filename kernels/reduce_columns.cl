@@ -31,6 +31,9 @@
 #ifndef BLOCK
 #define BLOCK 128 /* rows whose results are combined before those of other blocks are, of a CPU */
 #endif
+#ifndef AT_ONCE
+#define AT_ONCE 8 /* rows on their way at once, of a GPU's work-item */
+#endif
 #ifndef DEPTH
 #define DEPTH 4 /* rows at a time, of a CPU */
 #endif
@@ -140,7 +143,18 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_columns(
   const ulong place = matrix * inner + column + c, begin = (matrix * n + first) * inner + column + c;
   if (mine < busy) {
     RESULT sum;
-    for (ulong k = mine; k < rows; k += fold) {
+    ulong k = mine;
+    for (; k + (AT_ONCE - 1) * fold < rows; k += AT_ONCE * fold) {
+      RESULT part[AT_ONCE];
+      UNROLL for (uint u = 0; u < AT_ONCE; u++) {
+        const long i = (long)(begin + (k + u * fold) * inner);
+        LOADS
+        part[u] = EXPRESSION;
+      }
+      sum = k == mine ? part[0] : clc_combine(sum, part[0]);
+      UNROLL for (uint u = 1; u < AT_ONCE; u++) sum = clc_combine(sum, part[u]);
+    }
+    for (; k < rows; k += fold) {
       const long i = (long)(begin + k * inner);
       LOADS
       const RESULT value = EXPRESSION;

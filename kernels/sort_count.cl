@@ -12,6 +12,10 @@
 #include "clcompute/elementwise.h"
 #include "clcompute/sort.h"
 
+#ifndef AT_ONCE
+#define AT_ONCE 8 /* elements on their way at once, of a GPU's work-item */
+#endif
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
     const ulong n, const ulong chunk, const int in_place, const uint pass,
     __global const uint *passes, const ulong passes_first, __global COUNT *counts,
@@ -26,9 +30,15 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
   __local uint count[RADIX];
   for (uint d = get_local_id(0); d < RADIX; d += GROUP) count[d] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (is_needed)
-    for (ulong i = begin + get_local_id(0); i < end; i += GROUP)
-      atomic_inc(&count[clc_digit(from[i], pass)]);
+  if (is_needed) {
+    ulong at = begin + get_local_id(0);
+    for (; at + (AT_ONCE - 1) * GROUP < end; at += AT_ONCE * GROUP) {
+      KEY e[AT_ONCE];
+      UNROLL for (uint u = 0; u < AT_ONCE; u++) e[u] = from[at + u * GROUP];
+      UNROLL for (uint u = 0; u < AT_ONCE; u++) atomic_inc(&count[clc_digit(e[u], pass)]);
+    }
+    for (; at < end; at += GROUP) atomic_inc(&count[clc_digit(from[at], pass)]);
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
 #else
   COUNT count[RADIX];

@@ -9,8 +9,9 @@
  *             B[o * to_outer + k * to_inner + c * to_column + r] =
  *                 A[o * from_outer + k * from_inner + r * from_row + c];
  *
- * A task is a tile of TILE x TILE elements. A group of a GPU reads it row by row, keeps it in local memory,
- * and writes it column by column; so neighbours read and write neighbours. A work-item of a CPU does
+ * A task is a tile of TALL x WIDE elements. A group of a GPU reads it row by row, all of it at once, keeps it
+ * in local memory, and writes it column by column; so neighbours read and write neighbours, and where a
+ * matrix is narrow, tiles are too, and the longer. A work-item of a CPU does
  * `share` tiles; of blocks of 16 x 16 it reads 16 vectors, exchanges the indices in registers, four rounds
  * of zipping two vectors each, and writes 16 vectors.
  * Global size: GPU tasks * GROUP, CPU tasks / share, rounded up. Local size: GROUP.
@@ -23,25 +24,26 @@
 #define MOVED REAL   /* a type as large, which all devices have vectors of */
 #endif
 #ifndef GROUP
-#define GROUP 1 /* work-items of a group, a multiple of TILE; 1: for a CPU */
+#define GROUP 1 /* work-items of a group; 1: for a CPU */
 #endif
-#ifndef TILE
-#define TILE 64
+#ifndef TALL
+#define TALL 64 /* rows of a tile, a power of two for a GPU */
+#define WIDE 64 /* columns */
 #endif
 
 #include "clcompute/vector.h"
 
 /* From row r0 and column c0 on of a matrix that begins at `a` and of the result at `b`. */
 #define FIND_TILE                                                                        \
-  const ulong down = (rows + TILE - 1) / TILE, across = (columns + TILE - 1) / TILE;     \
+  const ulong down = (rows + TALL - 1) / TALL, across = (columns + WIDE - 1) / WIDE;     \
   const ulong batch = task / (down * across), tile = task - batch * down * across;       \
-  const ulong r0 = tile % down * TILE, c0 = tile / down * TILE;                          \
+  const ulong r0 = tile % down * TALL, c0 = tile / down * WIDE;                          \
   const ulong o = batch / inner, k = batch - o * inner;                                  \
   __global const MOVED *a =                                                               \
       (__global const MOVED *)(all_a + a_first) + o * from_outer + k * from_inner;        \
   __global MOVED *b = (__global MOVED *)(all_b + b_first) + o * to_outer + k * to_inner;   \
-  const uint height = (uint)min((ulong)TILE, rows - r0),                                 \
-             width = (uint)min((ulong)TILE, columns - c0);
+  const uint height = (uint)min((ulong)TALL, rows - r0),                                 \
+             width = (uint)min((ulong)WIDE, columns - c0);
 
 #if GROUP == 1
 
@@ -85,20 +87,34 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void transpose(
 
 #else
 
+#define EACH ((TALL * WIDE + GROUP - 1) / GROUP) /* elements of a work-item */
+#define PAD (TALL < 32 ? 32 / TALL : 1)            /* so that columns begin in banks of their own */
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void transpose(
     const ulong rows, const ulong columns, const ulong inner, const ulong from_outer,
     const ulong from_inner, const ulong from_row, const ulong to_outer, const ulong to_inner,
     const ulong to_column, const ulong tasks, const ulong share, __global const ELEMENT *all_a,
     const ulong a_first, __global ELEMENT *all_b, const ulong b_first) {
-  __local MOVED kept[TILE][TILE + 1];
+  __local MOVED kept[TALL][WIDE + PAD];
   const ulong task = get_group_id(0);
-  const uint x = (uint)get_local_id(0) % TILE, y = (uint)get_local_id(0) / TILE;
+  const uint me = (uint)get_local_id(0);
   FIND_TILE
-  for (uint r = y; r < height; r += GROUP / TILE)
-    if (x < width) kept[r][x] = a[(r0 + r) * from_row + c0 + x];
+  a += r0 * from_row + c0;
+  b += c0 * to_column + r0;
+  MOVED v[EACH];
+  UNROLL for (uint e = 0; e < EACH; e++) {
+    const uint r = (me + e * GROUP) / WIDE, c = (me + e * GROUP) % WIDE;
+    if (r < height && c < width) v[e] = a[r * from_row + c];
+  }
+  UNROLL for (uint e = 0; e < EACH; e++) {
+    const uint r = (me + e * GROUP) / WIDE, c = (me + e * GROUP) % WIDE;
+    if (r < height && c < width) kept[r][c] = v[e];
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint c = y; c < width; c += GROUP / TILE)
-    if (x < height) b[(c0 + c) * to_column + r0 + x] = kept[x][c];
+  UNROLL for (uint e = 0; e < EACH; e++) {
+    const uint c = (me + e * GROUP) / TALL, r = (me + e * GROUP) % TALL;
+    if (r < height && c < width) b[c * to_column + r] = kept[r][c];
+  }
 }
 
 #endif

@@ -378,15 +378,18 @@ by_kernel.reverse_axes = [[for _, n in ipairs { { 1, 1, 1, 1 }, { 3, 4, 5, 1 }, 
 
 by_kernel.transpose = [[for _, shape in ipairs { { 1, 1 }, { 3, 20 }, { 33, 17 }, { 16, 32 } } do
   local rows, columns = table.unpack(shape)
-  local count, tiles = rows * columns, (rows + 31) // 32 * ((columns + 31) // 32)
+  local count = rows * columns
   local strides = { 3 * count, count, columns, 3 * count, count, rows }
-  local function turn(range, defines, share)
-    defines.TILE = 32
+  local function turn(tall, wide, group, share)
+    local tiles = (rows + tall - 1) // tall * ((columns + wide - 1) // wide)
+    local defines = { TALL = tall, WIDE = wide, GROUP = group > 1 and group or nil }
+    local range = group == 1 and (6 * tiles + share - 1) // share
+      or { global = { 6 * tiles * group }, group = { group } }
     run("transpose", range, defines)(rows, columns, 3, strides[1], strides[2], columns, strides[4], strides[5], rows,
       6 * tiles, share, reals(1 + 6 * count), 1, empty(2 + 6 * count), 2)
   end
-  turn(3 * tiles, {}, 2)
-  turn({ global = { 6 * tiles * 64 }, group = { 64 } }, { GROUP = 64 }, 1) end]]
+  turn(32, 32, 1, 2)
+  for _, tile in ipairs { { 32, 32 }, { 64, 8 }, { 8, 64 }, { 8, 8 } } do turn(tile[1], tile[2], 48, 1) end end]]
 
 by_kernel.column_sums = [[for _, shape in ipairs(SHAPES) do
   local rows, cols = table.unpack(shape)
@@ -427,10 +430,10 @@ by_kernel.map_vectors = [[for _, n in ipairs(SIZES) do
     VECTORS = "REAL lanes_x[4]; vstore4(vload4(0, x + x_first + first), 0, lanes_x);",
     LANE_LOADS = "const REAL arg_x = lanes_x[lane];" })(n, empty(n + 8), 8, reals(n + 4), 4) end]]
 
-by_kernel.map_rows = [[for _, shape in ipairs(SHAPES) do for lanes = 1, 5, 4 do for span = 1, 17, 8 do
+by_kernel.map_rows = [[for _, shape in ipairs(SHAPES) do for lanes = 1, 5, 4 do for _, span in ipairs { 1, 3, 17 } do
   local rows, inner = shape[1], shape[2]
   local parts = (inner + span - 1) // span
-  run("map_rows", over(rows * parts, 16), { LANES = lanes, INTERLEAVED = lanes == 1 and 1 or 0,
+  run("map_rows", over(rows * parts, 16), { LANES = lanes, INTERLEAVED = lanes == 1 and span or 0,
     BASES = "ROW_BASE(x, row * arg_step)", PARAMETERS = "NUMBER(ulong, step) BUFFER(REAL, x)", LOADS = "",
     EXPRESSION = "arg_x" })(
     rows, inner, span, parts, empty(rows * inner + 2), 2, inner + 1, reals(rows * (inner + 1)), 1) end end end]]
@@ -518,7 +521,8 @@ by_kernel.sort_count = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 
     buffer(1, function() return 3 end, "uint"), 0, empty(1 + 16 * chunks, "uint"), 1, words(n + 1), 1,
     empty(n, "uint"), 0, words(n), 0) end end end]]
 
---- Two passes are needed, so the first one goes to the spare memory.
+--- Two passes are needed, so the first one goes to the spare memory. Places are among all elements, which the zeros
+-- behind them tell sort_move_warps.
 local SORT_MOVE = [[for _, n in ipairs { 1, 7, 33, 301 } do for carried = 0, 2 do
   local chunk, starts, total = math.min(n, 200), {}, 0
   local function element(i) return i * 2654435761 & 0xffffffff end -- as words has them
@@ -534,12 +538,18 @@ local SORT_MOVE = [[for _, n in ipairs { 1, 7, 33, 301 } do for carried = 0, 2 d
   local v = carried == 1 and { carries[5], 0, table.unpack(carries, 1, 4) } or carries
   run("%s", { global = { chunks * %d }, group = { %d } }, { GROUP = %d, BITS = 4, SHARE = 3, CARRIED = carried,
     CARRY = "ushort" })(n, chunk, 0, 0, buffer(1, function() return 3 end, "uint"), 0,
-    buffer(#starts, function(k) return starts[k] end, "uint"), 0, words(n + 1), 1, empty(n, "uint"), 0,
-    empty(n, "uint"), 0, table.unpack(v)) end end]]
+    buffer(#starts + 16, function(k) return starts[k] or 0 end, "uint"), 0, words(n + 1), 1, empty(n, "uint"),
+    0, empty(n, "uint"), 0, table.unpack(v)) end end]]
 
 by_kernel.sort_move_chunks = SORT_MOVE:format("sort_move_chunks", 1, 1, 1)
 
 by_kernel.sort_move_groups = SORT_MOVE:format("sort_move_groups", 16, 16, 16)
+
+by_kernel.sort_starts = [[for chunks = 1, 40, 13 do for group = 1, 17, 8 do
+  run("sort_starts", { global = { 16 * group }, group = { group } }, { GROUP = group, BITS = 4 })(chunks,
+    buffer(16 * (chunks + 1) + 1, function(k) return k end, "uint"), 1) end end]]
+
+by_kernel.sort_move_warps = SORT_MOVE:format("sort_move_warps", 16, 16, 16)
 
 by_kernel.sort_finish = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do for passes = 0, 1 do
   local chunk = math.min(n, 200)

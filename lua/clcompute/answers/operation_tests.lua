@@ -134,6 +134,28 @@ local function expected_halves() return { element(2, 2), element(2, 3), element(
 --- Whether a device has such images.
 local function has_halves(device) return (pcall(device.image, device, "r half", 1)) end
 
+-- --- sorting --------------------------------------------------------------------
+
+local KEYS = 20000 -- of several groups
+
+--- Keys that differ in every digit, the same one twice now and then; and their places in order.
+local function sort_key(i) return i * 2654435761 % 14983 * 286331 & 0xffffffff end
+
+local function sort(device)
+  local list = {}
+  for i = 1, KEYS do list[i] = sort_key(i) end
+  local x <close> = device:buffer(list, "uint")
+  local places <close> = require "clcompute.core".argsort(x)
+  return places:read()
+end
+
+local function expected_places()
+  local places = {}
+  for i = 1, KEYS do places[i] = i end
+  table.sort(places, function(i, j) return sort_key(i) < sort_key(j) or sort_key(i) == sort_key(j) and i < j end)
+  return places
+end
+
 local operation_tests = {}
 
 --- A test whose answer is made when it is asked for: most processes read the verdict that was kept.
@@ -170,6 +192,12 @@ operation_tests.rows = {
     remedy = "update the driver" }),
   ["gemm float-tensor float"] = class("float-tensor", 2.0 ^ -19),
   ["gemm tf32 float"] = class("tf32", 2.0 ^ -9),
+}
+
+--- The tests of kernels that rows of `clcompute.tuning.known` name, which other devices need not pass.
+operation_tests.of_kernels = {
+  sort_move_warps = lazily(expected_places, { name = "cl.sort by warps", kernels = "sort_move_warps sort_starts",
+    operation = sort }),
 }
 
 for _, test in pairs(operation_tests.rows) do test.avoided = true end

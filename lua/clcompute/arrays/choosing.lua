@@ -12,9 +12,13 @@ local choosing = {}
 
 local COUNTED, KEPT = {}, {} -- where the kernels are at their place
 
--- By the kernel of a row of scans: that which keeps elements, and that which counts those of a chunk.
-local KEEP = { scan_chunks = "compact_chunks", scan_groups = "compact_groups" }
-local SUM_UP = { scan_chunks = "reduce_chunks", scan_groups = "reduce_groups" }
+-- By the kernel that counts the elements of a chunk: that which keeps them.
+local KEEP = { reduce_chunks = "compact_chunks", reduce_groups = "compact_groups" }
+
+local FAULT = 1 << 40 -- in a count: an element that should not be there; more than there are elements
+local WITH_FAULT = "((a | b) & FAULTul) | ((a & ~FAULTul) + (b & ~FAULTul))"
+
+choosing.FAULT = FAULT
 
 --- What both kernels have.
 local function defines_of(c, row)
@@ -23,43 +27,58 @@ local function defines_of(c, row)
 end
 
 local function build_count(where, c, device, row)
-  local kernel, reduce_row = SUM_UP[row.kernel], enqueue.spread(device, "reduce", 1)
-  local defines = defines_of(c, reduce_row)
-  defines.EXPRESSION = ("(%s) != 0"):format(c.expression)
-  defines.RESULT, defines.GROUP = c.count, row.group
-  if reduce_row.kernel ~= kernel then defines.LANES = 1 end
-  return macros.build(where, c.text, device, kernel, defines, c.preamble)
+  local defines = defines_of(c, row)
+  defines.EXPRESSION = c.counted or ("(%s) != 0"):format(c.expression)
+  defines.OPERATION = c.counted and WITH_FAULT:gsub("FAULT", FAULT)
+  defines.RESULT, defines.ONE_LAUNCH = c.count, row.one_launch
+  return macros.build(where, c.text, device, row.kernel, defines, c.preamble)
 end
 
 local function build_keep(where, c, device, row)
   local defines = defines_of(c, row)
   defines.RESULT, defines.COUNT, defines.KEPT = c.unsigned, c.count, c.kept
-  defines.LANES = nil -- of a scan's vectors
+  defines.LANES, defines.SUMMED = nil, row.one_launch and 0 or nil
   if c.source then defines.PARAMETERS = defines.PARAMETERS .. (" BUFFER(%s, clc_kept)"):format(c.unsigned) end
   return macros.build(where, c.text, device, KEEP[row.kernel], defines, c.preamble)
+end
+
+--- Queues the counts of the chunks, and what they add up to; waits for it.
+local function count(kernel, row, items, workers, n, chunk, ends, device, values)
+  if row.one_launch then
+    local ended <close> = operations.reduction.counter(device)
+    enqueue.launch(kernel, items, row.group, n, chunk, ends, 0, 0, ended.buffer, table.unpack(values))
+    return ends:get(workers + 1)
+  end
+  enqueue.launch(kernel, items, row.group, n, chunk, ends, 0, 0, table.unpack(values))
+  local counts = ends:view(1, workers)
+  operations.scan("a + b", counts, { out = counts })
+  return ends:get(workers)
 end
 
 --- Keeps something of each element for which a condition holds; waits for their number.
 -- @string where the function that was called
 -- @tparam table c {text= the condition as messages have it, expression= as kernels have it, list= operands, first= the
 -- first buffer of these, kept= what is kept of element i, source= buffer that is known there as mem_clc_kept, dtype=
--- of the result, spare= elements more that it shall have, preamble=}
--- @treturn Buffer of one dimension
+-- of the result, spare= elements more that it shall have, preamble=, counted= in place of the expression where elements
+-- are counted, a ulong that may be FAULT}
+-- @treturn ?Buffer of one dimension; nil where something was FAULT
 -- @treturn int elements that are kept
 function choosing.keep(where, c)
   local device, n = c.first.device, c.first.count
   if n == 0 then return device:empty(c.dtype, c.spare or 0), 0 end
-  local row, items, workers, chunk = enqueue.spread(device, "scan", n)
-  c.count, c.unsigned = elements.index_dtype(n), elements.unsigned(c.dtype)
+  local row, items, workers, chunk = enqueue.spread(device, "reduce", n)
+  c.count, c.unsigned = c.counted and "ulong" or elements.index_dtype(n), elements.unsigned(c.dtype)
   local place = macros.place(row, c.list, "keep", c.expression, c.count, c.kept, c.unsigned, c.preamble or "")
   if not place[KEPT] then
     place[COUNTED], place[KEPT] = build_count(where, c, device, row), build_keep(where, c, device, row)
   end
-  local ends = enqueue.take(device, "ends", c.count, workers)
+  local ends = enqueue.take(device, "ends", c.count, workers + 1)
   local values = table.pack(operands.values(c.list))
-  enqueue.launch(place[COUNTED], items, row.group, n, chunk, ends, 0, 0, table.unpack(values))
-  operations.scan("a + b", ends, { out = ends })
-  local total = ends:get(workers)
+  local total = count(place[COUNTED], row, items, workers, n, chunk, ends, device, values)
+  if total >= FAULT then
+    enqueue.give(ends, "ends")
+    return nil, total
+  end
   local out = device:empty(c.dtype, total + (c.spare or 0))
   values[#values + 1] = c.source
   if total > 0 then

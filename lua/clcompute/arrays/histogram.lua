@@ -14,7 +14,7 @@ local KERNEL = {} -- where it is at its place
 
 local BINS = 10
 local MOST = 1 << 24 -- bins
-local LOCAL_BINS = 4096 -- more are counted in global memory
+local LOCAL_BINS = { 256, 1024, 4096 } -- room for so many in local memory; more are counted in global memory
 local SLICE = 1 << 31 -- elements that a uint counts
 local LARGEST = { float = 0x1.fffffep127, double = 0x1.fffffffffffffp1023 }
 
@@ -62,24 +62,54 @@ local function range_of(x, o)
   return low, high, first, last
 end
 
+--- How far the range reaches; infinite where that is too far.
+local function width_of(low, high)
+  if math.type(low) == "integer" and math.type(high) == "integer" then return high + 0.0 - low end
+  return high - low + 0.0
+end
+
 --- Edge number k of so many bins.
-local function edge_of(low, high, k, bins)
-  local width = high - low + 0.0
-  if math.type(low) == "integer" and math.type(high) == "integer" then width = high + 0.0 - low end
+local function edge_of(low, high, width, k, bins)
   if width - width == 0 then return low + width * k / bins end
   return low * (1 - k / bins) + high * (k / bins)
 end
 
+local ROW = 128 -- numbers packed at once: each alone takes a microsecond
+
+--- Finite numbers as floats.
+local function to_floats(numbers)
+  local floats = {}
+  for first = 1, #numbers, ROW do
+    local last = math.min(first + ROW - 1, #numbers)
+    local format = ("f"):rep(last - first + 1)
+    local row = { string.unpack(format, string.pack(format, table.unpack(numbers, first, last))) }
+    table.move(row, 1, last - first + 1, first, floats)
+  end
+  return floats
+end
+
+--- The edges of floats, which lie between finite ones.
+local function float_edges(low, high, bins)
+  local edges, width = { to_value(low, "float", nil, "low") }, width_of(low, high)
+  for k = 1, bins - 1 do edges[k + 1] = edge_of(low, high, width, k, bins) end
+  edges[bins + 1] = to_value(high, "float", nil, "high")
+  return to_floats(edges)
+end
+
 --- The edges: as scripts have them, and as the device compares them.
 local function edges_of(wide, low, high, first, last, bins)
-  local edges, values = { low }, { first or to_value(low, wide, math.ceil, "low") }
+  if wide == "float" then
+    local edges = float_edges(low, high, bins)
+    return edges, edges
+  end
+  local edges, values, width = { low }, { first or to_value(low, wide, math.ceil, "low") }, width_of(low, high)
   last = last or to_value(high, wide, math.floor, "high")
   for k = 1, bins - 1 do
-    edges[k + 1] = edge_of(low, high, k, bins)
+    edges[k + 1] = edge_of(low, high, width, k, bins)
     values[k + 1] = to_value(edges[k + 1], wide, math.ceil, "high")
   end
   edges[bins + 1], values[bins + 1] = high, last
-  return wide == "float" and table.move(values, 1, bins + 1, 1, {}) or edges, values
+  return edges, values
 end
 
 -- --- counting -----------------------------------------------------------------------
@@ -99,6 +129,15 @@ local function count(x, slice, h, out)
   enqueue.launch(place[KERNEL], items, row.group, #slice, chunk, h.edges, h.bins, h.scale, out, slice)
 end
 
+--- Bins that a kernel is built for: those that fit best; 0 for too many.
+local function room_for(bins, device)
+  for _, room in ipairs(LOCAL_BINS) do
+    room = math.min(room, device.local_memory // 8)
+    if bins <= room then return room end
+  end
+  return 0
+end
+
 local function histogram(buffer, o)
   o = o and options.check("histogram", o, OPTIONS) or NONE
   local x = operands.describe("histogram", "argument 1", buffer, "x")
@@ -111,11 +150,10 @@ local function histogram(buffer, o)
   local index = elements.index_dtype(x.count)
   local counts = device:zeros(index, bins)
   if x.count == 0 then return counts, edges end
-  local fitting = math.min(LOCAL_BINS, device.local_memory // 8)
   local guess = wide == "double" and "double" or "float"
   local h = { bins = bins, wide = wide, guess = guess, edges = device:buffer(values, wide),
     scale = math.min(bins / (high / 2 - low / 2) / 2, LARGEST[guess]), -- the edges decide
-    local_bins = bins <= fitting and fitting or 0 }
+    local_bins = room_for(bins, device) }
   if index == "uint" then
     count(x, buffer:reshape(x.count), h, counts)
     return counts, edges

@@ -19,11 +19,18 @@ function radix.key_defines(dtype, descending)
     DESCENDING = descending and 1 or 0 }
 end
 
---- Neighbours of a work-item of a GPU: as many as its local memory lets it have.
+-- Bytes of local memory besides the elements of a tile, where a work-item counts digits of its own, and where a warp
+-- does.
+local COUNTS = {
+  sort_move_groups = function(row) return (2 * row.group + 8) * ((1 << row.bits) + 2) + 4 * row.group + 64 end,
+  sort_move_warps = function(row) return (row.group // 16 + 16 << row.bits) + 4 * row.group + 64 end,
+}
+
+--- Elements of a work-item of a GPU: as many as its local memory lets it have of so many bytes.
 local function share_of(row, device, bytes)
   if not row.share then return nil end
-  local counts = (2 * row.group + 8) * ((1 << row.bits) + 2) + 4 * row.group
-  return math.max(1, math.min(row.share, (device.local_memory - counts - 64) // (row.group * bytes)))
+  local room = device.local_memory - COUNTS[row.kernel](row)
+  return math.max(1, math.min(row.share, room // (row.group * bytes)))
 end
 
 --- What is sorted: buffers as kernels have them, and of each kernel what tells its builds apart.
@@ -34,11 +41,13 @@ local function describe(x, out, o, row, streams)
   local defines = radix.key_defines(dtype, o.descending)
   defines.BITS, defines.COUNT, defines.GROUP = row.bits, elements.index_dtype(n), row.group
   defines.CARRIED, defines.CARRY, defines.STREAM = carried, carry, streams and 1 or 0
-  defines.SHARE = share_of(row, device, operands.sizes[dtype] + (carry and operands.sizes[carry] or 0))
+  local size, carried_size = operands.sizes[dtype], carry and operands.sizes[carry] or 0
+  local by_turns = row.kernel == "sort_move_warps" -- keys and what they carry have the same memory
+  defines.SHARE = share_of(row, device, by_turns and math.max(size, carried_size) or size + carried_size)
   local of_bits = ("%s %s"):format(dtype, o.descending)
   local of_counts = ("%s %s"):format(of_bits, defines.COUNT)
   local of_moves = ("%s %d %s %s"):format(of_counts, carried, carry, streams)
-  return { defines = defines, size = operands.sizes[dtype], carry = carry, in_place = o.in_place and 1 or 0,
+  return { defines = defines, size = size, carry = carry, in_place = o.in_place and 1 or 0,
     keys = { sort_bits = of_bits, sort_count = of_counts, sort_finish = of_moves, [row.kernel] = of_moves },
     x = elements.of(x), out = elements.of(out), v = o.v and elements.of(o.v),
     v_out = o.v_out and elements.of(o.v_out) }
@@ -51,6 +60,17 @@ local function arguments(s, spare, v_spare)
   return s.x, s.out, spare
 end
 
+--- Queues the scan of the counts of all chunks, digit by digit.
+local function find_starts(device, s, row, starts, chunks)
+  if row.kernel == "sort_move_warps" then
+    local kernel = elements.kernel(device, row, "sort_starts", s.defines.COUNT, { COUNT = s.defines.COUNT,
+      BITS = row.bits, GROUP = row.group })
+    return enqueue.launch(kernel, row.group << row.bits, row.group, chunks, starts)
+  end
+  local counts = starts:view(1, chunks << row.bits)
+  operations.scan("a + b", counts, { exclusive = true, out = counts })
+end
+
 local function queue(device, s, n, row, items, workers, chunk)
   local function launch(name, ...)
     local kernel = elements.kernel(device, row, name, s.keys[name], s.defines)
@@ -58,14 +78,14 @@ local function queue(device, s, n, row, items, workers, chunk)
   end
   local count, key = s.defines.COUNT, s.defines.KEY
   local passes = enqueue.take(device, "sort passes", "uint", 1)
-  local starts = enqueue.take(device, "sort starts", count, workers << row.bits)
+  local starts = enqueue.take(device, "sort starts", count, workers + 1 << row.bits)
   local spare = enqueue.take(device, "sort spare", key, n)
   local v_spare = s.v_out and enqueue.take(device, "sort carried", s.carry, n)
   passes:fill(0)
   launch("sort_bits", s.x, passes)
   for pass = 0, (8 * s.size - 1) // row.bits do
     launch("sort_count", s.in_place, pass, passes, starts, s.x, s.out, spare)
-    operations.scan("a + b", starts, { exclusive = true, out = starts })
+    find_starts(device, s, row, starts, workers)
     launch(row.kernel, s.in_place, pass, passes, starts, arguments(s, spare, v_spare))
   end
   launch("sort_finish", s.in_place, passes, arguments(s, spare, v_spare))

@@ -18,7 +18,11 @@ local PREAMBLE = [[
 static int clc_is_first(__global const KEY *x, const long i) {
   return i == 0 || clc_key(x[i - 1]) != clc_key(x[i]);
 }
+static ulong clc_count_first(__global const KEY *x, const long i) {
+  return i > 0 && clc_key(x[i - 1]) > clc_key(x[i]) ? FAULTul : (ulong)clc_is_first(x, i);
+}
 ]]
+PREAMBLE = PREAMBLE:gsub("FAULT", choosing.FAULT)
 
 --- The preamble for keys of a dtype, which stands in front of all macros.
 local function preamble_of(dtype)
@@ -32,16 +36,18 @@ end
 local function first_of_runs(sorted, dtype, kept)
   local x = operands.describe("unique", "argument 1", elements.of(sorted), "x")
   kept.text, kept.list, kept.first, kept.preamble = "first of its kind", { x }, x, preamble_of(dtype)
-  kept.expression = "clc_is_first(mem_x + first_x, i)"
+  kept.expression, kept.counted = "clc_is_first(mem_x + first_x, i)", "clc_count_first(mem_x + first_x, i)"
   return kept
 end
 
---- The places of the first ones, from 1, and behind them the end; the values there, and how many there are of each.
+--- The places of the first ones, from 1, and behind them the end; the values there, and how many there are of each. Nil
+-- where the elements are not in order.
 local function with_counts(sorted, described)
   local n, device = described.count, described.device
   local index = elements.index_dtype(n)
   local places, total = choosing.keep("unique", first_of_runs(sorted, described.dtype,
     { kept = ("(%s)(i + 1)"):format(index), dtype = index, spare = 1 }))
+  if not places then return nil end
   local values = device:empty(described.dtype, total)
   if total == 0 then return values, device:empty(index, 0) end
   places:set(total + 1, n + 1)
@@ -50,21 +56,26 @@ local function with_counts(sorted, described)
   return values, operations.map("after[i] - at[i]", { after = places:view(2, total + 1), at = starts })
 end
 
+--- The distinct values of elements that are in order, and how often they are there where that is wanted; else nil.
+local function of_sorted(sorted, described, has_counts)
+  if has_counts then return with_counts(sorted, described) end
+  local dtype = described.dtype
+  return (choosing.keep("unique", first_of_runs(sorted, dtype, { kept = "mem_x[first_x + i]", dtype = dtype })))
+end
+
 local function unique(x, o)
   o = o and options.check("unique", o, OPTIONS) or NONE
   local described = operands.describe("unique", "argument 1", x, "x")
-  local dtype, n, device, use = described.dtype, described.count, described.device, "unique " .. described.dtype
-  local sorted = n > 0 and enqueue.take(device, use, dtype, n) or device:empty(dtype, 0)
-  if n > 0 then radix.sort(x, sorted, {}) end
-  local results
-  if o.counts then
-    results = table.pack(with_counts(sorted, described))
-  else
-    local c = first_of_runs(sorted, dtype, { kept = "mem_x[first_x + i]", dtype = dtype })
-    results = { (choosing.keep("unique", c)) }
+  local values, counts = of_sorted(x, described, o.counts) -- to look costs little, beside a sort
+  if not values then
+    local dtype, n, device, use = described.dtype, described.count, described.device, "unique " .. described.dtype
+    local sorted = enqueue.take(device, use, dtype, n)
+    radix.sort(x, sorted, {})
+    values, counts = of_sorted(sorted, described, o.counts)
+    enqueue.give(sorted, use)
   end
-  if n > 0 then enqueue.give(sorted, use) end
-  return table.unpack(results)
+  if o.counts then return values, counts end
+  return values
 end
 
 return unique

@@ -46,7 +46,7 @@ local LONG_ROW = { reduce_chunks = 512, reduce_groups = 1024 } -- elements, from
 local LONGEST = 1 << 19 -- elements of a worker: sums of more would lose digits
 local WIDE = 2048 -- columns that a CPU's work-item has the results of
 local LANES = 64 -- of these at once
-local STRIP = 64 -- columns of a GPU's group, which has few rows of them at a time
+local STRIP = 64 -- columns of a GPU's group, which has few rows of them at a time; more where there are many strips
 local ROWS = 16 -- rows, or elements of one, that a CPU's work-item has side by side
 local EACH = 4 -- elements of a row that are worth a work-item of a GPU
 local DEEP = 256 -- rows of a GPU's work-item: sums of more would lose digits
@@ -88,7 +88,10 @@ end
 
 local function spread_columns(row, g, workers, is_whole, is_ordered)
   local n, inner, is_cpu = g.n, g.inner, row.group == 1
-  local strips = parts_of(inner, is_cpu and WIDE or STRIP)
+  local strip = is_cpu and WIDE or STRIP
+  local widest = is_cpu and WIDE or row.group
+  while 2 * strip <= widest and g.outer * parts_of(inner, 2 * strip) >= workers do strip = 2 * strip end
+  local strips = parts_of(inner, strip)
   local width = parts_of(inner, strips)
   local room = is_cpu and (strips == 1 and WIDE or 1) or row.group
   local fold = is_ordered and 1 or math.min(power_below(math.max(1, room // width)), power_below(2 * n - 1))

@@ -9,7 +9,8 @@ local map = require "clcompute.operations.map"
 local operands = require "clcompute.operations.operands"
 
 local LONGEST = 16384 -- elements of a row that one work-item of a CPU does
-local FEW = 8 -- elements of a row that one work-item of a GPU does
+local FEW = 8 -- elements of a row that one work-item of a GPU does, where neighbours have enough of it
+local WARP = 32
 local KERNEL = {} -- where it is at its place
 
 local function described(name, buffer)
@@ -59,7 +60,7 @@ local function texts_of(operand, steps)
     ("%s(%s, %s, %s)"):format(macro, operands.value_type(operand.dtype), operand.name, step)
 end
 
-local function build_rows(device, row, text, list, out, layout, lanes)
+local function build_rows(device, row, text, list, out, layout, lanes, few)
   local dimensions, bases, elements, extents, places = #layout.extents, {}, {}, {}, {}
   for k, steps in ipairs(layout) do bases[k], elements[k] = texts_of(list[k], steps) end
   for dimension = dimensions - 1, 2, -1 do
@@ -71,7 +72,7 @@ local function build_rows(device, row, text, list, out, layout, lanes)
   defines.LOADS, defines.FETCH, defines.VECTORS, defines.LANE_LOADS = nil, nil, nil, nil
   defines.RESULT, defines.VALUE = out.dtype, operands.value_type(out.dtype)
   defines.HALF = out.dtype == "half" and 1 or 0
-  defines.INTERLEAVED = lanes == 1 and 1 or 0
+  defines.INTERLEAVED = few
   defines.LANES, defines.EXTENTS, defines.PLACE = lanes, table.concat(extents, " "), table.concat(places, " ")
   defines.BASES, defines.ROWS = table.concat(bases, " "), table.concat(elements, " ")
   defines.OPERATORS = 1
@@ -83,10 +84,12 @@ local function compute_rows(text, list, out, layout)
   local row = enqueue.spread(device, "map", out.count)
   local inner = layout.extents[dimensions]
   local is_chunked = row.granule > 0
-  local lanes, span = is_chunked and math.min(row.lanes, 16) or 1, math.min(is_chunked and LONGEST or FEW, inner)
+  local lanes, few = 1, inner >= FEW * WARP and FEW or 1
+  if is_chunked then lanes, few = math.min(row.lanes, 16), 0 end
+  local span = is_chunked and math.min(LONGEST, inner) or few
   local all = with_steps(list, layout)
-  local place = macros.place(row, all, "rows", text, out.dtype, layout_key(layout))
-  if not place[KERNEL] then place[KERNEL] = build_rows(device, row, text, all, out, layout, lanes) end
+  local place = macros.place(row, all, "rows", text, out.dtype, layout_key(layout), few)
+  if not place[KERNEL] then place[KERNEL] = build_rows(device, row, text, all, out, layout, lanes, few) end
   local between = {}
   for dimension = dimensions - 1, 2, -1 do between[#between + 1] = layout.extents[dimension] end
   for _, operand in ipairs(all) do between[#between + 1] = operand.value end

@@ -176,20 +176,26 @@ local function launch_one(kernel, device, group, n, results, init, ...)
 end
 
 local counters = setmetatable({}, { __mode = "k" }) -- scratch that holds 0, as launches find and leave it
+local COUNTER = { __close = function(counter) enqueue.give(counter.buffer, "ended") end }
 
---- One launch, whose last group combines what all found; waits for the result.
-local function launch_once(kernel, device, row, n, workers, chunk, results, init, ...)
-  local use = "once " .. results.type
-  local out = enqueue.take(device, use, results.dtype, row.per_unit * row.units + 1)
+--- Scratch memory of one uint, in which the groups of a launch count how many have ended; it goes back when closed.
+function reduce.counter(device)
   local ended = enqueue.take(device, "ended", "uint", 1)
   if not counters[ended] then
     ended:fill(0)
     counters[ended] = true
   end
-  enqueue.launch(kernel, workers * row.group, row.group, n, chunk, out, init and 1 or 0, results.argument(init), ended,
-    ...)
+  return setmetatable({ buffer = ended }, COUNTER)
+end
+
+--- One launch, whose last group combines what all found; waits for the result.
+local function launch_once(kernel, device, row, n, workers, chunk, results, init, ...)
+  local use = "once " .. results.type
+  local out = enqueue.take(device, use, results.dtype, row.per_unit * row.units + 1)
+  local ended <close> = reduce.counter(device)
+  enqueue.launch(kernel, workers * row.group, row.group, n, chunk, out, init and 1 or 0, results.argument(init),
+    ended.buffer, ...)
   local result = out:get(workers + 1)
-  enqueue.give(ended, "ended")
   enqueue.give(out, use)
   return result
 end

@@ -10,7 +10,9 @@ local options = require("clcompute.base").options
 
 local OPTIONS = { axes = "table" }
 local SAME_SIZE = { "uchar", "ushort", [4] = "uint", [8] = "ulong" } -- by bytes
-local TILE = { cpu = 64, gpu = 32 }
+local TILE = 64 -- rows and columns of a tile
+local AREA = { 4096, 4096, [4] = 4096, [8] = 2048 } -- elements of a GPU's tile, by bytes
+local NARROWEST = 8
 local KERNEL = {} -- where it is at its place
 
 --- The axes of the buffer in the order of the result's; the opposite order unless given.
@@ -57,11 +59,27 @@ end
 
 local NONE = { extent = 1, step = 0, to = 0 }
 
-local function find_kernel(of, row, group, tile)
-  local place = macros.place(row, { of }, "transpose")
+--- The least power of two that covers an extent, or the greatest that is allowed.
+local function side(extent, most)
+  local power = NARROWEST
+  while power < extent and power < most do power = power * 2 end
+  return power
+end
+
+--- Rows and columns of a tile: those of a GPU are long where the other side is narrow.
+local function tile_of(is_cpu, rows, columns, area)
+  if is_cpu then return TILE, TILE end
+  local tall, wide = side(rows, TILE), side(columns, TILE)
+  if tall == TILE then return side(rows, area // wide), wide end
+  return tall, wide == TILE and side(columns, area // tall) or wide
+end
+
+local function find_kernel(of, row, tall, wide)
+  local place = macros.place(row, { of }, "transpose", tall, wide)
   if not place[KERNEL] then
     place[KERNEL] = macros.build("transpose", of.dtype, of.device, "transpose",
-      { ELEMENT = of.dtype, MOVED = SAME_SIZE[operands.sizes[of.dtype]], GROUP = group, TILE = tile })
+      { ELEMENT = of.dtype, MOVED = SAME_SIZE[operands.sizes[of.dtype]], GROUP = row.group, TALL = tall,
+        WIDE = wide })
   end
   return place[KERNEL]
 end
@@ -75,13 +93,12 @@ local function exchange(of, out, dimensions)
     if dimension.step == 1 then column = dimension else others[#others + 1] = dimension end
   end
   local inner, outer = others[2] or others[1] or NONE, others[2] and others[1] or NONE
-  local tile = is_cpu and TILE.cpu or TILE.gpu
-  local group = is_cpu and 1 or -(-row.group // tile) * tile
-  local tasks = outer.extent * inner.extent * -(-last.extent // tile) * -(-column.extent // tile)
+  local tall, wide = tile_of(is_cpu, last.extent, column.extent, AREA[operands.sizes[of.dtype]])
+  local tasks = outer.extent * inner.extent * -(-last.extent // tall) * -(-column.extent // wide)
   local share = is_cpu and -(-tasks // (row.per_unit * row.units)) or 1
-  local items = is_cpu and -(-tasks // share) or tasks * group
-  enqueue.launch(find_kernel(of, row, group, tile), items, group, last.extent, column.extent, inner.extent, outer.step,
-    inner.step, last.step, outer.to, inner.to, column.to, tasks, share, of.value, out)
+  local items = is_cpu and -(-tasks // share) or tasks * row.group
+  enqueue.launch(find_kernel(of, row, tall, wide), items, row.group, last.extent, column.extent, inner.extent,
+    outer.step, inner.step, last.step, outer.to, inner.to, column.to, tasks, share, of.value, out)
 end
 
 local function transpose(x, o)

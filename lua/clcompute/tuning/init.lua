@@ -140,8 +140,14 @@ local function name_of(row, shape)
   return ("%s, %s (%d)"):format(row.kernel, table.concat(numbers, ", "), row.is_tried)
 end
 
---- Whether a device gets the operation's known-answer test right with each shape of a row, however small the product.
+--- Whether a device gets the known-answer test of a row's kernel right, or with each shape of a row that of the
+-- operation, however small the product.
 local function gets_right(device, operation, dtype, row)
+  local own = answers.operation_tests.of_kernels[row.kernel]
+  if own then
+    local name = ("%s (%d)"):format(row.kernel, row.is_tried)
+    return answers.verdict(device, with_numbers(own, operation, dtype, row, name)) == "ok"
+  end
   local test = answers.operation_tests.rows[operation .. " " .. dtype]
   for _, shape in ipairs(row.shapes) do
     local numbers = options.merge(row, { least = 0, depth = 0, shapes = { shape } })

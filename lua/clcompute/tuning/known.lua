@@ -132,12 +132,15 @@ known.scan = {
     ahead = 0 },
 }
 
--- Sorting: digits of so many `bits` a pass; a work-item of a GPU has `share` neighbours at a time.
+-- Sorting: digits of so many `bits` a pass; a work-item of a GPU has `share` elements at a time.
 known.sort = {
   { where = POCL, kernel = "sort_move_chunks", group = 1, lanes = 1, granule = 2048, least = 16384, per_unit = 16,
     ahead = 0, bits = 8, stream = 1 << 23 },
   { where = { type = "cpu" }, kernel = "sort_move_chunks", group = 1, lanes = 1, granule = 2048, least = 16384,
     per_unit = 16, ahead = 0, bits = 8 },
+  { where = { type = "gpu", vendor = "NVIDIA", capability = 70, local_memory = 48000 }, is_tried = 1,
+    kernel = "sort_move_warps", group = 256, lanes = 1, granule = 6144, least = 6144, per_unit = 8, ahead = 0,
+    bits = 8, share = 24 },
   { where = { type = "gpu", vendor = "NVIDIA" }, kernel = "sort_move_groups", group = 256, lanes = 1, granule = 2048,
     least = 8192, per_unit = 16, ahead = 0, bits = 5, share = 16 },
   { where = {}, kernel = "sort_move_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,

@@ -172,10 +172,11 @@ local ALONE = { reduce_chunks = { 1 }, scan_chunks = { 1 }, sort_move_chunks = {
 
 local LINE = 64 -- bytes of a line that goes past the caches, so that chunks of any dtype begin on one
 
---- The check of an operation with a kernel for a CPU and another one.
-local function check_elementwise(of_cpu, other)
+--- The check of an operation with a kernel for a CPU and others.
+local function check_elementwise(...)
+  local kernels = { ... }
   return function(row, facts)
-    one_of(row, "kernel", { of_cpu, other })
+    one_of(row, "kernel", kernels)
     integer(row, "group", 1, facts.max_group)
     one_of(row, "group", ALONE[row.kernel] or POWERS)
     one_of(row, "lanes", LANES[row.kernel] or { 1 })
@@ -208,11 +209,17 @@ end
 
 --- Digits go from the first to the last bit; a tile of a GPU's group and its counts are in local memory.
 local function check_sort(row, facts)
-  check_elementwise("sort_move_chunks", "sort_move_groups")(row, facts)
+  check_elementwise("sort_move_chunks", "sort_move_groups", "sort_move_warps")(row, facts)
   integer(row, "bits", 2, 11)
   if row.kernel == "sort_move_chunks" then return end
   local share = integer(row, "share", 1, 64)
   check(row.group * share < 1 << 16, "share: tiles of less than 65536 elements expected, got %d", row.group * share)
+  if row.kernel == "sort_move_warps" then
+    check(row.group >= 1 << row.bits and row.group % 32 == 0, "group: whole warps, and a work-item a digit, expected")
+    check((row.group // 16 + 16 << row.bits) + row.group * 12 <= facts.local_memory - 64,
+      "bits: counts of %d bits are more than the local memory holds", row.bits)
+    return
+  end
   check(row.group * (16 + 2 * (1 << row.bits) + 8) + 8 * (1 << row.bits) <= facts.local_memory,
     "bits: counts of %d bits are more than the local memory holds", row.bits)
 end
