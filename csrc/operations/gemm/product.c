@@ -138,10 +138,12 @@ static int multiply_fast(lua_State *L, const clc_Multiply *x) {
     clc_multiplypanels(L, x);
   else if (strcmp(kernel, "blocks") == 0)
     clc_multiplyblocks(L, x);
-  else if (strcmp(kernel, "pipelined") != 0)
+  else if (strcmp(kernel, "pipelined") == 0) {
+    if (!clc_multiplypipelined(L, x)) clc_multiplyblocks(L, x);
+  } else if (strcmp(kernel, "doubles") == 0) {
+    if (!clc_multiplydoubles(L, x)) clc_multiplyblocks(L, x);
+  } else
     return 0;
-  else if (!clc_multiplypipelined(L, x))
-    clc_multiplyblocks(L, x);
   return 1;
 }
 

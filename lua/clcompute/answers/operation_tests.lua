@@ -141,7 +141,7 @@ local function class(precision, within)
     remedy = "update the driver" })
 end
 
-local PRODUCTS = "gemm_panels gemm_blocks gemm_pipelined" -- files whose text a verdict is about
+local PRODUCTS = "gemm_panels gemm_blocks gemm_pipelined gemm_tensor_double" -- files whose text a verdict is about
 
 --- The tests by operation and dtype, as `clcompute.tuning` asks for them.
 operation_tests.rows = {

@@ -24,6 +24,12 @@ local function pipelined(...)
     blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } }
 end
 
+local function doubles(bm, bn, bk, tm, tn, stages, depth)
+  return { kernel = "doubles", least = 4000, is_tried = 1,
+    shapes = { { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, stages = stages, depth = depth, held = 2, alone = 10,
+      full = 15 } }, blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } }
+end
+
 -- Numbers, and the dtypes that devices have them with (`clcompute.tuning.known`). Panels take seconds to build: a
 -- processor has each with its first dtype.
 local ROWS = {
@@ -38,12 +44,15 @@ local ROWS = {
     { bm = 32, bn = 64, bk = 8, tm = 4, tn = 8 } } }, "float" },
   ["pipelined"] = { pipelined { 32, 16, 8, 4, 4, 2 }, "float", "double" },
   ["pipelined, in more stages"] = { pipelined { 64, 64, 8, 8, 4, 4 }, "float" },
+  ["doubles"] = { doubles(32, 32, 8, 2, 4, 2, 4), "double" },
+  ["doubles, deeper"] = { doubles(64, 32, 8, 4, 4, 2, 8), "double" },
+  ["doubles, deepest"] = { doubles(32, 32, 16, 2, 4, 3, 16), "double" },
   ["pipelined, of two shapes"] = { pipelined({ 32, 32, 8, 4, 8, 3 }, { 64, 32, 8, 8, 4, 2 }), "float" },
 }
 
 -- What a simulator tries, and a processor by `make long` alone.
 local SLOW = { ["panels of 8, rows of 14"] = true, ["blocks of 64 or 32"] = true, ["pipelined, in more stages"] = true,
-  ["pipelined, of two shapes"] = true }
+  ["pipelined, of two shapes"] = true, ["doubles, deeper"] = true, ["doubles, deepest"] = true }
 
 -- m, n, k
 local SIZES = {
