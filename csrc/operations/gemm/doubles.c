@@ -10,13 +10,17 @@ typedef struct {
   size_t held, alone, full;
 } Shape;
 
-static const clc_Field fields[] = {
-    {"bm", offsetof(Shape, bm), "BM"},          {"bn", offsetof(Shape, bn), "BN"},
-    {"bk", offsetof(Shape, bk), "BK"},          {"tm", offsetof(Shape, tm), "TM"},
-    {"tn", offsetof(Shape, tn), "TN"},          {"stages", offsetof(Shape, stages), "STAGES"},
-    {"depth", offsetof(Shape, depth), "DEPTH"}, {"held", offsetof(Shape, held), NULL},
-    {"alone", offsetof(Shape, alone), NULL},    {"full", offsetof(Shape, full), NULL},
-    {NULL, 0, NULL}};
+static const clc_Field fields[] = {{"bm", offsetof(Shape, bm), "BM"},
+                                   {"bn", offsetof(Shape, bn), "BN"},
+                                   {"bk", offsetof(Shape, bk), "BK"},
+                                   {"tm", offsetof(Shape, tm), "TM"},
+                                   {"tn", offsetof(Shape, tn), "TN"},
+                                   {"stages", offsetof(Shape, stages), "STAGES"},
+                                   {"depth", offsetof(Shape, depth), "DEPTH"},
+                                   {"held", offsetof(Shape, held), NULL},
+                                   {"alone", offsetof(Shape, alone), NULL},
+                                   {"full", offsetof(Shape, full), NULL},
+                                   {NULL, 0, NULL}};
 
 static size_t groups_of(const Shape *s, const clc_Multiply *x) {
   return clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn);
@@ -57,10 +61,9 @@ int clc_multiplydoubles(lua_State *L, const clc_Multiply *x) {
   clc_readrow(L, least, &work);
   if (clc_work(x) < (double)work) return 0;
   const Shape s = choose_shape(L, x);
-  const char *defines =
-      clc_definerow(L, fields, &s, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
-                    {"PAIRS", is_paired(&x->a) && is_paired(&x->b)},
-                    {"WIDE", clc_isquad(&x->c) != 0});
+  const char *defines = clc_definerow(
+      L, fields, &s, {"TRANSA", x->transa != 0}, {"TRANSB", x->transb != 0},
+      {"PAIRS", is_paired(&x->a) && is_paired(&x->b)}, {"WIDE", clc_isquad(&x->c) != 0});
   clc_Kernel *kernel =
       clc_prebuilt(L, x->c.b->device, "gemm_tensor_double", x->c.b->dtype, defines);
   const size_t items = s.bm / s.tm * (s.bn / s.tn);

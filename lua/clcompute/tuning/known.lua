@@ -14,7 +14,8 @@ local known = {}
 -- in the second level cache, kc x 2 vectors of B in the first; B is read where it lies up to `direct` elements.
 -- gemm_blocks: shapes of blocks, the largest first. gemm_pipelined: `shapes` of blocks of C and of slices; of each how
 -- many groups a multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`)
--- and with all (`full`); products of fewer multiply-adds than `least` take `blocks`. A row with `is_tried` is for
+-- and with all (`full`); products of fewer multiply-adds than `least` take `blocks`. gemm_tensor_double: the same of
+-- doubles, and the `depth` of an instruction. A row with `is_tried` is for
 -- devices that get products right with it, which is tried once for each such number: another one for other kernels.
 known.gemm = {
   { where = { type = "cpu", dtype = "float", vector = 16, local_memory = 250000 },
@@ -37,12 +38,13 @@ known.gemm = {
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, stages = 4, held = 6, alone = 25400, full = 44500 } },
     blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8 }, { bm = 64, bn = 64, bk = 16, tm = 4, tn = 4 },
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
+  -- doubles on tensor cores: measured on an NVIDIA H100
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "double", capability = 90, local_memory = 40000 },
-    is_tried = 1, kernel = "doubles", least = 1 << 20,
-    shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 8, stages = 3, depth = 8, held = 1, alone = 40800,
-      full = 40800 },
-      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 8, stages = 4, depth = 8, held = 3, alone = 20000, full = 43000 },
-      { bm = 64, bn = 32, bk = 16, tm = 4, tn = 4, stages = 4, depth = 8, held = 4, alone = 10000, full = 35000 } },
+    is_tried = 1, kernel = "doubles", least = 1 << 21,
+    shapes = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, stages = 3, depth = 8, held = 2, alone = 33000,
+        full = 47000 },
+      { bm = 64, bn = 64, bk = 16, tm = 4, tn = 8, stages = 3, depth = 8, held = 3, alone = 20000, full = 45000 },
+      { bm = 64, bn = 32, bk = 16, tm = 4, tn = 4, stages = 4, depth = 8, held = 3, alone = 19000, full = 34000 } },
     blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8 }, { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4 },
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4 } } },
   { where = { dtype = "float", local_memory = 26000 },
@@ -55,10 +57,11 @@ known.gemm = {
 }
 
 -- Products of floats whose precision may be had from tensor cores (`precision` of cl.gemm). gemm_warpgroups: 64 rows
--- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks. gemm_tensor: shapes as those
--- of gemm_pipelined. Sums of fewer products than `depth` and products of fewer multiply-adds than `least` are plain
--- floats', as are all with "float": sums of few products have smaller errors than parts of elements. The first row
--- that a device gets right is taken. Measured on an NVIDIA H200.
+-- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks; the first shape that keeps
+-- most multiprocessors busy is taken. gemm_tensor: shapes as those of gemm_pipelined. Sums of fewer products than
+-- `depth` and products of fewer multiply-adds than `least` are plain floats', as are all with "float": sums of few
+-- products have smaller errors than parts of elements. The first row that a device gets right is taken. Measured on an
+-- NVIDIA H200, small products of "tf32" on an H100.
 known["gemm float-tensor"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
     is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 128,
@@ -71,8 +74,9 @@ known["gemm float-tensor"] = {
 }
 known["gemm tf32"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 0,
-    shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16 } } },
+    is_tried = 1, kernel = "warpgroups", least = 1 << 28, depth = 0,
+    shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16 }, { warpgroups = 2, bn = 128, stages = 4, band = 8 },
+      { warpgroups = 1, bn = 128, stages = 4, band = 8 } } },
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
     is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 0,
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 110000,
