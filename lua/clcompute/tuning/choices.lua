@@ -27,8 +27,8 @@ local function double(bm, bn, bk, tm, tn, stages, depth, held, alone, full)
     full = full }
 end
 
-local WIDE_DOUBLE, DOUBLE, LITTLE_DOUBLE = double(128, 64, 16, 8, 8, 3, 8, 2, 33000, 47000),
-  double(64, 64, 16, 4, 8, 3, 8, 3, 20000, 45000), double(64, 32, 16, 4, 4, 4, 8, 3, 19000, 34000)
+local WIDE_DOUBLE, DOUBLE, LITTLE_DOUBLE = double(128, 128, 16, 8, 8, 3, 8, 1, 56000, 56000),
+  double(128, 64, 16, 8, 4, 3, 8, 1, 53000, 53000), double(64, 32, 16, 8, 2, 4, 8, 3, 22000, 36000)
 
 local LARGE, MIDDLE, LITTLE = pipelined(128, 64, 8, 16, 3, 4, 13800, 51000),
   pipelined(128, 64, 8, 8, 3, 4, 37000, 48500), pipelined(64, 64, 8, 4, 4, 6, 25400, 44500)
@@ -45,7 +45,7 @@ choices.gemm = {
       { m = 4096, n = 4096, k = 4096 } },
     values = {
       { "shapes", { { WIDE_DOUBLE, DOUBLE, LITTLE_DOUBLE }, { DOUBLE, LITTLE_DOUBLE }, { WIDE_DOUBLE, LITTLE_DOUBLE },
-        { WIDE_DOUBLE }, { DOUBLE }, { double(128, 128, 16, 8, 8, 3, 8, 1, 42000, 42000), DOUBLE, LITTLE_DOUBLE } } },
+        { WIDE_DOUBLE }, { DOUBLE }, { double(128, 64, 16, 16, 4, 3, 8, 1, 54000, 54000), DOUBLE, LITTLE_DOUBLE } } },
       { "least", { 1 << 18, 1 << 21, 1 << 24 } },
     } },
   { kernel = "panels", lines = { { m = 512, n = 512, k = 512 }, { m = 1024, n = 1024, k = 1024 } },

@@ -103,9 +103,10 @@ end
 --- Copies go by pairs and whole lines of slices, whose lines are up to 4 elements longer than the slice is deep.
 local function check_doubles(shape, facts)
   check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
-  local tm, tn = multiple(shape, "tm", 2, 16), multiple(shape, "tn", 4, 16)
-  local bm, bn = multiple(shape, "bm", 8 * tm, 1024), multiple(shape, "bn", 4 * tn, 1024)
-  local bk = multiple(shape, "bk", math.max(8, one_of(shape, "depth", { 4, 8, 16 })), 1024)
+  local tm, tn = multiple(shape, "tm", 4, 16), multiple(shape, "tn", 2, 16)
+  local bm, bn = multiple(shape, "bm", 4 * tm, 1024), multiple(shape, "bn", 8 * tn, 1024)
+  local bk = multiple(shape, "bk", 16, 1024)
+  one_of(shape, "depth", { 4, 8 })
   local items = bm // tm * (bn // tn)
   check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
   for _, line in ipairs { bm, bn, bk } do

@@ -44,15 +44,16 @@ local ROWS = {
     { bm = 32, bn = 64, bk = 8, tm = 4, tn = 8 } } }, "float" },
   ["pipelined"] = { pipelined { 32, 16, 8, 4, 4, 2 }, "float", "double" },
   ["pipelined, in more stages"] = { pipelined { 64, 64, 8, 8, 4, 4 }, "float" },
-  ["doubles"] = { doubles(32, 32, 8, 2, 4, 2, 4), "double" },
-  ["doubles, deeper"] = { doubles(64, 32, 8, 4, 4, 2, 8), "double" },
-  ["doubles, deepest"] = { doubles(32, 32, 16, 2, 4, 3, 16), "double" },
+  ["doubles"] = { doubles(32, 32, 16, 4, 2, 2, 4), "double" },
+  ["doubles, in larger blocks"] = { doubles(64, 32, 16, 8, 2, 2, 8), "double" },
+  ["doubles, in more stages"] = { doubles(32, 32, 16, 4, 2, 3, 8), "double" },
   ["pipelined, of two shapes"] = { pipelined({ 32, 32, 8, 4, 8, 3 }, { 64, 32, 8, 8, 4, 2 }), "float" },
 }
 
 -- What a simulator tries, and a processor by `make long` alone.
 local SLOW = { ["panels of 8, rows of 14"] = true, ["blocks of 64 or 32"] = true, ["pipelined, in more stages"] = true,
-  ["pipelined, of two shapes"] = true, ["doubles, deeper"] = true, ["doubles, deepest"] = true }
+  ["pipelined, of two shapes"] = true, ["doubles, in larger blocks"] = true,
+  ["doubles, in more stages"] = true }
 
 -- m, n, k
 local SIZES = {
