@@ -177,6 +177,17 @@ by_kernel.gemm_tensor = [[for _, shape in ipairs { { 1, 1, 1 }, { 33, 41, 3 } } 
     reals(2 * k * cols), 0, cols, k * cols, beta, (beta == 0 and empty or reals)(2 * size_c), 0, ldc, size_c)
   end end end]]
 
+by_kernel.gemm_tensor_double = [[for _, shape in ipairs { { 1, 1, 1 }, { 33, 41, 9 } } do
+  for wide = 0, 1 do transposes(function(ta, tb)
+  local m, n, k = table.unpack(shape)
+  local size_a, lda = operand(ta, m, k, 0, 0)
+  local size_b, ldb = operand(tb, k, n, 1, 0)
+  local ldc, beta = wide == 1 and up(n, 4) or n + 1, k % 2
+  local size_c = wide == 1 and m * ldc or part(m, n, ldc, 0)
+  run("gemm_tensor_double", { global = { up(m, 32) // 32 * (up(n, 32) // 32) * 128, 1, 2 }, group = { 128, 1, 1 } },
+    { TRANSA = ta, TRANSB = tb, WIDE = wide })(m, n, k, 2, reals(3 + 2 * size_a), 3, lda, size_a, reals(2 * size_b), 0,
+    ldb, size_b, beta, (beta == 0 and empty or reals)(2 * size_c), 0, ldc, size_c) end) end end]]
+
 by_kernel.gemm_pack_tiles = [[for _, shape in ipairs { { 1, 1 }, { 33, 65 }, { 70, 31 } } do for kind = 0, 2 do
   for along = 0, 1 do
   local sides, k = table.unpack(shape)

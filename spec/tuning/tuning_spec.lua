@@ -229,6 +229,22 @@ describe("rules of tuning", function()
     assert.matches("local memory", rules.fault("scan", scan, gpu { local_memory = 16384 }))
   end)
 
+  it("refuse numbers of doubles that a warp or a copy does not go round with", function()
+    local shape = { bm = 32, bn = 32, bk = 16, tm = 4, tn = 2, stages = 3, depth = 8, held = 1, alone = 1, full = 1 }
+    local function fault(changes, of_device)
+      local row = { kernel = "doubles", least = 0, blocks = { block }, shapes = { changed(shape, changes) } }
+      return rules.fault("gemm", row, gpu(changed({ size = 8, local_memory = 48000 }, of_device or {})))
+    end
+    assert.is_nil(fault {})
+    for _, case in ipairs { { "bm", 24 }, { "bn", 40 }, { "tm", 6 }, { "tn", 3 }, { "bk", 8 }, { "depth", 16 },
+      { "stages", 1 }, { "held", 0 } } do
+      assert.matches(case[1], fault { [case[1]] = case[2] })
+    end
+    assert.matches("whole lines of 48", fault { bm = 48, bn = 16, tm = 12 })
+    assert.matches("go round", fault { bm = 128, bn = 16 })
+    assert.matches("local memory", fault({}, { local_memory = 30000 }))
+  end)
+
   it("refuse numbers that divide by zero, never end, or do not fit, and name them", function()
     for _, case in ipairs { { "mc", 0 }, { "nc", 0 }, { "nc", 33 }, { "kc", 0 }, { "kc", 1 << 20 }, { "vector", 3 },
       { "rows", 7 }, { "mc", 1e300 }, { "mc", 0 / 0 }, { "kc", "20" }, { "direct", -1 }, { "mc", 1 << 62 } } do

@@ -153,7 +153,9 @@ static int multiply_fast(lua_State *L, const clc_Multiply *x) {
     clc_multiplypipelined(L, x);
   else if (strcmp(kernel, "blocks") == 0)
     clc_multiplyblocks(L, x);
-  else
+  else if (strcmp(kernel, "doubles") == 0) {
+    if (!clc_multiplydoubles(L, x)) clc_multiplyblocks(L, x);
+  } else
     return 0;
   return 1;
 }

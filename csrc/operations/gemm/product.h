@@ -102,6 +102,9 @@ int clc_multiplythin(lua_State *L, const clc_Multiply *x);
 void clc_multiplypipelined(lua_State *L, const clc_Multiply *x);
 int clc_multiplytensor(lua_State *L, const clc_Multiply *x, size_t products);
 
+/* For doubles, which some tensor cores multiply as exactly (kernels/gemm_tensor_double.cl). */
+int clc_multiplydoubles(lua_State *L, const clc_Multiply *x);
+
 /* For the tensor cores of NVIDIA's Hopper (kernels/gemm_warpgroups.cl): the same parts. */
 int clc_multiplywarpgroups(lua_State *L, const clc_Multiply *x, size_t products);
 

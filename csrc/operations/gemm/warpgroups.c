@@ -18,14 +18,21 @@ static const clc_Field fields[] = {{"warpgroups", offsetof(Shape, warpgroups), "
                                    {"band", offsetof(Shape, band), "BAND"},
                                    {NULL, 0, NULL}};
 
-/* The first of the list in the row on top of the stack. */
-static Shape get_shape(lua_State *L, size_t products) {
-  Shape shape = {.products = products};
+/* The first of the list in the row on top of the stack whose blocks keep most multiprocessors busy:
+   the last one where none has so many. */
+static Shape choose_shape(lua_State *L, const clc_Multiply *x, size_t products) {
+  Shape s = {.products = products};
+  const int top = lua_gettop(L);
+  const size_t units = x->c.b->device->context->compute_units;
   lua_getfield(L, -1, "shapes");
-  lua_rawgeti(L, -1, 1);
-  clc_readrow(L, fields, &shape);
-  lua_pop(L, 2);
-  return shape;
+  for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
+    clc_readrow(L, fields, &s);
+    lua_settop(L, top + 1);
+    const size_t down = clc_parts(x->m, s.warpgroups * TILE_ROWS), across = clc_parts(x->n, s.bn);
+    if (x->batch * down * across >= units * 3 / 4) break;
+  }
+  lua_settop(L, top);
+  return s;
 }
 
 /* One side of a product: an operand, how far its elements are apart along m or n and along k, and
@@ -134,7 +141,7 @@ static void multiply(lua_State *L, const Shape *s, const clc_Multiply *x, const 
 }
 
 int clc_multiplywarpgroups(lua_State *L, const clc_Multiply *x, size_t products) {
-  const Shape s = get_shape(L, products);
+  const Shape s = choose_shape(L, x, products);
   const Side a = side_of_a(x, &s), b = side_of_b(x, &s);
   const size_t m = part_of(&a, x), n = part_of(&b, x);
   if (m == 0 || n == 0) return 0;

@@ -22,6 +22,15 @@ local function pipelined(bm, bn, tm, tn, stages, held, alone, full)
   return { bm = bm, bn = bn, bk = 16, tm = tm, tn = tn, stages = stages, held = held, alone = alone, full = full }
 end
 
+--- A shape of `gemm_tensor_double`.
+local function double(bm, bn, bk, tm, tn, stages, depth, held, alone, full)
+  return { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, stages = stages, depth = depth, held = held, alone = alone,
+    full = full }
+end
+
+local WIDE_DOUBLE, DOUBLE, LITTLE_DOUBLE = double(128, 128, 16, 8, 8, 3, 8, 1, 56000, 56000),
+  double(128, 64, 16, 8, 4, 3, 8, 1, 53000, 53000), double(64, 32, 16, 8, 2, 4, 8, 3, 22000, 36000)
+
 local LARGE, MIDDLE, LITTLE = pipelined(128, 64, 8, 16, 3, 4, 13800, 51000),
   pipelined(128, 64, 8, 8, 3, 4, 37000, 48500), pipelined(64, 64, 8, 4, 4, 6, 25400, 44500)
 
@@ -32,6 +41,13 @@ choices.gemm = {
       { "shapes", { { LARGE, MIDDLE, LITTLE }, { MIDDLE, LITTLE }, { LARGE, LITTLE }, { LITTLE },
         { pipelined(64, 128, 8, 8, 3, 4, 37500, 48500), LITTLE } } },
       { "least", { 1 << 28, 1 << 29, 1 << 30 } },
+    } },
+  { kernel = "doubles", lines = { { m = 512, n = 512, k = 512 }, { m = 1024, n = 1024, k = 1024 },
+      { m = 4096, n = 4096, k = 4096 } },
+    values = {
+      { "shapes", { { WIDE_DOUBLE, DOUBLE, LITTLE_DOUBLE }, { DOUBLE, LITTLE_DOUBLE }, { WIDE_DOUBLE, LITTLE_DOUBLE },
+        { WIDE_DOUBLE }, { DOUBLE }, { double(128, 64, 16, 16, 4, 3, 8, 1, 54000, 54000), DOUBLE, LITTLE_DOUBLE } } },
+      { "least", { 1 << 18, 1 << 21, 1 << 24 } },
     } },
   { kernel = "panels", lines = { { m = 512, n = 512, k = 512 }, { m = 1024, n = 1024, k = 1024 } },
     values = {

@@ -14,7 +14,8 @@ local known = {}
 -- in the second level cache, kc x 2 vectors of B in the first; B is read where it lies up to `direct` elements.
 -- gemm_blocks: shapes of blocks, the largest first. gemm_pipelined: `shapes` of blocks of C and of slices; of each how
 -- many groups a multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`)
--- and with all (`full`); products of fewer multiply-adds than `least` take `blocks`. A row with `is_tried` is for
+-- and with all (`full`); products of fewer multiply-adds than `least` take `blocks`. gemm_tensor_double: the same of
+-- doubles, and the `depth` of an instruction. A row with `is_tried` is for
 -- devices that get products right with it, which is tried once for each such number: another one for other kernels.
 -- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
 -- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not).
@@ -47,6 +48,17 @@ known.gemm = {
       { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 4, alone = 24000, full = 33000 },
       { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 4, alone = 9000, full = 24000 },
       { bm = 32, bn = 32, bk = 32, tm = 4, tn = 4, held = 4, alone = 7500, full = 21000 } } },
+  -- doubles on tensor cores: measured on an NVIDIA H100
+  { where = { type = "gpu", vendor = "NVIDIA", dtype = "double", capability = 90, local_memory = 40000 },
+    is_tried = 1, kernel = "doubles", least = 1 << 21, launch = 4, stream = 3000, thin = THIN,
+    shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 8, stages = 3, depth = 8, held = 1, alone = 56000,
+        full = 56000 },
+      { bm = 128, bn = 64, bk = 16, tm = 8, tn = 4, stages = 3, depth = 8, held = 1, alone = 53000, full = 53000 },
+      { bm = 64, bn = 32, bk = 16, tm = 8, tn = 2, stages = 4, depth = 8, held = 3, alone = 22000, full = 36000 } },
+    blocks = { { bm = 128, bn = 128, bk = 8, tm = 8, tn = 8, held = 2, alone = 15500, full = 17300 },
+      { bm = 64, bn = 64, bk = 16, tm = 8, tn = 4, held = 3, alone = 9500, full = 14300 },
+      { bm = 32, bn = 64, bk = 16, tm = 4, tn = 4, held = 3, alone = 6300, full = 9300 },
+      { bm = 32, bn = 32, bk = 16, tm = 4, tn = 4, held = 4, alone = 5000, full = 8200 } } },
   { where = { dtype = "float", local_memory = 26000 },
     kernel = "blocks", launch = 4, stream = 3000, thin = THIN,
     blocks = { { bm = 128, bn = 64, bk = 16, tm = 8, tn = 8, held = 3, alone = 26000, full = 36800 },
@@ -63,10 +75,11 @@ known.gemm = {
 }
 
 -- Products of floats whose precision may be had from tensor cores (`precision` of cl.gemm). gemm_warpgroups: 64 rows
--- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks. gemm_tensor: shapes as those
--- of gemm_pipelined. Sums of fewer products than `depth` and products of fewer multiply-adds than `least` are plain
--- floats', as are all with "float": sums of few products have smaller errors than parts of elements. The first row
--- that a device gets right is taken. Measured on an NVIDIA H200.
+-- for each of its `warpgroups`, `bn` columns, `stages` of tiles, bands of `band` blocks; the first shape that keeps
+-- most multiprocessors busy is taken. gemm_tensor: shapes as those of gemm_pipelined. Sums of fewer products than
+-- `depth` and products of fewer multiply-adds than `least` are plain floats', as are all with "float": sums of few
+-- products have smaller errors than parts of elements. The first row that a device gets right is taken. Measured on an
+-- NVIDIA H200, small products of "tf32" on an H100.
 known["gemm float-tensor"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
     is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 128,
@@ -79,8 +92,9 @@ known["gemm float-tensor"] = {
 }
 known["gemm tf32"] = {
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
-    is_tried = 1, kernel = "warpgroups", least = 1 << 29, depth = 0,
-    shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16 } } },
+    is_tried = 1, kernel = "warpgroups", least = 1 << 28, depth = 0,
+    shapes = { { warpgroups = 2, bn = 256, stages = 4, band = 16 }, { warpgroups = 2, bn = 128, stages = 4, band = 8 },
+      { warpgroups = 1, bn = 128, stages = 4, band = 8 } } },
   { where = { type = "gpu", vendor = "NVIDIA", dtype = "float" },
     is_tried = 1, kernel = "tensor", least = 1 << 29, depth = 0,
     shapes = { { bm = 128, bn = 128, bk = 16, tm = 8, tn = 16, stages = 4, held = 2, alone = 110000,

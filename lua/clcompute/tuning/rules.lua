@@ -93,9 +93,12 @@ local function check_shapes(row, check_one, facts, parts)
   integer(row, "least", 0, 1 << 30)
 end
 
-local function check_pipelined(row, facts)
-  check_shapes(row, check_shape, facts)
-  check_blocks(row, facts)
+--- The check of a row of kernels that leave small products to blocks.
+local function check_large(check_one)
+  return function(row, facts)
+    check_shapes(row, check_one, facts)
+    check_blocks(row, facts)
+  end
 end
 
 --- The rows of slices are 8 elements longer, and a work-item has 8 columns at least.
@@ -104,6 +107,24 @@ local function check_tensor(shape, facts)
   multiple(shape, "tn", 8, 16)
   multiple(shape, "bk", 8, 1024)
   check_memory(shape.stages * shape.bk * (shape.bm + shape.bn + 16), facts)
+end
+
+--- Copies go by pairs and whole lines of slices, whose lines are up to 4 elements longer than the slice is deep.
+local function check_doubles(shape, facts)
+  check(type(shape) == "table", "shapes: tables expected, got %s", type(shape))
+  local tm, tn = multiple(shape, "tm", 4, 16), multiple(shape, "tn", 2, 16)
+  local bm, bn = multiple(shape, "bm", 4 * tm, 1024), multiple(shape, "bn", 8 * tn, 1024)
+  local bk = multiple(shape, "bk", 16, 1024)
+  one_of(shape, "depth", { 4, 8 })
+  local items = bm // tm * (bn // tn)
+  check(items <= facts.max_group, "shapes: %d work-items a group, of which there are %d", items, facts.max_group)
+  for _, line in ipairs { bm, bn, bk } do
+    check(2 * items % line == 0, "shapes: %d work-items do not copy whole lines of %d", items, line)
+  end
+  check(bm * bk % (2 * items) == 0 and bn * bk % (2 * items) == 0,
+    "shapes: slices of %d x %d and %d x %d do not go round among %d work-items", bm, bk, bk, bn, items)
+  check_memory(integer(shape, "stages", 2, 8) * (bk + 4) * (bm + bn), facts)
+  check_rates(shape)
 end
 
 local TILE, DEEP = 64, 32 -- rows and depth of a tile of gemm_warpgroups
@@ -150,10 +171,11 @@ local function check_thin(thin, facts)
   check_memory(group * math.max(along * rows, 4), facts)
 end
 
-local GEMM = { panels = check_panels, blocks = check_blocks, pipelined = check_pipelined, tiled = function() end }
+local GEMM = { panels = check_panels, blocks = check_blocks, pipelined = check_large(check_shape),
+  doubles = check_large(check_doubles), tiled = function() end }
 
 local function check_gemm(row, facts)
-  check(GEMM[row.kernel], "kernel: 'panels', 'blocks', 'pipelined' or 'tiled' expected, got %s", row.kernel)
+  check(GEMM[row.kernel], "kernel: 'panels', 'blocks', 'pipelined', 'doubles' or 'tiled' expected, got %s", row.kernel)
   GEMM[row.kernel](row, facts)
   if row.thin ~= nil then check_thin(row.thin, facts) end
   for _, name in ipairs { "launch", "stream" } do

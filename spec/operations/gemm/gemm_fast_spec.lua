@@ -39,6 +39,12 @@ local function split(row)
   return row
 end
 
+local function doubles(bm, bn, bk, tm, tn, stages, depth)
+  return { kernel = "doubles", least = 4000, is_tried = 1,
+    shapes = { { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, stages = stages, depth = depth, held = 2, alone = 10,
+      full = 15 } }, blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } }
+end
+
 -- Numbers, and the dtypes that devices have them with (`clcompute.tuning.known`). Panels take seconds to build: a
 -- processor has each with its first dtype.
 local ROWS = {
@@ -54,12 +60,16 @@ local ROWS = {
   ["pipelined, in parts of k, A as it lies"] = { split(pipelined { 32, 16, 8, 4, 4, 2 }), "float", "double" },
   ["pipelined"] = { pipelined { 32, 16, 8, 4, 4, 2 }, "float", "double" },
   ["pipelined, in more stages"] = { pipelined { 64, 64, 8, 8, 4, 4 }, "float" },
+  ["doubles"] = { doubles(32, 32, 16, 4, 2, 2, 4), "double" },
+  ["doubles, in larger blocks"] = { doubles(64, 32, 16, 8, 2, 2, 8), "double" },
+  ["doubles, in more stages"] = { doubles(32, 32, 16, 4, 2, 3, 8), "double" },
   ["pipelined, of two shapes"] = { pipelined({ 32, 32, 8, 4, 8, 3 }, { 64, 32, 8, 8, 4, 2 }), "float" },
 }
 
 -- What a simulator tries, and a processor by `make long` alone.
 local SLOW = { ["panels of 8, rows of 14"] = true, ["blocks of 64 or 32"] = true, ["pipelined, in more stages"] = true,
-  ["pipelined, of two shapes"] = true }
+  ["pipelined, of two shapes"] = true, ["doubles, in larger blocks"] = true,
+  ["doubles, in more stages"] = true }
 
 -- m, n, k
 local SIZES = {
