@@ -11,7 +11,7 @@ local tuning = require "clcompute.tuning"
 --- Facts of a device, as `tuning.facts` has them.
 local function facts(changes)
   local made = { type = "cpu", name = "Some CPU", vendor = "V", platform = "P", dtype = "float", size = 4, vector = 8,
-    local_memory = 1 << 20, max_group = 1024, units = 4 }
+    local_memory = 1 << 20, max_group = 1024, units = 4, capability = 0 }
   for key, value in pairs(changes or {}) do made[key] = value end
   return made
 end
