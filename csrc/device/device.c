@@ -114,7 +114,8 @@ cl_command_queue clc_quickqueue(clc_Device *d) {
 
 /* --- the object -------------------------------------------------------- */
 
-/* A few bytes take half as long into pinned memory: without it the driver waits twice. */
+/* Into other memory than pinned one NVIDIA's driver reads at once: it waits, and then so does who
+   looks for the end. */
 void clc_makelanding(clc_Device *d) {
   cl_int code;
   if (d->landing != NULL || d->context->has_host_memory) return;
