@@ -140,7 +140,7 @@ helper.describe_each("a profile", function(d)
     cl.saxpy(2, b, b)
     local rows = by_name "kernel"
     assert.truthy(rows.lu_batch or rows.lu_batch_rows or rows.lu_pivot or rows.lu_tournament)
-    assert.truthy(rows.residual or rows.residual_vectors or rows.lu_batch_residual)
+    assert.truthy(rows.residual or rows.residual_vectors or rows.residual_lanes)
     assert.equal(3 * b.bytes, rows.saxpy.bytes) -- x, y and the result
   end)
 
