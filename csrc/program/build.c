@@ -12,7 +12,6 @@ typedef struct {
   clc_Source source; /* as it was given, but for what goes before it */
   const char *text;  /* what of it is compiled */
   const char *line, *options;
-  const char *builtins; /* declarations of what it calls, "" where the driver has them all */
   const char *macros;   /* what options and defines define, for a look at the text */
   const char *searched; /* the text and the macros */
   const char *included; /* the texts of the files that it includes */
@@ -85,30 +84,9 @@ static void push_scanned(lua_State *L, Job *j) {
   lua_settop(L, top + 1);
 }
 
-/* Where all files are known, only what they call is declared. */
-static void add_builtins(lua_State *L, Job *j) {
-  if (!j->known.complete) return;
-  const char *builtins =
-      clc_pushbuiltins(L, j->device, lua_pushfstring(L, "%s\n%s", j->source.defines, j->scanned));
-  if (builtins == NULL) return;
-  j->builtins = builtins;
-  j->source.defines = lua_pushfstring(L, "%s%s", builtins, j->source.defines);
-  j->options = lua_pushfstring(L, "%s" CLC_NOBUILTINS, j->options);
-}
-
-/* Pushes what it refers to. */
-static Job with_all_builtins(lua_State *L, const Job *j) {
-  Job all = *j;
-  const size_t length = strlen(j->options) - strlen(CLC_NOBUILTINS);
-  all.builtins = "";
-  all.source.defines += strlen(j->builtins);
-  all.options = lua_pushlstring(L, j->options, length);
-  return all;
-}
-
 /* Leaves what it refers to on the stack, what is scanned at the index given. */
 static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scanned) {
-  Job j = {.device = d, .source = *s, .text = s->text, .builtins = ""};
+  Job j = {.device = d, .source = *s, .text = s->text};
   j.line = lua_pushfstring(L, "#line 1 \"%s\"\n", s->name);
   j.options = push_options(L, d, s->options);
   j.macros = push_macros(L, s->defines, s->options);
@@ -118,7 +96,6 @@ static Job push_job(lua_State *L, clc_Device *d, const clc_Source *s, int *scann
   push_scanned(L, &j);
   *scanned = lua_gettop(L);
   if (uses_header(&j)) add_header(L, &j);
-  add_builtins(L, &j);
   return j;
 }
 
@@ -148,18 +125,36 @@ static clc_Sources sources_of(const Job *j) {
 
 static void new_recipe(lua_State *L, const Job *j, clc_Code *code) {
   const clc_Sources sources = sources_of(j);
+  clc_releasecode(code);
   j->device->context->executor->new_recipe(L, j->device->context, &sources, &code->recipe);
 }
 
-static void build_source(lua_State *L, const Job *j, clc_Code *code) {
+static cl_int try_source(lua_State *L, const Job *j, clc_Code *code) {
   const clc_Sources sources = sources_of(j);
-  const cl_int result = j->device->context->executor->build(L, j->device, &sources, code);
-  if (result == CL_SUCCESS) return;
-  if (*j->builtins == '\0') clc_raisebuild(L, j->device, &j->source, &code->program, result);
-  const Job all = with_all_builtins(L, j);
-  clc_releasecode(code);
-  new_recipe(L, &all, code);
-  build_source(L, &all, code);
+  return j->device->context->executor->build(L, j->device, &sources, code);
+}
+
+/* Declares what a program calls in place of all there is, where all files are known; pushes what
+   that refers to. Returns whether it did. */
+static int declare_few(lua_State *L, Job *j) {
+  if (!j->known.complete) return 0;
+  const char *builtins =
+      clc_pushbuiltins(L, j->device, lua_pushfstring(L, "%s\n%s", j->source.defines, j->scanned));
+  if (builtins == NULL) return 0;
+  j->source.defines = lua_pushfstring(L, "%s%s", builtins, j->source.defines);
+  j->options = lua_pushfstring(L, "%s" CLC_NOBUILTINS, j->options);
+  return 1;
+}
+
+static void build_source(lua_State *L, const Job *j, clc_Code *code) {
+  Job few = *j;
+  if (declare_few(L, &few)) {
+    new_recipe(L, &few, code);
+    if (try_source(L, &few, code) == CL_SUCCESS) return;
+    new_recipe(L, j, code);
+  }
+  const cl_int result = try_source(L, j, code);
+  if (result != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, &code->program, result);
 }
 
 /* POCL ends the process at the launch of a kernel whose files can have no name, and compiles it

@@ -53,11 +53,11 @@ INLINE REAL multiply_row(__local const Strip *s, const int t) {
 }
 
 #define FORWARD(k)                                          \
-  if (!has_ones) y[k] *= s->inverses[k] * s->inverses[SIDE + (k)]; \
+  if (!has_ones) y[k] = y[k] * s->inverses[k] * s->inverses[SIDE + (k)]; \
   UNROLL for (int i = (k) + 1; i < SIDE; i++)               \
     y[i] = fma(-s->strip[(r + i) * STRIDE + (k)], y[k], y[i]);
 #define BACKWARD_(k)                                        \
-  if (!has_ones) y[k] *= s->inverses[k] * s->inverses[SIDE + (k)]; \
+  if (!has_ones) y[k] = y[k] * s->inverses[k] * s->inverses[SIDE + (k)]; \
   UNROLL for (int i = 0; i < (k); i++) y[i] = fma(-s->strip[(r + i) * STRIDE + (k)], y[k], y[i]);
 #define BACKWARD(k) BACKWARD_(SIDE - 1 - (k))
 

@@ -165,7 +165,7 @@ known.sort = {
 -- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
 -- right-hand sides are solved one by one. With `rows`, groups of so many rows choose the pivots of a panel in a
 -- tournament, warps of `warp` work-items (1: none) searching in registers. Groups have a work-item for each row of a
--- system of a batch up to `items` rows; above 32 rows warps elect a pivot together, which a GPU has got wrong.
+-- system of a batch up to `items` rows (none: 0): an earlier form of that kernel read beside its memory on a GPU.
 known.lu = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     vector = 16, group = 1, columns = 128, block = 512, large = 1536, few = 8 },
@@ -180,8 +180,7 @@ known.lu = {
     items = 512 },
   -- measured on an NVIDIA H200
   { where = { dtype = "float", capability = 80, max_group = 512, local_memory = 47000 },
-    vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, rows = 512, warp = 32,
-    items = 32 },
+    vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, rows = 512, warp = 32 },
   { where = { dtype = "double", max_group = 512, local_memory = 48000 },
     vector = 1, group = 64, columns = 16, block = 256, large = 512, few = 8, rows = 512, warp = 1 },
   { where = { dtype = "float", max_group = 256, local_memory = 32000 },

@@ -42,7 +42,7 @@ end
 local function doubles(bm, bn, bk, tm, tn, stages, depth)
   return { kernel = "doubles", least = 4000, is_tried = 1,
     shapes = { { bm = bm, bn = bn, bk = bk, tm = tm, tn = tn, stages = stages, depth = depth, held = 2, alone = 10,
-      full = 15 } }, blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4 } } }
+      full = 15 } }, blocks = { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4, held = 2, alone = 10, full = 15 } } }
 end
 
 -- Numbers, and the dtypes that devices have them with (`clcompute.tuning.known`). Panels take seconds to build: a
