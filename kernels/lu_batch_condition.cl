@@ -14,7 +14,7 @@
  *       inverses[matrix] = most, or infinity where an element of a solution was NaN;
  *
  * Norms are 1-norms. W and `order` are those of lu_batch_rows.
- * A group of ROWS work-items a matrix.
+ * One work-group of ROWS work-items a matrix.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */

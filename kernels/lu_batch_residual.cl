@@ -12,7 +12,7 @@
  *       sums[2] = the sum of |r[i]|;
  *
  * as `residual`, whose head says why. a0, b0: elements before A and B. A has n x n elements, B, X
- * and R n rows of `columns`, packed. A group of ROWS work-items a matrix, in the second dimension
+ * and R n rows of `columns`, packed. One work-group of ROWS work-items a matrix, in the second dimension
  * for each column.
  */
 #ifndef REAL

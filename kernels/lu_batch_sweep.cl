@@ -11,7 +11,7 @@
  *       }
  *
  * A matrix has n x n elements, B and X n rows of `columns`, packed; b0 elements lie before B.
- * A group of ROWS work-items a matrix, in the second dimension for each column.
+ * One work-group of ROWS work-items a matrix, in the second dimension for each column.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */

@@ -8,7 +8,7 @@
  *       sums[3 * j + 2] = the sum of |R[i][j]|;
  *     }
  *
- * X and R have n rows of `columns` elements. The work-group GROUP x 1 of a column.
+ * X and R have n rows of `columns` elements. One work-group of GROUP x 1 work-items a column.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */

@@ -22,6 +22,7 @@ __attribute__((visibility("default"))) int luaopen_clcompute_ranks(lua_State *L)
 #define PIECE (1 << 30) /* bytes of a message at most: MPI counts in int */
 #define LONGEST 240     /* characters of what is agreed on */
 #define END "the end of the script"
+#define SENDING "clcompute.Sending"
 
 /* Tags, each head's followed by its body's. What ranks send each other of a script's own accord is
    apart from what calls of all ranks move. A rank that ends, or fails within a call of all, has all
@@ -235,9 +236,11 @@ static int piece(size_t left) {
   return left < PIECE ? (int)left : PIECE;
 }
 
-/* A message on its way: its requests, and the string that they read, which stays while they do. */
+/* A message on its way: its requests, and the string that they read. The registry keeps both until
+   all have ended: an error may come before `finish`. */
 typedef struct {
   int to, count;
+  int kept; /* its reference in the registry */
   uint64_t length;
   MPI_Request requests[];
 } Sending;
@@ -253,6 +256,9 @@ static int start_send(lua_State *L) {
   *s = (Sending){.to = to, .length = length};
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, 1);
+  luaL_setmetatable(L, SENDING);
+  lua_pushvalue(L, -1);
+  s->kept = luaL_ref(L, LUA_REGISTRYINDEX);
   check(L,
         MPI_Isend(&s->length, 1, MPI_UINT64_T, to, tag, MPI_COMM_WORLD, &s->requests[s->count++]),
         "MPI_Isend");
@@ -267,9 +273,10 @@ static int start_send(lua_State *L) {
 
 /* finish(started) */
 static int finish_send(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TUSERDATA);
-  Sending *s = lua_touserdata(L, 1);
+  Sending *s = luaL_checkudata(L, 1, SENDING);
   for (int i = 0; i < s->count; i++) wait_for(L, &s->requests[i], s->to, 1, "send");
+  luaL_unref(L, LUA_REGISTRYINDEX, s->kept);
+  s->kept = LUA_NOREF;
   return 0;
 }
 
@@ -376,6 +383,7 @@ int luaopen_clcompute_ranks(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"agree", agree},     {"begin", begin},     {"fail", fail},        {"finish", finish_send},
       {"library", library}, {"recv", recv_bytes}, {"start", start_send}, {NULL, NULL}};
+  luaL_newmetatable(L, SENDING);
   luaL_newlib(L, functions);
   return 1;
 }

@@ -148,12 +148,13 @@ static int declare_few(lua_State *L, Job *j) {
 
 static void build_source(lua_State *L, const Job *j, clc_Code *code) {
   Job few = *j;
+  cl_int result = CL_BUILD_PROGRAM_FAILURE;
   if (declare_few(L, &few)) {
     new_recipe(L, &few, code);
-    if (try_source(L, &few, code) == CL_SUCCESS) return;
-    new_recipe(L, j, code);
+    result = try_source(L, &few, code);
+    if (result == CL_BUILD_PROGRAM_FAILURE) new_recipe(L, j, code);
   }
-  const cl_int result = try_source(L, j, code);
+  if (result == CL_BUILD_PROGRAM_FAILURE) result = try_source(L, j, code);
   if (result != CL_SUCCESS) clc_raisebuild(L, j->device, &j->source, &code->program, result);
 }
 

@@ -177,6 +177,7 @@ local function condition(where, text, given, o, combine)
     return core[where](elementwise.localize(text, first.place, rank), own, how)
   end
   local g = lines.read(where, first, o, AXIS)
+  if g then first = elementwise.settled(first) end -- as its elements are then
   if g then return lines.condition(where, operands, first, g, of_rank) end
   return combine(results_of(first, function(_, rank)
     return of_rank(elementwise.of_rank(operands, rank), nil, rank)
@@ -233,6 +234,7 @@ function combining.reduce(operation, x, o)
   o = o and options.check("reduce", o, REDUCE) or NONE
   local given, first = elementwise.align("reduce", spread.is_one(x) and { x = x } or x)
   local g = operations.along_axis.read("reduce", o, first)
+  if g then first = elementwise.settled(first) end -- as its elements are then
   local function of_rank(operands, how, rank)
     how.map, how.dtype, how.preamble = elementwise.localize(o.map, first.place, rank), o.dtype, o.preamble
     how.init = g and g.n == 0 and o.init or nil
