@@ -289,6 +289,10 @@ local SCAN = { exclusive = "boolean", init = "number", out = "table", dtype = "s
 
 --- Scans what lies in the order of its elements.
 local function scan_all(operation, x, dtype, o)
+  if o.exclusive and not o.init then -- all ranks refuse it, or none: later ones have what is before them as init
+    local _, device = next(x.group.ranks.devices)
+    core.scan(operation, device:empty(x.dtype, 0), { exclusive = true, dtype = dtype })
+  end
   local starts, pieces = starts_of(operation, x, dtype, o.init), {}
   for rank, piece in pairs(x.pieces) do
     pieces[rank] = core.scan(operation, piece, { exclusive = o.exclusive, init = starts[rank], dtype = dtype })
