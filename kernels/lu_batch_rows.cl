@@ -78,14 +78,16 @@ INLINE void eliminate(__local Board *board, __global int *pivots, const int firs
   const KEY key = row->is_left ? key_of(row->x[k]) : 0;
   int chosen;
   __local const REAL *p = elect(board, k & 1, t, key, row->place, row->x, COLUMNS, &chosen);
-  const int is_chosen = row->is_left && row->place == chosen;
-  const int moves = row->is_left && row->place == first + k;
-  if (is_chosen) pivots[first + k] = chosen;
-  row->place = is_chosen ? first + k : moves ? chosen : row->place;
-  row->is_left = row->is_left && !is_chosen;
-  /* Those that are done go along with a multiplier of zero: a warp must not part before it elects. */
-  const REAL pivot = p[k], l = row->is_left && pivot != 0 ? row->x[k] / pivot : 0;
-  row->x[k] = row->is_left ? l : row->x[k];
+  if (!row->is_left) return;
+  if (row->place == chosen) {
+    row->is_left = 0;
+    row->place = first + k;
+    pivots[first + k] = chosen;
+    return;
+  }
+  if (row->place == first + k) row->place = chosen;
+  const REAL pivot = p[k], l = pivot != 0 ? row->x[k] / pivot : 0;
+  row->x[k] = l;
   UNROLL for (int j = 0; j < COLUMNS; j += 4) {
     const QUAD q = *(__local const QUAD *)&p[j];
     if (j > k) row->x[j] = fma(-l, q.s0, row->x[j]);

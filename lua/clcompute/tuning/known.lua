@@ -165,7 +165,7 @@ known.sort = {
 -- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
 -- right-hand sides are solved one by one. With `rows`, groups of so many rows choose the pivots of a panel in a
 -- tournament, warps of `warp` work-items (1: none) searching in registers. Groups have a work-item for each row of a
--- system of a batch up to `items` rows (none: 0): an earlier form of that kernel read beside its memory on a GPU.
+-- system of a batch up to `items` rows (none: 0): that kernel has read beside its memory on a GPU.
 known.lu = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     vector = 16, group = 1, columns = 128, block = 512, large = 1536, few = 8 },
