@@ -41,7 +41,7 @@ function keyed_place.serves(of)
     and enqueue.spread(of.device, "reduce", of.count).kernel == "reduce_groups"
 end
 
---- The place of an extreme, from 1, and the element.
+--- The place of an extreme, from 1, and the element; 0 for -0.
 function keyed_place.find(where, is_min, x, dtype)
   local kind = kind_of(dtype)
   local found = reduce.all(where, "max(a, b)", x, { map = key_of(kind, is_min), dtype = "ulong" })
