@@ -334,11 +334,13 @@ static void end(int status, void *nothing) {
   }
   if (!has_agreed()) {
     char *all = calloc((size_t)size, LONGEST);
-    if (all != NULL) gather_texts(END, all);
-    free(all);
     fprintf(stderr, "clcompute: rank %d of %d ended while others had not: the job is ended\n", rank,
             size);
-    clc_rest(1); /* the others' errors come first */
+    if (all != NULL) gather_texts(END, all);
+    for (int i = 0; all != NULL && i < size; i++)
+      fprintf(stderr, "  rank %d: %s\n", i, all + (size_t)i * LONGEST);
+    free(all);
+    clc_rest(1); /* the others' errors come first where they are quick */
     abort_job(1);
     return;
   }
