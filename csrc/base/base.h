@@ -12,6 +12,10 @@
 #include "handle.h"
 #include "platform.h"
 
+static inline size_t clc_smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
 /* --- option tables: args.c ------------------------------------------------- */
 
 /* Checks that an argument is absent or a table whose keys are all in the

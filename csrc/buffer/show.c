@@ -17,10 +17,6 @@ typedef struct {
   size_t matrix; /* rows of one matrix, of which more dimensions have several */
 } Glance;
 
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 static Glance glance_at(const clc_Buffer *b) {
   const int n = b->shape.n;
   Glance g = {1, b->shape.dim[n - 1], 0, 0, 1};
@@ -28,8 +24,8 @@ static Glance glance_at(const clc_Buffer *b) {
     g.rows = g.cols == 0 ? 0 : b->count / g.cols;
     g.matrix = b->shape.dim[n - 2];
   }
-  g.shown_rows = smaller(g.rows, SHOWN);
-  g.shown_cols = smaller(g.cols, SHOWN);
+  g.shown_rows = clc_smaller(g.rows, SHOWN);
+  g.shown_cols = clc_smaller(g.cols, SHOWN);
   return g;
 }
 

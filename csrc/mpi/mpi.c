@@ -139,24 +139,26 @@ static uint64_t hash_of(const char *text) {
   return hash;
 }
 
-/* What is compared lies in static memory: a wait that Ctrl-C ends leaves it to MPI. */
-static uint64_t compared[2], extremes[2];
-static char own_text[LONGEST];
+/* What ranks compare: the hash of a text and its complement, then the largest of all ranks. */
+typedef struct {
+  uint64_t own[2], largest[2];
+} Agreement;
 
-static void begin_agreement(const char *text, MPI_Request *request) {
-  compared[0] = hash_of(text);
-  compared[1] = ~compared[0];
-  MPI_Iallreduce(compared, extremes, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD, request);
+static void begin_agreement(const char *text, Agreement *a, MPI_Request *request) {
+  a->own[0] = hash_of(text);
+  a->own[1] = ~a->own[0];
+  MPI_Iallreduce(a->own, a->largest, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD, request);
 }
 
-static int has_agreed(void) {
-  return extremes[0] == ~extremes[1];
+static int has_agreed(const Agreement *a) {
+  return a->largest[0] == ~a->largest[1];
 }
 
 /* The texts of all ranks, LONGEST characters each. */
 static void gather_texts(const char *text, char *all) {
-  snprintf(own_text, sizeof own_text, "%s", text);
-  MPI_Allgather(own_text, LONGEST, MPI_CHAR, all, LONGEST, MPI_CHAR, MPI_COMM_WORLD);
+  char own[LONGEST];
+  snprintf(own, sizeof own, "%s", text);
+  MPI_Allgather(own, LONGEST, MPI_CHAR, all, LONGEST, MPI_CHAR, MPI_COMM_WORLD);
 }
 
 /* Of what a rank says in an agreement, what tells that it has failed in a call of all. */
@@ -185,11 +187,12 @@ static void check_step(lua_State *L) {
 static void agree_on(lua_State *L, const char *what, const char *where) {
   MPI_Request request;
   check_step(L);
-  lua_pushstring(L, what);
-  begin_agreement(what, &request);
+  Agreement *agreement = lua_newuserdatauv(L, sizeof *agreement, 0);
+  begin_agreement(what, agreement, &request);
   wait_for(L, &request, -1, lua_gettop(L), what);
+  const int agreed = has_agreed(agreement);
   lua_pop(L, 1);
-  if (has_agreed()) return;
+  if (agreed) return;
   char *all = lua_newuserdatauv(L, (size_t)size * LONGEST, 0);
   gather_texts(lua_pushfstring(L, "%s%s", what, where), all);
   keep_failure(all);
@@ -325,14 +328,15 @@ static void end(int status, void *nothing) {
     return;
   }
   const double start = clc_now();
+  Agreement agreement;
   tell(ENDED);
-  begin_agreement(END, &request);
+  begin_agreement(END, &agreement, &request);
   for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
        MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
     clc_rest(clc_now() - start);
     watch(clc_now() - start, &has_warned, END);
   }
-  if (!has_agreed()) {
+  if (!has_agreed(&agreement)) {
     char *all = calloc((size_t)size, LONGEST);
     fprintf(stderr, "clcompute: rank %d of %d ended while others had not: the job is ended\n", rank,
             size);

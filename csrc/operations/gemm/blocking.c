@@ -12,9 +12,10 @@ typedef struct {
   size_t launch, stream;
 } Costs;
 
-/* Microseconds that the blocks of a shape take: a multiprocessor works at its full rate on as many
-   groups as it holds at a time, on few at that of each alone. */
-static double time_of_blocks(const clc_Tile *s, size_t units, size_t groups, size_t depth) {
+/* A multiprocessor works at its full rate on as many groups as it holds at a time, on few at that
+   of each alone. */
+double clc_timeofblocks(const clc_Tile *s, const clc_Multiply *x, size_t groups, size_t depth) {
+  const size_t units = x->c.b->device->context->compute_units;
   const double full = (double)s->full, alone = (double)s->alone;
   const size_t share = clc_parts(groups, units), last = share % s->held;
   const double rate = (double)last * alone < full ? (double)last * alone : full;
@@ -42,13 +43,12 @@ static size_t elements_of(size_t parts, const clc_Multiply *x) {
 /* Sets `best` to a plan with so many parts, if it is the fastest up to now. */
 static void consider(clc_Plan *best, const clc_Multiply *x, const clc_Tile *s, const Costs *costs,
                      size_t parts, int is_along, clc_Packing packing) {
-  const size_t units = x->c.b->device->context->compute_units;
   const size_t slices = clc_parts(x->k, s->bk), depth = clc_parts(slices, parts) * s->bk;
   clc_Plan plan = {.shape = *s, .depth = depth, .launch = costs->launch, .stream = costs->stream};
   plan.parts = clc_parts(x->k, depth);
   const size_t groups = x->batch * clc_parts(x->m, s->bm) * clc_parts(x->n, s->bn) * plan.parts;
   plan.is_along = is_along;
-  plan.time = time_of_blocks(s, units, groups, depth);
+  plan.time = clc_timeofblocks(s, x, groups, depth);
   if (is_along) plan.time *= 100.0 / (double)s->along;
   if (plan.parts > 1) plan.time += time_of_sum(x, costs, plan.parts);
   if (packing != NULL && costs->stream > 0) plan.time += packing(&plan, x);

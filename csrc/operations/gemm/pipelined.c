@@ -125,10 +125,6 @@ static void multiply_rows(lua_State *L, const clc_Plan *plan, const clc_Multiply
   }
 }
 
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 static clc_Plan plan_shapes(lua_State *L, const clc_Multiply *x) {
   return clc_plan(L, x, "shapes", fields, time_of_packing);
 }
@@ -149,8 +145,8 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
       clc_definerow(L, fields, &s,
                     {"WIDE", plan->parts == 1 ? clc_isquad(&x->c) != 0 : x->n % 4 == 0},
                     {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}));
-  means.a = get_memory(L, &one, x, k, smaller(m, one.padded));
-  means.b = get_memory(L, &other, x, k, smaller(n, other.padded));
+  means.a = get_memory(L, &one, x, k, clc_smaller(m, one.padded));
+  means.b = get_memory(L, &other, x, k, clc_smaller(n, other.padded));
   means.parts = clc_getparts(L, x, plan->parts, plan->depth);
   for (size_t j = 0; j < x->n; j += n) {
     const clc_Multiply part = clc_partof(x, 0, j, x->m, n);

@@ -73,6 +73,9 @@ typedef double (*clc_Packing)(const clc_Plan *p, const clc_Multiply *x);
 clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *list, const clc_Field *fields,
                   clc_Packing packing);
 
+/* Microseconds that so many groups take for blocks of C and `depth` elements of k. */
+double clc_timeofblocks(const clc_Tile *s, const clc_Multiply *x, size_t groups, size_t depth);
+
 /* Of a launch that moves so many bytes. */
 double clc_timeofpacking(const clc_Plan *p, size_t bytes);
 

@@ -54,14 +54,12 @@ static size_t step_across(const Thin *t, const clc_Matrix *c) {
   return t->is_turned ? c->ld : 1;
 }
 
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 /* Parts of k, where groups are fewer than the device is to have. */
 static size_t count_parts(const Numbers *w, const clc_Multiply *x, size_t groups) {
   const size_t wanted = w->held * x->c.b->device->context->compute_units;
-  const size_t parts = smaller(clc_parts(wanted, groups), x->k / w->least);
+  const size_t room = clc_scratchlimit(x->c.b->device, x->c.b->dtype) / (x->batch * x->m * x->n);
+  const size_t sought = clc_smaller(clc_parts(wanted, groups), x->k / w->least);
+  const size_t parts = clc_smaller(sought, room);
   return parts > 1 && x->batch * parts <= CLC_MOSTGROUPS ? parts : 1;
 }
 
@@ -95,25 +93,28 @@ static int is_ready(const Thin *t) {
   return t->vl == 1 && (is_quad || !clc_isquad(t->matrix));
 }
 
+/* Elements of the vectors' copy. */
+static size_t elements_of_copy(const Thin *t, const clc_Multiply *x) {
+  return (t->vectors->stride > 0 ? x->batch : 1) * t->count * clc_roundup(x->k, 4);
+}
+
 static void multiply_rows(lua_State *L, const Numbers *w, const clc_Multiply *x, const Thin *t) {
   const clc_Matrix *from = t->vectors;
-  const size_t length = clc_roundup(x->k, 4), count = from->stride > 0 ? x->batch : 1;
+  const size_t length = clc_roundup(x->k, 4);
   clc_Kernel *pack = NULL;
   clc_Matrix v = *from;
   v.ld = t->vj;
   if (!is_ready(t)) {
     pack = clc_getpack(L, from, t->vl != 1);
-    v = (clc_Matrix){clc_pushscratch(L, from->b->device, "gemm vectors", from->b->dtype,
-                                     count * t->count * length),
-                     0,
-                     t->count,
-                     length,
-                     length,
-                     0};
+    v = (clc_Matrix){.b = clc_pushscratch(L, from->b->device, "gemm vectors", from->b->dtype,
+                                          elements_of_copy(t, x)),
+                     .rows = t->count,
+                     .cols = length,
+                     .ld = length};
   }
   const int is_wide = clc_isquad(t->matrix);
   const size_t width = is_wide ? 4 : 1;
-  const size_t each = smaller(w->rows, t->rows); /* rows of a team */
+  const size_t each = clc_smaller(w->rows, t->rows); /* rows of a team */
   size_t team = w->team;
   while (team > 4 && team * width * w->ahead > x->k) team /= 2;
   const size_t groups = clc_parts(t->rows, w->group / team * each);
@@ -122,7 +123,7 @@ static void multiply_rows(lua_State *L, const Numbers *w, const clc_Multiply *x,
   const char *defines = clc_define(L, {"GROUP", w->group}, {"ROWS", each}, {"COUNT", t->count},
                                    {"WIDE", is_wide != 0});
   clc_Kernel *kernel = clc_prebuilt(L, y.c.b->device, "gemm_thin_rows", y.c.b->dtype, defines);
-  if (pack != NULL) v = clc_pack(L, pack, from, count, t->count, x->k, v);
+  if (pack != NULL) v = clc_pack(L, pack, from, from->stride > 0 ? x->batch : 1, t->count, x->k, v);
   const clc_Range range = clc_batchrange(groups, 1, x->batch * parts.count, w->group, 1);
   clc_run(L, kernel, &range, clc_size(t->rows), clc_size(x->k), clc_integer((int)team),
           clc_size(parts.count), clc_size(parts.depth), clc_number(y.alpha),
@@ -138,6 +139,9 @@ int clc_multiplythin(lua_State *L, const clc_Multiply *x) {
   clc_readrow(L, fields, &w);
   const Thin t = find_thin(x);
   if (t.count > (t.is_along ? w.along : w.beside) || t.rows * x->k < w.worth) return 0;
+  if (t.is_along && !is_ready(&t) &&
+      elements_of_copy(&t, x) > clc_scratchlimit(x->c.b->device, x->c.b->dtype))
+    return 0;
   (t.is_along ? multiply_rows : multiply_columns)(L, &w, x, &t);
   return 1;
 }

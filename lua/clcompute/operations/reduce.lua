@@ -176,9 +176,12 @@ local function launch_one(kernel, device, group, n, results, init, ...)
 end
 
 local counters = setmetatable({}, { __mode = "k" }) -- scratch that holds 0, as launches find and leave it
-local COUNTER = { __close = function(counter) enqueue.give(counter.buffer, "ended") end }
+local COUNTER = { __close = function(counter, failure)
+  if failure == nil then enqueue.give(counter.buffer, "ended") end
+end }
 
---- Scratch memory of one uint, in which the groups of a launch count how many have ended; it goes back when closed.
+--- Scratch memory of one uint, in which the groups of a launch count how many have ended; it goes back when closed
+-- without an error.
 function reduce.counter(device)
   local ended = enqueue.take(device, "ended", "uint", 1)
   if not counters[ended] then
