@@ -119,7 +119,7 @@ void clc_copybuffer(lua_State *L, clc_Buffer *from, size_t from_first, clc_Buffe
                     size_t to_first, size_t n);
 
 /* NULL where the buffer can be used with a device; else what a message says of it. */
-const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d);
+const char *clc_devicecomplaint(const clc_Buffer *b, const clc_Device *d);
 
 /* Whether a buffer has one of the bytes from `first` on of a memory object. */
 int clc_covers(const clc_Buffer *b, cl_mem mem, size_t first, size_t bytes);

@@ -320,9 +320,7 @@ void clc_usebuffer(lua_State *L, const clc_Device *d, const clc_Buffer *b) {
   clc_holdbuffer(L, clc_getrecording(d), 0, b, b->mem);
 }
 
-/* Asked where a launch sets its arguments (csrc/kernel/signature.c, call.c), and where an operation
-   checks that its operands go together (csrc/operations/operand.c). */
-const char *clc_testdevice(const clc_Buffer *b, const clc_Device *d) {
+const char *clc_devicecomplaint(const clc_Buffer *b, const clc_Device *d) {
   return b->device->context == d->context ? NULL : CLC_OTHER_DEVICE;
 }
 

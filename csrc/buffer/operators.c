@@ -178,7 +178,7 @@ static void shorten(lua_State *L, clc_Buffer *const b[]) {
 }
 
 static void check_devices(lua_State *L, const clc_Operator *op, clc_Buffer *const b[]) {
-  const char *complaint = b[0] != NULL && b[1] != NULL ? clc_testdevice(b[1], b[0]->device) : NULL;
+  const char *complaint = b[0] != NULL && b[1] != NULL ? clc_devicecomplaint(b[1], b[0]->device) : NULL;
   if (complaint != NULL) luaL_error(L, "%s: %s", push_place(L, op, 2), complaint);
 }
 

@@ -197,7 +197,7 @@ static void new_plain(lua_State *L, clc_Device *d, const clc_Format *format) {
 static void new_on_buffer(lua_State *L, clc_Device *d, const clc_Format *format) {
   const Kind *k = get_kind(CL_MEM_OBJECT_IMAGE1D_BUFFER);
   clc_Buffer *b = clc_checkbuffer(L, 3);
-  const char *complaint = clc_testdevice(b, d);
+  const char *complaint = clc_devicecomplaint(b, d);
   const size_t channels = (size_t)format->channels, extent[3] = {b->count / channels, 1, 1};
   cl_int code;
   if (lua_gettop(L) > 3) luaL_argerror(L, 4, "a buffer brings its own size");

@@ -170,7 +170,7 @@ static void write_bytes(lua_State *L, clc_Image *im) {
 
 /* Raises unless a buffer, an argument, has as many elements of the image's dtype. */
 static void check_elements(lua_State *L, int arg, const clc_Image *im, const clc_Buffer *b) {
-  const char *complaint = clc_testdevice(b, im->device);
+  const char *complaint = clc_devicecomplaint(b, im->device);
   if (complaint != NULL) luaL_argerror(L, arg, complaint);
   if (b->dtype != im->format.dtype)
     clc_argerror(L, arg, "%s buffer expected, got %s", im->format.dtype->name, b->dtype->name);

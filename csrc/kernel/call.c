@@ -123,7 +123,7 @@ void clc_runvalues(lua_State *L, clc_Kernel *k, const clc_Range *range, const cl
 static void set_operand(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
   const cl_ulong offset = b->offset;
   const clc_Executor *executor = k->device->context->executor;
-  const char *complaint = clc_testdevice(b, k->device);
+  const char *complaint = clc_devicecomplaint(b, k->device);
   if (complaint != NULL) raise_operand(L, &k->args[i], complaint);
   if (k->args[i].kind != CLC_BUFFER || k->args[i].dtype != b->dtype)
     luaL_error(L, "%s argument %d: got a %s buffer", k->what, (int)i + 1, b->dtype->name);

@@ -338,7 +338,7 @@ static void set_buffer(const Setter *s) {
   const char *dtype = s->a->dtype != NULL ? s->a->dtype->name : "a";
   if (b == NULL || !takes(s->a, b->dtype))
     complain(s, "%s buffer expected, got %s", dtype, value_name(L, s->idx));
-  const char *complaint = clc_testdevice(b, s->k->device);
+  const char *complaint = clc_devicecomplaint(b, s->k->device);
   if (complaint != NULL) complain(s, "%s", complaint);
   if (b->mem == NULL && !s->target->empty) complain(s, "the buffer has no elements");
   if (b->mem == NULL) return;

@@ -20,7 +20,7 @@ clc_Buffer *clc_checkreal(lua_State *L, int arg) {
 static const char *push_difference(lua_State *L, const clc_Buffer *b, const clc_Buffer *like) {
   if (b->dtype != like->dtype)
     return lua_pushfstring(L, "%s buffer expected, got %s", like->dtype->name, b->dtype->name);
-  return clc_testdevice(b, like->device);
+  return clc_devicecomplaint(b, like->device);
 }
 
 clc_Buffer *clc_checklike(lua_State *L, int arg, const clc_Buffer *like) {

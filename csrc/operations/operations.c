@@ -23,6 +23,14 @@ static int facts(lua_State *L) {
   return 4;
 }
 
+/* complaint(buffer, device) --> nil where the buffer can be used with the device; else what a
+   message says of it */
+static int complaint(lua_State *L) {
+  const clc_Buffer *b = clc_checkbuffer(L, 1);
+  lua_pushstring(L, clc_devicecomplaint(b, check_device(L, 2)));
+  return 1;
+}
+
 /* check_result(operation, out, buffer, name) --> whether `out` is the buffer */
 static int check_result(lua_State *L) {
   const clc_Buffer *out = clc_checkbuffer(L, 2), *b = clc_checkbuffer(L, 3);
@@ -94,10 +102,15 @@ int clc_callspread(lua_State *L, const char *name) {
 }
 
 static void open_shared(lua_State *L) {
-  static const luaL_Reg functions[] = {{"call", call},     {"check_result", check_result},
-                                       {"facts", facts},   {"give", give},
-                                       {"launch", launch}, {"spread", spread},
-                                       {"take", take},     {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"call", call},
+                                       {"check_result", check_result},
+                                       {"complaint", complaint},
+                                       {"facts", facts},
+                                       {"give", give},
+                                       {"launch", launch},
+                                       {"spread", spread},
+                                       {"take", take},
+                                       {NULL, NULL}};
   luaL_getsubtable(L, -1, "internal");
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "enqueue");

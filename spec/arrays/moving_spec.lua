@@ -62,6 +62,21 @@ helper.describe_kinds("gather and scatter", function(d, dtypes, _, is_sample)
 end)
 
 helper.describe_each("concat", function(d)
+  it("take buffers of other queues of the device, and none of another device", function()
+    local x, y = d:buffer({ 3, 1, 2 }, "int"), d:queue():buffer({ 2, 3, 1 }, "int")
+    y.device:wait()
+    assert.same({ 1, 2, 3 }, cl.gather(x, y):read())
+    assert.same({ 3, 1, 2, 2, 3, 1 }, cl.concat(x, y):read())
+    local _, moved = cl.sort(x, { with = y })
+    assert.same({ 3, 1, 2 }, moved:read())
+    local other
+    for _, device in ipairs(helper.devices()) do other = device ~= d and device or other end
+    if not other then return end
+    local message = "the buffer lives on another device; b:copy(device) moves it"
+    helper.raises({ "gather: argument 2", message }, cl.gather, x, other:buffer({ 1 }, "int"))
+    helper.raises({ "sort: option 'with'", message }, cl.sort, x, { with = other:buffer({ 1, 2, 3 }, "int") })
+  end)
+
   it("puts buffers behind one another", function()
     local a, b = d:buffer({ 1, 2 }, "short"), d:buffer({ 9, 3, 4 }, "short")
     assert.same({ 1, 2, 3, 4, 1, 2 }, cl.concat(a, b:view(2, 3), d:empty("short", 0), a):read())

@@ -33,15 +33,15 @@ function elements.index_dtype(n)
   return n < 1 << 32 and "uint" or "ulong"
 end
 
---- A new buffer of the shape of a described one.
-function elements.like(described, dtype)
-  return described.device:empty(dtype, table.unpack(described.value.shape))
+--- A new buffer of the shape of a described one, on the device that computes it: that may be another queue.
+function elements.like(device, described, dtype)
+  return device:empty(dtype, table.unpack(described.value.shape))
 end
 
---- Raises unless a described buffer is on a device.
+--- Raises unless a described buffer can be used with a device, of which it may be another queue's.
 function elements.check_device(where, what, described, device)
-  if described.device == device then return end
-  error(("%s: %s: the buffer lives on another device; b:copy(device) moves it"):format(where, what), 0)
+  local complaint = enqueue.complaint(described.value, device)
+  if complaint then error(("%s: %s: %s"):format(where, what, complaint), 0) end
 end
 
 --- The kernel of a file with macros, which the row of an operation keeps under the file's name and a key.

@@ -31,7 +31,7 @@ end
 function moving.gather(x, indices)
   local source = operands.describe("gather", "argument 1", x)
   local described = check_indices("gather", 2, indices, source.count, source.device)
-  local out = elements.like(described, source.dtype)
+  local out = elements.like(source.device, described, source.dtype)
   elements.gather(x, indices, out)
   return out
 end

@@ -49,7 +49,7 @@ end
 -- indices do, by which all are gathered behind the last one.
 local function sort_with(x, out, list, o)
   local moved = {}
-  for k, values in ipairs(list) do moved[k] = elements.like(values, values.dtype) end
+  for k, values in ipairs(list) do moved[k] = elements.like(x.device, values, values.dtype) end
   if x.count == 0 then return moved end
   if #list < 2 then
     o.v, o.v_out = list[1] and list[1].value, moved[1]
@@ -79,7 +79,7 @@ function sorting.argsort(x, o)
   o = o and options.check("argsort", o, ARGSORT) or NONE
   local described = operands.describe("argsort", "argument 1", x, "x")
   local n, device, use = described.count, described.device, "argsort " .. described.dtype
-  local indices = elements.like(described, elements.index_dtype(n))
+  local indices = elements.like(described.device, described, elements.index_dtype(n))
   if n == 0 then return indices end
   local sorted = enqueue.take(device, use, described.dtype, n)
   radix.sort(x, sorted, { descending = o.descending, v_out = indices })
