@@ -213,21 +213,19 @@ int clc_iscached(lua_State *L, int key) {
   const char *path = push_path(L, key);
   const int fd = path == NULL ? -1 : open_own(path, &st);
   if (path != NULL) lua_pop(L, 1);
-  if (fd < 0) return 0;
-  close(fd);
-  return st.st_size >= (off_t)sizeof(clc_Seal);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
 }
 
-int clc_wasmet(lua_State *L, int key) {
+void clc_markcached(lua_State *L, int key) {
   const int top = lua_gettop(L);
   const char *path = push_path(L, key);
-  if (path == NULL) return 0;
-  clc_makefolders(L, path);
-  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const int was_met = fd < 0 && errno == EEXIST;
-  if (fd >= 0) close(fd);
+  if (path != NULL) {
+    clc_makefolders(L, path);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0) close(fd);
+  }
   lua_settop(L, top);
-  return was_met;
 }
 
 /* --- writing ----------------------------------------------------------- */

@@ -66,15 +66,14 @@ const char *clc_pushcachefolder(lua_State *L);
    and returns 1; 0, and nothing pushed, where there are none. */
 int clc_loadcache(lua_State *L, int key);
 
-/* Whether a file was kept for the key; only reading it shows whether it is sound. */
+/* Whether there is a file for the key; only reading it shows whether it is sound. */
 int clc_iscached(lua_State *L, int key);
 
 /* Keeps the strings at stack indices `declarations` and `binary` for a key. */
 void clc_storecache(lua_State *L, int key, int declarations, int binary);
 
-/* Whether a process has asked this before for the key; from now on one has. Until it is stored, the
-   file of the key is empty. */
-int clc_wasmet(lua_State *L, int key);
+/* An empty file for a key, where there is none: what the driver keeps itself was built. */
+void clc_markcached(lua_State *L, int key);
 
 /* --- locks of what is missing in it: lock.c -------------------------------- */
 

@@ -477,8 +477,8 @@ function Device:sampler(options) end
 ---@return clcompute.Program
 function Device:program(source, options) end
 
----Whether the cache on disk holds what `Device:program` would build of the same arguments, which then takes
----milliseconds. Builds nothing. On POCL the second process that builds it puts it there, unless `CLCOMPUTE_BUILD=wait`.
+---Whether a process has built what `Device:program` would build of the same arguments, which then takes milliseconds:
+---the cache on disk holds the binary, or says that POCL's own cache does. Builds nothing.
 ---```lua
 ---local source = "kernel void nothing(global int *x) { x[0] = 1; }"
 ---print(type(d:is_built(source))) --> boolean
