@@ -87,6 +87,7 @@ help:
 run: packages-run
 	@$(MAKE) --no-print-directory -s all
 	@$(ENV) bin/clcompute report borisov
+	@$(ENV) bin/clcompute warm
 
 test: packages-test
 	@$(MAKE) --no-print-directory -s all layer
