@@ -44,7 +44,7 @@ local function by(replacement)
   return function() return replacement end
 end
 
-local function next_number(digits) return ("%d"):format(digits + 1) end
+local function next_number(digits) return ("%.0f"):format(digits + 1) end
 
 -- A pattern, of which `()` are the first byte that is replaced and the one behind the last, and what takes their place.
 local BOTH = {
