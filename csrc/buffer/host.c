@@ -268,8 +268,8 @@ static void queue_transfer(lua_State *L, Host *a, clc_Buffer *b, size_t first, c
   const size_t size = b->dtype->size, at = (b->offset + first) * size, bytes = a->count * size;
   if (kind == CLC_WRITE) clc_beforewrite(L, d->context, b->mem);
   cl_event *event = clc_reserve(L, d, clc_kindname(kind));
-  clc_countpart(d, clc_transfercounter(d, kind), bytes, 0, 1);
   if (b->h.released || a->h.released) luaL_error(L, "a buffer was released meanwhile");
+  clc_countpart(d, clc_transfercounter(d, kind), bytes, 0, 1);
   if (kind == CLC_WRITE)
     clc_commit(
         L, d, clEnqueueWriteBuffer(d->queue, b->mem, waits, at, bytes, a->elements, 0, NULL, event),

@@ -361,8 +361,8 @@ static int read_behind(lua_State *L, const clc_Buffer *b, size_t first, size_t b
       !clc_isbusy(d))
     return 0;
   cl_event *event = clc_reserve(L, d, clc_kindname(CLC_READ));
-  clc_countpart(d, clc_transfercounter(d, CLC_READ), bytes, 0, 1);
   if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook */
+  clc_countpart(d, clc_transfercounter(d, CLC_READ), bytes, 0, 1);
   clc_commit(L, d,
              clEnqueueReadBuffer(d->queue, b->mem, CL_FALSE, byte_offset(b, first), bytes,
                                  d->landing, 0, NULL, event),

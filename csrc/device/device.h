@@ -72,7 +72,8 @@ void clc_makeroom(lua_State *L, clc_Device *d);
 /*
  * Queueing a command: clc_reserve makes room (it may wait for the oldest) and
  * returns where the command's event belongs, NULL where it is to have none;
- * clc_commit takes the code of the clEnqueue call. Between the two nothing may raise. What can be
+ * clc_commit takes the code of the clEnqueue call. Between the two nothing may raise but that an
+ * object was released while it waited, before clc_countpart. What can be
  * recorded goes another way, through clc_transfer and clc_keeplaunch.
  */
 cl_event *clc_reserve(lua_State *L, clc_Device *d, const char *what);
