@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- The architecture, and the check that the code keeps to it: packages from the ground up. A package is a folder of
 -- csrc/, of lua/clcompute/ or of both. Its face is the header named like it, or its init.lua; all else is its own.
--- A file uses its own package, and the faces of packages above its own in this list.
+-- A file uses its own package, and the faces of packages that stand earlier in this list.
 
 local PACKAGES = {
   "base", -- errors, arguments, handles, element types, waiting; options, tables of text, child processes

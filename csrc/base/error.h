@@ -24,6 +24,9 @@ int clc_argerror(lua_State *L, int arg, const char *complaint, ...);
 /* What is said of a buffer that does not go with the others, or with a kernel. */
 #define CLC_OTHER_DEVICE "the buffer lives on another device; b:copy(device) moves it"
 
+/* What is said behind the name of an object that a hook or a finalizer released during a call. */
+#define CLC_RELEASED " was released meanwhile"
+
 /* True for the codes that mean "no memory left", which a collection may cure. */
 int clc_isoutofmemory(cl_int code);
 

@@ -2,7 +2,7 @@
 /*
  * Ctrl-C in the terminal of a prompt of our own, which it must not end. The handler of the lua
  * interpreter serves once, reaches the main thread alone, and leaves the process to the next
- * signal.
+ * signal. The wait for a kernel looks for Ctrl-C in wait.c.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "base.h"

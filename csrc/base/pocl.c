@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* POCL: what it must have before it compiles, and where its threads run. */
+/* POCL: what it must have before it compiles, and where its threads run. docs/devices.md lists the
+   quirks of all drivers. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "platform.h"
 

@@ -50,10 +50,12 @@ clc_Buffer *clc_checktarget(lua_State *L, int arg);
 void clc_checkallocation(lua_State *L, const clc_Context *c, const clc_Type *type, size_t bytes);
 
 /*
- * Memory of an object: clc_findroom makes room before there is the object, which may run
- * finalizers; clc_allocate has the driver make it, all garbage going where it is short, and counts
- * it; clc_disown counts what is released. Memory of the host is not counted: clc_announce raises
- * where no buffer could be as large, and tells the collector of it; clc_create makes it.
+ * Memory of an object. clc_announce raises where no buffer could be as large, and tells the
+ * collector of the bytes. clc_findroom announces, and makes room: before there is the object, as
+ * finalizers may run. clc_create has the driver make the memory; where the driver has none left,
+ * garbage is collected, the pool emptied, the end of the commands that use released memory awaited,
+ * and the driver asked once more. clc_allocate creates and counts; clc_disown counts what is
+ * released. Memory of the host is announced and created, and not counted.
  */
 typedef clc_Outcome (*clc_Create)(clc_Device *d, clc_Handle *owner, size_t bytes);
 

@@ -268,7 +268,7 @@ static void queue_transfer(lua_State *L, Host *a, clc_Buffer *b, size_t first, c
   const size_t size = b->dtype->size, at = (b->offset + first) * size, bytes = a->count * size;
   if (kind == CLC_WRITE) clc_beforewrite(L, d->context, b->mem);
   cl_event *event = clc_reserve(L, d, clc_kindname(kind));
-  if (b->h.released || a->h.released) luaL_error(L, "a buffer was released meanwhile");
+  if (b->h.released || a->h.released) luaL_error(L, "a buffer" CLC_RELEASED);
   clc_countpart(d, clc_transfercounter(d, kind), bytes, 0, 1);
   if (kind == CLC_WRITE)
     clc_commit(
@@ -325,7 +325,7 @@ static int ferry_blocks(lua_State *L) {
     block->count = f->n - at < f->step ? f->n - at : f->step;
     clc_readbuffer(L, f->from, f->from_first + at, block->count, block->elements);
     clc_drain(L, f->to->device);
-    if (f->to->h.released || block->h.released) luaL_error(L, "a buffer was released meanwhile");
+    if (f->to->h.released || block->h.released) luaL_error(L, "a buffer" CLC_RELEASED);
     queue_transfer(L, block, f->to, f->to_first + at, CLC_WRITE, CL_FALSE, NULL);
   }
   clc_drain(L, f->to->device);

@@ -344,8 +344,7 @@ void clc_beforechange(lua_State *L, const clc_Buffer *to, const clc_Buffer *from
   clc_beforewrite(L, d->context, to->mem);
   clc_usedevice(L, d);
   lua_pop(L, 1);
-  if (to->h.released || (from != NULL && from->h.released))
-    luaL_error(L, "a buffer was released meanwhile");
+  if (to->h.released || (from != NULL && from->h.released)) luaL_error(L, "a buffer" CLC_RELEASED);
 }
 
 static size_t byte_offset(const clc_Buffer *b, size_t first) {

@@ -178,7 +178,8 @@ static void shorten(lua_State *L, clc_Buffer *const b[]) {
 }
 
 static void check_devices(lua_State *L, const clc_Operator *op, clc_Buffer *const b[]) {
-  const char *complaint = b[0] != NULL && b[1] != NULL ? clc_devicecomplaint(b[1], b[0]->device) : NULL;
+  const char *complaint =
+      b[0] != NULL && b[1] != NULL ? clc_devicecomplaint(b[1], b[0]->device) : NULL;
   if (complaint != NULL) luaL_error(L, "%s: %s", push_place(L, op, 2), complaint);
 }
 
@@ -194,7 +195,7 @@ static void push_expression(lua_State *L, const clc_Operator *op, clc_Buffer *co
     if (b[i] == NULL) check_number(L, op, i + 1, common);
   clc_Buffer *made = clc_pushbuffer(L, first->device, dtype, &shape);
   if ((b[0] != NULL && b[0]->h.released) || (b[1] != NULL && b[1]->h.released))
-    luaL_error(L, "%s: a buffer was released meanwhile", push_name(L, op));
+    luaL_error(L, "%s: a buffer" CLC_RELEASED, push_name(L, op));
   if (made->count == 0) return;
   clc_Term *t = clc_newterm(L);
   made->term = t;

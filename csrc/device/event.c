@@ -52,7 +52,7 @@ static cl_int poll_event(lua_State *L, const clc_Event *e, double seconds) {
   const clc_Wait w = clc_beginwait(L);
   clc_checkinterrupt(L);
   for (;;) {
-    if (e->h.released) luaL_error(L, "%s: event was released meanwhile", e->what);
+    if (e->h.released) luaL_error(L, "%s: event" CLC_RELEASED, e->what);
     const cl_int status = get_status(e);
     if (status <= CL_COMPLETE || (seconds >= 0 && clc_now() - w.start >= seconds)) return status;
     clc_pause(L, &w);

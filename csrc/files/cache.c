@@ -7,8 +7,7 @@
  * not what was written: lengths, checksum and key are compared first. Whatever is
  * wrong with file or folder means "not there", never an error.
  *
- * The key is text that this file only compares: csrc/program/build.c joins the source with all that
- * it includes and defines, csrc/program/binary.c adds options, platform, device and driver.
+ * The key is text, which this file only compares; clc_pushkey (csrc/program/binary.c) makes it.
  */
 #define _GNU_SOURCE /* mkostemp */
 #include "files.h"

@@ -252,7 +252,7 @@ static int image_copy(lua_State *L) {
 
 static void copy_to_buffer(lua_State *L, clc_Image *im, clc_Buffer *b) {
   clc_beforechange(L, b, NULL);
-  if (im->h.released) luaL_error(L, "image was released meanwhile");
+  if (im->h.released) luaL_error(L, "image" CLC_RELEASED);
   clc_Transfer t = whole_image(im, CLC_IMAGETOBUFFER, CLC_COPY);
   t.from = im->mem;
   t.to = b->mem;

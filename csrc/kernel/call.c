@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* What comes before all else of a launch: expressions that need what the argument writes are
-   computed from it as it is. */
+/* Unevaluated expressions that read this memory are computed before the kernel overwrites it. */
 static void leave_memory(lua_State *L, const clc_Kernel *k, cl_uint i, const clc_Buffer *b) {
   if (i < k->nargs && !k->args[i].is_const) clc_beforewrite(L, k->device->context, b->mem);
 }
@@ -83,7 +82,7 @@ static void set_number(lua_State *L, clc_Kernel *k, cl_uint i, int idx) {
 
 static void set_value(lua_State *L, clc_Kernel *k, cl_uint i, const clc_Value *v) {
   if (v->kind == CLC_MEMORY) {
-    if (v->memory->h.released) luaL_error(L, "%s: a buffer was released meanwhile", k->what);
+    if (v->memory->h.released) luaL_error(L, "%s: a buffer" CLC_RELEASED, k->what);
     set_whole(L, k, i, v->memory);
     return;
   }
@@ -148,7 +147,7 @@ void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
   for (int idx = first; idx <= last && i < k->nargs; idx++, i++) {
     const clc_Buffer *b = clc_testbuffer(L, idx);
     if (b == NULL && k->args[i].kind == CLC_BUFFER)
-      raise_operand(L, &k->args[i], "the buffer was released meanwhile");
+      raise_operand(L, &k->args[i], "the buffer" CLC_RELEASED);
     else if (lua_type(L, idx) == LUA_TSTRING)
       clc_setargument(L, k, &target, i, idx); /* a packed struct */
     else if (b == NULL)

@@ -10,8 +10,8 @@
    is that of its neighbours, and of a whole buffer its red zones. */
 typedef struct {
   size_t before, after;
-  unsigned char *known; /* a bit for each element: it was NaN or infinity; NULL: not looked at */
-  unsigned char elements[]; /* those before, then those after */
+  unsigned char *was_nonfinite; /* a bit for each element; NULL: they were not looked at */
+  unsigned char elements[];     /* those before, then those after */
 } Watch;
 
 /* The buffer of argument i if it was made in check mode. */
@@ -53,8 +53,8 @@ static int is_unset(const clc_Buffer *b, const void *element) {
   return memcmp(unset, element, b->dtype->size) == 0;
 }
 
-static int is_known(const Watch *w, size_t i) {
-  return (w->known[i / 8] >> i % 8 & 1) != 0;
+static int was_nonfinite(const Watch *w, size_t i) {
+  return (w->was_nonfinite[i / 8] >> i % 8 & 1) != 0;
 }
 
 /* What a pass over a buffer found. */
@@ -64,7 +64,7 @@ typedef struct {
 } Found;
 
 /* Goes over the NaN and infinities that are no poison of the buffer's own. Before the launch
-   (found == NULL) they become known; after it those that are not are counted. */
+   (found == NULL) the watch notes them; after it those that it has not noted are counted. */
 static void scan(lua_State *L, const clc_Buffer *b, Watch *w, Found *found) {
   const size_t size = b->dtype->size, chunk = least(b->count, CHUNK / size);
   char *elements = lua_newuserdatauv(L, chunk * size, 0);
@@ -76,8 +76,8 @@ static void scan(lua_State *L, const clc_Buffer *b, Watch *w, Found *found) {
       const size_t at = start + i;
       if (is_unset(b, elements + i * size)) continue;
       if (found == NULL) {
-        w->known[at / 8] = (unsigned char)(w->known[at / 8] | 1u << at % 8);
-      } else if (!is_known(w, at) && found->count++ == 0) {
+        w->was_nonfinite[at / 8] = (unsigned char)(w->was_nonfinite[at / 8] | 1u << at % 8);
+      } else if (!was_nonfinite(w, at) && found->count++ == 0) {
         found->first = at;
         memcpy(found->element, elements + i * size, size);
       }
@@ -206,7 +206,7 @@ static void push_watch(lua_State *L, const clc_Argument *a, const clc_Buffer *b)
   Watch *w = lua_newuserdatauv(L, sizeof *w + round + bits, 0);
   w->before = before;
   w->after = after;
-  w->known = bits > 0 ? w->elements + round : NULL;
+  w->was_nonfinite = bits > 0 ? w->elements + round : NULL;
   memset(w->elements + round, 0, bits);
   read_memory(L, b, b->offset - before, before, w->elements);
   read_memory(L, b, end, after, w->elements + before * size);
@@ -260,7 +260,7 @@ void clc_endcheck(lua_State *L, const clc_Checked *c) {
     if (b == NULL || w == NULL) continue; /* a hook may have released it */
     check_part(L, c, i, b, w, w->before, -1);
     check_part(L, c, i, b, w, w->after, 1);
-    if (w->known != NULL) check_numbers(L, c, i, b, w);
+    if (w->was_nonfinite != NULL) check_numbers(L, c, i, b, w);
   }
 }
 

@@ -86,7 +86,7 @@ static int sequence_call(lua_State *L) {
   clc_Event *e = clc_newevent(L, d, "sequence");
   if (s->recording.prints) clc_beforeoutput();
   for (lua_Integer i = 0; i < n && s->recording.n > 0; i++) clc_replay(L, &s->recording, e);
-  if (s->h.released) luaL_error(L, "sequence was released meanwhile");
+  if (s->h.released) luaL_error(L, "sequence" CLC_RELEASED);
   if (s->recording.prints) clc_awaitoutput(L, d);
   return 1;
 }

@@ -38,6 +38,11 @@ const char *clc_pushidentity(lua_State *L, const clc_Device *d) {
   return lua_tostring(L, -1);
 }
 
+/*
+ * The key of the cache, as text: "clcompute", CLC_CACHE_VERSION; the identity (clc_pushidentity);
+ * the options of the compiler; and what push_key in build.c joins: the texts of the included files,
+ * the defines, the #line with the source's name, the text.
+ */
 int clc_pushkey(lua_State *L, const clc_Device *d, const char *text, const char *options) {
   if (!is_kept(L, d)) return 0;
   lua_pushfstring(L, "clcompute %d\n%s%s\n%s", CLC_CACHE_VERSION, clc_pushidentity(L, d), options,
@@ -68,8 +73,8 @@ static cl_program build_binaries(cl_context context, cl_uint n, const cl_device_
   return NULL;
 }
 
-/* The same for the device and the serial one beside it, so that what one compiles of the program
-   serves both. */
+/* Builds the binary for the device and for the serial one beside it, as one program: what either
+   compiles of it serves both. Returns NULL where there is no serial device, or the build fails. */
 static cl_program build_shared(const clc_Place *place, cl_context context, const char *binary,
                                size_t size, const char *options) {
   const cl_device_id ids[] = {place->device, place->serial};
@@ -106,8 +111,8 @@ int clc_loadbinary(lua_State *L, const clc_Device *d, int key, const char *optio
   return *program != NULL;
 }
 
-/* Puts the program that the serial device shares, built of the binary, in the place of the one that
-   the threads alone have; where that fails, all stays. */
+/* Builds the binary for the device and the serial one (build_shared) in place of the program, which
+   was built for the device alone. Where that fails, the program stays. */
 static void share(const clc_Device *d, const char *binary, size_t size, const char *options,
                   clc_Code *code) {
   const clc_Context *c = d->context;

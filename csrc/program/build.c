@@ -6,11 +6,15 @@
 
 #include "files/files.h"
 
-/* A build, and what belongs to its source. */
+/*
+ * A build. push_job gathers the texts; build_job loads the binary that the cache has for them, or
+ * build_anew compiles: with the few built-in functions that the program names declared
+ * (declare_few), where that fails with all of them; keep stores the binary.
+ */
 typedef struct {
   clc_Device *device;
-  clc_Source source; /* as it was given, but for what goes before it */
-  const char *text;  /* what of it is compiled */
+  clc_Source source; /* as it was given; add_header and declare_few put lines before its defines */
+  const char *text;  /* what is compiled: the source's, or with our header that of clc_pushbodies */
   const char *line, *options;
   const char *macros;   /* what options and defines define, for a look at the text */
   const char *searched; /* the text and the macros */
@@ -159,7 +163,7 @@ static void build_source(lua_State *L, const Job *j, clc_Code *code) {
 }
 
 /* POCL ends the process at the launch of a kernel whose files can have no name, and compiles it
-   before that to tell a binary. */
+   before that to hand out a binary. */
 static void check_names(lua_State *L, const Job *j, const cl_program *program) {
   if (!j->device->context->is_pocl) return;
   const char *names = clc_testkernelnames(L, program), *name;

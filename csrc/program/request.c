@@ -80,7 +80,8 @@ static const char *take_files(lua_State *L, const char **own_folder) {
   return lua_tostring(L, -1);
 }
 
-/* Leaves the text at index 2 and returns what logs call it; *own_folder: as above, or "". */
+/* Leaves the text at index 2 and returns what logs call it; *own_folder: the options by
+   which a compiler finds includes beside the files, or "". */
 static const char *take_source(lua_State *L, const char **own_folder) {
   static const char *const keys[] = {"binary", "file", "files", NULL};
   *own_folder = "";

@@ -46,8 +46,8 @@ static const char *push_source(lua_State *L, const char *source, const clc_Kerne
   return lua_tostring(L, -1);
 }
 
-/* Arguments: the kernel of the probe's source, and of C: device and source. Returns the probe's
-   program and kernel. */
+/* Stack: 1, the kernel whose structs are measured; 2, the device, and 3, the source, as pointers.
+   Returns the probe's program and kernel. */
 static int build_probe(lua_State *L) {
   const clc_Kernel *k = clc_checkhandle(L, 1, &clc_kerneltype);
   clc_Device *d = lua_touserdata(L, 2);

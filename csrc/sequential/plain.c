@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sequential program (Borisov 2015), for both element types. */
+/* The sequential programs: Borisov's (2015) in both dtypes, and Life (Baranov 2013) on bytes. */
 #ifdef __GNUC__
 #pragma GCC optimize("O3") /* LuaRocks compiles with -O2, where these loops stay scalar */
 #endif

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Runs a known-answer test on a device, and keeps what it said: each is run once a device and driver, when it is
--- first asked for. A verdict is a line `verdict TAB test TAB device` of `verdicts` in the folder of compiled programs;
--- that of a test of the library's own kernels also names their text.
+-- first asked for, as by `clcompute.tuning`, which chooses the numbers of an operation. A verdict is a line
+-- `verdict TAB test TAB device` of `verdicts` in the folder of compiled programs; that of a test of the library's own
+-- kernels also names their text.
 
 local interrupt = require("clcompute.base").interrupt
 

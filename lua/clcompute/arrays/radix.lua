@@ -36,8 +36,8 @@ end
 --- What is sorted: buffers as kernels have them, and of each kernel what tells its builds apart.
 local function describe(x, out, o, row, streams)
   local dtype, n, _, device = enqueue.facts(x)
-  local carried = o.v and 1 or o.v_out and 2 or 0
-  local carry = o.v_out and elements.unsigned((enqueue.facts(o.v_out)))
+  local carried = o.along and 1 or o.along_out and 2 or 0
+  local carry = o.along_out and elements.unsigned((enqueue.facts(o.along_out)))
   local defines = radix.key_defines(dtype, o.descending)
   defines.BITS, defines.COUNT, defines.GROUP = row.bits, elements.index_dtype(n), row.group
   defines.CARRIED, defines.CARRY, defines.STREAM = carried, carry, streams and 1 or 0
@@ -49,14 +49,14 @@ local function describe(x, out, o, row, streams)
   local of_moves = ("%s %d %s %s"):format(of_counts, carried, carry, streams)
   return { defines = defines, size = size, carry = carry, in_place = o.in_place and 1 or 0,
     keys = { sort_bits = of_bits, sort_count = of_counts, sort_finish = of_moves, [row.kernel] = of_moves },
-    x = elements.of(x), out = elements.of(out), v = o.v and elements.of(o.v),
-    v_out = o.v_out and elements.of(o.v_out) }
+    x = elements.of(x), out = elements.of(out), along = o.along and elements.of(o.along),
+    along_out = o.along_out and elements.of(o.along_out) }
 end
 
 --- The buffers of elements, and of what they carry.
-local function arguments(s, spare, v_spare)
-  if s.v then return s.x, s.out, spare, s.v, s.v_out, v_spare end
-  if s.v_out then return s.x, s.out, spare, s.v_out, v_spare end
+local function arguments(s, spare, along_spare)
+  if s.along then return s.x, s.out, spare, s.along, s.along_out, along_spare end
+  if s.along_out then return s.x, s.out, spare, s.along_out, along_spare end
   return s.x, s.out, spare
 end
 
@@ -80,26 +80,26 @@ local function queue(device, s, n, row, items, workers, chunk)
   local passes = enqueue.take(device, "sort passes", "uint", 1)
   local starts = enqueue.take(device, "sort starts", count, workers + 1 << row.bits)
   local spare = enqueue.take(device, "sort spare", key, n)
-  local v_spare = s.v_out and enqueue.take(device, "sort carried", s.carry, n)
+  local along_spare = s.along_out and enqueue.take(device, "sort carried", s.carry, n)
   passes:fill(0)
   launch("sort_bits", s.x, passes)
   for pass = 0, (8 * s.size - 1) // row.bits do
     launch("sort_count", s.in_place, pass, passes, starts, s.x, s.out, spare)
     find_starts(device, s, row, starts, workers)
-    launch(row.kernel, s.in_place, pass, passes, starts, arguments(s, spare, v_spare))
+    launch(row.kernel, s.in_place, pass, passes, starts, arguments(s, spare, along_spare))
   end
-  launch("sort_finish", s.in_place, passes, arguments(s, spare, v_spare))
+  launch("sort_finish", s.in_place, passes, arguments(s, spare, along_spare))
   enqueue.give(passes, "sort passes")
   enqueue.give(starts, "sort starts")
   enqueue.give(spare, "sort spare")
-  if v_spare then enqueue.give(v_spare, "sort carried") end
+  if along_spare then enqueue.give(along_spare, "sort carried") end
 end
 
 --- Queues a stable sort of x into `out`, which may be x.
 -- @tparam Buffer x of n > 0 elements
 -- @tparam Buffer out of its dtype and size
--- @tparam table o {descending=, in_place= whether out is x, v= what moves along into v_out=; v_out alone gets the
--- elements' indices, from 1}
+-- @tparam table o {descending=, in_place= whether out is x, along= what moves along into along_out=; along_out alone
+-- gets the elements' indices, from 1}
 function radix.sort(x, out, o)
   local dtype, n, _, device = enqueue.facts(x)
   local row, items, workers, chunk = enqueue.spread(device, "sort", n)

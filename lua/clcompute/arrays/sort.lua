@@ -52,13 +52,13 @@ local function sort_with(x, out, list, o)
   for k, values in ipairs(list) do moved[k] = elements.like(x.device, values, values.dtype) end
   if x.count == 0 then return moved end
   if #list < 2 then
-    o.v, o.v_out = list[1] and list[1].value, moved[1]
+    o.along, o.along_out = list[1] and list[1].value, moved[1]
     radix.sort(x.value, out, o)
     return moved
   end
   local dtype = elements.index_dtype(x.count)
   local indices = enqueue.take(x.device, "sort indices", dtype, x.count)
-  o.v_out = indices
+  o.along_out = indices
   radix.sort(x.value, out, o)
   for k, values in ipairs(list) do elements.gather(values.value, indices, moved[k]) end
   enqueue.give(indices, "sort indices")
@@ -82,7 +82,7 @@ function sorting.argsort(x, o)
   local indices = elements.like(described.device, described, elements.index_dtype(n))
   if n == 0 then return indices end
   local sorted = enqueue.take(device, use, described.dtype, n)
-  radix.sort(x, sorted, { descending = o.descending, v_out = indices })
+  radix.sort(x, sorted, { descending = o.descending, along_out = indices })
   enqueue.give(sorted, use)
   return indices
 end

@@ -33,15 +33,15 @@ local function preamble_of(dtype)
 end
 
 --- What `choosing.keep` takes for the first one of each run of equal elements.
-local function first_of_runs(sorted, dtype, kept)
+local function first_of_runs(sorted, dtype, choice)
   local x = operands.describe("unique", "argument 1", elements.of(sorted), "x")
-  kept.text, kept.list, kept.first, kept.preamble = "first of its kind", { x }, x, preamble_of(dtype)
-  kept.expression, kept.counted = "clc_is_first(mem_x + first_x, i)", "clc_count_first(mem_x + first_x, i)"
-  return kept
+  choice.text, choice.list, choice.first, choice.preamble = "first of its kind", { x }, x, preamble_of(dtype)
+  choice.expression, choice.counted = "clc_is_first(mem_x + first_x, i)", "clc_count_first(mem_x + first_x, i)"
+  return choice
 end
 
---- The places of the first ones, from 1, and behind them the end; the values there, and how many there are of each. Nil
--- where the elements are not in order.
+--- The values of a sorted buffer, and how many there are of each; nil where the elements are not in order. Of 5 5 7 9 9
+-- the runs begin at places 1, 3 and 4, and end before 6: values 5 7 9, counts 2 1 2.
 local function with_counts(sorted, described)
   local n, device = described.count, described.device
   local index = elements.index_dtype(n)

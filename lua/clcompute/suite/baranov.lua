@@ -39,7 +39,7 @@ local function life(n)
     return bytes == sequential.life(field, n, 1), "a cell differs from the sequential program's"
   end
 
-  --- The oracle itself, which is checked against a slower one where it is specified.
+  --- The sequential program in C, which `check` compares with; its spec compares it with spec/reference.lua.
   function work.others.sequential()
     return { timed = true, run = function() return select(2, sequential.life(field, n, 1)) end }
   end

@@ -16,11 +16,13 @@ local function open(number)
   if not load then return nil, ("no CUDA: %s; %s"):format(reason, REMEDY) end
   local library = load()
   library.name = "CUDA"
-  local ok, message = pcall(library.open, number)
-  library.version = message
-  if ok then return library end
-  interrupt.pass_on(message)
-  return nil, "no CUDA: " .. interrupt.text(message)
+  local ok, answer = pcall(library.open, number)
+  if not ok then
+    interrupt.pass_on(answer)
+    return nil, "no CUDA: " .. interrupt.text(answer)
+  end
+  library.version = answer
+  return library
 end
 
 --- The number of a device, which NVIDIA's OpenCL and CUDA count alike.

@@ -11,10 +11,9 @@
 -- - `result(operands, method)`: what the first call computed;
 -- - `check(result)`: the error as a share of its bound, or whether the result is right, and why not;
 -- - `counts(operands)`, optional: what the latest call did;
--- - `others`: who else computes it, by name. Each is a function of a device and, where one is opened, of the
---   library. It returns a form: a table of `run`, `timed` and `reset` as above; `result`, where it is checked, and its
---   own `check`, where it computes something else; `device` and `operands`, where it uses a device; or nil and why
---   there is none.
+-- - `others`: functions of a device and of the library that is opened, by the name of who else computes it. Each
+--   returns how, which is called a form: a table of `run`, `timed` and `reset` as above, `result` where it is checked,
+--   `check` where it computes something else, `device` and `operands` where it uses a device; or nil and why not.
 
 local bench = require "clcompute.bench"
 local blas = require "clcompute.blas"

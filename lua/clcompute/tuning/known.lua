@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The numbers of every operation by device: data. The first row whose conditions a device meets is taken, so a
--- list goes from the particular to the general.
+-- list goes from the particular to the general: the row of a new GPU goes above the rows that it also meets.
 --
 -- Conditions: `type`, `name`, `vendor` or `platform` (a plain part of it), `dtype`, `vector` (the device's elements of
 -- a vector register, at least), `local_memory` (bytes, at least), `units` (compute units, at least), `max_group`
@@ -12,11 +12,12 @@ local known = {}
 
 -- gemm_panels: rows of a register tile, of which 32 vector registers hold 14 and 16 hold 6; mc x kc elements of A stay
 -- in the second level cache, kc x 2 vectors of B in the first; B is read where it lies up to `direct` elements.
--- gemm_blocks: shapes of blocks, the largest first. gemm_pipelined: `shapes` of blocks of C and of slices; of each how
--- many groups a multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`)
--- and with all (`full`); products of fewer multiply-adds than `least` take `blocks`. gemm_tensor_double: the same of
--- doubles, and the `depth` of an instruction. A row with `is_tried` is for
--- devices that get products right with it, which is tried once for each such number: another one for other kernels.
+-- gemm_blocks: shapes, the largest first: blocks of C of `bm` x `bn`, `tm` x `tn` of them a work-item's, and slices of
+-- depth `bk`. gemm_pipelined: such `shapes`, and slices in local memory (`stages`); of each how many groups a
+-- multiprocessor holds at a time (`held`), and the GFLOP/s of the device with one group on each (`alone`) and with all
+-- (`full`); products of fewer multiply-adds than `least` take `blocks`. gemm_tensor_double: the same of doubles, and
+-- the `depth` of an instruction. A row with `is_tried` is for devices that get products right with it. The
+-- verdict is kept by the text of the kernels and by this number: raise it where their headers or their host change.
 -- Plans of blocks and of parts of k are compared by a model in which a launch more costs `launch` us, memory moves at
 -- `stream` GB/s, and a shape has `along` percents of its rate where it reads A as it lies (none: it does not).
 -- Products of a matrix of at least `worth` elements and few vectors go by `thin`. Where rows of the matrix lie along

@@ -34,6 +34,7 @@ end
 
 --- Sets `parallel` of every loop, and `carried`: for each array and kind of dependence between its passes one example
 -- `{ array=variable, kind="flow"|"anti"|"output", from=access, to=access }`, where `from` happens in an earlier pass.
+-- `parallel` is set again by scattered_updates.lua (atomic sums), and by compiler.lua where `bounds` gives up.
 -- @tparam table scop of `clcompute.loops.analysis.scop`
 -- @tparam ?integer budget in isl's operations
 -- @treturn ?boolean true; or nil where the budget is exceeded, and then no loop is parallel

@@ -3,17 +3,17 @@
 --- What may run in which order, and what a call must check: found with isl, from a tree with types.
 
 return {
-  bounds = require "clcompute.loops.analysis.bounds",
-  selections = require "clcompute.loops.analysis.selections",
-  dependences = require "clcompute.loops.analysis.dependences",
-  distribution = require "clcompute.loops.analysis.distribution",
-  interchange = require "clcompute.loops.analysis.interchange",
-  isl_text = require "clcompute.loops.analysis.isl_text",
-  loop_reductions = require "clcompute.loops.analysis.loop_reductions",
-  round_shapes = require "clcompute.loops.analysis.round_shapes",
-  scattered_updates = require "clcompute.loops.analysis.scattered_updates",
-  scop = require "clcompute.loops.analysis.scop",
-  splitting = require "clcompute.loops.analysis.splitting",
-  trip_counts = require "clcompute.loops.analysis.trip_counts",
-  wavefronts = require "clcompute.loops.analysis.wavefronts",
+  bounds = require "clcompute.loops.analysis.bounds", -- when an access leaves its array; what is written whole
+  selections = require "clcompute.loops.analysis.selections", -- an `if` that only chooses a value, as one assignment
+  dependences = require "clcompute.loops.analysis.dependences", -- which loops are parallel, and why others are not
+  distribution = require "clcompute.loops.analysis.distribution", -- nests of their own for statements beside deep loops
+  interchange = require "clcompute.loops.analysis.interchange", -- sequential loops, moved inwards
+  isl_text = require "clcompute.loops.analysis.isl_text", -- forms, conditions, sets and maps as isl reads them
+  loop_reductions = require "clcompute.loops.analysis.loop_reductions", -- `x = x op e` that alone hinder
+  round_shapes = require "clcompute.loops.analysis.round_shapes", -- several passes of a sequential loop in two launches
+  scattered_updates = require "clcompute.loops.analysis.scattered_updates", -- `h[k[i]] = h[k[i]] + e`, atomic
+  scop = require "clcompute.loops.analysis.scop", -- domains, schedules and accesses as sets of isl
+  splitting = require "clcompute.loops.analysis.splitting", -- a sequential loop, cut at the pass of a loop around it
+  trip_counts = require "clcompute.loops.analysis.trip_counts", -- the most passes of loops, as Lua expressions
+  wavefronts = require "clcompute.loops.analysis.wavefronts", -- passes of sequential nests that run side by side
 }

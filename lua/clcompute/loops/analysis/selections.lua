@@ -10,7 +10,7 @@ local lua_text = require("clcompute.loops.tree").lua_text
 
 local selections = {}
 
---- The only statement of a body, if it gives an element a number of a type.
+--- The assignment that is all of a body: a number of one type, to an element that no check goes with; else nil.
 local function assignment_of(body)
   local node = #body == 1 and body[1]
   if not node or node.kind ~= "assign" or node.target.kind ~= "index" or node.target.checked then return nil end

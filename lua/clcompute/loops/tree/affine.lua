@@ -10,7 +10,7 @@ local walk = require "clcompute.loops.tree.walk"
 local affine = {}
 
 local LARGEST = 2 ^ 53 -- what a form may hold; sums of products of it are far from where integers wrap
-local MOST_MULTIPLE = 1 << 9 -- of unknowns, which a call checks to be at most 2^53
+local MOST_MULTIPLE = 1 << 9 -- of unknowns, so that no form wraps: a call checks that they are at most 2^53
 local DEEPEST = 3 -- divisions within each other
 
 local NAMES = { name = function(variable) return variable.name end }
@@ -48,8 +48,8 @@ local function copy_term(term, coefficient)
     divisor = term.divisor, coefficient = coefficient }
 end
 
---- one + factor * other; nil where a number gets too large.
-local function combine(one, other, factor)
+--- one + factor * other, of a node; refused where a number gets too large.
+local function combine(node, one, other, factor)
   local sum = constant(one.constant + factor * other.constant)
   sum.depth = math.max(one.depth, other.depth)
   local largest = math.abs(one.constant + 1.0 * factor * other.constant)
@@ -64,7 +64,8 @@ local function combine(one, other, factor)
   for i = #sum.terms, 1, -1 do
     if sum.terms[i].coefficient == 0 then table.remove(sum.terms, i) end
   end
-  return largest <= LARGEST and sum or nil
+  if largest > LARGEST then return refuse(node, "its numbers are too large") end
+  return sum
 end
 
 local function is_constant(form)
@@ -123,15 +124,11 @@ function KINDS.unary(node)
   if node.op ~= "-" then return refuse(node, "it has '%s'", node.op) end
   local form, reason, at = affine.of(node.operand)
   if not form then return nil, reason, at end
-  return combine(constant(0), form, -1)
+  return combine(node, constant(0), form, -1)
 end
 
 local function sum(factor)
-  return function(node, left, right)
-    local form = combine(left, right, factor)
-    if not form then return refuse(node, "its numbers are too large") end
-    return form
-  end
+  return function(node, left, right) return combine(node, left, right, factor) end
 end
 
 local function product(node, left, right)
@@ -140,9 +137,7 @@ local function product(node, left, right)
   end
   local factor, form = left.constant, right
   if not is_constant(left) then factor, form = right.constant, left end
-  form = combine(constant(0), form, factor)
-  if not form then return refuse(node, "its numbers are too large") end
-  return form
+  return combine(node, constant(0), form, factor)
 end
 
 --- The largest integer not above a quotient by a positive constant.
@@ -159,9 +154,7 @@ end
 local function remainder(node, left, right)
   local form, reason, at = quotient(node, left, right)
   if not form then return nil, reason, at end
-  form = combine(left, form, -right.constant)
-  if not form then return refuse(node, "its numbers are too large") end
-  return form
+  return combine(node, left, form, -right.constant)
 end
 
 local BINARY = { ["+"] = sum(1), ["-"] = sum(-1), ["*"] = product, ["//"] = quotient, ["%"] = remainder }
@@ -194,7 +187,7 @@ end
 --- How far one expression is above another, where that is always the same integer; else nil.
 function affine.distance(one, other)
   local a, b = affine.of(one), affine.of(other)
-  local difference = a and b and combine(a, b, -1)
+  local difference = a and b and combine(one, a, b, -1)
   return difference and is_constant(difference) and difference.constant or nil
 end
 
