@@ -180,8 +180,8 @@ static int push_key(lua_State *L, const Job *j) {
 }
 
 /* Whether a binary is to be kept. To tell one POCL compiles every kernel once more, for groups of
-   any size, which no launch uses: 0.1 s of saxpy's, 2.5 s of gemm_panels'. It keeps what it compiled
-   itself, so that other processes build the program in 20 ms, where a binary takes 5. */
+   any size, which no launch uses: 0.1 s of saxpy's, 2.5 s of gemm_panels'. It keeps what it
+   compiled itself, so that other processes build the program in 20 ms, where a binary takes 5. */
 static int is_worth_keeping(lua_State *L, const Job *j) {
   clc_getinternal(L, "builds_all");
   const int builds_all = lua_toboolean(L, -1);
