@@ -91,6 +91,7 @@ describe("help", function()
       has(told(topic), ("'%s' is not in the reference"):format(topic), name)
     end
     has(told "matrix multiplication", "cl.gemm(") -- of which one word is there
+    has(told "cumsum", "'cumsum' is a name of other libraries; write cl.scan(\"a + b\", x)")
     has(told "zzzzzzzz", "'zzzzzzzz' is not in the reference; help() lists what is")
     has(told "", "help() lists what is")
   end)

@@ -108,6 +108,7 @@ describe("a plot", function()
 
   it("refuses what holds no numbers", function()
     helper.raises("plot: x: buffer or list expected, got nil", function() cl.plot() end)
+    helper.raises("cl.plot(y, { x = x }) draws y over x", cl.plot, { 1, 2 }, { 3, 4 })
     helper.raises("plot: x: number expected at [2], got string", cl.plot, { 1, "2" })
     helper.raises("plot: x[2]: buffer or list expected, got number", cl.plot, { { 1 }, 2 })
     helper.raises("plot: x: a buffer of one dimension expected, got 2x2x2", cl.plot, d:zeros("int", 2, 2, 2))

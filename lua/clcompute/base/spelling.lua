@@ -85,6 +85,13 @@ for name in ("asin acos atan sinh cosh asinh acosh atanh log2 log10 log1p exp2 e
   ELSEWHERE.library[name] = ("cl.map(\"%s(x[i])\", { x = x })"):format(name)
 end
 
+--- What is written here for a name of another library; nil: unknown.
+function spelling.elsewhere(word)
+  for _, object in ipairs { "library", "buffer", "device", "event", "kernel" } do
+    if ELSEWHERE[object][word] then return ELSEWHERE[object][word] end
+  end
+end
+
 --- What a message says of a member that an object does not have: "; write cl.sum(...)", "; did you mean 'shape'?", or
 -- nothing.
 -- @param word
@@ -94,6 +101,7 @@ end
 -- @tparam table library whose functions scripts take for methods
 -- @treturn string
 function spelling.member(word, object, methods, fields, library)
+  if object == "buffer" and type(word) == "table" then return "; write b:slice({ first, last }, ...)" end
   local known = ELSEWHERE[object] and ELSEWHERE[object][word]
   if not known and type(rawget(library, word)) == "function" then known = ("cl.%s(...)"):format(word) end
   known = known or ELSEWHERE.library[word]

@@ -186,12 +186,13 @@ local function state_of(self, level)
 end
 
 --- What a call returns, or its error at the caller: it is the last that a call does, and so in its place.
-local function finished(state, ok, message, ...)
+local function finished(state, ok, ...)
   if not ok then
+    local message = ...
     error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
   end
   if not state.is_short then state.is_short = runtime.call.shortcut(state) end
-  return message, ...
+  return ...
 end
 
 function Compiled:__call(...)

@@ -169,8 +169,10 @@ local function fields_text(known, topic, columns)
 end
 
 local function suggestions(found, topic, columns)
-  if #found == 0 then return ("'%s' is not in the reference; help() lists what is"):format(topic) end
-  local lines = { ("'%s' is not in the reference; help \"name\" tells of these:"):format(topic) }
+  local here = spelling.elsewhere(topic)
+  if #found == 0 and not here then return ("'%s' is not in the reference; help() lists what is"):format(topic) end
+  local lines = { here and ("'%s' is a name of other libraries; write %s"):format(topic, here)
+    or ("'%s' is not in the reference; help \"name\" tells of these:"):format(topic) }
   for i = 1, math.min(#found, MOST) do
     local entry = found[i].entry
     lines[#lines + 1] = width.cut(("  %s  %s"):format(label(entry), first_sentence(entry)), columns)

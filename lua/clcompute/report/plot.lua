@@ -255,7 +255,16 @@ local function svg_of(lines, o, pixels)
 end
 
 --- A drawing of a buffer or list, of the rows of a matrix, or of a list of these.
+--- Raises for a second list in the place of the options.
+local function check_single(options)
+  local is_list = type(options) == "table" and type(rawget(options, 1)) == "number"
+  if not is_list and not drawing.is_buffer(options) then return end
+  error("options: table of names expected, got numbers; cl.plot(y, { x = x }) draws y over x, cl.plot { x, y } draws "
+    .. "both", 0)
+end
+
 function plot.new(x, options)
+  check_single(options)
   local o = drawing.check_options(options, OPTIONS)
   local lines = lines_of(x, o)
   return drawing.new("Plot", o, function(style) return text_of(lines, o, style) end,
