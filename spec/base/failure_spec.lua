@@ -143,7 +143,7 @@ helper.describe_each("a failure", function(d)
   local function outlasts(block)
     local p <close> = d:program [[
       kernel void slow(global int *v, int n) { for (volatile int i = 0; i < n; i++) v[0]++; }]]
-    local n = helper.is_simulator(d) and 1 or 20000000
+    local n = helper.is_simulator(d) and 1 or d.type == "cpu" and 100000000 or 20000000
     p.slow(1, x, 1):wait()
     local e = p.slow(1, x, n)
     block()
