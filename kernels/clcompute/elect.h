@@ -55,7 +55,8 @@ INLINE uint winner_of_warp(const KEY key, const int place) {
   uint lanes = lanes_of_warp(key == largest);
   if (lanes & (lanes - 1)) {
     const uint rank = key == largest ? INT_MAX - place : 0;
-    lanes = lanes_of_warp(key == largest && rank == most_of_warp(rank));
+    const uint most = most_of_warp(rank); /* asked by every lane, also of those that lost */
+    lanes = lanes_of_warp(key == largest && rank == most);
   }
   return 31 - clz(lanes & -lanes);
 }

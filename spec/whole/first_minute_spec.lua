@@ -32,7 +32,7 @@ describe("the first minute", function()
       local x, was_built = d:zeros("int", 1), d:is_built "%s"
       local costs = require "clcompute.core.internal".note_costs()
       d:program("%s").k(1, x)
-      print(x[1], was_built, costs[2] == nil)]]):format(source, source)
+      print(x[1], was_built, costs[2] == nil or not d.platform:find "Portable")]]):format(source, source)
     assert.equal("42\tfalse\ttrue\n", run(script))
     assert.equal("42\ttrue\ttrue\n", run(script))
   end)

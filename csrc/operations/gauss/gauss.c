@@ -165,11 +165,12 @@ static void check_ratios(lua_State *L, const clc_Lu *f, clc_Buffer *b, const dou
   }
 }
 
-/* On a CPU small systems are a batch of one: three kernels to build in place of four or five. */
+/* Small systems are a batch of one: fewer kernels to build, and on a GPU fewer launches. */
 static clc_Way way_of(lua_State *L, const clc_Buffer *a, const clc_Systems *s, Variant variant) {
   if (variant == UNBLOCKED) return CLC_BYCOLUMNS;
   const clc_LuRow row = clc_getlurow(L, a);
-  const int is_small = row.vector > 1 && s->n <= CLC_SMALL && s->columns <= row.few;
+  const int has_batches = row.vector > 1 || clc_batchrows(L, a, s->n) > 0;
+  const int is_small = has_batches && s->n <= CLC_SMALL && s->columns <= row.few;
   return variant == FASTEST && is_small ? CLC_ASBATCH : CLC_BYBLOCKS;
 }
 

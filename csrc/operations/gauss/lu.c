@@ -195,7 +195,7 @@ clc_Buffer *clc_pushorder(lua_State *L, const clc_Lu *f, int inverse) {
 
 /* The orders of a GPU's factors stay, as values 6 and 7 of the table at that index. */
 static void keep_orders(lua_State *L, int table, clc_Lu *f) {
-  if (f->lu->device->context->is_cpu || f->is_batch || f->n == 0) return;
+  if (f->lu->device->context->is_cpu || f->n == 0) return;
   for (int i = 0; i < 2; i++) {
     f->orders[i] = clc_pushorder(L, f, i);
     lua_rawseti(L, table, 6 + i);
@@ -244,8 +244,8 @@ clc_Lu clc_factor(lua_State *L, clc_Buffer *a, clc_Way way, const char *what) {
     check_diagonal(L, &f, what);
     clc_needpivots(L, table, &f);
     clc_release(&x.diagonal->h);
+    keep_orders(L, table, &f);
   }
-  keep_orders(L, table, &f);
   return f;
 }
 

@@ -153,7 +153,7 @@ static void estimate_batch(lua_State *L, const clc_Lu *f, double *rconds) {
 }
 
 int clc_canwalk(lua_State *L, const clc_Lu *f) {
-  return !f->is_batch && f->n > SMALL && clc_getlurow(L, f->lu).vector == 1;
+  return !f->is_batch && !f->is_small && f->n > SMALL && clc_getlurow(L, f->lu).vector == 1;
 }
 
 double clc_walkrcond(lua_State *L, const clc_Lu *f, clc_Buffer *most) {
@@ -174,7 +174,7 @@ void clc_rconds(lua_State *L, int table, clc_Lu *f, double *rconds) {
   const clc_Shape pair = {2, {f->n, 2}};
   const int top = lua_gettop(L), here = f->is_batch || f->is_small || f->n <= SMALL;
   luaL_checkstack(L, 30, NULL);
-  if (f->is_batch && f->orders[0] != NULL && f->lu->count > 0) {
+  if ((f->is_batch || f->is_small) && f->orders[0] != NULL && f->lu->count > 0) {
     estimate_batch(L, f, rconds);
     return;
   }
