@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for the device so that Ctrl-C still works, and the clock that measures. */
+/*
+ * Waiting for the device so that Ctrl-C still works, and the clock that measures. What the device
+ * computes goes on; only the worker of an isolated device is ended (csrc/worker/worker.c).
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "base.h"
 

@@ -484,7 +484,8 @@ static void forget_place(lua_State *L, const clc_Device *d) {
  * d:close(). A further queue waits for its commands and goes alone. The first queue waits for the
  * commands of all queues and forgets its place, so that the next selector opens it anew; then the
  * context goes: each queue (device_release: the objects made on it, oldest first, the landing, the
- * queues of OpenCL), the pool, the context of OpenCL, the executor (context_release).
+ * queues of OpenCL) and each part of the device, the pool, the context of OpenCL, the executor
+ * (context_release).
  */
 static int device_close(lua_State *L) {
   clc_Device *d = clc_tohandle(L, 1, &clc_devicetype);

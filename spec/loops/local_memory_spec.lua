@@ -2,7 +2,7 @@
 --- Slices of arrays in the local memory of a GPU's groups: which ones, and that results stay what they are, to the bit.
 -- LONG=1 tries twenty times as many nests at random.
 
-local choices = require "clcompute.tuning.choices"
+local candidates = require "clcompute.tuning.candidates"
 local copies = require "spec.support.copies"
 local helper = require "spec.helper"
 local known = require "clcompute.tuning.known"
@@ -182,7 +182,7 @@ end)
 
 --- What `clcompute tune loops` tries for a number.
 local function values_of(kernel, name)
-  for _, choice in ipairs(choices.loops) do
+  for _, choice in ipairs(candidates.loops) do
     for _, pair in ipairs(choice.kernel == kernel and choice.values or {}) do
       if pair[1] == name then return pair end
     end
@@ -199,17 +199,17 @@ describe("the passes of a slice", function()
   end)
 
   it("are what clcompute tune tries on devices that need many work-items", function()
-    local device, was, tried = helper.device(), choices.loops, {}
+    local device, was, tried = helper.device(), candidates.loops, {}
     local row = tuning.choose(known.loops, options.merge(tuning.facts(device, "float"), { type = "gpu" }))
     for name, number in pairs(GPU) do assert.equal(number, row[name]) end
     local small = options.merge(row, { rows = 2, group = 8, depth = 1 })
     small.where, small.units = nil, nil
-    choices.loops = { { kernel = "items", lines = { { row = "mmm", n = 40 } },
+    candidates.loops = { { kernel = "items", lines = { { row = "mmm", n = 40 } },
       values = { values_of("items", "depth") } } }
     for _, dtype in ipairs { "float", "double" } do tuning.use(device, "loops", dtype, small) end
     local ok, found = pcall(tune.run, device, { operations = { "loops" }, dtypes = { "float" }, seconds = 30,
       keep = false, progress = function(event) tried[event.name] = event.status end })
-    choices.loops = was
+    candidates.loops = was
     for _, dtype in ipairs { "float", "double" } do tuning.use(device, "loops", dtype, nil) end
     assert.is_true(ok, found)
     for _, depth in ipairs { 8, 16, 32 } do assert.equal("ok", tried["depth = " .. depth]) end

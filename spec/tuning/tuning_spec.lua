@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 local helper = require "spec.helper"
 local cl = require "clcompute"
-local choices = require "clcompute.tuning.choices"
+local candidates = require "clcompute.tuning.candidates"
 local known = require "clcompute.tuning.known"
 local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
@@ -282,8 +282,8 @@ describe("tune", function()
   local d = helper.device()
 
   it("tries candidates, checks them, and keeps what it said", function()
-    local was, calls = choices.gemm, 0
-    choices.gemm = { { kernel = "panels", lines = { { m = 30, n = 40, k = 20 } }, values = { { "kc", { 4 } } } },
+    local was, calls = candidates.gemm, 0
+    candidates.gemm = { { kernel = "panels", lines = { { m = 30, n = 40, k = 20 } }, values = { { "kc", { 4 } } } },
       { kernel = "blocks", lines = { { m = 30, n = 40, k = 20 } },
         values = { { "blocks", { { { bm = 16, bn = 16, bk = 4, tm = 4, tn = 4, held = 1, alone = 1, full = 1 } } } } },
       },
@@ -293,7 +293,7 @@ describe("tune", function()
         calls = calls + 1
         assert.equal("ok", event.status)
       end })
-    choices.gemm = was
+    candidates.gemm = was
     assert.is_true(ok, found)
     assert.is_true(calls >= 1)
     assert.equal("gemm", found[1].operation)
@@ -304,11 +304,11 @@ describe("tune", function()
   end)
 
   it("leaves out a candidate that is wrong", function()
-    local was = choices.gemm
-    choices.gemm = { { kernel = tuning.of(d, "gemm", "float").kernel, lines = { { m = 8, n = 8, k = 8 } },
+    local was = candidates.gemm
+    candidates.gemm = { { kernel = tuning.of(d, "gemm", "float").kernel, lines = { { m = 8, n = 8, k = 8 } },
       values = { { "kernel", { "no such" } } } } }
     local ok, found = pcall(tune.run, d, { operations = { "gemm" }, dtypes = { "float" }, seconds = 5, keep = false })
-    choices.gemm = was
+    candidates.gemm = was
     assert.is_true(ok, found)
     assert.is_nil(found[1].path)
   end)
@@ -321,8 +321,8 @@ describe("tune", function()
       { vector = 4, group = 1, columns = 0, block = 0, large = 0, few = 0 })
   end)
 
-  it("has choices for kernels that there are, with numbers that rows have", function()
-    for operation, list in pairs(choices) do
+  it("has candidates for kernels that there are, with numbers that rows have", function()
+    for operation, list in pairs(candidates) do
       for _, choice in ipairs(list) do
         for _, row in ipairs(known[operation]) do
           if row.kernel == choice.kernel then

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
 --- Known answers: tests of a device's compiler and of this library's kernels on it, and the verdicts that are kept of
--- them. The tests are read without the C core too, which running them needs.
+-- them. The tests are read without the C core too, which running them needs. Who acts on a fault: `tuning.of`, which
+-- takes a plain kernel then, the compiler of loops, the formats of images, and `clcompute doctor`.
 
 local compiler_tests = require "clcompute.answers.compiler_tests"
 

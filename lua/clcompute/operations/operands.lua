@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Operands: the buffers and numbers an expression is computed from, by their names, and their types.
+--- Operands: the buffers and numbers an expression is computed from, by their names, and their types. That all are on
+-- one device is found where the kernel's arguments are set (csrc/kernel/call.c).
 
 local internal = require "clcompute.core.internal"
 local enqueue = internal.enqueue

@@ -10,7 +10,7 @@ local options = require("clcompute.base").options
 local suite = require "clcompute.suite"
 local tuning = require "clcompute.tuning"
 
-local choices, store = tuning.choices, tuning.store
+local candidates, store = tuning.candidates, tuning.store
 
 local tune = {}
 
@@ -20,7 +20,7 @@ local OPTIONS = { operations = "table", dtypes = "table", seconds = "number", ke
 
 function tune.operations()
   local names = {}
-  for name in pairs(choices) do names[#names + 1] = name end
+  for name in pairs(candidates) do names[#names + 1] = name end
   table.sort(names)
   return names
 end
@@ -46,9 +46,9 @@ local function is_same(x, y)
   return true
 end
 
---- What is tried for a row: the choices for its kernel, or nil.
+--- What is tried for a row: the candidates for its kernel, or nil.
 local function choice_for(operation, row)
-  for _, choice in ipairs(choices[operation]) do
+  for _, choice in ipairs(candidates[operation]) do
     if choice.kernel == row.kernel then return choice end
   end
 end
@@ -153,7 +153,7 @@ function tune.run(device, given)
   local wanted = given.operations or tune.operations()
   local dtypes = given.dtypes or (device.has_double and { "float", "double" } or { "float" })
   for _, operation in ipairs(wanted) do
-    if not choices[operation] then
+    if not candidates[operation] then
       error(("tune: no operation '%s'; there are %s"):format(operation, table.concat(tune.operations(), ", ")), 0)
     end
   end

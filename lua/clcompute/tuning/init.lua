@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- The numbers with which operations run on a device: a pure function of what the device says of itself.
--- They are data: `clcompute.tuning.known`, and before it what `clcompute tune` found on this machine.
+-- They are data: `clcompute.tuning.known`, and before it what `clcompute tune` found on this machine. Which of a row's
+-- shapes a product takes is computed for its size, in csrc/operations/gemm/blocking.c.
 
 local answers = require "clcompute.answers"
 local known = require "clcompute.tuning.known"
@@ -8,7 +9,7 @@ local options = require("clcompute.base").options
 local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
 
-local tuning = { choices = require "clcompute.tuning.choices", known = known, rules = rules, store = store }
+local tuning = { candidates = require "clcompute.tuning.candidates", known = known, rules = rules, store = store }
 
 local SAFE = { kernel = "tiled" } -- for a device that gets the fast kernels wrong
 local FOR_NOW = { kernel = "naive", is_for_now = 1 } -- until the fast ones are built: it builds soonest

@@ -2,7 +2,7 @@
 --- What `clcompute tune` tries: for each operation and kind of device the sizes it is measured with and the values of
 -- every number that it may change, one after the other.
 
-local choices = {}
+local candidates = {}
 
 --- A shape of `gemm_blocks`. On another GPU than it was measured on only how shapes compare counts.
 local function block(bm, bn, bk, tm, tn, held, alone, full)
@@ -34,7 +34,7 @@ local WIDE_DOUBLE, DOUBLE, LITTLE_DOUBLE = double(128, 128, 16, 8, 8, 3, 8, 1, 5
 local LARGE, MIDDLE, LITTLE = pipelined(128, 64, 8, 16, 3, 4, 13800, 51000),
   pipelined(128, 64, 8, 8, 3, 4, 37000, 48500), pipelined(64, 64, 8, 4, 4, 6, 25400, 44500)
 
-choices.gemm = {
+candidates.gemm = {
   { kernel = "pipelined", lines = { { m = 1024, n = 1024, k = 1024 }, { m = 1500, n = 1500, k = 1500 },
       { m = 4096, n = 4096, k = 4096 } },
     values = {
@@ -64,7 +64,7 @@ choices.gemm = {
     } },
 }
 
-choices.loops = {
+candidates.loops = {
   { kernel = "tiles", lines = { { row = "mmm", n = 512 }, { row = "tmm", n = 400 }, { row = "trisolv", n = 400 },
       { row = "strmm", n = 500 }, { row = "jac2d", n = 700, steps = 20 }, { row = "jac", n = 200000, steps = 50 },
       { row = "lud", n = 500 } },
@@ -88,4 +88,4 @@ choices.loops = {
     } },
 }
 
-return choices
+return candidates
