@@ -228,7 +228,7 @@ void clc_pushnotice(lua_State *L, const char *text);
 /* Opens it for Lua: notice(text), for a variable that is to be closed. */
 void clc_opennotices(lua_State *L);
 
-/* --- a prompt of our own: interrupt.c, terminal.c ---------------------------- */
+/* --- a prompt of our own: prompt_signal.c, terminal.c------------------------ */
 
 /* Add functions for the library alone to the module at the top. */
 void clc_openinterrupts(lua_State *L);

@@ -28,9 +28,9 @@ struct clc_Buffer {
   int is_slice;                  /* a copy to everything: no script writes to it */
   clc_Buffer *previous, *sharer; /* ring of the buffers on the same memory */
   clc_Term *term;                /* what it waits for: it is an expression; or NULL */
-  clc_Buffer *next_waiting;      /* of its context */
+  clc_Buffer *next_deferred;     /* of its context */
   int is_reduced;                /* an expression that was computed within a reduction */
-  clc_Buffer **waiting;          /* where the list has it */
+  clc_Buffer **deferred;         /* where the list has it */
 };
 
 extern const clc_Type clc_buffertype, clc_hosttype;
@@ -238,7 +238,7 @@ cl_int clc_sharememory(clc_Buffer *b, clc_Buffer *of);
 void clc_compute(lua_State *L, clc_Buffer *b);
 
 /* Has it wait no more. */
-void clc_endwaiting(clc_Buffer *b);
+void clc_enddeferral(clc_Buffer *b);
 
 /* Lets go of a term (NULL: nothing happens). */
 void clc_dropterm(clc_Term *t);

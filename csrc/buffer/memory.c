@@ -36,7 +36,7 @@ static void drop_memory(clc_Buffer *b) {
 
 static void buffer_release(clc_Handle *h) {
   clc_Buffer *b = (clc_Buffer *)h;
-  if (b->term != NULL) clc_endwaiting(b);
+  if (b->term != NULL) clc_enddeferral(b);
   drop_memory(b);
 }
 
@@ -338,7 +338,7 @@ int clc_overlap(const clc_Buffer *a, const clc_Buffer *b) {
 
 void clc_beforechange(lua_State *L, const clc_Buffer *to, const clc_Buffer *from) {
   clc_Device *d = to->device;
-  if (d->context->waiting == NULL) return;
+  if (d->context->deferred == NULL) return;
   luaL_checkstack(L, 2, NULL);
   clc_pushdevice(L, d); /* keeps it, should what runs now close it */
   clc_beforewrite(L, d->context, to->mem);

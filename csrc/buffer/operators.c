@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Operators: buffers that they make, as a + b, are expressions, whose elements are computed when
- * something asks for them (waiting.c), those of a + b * c by one kernel. Until then such a buffer
+ * something asks for them (deferred.c), those of a + b * c by one kernel. Until then such a buffer
  * has a term (term.c), which holds the memory of its leaves, so that a script may drop them.
  */
 #include <string.h>
@@ -199,7 +199,7 @@ static void push_expression(lua_State *L, const clc_Operator *op, clc_Buffer *co
   if (made->count == 0) return;
   clc_Term *t = clc_newterm(L);
   made->term = t;
-  clc_beginwaiting(made);
+  clc_begindeferral(made);
   t->op = op;
   t->dtype = dtype;
   t->shape = shape;
@@ -209,7 +209,7 @@ static void push_expression(lua_State *L, const clc_Operator *op, clc_Buffer *co
     t->operand[i] = find_term(L, first->device, b[i], i + 1);
     t->operands += t->operand[i]->operands;
   }
-  clc_keepwaiting(L, made);
+  clc_keepdeferred(L, made);
 }
 
 /* Upvalue: the operator. */
@@ -272,7 +272,7 @@ static void add_events(lua_State *L, const clc_Type *type) {
 }
 
 void clc_openoperators(lua_State *L) {
-  clc_openwaiting(L);
+  clc_opendeferred(L);
   clc_openslices(L);
   for (const clc_Operator *op = operators; op < operators + NOPERATORS; op++) {
     if (op->event != NULL) continue;

@@ -76,7 +76,7 @@ static int buffer_slice(lua_State *L) {
   if (b->h.released) luaL_error(L, "buffer is released"); /* by a finalizer */
   if (b->count > 0) {
     made->term = clc_newleaf(L, b->device, b);
-    clc_beginwaiting(made);
+    clc_begindeferral(made);
     made->shape = cut_leaf(made->term, cuts);
   } else {
     clc_Term shape_alone = {.shape = b->shape};
@@ -84,8 +84,8 @@ static int buffer_slice(lua_State *L) {
   }
   made->count = clc_count(&made->shape);
   made->is_slice = 1;
-  if (made->count == 0 && made->term != NULL) clc_endwaiting(made);
-  if (made->term != NULL) clc_keepwaiting(L, made);
+  if (made->count == 0 && made->term != NULL) clc_enddeferral(made);
+  if (made->term != NULL) clc_keepdeferred(L, made);
   return 1;
 }
 

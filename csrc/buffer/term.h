@@ -71,11 +71,11 @@ void clc_evaluate(lua_State *L, const clc_Term *t, const clc_Shape *shape, int o
 
 /* Has a buffer, whose term was set, wait to be computed; once its term is whole, the object at the
    top may be found, and computed, from what it waits for. */
-void clc_beginwaiting(clc_Buffer *made);
-void clc_keepwaiting(lua_State *L, const clc_Buffer *made);
+void clc_begindeferral(clc_Buffer *made);
+void clc_keepdeferred(lua_State *L, const clc_Buffer *made);
 
-/* Opens slices; a part of clc_openoperators, as waiting is. */
+/* Opens slices; a part of clc_openoperators, as deferral is. */
 void clc_openslices(lua_State *L);
-void clc_openwaiting(lua_State *L);
+void clc_opendeferred(lua_State *L);
 
 #endif

@@ -41,9 +41,9 @@ struct clc_Context {
   clc_Pool pool;    /* released, for buffers to come */
   unsigned queues;  /* devices on it */
 
-  /* Expressions that wait to be computed (csrc/buffer/waiting.c), and what computes those of a
+  /* Expressions that wait to be computed (csrc/buffer/deferred.c), and what computes those of a
      memory, or all (NULL). */
-  struct clc_Buffer *waiting;
+  struct clc_Buffer *deferred;
   void (*compute)(lua_State *L, struct clc_Context *c, cl_mem mem);
 
   int careful; /* programs that the compiler may get wrong are built without optimisation */
@@ -70,7 +70,7 @@ extern const clc_Type clc_contexttype;
 /* Before something writes to a memory (NULL: to any): computes the expressions that wait for it.
    May run Lua code. */
 static inline void clc_beforewrite(lua_State *L, clc_Context *c, cl_mem mem) {
-  if (c->waiting != NULL) c->compute(L, c, mem);
+  if (c->deferred != NULL) c->compute(L, c, mem);
 }
 
 /* What a context of a part keeps alive by clc_setvalue: the Device that was divided. */

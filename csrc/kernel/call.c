@@ -141,7 +141,7 @@ static void leave_stacked(lua_State *L, const clc_Kernel *k, int first, int last
 
 void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last) {
   cl_uint i = 0;
-  if (k->device->context->waiting != NULL) leave_stacked(L, k, first, last);
+  if (k->device->context->deferred != NULL) leave_stacked(L, k, first, last);
   prepare(L, k);
   const clc_Target target = {k->kernel, clc_getrecording(k->device), 0};
   for (int idx = first; idx <= last && i < k->nargs; idx++, i++) {
@@ -258,7 +258,7 @@ int clc_callkernel(lua_State *L, int has_event) {
   const clc_Range range = clc_checkrange(L, 1);
   if (is_named(L)) spread_named(L, k);
   check_call(L, k, lua_gettop(L) - FIRST);
-  if (k->device->context->waiting != NULL) leave_given(L, k);
+  if (k->device->context->deferred != NULL) leave_given(L, k);
   clc_Checked checked = {k->device, k->name, k->args, k->nargs, FIRST, 0};
   if (!clc_isempty(&range)) clc_begincheck(L, &checked);
   clc_Event *e = has_event ? clc_newevent(L, k->device, k->what) : NULL;

@@ -307,27 +307,25 @@ static int recv_bytes(lua_State *L) {
 
 /* --- the job ------------------------------------------------------------------------ */
 
-/* Ends the job where the process ends otherwise than well; else waits for the others' ends, each of
-   which learns of the disagreement where it is somewhere else. */
-static void end(int status, void *nothing) {
-  int is_ended = 0, done = 0, has_warned = 0;
-  MPI_Request request;
-  (void)nothing;
-  MPI_Finalized(&is_ended);
-  if (is_ended) return;
-  if (status != 0) {
-    fprintf(stderr, "clcompute: rank %d of %d ended with status %d: the job is ended\n", rank, size,
-            status);
-    abort_job(status);
-    return;
-  }
-  if (failure[0] != '\0') {
-    fprintf(stderr, "clcompute: rank %d of %d: %s: the job is ended\n", rank, size, failure);
-    clc_rest(1); /* the others' errors come first */
-    abort_job(1);
-    return;
-  }
+/* Says what each rank waits in while this one has ended, and ends the job. */
+static void report_disagreement(void) {
+  char *all = calloc((size_t)size, LONGEST);
+  fprintf(stderr, "clcompute: rank %d of %d ended while others had not: the job is ended\n", rank,
+          size);
+  if (all != NULL) gather_texts(END, all);
+  for (int i = 0; all != NULL && i < size; i++)
+    fprintf(stderr, "  rank %d: %s\n", i, all + (size_t)i * LONGEST);
+  free(all);
+  clc_rest(1); /* the others' errors come first where they are quick */
+  abort_job(1);
+}
+
+/* Waits until every rank has ended. Returns 0 where one of them is somewhere else, as each learns.
+ */
+static int await_others(void) {
+  int done = 0, has_warned = 0;
   const double start = clc_now();
+  MPI_Request request;
   Agreement agreement;
   tell(ENDED);
   begin_agreement(END, &agreement, &request);
@@ -336,20 +334,29 @@ static void end(int status, void *nothing) {
     clc_rest(clc_now() - start);
     watch(clc_now() - start, &has_warned, END);
   }
-  if (!has_agreed(&agreement)) {
-    char *all = calloc((size_t)size, LONGEST);
-    fprintf(stderr, "clcompute: rank %d of %d ended while others had not: the job is ended\n", rank,
-            size);
-    if (all != NULL) gather_texts(END, all);
-    for (int i = 0; all != NULL && i < size; i++)
-      fprintf(stderr, "  rank %d: %s\n", i, all + (size_t)i * LONGEST);
-    free(all);
-    clc_rest(1); /* the others' errors come first where they are quick */
+  return has_agreed(&agreement);
+}
+
+/* At the exit of the process: ends the job where the process does not end well. */
+static void end_rank(int status, void *nothing) {
+  int is_ended = 0;
+  (void)nothing;
+  MPI_Finalized(&is_ended);
+  if (is_ended) return;
+  if (status != 0) {
+    fprintf(stderr, "clcompute: rank %d of %d ended with status %d: the job is ended\n", rank, size,
+            status);
+    abort_job(status);
+  } else if (failure[0] != '\0') {
+    fprintf(stderr, "clcompute: rank %d of %d: %s: the job is ended\n", rank, size, failure);
+    clc_rest(1); /* the others' errors come first */
     abort_job(1);
-    return;
+  } else if (await_others()) {
+    hear(ENDED);
+    MPI_Finalize();
+  } else {
+    report_disagreement();
   }
-  hear(ENDED);
-  MPI_Finalize();
 }
 
 /* begin() --> rank, size, rank on its node, ranks on its node */
@@ -360,7 +367,7 @@ static int begin(lua_State *L) {
   if (!is_begun) {
     check(L, MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    on_exit(end, NULL);
+    on_exit(end_rank, NULL);
   }
   check(L, MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   check(L, MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");

@@ -9,7 +9,7 @@ local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
 
 local facts, check_result = enqueue.facts, enqueue.check_result
-local expression, is_waiting = internal.expression, internal.is_waiting
+local expression, is_deferred = internal.expression, internal.is_deferred
 
 local operands = {}
 
@@ -116,7 +116,7 @@ end
 -- are stored before.
 function operands.is_sound(list)
   for _, operand in ipairs(list) do
-    if operand.parts and not is_waiting(operand.value) then return false end
+    if operand.parts and not is_deferred(operand.value) then return false end
   end
   return true
 end

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting: expressions are computed when something asks for their elements, and before something
- * else writes to memory that they are computed from.
+ * Deferred buffers: expressions are computed when something asks for their elements, and before
+ * something else writes to memory that they are computed from.
  */
 #include "term.h"
 
 static const char boxes_key = 0; /* registry, weak values: buffer -> its object */
 
-void clc_endwaiting(clc_Buffer *b) {
-  *b->waiting = b->next_waiting;
-  if (b->next_waiting != NULL) b->next_waiting->waiting = b->waiting;
+void clc_enddeferral(clc_Buffer *b) {
+  *b->deferred = b->next_deferred;
+  if (b->next_deferred != NULL) b->next_deferred->deferred = b->deferred;
   clc_dropterm(b->term);
   b->term = NULL;
 }
@@ -20,7 +20,7 @@ static void adopt(lua_State *L, clc_Buffer *b, clc_Buffer *of) {
   b->offset = of->offset;
   b->poison = of->poison;
   const cl_int code = b->term->refs > 1 ? clc_becomeleaf(b->term, b, b->device) : CL_SUCCESS;
-  clc_endwaiting(b);
+  clc_enddeferral(b);
   clc_check(L, code, "clRetainMemObject");
 }
 
@@ -72,15 +72,15 @@ void clc_compute(lua_State *L, clc_Buffer *b) {
 }
 
 /* An expression that waits, of this memory (NULL: any). */
-static clc_Buffer *find_waiting(const clc_Context *c, cl_mem mem) {
-  clc_Buffer *b = c->waiting;
-  while (b != NULL && mem != NULL && !clc_usesmemory(b->term, mem)) b = b->next_waiting;
+static clc_Buffer *find_deferred(const clc_Context *c, cl_mem mem) {
+  clc_Buffer *b = c->deferred;
+  while (b != NULL && mem != NULL && !clc_usesmemory(b->term, mem)) b = b->next_deferred;
   return b;
 }
 
-static void compute_waiting(lua_State *L, clc_Context *c, cl_mem mem) {
+static void compute_deferred(lua_State *L, clc_Context *c, cl_mem mem) {
   clc_Buffer *b;
-  while ((b = find_waiting(c, mem)) != NULL) {
+  while ((b = find_deferred(c, mem)) != NULL) {
     luaL_checkstack(L, 5, NULL);
     clc_pushdevice(L, b->device); /* keeps it */
     lua_rawgetp(L, LUA_REGISTRYINDEX, &boxes_key);
@@ -92,16 +92,16 @@ static void compute_waiting(lua_State *L, clc_Context *c, cl_mem mem) {
   }
 }
 
-void clc_beginwaiting(clc_Buffer *b) {
+void clc_begindeferral(clc_Buffer *b) {
   clc_Context *c = b->device->context;
-  b->next_waiting = c->waiting;
-  b->waiting = &c->waiting;
-  if (c->waiting != NULL) c->waiting->waiting = &b->next_waiting;
-  c->waiting = b;
-  c->compute = compute_waiting;
+  b->next_deferred = c->deferred;
+  b->deferred = &c->deferred;
+  if (c->deferred != NULL) c->deferred->deferred = &b->next_deferred;
+  c->deferred = b;
+  c->compute = compute_deferred;
 }
 
-void clc_keepwaiting(lua_State *L, const clc_Buffer *made) {
+void clc_keepdeferred(lua_State *L, const clc_Buffer *made) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &boxes_key);
   lua_pushvalue(L, -2);
   lua_rawsetp(L, -2, made);
@@ -135,16 +135,16 @@ static int expression(lua_State *L) {
   return 3 + n - 1;
 }
 
-/* is_waiting(buffer) --> whether nothing has computed the elements yet. */
-static int is_waiting(lua_State *L) {
+/* is_deferred(buffer) --> whether nothing has computed the elements yet. */
+static int is_deferred(lua_State *L) {
   const clc_Buffer *b = clc_testhandle(L, 1, &clc_buffertype);
   lua_pushboolean(L, b != NULL && b->term != NULL);
   return 1;
 }
 
-void clc_openwaiting(lua_State *L) {
+void clc_opendeferred(lua_State *L) {
   static const luaL_Reg internal[] = {
-      {"expression", expression}, {"is_waiting", is_waiting}, {NULL, NULL}};
+      {"expression", expression}, {"is_deferred", is_deferred}, {NULL, NULL}};
   static const clc_Function methods[] = {{"eval", buffer_eval, 0}, {NULL, NULL, 0}};
   clc_addmethods(L, &clc_buffertype, methods);
   clc_openhidden(L, &keeper_type);
