@@ -27,7 +27,7 @@
 #endif
 #define STEPS 4
 
-#include "clcompute/triangle.h"
+#include "clcompute/strip.h"
 
 /* What is found out of a vector, an item an element. */
 typedef struct {

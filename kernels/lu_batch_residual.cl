@@ -26,7 +26,7 @@
 #endif
 #pragma OPENCL FP_CONTRACT OFF /* a contracted sum would not be the one whose error we take */
 
-#include "clcompute/triangle.h"
+#include "clcompute/strip.h"
 
 /* What all items have: the sum of the first two, and the largest of the third. */
 INLINE void survey(__local REAL (*parts)[ROWS], const int t) {

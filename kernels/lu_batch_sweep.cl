@@ -23,7 +23,7 @@
 #define SIDE 4 /* rows that are solved for in a step: 4, 8, 16 or 32 */
 #endif
 
-#include "clcompute/triangle.h"
+#include "clcompute/strip.h"
 
 __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_batch_sweep(
     const int n, const int columns, __global const REAL *w, __global const int *order,

@@ -13,7 +13,7 @@
  * UNIT 1 its diagonal is ones; TRANSPOSE 1 takes element (k, i) of W for (i, k) of T. With `known` -1 or, upwards, the
  * number of blocks, nothing is known and the first block is solved. Rows of W are ldw apart; rows and columns are zero up to
  * the next multiple of SIDE; X has n rows of `columns` elements. Both loops go by SIDE columns of T, whose elements come
- * through local memory; in the second one item solves with their triangle.
+ * through local memory; in the second the items of SIDE rows solve with their triangle.
  * A group has a block, an item a row. Global size: BLOCK for each block beyond, columns; local size BLOCK, 1.
  */
 #ifndef REAL
@@ -35,16 +35,9 @@
 #define TRANSPOSE 0 /* 1: W holds the transpose of T */
 #endif
 
-#include "clcompute/vector.h"
+#include "clcompute/triangle.h"
 #define STRIDE (SIDE + 1)
-#define STEP(s) (LOWER ? (s) : SIDE - 1 - (s)) /* row of a triangle in step s */
 #define QUADS (SIDE / 4)
-
-/* F(k) for k = 0, 1, .. SIDE - 1, as text: so many steps no compiler unrolls when it is asked to. */
-#define REPEAT(F) JOIN(REPEAT_, SIDE)(F, 0)
-
-/* A pivot whose inverse may overflow, or have fewer digits, is multiplied by a power of two first. */
-#define SCALE(size) ((size) < 0x1p-100f ? 0x1p60f : (size) > 0x1p100f ? 0x1p-60f : 1.0f)
 
 /* What a work-item brings of columns k .. k + SIDE - 1 of the rows from i0 on: neighbours read one row of W. */
 INLINE void fetch(const ulong n, __global const REAL *w, const ulong ldw, const ulong i0,
@@ -71,20 +64,6 @@ INLINE void keep(__local REAL *tile, const int t, const QUAD *next) {
   }
 }
 
-/* Solves with a triangle, in place; inverses are those of its diagonal, in two factors. */
-INLINE void solve(__local const REAL *triangle, __local const REAL *inverses, __local REAL *x) {
-  REAL y[SIDE];
-  UNROLL for (int k = 0; k < SIDE; k++) y[k] = x[k];
-#define DIVIDE(k) \
-  if (!UNIT) y[STEP(k)] = y[STEP(k)] * inverses[STEP(k)] * inverses[SIDE + STEP(k)];
-#define SUBSTITUTE(k)                                 \
-  DIVIDE(k)                                           \
-  UNROLL for (int s = (k) + 1; s < SIDE; s++)         \
-    y[STEP(s)] = fma(-triangle[STEP(s) * STRIDE + STEP(k)], y[STEP(k)], y[STEP(s)]);
-  REPEAT(SUBSTITUTE)
-  UNROLL for (int k = 0; k < SIDE; k++) x[k] = y[k];
-}
-
 INLINE REAL multiply(__local const REAL *row, __local const REAL *x) {
   REAL sums[4] = {0, 0, 0, 0};
   UNROLL for (int k = 0; k < SIDE; k += 4) {
@@ -101,7 +80,6 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_sweep(
   __local REAL tile[BLOCK * STRIDE];
   __local REAL xs[BLOCK] __attribute__((aligned(32))); /* that are known */
   __local REAL ys[SIDE] __attribute__((aligned(32)));  /* that become so */
-  __local REAL inverses[2 * SIDE];
   const int t = (int)get_local_id(0);
   const long group = (long)get_group_id(0), block = LOWER ? known + 1 + group : known - 1 - group;
   const ulong i0 = (ulong)block * BLOCK, i = i0 + t, k0 = (ulong)known * BLOCK;
@@ -126,16 +104,10 @@ __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1))) void lu_sweep(
   for (int s = 0; s < BLOCK && group == 0; s += SIDE) {
     const int r = LOWER ? s : BLOCK - SIDE - s; /* the triangle's first row */
     keep(tile, t, next);
-    if (t >= r && t < r + SIDE) {
-      ys[t - r] = v;
-      inverses[t - r] = inverse;
-      inverses[SIDE + t - r] = scale;
-    }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (s + SIDE < BLOCK) fetch(n, w, ldw, i0, i0 + (LOWER ? r + SIDE : r - SIDE), t, next);
-    if (t == 0) solve(tile + r * STRIDE, inverses, ys);
+    v = solve_triangle(tile + t * STRIDE, ys, r, SIDE, LOWER, UNIT, t, v, inverse, scale);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (t >= r && t < r + SIDE) v = ys[t - r];
     if (LOWER ? t >= r + SIDE : t < r) v -= multiply(tile + t * STRIDE, ys);
     barrier(CLK_LOCAL_MEM_FENCE);
   }

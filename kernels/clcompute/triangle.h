@@ -1,100 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Solving with a triangle T of the n x n matrix W, packed, by a group that has an item a row, n at
- * most ROWS. Needs REAL, ROWS and SIDE (columns of T that a step takes: 4, 8, 16 or 32):
- *
- *     for (each row k of T, from the first, or of an upper triangle from the last)
- *       x[k] = has_ones ? x[k] : x[k] / T[k][k];
- *       for (each i beyond k) x[i] -= T[i][k] * x[k];
- *
- * is_transposed: element (k, i) of W is (i, k) of T; has_ones: the diagonal is ones.
+ * Solving with a triangle T of up to SIDE rows by the work-items that have them, one a row: SIDE is a
+ * multiple of 4, 32 at most. Needs REAL and SIDE.
  */
 #ifndef CLC_TRIANGLE_H
 #define CLC_TRIANGLE_H
 
 #include "vector.h"
-#define STRIDE (SIDE + 4)
 
 /* A pivot whose inverse may overflow, or have fewer digits, is multiplied by a power of two first. */
 #define SCALE(size) ((size) < 0x1p-100f ? 0x1p60f : (size) > 0x1p100f ? 0x1p-60f : 1.0f)
 
-typedef struct {
-  REAL strip[ROWS * STRIDE] __attribute__((aligned(32))); /* SIDE columns of T */
-  REAL x[SIDE] __attribute__((aligned(32)));              /* that become known */
-  REAL inverses[2 * SIDE];                                /* of the diagonal, in two factors */
-} Strip;
+/* What items are to come by for the rows from r on, a multiple of SIDE, and how they get what item k
+   has stored in `known`: a warp in registers, elsewhere the group at a barrier. */
+#ifdef __NV_CL_C_VERSION
+#define COME_BY(t, r) ((t) / 32 == (r) / 32)
 
-/* Columns k .. k + SIDE - 1 of rows i0 .. i1 - 1, of n. */
-INLINE void load_strip(__local Strip *s, const int n, __global const REAL *w,
-                       const int is_transposed, const int k, const int i0, const int i1,
-                       const int t) {
-  const int across = t % SIDE, down = t / SIDE;
-  if (is_transposed) {
-    if (t >= i0 && t < i1) {
-      UNROLL for (int c = 0; c < SIDE; c++)
-        s->strip[t * STRIDE + c] = k + c < n ? w[(k + c) * n + t] : 0;
+INLINE uint word_of_lane(const uint word, const int k) {
+  uint shown;
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;"
+               : "=r"(shown)
+               : "r"(word), "r"(k % 32));
+  return shown;
+}
+
+INLINE REAL value_of_item(__local const REAL *known, const REAL v, const int k) {
+#if JOIN(IS_, REAL)
+  return as_float(word_of_lane(as_uint(v), k));
+#else
+  const uint2 words = as_uint2(v);
+  return as_double((uint2)(word_of_lane(words.x, k), word_of_lane(words.y, k)));
+#endif
+}
+#else
+#define COME_BY(t, r) 1
+
+INLINE REAL value_of_item(__local const REAL *known, const REAL v, const int k) {
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return *known;
+}
+#endif
+
+/* Item t of the group has row t - r of the triangle, with v of its right-hand side: `row` in local
+   memory, and the inverse of its diagonal in two factors. Returns its x, which is left in x[t - r]
+   too; v, where there is no such row. For an upper triangle the last row is solved first. */
+INLINE REAL solve_triangle(__local const REAL *row, __local REAL *x, const int r, const int rows,
+                           const int is_lower, const int has_ones, const int t, REAL v,
+                           const REAL inverse, const REAL scale) {
+  if (!COME_BY(t, r)) return v;
+  for (int step = 0; step < rows; step++) {
+    const int k = is_lower ? step : rows - 1 - step;
+    if (t - r == k) {
+      if (!has_ones) v = v * inverse * scale;
+      x[k] = v;
     }
-    return;
-  }
-  for (int i = i0 + down; i < i1; i += ROWS / SIDE)
-    s->strip[i * STRIDE + across] = k + across < n ? w[i * n + k + across] : 0;
-}
-
-/* The product of a row of the strip and x. */
-INLINE REAL multiply_row(__local const Strip *s, const int t) {
-  REAL sums[4] = {0, 0, 0, 0};
-  UNROLL for (int k = 0; k < SIDE; k += 4) {
-    const QUAD l = *(__local const QUAD *)&s->strip[t * STRIDE + k],
-               q = *(__local const QUAD *)&s->x[k];
-    sums[0] = fma(l.s0, q.s0, sums[0]), sums[1] = fma(l.s1, q.s1, sums[1]);
-    sums[2] = fma(l.s2, q.s2, sums[2]), sums[3] = fma(l.s3, q.s3, sums[3]);
-  }
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-#define FORWARD(k)                                          \
-  if (!has_ones) y[k] = y[k] * s->inverses[k] * s->inverses[SIDE + (k)]; \
-  UNROLL for (int i = (k) + 1; i < SIDE; i++)               \
-    y[i] = fma(-s->strip[(r + i) * STRIDE + (k)], y[k], y[i]);
-#define BACKWARD_(k)                                        \
-  if (!has_ones) y[k] = y[k] * s->inverses[k] * s->inverses[SIDE + (k)]; \
-  UNROLL for (int i = 0; i < (k); i++) y[i] = fma(-s->strip[(r + i) * STRIDE + (k)], y[k], y[i]);
-#define BACKWARD(k) BACKWARD_(SIDE - 1 - (k))
-
-/* One item solves with the triangle whose first row is r. */
-INLINE void solve_triangle(__local Strip *s, const int r, const int is_lower, const int has_ones) {
-  REAL y[SIDE];
-  UNROLL for (int k = 0; k < SIDE; k++) y[k] = s->x[k];
-  if (is_lower) {
-    JOIN(REPEAT_, SIDE)(FORWARD, 0)
-  } else {
-    JOIN(REPEAT_, SIDE)(BACKWARD, 0)
-  }
-  UNROLL for (int k = 0; k < SIDE; k++) s->x[k] = y[k];
-}
-
-/* Returns x[t], which was v. */
-INLINE REAL substitute(__local Strip *s, const int n, __global const REAL *w, const int is_lower,
-                       const int has_ones, const int is_transposed, const int t, REAL v) {
-  const REAL pivot = has_ones || t >= n ? 1 : w[t * n + t];
-  const REAL scale = SCALE(fabs(pivot)), inverse = 1 / (pivot * scale);
-  const int last = (n - 1) / SIDE * SIDE;
-  for (int step = 0; step <= last; step += SIDE) {
-    const int r = is_lower ? step : last - step, end = min(r + SIDE, n);
-    load_strip(s, n, w, is_transposed, r, is_lower ? r : 0, is_lower ? n : end, t);
-    if (t >= r && t < r + SIDE) {
-      s->x[t - r] = t < n ? v : 0;
-      s->inverses[t - r] = inverse;
-      s->inverses[SIDE + t - r] = scale;
-      if (t >= n)
-        UNROLL for (int c = 0; c < SIDE; c++) s->strip[t * STRIDE + c] = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (t == 0) solve_triangle(s, r, is_lower, has_ones);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (t >= r && t < r + SIDE) v = s->x[t - r];
-    if (is_lower ? t >= r + SIDE && t < n : t < r) v -= multiply_row(s, t);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    const REAL known = value_of_item(&x[k], v, r + k);
+    if (is_lower ? t - r > k && t - r < rows : t >= r && t - r < k) v = fma(-row[k], known, v);
   }
   return v;
 }

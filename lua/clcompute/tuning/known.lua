@@ -181,9 +181,9 @@ known.lu = {
     items = 512 },
   -- measured on an NVIDIA H200
   { where = { dtype = "float", capability = 80, max_group = 512, local_memory = 47000 },
-    vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, rows = 512, warp = 32 },
+    vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, rows = 512, warp = 32, items = 256 },
   { where = { dtype = "double", max_group = 512, local_memory = 48000 },
-    vector = 1, group = 64, columns = 16, block = 256, large = 512, few = 8, rows = 512, warp = 1 },
+    vector = 1, group = 64, columns = 16, block = 256, large = 512, few = 8, rows = 512, warp = 1, items = 256 },
   { where = { dtype = "float", max_group = 256, local_memory = 32000 },
     vector = 1, group = 64, columns = 32, block = 128, large = 512, few = 8, rows = 256, warp = 1 },
   { where = { dtype = "double", max_group = 128, local_memory = 32000 },

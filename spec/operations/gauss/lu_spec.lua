@@ -385,7 +385,8 @@ helper.describe_each("lu of many small systems, by groups with an item a row", f
               assert_solved(as, bs, x:view(s, s):reshape(n, columns))
               local _, expected = cl.gauss(as, bs, { kernel = "unblocked" })
               if n <= EXACT then assert.same(expected.pivots, info.pivots[s]) end
-              assert.near(1, info.rcond[s] / expected.rcond, 0.1)
+              -- both estimate from below, and a larger one by itself in fewer steps
+              assert.near(1, info.rcond[s] / expected.rcond, n <= EXACT and 0.1 or 0.7)
               assert.equal(rconds[s], info.rcond[s])
               local g <close> = cl.lu(as)
               assert.near(1, dets[s] / g:det(), 1e-2)
