@@ -36,7 +36,7 @@
 #define ROWS 32 /* work-items, at least n: a power of two from 32 on */
 #endif
 #ifndef COLUMNS
-#define COLUMNS 8 /* of a panel: 8, 16 or 32 */
+#define COLUMNS 8 /* of a panel: 8 or 16 */
 #endif
 #ifndef BLOCKED
 #define BLOCKED 1 /* 0: n is COLUMNS at most */

@@ -169,8 +169,9 @@ static void check_ratios(lua_State *L, const clc_Lu *f, clc_Buffer *b, const dou
 static clc_Way way_of(lua_State *L, const clc_Buffer *a, const clc_Systems *s, Variant variant) {
   if (variant == UNBLOCKED) return CLC_BYCOLUMNS;
   const clc_LuRow row = clc_getlurow(L, a);
-  const int has_batches = row.vector > 1 || clc_batchrows(L, a, s->n) > 0;
-  const int is_small = has_batches && s->n <= CLC_SMALL && s->columns <= row.few;
+  const int is_small =
+      s->columns <= row.few &&
+      (row.vector > 1 ? s->n <= CLC_SMALL : s->n <= CLC_SMALL / 2 && clc_batchrows(L, a, s->n) > 0);
   return variant == FASTEST && is_small ? CLC_ASBATCH : CLC_BYBLOCKS;
 }
 

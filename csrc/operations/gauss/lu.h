@@ -6,8 +6,8 @@
 #include "buffer/buffer.h"
 
 /* How a matrix is factored: column by column; by blocks; or as a batch of one, by a work-item of a
-   CPU or a group of a GPU: fewer kernels to build, and as fast, for up to CLC_SMALL rows and a few
-   columns. */
+   CPU or a group of a GPU: fewer kernels to build, and as fast, for up to CLC_SMALL rows (of a GPU
+   half as many) and a few columns. */
 typedef enum { CLC_BYCOLUMNS, CLC_BYBLOCKS, CLC_ASBATCH } clc_Way;
 #define CLC_SMALL 128
 

@@ -28,7 +28,7 @@ static Layout layout_of(lua_State *L, const clc_Buffer *like, size_t n) {
   const clc_Device *d = like->device;
   const clc_LuRow row = clc_getlurow(L, like);
   const size_t size = like->dtype->size;
-  Layout l = {32, n > 16 ? SIDE : 16, n > 16 ? SIDE : 16, row.warp > 1 ? row.warp : 1};
+  Layout l = {32, 16, n > 16 ? SIDE : 16, row.warp > 1 ? row.warp : 1};
   if (row.vector > 1 || n > row.items) return (Layout){0};
   while (l.rows < n) l.rows *= 2;
   while (l.columns > 8 && local_bytes(&l, size) > d->context->local_memory) l.columns /= 2;
