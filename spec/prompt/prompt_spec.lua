@@ -16,10 +16,10 @@ for _, d in ipairs(helper.devices()) do if d.type == "cpu" and not helper.is_sim
 
 teardown(function() os.execute("rm -r " .. folder) end)
 
---- A prompt in a terminal. TERM decides whether lines are edited.
+--- A prompt in a terminal. TERM decides whether lines are edited, the locale how Readline shows a line that wraps.
 local function opened(options)
   local o = options or {}
-  local t = terminal.open(("env TERM=%s XDG_STATE_HOME=%s %srepl --device %s")
+  local t = terminal.open(("env LC_ALL=C.UTF-8 TERM=%s XDG_STATE_HOME=%s %srepl --device %s")
     :format(o.term or "xterm", folder, command.text, o.place or PLACE), o.columns)
   t:expect "help() tells more"
   t:expect "> "
