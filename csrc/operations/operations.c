@@ -82,11 +82,6 @@ static int launch(lua_State *L) {
   return 0;
 }
 
-/* call(kernel, range, ...): the kernel as scripts call it, but without an event. */
-static int call(lua_State *L) {
-  return clc_callkernel(L, 0);
-}
-
 int clc_isspread(lua_State *L, int arg) {
   if (!lua_istable(L, arg) || !lua_getmetatable(L, arg)) return 0;
   lua_pop(L, 1);
@@ -102,7 +97,7 @@ int clc_callspread(lua_State *L, const char *name) {
 }
 
 static void open_shared(lua_State *L) {
-  static const luaL_Reg functions[] = {{"call", call},
+  static const luaL_Reg functions[] = {{"call", clc_callcompiled},
                                        {"check_result", check_result},
                                        {"complaint", complaint},
                                        {"facts", facts},

@@ -163,16 +163,6 @@ local function without_place(message)
   return rest and (message:find "^loops:" or not rest:find "^attempt to ") and rest or message
 end
 
---- Check mode speaks of arguments of kernels, whose names are made: the variables' own stand for them.
-local function with_names(message, variables)
-  if type(message) ~= "string" then return message end
-  return (message:gsub("argument %d+ '([%w_]+)'", function(id)
-    for _, variable in ipairs(variables) do
-      if variable.id == id then return ("array '%s'"):format(variable.name) end
-    end
-  end))
-end
-
 local function check_self(self, level)
   if type(self) ~= "table" or getmetatable(self) ~= Compiled then
     error(("compiled function expected, got %s; a method is called with a colon"):format(type(self)), level + 1)
@@ -189,7 +179,7 @@ end
 local function finished(state, ok, ...)
   if not ok then
     local message = ...
-    error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
+    error(failure.is(message) and tostring(message) or without_place(message), 2)
   end
   if not state.is_short then state.is_short = runtime.call.shortcut(state) end
   return ...
