@@ -159,7 +159,7 @@ const clc_Dtype *clc_optdtype(lua_State *L, int arg, const char *def) {
 const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype) {
   idx = lua_absindex(L, idx);
   if (lua_type(L, idx) != LUA_TNUMBER)
-    return lua_pushfstring(L, "number expected, got %s", luaL_typename(L, idx));
+    return lua_pushfstring(L, "number expected, got %s", clc_typename(L, idx));
   const char *text = luaL_tolstring(L, idx, NULL);
   const lua_Number x = lua_tonumber(L, idx);
   const int integral = isfinite(x) && floor(x) == x;

@@ -77,7 +77,7 @@ static const char *push_got(lua_State *L, int arg) {
   if (luaL_testudata(L, arg, clc_hosttype.tname) != NULL)
     return "host array; b:write(h) puts it into a buffer";
   if (lua_istable(L, arg) && !lua_getmetatable(L, arg)) return "table; d:buffer(t) makes one of it";
-  return luaL_typename(L, arg);
+  return clc_typename(L, arg);
 }
 
 /* A buffer, or NULL for a number; raises for anything else. */
@@ -216,7 +216,11 @@ static void push_expression(lua_State *L, const clc_Operator *op, clc_Buffer *co
 static int combine(lua_State *L) {
   const clc_Operator *op = lua_touserdata(L, lua_upvalueindex(1));
   clc_Buffer *b[CLC_ARITY] = {NULL, NULL};
-  if (op->event == NULL) clc_checkcount(L, op->symbol, op->arity, 0);
+  if (op->event == NULL) {
+    clc_checkcount(L, op->symbol, op->arity, 0);
+    for (int i = 1; i <= lua_gettop(L); i++)
+      if (clc_isspread(L, i)) return clc_callspread(L, op->symbol);
+  }
   lua_settop(L, op->arity); /* Lua gives the operand of a unary one twice */
   for (int i = 0; i < op->arity; i++) b[i] = check_operand(L, op, i + 1);
   if (b[0] == NULL && b[1] == NULL)

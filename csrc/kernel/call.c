@@ -182,7 +182,7 @@ static void check_local_memory(lua_State *L, const clc_Kernel *k) {
 
 /* Whether the one argument is a table of all by their names; a vector's has none. */
 static int is_named(lua_State *L) {
-  if (lua_gettop(L) != FIRST + 1 || !lua_istable(L, FIRST)) return 0;
+  if (lua_gettop(L) != FIRST + 1 || !lua_istable(L, FIRST) || clc_isobject(L, FIRST)) return 0;
   for (lua_pushnil(L); lua_next(L, FIRST) != 0; lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) continue;
     lua_pop(L, 2);

@@ -210,7 +210,7 @@ static const char *value_name(lua_State *L, int idx) {
   if (luaL_testudata(L, idx, clc_buffertype.tname)) return "released buffer";
   if (luaL_testudata(L, idx, clc_imagetype.tname)) return "released image";
   if (luaL_testudata(L, idx, clc_samplertype.tname)) return "released sampler";
-  return luaL_typename(L, idx);
+  return clc_typename(L, idx);
 }
 
 static void check_set(const Setter *s, cl_int code, size_t size) {

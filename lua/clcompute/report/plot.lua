@@ -6,6 +6,7 @@ local chart = require "clcompute.report.chart"
 local document = require "clcompute.report.document"
 local drawing = require "clcompute.report.drawing"
 local html = require "clcompute.report.html"
+local type_of = require("clcompute.base").options.type_of
 local width = require("clcompute.base").width
 
 local plot = {}
@@ -31,7 +32,7 @@ end
 --- The numbers of a buffer or a list.
 local function numbers_of(value, what)
   if drawing.is_buffer(value) then return numbers_of_buffer(value, what) end
-  if type(value) ~= "table" then error(("%s: buffer or list expected, got %s"):format(what, type(value)), 0) end
+  if type_of(value) ~= "table" then error(("%s: buffer or list expected, got %s"):format(what, type_of(value)), 0) end
   local list = {}
   for i = 1, rawlen(value) do -- raw: no code of a script runs
     list[i] = rawget(value, i)
