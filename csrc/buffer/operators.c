@@ -114,6 +114,17 @@ static void check_number(lua_State *L, const clc_Operator *op, int arg, const cl
     luaL_error(L, "%s: %s", push_place(L, op, arg), clc_pushmismatch(L, arg, dtype));
 }
 
+/* Whether shapes would go together if the shorter one had kept an extent of 1 along an axis, as a
+   reduction with `keep` does. */
+static int lacks_axis(const clc_Shape *longer, const clc_Shape *other) {
+  int at = 0;
+  if (longer->n != other->n + 1) return 0;
+  while (at < other->n && longer->dim[at] == other->dim[at]) at++;
+  for (int i = at; i < other->n; i++)
+    if (longer->dim[i + 1] != other->dim[i]) return 0;
+  return 1;
+}
+
 /* The shape of both, one of which may have 1 where the other has more, or fewer dimensions. */
 static clc_Shape broadcast(lua_State *L, const clc_Operator *op, const clc_Shape *a,
                            const clc_Shape *b) {
@@ -123,8 +134,9 @@ static clc_Shape broadcast(lua_State *L, const clc_Operator *op, const clc_Shape
     size_t *extent = &shape.dim[shape.n - other->n + i];
     const size_t wanted = other->dim[i];
     if (*extent != wanted && *extent != 1 && wanted != 1)
-      luaL_error(L, "%s: shapes %s and %s do not go together", push_name(L, op),
-                 clc_pushshape(L, a), clc_pushshape(L, b));
+      luaL_error(L, "%s: shapes %s and %s do not go together%s", push_name(L, op),
+                 clc_pushshape(L, a), clc_pushshape(L, b),
+                 lacks_axis(longer, other) ? "; keep = true of a reduction keeps the axis" : "");
     if (*extent == 1) *extent = wanted;
   }
   return shape;

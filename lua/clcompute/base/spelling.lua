@@ -102,6 +102,10 @@ end
 -- @treturn string
 function spelling.member(word, object, methods, fields, library)
   if object == "buffer" and type(word) == "table" then return "; write b:slice({ first, last }, ...)" end
+  if object == "buffer" and type(word) == "userdata" then
+    return "; write cl.compact(b, mask) or cl.gather(b, indices)"
+  end
+  if object == "buffer" and tonumber(word) then return ("; write b[%s]"):format(word) end
   local known = ELSEWHERE[object] and ELSEWHERE[object][word]
   if not known and type(rawget(library, word)) == "function" then known = ("cl.%s(...)"):format(word) end
   known = known or ELSEWHERE.library[word]
