@@ -850,10 +850,13 @@ helper.describe_each("loops.compile", function(device)
     helper.raises("argument #1 'x': element x[2] is no number but a table", compile(function(x, m)
       for i = 1, m do x[i] = x[i] + 1 end
     end, device), { 1.5, {}, 2.5 }, 3)
+    local message = helper.raises("a compiled function has no field 'explian'; did you mean 'explain'?",
+      function() compiled:explian() end)
+    assert.matches("^spec/loops/loops_spec.lua:%d+: ", message)
     compiled:close()
     helper.raises("this compiled function is closed", compiled, a, a, a, 2)
     for _, name in ipairs { "explain", "source", "stats", "close", "__call", "__tostring" } do
-      local f = compiled[name] or getmetatable(compiled)[name]
+      local f = getmetatable(compiled)[name] or compiled[name]
       helper.raises("compiled function expected, got number; a method is called with a colon", f, 5)
     end
   end)

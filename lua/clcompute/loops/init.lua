@@ -12,6 +12,7 @@ local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
 local reasons = require("clcompute.base").reasons
 local runtime = require "clcompute.loops.runtime"
+local spelling = require("clcompute.base").spelling
 local walk = require("clcompute.loops.tree").walk
 
 local loops = {}
@@ -195,7 +196,7 @@ end
 
 function Compiled:__tostring()
   check_self(self, 2)
-  if not self.state then return "compiled loops (closed)" end
+  if not rawget(self, "state") then return "compiled loops (closed)" end
   return ("compiled loops '%s' of %s"):format(self.state.name, self.state.tree.origin.file)
 end
 
@@ -227,6 +228,6 @@ function methods:close()
 end
 
 Compiled.__close = methods.close
-Compiled.__index = arity.methods(methods, "Compiled")
+Compiled.__index = spelling.refuse_others(arity.methods(methods, "Compiled"), "compiled function")
 
 return arity.functions(loops)
