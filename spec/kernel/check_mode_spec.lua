@@ -113,6 +113,14 @@ helper.describe_each("check mode", function(shared)
     helper.raises("element 257 was written, 1 after the last of 256", p.poke, 1, m:view(1, 2), 256, 1)
   end)
 
+  it("counts where a view starts without the red zone", function()
+    helper.raises("argument 1 'y' (global float*): the view starts 16 bytes into its memory", p.poke, 1,
+      d:zeros("float", 8, 4):view(2, 3), 0, 1)
+    helper.raises("the view starts 4 bytes into its memory, no multiple of the 8 bytes of a ulong", function()
+      d:zeros("float", 8):view(2, 3):as "ulong"
+    end)
+  end)
+
   it("does not see a write farther away, nor one of what is there already", function()
     local m = d:zeros("float", 64, 256)
     p.poke(1, m:view(1, 2), 60 * 256, 1)
