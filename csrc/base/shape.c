@@ -128,7 +128,7 @@ static void read_table(Reader *r, int depth) {
     raise_place(r, depth, lua_pushfstring(L, "table expected, got %s", clc_typename(L, -1)));
   if (lua_rawlen(L, -1) != n)
     raise_place(r, depth,
-                lua_pushfstring(L, "%I values expected, got %I", (LUAI_UACINT)n,
+                lua_pushfstring(L, "%I value%s expected, got %I", (LUAI_UACINT)n, n == 1 ? "" : "s",
                                 (LUAI_UACINT)lua_rawlen(L, -1)));
   check_keys(r, depth, n);
   if (n == 0) check_own(r, depth);

@@ -236,7 +236,10 @@ static int combine(lua_State *L) {
   lua_settop(L, op->arity); /* Lua gives the operand of a unary one twice */
   for (int i = 0; i < op->arity; i++) b[i] = check_operand(L, op, i + 1);
   if (b[0] == NULL && b[1] == NULL)
-    luaL_error(L, "%s: buffer expected, got number", push_place(L, op, 1));
+    luaL_error(L,
+               op->arity == 1 ? "%s: argument 1: buffer expected, got number"
+                              : "%s: a buffer expected among the arguments, got two numbers",
+               op->symbol);
   check_devices(L, op, b);
   if (strcmp(op->symbol, "^") == 0 && b[1] == NULL && lua_tonumber(L, 2) == 2) op = &square;
   clc_usedevice(L, (b[0] != NULL ? b[0] : b[1])->device);

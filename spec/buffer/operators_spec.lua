@@ -567,7 +567,8 @@ helper.describe_each("an expression", function(d)
       { "cl.lt(a, b)", function() return x < x end },
       { "cl.le(a, b)", function() return x >= x end },
       { "eq: argument 1: buffer or number expected, got table", function() return cl.eq({}, x) end },
-      { "eq: argument 1: buffer expected, got number", function() return cl.eq(1, 2) end },
+      { "eq: a buffer expected among the arguments, got two numbers", function() return cl.eq(1, 2) end },
+      { "sqrt: argument 1: buffer expected, got number", function() return cl.sqrt(1) end },
       { "sqrt: argument 1: buffer expected, got nil", function() return cl.sqrt() end },
     } do
       helper.raises(case[1], case[2])
