@@ -65,8 +65,7 @@ static clc_Shape cut_leaf(clc_Term *t, const Cut *cuts) {
   return t->shape = shape;
 }
 
-/* Raises for more than there are dimensions; two integers may be meant for the first and the last.
- */
+/* Raises for more than there are dimensions: two integers may mean the first and the last. */
 static void check_count(lua_State *L, const clc_Buffer *b) {
   if (b->shape.n == 1 && lua_gettop(L) == 3 && lua_isinteger(L, 2) && lua_isinteger(L, 3))
     luaL_error(L,

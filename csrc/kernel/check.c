@@ -127,8 +127,9 @@ static void check_numbers(lua_State *L, const clc_Checked *c, cl_uint i, const c
       found.count == 1
           ? ""
           : lua_pushfstring(L, ", the first of %I that are not finite", (LUAI_UACINT)found.count);
-  clc_argumenterror(L, c->kernel_name, i, &c->args[i], "element %s became %s%s%s; check mode looks for it: where it is meant, make the "
-                    "buffer under d:check(false)",
+  clc_argumenterror(L, c->kernel_name, i, &c->args[i],
+                    "element %s became %s%s%s; check mode looks for it: where it is meant, "
+                    "make the buffer under d:check(false)",
                     push_place(L, &b->shape, found.first),
                     clc_nonfinitename(b->dtype, found.element), others, source);
 }

@@ -224,7 +224,7 @@ typedef struct clc_Checked {
   cl_uint nargs;
   int first;
   int is_compiled; /* of a compiled function: its numbers are those of Lua, whatever they are */
-  int watches; /* stack index of what was seen before; 0: nothing is watched */
+  int watches;     /* stack index of what was seen before; 0: nothing is watched */
 } clc_Checked;
 
 /* Before the arguments are set: raises where an output overlaps an input, and pushes what there is

@@ -167,6 +167,7 @@ function Group:close() end
 ---@field [integer] number
 ---@field dtype clcompute.Dtype
 ---@field shape integer[] a fresh table
+---@field count integer elements
 ---@field bytes integer
 ---@field group clcompute.Group
 ---@field device clcompute.Group the group

@@ -272,6 +272,7 @@ end
 local fields = {}
 
 function fields.shape(a) return table.move(a.place.shape, 1, #a.place.shape, 1, {}) end
+function fields.count(a) return a.place:count() end
 function fields.bytes(a) return a.place:count() * rows.sizes[a.dtype] end
 function fields.device(a) return a.group end
 
@@ -297,7 +298,7 @@ function Spread.__index(a, key)
   local method = methods[key] or ELSEWHERE[key]
   if method or key == "is_released" then return method end
   fail("a spread buffer has no field '%s'%s", tostring(key),
-    spelling.member(key, "spread buffer", methods, "dtype shape bytes device group", core))
+    spelling.member(key, "spread buffer", methods, "dtype shape count bytes device group", core))
 end
 
 function Spread.__newindex(a, key, value)
