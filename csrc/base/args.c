@@ -5,6 +5,13 @@
 #include <stdarg.h>
 #include <string.h>
 
+const char *clc_typename(lua_State *L, int idx) {
+  if (luaL_getmetafield(L, idx, CLC_INWORDS) == LUA_TNIL) return luaL_typename(L, idx);
+  const char *words = lua_tostring(L, -1); /* which the metatable keeps */
+  lua_pop(L, 1);
+  return words;
+}
+
 static void push_names(lua_State *L, const char *const names[]) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
@@ -24,7 +31,8 @@ static int find_name(const char *name, const char *const names[]) {
 
 int clc_checkoptions(lua_State *L, int arg, const char *const keys[]) {
   if (lua_isnoneornil(L, arg)) return 0;
-  luaL_checktype(L, arg, LUA_TTABLE);
+  if (!lua_istable(L, arg) || clc_isobject(L, arg))
+    clc_argerror(L, arg, "table expected, got %s", clc_typename(L, arg));
   lua_pushnil(L);
   while (lua_next(L, arg)) {
     if (lua_type(L, -2) != LUA_TSTRING || find_name(lua_tostring(L, -2), keys) < 0) {
@@ -59,7 +67,7 @@ int clc_optionerror(lua_State *L, int arg, const char *key, const char *complain
 }
 
 static void type_error(lua_State *L, int arg, const char *key, const char *expected) {
-  clc_optionerror(L, arg, key, "%s expected, got %s", expected, luaL_typename(L, -1));
+  clc_optionerror(L, arg, key, "%s expected, got %s", expected, clc_typename(L, -1));
 }
 
 lua_Number clc_numberoption(lua_State *L, int arg, const char *key, lua_Number def) {

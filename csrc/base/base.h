@@ -18,6 +18,18 @@ static inline size_t clc_smaller(size_t a, size_t b) {
 
 /* --- option tables: args.c ------------------------------------------------- */
 
+#define CLC_INWORDS "in_words" /* in the metatable of a table that is an object */
+
+/* Whether a table is an object of Lua's half, as a spread buffer, and so no list and no options. */
+static inline int clc_isobject(lua_State *L, int idx) {
+  if (luaL_getmetafield(L, idx, CLC_INWORDS) == LUA_TNIL) return 0;
+  lua_pop(L, 1);
+  return 1;
+}
+
+/* What a value is, for "got %s"; of such an object also the way out. */
+const char *clc_typename(lua_State *L, int idx);
+
 /* Checks that an argument is absent or a table whose keys are all in the
    NULL-terminated list; returns whether it is a table. Fields are read raw. */
 int clc_checkoptions(lua_State *L, int arg, const char *const keys[]);
@@ -171,6 +183,13 @@ void clc_addinternal(lua_State *L, const luaL_Reg *functions);
 
 /* Pushes what that table has under a name, by now also from Lua, or nil; returns its type. */
 int clc_getinternal(lua_State *L, const char *name);
+
+/* Whether an argument is a spread buffer. */
+int clc_isspread(lua_State *L, int arg);
+
+/* Calls the operation of that name of `clcompute.groups` with the arguments of a function of Lua,
+   of which one may be a spread buffer. Returns what it returns. */
+int clc_callspread(lua_State *L, const char *name);
 
 /* --- results that print: result.c ------------------------------------------ */
 

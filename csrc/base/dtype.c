@@ -3,8 +3,9 @@
 #include "base.h"
 
 #include <CL/cl_half.h>
+#include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -159,12 +160,15 @@ const clc_Dtype *clc_optdtype(lua_State *L, int arg, const char *def) {
 const char *clc_pushmismatch(lua_State *L, int idx, const clc_Dtype *dtype) {
   idx = lua_absindex(L, idx);
   if (lua_type(L, idx) != LUA_TNUMBER)
-    return lua_pushfstring(L, "number expected, got %s", luaL_typename(L, idx));
+    return lua_pushfstring(L, "number expected, got %s", clc_typename(L, idx));
   const char *text = luaL_tolstring(L, idx, NULL);
   const lua_Number x = lua_tonumber(L, idx);
   const int integral = isfinite(x) && floor(x) == x;
+  char bits[sizeof "; write 0x" + 16] = ""; /* of what is above all integers of Lua, and in ulong */
+  if (strcmp(dtype->name, "ulong") == 0 && integral && x >= 0x1p63 && x < 0x1p64)
+    snprintf(bits, sizeof bits, "; write 0x%" PRIx64, (uint64_t)x);
   const char *why = dtype->floating || integral
-                        ? lua_pushfstring(L, "%s does not fit %s", text, dtype->name)
+                        ? lua_pushfstring(L, "%s does not fit %s%s", text, dtype->name, bits)
                         : lua_pushfstring(L, "%s has no integer value", text);
   lua_remove(L, -2);
   return why;

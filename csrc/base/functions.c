@@ -3,13 +3,14 @@
    without a word. */
 #include "base.h"
 
-/* Where the first argument too many is a table of options, names one of them. */
+/* Where the first argument too many is a table of options, names one of them: the function may have
+   it, behind fewer arguments. */
 static void push_option(lua_State *L, int arg) {
   lua_pushliteral(L, "");
-  if (!lua_istable(L, arg)) return;
+  if (!lua_istable(L, arg) || clc_isobject(L, arg)) return;
   for (lua_pushnil(L); lua_next(L, arg) != 0; lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) continue;
-    lua_pushfstring(L, "; it has no option '%s'", lua_tostring(L, -2));
+    lua_pushfstring(L, "; the table with '%s' is too many", lua_tostring(L, -2));
     return;
   }
 }

@@ -282,8 +282,8 @@ void *clc_testhandle(lua_State *L, int idx, const clc_Type *type) {
 
 /* As luaL_typeerror, with the slip that is likely where the object itself is wrong. */
 static void raise_type(lua_State *L, int arg, const clc_Type *type) {
-  const char *got = luaL_getmetafield(L, arg, "__name") == LUA_TSTRING ? lua_tostring(L, -1)
-                                                                       : luaL_typename(L, arg);
+  const int is_named = !clc_isobject(L, arg) && luaL_getmetafield(L, arg, "__name") == LUA_TSTRING;
+  const char *got = is_named ? lua_tostring(L, -1) : clc_typename(L, arg);
   clc_argerror(L, arg, "%s expected, got %s%s", type->name, got,
                arg == 1 && clc_inmethod(L) ? "; a method is called with a colon" : "");
 }

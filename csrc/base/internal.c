@@ -17,3 +17,17 @@ int clc_getinternal(lua_State *L, const char *name) {
   lua_remove(L, -2);
   return type;
 }
+
+int clc_isspread(lua_State *L, int arg) {
+  if (luaL_getmetafield(L, arg, "clcompute") == LUA_TNIL) return 0;
+  lua_pop(L, 1);
+  return 1;
+}
+
+int clc_callspread(lua_State *L, const char *name) {
+  clc_getinternal(L, "call_spread");
+  lua_pushstring(L, name);
+  lua_rotate(L, 1, 2);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}

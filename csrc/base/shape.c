@@ -124,11 +124,11 @@ static void check_own(Reader *r, int depth) {
 static void read_table(Reader *r, int depth) {
   lua_State *L = r->L;
   const size_t n = r->s->dim[depth];
-  if (!lua_istable(L, -1))
-    raise_place(r, depth, lua_pushfstring(L, "table expected, got %s", luaL_typename(L, -1)));
+  if (!lua_istable(L, -1) || clc_isobject(L, -1))
+    raise_place(r, depth, lua_pushfstring(L, "table expected, got %s", clc_typename(L, -1)));
   if (lua_rawlen(L, -1) != n)
     raise_place(r, depth,
-                lua_pushfstring(L, "%I values expected, got %I", (LUAI_UACINT)n,
+                lua_pushfstring(L, "%I value%s expected, got %I", (LUAI_UACINT)n, n == 1 ? "" : "s",
                                 (LUAI_UACINT)lua_rawlen(L, -1)));
   check_keys(r, depth, n);
   if (n == 0) check_own(r, depth);

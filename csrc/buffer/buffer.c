@@ -247,7 +247,7 @@ static int buffer_as(lua_State *L) {
   const clc_Dtype *dtype = clc_checkdtype(L, 2);
   clc_Shape shape = b->shape;
   size_t *last = &shape.dim[shape.n - 1];
-  const size_t bytes = *last * b->dtype->size, start = b->offset * b->dtype->size;
+  const size_t bytes = *last * b->dtype->size, start = (b->offset - b->zone) * b->dtype->size;
   if (bytes % dtype->size != 0)
     clc_argerror(L, 2, "the last dimension has %I bytes, no multiple of the %d bytes of a %s",
                  (LUAI_UACINT)bytes, (int)dtype->size, dtype->name);

@@ -77,7 +77,7 @@ static const char *push_got(lua_State *L, int arg) {
   if (luaL_testudata(L, arg, clc_hosttype.tname) != NULL)
     return "host array; b:write(h) puts it into a buffer";
   if (lua_istable(L, arg) && !lua_getmetatable(L, arg)) return "table; d:buffer(t) makes one of it";
-  return luaL_typename(L, arg);
+  return clc_typename(L, arg);
 }
 
 /* A buffer, or NULL for a number; raises for anything else. */
@@ -114,6 +114,17 @@ static void check_number(lua_State *L, const clc_Operator *op, int arg, const cl
     luaL_error(L, "%s: %s", push_place(L, op, arg), clc_pushmismatch(L, arg, dtype));
 }
 
+/* Whether shapes would go together if the shorter one had kept an extent of 1 along an axis, as a
+   reduction with `keep` does. */
+static int lacks_axis(const clc_Shape *longer, const clc_Shape *other) {
+  int at = 0;
+  if (longer->n != other->n + 1) return 0;
+  while (at < other->n && longer->dim[at] == other->dim[at]) at++;
+  for (int i = at; i < other->n; i++)
+    if (longer->dim[i + 1] != other->dim[i]) return 0;
+  return 1;
+}
+
 /* The shape of both, one of which may have 1 where the other has more, or fewer dimensions. */
 static clc_Shape broadcast(lua_State *L, const clc_Operator *op, const clc_Shape *a,
                            const clc_Shape *b) {
@@ -123,8 +134,9 @@ static clc_Shape broadcast(lua_State *L, const clc_Operator *op, const clc_Shape
     size_t *extent = &shape.dim[shape.n - other->n + i];
     const size_t wanted = other->dim[i];
     if (*extent != wanted && *extent != 1 && wanted != 1)
-      luaL_error(L, "%s: shapes %s and %s do not go together", push_name(L, op),
-                 clc_pushshape(L, a), clc_pushshape(L, b));
+      luaL_error(L, "%s: shapes %s and %s do not go together%s", push_name(L, op),
+                 clc_pushshape(L, a), clc_pushshape(L, b),
+                 lacks_axis(longer, other) ? "; keep = true of a reduction keeps the axis" : "");
     if (*extent == 1) *extent = wanted;
   }
   return shape;
@@ -216,11 +228,18 @@ static void push_expression(lua_State *L, const clc_Operator *op, clc_Buffer *co
 static int combine(lua_State *L) {
   const clc_Operator *op = lua_touserdata(L, lua_upvalueindex(1));
   clc_Buffer *b[CLC_ARITY] = {NULL, NULL};
-  if (op->event == NULL) clc_checkcount(L, op->symbol, op->arity, 0);
+  if (op->event == NULL) {
+    clc_checkcount(L, op->symbol, op->arity, 0);
+    for (int i = 1; i <= lua_gettop(L); i++)
+      if (clc_isspread(L, i)) return clc_callspread(L, op->symbol);
+  }
   lua_settop(L, op->arity); /* Lua gives the operand of a unary one twice */
   for (int i = 0; i < op->arity; i++) b[i] = check_operand(L, op, i + 1);
   if (b[0] == NULL && b[1] == NULL)
-    luaL_error(L, "%s: buffer expected, got number", push_place(L, op, 1));
+    luaL_error(L,
+               op->arity == 1 ? "%s: argument 1: buffer expected, got number"
+                              : "%s: a buffer expected among the arguments, got two numbers",
+               op->symbol);
   check_devices(L, op, b);
   if (strcmp(op->symbol, "^") == 0 && b[1] == NULL && lua_tonumber(L, 2) == 2) op = &square;
   clc_usedevice(L, (b[0] != NULL ? b[0] : b[1])->device);

@@ -136,7 +136,7 @@ static clc_Shape check_size(lua_State *L, int arg, const clc_Buffer *b) {
 static clc_Buffer *check_target(lua_State *L, const clc_Buffer *from) {
   clc_pushoption(L, 2, "to");
   clc_Buffer *to = clc_testbuffer(L, -1);
-  if (to == NULL) clc_optionerror(L, 2, "to", "buffer expected, got %s", luaL_typename(L, -1));
+  if (to == NULL) clc_optionerror(L, 2, "to", "buffer expected, got %s", clc_typename(L, -1));
   if (to->dtype != from->dtype)
     clc_optionerror(L, 2, "to", "%s buffer expected, got %s", from->dtype->name, to->dtype->name);
   return clc_checktarget(L, lua_gettop(L)); /* which the table keeps */

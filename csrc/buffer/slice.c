@@ -65,11 +65,20 @@ static clc_Shape cut_leaf(clc_Term *t, const Cut *cuts) {
   return t->shape = shape;
 }
 
+/* Raises for more than there are dimensions: two integers may mean the first and the last. */
+static void check_count(lua_State *L, const clc_Buffer *b) {
+  if (b->shape.n == 1 && lua_gettop(L) == 3 && lua_isinteger(L, 2) && lua_isinteger(L, 3))
+    luaL_error(L,
+               "slice: one index or list a dimension expected, got two; write b:slice({ %I, %I })",
+               (LUAI_UACINT)lua_tointeger(L, 2), (LUAI_UACINT)lua_tointeger(L, 3));
+  clc_checkcount(L, "slice", b->shape.n, 1);
+}
+
 static int buffer_slice(lua_State *L) {
   clc_Buffer *b = clc_checkbuffer(L, 1);
   Cut cuts[CLC_MAXDIMS];
   clc_usedevice(L, b->device);
-  clc_checkcount(L, "slice", b->shape.n, 1);
+  check_count(L, b);
   for (int i = 0; i < b->shape.n; i++) cuts[i] = check_cut(L, i + 2, b->shape.dim[i]);
   lua_settop(L, 1);
   clc_Buffer *made = clc_pushbuffer(L, b->device, b->dtype, &b->shape);

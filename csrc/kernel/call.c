@@ -182,7 +182,7 @@ static void check_local_memory(lua_State *L, const clc_Kernel *k) {
 
 /* Whether the one argument is a table of all by their names; a vector's has none. */
 static int is_named(lua_State *L) {
-  if (lua_gettop(L) != FIRST + 1 || !lua_istable(L, FIRST)) return 0;
+  if (lua_gettop(L) != FIRST + 1 || !lua_istable(L, FIRST) || clc_isobject(L, FIRST)) return 0;
   for (lua_pushnil(L); lua_next(L, FIRST) != 0; lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) continue;
     lua_pop(L, 2);
@@ -252,14 +252,14 @@ static clc_Kernel *check_called(lua_State *L) {
   return k;
 }
 
-int clc_callkernel(lua_State *L, int has_event) {
+static int call_kernel(lua_State *L, int has_event, int is_compiled) {
   clc_Kernel *k = check_called(L);
   lua_rotate(L, 1, -1); /* the kernel last: messages count the range as argument 1 */
   const clc_Range range = clc_checkrange(L, 1);
   if (is_named(L)) spread_named(L, k);
   check_call(L, k, lua_gettop(L) - FIRST);
   if (k->device->context->deferred != NULL) leave_given(L, k);
-  clc_Checked checked = {k->device, k->name, k->args, k->nargs, FIRST, 0};
+  clc_Checked checked = {k->device, k->name, k->args, k->nargs, FIRST, is_compiled, 0};
   if (!clc_isempty(&range)) clc_begincheck(L, &checked);
   clc_Event *e = has_event ? clc_newevent(L, k->device, k->what) : NULL;
   prepare(L, k); /* after the event, whose making may run finalizers that launch */
@@ -270,6 +270,14 @@ int clc_callkernel(lua_State *L, int has_event) {
   if (has_event && !clc_isempty(&range)) clc_keepsignature(L, k->device, FIRST + (int)k->nargs);
   clc_endcheck(L, &checked);
   return has_event;
+}
+
+int clc_callkernel(lua_State *L, int has_event) {
+  return call_kernel(L, has_event, 0);
+}
+
+int clc_callcompiled(lua_State *L) {
+  return call_kernel(L, 0, 1);
 }
 
 static int call_and_wait(lua_State *L) {

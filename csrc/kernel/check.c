@@ -43,7 +43,7 @@ static size_t least(size_t a, size_t b) {
 /* --- NaN and infinity -------------------------------------------------- */
 
 /* Of a pointer to another type the elements are no numbers. */
-static int is_scanned(const clc_Argument *a, const clc_Buffer *b) {
+static int has_numbers(const clc_Argument *a, const clc_Buffer *b) {
   return is_output(a) && a->dtype == b->dtype && b->dtype->floating;
 }
 
@@ -127,7 +127,9 @@ static void check_numbers(lua_State *L, const clc_Checked *c, cl_uint i, const c
       found.count == 1
           ? ""
           : lua_pushfstring(L, ", the first of %I that are not finite", (LUAI_UACINT)found.count);
-  clc_argumenterror(L, c->kernel_name, i, &c->args[i], "element %s became %s%s%s",
+  clc_argumenterror(L, c->kernel_name, i, &c->args[i],
+                    "element %s became %s%s%s; check mode looks for it: where it is meant, "
+                    "make the buffer under d:check(false)",
                     push_place(L, &b->shape, found.first),
                     clc_nonfinitename(b->dtype, found.element), others, source);
 }
@@ -197,12 +199,12 @@ static void check_part(lua_State *L, const clc_Checked *c, cl_uint i, const clc_
 
 /* --- a launch ---------------------------------------------------------- */
 
-static void push_watch(lua_State *L, const clc_Argument *a, const clc_Buffer *b) {
+static void push_watch(lua_State *L, const clc_Buffer *b, int is_scanned) {
   const size_t size = b->dtype->size, end = b->offset + b->count;
   const size_t before = least(b->zone, b->offset);
   const size_t after = least(b->zone, b->allocated / size - end);
   const size_t round = (before + after) * size;
-  const size_t bits = is_scanned(a, b) ? b->count / 8 + 1 : 0;
+  const size_t bits = is_scanned ? b->count / 8 + 1 : 0;
   Watch *w = lua_newuserdatauv(L, sizeof *w + round + bits, 0);
   w->before = before;
   w->after = after;
@@ -247,7 +249,7 @@ void clc_begincheck(lua_State *L, clc_Checked *c) {
     if (b == NULL)
       lua_pushnil(L);
     else
-      push_watch(L, &c->args[i], b);
+      push_watch(L, b, !c->is_compiled && has_numbers(&c->args[i], b));
   }
 }
 

@@ -202,6 +202,9 @@ void clc_setstacked(lua_State *L, clc_Kernel *k, int first, int last);
    is returned. */
 int clc_callkernel(lua_State *L, int has_event);
 
+/* The same without an event, for a compiled function, whose infinities are those of Lua. */
+int clc_callcompiled(lua_State *L);
+
 /* k:capture(range, ...): the same, and what it printed. */
 int clc_capturekernel(lua_State *L);
 
@@ -220,7 +223,8 @@ typedef struct clc_Checked {
   const clc_Argument *args;
   cl_uint nargs;
   int first;
-  int watches; /* stack index of what was seen before; 0: nothing is watched */
+  int is_compiled; /* of a compiled function: its numbers are those of Lua, whatever they are */
+  int watches;     /* stack index of what was seen before; 0: nothing is watched */
 } clc_Checked;
 
 /* Before the arguments are set: raises where an output overlaps an input, and pushes what there is

@@ -36,7 +36,8 @@ static cl_uint read_sizes(lua_State *L, int arg, const char *key, lua_Integer mi
     const lua_Integer size = lua_tointegerx(L, -1, &ok);
     if (!ok || lua_type(L, -1) != LUA_TNUMBER)
       clc_optionerror(L, arg, key, "dimension %d: integer expected, got %s", (int)i,
-                      luaL_tolstring(L, -1, NULL));
+                      lua_istable(L, -1) ? "table; { global = {...}, group = {...} } has two lists"
+                                         : luaL_tolstring(L, -1, NULL));
     if (size < min || size > INT_MAX)
       clc_optionerror(L, arg, key, "dimension %d: %I is outside %I .. %I", (int)i,
                       (LUAI_UACINT)size, (LUAI_UACINT)min, (LUAI_UACINT)INT_MAX);

@@ -210,7 +210,7 @@ static const char *value_name(lua_State *L, int idx) {
   if (luaL_testudata(L, idx, clc_buffertype.tname)) return "released buffer";
   if (luaL_testudata(L, idx, clc_imagetype.tname)) return "released image";
   if (luaL_testudata(L, idx, clc_samplertype.tname)) return "released sampler";
-  return luaL_typename(L, idx);
+  return clc_typename(L, idx);
 }
 
 static void check_set(const Setter *s, cl_int code, size_t size) {
@@ -300,9 +300,9 @@ static size_t nearest_first(const clc_Buffer *b) {
 }
 
 /* The memory a kernel gets for a buffer: a view that starts later needs a
-   sub-buffer, which can start only where the device allows it. */
+   sub-buffer, which can start only where the device allows it, as a red zone ends. */
 static cl_mem argument_memory(const Setter *s, clc_Buffer *b) {
-  const size_t start = b->offset * b->dtype->size, align = b->device->context->align;
+  const size_t start = (b->offset - b->zone) * b->dtype->size, align = b->device->context->align;
   if (start % align == 0) return clc_subbuffer(s->L, b);
   const size_t first = b->step > 0 ? nearest_first(b) : 0;
   const char *advice =

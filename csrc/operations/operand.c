@@ -35,10 +35,9 @@ clc_Buffer *clc_pushbufferoption(lua_State *L, int arg, const char *key, const c
   if (clc_pushoption(L, arg, key) != LUA_TNIL) {
     b = clc_testbuffer(L, -1);
     if (b == NULL)
-      clc_optionerror(
-          L, arg, key, "buffer expected, got %s%s",
-          luaL_testudata(L, -1, clc_buffertype.tname) ? "released " : "",
-          luaL_testudata(L, -1, clc_buffertype.tname) ? "buffer" : luaL_typename(L, -1));
+      clc_optionerror(L, arg, key, "buffer expected, got %s%s",
+                      luaL_testudata(L, -1, clc_buffertype.tname) ? "released " : "",
+                      luaL_testudata(L, -1, clc_buffertype.tname) ? "buffer" : clc_typename(L, -1));
     const char *difference = push_difference(L, b, like);
     if (difference != NULL) clc_optionerror(L, arg, key, "%s", difference);
   }

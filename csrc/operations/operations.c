@@ -82,27 +82,8 @@ static int launch(lua_State *L) {
   return 0;
 }
 
-/* call(kernel, range, ...): the kernel as scripts call it, but without an event. */
-static int call(lua_State *L) {
-  return clc_callkernel(L, 0);
-}
-
-int clc_isspread(lua_State *L, int arg) {
-  if (!lua_istable(L, arg) || !lua_getmetatable(L, arg)) return 0;
-  lua_pop(L, 1);
-  return 1;
-}
-
-int clc_callspread(lua_State *L, const char *name) {
-  clc_getinternal(L, "call_spread");
-  lua_pushstring(L, name);
-  lua_rotate(L, 1, 2);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
-}
-
 static void open_shared(lua_State *L) {
-  static const luaL_Reg functions[] = {{"call", call},
+  static const luaL_Reg functions[] = {{"call", clc_callcompiled},
                                        {"check_result", check_result},
                                        {"complaint", complaint},
                                        {"facts", facts},

@@ -11,13 +11,6 @@
    x or y itself. */
 void clc_saxpy(lua_State *L, lua_Number alpha, clc_Buffer *x, clc_Buffer *y, clc_Buffer *out);
 
-/* Whether an argument may be a spread buffer, a table with methods. */
-int clc_isspread(lua_State *L, int arg);
-
-/* Calls the operation of that name of `clcompute.groups` with the arguments of a function of Lua,
-   of which one may be a spread buffer. Returns what it returns. */
-int clc_callspread(lua_State *L, const char *name);
-
 /* Opens the package; gemm and gauss are packages of their own. */
 void clc_openoperations(lua_State *L);
 

@@ -155,6 +155,9 @@ static const struct {
     {"clc_broadcast", "work_group_broadcast takes a value and one to three local ids: " TYPES},
     {"clc_reduce_", "work-group functions take " TYPES},
     {"clc_scan_", "work-group functions take " TYPES},
+    {"missing terminating '\"'",
+     "a text of C ends on its line: Lua has made a line break of \\n between quotes; write \\\\n, "
+     "or put the program between [[ and ]]"},
     {"'work_group_",
      "#include <clcompute/work_group.h> has work_group_any, _all, _broadcast, and _reduce_, "
      "_scan_inclusive_ and _scan_exclusive_ with add, min and max"},

@@ -133,9 +133,9 @@ function Device:partition(options) end
 
 ---Switches check mode for buffers that are made after it, on the device and its further queues. A launch from Lua
 ---with such a buffer waits for its end. It raises where the kernel wrote up to 1 KiB before or after the buffer (of a
----view: into its neighbours), where an element of an output (a pointer that is not const) became NaN or infinity,
----and, before it runs, where an output shares elements with a const argument. Elements that were never written are
----NaN, of integers 0xa5 in each byte. Check mode is on from the start where `$CLCOMPUTE_CHECK` is set, but not empty,
+---view: into its neighbours), where an element of an output (a pointer that is not const) became NaN or infinity
+---(those of compiled loops may, as in Lua), and, before it runs, where an output shares elements with a const argument.
+---Elements that were never written are NaN, of integers 0xa5 in each byte. Check mode is on from the start where `$CLCOMPUTE_CHECK` is set, but not empty,
 ---0, off, no or false.
 ---```lua
 ---d:check(true)

@@ -13,7 +13,7 @@ local cl = {}
 ---is of all devices of the kind and driver that `cl.device()` chooses. A group of one device calls that device's own operations.
 ---
 ---Spread buffers go through `saxpy map reduce scan sum asum mean var std dot norm2 min max argmin argmax count any all gemm transpose gauss lu`,
----operators between buffers of one shape, and `cl.matmul` of matrices. Everything else works on one device and says so.
+---operators and functions of elements (`cl.abs`, `cl.gt`, ...) of buffers of one shape, and `cl.matmul` of matrices. Everything else works on one device and says so.
 ---
 ---Where mpirun started the process, the group is of all ranks of the job, each with its `mpi.device`; every rank makes the same
 ---calls.
@@ -167,6 +167,7 @@ function Group:close() end
 ---@field [integer] number
 ---@field dtype clcompute.Dtype
 ---@field shape integer[] a fresh table
+---@field count integer elements
 ---@field bytes integer
 ---@field group clcompute.Group
 ---@field device clcompute.Group the group

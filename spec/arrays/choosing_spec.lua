@@ -186,7 +186,7 @@ helper.describe_each("a condition", function(d)
       { "count", "unknown name 'q'; there are: i, x, in \"q > 0\"", "q > 0", x },
       { "count", "operand 't' is not used", "x > 0", { x = x, t = 1 } },
       { "count", "argument 1: buffer expected, got nil" },
-      { "count", "no second argument behind a mask expected, got Buffer", x, x },
+      { "count", "behind a mask expected, got Buffer; a condition comes first: cl.count(\"x > 0\", x)", x, x },
       { "any", "'=' assigns", "x = 1", x },
       { "all", "')' closes nothing", "x) ? (1", x },
       { "all", "buffer or table of operands by their names expected", "x > 0" },

@@ -30,6 +30,10 @@ describe("the spelling of names", function()
       asin = "; write cl.map(\"asin(x[i])\", { x = x })", nothing_like_it = "" } do
       assert.equal(found, spelling.member(word, "event", methods, fields, cl))
     end
+    assert.equal("; write b[2]", spelling.member("2", "buffer", { T = print }, "", cl))
+    assert.equal("; write b:slice({ first, last }, ...)", spelling.member({}, "buffer", {}, "", cl))
+    assert.equal("; write cl.compact(b, mask) or cl.gather(b, indices)",
+      spelling.member(io.stdout, "buffer", {}, "", cl))
     for _, word in ipairs { 0 / 0, {}, "_VERSION" } do
       assert.equal("", spelling.member(word, "event", methods, fields, cl))
     end

@@ -89,7 +89,7 @@ helper.describe_each("making a buffer", function(d)
   it("refuses tables that are no array, naming the place", function()
     local cases = {
       ["[2]: number expected, got nil"] = { 1, nil, 3 }, ["[2]: 2 values expected, got 1"] = { { 1, 2 }, { 3 } },
-      ["[2]: 1 values expected, got 2"] = { { 1 }, { 2, 3 } }, ["[2]: table expected, got number"] = { { 1 }, 2 },
+      ["[2]: 1 value expected, got 2"] = { { 1 }, { 2, 3 } }, ["[2]: table expected, got number"] = { { 1 }, 2 },
       ["[2]: number expected, got table"] = { 1, { 2 } },
       ["[1][2][1]: number expected, got boolean"] = { { { 1 }, { true } } },
       ["[2][1]: number expected, got string"] = { { 1 }, { "2" } },

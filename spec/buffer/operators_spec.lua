@@ -556,6 +556,10 @@ helper.describe_each("an expression", function(d)
       { "cl.concat(a, b) has the elements", function() return x .. x end },
       { "the right operand of '*': buffer or number expected, got a released one",
         function() return x * released end },
+      { "do not go together; keep = true of a reduction keeps the axis", function()
+        local m = d:zeros("float", 2, 3)
+        return m - cl.mean(m, { axis = 2 })
+      end },
       { "'+': shapes 4 and 2 do not go together", function() return x + whole end },
       { "'&' takes integers, got float", function() return x & 1 end },
       { "'&' takes integers, got a float", function() return whole & 1.5 end },
@@ -563,7 +567,8 @@ helper.describe_each("an expression", function(d)
       { "cl.lt(a, b)", function() return x < x end },
       { "cl.le(a, b)", function() return x >= x end },
       { "eq: argument 1: buffer or number expected, got table", function() return cl.eq({}, x) end },
-      { "eq: argument 1: buffer expected, got number", function() return cl.eq(1, 2) end },
+      { "eq: a buffer expected among the arguments, got two numbers", function() return cl.eq(1, 2) end },
+      { "sqrt: argument 1: buffer expected, got number", function() return cl.sqrt(1) end },
       { "sqrt: argument 1: buffer expected, got nil", function() return cl.sqrt() end },
     } do
       helper.raises(case[1], case[2])
@@ -681,5 +686,6 @@ helper.describe_each("a slice", function(d)
     } do
       helper.raises(case[1], m.slice, m, case[2], case[3], case[4])
     end
+    helper.raises("write b:slice({ 2, 4 })", m.slice, m:reshape(12), 2, 4)
   end)
 end)

@@ -35,6 +35,7 @@ describe("a group", function()
     local one = cl.group { d }
     local a = one:buffer { 3, 1, 2 }
     assert.same({ 1.0, 2.0, 3.0 }, cl.sort(a):read())
+    assert.same({ 3.0, 2.0, 2.0 }, cl.maximum(a, 2):read())
     assert.equal(a, cl.saxpy(1, a, a))
     assert.equal(6.0, a[1])
     local x = cl.gauss(one:buffer { { 2, 0 }, { 0, 4 } }, one:buffer { 2, 4 })
@@ -58,6 +59,7 @@ describe("a group", function()
     assert.is_nil(a[8])
     assert.same({ 7 }, a.shape)
     assert.equal(28, a.bytes)
+    assert.equal(7, a.count)
     assert.equal(g, a.device)
     a:release()
     assert.matches("released", tostring(a))
@@ -90,6 +92,28 @@ describe("a group", function()
     helper.raises("product of 2", cl.group, { d, d }, { grid = { 2, 2 } })
     helper.raises("unknown option 'gird'", cl.group, { d }, { gird = { 1, 1 } })
     helper.raises("saxpy", cl.saxpy, 1, d:zeros("float", 1), a)
+  end)
+
+  it("refuses in words wherever a buffer, a list or options belong", function()
+    local m, b = g:zeros("float", 4, 4), d:zeros("float", 4, 4)
+    local k = d:program("kernel void k(global float *x) { x[0] = 1; }").k
+    local way_out = "got spread buffer; a:parts() gives the buffers of each, a:copy(device) gathers"
+    for _, f in ipairs {
+      function() return k(16, m) end, function() return k(16, { x = m }) end, function() return d:buffer(m) end,
+      function() return d:buffer { m, m } end, function() return b:write(m) end, function() return cl.gemm(b, m) end,
+      function() return cl.gemm(b, b, { c = m }) end, function() return cl.gemm(b, b, m) end,
+      function() return cl.norm2(m, m) end, function() return b + m end, function() return cl.plot(m) end,
+      function() return cl.picture(m) end, function() return cl.save_npz("x.npz", { m = m }) end,
+    } do helper.raises(way_out, f) end
+    helper.raises("device expected, got group; g.devices lists its devices", b.copy, b, g)
+    helper.raises("operand 'b' is on one device; g:buffer(b) spreads it", function() return m + b end)
+    helper.raises("cl.lt(a, b) compares the elements", function() return m < m end)
+    helper.raises("'..' is for texts", function() return m .. m end)
+    helper.raises({ "reshape: a spread buffer has none", "gathers" }, m.reshape, m, 16)
+    assert.equal("abs: at most 1 argument expected, got 2", select(2, pcall(cl.abs, m, m)))
+    helper.raises("did you mean 'shape'", function() return m.shpe end)
+    helper.raises("write cl.sum(...)", function() return m.sum end)
+    helper.raises("did you mean 'devices'", function() return g.devicse end)
   end)
 
   it("spans platforms", function()

@@ -113,6 +113,14 @@ helper.describe_each("check mode", function(shared)
     helper.raises("element 257 was written, 1 after the last of 256", p.poke, 1, m:view(1, 2), 256, 1)
   end)
 
+  it("counts where a view starts without the red zone", function()
+    helper.raises("argument 1 'y' (global float*): the view starts 16 bytes into its memory", p.poke, 1,
+      d:zeros("float", 8, 4):view(2, 3), 0, 1)
+    helper.raises("the view starts 4 bytes into its memory, no multiple of the 8 bytes of a ulong", function()
+      d:zeros("float", 8):view(2, 3):as "ulong"
+    end)
+  end)
+
   it("does not see a write farther away, nor one of what is there already", function()
     local m = d:zeros("float", 64, 256)
     p.poke(1, m:view(1, 2), 60 * 256, 1)
@@ -124,6 +132,8 @@ helper.describe_each("check mode", function(shared)
     local x = d:buffer { 4, 2, 0, 1, 0, 5 }
     helper.raises("kernel 'invert' argument 2 'y' (global float*): element 3 became inf, the first of 2 that are not "
       .. "finite", p.invert, 6, x, d:empty("float", 6))
+    helper.raises("; check mode looks for it: where it is meant, make the buffer under d:check(false)", p.invert, 6, x,
+      d:empty("float", 6))
     helper.raises("kernel 'scale' argument 1 'x' (global float*): element [2, 3] became -inf", p.scale, 6,
       d:buffer { { 1, 2, 3 }, { 4, 5, -6e30 } }, 1e10)
     helper.raises("element [2, 1, 2] became nan, the first of 3", p.copy, 8,
@@ -247,15 +257,16 @@ helper.describe_each("check mode", function(shared)
     assert.is_true(info.backward_error <= 30)
   end)
 
-  it("names the arrays of compiled loops as the function does", function()
-    local compiled = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = 1 / x[i] end end",
-      { device = d, force = true }))
-    helper.raises("array 'y' (global float*): element 2 became inf", compiled, d:buffer { 1, 0 },
-      d:empty("float", 2), 2)
-    local copied = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = x[i] * 2 end end",
-      { device = d, force = true }))
-    helper.raises("made of an element of array 'x' that was never written", copied, d:empty("float", 2),
-      d:empty("float", 2), 2)
+  it("takes infinities of compiled loops as Lua does, on the device and off it", function()
+    local x, n = d:buffer { 1, 0 }, 2
+    for _, force in ipairs { true, false } do
+      local compiled = assert(loops.compile("function(x, y, n) for i = 1, n do y[i] = 1 / x[i] end end",
+        { device = d, force = force }))
+      local y, list = d:empty("float", n), { 0.0, 0.0 }
+      compiled(x, y, n)
+      compiled({ 1, 0 }, list, n)
+      assert.same({ math.huge, math.huge }, { y[2], list[2] })
+    end
   end)
 
   it("takes memory for the red zones, which live tells", function()

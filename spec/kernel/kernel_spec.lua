@@ -19,7 +19,8 @@ local EDGES = {
   },
   uint = { { 0, 2 ^ 32 - 1 }, { [-1] = "does not fit uint", [2 ^ 32] = "does not fit uint" } },
   long = { { math.mininteger, math.maxinteger }, { [2.0 ^ 63] = "does not fit long", [1e300] = "does not fit long" } },
-  ulong = { { 0, math.maxinteger, -1 }, { [2.0 ^ 64] = "does not fit ulong" } },
+  ulong = { { 0, math.maxinteger, -1 },
+    { [2.0 ^ 64] = "does not fit ulong", [2.0 ^ 63] = "does not fit ulong; write 0x8000000000000000" } },
   float = {
     { 0.5, -0.0, 2.0 ^ -149, (2 - 2.0 ^ -23) * 2.0 ^ 127, inf, -inf },
     { [1e39] = "does not fit float", [-1e39] = "does not fit float" },

@@ -27,6 +27,11 @@ local function describe_capture(d)
     assert.equal("deep\n", p.calls:capture(1))
   end)
 
+  it("has its line breaks in a text of C, not of Lua", function()
+    helper.raises("write \\\\n, or put the program between [[ and ]]", d.program, d,
+      "kernel void k(int n) { printf(\"%d\n\", n); }")
+  end)
+
   it("is nothing of a kernel that prints nothing, or of no work-items", function()
     assert.equal("", p.silent:capture(3, 7))
     assert.equal("", p.tell:capture(0, 7))

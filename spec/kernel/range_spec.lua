@@ -276,6 +276,7 @@ helper.describe_each("a range", function(d)
       { nan, "integer expected" }, { huge, "integer expected" }, { -huge, "integer expected" }, { 2 ^ 31, "outside" },
       { 1e300, "integer expected" }, { math.maxinteger, "outside" }, { math.mininteger, "outside" },
       { { 1, -1 }, "dimension 1: -1" }, { { 1, 1, 0.5 }, "dimension 2" },
+      { { { 128 }, { 64 } }, "dimension 0: integer expected, got table; { global = {...}, group = {...} } has two" },
       { { 1, "2" }, "dimension 1: integer expected, got 2" },
       { { 1, 2, 3, 4 }, "1 to 3 dimensions expected, got 4" }, { { {} }, "dimension 0" },
       { { 1, nil, 3 }, "dimension" }, { { 2 ^ 31 - 1, 2 ^ 31 - 1 }, "more than 2^40 work-items" },

@@ -82,7 +82,8 @@ helper.describe_each("a struct", function(d)
     b:write(Pair:pack { size = -1 }, 2)
     assert.equal(-1, Pair:read(b, 2)[1].size)
     assert.same({}, Pair:read(Pair:buffer(d, {})))
-    helper.raises("rows of " .. Pair.size .. " bytes expected, got 4 rows of 16", Pair.read, Pair, d:zeros("int", 4))
+    helper.raises("rows of " .. Pair.size .. " bytes expected, got 16 bytes in rows of 4", Pair.read, Pair,
+      d:zeros("int", 4))
   end)
 end)
 

@@ -810,6 +810,16 @@ helper.describe_each("loops.compile", function(device)
       compiled, { { 1.0, 2.0, 3.0 }, { 3.0, nil, 4.0 } }, 2)
   end)
 
+  it("refuses ragged tables of small calls before anything is written, behind good ones too", function()
+    local function double(a, m, k) for i = 1, m do for j = 1, k do a[i][j] = 2 * a[i][j] end end end
+    local compiled = assert(loops.compile(double, { device = device }))
+    for _ = 1, 3 do compiled({ { 1, 2 }, { 3, 4 } }, 2, 2) end
+    local a = { { 1, 2 }, { 3 } }
+    helper.raises("argument #1 'a': not rectangular: a[2] has 1 elements, the first of its kind 2", compiled, a, 2, 2)
+    helper.raises("a[2] is a number", compiled, { a[1], 3 }, 2, 2)
+    assert.same({ { 1, 2 }, { 3 } }, a)
+  end)
+
   it("looks behind the first float of a row where it copies alone", function()
     for force, expected in pairs { [false] = true, [true] = "element x[2] is no number but a string" } do
       local compiled = assert(loops.compile("function(x, n) for i = 1, n do x[i] = 2 * x[i] end end",
@@ -840,10 +850,13 @@ helper.describe_each("loops.compile", function(device)
     helper.raises("argument #1 'x': element x[2] is no number but a table", compile(function(x, m)
       for i = 1, m do x[i] = x[i] + 1 end
     end, device), { 1.5, {}, 2.5 }, 3)
+    local message = helper.raises("a compiled function has no field 'explian'; did you mean 'explain'?",
+      function() compiled:explian() end)
+    assert.matches("^spec/loops/loops_spec.lua:%d+: ", message)
     compiled:close()
     helper.raises("this compiled function is closed", compiled, a, a, a, 2)
     for _, name in ipairs { "explain", "source", "stats", "close", "__call", "__tostring" } do
-      local f = compiled[name] or getmetatable(compiled)[name]
+      local f = getmetatable(compiled)[name] or compiled[name]
       helper.raises("compiled function expected, got number; a method is called with a colon", f, 5)
     end
   end)

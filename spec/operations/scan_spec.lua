@@ -170,7 +170,7 @@ helper.describe_each("scan", function(d)
     released:release()
     for _, case in ipairs {
       { "an operation combines a and b, but \"a\" has no b", "a", x },
-      { "expression (a string) expected, got userdata", x, "a + b" },
+      { "expression (a string) expected, got Buffer; write cl.scan(\"a + b\", x)", x, "a + b" },
       { "argument 2: buffer expected, got nil", "a + b" },
       { "argument 2 is released", "a + b", released },
       { "\"max(a, b)\" needs an 'init', the first result", "max(a, b)", x, { exclusive = true } },

@@ -37,6 +37,7 @@ function checks.vectors(g)
     equal(whole.x, one.x, "map", n)
     equal(cl.saxpy(2, a, a:copy()), cl.saxpy(2, x, x:copy()), "saxpy", n)
     equal(2 * a + a * a, 2 * x + x * x, "operators", n)
+    equal(cl.sqrt(cl.maximum(cl.abs(a), 0.25)), cl.sqrt(cl.maximum(cl.abs(x), 0.25)), "functions of elements", n)
     equal(cl.scan("a + b", whole.x), cl.scan("a + b", one.x), "scan", n)
     equal(cl.scan("max(a, b)", whole.x, { exclusive = true, init = 4 }),
       cl.scan("max(a, b)", one.x, { exclusive = true, init = 4 }), "exclusive scan", n)

@@ -74,7 +74,7 @@ local function add_argument(entry, f, given)
     most == 0 and "no argument" or ("at most %d argument%s"):format(most, most == 1 and "" or "s"), most + 1)
   local message = refused(words, f, with(given, selves + most + 1, 1))
   if not message:find "^[^\n]*arguments_spec%.lua:%d+: " then error("no place in: " .. message, 0) end
-  refused(words .. "; it has no option 'axis'", f, with(given, selves + most + 1, { axis = 1 }))
+  refused(words .. "; the table with 'axis' is too many", f, with(given, selves + most + 1, { axis = 1 }))
 end
 
 --- Calls f with an option more, where the last parameter is a table of options.
@@ -165,7 +165,7 @@ describe("a message of an argument too many", function()
   it("names an option, where it is a table that has one", function()
     for _, f in ipairs { cl.clock, cl.profile } do
       assert.matches("got %d$", helper.raises("", f, 1, { 1 }))
-      assert.matches("; it has no option 'axis'$", helper.raises("", f, { 1, axis = 1 }, { 1, axis = 1 }))
+      assert.matches("; the table with 'axis' is too many$", helper.raises("", f, { 1, axis = 1 }, { 1, axis = 1 }))
     end
   end)
 end)

@@ -38,7 +38,8 @@ function condition.read(where, text, given)
   end
   local mask = operands.describe(where, "argument 1", text, "x")
   if given ~= nil then
-    error(("%s: no second argument behind a mask expected, got %s"):format(where, operands.type_of(given)), 0)
+    error(("%s: no second argument behind a mask expected, got %s; a condition comes first: cl.%s(\"x > 0\", x)")
+      :format(where, operands.type_of(given), where), 0)
   end
   return { text = "x[i] != 0", given = { x = text }, list = { mask }, first = mask }
 end

@@ -2,12 +2,15 @@
 --- Functions that refuse more arguments than they take, which Lua would drop without a word. csrc/base/functions.c does
 -- the same for functions in C.
 
+local type_of = require("clcompute.base.options").type_of
+
 local arity = {}
 
---- Where the first argument too many is a table of options, names one of them.
+--- Where the first argument too many is a table of options, names one of them: the function may have it, behind fewer
+-- arguments.
 local function option_of(excess)
-  for key in next, type(excess) == "table" and excess or {} do
-    if type(key) == "string" then return ("; it has no option '%s'"):format(key) end
+  for key in next, type_of(excess) == "table" and excess or {} do
+    if type(key) == "string" then return ("; the table with '%s' is too many"):format(key) end
   end
   return ""
 end

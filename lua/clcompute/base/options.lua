@@ -10,10 +10,15 @@ local function known_names(known)
   return table.concat(names, ", ")
 end
 
---- The type of a value as messages name it: "Device" and "Buffer" too.
+--- The type of a value as messages name it: "Device" and "Buffer" too; of a table that is an object, as a spread
+-- buffer, also the way out.
 -- @param value
 -- @treturn string
 function options.type_of(value)
+  if type(value) == "table" then
+    local own = debug.getmetatable(value)
+    return type(own) == "table" and rawget(own, "in_words") or "table"
+  end
   local meta = type(value) == "userdata" and debug.getmetatable(value)
   return meta and meta.__name and meta.__name:match "[^.]*$" or type(value)
 end
@@ -36,7 +41,7 @@ end
 -- @tparam table given
 -- @tparam table known name to types: `{ seconds = "number", device = "Device|table" }`
 function options.check(where, given, known)
-  if type(given) ~= "table" then
+  if options.type_of(given) ~= "table" then
     error(("%s: table of options expected, got %s"):format(where, options.type_of(given)), 0)
   end
   for key, value in pairs(given) do

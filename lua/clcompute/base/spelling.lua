@@ -66,6 +66,7 @@ local ELSEWHERE = {
   device = { synchronize = "d:wait()", finish = "d:wait()", compile = "d:program(source)", build = "d:program(source)",
     array = "d:buffer(values)", ones = "d:full(dtype, 1, n)", rand = "d:random(dtype, n)", memory = "d.global_memory",
     cores = "d.compute_units" },
+  drawing = { save = "p:svg() or p:html() into a file" },
   event = { time = "e.seconds", duration = "e.seconds", elapsed = "e.seconds", queued = "e:profile()",
     submitted = "e:profile()", started = "e:profile()", finished = "e:profile()" },
   kernel = { launch = "k(range, ...)", run = "k(range, ...)" },
@@ -102,6 +103,10 @@ end
 -- @treturn string
 function spelling.member(word, object, methods, fields, library)
   if object == "buffer" and type(word) == "table" then return "; write b:slice({ first, last }, ...)" end
+  if object == "buffer" and type(word) == "userdata" then
+    return "; write cl.compact(b, mask) or cl.gather(b, indices)"
+  end
+  if object == "buffer" and tonumber(word) then return ("; write b[%s]"):format(word) end
   local known = ELSEWHERE[object] and ELSEWHERE[object][word]
   if not known and type(rawget(library, word)) == "function" then known = ("cl.%s(...)"):format(word) end
   known = known or ELSEWHERE.library[word]
@@ -110,6 +115,18 @@ function spelling.member(word, object, methods, fields, library)
   for name in next, methods do members[name] = true end
   for name in fields:gmatch "%S+" do members[name] = true end
   return spelling.suggestion(word, members)
+end
+
+--- Has objects refuse a field that is no method of theirs, which would be nil.
+-- @tparam table methods the objects' `__index`
+-- @tparam string object the name of their type
+-- @treturn table the same
+function spelling.refuse_others(methods, object)
+  return setmetatable(methods, { __index = function(_, key)
+    local known = ELSEWHERE[object] and ELSEWHERE[object][key]
+    local hint = known and "; write " .. known or spelling.suggestion(key, methods)
+    error(("a %s has no field '%s'%s"):format(object, tostring(key), hint), 2)
+  end })
 end
 
 return spelling

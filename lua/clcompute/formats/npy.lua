@@ -227,6 +227,12 @@ local function swapper(h)
   return function(bytes) return (bytes:gsub(captures, reversed)) end
 end
 
+--- The elements of a buffer in one dimension; a spread one has them for formats alone.
+local function flat_of(buffer, count)
+  local meta = getmetatable(buffer)
+  return meta and meta.flat(buffer) or buffer:reshape(count)
+end
+
 --- Copies the elements to a one-dimensional buffer as they come.
 local function load_elements(file, h, flat)
   local swap, piece = swapper(h), PIECE // h.size
@@ -256,7 +262,7 @@ function npy.read(device, file)
   check_length(file, h)
   local buffer = device:empty(h.dtype, table.unpack(h.shape))
   if h.count == 0 then return buffer end
-  local flat <close> = buffer:reshape(h.count)
+  local flat <close> = flat_of(buffer, h.count)
   local fill = h.fortran and #h.shape > 1 and load_columns or load_elements
   local ok, message = pcall(fill, file, h, flat)
   if not ok then
@@ -275,7 +281,7 @@ function npy.write(file, buffer)
   for _, n in ipairs(shape) do count = count * n end
   local ok, message = file:write(write_header(buffer.dtype, shape))
   if not ok or count == 0 then return ok, message end
-  local flat <close> = buffer:reshape(count)
+  local flat <close> = flat_of(buffer, count)
   local piece = PIECE * count // buffer.bytes
   for first = 1, count, piece do
     local part <close> = flat:view(first, math.min(first + piece - 1, count))

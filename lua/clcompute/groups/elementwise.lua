@@ -6,6 +6,7 @@ local core = require "clcompute.core"
 local raising = require "clcompute.groups.raising"
 local rows = require "clcompute.groups.rows"
 local spread = require "clcompute.groups.spread"
+local type_of = require("clcompute.base").options.type_of
 
 local elementwise = {}
 
@@ -132,11 +133,15 @@ end
 -- --- operators ----------------------------------------------------------------------------------------
 
 --- The operator of the ranks' own buffers.
-local function operate(name, f, a, b)
+-- @string name
+-- @tparam function f of theirs
+-- @param a
+-- @param b of an operator with two operands
+function elementwise.operate(name, f, a, b)
   local like = spread.is_one(a) and a or b
   for _, value in ipairs { a, b } do
-    if not (spread.is_one(value) or type(value) == "number") then
-      fail("%s: spread buffer or number expected, got %s", name, type(value))
+    if not (spread.is_one(value) or type(value) == "number" or type_of(value) == "Buffer") then
+      fail("%s: spread buffer or number expected, got %s", name, type_of(value))
     end
     if spread.is_one(value) and table.concat(value.shape, "x") ~= table.concat(like.shape, "x") then
       fail("%s: %s and %s: spread buffers of one shape expected", name, table.concat(like.shape, "x"),
@@ -158,17 +163,19 @@ local OPERATORS = {
   __mul = { "*", function(a, b) return a * b end }, __div = { "/", function(a, b) return a / b end },
   __idiv = { "//", function(a, b) return a // b end }, __mod = { "%", function(a, b) return a % b end },
   __pow = { "^", function(a, b) return a ^ b end }, __band = { "&", function(a, b) return a & b end },
+  __lt = { "<", function(a, b) return a < b end }, __le = { "<=", function(a, b) return a <= b end },
+  __concat = { "..", function(a, b) return a .. b end },
   __bor = { "|", function(a, b) return a | b end }, __bxor = { "~", function(a, b) return a ~ b end },
 }
 
 --- Has spread buffers know them.
 function elementwise.add_operators()
   local events = {
-    __unm = function(a) return operate("-", function(x) return -x end, a) end,
-    __bnot = function(a) return operate("~", function(x) return ~x end, a) end,
+    __unm = function(a) return elementwise.operate("-", function(x) return -x end, a) end,
+    __bnot = function(a) return elementwise.operate("~", function(x) return ~x end, a) end,
   }
   for event, operator in pairs(OPERATORS) do
-    events[event] = function(a, b) return operate(operator[1], operator[2], a, b) end
+    events[event] = function(a, b) return elementwise.operate(operator[1], operator[2], a, b) end
   end
   for event, f in pairs(raising.guarded(events)) do spread.metatable[event] = f end
 end

@@ -13,7 +13,8 @@ local arity, options = base.arity, base.options
 
 local group = {}
 
-local Group = { __name = "clcompute.Group", methods = {} }
+local Group = { __name = "clcompute.Group", methods = {},
+  in_words = "group; g.devices lists its devices, g:buffer(b) spreads a buffer over them" }
 local methods = Group.methods
 
 local BLOCK = 256
@@ -273,7 +274,8 @@ function Group.__index(g, key)
   if ok and type(of_device) == "function" then
     fail("%s: a group has none; it works on one device: g.devices lists them", key)
   end
-  fail("a group has no field '%s'%s", tostring(key), base.spelling.suggestion(key, methods))
+  fail("a group has no field '%s'%s", tostring(key),
+    base.spelling.member(key, "group", methods, "devices grid block rank bytes has_double has_half", core))
 end
 
 function Group.__newindex(_, key) fail("a group has no field '%s' to set", tostring(key)) end

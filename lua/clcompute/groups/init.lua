@@ -22,6 +22,10 @@ operations.map, operations.saxpy = elementwise.map, elementwise.saxpy
 operations.gemm, operations.matmul, operations.transpose = product.gemm, product.gemm, product.transpose
 operations.lu, operations.gauss, operations.solve = solving.lu, solving.gauss, solving.gauss
 
+for name in ("eq ne lt le gt ge minimum maximum abs sqrt exp log sin cos tan tanh floor ceil"):gmatch "%w+" do
+  operations[name] = function(a, b) return elementwise.operate(name, core[name], a, b) end
+end
+
 elementwise.add_operators()
 
 -- --- calls --------------------------------------------------------------------------------------------
@@ -101,7 +105,7 @@ local function call(name, g, ...)
   if g.ranks.count == 1 then return call_alone(g, core[name], ...) end
   local f = operations[name]
   if not f then
-    error(("%s: works on one device: a:parts() gives the buffers of each, a:copy(device) gathers"):format(name), 0)
+    error(("%s: works on one device: %s"):format(name, spread.way_out), 0)
   end
   return g.ranks:together(words_of_call(name, g, ...), f, ...)
 end

@@ -4,6 +4,7 @@
 -- elements, indices and files are those of a buffer on one device.
 
 local arity = require("clcompute.base").arity
+local core = require "clcompute.core"
 local formats = require "clcompute.formats"
 local placement = require "clcompute.groups.placement"
 local raising = require "clcompute.groups.raising"
@@ -12,8 +13,13 @@ local spelling = require("clcompute.base").spelling
 
 local spread = { sizes = rows.sizes, operations = {} }
 
-local Spread = { __name = "clcompute.Spread", methods = {}, clcompute = spread.operations }
+local WAY_OUT = "a:parts() gives the buffers of each, a:copy(device) gathers"
+
+local Spread = { __name = "clcompute.Spread", methods = {}, clcompute = spread.operations, flat = rows.flat,
+  in_words = "spread buffer; " .. WAY_OUT }
 local methods = Spread.methods
+
+spread.way_out = WAY_OUT
 
 local function fail(...) error(string.format(...), 0) end
 
@@ -266,24 +272,19 @@ end
 local fields = {}
 
 function fields.shape(a) return table.move(a.place.shape, 1, #a.place.shape, 1, {}) end
+function fields.count(a) return a.place:count() end
 function fields.bytes(a) return a.place:count() * rows.sizes[a.dtype] end
 function fields.device(a) return a.group end
 
 local function refuse(name)
   return function()
-    fail("%s: a spread buffer has none; it works on one device: a:parts() gives the buffers of each, a:copy(device) "
-      .. "gathers", name)
+    fail("%s: a spread buffer has none; it works on one device: %s", name, WAY_OUT)
   end
 end
 
 local ELSEWHERE = {}
 for name in ("T as copy_rect dot raw read_async read_rect reshape slice write_rect"):gmatch "%S+" do
   ELSEWHERE[name] = refuse(name)
-end
-
-function ELSEWHERE.reshape(a, n, ...) -- what formats ask
-  if select("#", ...) == 0 and n == a.place:count() then return rows.flat(a) end
-  return refuse "reshape"()
 end
 
 function Spread.__index(a, key)
@@ -296,7 +297,8 @@ function Spread.__index(a, key)
   if field then return field(a) end
   local method = methods[key] or ELSEWHERE[key]
   if method or key == "is_released" then return method end
-  fail("a spread buffer has no field '%s'%s", tostring(key), spelling.suggestion(key, methods))
+  fail("a spread buffer has no field '%s'%s", tostring(key),
+    spelling.member(key, "spread buffer", methods, "dtype shape count bytes device group", core))
 end
 
 function Spread.__newindex(a, key, value)

@@ -234,7 +234,8 @@ function methods:read(buffer, first, last)
   return (at_caller(function()
     check_object("read", buffer, "buffer")
     if buffer.bytes ~= #buffer * kind.size then
-      fail("read: rows of %d bytes expected, got %d rows of %d bytes in all", kind.size, #buffer, buffer.bytes)
+      fail("read: rows of %d bytes expected, got %d bytes in rows of %d", kind.size, buffer.bytes,
+        buffer.bytes // math.max(#buffer, 1))
     end
     if first == nil then first = 1 end
     if last == nil then last = #buffer end

@@ -12,6 +12,7 @@ local interrupt = require("clcompute.base").interrupt
 local options = require("clcompute.base").options
 local reasons = require("clcompute.base").reasons
 local runtime = require "clcompute.loops.runtime"
+local spelling = require("clcompute.base").spelling
 local walk = require("clcompute.loops.tree").walk
 
 local loops = {}
@@ -163,16 +164,6 @@ local function without_place(message)
   return rest and (message:find "^loops:" or not rest:find "^attempt to ") and rest or message
 end
 
---- Check mode speaks of arguments of kernels, whose names are made: the variables' own stand for them.
-local function with_names(message, variables)
-  if type(message) ~= "string" then return message end
-  return (message:gsub("argument %d+ '([%w_]+)'", function(id)
-    for _, variable in ipairs(variables) do
-      if variable.id == id then return ("array '%s'"):format(variable.name) end
-    end
-  end))
-end
-
 local function check_self(self, level)
   if type(self) ~= "table" or getmetatable(self) ~= Compiled then
     error(("compiled function expected, got %s; a method is called with a colon"):format(type(self)), level + 1)
@@ -189,7 +180,7 @@ end
 local function finished(state, ok, ...)
   if not ok then
     local message = ...
-    error(failure.is(message) and tostring(message) or with_names(without_place(message), state.variables), 2)
+    error(failure.is(message) and tostring(message) or without_place(message), 2)
   end
   if not state.is_short then state.is_short = runtime.call.shortcut(state) end
   return ...
@@ -205,7 +196,7 @@ end
 
 function Compiled:__tostring()
   check_self(self, 2)
-  if not self.state then return "compiled loops (closed)" end
+  if not rawget(self, "state") then return "compiled loops (closed)" end
   return ("compiled loops '%s' of %s"):format(self.state.name, self.state.tree.origin.file)
 end
 
@@ -237,6 +228,6 @@ function methods:close()
 end
 
 Compiled.__close = methods.close
-Compiled.__index = arity.methods(methods, "Compiled")
+Compiled.__index = spelling.refuse_others(arity.methods(methods, "Compiled"), "compiled function")
 
 return arity.functions(loops)

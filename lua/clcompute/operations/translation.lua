@@ -2,6 +2,7 @@
 --- Expressions: reading one, refusing what cannot be computed element by element, and writing it down for a kernel.
 
 local spelling = require("clcompute.base").spelling
+local type_of = require("clcompute.base").options.type_of
 
 local translation = {}
 
@@ -236,6 +237,9 @@ local function check_place(where, text, tokens, k)
   if token == "[" then fail(where, text, "'[' has its place behind a buffer's name alone, 'x[i]'") end
 end
 
+local EXAMPLES = { map = "cl.map(\"2 * x[i]\", { x = x })", reduce = "cl.reduce(\"a + b\", x)",
+  scan = "cl.scan(\"a + b\", x)" }
+
 --- Checks an expression; returns it as a kernel has it, and the set of the operands it uses.
 -- @string where begins messages: the function that was called
 -- @string text
@@ -243,7 +247,10 @@ end
 -- it may use
 -- @tparam[opt] table preamble of `preamble.read`, whose names it may use too; and structs' fields and values
 function translation.translate(where, text, kinds, preamble)
-  if type(text) ~= "string" then error(("%s: expression (a string) expected, got %s"):format(where, type(text)), 0) end
+  if type(text) ~= "string" then
+    local example = EXAMPLES[where] and "; write " .. EXAMPLES[where] or ""
+    error(("%s: expression (a string) expected, got %s%s"):format(where, type_of(text), example), 0)
+  end
   local tokens, words, used, k = tokenize(where, text, preamble), {}, {}, 1
   while k <= #tokens do
     local word, taken = tokens[k].text, 1

@@ -4,6 +4,7 @@
 local arity = require("clcompute.base").arity
 local document = require "clcompute.report.document"
 local html = require "clcompute.report.html"
+local spelling = require("clcompute.base").spelling
 
 local drawing = {}
 
@@ -119,7 +120,7 @@ function methods.html(object)
   return html.frame(self.options.title or self.name, svg)
 end
 
-Drawing.__index = arity.methods(methods, "Drawing")
+Drawing.__index = spelling.refuse_others(arity.methods(methods, "Drawing"), "drawing")
 
 --- A new drawing.
 -- @tparam string name of what has no title

@@ -77,7 +77,9 @@ function report.svg(section, options)
   return svg, note
 end
 
-function report.plot(x, options)
+function report.plot(x, options, ...)
+  guard("plot", plot.check_single, options) -- first: what stands behind two lists is no argument too many
+  if select("#", ...) > 0 then arity.check("plot", 2, 2, x, options, ...) end
   return (guard("plot", plot.new, x, options))
 end
 

@@ -6,6 +6,7 @@ local chart = require "clcompute.report.chart"
 local document = require "clcompute.report.document"
 local drawing = require "clcompute.report.drawing"
 local html = require "clcompute.report.html"
+local type_of = require("clcompute.base").options.type_of
 local width = require("clcompute.base").width
 
 local plot = {}
@@ -13,6 +14,7 @@ local plot = {}
 local HEIGHT = 12 -- lines
 local MOST_LINES = 16 -- series; more would hide each other
 local MOST_POINTS = 1000 -- of a series that are drawn; of more, the least and the largest of each run
+local RIGHT = "cl.plot(y, { x = x }) draws y over x, cl.plot { x, y } draws both"
 local OPTIONS = { x = "table|userdata", names = "table" }
 
 local is_finite = require("clcompute.base").format.is_finite
@@ -31,8 +33,11 @@ end
 --- The numbers of a buffer or a list.
 local function numbers_of(value, what)
   if drawing.is_buffer(value) then return numbers_of_buffer(value, what) end
-  if type(value) ~= "table" then error(("%s: buffer or list expected, got %s"):format(what, type(value)), 0) end
-  local list = {}
+  if type_of(value) ~= "table" then error(("%s: buffer or list expected, got %s"):format(what, type_of(value)), 0) end
+  local list, key = {}, next(value)
+  if key ~= nil and rawlen(value) == 0 then
+    error(("%s: a list has no key '%s'; %s"):format(what, tostring(key), RIGHT), 0)
+  end
   for i = 1, rawlen(value) do -- raw: no code of a script runs
     list[i] = rawget(value, i)
     if type(list[i]) ~= "number" then
@@ -254,17 +259,15 @@ local function svg_of(lines, o, pixels)
   return (chart.svg(made.sections[1], pixels, "plot", html.CHART_STYLE))
 end
 
---- A drawing of a buffer or list, of the rows of a matrix, or of a list of these.
 --- Raises for a second list in the place of the options.
-local function check_single(options)
+function plot.check_single(options)
   local is_list = type(options) == "table" and type(rawget(options, 1)) == "number"
   if not is_list and not drawing.is_buffer(options) then return end
-  error("options: table of names expected, got numbers; cl.plot(y, { x = x }) draws y over x, cl.plot { x, y } draws "
-    .. "both", 0)
+  error("options: table of names expected, got numbers; " .. RIGHT, 0)
 end
 
+--- A drawing of a buffer or list, of the rows of a matrix, or of a list of these.
 function plot.new(x, options)
-  check_single(options)
   local o = drawing.check_options(options, OPTIONS)
   local lines = lines_of(x, o)
   return drawing.new("Plot", o, function(style) return text_of(lines, o, style) end,

@@ -7,6 +7,7 @@ local drawing = require "clcompute.report.drawing"
 local heat = require "clcompute.report.heat"
 local html = require "clcompute.report.html"
 local markup = require "clcompute.report.markup"
+local type_of = require("clcompute.base").options.type_of
 local width = require("clcompute.base").width
 
 local raster = {}
@@ -97,8 +98,8 @@ end
 
 local function matrix_of(value)
   if drawing.is_buffer(value) then return of_buffer(value) end
-  if type(value) == "table" then return of_table(value) end
-  error(("m: buffer or list of lists expected, got %s"):format(type(value)), 0)
+  if type_of(value) == "table" then return of_table(value) end
+  error(("m: buffer or list of lists expected, got %s"):format(type_of(value)), 0)
 end
 
 --- The mean of the numbers of one channel in a block of rows and columns; NaN where there is none.

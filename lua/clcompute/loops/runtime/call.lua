@@ -101,6 +101,17 @@ local function add(lines, text, ...)
   lines[#lines + 1] = text:format(...)
 end
 
+--- The conditions that rows from a dimension on be tables of its size: where one is not, the first look says which.
+local function print_rows(lines, variable, d, list)
+  if d > variable.rank then return end
+  local row = ("%s_each%d"):format(variable.id, d)
+  add(lines, "for i = 1, %s do", size_of(variable, d - 1))
+  add(lines, "local %s = %s[i]", row, list)
+  add(lines, "if type(%s) ~= 'table' or #%s ~= %s then return false end", row, row, size_of(variable, d))
+  print_rows(lines, variable, d + 1, row)
+  add(lines, "end")
+end
+
 --- The conditions that an array's value be a table of tables, and its sizes.
 local function print_array(lines, variable)
   add(lines, "if type(%s) ~= 'table' then return false end", variable.id)
@@ -113,6 +124,7 @@ local function print_array(lines, variable)
       add(lines, "if type(%s) ~= 'table' then return false end", row)
     end
   end
+  print_rows(lines, variable, 2, variable.id)
 end
 
 --- The checks that a call's values can be judged, and locals for the sizes.
