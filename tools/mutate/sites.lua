@@ -38,6 +38,31 @@ local function code_of(text, language)
   return table.concat(parts)
 end
 
+-- --- what no result depends on -----------------------------------------------------------------
+--
+-- How fast something is, or how much of it is measured: a spec that notices such a number can only repeat it. The
+-- code around it is drawn as any other.
+
+-- Data: a number or a flag is a choice of speed, or of what is measured and against what.
+local DATA = { ["suite/gpu_limits"] = true, ["suite/limits"] = true, ["tuning/choices"] = true,
+  ["tuning/known"] = true }
+
+-- Packages that measure: a number in a constant at the top of a file is of sizes, rounds or seconds.
+local MEASURES = { bench = true, device_profile = true, suite = true, tune = true }
+
+--- The code without such numbers and flags, at its places.
+local function judged(code, path)
+  local file = path:match "^lua/clcompute/(.*)%.lua$" or ""
+  local is_data, measures, is_constant = DATA[file], MEASURES[file:match "^[^/]*"], false
+  return (code:gsub("[^\n]+", function(line)
+    is_constant = line:find "^local %u[%u%d_, ]*=" or is_constant and line:find "^[ }]"
+    is_constant = is_constant and not line:find "%f[%w]function%f[%W]"
+    if is_data then line = line:gsub("%f[%w]true%f[%W]", "____"):gsub("%f[%w]false%f[%W]", "_____") end
+    if is_data or measures and is_constant then line = line:gsub("%d", "_") end
+    return line
+  end))
+end
+
 -- --- changes -----------------------------------------------------------------------------------
 
 local function by(replacement)
@@ -77,7 +102,7 @@ local CHANGES = {
 -- @treturn {table,...} `{ file=, line=, kind=, first=, last=, from=, to= }`, in the order of the text for each kind
 function sites.of(path, text)
   local language, list = path:match "%.(%w+)$", {}
-  local code = code_of(text, language)
+  local code = judged(code_of(text, language), path)
   for _, changes in ipairs { BOTH, CHANGES[language] } do
     for _, change in ipairs(changes) do
       for first, behind in code:gmatch(change[2]) do
