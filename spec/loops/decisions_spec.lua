@@ -130,6 +130,12 @@ describe("profitability", function()
     assert.equal(1 + 2 * 100, copies(true, false, "host")) -- b up once; a up and b down each time
   end)
 
+  it("counts a wait for the device where it is used", function()
+    local plan, numbers = plan_of(2)
+    assert.equal(row.wait, cost(plan, numbers(1e8), arrays "device", { true, true }).copy_seconds)
+    assert.equal(0.0, cost(plan, numbers(1e8), arrays "host", { false, false }).copy_seconds)
+  end)
+
   it("counts no copy of what is written as a whole", function()
     local plan, numbers = plan_of(2)
     local call = numbers(1e8)
