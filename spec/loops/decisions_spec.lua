@@ -368,6 +368,16 @@ describe("loops.compile", function()
     assert.matches("^spec/loops/decisions_spec.lua:%d+: %D", message)
   end)
 
+  it("has a kernel where a zero of either type makes no difference", function()
+    for operation, is_kernel in pairs { ["+ 1"] = true, ["- 1"] = true, ["* 2"] = true, ["// 2"] = true,
+      ["* 0.5"] = true, ["* -2"] = false, ["* i"] = false, ["% 2"] = false, ["+ (1 << 60)"] = false } do
+      local text = "function(a, b, n) for i = 1, n do a[i] = math.max(0, b[i]) %s end end"
+      local compiled = assert(loops.compile(text:format(operation), { device = helper.device(), force = true }))
+      compiled({ 7.5, 8.5 }, { 2.5, 3.5 }, 2)
+      assert.equal(is_kernel, not compiled:source():find("no kernel", 1, true), operation)
+    end
+  end)
+
   it("says why there is no kernel", function()
     for source, reason in pairs {
       ["function(a, n) for i = 2, n do a[i] = a[i - 1] + 1 end end"] = "no loop is parallel",
