@@ -231,6 +231,11 @@ local function with(site, f)
   return reason, table.unpack(result or {})
 end
 
+--- Whether a spec that ran out of so many seconds with a mutant needs far fewer without.
+local function is_quick(spec, seconds)
+  return seconds > 10 and (try(spec, (seconds - 10) / 4))
+end
+
 --- The row of a mutant. A spec kills it that fails, or takes far longer than it does without the mutant.
 local function row_of(site)
   local specs = judges_of(package_of(site.file))
@@ -238,9 +243,8 @@ local function row_of(site)
     local reason, spec, asked, late = with(site, function() return failing(specs) end)
     local row = { name = site.name, kind = site.kind, from = site.from, asked = asked, verdict = reason or "survived" }
     if not spec then return row end
-    local health = health_of(spec)
-    if health.passed then
-      if not late or late > 10 + 4 * health.seconds then row.verdict, row.by = "killed", spec end
+    if late or health_of(spec).passed then
+      if not late or is_quick(spec, late) then row.verdict, row.by = "killed", spec end
       return row
     end
   end
