@@ -40,26 +40,24 @@ end
 
 -- --- what no result depends on -----------------------------------------------------------------
 --
--- How fast something is, or how much of it is measured: a spec that notices such a number can only repeat it. The
--- code around it is drawn as any other.
+-- How fast something is, or how much of it is measured and against what: a spec that notices such a choice can only
+-- repeat it. The code around it is drawn as any other.
 
--- Data: a number or a flag is a choice of speed, or of what is measured and against what.
-local DATA = { ["suite/gpu_limits"] = true, ["suite/limits"] = true, ["tuning/choices"] = true,
-  ["tuning/known"] = true }
+-- Data, and nothing else.
+local CHOICES = { ["lua/clcompute/suite/gpu_limits.lua"] = true, ["lua/clcompute/suite/limits.lua"] = true,
+  ["lua/clcompute/tuning/choices.lua"] = true, ["lua/clcompute/tuning/known.lua"] = true }
 
 -- Packages that measure: a number in a constant at the top of a file is of sizes, rounds or seconds.
 local MEASURES = { bench = true, device_profile = true, suite = true, tune = true }
 
---- The code without such numbers and flags, at its places.
-local function judged(code, path)
-  local file = path:match "^lua/clcompute/(.*)%.lua$" or ""
-  local is_data, measures, is_constant = DATA[file], MEASURES[file:match "^[^/]*"], false
+--- The code without such numbers, at its places.
+local function without_sizes(code, path)
+  if not MEASURES[path:match "^lua/clcompute/(.-)/"] then return code end
+  local is_constant = false
   return (code:gsub("[^\n]+", function(line)
     is_constant = line:find "^local %u[%u%d_, ]*=" or is_constant and line:find "^[ }]"
     is_constant = is_constant and not line:find "%f[%w]function%f[%W]"
-    if is_data then line = line:gsub("%f[%w]true%f[%W]", "____"):gsub("%f[%w]false%f[%W]", "_____") end
-    if is_data or measures and is_constant then line = line:gsub("%d", "_") end
-    return line
+    return is_constant and line:gsub("%d", "_") or nil
   end))
 end
 
@@ -102,7 +100,8 @@ local CHANGES = {
 -- @treturn {table,...} `{ file=, line=, kind=, first=, last=, from=, to= }`, in the order of the text for each kind
 function sites.of(path, text)
   local language, list = path:match "%.(%w+)$", {}
-  local code = judged(code_of(text, language), path)
+  if CHOICES[path] then return list end
+  local code = without_sizes(code_of(text, language), path)
   for _, changes in ipairs { BOTH, CHANGES[language] } do
     for _, change in ipairs(changes) do
       for first, behind in code:gmatch(change[2]) do
