@@ -153,10 +153,13 @@ local function users_of(package)
   return list
 end
 
---- Those that take long come last, so that many are asked; of others the larger ones.
-local function quick_first(specs)
-  local cost = {}
-  for _, spec in ipairs(specs) do cost[spec] = { took[spec] or 0, #read_file(TREE .. "/" .. spec), spec } end
+--- The specs of a file's name come first. Those that take long come last, so that many are asked; of others the
+-- larger ones.
+local function quick_first(specs, file)
+  local cost, own = {}, "/" .. file:match "([^/]*)%.%l+$" .. "_spec.lua"
+  for _, spec in ipairs(specs) do
+    cost[spec] = { spec:find(own, 1, true) and 0 or 1, took[spec] or 0, #read_file(TREE .. "/" .. spec), spec }
+  end
   table.sort(specs, function(a, b)
     for i, part in ipairs(cost[a]) do
       if part ~= cost[b][i] then return part < cost[b][i] end
@@ -166,20 +169,20 @@ local function quick_first(specs)
   return specs
 end
 
---- The specs that judge a package: first its own.
-local function judges_of(package)
-  local list, has, others = {}, {}, {}
+--- The specs that judge a file: first those of its package.
+local function judges_of(file)
+  local package, list, has, others = package_of(file), {}, {}, {}
   local function add(specs)
     for _, spec in ipairs(specs) do
       if not has[spec] then list[#list + 1], has[spec] = spec, true end
     end
   end
-  add(quick_first(specs_of(package)))
+  add(quick_first(specs_of(package), file))
   for _, user in ipairs(users_of(package)) do
     local specs = specs_of(user)
     table.move(specs, 1, #specs, #others + 1, others)
   end
-  add(quick_first(others))
+  add(quick_first(others, file))
   return list
 end
 
@@ -238,7 +241,7 @@ end
 
 --- The row of a mutant. A spec kills it that fails, or takes far longer than it does without the mutant.
 local function row_of(site)
-  local specs = judges_of(package_of(site.file))
+  local specs = judges_of(site.file)
   while true do
     local reason, spec, asked, late = with(site, function() return failing(specs) end)
     local row = { name = site.name, kind = site.kind, from = site.from, asked = asked, verdict = reason or "survived" }
