@@ -136,6 +136,12 @@ describe("profitability", function()
     assert.equal(0.0, cost(plan, numbers(1e8), arrays "host", { false, false }).copy_seconds)
   end)
 
+  it("counts the copies of what a condition reads in Lua", function()
+    local plan, numbers = plan_of(2)
+    local branch = { kind = "if", reads = { a }, writes = {}, arms = { { body = plan } } }
+    assert.equal(1, cost({ branch, kernels = plan.kernels }, numbers(1e8), arrays "device", { true, true }).copies)
+  end)
+
   it("counts no copy of what is written as a whole", function()
     local plan, numbers = plan_of(2)
     local call = numbers(1e8)
