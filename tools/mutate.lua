@@ -53,11 +53,14 @@ local function build()
   return (run("make -s all layer", 300))
 end
 
---- Runs specs; whether they pass, whether their time ran out, and the seconds they took.
-local function try(specs, limit)
+local took = {} -- seconds, by spec, when it was last tried
+
+--- Runs a spec; whether it passes, whether its time ran out, and the seconds it took.
+local function try(spec, limit)
   local start = os.time()
-  local passed, is_late = run("make -s check JOBS=1 SPECS=\"" .. specs .. "\"", limit)
-  return passed, is_late, os.time() - start
+  local passed, is_late = run("make -s check JOBS=1 SPECS=" .. spec, limit)
+  took[spec] = os.time() - start
+  return passed, is_late, took[spec]
 end
 
 -- --- rows --------------------------------------------------------------------------------------
@@ -65,7 +68,13 @@ end
 local verdicts, healthy, met = {}, {}, {} -- by name of a mutant, by spec, by name of a survivor
 
 local function take(row)
-  if row.spec then healthy[row.spec] = row elseif row.suite then met[row.name] = row else verdicts[row.name] = row end
+  if row.spec then
+    healthy[row.spec], took[row.spec] = row, row.seconds
+  elseif row.suite then
+    met[row.name] = row
+  else
+    verdicts[row.name] = row
+  end
 end
 
 local function keep(row)
@@ -144,27 +153,36 @@ local function users_of(package)
   return list
 end
 
-local function smaller_first(specs)
-  local size = {}
-  for _, spec in ipairs(specs) do size[spec] = #read_file(TREE .. "/" .. spec) end
-  table.sort(specs, function(a, b) return size[a] < size[b] or size[a] == size[b] and a < b end)
+--- The specs of a file's name come first. Those that take long come last, so that many are asked; of others the
+-- larger ones.
+local function quick_first(specs, file)
+  local cost, own = {}, "/" .. file:match "([^/]*)%.%l+$" .. "_spec.lua"
+  for _, spec in ipairs(specs) do
+    cost[spec] = { spec:find(own, 1, true) and 0 or 1, took[spec] or 0, #read_file(TREE .. "/" .. spec), spec }
+  end
+  table.sort(specs, function(a, b)
+    for i, part in ipairs(cost[a]) do
+      if part ~= cost[b][i] then return part < cost[b][i] end
+    end
+    return false
+  end)
   return specs
 end
 
---- The specs that judge a package: first its own.
-local function judges_of(package)
-  local list, has, others = {}, {}, {}
+--- The specs that judge a file: first those of its package.
+local function judges_of(file)
+  local package, list, has, others = package_of(file), {}, {}, {}
   local function add(specs)
     for _, spec in ipairs(specs) do
       if not has[spec] then list[#list + 1], has[spec] = spec, true end
     end
   end
-  add(smaller_first(specs_of(package)))
+  add(quick_first(specs_of(package), file))
   for _, user in ipairs(users_of(package)) do
     local specs = specs_of(user)
     table.move(specs, 1, #specs, #others + 1, others)
   end
-  add(smaller_first(others))
+  add(quick_first(others, file))
   return list
 end
 
@@ -216,16 +234,20 @@ local function with(site, f)
   return reason, table.unpack(result or {})
 end
 
+--- Whether a spec that ran out of so many seconds with a mutant needs far fewer without.
+local function is_quick(spec, seconds)
+  return seconds > 10 and (try(spec, (seconds - 10) / 4))
+end
+
 --- The row of a mutant. A spec kills it that fails, or takes far longer than it does without the mutant.
 local function row_of(site)
-  local specs = judges_of(package_of(site.file))
+  local specs = judges_of(site.file)
   while true do
     local reason, spec, asked, late = with(site, function() return failing(specs) end)
     local row = { name = site.name, kind = site.kind, from = site.from, asked = asked, verdict = reason or "survived" }
     if not spec then return row end
-    local health = health_of(spec)
-    if health.passed then
-      if not late or late > 10 + 4 * health.seconds then row.verdict, row.by = "killed", spec end
+    if late or health_of(spec).passed then
+      if not late or is_quick(spec, late) then row.verdict, row.by = "killed", spec end
       return row
     end
   end
@@ -287,10 +309,9 @@ local function report(list)
 end
 
 assert(os.execute("mkdir -p " .. FOLDER))
-if not os.rename(TREE, TREE) then
-  assert(os.execute(("mkdir %s && git archive HEAD | tar -x -C %s"):format(TREE, TREE)))
-  assert(build(), "the tree does not build: " .. FOLDER .. "/log")
-end
+if not os.rename(TREE, TREE) then assert(os.execute("git clone -q . " .. TREE)) end
+assert(os.execute(("git -C %s checkout -q ."):format(TREE))) -- without the mutant at which a run was ended
+assert(build(), "the tree does not build: " .. FOLDER .. "/log")
 read_rows()
 local list, command = draw(), arg[1] or "report"
 if command == "run" then run_mutants(list, tonumber(arg[2]) or math.huge) end

@@ -251,8 +251,7 @@ void clc_droprecording(clc_Recording *r) {
   clc_dropheld(r);
   for (size_t i = 0; i < r->n; i++) drop_command(r, &r->commands[i]);
   if (r->commands != NULL) reallocate(r, r->commands, r->room * sizeof *r->commands, 0);
-  r->commands = NULL;
-  r->n = r->room = 0;
+  r->n = 0; /* a replay may have come to here by a hook */
 }
 
 /* --- replay ------------------------------------------------------------ */
@@ -276,7 +275,6 @@ static void queue_command(lua_State *L, clc_Device *d, clc_Kept *k, clc_Event *e
 static void prepare_replay(lua_State *L, clc_Device *d) {
   clc_makeroom(L, d);
   clc_beforewrite(L, d->context, NULL);
-  clc_usedevice(L, d);
 }
 
 void clc_replay(lua_State *L, clc_Recording *r, clc_Event *e) {

@@ -115,7 +115,7 @@ static int unmap_piece(const clc_Piece *p) {
 
 void clc_mappieces(clc_Service *s, clc_Pieces *p, int arena) {
   for (clc_Piece *piece = p->pieces; piece < p->pieces + CLC_PIECES; piece++) {
-    if (piece->bytes == 0 || piece->bound == piece->is_mapped) continue;
+    if (piece->bound == piece->is_mapped) continue;
     const int done = piece->bound ? map_piece(piece, arena) : unmap_piece(piece);
     if (clc_succeeds(s, done ? CL_SUCCESS : CL_OUT_OF_RESOURCES, "mmap"))
       piece->is_mapped = piece->bound;

@@ -511,6 +511,18 @@ helper.describe_each("bench.measure", function(d)
     assert.is_true(rate > reached / 3 and rate < 10 * reached, rate .. " beside " .. reached)
   end)
 
+  it("has a peak in a time of its own, unless told one", function()
+    local flops, spent = peak.flops, {}
+    finally(function() peak.flops = flops end)
+    function peak.flops(_, _, given)
+      spent[#spent + 1] = given
+      return 1.0
+    end
+    bench.peak(d, { only = "flops" })
+    bench.peak(d, { only = "flops", seconds = 3 })
+    assert.same({ peak.SECONDS, 3 }, spent)
+  end)
+
   it("has peaks in check mode", function()
     d:check(true)
     finally(function() d:check(false) end)

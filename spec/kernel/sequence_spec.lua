@@ -541,6 +541,21 @@ local function describe_sequences(device)
       helper.raises("sequence is released", s)
     end)
 
+    it("end with their queue by a hook, while an expression is computed that could wait for them", function()
+      local q = d:queue()
+      local x, add = q:zeros("int", 4), q:program(SOURCE).add
+      local s = q:record(function() add(4, x, 1) end)
+      local y = d:zeros("float", 4) + 1
+      debug.sethook(function()
+        if debug.getinfo(2, "S").source:find("lua/clcompute/operations", 1, true) then q:close() end
+      end, "", 1)
+      local ok, message = pcall(s, 2)
+      debug.sethook()
+      assert.is_false(ok)
+      assert.truthy(message:find("sequence was released meanwhile", 1, true), message)
+      assert.same({ 1, 1, 1, 1 }, y:read())
+    end)
+
     it("are released by a hook in the middle", function()
       if helper.is_simulator(d) then return end
       local x = d:zeros("int", 4)

@@ -159,6 +159,16 @@ describe("the parallel loops", function()
     assert.equal("", parallel_loops "function(A, n) for i = 1, n do A[i // 2 + 1] = 1.0 end end")
   end)
 
+  it("step forward by what is above 0 for certain, and so stay behind where they begin", function()
+    local text = "function(A, n) for k = 1, n do for j = n + 1, 2 * n, %s do A[j] = A[j - n] end end end"
+    for _, step in ipairs { "k * k", "k * k + 2", "-k * -k" } do
+      assert.equal("j", parallel_loops(text:format(step)), step)
+    end
+    for _, step in ipairs { "k * k - 2", "-2 + k * k", "k * n" } do
+      assert.equal("", parallel_loops(text:format(step)), step)
+    end
+  end)
+
   it("are none where the budget is exceeded", function()
     local result = extract "function(A, n) for i = 1, n do A[i] = A[i] + 1 end end"
     local ok, message = dependences.analyse(result, 1)

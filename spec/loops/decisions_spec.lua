@@ -130,6 +130,18 @@ describe("profitability", function()
     assert.equal(1 + 2 * 100, copies(true, false, "host")) -- b up once; a up and b down each time
   end)
 
+  it("counts a wait for the device where it is used", function()
+    local plan, numbers = plan_of(2)
+    assert.equal(row.wait, cost(plan, numbers(1e8), arrays "device", { true, true }).copy_seconds)
+    assert.equal(0.0, cost(plan, numbers(1e8), arrays "host", { false, false }).copy_seconds)
+  end)
+
+  it("counts the copies of what a condition reads in Lua", function()
+    local plan, numbers = plan_of(2)
+    local branch = { kind = "if", reads = { a }, writes = {}, arms = { { body = plan } } }
+    assert.equal(1, cost({ branch, kernels = plan.kernels }, numbers(1e8), arrays "device", { true, true }).copies)
+  end)
+
   it("counts no copy of what is written as a whole", function()
     local plan, numbers = plan_of(2)
     local call = numbers(1e8)
@@ -360,6 +372,16 @@ describe("loops.compile", function()
     buffer:release()
     local message = helper.raises("argument #1 'a': the buffer is released", function() compiled(buffer, 3) end)
     assert.matches("^spec/loops/decisions_spec.lua:%d+: %D", message)
+  end)
+
+  it("has a kernel where a zero of either type makes no difference", function()
+    for operation, is_kernel in pairs { ["+ 1"] = true, ["- 1"] = true, ["* 2"] = true, ["// 2"] = true,
+      ["* 0.5"] = true, ["* -2"] = false, ["* i"] = false, ["% 2"] = false, ["+ (1 << 60)"] = false } do
+      local text = "function(a, b, n) for i = 1, n do a[i] = math.max(0, b[i]) %s end end"
+      local compiled = assert(loops.compile(text:format(operation), { device = helper.device(), force = true }))
+      compiled({ 7.5, 8.5 }, { 2.5, 3.5 }, 2)
+      assert.equal(is_kernel, not compiled:source():find("no kernel", 1, true), operation)
+    end
   end)
 
   it("says why there is no kernel", function()

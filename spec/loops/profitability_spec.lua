@@ -150,6 +150,8 @@ describe("profitability", function()
     assert.is_true(choose(0.9 * device, { true }))
     assert.is_false(choose(0.7 * device, { true }))
     assert.is_nil(costs.standing(memory, 1e4))
+    figures.is_measured.device[1] = true
+    assert.is_true(choose(1.1 * device, { false }))
   end)
 
   it("believes two measurements, the shorter of the last two, and only for sizes alike", function()

@@ -72,6 +72,7 @@ describe("a loop with barriers is told by its text:", function()
       "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { B W }", -- a product of matrix and vector reduces so
       "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { W B C }",
       "for (uint k = n / 2; k >= get_work_dim() && in[0] != 77; k /= 2) { W B }",
+      "for (uint k = n / 2; k > 0 || k - t > 77; k /= 2) { W B }", -- no memory
       "uint k = 0; while (k < 3 * get_work_dim()) { W B k++; }", -- adds
       "for (uint k = n / 2; k >= get_work_dim(); k /= 2) { s[t] += k; if (in[0] == 77) break; B }",
       "uint k = n / 2; do { W B k /= 2; } while (k >= get_work_dim());",

@@ -101,6 +101,13 @@ describe("help", function()
     has(told(nil), "about this nil")
   end)
 
+  it("parts what it says by one empty line", function()
+    for _, entry in ipairs(reference.read()) do
+      local text = entry.signature and told(entry.name) or ""
+      assert.is_nil(text:match "\n\n\n" or text:match "\n\n$", entry.name)
+    end
+  end)
+
   it("keeps to the terminal", function()
     for _, topic in ipairs { "gemm", "Device", "bench.measure", "gem" } do
       for line in told(topic):gsub("Example:.*", ""):gmatch "[^\n]+" do

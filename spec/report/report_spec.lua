@@ -74,6 +74,8 @@ describe("numbers", function()
     write, unit = format.shared({ 1e-6, 10.0 }, "s")
     assert.is_nil(unit)
     assert.equal("1.00 µs", write(1e-6))
+    assert.equal("0.50000", format.shared { 1.23e-3, 0.5 }(0.5)) -- up to five decimals
+    assert.equal("0.0500", format.shared { 1.23e-4, 0.05 }(0.05))
   end)
 
   it("in a column are never off by more than their last digit shows", function()

@@ -339,6 +339,17 @@ describe("tune", function()
     assert.is_false(ok)
     assert.matches("no operation 'gem'; there are gemm", output, 1, true)
   end)
+
+  it("says as a command what was before, what is kept, and by how much it helps", function()
+    local _, output = helper.run([[
+      package.loaded["clcompute.tune"] = { operations = function() return { "gemm" } end, run = function()
+        return { { operation = "gemm", dtype = "float", tried = { 1, 2 }, before = { kernel = "naive" },
+          after = { kernel = "tiled", edge = 8 }, before_seconds = 0.004, after_seconds = 0.002, ratio = 0.5 } }
+      end }
+      os.exit(require "clcompute.cli".run { "tune", "gemm" })]], {})
+    assert.matches("gemm, float: 2 candidates\n  before  kernel=naive\n  after   edge=8 kernel=tiled\n"
+      .. "  4 ms before, 2 ms after: 2.00 times as fast\n", output, 1, true)
+  end)
 end)
 
 describe("cl", function()

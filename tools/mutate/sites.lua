@@ -38,6 +38,29 @@ local function code_of(text, language)
   return table.concat(parts)
 end
 
+-- --- what no result depends on -----------------------------------------------------------------
+--
+-- How fast something is, or how much of it is measured and against what: a spec that notices such a choice can only
+-- repeat it. The code around it is drawn as any other.
+
+-- Data, and nothing else.
+local CHOICES = { ["lua/clcompute/suite/gpu_limits.lua"] = true, ["lua/clcompute/suite/limits.lua"] = true,
+  ["lua/clcompute/tuning/choices.lua"] = true, ["lua/clcompute/tuning/known.lua"] = true }
+
+-- Packages that measure: a number in a constant at the top of a file is of sizes, rounds or seconds.
+local MEASURES = { bench = true, device_profile = true, suite = true, tune = true }
+
+--- The code without such numbers, at its places.
+local function without_sizes(code, path)
+  if not MEASURES[path:match "^lua/clcompute/(.-)/"] then return code end
+  local is_constant = false
+  return (code:gsub("[^\n]+", function(line)
+    is_constant = line:find "^local %u[%u%d_, ]*=" or is_constant and line:find "^[ }]"
+    is_constant = is_constant and not line:find "%f[%w]function%f[%W]"
+    return is_constant and line:gsub("%d", "_") or nil
+  end))
+end
+
 -- --- changes -----------------------------------------------------------------------------------
 
 local function by(replacement)
@@ -77,7 +100,8 @@ local CHANGES = {
 -- @treturn {table,...} `{ file=, line=, kind=, first=, last=, from=, to= }`, in the order of the text for each kind
 function sites.of(path, text)
   local language, list = path:match "%.(%w+)$", {}
-  local code = code_of(text, language)
+  if CHOICES[path] then return list end
+  local code = without_sizes(code_of(text, language), path)
   for _, changes in ipairs { BOTH, CHANGES[language] } do
     for _, change in ipairs(changes) do
       for first, behind in code:gmatch(change[2]) do

@@ -79,9 +79,9 @@ end
 --- The words with a number below 0 joined to the option before it, since argparse takes "-3" for an option.
 local function joined(arguments)
   local words = {}
-  for i, word in ipairs(arguments) do
-    local before = words[#words]
-    if i > 1 and word:find "^%-%.?%d" and before:find "^%-%-%a" and not before:find("=", 1, true) then
+  for _, word in ipairs(arguments) do
+    local before = words[#words] or ""
+    if word:find "^%-%.?%d" and before:find "^%-%-%a" and not before:find("=", 1, true) then
       words[#words] = before .. "=" .. word
     else
       words[#words + 1] = word

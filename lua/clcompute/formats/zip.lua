@@ -187,7 +187,7 @@ function zip.open(file, e)
   function entry.read(_, n)
     local parts, have = { kept }, #kept
     while have < n do
-      local piece = next_piece(n - have)
+      local piece = next_piece(n)
       if not piece or piece == "" then break end
       count, sum = count + #piece, crc(piece)
       if count > e.size then fail("entry %s has more than its %d bytes", quote(e.name), e.size) end
