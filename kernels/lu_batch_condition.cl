@@ -3,6 +3,7 @@
  * lu_batch_condition: estimates of the norms of inverses of many small matrices, from their LU factors
  *
  *     for each matrix A:
+ *       unit = half the exponent of the largest pivot, as a power of two;
  *       x = A^-1 of an even vector, or of one that grows with changing signs, whichever is larger;
  *       most = ||A^-1||, as that vector shows it;
  *       for (step = 0; step < 4; step++) {
@@ -11,9 +12,11 @@
  *         x = A^-1 of the i-th unit vector;
  *         if (||x|| > most) most = ||x||; else end it;
  *       }
- *       inverses[matrix] = most, or infinity where an element of a solution was NaN;
+ *       inverses[2 * matrix] = most, or infinity where an element of a solution was NaN;
+ *       inverses[2 * matrix + 1] = unit;
  *
- * Norms are 1-norms. W and `order` are those of lu_batch_rows.
+ * Norms are 1-norms, and `most` is `unit` times as large: all vectors are, lest it overflow where the condition
+ * number does not. W and `order` are those of lu_batch_rows.
  * One work-group of ROWS work-items a matrix.
  */
 #ifndef REAL
@@ -72,7 +75,11 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_batch_conditi
   const int row = is_there ? order[matrix * n + t] : t;
   const REAL growth = n > 1 ? (REAL)1 / (n - 1) : 1;
   w += matrix * n * n;
-  REAL v = is_there ? (REAL)1 / n : 0, x = 0, sign = 0, most = 0;
+  survey(&found, t, is_there ? fabs(w[t * n + t]) : 0, 0);
+  const REAL largest = found.largest[0];
+  const REAL unit = largest > 0 && largest < INFINITY ? ldexp((REAL)1, ilogb(largest) / 2) : 1;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  REAL v = is_there ? unit / n : 0, x = 0, sign = 0, most = 0;
   int vertex = -1, is_over = 0, is_done = 0;
   /* Solves: two of A, then by turns one of its transpose and one of A. */
   for (int turn = 0; turn < 2 + 2 * STEPS && !is_done; turn++) {
@@ -91,7 +98,7 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_batch_conditi
     if (is_transposed) {
       is_done = place == vertex;
       vertex = place;
-      v = t == vertex;
+      v = t == vertex ? unit : 0;
     } else {
       is_over |= isnan(norm);
       if (turn == 0 || norm > most)
@@ -101,10 +108,13 @@ __kernel __attribute__((reqd_work_group_size(ROWS, 1, 1))) void lu_batch_conditi
       most = turn == 0 || norm > most ? norm : most;
       is_done |= is_over || (turn > 1 && !differs);
       if (turn > 0) sign = sign_of(x);
-      v = turn > 0 ? sign : (t % 2 ? -1 : 1) * (1 + t * growth);
+      v = unit * (turn > 0 ? sign : (t % 2 ? -1 : 1) * (1 + t * growth));
     }
     if (!is_there) v = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  if (t == 0) inverses[matrix] = is_over ? INFINITY : most;
+  if (t == 0) {
+    inverses[2 * matrix] = is_over ? INFINITY : most;
+    inverses[2 * matrix + 1] = unit;
+  }
 }

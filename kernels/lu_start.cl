@@ -5,8 +5,8 @@
  *
  *     for (i = 0; i < n; i++) {
  *       for (j = 0; j < columns; j++) X[i][j] = B[order[i]][j];
- *       X[i][columns] = 1 / n;
- *       X[i][columns + 1] = (order[i] is odd ? -1 : 1) * (1 + order[i] / (n - 1));
+ *       X[i][columns] = unit / n;
+ *       X[i][columns + 1] = (order[i] is odd ? -unit : unit) * (1 + order[i] / (n - 1));
  *     }
  *
  * b0 elements lie before B, which has n rows of `columns` elements. Global size: at least n; local
@@ -16,13 +16,14 @@
 #define REAL float /* element type: float or double */
 #endif
 
-__kernel void lu_start(const ulong n, const ulong columns, __global const int *order,
-                       __global const REAL *b, const ulong b0, __global REAL *x) {
+__kernel void lu_start(const ulong n, const REAL unit, const ulong columns,
+                       __global const int *order, __global const REAL *b, const ulong b0,
+                       __global REAL *x) {
   const size_t i = get_global_id(0);
   if (i >= n) return;
   const int row = order[i];
   x += i * (columns + 2);
   for (size_t j = 0; j < columns; j++) x[j] = b[b0 + row * columns + j];
-  x[columns] = (REAL)1 / n;
-  x[columns + 1] = (row % 2 ? -1 : 1) * (1 + (n > 1 ? (REAL)row / (n - 1) : row));
+  x[columns] = unit / n;
+  x[columns + 1] = (row % 2 ? -unit : unit) * (1 + (n > 1 ? (REAL)row / (n - 1) : row));
 }

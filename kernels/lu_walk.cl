@@ -4,9 +4,9 @@
  *
  *     turn 0, with A^-1 of two vectors in columns `first` and first + 1 of X (lu_start):
  *       most[0] = the norm of the first, or the second's by that of its vector, if it is larger;
- *       v = the signs of that column;
+ *       v = the signs of that column, times unit;
  *     turn 1, with A^-T of those signs in v, in the order of the factors:
- *       v = the unit vector of its largest element, of equal ones the first of A's;
+ *       v = unit in the place of its largest element, of equal ones the first of A's, else 0;
  *     turn 2, with A^-1 of that vector in v:
  *       most[0] = the larger of most[0] and its norm;
  *
@@ -46,7 +46,7 @@ static inline void survey(__local Survey *s, const int t) {
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_walk(
-    const ulong n, const int turn, const ulong first, __global const REAL *x,
+    const ulong n, const REAL unit, const int turn, const ulong first, __global const REAL *x,
     __global const int *order, __global REAL *v, __global REAL *most) {
   __local Survey found;
   const int t = (int)get_local_id(0);
@@ -75,10 +75,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_walk(
   place = found.places[0];
   if (turn == 0) {
     const int is_other = isnan(other) || other > sum;
-    for (ulong i = t; i < n; i += GROUP) v[i] = x[i * ld + is_other] < 0 ? -1 : 1;
+    for (ulong i = t; i < n; i += GROUP) v[i] = x[i * ld + is_other] < 0 ? -unit : unit;
     sum = is_other ? other : sum;
   } else if (turn == 1) {
-    for (ulong i = t; i < n; i += GROUP) v[i] = (int)i == place;
+    for (ulong i = t; i < n; i += GROUP) v[i] = (int)i == place ? unit : 0;
     sum = 0;
   }
   if (t == 0) {

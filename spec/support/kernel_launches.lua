@@ -257,7 +257,7 @@ by_kernel.lu_batch_sweep = [[for _, n in ipairs { 1, 2, 7, 8, 9, 31, 32, 33 } do
 by_kernel.lu_batch_condition = [[for _, n in ipairs { 1, 2, 7, 9, 33 } do
   local rows = n <= 32 and 32 or 64
   run("lu_batch_condition", 2 * rows, { ROWS = rows })(n, random(2 * n * n),
-    buffer(2 * n, function(i) return (i - 1) % n end, "int"), empty(2)) end]]
+    buffer(2 * n, function(i) return (i - 1) % n end, "int"), empty(4)) end]]
 
 by_kernel.lu_batch_residual = [[for _, n in ipairs { 1, 2, 7, 8, 9, 31, 32, 33 } do for columns = 1, 3, 2 do
   local rows = n <= 32 and 32 or 64
@@ -266,10 +266,10 @@ by_kernel.lu_batch_residual = [[for _, n in ipairs { 1, 2, 7, 8, 9, 31, 32, 33 }
     empty(6 * columns)) end end]]
 
 by_kernel.lu_start = [[for _, n in ipairs(SIZES) do for columns = 0, 3, 3 do
-  run("lu_start", over(n, 8))(n, columns, ints(n), reals(n * columns + 2), 2, empty(n * (columns + 2))) end end]]
+  run("lu_start", over(n, 8))(n, 0.5, columns, ints(n), reals(n * columns + 2), 2, empty(n * (columns + 2))) end end]]
 
 by_kernel.lu_walk = [[for _, n in ipairs(SIZES) do for turn = 0, 2 do for first = 0, 3, 3 do
-  run("lu_walk", 16)(n, turn, first, reals(n * (first + 2)), ints(n), reals(n), reals(1)) end end end]]
+  run("lu_walk", 16)(n, 2.0, turn, first, reals(n * (first + 2)), ints(n), reals(n), reals(1)) end end end]]
 
 by_kernel.residual_lanes = [[for _, n in ipairs(SIZES) do for columns = 1, 3, 2 do
   run("residual_lanes", { global = { up(8 * n, 16), columns, 2 }, group = { 16, 1, 1 } })(n, columns,

@@ -63,8 +63,13 @@ void clc_lusolve(lua_State *L, const clc_Lu *f, clc_Buffer *b, clc_Buffer *x);
 void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t columns, clc_Buffer *b,
                     clc_Buffer *x);
 
+/* Half the exponent of a matrix's norm, as a power of two: an inverse is estimated by what it makes
+   of vectors of that size, lest the estimate overflow where the condition number does not. */
+double clc_sizeofvectors(double norm);
+
 /* On a GPU, for a few columns, or none: queues that solution, and what is found of the 1-norm of
-   the inverse on the way, from below (Higham 1988): one number, to `most`. Not for a batch. */
+   the inverse on the way, from below (Higham 1988), times the size of the vectors: one number, to
+   `most`. Not for a batch. */
 void clc_luwalk(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, clc_Buffer *x,
                 clc_Buffer *most);
 

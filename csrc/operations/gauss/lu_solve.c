@@ -119,11 +119,12 @@ void clc_lusolvefew(lua_State *L, const clc_Lu *f, int transposed, size_t column
 
 static void walk(lua_State *L, const clc_Lu *f, int turn, size_t first, clc_Buffer *x,
                  clc_Buffer *order, clc_Buffer *v, clc_Buffer *most) {
+  const double unit = clc_sizeofvectors(f->norms[0]);
   const size_t group = clc_tasksize(v->device);
   const clc_Range one = clc_padded1(group, group);
   clc_Kernel *k = clc_prebuilt(L, v->device, "lu_walk", v->dtype, clc_define(L, {"GROUP", group}));
-  clc_run(L, k, &one, clc_size(f->n), clc_integer(turn), clc_size(first), clc_memory(x),
-          clc_memory(order), clc_memory(v), clc_memory(most));
+  clc_run(L, k, &one, clc_size(f->n), clc_number(unit), clc_integer(turn), clc_size(first),
+          clc_memory(x), clc_memory(order), clc_memory(v), clc_memory(most));
   lua_pop(L, 2);
 }
 
@@ -131,8 +132,8 @@ static void start(lua_State *L, const clc_Lu *f, size_t columns, clc_Buffer *b, 
                   clc_Buffer *x) {
   const clc_Range range = clc_padded1(f->n, 64);
   clc_Kernel *k = clc_prebuilt(L, x->device, "lu_start", x->dtype, "");
-  clc_run(L, k, &range, clc_size(f->n), clc_size(columns), clc_memory(order), clc_elements(b),
-          clc_memory(x));
+  clc_run(L, k, &range, clc_size(f->n), clc_number(clc_sizeofvectors(f->norms[0])),
+          clc_size(columns), clc_memory(order), clc_elements(b), clc_memory(x));
   lua_pop(L, 1);
 }
 

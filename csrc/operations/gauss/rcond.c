@@ -16,8 +16,9 @@ typedef struct {
   const double *w; /* factors on the host, or NULL */
   const int *pivots;
   clc_Buffer *b, *x; /* vectors before and after, on the device, or NULL */
-  double *v;         /* n rows of one or two vectors */
-  int steps;         /* of the walk: the first usually ends it, and costs two passes over w */
+  double *v;         /* n rows of one or two vectors, of that size */
+  double unit;
+  int steps; /* of the walk: the first usually ends it, and costs two passes over w */
 } Inverse;
 
 /* --- on the host, for small matrices ---------------------------------------- */
@@ -91,8 +92,8 @@ static double start(lua_State *L, const Inverse *s) {
   const size_t n = s->f->n;
   const double growth = n > 1 ? 1 / (double)(n - 1) : 1;
   for (size_t i = 0; i < n; i++) {
-    s->v[2 * i] = 1 / (double)n;
-    s->v[2 * i + 1] = (i % 2 ? -1 : 1) * (1 + (double)i * growth);
+    s->v[2 * i] = s->unit / (double)n;
+    s->v[2 * i + 1] = (i % 2 ? -1 : 1) * (1 + (double)i * growth) * s->unit;
   }
   apply_inverse(L, s, 0, 2);
   const double even = norm1(s->v, n, 2), beside = 2 * norm1(s->v + 1, n, 2) / (3 * (double)n);
@@ -107,31 +108,33 @@ static size_t find_largest(const double *v, size_t n) {
   return at;
 }
 
-/* Replaces v by its signs; returns whether they differ from those before. */
-static int take_signs(double *v, signed char *signs, size_t n) {
+/* Replaces v by its signs, of that size; returns whether they differ from those before. */
+static int take_signs(double *v, signed char *signs, size_t n, double unit) {
   int differ = 0;
   for (size_t i = 0; i < n; i++) {
     const signed char sign = v[i] < 0 ? -1 : 1;
     differ |= sign != signs[i];
-    v[i] = signs[i] = sign;
+    signs[i] = sign;
+    v[i] = sign * unit;
   }
   return differ;
 }
 
-/* A lower bound of the 1-norm of the inverse: a walk to a vertex of the unit ball where it is
-   largest, along the gradient. The same signs have the same gradient, and end it. */
+/* A lower bound of the 1-norm of the inverse, times the size of its vectors: a walk to a vertex of
+   the unit ball where it is largest, along the gradient. The same signs have the same gradient, and
+   end it. */
 static double inverse_norm(lua_State *L, const Inverse *s, signed char *signs) {
   const size_t n = s->f->n;
   double estimate = start(L, s);
   size_t vertex = n;
   if (isnan(estimate)) return INFINITY; /* overflow is beyond every norm */
-  for (int step = 0; step < s->steps && take_signs(s->v, signs, n); step++) {
+  for (int step = 0; step < s->steps && take_signs(s->v, signs, n, s->unit); step++) {
     apply_inverse(L, s, 1, 1);
     const size_t next = find_largest(s->v, n);
     if (next == vertex) break;
     vertex = next;
     memset(s->v, 0, n * sizeof *s->v);
-    s->v[vertex] = 1;
+    s->v[vertex] = s->unit;
     apply_inverse(L, s, 0, 1);
     const double norm = norm1(s->v, n, 1);
     if (isnan(norm)) return INFINITY;
@@ -141,13 +144,24 @@ static double inverse_norm(lua_State *L, const Inverse *s, signed char *signs) {
   return estimate;
 }
 
+double clc_sizeofvectors(double norm) {
+  return norm > 0 && isfinite(norm) ? ldexp(1, ilogb(norm) / 2) : 1;
+}
+
+/* From that bound. Rounding may pass 1. */
+static double rcond_of(double norm, double inverse, double unit) {
+  return fmin(1, unit / norm / inverse);
+}
+
 /* Of a batch that lies by rows, on the device. */
 static void estimate_batch(lua_State *L, const clc_Lu *f, double *rconds) {
   const clc_Batch batch = {f->count, f->n, f->lu, f->exchanges, NULL, f->orders[0], NULL};
-  clc_Buffer *inverses = clc_newbuffer(L, f->lu->device, f->lu->dtype, &(clc_Shape){1, {f->count}});
+  clc_Buffer *inverses =
+      clc_newbuffer(L, f->lu->device, f->lu->dtype, &(clc_Shape){1, {2 * f->count}});
   clc_estimatebatch(L, &batch, inverses);
   const double *numbers = clc_pushdoubles(L, inverses);
-  for (size_t i = 0; i < f->count; i++) rconds[i] = fmin(1, 1 / (f->norms[i] * numbers[i]));
+  for (size_t i = 0; i < f->count; i++)
+    rconds[i] = rcond_of(f->norms[i], numbers[2 * i], numbers[2 * i + 1]);
   clc_release(&inverses->h);
   lua_pop(L, 2);
 }
@@ -159,7 +173,7 @@ int clc_canwalk(lua_State *L, const clc_Lu *f) {
 double clc_walkrcond(lua_State *L, const clc_Lu *f, clc_Buffer *most) {
   const double inverse = *clc_pushdoubles(L, most);
   lua_pop(L, 1);
-  return fmin(1, 1 / (f->norms[0] * inverse)); /* rounding may pass 1 */
+  return rcond_of(f->norms[0], inverse, clc_sizeofvectors(f->norms[0]));
 }
 
 static void walk(lua_State *L, const clc_Lu *f, double *rconds) {
@@ -195,8 +209,8 @@ void clc_rconds(lua_State *L, int table, clc_Lu *f, double *rconds) {
     memset(signs, 0, f->n);
     s.w = here ? w + i * f->n * f->n : NULL;
     s.pivots = f->pivots + i * f->n;
-    const double inverse = f->n > 0 ? inverse_norm(L, &s, signs) : 0;
-    rconds[i] = f->n > 0 ? fmin(1, 1 / (f->norms[i] * inverse)) : 1; /* rounding may pass 1 */
+    s.unit = clc_sizeofvectors(f->norms[i]);
+    rconds[i] = f->n > 0 ? rcond_of(f->norms[i], inverse_norm(L, &s, signs), s.unit) : 1;
   }
   if (!here) {
     clc_release(&s.b->h);

@@ -160,6 +160,22 @@ helper.describe_each("lu", function(d)
     end)
   end
 
+  it("tells the condition of matrices whose inverse is near the largest number, or their norm", function()
+    local sizes = { float = { 1e-37, 1e37 }, double = { 1e-306, 1e306 } }
+    for _, dtype in ipairs(d.has_double and dtypes or { "float" }) do
+      for _, size in ipairs(sizes[dtype]) do
+        for _, n in ipairs(slow and { 2, 33 } or { 2, 33, 100 }) do
+          local a, b = d:eye(n, n, dtype) * size, d:full(dtype, size, n)
+          for _, kernel in ipairs { "blocked", "unblocked", false } do
+            assert.near(1, select(2, cl.gauss(a, b, { kernel = kernel or nil })).rcond, 1e-5)
+          end
+          assert.near(1, cl.lu(a):rcond(), 1e-5)
+          assert.near(1, cl.lu(a:copy():reshape(1, n, n)):rcond()[1], 1e-5)
+        end
+      end
+    end
+  end)
+
   it("names system and column of a batch", function()
     local a = d:buffer { { { 1, 2 }, { 3, 4 } }, { { 1, 2 }, { 2, 4 } } }
     local b = d:zeros("float", 2, 2)
