@@ -183,11 +183,14 @@ int clc_selects(lua_State *L, const clc_Place *place, const char *selector) {
 static void raise_none(lua_State *L, const clc_Place *places, size_t n, const char *selector,
                        const char *origin, const clc_Mute *mute) {
   if (n == 0 && mute->code != CL_SUCCESS) clc_raisemute(L, mute);
-  if (n == 0)
+  if (n == 0) {
+    const char *complaint = clc_pushpoclcomplaint(L);
     luaL_error(L,
                "no OpenCL device on this machine: install the driver of your GPU, or for the "
                "CPU on Debian and Ubuntu `apt install pocl-opencl-icd`; `clinfo` shows what "
-               "is installed");
+               "is installed%s%s",
+               complaint != NULL ? ". Where POCL is: " : "", complaint != NULL ? complaint : "");
+  }
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   lua_pushfstring(L, "no OpenCL device matches '%s'%s; there are:", selector, origin);

@@ -84,8 +84,12 @@ void clc_preparepocl(int is_worker);
 /* Pushes the folder in which POCL keeps what it compiled. */
 const char *clc_pushpoclfolder(lua_State *L);
 
-/* Before a build by POCL: raises when there is no `ld` in PATH, which links its kernels, or too
-   little room for the files it makes of them. *has_linker: `ld` was found before. */
+/* Pushes that folder, which it makes where it is missing, and where POCL cannot write there what is
+   to be said of it, which it returns; else NULL. */
+const char *clc_pushpoclcomplaint(lua_State *L);
+
+/* Before a build by POCL: raises when there is no `ld` in PATH, which links its kernels, or no
+   folder or too little room for the files it makes of them. *has_linker: `ld` was found before. */
 void clc_checkpocl(lua_State *L, int *has_linker);
 
 /* Before a launch by POCL: raises where the files that it makes of a kernel, which have its name,

@@ -4,11 +4,13 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "platform.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -111,6 +113,23 @@ void clc_preparepocl(int is_worker) {
   pthread_once(&once, is_worker ? prepare_worker : prepare);
 }
 
+/* Makes a folder and those above it that are missing. */
+static void make_folders(lua_State *L, const char *folder) {
+  for (const char *p = folder; p != NULL; p = strchr(p + 1, '/')) {
+    if (p > folder) mkdir(lua_pushlstring(L, folder, (size_t)(p - folder)), 0700);
+    if (p > folder) lua_pop(L, 1);
+  }
+  mkdir(folder, 0700);
+}
+
+const char *clc_pushpoclcomplaint(lua_State *L) {
+  const char *folder = clc_pushpoclfolder(L);
+  if (access(folder, F_OK) != 0) make_folders(L, folder); /* POCL did, when the process began */
+  if (access(folder, W_OK | X_OK) == 0) return NULL;
+  return lua_pushfstring(L, "POCL cannot write to %s (%s); set POCL_CACHE_DIR to another folder",
+                         folder, strerror(errno));
+}
+
 void clc_checkpocl(lua_State *L, int *has_linker) {
   struct statvfs s;
   if (!*has_linker && !finds_linker(L))
@@ -118,11 +137,13 @@ void clc_checkpocl(lua_State *L, int *has_linker) {
                "no ld in PATH: POCL would end the process at the first launch of a kernel; apt "
                "install binutils, or add its folder (/usr/bin) to PATH");
   *has_linker = 1;
-  const char *folder = clc_pushpoclfolder(L);
+  const int top = lua_gettop(L);
+  const char *complaint = clc_pushpoclcomplaint(L), *folder = lua_tostring(L, top + 1);
+  if (complaint != NULL) luaL_error(L, "%s", complaint);
   if (statvfs(folder, &s) == 0 && (s.f_bavail * s.f_frsize) >> 20 < LEAST_MIB)
     luaL_error(L,
                "%s has less than %d MiB left: POCL would end the process; make room, or set "
                "POCL_CACHE_DIR to another folder",
                folder, LEAST_MIB);
-  lua_pop(L, 1);
+  lua_settop(L, top);
 }

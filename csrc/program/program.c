@@ -133,6 +133,18 @@ static void measure_structs(lua_State *L, int idx, clc_Kernel *k) {
   lua_settop(L, top);
 }
 
+/* A source without a kernel is not built: where there is none, a file that POCL keeps is damaged.
+ */
+static void raise_unknown(lua_State *L, const Program *p, int idx, const char *name) {
+  const char *names = push_name_text(L, idx);
+  if (*names == '\0' && p->device->context->is_pocl)
+    luaL_error(L,
+               "no kernel '%s' in the program, nor another: a file in POCL's cache is damaged; "
+               "remove the folder %s",
+               name, clc_pushpoclfolder(L));
+  luaL_error(L, "no kernel '%s' in the program; there are: %s", name, names);
+}
+
 clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   const Program *p = clc_checkhandle(L, idx, &program_type);
   idx = lua_absindex(L, idx);
@@ -141,8 +153,7 @@ clc_Kernel *clc_pushkernel(lua_State *L, int idx, const char *name) {
   if (clc_testhandle(L, -1, &clc_kerneltype) == NULL) { /* or released since */
     lua_pop(L, 1);
     const char *real_name = push_real_name(L, &p->code.program, name);
-    if (!has_kernel(L, &p->code.program, real_name))
-      luaL_error(L, "no kernel '%s' in the program; there are: %s", name, push_name_text(L, idx));
+    if (!has_kernel(L, &p->code.program, real_name)) raise_unknown(L, p, idx, name);
     if (clc_getvalue(L, idx, TEXT) != LUA_TSTRING) luaL_error(L, "the program lost its text");
     clc_getvalue(L, idx, DECLARATIONS); /* nil: built from source */
     const clc_Text text = {lua_tostring(L, -2), p->built.hidden, lua_tostring(L, -1),

@@ -266,6 +266,19 @@ describe("clcompute doctor", function()
   end)
 end)
 
+describe("clcompute warm", function()
+  it("builds nothing where nothing can be kept", function()
+    write_file(scratch, "")
+    fails(1, { "nothing is kept: ", "/below/verdicts: ", "; set CLCOMPUTE_CACHE to another folder" }, "warm",
+      ("CLCOMPUTE_CACHE=%s/below"):format(scratch))
+    fails(1, { "nothing is kept here: CLCOMPUTE_CACHE is off" }, "warm", "CLCOMPUTE_CACHE=off")
+  end)
+
+  it("measures first calls on a device that there is", function()
+    fails(1, { "no OpenCL device matches 'nope'" }, "doctor --cold --device nope")
+  end)
+end)
+
 describe("clcompute repl", function()
   --- What the prompt prints of a line of Lua.
   local function converse(line, arguments, environment)

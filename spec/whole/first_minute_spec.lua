@@ -46,6 +46,26 @@ describe("the first minute", function()
     assert.is_nil(files():find "verdicts")
   end)
 
+  it("names a folder that POCL cannot write to, and makes one that is missing", function()
+    if not device.platform:find "Portable" then return pending "needs POCL" end
+    local script = [[print(pcall(d.program, d, "kernel void k(global int *x) { x[0] = 42; }"))]]
+    shell(("touch %s/file"):format(folder))
+    assert.matches("false\t.*POCL cannot write to .*/file %(.*%); set POCL_CACHE_DIR to another folder",
+      run(script, { POCL_CACHE_DIR = folder .. "/file" }))
+    local removed = ([[os.execute "rm -rf %s/pocl" ]]):format(folder)
+    assert.matches("true\t", run(removed .. script))
+  end)
+
+  it("judges an isolated device apart, whose worker builds anew", function()
+    if device.type ~= "cpu" then return pending "only processors can be isolated" end
+    assert.equal("true\tfalse\n", run [[
+      local answers, tests = require "clcompute.answers", require "clcompute.answers.operation_tests"
+      cl.ready(d)
+      local isolated <close> = cl.device(d.place, { isolated = true })
+      local test = tests.rows["gemm float"]
+      print(answers.kept_verdict(d, test) ~= nil, answers.kept_verdict(isolated, test) ~= nil)]])
+  end)
+
   it("keeps it at once where CLCOMPUTE_BUILD asks for it", function()
     local script = [[
       local source = "kernel void k(global int *x) { x[0] = 42; }"

@@ -58,6 +58,8 @@ end
 local function key_of(device, test)
   local facts = table.concat({ device.platform, device.name, device.driver, device.version }, " | ")
   local name = test.kernels and ("%s [%s]"):format(test.name, text_of(test.kernels)) or test.name
+  -- POCL's worker keeps builds of its own: what is judged in this process is not built there
+  if test.kernels and device.isolated then name = name .. ", isolated" end
   return name .. "\t" .. facts:gsub("[\t\n]", " ")
 end
 

@@ -37,6 +37,7 @@ end
 COLD[#COLD + 1] = { key = "kernels", wrap = true }
 
 local function show_cold(options)
+  if options.device then command_line.device(options.device) end -- what is wrong with it is told once
   command_line.library()
   local rows = require "clcompute.warm".cold(options.device)
   output.print(options.json and output.json(rows) or output.table(COLD, rows))

@@ -21,12 +21,22 @@ function warm.configure(parser)
     :argname "<selector>"
 end
 
+--- Raises where nothing could be kept.
+local function check_folder()
+  local files = require "clcompute.files"
+  local folder = files.cache_folder()
+  if not folder then error("nothing is kept here: CLCOMPUTE_CACHE is off, or there is no HOME", 0) end
+  local path = folder .. "/verdicts"
+  files.make_folders(path)
+  local file, fault = io.open(path, "ab")
+  if not file then error(("nothing is kept: %s; set CLCOMPUTE_CACHE to another folder"):format(fault), 0) end
+  file:close()
+end
+
 --- Runs the command.
 function warm.run(options)
   local device, clock = command_line.device(options.device), command_line.library().clock
-  if not require("clcompute.files").cache_folder() then
-    error("nothing is kept here: CLCOMPUTE_CACHE is off, or there is no HOME", 0)
-  end
+  check_folder()
   local show <close> = output.progress()
   local start = clock()
   local count = require("clcompute.warm").build(device, function(name, done, total)

@@ -4,22 +4,36 @@
 
 local arity = require("clcompute.base").arity
 local cold = require "clcompute.warm.cold"
+local core = require "clcompute.core"
 local internal = require "clcompute.core.internal"
+local options = require("clcompute.base").options
 local calls = require "clcompute.warm.calls"
 local tuning = require "clcompute.tuning"
 
 local warm = {}
 
-local function is_device(value)
+local function check_device(value)
   local meta = type(value) == "userdata" and debug.getmetatable(value)
-  return meta and meta.__name == "clcompute.Device"
+  if not meta or meta.__name ~= "clcompute.Device" then
+    error("ready: Device expected, got " .. options.type_of(value), 3)
+  end
+end
+
+--- A product by the fast kernel, which that builds where a verdict is kept, but no build.
+local function multiply(device, dtype)
+  local a <close> = device:zeros(dtype, 64, 64)
+  core.gemm(a, a, { kernel = "fast" }):release()
 end
 
 --- Builds and judges a device's fast products, unless they are there.
 function warm.ready(device)
-  if not is_device(device) then error("ready: Device expected, got " .. type(device), 2) end
+  check_device(device)
   local notice <close> = internal.notice "building the fast products" -- luacheck: no unused
-  for _, dtype in ipairs(tuning.dtypes(device)) do tuning.of(device, "gemm", dtype) end
+  for _, dtype in ipairs(tuning.dtypes(device)) do
+    tuning.of(device, "gemm", dtype)
+    multiply(device, dtype)
+  end
+  device:wait()
   return device
 end
 
