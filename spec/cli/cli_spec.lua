@@ -33,10 +33,12 @@ describe("the command", function()
   end)
 
   it("has help with examples for itself and each command, in 80 columns", function()
-    for _, name in ipairs { "", "info", "doctor", "bench", "loops", "profile-device", "report", "repl", "run",
-      "completion", "luarc", "help" } do
+    local all = succeeds("--help", NO_CORE)
+    for _, name in ipairs { "", "info", "doctor", "bench", "loops", "profile-device", "report", "tune",
+      "warm", "repl", "run", "completion", "luarc", "help" } do
       local out = succeeds(name .. " --help", NO_CORE)
       assert.matches("^Usage: clcompute", out)
+      if name ~= "" then assert.matches("\n   " .. name:gsub("%-", "%%-") .. " +%u", all) end -- described
       assert.matches("\nExamples:\n  clcompute " .. name, out, 1, true)
       for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 80, line) end
     end

@@ -131,6 +131,7 @@ describe("a kernel on an isolated device that makes system calls", function()
     end
     assert.equal(ENOSYS, ask("ioctl", 1, 0x5412)) -- TIOCSTI types for the user
     assert.equal(ENOSYS, ask("fcntl", 1, 8, ask "getppid")) -- F_SETOWN sends signals
+    assert.is_true(ask("fcntl", 1, 3) >= 0) -- F_GETFL: drivers look at their descriptors, and lock files
     assert.equal(ENOSYS, ask("sendto", 1))
     assert.equal(ENOSYS, ask("prctl", 1, 0)) -- it ends with its process
   end)
