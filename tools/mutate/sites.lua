@@ -45,7 +45,7 @@ end
 
 -- Data, and nothing else.
 local CHOICES = { ["lua/clcompute/suite/gpu_limits.lua"] = true, ["lua/clcompute/suite/limits.lua"] = true,
-  ["lua/clcompute/tuning/choices.lua"] = true, ["lua/clcompute/tuning/known.lua"] = true }
+  ["lua/clcompute/tuning/candidates.lua"] = true, ["lua/clcompute/tuning/known.lua"] = true }
 
 -- Packages that measure: a number in a constant at the top of a file is of sizes, rounds or seconds.
 local MEASURES = { bench = true, device_profile = true, suite = true, tune = true }
