@@ -92,6 +92,7 @@ describe("help", function()
     end
     has(told "matrix multiplication", "cl.gemm(") -- of which one word is there
     has(told "cumsum", "'cumsum' is a name of other libraries; write cl.scan(\"a + b\", x)")
+    has(told "np.vstack", "'np.vstack' is a name of other libraries; write cl.concat(a, b)")
     has(told "zzzzzzzz", "'zzzzzzzz' is not in the reference; help() lists what is")
     has(told "", "help() lists what is")
   end)

@@ -169,7 +169,7 @@ local function fields_text(known, topic, columns)
 end
 
 local function suggestions(found, topic, columns)
-  local here = spelling.elsewhere(topic)
+  local here = spelling.elsewhere(topic:match "^[%w_]+[.:]([%w_]+)$" or topic)
   if #found == 0 and not here then return ("'%s' is not in the reference; help() lists what is"):format(topic) end
   local lines = { here and ("'%s' is a name of other libraries; write %s"):format(topic, here)
     or ("'%s' is not in the reference; help \"name\" tells of these:"):format(topic) }
