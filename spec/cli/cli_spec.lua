@@ -48,7 +48,11 @@ describe("the command", function()
     local _, said = shell(("echo 'help \"gemm\"' | %srepl"):format(COMMAND))
     assert.equal(said, succeeds "help gemm")
     assert.matches("^cl%.gemm%(a, b %[, options%]%)\n", said)
-    assert.matches("'gem' is not in the reference", succeeds "help gem")
+    assert.matches("write cl.concat%(a, b%)\n", succeeds "help vstack")
+    fails(1, { "'zzzz' is not in the reference" }, "help zzzz")
+    local code, out, err = run "help gem"
+    assert.same({ 1, "" }, { code, out })
+    assert.matches("^clcompute: 'gem' is not in the reference; .-\n  cl%.gemm", err)
     fails(1, { "clcompute doctor" }, "help gemm", NO_CORE)
   end)
 

@@ -168,16 +168,19 @@ local function fields_text(known, topic, columns)
   return lines[1] and table.concat(lines, "\n")
 end
 
+--- What may be meant by a name that the reference does not have, and whether that is told for sure.
 local function suggestions(found, topic, columns)
   local here = spelling.elsewhere(topic:match "^[%w_]+[.:]([%w_]+)$" or topic)
-  if #found == 0 and not here then return ("'%s' is not in the reference; help() lists what is"):format(topic) end
+  if #found == 0 and not here then
+    return ("'%s' is not in the reference; help() lists what is"):format(topic), false
+  end
   local lines = { here and ("'%s' is a name of other libraries; write %s"):format(topic, here)
     or ("'%s' is not in the reference; help \"name\" tells of these:"):format(topic) }
   for i = 1, math.min(#found, MOST) do
     local entry = found[i].entry
     lines[#lines + 1] = width.cut(("  %s  %s"):format(label(entry), first_sentence(entry)), columns)
   end
-  return table.concat(lines, "\n")
+  return table.concat(lines, "\n"), here ~= nil
 end
 
 --- Whether a text has a word that begins like that.
@@ -189,7 +192,9 @@ end
 local function by_name(known, topic, columns)
   local found = find(known, topic)
   if not found[1] or found[1].rank > 1 then
-    return fields_text(known, topic, columns) or suggestions(find_any(known, topic), topic, columns)
+    local text = fields_text(known, topic, columns)
+    if text then return text, true end
+    return suggestions(find_any(known, topic), topic, columns)
   end
   local parts, also = { entry_text(known, found[1].entry, columns), fields_text(known, topic, columns) }, {}
   for i = 2, #found do
@@ -197,7 +202,7 @@ local function by_name(known, topic, columns)
     if one.rank <= 1 or begins_with(first_sentence(one.entry), topic) then also[#also + 1] = one.entry.name end
   end
   if #also > 0 then parts[#parts + 1] = wrap("See also: " .. table.concat(also, ", "), columns, "") end
-  return table.concat(parts, "\n\n")
+  return table.concat(parts, "\n\n"), true
 end
 
 -- --- all -----------------------------------------------------------------------------------------
@@ -241,6 +246,7 @@ end
 -- @param topic
 -- @tparam integer columns of the terminal
 -- @treturn string
+-- @treturn boolean whether it is known, also as a name of another library
 function help.text(known, topic, columns)
   return (type(topic) == "string" and by_name or of_value)(known, topic, math.min(columns, WIDEST))
 end

@@ -146,6 +146,7 @@ end
 -- @tparam string name
 -- @tparam integer width columns of the terminal
 -- @treturn string
+-- @treturn boolean whether the name is known
 function prompt.help(name, width)
   return help.text(catalogue.new(), name, width)
 end
