@@ -68,7 +68,7 @@ local function names_what_is_missing(tree)
   local code, out, err = command.shell(("cd / && env %s %s/bin/clcompute info"):format(only(tree), tree))
   assert.same({ 1, "" }, { code, out })
   assert.equal("clcompute: the Lua module argparse is missing: apt install lua-argparse "
-    .. "(or luarocks install argparse)\n", err)
+    .. "(or luarocks --lua-version 5.4 install argparse)\n", err)
 end
 
 --- The modules of the tree, and the pages, lessons and examples in a folder of it.
