@@ -186,8 +186,8 @@ static void raise_none(lua_State *L, const clc_Place *places, size_t n, const ch
   if (n == 0)
     luaL_error(L,
                "no OpenCL device on this machine: install the driver of your GPU, or for the "
-               "CPU on Debian and Ubuntu `apt install pocl-opencl-icd`; `clinfo` shows what "
-               "is installed");
+               "CPU on Debian and Ubuntu `apt install pocl-opencl-icd`; `clcompute doctor` "
+               "says what is wrong");
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   lua_pushfstring(L, "no OpenCL device matches '%s'%s; there are:", selector, origin);
