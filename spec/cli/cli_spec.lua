@@ -65,7 +65,8 @@ describe("the command", function()
   end)
 
   it("ends with 1 and one line when a module is missing, naming the Debian package", function()
-    fails(1, { "apt install lua-argparse", "luarocks --lua-version 5.4 install argparse" }, "info", "LUA_PATH_5_4='lua/?.lua;lua/?/init.lua'")
+    fails(1, { "apt install lua-argparse", "luarocks --lua-version 5.4 install argparse" }, "info",
+      "LUA_PATH_5_4='lua/?.lua;lua/?/init.lua'")
     local folder = scratch .. ".d" -- with argparse alone
     shell(("mkdir %s; ln -s %s %s"):format(folder, assert(package.searchpath("argparse", package.path)), folder))
     finally(function() shell("rm -r " .. folder) end)

@@ -5,6 +5,7 @@ local command = require "spec.support.command"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 local loops_trial = require "clcompute.cli.loops_trial"
+local width = require("clcompute.base").width
 local write_file = require("clcompute.base").write_file
 
 local run, fails = command.run, command.fails
@@ -161,8 +162,8 @@ describe("clcompute loops --run", function()
       local out = try(name, "--size 50")
       assert.matches("^the file has run\n" .. shown, out)
       line_of(out, "Lua")
-      assert.matches("^0 +0 +as in Lua$", (line_of(out, "compiled, where it pays")))
-      assert.matches("^1 +800 +as in Lua$", (line_of(out, "compiled, all parallel nests on the device")))
+      assert.matches("^0 +0 +as in Lua$", (line_of(out, "where it pays")))
+      assert.matches("^1 +800 +as in Lua$", (line_of(out, "all on device")))
       assert.matches("\n  nest_1: Lua: ", out, 1, true)
     end
     local out = try("sweep", "--size 20")
@@ -174,8 +175,16 @@ describe("clcompute loops --run", function()
   it("passes buffers, sizes and numbers as it is told", function()
     local out = try("stencil", "--size 40 --arguments a=double,b=double:41")
     assert.matches("a: buffer of double, 40; b: buffer of double, 41; n = 40", out, 1, true)
-    assert.matches("^1 +0 +as in Lua$", (line_of(out, "compiled, all parallel nests on the device")))
+    assert.matches("^1 +0 +as in Lua$", (line_of(out, "all on device")))
     assert.matches("a: table of floats, 128; x = 2; n = 7", try("scale", "--arguments x=2,n=7"), 1, true)
+  end)
+
+  it("is as wide as the terminal", function()
+    for _, arguments in ipairs { "--function waves --run --size 1000 --device " .. fast, "--function sweep" } do
+      local out = command.succeeds(("loops %s %s"):format(sums, arguments), "COLUMNS=60")
+      for line in out:gmatch "[^\n]+" do assert.is_true(width.of(line) <= 60, line) end
+      assert.is_nil(out:find "\n[^\n]*…", out)
+    end
   end)
 
   it("ends with 1 where results differ", function()
@@ -183,7 +192,7 @@ describe("clcompute loops --run", function()
       .. "math = { sqrt = tonumber }\n") -- a global of the file, not seen in its text
     local code, out = run(("loops %s --run --size 10 --device %s"):format(other, fast))
     assert.equal(1, code)
-    assert.matches("20 elements differ, by ", (line_of(out, "compiled, where it pays")), 1, true)
+    assert.matches("20 elements differ, by ", (line_of(out, "where it pays")), 1, true)
   end)
 
   it("takes differences of functions that OpenCL does not round as Lua, and names those", function()

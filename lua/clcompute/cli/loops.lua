@@ -169,7 +169,8 @@ local function show(options)
   if options.source then
     output.print((compiled:source():gsub("\n$", "")))
   else
-    output.print(options.explain and compiled:explain() or require("clcompute.loops.explain").loops(state))
+    output.print(output.fitted(options.explain and compiled:explain()
+      or require("clcompute.loops.explain").loops(state)))
   end
   return 0
 end
