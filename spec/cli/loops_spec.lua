@@ -82,14 +82,34 @@ describe("clcompute loops", function()
     assert.is_nil(out:find("has run", 1, true)) -- it is read, no more
   end)
 
-  it("takes the only function of a file, of several the one that is named, and names them", function()
+  it("takes all functions of a file with loops, or the one that is named; names them where it takes one", function()
     assert.matches("^only of .*nest_1, line 1", succeeds("loops " .. one))
     assert.matches("\n   5: for i ", (succeeds(("loops %s --function M.scale"):format(sums)):gsub("\n +", "\n   ")))
     local code, out, err = run("loops " .. sums)
+    assert.equal(1, code)
+    assert.matches("^M.scale of .-\n\nsweep of .-\n\nshift of .-\n\nM.waves of .-\n\nM.stencil of [^\n]+\n", out)
+    assert.matches("^[^\n]+sums.lua:16:12: a string is not accepted[^\n]+\n[^\n]+\n +%^\n$", err) -- of M.loop
+    code, out, err = run(("loops %s --run"):format(sums))
     assert.same({ 1, "" }, { code, out })
     assert.matches("sums.lua:4:1: a second function: --function says which one; there are: half, ", err, 1, true)
     assert.matches("no function 'zork'; there are: half, ", select(3, run(("loops %s --function zork"):format(sums))),
       1, true)
+  end)
+
+  it("names whose source it shows, and functions without a name that it leaves out", function()
+    local several = write(folder .. "/several.lua", ONE .. ONE:gsub("only", "other") .. "return function(a)\n"
+      .. " for i = 1, #a do a[i] = 0 end\nend\n")
+    local code, out, err = run(("loops %s --source"):format(several))
+    assert.same({ 0, several .. ":3: a function without a name is left out\n" }, { code, err })
+    assert.matches("^// only\n.-kernel void nest_1.-\n\n// other\n.-kernel void nest_1", out)
+  end)
+
+  it("reads standard input", function()
+    for _, words in ipairs { "", " --run --device " .. fast } do
+      local code, out = command.shell(("%s loops -%s <%s"):format(command.text, words, one))
+      assert.equal(0, code)
+      assert.matches(words == "" and "^only of " or "^a: table of floats, 128; n = 128\n", out)
+    end
   end)
 
   it("explains and shows the source as the library does", function()

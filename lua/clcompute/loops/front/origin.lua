@@ -162,6 +162,15 @@ function origin.functions(tokens)
   return list
 end
 
+local LOOPS = { ["for"] = true, ["while"] = true, ["repeat"] = true }
+
+local function has_loop(tokens, found)
+  for index = found.first, found.last do
+    if LOOPS[tokens[index].text] then return true end
+  end
+  return false
+end
+
 local function same(one, other)
   return table.concat(one, ",") == table.concat(other, ",")
 end
@@ -205,6 +214,13 @@ end
 
 local function is_outermost(found)
   return found.depth == 0
+end
+
+--- The outermost functions of a text that hold a loop.
+-- @tparam table tokens of `clcompute.loops.front.lexer`
+-- @treturn table as `origin.functions`
+function origin.with_loops(tokens)
+  return select(origin.functions(tokens), function(found) return is_outermost(found) and has_loop(tokens, found) end)
 end
 
 local function has_name(found, name)
