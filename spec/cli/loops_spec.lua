@@ -143,7 +143,8 @@ describe("clcompute loops", function()
   it("shows what is wrong with a file as compilers do", function()
     local code, out, err = run(("loops %s --function loop"):format(sums))
     assert.same({ 1, "" }, { code, out })
-    assert.equal(sums .. ":16:12: a string is not accepted: values are numbers and booleans\n"
+    assert.equal(sums .. ":16:12: a string is not accepted: values are numbers and booleans; texts are made before or "
+      .. "behind the compiled function\n"
       .. "    a[i] = 'x'\n           ^\n", err)
     code, out, err = run(("loops %s --arguments n=float"):format(one))
     assert.same({ 1, "" }, { code, out })

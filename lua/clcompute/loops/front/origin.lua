@@ -82,7 +82,13 @@ end
 function origin.of(source, options)
   local name = options and options.name
   if type(source) == "function" then return of_function(source) end
-  if type(source) == "string" then return { text = source, file = TEXT, name = name } end
+  if type(source) == "string" then
+    local from = { text = source, file = TEXT, name = name }
+    if source:find "^[^%s(]+%.lua$" then
+      failure.raise(from, nil, ("no function is here; a file is passed as { file = %q }"):format(source))
+    end
+    return from
+  end
   if type(source) == "table" and type(source.file) == "string" then
     local file = file_of(source)
     return { text = read_file(file), file = file, name = name }
