@@ -97,6 +97,20 @@ describe("help", function()
     has(told "", "help() lists what is")
   end)
 
+  it("lists names that hold what is asked for and no other ones, and takes a dot or brackets behind a name", function()
+    for _, topic in ipairs { "gem", "cl.gem" } do
+      has(told(topic), "cl.gemm(")
+      for line in told(topic):gmatch "\n([^\n]+)" do has(line, "gemm(") end
+    end
+    assert.is_nil(told "median":find "\n.", 1)
+    for _, topic in ipairs { "gemm.", "gemm()", "gemm(" } do assert.equal(told "gemm", told(topic)) end
+  end)
+
+  it("shows how a launch has groups", function()
+    has(told "range", "{ global = 1024, group = 64 }")
+    has(told "group", "{ global = 1024, group = 64 }")
+  end)
+
   it("says so where a value is none of the library's", function()
     for _, topic in ipairs { print, 7, {}, true } do has(told(topic), "nothing in the reference is about this") end
     has(told(nil), "about this nil")

@@ -9,6 +9,7 @@ local help = {}
 
 local WIDEST = 100 -- columns of a text to be read
 local MOST = 12 -- suggestions
+local PART <const>, TEXT <const> = 3, 20 -- ranks: the topic is a part of the name; the text speaks of it
 
 -- --- words ---------------------------------------------------------------------------------------
 
@@ -113,11 +114,11 @@ local function rank(known, entry, topic)
   if name == topic or entry.name:lower():gsub(":", ".") == topic then return 0 end
   if word == topic then return 1 end
   if not entry.signature and not known:is_object(entry.name) and entry.name ~= entry.module then return nil end
-  if word:sub(1, #topic) == topic then return 2 end
-  if #topic > 2 and word:find(topic, 1, true) then return 3 end
+  if word:sub(1, #topic) == topic or name:sub(1, #topic) == topic then return 2 end
+  if #topic > 2 and word:find(topic, 1, true) then return PART end
   local distance = #part > 0 and spelling.near(part, word)
-  if distance then return 3 + distance end
-  return speaks_of(known, entry, topic) and 20 or nil
+  if distance then return PART + distance end
+  return speaks_of(known, entry, topic) and TEXT or nil
 end
 
 --- The entries that may be meant, { rank =, entry = }, the nearest first.
@@ -168,9 +169,21 @@ local function fields_text(known, topic, columns)
   return lines[1] and table.concat(lines, "\n")
 end
 
+--- Those of a list that hold the name as a part; without one, those that are as near as the nearest and no farther than
+-- a rank.
+local function nearest(found, farthest)
+  local least, list = farthest, {}
+  for _, one in ipairs(found) do least = math.min(least, math.max(one.rank, PART)) end
+  for _, one in ipairs(found) do
+    if one.rank <= least then list[#list + 1] = one end
+  end
+  return list
+end
+
 --- What may be meant by a name that the reference does not have, and whether that is told for sure.
 local function suggestions(found, topic, columns)
   local here = spelling.elsewhere(topic:match "^[%w_]+[.:]([%w_]+)$" or topic)
+  found = nearest(found, here and PART or TEXT)
   if #found == 0 and not here then
     return ("'%s' is not in the reference; help() lists what is"):format(topic), false
   end
@@ -190,6 +203,7 @@ end
 
 --- What is named so, with the options and fields of that name, and what else speaks of it in its first sentence.
 local function by_name(known, topic, columns)
+  topic = topic:gsub("[.:()]+$", "")
   local found = find(known, topic)
   if not found[1] or found[1].rank > 1 then
     local text = fields_text(known, topic, columns)
