@@ -531,6 +531,8 @@ describe("clcompute report", function()
     local out = succeeds("report " .. path)
     assert.matches("1 rows", out, 1, true)
     assert.matches("250", out, 1, true)
+    write_file(path, '{"name":"a"}\n{"a":1}\n')
+    fails(1, { path .. ": row 2 is no measurement: it has no name, value or status" }, "report " .. path)
   end)
 
   it("names what there is", function()

@@ -114,6 +114,9 @@ describe("the library", function()
       if code == 127 then return pending(lua .. " is not installed") end
       assert.equal(1, code)
       assert.matches("clcompute: Lua 5.4 or 5.5 expected, this is Lua", err, 1, true)
+      code, _, err = command.shell(("env LUA_INIT= %s bin/clcompute info"):format(lua))
+      assert.equal(1, code)
+      assert.matches("^clcompute: Lua 5.4 or 5.5 expected, this is Lua[^\n]*\n$", err)
     end)
   end
 end)
