@@ -111,6 +111,12 @@ describe("help", function()
     has(told "group", "{ global = 1024, group = 64 }")
   end)
 
+  it("leads to what finds races and barriers", function()
+    has(told "race", "Device:check(on)")
+    has(told "barrier", "Device:check")
+    has(told "Device:check", "oclgrind --data-races lua5.4 script.lua", "docs/isolation.md")
+  end)
+
   it("says so where a value is none of the library's", function()
     for _, topic in ipairs { print, 7, {}, true } do has(told(topic), "nothing in the reference is about this") end
     has(told(nil), "about this nil")

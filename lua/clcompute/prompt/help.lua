@@ -9,7 +9,7 @@ local help = {}
 
 local WIDEST = 100 -- columns of a text to be read
 local MOST = 12 -- suggestions
-local PART <const>, TEXT <const> = 3, 20 -- ranks: the topic is a part of the name; the text speaks of it
+local PART <const>, TEXT <const> = 3, 20 -- ranks: the topic is an end of the name; the text speaks of it
 
 -- --- words ---------------------------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ local function rank(known, entry, topic)
   if word == topic then return 1 end
   if not entry.signature and not known:is_object(entry.name) and entry.name ~= entry.module then return nil end
   if word:sub(1, #topic) == topic or name:sub(1, #topic) == topic then return 2 end
-  if #topic > 2 and word:find(topic, 1, true) then return PART end
+  if #topic > 2 and word:sub(-#topic) == topic then return PART end
   local distance = #part > 0 and spelling.near(part, word)
   if distance then return PART + distance end
   return speaks_of(known, entry, topic) and TEXT or nil
@@ -169,8 +169,8 @@ local function fields_text(known, topic, columns)
   return lines[1] and table.concat(lines, "\n")
 end
 
---- Those of a list that hold the name as a part; without one, those that are as near as the nearest and no farther than
--- a rank.
+--- Those of a list that begin or end with the name; without one, those that are as near as the nearest and no farther
+-- than a rank.
 local function nearest(found, farthest)
   local least, list = farthest, {}
   for _, one in ipairs(found) do least = math.min(least, math.max(one.rank, PART)) end
