@@ -187,8 +187,8 @@ static void raise_none(lua_State *L, const clc_Place *places, size_t n, const ch
     const char *complaint = clc_pushpoclcomplaint(L);
     luaL_error(L,
                "no OpenCL device on this machine: install the driver of your GPU, or for the "
-               "CPU on Debian and Ubuntu `apt install pocl-opencl-icd`; `clinfo` shows what "
-               "is installed%s%s",
+               "CPU on Debian and Ubuntu `apt install pocl-opencl-icd`; `clcompute doctor` "
+               "says what is wrong%s%s",
                complaint != NULL ? ". Where POCL is: " : "", complaint != NULL ? complaint : "");
   }
   luaL_Buffer b;

@@ -137,6 +137,10 @@ function Device:partition(options) end
 ---(those of compiled loops may, as in Lua), and, before it runs, where an output shares elements with a const argument.
 ---Elements that were never written are NaN, of integers 0xa5 in each byte. Check mode is on from the start where `$CLCOMPUTE_CHECK` is set, but not empty,
 ---0, off, no or false.
+---
+---It does not see a data race, a barrier that not all work-items of a group come to, an access beyond local memory, and
+---an integer divided by zero. Oclgrind finds the first three: `oclgrind --data-races lua5.4 script.lua`
+---(docs/isolation.md).
 ---```lua
 ---d:check(true)
 ---local y = d:empty("float", 7)

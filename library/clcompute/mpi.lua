@@ -96,7 +96,7 @@ function World:reduce(value, operation, root) end
 ---@return number
 function World:allreduce(value, operation) end
 
----Waits for all ranks.
+---Waits for all ranks. `Device:check` tells of barriers in kernels.
 ---```lua
 ---require("clcompute.mpi").world:barrier()
 ---```

@@ -48,12 +48,12 @@ function Program:release() end
 
 ---@class clcompute.RangeTable
 ---@field global integer|integer[] work-items, dimension 0 first
----@field group? integer|integer[]|"driver" of a work-group; the kernel's required size, else a size of the library's choice, unless given. "driver" leaves it to the driver, for experiments
+---@field group? integer|integer[]|"driver" of a work-group, as in `k({ global = 1024, group = 64 }, x)`; the kernel's required size, else a size of the library's choice, unless given. "driver" leaves it to the driver, for experiments
 ---@field offset? integer|integer[] of global ids, counted from 0
 ---@field remainder? "error"|"split"|"pad"|"native" where the group does not divide the range; "error" unless given. "split": the rest is a launch of its own; "pad": rounded up, for kernels with a bounds check; "native": groups of different sizes, of devices with `has_nonuniform_groups` and programs of "-cl-std=CL2.0" or later
 
----A number of work-items, a list of up to three extents, dimension 0 first (a rows x cols matrix is { cols, rows }),
----a table with more, or one of these that `cl.range` prepared.
+---A number of work-items, a table as `{ global = 1024, group = 64 }`, a list of up to three extents, dimension 0 first (a
+---rows x cols matrix is { cols, rows }), or one of these that `cl.range` prepared.
 ---@alias clcompute.Range integer|integer[]|clcompute.RangeTable|clcompute.PreparedRange
 
 ---A range that was checked. It cannot be changed; `tostring` tells all of it.

@@ -2,6 +2,7 @@
 --- Names that are nearly right.
 
 local cl = require "clcompute"
+local helper = require "spec.helper"
 local reference = require "clcompute.reference"
 local spelling = require("clcompute.base").spelling
 
@@ -34,9 +35,48 @@ describe("the spelling of names", function()
     assert.equal("; write b:slice({ first, last }, ...)", spelling.member({}, "buffer", {}, "", cl))
     assert.equal("; write cl.compact(b, mask) or cl.gather(b, indices)",
       spelling.member(io.stdout, "buffer", {}, "", cl))
+    assert.equal("; write cl.solve(a, d:eye(n))", spelling.member("inverse", "buffer", {}, "", cl))
+    assert.equal("; write b:reshape(b.count)", spelling.member("flatten", "library", cl, "", cl)) -- a method of theirs
     for _, word in ipairs { 0 / 0, {}, "_VERSION" } do
       assert.equal("", spelling.member(word, "event", methods, fields, cl))
     end
+  end)
+
+  it("writes what runs in the place of names of other libraries", function()
+    local d = helper.devices()[1]:timing(true)
+    local kernel = d:program("kernel void fill(global float *x) { x[get_global_id(0)] = 1; }").fill
+    local folder = helper.folder()
+    local source, name = "kernel void f(global int *x) { *x = 1; }", folder .. "/x"
+    local tried = 0
+    d:buffer({ { 1, 2 }, { 3, 4 } }):save(name .. ".csv")
+    for object, words in pairs(spelling.ELSEWHERE) do
+      for word, text in pairs(words) do
+        local x, a = d:buffer { 3, 1, 2 }, d:buffer { { 2, 1, 0 }, { 1, 3, 1 }, { 0, 1, 2 } }
+        local event = kernel(3, x)
+        event:wait()
+        local env = { cl = cl, d = d, e = event, k = kernel, x = x, y = x, a = a, n = 3, dtype = "float", low = 0,
+          high = 1, b = (object == "buffer" or text:find "reshape") and x or a,
+          indices = d:buffer({ 3, 1 }, "int"), values = { 1, 2 }, path = folder .. "/x.npy",
+          name = name, source = source, range = 3, table = table, print = tostring }
+        local f = assert(load("return " .. text, "=" .. word, "t", env))
+        local ok, message = pcall(f, x)
+        assert.is_true(ok, ("%s: %s"):format(text, message))
+        tried = tried + 1
+      end
+    end
+    d:timing(false)
+    assert.is_true(tried > 90)
+  end)
+
+  it("gives the median of even and odd numbers, the inverse, and what stands on a diagonal", function()
+    local d = helper.device()
+    local function value(word, x, n)
+      return load("return " .. spelling.elsewhere(word), word, "t", { cl = cl, d = d, x = x, a = x, n = n })()
+    end
+    assert.equal(2, value("median", d:buffer { 9, 1, 2 }, 3))
+    assert.equal(2.5, value("median", d:buffer { 9, 1, 2, 3 }, 4))
+    assert.same({ { 0.5, 0 }, { 0, 0.25 } }, value("inverse", d:buffer { { 2, 0 }, { 0, 4 } }, 2):read())
+    assert.same({ 2, 1, 9 }, value("flip", d:buffer { 9, 1, 2 }, 3):read())
   end)
 
   it("knows the fields that objects of C have by the reference, and no others", function()

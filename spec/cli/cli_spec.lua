@@ -50,7 +50,11 @@ describe("the command", function()
     local _, said = shell(("echo 'help \"gemm\"' | %srepl"):format(COMMAND))
     assert.equal(said, succeeds "help gemm")
     assert.matches("^cl%.gemm%(a, b %[, options%]%)\n", said)
-    assert.matches("'gem' is not in the reference", succeeds "help gem")
+    assert.matches("write cl.concat%(a, b%)\n", succeeds "help vstack")
+    fails(1, { "'zzzz' is not in the reference" }, "help zzzz")
+    local code, out, err = run "help gem"
+    assert.same({ 1, "" }, { code, out })
+    assert.matches("^clcompute: 'gem' is not in the reference; .-\n  cl%.gemm", err)
     fails(1, { "clcompute doctor" }, "help gemm", NO_CORE)
   end)
 
@@ -64,7 +68,8 @@ describe("the command", function()
   end)
 
   it("ends with 1 and one line when a module is missing, naming the Debian package", function()
-    fails(1, { "argparse", "apt install lua-argparse" }, "info", "LUA_PATH_5_4='lua/?.lua;lua/?/init.lua'")
+    fails(1, { "apt install lua-argparse", "luarocks --lua-version 5.4 install argparse" }, "info",
+      "LUA_PATH_5_4='lua/?.lua;lua/?/init.lua'")
     local folder = scratch .. ".d" -- with argparse alone
     shell(("mkdir %s; ln -s %s %s"):format(folder, assert(package.searchpath("argparse", package.path)), folder))
     finally(function() shell("rm -r " .. folder) end)
@@ -542,6 +547,8 @@ describe("clcompute report", function()
     local out = succeeds("report " .. path)
     assert.matches("1 rows", out, 1, true)
     assert.matches("250", out, 1, true)
+    write_file(path, '{"name":"a"}\n{"a":1}\n')
+    fails(1, { path .. ": row 2 is no measurement: it has no name, value or status" }, "report " .. path)
   end)
 
   it("names what there is", function()

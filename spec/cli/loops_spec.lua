@@ -5,6 +5,7 @@ local command = require "spec.support.command"
 local helper = require "spec.helper"
 local loops = require "clcompute.loops"
 local loops_trial = require "clcompute.cli.loops_trial"
+local width = require("clcompute.base").width
 local write_file = require("clcompute.base").write_file
 
 local run, fails = command.run, command.fails
@@ -81,14 +82,34 @@ describe("clcompute loops", function()
     assert.is_nil(out:find("has run", 1, true)) -- it is read, no more
   end)
 
-  it("takes the only function of a file, of several the one that is named, and names them", function()
+  it("takes all functions of a file with loops, or the one that is named; names them where it takes one", function()
     assert.matches("^only of .*nest_1, line 1", succeeds("loops " .. one))
     assert.matches("\n   5: for i ", (succeeds(("loops %s --function M.scale"):format(sums)):gsub("\n +", "\n   ")))
     local code, out, err = run("loops " .. sums)
+    assert.equal(1, code)
+    assert.matches("^M.scale of .-\n\nsweep of .-\n\nshift of .-\n\nM.waves of .-\n\nM.stencil of [^\n]+\n", out)
+    assert.matches("^[^\n]+sums.lua:16:12: a string is not accepted[^\n]+\n[^\n]+\n +%^\n$", err) -- of M.loop
+    code, out, err = run(("loops %s --run"):format(sums))
     assert.same({ 1, "" }, { code, out })
     assert.matches("sums.lua:4:1: a second function: --function says which one; there are: half, ", err, 1, true)
     assert.matches("no function 'zork'; there are: half, ", select(3, run(("loops %s --function zork"):format(sums))),
       1, true)
+  end)
+
+  it("names whose source it shows, and functions without a name that it leaves out", function()
+    local several = write(folder .. "/several.lua", ONE .. ONE:gsub("only", "other") .. "return function(a)\n"
+      .. " for i = 1, #a do a[i] = 0 end\nend\n")
+    local code, out, err = run(("loops %s --source"):format(several))
+    assert.same({ 0, several .. ":3: a function without a name is left out\n" }, { code, err })
+    assert.matches("^// only\n.-kernel void nest_1.-\n\n// other\n.-kernel void nest_1", out)
+  end)
+
+  it("reads standard input", function()
+    for _, words in ipairs { "", " --run --device " .. fast } do
+      local code, out = command.shell(("%s loops -%s <%s"):format(command.text, words, one))
+      assert.equal(0, code)
+      assert.matches(words == "" and "^only of " or "^a: table of floats, 128; n = 128\n", out)
+    end
   end)
 
   it("explains and shows the source as the library does", function()
@@ -122,7 +143,8 @@ describe("clcompute loops", function()
   it("shows what is wrong with a file as compilers do", function()
     local code, out, err = run(("loops %s --function loop"):format(sums))
     assert.same({ 1, "" }, { code, out })
-    assert.equal(sums .. ":16:12: a string is not accepted: values are numbers and booleans\n"
+    assert.equal(sums .. ":16:12: a string is not accepted: values are numbers and booleans; texts are made before or "
+      .. "behind the compiled function\n"
       .. "    a[i] = 'x'\n           ^\n", err)
     code, out, err = run(("loops %s --arguments n=float"):format(one))
     assert.same({ 1, "" }, { code, out })
@@ -161,8 +183,8 @@ describe("clcompute loops --run", function()
       local out = try(name, "--size 50")
       assert.matches("^the file has run\n" .. shown, out)
       line_of(out, "Lua")
-      assert.matches("^0 +0 +as in Lua$", (line_of(out, "compiled, where it pays")))
-      assert.matches("^1 +800 +as in Lua$", (line_of(out, "compiled, all parallel nests on the device")))
+      assert.matches("^0 +0 +as in Lua$", (line_of(out, "where it pays")))
+      assert.matches("^1 +800 +as in Lua$", (line_of(out, "all on device")))
       assert.matches("\n  nest_1: Lua: ", out, 1, true)
     end
     local out = try("sweep", "--size 20")
@@ -174,8 +196,16 @@ describe("clcompute loops --run", function()
   it("passes buffers, sizes and numbers as it is told", function()
     local out = try("stencil", "--size 40 --arguments a=double,b=double:41")
     assert.matches("a: buffer of double, 40; b: buffer of double, 41; n = 40", out, 1, true)
-    assert.matches("^1 +0 +as in Lua$", (line_of(out, "compiled, all parallel nests on the device")))
+    assert.matches("^1 +0 +as in Lua$", (line_of(out, "all on device")))
     assert.matches("a: table of floats, 128; x = 2; n = 7", try("scale", "--arguments x=2,n=7"), 1, true)
+  end)
+
+  it("is as wide as the terminal", function()
+    for _, arguments in ipairs { "--function waves --run --size 1000 --device " .. fast, "--function sweep" } do
+      local out = command.succeeds(("loops %s %s"):format(sums, arguments), "COLUMNS=60")
+      for line in out:gmatch "[^\n]+" do assert.is_true(width.of(line) <= 60, line) end
+      assert.is_nil(out:find "\n[^\n]*…", out)
+    end
   end)
 
   it("ends with 1 where results differ", function()
@@ -183,7 +213,7 @@ describe("clcompute loops --run", function()
       .. "math = { sqrt = tonumber }\n") -- a global of the file, not seen in its text
     local code, out = run(("loops %s --run --size 10 --device %s"):format(other, fast))
     assert.equal(1, code)
-    assert.matches("20 elements differ, by ", (line_of(out, "compiled, where it pays")), 1, true)
+    assert.matches("20 elements differ, by ", (line_of(out, "where it pays")), 1, true)
   end)
 
   it("takes differences of functions that OpenCL does not round as Lua, and names those", function()

@@ -123,7 +123,7 @@ describe("the doctor's report", function()
     assert.equal(1, #one.devices)
     assert.equal("0:0", one.devices[1].place)
     has_fault(tostring(doctor.examine { device = "no such", answers = false }), "devices", "none matches 'no such'",
-      "`clinfo -l` lists what there is")
+      "`clcompute info` lists what there is")
   end)
 
   it("refuses options it does not know", function()

@@ -47,7 +47,8 @@ local ERRORS = {
   { "function(a) §local x, y = 1 end", "every local takes one value, here are 1 for 2" },
   { "function(a) §a[1] = 1, 2 end", "every target takes one value, here are 2 for 1" },
   { "function(a) §a[1], a[2] = 1 end", "every target takes one value, here are 1 for 2" },
-  { "function(a) §print(a) end", "a call is not a statement here: functions of math only give a value" },
+  { "function(a) §print(a) end", "a call is not a statement here: functions of math only give a value; others are " ..
+      "called before or behind the compiled function" },
   { "function(a) a§:fill(0) end", "a method call is not accepted" },
   { "function(a) §math.sqrt = 1 end", "this cannot be assigned to" },
   { "function(a) (a)§[1] = 1 end", "only a name can be indexed or called" },
@@ -55,13 +56,15 @@ local ERRORS = {
   { "function(a) §x = 1 end", "'x' is a global: make it a local or a parameter" },
   { "function(a) §+ 1 end", "a statement expected, found '+'" },
   { "function(a) a[1] = §nil end", "nil is not accepted: values are numbers and booleans" },
-  { "function(a) a[1] = §'x' end", "a string is not accepted: values are numbers and booleans" },
+  { "function(a) a[1] = §'x' end", "a string is not accepted: values are numbers and booleans; texts are made " ..
+      "before or behind the compiled function" },
   { "function(a, §...) end", "'...' is not accepted: every parameter has a name" },
   { "function(a) a[1] = §... end", "'...' is not accepted: every parameter has a name" },
   { "function(a) a[1] = §{} end", "a table cannot be made here: pass the array as a parameter" },
   { "function(a) a[1] = §function() end end",
     "a function is not accepted here: only 'local f = function(x) ... end' is" },
-  { "function(a) a[1] = a[2] §.. a[3] end", "'..' is not accepted: values are numbers and booleans" },
+  { "function(a) a[1] = a[2] §.. a[3] end", "'..' is not accepted: values are numbers and booleans; texts are made " ..
+      "before or behind the compiled function" },
   { "function(a) a[1] = f §'x' end", "a call with a string or a table is not accepted" },
   { "function(a) a[1] = §a.n end", "field 'n' of 'a' is not accepted: only math has fields" },
   { "function(a) a[1] = a[1]§.n end", "a field of this is not accepted: only math has fields" },
@@ -69,6 +72,10 @@ local ERRORS = {
   { "function(a) a[1] = f(1)§[2] end", "only a name can be indexed" },
   { "function(a) a[1] = §#(1 + 2) end", "'#' takes the name of an array" },
   { "function(a) a[1] = §foo(2) end", "unknown call 'foo': 'foo' is a global: make it a local or a parameter" },
+  { "function(a) a[1] = §string.rep(a[1], 3) end",
+    "unknown call 'string.rep': 'string' stays in Lua, before or behind the compiled function" },
+  { "function(a) a[1] = §tostring(2) end",
+    "unknown call 'tostring': 'tostring' stays in Lua, before or behind the compiled function" },
   { "function(a) a[1] = §math.random() end", "unknown call 'math.random': math.random is not accepted" },
   { "function(a) a[1] = §math.cosine(1) end", "unknown call 'math.cosine': math has no 'cosine'" },
   { "function(a) a[1] = §math.sqrt(1, 2) end", "'math.sqrt' takes 1 argument here, got 2" },
@@ -165,6 +172,12 @@ describe("a source that is refused", function()
       assert.equal(expected, tostring(raised))
     end)
   end
+
+  it("is taken for a path where it looks like one", function()
+    local f, reason = require("clcompute.loops").compile("nests/sums.lua", { name = "scale" })
+    assert.is_nil(f)
+    assert.equal('(text): no function is here; a file is passed as { file = "nests/sums.lua" }', tostring(reason))
+  end)
 
   it("is shown with its tabs, and the caret counts characters", function()
     local _, raised = pcall(front.tree, "function(a)\n\t--[[äöü]] a[1] = nil\r\nend")

@@ -92,8 +92,29 @@ describe("help", function()
     end
     has(told "matrix multiplication", "cl.gemm(") -- of which one word is there
     has(told "cumsum", "'cumsum' is a name of other libraries; write cl.scan(\"a + b\", x)")
+    has(told "np.vstack", "'np.vstack' is a name of other libraries; write cl.concat(a, b)")
     has(told "zzzzzzzz", "'zzzzzzzz' is not in the reference; help() lists what is")
     has(told "", "help() lists what is")
+  end)
+
+  it("lists names that hold what is asked for and no other ones, and takes a dot or brackets behind a name", function()
+    for _, topic in ipairs { "gem", "cl.gem" } do
+      has(told(topic), "cl.gemm(")
+      for line in told(topic):gmatch "\n([^\n]+)" do has(line, "gemm(") end
+    end
+    assert.is_nil(told "median":find "\n.", 1)
+    for _, topic in ipairs { "gemm.", "gemm()", "gemm(" } do assert.equal(told "gemm", told(topic)) end
+  end)
+
+  it("shows how a launch has groups", function()
+    has(told "range", "{ global = 1024, group = 64 }")
+    has(told "group", "{ global = 1024, group = 64 }")
+  end)
+
+  it("leads to what finds races and barriers", function()
+    has(told "race", "Device:check(on)")
+    has(told "barrier", "Device:check")
+    has(told "Device:check", "oclgrind --data-races lua5.4 script.lua", "docs/isolation.md")
   end)
 
   it("says so where a value is none of the library's", function()

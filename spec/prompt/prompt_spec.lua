@@ -442,6 +442,37 @@ describe("clcompute run", function()
     end
   end)
 
+  it("names the kernel that Ctrl-C ends", function()
+    if not CPU then return pending "no CPU that can be isolated" end
+    local path = helper.write(folder .. "/endless.lua", [[
+      local d = require "clcompute".device "]] .. CPU .. [["
+      local f = d:program("kernel void f(global float *x) { volatile int go = 1; while (go) x[0] += 1; }").f
+      io.stdout:setvbuf "no"
+      print "ready"
+      f(1, d:zeros("float", 1))
+      d:wait()
+    ]])
+    assert.same({ 130, "ready\nclcompute: interrupted in kernel 'f'\n" }, { interrupted_command("run " .. path) })
+  end)
+
+  it("shows the script's calls that led to an error, none of the library, and fields of what has no text", function()
+    local raised = "\nstack traceback:\n\t[C]: in function 'error'\n"
+    local at = folder .. "/script.lua:"
+    for text, expected in pairs {
+      ["error {}"] = "{}" .. raised .. "\t" .. at .. "1: in main chunk\n",
+      ["error { code = 3 }"] = "{ code = 3 }" .. raised .. "\t" .. at .. "1: in main chunk\n",
+      ["local cl = require 'clcompute'\nlocal function f() cl.map('x +', { x = cl.device():zeros('int', 1) }) end\nf()"]
+        = at .. "2: map: 'x' is a buffer: x[i] is its element, in \"x +\"" .. raised .. "\t(...tail calls...)\n\t" .. at
+        .. "2: in local 'f'\n\t" .. at .. "3: in main chunk\n",
+      ["require 'clcompute'.device 'none of it'"] = at .. "1: no OpenCL device matches 'none of it'; there are:\n",
+    } do
+      local code, _, err = run(text)
+      assert.equal(1, code)
+      assert.equal("clcompute: " .. expected, err:sub(1, #expected + 11))
+      assert.is_nil(err:find "lua/clcompute/", err)
+    end
+  end)
+
   it("takes a script from standard input, and tells of its arguments", function()
     local code, out = command.shell(("echo 'print(arg[0], ...)' | %srun - 4 --x"):format(command.text))
     assert.same({ 0, "-\t4\t--x\n" }, { code, out })

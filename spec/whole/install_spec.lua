@@ -68,7 +68,7 @@ local function names_what_is_missing(tree)
   local code, out, err = command.shell(("cd / && env %s %s/bin/clcompute info"):format(only(tree), tree))
   assert.same({ 1, "" }, { code, out })
   assert.equal("clcompute: the Lua module argparse is missing: apt install lua-argparse "
-    .. "(or luarocks install argparse)\n", err)
+    .. "(or luarocks --lua-version 5.4 install argparse)\n", err)
 end
 
 --- The modules of the tree, and the pages, lessons and examples in a folder of it.
@@ -114,6 +114,9 @@ describe("the library", function()
       if code == 127 then return pending(lua .. " is not installed") end
       assert.equal(1, code)
       assert.matches("clcompute: Lua 5.4 or 5.5 expected, this is Lua", err, 1, true)
+      code, _, err = command.shell(("env LUA_INIT= %s bin/clcompute info"):format(lua))
+      assert.equal(1, code)
+      assert.matches("^clcompute: Lua 5.4 or 5.5 expected, this is Lua[^\n]*\n$", err)
     end)
   end
 end)

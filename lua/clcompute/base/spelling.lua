@@ -56,35 +56,47 @@ function spelling.suggestion(word, members)
 end
 
 local FLAT = "b:reshape(b.count)"
+local INVERSE = "cl.solve(a, d:eye(n))"
+local LAUNCH = "k(range, ...)"
 
--- What scripts call by names of other libraries, by the name of the object's type; `library` is the public table, whose
--- names scripts take for those of methods too.
+-- What scripts call by names of other libraries, by the name of the object's type; `library` is the public table. Each
+-- text is Lua that computes it, of a device d, buffers a, b, x and y, an event e and a kernel k.
 local ELSEWHERE = {
   buffer = { size = "b.count, b.shape or b.bytes", length = "b.count or #b", len = "b.count or #b", n = "b.count or #b",
     data = "b:read()", values = "b:read()", tolist = "b:read()", item = "b[1]", type = "b.dtype", flatten = FLAT,
-    ravel = FLAT },
+    ravel = FLAT, squeeze = "b:reshape(n)", unsqueeze = "b:reshape(1, n)", expand_dims = "b:reshape(1, n)" },
   device = { synchronize = "d:wait()", finish = "d:wait()", compile = "d:program(source)", build = "d:program(source)",
     array = "d:buffer(values)", ones = "d:full(dtype, 1, n)", rand = "d:random(dtype, n)", memory = "d.global_memory",
     cores = "d.compute_units" },
   drawing = { save = "p:svg() or p:html() into a file" },
   event = { time = "e.seconds", duration = "e.seconds", elapsed = "e.seconds", queued = "e:profile()",
     submitted = "e:profile()", started = "e:profile()", finished = "e:profile()" },
-  kernel = { launch = "k(range, ...)", run = "k(range, ...)" },
+  kernel = { launch = LAUNCH, run = LAUNCH, set_arg = LAUNCH, set_args = LAUNCH },
   library = {
     hist = "cl.histogram(x)", pow = "x ^ y", power = "x ^ y", square = "x ^ 2", add = "x + y", subtract = "x - y",
     multiply = "x * y", divide = "x / y", mod = "x % y", cumsum = "cl.scan(\"a + b\", x)", mm = "cl.matmul(a, b)",
     cumprod = "cl.scan(\"a * b\", x)", prod = "cl.reduce(\"a * b\", x)", average = "cl.mean(x)", norm = "cl.norm2(x)",
-    clip = "cl.minimum(cl.maximum(x, low), high)", inv = "cl.solve(a, d:eye(\"float\", n))", det = "cl.lu(a):det()",
+    clip = "cl.minimum(cl.maximum(x, low), high)", inv = INVERSE, inverse = INVERSE, det = "cl.lu(a):det()",
     concatenate = "cl.concat(a, b)", append = "cl.concat(a, b)", take = "cl.gather(x, indices)", equal = "cl.eq(a, b)",
     less = "cl.lt(a, b)", greater = "cl.gt(a, b)", rand = "d:random(dtype, n)", ones = "d:full(dtype, 1, n)",
     randn = "d:random(dtype, n, { distribution = \"normal\" })", array = "d:buffer(values)", save = "b:save(path)",
-    asarray = "d:buffer(values)", reshape = "b:reshape(n)", round = "cl.map(\"rint(x[i])\", { x = x })" },
+    asarray = "d:buffer(values)", reshape = "b:reshape(n)", round = "cl.map(\"rint(x[i])\", { x = x })",
+    zeros_like = "d:zeros(x.dtype, table.unpack(x.shape))", ones_like = "d:full(x.dtype, 1, table.unpack(x.shape))",
+    stack = "cl.concat(x, y):reshape(2, n)", vstack = "cl.concat(a, b)", hstack = "cl.concat(a:T(), b:T()):T()",
+    tile = "cl.concat(x, x)", permute = "cl.transpose(a, { axes = { 2, 1 } })",
+    flip = "cl.gather(x, d:arange(n, 1, -1, \"int\"))", shuffle = "cl.gather(x, d:permutation(n))",
+    diag = "d:eye(n) * x or cl.gather(a, d:arange(1, n * n, n + 1, \"int\"))",
+    median = "cl.mean(cl.sort(x):view((n + 1) // 2, n // 2 + 1))", imshow = "print(cl.picture(a))",
+    show = "print(cl.plot(x)) or print(cl.picture(a))", loadtxt = "d:load(name .. \".csv\")",
+    savetxt = "b:save(name .. \".csv\")" },
 }
 
 for name in ("asin acos atan sinh cosh asinh acosh atanh log2 log10 log1p exp2 expm1 cbrt trunc rsqrt erf sign "
   .. "fabs isnan isinf isfinite"):gmatch "%S+" do
   ELSEWHERE.library[name] = ("cl.map(\"%s(x[i])\", { x = x })"):format(name)
 end
+
+spelling.ELSEWHERE = ELSEWHERE
 
 --- What is written here for a name of another library; nil: unknown.
 function spelling.elsewhere(word)
@@ -109,7 +121,7 @@ function spelling.member(word, object, methods, fields, library)
   if object == "buffer" and tonumber(word) then return ("; write b[%s]"):format(word) end
   local known = ELSEWHERE[object] and ELSEWHERE[object][word]
   if not known and type(rawget(library, word)) == "function" then known = ("cl.%s(...)"):format(word) end
-  known = known or ELSEWHERE.library[word]
+  known = known or ELSEWHERE.library[word] or object == "library" and spelling.elsewhere(word)
   if known then return "; write " .. known end
   local members = {}
   for name in next, methods do members[name] = true end

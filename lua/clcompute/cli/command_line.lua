@@ -21,7 +21,8 @@ local MARGIN = 10 -- that argparse keeps free in usage
 function command_line.module(name, package)
   local found, module = pcall(require, name)
   if found then return module end
-  error(("the Lua module %s is missing: apt install %s (or luarocks install %s)"):format(name, package, name), 0)
+  error(("the Lua module %s is missing: apt install %s (or luarocks --lua-version %s install %s)"):format(name, package,
+    _VERSION:match "[%d.]+", name), 0)
 end
 
 --- Raised by a callback of argparse to end the parsing with a result.

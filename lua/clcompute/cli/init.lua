@@ -54,7 +54,8 @@ end
 local function fail(reason)
   if reason == output.BROKEN_PIPE then return BROKEN_PIPE end
   if interrupt.is(reason) then
-    output.complain "interrupted"
+    local kernel = reason:match "(kernel '[^']*'): interrupted!$" -- of an isolated device
+    output.complain(kernel and "interrupted in " .. kernel or "interrupted")
     return INTERRUPTED
   end
   output.complain(tostring(reason))

@@ -8,14 +8,15 @@ local output = require "clcompute.cli.output"
 
 local command = {
   name = "loops",
-  description = "Tell which loops of a Lua function are parallel, and which access depends on which; show its OpenCL "
-    .. "C; run it in Lua and compiled, and compare.",
+  description = "Tell which loops of Lua functions are parallel, and which access depends on which; show their OpenCL "
+    .. "C; run one in Lua and compiled, and compare.",
   examples = {
-    "clcompute loops mmm.lua                     # the file's only function",
+    "clcompute loops mmm.lua                     # all functions of the file",
     "clcompute loops sums.lua --function scale --explain",
     'clcompute loops mmm.lua --source --arguments "A=float,B=float,C=float"',
     "clcompute loops mmm.lua --run --size 300    # square tables, n = 300",
     'clcompute loops jac.lua --run --arguments "A=floats:500x500,n=500,steps=20"',
+    "generate | clcompute loops -                # a file from standard input",
   },
 }
 
@@ -23,8 +24,9 @@ local DEFAULT_SIZE = 128
 
 --- Adds the options.
 function command.configure(parser)
-  parser:argument("file", "A Lua file with functions."):argname "<file.lua>"
-  parser:option("--function", "Which function of several."):argname "<name>":target "name"
+  parser:argument("file", "A Lua file with functions; - is standard input."):argname "<file.lua>"
+  parser:option("--function", "Which function of several; all with loops unless given, but with --run and --arguments.")
+    :argname "<name>":target "name"
   parser:mutex(
     parser:flag("--explain", "Copies and arithmetic too."),
     parser:flag("--source", "The OpenCL C."),
@@ -56,7 +58,7 @@ local function checked(result, fault)
 end
 
 local function compile(options, device, force)
-  return checked(require "clcompute.loops".compile({ file = options.file },
+  return checked(require "clcompute.loops".compile(options.text or { file = options.file },
     { name = options.name, device = device, force = force, reduce = options.reduce }))
 end
 
@@ -133,14 +135,20 @@ local function has_parameters(fn, names)
   return true
 end
 
+local function load_file(path, text, environment)
+  if text then return load(text, "=stdin", "t", environment) end
+  return loadfile(path, "t", environment)
+end
+
 --- Runs a file and returns a function of it.
 -- @string path
+-- @tparam ?string text of what is no file
 -- @tparam table place `line` and `last_line` of the function, as the debug library counts them, and `parameters`, names
 -- @treturn function
 -- @raise what the file raises, or that the function was not there when the file had run
-local function file_function(path, place)
+local function file_function(path, text, place)
   local environment = setmetatable({ arg = { [0] = path } }, { __index = _G })
-  local chunk, message = loadfile(path, "t", environment)
+  local chunk, message = load_file(path, text, environment)
   if not chunk then error(message, 0) end
   local found = { environment }
   run(chunk, found)
@@ -157,31 +165,60 @@ end
 local function trial(options)
   local device = command_line.device(options.device)
   local compiled, state = presume(options, device)
-  local text, has_failed = loops_trial.run(file_function(options.file, place_of(state)), compiled,
+  local text, has_failed = loops_trial.run(file_function(options.file, options.text, place_of(state)), compiled,
     compile(options, device, true), { device = device, given = options.arguments or {},
       size = options.size or DEFAULT_SIZE, presumed = state.presumed })
   output.print(text)
   return has_failed and 1 or 0
 end
 
+--- Prints what was found of the function, behind a head.
 local function show(options)
   local compiled, state = presume(options)
+  local head = options.head or ""
   if options.source then
-    output.print((compiled:source():gsub("\n$", "")))
+    output.print(head .. compiled:source():gsub("\n$", ""))
   else
-    output.print(options.explain and compiled:explain() or require("clcompute.loops.explain").loops(state))
+    output.print(head .. output.fitted(options.explain and compiled:explain()
+      or require("clcompute.loops.explain").loops(state)))
   end
   return 0
 end
 
---- Runs the command. A fault of the file is shown as compilers do: its place, the line, and a caret.
-function command.run(options)
-  command_line.library()
-  local ok, result = pcall(options.run and trial or show, options)
+--- Returns what a function returns; a fault of the file is shown as compilers do: its place, the line, and a caret.
+local function showing_faults(f, options)
+  local ok, result = pcall(f, options)
   if ok then return result end
   if not require("clcompute.loops.tree").failure.is(result) then error(result, 0) end
   output.show_fault((tostring(result):gsub("the option 'name'", "--function", 1)))
   return 1
+end
+
+--- Shows every function of the file with a loop, one after the other; what is wrong with one stops none.
+local function show_all(options)
+  local front = require "clcompute.loops.front"
+  local list = front.with_loops(front.origin(options.text or { file = options.file }))
+  options.name = list[1] and list[1].name
+  if #list < 2 then return show(options) end
+  local code, gap = 0, ""
+  for _, found in ipairs(list) do
+    if found.name then
+      options.name, options.head = found.name, options.source and ("%s// %s\n"):format(gap, found.name) or gap
+      local ended = showing_faults(show, options)
+      if ended == 0 then gap = "\n" else code = ended end
+    else
+      output.show_fault(("%s:%d: a function without a name is left out"):format(options.file, found.line))
+    end
+  end
+  return code
+end
+
+--- Runs the command.
+function command.run(options)
+  command_line.library()
+  if options.file == "-" then options.text = io.read "a" end
+  local is_of_one = options.name or options.arguments
+  return showing_faults(options.run and trial or is_of_one and show or show_all, options)
 end
 
 return command

@@ -11,8 +11,9 @@ local output = require "clcompute.cli.output"
 local loops_trial = {}
 
 local COLUMNS = {
-  { key = "name", title = "" }, { key = "first", title = "first call s" }, { key = "second", title = "second call s" },
-  { key = "launches" }, { key = "bytes", title = "bytes copied", detail = true }, { key = "result" },
+  { key = "name", title = "" }, { key = "first", title = "call 1 s" }, { key = "second", title = "call 2 s" },
+  { key = "launches", detail = true }, { key = "bytes", title = "bytes copied", detail = true },
+  { key = "result", wrap = true },
 }
 local CALLS = 2 -- the first one analyses, and builds
 local LUA_HAS = { double = true, long = true } -- of the dtypes of buffers
@@ -304,12 +305,13 @@ function loops_trial.run(fn, compiled, forced, request)
   local trial = { rows = rows, kinds = presumed.kinds, is_exact = #allowed == 0, has_failed = false,
     values = new_values(rows, presumed.kinds, request.given, request.size) }
   local lines = { lua_row(trial, fn, compiled, device),
-    compiled_row(trial, "compiled, where it pays", compiled, device) }
+    compiled_row(trial, "where it pays", compiled, device) }
   if has_parallel(presumed.spec.plan) then
-    lines[3] = compiled_row(trial, "compiled, all parallel nests on the device", forced, device)
+    lines[3] = compiled_row(trial, "all on device", forced, device)
   end
-  return ("%s\non %s\n\n%s\n\n%s"):format(arguments_text(rows, presumed.kinds, trial.values), device.name,
-    output.table(COLUMNS, lines), remarks(allowed, compiled.state)), trial.has_failed
+  local arguments = output.fitted(arguments_text(rows, presumed.kinds, trial.values))
+  return ("%s\non %s\n\n%s\n\n%s"):format(arguments, device.name, output.table(COLUMNS, lines),
+    output.fitted(remarks(allowed, compiled.state))), trial.has_failed
 end
 
 return loops_trial

@@ -129,6 +129,26 @@ function output.check(options)
   end
 end
 
+--- A line in lines of so many columns: its last cell goes on below where that begins, a text further to the right.
+local function hung(line, columns)
+  if width.of(line) <= columns then return { line } end
+  local head = line:match "^(.*  )%S" or ""
+  if width.of(head) > columns // 2 then head = line:match "^ *" end
+  return width.wrap(line:sub(#head + 1), columns, head, (" "):rep(width.of(head) + (head:find "%S" and 0 or 2)))
+end
+
+--- A text with lines as wide as the terminal; elsewhere they are as wide as they are.
+-- @tparam string text
+-- @treturn string
+function output.fitted(text)
+  local columns, lines = terminal.width(math.huge), {}
+  for line in text:gmatch "[^\n]*" do
+    local parts = hung(line, columns)
+    table.move(parts, 1, #parts, #lines + 1, lines)
+  end
+  return table.concat(lines, "\n")
+end
+
 --- A table as a text, which fits the terminal; elsewhere it is as wide as it is.
 -- @tparam table columns as of a section of `clcompute.report`
 -- @tparam table rows

@@ -77,6 +77,11 @@ local function kept(path)
   command_line.module("dkjson", "lua-dkjson")
   local found, rows = pcall(require "clcompute.report".read, path)
   if not found then error(rows, 0) end
+  for i, row in ipairs(rows) do
+    if row.name == nil and row.value == nil and row.status == nil then
+      error(("%s: row %d is no measurement: it has no name, value or status"):format(path, i), 0)
+    end
+  end
   return { title = path, sections = { { title = ("%d rows"):format(#rows), rows = rows } } }
 end
 

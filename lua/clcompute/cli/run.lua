@@ -22,24 +22,23 @@ function run.configure(parser)
   parser:argument("arguments", "The script's, as they are."):argname "<argument>":args "*"
 end
 
---- An error with the calls of the script that led to it.
-local function describe(reason)
-  local text = interrupt.text(reason)
-  if interrupt.is(reason) then return text end
-  return (debug.traceback(text, 2):gsub("\n%s%[C%]: in function 'xpcall'.*$", ""))
-end
-
 --- Runs the command.
 function run.run(options)
   local library = command_line.library()
-  require("clcompute.prompt").guard(library)
+  local prompt = require "clcompute.prompt"
+  prompt.guard(library)
   warn "@on"
   local script, message = loadfile(options.file ~= "-" and options.file or nil)
   if not script then error(message, 0) end
   _G.arg = table.move(options.passed_on, 1, #options.passed_on, 1, { [0] = options.file })
-  local ok, reason = xpcall(script, describe, table.unpack(options.passed_on))
+  local ok, reason = xpcall(script, function(raised)
+    return interrupt.is(raised) and raised or prompt.fault(raised, debug.traceback("", 2))
+  end, table.unpack(options.passed_on))
   if ok then return 0 end
-  if interrupt.is(reason) then error(reason, 0) end
+  if interrupt.is(reason) then
+    prompt.say_what_runs()
+    error(reason, 0)
+  end
   io.stderr:write("clcompute: ", reason, "\n")
   return 1
 end

@@ -36,11 +36,16 @@ function topic.run(options, parser)
   local found = find_parser(parser, options.topic)
   if found then
     output.print(command_line.help_of(found))
-  else
-    command_line.library() -- for the prompt
-    output.print(require("clcompute.prompt").help(options.topic, terminal.width(WIDTH)))
+    return 0
   end
-  return 0
+  command_line.library() -- for the prompt
+  local text, is_known = require("clcompute.prompt").help(options.topic, terminal.width(WIDTH))
+  if is_known then
+    output.print(text)
+    return 0
+  end
+  io.stderr:write("clcompute: ", text, "\n")
+  return 1
 end
 
 return topic

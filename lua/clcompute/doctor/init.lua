@@ -196,7 +196,7 @@ local function examine_devices(report, options)
   elseif #report.platforms == 0 then
     report:add("devices", "fault", "no platform", drivers.to_install())
   elseif #report.devices == 0 and options.device then
-    report:add("devices", "fault", ("none matches '%s'"):format(options.device), "`clinfo -l` lists what there is")
+    report:add("devices", "fault", ("none matches '%s'"):format(options.device), "`clcompute info` lists what there is")
   end
 end
 

@@ -9,6 +9,7 @@ local help = {}
 
 local WIDEST = 100 -- columns of a text to be read
 local MOST = 12 -- suggestions
+local PART <const>, TEXT <const> = 3, 20 -- ranks: the topic is an end of the name; the text speaks of it
 
 -- --- words ---------------------------------------------------------------------------------------
 
@@ -113,11 +114,11 @@ local function rank(known, entry, topic)
   if name == topic or entry.name:lower():gsub(":", ".") == topic then return 0 end
   if word == topic then return 1 end
   if not entry.signature and not known:is_object(entry.name) and entry.name ~= entry.module then return nil end
-  if word:sub(1, #topic) == topic then return 2 end
-  if #topic > 2 and word:find(topic, 1, true) then return 3 end
+  if word:sub(1, #topic) == topic or name:sub(1, #topic) == topic then return 2 end
+  if #topic > 2 and word:sub(-#topic) == topic then return PART end
   local distance = #part > 0 and spelling.near(part, word)
-  if distance then return 3 + distance end
-  return speaks_of(known, entry, topic) and 20 or nil
+  if distance then return PART + distance end
+  return speaks_of(known, entry, topic) and TEXT or nil
 end
 
 --- The entries that may be meant, { rank =, entry = }, the nearest first.
@@ -168,16 +169,31 @@ local function fields_text(known, topic, columns)
   return lines[1] and table.concat(lines, "\n")
 end
 
+--- Those of a list that begin or end with the name; without one, those that are as near as the nearest and no farther
+-- than a rank.
+local function nearest(found, farthest)
+  local least, list = farthest, {}
+  for _, one in ipairs(found) do least = math.min(least, math.max(one.rank, PART)) end
+  for _, one in ipairs(found) do
+    if one.rank <= least then list[#list + 1] = one end
+  end
+  return list
+end
+
+--- What may be meant by a name that the reference does not have, and whether that is told for sure.
 local function suggestions(found, topic, columns)
-  local here = spelling.elsewhere(topic)
-  if #found == 0 and not here then return ("'%s' is not in the reference; help() lists what is"):format(topic) end
+  local here = spelling.elsewhere(topic:match "^[%w_]+[.:]([%w_]+)$" or topic)
+  found = nearest(found, here and PART or TEXT)
+  if #found == 0 and not here then
+    return ("'%s' is not in the reference; help() lists what is"):format(topic), false
+  end
   local lines = { here and ("'%s' is a name of other libraries; write %s"):format(topic, here)
     or ("'%s' is not in the reference; help \"name\" tells of these:"):format(topic) }
   for i = 1, math.min(#found, MOST) do
     local entry = found[i].entry
     lines[#lines + 1] = width.cut(("  %s  %s"):format(label(entry), first_sentence(entry)), columns)
   end
-  return table.concat(lines, "\n")
+  return table.concat(lines, "\n"), here ~= nil
 end
 
 --- Whether a text has a word that begins like that.
@@ -187,9 +203,12 @@ end
 
 --- What is named so, with the options and fields of that name, and what else speaks of it in its first sentence.
 local function by_name(known, topic, columns)
+  topic = topic:gsub("[.:()]+$", "")
   local found = find(known, topic)
   if not found[1] or found[1].rank > 1 then
-    return fields_text(known, topic, columns) or suggestions(find_any(known, topic), topic, columns)
+    local text = fields_text(known, topic, columns)
+    if text then return text, true end
+    return suggestions(find_any(known, topic), topic, columns)
   end
   local parts, also = { entry_text(known, found[1].entry, columns), fields_text(known, topic, columns) }, {}
   for i = 2, #found do
@@ -197,7 +216,7 @@ local function by_name(known, topic, columns)
     if one.rank <= 1 or begins_with(first_sentence(one.entry), topic) then also[#also + 1] = one.entry.name end
   end
   if #also > 0 then parts[#parts + 1] = wrap("See also: " .. table.concat(also, ", "), columns, "") end
-  return table.concat(parts, "\n\n")
+  return table.concat(parts, "\n\n"), true
 end
 
 -- --- all -----------------------------------------------------------------------------------------
@@ -241,6 +260,7 @@ end
 -- @param topic
 -- @tparam integer columns of the terminal
 -- @treturn string
+-- @treturn boolean whether it is known, also as a name of another library
 function help.text(known, topic, columns)
   return (type(topic) == "string" and by_name or of_value)(known, topic, math.min(columns, WIDEST))
 end

@@ -18,8 +18,8 @@ local prompt = { guard = safety.guard }
 
 local FIRST, NEXT = "> ", ">> "
 local PIPE_COLUMNS = 80
-local OWN = "clcompute/prompt/" -- in the path of the files of this package
-local LIBRARY = "clcompute/[%w_/]+%.lua:%d+: in" -- a call within the library
+local LIBRARY = "lua/[%d.]*/?(clcompute/[%w_/]+)%.lua:%d+: in" -- a call within the library
+local CALLERS = { ["clcompute/prompt/init"] = true, ["clcompute/cli/run"] = true } -- of scripts
 
 local function columns()
   return internal.terminal_columns() or PIPE_COLUMNS
@@ -27,19 +27,20 @@ end
 
 -- --- errors --------------------------------------------------------------------------------------
 
---- The calls that led to an error, without those of the library and the prompt; nil where they are those of the chunk
--- alone.
+--- The calls that led to an error, without those of the library and what lies behind the script, and how many there
+-- are of functions of Lua.
 local function calls_of(traceback)
   local lines, count = {}, 0
   for line in traceback:gmatch "\n(%s[^\n]+)" do
-    if line:find(OWN, 1, true) then break end
-    if not line:find(LIBRARY) then
+    local file = line:match(LIBRARY) or false
+    if CALLERS[file] then break end
+    if not file then
       lines[#lines + 1] = line:gsub("in upvalue 'chunk'$", "in main chunk")
       if not line:find "^%s%[C%]" and not line:find "%(%.%.%.tail calls%.%.%.%)" then count = count + 1 end
     end
   end
   while lines[1] and lines[#lines]:find "^%s%[C%]" do lines[#lines] = nil end
-  return count > 1 and table.concat(lines, "\n") or nil
+  return table.concat(lines, "\n"), count
 end
 
 --- The chunk at hand is "stdin" in messages; behind a pipe all are, whose lines are those of the input.
@@ -51,18 +52,27 @@ local function renamed(self, message)
 end
 
 --- The text of what was raised; a table without one shows its fields.
-local function text_of(self, reason)
-  return type(reason) == "table" and display.value(reason, columns(), self.catalogue) or interrupt.text(reason)
+local function text_of(reason, known)
+  return type(reason) == "table" and display.value(reason, columns(), known) or interrupt.text(reason)
 end
 
 local function describe(self, fault)
-  local reason = text_of(self, fault.reason)
-  local calls = not interrupt.is(fault.reason) and fault.traceback and calls_of(fault.traceback)
-  return renamed(self, calls and reason .. "\n" .. calls or reason)
+  local reason, calls, count = text_of(fault.reason, self.catalogue), "", 0
+  if fault.traceback and not interrupt.is(fault.reason) then calls, count = calls_of(fault.traceback) end
+  return renamed(self, count > 1 and reason .. "\n" .. calls or reason)
+end
+
+--- What is said of an error that ended a script.
+-- @param reason what was raised
+-- @string traceback
+-- @treturn string
+function prompt.fault(reason, traceback)
+  local ok, text = pcall(text_of, reason, catalogue.new())
+  return (ok and text or interrupt.text(reason)) .. "\nstack traceback:\n" .. calls_of(traceback)
 end
 
 --- A kernel of a GPU goes on when the wait for it was interrupted.
-local function say_what_runs()
+function prompt.say_what_runs()
   local device, what = internal.still_running()
   if not device then return end
   io.stderr:write(("%s still runs on %s and cannot be ended: what uses the device waits for it\n")
@@ -92,7 +102,7 @@ local function compute(self, chunk)
   if further then io.stderr:write "an error whose text cannot be made\n" end
   if interrupt.is((further or fault).reason) then
     self.pasted = {} -- who stops a paste wants none of it
-    say_what_runs()
+    prompt.say_what_runs()
   end
   return false
 end
@@ -146,6 +156,7 @@ end
 -- @tparam string name
 -- @tparam integer width columns of the terminal
 -- @treturn string
+-- @treturn boolean whether the name is known
 function prompt.help(name, width)
   return help.text(catalogue.new(), name, width)
 end

@@ -53,6 +53,15 @@ local function refused(reason, ...)
   return { tag = "refused", reason = reason:format(...) }
 end
 
+--- What cannot be taken from the globals: of Lua's own there is nothing to be passed.
+local function of_global(name)
+  local value = rawget(_G, name)
+  local is_own = type(value) == "table" and package.loaded[name] == value
+    or type(value) == "function" and debug.getinfo(value, "S").what == "C"
+  return refused(is_own and "'%s' stays in Lua, before or behind the compiled function"
+    or "'%s' is a global: make it a local or a parameter", name)
+end
+
 --- The function of `math` by that name.
 function denotations.of_math(name)
   if denotations.FUNCTIONS[name] then return { tag = "function", name = name } end
@@ -104,7 +113,7 @@ local function of_environment(name, environment)
   if not ok then interrupt.pass_on(value) end
   if name == "math" and ok and value == math then return { tag = "math" } end
   if name == "ipairs" and ok and value == ipairs then return { tag = "ipairs" } end
-  return refused("'%s' is a global: make it a local or a parameter", name)
+  return of_global(name)
 end
 
 local TAKEN_AT_CALL = { number = true, table = true, userdata = true, ["nil"] = true }
@@ -222,7 +231,7 @@ local function of_text(holder, name)
   local tokens, index = holder.tokens, find_local(holder, name)
   if not index then
     if name == "math" or name == "ipairs" then return { tag = name } end
-    return refused("'%s' is a global: make it a local or a parameter", name)
+    return of_global(name)
   elseif is_assigned(tokens, name) then
     return refused("local '%s' is assigned after its declaration", name)
   end

@@ -12,6 +12,8 @@ local origin = require "clcompute.loops.front.origin"
 
 local grammar = {}
 
+local NO_TEXT = " is not accepted: values are numbers and booleans; texts are made before or behind the compiled "
+  .. "function"
 local SIGNS = { ["-"] = true, ["not"] = true, ["~"] = true }
 
 local OUTSIDE_EXPRESSIONS = {
@@ -98,7 +100,7 @@ local function parse_simple(c)
     c:take()
     return c:node("boolean", token, { value = token.text == "true" })
   elseif token.kind == "string" then
-    c:fail "a string is not accepted: values are numbers and booleans"
+    c:fail("a string" .. NO_TEXT)
   elseif OUTSIDE_EXPRESSIONS[token.text] then
     c:fail(OUTSIDE_EXPRESSIONS[token.text])
   end
@@ -127,7 +129,7 @@ function subexpression(c, limit)
     local token = c:peek()
     local binding = lua_text.BINARY[token.text]
     if not binding or binding[1] <= limit then return left end
-    if token.text == ".." then c:fail "'..' is not accepted: values are numbers and booleans" end
+    if token.text == ".." then c:fail("'..'" .. NO_TEXT) end
     c:take()
     local right = c:nested(subexpression, binding[2])
     left = c:node("binary", left, { op = token.text, left = left, right = right })

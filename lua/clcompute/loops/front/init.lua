@@ -21,6 +21,13 @@ function front.parse(from)
   return grammar.parse(from, lexer.read(from))
 end
 
+--- The outermost functions of an origin's text that hold a loop.
+-- @tparam table from of `front.origin`
+-- @treturn table a list, as `front.choose` returns one
+function front.with_loops(from)
+  return origin.with_loops(lexer.read(from))
+end
+
 --- The tree of a parsed function, which keeps to the subset.
 -- @tparam table parsed of `front.parse`
 -- @tparam ?integer base of the arrays, 1 unless given

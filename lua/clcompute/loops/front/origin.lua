@@ -82,7 +82,13 @@ end
 function origin.of(source, options)
   local name = options and options.name
   if type(source) == "function" then return of_function(source) end
-  if type(source) == "string" then return { text = source, file = TEXT, name = name } end
+  if type(source) == "string" then
+    local from = { text = source, file = TEXT, name = name }
+    if source:find "^[^%s(]+%.lua$" then
+      failure.raise(from, nil, ("no function is here; a file is passed as { file = %q }"):format(source))
+    end
+    return from
+  end
   if type(source) == "table" and type(source.file) == "string" then
     local file = file_of(source)
     return { text = read_file(file), file = file, name = name }
@@ -162,6 +168,15 @@ function origin.functions(tokens)
   return list
 end
 
+local LOOPS = { ["for"] = true, ["while"] = true, ["repeat"] = true }
+
+local function has_loop(tokens, found)
+  for index = found.first, found.last do
+    if LOOPS[tokens[index].text] then return true end
+  end
+  return false
+end
+
 local function same(one, other)
   return table.concat(one, ",") == table.concat(other, ",")
 end
@@ -205,6 +220,13 @@ end
 
 local function is_outermost(found)
   return found.depth == 0
+end
+
+--- The outermost functions of a text that hold a loop.
+-- @tparam table tokens of `clcompute.loops.front.lexer`
+-- @treturn table as `origin.functions`
+function origin.with_loops(tokens)
+  return select(origin.functions(tokens), function(found) return is_outermost(found) and has_loop(tokens, found) end)
 end
 
 local function has_name(found, name)

@@ -259,7 +259,8 @@ function STATEMENTS.perform(self, parsed, into)
   local call = parsed.call
   local denotation = self:denote(call.callee)
   if denotation.tag ~= "inlined" then
-    self:fail(parsed, "a call is not a statement here: functions of math only give a value")
+    self:fail(parsed, "a call is not a statement here: functions of math only give a value; others are called before "
+      .. "or behind the compiled function")
   end
   check_arguments(self, call, denotation.name, #denotation.parameters, #denotation.parameters)
   local around = self.whole
