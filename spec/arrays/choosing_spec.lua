@@ -2,6 +2,7 @@
 local helper = require "spec.helper"
 local cl = require "clcompute"
 local reference = require "spec.reference"
+local tuning = require "clcompute.tuning"
 
 --- Small whole numbers, many of them the same.
 local function random(d, dtype, n)
@@ -63,6 +64,59 @@ helper.describe_kinds("compact", function(d, dtypes, _, is_sample)
     local matrix = d:buffer({ { 3, 1, 2 }, { 0, 5, 4 } }, "int")
     assert.same({ 3, 5, 4 }, cl.compact("x > 2", matrix):read())
     assert.same({ 0, 4 }, cl.compact(matrix:view(2, 2), d:buffer({ 7, 1, 0, 1 }, "uchar"):view(2, 4)):read())
+  end)
+end)
+
+helper.describe_soonest("compact in one pass", function(d)
+  local GROUP, SHARE, BLOCK = 32, 3, 16
+  local TILE = GROUP * SHARE
+  local SIZES = { 33, TILE, TILE + 1, BLOCK * TILE + 1, (2 * BLOCK + 3) * TILE + 5 }
+
+  setup(function()
+    tuning.use(d, "scan", "float", { kernel = "scan_groups", group = GROUP, lanes = 1, granule = 32, least = 32,
+      per_unit = 8, ahead = 0, share = SHARE, block = BLOCK, one_pass = 1, may_wait = true })
+  end)
+  teardown(function() tuning.use(d, "scan", "float", nil) end)
+
+  for _, dtype in ipairs(helper.is_simulator(d) and helper.dtypes(d) or { "float" }) do
+    it("keeps elements of " .. dtype .. " in order: all, some, few and none", function()
+      for _, n in ipairs(SIZES) do
+        local x = random(d, dtype, n)
+        local list = x:read()
+        for limit = 0, 9, 3 do
+          local got = cl.compact("x >= t", { x = x, t = limit })
+          assert.equal(dtype, got.dtype)
+          assert.same(keep(list, function(v) return v >= limit end), got:read())
+        end
+        assert.same(keep(list, function(_, i) return i > n - 2 end),
+          cl.compact(x, d:buffer(keep(list, function() return true end), dtype):fill(0):fill(1, n - 1, n)):read())
+      end
+    end)
+  end
+
+  it("takes views of any start and the index", function()
+    local n = BLOCK * TILE
+    local x = d:arange(1, n + 3, "int"):view(4, n + 3)
+    assert.same({ n + 2, n + 3 }, cl.compact("i + 2 >= n", { x = x, n = n }):read())
+    assert.same(x:read(5, n), cl.compact("i >= 4", x):read())
+  end)
+
+  it("keeps the same where groups wait, and where each counts what is before its tile", function()
+    for _, n in ipairs(SIZES) do
+      local x, kept = random(d, "float", n), {}
+      for _, counted in ipairs { "uint", "ulong" } do
+        for _, patience in ipairs { 0, 1 << 17 } do
+          local k = d:kernel("compact_lookback", { defines = { GROUP = GROUP, SHARE = SHARE, BLOCK = BLOCK,
+            PATIENCE = patience, VALUE = counted, EXPRESSION = "arg_x > 3", PARAMETERS = "BUFFER(float, x)",
+            LOADS = "ELEMENT(float, x)" } })
+          local tiles, out, total = -(-n // TILE), d:zeros("float", n), d:zeros(counted, 1)
+          k({ global = tiles * GROUP, group = GROUP }, n, d:zeros("ulong", 4 + 4 * tiles + 4), 0, out, 0, total, 0, x, 0)
+          kept[#kept + 1] = out:read(1, total[1])
+        end
+      end
+      local expected = keep(x:read(), function(v) return v > 3 end)
+      assert.same({ expected, expected, expected, expected }, kept)
+    end
   end)
 end)
 

@@ -248,7 +248,7 @@ helper.describe_soonest("scan in one pass", function(d)
           local k = d:kernel("scan_lookback",
             { defines = { GROUP = GROUP, SHARE = SHARE, BLOCK = BLOCK, PATIENCE = patience } })
           local tiles, out = -(-n // TILE), d:zeros("float", n)
-          k({ global = tiles * GROUP, group = GROUP }, n, out, 0, d:zeros("ulong", 4 + 2 * tiles + 2), 0, has_init, 0.1,
+          k({ global = tiles * GROUP, group = GROUP }, n, d:zeros("ulong", 4 + 2 * tiles + 2), 0, out, 0, has_init, 0.1,
             x, 0)
           bytes[#bytes + 1] = out:string()
         end

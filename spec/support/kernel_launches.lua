@@ -514,8 +514,8 @@ by_kernel.scan_lookback = [[for _, n in ipairs { 1, 7, 47, 48, 49, 301, 48 * 17 
   for patience = 0, 9, 9 do
     local tiles = (n + 47) // 48
     run("scan_lookback", { global = { tiles * 16 }, group = { 16 } },
-      { GROUP = 16, SHARE = 3, BLOCK = 16, PATIENCE = patience, EXCLUSIVE = exclusive })(n, empty(n + 2), 2,
-      zeros(5 + 4 * tiles + 4, "ulong"), 1, 1, 2, reals(n + 1), 1)
+      { GROUP = 16, SHARE = 3, BLOCK = 16, PATIENCE = patience, EXCLUSIVE = exclusive })(n,
+      zeros(5 + 4 * tiles + 4, "ulong"), 1, empty(n + 2), 2, 1, 2, reals(n + 1), 1)
   end end end]]
 
 -- --- arrays ---------------------------------------------------------------------------------
@@ -590,6 +590,15 @@ by_kernel.compact_chunks = COMPACT:format("compact_chunks", 1, 1, 1)
 
 by_kernel.compact_groups = COMPACT:format("compact_groups", 16, 16, 16)
 
+by_kernel.compact_lookback = [[for _, n in ipairs { 1, 7, 47, 48, 49, 301, 48 * 17 + 5 } do
+  for patience = 0, 9, 9 do
+    local tiles = (n + 47) // 48
+    run("compact_lookback", { global = { tiles * 16 }, group = { 16 } }, { GROUP = 16, SHARE = 3, BLOCK = 16,
+      PATIENCE = patience, EXPRESSION = "i % 3 == 0", PARAMETERS = ", __global const REAL *x, const ulong x_first",
+      LOADS = "const REAL arg_x = x[x_first + i];" })(n, zeros(5 + 2 * tiles + 4, "ulong"), 1,
+      empty((n + 2) // 3 + 1), 1, empty(2, "uint"), 1, reals(n + 1), 1)
+  end end]]
+
 by_kernel.scatter_claim = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9, 8 do
   local chunk = math.min(n, 200)
   run("scatter_claim", { global = { (n + chunk - 1) // chunk * group }, group = { group } },
@@ -607,8 +616,8 @@ by_kernel.histogram = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9
   for _, most in ipairs { 0, 64 } do
   local chunk, edges = math.min(n, 200), buffer(bins + 1, function(k) return (k - 1) * 5 / bins - 2.5 end)
   run("histogram", { global = { (n + chunk - 1) // chunk * group }, group = { group } },
-    { GROUP = group, LOCAL_BINS = most })(n, chunk, edges, 0, bins, bins / 5, zeros(bins + 1, "uint"), 1,
-    reals(n + 1), 1) end end end end]]
+    { GROUP = group, LOCAL_BINS = most, COPIES = 2 })(n, chunk, edges, 0, bins, bins / 5, 0.01,
+    zeros(bins + 1, "uint"), 1, reals(n + 1), 1) end end end end]]
 
 -- --- measurements and examples --------------------------------------------------------------
 

@@ -6,7 +6,8 @@ local condition = require "clcompute.arrays.condition"
 local elements = require "clcompute.arrays.elements"
 local operations = require "clcompute.operations"
 
-local macros, operands, translation = operations.macros, operations.operands, operations.translation
+local lookback, macros, operands = operations.lookback, operations.macros, operations.operands
+local translation = operations.translation
 
 local choosing = {}
 
@@ -34,12 +35,16 @@ local function build_count(where, c, device, row)
   return macros.build(where, c.text, device, row.kernel, defines, c.preamble)
 end
 
-local function build_keep(where, c, device, row)
+local function build_keep(where, c, device, row, name, more)
   local defines = defines_of(c, row)
-  defines.RESULT, defines.COUNT, defines.KEPT = c.unsigned, c.count, c.kept
-  defines.LANES, defines.SUMMED = nil, row.one_launch and 0 or nil
+  defines.RESULT, defines.KEPT, defines.LANES = c.unsigned, c.kept, nil
   if c.source then defines.PARAMETERS = defines.PARAMETERS .. (" BUFFER(%s, clc_kept)"):format(c.unsigned) end
-  return macros.build(where, c.text, device, KEEP[row.kernel], defines, c.preamble)
+  for key, value in pairs(more) do defines[key] = value end
+  return macros.build(where, c.text, device, name, defines, c.preamble)
+end
+
+local function find_place(c, row)
+  return macros.place(row, c.list, "keep", c.expression, c.count, c.kept, c.unsigned, c.preamble or "")
 end
 
 --- Queues the counts of the chunks, and what they add up to; waits for it.
@@ -55,6 +60,26 @@ local function count(kernel, row, items, workers, n, chunk, ends, device, values
   return ends:get(workers)
 end
 
+local COPIED = 4 -- a result of less than one in so many elements does not hold the memory of all
+
+--- Keeps in one pass, whose tiles wait for those before them: in memory for all elements, as none are counted before.
+local function keep_tiles(where, c, device, row, n, values)
+  local place, size = find_place(c, row), operands.sizes[c.unsigned]
+  if not place[KEPT] then
+    local defines = lookback.defines(row, size)
+    defines.VALUE = c.count
+    place[KEPT] = build_keep(where, c, device, row, "compact_lookback", defines)
+  end
+  values[#values + 1] = c.source
+  local all <close>, ends = device:empty(c.dtype, n), enqueue.take(device, "kept", c.count, 1)
+  lookback.launch(place[KEPT], device, row, size, n, elements.of(all), ends, table.unpack(values))
+  local total = ends:get(1)
+  enqueue.give(ends, "kept")
+  if total == 0 then return device:empty(c.dtype, 0) end
+  local out = all:view(1, total)
+  return total * COPIED < n and out:copy() or out
+end
+
 --- Keeps something of each element for which a condition holds; waits for their number.
 -- @string where the function that was called
 -- @tparam table c {text= the condition as messages have it, expression= as kernels have it, list= operands, first= the
@@ -66,14 +91,20 @@ end
 function choosing.keep(where, c)
   local device, n = c.first.device, c.first.count
   if n == 0 then return device:empty(c.dtype, c.spare or 0), 0 end
-  local row, items, workers, chunk = enqueue.spread(device, "reduce", n)
   c.count, c.unsigned = c.counted and "ulong" or elements.index_dtype(n), elements.unsigned(c.dtype)
-  local place = macros.place(row, c.list, "keep", c.expression, c.count, c.kept, c.unsigned, c.preamble or "")
+  local values = table.pack(operands.values(c.list))
+  local tiles, _, parts = enqueue.spread(device, "scan", n)
+  if parts > 1 and not c.counted and lookback.serves(device, tiles) then
+    local out = keep_tiles(where, c, device, tiles, n, values)
+    return out, #out
+  end
+  local row, items, workers, chunk = enqueue.spread(device, "reduce", n)
+  local place = find_place(c, row)
   if not place[KEPT] then
-    place[COUNTED], place[KEPT] = build_count(where, c, device, row), build_keep(where, c, device, row)
+    place[COUNTED], place[KEPT] = build_count(where, c, device, row), build_keep(where, c, device, row,
+      KEEP[row.kernel], { COUNT = c.count, SUMMED = row.one_launch and 0 or nil })
   end
   local ends = enqueue.take(device, "ends", c.count, workers + 1)
-  local values = table.pack(operands.values(c.list))
   local total = count(place[COUNTED], row, items, workers, n, chunk, ends, device, values)
   if total >= FAULT then
     enqueue.give(ends, "ends")

@@ -112,6 +112,36 @@ local function edges_of(wide, low, high, first, last, bins)
   return edges, values
 end
 
+local written = setmetatable({}, { __mode = "k" }) -- scratch: the edges in it, {text= what they are of, list=}
+
+--- The edges: as scripts have them, and a buffer to be given back. Those of the last call are still there.
+local function edges_on(device, wide, low, high, first, last, bins)
+  local use, text = "edges of " .. wide, ("%q %q %q %q"):format(low, high, first or 0, last or 0)
+  local edges = enqueue.take(device, use, wide, bins + 1)
+  if not (written[edges] and written[edges].text == text) then
+    local list, values = edges_of(wide, low, high, first, last, bins)
+    edges:write(values)
+    written[edges] = { text = text, list = list }
+  end
+  return table.move(written[edges].list, 1, bins + 1, 1, {}), edges, use
+end
+
+-- --- guessing -------------------------------------------------------------------------
+
+-- Relative errors, with room for those of a few steps: of a guess in each type, and of an edge by the type of elements.
+local GUESSED = { float = 2.0 ^ -21, double = 2.0 ^ -50 }
+local ROUNDED = { float = 2.0 ^ -21, double = 2.0 ^ -50, long = 2.0 ^ -50, ulong = 2.0 ^ -50 }
+local SMALLEST = { float = 2.0 ^ -124, double = 2.0 ^ -1020 } -- a device may take less for 0
+
+--- What an element is multiplied by for its bin, and how far from an edge, in bins, the bin is right for sure.
+local function guess_of(guess, wide, low, high, bins)
+  local scale = bins / (high / 2 - low / 2) / 2
+  if scale > LARGEST[guess] then return LARGEST[guess], 1 end
+  local off = math.max(math.abs(low), math.abs(high)) * ROUNDED[wide] + SMALLEST[guess]
+  if low ~= math.floor(low) and wide ~= guess then off = off + 1 end -- an integer edge is the next one
+  return scale, math.min(bins * GUESSED[guess] + scale * off, 1)
+end
+
 -- --- counting -----------------------------------------------------------------------
 
 --- Queues the counts of up to SLICE elements.
@@ -126,7 +156,7 @@ local function count(x, slice, h, out)
     place[KERNEL] = macros.build("histogram", "x[i]", x.device, "histogram", defines)
   end
   out:fill(0)
-  enqueue.launch(place[KERNEL], items, row.group, #slice, chunk, h.edges, h.bins, h.scale, out, slice)
+  enqueue.launch(place[KERNEL], items, row.group, #slice, chunk, h.edges, h.bins, h.scale, h.slack, out, slice)
 end
 
 --- Bins that a kernel is built for: those that fit best; 0 for too many.
@@ -138,6 +168,22 @@ local function room_for(bins, device)
   return 0
 end
 
+--- Queues the counts of all elements, as numbers of a dtype.
+local function count_all(x, buffer, h, index)
+  if x.count == 0 then return x.device:zeros(index, h.bins) end
+  if index == "uint" then
+    local counts = x.device:empty(index, h.bins)
+    count(x, buffer, h, counts)
+    return counts
+  end
+  local counts, slice = x.device:zeros(index, h.bins), x.device:empty("uint", h.bins)
+  for at = 1, x.count, SLICE do
+    count(x, buffer:view(at, math.min(at + SLICE - 1, x.count)), h, slice)
+    operations.map("a[i] + b[i]", { a = counts, b = slice }, { out = counts })
+  end
+  return counts
+end
+
 local function histogram(buffer, o)
   o = o and options.check("histogram", o, OPTIONS) or NONE
   local x = operands.describe("histogram", "argument 1", buffer, "x")
@@ -146,24 +192,14 @@ local function histogram(buffer, o)
     error(("histogram: option 'bins': 1 to %d expected, got %d"):format(MOST, bins), 0)
   end
   local low, high, first, last = range_of(x, o)
-  local edges, values = edges_of(wide, low, high, first, last, bins)
   local index = elements.index_dtype(x.count)
-  local counts = device:zeros(index, bins)
-  if x.count == 0 then return counts, edges end
+  local list, edges, use = edges_on(device, wide, low, high, first, last, bins)
   local guess = wide == "double" and "double" or "float"
-  local h = { bins = bins, wide = wide, guess = guess, edges = device:buffer(values, wide),
-    scale = math.min(bins / (high / 2 - low / 2) / 2, LARGEST[guess]), -- the edges decide
-    local_bins = room_for(bins, device) }
-  if index == "uint" then
-    count(x, buffer:reshape(x.count), h, counts)
-    return counts, edges
-  end
-  local all, slice = buffer:reshape(x.count), device:empty("uint", bins)
-  for at = 1, x.count, SLICE do
-    count(x, all:view(at, math.min(at + SLICE - 1, x.count)), h, slice)
-    operations.map("a[i] + b[i]", { a = counts, b = slice }, { out = counts })
-  end
-  return counts, edges
+  local h = { bins = bins, wide = wide, guess = guess, edges = edges, local_bins = room_for(bins, device) }
+  h.scale, h.slack = guess_of(guess, wide, low, high, bins)
+  local counts = count_all(x, buffer:reshape(x.count), h, index)
+  enqueue.give(edges, use)
+  return counts, list
 end
 
 return histogram

@@ -2,9 +2,9 @@
 
 --- cl.scan: running results.
 
-local answers = require "clcompute.answers"
 local enqueue = require("clcompute.core.internal").enqueue
 local along_axis = require "clcompute.operations.along_axis"
+local lookback = require "clcompute.operations.lookback"
 local macros = require "clcompute.operations.macros"
 local operands = require "clcompute.operations.operands"
 local options = require("clcompute.base").options
@@ -75,39 +75,13 @@ end
 
 -- --- one pass -----------------------------------------------------------------------
 
-local HEAD = 4 -- words of the state before those of tiles
-local FEWEST = 4096 -- words of a state
-
---- Whether a device's groups may wait for those that began before them; asked once a row.
-local function may_wait(device, row)
-  if row.may_wait == nil then row.may_wait = row.one_pass and answers.has_progress(device) or false end
-  return row.may_wait
-end
-
-local begun = setmetatable({}, { __mode = "k" }) -- states that a launch left as the next one needs them
-
-local function take_state(device, tiles)
-  local words, needed = FEWEST, HEAD + 2 * (tiles + tiles // 16 + 2)
-  while words < needed do words = 2 * words end
-  local state = enqueue.take(device, "scan tiles", "ulong", words)
-  if not begun[state] then
-    state:fill(0)
-    begun[state] = true
-  end
-  return state
-end
-
 --- Queues the scan of tiles, each of which waits for the sums of those before it.
 local function launch_tiles(device, text, s, row, n, out)
   local place = macros.place(row, s.list, text, s.dtype, s.exclusive, "one pass")
-  local share = operands.sizes[s.value] > 4 and row.share // 2 | 1 or row.share -- odd: see the kernel
+  local size = operands.sizes[s.value]
   place[ONE_PASS] = place[ONE_PASS]
-    or build_scan(text, device, s, row, "scan_lookback", { SHARE = share, BLOCK = row.block })
-  local tiles = -(-n // (row.group * share))
-  local state = take_state(device, tiles)
-  enqueue.launch(place[ONE_PASS], tiles * row.group, row.group, n, out.value, state, s.init and 1 or 0, s.init or 0,
-    s.list[1].value)
-  enqueue.give(state, "scan tiles")
+    or build_scan(text, device, s, row, "scan_lookback", lookback.defines(row, size))
+  lookback.launch(place[ONE_PASS], device, row, size, n, out.value, s.init and 1 or 0, s.init or 0, s.list[1].value)
 end
 
 -- --- chunks -------------------------------------------------------------------------
@@ -115,7 +89,7 @@ end
 --- Queues the sums of the chunks, unless there is one alone, and the scan.
 local function launch(device, text, s, n, out, in_place)
   local row, items, workers, chunk = enqueue.spread(device, "scan", math.max(n, 1))
-  if workers > 1 and not in_place and may_wait(device, row) then
+  if workers > 1 and not in_place and lookback.serves(device, row) then
     return launch_tiles(device, text, s, row, n, out)
   end
   s.streams = streams(row, out, in_place)
