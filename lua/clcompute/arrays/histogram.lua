@@ -116,7 +116,8 @@ local written = setmetatable({}, { __mode = "k" }) -- scratch: the edges in it, 
 
 --- The edges: as scripts have them, and a buffer to be given back. Those of the last call are still there.
 local function edges_on(device, wide, low, high, first, last, bins)
-  local use, text = "edges of " .. wide, ("%q %q %q %q"):format(low, high, first or 0, last or 0)
+  local use = "edges of " .. wide
+  local text = ("%q %q %q %q %d"):format(low, high, first or 0, last or 0, bins)
   local edges = enqueue.take(device, use, wide, bins + 1)
   if not (written[edges] and written[edges].text == text) then
     local list, values = edges_of(wide, low, high, first, last, bins)
