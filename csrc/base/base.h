@@ -244,7 +244,7 @@ void clc_rest(double waited);
    standard error is no terminal. */
 void clc_pushnotice(lua_State *L, const char *text);
 
-/* Opens it for Lua: notice(text), for a variable that is to be closed. */
+/* Opens it for Lua: notice(text), for a variable that is to be closed; hush_notices(). */
 void clc_opennotices(lua_State *L);
 
 /* --- a prompt of our own: prompt_signal.c, terminal.c------------------------ */

@@ -8,13 +8,15 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #define METATABLE "clcompute.notice"
 #define PATIENCE 500000000 /* nanoseconds before it is written */
-#define ROOM 79            /* characters: a line that breaks could not be taken back */
+#define ROOM 79            /* characters */
 
 typedef struct {
   pthread_t thread;
@@ -81,15 +83,25 @@ static int start(Notice *n) {
   return code == 0;
 }
 
+/* Columns of the terminal in which a line can be written and taken back; 0: there is none. */
+static size_t count_columns(void) {
+  const char *term = getenv("TERM");
+  struct winsize size;
+  if (!isatty(STDERR_FILENO) || (term != NULL && strcmp(term, "dumb") == 0)) return 0;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : ROOM;
+}
+
 /* Pushes it, or nil. */
 static void push_notice(lua_State *L, const char *text) {
-  if (!isatty(STDERR_FILENO)) {
+  const size_t columns = count_columns();
+  if (columns == 0) {
     lua_pushnil(L);
     return;
   }
   Notice *n = lua_newuserdatauv(L, sizeof *n, 0);
   memset(n, 0, sizeof *n);
-  snprintf(n->line, sizeof n->line, "\rclcompute: %s", text);
+  /* A line that breaks could not be taken back: one column less, beside \r and the final zero. */
+  snprintf(n->line, clc_smaller(sizeof n->line, columns + 1), "\rclcompute: %s", text);
   luaL_setmetatable(L, METATABLE);
   if (start(n)) n->process = getpid();
 }
@@ -105,8 +117,16 @@ static int new_notice(lua_State *L) {
   return 1;
 }
 
+/* hush_notices(): none is shown from now on, as the process shows a line of its own. */
+static int hush_notices(lua_State *L) {
+  (void)L;
+  atomic_fetch_add(&shown, 1);
+  return 0;
+}
+
 void clc_opennotices(lua_State *L) {
-  static const luaL_Reg functions[] = {{"notice", new_notice}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"notice", new_notice}, {"hush_notices", hush_notices}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"__close", end_notice}, {"__gc", end_notice}, {NULL, NULL}};
   clc_addinternal(L, functions);
   luaL_newmetatable(L, METATABLE);

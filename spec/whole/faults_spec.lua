@@ -93,7 +93,7 @@ describe("all faults", function()
   local HARMLESS = {}
   for name in ([[ clock_gettime closedir dirfd dlclose dlopen dlsym environ exit fflush fileno fmax fmin fopen
     fprintf fread free frexp fwrite getenv geteuid getpid getppid getrlimit getrusage glob globfree
-    ioctl isatty kill ldexp munmap nanosleep nextafter nextafterf
+    ilogb ioctl isatty kill ldexp munmap nanosleep nextafter nextafterf
     posix_spawn_file_actions_destroy posix_spawn_file_actions_init prctl pselect qsort sched_yield shutdown
     snprintf sqrt sscanf stderr stdin stdout syscall sysconf time unsetenv waitid waitpid ]]):gmatch "%S+" do
     HARMLESS[name] = true

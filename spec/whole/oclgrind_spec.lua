@@ -93,7 +93,7 @@ describe("under Oclgrind with races and uninitialised reads watched", function()
     saxpy = { "if %(i < n%) ", "", "Invalid read" }, -- no check of bounds
     copy_matrix = { "%[b0 %+", "[b0 + 3 +", "Invalid write" },
     gemm_tiled = { "barrier%(CLK_LOCAL_MEM_FENCE%);", ";", "data race" },
-    lu_sweep = { "barrier%(CLK_LOCAL_MEM_FENCE%);", ";", "uninitialized value" }, -- others have not written it yet
+    lu_sweep = { "barrier%(CLK_LOCAL_MEM_FENCE%);", ";", "data race" },
     lu_pivot = { "REAL most = %-1;", "REAL most;", "Uninitialized" },
     gemm_naive = { "beta == 0 %? ", "beta < 0 ? ", "Uninitialized" }, -- reads C where it should not
   } do

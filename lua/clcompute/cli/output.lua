@@ -302,7 +302,10 @@ Progress.__close = Progress.close
 function output.progress(options)
   local given = options or {}
   local self = { stream = given.stream or io.stderr, clock = given.clock or os.time, terminal = given.terminal }
-  if self.terminal == nil then self.terminal = can_redraw() end
+  if self.terminal == nil then
+    self.terminal = can_redraw()
+    if self.terminal then require("clcompute.core.internal").hush_notices() end
+  end
   self.columns = given.columns or self.terminal and terminal.columns() or WIDTH
   self.start = self.clock()
   return setmetatable(self, Progress)
