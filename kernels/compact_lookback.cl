@@ -50,7 +50,8 @@ __kernel OF_GROUP void compact_lookback(const ulong n, volatile __global ulong *
   __local Board board;
   const uint me = (uint)get_local_id(0), warp = me / WARP, lane = me % WARP;
   const uint mine = warp * WARP * SHARE + lane; /* this lane's first element */
-  const Turn turn = begin_turn(state + state_first, &board, me);
+  Turn turn;
+  begin_turn(&turn, state + state_first, &board, me);
   const uint tile = turn.tile;
   const ulong begin = (ulong)tile * TILE;
   const uint size = (uint)min((ulong)TILE, n - begin);

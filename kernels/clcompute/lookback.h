@@ -108,8 +108,9 @@ INLINE VALUE fold_lines(__local const VALUE *values, const uint count) {
 /* *total <- *total and `value`, or the value alone. */
 #define ADD(total, has_total, value) total = (has_total) ? combine(total, value) : (value)
 
-/* The group's tile. */
-INLINE Turn begin_turn(volatile __global ulong *state, __local Board *board, const uint me) {
+/* The group's tile, in *t. */
+INLINE void begin_turn(Turn *t, volatile __global ulong *state, __local Board *board,
+                       const uint me) {
   volatile __global uint *counts = (volatile __global uint *)state;
   if (me == 0) {
     board->tile = atomic_inc(counts);
@@ -117,9 +118,12 @@ INLINE Turn begin_turn(volatile __global ulong *state, __local Board *board, con
     board->is_late = 0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  const Turn t = {board->tile, board->launch, (uint)get_num_groups(0), counts, state + HEAD,
-                  state + HEAD + get_num_groups(0) * WORDS};
-  return t;
+  t->tile = board->tile;
+  t->launch = board->launch;
+  t->tiles = (uint)get_num_groups(0);
+  t->counts = counts;
+  t->sums = state + HEAD;
+  t->bases = t->sums + (ulong)t->tiles * WORDS;
 }
 
 /* For one work-item, when all of the group have read what begin_turn wrote. */

@@ -110,7 +110,8 @@ helper.describe_soonest("compact in one pass", function(d)
             PATIENCE = patience, VALUE = counted, EXPRESSION = "arg_x > 3", PARAMETERS = "BUFFER(float, x)",
             LOADS = "ELEMENT(float, x)" } })
           local tiles, out, total = -(-n // TILE), d:zeros("float", n), d:zeros(counted, 1)
-          k({ global = tiles * GROUP, group = GROUP }, n, d:zeros("ulong", 4 + 4 * tiles + 4), 0, out, 0, total, 0, x, 0)
+          local state = d:zeros("ulong", 4 + 4 * tiles + 4)
+          k({ global = tiles * GROUP, group = GROUP }, n, state, 0, out, 0, total, 0, x, 0)
           kept[#kept + 1] = out:read(1, total[1])
         end
       end
