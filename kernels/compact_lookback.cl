@@ -51,7 +51,7 @@ __kernel OF_GROUP void compact_lookback(const ulong n, volatile __global ulong *
   const uint me = (uint)get_local_id(0), warp = me / WARP, lane = me % WARP;
   const uint mine = warp * WARP * SHARE + lane; /* this lane's first element */
   Turn turn;
-  begin_turn(state + state_first, &board, me, &turn);
+  begin_turn(&turn, state + state_first, &board, me);
   const uint tile = turn.tile;
   const ulong begin = (ulong)tile * TILE;
   const uint size = (uint)min((ulong)TILE, n - begin);

@@ -9,8 +9,8 @@
  * The edges are about as far apart from each other, so where an element lies is guessed: scale is
  * bins / (edges[bins] - edges[0]). A guess less than slack, of a bin, from an edge is looked up: the
  * edges decide. A group does a chunk, and counts in local memory unless there are too many bins; few
- * edges are there too. Of each count there are COPIES, for neighbours that count at the same time. The
- * last edge counts in the last bin, what lies elsewhere and NaN nowhere. out is 0 before.
+ * edges are there too. The last edge counts in the last bin, what lies elsewhere and NaN nowhere. out
+ * is 0 before.
  * Global size: n / chunk, rounded up, times GROUP. Local size: GROUP.
  */
 #include "clcompute/elementwise.h"
@@ -28,9 +28,6 @@
 #define LOCAL_BINS 4096 /* the most that are counted in local memory; 0: there are more */
 #endif
 
-#ifndef COPIES
-#define COPIES 1 /* of each count in local memory */
-#endif
 #ifndef AT_ONCE
 #define AT_ONCE 8 /* elements on their way at once, of a GPU's work-item */
 #endif
@@ -65,7 +62,7 @@ INLINE uint clc_bin(const VALUE v, EDGES edges, const uint bins, const VALUE low
 #if !LOCAL_BINS
 #define COUNT(k) atomic_inc(out + (k))
 #elif GROUP > 1
-#define COUNT(k) atomic_inc(counts + (k)*COPIES + get_local_id(0) % COPIES)
+#define COUNT(k) atomic_inc(counts + (k))
 #else
 #define COUNT(k) counts[k]++
 #endif
@@ -78,8 +75,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void histogram(
   all_edges += edges_first;
   out += out_first;
 #if LOCAL_BINS
-  __local uint counts[LOCAL_BINS * COPIES];
-  for (uint k = get_local_id(0); k < bins * COPIES; k += GROUP) counts[k] = 0;
+  __local uint counts[LOCAL_BINS];
+  for (uint k = get_local_id(0); k < bins; k += GROUP) counts[k] = 0;
 #if NEAR_EDGES
   __local VALUE edges[LOCAL_BINS + 1];
   for (uint k = get_local_id(0); k <= bins; k += GROUP) edges[k] = all_edges[k];
@@ -115,10 +112,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void histogram(
 #if GROUP > 1
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-  for (uint k = get_local_id(0); k < bins; k += GROUP) {
-    uint count = 0;
-    for (uint c = 0; c < COPIES; c++) count += counts[k * COPIES + (k + c) % COPIES];
-    if (count > 0) atomic_add(out + k, count);
-  }
+  for (uint k = get_local_id(0); k < bins; k += GROUP)
+    if (counts[k] > 0) atomic_add(out + k, counts[k]);
 #endif
 }

@@ -24,7 +24,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_lookback(
   __local Board board;
   const uint me = (uint)get_local_id(0);
   Turn turn;
-  begin_turn(state + state_first, &board, me, &turn);
+  begin_turn(&turn, state + state_first, &board, me);
   const uint tile = turn.tile;
   const ulong begin = (ulong)tile * TILE;
   const uint size = (uint)min((ulong)TILE, n - begin);

@@ -108,9 +108,9 @@ INLINE VALUE fold_lines(__local const VALUE *values, const uint count) {
 /* *total <- *total and `value`, or the value alone. */
 #define ADD(total, has_total, value) total = (has_total) ? combine(total, value) : (value)
 
-/* Finds the group's tile. */
-INLINE void begin_turn(volatile __global ulong *state, __local Board *board, const uint me,
-                       Turn *t) {
+/* The group's tile, in *t. */
+INLINE void begin_turn(Turn *t, volatile __global ulong *state, __local Board *board,
+                       const uint me) {
   volatile __global uint *counts = (volatile __global uint *)state;
   if (me == 0) {
     board->tile = atomic_inc(counts);

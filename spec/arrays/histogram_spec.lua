@@ -54,6 +54,31 @@ helper.describe_kinds("histogram", function(d, dtypes, _, is_sample)
     assert.same({ 0, 1 }, cl.histogram(d:buffer({ -1, -2, 5 }, "ulong"), { bins = 2, low = 3, high = 7 }):read())
   end)
 
+  it("looks up what is close to an edge, or between edges that rounding has moved", function()
+    for _, case in ipairs { { 0, 1, 10 }, { 0, 1, 256 }, { -1, 2, 77 }, { 1000, 1001, 100 }, { 1e6, 1e6 + 1, 30 } } do
+      local low, high, bins = table.unpack(case)
+      local _, edges = cl.histogram(d:empty("float", 0), { bins = bins, low = low, high = high })
+      local list = {}
+      for _, e in ipairs(edges) do
+        local bits = string.unpack("i4", string.pack("f", e))
+        for step = -2, 2 do list[#list + 1] = string.unpack("f", string.pack("i4", bits + step)) end
+      end
+      local x = d:buffer(list, "float")
+      assert.same(count(x:read(), edges), cl.histogram(x, { bins = bins, low = low, high = high }):read())
+    end
+  end)
+
+  it("has the edges of each call, whatever the last one had", function()
+    local x = d:buffer { 1, 2, 3, 4 }
+    for _, case in ipairs { { 2, 0, 4, { 1, 3 } }, { 2, 0, 6, { 2, 2 } }, { 2, 0, 4, { 1, 3 } },
+      { 4, 0, 4, { 0, 1, 1, 2 } }, { 2, 0, 4, { 1, 3 } } } do
+      local counts, edges = cl.histogram(x, { bins = case[1], low = case[2], high = case[3] })
+      assert.same(case[4], counts:read())
+      assert.equal(case[3], edges[case[1] + 1])
+      edges[1] = 99 -- a script's own
+    end
+  end)
+
   it("has more bins than local memory has room for, and takes views", function()
     local n = helper.is_simulator(d) and 300 or 20011
     local x = d:random("ushort", n + 3, { seed = helper.seed, low = 0, high = 5999 })

@@ -616,8 +616,8 @@ by_kernel.histogram = [[for _, n in ipairs { 1, 7, 33, 301 } do for group = 1, 9
   for _, most in ipairs { 0, 64 } do
   local chunk, edges = math.min(n, 200), buffer(bins + 1, function(k) return (k - 1) * 5 / bins - 2.5 end)
   run("histogram", { global = { (n + chunk - 1) // chunk * group }, group = { group } },
-    { GROUP = group, LOCAL_BINS = most, COPIES = 2 })(n, chunk, edges, 0, bins, bins / 5, 0.01,
-    zeros(bins + 1, "uint"), 1, reals(n + 1), 1) end end end end]]
+    { GROUP = group, LOCAL_BINS = most })(n, chunk, edges, 0, bins, bins / 5, 0.01, zeros(bins + 1, "uint"), 1,
+    reals(n + 1), 1) end end end end]]
 
 -- --- measurements and examples --------------------------------------------------------------
 

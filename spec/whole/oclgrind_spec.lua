@@ -9,8 +9,8 @@ local launches = require "spec.support.kernel_launches"
 local PREAMBLE = launches.PREAMBLE
 
 -- Where a read of what nobody wrote is likeliest: edges of tiles, remainders of chunks. And what no other spec runs so.
-local SOME = { gemm_tiled = true, lu_pivot = true, lu_sweep = true, peak_copy = true, peak_fma = true,
-  reduce_groups = true, scan_groups = true, scan_lookback = true }
+local SOME = { compact_lookback = true, gemm_tiled = true, lu_pivot = true, lu_sweep = true, peak_copy = true,
+  peak_fma = true, reduce_groups = true, scan_groups = true, scan_lookback = true }
 
 if #cl.devices("oclgrind") == 0 then
   pending("every prebuilt kernel under Oclgrind: it is not installed")

@@ -61,6 +61,13 @@ local function count(kernel, row, items, workers, n, chunk, ends, device, values
 end
 
 local COPIED = 4 -- a result of less than one in so many elements does not hold the memory of all
+local SPARED = 4 -- of the largest buffer the part that results may have which nobody counted
+
+--- Whether one pass serves: the result has memory for all elements first.
+local function is_one_pass(c, device, row, parts, n)
+  return parts > 1 and not c.counted and n * operands.sizes[c.unsigned] <= device.max_allocation // SPARED
+    and lookback.serves(device, row)
+end
 
 --- Keeps in one pass, whose tiles wait for those before them: in memory for all elements, as none are counted before.
 local function keep_tiles(where, c, device, row, n, values)
@@ -94,7 +101,7 @@ function choosing.keep(where, c)
   c.count, c.unsigned = c.counted and "ulong" or elements.index_dtype(n), elements.unsigned(c.dtype)
   local values = table.pack(operands.values(c.list))
   local tiles, _, parts = enqueue.spread(device, "scan", n)
-  if parts > 1 and not c.counted and lookback.serves(device, tiles) then
+  if is_one_pass(c, device, tiles, parts, n) then
     local out = keep_tiles(where, c, device, tiles, n, values)
     return out, #out
   end

@@ -138,7 +138,7 @@ local SMALLEST = { float = 2.0 ^ -124, double = 2.0 ^ -1020 } -- a device may ta
 local function guess_of(guess, wide, low, high, bins)
   local scale = bins / (high / 2 - low / 2) / 2
   if scale > LARGEST[guess] then return LARGEST[guess], 1 end
-  local off = math.max(math.abs(low), math.abs(high)) * ROUNDED[wide] + SMALLEST[guess]
+  local off = math.max(math.abs(low + 0.0), math.abs(high + 0.0)) * ROUNDED[wide] + SMALLEST[guess]
   if low ~= math.floor(low) and wide ~= guess then off = off + 1 end -- an integer edge is the next one
   return scale, math.min(bins * GUESSED[guess] + scale * off, 1)
 end
@@ -199,7 +199,7 @@ local function histogram(buffer, o)
   local h = { bins = bins, wide = wide, guess = guess, edges = edges, local_bins = room_for(bins, device) }
   h.scale, h.slack = guess_of(guess, wide, low, high, bins)
   local counts = count_all(x, buffer:reshape(x.count), h, index)
-  enqueue.give(edges, use)
+  if h.local_bins > 0 then enqueue.give(edges, use) end -- many edges are not worth their memory
   return counts, list
 end
 
