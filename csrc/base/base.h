@@ -247,7 +247,10 @@ void clc_pushnotice(lua_State *L, const char *text);
 /* Opens it for Lua: notice(text), for a variable that is to be closed; hush_notices(). */
 void clc_opennotices(lua_State *L);
 
-/* --- a prompt of our own: prompt_signal.c, terminal.c------------------------ */
+/* --- a prompt of our own: prompt_signal.c, terminal.c ------------------------ */
+
+/* Columns of the terminal that a stream is; 0 where it is none. */
+int clc_terminalcolumns(int stream);
 
 /* Add functions for the library alone to the module at the top. */
 void clc_openinterrupts(lua_State *L);

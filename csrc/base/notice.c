@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,9 +85,7 @@ static int start(Notice *n) {
 /* Columns of the terminal in which a line can be written and taken back; 0: there is none. */
 static size_t count_columns(void) {
   const char *term = getenv("TERM");
-  struct winsize size;
-  if (!isatty(STDERR_FILENO) || (term != NULL && strcmp(term, "dumb") == 0)) return 0;
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : ROOM;
+  return term != NULL && strcmp(term, "dumb") == 0 ? 0 : (size_t)clc_terminalcolumns(STDERR_FILENO);
 }
 
 /* Pushes it, or nil. */

@@ -115,9 +115,9 @@ void clc_preparepocl(int is_worker) {
 
 /* Makes a folder and those above it that are missing. */
 static void make_folders(lua_State *L, const char *folder) {
-  for (const char *p = folder; p != NULL; p = strchr(p + 1, '/')) {
-    if (p > folder) mkdir(lua_pushlstring(L, folder, (size_t)(p - folder)), 0700);
-    if (p > folder) lua_pop(L, 1);
+  for (const char *p = strchr(folder + 1, '/'); p != NULL; p = strchr(p + 1, '/')) {
+    mkdir(lua_pushlstring(L, folder, (size_t)(p - folder)), 0700);
+    lua_pop(L, 1);
   }
   mkdir(folder, 0700);
 }

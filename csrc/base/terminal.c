@@ -18,14 +18,18 @@
 
 static volatile sig_atomic_t was_resized; /* a variable of the process, as signal handlers are */
 
+int clc_terminalcolumns(int stream) {
+  struct winsize size;
+  if (!isatty(stream)) return 0;
+  return ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 /* terminal_columns([stream]) --> of the terminal that standard input is, or another stream (1 is
    standard output); nil where it is none. */
 static int terminal_columns(lua_State *L) {
-  const int stream = (int)luaL_optinteger(L, 1, STDIN_FILENO);
-  struct winsize size;
-  if (!isatty(stream)) return 0;
-  const int known = ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  lua_pushinteger(L, known ? size.ws_col : 80);
+  const int columns = clc_terminalcolumns((int)luaL_optinteger(L, 1, STDIN_FILENO));
+  if (columns == 0) return 0;
+  lua_pushinteger(L, columns);
   return 1;
 }
 

@@ -344,7 +344,7 @@ function cl.gemm(a, b, options) end
 function cl.matmul(a, b) end
 
 ---@class clcompute.GaussOptions
----@field kernel? "blocked"|"unblocked"|"paper" the fastest that pivots unless given: "blocked", or for up to 128 rows and 8 right-hand sides on a CPU the kernels of a batch. "unblocked": partial pivoting column by column, what the other is tested against; "paper": the four kernels of Baranov & Vlatskaya 2013, without pivoting, for one right-hand side
+---@field kernel? "blocked"|"unblocked"|"paper" the fastest that pivots unless given: "blocked", or for up to 128 rows (on a GPU 64) and 8 right-hand sides the kernels of a batch. "unblocked": partial pivoting column by column, what the other is tested against; "paper": the four kernels of Baranov & Vlatskaya 2013, without pivoting, for one right-hand side
 ---@field refine? boolean nil: refines when needed; true: at least once; false: never
 ---@field rcond? number 0 to 1: a system whose reciprocal condition number is below it is an error; 0 unless given
 ---@field group? integer for "paper": the work-group size

@@ -165,13 +165,14 @@ static void check_ratios(lua_State *L, const clc_Lu *f, clc_Buffer *b, const dou
   }
 }
 
-/* Small systems are a batch of one: fewer kernels to build, and on a GPU fewer launches. */
+/* Small systems are a batch of one: fewer kernels to build, and on a GPU fewer launches, which from
+   96 rows on take longer. */
 static clc_Way way_of(lua_State *L, const clc_Buffer *a, const clc_Systems *s, Variant variant) {
   if (variant == UNBLOCKED) return CLC_BYCOLUMNS;
   const clc_LuRow row = clc_getlurow(L, a);
-  const int is_small =
-      s->columns <= row.few &&
-      (row.vector > 1 ? s->n <= CLC_SMALL : s->n <= CLC_SMALL / 2 && clc_batchrows(L, a, s->n) > 0);
+  const int is_cpu = row.vector > 1, has_batches = is_cpu || clc_batchrows(L, a, s->n) > 0;
+  const size_t most = is_cpu ? CLC_SMALL : CLC_SMALL / 2;
+  const int is_small = has_batches && s->n <= most && s->columns <= row.few;
   return variant == FASTEST && is_small ? CLC_ASBATCH : CLC_BYBLOCKS;
 }
 

@@ -39,7 +39,7 @@ local function gemm(device, dtype)
 end
 
 local function gauss(device, dtype)
-  for _, shape in ipairs { { 32, 1 }, { 200, 1 }, { 200, 40 } } do
+  for _, shape in ipairs { { 32, 1 }, { 64, 1 }, { 200, 1 }, { 200, 40 } } do
     local a, b = system(device, dtype, shape[1], shape[2])
     cl().gauss(a, b):release()
     a:release()
