@@ -9,12 +9,17 @@
 
 /* The row of LU for a device and a dtype (lua/clcompute/tuning/known.lua says what they mean). */
 typedef struct clc_LuRow {
-  size_t vector, group, columns, block, large, few;
+  size_t vector, group, columns, block, large, few, small;
   size_t rows, warp; /* of a tournament; 0: panels are none */
   size_t items;      /* rows up to which a system of a batch has a work-item for each */
 } clc_LuRow;
 
 clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like);
+
+/* For systems of so many multiply-adds, which plain kernels may serve while the fast ones are not
+   built: that holds until the next ones. */
+clc_LuRow clc_getlurowfor(lua_State *L, const clc_Buffer *like, double work);
+#define CLC_ANYWORK INFINITY /* enough for the fast ones */
 
 /* A matrix that becomes its LU factors. */
 typedef struct clc_Elimination {

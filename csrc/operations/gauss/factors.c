@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* lu: the factors of a matrix as an object, to solve with as often as one likes. */
+#include <math.h>
 #include <string.h>
 
+#include "elimination.h"
 #include "lu.h"
 #include "operations/operations.h"
 
@@ -30,6 +32,7 @@ static int op_lu(lua_State *L) {
   lua_settop(L, 1);
   luaL_checkstack(L, 60, NULL);
   clc_checksquare(L, 1, a);
+  clc_getlurowfor(L, a, CLC_ANYWORK);
   const clc_Lu f = clc_factor(L, a, CLC_BYBLOCKS, "lu");
   Factors *x = clc_newowned(L, &factors_type, a->device, 0);
   x->f = f;

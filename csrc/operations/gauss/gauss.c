@@ -165,14 +165,12 @@ static void check_ratios(lua_State *L, const clc_Lu *f, clc_Buffer *b, const dou
   }
 }
 
-/* Small systems are a batch of one: fewer kernels to build, and on a GPU fewer launches, which from
-   96 rows on take longer. */
+/* Small systems are a batch of one: fewer kernels to build, and on a GPU fewer launches. */
 static clc_Way way_of(lua_State *L, const clc_Buffer *a, const clc_Systems *s, Variant variant) {
+  const double n = (double)s->n, work = (double)s->count * n * n * (n / 3 + (double)s->columns);
+  const clc_LuRow row = clc_getlurowfor(L, a, variant == FASTEST ? work : CLC_ANYWORK);
   if (variant == UNBLOCKED) return CLC_BYCOLUMNS;
-  const clc_LuRow row = clc_getlurow(L, a);
-  const int is_cpu = row.vector > 1, has_batches = is_cpu || clc_batchrows(L, a, s->n) > 0;
-  const size_t most = is_cpu ? CLC_SMALL : CLC_SMALL / 2;
-  const int is_small = has_batches && s->n <= most && s->columns <= row.few;
+  const int is_small = s->n <= row.small && s->columns <= row.few;
   return variant == FASTEST && is_small ? CLC_ASBATCH : CLC_BYBLOCKS;
 }
 

@@ -12,7 +12,7 @@
 #define SUMS "lu sums"
 #define FEW 8 /* sums of a column that the host adds up */
 
-clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like) {
+clc_LuRow clc_getlurowfor(lua_State *L, const clc_Buffer *like, double work) {
   static const clc_Field fields[] = {{"vector", offsetof(clc_LuRow, vector), NULL},
                                      {"group", offsetof(clc_LuRow, group), NULL},
                                      {"columns", offsetof(clc_LuRow, columns), NULL},
@@ -20,21 +20,25 @@ clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like) {
                                      {"large", offsetof(clc_LuRow, large), NULL},
                                      {"few", offsetof(clc_LuRow, few), NULL},
                                      {NULL, 0, NULL}};
-  static const clc_Field tournament[] = {{"rows", offsetof(clc_LuRow, rows), NULL},
-                                         {"warp", offsetof(clc_LuRow, warp), NULL},
-                                         {NULL, 0, NULL}};
-  static const clc_Field batch[] = {{"items", offsetof(clc_LuRow, items), NULL}, {NULL, 0, NULL}};
+  /* Each one is 0 where the row does not name it. */
+  static const clc_Field others[][2] = {{{"small", offsetof(clc_LuRow, small), NULL}},
+                                        {{"rows", offsetof(clc_LuRow, rows), NULL}},
+                                        {{"warp", offsetof(clc_LuRow, warp), NULL}},
+                                        {{"items", offsetof(clc_LuRow, items), NULL}}};
   clc_LuRow row = {0};
-  clc_pushrow(L, like->device, "lu", like->dtype);
+  clc_pushrowfor(L, like->device, "lu", like->dtype, work);
   clc_readrow(L, fields, &row);
-  const int has_rows = lua_getfield(L, -1, "rows") != LUA_TNIL;
-  lua_pop(L, 1);
-  if (has_rows) clc_readrow(L, tournament, &row);
-  const int has_items = lua_getfield(L, -1, "items") != LUA_TNIL;
-  lua_pop(L, 1);
-  if (has_items) clc_readrow(L, batch, &row);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    const int is_named = lua_getfield(L, -1, others[i]->name) != LUA_TNIL;
+    lua_pop(L, 1);
+    if (is_named) clc_readrow(L, others[i], &row);
+  }
   lua_pop(L, 1);
   return row;
+}
+
+clc_LuRow clc_getlurow(lua_State *L, const clc_Buffer *like) {
+  return clc_getlurowfor(L, like, 0);
 }
 
 /* Sums of magnitudes of the columns of a matrix, by chunks of its rows: rows of a buffer, of which

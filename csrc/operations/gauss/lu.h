@@ -6,10 +6,9 @@
 #include "buffer/buffer.h"
 
 /* How a matrix is factored: column by column; by blocks; or as a batch of one, by a work-item of a
-   CPU or a group of a GPU: fewer kernels to build, and as fast, for up to CLC_SMALL rows (of a GPU
-   half as many) and a few columns. */
+   CPU or a group of a GPU: fewer kernels to build, and as fast, for small matrices (`small` of the
+   row) and a few columns. */
 typedef enum { CLC_BYCOLUMNS, CLC_BYBLOCKS, CLC_ASBATCH } clc_Way;
-#define CLC_SMALL 128
 
 typedef struct clc_Lu {
   clc_Buffer *lu;        /* U, and below its diagonal the multipliers L */

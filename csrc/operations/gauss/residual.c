@@ -77,16 +77,21 @@ double clc_checknorm1(lua_State *L, clc_Buffer *b, const char *name) {
   return isfinite(norm) ? norm : scan_on_host(L, b, name);
 }
 
+/* One that is built soonest judges a small system, and the host adds up. */
+static int is_small(const clc_LuRow *row, const clc_Buffer *a, const clc_Systems *s) {
+  return a->shape.n == 2 && s->n <= row->small && s->columns <= row->few;
+}
+
 /* On the cores of a CPU. Columns, where there are some, fill a vector; else elements of a row do.
  */
-static clc_Kernel *push_vectors(lua_State *L, const clc_Buffer *a, size_t columns,
+static clc_Kernel *push_vectors(lua_State *L, const clc_Buffer *a, const clc_Systems *s,
                                 clc_Range *range) {
   clc_Device *d = a->device;
   const clc_LuRow row = clc_getlurow(L, a);
-  if (row.vector == 1 || (a->shape.dim[0] <= CLC_SMALL && columns <= row.few)) return NULL;
-  const size_t across = columns > row.few;
-  *range = clc_padded2(across ? clc_parts(columns, row.vector) : columns,
-                       clc_parts(a->shape.dim[0], RESIDUAL_ROWS), 1, 1);
+  if (a->shape.n == 3 || row.vector == 1 || is_small(&row, a, s)) return NULL;
+  const size_t across = s->columns > row.few;
+  *range = clc_padded2(across ? clc_parts(s->columns, row.vector) : s->columns,
+                       clc_parts(s->n, RESIDUAL_ROWS), 1, 1);
   const char *defines = clc_define(L, {"V", row.vector}, {"ACROSS", across},
                                    {"WIDE", a->dtype == clc_float && d->context->has_double});
   clc_Kernel *k = clc_prebuilt(L, d, "residual_vectors", a->dtype, defines);
@@ -114,14 +119,14 @@ static clc_Kernel *push_plain(lua_State *L, const clc_Buffer *a, const clc_Syste
 
 static int is_for_groups(lua_State *L, const clc_Buffer *a, const clc_Systems *s) {
   const clc_LuRow row = clc_getlurow(L, a);
-  return row.vector == 1 && s->columns <= row.few;
+  return row.vector == 1 && s->columns <= row.few && !is_small(&row, a, s);
 }
 
 /* Queues R = B - A X in twice the precision. */
 static void residual(lua_State *L, const clc_Systems *s, clc_Buffer *a, clc_Buffer *x,
                      clc_Buffer *b, clc_Buffer *r) {
   clc_Range range;
-  clc_Kernel *k = a->shape.n == 3 ? NULL : push_vectors(L, a, s->columns, &range);
+  clc_Kernel *k = push_vectors(L, a, s, &range);
   if (k == NULL) {
     k = (is_for_groups(L, a, s) ? push_lanes : push_plain)(L, a, s, &range);
     range.dims = 3;

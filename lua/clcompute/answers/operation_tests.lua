@@ -156,6 +156,52 @@ local function expected_places()
   return places
 end
 
+-- --- systems of equations ---------------------------------------------------------
+
+local SYSTEMS = { { 20, 1, 3 }, { 20, 3, 3 }, { 200, 1, 1 }, { 200, 1, 12 } } -- rows, how many, right-hand sides
+
+--- Small integers without an order, so that pivots tie.
+local function coefficient(i, j) return (i * i * 31 + j * j * 17 + i * j * 7 + (i ~ j) * 5) % 23 - 11 end
+
+local function unknown(i, j) return (2 * i + j) % 9 + 1 end
+
+--- The right-hand sides whose solution is `unknown`.
+local function known_side(n)
+  return function(i, j)
+    local sum = 0
+    for k = 1, n do sum = sum + coefficient(i, k) * unknown(k, j) end
+    return sum
+  end
+end
+
+local function copies(count, value)
+  local list = {}
+  for i = 1, count do list[i] = value end
+  return list
+end
+
+--- The elements of the solutions, one behind the other.
+local function solve(device, dtype)
+  local list = {}
+  for _, row in ipairs(SYSTEMS) do
+    local n, count, columns = table.unpack(row)
+    local left, right = matrix(n, n, coefficient), matrix(n, columns, known_side(n))
+    local a <close> = device:buffer(count > 1 and copies(count, left) or left, dtype)
+    local b <close> = device:buffer(count > 1 and copies(count, right) or right, dtype)
+    local x <close> = require "clcompute.core".gauss(a, b)
+    for _, solution in ipairs(count > 1 and x:read() or { x:read() }) do flatten(list, solution) end
+  end
+  return list
+end
+
+local function expected_solutions()
+  local list = {}
+  for _, row in ipairs(SYSTEMS) do
+    for _, solution in ipairs(copies(row[2], matrix(row[1], row[3], unknown))) do flatten(list, solution) end
+  end
+  return list
+end
+
 local operation_tests = {}
 
 --- A test whose answer is made when it is asked for: most processes read the verdict that was kept.
@@ -201,6 +247,9 @@ operation_tests.rows = {
 operation_tests.of_kernels = {
   sort_move_warps = lazily(expected_places, { name = "cl.sort by warps", kernels = "sort_move_warps sort_starts",
     operation = sort }),
+  lu_tournament = lazily(expected_solutions, { name = "cl.gauss by tournaments", within = 2.0 ^ -7,
+    kernels = "lu_tournament lu_below lu_right lu_sweep lu_walk lu_batch_rows lu_batch_sweep lu_batch_condition",
+    operation = solve }),
 }
 
 -- The library does without what fails these: to the doctor a failure is a warning.

@@ -9,10 +9,16 @@ local options = require("clcompute.base").options
 local rules = require "clcompute.tuning.rules"
 local store = require "clcompute.tuning.store"
 
+
 local tuning = { candidates = require "clcompute.tuning.candidates", known = known, rules = rules, store = store }
 
-local SAFE = { kernel = "tiled" } -- for a device that gets the fast kernels wrong
-local FOR_NOW = { kernel = "naive", is_for_now = 1 } -- until the fast ones are built: it builds soonest
+--- The kernels that build soonest, by operation: they serve until the fast ones are built.
+tuning.for_now = {
+  gemm = { kernel = "naive", is_for_now = 1 },
+  lu = { vector = 1, group = 64, columns = 32, block = 256, large = 512, few = 8, small = 1024, is_for_now = 1 },
+}
+
+local SAFE = { kernel = "tiled" } -- for a device that gets the fast products wrong
 
 local SIZE = { float = 4, double = 8 }
 local WIDEST = 16 -- elements of the widest vector type of OpenCL C
@@ -126,7 +132,7 @@ end
 local function with_numbers(test, operation, dtype, row, name)
   return setmetatable({ name = ("%s, %s"):format(test.name, name), operation = function(device)
     tuning.use(device, operation, dtype, row)
-    local results = table.pack(pcall(test.operation, device))
+    local results = table.pack(pcall(test.operation, device, dtype))
     tuning.use(device, operation, dtype, nil)
     if not results[1] then error(results[2], 0) end
     return table.unpack(results, 2, results.n)
@@ -141,13 +147,19 @@ local function name_of(row, shape)
   return ("%s, %s (%d)"):format(row.kernel, table.concat(numbers, ", "), row.is_tried)
 end
 
+--- The verdict on an operation's fast kernels; nil: it is not known yet, and a call of so much work need not wait.
+local function verdict_on(...)
+  return require "clcompute.tuning.for_now".verdict(...) -- here: numbers are read where there is no C core, too
+end
+
 --- Whether a device gets the known-answer test of a row's kernel right, or with each shape of a row that of the
--- operation, however small the product.
-local function gets_right(device, operation, dtype, row)
+-- operation, however small the product; nil: it is not known yet.
+local function gets_right(device, operation, dtype, row, work)
   local own = answers.operation_tests.of_kernels[row.kernel]
   if own then
-    local name = ("%s (%d)"):format(row.kernel, row.is_tried)
-    return answers.verdict(device, with_numbers(own, operation, dtype, row, name)) == "ok"
+    local test = with_numbers(own, operation, dtype, row, ("%s (%d) of %s"):format(row.kernel, row.is_tried, dtype))
+    local verdict = verdict_on(device, operation, dtype, test, work)
+    return verdict and verdict == "ok"
   end
   local test = answers.operation_tests.rows[operation .. " " .. dtype]
   for _, shape in ipairs(row.shapes) do
@@ -159,32 +171,29 @@ local function gets_right(device, operation, dtype, row)
   return true
 end
 
---- The verdict on an operation's fast kernels; nil: it is not known yet, and the product need not wait for it.
-local function verdict_on(device, operation, dtype, test, work)
-  if not work then return answers.verdict(device, test) end
-  local for_now = require "clcompute.tuning.for_now" -- here: numbers are read where there is no C core, too
-  if not for_now.serves(device) then return answers.verdict(device, test) end
-  return for_now.verdict(device, key_of(device, operation, dtype), test, work)
-end
-
 --- The numbers of an operation for a device. A device that fails the operation's known-answer test gets the plain
 -- kernel.
 -- @tparam Device device
 -- @string operation a key of `clcompute.tuning.known`
 -- @string dtype
--- @tparam ?number work multiply-adds of a product that a plain kernel may serve until the fast ones are judged
--- @treturn table with `is_for_now` where the next product is to ask again
+-- @tparam ?number work multiply-adds of a call that plain kernels may serve until the fast ones are judged
+-- @treturn table with `is_for_now` where the next call is to ask again
 function tuning.of(device, operation, dtype, work)
   local facts, by_hand = tuning.facts(device, dtype), chosen_by_hand[key_of(device, operation, dtype)]
   if by_hand then return with_facts(by_hand, facts) end
   local test = answers.operation_tests.rows[operation .. " " .. dtype]
   local verdict = test and verdict_on(device, operation, dtype, test, work)
-  if test and not verdict then return FOR_NOW end
+  if test and not verdict then return tuning.for_now[operation] end
   if verdict == "fault" then return with_facts(SAFE, facts) end
   local found = kept_row(device, operation, dtype, facts)
-  return found and with_facts(found, facts) or tuning.choose(known[operation], facts, function(row)
-    return gets_right(device, operation, dtype, row)
+  if found then return with_facts(found, facts) end
+  local is_open = false
+  local chosen = tuning.choose(known[operation], facts, function(row)
+    local is_right = gets_right(device, operation, dtype, row, work)
+    is_open = is_open or is_right == nil
+    return is_right
   end)
+  return is_open and tuning.for_now[operation] or chosen
 end
 
 return tuning

@@ -277,7 +277,9 @@ local function check_lu(row, facts)
   integer(row, "large", 0, 1 << 30)
   integer(row, "few", 0, 1 << 30)
   if row.rows ~= nil then check_tournament(row, facts) end
-  if row.items ~= nil then integer(row, "items", 0, MANY) end
+  for _, name in ipairs { "small", "items" } do
+    if row[name] ~= nil then integer(row, name, 0, MANY) end
+  end
 end
 
 -- --- loop nests ------------------------------------------------------------------

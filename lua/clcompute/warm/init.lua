@@ -32,6 +32,7 @@ function warm.ready(device)
   for _, dtype in ipairs(tuning.dtypes(device)) do
     tuning.of(device, "gemm", dtype)
     multiply(device, dtype)
+    tuning.of(device, "lu", dtype)
   end
   device:wait()
   return device

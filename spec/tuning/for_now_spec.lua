@@ -1,0 +1,106 @@
+-- SPDX-License-Identifier: MIT
+local answers = require "clcompute.answers"
+local cl = require "clcompute"
+local helper = require "spec.helper"
+local internal = require "clcompute.core.internal"
+local tuning = require "clcompute.tuning"
+
+describe("plain kernels for now", function()
+  local answers_before, builds_all = {}, internal.builds_all
+  local kept, asked -- the verdict that is known; how often one was found out
+
+  --- A GPU that nobody has, so that what is done is counted from the start.
+  local number = 0
+  local function gpu(changes)
+    number = number + 1
+    local device = { type = "gpu", name = "A GPU", vendor = "NVIDIA", platform = "CUDA", driver = "1", version = "3.0",
+      place = ("pretended %d"):format(number), local_memory = 49152, max_group_size = 1024, compute_units = 132,
+      compute_capability = 90, vector_width_float = 1, vector_width_double = 1 }
+    for key, value in pairs(changes or {}) do device[key] = value end
+    return device
+  end
+
+  before_each(function()
+    kept, asked = nil, 0
+    for _, name in ipairs { "verdict", "kept_verdict" } do answers_before[name] = answers[name] end
+    answers.kept_verdict = function() return kept end
+    answers.verdict = function()
+      asked = asked + 1
+      return kept or "ok"
+    end
+    internal.builds_all = false
+  end)
+
+  after_each(function()
+    for name, f in pairs(answers_before) do answers[name] = f end
+    internal.builds_all = builds_all
+  end)
+
+  it("serve systems on a GPU until they have taken as long as the build, each dtype for itself", function()
+    local d = gpu()
+    for _ = 1, 3 do assert.equal(1, tuning.of(d, "lu", "float", 1 << 27).is_for_now) end
+    assert.equal(1, tuning.of(d, "lu", "float", 0).is_for_now)
+    assert.equal(0, asked)
+    local row = tuning.of(d, "lu", "float", 1 << 27)
+    assert.is_nil(row.is_for_now)
+    assert.equal("lu_tournament", row.kernel)
+    assert.equal(1, asked)
+    assert.equal(1, tuning.of(d, "lu", "double", 1).is_for_now)
+  end)
+
+  it("do not serve where the verdict is known, the work is endless, or all is to be built at once", function()
+    kept = "ok"
+    assert.is_nil(tuning.of(gpu(), "lu", "float", 1).is_for_now)
+    kept = nil
+    assert.is_nil(tuning.of(gpu(), "lu", "float", math.huge).is_for_now)
+    assert.is_nil(tuning.of(gpu(), "lu", "float").is_for_now)
+    assert.is_nil(tuning.of(gpu { platform = "Oclgrind" }, "lu", "float", 1).is_for_now)
+    internal.builds_all = true
+    assert.is_nil(tuning.of(gpu(), "lu", "float", 1).is_for_now)
+  end)
+
+  it("give way to kernels that ask for less, where the device gets the fast ones wrong", function()
+    kept = "fault"
+    local row = tuning.of(gpu(), "lu", "float", 1)
+    assert.is_nil(row.kernel)
+    assert.is_nil(row.items)
+    assert.is_nil(tuning.of(gpu(), "lu", "double", 1).kernel)
+  end)
+
+  it("serve no system on a CPU, whose kernels for small ones are built as soon", function()
+    local row = tuning.of(gpu { type = "cpu", vector_width_float = 16, max_group_size = 4096 }, "lu", "float", 1)
+    assert.equal(16, row.vector)
+    assert.equal(0, asked)
+  end)
+
+  it("serve products", function()
+    local d = gpu { type = "cpu", vector_width_float = 16 }
+    assert.equal("naive", tuning.of(d, "gemm", "float", 1 << 30).kernel)
+    assert.equal("panels", tuning.of(d, "gemm", "float", 1 << 30).kernel)
+    assert.equal(1, asked)
+  end)
+end)
+
+helper.describe_each("the kernels that serve systems for now", function(d)
+  local slow = helper.is_simulator(d)
+
+  it("solve alone and together as the others do", function()
+    local row = tuning.for_now.lu
+    for _, dtype in ipairs(d.has_double and not slow and { "float", "double" } or { "float" }) do
+      for _, n in ipairs(slow and { 5 } or { 1, 17, 70 }) do
+        local a, b = d:random(dtype, 2, n, n, { seed = n }), d:random(dtype, 2, n, 2, { seed = 2 })
+        tuning.use(d, "lu", dtype, row)
+        local all, many = cl.gauss(a, b)
+        local x, one = cl.gauss(a:view(2, 2):reshape(n, n), b:view(2, 2):reshape(n, 2))
+        tuning.use(d, "lu", dtype, nil)
+        local _, expected = cl.gauss(a:view(2, 2):reshape(n, n), b:view(2, 2):reshape(n, 2), { kernel = "unblocked" })
+        assert.equal(all:view(2, 2):string(), x:string())
+        assert.same(expected.pivots, one.pivots)
+        assert.same(expected.pivots, many.pivots[2])
+        assert(one.backward_error < 30)
+        assert.near(1, one.rcond / expected.rcond, 1e-2)
+        assert.equal(one.rcond, many.rcond[2])
+      end
+    end
+  end)
+end)
