@@ -287,4 +287,5 @@ void clc_openfiles(lua_State *L) {
                                        {"open_plain", open_plain},
                                        {NULL, NULL}};
   clc_addinternal(L, functions);
+  clc_openlocks(L);
 }

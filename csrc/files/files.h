@@ -84,6 +84,8 @@ typedef enum { CLC_NOLOCK, CLC_TAKEN, CLC_TAKENLATE } clc_Taken;
    closed when the caller cuts the stack, or nil. May run Lua code. */
 clc_Taken clc_pushlock(lua_State *L, int key);
 
+void clc_openlocks(lua_State *L);
+
 /* Opens the package: functions for the library alone, on the table at the top. */
 void clc_openfiles(lua_State *L);
 

@@ -66,7 +66,7 @@ static int wait_for(lua_State *L, int fd, off_t place, double patience) {
   return 1;
 }
 
-clc_Taken clc_pushlock(lua_State *L, int key) {
+static clc_Taken push_lock(lua_State *L, int key) {
   const int top = lua_gettop(L);
   const off_t place = place_of(lua_tostring(L, key), lua_rawlen(L, key));
   FILE *f = push_file(L);
@@ -74,10 +74,27 @@ clc_Taken clc_pushlock(lua_State *L, int key) {
     lua_pushnil(L);
     return CLC_NOLOCK;
   }
-  lua_toclose(L, top + 1);
   if (take(fileno(f), place)) return CLC_TAKEN;
   clc_pushnotice(L, "another process builds what this one needs too; it is kept for both");
   const int taken = wait_for(L, fileno(f), place, PATIENCE);
   lua_settop(L, top + 1);
   return taken ? CLC_TAKENLATE : CLC_NOLOCK;
+}
+
+clc_Taken clc_pushlock(lua_State *L, int key) {
+  const clc_Taken taken = push_lock(L, key);
+  lua_toclose(L, -1);
+  return taken;
+}
+
+/* lock(key) --> a file, or nil: closed, it lets go. */
+static int files_lock(lua_State *L) {
+  luaL_checkstring(L, 1);
+  push_lock(L, 1);
+  return 1;
+}
+
+void clc_openlocks(lua_State *L) {
+  static const luaL_Reg functions[] = {{"lock", files_lock}, {NULL, NULL}};
+  clc_addinternal(L, functions);
 }

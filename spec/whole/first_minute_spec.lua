@@ -24,6 +24,12 @@ describe("the first minute", function()
     return helper.output("local cl = require 'clcompute' local d = cl.device()\n" .. script, all)
   end
 
+  local function command_of(path)
+    local variables = {}
+    for name, value in pairs(environment) do variables[#variables + 1] = ("%s='%s'"):format(name, value) end
+    return ("%s %s %s"):format(table.concat(variables, " "), helper.lua, path)
+  end
+
   local function files() return (shell(("ls %s/cache"):format(folder))) end
 
   it("knows what was built before, of which the driver keeps the binary", function()
@@ -64,6 +70,19 @@ describe("the first minute", function()
       local isolated <close> = cl.device(d.place, { isolated = true })
       local test = tests.rows["gemm float"]
       print(answers.kept_verdict(d, test) ~= nil, answers.kept_verdict(isolated, test) ~= nil)]])
+  end)
+
+  it("judges a test in one of two processes that ask for it at the same time", function()
+    local path = helper.write(folder .. "/judge.lua", ([[
+      local cl, answers = require "clcompute", require "clcompute.answers"
+      local test = { name = "slow", expected = { 1 }, operation = function()
+        os.execute "echo judged >>%s/judged; sleep 1"
+        return { 1 }
+      end }
+      print(answers.verdict(cl.device(), test))]]):format(folder))
+    local command = command_of(path)
+    assert.equal("ok\nok\n", (shell(("%s & %s; wait"):format(command, command))))
+    assert.equal("judged\n", helper.read(folder .. "/judged"))
   end)
 
   it("keeps it at once where CLCOMPUTE_BUILD asks for it", function()
@@ -126,10 +145,7 @@ describe("the first minute", function()
       local d = cl.device()
       local a = d:buffer { { 1, 2 }, { 3, 4 } }
       print(cl.gemm(a, a)[1][2])]])
-    local variables = {}
-    for name, value in pairs(environment) do variables[#variables + 1] = ("%s='%s'"):format(name, value) end
-    local output = shell(("for i in 1 2 3 4 5 6 7 8; do %s %s %s & done; wait"):format(table.concat(variables, " "),
-      helper.lua, path))
+    local output = shell(("for i in 1 2 3 4 5 6 7 8; do %s & done; wait"):format(command_of(path)))
     assert.equal(("10.0\n"):rep(8), output)
   end)
 end)

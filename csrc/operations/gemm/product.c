@@ -126,24 +126,24 @@ static int multiply_parts(lua_State *L, const clc_Multiply *x) {
   return strcmp(kernel, "tensor") == 0 && is_worth(L, x) && clc_multiplytensor(L, x, products);
 }
 
-static void push_row(lua_State *L, const clc_Multiply *x) {
+static void push_row(lua_State *L, const clc_Multiply *x, double work) {
   clc_Device *d = x->c.b->device;
   if (x->waits || clc_getrecording(d) != NULL) /* a sequence keeps the kernel that it was given */
     clc_pushrow(L, d, "gemm", x->c.b->dtype);
   else
-    clc_pushrowfor(L, d, "gemm", x->c.b->dtype, clc_work(x));
+    clc_pushrowfor(L, d, "gemm", x->c.b->dtype, work);
 }
 
 /* Of few rows or columns, whatever the class: memory is what they wait for. */
 static int multiply_thin(lua_State *L, const clc_Multiply *x) {
   if (x->m > MOST_VECTORS && x->n > MOST_VECTORS) return 0;
-  push_row(L, x);
+  push_row(L, x, 0); /* counted where it is computed by a plain kernel */
   return clc_multiplythin(L, x);
 }
 
 /* Returns 0 where the device has only plain kernels. */
 static int multiply_fast(lua_State *L, const clc_Multiply *x) {
-  push_row(L, x);
+  push_row(L, x, clc_work(x));
   const char *kernel = clc_rowkernel(L);
   if (strcmp(kernel, "naive") == 0)
     multiply_fornow(L, x);

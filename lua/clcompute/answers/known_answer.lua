@@ -162,8 +162,12 @@ local function find(device, test, key)
   local path = verdicts_file(files)
   local verdict = path and recall(files, path, key)
   if verdict then return verdict end
-  verdict = judge(device, test)
-  if path and VERDICTS[verdict] then keep(files, path, key, verdict) end
+  local lock <close> = path and require "clcompute.core.internal".lock(key) -- luacheck: no unused
+  verdict = path and recall(files, path, key) -- of another process, for which this one waited
+  if not verdict then
+    verdict = judge(device, test)
+    if path and VERDICTS[verdict] then keep(files, path, key, verdict) end
+  end
   return verdict
 end
 
