@@ -357,7 +357,7 @@ static size_t byte_offset(const clc_Buffer *b, size_t first) {
 static int read_behind(lua_State *L, const clc_Buffer *b, size_t first, size_t bytes, void *to) {
   clc_Device *d = b->device;
   if (d->landing == NULL || bytes == 0 || bytes > CLC_LANDING || clc_getrecording(d) != NULL ||
-      !clc_isbusy(d))
+      clc_isquiet(d))
     return 0;
   cl_event *event = clc_reserve(L, d, clc_kindname(CLC_READ));
   if (b->h.released) luaL_error(L, "buffer is released"); /* by a hook */

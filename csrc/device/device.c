@@ -101,15 +101,14 @@ int clc_isbusy(clc_Device *d) {
   return d->flight.count > 0 || d->foreign;
 }
 
-/* No barrier behind commands without an event: its place may be reserved for what asks. */
-static int is_empty(clc_Device *d) {
+int clc_isquiet(clc_Device *d) {
   clc_Flight *f = &d->flight;
   clc_retireended(f);
   return f->count == 0 && f->unseen.n == 0 && !d->foreign;
 }
 
 cl_command_queue clc_quickqueue(clc_Device *d) {
-  return d->serial != NULL && is_empty(d) ? d->serial : d->queue;
+  return d->serial != NULL && clc_isquiet(d) ? d->serial : d->queue;
 }
 
 /* --- the object -------------------------------------------------------- */

@@ -114,6 +114,10 @@ void clc_lend(clc_Device *d);
 /* True while commands are queued, or may be, that have not been seen to end. */
 int clc_isbusy(clc_Device *d);
 
+/* Whether all that was queued was seen to end. No barrier is put behind commands without an event:
+   its place may be reserved for what asks, or what is queued next tells as much. */
+int clc_isquiet(clc_Device *d);
+
 /* Whether what writes host memory has to be queued, with a copy of it: behind others, or to be
    recorded. */
 int clc_mustqueue(clc_Device *d);
