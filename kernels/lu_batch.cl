@@ -15,7 +15,8 @@
  *       }
  *       facts[1] = 1 + the first k whose diagonal[k] is zero or not finite, or 0;
  *
- * A pivot that is zero leaves its column as it is. a0 elements lie before the first matrix.
+ * A pivot that is zero leaves its column as it is. a0 elements lie before the first matrix. Loops that wait for memory
+ * are not unrolled: with them a GPU's driver takes twice as long to build.
  * One work-group of GROUP work-items a matrix.
  */
 #ifndef REAL
@@ -51,6 +52,7 @@ static inline void update(__global REAL *w, const int n, const int k, const int 
     update_columns(w, n, k, max(high - V, 0), k + 1, high);
 #else
   const int m = n - k - 1;
+#pragma unroll 1
   for (int e = t; e < m * m; e += GROUP) {
     const int i = k + 1 + e / m, j = k + 1 + e % m;
     w[i * n + j] -= w[i * n + k] * w[k * n + j];
@@ -60,6 +62,7 @@ static inline void update(__global REAL *w, const int n, const int k, const int 
 
 /* Leaves the larger magnitude of the group, or of equal ones the upper row, at the front. */
 static inline void find_largest(__local REAL *best, __local int *row, const int t) {
+#pragma unroll 1
   for (int half_way = GROUP / 2; half_way > 0; half_way /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (t < half_way) {
@@ -90,6 +93,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch(
   row[t] = 0;
   for (int j = t; j < n; j += GROUP) {
     REAL sum = 0;
+#pragma unroll 1
     for (int i = 0; i < n; i++) {
       const REAL v = a[i * n + j];
       w[i * n + j] = v;
@@ -104,6 +108,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch(
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     best[t] = -1;
     row[t] = k;
+#pragma unroll 1
     for (int i = k + t; i < n; i += GROUP)
       if (fabs(w[i * n + k]) > best[t]) {
         best[t] = fabs(w[i * n + k]);
@@ -124,6 +129,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch(
       w[p * n + j] = upper;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#pragma unroll 1
     for (int i = k + 1 + t; i < n && pivot != 0; i += GROUP) w[i * n + k] /= pivot;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     update(w, n, k, t);

@@ -12,7 +12,7 @@
  *
  * A matrix has n x n elements, B and X n rows of `columns`, packed; b0 elements lie before B. A
  * single column is taken as it lies by a single work-item: then sums along the rows of W are
- * vectors. One work-group of GROUP work-items a matrix.
+ * vectors. Loops are not unrolled, as in lu_batch. One work-group of GROUP work-items a matrix.
  */
 #ifndef REAL
 #define REAL float /* element type: float or double */
@@ -50,6 +50,7 @@ static inline void solve_vector(const int n, __global const REAL *w, __global RE
 static inline void subtract(const int n, const int columns, __global const REAL *w,
                             __global REAL *x, const int k, const int i0, const int rows,
                             const int t) {
+#pragma unroll 1
   for (int e = t; e < rows * columns; e += GROUP) {
     const int i = i0 + e / columns, j = e % columns;
     x[i * columns + j] -= w[i * n + k] * x[k * columns + j];
@@ -66,7 +67,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch_solve(
   b += b0 + matrix * n * columns;
   x += matrix * n * columns;
   for (int j = t; j < columns; j += GROUP) { /* a column belongs to one work-item */
+#pragma unroll 1
     for (int i = 0; i < n; i++) x[i * columns + j] = b[i * columns + j];
+#pragma unroll 1
     for (int k = 0; k < n; k++) {
       const REAL upper = x[k * columns + j];
       x[k * columns + j] = x[pivots[k] * columns + j];
@@ -85,6 +88,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lu_batch_solve(
   }
   for (int k = n - 1; k >= 0; k--) {
     TOGETHER;
+#pragma unroll 1
     for (int j = t; j < columns; j += GROUP) x[k * columns + j] /= w[k * n + k];
     TOGETHER;
     subtract(n, columns, w, x, k, 0, k, t);

@@ -108,6 +108,17 @@ describe("a terminal", function()
     return (out:gsub("\r\n", "\n"))
   end
 
+  it("shows progress before a command has loaded the core", function()
+    local path = helper.write(os.tmpname(), [[
+      local progress = require "clcompute.cli.output".progress()
+      progress { name = "first", done = 0, total = 2 }
+      progress:close()
+      print "closed"]])
+    local _, out = shell(('env TERM=xterm script -qec "%s %s" /dev/null'):format(helper.lua, path))
+    os.remove(path)
+    assert.matches("closed\r\n$", out)
+  end)
+
   it("has tables as wide as it is", function()
     for _, columns in ipairs { 80, 100 } do
       local out = shown(columns, "info --device 0:0") .. shown(columns, "info")

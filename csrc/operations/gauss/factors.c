@@ -26,14 +26,23 @@ static Factors *check_factors(lua_State *L) {
   return clc_checkhandle(L, 1, &factors_type);
 }
 
+#define MOST 128 /* rows of a matrix that one group of a GPU solves with, for many columns too */
+
+/* A GPU builds fewer kernels for small matrices. */
+static clc_Way way_of(lua_State *L, const clc_Buffer *a) {
+  const size_t n = a->shape.dim[a->shape.n - 1];
+  const clc_LuRow row =
+      clc_getlurowfor(L, a, n <= MOST ? (double)a->count * (double)n / 3 : CLC_ANYWORK);
+  return row.vector == 1 && n <= row.small && n <= MOST ? CLC_ASBATCH : CLC_BYBLOCKS;
+}
+
 static int op_lu(lua_State *L) {
   if (clc_isspread(L, 1)) return clc_callspread(L, "lu");
   clc_Buffer *a = clc_checkreal(L, 1);
   lua_settop(L, 1);
   luaL_checkstack(L, 60, NULL);
   clc_checksquare(L, 1, a);
-  clc_getlurowfor(L, a, CLC_ANYWORK);
-  const clc_Lu f = clc_factor(L, a, CLC_BYBLOCKS, "lu");
+  const clc_Lu f = clc_factor(L, a, way_of(L, a), "lu");
   Factors *x = clc_newowned(L, &factors_type, a->device, 0);
   x->f = f;
   lua_insert(L, -2);

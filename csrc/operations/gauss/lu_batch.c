@@ -5,7 +5,8 @@
  */
 #include "elimination.h"
 
-#define GROUP 64 /* work-items that share a larger system on a GPU */
+#define LEAST_GROUP 64 /* work-items that share a system on a GPU */
+#define MOST_GROUP 512
 #define SIDE 32  /* rows of the triangles that are solved by one item, at most */
 
 /* --- an item a row --------------------------------------------------------- */
@@ -97,7 +98,8 @@ void clc_judgebatch(lua_State *L, const clc_Systems *s, clc_Buffer *a, clc_Buffe
 static clc_Kernel *push_kernel(lua_State *L, const char *name, const clc_Buffer *like, size_t count,
                                size_t n, clc_Range *range) {
   clc_Device *d = like->device;
-  size_t vector = clc_getlurow(L, like).vector, group = vector > 1 ? 1 : GROUP;
+  size_t vector = clc_getlurow(L, like).vector, group = vector > 1 ? 1 : LEAST_GROUP;
+  while (group > 1 && group < 4 * n && group < MOST_GROUP) group *= 2;
   while (group > d->context->max_group) group /= 2;
   while (vector > 1 && vector > n) vector = vector > 4 ? vector / 2 : 1;
   const char *defines = clc_define(L, {"V", vector}, {"GROUP", group});

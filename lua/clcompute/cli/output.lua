@@ -304,7 +304,8 @@ function output.progress(options)
   local self = { stream = given.stream or io.stderr, clock = given.clock or os.time, terminal = given.terminal }
   if self.terminal == nil then
     self.terminal = can_redraw()
-    if self.terminal then require("clcompute.core.internal").hush_notices() end
+    -- they come with the library, which the measurement may not have loaded yet
+    if self.terminal and pcall(require, "clcompute") then require("clcompute.core.internal").hush_notices() end
   end
   self.columns = given.columns or self.terminal and terminal.columns() or WIDTH
   self.start = self.clock()
