@@ -7,7 +7,7 @@
 
 #define LEAST_GROUP 64 /* work-items that share a system on a GPU */
 #define MOST_GROUP 512
-#define SIDE 32  /* rows of the triangles that are solved by one item, at most */
+#define SIDE 32 /* rows of the triangles that are solved by one item, at most */
 
 /* --- an item a row --------------------------------------------------------- */
 
