@@ -164,9 +164,9 @@ known.sort = {
 
 -- LU: `vector` elements of a register (1: a work-item a column, and panels column by column), `group` work-items;
 -- panels of `columns`, which in matrices of more than `large` rows are within wider ones of `block`; up to `few`
--- right-hand sides are solved one by one; a system alone of up to `small` rows (none: 0) is a batch of one. With `rows`,
--- groups of so many rows choose the pivots of a panel in a tournament, warps of `warp` work-items (1: none) searching in
--- registers. Groups have a work-item for each row of a system of a batch up to `items` rows (none: 0).
+-- right-hand sides are solved one by one; a system alone of up to `small` rows (none: 0) is a batch of one. With
+-- `rows`, groups of so many rows choose the pivots of a panel in a tournament, warps of `warp` work-items (1: none)
+-- searching in registers. Groups have a work-item for each row of a system of a batch up to `items` rows (none: 0).
 known.lu = {
   { where = { type = "cpu", dtype = "float", vector = 16 },
     vector = 16, group = 1, columns = 128, block = 512, large = 1536, few = 8, small = 128 },
