@@ -5,11 +5,11 @@
  *     for (w = 0; w < get_num_groups(0); w++)
  *       out[w] = EXPRESSION of the chunk's first element, combined with those up to the next chunk
  *
- * Neighbours read neighbours, AT_ONCE elements at a time, each into a result of its own; the
- * work-items' results are combined in local memory, halving. Where order matters, a work-item
- * takes neighbouring elements, and the first one combines what all found. With ONE_LAUNCH the last
- * group to end combines the groups' results too, into the element of `out` behind them: it sees
- * those of the others behind a fence that OpenCL 1.2 lacks.
+ * Neighbours read neighbours, AT_ONCE elements at a time, each into a result of its own, and the few
+ * that are left at once too; the work-items' results are combined in local memory, halving. Where
+ * order matters, a work-item takes neighbouring elements, and the first one combines what all found.
+ * With ONE_LAUNCH the last group to end combines the groups' results too, into the element of `out`
+ * behind them: it sees those of the others behind a fence that OpenCL 1.2 lacks.
  * Global size: n / chunk, rounded up, times GROUP, for each row. Local size: GROUP.
  */
 #include "clcompute/reduction.h"
@@ -81,8 +81,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
 #else
     ulong at = begin + me;
     const ulong rows = (end - at + GROUP - 1) / GROUP; /* elements of this work-item */
+    RESULT part[AT_ONCE];
     if (rows >= AT_ONCE) {
-      RESULT part[AT_ONCE];
 #pragma unroll
       for (uint u = 0; u < AT_ONCE; u++) {
         const long i = (long)(at + u * GROUP);
@@ -109,11 +109,16 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
       sum = EXPRESSION;
       at += GROUP;
     }
-    for (; at < end; at += GROUP) {
-      const long i = (long)at;
-      LOADS
-      sum = clc_combine(sum, EXPRESSION);
-    }
+#pragma unroll
+    for (uint u = 0; u < AT_ONCE - 1; u++)
+      if (at + u * GROUP < end) {
+        const long i = (long)(at + u * GROUP);
+        LOADS
+        part[u] = EXPRESSION;
+      }
+#pragma unroll
+    for (uint u = 0; u < AT_ONCE - 1; u++)
+      if (at + u * GROUP < end) sum = clc_combine(sum, part[u]);
 #endif
     found[me] = sum;
   }
@@ -124,15 +129,16 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_groups(
 #endif
 #if ONE_LAUNCH
   __global RESULT *results = out + out_first;
+  const size_t groups = get_num_groups(0);
   __local bool is_last;
   if (me == 0) {
     results[get_group_id(0)] = found[0];
-    is_last = clc_is_last(ended + ended_first);
+    is_last = groups == 1 || clc_is_last(ended + ended_first);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (!is_last) return;
-  const RESULT of_all = clc_combine_all(results, found, me);
-  if (me == 0) results[get_num_groups(0)] = has_init ? clc_combine(init, of_all) : of_all;
+  const RESULT of_all = groups == 1 ? found[0] : clc_combine_all(results, found, me);
+  if (me == 0) results[groups] = has_init ? clc_combine(init, of_all) : of_all;
 #else
   if (me == 0) {
     RESULT total = found[0];

@@ -98,7 +98,7 @@ end
 --- The same, but an expression that nothing has computed yet is {name=, value=, dtype=, count=, first=, device=, text=
 -- of the element, in its dtype, parts= its own operands}: no memory, for kernels that compute what they read.
 function operands.describe_lazily(where, what, value, name)
-  local found = type_of(value) == "Buffer" and table.pack(expression(value))
+  local found = is_deferred(value) and table.pack(expression(value))
   if not found or found.n == 0 then return operands.describe(where, what, value, name) end
   local dtype, count, device, text, buffers = table.unpack(found, 1, 5)
   local parts = {}
