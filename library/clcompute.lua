@@ -201,14 +201,14 @@ function cl.profile(on) end
 ---@return clcompute.TraceRow[] # in the order of global ids, dimension 0 first
 function cl.trace_range(range, options) end
 
----Builds and judges a device's fast products (`cl.gemm`) now. On a CPU whose fast products were never built, plain ones
----serve until they have taken 2 s in all, as long as the build of a fast one; the last bits of a result can differ between
----the two, both are within the bound of `cl.gemm`. With `CLCOMPUTE_BUILD=wait` the first call builds the fast one, as it
----does on other devices. Blocks.
+---Builds and judges now what is fast on a device: products (`cl.gemm`), and on a GPU systems of equations. Where it was never
+---built, plain kernels serve until they have done 2^31 multiply-adds on a CPU, which take as long as the build, 2^34 of
+---products and 2^29 of systems on a GPU. The last bits of a result can differ between the two; both are within the bounds of
+---`cl.gemm` and `cl.gauss`. With `CLCOMPUTE_BUILD=wait` the first call builds what is fast, as it does on other devices. Blocks.
 ---
 ---Errors: what is no device; what building raises.
 ---```lua
----cl.ready(d) -- from here on products are as fast as they will be
+---cl.ready(d) -- from here on products and systems are as fast as they will be
 ---```
 ---@param device clcompute.Device
 ---@return clcompute.Device # the same

@@ -7,8 +7,11 @@
 #define RED_ZONE 1024              /* bytes, at least */
 #define FERRIED ((size_t)16 << 20) /* bytes from which blocks pay, which take time to be made */
 
-/* Bytes of small buffers that gather before the collector hears of them. */
+/* Bytes of buffers that gather before the collector hears of them: of small ones so many, of a GPU
+   a part of its memory, which waits in vain meanwhile. To collect takes as long as some launches.
+ */
 #define TOLD_FROM 65536
+#define TOLD_SHARE 64
 
 /* --- the object -------------------------------------------------------- */
 
@@ -85,12 +88,17 @@ static void free_memory(lua_State *L) {
   lua_gc(L, LUA_GCCOLLECT);
 }
 
+static cl_ulong told_from(const clc_Context *c) {
+  const cl_ulong share = c->has_host_memory ? 0 : c->global_memory / TOLD_SHARE;
+  return share > TOLD_FROM ? share : TOLD_FROM;
+}
+
 /* Lua sees a few bytes where the device sees megabytes, so the collector is
    told: it works as if Lua had allocated them. Finalizers may run here. */
 static void inform_collector(lua_State *L, clc_Device *d, size_t bytes) {
   clc_Context *c = d->context;
   c->untold += bytes;
-  if (c->untold >= TOLD_FROM && lua_gc(L, LUA_GCISRUNNING)) {
+  if (c->untold >= told_from(c) && lua_gc(L, LUA_GCISRUNNING)) {
     const size_t kib = c->untold >> 10;
     c->untold = 0;
     lua_gc(L, LUA_GCSTEP, kib > INT32_MAX ? INT32_MAX : (int)kib);
@@ -190,6 +198,12 @@ static clc_Outcome create_memory(clc_Device *d, clc_Handle *owner, size_t bytes)
   return r;
 }
 
+/* Where no command is in flight, memory of that room is free whatever queue had it. */
+static void settle_pool(lua_State *L, clc_Context *c, size_t room) {
+  if (clc_hasused(&c->pool, room) && clc_isidle(L, c)) clc_settlepool(&c->pool);
+}
+
+/* The collector hears of new memory alone: so what goes round costs no collection. */
 clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
                           const clc_Shape *shape) {
   clc_checkmemory(L, shape, dtype);
@@ -197,9 +211,12 @@ clc_Buffer *clc_newbuffer(lua_State *L, clc_Device *d, const clc_Dtype *dtype,
   clc_usedevice(L, d);
   if (bytes == 0) return clc_pushbuffer(L, d, dtype, shape);
   clc_pushdevice(L, d); /* keeps it, should a finalizer close it */
-  clc_findroom(L, d, &clc_buffertype, bytes);
-  if (clc_hasused(&d->context->pool, find_room(d->context, bytes)) && clc_isidle(L, d->context))
-    clc_settlepool(&d->context->pool);
+  const size_t room = find_room(d->context, bytes);
+  settle_pool(L, d->context, room);
+  if (!clc_hasfree(&d->context->pool, room)) {
+    clc_findroom(L, d, &clc_buffertype, bytes);
+    settle_pool(L, d->context, room); /* with what was collected */
+  }
   clc_Buffer *b = clc_pushbuffer(L, d, dtype, shape);
   lua_remove(L, -2);
   clc_allocate(L, d, &b->h, create_memory, bytes, &b->allocated);

@@ -37,6 +37,10 @@ cl_mem clc_takeblock(clc_Pool *p, size_t room) {
   return i >= 0 ? take(p, i) : NULL;
 }
 
+int clc_hasfree(const clc_Pool *p, size_t room) {
+  return find(p, room, 0) >= 0;
+}
+
 int clc_hasused(const clc_Pool *p, size_t room) {
   return find(p, room, 1) >= 0;
 }

@@ -30,7 +30,8 @@ size_t clc_roomfor(const clc_Pool *p, size_t bytes);
 /* Takes memory of just that room, or returns NULL. */
 cl_mem clc_takeblock(clc_Pool *p, size_t room);
 
-/* Whether there is such memory, which commands in flight may use. */
+/* Whether there is such memory; and such as commands in flight may use. */
+int clc_hasfree(const clc_Pool *p, size_t room);
 int clc_hasused(const clc_Pool *p, size_t room);
 
 /* No command is in flight: all memory is free to be used by any queue. */

@@ -25,10 +25,10 @@ local function multiply(device, dtype)
   core.gemm(a, a, { kernel = "fast" }):release()
 end
 
---- Builds and judges a device's fast products, unless they are there.
+--- Builds and judges a device's fast products and systems, unless they are there.
 function warm.ready(device)
   check_device(device)
-  local notice <close> = internal.notice "building the fast products" -- luacheck: no unused
+  local notice <close> = internal.notice "building the fast kernels" -- luacheck: no unused
   for _, dtype in ipairs(tuning.dtypes(device)) do
     tuning.of(device, "gemm", dtype)
     multiply(device, dtype)
