@@ -307,7 +307,7 @@ end
 local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
   lu = check_lu, loops = check_loops, saxpy = check_elementwise("map_chunks", "map_vectors"),
   map = check_elementwise("map_chunks", "map_vectors"), reduce = check_elementwise("reduce_chunks", "reduce_groups"),
-  scan = check_scan, sort = check_sort }
+  histogram = check_elementwise("reduce_chunks", "reduce_groups"), scan = check_scan, sort = check_sort }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`
