@@ -23,6 +23,18 @@
 #include "clcompute/sort.h"
 #include "clcompute/warp.h"
 
+#ifndef EARLY
+#define EARLY 0 /* 1: what is carried is read with the keys, and kept in registers */
+#endif
+#ifndef ATOMIC
+#define ATOMIC 0 /* 1: the first lane with a digit adds to its count, and tells the others what was there */
+#endif
+
+#if ATOMIC
+#define SEEN uint
+#else
+#define SEEN ushort
+#endif
 #define TILE (GROUP * SHARE)
 #define WARPS (GROUP / WARP)
 
@@ -50,7 +62,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_move_warps
     __global const uint *passes, const ulong passes_first, __global const COUNT *starts,
     const ulong starts_first, ELEMENTS CARRIES) {
   __local ulong memory[TILE * LARGEST_OF_BOTH / sizeof(ulong)];
-  __local ushort seen[WARPS][RADIX]; /* elements of each digit, of a warp; then of the warps before */
+  __local SEEN seen[WARPS][RADIX]; /* elements of each digit, of a warp; then of the warps before */
   __local COUNT begins[RADIX], next[RADIX];
   __local uint shown[GROUP];
   __local KEY *tile = (__local KEY *)memory;
@@ -84,16 +96,28 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_move_warps
     } else {
       UNROLL for (uint k = 0; k < SHARE; k++) mine[k] = k < own ? from_row[k * WARP] : 0;
     }
+#if CARRIED && EARLY
+    CARRY carried[SHARE];
+    UNROLL for (uint k = 0; k < SHARE; k++)
+      if (k < own) carried[k] = CARRY_OF(from_place, first + row + k * WARP);
+#endif
     for (uint d = lane; d < RADIX; d += WARP) seen[warp][d] = 0;
     WARP_BARRIER;
 
     UNROLL for (uint k = 0; k < SHARE; k++) {
       /* what is behind the last element has the last digit, so it comes behind all */
       const uint d = k < own ? clc_digit(mine[k], pass) : RADIX - 1, peers = clc_match(shown, d);
-      const uint before = seen[warp][d], rank = popcount(peers & ((1u << lane) - 1));
+      const uint rank = popcount(peers & ((1u << lane) - 1));
+#if ATOMIC
+      uint before = 0;
+      if (rank == 0) before = atomic_add(&seen[warp][d], (uint)popcount(peers));
+      before = clc_of_lane(shown, before, popcount((peers & -peers) - 1));
+#else
+      const uint before = seen[warp][d];
       WARP_BARRIER;
       if (rank == 0) seen[warp][d] = (ushort)(before + popcount(peers));
       WARP_BARRIER;
+#endif
       place[k] = d << 16 | (before + rank);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -102,7 +126,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_move_warps
     if (me < RADIX) {
       for (uint w = 0; w < WARPS; w++) {
         const uint count = seen[w][me];
-        seen[w][me] = (ushort)all;
+        seen[w][me] = (SEEN)all;
         all += count;
       }
       begins[me] = all;
@@ -135,7 +159,11 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_move_warps
     barrier(CLK_LOCAL_MEM_FENCE);
 #if CARRIED
     UNROLL for (uint k = 0; k < SHARE; k++)
+#if EARLY
+      if (k < own) v_tile[place[k]] = carried[k];
+#else
       if (k < own) v_tile[place[k]] = CARRY_OF(from_place, first + row + k * WARP);
+#endif
     barrier(CLK_LOCAL_MEM_FENCE);
     UNROLL for (uint k = 0; k < SHARE; k++)
       if (me + k * GROUP < busy) v_to[at[k]] = v_tile[me + k * GROUP];

@@ -121,7 +121,7 @@ function helper.describe_kinds(subject, body)
     local other = tuning.facts(device, "float")
     other.type, other.platform = device.type == "cpu" and "gpu" or "cpu", "another one"
     local function use(choose)
-      for _, operation in ipairs { "saxpy", "map", "reduce", "scan", "sort" } do
+      for _, operation in ipairs { "saxpy", "map", "reduce", "histogram", "scan", "sort" } do
         tuning.use(device, operation, "float", choose(known[operation], other))
       end
     end

@@ -150,7 +150,12 @@ end
 function choosing.compact(x, mask)
   local c, source = read(x, mask)
   c.expression = translation.translate("compact", c.text, operands.kinds("compact", c.list))
-  c.source, c.dtype, c.kept = elements.of(source.value), source.dtype, "mem_clc_kept[first_clc_kept + i]"
+  c.dtype = source.dtype
+  if c.used and c.used.x and operands.value_type(c.dtype) == c.dtype then -- it is read for the condition
+    c.kept = ("as_%s(arg_x)"):format(elements.unsigned(c.dtype))
+  else
+    c.source, c.kept = elements.of(source.value), "mem_clc_kept[first_clc_kept + i]"
+  end
   return (choosing.keep("compact", c))
 end
 

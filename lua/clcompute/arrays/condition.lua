@@ -24,7 +24,8 @@ function condition.translate(where, text, list)
   return plain, used
 end
 
---- The operands of a function of a condition: {text= as cl.map has it, given= operands by their names, list=, first=}.
+--- The operands of a function of a condition: {text= as cl.map has it, given= operands by their names, list=, first=,
+-- used= the set of those that it uses}.
 -- @string where
 -- @param text the condition, or a mask
 -- @param given a buffer or operands; nil for a mask
@@ -34,14 +35,15 @@ function condition.read(where, text, given)
     for _, operand in ipairs(list) do operand.is_extent = operand.name == "x" end -- for conditions of `i` alone
     local plain, used = condition.translate(where, text, list)
     operands.check_used(where, text, list, used)
-    return { text = plain, given = type(given) == "table" and given or { x = given }, list = list, first = first }
+    return { text = plain, given = type(given) == "table" and given or { x = given }, list = list, first = first,
+      used = used }
   end
   local mask = operands.describe(where, "argument 1", text, "x")
   if given ~= nil then
     error(("%s: no second argument behind a mask expected, got %s; a condition comes first: cl.%s(\"x > 0\", x)")
       :format(where, operands.type_of(given), where), 0)
   end
-  return { text = "x[i] != 0", given = { x = text }, list = { mask }, first = mask }
+  return { text = "x[i] != 0", given = { x = text }, list = { mask }, first = mask, used = { x = "element" } }
 end
 
 return condition

@@ -148,7 +148,7 @@ end
 --- Queues the counts of up to SLICE elements.
 local function count(x, slice, h, out)
   local list = { operands.describe("histogram", "argument 1", slice, "x") }
-  local row, items, _, chunk = enqueue.spread(x.device, "reduce", #slice)
+  local row, items, _, chunk = enqueue.spread(x.device, "histogram", #slice)
   local place = macros.place(row, list, "histogram", h.local_bins)
   if not place[KERNEL] then
     local defines = macros.of(list, "arg_x", row, operands.wide_type)

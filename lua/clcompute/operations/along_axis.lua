@@ -73,7 +73,7 @@ end
 local function spread_rows(row, g, workers, is_whole)
   local outer, n, is_cpu = g.outer, g.n, row.group == 1
   if n >= LONG_ROW[row.kernel] and not is_whole then
-    local chunk = chunk_of(n, outer, workers, LONGEST, ROWS)
+    local chunk = chunk_of(n, outer, workers, LONGEST, is_cpu and ROWS or row.granule)
     local parts = parts_of(n, chunk)
     return { kernel = row.kernel, items = outer * parts * row.group, parts = parts, n, chunk }
   end

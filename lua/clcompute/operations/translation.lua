@@ -240,13 +240,8 @@ end
 local EXAMPLES = { map = "cl.map(\"2 * x[i]\", { x = x })", reduce = "cl.reduce(\"a + b\", x)",
   scan = "cl.scan(\"a + b\", x)" }
 
---- Checks an expression; returns it as a kernel has it, and the set of the operands it uses.
--- @string where begins messages: the function that was called
--- @string text
--- @tparam table kinds name to "array", "element" (an array whose [i] may be left out), "scalar" or "index", of what
--- it may use
--- @tparam[opt] table preamble of `preamble.read`, whose names it may use too; and structs' fields and values
-function translation.translate(where, text, kinds, preamble)
+--- The translation of an expression; the rest of `translation.translate`.
+local function translate(where, text, kinds, preamble)
   if type(text) ~= "string" then
     local example = EXAMPLES[where] and "; write " .. EXAMPLES[where] or ""
     error(("%s: expression (a string) expected, got %s%s"):format(where, type_of(text), example), 0)
@@ -264,6 +259,39 @@ function translation.translate(where, text, kinds, preamble)
     k = k + taken
   end
   return table.concat(words, " "), used
+end
+
+local MOST_KEPT = 256 -- translations
+local kept, count = {}, 0
+
+local function is_same(kinds, others)
+  for name, kind in pairs(kinds) do
+    if others[name] ~= kind then return false end
+  end
+  for name in pairs(others) do
+    if not kinds[name] then return false end
+  end
+  return true
+end
+
+--- Checks an expression; returns it as a kernel has it, and the set of the operands it uses.
+-- @string where begins messages: the function that was called
+-- @string text
+-- @tparam table kinds name to "array", "element" (an array whose [i] may be left out), "scalar" or "index", of what
+-- it may use
+-- @tparam[opt] table preamble of `preamble.read`, whose names it may use too; and structs' fields and values
+function translation.translate(where, text, kinds, preamble)
+  if preamble or type(text) ~= "string" then return translate(where, text, kinds, preamble) end
+  local key = where .. " " .. text
+  local found = kept[key]
+  if found and is_same(found.kinds, kinds) then return found.translated, found.used end
+  local translated, used = translate(where, text, kinds)
+  if not found then count = count + 1 end
+  if count > MOST_KEPT then kept, count = {}, 1 end
+  local copy = {}
+  for name, kind in pairs(kinds) do copy[name] = kind end
+  kept[key] = { kinds = copy, translated = translated, used = used }
+  return translated, used
 end
 
 --- Checks the name of an operand.

@@ -136,6 +136,11 @@ known.reduce = {
   { where = {}, kernel = "reduce_groups", group = 256, lanes = 1, granule = 2048, least = 8192, per_unit = 8,
     ahead = 0 },
 }
+known.histogram = {
+  { where = { type = "gpu", vendor = "NVIDIA", max_group = 1024 }, kernel = "reduce_groups", group = 1024, lanes = 1,
+    granule = 8192, least = 8192, per_unit = 2, ahead = 0 },
+  table.unpack(known.reduce),
+}
 known.scan = {
   { where = POCL, kernel = "scan_chunks", group = 1, lanes = 16, granule = 2048, least = 16384, per_unit = 16,
     ahead = 8192, stream = 1 << 21 },

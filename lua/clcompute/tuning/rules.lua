@@ -238,7 +238,7 @@ local function check_sort(row, facts)
   check(row.group * share < 1 << 16, "share: tiles of less than 65536 elements expected, got %d", row.group * share)
   if row.kernel == "sort_move_warps" then
     check(row.group >= 1 << row.bits and row.group % 32 == 0, "group: whole warps, and a work-item a digit, expected")
-    check((row.group // 16 + 16 << row.bits) + row.group * 12 <= facts.local_memory - 64,
+    check((row.group // (row.atomic == 1 and 8 or 16) + 16 << row.bits) + row.group * 12 <= facts.local_memory - 64,
       "bits: counts of %d bits are more than the local memory holds", row.bits)
     return
   end
@@ -309,7 +309,7 @@ end
 local OPERATIONS = { gemm = check_gemm, ["gemm float-tensor"] = check_class(2), ["gemm tf32"] = check_class(1),
   lu = check_lu, loops = check_loops, saxpy = check_elementwise("map_chunks", "map_vectors"),
   map = check_elementwise("map_chunks", "map_vectors"), reduce = check_elementwise("reduce_chunks", "reduce_groups"),
-  scan = check_scan, sort = check_sort }
+  histogram = check_elementwise("reduce_chunks", "reduce_groups"), scan = check_scan, sort = check_sort }
 
 --- What is wrong with a row of numbers.
 -- @string operation a key of `clcompute.tuning.known`
