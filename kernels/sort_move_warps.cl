@@ -10,7 +10,8 @@
  * tiles of GROUP * SHARE elements, which it sorts in local memory: a warp has SHARE rows of
  * neighbours, and of each row an element's rank is how many lanes before it have the digit, behind
  * those of the rows before; so no element is counted twice, and none waits for another warp. The tile
- * goes out in order, so neighbours write neighbours; then what is carried does, by the same memory.
+ * goes out in order, so neighbours write neighbours; then what is carried does, by the same memory: it
+ * is read with the keys, so that one wait is for both.
  * Global size: n / chunk, rounded up, times GROUP. Local size: GROUP.
  */
 #ifndef GROUP
@@ -23,18 +24,6 @@
 #include "clcompute/sort.h"
 #include "clcompute/warp.h"
 
-#ifndef EARLY
-#define EARLY 0 /* 1: what is carried is read with the keys, and kept in registers */
-#endif
-#ifndef ATOMIC
-#define ATOMIC 0 /* 1: the first lane with a digit adds to its count, and tells the others what was there */
-#endif
-
-#if ATOMIC
-#define SEEN uint
-#else
-#define SEEN ushort
-#endif
 #define TILE (GROUP * SHARE)
 #define WARPS (GROUP / WARP)
 
@@ -62,7 +51,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_move_warps
     __global const uint *passes, const ulong passes_first, __global const COUNT *starts,
     const ulong starts_first, ELEMENTS CARRIES) {
   __local ulong memory[TILE * LARGEST_OF_BOTH / sizeof(ulong)];
-  __local SEEN seen[WARPS][RADIX]; /* elements of each digit, of a warp; then of the warps before */
+  __local ushort seen[WARPS][RADIX]; /* elements of each digit, of a warp; then of the warps before */
   __local COUNT begins[RADIX], next[RADIX];
   __local uint shown[GROUP];
   __local KEY *tile = (__local KEY *)memory;
@@ -96,7 +85,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_move_warps
     } else {
       UNROLL for (uint k = 0; k < SHARE; k++) mine[k] = k < own ? from_row[k * WARP] : 0;
     }
-#if CARRIED && EARLY
+#if CARRIED
     CARRY carried[SHARE];
     UNROLL for (uint k = 0; k < SHARE; k++)
       if (k < own) carried[k] = CARRY_OF(from_place, first + row + k * WARP);
@@ -107,17 +96,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_move_warps
     UNROLL for (uint k = 0; k < SHARE; k++) {
       /* what is behind the last element has the last digit, so it comes behind all */
       const uint d = k < own ? clc_digit(mine[k], pass) : RADIX - 1, peers = clc_match(shown, d);
-      const uint rank = popcount(peers & ((1u << lane) - 1));
-#if ATOMIC
-      uint before = 0;
-      if (rank == 0) before = atomic_add(&seen[warp][d], (uint)popcount(peers));
-      before = clc_of_lane(shown, before, popcount((peers & -peers) - 1));
-#else
-      const uint before = seen[warp][d];
+      const uint before = seen[warp][d], rank = popcount(peers & ((1u << lane) - 1));
       WARP_BARRIER;
       if (rank == 0) seen[warp][d] = (ushort)(before + popcount(peers));
       WARP_BARRIER;
-#endif
       place[k] = d << 16 | (before + rank);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -126,7 +108,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_move_warps
     if (me < RADIX) {
       for (uint w = 0; w < WARPS; w++) {
         const uint count = seen[w][me];
-        seen[w][me] = (SEEN)all;
+        seen[w][me] = (ushort)all;
         all += count;
       }
       begins[me] = all;
@@ -159,11 +141,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_move_warps
     barrier(CLK_LOCAL_MEM_FENCE);
 #if CARRIED
     UNROLL for (uint k = 0; k < SHARE; k++)
-#if EARLY
       if (k < own) v_tile[place[k]] = carried[k];
-#else
-      if (k < own) v_tile[place[k]] = CARRY_OF(from_place, first + row + k * WARP);
-#endif
     barrier(CLK_LOCAL_MEM_FENCE);
     UNROLL for (uint k = 0; k < SHARE; k++)
       if (me + k * GROUP < busy) v_to[at[k]] = v_tile[me + k * GROUP];

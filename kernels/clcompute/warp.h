@@ -8,7 +8,6 @@
  *     clc_ballot(shown, is)     lanes of the warp for which `is` is 1, not 0, as bits; `shown` is local
  *                               memory of GROUP elements
  *     clc_match(shown, bits)    lanes of the warp with the same `bits`, BITS of them, as bits
- *     clc_of_lane(shown, value, lane)    the value of another lane of the warp
  */
 #ifndef CLC_WARP_H
 #define CLC_WARP_H
@@ -39,14 +38,6 @@ INLINE uint clc_match(__local uint *shown, const uint bits) {
   }
   return peers;
 }
-
-INLINE uint clc_of_lane(__local uint *shown, const uint value, const uint lane) {
-  uint found;
-  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
-               : "=r"(found)
-               : "r"(value), "r"(lane));
-  return found;
-}
 #else
 #ifndef WARP
 #define WARP 8 /* of a group; at most 32 */
@@ -71,15 +62,6 @@ INLINE uint clc_ballot(__local uint *shown, const uint is) {
 
 INLINE uint clc_match(__local uint *shown, const uint bits) {
   return clc_showing(shown, bits, bits);
-}
-
-INLINE uint clc_of_lane(__local uint *shown, const uint value, const uint lane) {
-  const uint me = (uint)get_local_id(0);
-  shown[me] = value;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const uint found = shown[me / WARP * WARP + lane];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return found;
 }
 #endif
 

@@ -44,11 +44,10 @@ function elements.check_device(where, what, described, device)
   if complaint then error(("%s: %s: %s"):format(where, what, complaint), 0) end
 end
 
---- The kernel of a file with macros and options of the compiler, which the row of an operation keeps under the file's
--- name and a key.
-function elements.kernel(device, row, name, key, defines, options)
+--- The kernel of a file with macros, which the row of an operation keeps under the file's name and a key.
+function elements.kernel(device, row, name, key, defines)
   local place = macros.place(row, {}, name, key)
-  place[KERNEL] = place[KERNEL] or device:kernel(name, { defines = defines, options = options or nil })
+  place[KERNEL] = place[KERNEL] or device:kernel(name, { defines = defines })
   return place[KERNEL]
 end
 

@@ -23,9 +23,7 @@ end
 -- does.
 local COUNTS = {
   sort_move_groups = function(row) return (2 * row.group + 8) * ((1 << row.bits) + 2) + 4 * row.group + 64 end,
-  sort_move_warps = function(row)
-    return (row.group // (row.atomic == 1 and 8 or 16) + 16 << row.bits) + 4 * row.group + 64
-  end,
+  sort_move_warps = function(row) return (row.group // 16 + 16 << row.bits) + 4 * row.group + 64 end,
 }
 
 --- Elements of a work-item of a GPU: as many as its local memory lets it have of so many bytes.
@@ -45,7 +43,6 @@ local function describe(x, out, o, row, streams)
   defines.CARRIED, defines.CARRY, defines.STREAM = carried, carry, streams and 1 or 0
   local size, carried_size = operands.sizes[dtype], carry and operands.sizes[carry] or 0
   local by_turns = row.kernel == "sort_move_warps" -- keys and what they carry have the same memory
-  defines.ATOMIC, defines.EARLY = row.atomic, row.early
   defines.SHARE = share_of(row, device, by_turns and math.max(size, carried_size) or size + carried_size)
   local of_bits = ("%s %s"):format(dtype, o.descending)
   local of_counts = ("%s %s"):format(of_bits, defines.COUNT)
@@ -76,7 +73,7 @@ end
 
 local function queue(device, s, n, row, items, workers, chunk)
   local function launch(name, ...)
-    local kernel = elements.kernel(device, row, name, s.keys[name], s.defines, name == row.kernel and row.options)
+    local kernel = elements.kernel(device, row, name, s.keys[name], s.defines)
     enqueue.launch(kernel, items, row.group, n, chunk, ...)
   end
   local count, key = s.defines.COUNT, s.defines.KEY

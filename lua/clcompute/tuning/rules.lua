@@ -238,7 +238,7 @@ local function check_sort(row, facts)
   check(row.group * share < 1 << 16, "share: tiles of less than 65536 elements expected, got %d", row.group * share)
   if row.kernel == "sort_move_warps" then
     check(row.group >= 1 << row.bits and row.group % 32 == 0, "group: whole warps, and a work-item a digit, expected")
-    check((row.group // (row.atomic == 1 and 8 or 16) + 16 << row.bits) + row.group * 12 <= facts.local_memory - 64,
+    check((row.group // 16 + 16 << row.bits) + row.group * 12 <= facts.local_memory - 64,
       "bits: counts of %d bits are more than the local memory holds", row.bits)
     return
   end
