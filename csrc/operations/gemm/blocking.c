@@ -88,20 +88,45 @@ static size_t opt_number(lua_State *L, const char *name) {
   return value > 0 ? (size_t)value : 0;
 }
 
-clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *list, const clc_Field *fields,
+/* The shapes of a list of a row, and what its launches cost. */
+typedef struct {
+  Costs costs;
+  size_t count;
+  clc_Tile shapes[];
+} List;
+
+/* Pushes a list of the row on top of the stack. The row keeps it under its fields, so that a small
+   product does not look up each number of each shape. */
+static const List *push_list(lua_State *L, const char *name, const clc_Field *fields) {
+  if (lua_rawgetp(L, -1, fields) == LUA_TUSERDATA) return lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  const Costs costs = {opt_number(L, "launch"), opt_number(L, "stream")};
+  lua_getfield(L, -1, name);
+  const size_t count = lua_rawlen(L, -1);
+  List *list = lua_newuserdatauv(L, sizeof *list + count * sizeof *list->shapes, 0);
+  list->costs = costs;
+  list->count = count;
+  for (size_t i = 0; i < count; i++) {
+    list->shapes[i] = (clc_Tile){0};
+    lua_rawgeti(L, -2, (lua_Integer)i + 1);
+    clc_readrow(L, fields, &list->shapes[i]);
+    list->shapes[i].along = opt_number(L, "along");
+    lua_pop(L, 1);
+  }
+  lua_replace(L, -2);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, -3, fields);
+  return list;
+}
+
+clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *name, const clc_Field *fields,
                   clc_Packing packing) {
   clc_Plan best = {0};
-  const int top = lua_gettop(L);
-  const Costs costs = {opt_number(L, "launch"), opt_number(L, "stream")};
-  lua_getfield(L, -1, list);
-  for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TTABLE; i++) {
-    clc_Tile shape = {0};
-    clc_readrow(L, fields, &shape);
-    shape.along = opt_number(L, "along");
-    consider_ways(&best, x, &shape, &costs, 1, packing);
-    consider_parts(&best, x, &shape, &costs, packing);
-    lua_settop(L, top + 1);
+  const List *list = push_list(L, name, fields);
+  for (size_t i = 0; i < list->count; i++) {
+    consider_ways(&best, x, &list->shapes[i], &list->costs, 1, packing);
+    consider_parts(&best, x, &list->shapes[i], &list->costs, packing);
   }
-  lua_settop(L, top);
+  lua_pop(L, 1);
   return best;
 }

@@ -137,9 +137,7 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
   const size_t k = depth_of(plan);
   const size_t m = part_of(&one, x, k, s.bm), n = part_of(&other, x, k, s.bn);
   if (m == 0 || n == 0 || !clc_canpack(k)) return 0;
-  Means means;
-  means.copy = clc_getpack(L, &x->c, 0);
-  means.transpose = clc_getpack(L, &x->c, 1);
+  Means means = {0};
   means.multiply = clc_prebuilt(
       L, x->c.b->device, kernel, x->c.b->dtype,
       clc_definerow(L, fields, &s,
@@ -147,6 +145,10 @@ static int multiply_by(lua_State *L, const char *kernel, size_t products, const 
                     {"PRODUCTS", products}, {"ALONG", plan->is_along != 0}));
   means.a = get_memory(L, &one, x, k, clc_smaller(m, one.padded));
   means.b = get_memory(L, &other, x, k, clc_smaller(n, other.padded));
+  if (means.a != NULL || means.b != NULL) {
+    means.copy = clc_getpack(L, &x->c, 0);
+    means.transpose = clc_getpack(L, &x->c, 1);
+  }
   means.parts = clc_getparts(L, x, plan->parts, plan->depth);
   for (size_t j = 0; j < x->n; j += n) {
     const clc_Multiply part = clc_partof(x, 0, j, x->m, n);

@@ -70,7 +70,7 @@ typedef struct clc_Plan {
 typedef double (*clc_Packing)(const clc_Plan *p, const clc_Multiply *x);
 
 /* The fastest plan of the shapes in a list of the row on top of the stack. */
-clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *list, const clc_Field *fields,
+clc_Plan clc_plan(lua_State *L, const clc_Multiply *x, const char *name, const clc_Field *fields,
                   clc_Packing packing);
 
 /* Microseconds that so many groups take for blocks of C and `depth` elements of k. */
