@@ -60,7 +60,7 @@ local INVERSE = "cl.solve(a, d:eye(n))"
 local LAUNCH = "k(range, ...)"
 
 -- What scripts call by names of other libraries, by the name of the object's type; `library` is the public table. Each
--- text is Lua that computes it, of a device d, buffers a, b, x and y, an event e, a drawing p and a kernel k.
+-- text is Lua that computes it, of a device d, buffers a, b, x and y, an event e, a kernel k, and a drawing p of a matrix.
 local ELSEWHERE = {
   buffer = { size = "b.count, b.shape or b.bytes", length = "b.count or #b", len = "b.count or #b", n = "b.count or #b",
     data = "b:read()", values = "b:read()", tolist = "b:read()", item = "b[1]", type = "b.dtype", flatten = FLAT,
@@ -68,7 +68,7 @@ local ELSEWHERE = {
   device = { synchronize = "d:wait()", finish = "d:wait()", compile = "d:program(source)", build = "d:program(source)",
     array = "d:buffer(values)", ones = "d:full(dtype, 1, n)", rand = "d:random(dtype, n)", memory = "d.global_memory",
     cores = "d.compute_units" },
-  drawing = { save = "io.open(path, \"w\"):write(p:html())" },
+  drawing = { save = "matrix:save(path .. \".png\") or io.open(path .. \".html\", \"w\"):write(p:html())" },
   event = { time = "e.seconds", duration = "e.seconds", elapsed = "e.seconds", queued = "e:profile()",
     submitted = "e:profile()", started = "e:profile()", finished = "e:profile()" },
   kernel = { launch = LAUNCH, run = LAUNCH, set_arg = LAUNCH, set_args = LAUNCH },
