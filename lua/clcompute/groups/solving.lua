@@ -287,7 +287,9 @@ local function solve(name, a, b, o)
   if b.bytes == 0 then return x, { backward_error = 0.0, rcond = 1.0, steps = 0, pivots = {} } end
   local f = factor(name, a)
   local info = { pivots = f.pivots, rcond = rcond_of(f) }
-  if info.rcond < (o.rcond or 0) then fail("%s: matrix is refused by option 'rcond': rcond = %.3g", name, info.rcond) end
+  if info.rcond < (o.rcond or 0) then
+    fail("%s: matrix is refused by option 'rcond': rcond = %.3g", name, info.rcond)
+  end
   local solution
   solution, info.backward_error, info.steps = solve_well(name, a, f, b:string(), columns, o)
   f.w:release()
