@@ -76,7 +76,8 @@ local ELSEWHERE = {
   library = {
     hist = "cl.histogram(x)", pow = "x ^ y", power = "x ^ y", square = "x ^ 2", add = "x + y", subtract = "x - y",
     multiply = "x * y", divide = "x / y", mod = "x % y", cumsum = CUMULATIVE, cumulative = CUMULATIVE,
-    mm = "cl.matmul(a, b)", cumprod = "cl.scan(\"a * b\", x)", prod = "cl.reduce(\"a * b\", x)", average = "cl.mean(x)", norm = "cl.norm2(x)",
+    mm = "cl.matmul(a, b)",
+    cumprod = "cl.scan(\"a * b\", x)", prod = "cl.reduce(\"a * b\", x)", average = "cl.mean(x)", norm = "cl.norm2(x)",
     clip = "cl.minimum(cl.maximum(x, low), high)", inv = INVERSE, inverse = INVERSE, det = "cl.lu(a):det()",
     concatenate = "cl.concat(a, b)", append = "cl.concat(a, b)", take = "cl.gather(x, indices)", equal = "cl.eq(a, b)",
     less = "cl.lt(a, b)", greater = "cl.gt(a, b)", rand = "d:random(dtype, n)", ones = "d:full(dtype, 1, n)",
